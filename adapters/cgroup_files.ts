@@ -1,8 +1,8 @@
 /**
  * The kernel's cgroup files through Deno.
  *
- * Files stay open between reads: from an open descriptor a read takes about 3 µs, opening and
- * closing around it 34 µs. The kernel makes the text anew at each read from position 0.
+ * Files stay open between reads: a read from an open descriptor takes about 3 µs, with opening and
+ * closing around it 34 µs. The kernel generates the text again at each read from position 0.
  *
  * @module
  */
@@ -11,8 +11,8 @@ import type { CgroupTree } from "../shared/cgroup/tree.ts";
 /** Limits of the tree. */
 export interface CgroupTreeOptions {
   /**
-   * Files kept open. Beyond it the one opened last is closed: looks go round in a circle, so any
-   * fixed part of the circle is worth keeping, and closing the oldest would keep none of it.
+   * Files kept open. Beyond it the file opened last is closed: all files are read in the same order
+   * again and again, so that closing the oldest would close each file before its next read.
    * @default {4096}
    */
   readonly maxOpenFiles?: number;
@@ -26,8 +26,8 @@ const BUFFER_BYTES = 16 * 1024;
 
 /**
  * The tree under a directory. Its calls throw a `Deno.errors.NotCapable` or `PermissionDenied` that
- * says which right is missing, a `RangeError` for a path that leaves the root or a file of more than
- * 16 KiB, and give undefined for what is not there.
+ * says which right is missing, and a `RangeError` for a path that leaves the root or a file of more
+ * than 16 KiB. They return undefined for a missing file.
  */
 export function openCgroupTree(
   root: string,
@@ -37,7 +37,7 @@ export function openCgroupTree(
   const buffer = new Uint8Array(BUFFER_BYTES);
   const decoder = new TextDecoder();
   let opened: string | undefined;
-  /** Files closed so far: until it grows, an open file that somebody holds is still open. */
+  /** Files closed so far: until it grows, an open file that the caller has is still open. */
   let closed = 0;
 
   const closeFile = (path: string): void => {
@@ -85,7 +85,7 @@ export function openCgroupTree(
       unlessGone(() => {
         const names: string[] = [];
         for (const { name, isDirectory } of Deno.readDirSync(resolve(root, directory))) {
-          // A link, such as cpu -> cpu,cpuacct, is passed over: what it names is listed itself.
+          // Links, such as cpu -> cpu,cpuacct, are skipped: their targets are listed themselves.
           if (isDirectory) names.push(name);
         }
         return names;
@@ -127,7 +127,7 @@ function digits(bytes: Uint8Array, length: number): number {
   return value;
 }
 
-/** The absolute path; a path that climbs out of the root, or begins anew, is refused. */
+/** The absolute path. Throws a `RangeError` for one that leaves the root, or is absolute itself. */
 function resolve(root: string, path: string): string {
   if (path === "") return root;
   if (path.startsWith("/") || path.includes("\0") || path.split("/").includes("..")) {
@@ -138,7 +138,7 @@ function resolve(root: string, path: string): string {
   return `${root}/${path}`;
 }
 
-/** Deno has no class and no code for ENODEV, which is 19 on Linux: only the text tells. */
+/** ENODEV, 19 on Linux, for which Deno has neither a class nor a code. */
 const NO_DEVICE = /\(os error 19\)/;
 
 /**
@@ -154,7 +154,7 @@ function unlessGone<T>(action: () => T): T | undefined {
   }
 }
 
-/** Returns for an error that says that the cgroup is gone; throws all others, in our words. */
+/** Returns when the error means that the cgroup is gone; throws all others, with a remedy. */
 function checkGone(error: unknown): void {
   if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return;
   if (error instanceof Error && NO_DEVICE.test(error.message)) return;

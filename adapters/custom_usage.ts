@@ -1,24 +1,24 @@
 /**
- * A server of somebody's own that knows what workloads use: `docs/custom-usage-source.md`.
+ * A user's own server of usage data: `docs/custom-usage-source.md`.
  *
  * @module
  */
 import { z } from "zod";
 import { quotedText } from "../shared/quoted_text.ts";
-import { boundedExchange } from "./bounded_exchange.ts";
+import { boundedFetch } from "./bounded_fetch.ts";
 import type { HTTPLogin } from "./http_login.ts";
 
-/** What is asked. */
+/** A query for the usage of one workload. */
 export interface CustomUsageQuestion {
   readonly namespace: string;
   readonly workload: { readonly kind: string; readonly name: string; readonly uid: string };
   readonly pods: readonly string[];
   readonly containers: readonly string[];
-  /** Ms since 1970; the first is outside, the last inside. */
+  /** Ms since 1970; excludes the first, includes the last. */
   readonly window: { readonly fromMs: number; readonly toMs: number };
 }
 
-/** Samples with their times, ms since 1970, at the same places. */
+/** Samples and their times, ms since 1970, at the same indices. */
 export interface CustomSeries {
   readonly timesMs: readonly number[];
   readonly values: readonly number[];
@@ -38,16 +38,16 @@ export type CustomUsage =
     readonly message: string;
   };
 
-/** Asks that server. */
+/** Queries that server. */
 export interface CustomUsageServer {
-  /** Resolves within the timeout, whatever happens; `signal` ends the wait. */
+  /** Resolves within the timeout in any case; `signal` ends the wait. */
   ask(question: CustomUsageQuestion, signal: AbortSignal): Promise<CustomUsage>;
 }
 
-/** Where it is, who asks, and how much it may say. */
+/** Address, login and bounds of a response. */
 export interface CustomUsageOptions {
   readonly url: string;
-  /** @default nobody in particular */
+  /** @default anonymous */
   readonly login?: HTTPLogin;
   /** @default {15000} */
   readonly timeoutMs?: number;
@@ -55,7 +55,7 @@ export interface CustomUsageOptions {
   readonly mostBytes?: number;
 }
 
-/** What the questions look like; an answer may say it, too. */
+/** The version of the protocol; a response may repeat it. */
 const VERSION = 1;
 
 const seriesSchema = z.array(z.tuple([z.number(), z.number().nonnegative()])).default([])
@@ -74,11 +74,11 @@ const answerSchema = z.object({
 
 const refusalSchema = z.object({ error: z.string() });
 
-/** The server's word on the question itself. */
+/** Statuses by which the server rejects the query itself. */
 const REFUSALS: readonly number[] = [400, 404, 422];
-const MOST_WORDS = 300;
+const MOST_CHARACTERS = 300;
 
-/** An adapter; it keeps no state but open connections. */
+/** Creates a client; its only state are open connections. */
 export function createCustomUsage(
   { url, timeoutMs = 15_000, mostBytes = 16 * 1024 * 1024, ...login }: CustomUsageOptions,
 ): CustomUsageServer {
@@ -94,17 +94,19 @@ export function createCustomUsage(
         containers,
         window: { fromMs, toMs },
       };
-      const answer = await boundedExchange({ url, body, timeoutMs, mostBytes, ...login }, signal);
+      const answer = await boundedFetch({ url, body, timeoutMs, mostBytes, ...login }, signal);
       if ("failed" in answer) return { problem: "unreachable", message: answer.failed };
       const { status, text } = answer;
       if (status >= 300 && status < 400) {
         return { problem: "unreachable", message: `HTTP ${status}: it sends on to another place` };
       }
       if (status !== 200) {
-        const words = refusalSchema.safeParse(jsonOf(text)).data?.error;
-        const said = words === undefined ? "" : `: ${quotedText(words, { most: MOST_WORDS })}`;
+        const error = refusalSchema.safeParse(jsonOf(text)).data?.error;
+        const reason = error === undefined
+          ? ""
+          : `: ${quotedText(error, { most: MOST_CHARACTERS })}`;
         const problem = REFUSALS.includes(status) ? "refused" : "unreachable";
-        return { problem, message: `HTTP ${status}${said}` };
+        return { problem, message: `HTTP ${status}${reason}` };
       }
       if (text === undefined) {
         return { problem: "unreadable", message: `the answer has more than ${mostBytes} bytes` };

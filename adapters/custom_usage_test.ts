@@ -67,7 +67,7 @@ Deno.test("createCustomUsage() understands the examples of its document", async 
   assert.ok((said.containers.get("app")?.cpu.values.length ?? 0) > 0);
 });
 
-Deno.test("createCustomUsage() tells what can't be answered from what can't now", async () => {
+Deno.test("createCustomUsage() reports a rejected query and a failing server as different problems", async () => {
   const error = (status: number) => Response.json({ error: "no\nsuch" }, { status });
   assert.deepEqual(await problemOf(error(422)), ["refused", 'HTTP 422: "no\\nsuch"']);
   assert.deepEqual(await problemOf(error(404)), ["refused", 'HTTP 404: "no\\nsuch"']);

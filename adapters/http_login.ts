@@ -1,39 +1,71 @@
 /**
- * Who asks a server, from files.
+ * Credentials for a server, from files that are read again while the program runs.
  *
  * @module
  */
 import type { Clock } from "../shared/clock.ts";
 import type { LoginFiles } from "../shared/config/login_files.ts";
-import { createTokenReader, type TokenReader } from "./kube/token_file.ts";
 
-/** What goes with a request. */
+/** Options of a token file. */
+export interface TokenFileOptions {
+  readonly clock: Clock;
+  /**
+   * The file is read again after this time, ms. The kubelet writes a new token when 80 % of the old
+   * one's time is over, so a minute is never too late.
+   *
+   * @default {60000}
+   */
+  readonly maxAgeMs?: number;
+}
+
+/** Returns the file's content; with `refresh` it reads the file, however new the last content is. */
+export type TokenReader = (options: { readonly refresh: boolean }) => Promise<string>;
+
+/** Reads the token in `path`. When the file can't be read, an earlier token stays in use. */
+export function createTokenReader(path: string, options: TokenFileOptions): TokenReader {
+  const { clock, maxAgeMs = 60_000 } = options;
+  let token: string | undefined;
+  let readAtMs = 0;
+  return async ({ refresh }) => {
+    const old = token !== undefined && clock.monotonic() - readAtMs >= maxAgeMs;
+    if (token !== undefined && !refresh && !old) return token;
+    try {
+      token = (await Deno.readTextFile(path)).trim();
+      readAtMs = clock.monotonic();
+    } catch (error) {
+      if (token === undefined) throw error;
+    }
+    return token ?? "";
+  };
+}
+
+/** Headers and TLS client of one request. */
 export interface LoginParts {
   readonly headers: Readonly<Record<string, string>>;
-  /** Absent: the runtime's own, which trusts the usual authorities. */
+  /** Absent: Deno's own, which trusts the usual authorities. */
   readonly client?: Deno.HttpClient;
 }
 
 /** A login to one server. */
 export interface HTTPLogin {
   /**
-   * For one request; with `refresh` the files are read whenever they were read last. Throws an `Error`
-   * that names a file which can't be used, and shows nothing of it.
+   * Reads what one request needs; with `refresh` it reads the files, however new their last content
+   * is. Throws an `Error` that names a file which can't be used, and shows nothing of it.
    */
   parts(options: { readonly refresh: boolean }): Promise<LoginParts>;
-  /** Lets go of idle connections. */
+  /** Closes idle connections. */
   close(): void;
 }
 
-/** What a header can carry: visible characters. A secret with others would stand in an exception. */
-const FIT = /^[\x21-\x7e]+$/;
+/** Visible characters alone: `fetch` would repeat a secret with others in its exception. */
+const HEADER_VALUE = /^[\x21-\x7e]+$/;
 
-/** A login; files are read when it is used, and again every minute. */
+/** Creates a login; files are read on use, and again every minute. */
 export function createHTTPLogin(
   { tokenFile, user, caFile }: LoginFiles,
   { clock, headers = new Map() }: {
     readonly clock: Clock;
-    /** Others that go with each request, by name. @default none */
+    /** Further headers of each request, by name. @default none */
     readonly headers?: ReadonlyMap<string, string>;
   },
 ): HTTPLogin {
@@ -47,7 +79,7 @@ export function createHTTPLogin(
   async function authorization(refresh: boolean): Promise<string | undefined> {
     if (readToken !== undefined) {
       const token = await read(readToken, { refresh, path: tokenFile });
-      if (!FIT.test(token)) {
+      if (!HEADER_VALUE.test(token)) {
         throw new Error(`Cannot log in: ${tokenFile} holds no token of visible characters`);
       }
       return `Bearer ${token}`;
@@ -62,7 +94,7 @@ export function createHTTPLogin(
     if (readAuthorities === undefined) return undefined;
     const authorities = await read(readAuthorities, { refresh, path: caFile });
     if (present?.authorities === authorities) return present.client;
-    // The runtime passes over what is no certificate, and would then trust nobody without a word.
+    // Deno ignores text that is no certificate, and would then silently trust no server.
     if (!authorities.includes("-----BEGIN CERTIFICATE-----")) {
       throw new Error(`Cannot log in: ${caFile} holds no certificates`);
     }

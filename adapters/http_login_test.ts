@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { createVirtualClock } from "../simulation/virtual_clock.ts";
 import { serveCanned } from "../tests/fixtures/canned_server.ts";
-import { boundedExchange } from "./bounded_exchange.ts";
-import { createHTTPLogin, type HTTPLogin } from "./http_login.ts";
+import { boundedFetch } from "./bounded_fetch.ts";
+import { createHTTPLogin, createTokenReader, type HTTPLogin } from "./http_login.ts";
 
 const NEVER = new AbortController().signal;
 const clock = createVirtualClock({ wallStart: 0 });
@@ -25,7 +25,7 @@ async function withFiles(
 }
 
 async function ask(url: string, login: HTTPLogin) {
-  const answer = await boundedExchange({ url, login, timeoutMs: 5000, mostBytes: 1000 }, NEVER);
+  const answer = await boundedFetch({ url, login, timeoutMs: 5000, mostBytes: 1000 }, NEVER);
   login.close();
   return answer;
 }
@@ -45,7 +45,7 @@ Deno.test("createHTTPLogin() sends a token, or user and password in UTF-8, from 
   });
 });
 
-Deno.test("boundedExchange() reads the login anew, once, when it is refused", async () => {
+Deno.test("boundedFetch() reads the login anew, once, when it is refused", async () => {
   await withFiles({ token: "old" }, async (folder) => {
     const login = createHTTPLogin({ tokenFile: `${folder}/token` }, { clock });
     await login.parts({ refresh: false });
@@ -63,7 +63,7 @@ Deno.test("boundedExchange() reads the login anew, once, when it is refused", as
   });
 });
 
-Deno.test("boundedExchange() wants answers as they are, and reads packed ones, too", async () => {
+Deno.test("boundedFetch() wants answers as they are, and reads packed ones, too", async () => {
   const packed = new Response("[1,2]").body?.pipeThrough(new CompressionStream("gzip")) ?? null;
   await using server = serveCanned(() =>
     new Response(packed, { headers: { "content-encoding": "gzip" } })
@@ -110,5 +110,31 @@ Deno.test("createHTTPLogin() trusts a server by the authorities of its file, and
     assert.match("failed" in unknown ? unknown.failed : "", /certificate/);
   } finally {
     await server.shutdown();
+  }
+});
+
+Deno.test("createTokenReader() reads anew after a minute and on demand, and survives a gap", async () => {
+  const directory = await Deno.makeTempDir();
+  const path = `${directory}/token`;
+  try {
+    await Deno.writeTextFile(path, "one\n");
+    const clock = createVirtualClock({ wallStart: 0 });
+    const read = createTokenReader(path, { clock });
+    assert.equal(await read({ refresh: false }), "one");
+    await Deno.writeTextFile(path, "two\n");
+    await clock.runUntil(59_999);
+    assert.equal(await read({ refresh: false }), "one");
+    await clock.runUntil(60_000);
+    assert.equal(await read({ refresh: false }), "two");
+    await Deno.writeTextFile(path, "three\n");
+    assert.equal(await read({ refresh: true }), "three");
+    await Deno.remove(path);
+    assert.equal(await read({ refresh: true }), "three");
+    await assert.rejects(
+      createTokenReader(path, { clock })({ refresh: false }),
+      Deno.errors.NotFound,
+    );
+  } finally {
+    await Deno.remove(directory, { recursive: true });
   }
 });

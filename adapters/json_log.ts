@@ -1,8 +1,8 @@
 /**
  * The log of a program: one JSON object a line, or text for people.
  *
- * Records are formatted by LogTape's formatters; its process-wide configuration is not used, so
- * two logs can live in one process.
+ * LogTape's formatters format the records; its process-wide configuration is not used, so that two
+ * logs can exist in one process.
  *
  * @module
  */
@@ -12,11 +12,11 @@ import { LOG_LEVELS, type LogFormat, type LogLevel } from "../shared/config/prog
 import type { Log, LogFields } from "../shared/log.ts";
 import { plainLine } from "../shared/plain_line.ts";
 
-/** Where the lines go and which of them. */
+/** Destination and level of a log. */
 export interface JSONLogOptions {
-  /** Takes one line, its end included. */
+  /** Writes one line, its end included. */
   readonly write: (line: string) => void;
-  /** Stamps the lines. */
+  /** Source of the timestamps. */
   readonly clock: Pick<Clock, "wall">;
   /** The program's name, the field `logger`. */
   readonly program: string;

@@ -1,5 +1,5 @@
 /**
- * Where to listen.
+ * The address to listen on.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * A program's settings from its surroundings: arguments, environment and file.
+ * A program's settings from arguments, environment and settings file.
  *
  * @module
  */
@@ -12,15 +12,15 @@ import type { SettingTable } from "../shared/config/setting.ts";
 import { commandFlags, type SettingsProgram } from "../shared/config/settings_command.ts";
 import type { SettingsFile } from "../shared/config/settings_file.ts";
 import { SPOTALIS_VARIABLES } from "../shared/config/spotalis_variables.ts";
-import { readSettingsFile } from "./mounted_settings.ts";
+import { settingsAmong } from "../shared/config/settings_keys.ts";
 
-/** Where the settings are looked for. */
+/** Sources of the settings. */
 export interface ProgramSettingsOptions {
   /** Arguments without the program's name. */
   readonly args: readonly string[];
   /** The environment, see {@linkcode programEnvironment}. */
   readonly env: Readonly<Record<string, string>>;
-  /** Sections of the file that another program checks. */
+  /** Sections of the file that another program validates. */
   readonly otherSections?: readonly string[];
   /** Reads the settings file; throws when it can't. */
   readonly readFile?: (path: string) => SettingsFile;
@@ -36,10 +36,10 @@ export type ProgramSettings<T extends SettingTable> =
   }
   | { readonly exitCode: 0 | 2; readonly text: string };
 
-/** The setting that names the file: where a table has it, it is read from flag or variable. */
+/** The setting that names the file; it is read from its flag or variable only. */
 const FILE_FLAG = "--config";
 
-/** Collects flags, variables and file. All faults are told at once, one line each. */
+/** Reads flags, variables and file. Reports all faults at once, one line each. */
 export function readProgramSettings<const T extends SettingTable>(
   program: SettingsProgram<T>,
   options: ProgramSettingsOptions,
@@ -78,9 +78,8 @@ export function readProgramSettings<const T extends SettingTable>(
 }
 
 /**
- * The part of the environment that the program may read: all of it where it is allowed to list it,
- * otherwise the variables of its table, and those of Spotalis that it may read. Other names that are
- * misspelt show in the first case only.
+ * The part of the environment that the program may read: all of it with the right to list it, else the
+ * variables of its table and those of Spotalis. Misspelt names are found in the first case only.
  */
 export function programEnvironment(table: SettingTable): Readonly<Record<string, string>> {
   if (Deno.permissions.querySync({ name: "env" }).state === "granted") return Deno.env.toObject();
@@ -92,4 +91,36 @@ export function programEnvironment(table: SettingTable): Readonly<Record<string,
     if (value !== undefined) env[name] = value;
   }
   return env;
+}
+
+/**
+ * The folder in which the kubelet keeps the data of a mounted ConfigMap, a file for each key. Other
+ * entries beside it are further mounts.
+ */
+const DATA = "..data";
+
+/**
+ * Reads a settings file. From a mounted ConfigMap it reads the other keys, too, and the file itself may
+ * be missing. Throws as `Deno.readTextFileSync()` does.
+ */
+export function readSettingsFile(path: string): SettingsFile {
+  const slash = path.lastIndexOf("/") + 1;
+  const [place, name] = [path.slice(0, slash), path.slice(slash)];
+  const file = settingsAmong(mountedData(`${place}${DATA}`), { name, path, place });
+  return file ?? { path, text: Deno.readTextFileSync(path) };
+}
+
+/** Texts by key; empty when the folder does not exist or may not be read. */
+function mountedData(folder: string): Record<string, string> {
+  const data: Record<string, string> = {};
+  if (Deno.permissions.querySync({ name: "read", path: folder }).state !== "granted") return data;
+  try {
+    for (const { name, isFile } of Deno.readDirSync(folder)) {
+      if (isFile) data[name] = Deno.readTextFileSync(`${folder}/${name}`);
+    }
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    return {};
+  }
+  return data;
 }

@@ -1,27 +1,27 @@
 /**
- * SIGTERM and SIGINT as an abort signal, with a deadline for the end.
+ * SIGTERM and SIGINT as an abort signal, with a deadline for the shutdown.
  *
  * @module
  */
 
-/** The signals of the platform that end a program. */
+/** Signals that shut a program down. */
 const SIGNALS = ["SIGTERM", "SIGINT"] as const;
 
-/** How a stop goes. */
+/** Options of the shutdown. */
 export interface ProgramSignalsOptions {
-  /** Time for a clean end after the first signal, ms. */
+  /** Time for a clean shutdown after the first signal, ms. */
   readonly graceMs: number;
   /** Called when the grace is over, or at the second signal: ends the program. */
   readonly onDeadline: () => void;
 }
 
-/** The program's wish to end. */
+/** The program's shutdown. */
 export interface ProgramSignals extends Disposable {
   /** Aborted by the first SIGTERM or SIGINT; the signal's name is the reason. */
   readonly signal: AbortSignal;
 }
 
-/** Listens until disposed of. */
+/** Listens until disposed. */
 export function programSignals({ graceMs, onDeadline }: ProgramSignalsOptions): ProgramSignals {
   const stop = new AbortController();
   let deadline: ReturnType<typeof setTimeout> | undefined;

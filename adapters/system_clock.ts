@@ -5,7 +5,7 @@
  */
 import type { Clock } from "../shared/clock.ts";
 
-/** The longest a timer of the platform waits: beyond 2^31 − 1 ms it would fire at once. */
+/** The longest delay of `setTimeout`: beyond 2^31 − 1 ms it would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Wall clock, monotonic clock and timers of this machine. A sleep that ends leaves no timer. */
@@ -29,16 +29,16 @@ export const systemClock: Clock = {
   },
 };
 
-/** Those who sleep until a signal, and the listener that wakes them. */
+/** Sleeps that a signal ends, and the listener that ends them. */
 interface Sleepers {
   readonly ends: Set<() => void>;
   readonly wake: () => void;
 }
 
 /**
- * One listener a signal, for as long as anybody sleeps on it: a loop that sleeps four times a second
- * beside one that sleeps a minute on the same signal would else add and remove one each time, which
- * costs more than its timer. Nothing of it outlives the sleeps.
+ * One listener per signal while any sleep waits for it. Otherwise a loop that sleeps four times a second
+ * would add and remove a listener each time, which costs more than its timer. It is removed after the
+ * last sleep.
  */
 const sleepersOf = new WeakMap<AbortSignal, Sleepers>();
 

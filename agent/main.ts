@@ -7,16 +7,14 @@
  */
 import { Registry } from "prom-client";
 import { openCgroupTree } from "../adapters/cgroup_files.ts";
-import { healthRoutes } from "../adapters/health_routes.ts";
-import { serveHTTP } from "../adapters/http_server.ts";
+import { healthRoutes, registerProcessMetrics, serveHTTP } from "../adapters/program_server.ts";
 import { createJSONLog } from "../adapters/json_log.ts";
-import { allocationListWatch } from "../adapters/kube/allocations.ts";
-import type { KubeConnection, OpenKubeConnection } from "../adapters/kube/connection.ts";
-import { createDesiredWriter } from "../adapters/kube/desired_writer.ts";
-import { connectInCluster } from "../adapters/kube/in_cluster_connection.ts";
-import { connectKubeconfig } from "../adapters/kube/kubeconfig_connection.ts";
-import { createNodeLink } from "../adapters/kube/node_link.ts";
-import { registerProcessMetrics } from "../adapters/process_metrics.ts";
+import { allocationListWatch } from "../adapters/kube/kinds/allocations.ts";
+import type { KubeConnection, OpenKubeConnection } from "../adapters/kube/client/connection.ts";
+import { createDesiredWriter } from "../adapters/kube/writers/allocation_writers.ts";
+import { connectInCluster } from "../adapters/kube/client/in_cluster_connection.ts";
+import { connectKubeconfig } from "../adapters/kube/client/kubeconfig_connection.ts";
+import { createNodeLink } from "../adapters/kube/writers/lease_writers.ts";
 import { programEnvironment, readProgramSettings } from "../adapters/program_settings.ts";
 import { programSignals } from "../adapters/program_signals.ts";
 import { systemClock } from "../adapters/system_clock.ts";
@@ -165,7 +163,11 @@ async function runAgent(
   });
   const allocations = createInformer({
     ...{ clock, random, log, name: "PodAllocation" },
-    source: allocationListWatch(connection, { nodeName, log, random }),
+    source: allocationListWatch(connection, {
+      fieldSelector: `spec.nodeName=${nodeName}`,
+      log,
+      random,
+    }),
     relistEveryMs: RELIST_MS.least + random.next() * RELIST_MS.spread,
   });
   const latest = createLatestRound({

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { listOf, numberOf, objectOf, textOf } from "../adapters/kube/json_fields.ts";
+import { listOf, numberOf, objectOf, textOf } from "../adapters/kube/client/json_fields.ts";
 
 /** A resize request that was answered. */
 export interface ResizeAnswer {

@@ -8,9 +8,9 @@
  * @module
  */
 import { parseArgs } from "node:util";
-import { connectKubeconfig } from "../adapters/kube/kubeconfig_connection.ts";
-import { createPodResizer } from "../adapters/kube/pod_resizer.ts";
-import { createNodeLink } from "../adapters/kube/node_link.ts";
+import { connectKubeconfig } from "../adapters/kube/client/kubeconfig_connection.ts";
+import { createPodResizer } from "../adapters/kube/writers/pod_writers.ts";
+import { createNodeLink } from "../adapters/kube/writers/lease_writers.ts";
 import { systemClock } from "../adapters/system_clock.ts";
 import { resizePatch } from "../shared/actuation/resize_patch.ts";
 import { quantile } from "../simulation/quantile.ts";

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { listOf, objectOf } from "../adapters/kube/json_fields.ts";
+import { listOf, objectOf } from "../adapters/kube/client/json_fields.ts";
 import { createKubectl, type Kubectl } from "../tests/cluster/kubectl.ts";
 import { installAllComponents } from "../tests/cluster/scene/all_components.ts";
 import { leader, podsOf, PRODUCT_NAMESPACE, whenReady } from "../tests/cluster/scene/product.ts";

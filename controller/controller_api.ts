@@ -3,23 +3,28 @@
  *
  * @module
  */
-import { createAllocationStore } from "../adapters/kube/allocation_store.ts";
-import { allocationListWatch } from "../adapters/kube/allocations.ts";
-import { checkAPI } from "../adapters/kube/api_checks.ts";
-import { configMapListWatch } from "../adapters/kube/config_maps.ts";
-import type { KubeConnection } from "../adapters/kube/connection.ts";
-import { createEventSink } from "../adapters/kube/event_sink.ts";
-import { horizontalPodAutoscalerListWatch } from "../adapters/kube/horizontal_pod_autoscalers.ts";
-import { createLeaseStore, leaseListWatch } from "../adapters/kube/leases.ts";
-import { limitRangeListWatch } from "../adapters/kube/limit_ranges.ts";
-import { namespaceListWatch } from "../adapters/kube/namespaces.ts";
-import { nodeListWatch } from "../adapters/kube/nodes.ts";
-import { createOwnerTemplates } from "../adapters/kube/owner_templates.ts";
-import { createPodResizer } from "../adapters/kube/pod_resizer.ts";
-import { podListWatch } from "../adapters/kube/pods.ts";
-import { resourceQuotaListWatch } from "../adapters/kube/resource_quotas.ts";
-import { verticalPodAutoscalerListWatch } from "../adapters/kube/vertical_pod_autoscalers.ts";
-import { workloadListWatch } from "../adapters/kube/workloads.ts";
+import { createAllocationStore } from "../adapters/kube/writers/allocation_writers.ts";
+import { allocationListWatch } from "../adapters/kube/kinds/allocations.ts";
+import { checkAPI } from "../adapters/kube/client/api_checks.ts";
+import { configMapListWatch } from "../adapters/kube/kinds/config_maps.ts";
+import type { KubeConnection } from "../adapters/kube/client/connection.ts";
+import { createEventSink } from "../adapters/kube/writers/event_sink.ts";
+import {
+  horizontalPodAutoscalerListWatch,
+  verticalPodAutoscalerListWatch,
+} from "../adapters/kube/kinds/autoscalers.ts";
+import { createLeaseStore } from "../adapters/kube/writers/lease_writers.ts";
+import { leaseListWatch } from "../adapters/kube/kinds/leases.ts";
+import {
+  limitRangeListWatch,
+  namespaceListWatch,
+  resourceQuotaListWatch,
+} from "../adapters/kube/kinds/namespaces.ts";
+import { nodeListWatch } from "../adapters/kube/kinds/nodes.ts";
+import { createOwnerTemplates } from "../adapters/kube/kinds/owner_templates.ts";
+import { createPodResizer } from "../adapters/kube/writers/pod_writers.ts";
+import { podListWatch } from "../adapters/kube/kinds/pods.ts";
+import { workloadListWatch } from "../adapters/kube/kinds/workloads.ts";
 import { MARKET_MANAGER, RESTORE_MANAGER } from "../shared/actuation/field_managers.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Log } from "../shared/log.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { KubeConnection, KubeRequest } from "../adapters/kube/connection.ts";
+import type { KubeConnection, KubeRequest } from "../adapters/kube/client/connection.ts";
 import { effectiveSettings } from "../shared/config/effective_settings.ts";
 import { silentLog } from "../shared/log.ts";
 import { seededRandom } from "../shared/random.ts";

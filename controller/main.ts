@@ -7,13 +7,11 @@
  * @module
  */
 import { Registry } from "prom-client";
-import { healthRoutes } from "../adapters/health_routes.ts";
-import { serveHTTP } from "../adapters/http_server.ts";
+import { healthRoutes, registerProcessMetrics, serveHTTP } from "../adapters/program_server.ts";
 import { createJSONLog } from "../adapters/json_log.ts";
-import { connectInCluster } from "../adapters/kube/in_cluster_connection.ts";
-import { connectKubeconfig } from "../adapters/kube/kubeconfig_connection.ts";
+import { connectInCluster } from "../adapters/kube/client/in_cluster_connection.ts";
+import { connectKubeconfig } from "../adapters/kube/client/kubeconfig_connection.ts";
 import { createHTTPLogin } from "../adapters/http_login.ts";
-import { registerProcessMetrics } from "../adapters/process_metrics.ts";
 import { createInstantQueries } from "../adapters/prometheus/instant_queries.ts";
 import { programEnvironment, readProgramSettings } from "../adapters/program_settings.ts";
 import { programSignals } from "../adapters/program_signals.ts";

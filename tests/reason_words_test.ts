@@ -4,7 +4,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import type { PodNote } from "../adapters/kube/event_series.ts";
+import type { PodEvent as SentPodEvent } from "../adapters/kube/writers/event_series.ts";
 import type { BidWord } from "../controller/allocation/bid_rules/bid_rule.ts";
 import type { BoundsDraft } from "../controller/allocation/bounds/bounds.ts";
 import type { ToldStatus } from "../controller/allocation/allocation_status.ts";
@@ -54,7 +54,7 @@ Deno.test({
       readonly "rules of bids": Kind<BidWord["reason"]>;
       readonly "rules of bounds": Kind<BoundsDraft["rules"][number]["reason"]>;
       readonly "events": Kind<PodEvent["reason"]>;
-      readonly "events as sent": Kind<PodNote["reason"]>;
+      readonly "events as sent": Kind<SentPodEvent["reason"]>;
       readonly "guards": Kind<ReasonOf<NonNullable<GuardVerdict>>>;
       readonly "decisions of rightsizing": Kind<ReasonOf<RightsizingDecision>>;
       readonly "failures of rightsizing": Kind<ApplyFailure["reason"]>;

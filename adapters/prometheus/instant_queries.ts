@@ -1,5 +1,5 @@
 /**
- * Queries of the present moment, answered by a Prometheus.
+ * Instant queries of Prometheus.
  *
  * @module
  */
@@ -15,9 +15,9 @@ export interface PrometheusSample {
   readonly atMs: number;
 }
 
-/** How long and how much, and who asks. */
+/** Bounds and login of the queries. */
 export interface InstantQueriesOptions {
-  /** @default nobody in particular */
+  /** @default anonymous */
   readonly login?: HTTPLogin;
   /** @default {5000} */
   readonly timeoutMs?: number;
@@ -25,9 +25,9 @@ export interface InstantQueriesOptions {
   readonly mostBytes?: number;
 }
 
-/** Asks `GET /api/v1/query`. */
+/** Queries `GET /api/v1/query`. */
 export interface PrometheusInstantQueries {
-  /** Resolves within the timeout, whatever happens; `signal` ends the wait. */
+  /** Resolves within the timeout in any case; `signal` ends the wait. */
   ask(
     question: { readonly server: string; readonly query: string },
     signal: AbortSignal,
@@ -49,14 +49,14 @@ const dataSchema = z.discriminatedUnion("resultType", [
   z.object({ resultType: z.literal("scalar"), result: sampleSchema }),
 ]);
 
-/** An adapter; it keeps no state but the program's open connections. */
+/** Creates a client; its only state are the program's open connections. */
 export function createInstantQueries(
   { timeoutMs = 5000, mostBytes = 65_536, ...login }: InstantQueriesOptions = {},
 ): PrometheusInstantQueries {
   return {
     async ask({ server, query }, signal) {
-      // The server gives up when nobody waits any more. Since 3.0 it sends no more series than asked
-      // for: two are enough to see that there are several.
+      // The server stops at the timeout, too. Since 3.0 it limits the series: two are enough to see that
+      // there are several.
       const parameters = { query, timeout: `${timeoutMs}ms`, limit: "2" };
       const path = "/api/v1/query";
       const answer = await requestPrometheus(
@@ -71,13 +71,10 @@ export function createInstantQueries(
           message: "the query gives no instant vector of numbers and no scalar",
         };
       }
-      return { samples: data.resultType === "scalar" ? [data.result] : data.result.map(valueOf) };
+      const { resultType, result } = data;
+      return { samples: resultType === "scalar" ? [result] : result.map(({ value }) => value) };
     },
   };
-}
-
-function valueOf({ value }: { readonly value: PrometheusSample }): PrometheusSample {
-  return value;
 }
 
 function floatOf(text: string): number {

@@ -43,7 +43,7 @@ Deno.test("createInstantQueries() reads scalars, several series, none, and what 
   assert.deepEqual(said.samples.map(({ value }) => value), [1, NaN, Infinity, -Infinity, -3, NaN]);
 });
 
-Deno.test("createInstantQueries() tells a query that can't be done from a server that can't", async () => {
+Deno.test("createInstantQueries() reports a rejected query and a failing server as different problems", async () => {
   const error = (status: number, errorType: string) =>
     Response.json({ status: "error", errorType, error: "why" }, { status });
   assert.deepEqual(await problemOf(error(400, "bad_data")), ["refused", 'bad_data: "why"']);
@@ -58,7 +58,7 @@ Deno.test("createInstantQueries() tells a query that can't be done from a server
   assert.ok(message.length < 600 && !message.includes("\n"), message);
 });
 
-Deno.test("createInstantQueries() follows nobody to another place", async () => {
+Deno.test("createInstantQueries() follows no redirect", async () => {
   await using elsewhere = serveCanned(() => vector("1"));
   const away = new Response(null, { status: 302, headers: { location: elsewhere.url } });
   const [problem, message = ""] = await problemOf(away);
@@ -103,7 +103,7 @@ Deno.test("createInstantQueries() waits no longer than it may, for the head or t
   assert.deepEqual("problem" in said && [said.problem, said.message], waited);
 });
 
-Deno.test("createInstantQueries() says that nobody is there, or that it was called off", async () => {
+Deno.test("createInstantQueries() reports an unreachable server, and an aborted query", async () => {
   const server = serveCanned(() => "");
   await server[Symbol.asyncDispose]();
   const queries = createInstantQueries();

@@ -1,12 +1,12 @@
 /**
- * One request to a Prometheus's query API: a GET that ends in time, follows nobody, and takes no
- * endless answer.
+ * One request to the query API of Prometheus: a GET with a timeout, without redirects, and with a
+ * bound on the response's length.
  *
  * @module
  */
 import { z } from "zod";
 import { quotedText } from "../../shared/quoted_text.ts";
-import { boundedExchange } from "../bounded_exchange.ts";
+import { boundedFetch } from "../bounded_fetch.ts";
 import type { HTTPLogin } from "../http_login.ts";
 
 /** Why there is no data. */
@@ -14,32 +14,32 @@ export interface PrometheusProblem {
   readonly problem: "unreachable" | "refused" | "unreadable";
   /** In a sentence. */
   readonly message: string;
-  /** Present where a smaller question might be answered. */
+  /** Present where a query of a shorter range might succeed. */
   readonly tooMuch?: true;
 }
 
-/** An answer, whose shape is the question's matter. */
+/** The data of a response, whose shape depends on the query. */
 export interface PrometheusAnswer {
   readonly data: unknown;
-  /** What the server says beside it: of a store that did not answer it, for instance. */
+  /** The server's warnings: of a store that did not respond, for instance. */
   readonly warnings?: readonly string[] | undefined;
 }
 
-/** What became of a request. */
+/** The outcome of a request. */
 export type PrometheusData = PrometheusAnswer | PrometheusProblem;
 
-/** What is asked, and how long it may take. */
+/** A request and its bounds. */
 export interface PrometheusRequest {
   /** For instance `http://prometheus.monitoring:9090`. */
   readonly server: string;
   /** For instance `/api/v1/query`. */
   readonly path: string;
   readonly parameters: Readonly<Record<string, string>>;
-  /** Absent: nobody in particular asks. */
+  /** Absent: anonymous. */
   readonly login?: HTTPLogin;
   readonly timeoutMs: number;
   readonly mostBytes: number;
-  /** JSON, or what is as good; throws a `SyntaxError`. @default {JSON.parse} */
+  /** Parses the body; throws a `SyntaxError`. @default {JSON.parse} */
   readonly parse?: (text: string) => unknown;
 }
 
@@ -56,21 +56,21 @@ const answerSchema = z.discriminatedUnion("status", [
   }),
 ]);
 
-/** The server's word on the question itself; every other failure is one of the moment. */
+/** Error types by which the server rejects the query itself; all others may pass. */
 const REFUSALS: readonly string[] = ["bad_data", "execution", "not_found"];
-/** What Prometheus says beyond `--query.max-samples`, and beyond 11,000 points a series. */
+/** Prometheus's messages beyond `--query.max-samples`, and beyond 11,000 points per series. */
 const TOO_MUCH = /too many samples|exceeded maximum resolution/;
-/** Longer ones repeat a long query. */
-const MOST_WORDS = 300;
+/** Longer messages repeat a long query. */
+const MOST_CHARACTERS = 300;
 
-/** Asks once. Never rejects. */
+/** Sends the request. Never rejects. */
 export async function requestPrometheus(
   request: PrometheusRequest,
   signal: AbortSignal,
 ): Promise<PrometheusData> {
   const { server, path, parameters, parse = JSON.parse, ...rest } = request;
   const url = `${server}${path}?${new URLSearchParams(parameters)}`;
-  const answer = await boundedExchange({ url, ...rest }, signal);
+  const answer = await boundedFetch({ url, ...rest }, signal);
   if ("failed" in answer) return { problem: "unreachable", message: answer.failed };
   return dataOf(answer, { mostBytes: request.mostBytes, parse });
 }
@@ -114,16 +114,17 @@ function jsonOf(text: string, parse: (text: string) => unknown): unknown {
 }
 
 /**
- * Why an answer is not the whole one; undefined where it is. A server that asks others (Thanos, Mimir,
- * remote read) answers without those that are silent, and warns. Words on the query itself hide nothing.
+ * The problem of an incomplete response; undefined for a complete one. A server that queries others
+ * (Thanos, Mimir, remote read) leaves out those that don't respond, and warns. Notes on the query itself
+ * (`PromQL info:`) do not mean that data is missing.
  */
 export function partialAnswer({ warnings = [] }: PrometheusAnswer): PrometheusProblem | undefined {
-  const words = warnings.find((one) => !one.startsWith("PromQL info:"));
-  return words === undefined
+  const warning = warnings.find((one) => !one.startsWith("PromQL info:"));
+  return warning === undefined
     ? undefined
-    : { problem: "unreachable", message: `the answer is a partial one: ${quoted(words)}` };
+    : { problem: "unreachable", message: `the answer is a partial one: ${quoted(warning)}` };
 }
 
-function quoted(words: string): string {
-  return quotedText(words, { most: MOST_WORDS });
+function quoted(text: string): string {
+  return quotedText(text, { most: MOST_CHARACTERS });
 }

@@ -5,8 +5,12 @@
  * @module
  */
 import { Hono } from "hono";
-import { ALLOCATION_GROUP_VERSION, allocationsPath } from "../../adapters/kube/allocation_path.ts";
-import type { Desired, PodAllocation } from "../../shared/api/pod_allocation.ts";
+import {
+  ALLOCATION_GROUP_VERSION,
+  type Desired,
+  type PodAllocation,
+} from "../../shared/api/pod_allocation.ts";
+import { allocationsPath } from "../../adapters/kube/kinds/allocations.ts";
 import { mergePatch } from "../../simulation/api/merge_patch.ts";
 import { BENCH_NODE } from "./pods.ts";
 

@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { parseAllocation } from "../../adapters/kube/allocations.ts";
-import { listOf, objectOf } from "../../adapters/kube/json_fields.ts";
+import { parseAllocation } from "../../adapters/kube/kinds/allocations.ts";
+import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
 import { enforcedLimits, podDirectories } from "../../tests/cluster/scene/node_cgroups.ts";

@@ -3,11 +3,11 @@
  *
  * @module
  */
-import { listOf, objectOf, textOf, wholeOf } from "../../adapters/kube/json_fields.ts";
-import { kubeListWatch } from "../../adapters/kube/kube_list_watch.ts";
-import { leaseListWatch } from "../../adapters/kube/leases.ts";
-import { parseTime } from "../../adapters/kube/micro_time.ts";
-import { parsePod } from "../../adapters/kube/pods.ts";
+import { listOf, numberOf, objectOf, textOf } from "../../adapters/kube/client/json_fields.ts";
+import { listWatchOf } from "../../adapters/kube/client/list_watch.ts";
+import { leaseListWatch } from "../../adapters/kube/kinds/leases.ts";
+import { parseTime } from "../../adapters/kube/kinds/object_fields.ts";
+import { parsePod } from "../../adapters/kube/kinds/pods.ts";
 import { parseCPU } from "../../shared/quantity.ts";
 import type { Lease } from "../../shared/api/lease.ts";
 import type { Pod } from "../../shared/api/pod.ts";
@@ -155,7 +155,9 @@ export function createWatch(node: RealNode, scene: Scene): Watch {
       return lastChangeMs;
     },
     async run(signal) {
-      const ourPods = kubeListWatch(connection, { path: "/api/v1/pods", parse: parseSeenPod });
+      const ourPods = listWatchOf({ groupVersion: "v1", resource: "pods", parse: parseSeenPod })(
+        connection,
+      );
       const followPods = follow(ourPods, {
         seen,
         gone: ({ metadata }) => void pods.delete(metadata.uid),
@@ -190,13 +192,13 @@ export function createWatch(node: RealNode, scene: Scene): Watch {
 
 function parseSeenPod(raw: unknown): SeenPod {
   const statuses = listOf(objectOf(objectOf(raw)["status"])["containerStatuses"]).map(objectOf);
-  const restarts = statuses.reduce((sum, one) => sum + (wholeOf(one["restartCount"]) ?? 0), 0);
+  const restarts = statuses.reduce((sum, one) => sum + (numberOf(one["restartCount"]) ?? 0), 0);
   const ends = statuses.flatMap(({ state, lastState }) =>
     [state, lastState].flatMap((one): ContainerEnd[] => {
       const { finishedAt, reason, exitCode } = objectOf(objectOf(one)["terminated"]);
       const atMs = parseTime(finishedAt);
       if (atMs === undefined) return [];
-      return [{ atMs, reason: textOf(reason) ?? "", exitCode: wholeOf(exitCode) ?? 0 }];
+      return [{ atMs, reason: textOf(reason) ?? "", exitCode: numberOf(exitCode) ?? 0 }];
     })
   );
   return { ...parsePod(raw), restarts, ...(ends[0] === undefined ? {} : { lastEnd: ends[0] }) };

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type KubeConnection, pathPart } from "../../adapters/kube/connection.ts";
+import { type KubeConnection, pathPart } from "../../adapters/kube/client/connection.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { formatCPU } from "../../shared/quantity.ts";
 

@@ -4,8 +4,8 @@
  * @module
  */
 import { Registry } from "prom-client";
-import type { KubeConnection } from "../../adapters/kube/connection.ts";
-import { createDesiredWriter } from "../../adapters/kube/desired_writer.ts";
+import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
+import { createDesiredWriter } from "../../adapters/kube/writers/allocation_writers.ts";
 import { createInstantQueries } from "../../adapters/prometheus/instant_queries.ts";
 import { systemClock } from "../../adapters/system_clock.ts";
 import { createCaches } from "../../controller/allocation/caches.ts";

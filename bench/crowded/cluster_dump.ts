@@ -4,8 +4,13 @@
  *
  * @module
  */
-import type { KubeConnection } from "../../adapters/kube/connection.ts";
-import { type JSONObject, listOf, objectOf, textOf } from "../../adapters/kube/json_fields.ts";
+import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
+import {
+  type JSONObject,
+  listOf,
+  objectOf,
+  textOf,
+} from "../../adapters/kube/client/json_fields.ts";
 
 /** Objects as the server has them, by group, resource, namespace and name. */
 export type ClusterDump = ReadonlyMap<string, JSONObject>;

@@ -4,7 +4,12 @@
  *
  * @module
  */
-import { type JSONObject, listOf, objectOf, textOf } from "../../adapters/kube/json_fields.ts";
+import {
+  type JSONObject,
+  listOf,
+  objectOf,
+  textOf,
+} from "../../adapters/kube/client/json_fields.ts";
 import { MANAGED } from "../../shared/actuation/scope.ts";
 import type { ClusterDump } from "./cluster_dump.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { JSONObject } from "../../adapters/kube/json_fields.ts";
+import type { JSONObject } from "../../adapters/kube/client/json_fields.ts";
 import type { ClusterDump } from "./cluster_dump.ts";
 import { dumpDifferences } from "./dump_differences.ts";
 

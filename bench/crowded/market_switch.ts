@@ -8,7 +8,7 @@
  * @module
  */
 import { parse, stringify } from "yaml";
-import { objectOf } from "../../adapters/kube/json_fields.ts";
+import { objectOf } from "../../adapters/kube/client/json_fields.ts";
 import type { Kubectl } from "../../tests/cluster/kubectl.ts";
 import { PRODUCT_NAMESPACE } from "../../tests/cluster/scene/product.ts";
 import { until } from "../../tests/cluster/scene/until.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { KubeConnection } from "../../adapters/kube/connection.ts";
+import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
 import { mean } from "../../simulation/mean.ts";
 import { quantile } from "../../simulation/quantile.ts";
 import { measureMachine } from "../services/machine_use.ts";

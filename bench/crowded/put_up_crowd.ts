@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { KubeConnection } from "../../adapters/kube/connection.ts";
-import { listOf, objectOf } from "../../adapters/kube/json_fields.ts";
+import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
+import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
 import type { RequestLog } from "../../simulation/oracle/request_log.ts";
 import { scratchNamespace } from "../../tests/cluster/scene/scratch_namespace.ts";
 import { until } from "../../tests/cluster/scene/until.ts";

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { allocationsPath } from "../../adapters/kube/allocation_path.ts";
-import type { KubeConnection } from "../../adapters/kube/connection.ts";
-import { listOf, objectOf, textOf } from "../../adapters/kube/json_fields.ts";
+import { allocationsPath } from "../../adapters/kube/kinds/allocations.ts";
+import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
+import { listOf, objectOf, textOf } from "../../adapters/kube/client/json_fields.ts";
 import { atTimes } from "./at_times.ts";
 import type { Tally } from "./write_account.ts";
 

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { listOf, objectOf, textOf } from "../../adapters/kube/json_fields.ts";
-import type { KubeConnection } from "../../adapters/kube/connection.ts";
-import { parsePod } from "../../adapters/kube/pods.ts";
+import { listOf, objectOf, textOf } from "../../adapters/kube/client/json_fields.ts";
+import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
+import { parsePod } from "../../adapters/kube/kinds/pods.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import { parseCPU } from "../../shared/quantity.ts";
 import { atTimes } from "./at_times.ts";

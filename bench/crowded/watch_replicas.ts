@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { KubeConnection } from "../../adapters/kube/connection.ts";
-import { numberOf, objectOf } from "../../adapters/kube/json_fields.ts";
+import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
+import { numberOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
 import { quantile } from "../../simulation/quantile.ts";
 import { atTimes } from "./at_times.ts";
 import { SCALED } from "./crowd.ts";

@@ -4,8 +4,8 @@
  *
  * @module
  */
-import type { KubeConnection } from "../../adapters/kube/connection.ts";
-import { listOf, numberOf, objectOf, textOf } from "../../adapters/kube/json_fields.ts";
+import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
+import { listOf, numberOf, objectOf, textOf } from "../../adapters/kube/client/json_fields.ts";
 import type { Kubectl } from "../../tests/cluster/kubectl.ts";
 import { markAudit, readAuditSince, type ResizeAnswer } from "../audit_log.ts";
 import { type ControllerCounters, scrapeControllers } from "./controller_counters.ts";

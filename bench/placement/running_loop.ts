@@ -3,13 +3,11 @@
  *
  * @module
  */
-import { namespaceListWatch } from "../../adapters/kube/namespaces.ts";
-import { nodeListWatch } from "../../adapters/kube/nodes.ts";
-import { persistentVolumeListWatch } from "../../adapters/kube/persistent_volumes.ts";
-import { podDisruptionBudgetListWatch } from "../../adapters/kube/pod_disruption_budgets.ts";
-import { podListWatch } from "../../adapters/kube/pods.ts";
-import { replicaSetListWatch } from "../../adapters/kube/replica_sets.ts";
-import { workloadListWatch } from "../../adapters/kube/workloads.ts";
+import { namespaceListWatch } from "../../adapters/kube/kinds/namespaces.ts";
+import { nodeListWatch, persistentVolumeListWatch } from "../../adapters/kube/kinds/nodes.ts";
+import { podDisruptionBudgetListWatch } from "../../adapters/kube/kinds/pod_disruption_budgets.ts";
+import { podListWatch } from "../../adapters/kube/kinds/pods.ts";
+import { replicaSetListWatch, workloadListWatch } from "../../adapters/kube/kinds/workloads.ts";
 import { systemClock } from "../../adapters/system_clock.ts";
 import { createCaches } from "../../controller/allocation/caches.ts";
 import { createPlacementBook } from "../../controller/placement/placement_book.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { KubeConnection } from "../../adapters/kube/connection.ts";
+import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
 import { type ClusterSize, rawObjects } from "./cluster_objects.ts";
 
 /** The server. */

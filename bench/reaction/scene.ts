@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { allocationListWatch } from "../../adapters/kube/allocations.ts";
-import { objectOf, textOf } from "../../adapters/kube/json_fields.ts";
-import { podListWatch } from "../../adapters/kube/pods.ts";
+import { allocationListWatch } from "../../adapters/kube/kinds/allocations.ts";
+import { objectOf, textOf } from "../../adapters/kube/client/json_fields.ts";
+import { podListWatch } from "../../adapters/kube/kinds/pods.ts";
 import type { ApiObject, ListWatch } from "../../shared/control/list_watch.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { OpenKubeConnection } from "../../adapters/kube/connection.ts";
-import { objectOf } from "../../adapters/kube/json_fields.ts";
+import type { OpenKubeConnection } from "../../adapters/kube/client/connection.ts";
+import { objectOf } from "../../adapters/kube/client/json_fields.ts";
 import { mean } from "../../simulation/mean.ts";
 import { scratchNamespace } from "../../tests/cluster/scene/scratch_namespace.ts";
 import { pause } from "../../tests/cluster/scene/until.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { KubeConnection } from "../../adapters/kube/connection.ts";
+import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
 import type { Scene } from "../../simulation/scene.ts";
 import { serviceAutoscaler, verticalAutoscaler } from "./service_objects.ts";
 import { runVPA, type RunVPAOptions } from "./vertical_autoscaler.ts";

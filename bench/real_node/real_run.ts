@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { OpenKubeConnection } from "../../adapters/kube/connection.ts";
+import type { OpenKubeConnection } from "../../adapters/kube/client/connection.ts";
 import { createLatencyHistogram, recordLatency } from "../../simulation/node/latency_histogram.ts";
 import { readRequestLog } from "../../simulation/oracle/request_log.ts";
 import type { LimitChangeRecord } from "../../simulation/run_record.ts";

@@ -4,9 +4,9 @@
  *
  * @module
  */
-import { listOf, objectOf } from "../../adapters/kube/json_fields.ts";
-import type { KubeConnection } from "../../adapters/kube/connection.ts";
-import { parsePod } from "../../adapters/kube/pods.ts";
+import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
+import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
+import { parsePod } from "../../adapters/kube/kinds/pods.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import { pause } from "../../tests/cluster/scene/until.ts";
 import { SERVICE_LABEL } from "./service_pod.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import { ApiError } from "../../shared/api/api_error.ts";
-import type { KubeConnection } from "../../adapters/kube/connection.ts";
+import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
 import type { KubeObject } from "./service_pod.ts";
 
 const PATH = "/apis/scheduling.k8s.io/v1/priorityclasses";

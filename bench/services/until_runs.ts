@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { KubeConnection } from "../../adapters/kube/connection.ts";
-import { objectOf } from "../../adapters/kube/json_fields.ts";
+import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
+import { objectOf } from "../../adapters/kube/client/json_fields.ts";
 import { until } from "../../tests/cluster/scene/until.ts";
 
 /** Waits until the one replica of the Deployment at `path` is ready. */

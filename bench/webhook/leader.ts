@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { createJSONLines } from "../../adapters/kube/json_lines.ts";
+import { createJSONLines } from "../../adapters/kube/client/http_connection.ts";
 import { systemClock as clock } from "../../adapters/system_clock.ts";
 import type { KeyedCertificate } from "../../adapters/webhook/certificate_maker.ts";
 import type { CountablePod } from "../../shared/placement/pod_standing.ts";

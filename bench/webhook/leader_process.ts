@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { createJSONLines } from "../../adapters/kube/json_lines.ts";
+import { createJSONLines } from "../../adapters/kube/client/http_connection.ts";
 import { systemClock as clock } from "../../adapters/system_clock.ts";
 import { admissionRoutes } from "../../adapters/webhook/admission_routes.ts";
 import type { KeyedCertificate } from "../../adapters/webhook/certificate_maker.ts";

@@ -4,7 +4,6 @@
  * @module
  */
 import { type CPURanges, cpuRangesOf } from "../../shared/actuation/cpu_range.ts";
-import { heedsAutoscaler } from "../../shared/actuation/hpa_coordination.ts";
 import { belongsTo, workloadsOf } from "../../shared/actuation/workloads_of.ts";
 import type { HorizontalPodAutoscaler } from "../../shared/api/horizontal_pod_autoscaler.ts";
 import type { Namespace } from "../../shared/api/namespace.ts";
@@ -56,7 +55,6 @@ export function gather(caches: Caches, podKey: string): Gathered | undefined {
   const workload = workloadOf(caches, { namespace, refs });
   const autoscalers = caches.horizontalPodAutoscalers.byIndex(namespace).filter(isForPod);
   const verticalAutoscalers = caches.verticalPodAutoscalers.byIndex(namespace).filter(isForPod);
-  const heeded = autoscalers.filter((autoscaler) => heedsAutoscaler({ pod, workload, autoscaler }));
   return {
     pod,
     namespace: caches.namespaces.get(namespace),
@@ -66,11 +64,7 @@ export function gather(caches: Caches, podKey: string): Gathered | undefined {
     quotas,
     unreadable: [
       ...unreadableWords("LimitRange", limitRanges),
-      ...unreadableWords("ResourceQuota", quotas),
-      ...unreadableWords("HorizontalPodAutoscaler", heeded),
       ...unreadableWords("VerticalPodAutoscaler", verticalAutoscalers),
-      ...(node === undefined ? [] : unreadableWords("Node", [node])),
-      ...(workload === undefined ? [] : unreadableWords(workload.kind, [workload])),
     ],
     workload,
     autoscalers,

@@ -3,13 +3,15 @@
  *
  * @module
  */
-import { createCheckpointStore } from "../../adapters/kube/checkpoint_store.ts";
-import type { KubeConnection } from "../../adapters/kube/connection.ts";
-import { createDeletionCostWriter } from "../../adapters/kube/deletion_cost_writer.ts";
-import { persistentVolumeListWatch } from "../../adapters/kube/persistent_volumes.ts";
-import { podDisruptionBudgetListWatch } from "../../adapters/kube/pod_disruption_budgets.ts";
-import { createPodEvictor } from "../../adapters/kube/pod_evictor.ts";
-import { replicaSetListWatch } from "../../adapters/kube/replica_sets.ts";
+import { createCheckpointStore } from "../../adapters/kube/writers/checkpoint_store.ts";
+import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
+import {
+  createDeletionCostWriter,
+  createPodEvictor,
+} from "../../adapters/kube/writers/pod_writers.ts";
+import { persistentVolumeListWatch } from "../../adapters/kube/kinds/nodes.ts";
+import { podDisruptionBudgetListWatch } from "../../adapters/kube/kinds/pod_disruption_budgets.ts";
+import { replicaSetListWatch } from "../../adapters/kube/kinds/workloads.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Random } from "../../shared/random.ts";
 import type { CheckpointStore } from "../rightsizing/sampler/ports.ts";

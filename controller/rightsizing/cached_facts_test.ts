@@ -52,10 +52,13 @@ function factsWith({ pods = [], allocation, autoscalers = [], lacks }: Choice = 
         get: (key) => key === "shop/uid-web-1" ? allocation : undefined,
       },
       horizontalPodAutoscalers: { ...synced("horizontal"), byIndex: () => autoscalers },
-      verticalPodAutoscalers: { ...synced("vertical"), byIndex: () => [sampleVPA("Off")] },
+      verticalPodAutoscalers: {
+        ...synced("vertical"),
+        byIndex: () => [sampleVPA("Off", { unreadable: "no target" })],
+      },
     },
     corrections: createCorrectionMemory(),
-    rulesOf: () => ({ quotas: [], unreadable: ["ResourceQuota q: no number"] }),
+    rulesOf: () => ({ quotas: [], unreadable: ["LimitRange r: no number"] }),
     dryRun: () => true,
     served: () => ({ resizeServed: true, lowersMemoryLimits: false }),
     missingPermissions: () => [],
@@ -75,7 +78,7 @@ test("podsIn() leaves out pods that have ended or are ending", () => {
 test("factsOf() has the workload's own pods, nodes and autoscalers, and a sentence for each that can't be read", () => {
   const { owner: _owner, ...metadata } = workloadPod("lonely", [container]).metadata;
   const autoscalers = [
-    sampleHPA({ unreadable: "no target" }),
+    sampleHPA(),
     sampleHPA({ target: { kind: "Deployment", name: "db" } }),
   ];
   const facts = factsWith({ pods: [web, { ...web, metadata }], autoscalers }).factsOf(ONE, KNOWN);
@@ -83,8 +86,8 @@ test("factsOf() has the workload's own pods, nodes and autoscalers, and a senten
   assert.deepEqual([...facts.nodes.keys()], ["node-1"]);
   assert.deepEqual([facts.autoscalers.length, facts.verticalAutoscalers.length], [1, 1]);
   assert.deepEqual(facts.unreadable, [
-    "ResourceQuota q: no number",
-    "HorizontalPodAutoscaler web-hpa: no target",
+    "LimitRange r: no number",
+    "VerticalPodAutoscaler web-vpa: no target",
   ]);
   assert.deepEqual([facts.dryRun, facts.marketManages, facts.lowersMemoryLimits], [
     true,

@@ -43,10 +43,7 @@ export function cachedAutoscalers(
   return {
     autoscalers,
     verticalAutoscalers,
-    unreadable: [
-      ...unreadableWords("HorizontalPodAutoscaler", autoscalers),
-      ...unreadableWords("VerticalPodAutoscaler", verticalAutoscalers),
-    ],
+    unreadable: unreadableWords("VerticalPodAutoscaler", verticalAutoscalers),
   };
 }
 

@@ -3,22 +3,22 @@
  *
  * @module
  */
-import { createCheckpointStore } from "../../adapters/kube/checkpoint_store.ts";
-import type { KubeConnection } from "../../adapters/kube/connection.ts";
-import { createMethodRights } from "../../adapters/kube/method_rights.ts";
+import { createCheckpointStore } from "../../adapters/kube/writers/checkpoint_store.ts";
+import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
+import { createMethodRights } from "../../adapters/kube/client/access_rules.ts";
 import {
   createPolicyStatusWriter,
-  optimizationPolicyListWatch,
-} from "../../adapters/kube/optimization_policies.ts";
-import { createPodResizer } from "../../adapters/kube/pod_resizer.ts";
-import {
   createReportStore,
+  createVPAPublisher,
+} from "../../adapters/kube/writers/recommendation_writers.ts";
+import {
+  optimizationPolicyListWatch,
   recommendationReportListWatch,
-} from "../../adapters/kube/recommendation_reports.ts";
-import { replicaSetListWatch } from "../../adapters/kube/replica_sets.ts";
-import { readResizeSupport } from "../../adapters/kube/resize_support.ts";
-import { createVPAPublisher } from "../../adapters/kube/vpa_publisher.ts";
-import { createWorkloadWriter } from "../../adapters/kube/workload_writer.ts";
+} from "../../adapters/kube/kinds/optimization_policies.ts";
+import { createPodResizer } from "../../adapters/kube/writers/pod_writers.ts";
+import { replicaSetListWatch } from "../../adapters/kube/kinds/workloads.ts";
+import { readResizeSupport } from "../../adapters/kube/client/api_checks.ts";
+import { createWorkloadWriter } from "../../adapters/kube/writers/workload_writer.ts";
 import { TEMPLATE_MANAGER } from "../../shared/actuation/methods/template_patch.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Log } from "../../shared/log.ts";

@@ -23,12 +23,8 @@ function stage() {
   tables.VerticalPodAutoscaler.create(sampleVPA("Auto"));
   const named = { name: "caps", namespace: "shop", uid: "", resourceVersion: "" };
   tables.LimitRange.create({ metadata: named, items: [{ type: "Container", max: 200 }] });
-  tables.ResourceQuota.create({
-    metadata: named,
-    usedLimitsCPU: 0,
-    scopes: [],
-    unreadable: "odd",
-  });
+  const odd = { ...named, name: "odd" };
+  tables.LimitRange.create({ metadata: odd, items: [], unreadable: "odd" });
   tables.Node.create({
     metadata: { name: "node-1", uid: "", resourceVersion: "" },
     allocatableCPU: 200,
@@ -52,7 +48,7 @@ Deno.test({
     assert.equal(found.verticalAutoscalers.length, 1);
     assert.equal(found.ranges?.cpu?.container.max, 200);
     assert.deepEqual(found.largestNode, { allocatableCPU: 200, allocatableMemory: Infinity });
-    assert.deepEqual(found.unreadable, ["ResourceQuota caps: odd"]);
+    assert.deepEqual(found.unreadable, ["LimitRange odd: odd"]);
     assert.equal(found.workload.template.containers.length, 1);
     assert.equal(surroundingsOf("shop", { kind: "StatefulSet", name: "web" }), undefined);
     assert.equal(surroundingsOf("shop", { kind: "Job", name: "web" }), undefined);

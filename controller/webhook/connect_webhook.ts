@@ -3,10 +3,12 @@
  *
  * @module
  */
-import type { KubeConnection } from "../../adapters/kube/connection.ts";
-import { createEndpointSliceStore } from "../../adapters/kube/endpoint_slices.ts";
-import { createSecretStore } from "../../adapters/kube/secrets.ts";
-import { createTrustStore } from "../../adapters/kube/webhook_configurations.ts";
+import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
+import { createEndpointSliceStore } from "../../adapters/kube/writers/endpoint_slices.ts";
+import {
+  createSecretStore,
+  createTrustStore,
+} from "../../adapters/kube/writers/certificate_stores.ts";
 import { parseAddress } from "../../adapters/listen_address.ts";
 import { admissionRoutes } from "../../adapters/webhook/admission_routes.ts";
 import { createCertificateFolder } from "../../adapters/webhook/certificate_folder.ts";

@@ -28,7 +28,6 @@ export interface HorizontalPodAutoscaler extends ApiObject {
     readonly resourceVersion: string;
     readonly annotations: Readonly<Record<string, string>>;
   };
-  /** `EVERY_WORKLOAD` where it can't be read. */
   readonly target: WorkloadRef;
   /** Empty when it does not look at CPU. */
   readonly cpuTargets: readonly CPUTarget[];
@@ -38,6 +37,4 @@ export interface HorizontalPodAutoscaler extends ApiObject {
   readonly lastScaleMs?: number;
   /** `behavior.scaleDown.stabilizationWindowSeconds`, ms. */
   readonly stabilizationMs: number;
-  /** Why target or CPU can't be read, in a sentence; then there are no `cpuTargets`. */
-  readonly unreadable?: string;
 }

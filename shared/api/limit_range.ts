@@ -43,6 +43,4 @@ export interface LimitRange extends ApiObject {
   readonly items: readonly LimitRangeItem[];
   /** Why it can't be read, in a sentence; then there are no items. */
   readonly unreadable?: string;
-  /** Why what it says of memory can't be read; then it seems to say nothing, and all else stands. */
-  readonly unreadableMemory?: string;
 }

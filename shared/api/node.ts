@@ -44,6 +44,4 @@ export interface Node extends ApiObject {
   readonly os?: string;
   /** `status.nodeInfo.kubeletVersion`, for instance `v1.36.3`. */
   readonly kubeletVersion?: string;
-  /** Why its CPU can't be read, in a sentence; then that is 0. */
-  readonly unreadable?: string;
 }

@@ -14,6 +14,12 @@ import {
   marketReasonSchema,
 } from "./reasons/reason_words.ts";
 
+/** API group and version of allocations. */
+export const ALLOCATION_GROUP_VERSION = "allocation.mbcas.io/v1alpha1";
+
+/** The plural of the kind. */
+export const ALLOCATION_RESOURCE = "podallocations";
+
 /** A CPU quantity in canonical text, for instance `250m`. */
 const cpu = z.string().max(32).regex(/^(\d+(\.\d*)?|\.\d+)[numk]?$/);
 const whole = z.int().min(0);
@@ -166,7 +172,7 @@ export const desiredSchema = z.object({
 
 /** The whole object. */
 export const podAllocationSchema = z.object({
-  apiVersion: z.literal("allocation.mbcas.io/v1alpha1"),
+  apiVersion: z.literal(ALLOCATION_GROUP_VERSION),
   kind: z.literal("PodAllocation"),
   metadata: z.object({
     name: z.string(),

@@ -14,6 +14,4 @@ export interface PodDisruptionBudget extends ApiObject, Omit<PodBudget, "name"> 
     readonly uid: string;
     readonly resourceVersion: string;
   };
-  /** Why it can't be read, in a sentence; then it is for all pods of its namespace, and allows nothing. */
-  readonly unreadable?: string;
 }

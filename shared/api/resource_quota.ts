@@ -53,8 +53,4 @@ export interface ResourceQuota extends ApiObject {
   readonly memory?: MemoryBounds;
   /** `spec.scopes` and `spec.scopeSelector`; empty when the quota counts all pods. */
   readonly scopes: readonly QuotaScope[];
-  /** Why it can't be read, in a sentence; then there are no figures. */
-  readonly unreadable?: string;
-  /** Why what it says of memory can't be read; then it seems to say nothing, and all else stands. */
-  readonly unreadableMemory?: string;
 }

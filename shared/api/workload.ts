@@ -33,9 +33,7 @@ export interface Workload extends ApiObject {
     readonly annotations: Readonly<Record<string, string>>;
   };
   readonly rollout: RolloutState;
-  /** Why its rollout can't be read, in a sentence; then it seems to have none. */
-  readonly unreadable?: string;
-  /** How many pods it has; absent for DaemonSets, and where it can't be read. */
+  /** How many pods it has; absent for DaemonSets. */
   readonly replicas?: ReplicaCounts;
   /** What rightsizing looks at, and the market does not; absent where it can't be read. */
   readonly makes?: MadePods;

@@ -5,6 +5,7 @@
  */
 import type { LimitRange } from "../api/limit_range.ts";
 import type { ResourceQuota } from "../api/resource_quota.ts";
+import { unreadableWords } from "../api/unreadable_words.ts";
 import type { RightsizingFacts } from "./guards/rightsizing_facts.ts";
 import { type CountedWorkload, quotaRoomsOf } from "./quota_rooms.ts";
 import { resourceRangesOf } from "./resource_ranges.ts";
@@ -16,8 +17,8 @@ export interface NamespaceBounds {
 }
 
 /**
- * What the guards ask of the namespace's LimitRanges and quotas, with a sentence for each that can't be
- * read, as a whole or of memory: it must not pass for one that bounds nothing.
+ * What the guards ask of the namespace's LimitRanges and quotas, with a sentence for each LimitRange that
+ * can't be read: it must not pass for one that bounds nothing.
  */
 export function namespaceRules(
   { limitRanges, quotas }: NamespaceBounds,
@@ -27,19 +28,6 @@ export function namespaceRules(
   return {
     ...(ranges === undefined ? {} : { ranges }),
     quotas: quotaRoomsOf(quotas, counted),
-    unreadable: [
-      ...limitRanges.flatMap((one) => faultsOf("LimitRange", one)),
-      ...quotas.flatMap((one) => faultsOf("ResourceQuota", one)),
-    ],
+    unreadable: unreadableWords("LimitRange", limitRanges),
   };
-}
-
-function faultsOf(
-  kind: string,
-  { metadata: { name }, unreadable, unreadableMemory }:
-    & Pick<LimitRange, "unreadable" | "unreadableMemory">
-    & { readonly metadata: { readonly name: string } },
-): readonly string[] {
-  const words = unreadable ?? unreadableMemory;
-  return words === undefined ? [] : [`${kind} ${name}: ${words}`];
 }

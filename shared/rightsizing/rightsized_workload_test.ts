@@ -11,7 +11,7 @@ test("rightsizedWorkload() is the workload with its template, and nothing withou
   const template = { containers: [templateContainer()], initContainers: [] };
   const { kind, metadata, rollout } = sampleWorkload();
   const makes = { paused: true, replicas: 4, template };
-  assert.deepEqual(rightsizedWorkload({ ...sampleWorkload(), unreadable: "odd status", makes }), {
+  assert.deepEqual(rightsizedWorkload({ ...sampleWorkload(), makes }), {
     kind,
     metadata,
     rollout,

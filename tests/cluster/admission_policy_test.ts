@@ -1,11 +1,12 @@
 /** Who may write what of allocations, on a real API server. */
 import assert from "node:assert/strict";
-import { allocationsPath } from "../../adapters/kube/allocation_path.ts";
-import { createAllocationStore } from "../../adapters/kube/allocation_store.ts";
-import { parseAllocation } from "../../adapters/kube/allocations.ts";
-import type { KubeConnection } from "../../adapters/kube/connection.ts";
-import { createDesiredWriter } from "../../adapters/kube/desired_writer.ts";
-import { objectOf } from "../../adapters/kube/json_fields.ts";
+import { allocationsPath, parseAllocation } from "../../adapters/kube/kinds/allocations.ts";
+import {
+  createAllocationStore,
+  createDesiredWriter,
+} from "../../adapters/kube/writers/allocation_writers.ts";
+import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
+import { objectOf } from "../../adapters/kube/client/json_fields.ts";
 import {
   desiredSchema,
   type PodAllocation,

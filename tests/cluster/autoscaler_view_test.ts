@@ -5,7 +5,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { listOf, objectOf } from "../../adapters/kube/json_fields.ts";
+import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
 import { createKubectl } from "./kubectl.ts";
 import { eventsOf } from "./scene/event_texts.ts";
 import { thePod, whenQuota } from "./scene/limits.ts";

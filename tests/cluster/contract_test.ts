@@ -1,25 +1,28 @@
 /** The contract suites of all ports, against a real API server. */
-import { allocationListWatch } from "../../adapters/kube/allocations.ts";
-import { createAllocationStore } from "../../adapters/kube/allocation_store.ts";
-import { createDesiredWriter } from "../../adapters/kube/desired_writer.ts";
-import { createEndpointSliceStore } from "../../adapters/kube/endpoint_slices.ts";
-import { createEventSink } from "../../adapters/kube/event_sink.ts";
-import { listOf, objectOf } from "../../adapters/kube/json_fields.ts";
-import { connectKubeconfig } from "../../adapters/kube/kubeconfig_connection.ts";
-import { createLeaseStore, leasesPath, parseLease } from "../../adapters/kube/leases.ts";
-import { createNodeLink } from "../../adapters/kube/node_link.ts";
+import { allocationListWatch } from "../../adapters/kube/kinds/allocations.ts";
+import {
+  createAllocationStore,
+  createDesiredWriter,
+} from "../../adapters/kube/writers/allocation_writers.ts";
+import { createEndpointSliceStore } from "../../adapters/kube/writers/endpoint_slices.ts";
+import { createEventSink } from "../../adapters/kube/writers/event_sink.ts";
+import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
+import { connectKubeconfig } from "../../adapters/kube/client/kubeconfig_connection.ts";
+import { createLeaseStore, createNodeLink } from "../../adapters/kube/writers/lease_writers.ts";
+import { LEASES, parseLease } from "../../adapters/kube/kinds/leases.ts";
 import {
   createPolicyStatusWriter,
+  createReportStore,
+} from "../../adapters/kube/writers/recommendation_writers.ts";
+import {
   optimizationPolicyListWatch,
   parseOptimizationPolicy,
-} from "../../adapters/kube/optimization_policies.ts";
-import { optipodCollection, optipodObject } from "../../adapters/kube/optipod_path.ts";
-import { createPodResizer } from "../../adapters/kube/pod_resizer.ts";
-import { podListWatch } from "../../adapters/kube/pods.ts";
-import {
-  createReportStore,
   parseRecommendationReport,
-} from "../../adapters/kube/recommendation_reports.ts";
+  POLICIES,
+  REPORTS,
+} from "../../adapters/kube/kinds/optimization_policies.ts";
+import { createPodResizer } from "../../adapters/kube/writers/pod_writers.ts";
+import { podListWatch } from "../../adapters/kube/kinds/pods.ts";
 import { systemClock } from "../../adapters/system_clock.ts";
 import type { PodEvent } from "../../controller/allocation/ports.ts";
 import type { RightsizingEvent } from "../../controller/rightsizing/loop_ports.ts";
@@ -43,6 +46,7 @@ import { openContractWorld } from "./scene/contract_world.ts";
 import { expiredVersion } from "./scene/expired_version.ts";
 import { pauseControllerMeanwhile } from "./scene/paused_controller.ts";
 import { until } from "./scene/until.ts";
+import { resourcePath } from "../../adapters/kube/client/connection.ts";
 
 const random = seededRandom(7);
 
@@ -95,7 +99,10 @@ selectiveListWatchContract("allocationListWatch()", async () => {
     const body = { ...allocation, metadata: { namespace: metadata.namespace, name } };
     await connection.request({ method: "POST", path, body });
   };
-  const subject = allocationListWatch(connection, { nodeName: own, random });
+  const subject = allocationListWatch(connection, {
+    fieldSelector: `spec.nodeName=${own}`,
+    random,
+  });
   const change = async (name: string): Promise<void> =>
     void await connection.request({
       method: "PATCH",
@@ -185,7 +192,9 @@ nodeLinkContract(async () => {
     nodeName,
     lost: link("no-such-node"),
     async renewedAt() {
-      const raw = await world.find({ path: `${leasesPath(namespace)}/mbcas-agent-${nodeName}` });
+      const raw = await world.find({
+        path: `${resourcePath({ ...LEASES, namespace })}/mbcas-agent-${nodeName}`,
+      });
       return raw === undefined ? undefined : parseLease(raw).renewTimeMs;
     },
     pass: () => systemClock.sleep(5),
@@ -274,7 +283,7 @@ function policyBody(name: string): Readonly<Record<string, unknown>> {
 
 listWatchContract("optimizationPolicyListWatch()", async () => {
   const { connection, namespace, ...world } = await openContractWorld();
-  const path = optipodCollection("optimizationpolicies", namespace);
+  const path = resourcePath({ ...POLICIES, namespace });
   const subject = optimizationPolicyListWatch(connection, { namespace, random });
   const create = async (name: string): Promise<void> =>
     void await connection.request({ method: "POST", path, body: policyBody(name) });
@@ -301,8 +310,8 @@ listWatchContract("optimizationPolicyListWatch()", async () => {
 
 policyStatusContract(async () => {
   const { connection, namespace, find, ...world } = await openContractWorld();
-  const collection = optipodCollection("optimizationpolicies", namespace);
-  const path = optipodObject("optimizationpolicies", { namespace, name: "all" });
+  const collection = resourcePath({ ...POLICIES, namespace });
+  const path = resourcePath({ ...POLICIES, namespace, name: "all" });
   const made = await connection.request({
     method: "POST",
     path: collection,
@@ -327,7 +336,7 @@ reportStoreContract(async () => {
     subject: createReportStore(connection),
     namespace,
     async read(name) {
-      const raw = await find({ path: optipodObject("recommendationreports", { namespace, name }) });
+      const raw = await find({ path: resourcePath({ ...REPORTS, namespace, name }) });
       return raw === undefined ? undefined : parseRecommendationReport(raw);
     },
   };

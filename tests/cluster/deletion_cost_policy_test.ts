@@ -1,10 +1,12 @@
 /** What the controller's account may change of a pod, on a real API server: the deletion cost. */
 import assert from "node:assert/strict";
-import { isAllowed } from "../../adapters/kube/api_checks.ts";
-import type { OpenKubeConnection } from "../../adapters/kube/connection.ts";
-import { createDeletionCostWriter } from "../../adapters/kube/deletion_cost_writer.ts";
-import { listOf, objectOf, textsOf } from "../../adapters/kube/json_fields.ts";
-import { createPodResizer } from "../../adapters/kube/pod_resizer.ts";
+import { isAllowed } from "../../adapters/kube/client/access_rules.ts";
+import type { OpenKubeConnection } from "../../adapters/kube/client/connection.ts";
+import {
+  createDeletionCostWriter,
+  createPodResizer,
+} from "../../adapters/kube/writers/pod_writers.ts";
+import { listOf, objectOf, textsOf } from "../../adapters/kube/client/json_fields.ts";
 import { podPath } from "../../cli/coalloc/kube/cluster_reader.ts";
 import { MARKET_MANAGER } from "../../shared/actuation/field_managers.ts";
 import { resizePatch } from "../../shared/actuation/resize_patch.ts";

@@ -1,7 +1,7 @@
 /** The contract suite of evictions, against a real API server. */
-import { listOf, objectOf } from "../../adapters/kube/json_fields.ts";
-import { parsePodDisruptionBudget } from "../../adapters/kube/pod_disruption_budgets.ts";
-import { createPodEvictor } from "../../adapters/kube/pod_evictor.ts";
+import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
+import { parsePodDisruptionBudget } from "../../adapters/kube/kinds/pod_disruption_budgets.ts";
+import { createPodEvictor } from "../../adapters/kube/writers/pod_writers.ts";
 import { podEvictorContract } from "../contract/pod_evictor_contract.ts";
 import { sampleContainer } from "../contract/sample_objects.ts";
 import { openContractWorld } from "./scene/contract_world.ts";

@@ -6,9 +6,9 @@
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { allocationPath } from "../../adapters/kube/allocation_path.ts";
-import { listOf, objectOf } from "../../adapters/kube/json_fields.ts";
-import { readNode } from "../../adapters/kube/nodes.ts";
+import { allocationPath } from "../../adapters/kube/kinds/allocations.ts";
+import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
+import { readNode } from "../../adapters/kube/kinds/nodes.ts";
 import { BURST_FACTOR } from "../../controller/allocation/bounds/overrides.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";

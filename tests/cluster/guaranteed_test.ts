@@ -4,8 +4,8 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { listOf, numberOf, objectOf, textOf } from "../../adapters/kube/json_fields.ts";
-import { parseIdentity } from "../../adapters/kube/object_identity.ts";
+import { listOf, numberOf, objectOf, textOf } from "../../adapters/kube/client/json_fields.ts";
+import { parseIdentity } from "../../adapters/kube/kinds/object_fields.ts";
 import { parseCPU } from "../../shared/quantity.ts";
 import { coalloc } from "./scene/coalloc.ts";
 import { SETTLED } from "./scene/agreement.ts";

@@ -6,7 +6,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { listOf, numberOf, objectOf } from "../../adapters/kube/json_fields.ts";
+import { listOf, numberOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
 import { ballast } from "./scene/ballast.ts";
 import { deploymentPods } from "./scene/deployment_pods.ts";
 import { boundBy, boundsOf, quotaOf, whenQuota } from "./scene/limits.ts";

@@ -6,7 +6,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { parseHorizontalPodAutoscaler } from "../../adapters/kube/horizontal_pod_autoscalers.ts";
+import { parseHorizontalPodAutoscaler } from "../../adapters/kube/kinds/autoscalers.ts";
 import { HPA_COORDINATION } from "../../shared/actuation/hpa_coordination.ts";
 import { crowd } from "./scene/crowd.ts";
 import { deploymentPods } from "./scene/deployment_pods.ts";

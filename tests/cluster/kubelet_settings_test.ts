@@ -8,7 +8,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { parsePod } from "../../adapters/kube/pods.ts";
+import { parsePod } from "../../adapters/kube/kinds/pods.ts";
 import { decideManually } from "../../shared/actuation/decide.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import { instanceNamed } from "./harness/instance.ts";

@@ -1,8 +1,8 @@
 /** Which Leases the agents' account may write, on a real API server. */
 import assert from "node:assert/strict";
-import type { KubeConnection } from "../../adapters/kube/connection.ts";
-import { leasesPath, parseLease } from "../../adapters/kube/leases.ts";
-import { createNodeLink } from "../../adapters/kube/node_link.ts";
+import { type KubeConnection, resourcePath } from "../../adapters/kube/client/connection.ts";
+import { LEASES, parseLease } from "../../adapters/kube/kinds/leases.ts";
+import { createNodeLink } from "../../adapters/kube/writers/lease_writers.ts";
 import { systemClock } from "../../adapters/system_clock.ts";
 import { LEADER_LEASE } from "../../controller/leader_lease.ts";
 import { agentLeaseRef } from "../../shared/api/agent_lease.ts";
@@ -20,7 +20,7 @@ interface Place {
 }
 
 function target({ namespace, name }: Place, dryRun = false): Target {
-  const path = `${leasesPath(namespace)}/${name}`;
+  const path = `${resourcePath({ ...LEASES, namespace })}/${name}`;
   return { apiVersion: "coordination.k8s.io/v1", kind: "Lease", path, dryRun };
 }
 
@@ -31,7 +31,7 @@ function create(by: KubeConnection, { namespace, name }: Place): Promise<unknown
     metadata: { name },
     spec: { holderIdentity: "first", leaseDurationSeconds: 60 },
   };
-  return by.request({ method: "POST", path: leasesPath(namespace), body });
+  return by.request({ method: "POST", path: resourcePath({ ...LEASES, namespace }), body });
 }
 
 /** Where RBAC stands in nobody's way only the policy does. */
@@ -124,7 +124,7 @@ async function whereInstalled(t: Deno.TestContext, stage: PolicyStage): Promise<
     await t.step("an agent neither reads nor deletes Leases", async () => {
       await assertRefused(() => agentThere.request({ path }), byRBAC("get"));
       await assertRefused(
-        () => agentThere.request({ path: leasesPath(namespace) }),
+        () => agentThere.request({ path: resourcePath({ ...LEASES, namespace }) }),
         byRBAC("list"),
       );
       await assertRefused(

@@ -7,8 +7,8 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { createPodResizer } from "../../adapters/kube/pod_resizer.ts";
-import { parsePod } from "../../adapters/kube/pods.ts";
+import { createPodResizer } from "../../adapters/kube/writers/pod_writers.ts";
+import { parsePod } from "../../adapters/kube/kinds/pods.ts";
 import { refusalReason } from "../../shared/actuation/refusal.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";

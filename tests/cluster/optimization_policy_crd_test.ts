@@ -1,11 +1,12 @@
 /** The definition of OptimizationPolicy on a real API server: what it takes, refuses, fills in, shows. */
 import assert from "node:assert/strict";
 import { parseAllDocuments } from "yaml";
-import { connectKubeconfig } from "../../adapters/kube/kubeconfig_connection.ts";
-import { optipodCollection } from "../../adapters/kube/optipod_path.ts";
+import { connectKubeconfig } from "../../adapters/kube/client/kubeconfig_connection.ts";
+import { POLICIES } from "../../adapters/kube/kinds/optimization_policies.ts";
 import { createKubectl } from "./kubectl.ts";
 import { applyRights, parseObjects } from "./rendered_manifests.ts";
 import { tryCreate } from "./scene/dry_request.ts";
+import { resourcePath } from "../../adapters/kube/client/connection.ts";
 
 const kubectl = createKubectl();
 const namespace = `optipod-crd-${crypto.randomUUID().slice(0, 8)}`;
@@ -71,7 +72,7 @@ Deno.test("OptimizationPolicy on a real API server", async (t) => {
     for (const { file, text, object } of policiesIn(INVALID)) {
       const [, field = ""] = /^# names: (\S+)\n/.exec(text) ?? [];
       await t.step(`property 15: OptimizationPolicy names ${field}, refusing ${file}`, async () => {
-        const path = optipodCollection("optimizationpolicies", namespace);
+        const path = resourcePath({ ...POLICIES, namespace });
         const refused = await tryCreate(connection, { path, body: object });
         assert.equal(refused?.status, 422, refused?.message ?? "it was taken");
         const isNamed = field !== "" && refused.message.includes(field);

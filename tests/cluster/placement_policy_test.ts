@@ -1,7 +1,7 @@
 /** Which words of placement a real API server takes: those that the parser can read. */
 import assert from "node:assert/strict";
-import { objectOf, textsOf } from "../../adapters/kube/json_fields.ts";
-import { workloadPath } from "../../adapters/kube/workloads.ts";
+import { objectOf, textsOf } from "../../adapters/kube/client/json_fields.ts";
+import { workloadPath } from "../../adapters/kube/kinds/workloads.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import {
   DISRUPTION_DURATION,

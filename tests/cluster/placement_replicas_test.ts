@@ -5,8 +5,8 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { createEndpointSliceStore } from "../../adapters/kube/endpoint_slices.ts";
-import { objectOf } from "../../adapters/kube/json_fields.ts";
+import { createEndpointSliceStore } from "../../adapters/kube/writers/endpoint_slices.ts";
+import { objectOf } from "../../adapters/kube/client/json_fields.ts";
 import { ENDPOINT_SLICES } from "../../controller/webhook/webhook_names.ts";
 import { createKubectl } from "./kubectl.ts";
 import { placedWorkload } from "./scene/placed_workload.ts";

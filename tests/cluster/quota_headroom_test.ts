@@ -4,8 +4,8 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { listOf, objectOf } from "../../adapters/kube/json_fields.ts";
-import { parseResourceQuota } from "../../adapters/kube/resource_quotas.ts";
+import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
+import { parseResourceQuota } from "../../adapters/kube/kinds/namespaces.ts";
 import { createKubectl } from "./kubectl.ts";
 import { assertTold } from "./scene/assert_told.ts";
 import { deploymentPods } from "./scene/deployment_pods.ts";

@@ -6,14 +6,16 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { type AccessRule, accessRuleText } from "../../adapters/kube/api_checks.ts";
-import { configMapListWatch } from "../../adapters/kube/config_maps.ts";
-import { createDesiredWriter } from "../../adapters/kube/desired_writer.ts";
-import { connectKubeconfig } from "../../adapters/kube/kubeconfig_connection.ts";
-import { createEndpointSliceStore } from "../../adapters/kube/endpoint_slices.ts";
-import { createLeaseStore } from "../../adapters/kube/leases.ts";
-import { createSecretStore } from "../../adapters/kube/secrets.ts";
-import { createTrustStore } from "../../adapters/kube/webhook_configurations.ts";
+import { type AccessRule, accessRuleText } from "../../adapters/kube/client/access_rules.ts";
+import { configMapListWatch } from "../../adapters/kube/kinds/config_maps.ts";
+import { createDesiredWriter } from "../../adapters/kube/writers/allocation_writers.ts";
+import { connectKubeconfig } from "../../adapters/kube/client/kubeconfig_connection.ts";
+import { createEndpointSliceStore } from "../../adapters/kube/writers/endpoint_slices.ts";
+import { createLeaseStore } from "../../adapters/kube/writers/lease_writers.ts";
+import {
+  createSecretStore,
+  createTrustStore,
+} from "../../adapters/kube/writers/certificate_stores.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { sampleDesired } from "../contract/sample_objects.ts";
 import { createKubectl, type Kubectl } from "./kubectl.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { createPodResizer } from "../../adapters/kube/pod_resizer.ts";
+import { createPodResizer } from "../../adapters/kube/writers/pod_writers.ts";
 import { podPath } from "../../cli/coalloc/kube/cluster_reader.ts";
 import { refusalReason } from "../../shared/actuation/refusal.ts";
 import { MANAGED } from "../../shared/actuation/scope.ts";

@@ -6,16 +6,17 @@
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { listOf, objectOf } from "../../adapters/kube/json_fields.ts";
+import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
 import {
   createPolicyStatusWriter,
-  parseOptimizationPolicy,
-} from "../../adapters/kube/optimization_policies.ts";
-import { optipodCollection, optipodObject } from "../../adapters/kube/optipod_path.ts";
-import {
   createReportStore,
+} from "../../adapters/kube/writers/recommendation_writers.ts";
+import {
+  parseOptimizationPolicy,
   parseRecommendationReport,
-} from "../../adapters/kube/recommendation_reports.ts";
+  POLICIES,
+  REPORTS,
+} from "../../adapters/kube/kinds/optimization_policies.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { buildPolicyStatus } from "../../shared/rightsizing/build_policy_status.ts";
 import { faultText } from "../../shared/rightsizing/field_fault.ts";
@@ -32,6 +33,7 @@ import {
 import { createKubectl } from "./kubectl.ts";
 import { applyDefinitions } from "./rendered_manifests.ts";
 import { type ContractWorld, worldTest as property } from "./scene/contract_world.ts";
+import { resourcePath } from "../../adapters/kube/client/connection.ts";
 
 const CASES = { numRuns: 100 } as const;
 
@@ -54,7 +56,7 @@ async function submit(
   try {
     const made = await connection.request({
       method: "POST",
-      path: optipodCollection("optimizationpolicies", namespace),
+      path: resourcePath({ ...POLICIES, namespace }),
       query: { dryRun: "All" },
       body: policyOf("drawn", spec),
     });
@@ -211,7 +213,7 @@ property(
   "property 31: policies and their statuses are read back unchanged, on a real API server",
   async (world) => {
     const { connection, namespace } = world;
-    const collection = optipodCollection("optimizationpolicies", namespace);
+    const collection = resourcePath({ ...POLICIES, namespace });
     const writer = createPolicyStatusWriter(connection);
     let drawn = 0;
     await fc.assert(
@@ -222,7 +224,7 @@ property(
         fc.boolean(),
         async ({ spec }, records, found, dryRun) => {
           const name = `drawn-${drawn++}`;
-          const path = optipodObject("optimizationpolicies", { namespace, name });
+          const path = resourcePath({ ...POLICIES, namespace, name });
           const body = policyOf(name, spec);
           const made = await connection.request({ method: "POST", path: collection, body });
           const policy = parseOptimizationPolicy(made);
@@ -264,7 +266,7 @@ property(
   "property 31: reports are read back unchanged, on a real API server",
   async (world) => {
     const { connection, namespace } = world;
-    const collection = optipodCollection("recommendationreports", namespace);
+    const collection = resourcePath({ ...REPORTS, namespace });
     const store = createReportStore(connection);
     let reports = 0;
     const versions = new Map<string, string>();

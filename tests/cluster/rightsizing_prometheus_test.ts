@@ -5,7 +5,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { listOf, objectOf } from "../../adapters/kube/json_fields.ts";
+import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
 import { startPrometheus } from "../prometheus/own_prometheus.ts";
 import { NETWORK } from "./harness/instance.ts";
 import { createKubectl } from "./kubectl.ts";

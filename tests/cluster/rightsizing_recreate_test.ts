@@ -5,7 +5,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { listOf, objectOf } from "../../adapters/kube/json_fields.ts";
+import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
 import type { PodContainer } from "../../shared/api/pod.ts";
 import { createKubectl } from "./kubectl.ts";
 import { withAllComponents } from "./scene/all_components.ts";

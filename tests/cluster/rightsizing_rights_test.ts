@@ -6,14 +6,18 @@
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { KubeConnection, OpenKubeConnection } from "../../adapters/kube/connection.ts";
-import { createMethodRights } from "../../adapters/kube/method_rights.ts";
-import { optipodObject } from "../../adapters/kube/optipod_path.ts";
 import {
-  createReportStore,
+  type KubeConnection,
+  type OpenKubeConnection,
+  resourcePath,
+} from "../../adapters/kube/client/connection.ts";
+import { createMethodRights } from "../../adapters/kube/client/access_rules.ts";
+import {
   parseRecommendationReport,
-} from "../../adapters/kube/recommendation_reports.ts";
-import { workloadPlural } from "../../adapters/kube/workloads.ts";
+  REPORTS,
+} from "../../adapters/kube/kinds/optimization_policies.ts";
+import { createReportStore } from "../../adapters/kube/writers/recommendation_writers.ts";
+import { workloadPlural } from "../../adapters/kube/kinds/workloads.ts";
 import { applyDecision } from "../../controller/rightsizing/apply_decision.ts";
 import { tellAnnotations } from "../../controller/rightsizing/told_workloads.ts";
 import { passWorkload } from "../../controller/rightsizing/workload_pass.ts";
@@ -221,7 +225,7 @@ property(
         // What is told beside the workload, and on it, leaves it as it is but for our annotations.
         const [part] = reportParts([record]);
         await store.apply({ namespace, name: `told-${name}`, workloads: part?.workloads ?? [] });
-        const path = optipodObject("recommendationreports", { namespace, name: `told-${name}` });
+        const path = resourcePath({ ...REPORTS, namespace, name: `told-${name}` });
         const report = parseRecommendationReport(await connection.request({ path }));
         assert.deepEqual(recordsOf([report], namespace), [record]);
         const telling = {

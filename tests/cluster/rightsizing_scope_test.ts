@@ -6,12 +6,12 @@
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { OpenKubeConnection } from "../../adapters/kube/connection.ts";
-import { listOf, objectOf } from "../../adapters/kube/json_fields.ts";
-import { connectKubeconfig } from "../../adapters/kube/kubeconfig_connection.ts";
-import { parseNamespace } from "../../adapters/kube/namespaces.ts";
-import { optipodCollection } from "../../adapters/kube/optipod_path.ts";
-import { parseWorkload, workloadCollection } from "../../adapters/kube/workloads.ts";
+import { type OpenKubeConnection, resourcePath } from "../../adapters/kube/client/connection.ts";
+import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
+import { connectKubeconfig } from "../../adapters/kube/client/kubeconfig_connection.ts";
+import { parseNamespace } from "../../adapters/kube/kinds/namespaces.ts";
+import { POLICIES } from "../../adapters/kube/kinds/optimization_policies.ts";
+import { parseWorkload, workloadCollection } from "../../adapters/kube/kinds/workloads.ts";
 import type { Workload } from "../../shared/api/workload.ts";
 import { faultText } from "../../shared/rightsizing/field_fault.ts";
 import type { Labels } from "../../shared/rightsizing/label_match.ts";
@@ -217,7 +217,7 @@ Deno.test("property 16: discoverWorkloads() finds exactly what the server finds 
       async (selector, isAdministrators) => {
         const stored = await place.connection.request({
           method: "POST",
-          path: optipodCollection("optimizationpolicies", home),
+          path: resourcePath({ ...POLICIES, namespace: home }),
           query: { dryRun: "All" },
           body: {
             apiVersion: "optipod.io/v1alpha1",

@@ -6,11 +6,11 @@
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { KubeConnection } from "../../adapters/kube/connection.ts";
-import { connectKubeconfig } from "../../adapters/kube/kubeconfig_connection.ts";
-import { createPodResizer } from "../../adapters/kube/pod_resizer.ts";
-import { parsePod } from "../../adapters/kube/pods.ts";
-import { readResizeSupport } from "../../adapters/kube/resize_support.ts";
+import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
+import { connectKubeconfig } from "../../adapters/kube/client/kubeconfig_connection.ts";
+import { createPodResizer } from "../../adapters/kube/writers/pod_writers.ts";
+import { parsePod } from "../../adapters/kube/kinds/pods.ts";
+import { readResizeSupport } from "../../adapters/kube/client/api_checks.ts";
 import { resizePatch } from "../../shared/actuation/resize_patch.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { podListWatch } from "../../adapters/kube/pods.ts";
+import { podListWatch } from "../../adapters/kube/kinds/pods.ts";
 import { createKubectl } from "./kubectl.ts";
 import { withAllComponents } from "./scene/all_components.ts";
 import { deploymentPods } from "./scene/deployment_pods.ts";

@@ -5,8 +5,8 @@
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { objectOf } from "../../adapters/kube/json_fields.ts";
-import { readResizeSupport } from "../../adapters/kube/resize_support.ts";
+import { objectOf } from "../../adapters/kube/client/json_fields.ts";
+import { readResizeSupport } from "../../adapters/kube/client/api_checks.ts";
 import { type Applied, applyDecision } from "../../controller/rightsizing/apply_decision.ts";
 import { inPlacePlan } from "../../shared/actuation/methods/in_place_plan.ts";
 import type { PodContainer, Resources } from "../../shared/api/pod.ts";

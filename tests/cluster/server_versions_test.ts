@@ -5,9 +5,9 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { checkAPI } from "../../adapters/kube/api_checks.ts";
-import type { KubeConnection } from "../../adapters/kube/connection.ts";
-import { createPodResizer } from "../../adapters/kube/pod_resizer.ts";
+import { checkAPI } from "../../adapters/kube/client/api_checks.ts";
+import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
+import { createPodResizer } from "../../adapters/kube/writers/pod_writers.ts";
 import { systemClock } from "../../adapters/system_clock.ts";
 import { refusalKind, refusalReason } from "../../shared/actuation/refusal.ts";
 import { controllerRights } from "../../controller/rights.ts";

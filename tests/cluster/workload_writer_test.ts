@@ -1,6 +1,6 @@
 /** What rightsizing writes of workloads, on a real API server. */
-import { createWorkloadWriter } from "../../adapters/kube/workload_writer.ts";
-import { parseWorkload } from "../../adapters/kube/workloads.ts";
+import { createWorkloadWriter } from "../../adapters/kube/writers/workload_writer.ts";
+import { parseWorkload } from "../../adapters/kube/kinds/workloads.ts";
 import { silentLog } from "../../shared/log.ts";
 import { workloadWriterContract } from "../contract/workload_writer_contract.ts";
 import { containerSpec, openContractWorld } from "./scene/contract_world.ts";

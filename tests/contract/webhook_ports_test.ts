@@ -2,10 +2,12 @@
  * The contract suites of the webhook's ports, against what stands for them in tests, and against the
  * adapters with a server of canned rules.
  */
-import { listOf, objectOf } from "../../adapters/kube/json_fields.ts";
-import { createEndpointSliceStore } from "../../adapters/kube/endpoint_slices.ts";
-import { createSecretStore } from "../../adapters/kube/secrets.ts";
-import { createTrustStore } from "../../adapters/kube/webhook_configurations.ts";
+import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
+import { createEndpointSliceStore } from "../../adapters/kube/writers/endpoint_slices.ts";
+import {
+  createSecretStore,
+  createTrustStore,
+} from "../../adapters/kube/writers/certificate_stores.ts";
 import { createCertificateMaker } from "../../adapters/webhook/certificate_maker.ts";
 import { createCertificateReader } from "../../adapters/webhook/certificate_reader.ts";
 import { createVirtualClock } from "../../simulation/virtual_clock.ts";

@@ -1,7 +1,7 @@
 /** Workloads as users of Spotalis write them: read as valid, and divided as their comments say. */
 import assert from "node:assert/strict";
 import { parseAllDocuments } from "yaml";
-import { parseWorkload } from "../../adapters/kube/workloads.ts";
+import { parseWorkload } from "../../adapters/kube/kinds/workloads.ts";
 import { SPOT_PERCENTAGE } from "../../shared/api/placement_keys.ts";
 import { isPlacedKind, placementGate } from "../../shared/placement/placement_gate.ts";
 import { splitReplicas } from "../../shared/placement/split_replicas.ts";

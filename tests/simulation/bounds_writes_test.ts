@@ -232,8 +232,8 @@ sceneTest(
 sceneTest(
   "runAllocationLoop() tells another cause soon, but not each time that it changes to and fro",
   async (scene) => {
-    const { ResourceQuota: quotas } = scene.api.store.tables;
-    quotas.create({ metadata, usedLimitsCPU: 0, scopes: [], unreadable: "no number" });
+    const { LimitRange: ranges } = scene.api.store.tables;
+    ranges.create({ metadata, items: [], unreadable: "no number" });
     scene.startController();
     scene.createPod("web");
     await scene.pass(30_000);
@@ -242,7 +242,7 @@ sceneTest(
       scene.allocation("web")?.status?.bounds?.rules
         ?.find(({ reason }) => reason === "UnreadableBound")?.message;
     const say = (unreadable: string): void =>
-      void quotas.modify("shop/cpu", (quota) => ({ ...quota, unreadable }));
+      void ranges.modify("shop/cpu", (range) => ({ ...range, unreadable }));
     say("no unit");
     await scene.pass(2000);
     assert.match(said() ?? "", /no unit$/);
@@ -254,7 +254,7 @@ sceneTest(
     assert.ok(writes(scene) - before <= 6, `${writes(scene) - before} writes`);
     say("no sense");
     await scene.pass(91_000);
-    assert.match(said() ?? "", /ResourceQuota cpu.*no sense$/);
+    assert.match(said() ?? "", /LimitRange cpu.*no sense$/);
     assert.equal(scene.allocation("web")?.status?.bounds?.revision, revision);
   },
 );

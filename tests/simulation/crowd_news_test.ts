@@ -124,7 +124,7 @@ sceneTest(
 sceneTest(
   "runAllocationLoop() tells of another fault in the same annotation, and of another hold at once",
   async (scene) => {
-    const { Namespace: namespaces, Deployment: deployments, ResourceQuota: quotas } =
+    const { Namespace: namespaces, Deployment: deployments, LimitRange: ranges } =
       scene.api.store.tables;
     namespaces.modify("shop", (one) => ({
       ...one,
@@ -141,7 +141,7 @@ sceneTest(
     annotate("lots");
     await scene.pass(10_000);
     annotate("many");
-    quotas.create({ metadata, usedLimitsCPU: 0, scopes: [], unreadable: "no number" });
+    ranges.create({ metadata, items: [], unreadable: "no number" });
     await scene.pass(10_000);
     const soon = told(scene, 0);
     assert.equal(soon.filter((text) => text.includes('"lots"')).length, 1, soon.join("\n"));

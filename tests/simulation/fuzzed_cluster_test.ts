@@ -1,18 +1,24 @@
 /**
- * Whatever the readers make of odd objects: the controller works with it, and serves the others.
+ * Odd annotations and odd objects of a kind whose schema is not ours: the controller works with what the
+ * readers make of them, and serves the other pods.
  *
  * @module
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { parseHorizontalPodAutoscaler } from "../../adapters/kube/horizontal_pod_autoscalers.ts";
-import { parseLimitRange } from "../../adapters/kube/limit_ranges.ts";
-import { parseNamespace } from "../../adapters/kube/namespaces.ts";
-import { parseNode } from "../../adapters/kube/nodes.ts";
-import { parsePod } from "../../adapters/kube/pods.ts";
-import { parseResourceQuota } from "../../adapters/kube/resource_quotas.ts";
-import { parseVerticalPodAutoscaler } from "../../adapters/kube/vertical_pod_autoscalers.ts";
-import { parseWorkload } from "../../adapters/kube/workloads.ts";
+import {
+  parseHorizontalPodAutoscaler,
+  parseVerticalPodAutoscaler,
+} from "../../adapters/kube/kinds/autoscalers.ts";
+import {
+  parseLimitRange,
+  parseNamespace,
+  parseResourceQuota,
+} from "../../adapters/kube/kinds/namespaces.ts";
+import { textsOf } from "../../adapters/kube/client/json_fields.ts";
+import { parseNode } from "../../adapters/kube/kinds/nodes.ts";
+import { parsePod } from "../../adapters/kube/kinds/pods.ts";
+import { parseWorkload } from "../../adapters/kube/kinds/workloads.ts";
 import { MAX_CPU } from "../../controller/allocation/bounds/overrides.ts";
 import { originalsOf } from "../../controller/allocation/limits/own_limits.ts";
 import type { Pod } from "../../shared/api/pod.ts";
@@ -55,40 +61,38 @@ const READERS = {
 } as const;
 type Kind = keyof typeof READERS;
 
-/** The object, whole or odd: one that can't be read holds all limits. */
-function maybeOdd(raw: unknown): fc.Arbitrary<unknown> {
-  return fc.oneof(mutatedJSON(raw), fc.constant(raw));
+/** The object, or with odd annotations, which the server does not validate. */
+function maybeOdd(
+  raw: { readonly metadata: Readonly<Record<string, unknown>>; readonly [key: string]: unknown },
+): fc.Arbitrary<unknown> {
+  const odd = mutatedJSON(raw.metadata["annotations"]).map((annotations) => ({
+    ...raw,
+    metadata: { ...raw.metadata, annotations: textsOf(annotations) },
+  }));
+  return fc.oneof(odd, fc.constant(raw));
 }
 
 /** What is odd in a case; of some kinds there is nothing. */
 const OBJECTS: fc.Arbitrary<Partial<Record<Kind, unknown>>> = fc.record({
   Pod: maybeOdd(LIVE),
   Namespace: maybeOdd(RAW_OBJECTS.Namespace),
-  Node: maybeOdd({ ...RAW_OBJECTS.Node, spec: {} }),
+  Node: fc.constant({ ...RAW_OBJECTS.Node, spec: {} }),
   Deployment: maybeOdd({ ...ROLLED_OUT, status: { replicas: 3, updatedReplicas: 3 } }),
   HorizontalPodAutoscaler: maybeOdd(RAW_OBJECTS.HorizontalPodAutoscaler),
-  VerticalPodAutoscaler: maybeOdd(CALM),
-  LimitRange: maybeOdd({ ...RAW_OBJECTS.LimitRange, spec: { limits: [OF_CONTAINERS, ROOMY] } }),
-  ResourceQuota: maybeOdd(RAW_OBJECTS.ResourceQuota),
+  VerticalPodAutoscaler: mutatedJSON(CALM).map((raw) => ({
+    ...Object(raw),
+    metadata: CALM.metadata,
+  })),
+  LimitRange: fc.constant({ ...RAW_OBJECTS.LimitRange, spec: { limits: [OF_CONTAINERS, ROOMY] } }),
+  ResourceQuota: fc.constant(RAW_OBJECTS.ResourceQuota),
 }, { requiredKeys: ["Pod"] });
-
-/** The object; undefined where its reader says what it can't read. */
-function read(kind: Kind, raw: unknown): ApiObject | undefined {
-  try {
-    return READERS[kind](raw);
-  } catch (error) {
-    assert.ok(error instanceof TypeError || error instanceof SyntaxError, String(error));
-    return undefined;
-  }
-}
 
 const NAMES: Partial<Record<Kind, string>> = { Pod: "web-0", Namespace: "shop", Node: "node-1" };
 
 /** Puts what is readable where it belongs together. */
 function addObjects({ api }: ControllerScene, objects: Partial<Record<Kind, unknown>>): void {
   for (const [kind, raw] of Object.entries(objects) as [Kind, unknown][]) {
-    const object = read(kind, raw);
-    if (object === undefined) continue;
+    const object: ApiObject = READERS[kind](raw);
     const place = object.metadata.namespace === undefined ? {} : { namespace: "shop" };
     const name = NAMES[kind] ?? "web";
     const metadata = { ...object.metadata, ...place, name, uid: "", resourceVersion: "" };

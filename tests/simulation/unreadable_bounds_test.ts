@@ -1,13 +1,6 @@
 import assert from "node:assert/strict";
-import { HPA_COORDINATION } from "../../shared/actuation/hpa_coordination.ts";
 import { EVERY_WORKLOAD } from "../../shared/api/workload.ts";
-import {
-  DONE,
-  ofDeployment,
-  sampleHPA,
-  sampleVPA,
-  sampleWorkload,
-} from "../fixtures/sample_workloads.ts";
+import { ofDeployment, sampleVPA } from "../fixtures/sample_workloads.ts";
 import { type ControllerScene, sceneTest } from "./controller_scene.ts";
 
 const metadata = { name: "cpu", namespace: "shop", uid: "", resourceVersion: "" };
@@ -37,29 +30,9 @@ interface Spoilt {
   mend(scene: ControllerScene): void;
 }
 
-const hpas = ({ api }: ControllerScene) => api.store.tables.HorizontalPodAutoscaler;
 const vpas = ({ api }: ControllerScene) => api.store.tables.VerticalPodAutoscaler;
-const target = sampleHPA().target;
 
 const KINDS: readonly Spoilt[] = [
-  {
-    kind: "HorizontalPodAutoscaler",
-    name: "web-hpa",
-    of: "web",
-    spoil: (scene) => void hpas(scene).create(sampleHPA({ cpuTargets: [], unreadable })),
-    mend: (scene) =>
-      void hpas(scene).modify("shop/web-hpa", ({ metadata }) => sampleHPA({ metadata })),
-  },
-  {
-    kind: "HorizontalPodAutoscaler",
-    name: "web-hpa",
-    of: "all",
-    more: " with its target",
-    spoil: (scene) =>
-      void hpas(scene).create(sampleHPA({ target: EVERY_WORKLOAD, cpuTargets: [], unreadable })),
-    mend: (scene) =>
-      void hpas(scene).modify("shop/web-hpa", ({ metadata }) => sampleHPA({ metadata, target })),
-  },
   {
     kind: "VerticalPodAutoscaler",
     name: "web-vpa",
@@ -77,57 +50,6 @@ const KINDS: readonly Spoilt[] = [
       void vpas(scene).create(sampleVPA("Off", { target: EVERY_WORKLOAD, unreadable })),
     mend: (scene) =>
       void vpas(scene).modify("shop/web-vpa", ({ metadata }) => sampleVPA("Off", { metadata })),
-  },
-  {
-    kind: "Node",
-    name: "node-1",
-    of: "all",
-    spoil: ({ api }) =>
-      void api.store.tables.Node.modify("node-1", (node) => ({
-        ...node,
-        allocatableCPU: 0,
-        unreadable,
-      })),
-    mend: ({ api }) =>
-      void api.store.tables.Node.modify("node-1", ({ unreadable: _why, ...node }) => ({
-        ...node,
-        allocatableCPU: 4000,
-      })),
-  },
-  {
-    kind: "Deployment",
-    name: "web",
-    of: "web",
-    spoil: ({ api }) =>
-      void api.store.tables.Deployment.create({
-        ...sampleWorkload(),
-        rollout: { updated: 0, total: 0, stands: false },
-        unreadable,
-      }),
-    mend: ({ api }) =>
-      void api.store.tables.Deployment.modify(
-        "shop/web",
-        ({ unreadable: _why, ...deployment }) => ({
-          ...deployment,
-          rollout: DONE,
-        }),
-      ),
-  },
-  {
-    kind: "ResourceQuota",
-    of: "all",
-    spoil: ({ api }: ControllerScene): void => {
-      const quotas = api.store.tables.ResourceQuota;
-      if (quotas.get("shop/cpu") !== undefined) quotas.remove("shop/cpu");
-      quotas.create({ metadata, usedLimitsCPU: 0, scopes: [], unreadable });
-    },
-    mend: ({ api }: ControllerScene): void =>
-      void api.store.tables.ResourceQuota.modify("shop/cpu", ({ metadata }) => ({
-        metadata,
-        hardLimitsCPU: 5000,
-        usedLimitsCPU: 300,
-        scopes: [],
-      })),
   },
   {
     kind: "LimitRange",
@@ -179,21 +101,3 @@ for (const { kind, name = "cpu", of, more = "", spoil, mend } of KINDS) {
     },
   );
 }
-
-sceneTest(
-  "runAllocationLoop() goes on beside a HorizontalPodAutoscaler that can't be read where the pod heeds none",
-  async (scene) => {
-    scene.startController();
-    scene.createPod("web");
-    scene.changePod("web", (pod) => {
-      const { metadata } = pod;
-      const annotations = { ...metadata.annotations, [HPA_COORDINATION]: "false" };
-      return ofDeployment({ ...pod, metadata: { ...metadata, annotations } });
-    });
-    hpas(scene).create(sampleHPA({ cpuTargets: [], unreadable }));
-    scene.want("web", 300);
-    await scene.pass(10_000);
-    assert.deepEqual(scene.limits("web"), { wanted: 300, applied: 300 });
-    assert.deepEqual(told(scene), []);
-  },
-);

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { podListWatch } from "../../../adapters/kube/pods.ts";
-import type { OpenKubeConnection } from "../../../adapters/kube/connection.ts";
-import { podHTTPGet } from "../../../adapters/kube/port_forward.ts";
+import { podListWatch } from "../../../adapters/kube/kinds/pods.ts";
+import type { OpenKubeConnection } from "../../../adapters/kube/client/connection.ts";
+import { podHTTPGet } from "../../../adapters/kube/client/port_forward.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { nodeViewSchema } from "../../../shared/view/node_view.ts";
 import type { AgentViews } from "../ports.ts";

@@ -3,29 +3,34 @@
  *
  * @module
  */
-import { allocationsPath } from "../../../adapters/kube/allocation_path.ts";
-import { parseAllocation } from "../../../adapters/kube/allocations.ts";
-import { readServerVersion } from "../../../adapters/kube/api_checks.ts";
-import { type KubeConnection, pathPart } from "../../../adapters/kube/connection.ts";
-import { listOf, objectOf, present, textOf } from "../../../adapters/kube/json_fields.ts";
-import { horizontalPodAutoscalerListWatch } from "../../../adapters/kube/horizontal_pod_autoscalers.ts";
-import { kubeListWatch } from "../../../adapters/kube/kube_list_watch.ts";
-import { leasesPath, parseLease } from "../../../adapters/kube/leases.ts";
-import { parseLimitRange } from "../../../adapters/kube/limit_ranges.ts";
-import { parseNamespace } from "../../../adapters/kube/namespaces.ts";
-import { nodePath, parseNode } from "../../../adapters/kube/nodes.ts";
-import { createOwnerTemplates } from "../../../adapters/kube/owner_templates.ts";
-import { parsePod, podListWatch } from "../../../adapters/kube/pods.ts";
-import { verticalPodAutoscalerListWatch } from "../../../adapters/kube/vertical_pod_autoscalers.ts";
-import { isWorkloadKind, parseWorkload, workloadPath } from "../../../adapters/kube/workloads.ts";
+import { allocationListWatch } from "../../../adapters/kube/kinds/allocations.ts";
+import { readServerVersion } from "../../../adapters/kube/client/api_checks.ts";
+import {
+  type KubeConnection,
+  pathPart,
+  resourcePath,
+} from "../../../adapters/kube/client/connection.ts";
+import { listOf, objectOf, present, textOf } from "../../../adapters/kube/client/json_fields.ts";
+import {
+  horizontalPodAutoscalerListWatch,
+  verticalPodAutoscalerListWatch,
+} from "../../../adapters/kube/kinds/autoscalers.ts";
+import { LEASES, parseLease } from "../../../adapters/kube/kinds/leases.ts";
+import { limitRangeListWatch, parseNamespace } from "../../../adapters/kube/kinds/namespaces.ts";
+import { nodePath, parseNode } from "../../../adapters/kube/kinds/nodes.ts";
+import { createOwnerTemplates } from "../../../adapters/kube/kinds/owner_templates.ts";
+import { parsePod, podListWatch } from "../../../adapters/kube/kinds/pods.ts";
+import {
+  isWorkloadKind,
+  parseWorkload,
+  workloadPath,
+} from "../../../adapters/kube/kinds/workloads.ts";
 import { movesRequest } from "../../../shared/actuation/moved_request.ts";
 import { belongsTo } from "../../../shared/actuation/workloads_of.ts";
 import { cpuRangesOf } from "../../../shared/actuation/cpu_range.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
-import type { LimitRange } from "../../../shared/api/limit_range.ts";
 import type { Node } from "../../../shared/api/node.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
-import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import type { VerticalPodAutoscaler } from "../../../shared/api/vertical_pod_autoscaler.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import type { ApiObject, ListWatch } from "../../../shared/control/list_watch.ts";
@@ -73,9 +78,7 @@ export function createClusterReader(
     if (!movesRequest(pod)) return {};
     const { namespace } = pod.metadata;
     const source = horizontalPodAutoscalerListWatch(connection, { namespace });
-    const autoscalers = (await all(source)).filter(({ target, unreadable }) =>
-      unreadable === undefined && belongsTo(pod, target)
-    );
+    const autoscalers = (await all(source)).filter(({ target }) => belongsTo(pod, target));
     const [scaled] = autoscalers;
     const { kind = "", name = "" } = scaled?.target ?? {};
     const path = workloadPath(namespace, { kind, name });
@@ -97,10 +100,7 @@ export function createClusterReader(
       return raw === undefined ? undefined : parseNamespace(raw);
     },
     allocations: (namespace) =>
-      all(kubeListWatch<PodAllocation>(connection, {
-        path: allocationsPath(namespace),
-        parse: parseAllocation,
-      })),
+      all(allocationListWatch(connection, present("namespace", namespace))),
     async settingsText() {
       const text = objectOf(objectOf(await get(settingsPath())).data)[SETTINGS.key];
       return typeof text === "string" ? text : undefined;
@@ -119,11 +119,9 @@ export function createClusterReader(
       };
     },
     async limitFacts({ nodeName, metadata: { namespace } }) {
-      const path = `/api/v1/namespaces/${pathPart(namespace)}/limitranges`;
-      const source = kubeListWatch<LimitRange>(connection, { path, parse: parseLimitRange });
       const [ranges, node] = await Promise.all([
         // Not everybody may read them; the server has the last word anyway.
-        unlessHidden(all(source)),
+        unlessHidden(all(limitRangeListWatch(connection, { namespace }))),
         nodeName === "" ? undefined : unlessHidden(get(nodePath(nodeName))),
       ]);
       const limitRange = cpuRangesOf(ranges ?? []);
@@ -150,7 +148,9 @@ export function createClusterReader(
       };
     },
     async controllerIsAlive() {
-      const raw = await get(`${leasesPath(SYSTEM_NAMESPACE)}/${CONTROLLER_LEASE}`);
+      const raw = await get(
+        resourcePath({ ...LEASES, namespace: SYSTEM_NAMESPACE, name: CONTROLLER_LEASE }),
+      );
       if (raw === undefined) return false;
       const { holder, renewTimeMs = 0, durationSeconds } = parseLease(raw);
       // Twice the duration absorbs a difference between the clocks.
@@ -164,10 +164,9 @@ export function podPath({ namespace, name }: PodName): string {
   return `/api/v1/namespaces/${pathPart(namespace)}/pods/${pathPart(name)}`;
 }
 
-/** Nothing for a node that is not known, or can't be read: its CPU must not count as none. */
+/** Nothing for a node that is not known: its CPU must not count as none. */
 function readableNode(raw: unknown): { readonly node?: Node } {
-  const node = raw === undefined ? undefined : parseNode(raw);
-  return node === undefined || node.unreadable !== undefined ? {} : { node };
+  return raw === undefined ? {} : { node: parseNode(raw) };
 }
 
 /** Undefined for what the user may not read. */

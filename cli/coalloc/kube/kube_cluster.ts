@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { OpenKubeConnection } from "../../../adapters/kube/connection.ts";
-import { createPodResizer } from "../../../adapters/kube/pod_resizer.ts";
+import type { OpenKubeConnection } from "../../../adapters/kube/client/connection.ts";
+import { createPodResizer } from "../../../adapters/kube/writers/pod_writers.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import type { Cluster } from "../ports.ts";
 import { createAgentViews } from "./agent_views.ts";

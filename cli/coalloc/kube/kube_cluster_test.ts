@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { KubeRequest, OpenKubeConnection } from "../../../adapters/kube/connection.ts";
+import type { KubeRequest, OpenKubeConnection } from "../../../adapters/kube/client/connection.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import { samplePod } from "../../../tests/contract/sample_objects.ts";
@@ -199,7 +199,10 @@ Deno.test({
     const { metadata: named } = metadata("web");
     const open = server({
       [hpas]: { items: [hpa("ours", "web"), hpa("other", "api")], metadata: named },
-      [workload]: { metadata: { ...named, annotations } },
+      [workload]: {
+        metadata: { ...named, annotations },
+        spec: { template: { spec: { containers: [] } } },
+      },
     });
     const pod = ownedBy("StatefulSet", samplePod("web-0"));
     const guaranteed: Pod = { ...pod, qosClass: "Guaranteed" };

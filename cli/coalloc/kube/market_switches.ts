@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type KubeConnection, pathPart } from "../../../adapters/kube/connection.ts";
+import { type KubeConnection, pathPart } from "../../../adapters/kube/client/connection.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { MarketSwitches } from "../ports.ts";
 import { MANAGED } from "../../../shared/actuation/scope.ts";

@@ -3,15 +3,13 @@
  *
  * @module
  */
-import { parseConfigMap } from "../../../adapters/kube/config_maps.ts";
-import { type KubeConnection, pathPart } from "../../../adapters/kube/connection.ts";
-import { listOf, objectOf, textOf } from "../../../adapters/kube/json_fields.ts";
-import { namespaceListWatch, parseNamespace } from "../../../adapters/kube/namespaces.ts";
-import { nodeListWatch } from "../../../adapters/kube/nodes.ts";
-import { persistentVolumeListWatch } from "../../../adapters/kube/persistent_volumes.ts";
-import { podDisruptionBudgetListWatch } from "../../../adapters/kube/pod_disruption_budgets.ts";
-import { replicaSetListWatch } from "../../../adapters/kube/replica_sets.ts";
-import { workloadListWatch } from "../../../adapters/kube/workloads.ts";
+import { parseConfigMap } from "../../../adapters/kube/kinds/config_maps.ts";
+import { type KubeConnection, pathPart } from "../../../adapters/kube/client/connection.ts";
+import { listOf, objectOf, textOf } from "../../../adapters/kube/client/json_fields.ts";
+import { namespaceListWatch, parseNamespace } from "../../../adapters/kube/kinds/namespaces.ts";
+import { nodeListWatch, persistentVolumeListWatch } from "../../../adapters/kube/kinds/nodes.ts";
+import { podDisruptionBudgetListWatch } from "../../../adapters/kube/kinds/pod_disruption_budgets.ts";
+import { replicaSetListWatch, workloadListWatch } from "../../../adapters/kube/kinds/workloads.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { ApiObject, ListWatch } from "../../../shared/control/list_watch.ts";
 import { memoryPage } from "../../../shared/placement/placement_memory.ts";

@@ -5,6 +5,7 @@ import { createPlacementReader } from "./placement_reader.ts";
 
 const object = (name: string) => ({
   metadata: { name, namespace: "shop", uid: name, resourceVersion: "1" },
+  spec: { template: { spec: { containers: [] } } },
 });
 const list = (...names: string[]): unknown => ({
   items: names.map(object),

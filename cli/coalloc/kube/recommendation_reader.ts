@@ -3,10 +3,12 @@
  *
  * @module
  */
-import type { KubeConnection } from "../../../adapters/kube/connection.ts";
-import { optimizationPolicyListWatch } from "../../../adapters/kube/optimization_policies.ts";
-import { recommendationReportListWatch } from "../../../adapters/kube/recommendation_reports.ts";
-import { workloadTemplateListWatch } from "../../../adapters/kube/workload_templates.ts";
+import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
+import {
+  optimizationPolicyListWatch,
+  recommendationReportListWatch,
+} from "../../../adapters/kube/kinds/optimization_policies.ts";
+import { templateOf, workloadListWatch } from "../../../adapters/kube/kinds/workloads.ts";
 import { WORKLOAD_KINDS } from "../../../shared/rightsizing/read_policy_spec.ts";
 import type { ApiObject, ListWatch } from "../../../shared/control/list_watch.ts";
 import type { RecommendationReader } from "../ports.ts";
@@ -30,9 +32,9 @@ export function createRecommendationReader(
       ),
     async templates(namespace) {
       const kinds = WORKLOAD_KINDS.map((kind) =>
-        all(workloadTemplateListWatch(connection, { kind, ...within(namespace) }))
+        all(workloadListWatch(connection, { kind, ...within(namespace) }))
       );
-      return (await Promise.all(kinds)).flat();
+      return (await Promise.all(kinds)).flat().map(templateOf);
     },
   };
 }

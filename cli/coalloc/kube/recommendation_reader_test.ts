@@ -8,6 +8,7 @@ const OPTIPOD = "/apis/optipod.io/v1alpha1";
 function list(...names: string[]): unknown {
   const items = names.map((name) => ({
     metadata: { name, namespace: "shop", uid: name, resourceVersion: "1" },
+    spec: { template: { spec: { containers: [] } } },
   }));
   return { items, metadata: { resourceVersion: "9" } };
 }

@@ -82,9 +82,7 @@ export function boundsOf(input: BoundsInput): BoundsDraft {
     const lowest = lowestOf([
       allowed,
       {
-        ceiling: node === undefined || node.unreadable !== undefined
-          ? Infinity
-          : Math.floor(node.allocatableCPU * NODE_SHARE),
+        ceiling: node === undefined ? Infinity : Math.floor(node.allocatableCPU * NODE_SHARE),
         reason: "NodeSize",
         source: "90 % of the node",
       },

@@ -15,6 +15,6 @@ export function createNodeMemory(
   return createChangeMemory(copy, stateOf);
 }
 
-function stateOf({ kubeletVersion, os, ready, draining, cordonedAtMs, unreadable }: Node): string {
-  return `${isOldKubelet(kubeletVersion)} ${os} ${ready} ${draining} ${cordonedAtMs} ${unreadable}`;
+function stateOf({ kubeletVersion, os, ready, draining, cordonedAtMs }: Node): string {
+  return `${isOldKubelet(kubeletVersion)} ${os} ${ready} ${draining} ${cordonedAtMs}`;
 }

@@ -13,7 +13,7 @@ export function createQuotaMemory(
 ): (key: string) => boolean {
   return createChangeMemory(
     copy,
-    ({ hardLimitsCPU, requestsCPU, scopes, unreadable }) =>
-      JSON.stringify([hardLimitsCPU, requestsCPU?.hard, scopes, unreadable]),
+    ({ hardLimitsCPU, requestsCPU, scopes }) =>
+      JSON.stringify([hardLimitsCPU, requestsCPU?.hard, scopes]),
   );
 }

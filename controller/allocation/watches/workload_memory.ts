@@ -19,12 +19,11 @@ export function createWorkloadMemory(
   return createChangeMemory(copy, wordsOf);
 }
 
-function wordsOf({ metadata: { labels, annotations }, rollout, unreadable }: Workload): string {
+function wordsOf({ metadata: { labels, annotations }, rollout }: Workload): string {
   return JSON.stringify([
     isRollingOut(rollout),
     marketWords(labels),
     marketWords(annotations),
-    unreadable,
   ]);
 }
 

@@ -69,11 +69,3 @@ test("createWorkloadMemory() is silent about words that are not the market's, an
   assert.equal(change({ ...labelled, unreadableTemplate: "Cannot read it" }), false);
   assert.equal(change(sampleWorkload()), true);
 });
-
-test("createWorkloadMemory() tells of one that can't be read, and can again", () => {
-  const change = stage(sampleWorkload());
-  const unreadable = "Cannot read it";
-  assert.equal(change({ ...sampleWorkload(), unreadable }), true);
-  assert.equal(change({ ...sampleWorkload(), unreadable }), false);
-  assert.equal(change(sampleWorkload()), true);
-});

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { createCheckpointStore } from "../../../adapters/kube/checkpoint_store.ts";
-import type { KubeConnection } from "../../../adapters/kube/connection.ts";
-import { createPodMetrics } from "../../../adapters/kube/pod_metrics.ts";
+import { createCheckpointStore } from "../../../adapters/kube/writers/checkpoint_store.ts";
+import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
+import { createPodMetrics } from "../../../adapters/kube/kinds/pod_metrics.ts";
 import { createUsageSampler, type UsageSampler, type UsageSamplerParts } from "./usage_sampler.ts";
 
 /** What the sampler needs beside the API. */

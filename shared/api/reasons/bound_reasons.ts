@@ -38,8 +38,8 @@ export const BOUND_REASONS = {
   LimitRange: ENFORCEMENT_REASONS.LimitRange,
   QuotaExceeded: ENFORCEMENT_REASONS.QuotaExceeded,
   UnreadableBound: {
-    means: "an object that bounds the pod can't be read (LimitRange, ResourceQuota, HPA, VPA, " +
-      "workload or node): limits stay as they are",
+    means:
+      "an object that bounds the pod can't be read (LimitRange or VPA): limits stay as they are",
     remedy: "the message names it and what can't be read; correct that",
   },
   NodeCapacity: ENFORCEMENT_REASONS.NodeCapacity,

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import {
+  type FactsChoice,
   MI,
   NOW_MS,
   outcomeOf,
   recommendation,
   templateContainer,
 } from "../../../tests/fixtures/rightsizing_facts.ts";
-import type { FactsChoice } from "../../../tests/fixtures/rightsizing_facts.ts";
 import type { WrittenOver } from "../workload_record.ts";
 
 function test(name: string, fn: () => void): void {

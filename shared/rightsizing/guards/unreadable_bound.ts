@@ -8,9 +8,9 @@ import type { RightsizingFacts } from "./rightsizing_facts.ts";
 
 /** Holds where an object that would bound the workload can't be read: the market holds then, too. */
 export function boundUnreadable(
-  { unreadable, autoscalers, verticalAutoscalers }: RightsizingFacts,
+  { unreadable, verticalAutoscalers }: RightsizingFacts,
 ): GuardVerdict {
-  const words = [...autoscalers, ...verticalAutoscalers].flatMap((one) => one.unreadable ?? []);
+  const words = verticalAutoscalers.flatMap((one) => one.unreadable ?? []);
   const message = [...unreadable, ...words].join("; ");
   return message === "" ? undefined : { verdict: "hold", reason: "UnreadableBound", message };
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { sampleHPA, sampleVPA } from "../../../tests/fixtures/sample_workloads.ts";
+import { sampleVPA } from "../../../tests/fixtures/sample_workloads.ts";
 import { outcomeOf } from "../../../tests/fixtures/rightsizing_facts.ts";
 
 function test(name: string, fn: () => void): void {
@@ -7,13 +7,11 @@ function test(name: string, fn: () => void): void {
 }
 
 test("boundUnreadable() holds for whatever can't be read, and says what", () => {
-  const unreadable = 'spec.hard of ResourceQuota q: "many" is no number';
+  const unreadable = 'LimitRange r: "-1" is negative';
   assert.equal(
     outcomeOf({ unreadable: [unreadable] }),
     `BoundUnreadable UnreadableBound: ${unreadable}`,
   );
-  const autoscalers = [sampleHPA({ cpuTargets: [], unreadable: "HPA h has no target" })];
-  assert.match(outcomeOf({ autoscalers }), /UnreadableBound: HPA h has no target/);
   const verticalAutoscalers = [sampleVPA("Off", { unreadable: "VPA v has no target" })];
   assert.match(outcomeOf({ verticalAutoscalers }), /UnreadableBound: VPA v has no target/);
   assert.match(outcomeOf({ verticalAutoscalers: [sampleVPA("Off")] }), /^InPlace: /);

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { KubeConnection, KubeRequest } from "../../../adapters/kube/connection.ts";
-import { objectOf } from "../../../adapters/kube/json_fields.ts";
+import type { KubeConnection, KubeRequest } from "../../../adapters/kube/client/connection.ts";
+import { objectOf } from "../../../adapters/kube/client/json_fields.ts";
 
 /** What is written: members of metadata, spec and status; null takes one away. */
 export interface Change {

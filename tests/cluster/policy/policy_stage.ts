@@ -3,13 +3,17 @@
  *
  * @module
  */
-import { type AccessRule, isAllowed } from "../../../adapters/kube/api_checks.ts";
-import { allocationPath, allocationsPath } from "../../../adapters/kube/allocation_path.ts";
-import type { KubeConnection, OpenKubeConnection } from "../../../adapters/kube/connection.ts";
-import { connectKubeconfig } from "../../../adapters/kube/kubeconfig_connection.ts";
-import { listOf, objectOf } from "../../../adapters/kube/json_fields.ts";
-import { leasesPath } from "../../../adapters/kube/leases.ts";
-import { type ObjectIdentity, parseIdentity } from "../../../adapters/kube/object_identity.ts";
+import { type AccessRule, isAllowed } from "../../../adapters/kube/client/access_rules.ts";
+import { allocationPath, allocationsPath } from "../../../adapters/kube/kinds/allocations.ts";
+import {
+  type KubeConnection,
+  type OpenKubeConnection,
+  resourcePath,
+} from "../../../adapters/kube/client/connection.ts";
+import { connectKubeconfig } from "../../../adapters/kube/client/kubeconfig_connection.ts";
+import { listOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
+import { LEASES as LEASE_KIND } from "../../../adapters/kube/kinds/leases.ts";
+import { type ObjectIdentity, parseIdentity } from "../../../adapters/kube/kinds/object_fields.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { createKubectl } from "../kubectl.ts";
 import { ruleOfRight } from "../rbac/granted_right.ts";
@@ -143,7 +147,7 @@ export async function setPolicyStage(): Promise<PolicyStage> {
     }),
     untilInForce(/'mbcas-agent-leases'/, {
       by: unbound,
-      path: leasesPath(open),
+      path: resourcePath({ ...LEASE_KIND, namespace: open }),
       body: { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name: "probe" } },
     }),
   ]);

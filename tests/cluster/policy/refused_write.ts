@@ -4,8 +4,8 @@
  * @module
  */
 import assert from "node:assert/strict";
-import type { KubeConnection } from "../../../adapters/kube/connection.ts";
-import { parseIdentity } from "../../../adapters/kube/object_identity.ts";
+import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
+import { parseIdentity } from "../../../adapters/kube/kinds/object_fields.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 
 /** Who refuses, and with which words. */

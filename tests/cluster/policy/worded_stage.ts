@@ -3,9 +3,9 @@
  *
  * @module
  */
-import type { OpenKubeConnection } from "../../../adapters/kube/connection.ts";
-import { connectKubeconfig } from "../../../adapters/kube/kubeconfig_connection.ts";
-import { workloadCollection } from "../../../adapters/kube/workloads.ts";
+import type { OpenKubeConnection } from "../../../adapters/kube/client/connection.ts";
+import { connectKubeconfig } from "../../../adapters/kube/client/kubeconfig_connection.ts";
+import { workloadCollection } from "../../../adapters/kube/kinds/workloads.ts";
 import { ENABLED, SPOT_PERCENTAGE } from "../../../shared/api/placement_keys.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { PlacedKind } from "../../../shared/placement/placement_gate.ts";

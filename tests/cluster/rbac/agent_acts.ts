@@ -4,10 +4,10 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { allocationListWatch } from "../../../adapters/kube/allocations.ts";
-import type { KubeConnection } from "../../../adapters/kube/connection.ts";
-import { createDesiredWriter } from "../../../adapters/kube/desired_writer.ts";
-import { createNodeLink, type KubeNodeLink } from "../../../adapters/kube/node_link.ts";
+import { allocationListWatch } from "../../../adapters/kube/kinds/allocations.ts";
+import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
+import { createDesiredWriter } from "../../../adapters/kube/writers/allocation_writers.ts";
+import { createNodeLink, type KubeNodeLink } from "../../../adapters/kube/writers/lease_writers.ts";
 import { systemClock } from "../../../adapters/system_clock.ts";
 import { sampleDesired } from "../../contract/sample_objects.ts";
 import { followActs } from "./follow_acts.ts";
@@ -28,7 +28,8 @@ export const AGENT_ACTS: readonly RoleAct[] = [
   ...followActs({
     rights: "podallocations.allocation.mbcas.io",
     kind: "allocations of its node",
-    source: (connection, { nodeName }) => allocationListWatch(connection, { nodeName }),
+    source: (connection, { nodeName }) =>
+      allocationListWatch(connection, { fieldSelector: `spec.nodeName=${nodeName}` }),
     name: ({ own }) => own.metadata.name,
   }),
   {

@@ -4,20 +4,25 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { createAllocationStore } from "../../../adapters/kube/allocation_store.ts";
-import { allocationListWatch } from "../../../adapters/kube/allocations.ts";
-import { configMapListWatch } from "../../../adapters/kube/config_maps.ts";
-import type { KubeConnection } from "../../../adapters/kube/connection.ts";
-import { horizontalPodAutoscalerListWatch } from "../../../adapters/kube/horizontal_pod_autoscalers.ts";
-import { createLeaseStore, leaseListWatch } from "../../../adapters/kube/leases.ts";
-import { limitRangeListWatch } from "../../../adapters/kube/limit_ranges.ts";
-import { namespaceListWatch } from "../../../adapters/kube/namespaces.ts";
-import { nodeListWatch } from "../../../adapters/kube/nodes.ts";
-import { createPodResizer } from "../../../adapters/kube/pod_resizer.ts";
-import { podListWatch } from "../../../adapters/kube/pods.ts";
-import { resourceQuotaListWatch } from "../../../adapters/kube/resource_quotas.ts";
-import { verticalPodAutoscalerListWatch } from "../../../adapters/kube/vertical_pod_autoscalers.ts";
-import { workloadListWatch } from "../../../adapters/kube/workloads.ts";
+import { createAllocationStore } from "../../../adapters/kube/writers/allocation_writers.ts";
+import { allocationListWatch } from "../../../adapters/kube/kinds/allocations.ts";
+import { configMapListWatch } from "../../../adapters/kube/kinds/config_maps.ts";
+import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
+import {
+  horizontalPodAutoscalerListWatch,
+  verticalPodAutoscalerListWatch,
+} from "../../../adapters/kube/kinds/autoscalers.ts";
+import { createLeaseStore } from "../../../adapters/kube/writers/lease_writers.ts";
+import { leaseListWatch } from "../../../adapters/kube/kinds/leases.ts";
+import {
+  limitRangeListWatch,
+  namespaceListWatch,
+  resourceQuotaListWatch,
+} from "../../../adapters/kube/kinds/namespaces.ts";
+import { nodeListWatch } from "../../../adapters/kube/kinds/nodes.ts";
+import { createPodResizer } from "../../../adapters/kube/writers/pod_writers.ts";
+import { podListWatch } from "../../../adapters/kube/kinds/pods.ts";
+import { workloadListWatch } from "../../../adapters/kube/kinds/workloads.ts";
 import { systemClock } from "../../../adapters/system_clock.ts";
 import { LEADER_LEASE } from "../../../controller/leader_lease.ts";
 import type { Lease } from "../../../shared/api/lease.ts";

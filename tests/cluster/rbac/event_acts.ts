@@ -4,8 +4,8 @@
  * @module
  */
 import assert from "node:assert/strict";
-import type { KubeConnection } from "../../../adapters/kube/connection.ts";
-import { createEventSink } from "../../../adapters/kube/event_sink.ts";
+import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
+import { createEventSink } from "../../../adapters/kube/writers/event_sink.ts";
 import { systemClock } from "../../../adapters/system_clock.ts";
 import { silentLog } from "../../../shared/log.ts";
 import { until } from "../scene/until.ts";

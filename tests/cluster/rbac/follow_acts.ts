@@ -4,7 +4,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import type { KubeConnection } from "../../../adapters/kube/connection.ts";
+import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { ApiObject, ListWatch } from "../../../shared/control/list_watch.ts";
 import type { RoleAct } from "./role_act.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { accessRuleText } from "../../../adapters/kube/api_checks.ts";
+import { accessRuleText } from "../../../adapters/kube/client/access_rules.ts";
 import type { ManifestObject } from "../rendered_manifests.ts";
 import { grantedRights, ruleOfRight } from "./granted_right.ts";
 

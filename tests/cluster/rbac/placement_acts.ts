@@ -7,15 +7,17 @@ import assert from "node:assert/strict";
 import {
   createCheckpointStore,
   type KubeCheckpointStore,
-} from "../../../adapters/kube/checkpoint_store.ts";
-import type { KubeConnection } from "../../../adapters/kube/connection.ts";
-import { createDeletionCostWriter } from "../../../adapters/kube/deletion_cost_writer.ts";
-import { objectOf, textsOf } from "../../../adapters/kube/json_fields.ts";
-import { parseIdentity } from "../../../adapters/kube/object_identity.ts";
-import { persistentVolumeListWatch } from "../../../adapters/kube/persistent_volumes.ts";
-import { podDisruptionBudgetListWatch } from "../../../adapters/kube/pod_disruption_budgets.ts";
-import { createPodEvictor } from "../../../adapters/kube/pod_evictor.ts";
-import { replicaSetListWatch } from "../../../adapters/kube/replica_sets.ts";
+} from "../../../adapters/kube/writers/checkpoint_store.ts";
+import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
+import {
+  createDeletionCostWriter,
+  createPodEvictor,
+} from "../../../adapters/kube/writers/pod_writers.ts";
+import { objectOf, textsOf } from "../../../adapters/kube/client/json_fields.ts";
+import { parseIdentity } from "../../../adapters/kube/kinds/object_fields.ts";
+import { persistentVolumeListWatch } from "../../../adapters/kube/kinds/nodes.ts";
+import { podDisruptionBudgetListWatch } from "../../../adapters/kube/kinds/pod_disruption_budgets.ts";
+import { replicaSetListWatch } from "../../../adapters/kube/kinds/workloads.ts";
 import { MEMORY_LABEL } from "../../../controller/placement/connect_placement.ts";
 import { DELETION_COST } from "../../../shared/placement/deletion_cost.ts";
 import { followActs } from "./follow_acts.ts";

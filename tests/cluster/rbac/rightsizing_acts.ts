@@ -7,28 +7,29 @@ import assert from "node:assert/strict";
 import {
   createCheckpointStore,
   type KubeCheckpointStore,
-} from "../../../adapters/kube/checkpoint_store.ts";
-import type { KubeConnection } from "../../../adapters/kube/connection.ts";
-import { objectOf, textsOf } from "../../../adapters/kube/json_fields.ts";
+} from "../../../adapters/kube/writers/checkpoint_store.ts";
+import { type KubeConnection, resourcePath } from "../../../adapters/kube/client/connection.ts";
+import { objectOf, textsOf } from "../../../adapters/kube/client/json_fields.ts";
 import {
   createPolicyStatusWriter,
+  createReportStore,
+} from "../../../adapters/kube/writers/recommendation_writers.ts";
+import {
   optimizationPolicyListWatch,
   parseOptimizationPolicy,
-} from "../../../adapters/kube/optimization_policies.ts";
-import { optipodObject } from "../../../adapters/kube/optipod_path.ts";
-import { createPodMetrics } from "../../../adapters/kube/pod_metrics.ts";
-import { replicaSetListWatch } from "../../../adapters/kube/replica_sets.ts";
-import {
-  createReportStore,
   parseRecommendationReport,
+  POLICIES as POLICY_KIND,
   recommendationReportListWatch,
-} from "../../../adapters/kube/recommendation_reports.ts";
-import { createWorkloadWriter } from "../../../adapters/kube/workload_writer.ts";
+  REPORTS as REPORT_KIND,
+} from "../../../adapters/kube/kinds/optimization_policies.ts";
+import { createPodMetrics } from "../../../adapters/kube/kinds/pod_metrics.ts";
 import {
   parseWorkload,
+  replicaSetListWatch,
   workloadCollection,
   workloadPlural,
-} from "../../../adapters/kube/workloads.ts";
+} from "../../../adapters/kube/kinds/workloads.ts";
+import { createWorkloadWriter } from "../../../adapters/kube/writers/workload_writer.ts";
 import { USAGE_LABEL } from "../../../controller/rightsizing/sampler/connect_usage_sampler.ts";
 import type { WorkloadKind } from "../../../shared/api/workload.ts";
 import { silentLog } from "../../../shared/log.ts";
@@ -62,7 +63,7 @@ const POLICY_ACTS: readonly RoleAct[] = [
     right: "update optimizationpolicies/status.optipod.io",
     deed: "tell what became of a policy",
     async perform(connection, { admin, namespace }) {
-      const path = optipodObject("optimizationpolicies", { namespace, name: MADE });
+      const path = resourcePath({ ...POLICY_KIND, namespace, name: MADE });
       const policy = parseOptimizationPolicy(await admin.request({ path }));
       const status = { workloadsDiscovered: (policy.status.workloadsDiscovered ?? 0) + 1 };
       const version = await createPolicyStatusWriter(connection).writeStatus(policy, status);
@@ -92,7 +93,7 @@ const REPORT_ACTS: readonly RoleAct[] = [
     right: `patch ${REPORTS}`,
     deed: "report anew",
     async perform(connection, { admin, namespace }) {
-      const path = optipodObject("recommendationreports", { namespace, name: MADE });
+      const path = resourcePath({ ...REPORT_KIND, namespace, name: MADE });
       const { metadata } = parseRecommendationReport(await admin.request({ path }));
       const { workloads } = await createReportStore(connection).apply({
         namespace,
@@ -114,7 +115,7 @@ const REPORT_ACTS: readonly RoleAct[] = [
     right: `delete ${REPORTS}`,
     deed: "take a report away",
     async perform(connection, { admin, namespace }) {
-      const path = optipodObject("recommendationreports", { namespace, name: MADE });
+      const path = resourcePath({ ...REPORT_KIND, namespace, name: MADE });
       const report = parseRecommendationReport(await admin.request({ path }));
       await createReportStore(connection).remove(report);
       await assert.rejects(admin.request({ path }), /not found/);

@@ -4,9 +4,8 @@
  * @module
  */
 import assert from "node:assert/strict";
-import type { AccessRule } from "../../../adapters/kube/api_checks.ts";
-import { accessRuleText } from "../../../adapters/kube/api_checks.ts";
-import type { KubeConnection } from "../../../adapters/kube/connection.ts";
+import { type AccessRule, accessRuleText } from "../../../adapters/kube/client/access_rules.ts";
+import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { refusedByRBAC } from "./rbac_refusal.ts";
 import type { RoleStage } from "./role_stage.ts";

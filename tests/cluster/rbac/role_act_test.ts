@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { parseAllDocuments } from "yaml";
-import { accessRuleText } from "../../../adapters/kube/api_checks.ts";
-import type { KubeConnection } from "../../../adapters/kube/connection.ts";
+import { accessRuleText } from "../../../adapters/kube/client/access_rules.ts";
+import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { AGENT_ACTS } from "./agent_acts.ts";
 import { CONTROLLER_ACTS } from "./controller_acts.ts";

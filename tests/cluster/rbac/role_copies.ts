@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { type AccessRule, isAllowed } from "../../../adapters/kube/api_checks.ts";
-import type { OpenKubeConnection } from "../../../adapters/kube/connection.ts";
+import { type AccessRule, isAllowed } from "../../../adapters/kube/client/access_rules.ts";
+import type { OpenKubeConnection } from "../../../adapters/kube/client/connection.ts";
 import { type ConnectByToken, requestToken } from "../scene/account_token.ts";
 import { until } from "../scene/until.ts";
 import { type PolicyRule, ruleOfRight } from "./granted_right.ts";

@@ -4,14 +4,17 @@
  *
  * @module
  */
-import { allocationPath, allocationsPath } from "../../../adapters/kube/allocation_path.ts";
-import { parseAllocation } from "../../../adapters/kube/allocations.ts";
-import { servesResource } from "../../../adapters/kube/api_checks.ts";
-import type { OpenKubeConnection } from "../../../adapters/kube/connection.ts";
-import { listOf, numberOf, objectOf } from "../../../adapters/kube/json_fields.ts";
-import { leasesPath, parseLease } from "../../../adapters/kube/leases.ts";
-import { parseIdentity } from "../../../adapters/kube/object_identity.ts";
-import { parsePod } from "../../../adapters/kube/pods.ts";
+import {
+  allocationPath,
+  allocationsPath,
+  parseAllocation,
+} from "../../../adapters/kube/kinds/allocations.ts";
+import { servesResource } from "../../../adapters/kube/client/api_checks.ts";
+import { type OpenKubeConnection, resourcePath } from "../../../adapters/kube/client/connection.ts";
+import { listOf, numberOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
+import { LEASES, parseLease } from "../../../adapters/kube/kinds/leases.ts";
+import { parseIdentity } from "../../../adapters/kube/kinds/object_fields.ts";
+import { parsePod } from "../../../adapters/kube/kinds/pods.ts";
 import { MEMORY_LABEL } from "../../../controller/placement/connect_placement.ts";
 import { USAGE_LABEL } from "../../../controller/rightsizing/sampler/connect_usage_sampler.ts";
 import { agentLeaseRef } from "../../../shared/api/agent_lease.ts";
@@ -179,7 +182,7 @@ export async function setRoleStage(admin: OpenKubeConnection): Promise<RoleStage
   }
 
   async function agentRenewedAt(): Promise<number | undefined> {
-    const path = `${leasesPath(namespace)}/${agentLeaseRef(node.name).name}`;
+    const path = `${resourcePath({ ...LEASES, namespace })}/${agentLeaseRef(node.name).name}`;
     try {
       return parseLease(await admin.request({ path })).renewTimeMs;
     } catch (error) {

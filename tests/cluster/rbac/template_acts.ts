@@ -4,7 +4,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { createOwnerTemplates } from "../../../adapters/kube/owner_templates.ts";
+import { createOwnerTemplates } from "../../../adapters/kube/kinds/owner_templates.ts";
 import type { RoleAct } from "./role_act.ts";
 import { MADE } from "./role_stage.ts";
 

@@ -4,9 +4,9 @@
  * @module
  */
 import assert from "node:assert/strict";
-import type { KubeConnection } from "../../../adapters/kube/connection.ts";
-import { listOf, objectOf, textOf } from "../../../adapters/kube/json_fields.ts";
-import { createVPAPublisher } from "../../../adapters/kube/vpa_publisher.ts";
+import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
+import { listOf, objectOf, textOf } from "../../../adapters/kube/client/json_fields.ts";
+import { createVPAPublisher } from "../../../adapters/kube/writers/recommendation_writers.ts";
 import {
   type PublishedVPA,
   publishedVPA,

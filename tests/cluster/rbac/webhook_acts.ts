@@ -5,10 +5,13 @@
  * @module
  */
 import assert from "node:assert/strict";
-import type { KubeConnection } from "../../../adapters/kube/connection.ts";
-import { createEndpointSliceStore } from "../../../adapters/kube/endpoint_slices.ts";
-import { createSecretStore, type KubeSecretStore } from "../../../adapters/kube/secrets.ts";
-import { createTrustStore } from "../../../adapters/kube/webhook_configurations.ts";
+import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
+import { createEndpointSliceStore } from "../../../adapters/kube/writers/endpoint_slices.ts";
+import {
+  createSecretStore,
+  createTrustStore,
+  type KubeSecretStore,
+} from "../../../adapters/kube/writers/certificate_stores.ts";
 import { endpointSpec } from "../../../controller/webhook/keep_endpoint.ts";
 import {
   ENDPOINT_SLICES,

@@ -3,9 +3,12 @@
  *
  * @module
  */
-import type { KubeConnection, OpenKubeConnection } from "../../../adapters/kube/connection.ts";
-import { objectOf, textOf } from "../../../adapters/kube/json_fields.ts";
-import { connectKubeconfig } from "../../../adapters/kube/kubeconfig_connection.ts";
+import type {
+  KubeConnection,
+  OpenKubeConnection,
+} from "../../../adapters/kube/client/connection.ts";
+import { objectOf, textOf } from "../../../adapters/kube/client/json_fields.ts";
+import { connectKubeconfig } from "../../../adapters/kube/client/kubeconfig_connection.ts";
 import type { Kubectl } from "../kubectl.ts";
 
 /** Which account, and the node that its token is bound to, as those of pods are. */

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { listOf, objectOf, textOf, textsOf } from "../../../adapters/kube/json_fields.ts";
-import { parseIdentity } from "../../../adapters/kube/object_identity.ts";
+import { listOf, objectOf, textOf, textsOf } from "../../../adapters/kube/client/json_fields.ts";
+import { parseIdentity } from "../../../adapters/kube/kinds/object_fields.ts";
 import { CAPACITY } from "../../../shared/api/placement_keys.ts";
 import { placedWorkload } from "./placed_workload.ts";
 import type { PlacementBed } from "./placement_bed.ts";

@@ -5,8 +5,8 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { parseAllocation } from "../../../adapters/kube/allocations.ts";
-import { listOf, objectOf } from "../../../adapters/kube/json_fields.ts";
+import { parseAllocation } from "../../../adapters/kube/kinds/allocations.ts";
+import { listOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
 import { QUIET_BOUNDS } from "../../../controller/allocation/news/pod_news.ts";
 import type { BoundReason } from "../../../shared/api/reasons/bound_reasons.ts";
 import type { EnforcementReason } from "../../../shared/api/reasons/enforcement_reasons.ts";

@@ -5,11 +5,11 @@
  * @module
  */
 import { contractTest } from "../../contract/contract_harness.ts";
-import { parseAllocation } from "../../../adapters/kube/allocations.ts";
-import type { KubeRequest, OpenKubeConnection } from "../../../adapters/kube/connection.ts";
-import { listOf, objectOf, textOf } from "../../../adapters/kube/json_fields.ts";
-import { connectKubeconfig } from "../../../adapters/kube/kubeconfig_connection.ts";
-import { parsePod } from "../../../adapters/kube/pods.ts";
+import { parseAllocation } from "../../../adapters/kube/kinds/allocations.ts";
+import type { KubeRequest, OpenKubeConnection } from "../../../adapters/kube/client/connection.ts";
+import { listOf, objectOf, textOf } from "../../../adapters/kube/client/json_fields.ts";
+import { connectKubeconfig } from "../../../adapters/kube/client/kubeconfig_connection.ts";
+import { parsePod } from "../../../adapters/kube/kinds/pods.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { objectOf, textOf } from "../../../adapters/kube/json_fields.ts";
+import { objectOf, textOf } from "../../../adapters/kube/client/json_fields.ts";
 import { run } from "../harness/shell.ts";
 
 /** The server while it runs. */

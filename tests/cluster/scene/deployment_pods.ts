@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { listOf, objectOf } from "../../../adapters/kube/json_fields.ts";
-import { parsePod } from "../../../adapters/kube/pods.ts";
+import { listOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
+import { parsePod } from "../../../adapters/kube/kinds/pods.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodName, RealNode } from "./real_node.ts";
 

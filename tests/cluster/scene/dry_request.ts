@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { KubeConnection } from "../../../adapters/kube/connection.ts";
+import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 
 /** The server's answer: undefined where it takes the object, else its status and message. */

@@ -4,9 +4,9 @@
  *
  * @module
  */
-import type { KubeConnection } from "../../../adapters/kube/connection.ts";
-import { createDesiredWriter } from "../../../adapters/kube/desired_writer.ts";
-import { readNode } from "../../../adapters/kube/nodes.ts";
+import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
+import { createDesiredWriter } from "../../../adapters/kube/writers/allocation_writers.ts";
+import { readNode } from "../../../adapters/kube/kinds/nodes.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { sampleDesired } from "../../contract/sample_objects.ts";
 import { createKubectl } from "../kubectl.ts";

@@ -5,8 +5,8 @@
  *
  * @module
  */
-import { connectKubeconfig } from "../../../adapters/kube/kubeconfig_connection.ts";
-import type { OpenKubeConnection } from "../../../adapters/kube/connection.ts";
+import { connectKubeconfig } from "../../../adapters/kube/client/kubeconfig_connection.ts";
+import type { OpenKubeConnection } from "../../../adapters/kube/client/connection.ts";
 import { endProcess, livingProcess, readIfThere, startDaemon } from "../harness/daemon.ts";
 import { type Instance, NETWORK } from "../harness/instance.ts";
 import { openProber } from "../harness/probe.ts";

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { listOf, objectOf } from "../../../adapters/kube/json_fields.ts";
-import { parseTime } from "../../../adapters/kube/micro_time.ts";
+import { listOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
+import { parseTime } from "../../../adapters/kube/kinds/object_fields.ts";
 import type { PodName, RealNode } from "./real_node.ts";
 import { until, type UntilOptions } from "./until.ts";
 

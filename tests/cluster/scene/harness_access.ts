@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { connectTo } from "../../../adapters/kube/reachability.ts";
+import { connectTo } from "../../../adapters/kube/client/connection_pool.ts";
 import { type Instance, instanceNamed, NETWORK, STATE_ROOT } from "../harness/instance.ts";
 import { openProber } from "../harness/probe.ts";
 import {

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { parseRecommendationReport } from "../../../adapters/kube/recommendation_reports.ts";
-import { listOf, objectOf } from "../../../adapters/kube/json_fields.ts";
+import { parseRecommendationReport } from "../../../adapters/kube/kinds/optimization_policies.ts";
+import { listOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
 import { recordsOf } from "../../../shared/rightsizing/report_parts.ts";
 import type { WorkloadRecord } from "../../../shared/rightsizing/workload_record.ts";
 import type { Kubectl } from "../kubectl.ts";

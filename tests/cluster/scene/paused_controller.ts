@@ -4,9 +4,9 @@
  *
  * @module
  */
-import type { KubeConnection } from "../../../adapters/kube/connection.ts";
-import { connectKubeconfig } from "../../../adapters/kube/kubeconfig_connection.ts";
-import { listOf, numberOf, objectOf } from "../../../adapters/kube/json_fields.ts";
+import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
+import { connectKubeconfig } from "../../../adapters/kube/client/kubeconfig_connection.ts";
+import { listOf, numberOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { until } from "./until.ts";
 

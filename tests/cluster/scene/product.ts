@@ -4,9 +4,9 @@
  * @module
  */
 import type { Pod } from "../../../shared/api/pod.ts";
-import { parseLease } from "../../../adapters/kube/leases.ts";
-import { parsePod } from "../../../adapters/kube/pods.ts";
-import { listOf, objectOf } from "../../../adapters/kube/json_fields.ts";
+import { parseLease } from "../../../adapters/kube/kinds/leases.ts";
+import { parsePod } from "../../../adapters/kube/kinds/pods.ts";
+import { listOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
 import type { RealNode } from "./real_node.ts";
 import { until } from "./until.ts";
 

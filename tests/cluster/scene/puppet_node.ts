@@ -4,9 +4,9 @@
  *
  * @module
  */
-import type { KubeConnection } from "../../../adapters/kube/connection.ts";
-import { listOf, objectOf } from "../../../adapters/kube/json_fields.ts";
-import { parsePod } from "../../../adapters/kube/pods.ts";
+import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
+import { listOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
+import { parsePod } from "../../../adapters/kube/kinds/pods.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import recordedDeferred from "../../fixtures/kubelet-status/deferred.json" with { type: "json" };
 import recordedRunning from "../../fixtures/kubelet-status/running.json" with { type: "json" };

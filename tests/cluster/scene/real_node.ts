@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { connectKubeconfig } from "../../../adapters/kube/kubeconfig_connection.ts";
-import type { OpenKubeConnection } from "../../../adapters/kube/connection.ts";
-import { parsePod } from "../../../adapters/kube/pods.ts";
-import { parseAllocation } from "../../../adapters/kube/allocations.ts";
+import { connectKubeconfig } from "../../../adapters/kube/client/kubeconfig_connection.ts";
+import type { OpenKubeConnection } from "../../../adapters/kube/client/connection.ts";
+import { parsePod } from "../../../adapters/kube/kinds/pods.ts";
+import { parseAllocation } from "../../../adapters/kube/kinds/allocations.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";

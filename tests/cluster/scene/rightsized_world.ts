@@ -4,16 +4,16 @@
  *
  * @module
  */
-import { objectOf } from "../../../adapters/kube/json_fields.ts";
-import type { KubeConnection } from "../../../adapters/kube/connection.ts";
-import { createPodResizer } from "../../../adapters/kube/pod_resizer.ts";
-import { parsePod } from "../../../adapters/kube/pods.ts";
-import { createWorkloadWriter } from "../../../adapters/kube/workload_writer.ts";
+import { objectOf } from "../../../adapters/kube/client/json_fields.ts";
+import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
+import { createPodResizer } from "../../../adapters/kube/writers/pod_writers.ts";
+import { parsePod } from "../../../adapters/kube/kinds/pods.ts";
+import { createWorkloadWriter } from "../../../adapters/kube/writers/workload_writer.ts";
 import {
   parseWorkload,
   workloadCollection,
   workloadPath,
-} from "../../../adapters/kube/workloads.ts";
+} from "../../../adapters/kube/kinds/workloads.ts";
 import type { ApplyHands } from "../../../controller/rightsizing/apply_decision.ts";
 import { TEMPLATE_MANAGER } from "../../../shared/actuation/methods/template_patch.ts";
 import type { PodContainer } from "../../../shared/api/pod.ts";

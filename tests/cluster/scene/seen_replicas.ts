@@ -4,8 +4,8 @@
  * @module
  */
 import { createInformer } from "../../../shared/control/informer.ts";
-import type { KubeConnection } from "../../../adapters/kube/connection.ts";
-import { podListWatch } from "../../../adapters/kube/pods.ts";
+import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
+import { podListWatch } from "../../../adapters/kube/kinds/pods.ts";
 import { systemClock } from "../../../adapters/system_clock.ts";
 import type { Pod, PodOwner } from "../../../shared/api/pod.ts";
 import { CAPACITY } from "../../../shared/api/placement_keys.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { KubeConnection } from "../../../adapters/kube/connection.ts";
+import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
 import type { NodeClass } from "../../../shared/placement/node_class.ts";
 import { type SeenReplicas, seenReplicas } from "./seen_replicas.ts";
 import { until } from "./until.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { formatMicroTime } from "../../../adapters/kube/micro_time.ts";
+import { formatMicroTime } from "../../../adapters/kube/kinds/object_fields.ts";
 import type { NodeClass } from "../../../shared/placement/node_class.ts";
 
 /** What the node is to be. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { parseNode } from "../../../adapters/kube/nodes.ts";
+import { parseNode } from "../../../adapters/kube/kinds/nodes.ts";
 import { NODE_CLASS_PRESETS } from "../../../shared/placement/node_class_presets.ts";
 import { nodeClassOf } from "../../../shared/placement/node_classes.ts";
 import {

@@ -3,11 +3,11 @@
  *
  * @module
  */
-import type { KubeConnection } from "../../../adapters/kube/connection.ts";
-import { listOf, objectOf } from "../../../adapters/kube/json_fields.ts";
-import { parseLease } from "../../../adapters/kube/leases.ts";
-import { parseNode } from "../../../adapters/kube/nodes.ts";
-import { parseIdentity } from "../../../adapters/kube/object_identity.ts";
+import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
+import { listOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
+import { parseLease } from "../../../adapters/kube/kinds/leases.ts";
+import { parseNode } from "../../../adapters/kube/kinds/nodes.ts";
+import { parseIdentity } from "../../../adapters/kube/kinds/object_fields.ts";
 import { systemClock } from "../../../adapters/system_clock.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { NodeClass } from "../../../shared/placement/node_class.ts";

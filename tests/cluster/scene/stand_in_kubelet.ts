@@ -4,8 +4,8 @@
  *
  * @module
  */
-import type { KubeConnection } from "../../../adapters/kube/connection.ts";
-import { kubeListWatch } from "../../../adapters/kube/kube_list_watch.ts";
+import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
+import { listWatchOf } from "../../../adapters/kube/client/list_watch.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import { createBackoff } from "../../../shared/control/backoff.ts";
@@ -31,7 +31,9 @@ export async function runStandInKubelet(
   { lives, clock }: StandInKubeletOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const source = kubeListWatch(connection, { path: "/api/v1/pods", parse: parseStandInPod });
+  const source = listWatchOf({ groupVersion: "v1", resource: "pods", parse: parseStandInPod })(
+    connection,
+  );
   const random = { next: () => 0.5 };
   const pods = createInformer({ source, clock, random, log: silentLog, name: "Pod" });
   const queue = createWorkQueue(clock);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { systemClock } from "../../../adapters/system_clock.ts";
-import type { KubeConnection, KubeRequest } from "../../../adapters/kube/connection.ts";
+import type { KubeConnection, KubeRequest } from "../../../adapters/kube/client/connection.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { runStandInKubelet } from "./stand_in_kubelet.ts";
 

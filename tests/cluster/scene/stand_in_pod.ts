@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { listOf, objectOf, textOf } from "../../../adapters/kube/json_fields.ts";
-import { parseNamespacedIdentity } from "../../../adapters/kube/object_identity.ts";
+import { listOf, objectOf, textOf } from "../../../adapters/kube/client/json_fields.ts";
+import { parseNamespacedIdentity } from "../../../adapters/kube/kinds/object_fields.ts";
 import type { ApiObject } from "../../../shared/control/list_watch.ts";
 
 /** The pod. */

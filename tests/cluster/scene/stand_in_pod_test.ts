@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { parsePod } from "../../../adapters/kube/pods.ts";
+import { parsePod } from "../../../adapters/kube/kinds/pods.ts";
 import { parseStandInPod, runningStatus, standInStep } from "./stand_in_pod.ts";
 
 const identity = { name: "web-1", namespace: "shop", uid: "u1", resourceVersion: "7" };

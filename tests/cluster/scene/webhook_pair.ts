@@ -4,8 +4,8 @@
  * @module
  */
 import { createCertificateMaker } from "../../../adapters/webhook/certificate_maker.ts";
-import { createSecretStore } from "../../../adapters/kube/secrets.ts";
-import type { KubeConnection } from "../../../adapters/kube/connection.ts";
+import { createSecretStore } from "../../../adapters/kube/writers/certificate_stores.ts";
+import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
 import { lifeFrom, SERVING_LIFE_MS } from "../../../controller/webhook/certificate_step.ts";
 import { servingNames, WEBHOOK_SECRET } from "../../../controller/webhook/webhook_names.ts";
 import { PRODUCT_NAMESPACE } from "./product.ts";

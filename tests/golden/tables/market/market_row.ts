@@ -3,14 +3,18 @@
  *
  * @module
  */
-import { parseAllocation } from "../../../../adapters/kube/allocations.ts";
-import { parseHorizontalPodAutoscaler } from "../../../../adapters/kube/horizontal_pod_autoscalers.ts";
-import { parseLimitRange } from "../../../../adapters/kube/limit_ranges.ts";
-import { parseNamespace } from "../../../../adapters/kube/namespaces.ts";
-import { parseNode } from "../../../../adapters/kube/nodes.ts";
-import { parsePod } from "../../../../adapters/kube/pods.ts";
-import { parseResourceQuota } from "../../../../adapters/kube/resource_quotas.ts";
-import { parseVerticalPodAutoscaler } from "../../../../adapters/kube/vertical_pod_autoscalers.ts";
+import { parseAllocation } from "../../../../adapters/kube/kinds/allocations.ts";
+import {
+  parseHorizontalPodAutoscaler,
+  parseVerticalPodAutoscaler,
+} from "../../../../adapters/kube/kinds/autoscalers.ts";
+import {
+  parseLimitRange,
+  parseNamespace,
+  parseResourceQuota,
+} from "../../../../adapters/kube/kinds/namespaces.ts";
+import { parseNode } from "../../../../adapters/kube/kinds/nodes.ts";
+import { parsePod } from "../../../../adapters/kube/kinds/pods.ts";
 import type { Caches } from "../../../../controller/allocation/caches.ts";
 import { gather, type Gathered } from "../../../../controller/allocation/gather.ts";
 import { enforce } from "../../../../controller/allocation/limits/enforce.ts";

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { parseNamespace } from "../../../../adapters/kube/namespaces.ts";
-import { parsePodDisruptionBudget } from "../../../../adapters/kube/pod_disruption_budgets.ts";
+import { parseNamespace } from "../../../../adapters/kube/kinds/namespaces.ts";
+import { parsePodDisruptionBudget } from "../../../../adapters/kube/kinds/pod_disruption_budgets.ts";
 import type { Workload } from "../../../../shared/api/workload.ts";
 import { leavesAtOnce } from "../../../../shared/placement/leaving_pods.ts";
 import { listedObjects } from "../../../../shared/placement/listed_objects.ts";

@@ -3,10 +3,9 @@
  *
  * @module
  */
-import { parseNode } from "../../../../adapters/kube/nodes.ts";
-import { parsePod } from "../../../../adapters/kube/pods.ts";
-import { parseReplicaSet } from "../../../../adapters/kube/replica_sets.ts";
-import { parseWorkload } from "../../../../adapters/kube/workloads.ts";
+import { parseNode } from "../../../../adapters/kube/kinds/nodes.ts";
+import { parsePod } from "../../../../adapters/kube/kinds/pods.ts";
+import { parseReplicaSet, parseWorkload } from "../../../../adapters/kube/kinds/workloads.ts";
 import type { Node } from "../../../../shared/api/node.ts";
 import type { Pod } from "../../../../shared/api/pod.ts";
 import type { ReplicaSet } from "../../../../shared/api/replica_set.ts";

@@ -3,14 +3,15 @@
  *
  * @module
  */
-import { parseHorizontalPodAutoscaler } from "../../../../adapters/kube/horizontal_pod_autoscalers.ts";
-import { parseLimitRange } from "../../../../adapters/kube/limit_ranges.ts";
-import { parseNode } from "../../../../adapters/kube/nodes.ts";
-import { parseResources } from "../../../../adapters/kube/pod_container_fields.ts";
-import { parsePod } from "../../../../adapters/kube/pods.ts";
-import { parseResourceQuota } from "../../../../adapters/kube/resource_quotas.ts";
-import { parseVerticalPodAutoscaler } from "../../../../adapters/kube/vertical_pod_autoscalers.ts";
-import { parseWorkload } from "../../../../adapters/kube/workloads.ts";
+import {
+  parseHorizontalPodAutoscaler,
+  parseVerticalPodAutoscaler,
+} from "../../../../adapters/kube/kinds/autoscalers.ts";
+import { parseLimitRange, parseResourceQuota } from "../../../../adapters/kube/kinds/namespaces.ts";
+import { parseNode } from "../../../../adapters/kube/kinds/nodes.ts";
+import { parseResources } from "../../../../adapters/kube/kinds/containers.ts";
+import { parsePod } from "../../../../adapters/kube/kinds/pods.ts";
+import { parseWorkload } from "../../../../adapters/kube/kinds/workloads.ts";
 import type { Pod, Resources } from "../../../../shared/api/pod.ts";
 import { countingValues } from "../../../../shared/rightsizing/guards/counting_values.ts";
 import type {
@@ -62,6 +63,7 @@ export function rightsizingFactsOf(input: RightsizingInput): DrawnFacts {
   const { appliedMinutesAgo, missingPermissionFor, denied } = input;
   const uncounted: RightsizingFacts = {
     ...rules,
+    unreadable: [...rules.unreadable, ...(input.hpaOn === "unreadable" ? [UNREADABLE] : [])],
     nowMs: NOW_MS,
     policy,
     dryRun: input.dryRun ?? false,
@@ -192,14 +194,14 @@ function nodeOf({ node: { allocatable, pressure, kubeletVersion } = {} }: Rights
   });
 }
 
+/** What the guard says of an object that can't be read; no HPA that a server stores is one. */
+const UNREADABLE = 'Cannot read an object of the API: metrics is "\\"none\\""';
 const TARGET = { apiVersion: "apps/v1", kind: "Deployment", name: "web" };
 
 function hpasOf({ hpaOn }: RightsizingInput): RightsizingFacts["autoscalers"] {
   if (hpaOn === undefined) return [];
   const target = { type: "Utilization", averageUtilization: 60 };
-  const metrics = hpaOn === "unreadable"
-    ? "none"
-    : [{ type: "Resource", resource: { name: hpaOn, target } }];
+  const metrics = [{ type: "Resource", resource: { name: hpaOn, target } }];
   return [
     parseHorizontalPodAutoscaler({
       metadata: metadata("hpa"),

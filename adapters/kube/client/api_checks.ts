@@ -1,0 +1,152 @@
+/**
+ * Checks of the API server at a program's start: its version, what it serves, and the user's rights.
+ * Findings are values; only a server that can't be reached is an error.
+ *
+ * @module
+ */
+import * as z from "zod";
+import { ApiError } from "../../../shared/api/api_error.ts";
+import {
+  ALLOCATION_GROUP_VERSION,
+  ALLOCATION_RESOURCE,
+  podAllocationSchema,
+} from "../../../shared/api/pod_allocation.ts";
+import { type AccessRule, isAllowed } from "./access_rules.ts";
+import type { KubeConnection } from "./connection.ts";
+import { listOf, objectOf, textOf } from "./json_fields.ts";
+
+/** Findings about the server. */
+export interface ApiFindings {
+  /** For instance `v1.36.3`. */
+  readonly serverVersion: string;
+  /** True when pods can be resized in place. */
+  readonly servesPodResize: boolean;
+  /** True when the custom resource is established. */
+  readonly servesAllocations: boolean;
+  /** Fields and values that its CRD does not know; see `unknownAllocationFields`. */
+  readonly unknownFields: readonly string[];
+  /** Rights that are missing, in the order of the rules. */
+  readonly missingRights: readonly AccessRule[];
+}
+
+/** Runs all checks. Throws an `ApiError` when the server does not respond. */
+export async function checkAPI(
+  connection: KubeConnection,
+  { rules }: { readonly rules: readonly AccessRule[] },
+): Promise<ApiFindings> {
+  const allocations = { groupVersion: ALLOCATION_GROUP_VERSION, resource: ALLOCATION_RESOURCE };
+  const [serverVersion, servesPodResize, servesAllocations, unknownFields, rights] = await Promise
+    .all([
+      readServerVersion(connection),
+      servesResource(connection, { groupVersion: "v1", resource: "pods/resize" }),
+      servesResource(connection, allocations),
+      unknownAllocationFields(connection),
+      Promise.all(rules.map((rule) => isAllowed(connection, rule))),
+    ]);
+  const missingRights = rules.filter((_rule, index) => rights[index] !== true);
+  return { serverVersion, servesPodResize, servesAllocations, unknownFields, missingRights };
+}
+
+/** The server's version, for instance `v1.36.3`; empty when it does not report one. */
+export async function readServerVersion(connection: KubeConnection): Promise<string> {
+  return textOf(objectOf(await connection.request({ path: "/version" })).gitVersion) ?? "";
+}
+
+/** True when discovery lists the resource; `groupVersion` is `v1` or `group/version`. */
+export async function servesResource(
+  connection: KubeConnection,
+  { groupVersion, resource }: { readonly groupVersion: string; readonly resource: string },
+): Promise<boolean> {
+  const path = groupVersion.includes("/") ? `/apis/${groupVersion}` : `/api/${groupVersion}`;
+  try {
+    const { resources } = objectOf(await connection.request({ path }));
+    return listOf(resources).some((one) => objectOf(one).name === resource);
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return false;
+    throw error;
+  }
+}
+
+/** In-place resizing on a server. */
+export interface ResizeSupport {
+  /** Whether `pods/resize` is served; discovery shows a disabled feature gate, too. */
+  readonly resizeServed: boolean;
+  /** Whether memory limits can be lowered without a restart. */
+  readonly lowersMemoryLimits: boolean;
+}
+
+/**
+ * Before 1.34 the server's validation rejects a lower memory limit (KEP-1287). Neither discovery nor the
+ * OpenAPI document shows that, so the version decides.
+ */
+const LOWERS_MEMORY_MINOR = 34;
+
+/** Reads what the server supports. Throws an `ApiError` when it does not respond. */
+export async function readResizeSupport(connection: KubeConnection): Promise<ResizeSupport> {
+  const [resizeServed, version] = await Promise.all([
+    servesResource(connection, { groupVersion: "v1", resource: "pods/resize" }),
+    readServerVersion(connection),
+  ]);
+  return { resizeServed, lowersMemoryLimits: resizeServed && lowersMemoryLimits(version) };
+}
+
+/** False for an unreadable version: a rejected resize loses all its values. */
+function lowersMemoryLimits(version: string): boolean {
+  const [, major, minor] = /^v?(\d+)\.(\d+)/.exec(version) ?? [];
+  return Number(major) > 1 || (major === "1" && Number(minor) >= LOWERS_MEMORY_MINOR);
+}
+
+/**
+ * Fields of an allocation that the server would drop, for instance `status.bounds.containers.boost`, and
+ * values that it would reject, for instance `status.bounds.containers.held: half`: its CRD is older than
+ * this program. Empty where the server does not publish the schema. Throws an `ApiError` when it does
+ * not respond.
+ */
+export async function unknownAllocationFields(
+  connection: KubeConnection,
+): Promise<readonly string[]> {
+  const served = await servedSchema(connection);
+  if (served === undefined) return [];
+  const { properties } = objectOf(
+    z.toJSONSchema(podAllocationSchema, { target: "openapi-3.0", io: "input" }),
+  );
+  const known = objectOf(objectOf(served).properties);
+  return ["spec", "status"].flatMap((half) =>
+    missing(half, objectOf(properties)[half], known[half])
+  );
+}
+
+/** The schema of PodAllocations on the server; undefined where it publishes none. */
+async function servedSchema(connection: KubeConnection): Promise<unknown> {
+  try {
+    const path = `/openapi/v3/apis/${ALLOCATION_GROUP_VERSION}`;
+    const { components } = objectOf(await connection.request({ path }));
+    const all = Object.values(objectOf(objectOf(components).schemas));
+    return all.find((schema) =>
+      listOf(objectOf(schema)["x-kubernetes-group-version-kind"]).some((one) =>
+        textOf(objectOf(one).kind) === "PodAllocation"
+      )
+    );
+  } catch (error) {
+    // Forbidden, or not served: without a schema no field is missing.
+    if (error instanceof ApiError && (error.status === 403 || error.status === 404)) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+function missing(path: string, ours: unknown, served: unknown): readonly string[] {
+  if (served === undefined) return [path];
+  const { properties, items, enum: values } = objectOf(ours);
+  const known = objectOf(served);
+  const accepted = listOf(known.enum);
+  const rejected = accepted.length === 0
+    ? []
+    : listOf(values).filter((value) => !accepted.includes(value));
+  const fields = Object.entries(objectOf(properties)).flatMap(([name, field]) =>
+    missing(`${path}.${name}`, field, objectOf(known.properties)[name])
+  );
+  const ofItems = items === undefined ? [] : missing(path, items, known.items);
+  return [...rejected.map((value) => `${path}: ${String(value)}`), ...fields, ...ofItems];
+}

@@ -1,0 +1,135 @@
+/**
+ * The connection to an API server: what all list-watches and writers of this folder are built on.
+ *
+ * @module
+ */
+import { ApiError } from "../../../shared/api/api_error.ts";
+
+/** One HTTP request. */
+export interface KubeRequest {
+  /** From the root of the API, for instance `/api/v1/nodes/node-1`; see {@linkcode resourcePath}. */
+  readonly path: string;
+  /** @default {"GET"} */
+  readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  readonly query?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** @default {"application/json"} */
+  readonly contentType?: string;
+  /**
+   * Timeout of a request, and of each silence of a stream, ms.
+   *
+   * @default {30000 for a request, 180000 for a stream}
+   */
+  readonly timeoutMs?: number;
+  /** Ends the request with an error, and a stream without one. */
+  readonly signal?: AbortSignal;
+}
+
+/** Media types of a PATCH; JSON is YAML. */
+const PATCHES = {
+  merge: "application/merge-patch+json",
+  strategic: "application/strategic-merge-patch+json",
+  json: "application/json-patch+json",
+  apply: "application/apply-patch+yaml",
+} as const;
+
+/** A PATCH of this type. */
+export function patchRequest(
+  type: keyof typeof PATCHES,
+  request: Omit<KubeRequest, "method" | "contentType">,
+): KubeRequest {
+  return { method: "PATCH", contentType: PATCHES[type], ...request };
+}
+
+/** A DELETE of the object if UID and version, where given, are still these. */
+export function deleteRequest(
+  path: string,
+  preconditions: { readonly uid: string; readonly resourceVersion?: string },
+): KubeRequest {
+  const body = { kind: "DeleteOptions", apiVersion: "v1", preconditions };
+  return { method: "DELETE", path, body };
+}
+
+/** The result; undefined where the server answers 404. */
+export async function unlessNotFound<T>(result: Promise<T>): Promise<T | undefined> {
+  try {
+    return await result;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return undefined;
+    throw error;
+  }
+}
+
+/** The version of an object as the server has stored it. */
+export function storedVersion(stored: unknown): string {
+  return (stored as { metadata: { resourceVersion: string } }).metadata.resourceVersion;
+}
+
+/** Requests with the rights of one user. */
+export interface KubeConnection {
+  /**
+   * Sends one request; resolves with the parsed body. Throws an `ApiError`: the server's error, or
+   * status 0 without a response (reason `Timeout`, `Aborted`, `Unreachable` or `BadAnswer`).
+   */
+  request(request: KubeRequest): Promise<unknown>;
+  /**
+   * Opens a stream of JSON lines, such as a watch. Ends when the server closes it or the signal is
+   * aborted; throws an `ApiError` as `request` does, also when the stream is silent for too long.
+   */
+  lines(request: KubeRequest): AsyncIterable<unknown>;
+}
+
+/** A WebSocket to open. */
+export interface KubeSocketRequest {
+  /** From the root of the API. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  /** Sub-protocols in the order of preference. */
+  readonly protocols: readonly string[];
+}
+
+/** A connection that its owner closes. */
+export interface OpenKubeConnection extends KubeConnection {
+  /** Opens a WebSocket with the rights of this connection; it may not be open yet. */
+  socket(request: KubeSocketRequest): Promise<WebSocket>;
+  /** Closes idle connections. Requests in flight go on. */
+  close(): void;
+}
+
+/** The credentials of one request. Never logged. */
+export interface Login {
+  /** `authorization` for instance; empty when the certificate is enough. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Certificate chain and private key, PEM. */
+  readonly certificate?: { readonly cert: string; readonly key: string };
+}
+
+/** A collection or an object of the API. */
+export interface ResourcePath {
+  /** `v1` for the core group, else for instance `apps/v1`. */
+  readonly groupVersion: string;
+  /** The plural, for instance `pods`. */
+  readonly resource: string;
+  /** Absent: all namespaces, or a kind without namespaces. */
+  readonly namespace?: string;
+  /** Absent: the collection. */
+  readonly name?: string;
+  /** For instance `status`. */
+  readonly subresource?: string;
+}
+
+/** The path of a collection or an object, for instance `/api/v1/namespaces/shop/pods/web/resize`. */
+export function resourcePath(
+  { groupVersion, resource, namespace, name, subresource }: ResourcePath,
+): string {
+  return (groupVersion.includes("/") ? `/apis/${groupVersion}` : `/api/${groupVersion}`) +
+    (namespace === undefined ? "" : `/namespaces/${pathPart(namespace)}`) + `/${resource}` +
+    (name === undefined ? "" : `/${pathPart(name)}`) +
+    (subresource === undefined ? "" : `/${subresource}`);
+}
+
+/** Encodes a name or a namespace for a path. */
+export function pathPart(name: string): string {
+  return encodeURIComponent(name);
+}

@@ -1,0 +1,142 @@
+/**
+ * The pool of connections to one server, which is replaced when its connections are dead, and whether
+ * the server can be connected to.
+ *
+ * @module
+ */
+import type { Login } from "./connection.ts";
+
+/** Connections to one server. */
+export interface Pool {
+  readonly client: Deno.HttpClient;
+  /** Aborted when the connections are dead: its streams would never end. */
+  readonly dead: AbortSignal;
+  /** When data last came over it, ms of a monotonic clock; -Infinity before. */
+  receivedAtMs: number;
+}
+
+/** Keeps the pool in use. */
+export interface ConnectionPool {
+  /** The pool for this login; a new one when there is none or the certificate has changed. */
+  pool(login: Login): Promise<Pool>;
+  /**
+   * Drops this pool if it is still in use: the next request opens another. Requests in flight over it go
+   * on, unless it is `dead`.
+   */
+  drop(pool: Pool, options?: { readonly dead?: boolean }): void;
+  /** Drops the pool in use. Requests in flight go on. */
+  close(): void;
+}
+
+interface PoolInUse {
+  readonly cert: string | undefined;
+  readonly opening: Promise<Pool>;
+  /** Once it is open. */
+  pool?: Pool;
+}
+
+/** Keeps no pool before the first request. */
+export function createConnectionPool(
+  open: (login: Login) => Promise<Deno.HttpClient>,
+): ConnectionPool {
+  let inUse: PoolInUse | undefined;
+  const aborts = new WeakMap<Pool, AbortController>();
+
+  async function openPool(login: Login): Promise<Pool> {
+    const abort = new AbortController();
+    const pool = { client: await open(login), dead: abort.signal, receivedAtMs: -Infinity };
+    aborts.set(pool, abort);
+    return pool;
+  }
+
+  function close(): void {
+    const dropped = inUse;
+    inUse = undefined;
+    // The request that waits for a pool gets the error of opening it.
+    dropped?.opening.then(({ client }) => client.close(), () => {});
+  }
+
+  return {
+    async pool(login) {
+      const cert = login.certificate?.cert;
+      if (inUse === undefined || inUse.cert !== cert) {
+        close();
+        inUse = { cert, opening: openPool(login) };
+      }
+      const own = inUse;
+      try {
+        own.pool = await own.opening;
+        return own.pool;
+      } catch (error) {
+        if (inUse === own) inUse = undefined;
+        throw error;
+      }
+    },
+    drop(pool, { dead = false } = {}) {
+      if (inUse?.pool === pool) close();
+      if (dead) aborts.get(pool)?.abort();
+    },
+    close,
+  };
+}
+
+/** Connects to the server and closes again. Throws when the connection fails. */
+export type Connect = () => Promise<void>;
+
+/**
+ * Whether the server can be reached, tested once for all requests.
+ *
+ * When a Service has no endpoints, kube-proxy rejects connections by ICMP, of which the kernel sends a
+ * pod about one per second (Linux, Documentation/networking/ip-sysctl.rst, `icmp_ratelimit`). Of many
+ * attempts at once most get no ICMP then, and retry after 1, 2, 4, … 16 s: a request hangs for half a
+ * minute, also when the server has long been back. So after a request without a response, or a broken
+ * stream, requests wait for one short attempt, until one succeeds.
+ */
+export interface Reachability {
+  /** Resolves when the server was reached last, or an attempt succeeds; throws the attempt's error. */
+  ensure(): Promise<void>;
+  /** Records that the server has responded. */
+  confirm(): void;
+  /** Records that the server has not responded. */
+  doubt(): void;
+}
+
+/** Assumes that the server can be reached. */
+export function createReachability(connect: Connect): Reachability {
+  let doubtful = false;
+  let attempt: Promise<void> | undefined;
+
+  async function tried(): Promise<void> {
+    try {
+      await connect();
+      doubtful = false;
+    } finally {
+      attempt = undefined;
+    }
+  }
+
+  return {
+    ensure: () => doubtful ? attempt ??= tried() : Promise.resolve(),
+    confirm: () => void (doubtful = false),
+    doubt: () => void (doubtful = true),
+  };
+}
+
+/** The kernel sends a lost packet again after one second: enough for one retry. */
+const CONNECT_TIMEOUT_MS = 2000;
+
+const DEFAULT_PORTS: Readonly<Record<string, number>> = { "https:": 443, "http:": 80 };
+
+/** Connects to a server's host and port over TCP. */
+export function connectTo(server: string): Connect {
+  const { hostname, port, protocol } = new URL(server);
+  const address = { hostname, port: port === "" ? DEFAULT_PORTS[protocol] ?? 0 : Number(port) };
+  return async () => {
+    try {
+      (await Deno.connect({ ...address, signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) })).close();
+    } catch (cause) {
+      const why = cause instanceof DOMException ? `no answer in ${CONNECT_TIMEOUT_MS} ms` : cause;
+      throw new TypeError(`Cannot connect to ${hostname}:${address.port}: ${why}`, { cause });
+    }
+  };
+}

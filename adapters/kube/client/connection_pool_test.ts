@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { serveCanned } from "../../../tests/fixtures/canned_server.ts";
+import { createVirtualClock } from "../../../simulation/virtual_clock.ts";
+import { connectTo, createReachability } from "./connection_pool.ts";
+import { createHTTPConnection } from "./http_connection.ts";
+
+Deno.test({
+  name: "ensure() attempts nothing without a doubt, and once for all callers that wait",
+  permissions: "none",
+  async fn() {
+    let attempts = 0;
+    let answer = Promise.withResolvers<void>();
+    const reachability = createReachability(() => {
+      attempts++;
+      return answer.promise;
+    });
+    await reachability.ensure();
+    assert.equal(attempts, 0);
+    reachability.doubt();
+    const refused = [reachability.ensure(), reachability.ensure()];
+    answer.reject(new TypeError("refused"));
+    for (const one of refused) await assert.rejects(one, /refused/);
+    assert.equal(attempts, 1);
+    answer = Promise.withResolvers();
+    const reached = [reachability.ensure(), reachability.ensure()];
+    answer.resolve();
+    await Promise.all(reached);
+    await reachability.ensure();
+    assert.equal(attempts, 2);
+    reachability.doubt();
+    reachability.confirm();
+    await reachability.ensure();
+    assert.equal(attempts, 2);
+  },
+});
+
+Deno.test("connectTo() comes about with a server, and names host and port without", async () => {
+  let url = "";
+  {
+    await using server = serveCanned(() => ({}));
+    url = server.url;
+    await connectTo(url)();
+  }
+  await assert.rejects(connectTo(url)(), {
+    name: "TypeError",
+    message: new RegExp(`^Cannot connect to ${new URL(url).host}: .*refused`, "i"),
+  });
+});
+
+Deno.test("request() sends nothing to a server that could not be reached until a connection comes about", async () => {
+  await using server = serveCanned(() => ({ ok: true }));
+  let lost = true;
+  let attempts = 0;
+  const connection = createHTTPConnection({
+    server: server.url,
+    clock: createVirtualClock({ wallStart: 0 }),
+    login: () => Promise.resolve({ headers: {} }),
+    openClient: () =>
+      lost ? Promise.reject(new TypeError("no way")) : Promise.resolve(Deno.createHttpClient({})),
+    connect() {
+      attempts++;
+      return lost ? Promise.reject(new TypeError("refused")) : Promise.resolve();
+    },
+  });
+  const unreachable = { status: 0, reason: "Unreachable" };
+  await assert.rejects(connection.request({ path: "/" }), unreachable);
+  assert.equal(attempts, 0);
+  const all = [1, 2, 3].map(() => connection.request({ path: "/" }));
+  for (const one of all) await assert.rejects(one, { ...unreachable, message: "GET /: refused" });
+  assert.equal(attempts, 1);
+  assert.equal(server.requests.length, 0);
+  lost = false;
+  for (let time = 0; time < 3; time++) {
+    assert.deepEqual(await connection.request({ path: "/" }), { ok: true });
+  }
+  assert.equal(attempts, 2);
+  connection.close();
+});

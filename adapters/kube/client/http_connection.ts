@@ -1,0 +1,245 @@
+/**
+ * Requests and streams to an API server over `fetch`.
+ *
+ * @module
+ */
+import { ApiError } from "../../../shared/api/api_error.ts";
+import type { Clock } from "../../../shared/clock.ts";
+import { createRequestTimeout, type RequestTimeout } from "../../request_timeout.ts";
+import { systemClock } from "../../system_clock.ts";
+import type { KubeRequest, KubeSocketRequest, Login, OpenKubeConnection } from "./connection.ts";
+import {
+  type Connect,
+  type ConnectionPool,
+  createConnectionPool,
+  createReachability,
+  type Pool,
+} from "./connection_pool.ts";
+import { noResponseError, responseError } from "./response_errors.ts";
+
+/** Address of the server, and credentials. */
+export interface HTTPConnectionOptions {
+  /** For instance `https://kubernetes.default.svc`, without a slash at the end. */
+  readonly server: string;
+  /** Credentials, read before each request; with `refresh` a cached login was rejected. */
+  readonly login: (options: { readonly refresh: boolean }) => Promise<Login>;
+  /**
+   * Opens a pool of connections. Called again when the login's certificate has changed, and after the
+   * server could not be reached: the pool's connections may be dead.
+   */
+  readonly openClient: (login: Login) => Promise<Deno.HttpClient>;
+  /** Tested before other requests after one without a response. @default no test */
+  readonly connect?: Connect;
+  /** @default {systemClock} */
+  readonly clock?: Clock;
+}
+
+const REQUEST_TIMEOUT_MS = 30_000;
+
+/** Three times the interval of bookmarks, which come about once a minute. */
+const SILENCE_TIMEOUT_MS = 180_000;
+
+/** A request in flight. */
+interface Call {
+  readonly request: KubeRequest;
+  readonly timeout: RequestTimeout;
+  /** The pool that it uses; absent before. */
+  pool?: Pool;
+  /** Whether the response has begun. */
+  responded?: true;
+}
+
+/** Sends requests, and keeps track of dead connections and of a server that can't be reached. */
+interface Sender {
+  /** The response, when it is a success. A rejected login is refreshed once. */
+  open(call: Call): Promise<Response>;
+  /** Records that data came. */
+  received(call: Call): void;
+  /** The error of a call that failed. */
+  failure(error: unknown, call: Call): ApiError;
+}
+
+/** Creates a connection; nothing is sent before the first request. */
+export function createHTTPConnection(options: HTTPConnectionOptions): OpenKubeConnection {
+  const { server, login } = options;
+  const connections = createConnectionPool(options.openClient);
+  const sender = createSender(options, connections);
+  return {
+    async request(request) {
+      const timeout = createRequestTimeout(request.signal);
+      const call: Call = { request, timeout };
+      try {
+        timeout.start(request.timeoutMs ?? REQUEST_TIMEOUT_MS);
+        const response = await sender.open(call);
+        const text = await response.text();
+        return text === "" ? undefined : JSON.parse(text);
+      } catch (error) {
+        throw sender.failure(error, call);
+      } finally {
+        timeout.end();
+      }
+    },
+
+    async *lines(request) {
+      const timeout = createRequestTimeout(request.signal);
+      const call: Call = { request, timeout };
+      try {
+        timeout.start(Math.min(request.timeoutMs ?? REQUEST_TIMEOUT_MS, REQUEST_TIMEOUT_MS));
+        const { body } = await sender.open(call);
+        if (body !== null) yield* readLines(body, call, sender);
+      } catch (error) {
+        if (request.signal?.aborted) return;
+        throw sender.failure(error, call);
+      } finally {
+        timeout.end();
+      }
+    },
+
+    async socket(request) {
+      const credentials = await login({ refresh: false });
+      return new WebSocket(addressOf(server.replace(/^http/, "ws"), request), {
+        protocols: [...request.protocols],
+        headers: credentials.headers,
+        client: (await connections.pool(credentials)).client,
+      });
+    },
+
+    close: connections.close,
+  };
+}
+
+function createSender(
+  { server, login, connect = () => Promise.resolve(), clock = systemClock }: HTTPConnectionOptions,
+  connections: ConnectionPool,
+): Sender {
+  const reachability = createReachability(connect);
+
+  function received(call: Call): void {
+    call.responded = true;
+    reachability.confirm();
+    if (call.pool !== undefined) call.pool.receivedAtMs = clock.monotonic();
+  }
+
+  async function send(call: Call, refresh: boolean): Promise<Response> {
+    const { request, timeout } = call;
+    await reachability.ensure();
+    const credentials = await login({ refresh });
+    call.pool = await connections.pool(credentials);
+    const body = request.body === undefined ? undefined : JSON.stringify(request.body);
+    const type = request.contentType ?? "application/json";
+    const response = await fetch(addressOf(server, request), {
+      method: request.method ?? "GET",
+      client: call.pool.client,
+      redirect: "error",
+      headers: {
+        ...credentials.headers,
+        accept: "application/json",
+        ...(body === undefined ? {} : { "content-type": type }),
+      },
+      ...(body === undefined ? {} : { body }),
+      signal: timeout.signal,
+    });
+    received(call);
+    return response;
+  }
+
+  return {
+    received,
+    async open(call) {
+      let response = await send(call, false);
+      if (response.status === 401) {
+        await response.body?.cancel();
+        response = await send(call, true);
+      }
+      if (response.ok) return response;
+      const retryAfter = response.headers.get("retry-after");
+      const text = await response.text();
+      throw responseError({ status: response.status, text, retryAfter }, clock.wall());
+    },
+    failure(error, call) {
+      if (error instanceof ApiError) return error;
+      const { timeout: { exceededMs }, pool } = call;
+      const failed = noResponseError(error, call);
+      // Also after a broken stream: others break with it, and all of them retry at once.
+      if (failed.reason !== "Aborted" && failed.reason !== "BadAnswer") reachability.doubt();
+      if (failed.reason === "Aborted" || pool === undefined) return failed;
+      // A pool over which no data came for most of the timeout is dead: its streams are ended as well,
+      // since they would wait for minutes. While other requests succeed only this one was slow.
+      const silentMs = clock.monotonic() - pool.receivedAtMs;
+      connections.drop(pool, { dead: exceededMs !== undefined && silentMs >= exceededMs / 2 });
+      return failed;
+    },
+  };
+}
+
+/** The values of a stream of JSON lines, until it ends or its connection is dead. */
+async function* readLines(
+  body: ReadableStream<Uint8Array>,
+  call: Call,
+  sender: Sender,
+): AsyncIterable<unknown> {
+  const { request, timeout, pool } = call;
+  const reader = body.getReader();
+  // Deno 2.9 ignores a fetch's signal after some thousand reads: the reader is cancelled here.
+  const cancel = (): void => void reader.cancel().catch(() => {});
+  const ends = [timeout.signal, ...(pool === undefined ? [] : [pool.dead])];
+  for (const end of ends) end.addEventListener("abort", cancel, { once: true });
+  if (pool?.dead.aborted) cancel();
+  const lines = createJSONLines();
+  try {
+    for (;;) {
+      timeout.start(request.timeoutMs ?? SILENCE_TIMEOUT_MS);
+      const { done, value } = await reader.read();
+      timeout.stop();
+      if (pool?.dead.aborted) {
+        throw new TypeError("Cannot read the stream: its connection is dead");
+      }
+      if (timeout.signal.aborted) throw new DOMException("the wait is over", "AbortError");
+      if (done) break;
+      sender.received(call);
+      yield* lines.take(value);
+    }
+    if (lines.pending) throw new TypeError("Cannot read the stream: it ends within a line");
+  } finally {
+    for (const end of ends) end.removeEventListener("abort", cancel);
+    // Rejects when the stream is broken already: there is nothing to release then.
+    await reader.cancel().catch(() => {});
+  }
+}
+
+function addressOf(server: string, request: KubeRequest | KubeSocketRequest): string {
+  const query = new URLSearchParams(request.query ?? {}).toString();
+  return `${server}${request.path}${query === "" ? "" : `?${query}`}`;
+}
+
+/** A parser of JSON lines. */
+export interface JSONLines {
+  /** The values whose lines end in this chunk. Throws a `SyntaxError` for a line that is no JSON. */
+  take(chunk: Uint8Array): unknown[];
+  /** True when the last line has not ended yet: a stream that ends here was cut off. */
+  readonly pending: boolean;
+}
+
+/** Parses a stream from its start. Chunks may end within a character; empty lines are skipped. */
+export function createJSONLines(): JSONLines {
+  const decoder = new TextDecoder();
+  let parts: string[] = [];
+  return {
+    take(chunk) {
+      const lines = decoder.decode(chunk, { stream: true }).split("\n");
+      const values: unknown[] = [];
+      for (const [index, line] of lines.entries()) {
+        // Parts are joined once a line has ended: a large object comes in many small chunks.
+        if (line !== "") parts.push(line);
+        if (index === lines.length - 1) break;
+        const text = parts.join("");
+        parts = [];
+        if (text.trim() !== "") values.push(JSON.parse(text));
+      }
+      return values;
+    },
+    get pending() {
+      return parts.length > 0;
+    },
+  };
+}

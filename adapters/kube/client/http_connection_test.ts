@@ -1,0 +1,230 @@
+/** What becomes of open streams when a request over the same connections has no answer. */
+import assert from "node:assert/strict";
+import { ApiError } from "../../../shared/api/api_error.ts";
+import { serveCanned, statusAnswer, streamAnswer } from "../../../tests/fixtures/canned_server.ts";
+import type { KubeConnection, OpenKubeConnection } from "./connection.ts";
+import { createHTTPConnection } from "./http_connection.ts";
+import { lateRequest } from "../../../tests/fixtures/late_request.ts";
+
+/** The error of a call; it must be an `ApiError`, and never contain the token. */
+async function refusalOf(call: Promise<unknown>): Promise<ApiError> {
+  const error = await call.then(() => assert.fail("it was not refused"), (error: unknown) => error);
+  assert.ok(error instanceof ApiError, String(error));
+  assert.ok(!/secret/.test(`${error.message} ${String(error.cause)}`), error.message);
+  return error;
+}
+
+async function collect(lines: AsyncIterable<unknown>): Promise<unknown[]> {
+  const values: unknown[] = [];
+  for await (const line of lines) values.push(line);
+  return values;
+}
+
+Deno.test("request() sends method, query, body and type, and reads the answer", async () => {
+  await using server = serveCanned(() => ({ metadata: { name: "a" } }));
+  const answer = await server.connection.request({
+    method: "PATCH",
+    path: "/api/v1/nodes/a%20b",
+    query: { fieldManager: "mbcas" },
+    contentType: "application/merge-patch+json",
+    body: { spec: 1 },
+  });
+  assert.deepEqual(answer, { metadata: { name: "a" } });
+  const [request] = server.requests;
+  assert.deepEqual(
+    [request?.method, request?.path, request?.query, request?.body],
+    ["PATCH", "/api/v1/nodes/a%20b", { fieldManager: "mbcas" }, { spec: 1 }],
+  );
+  assert.equal(request?.headers.get("content-type"), "application/merge-patch+json");
+  assert.equal(request?.headers.get("authorization"), "Bearer secret-0");
+});
+
+Deno.test("request() throws the server's refusal with reason, causes and waiting time", async () => {
+  await using server = serveCanned(({ path }) => {
+    if (path === "/full") {
+      return statusAnswer(403, {
+        reason: "Forbidden",
+        message: 'pods "a" is forbidden: node didn\'t have enough allocatable resources: cpu',
+        details: { causes: [{ reason: "NodeCapacity" }] },
+      });
+    }
+    if (path === "/busy") {
+      return statusAnswer(429, { reason: "TooManyRequests", details: { retryAfterSeconds: 3 } });
+    }
+    if (path === "/page") return new Response("<h1>Bad  gateway</h1>", { status: 502 });
+    return new Response("later", { status: 503, headers: { "retry-after": "7" } });
+  });
+  const full = await refusalOf(server.connection.request({ path: "/full" }));
+  assert.deepEqual([full.status, full.reason, full.causes], [403, "Forbidden", ["NodeCapacity"]]);
+  assert.match(full.message, /enough allocatable/);
+  const busy = await refusalOf(server.connection.request({ path: "/busy" }));
+  assert.deepEqual([busy.status, busy.retryAfterMs], [429, 3000]);
+  const page = await refusalOf(server.connection.request({ path: "/page" }));
+  assert.deepEqual([page.status, page.reason, page.message], [502, "", "<h1>Bad gateway</h1>"]);
+  const later = await refusalOf(server.connection.request({ path: "/later" }));
+  assert.deepEqual([later.status, later.reason, later.retryAfterMs], [
+    503,
+    "ServiceUnavailable",
+    7000,
+  ]);
+});
+
+Deno.test("request() logs in again once when its token is refused", async () => {
+  await using server = serveCanned(({ headers, path }) =>
+    path === "/never" || headers.get("authorization") === "Bearer secret-0"
+      ? statusAnswer(401, { reason: "Unauthorized" })
+      : { ok: true }
+  );
+  assert.deepEqual(await server.connection.request({ path: "/" }), { ok: true });
+  assert.equal((await refusalOf(server.connection.request({ path: "/never" }))).status, 401);
+  assert.equal(server.requests.length, 4);
+});
+
+Deno.test("request() gives up after its time, and when it is aborted", async () => {
+  const never = Promise.withResolvers<Response>();
+  const stop = new AbortController();
+  {
+    await using server = serveCanned(({ path }) => {
+      if (path === "/abort") stop.abort();
+      return never.promise;
+    });
+    const { connection } = server;
+    const late = await refusalOf(connection.request({ path: "/late", timeoutMs: 20 }));
+    assert.deepEqual([late.status, late.reason], [0, "Timeout"]);
+    const aborted = await refusalOf(connection.request({ path: "/abort", signal: stop.signal }));
+    assert.deepEqual([aborted.status, aborted.reason], [0, "Aborted"]);
+    const before = await refusalOf(connection.request({ path: "/x", signal: stop.signal }));
+    assert.equal(before.reason, "Aborted");
+    never.resolve(new Response());
+  }
+});
+
+Deno.test("request() has status 0 when no server listens or the response is no JSON", async () => {
+  let connection: KubeConnection | undefined;
+  {
+    await using server = serveCanned(() => new Response("<html>"));
+    connection = server.connection;
+    const html = await refusalOf(connection.request({ path: "/" }));
+    assert.deepEqual([html.status, html.reason], [0, "BadAnswer"]);
+  }
+  const refused = await refusalOf(connection.request({ path: "/" }));
+  assert.deepEqual([refused.status, refused.reason], [0, "Unreachable"]);
+  assert.match(refused.message, /^GET \/: client error \(Connect\)/);
+});
+
+Deno.test("request() keeps its pool of connections until the server can't be reached", async () => {
+  let opened = 0;
+  await using server = serveCanned(() => ({ ok: true }));
+  const connect = (url: string): OpenKubeConnection =>
+    createHTTPConnection({
+      server: url,
+      login: () => Promise.resolve({ headers: {} }),
+      openClient() {
+        opened++;
+        if (opened === 2) return Promise.reject(new TypeError("the CA can't be read"));
+        return Promise.resolve(Deno.createHttpClient({}));
+      },
+    });
+  const lost = connect("http://127.0.0.1:1");
+  for (let time = 1; time <= 3; time++) {
+    assert.equal((await refusalOf(lost.request({ path: "/" }))).reason, "Unreachable");
+    assert.equal(opened, time);
+  }
+  const reached = connect(server.url);
+  for (let time = 0; time < 3; time++) await reached.request({ path: "/" });
+  assert.equal(opened, 4);
+  lost.close();
+  reached.close();
+});
+
+Deno.test("createHTTPConnection() opens another pool for another certificate", async () => {
+  const opened: (string | undefined)[] = [];
+  let cert = "first";
+  await using server = serveCanned(() => ({ ok: true }));
+  const connection = createHTTPConnection({
+    server: server.url,
+    login: () => Promise.resolve({ headers: {}, certificate: { cert, key: "k" } }),
+    openClient({ certificate }) {
+      opened.push(certificate?.cert);
+      return Promise.resolve(Deno.createHttpClient({}));
+    },
+  });
+  await connection.request({ path: "/" });
+  await connection.request({ path: "/" });
+  cert = "second";
+  await connection.request({ path: "/" });
+  assert.deepEqual(opened, ["first", "second"]);
+  connection.close();
+});
+
+Deno.test("lines() gives one value a line, however the bytes are cut", async () => {
+  const bytes = new TextEncoder().encode('{"a":"é€😀"}\n\n{"a":2}\n');
+  await using server = serveCanned(() =>
+    streamAnswer([...bytes].map((byte) => Uint8Array.of(byte)))
+  );
+  const values = await collect(server.connection.lines({ path: "/" }));
+  assert.deepEqual(values, [{ a: "é€😀" }, { a: 2 }]);
+});
+
+Deno.test("lines() throws when the stream ends within a line or holds no JSON", async () => {
+  await using server = serveCanned(({ path }) =>
+    streamAnswer(path === "/cut" ? ['{"a":1}\n{"a"'] : ["<html>\n"])
+  );
+  const cut = await refusalOf(collect(server.connection.lines({ path: "/cut" })));
+  assert.deepEqual([cut.status, cut.reason], [0, "Broken"]);
+  const html = await refusalOf(collect(server.connection.lines({ path: "/html" })));
+  assert.equal(html.reason, "BadAnswer");
+});
+
+Deno.test("lines() throws when the server refuses, and when it falls silent", async () => {
+  await using server = serveCanned(({ path }) =>
+    path === "/gone"
+      ? statusAnswer(410, { reason: "Expired", message: "too old resource version" })
+      : streamAnswer(['{"a":1}\n'], { open: true })
+  );
+  const gone = await refusalOf(collect(server.connection.lines({ path: "/gone" })));
+  assert.deepEqual([gone.status, gone.reason], [410, "Expired"]);
+  const seen: unknown[] = [];
+  const silent = await refusalOf((async () => {
+    for await (const line of server.connection.lines({ path: "/", timeoutMs: 100 })) {
+      seen.push(line);
+    }
+  })());
+  assert.deepEqual([silent.status, silent.reason, seen], [0, "Timeout", [{ a: 1 }]]);
+});
+
+Deno.test("lines() ends without an error when it is aborted, and when its reader leaves", async () => {
+  await using server = serveCanned(() => streamAnswer(['{"a":1}\n'], { open: true }));
+  const stop = new AbortController();
+  const seen: unknown[] = [];
+  for await (const line of server.connection.lines({ path: "/", signal: stop.signal })) {
+    seen.push(line);
+    stop.abort();
+  }
+  for await (const line of server.connection.lines({ path: "/" })) {
+    seen.push(line);
+    break;
+  }
+  assert.deepEqual(await collect(server.connection.lines({ path: "/", signal: stop.signal })), []);
+  assert.equal(seen.length, 2);
+});
+
+Deno.test("lines() throws once a request shows that its connections lead nowhere", async () => {
+  const { next, close } = await lateRequest(10);
+  try {
+    const message = /^GET \/watch: .* connection /;
+    await assert.rejects(next, { status: 0, reason: "Broken", message });
+  } finally {
+    await close();
+  }
+});
+
+Deno.test("lines() goes on when a request is late while others are answered", async () => {
+  const { next, say, close } = await lateRequest(9);
+  try {
+    say(2);
+    assert.deepEqual(await next, { done: false, value: { a: 2 } });
+  } finally {
+    await close();
+  }
+});

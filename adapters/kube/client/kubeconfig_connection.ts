@@ -1,0 +1,94 @@
+/**
+ * The connection of a program outside of the cluster, as in kubectl.
+ *
+ * @module
+ */
+import { join } from "node:path";
+import type { Clock } from "../../../shared/clock.ts";
+import { systemClock } from "../../system_clock.ts";
+import type { Login, OpenKubeConnection } from "./connection.ts";
+import { createHTTPConnection } from "./http_connection.ts";
+import { type Kubeconfig, parseKubeconfig, targetOf } from "./kubeconfig.ts";
+import { createKubeconfigLogin, pemOf } from "./kubeconfig_login.ts";
+
+/** Path of the kubeconfig, and context. */
+export interface KubeconfigOptions {
+  /** Default: the files in `KUBECONFIG`, and `~/.kube/config` without it. */
+  readonly path?: string;
+  /** Default: `current-context`. */
+  readonly context?: string;
+  /**
+   * Reads an environment variable: `KUBECONFIG` and `HOME`, without a `path`.
+   *
+   * @default {Deno.env.get}
+   */
+  readonly env?: (name: string) => string | undefined;
+  /** @default {systemClock} */
+  readonly clock?: Clock;
+}
+
+/** A connection, and the namespace of its context. */
+export type KubeconfigConnection = OpenKubeConnection & {
+  /** The context's namespace. */
+  readonly namespace: string;
+};
+
+/**
+ * Connects as a kubeconfig's user. Throws the error of reading a file, a `SyntaxError` for a file that is
+ * no kubeconfig, a `RangeError` for a missing context and a `TypeError` for an unsupported entry.
+ */
+export async function connectKubeconfig(
+  options: KubeconfigOptions = {},
+): Promise<KubeconfigConnection> {
+  const { clock = systemClock } = options;
+  const config = await readKubeconfig(options);
+  const { cluster, context, user } = targetOf(config, options.context);
+  const ca = await pemOf(cluster.caData, cluster.caFile);
+  if (cluster.skipTLSVerify) {
+    throw new TypeError(
+      `Cannot connect to cluster "${cluster.name}": insecure-skip-tls-verify is not supported, ` +
+        "give its certificate-authority",
+    );
+  }
+  const server = new URL(cluster.server);
+  const address = { hostname: server.hostname, port: portOf(server) };
+  if (cluster.tlsServerName) server.hostname = cluster.tlsServerName;
+  const openClient = ({ certificate }: Login): Promise<Deno.HttpClient> =>
+    Promise.resolve(Deno.createHttpClient({
+      ...(ca === undefined ? {} : { caCerts: [ca] }),
+      ...(certificate ?? {}),
+      // TLS uses the name, the connection the address.
+      ...(cluster.tlsServerName ? { proxy: { transport: "tcp", ...address } as const } : {}),
+      ...(cluster.proxyUrl ? { proxy: { url: cluster.proxyUrl } } : {}),
+    }));
+  const connection = createHTTPConnection({
+    server: server.href.replace(/\/$/, ""),
+    login: createKubeconfigLogin(user, { clock }),
+    openClient,
+    clock,
+  });
+  return { ...connection, namespace: context.namespace ?? "default" };
+}
+
+function portOf({ port, protocol }: URL): number {
+  if (port !== "") return Number(port);
+  return protocol === "https:" ? 443 : 80;
+}
+
+/** Reads the files that kubectl reads: `KUBECONFIG` may name several, of which some may be missing. */
+async function readKubeconfig(options: KubeconfigOptions): Promise<Kubeconfig> {
+  const { path, env = (name) => Deno.env.get(name) } = options;
+  const listed = path === undefined ? env("KUBECONFIG") : undefined;
+  const paths = listed
+    ? listed.split(Deno.build.os === "windows" ? ";" : ":").filter((one) => one !== "")
+    : [path ?? join(env("HOME") ?? "", ".kube", "config")];
+  const files = await Promise.all(paths.map(async (one) => {
+    try {
+      return [{ path: one, text: await Deno.readTextFile(one) }];
+    } catch (error) {
+      if (error instanceof Deno.errors.NotFound && paths.length > 1) return [];
+      throw error;
+    }
+  }));
+  return parseKubeconfig(files.flat());
+}

@@ -1,0 +1,328 @@
+import assert from "node:assert/strict";
+import type { ApiObject, ListWatch, WatchEvent } from "../../../shared/control/list_watch.ts";
+import { type Log, silentLog } from "../../../shared/log.ts";
+import { seededRandom } from "../../../shared/random.ts";
+import {
+  type ReceivedRequest,
+  serveCanned,
+  statusAnswer,
+  streamAnswer,
+} from "../../../tests/fixtures/canned_server.ts";
+import type { KubeConnection } from "./connection.ts";
+import { type Kind, listWatchOf, optionalKind } from "./list_watch.ts";
+import { objectOf } from "./json_fields.ts";
+import { ApiError } from "../../../shared/api/api_error.ts";
+import { createInformer } from "../../../shared/control/informer.ts";
+import { createVirtualClock, type VirtualClock } from "../../../simulation/virtual_clock.ts";
+
+const never = new AbortController().signal;
+
+const THINGS: Kind<ApiObject> = {
+  groupVersion: "v1",
+  resource: "things",
+  parse(raw) {
+    const { name, uid, resourceVersion } = objectOf(objectOf(raw).metadata);
+    if (typeof uid !== "string") {
+      throw new TypeError("Cannot read the thing: metadata.uid is missing");
+    }
+    return { metadata: { name: String(name), uid, resourceVersion: String(resourceVersion) } };
+  },
+};
+
+function subject(connection: KubeConnection, log: Log = silentLog): ListWatch<ApiObject> {
+  return listWatchOf(THINGS)(connection, {
+    labelSelector: "app=web",
+    fieldSelector: "spec.nodeName=node-1",
+    random: seededRandom(1),
+    log,
+  });
+}
+
+/** A log that keeps the fields of its warnings. */
+function warnings(): Log & { readonly seen: unknown[] } {
+  const seen: unknown[] = [];
+  return { ...silentLog, warn: (_message, fields) => void seen.push(fields), seen };
+}
+
+function thing(name: string, version = "5"): unknown {
+  return { metadata: { name, uid: `uid-${name}`, resourceVersion: version } };
+}
+
+function page(names: readonly string[], metadata: Record<string, string>): unknown {
+  return { metadata, items: names.map((name) => thing(name)) };
+}
+
+function lines(...events: readonly (readonly [string, unknown])[]): Response {
+  return streamAnswer(events.map(([type, object]) => `${JSON.stringify({ type, object })}\n`));
+}
+
+async function events(
+  connection: KubeConnection,
+  log?: Log,
+): Promise<WatchEvent<ApiObject>[]> {
+  const seen: WatchEvent<ApiObject>[] = [];
+  for await (const event of subject(connection, log).watch("7", never)) seen.push(event);
+  return seen;
+}
+
+const names = (items: readonly ApiObject[]): string[] => items.map(({ metadata }) => metadata.name);
+
+Deno.test("list() reads page after page, as of the first one's version", async () => {
+  await using server = serveCanned(({ query }) =>
+    query.continue === undefined
+      ? page(["a", "b"], { resourceVersion: "9", continue: "next" })
+      : page(["c"], { resourceVersion: "9" })
+  );
+  const { items, resourceVersion } = await subject(server.connection).list(never);
+  assert.deepEqual([names(items), resourceVersion], [["a", "b", "c"], "9"]);
+  assert.deepEqual(server.requests.map(({ query }) => query), [
+    { labelSelector: "app=web", fieldSelector: "spec.nodeName=node-1", limit: "500" },
+    {
+      labelSelector: "app=web",
+      fieldSelector: "spec.nodeName=node-1",
+      limit: "500",
+      continue: "next",
+    },
+  ]);
+});
+
+Deno.test("list() asks once without pages when their snapshot has expired", async () => {
+  const answer = ({ query }: ReceivedRequest): unknown => {
+    if (query.limit === undefined) return page(["a", "c"], { resourceVersion: "12" });
+    if (query.continue !== undefined) return statusAnswer(410, { reason: "Expired" });
+    return page(["a", "b"], { resourceVersion: "9", continue: "next" });
+  };
+  await using server = serveCanned(answer);
+  const { items, resourceVersion } = await subject(server.connection).list(never);
+  assert.deepEqual([names(items), resourceVersion], [["a", "c"], "12"]);
+});
+
+Deno.test("list() passes refusals on, and refuses a list without a version", async () => {
+  await using server = serveCanned(({ query }) =>
+    query.limit === undefined ? {} : statusAnswer(410)
+  );
+  await assert.rejects(subject(server.connection).list(never), { status: 0, reason: "BadAnswer" });
+  await using denying = serveCanned(() => statusAnswer(403, { reason: "Forbidden" }));
+  await assert.rejects(subject(denying.connection).list(never), { status: 403 });
+});
+
+Deno.test("list() leaves out what it can't read, with a warning that names it", async () => {
+  await using server = serveCanned(() => ({
+    metadata: { resourceVersion: "9" },
+    items: [thing("a"), { metadata: { name: "odd", namespace: "shop" } }, 5],
+  }));
+  const log = warnings();
+  const { items } = await subject(server.connection, log).list(never);
+  assert.deepEqual(names(items), ["a"]);
+  assert.deepEqual(log.seen.length, 2);
+  assert.partialDeepStrictEqual(log.seen[0], {
+    path: "/api/v1/things",
+    namespace: "shop",
+    name: "odd",
+  });
+});
+
+Deno.test("list() keeps what says that it can't be read in full, with a warning", async () => {
+  await using server = serveCanned(() => page(["a", "b"], { resourceVersion: "9" }));
+  const log = warnings();
+  const open = listWatchOf({
+    ...THINGS,
+    parse(raw): ApiObject & { readonly unreadable?: string } {
+      const thing = THINGS.parse(raw);
+      return thing.metadata.name === "b" ? { ...thing, unreadable: "Cannot read it" } : thing;
+    },
+  });
+  const { items } = await open(server.connection, { log }).list(never);
+  assert.deepEqual(names(items), ["a", "b"]);
+  assert.partialDeepStrictEqual(log.seen, [{ name: "b", error: "Cannot read it" }]);
+});
+
+Deno.test("watch() asks for bookmarks after a version, for 5 to 10 minutes", async () => {
+  await using server = serveCanned(() => lines());
+  assert.deepEqual(await events(server.connection), []);
+  const { timeoutSeconds, ...query } = server.requests[0]?.query ?? {};
+  assert.deepEqual(query, {
+    labelSelector: "app=web",
+    fieldSelector: "spec.nodeName=node-1",
+    watch: "true",
+    allowWatchBookmarks: "true",
+    resourceVersion: "7",
+  });
+  assert.ok(Number(timeoutSeconds) >= 300 && Number(timeoutSeconds) < 600, `${timeoutSeconds}`);
+});
+
+Deno.test("watch() yields events and bookmarks in order, and ignores unknown types", async () => {
+  await using server = serveCanned(() =>
+    lines(
+      ["ADDED", thing("a", "8")],
+      ["SOMETHING", thing("b", "8")],
+      ["BOOKMARK", { metadata: { resourceVersion: "11" } }],
+      ["MODIFIED", thing("a", "12")],
+      ["ADDED", {}],
+      ["DELETED", thing("a", "13")],
+    )
+  );
+  const seen = (await events(server.connection)).map((event) =>
+    event.type === "BOOKMARK"
+      ? [event.type, event.resourceVersion]
+      : [event.type, event.object.metadata.resourceVersion]
+  );
+  assert.deepEqual(seen, [
+    ["ADDED", "8"],
+    ["BOOKMARK", "11"],
+    ["MODIFIED", "12"],
+    ["DELETED", "13"],
+  ]);
+});
+
+Deno.test("watch() throws what an ERROR event says", async () => {
+  await using server = serveCanned(() =>
+    lines(
+      ["ADDED", thing("a", "8")],
+      ["ERROR", { kind: "Status", code: 410, reason: "Expired", message: "too old" }],
+    )
+  );
+  await assert.rejects(events(server.connection), {
+    name: "ApiError",
+    status: 410,
+    reason: "Expired",
+    message: "too old",
+  });
+});
+
+Deno.test("watch() goes on past an object it can't read, and asks for a list when that one goes", async () => {
+  const odd = { metadata: { name: "odd", resourceVersion: "9" } };
+  await using server = serveCanned(() => lines(["ADDED", odd], ["ADDED", thing("a", "10")]));
+  const log = warnings();
+  const seen = await events(server.connection, log);
+  assert.deepEqual(seen[0], { type: "BOOKMARK", resourceVersion: "9" });
+  assert.deepEqual([seen.length, log.seen.length], [2, 1]);
+  await using deleting = serveCanned(() => lines(["DELETED", odd]));
+  await assert.rejects(events(deleting.connection), { status: 410 });
+});
+
+function test(name: string, fn: () => Promise<void>): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+const OBJECT: ApiObject = {
+  metadata: { name: "a", namespace: "shop", uid: "u", resourceVersion: "5" },
+};
+
+/** A server that serves the kind or not. */
+interface Server {
+  serves: boolean;
+  lists: number;
+  /** What lists answer instead. */
+  refusal: ApiError | undefined;
+  readonly source: ListWatch<ApiObject>;
+}
+
+function openServer(clock: VirtualClock): Server {
+  const server: Server = {
+    serves: false,
+    lists: 0,
+    refusal: undefined,
+    source: {
+      async list() {
+        server.lists++;
+        await Promise.resolve();
+        if (server.refusal !== undefined) throw server.refusal;
+        if (!server.serves) throw new ApiError(404, "NotFound", "404 page not found");
+        return { items: [OBJECT], resourceVersion: "5" };
+      },
+      async *watch(_version, signal) {
+        // A server ends the watches of a definition that is taken away.
+        while (server.serves && !signal.aborted) {
+          await clock.sleep(1000, signal);
+          yield { type: "BOOKMARK", resourceVersion: "5" };
+        }
+      },
+    },
+  };
+  return server;
+}
+
+interface Stage {
+  readonly server: Server;
+  readonly warnings: unknown[];
+  readonly names: () => readonly string[];
+  readonly synced: () => boolean;
+  pass(ms: number): Promise<void>;
+}
+
+/** An informer of the kind that runs while `check` does. */
+async function following(check: (stage: Stage) => Promise<void>): Promise<void> {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const server = openServer(clock);
+  const warnings: unknown[] = [];
+  const informer = createInformer({
+    source: optionalKind(server.source, clock),
+    clock,
+    random: seededRandom(1),
+    log: { ...silentLog, warn: (_message, fields) => void warnings.push(fields) },
+    name: "Optional",
+  });
+  const stop = new AbortController();
+  const pass = (ms: number): Promise<void> => clock.runUntil(clock.monotonic() + ms);
+  const run = informer.run(stop.signal);
+  try {
+    await check({
+      server,
+      warnings,
+      pass,
+      names: () => [...informer.all()].map(({ metadata }) => metadata.name),
+      synced: () => informer.synced,
+    });
+  } finally {
+    stop.abort();
+    await pass(1000);
+    await run;
+  }
+}
+
+test("optionalKind() is in sync and empty while the kind is not served, and asks once a minute", () =>
+  following(async ({ server, warnings, names, synced, pass }) => {
+    await pass(1000);
+    assert.deepEqual([names(), synced()], [[], true]);
+    await pass(600_000);
+    assert.deepEqual([names(), synced()], [[], true]);
+    assert.ok(server.lists >= 9 && server.lists <= 12, `${server.lists} lists`);
+    assert.deepEqual(warnings, []);
+  }));
+
+test("optionalKind() finds a kind within a minute, and loses it with its definition", () =>
+  following(async ({ server, names, synced, pass }) => {
+    await pass(10_000);
+    server.serves = true;
+    await pass(61_000);
+    assert.deepEqual(names(), ["a"]);
+    server.serves = false;
+    await pass(61_000);
+    assert.deepEqual([names(), synced()], [[], true]);
+    server.serves = true;
+    await pass(61_000);
+    assert.deepEqual(names(), ["a"]);
+  }));
+
+test("optionalKind() takes no other answer for a kind that is not there", () =>
+  following(async ({ server, warnings, synced, pass }) => {
+    server.refusal = new ApiError(403, "Forbidden", "no right to list");
+    await pass(5000);
+    assert.equal(synced(), false);
+    assert.ok(warnings.length > 0);
+    server.refusal = undefined;
+    await pass(60_000);
+    assert.equal(synced(), true);
+  }));
+
+test("optionalKind() ends at once when its signal is aborted", async () => {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const { source } = openServer(clock);
+  const stop = new AbortController();
+  const kind = optionalKind(source, clock);
+  const { resourceVersion } = await kind.list(stop.signal);
+  const first = kind.watch(resourceVersion, stop.signal)[Symbol.asyncIterator]().next();
+  stop.abort();
+  assert.deepEqual(await first, { done: true, value: undefined });
+});

@@ -1,0 +1,192 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import type { PolicyDefaults } from "../../../shared/rightsizing/read_policy_spec.ts";
+import { recordsOf, reportParts } from "../../../shared/rightsizing/report_parts.ts";
+import { workloadRecords } from "../../../tests/fixtures/workload_records.ts";
+import { type Log, type LogFields, silentLog } from "../../../shared/log.ts";
+import { serveCanned, streamAnswer } from "../../../tests/fixtures/canned_server.ts";
+import {
+  optimizationPolicyListWatch,
+  parseOptimizationPolicy,
+  parseRecommendationReport,
+  recommendationReportListWatch,
+} from "./optimization_policies.ts";
+
+const GOLDEN = JSON.parse(
+  Deno.readTextFileSync(
+    new URL("../../../tests/fixtures/optipod/stored/policy.json", import.meta.url),
+  ),
+);
+const MALFORMED = {
+  ...GOLDEN,
+  metadata: { ...GOLDEN.metadata, name: "typo", uid: "u2" },
+  spec: { ...GOLDEN.spec, mode: "Sometimes" },
+};
+const { signal } = new AbortController();
+
+Deno.test("optimizationPolicyListWatch() gives policies that name no provider that of the settings", async () => {
+  const { provider: _named, ...metricsConfig } = GOLDEN.spec.metricsConfig;
+  const open = { ...GOLDEN, spec: { ...GOLDEN.spec, metricsConfig } };
+  await using server = serveCanned(() => ({ metadata: { resourceVersion: "9" }, items: [open] }));
+  const { connection } = server;
+  const of = async (selection: PolicyDefaults): Promise<string | undefined> => {
+    const { items } = await optimizationPolicyListWatch(connection, selection).list(signal);
+    return items[0]?.spec?.provider ?? items[0]?.unreadable;
+  };
+  assert.equal(await of({ provider: "metrics-server" }), "metrics-server");
+  assert.match(await of({}) ?? "", /spec\.metricsConfig\.provider .*rightsizing\.provider/);
+});
+
+Deno.test("parseOptimizationPolicy() reads a policy that the first version stored", () => {
+  const { spec, faults, unreadable, metadata } = parseOptimizationPolicy(GOLDEN);
+  assert.deepEqual([faults, unreadable], [[], undefined]);
+  assert.deepEqual(metadata, {
+    name: "production",
+    namespace: "optipod-policies",
+    uid: "0b6f1c1e-6d5b-4d0c-9a53-0a6f5f0f3a11",
+    resourceVersion: "4711",
+    generation: 2,
+  });
+  assert.deepEqual(spec, {
+    mode: "Auto",
+    weight: 500,
+    selector: {
+      namespaceSelector: { matchLabels: { environment: "production" }, matchExpressions: [] },
+      namespaces: { allow: [], deny: ["kube-system"] },
+      workloadKinds: ["Deployment", "StatefulSet"],
+    },
+    provider: "prometheus",
+    windowMs: 7 * 86_400_000,
+    percentile: "P95",
+    safetyFactor: 1.2,
+    minSamples: 100,
+    bounds: {
+      cpu: { min: 100, max: 4000 },
+      memory: { min: 128 * 2 ** 20, max: 8 * 2 ** 30 },
+    },
+    updateStrategy: {
+      allowInPlaceResize: true,
+      allowRecreate: false,
+      updateRequestsOnly: true,
+      limitMultipliers: { cpu: 1, memory: 1.1 },
+      changeThresholdPercent: 15,
+      cooldownMs: 5_400_000,
+      useServerSideApply: true,
+      allowWithHPA: false,
+      publishVPA: true,
+    },
+    intervalMs: 600_000,
+  });
+});
+
+Deno.test("optimizationPolicyListWatch() lists a policy that can't be read, and says why", async () => {
+  await using server = serveCanned(() => ({
+    metadata: { resourceVersion: "9" },
+    items: [GOLDEN, MALFORMED],
+  }));
+  const warned: (LogFields | undefined)[] = [];
+  const log: Log = { ...silentLog, warn: (_message, fields) => void warned.push(fields) };
+  const { items } = await optimizationPolicyListWatch(server.connection, { log }).list(signal);
+  assert.deepEqual(items.map(({ metadata, spec }) => [metadata.name, spec === undefined]), [
+    ["production", false],
+    ["typo", true],
+  ]);
+  const [fault, ...others] = items[1]?.faults ?? [];
+  assert.deepEqual([fault?.field, fault?.value, others], ["spec.mode", '"Sometimes"', []]);
+  assert.deepEqual(items[1]?.status, items[0]?.status);
+  assert.deepEqual(warned.map((fields) => fields?.["name"]), ["typo"]);
+  assert.match(String(warned[0]?.["error"]), /OptimizationPolicy: spec\.mode is "Sometimes": /);
+  assert.equal(server.requests[0]?.path, "/apis/optipod.io/v1alpha1/optimizationpolicies");
+});
+
+Deno.test("optimizationPolicyListWatch() reports a policy that has become unreadable", async () => {
+  await using server = serveCanned(() =>
+    streamAnswer([`${JSON.stringify({ type: "MODIFIED", object: MALFORMED })}\n`])
+  );
+  const seen: unknown[] = [];
+  const own = optimizationPolicyListWatch(server.connection, { namespace: "shop" });
+  for await (const event of own.watch("7", signal)) {
+    seen.push(event.type === "BOOKMARK" ? event.type : event.object.faults.length);
+  }
+  assert.deepEqual(seen, [1]);
+  assert.equal(
+    server.requests[0]?.path,
+    "/apis/optipod.io/v1alpha1/namespaces/shop/optimizationpolicies",
+  );
+});
+
+Deno.test("parseOptimizationPolicy() reads what it can of a status that others have spoiled", () => {
+  const status = {
+    ...GOLDEN.status,
+    workloadsDiscovered: "many",
+    lastReconciliation: 5,
+    conditions: [{ type: "Later", status: "True" }, GOLDEN.status.conditions[0], null],
+    workloads: [GOLDEN.status.workloads[1], { name: "web" }, "db"],
+  };
+  const { conditions, workloads, workloadsDiscovered, workloadsProcessed, ...rest } =
+    parseOptimizationPolicy({ ...GOLDEN, status }).status;
+  assert.deepEqual(conditions, [GOLDEN.status.conditions[0]]);
+  assert.deepEqual(workloads, [GOLDEN.status.workloads[1]]);
+  assert.deepEqual([workloadsDiscovered, workloadsProcessed], [undefined, 1]);
+  assert.equal("lastReconciliation" in rest, false);
+  for (const none of [undefined, null, "broken", []]) {
+    assert.deepEqual(parseOptimizationPolicy({ ...GOLDEN, status: none }).status, {});
+  }
+});
+
+const REPORT = JSON.parse(
+  Deno.readTextFileSync(
+    new URL("../../../tests/fixtures/optipod/stored/report.json", import.meta.url),
+  ),
+);
+
+Deno.test("parseRecommendationReport() reads a report that the first version stored, unchanged", () => {
+  const report = parseRecommendationReport(REPORT);
+  assert.deepEqual(report, REPORT);
+  const records = recordsOf([report], "shop");
+  assert.deepEqual(records.map(({ workload, inForce }) => [workload.name, inForce]), [
+    ["db", [{ container: "db", memory: 2 ** 30 }]],
+    ["queue", [{
+      container: "queue",
+      cpu: 200,
+      memory: 88_617_123,
+      cpuLimit: 800,
+      memoryLimit: 97_478_835,
+    }]],
+  ]);
+  assert.deepEqual(reportParts(records), [
+    { name: "recommendations-1", workloads: REPORT.workloads },
+  ]);
+});
+
+Deno.test("property 31: parseRecommendationReport() reads back what was written, unchanged", () => {
+  const { metadata, apiVersion, kind } = REPORT;
+  fc.assert(
+    fc.property(workloadRecords("shop"), (records) => {
+      for (const { workloads } of reportParts(records)) {
+        const stored = JSON.parse(JSON.stringify({ apiVersion, kind, metadata, workloads }));
+        const report = parseRecommendationReport(stored);
+        assert.deepEqual(report, stored);
+        // What is made of it again is the same text: nothing changes by being read and written.
+        const again = reportParts(recordsOf([report], "shop")).map((part) => part.workloads);
+        assert.deepEqual(JSON.parse(JSON.stringify(again.flat())), stored.workloads);
+      }
+    }),
+  );
+});
+
+Deno.test("recommendationReportListWatch() lists a namespace's, without entries it can't read", async () => {
+  const [first, second] = REPORT.workloads;
+  const spoiled = { ...REPORT, workloads: [{ ...first, status: "Lost" }, second, null] };
+  await using server = serveCanned(() => ({
+    metadata: { resourceVersion: "9" },
+    items: [spoiled, { ...REPORT, workloads: "none" }],
+  }));
+  const own = recommendationReportListWatch(server.connection, { namespace: "shop" });
+  const { items } = await own.list(signal);
+  assert.deepEqual(items.map(({ workloads }) => workloads), [[second], []]);
+  assert.equal(
+    server.requests[0]?.path,
+    "/apis/optipod.io/v1alpha1/namespaces/shop/recommendationreports",
+  );
+});

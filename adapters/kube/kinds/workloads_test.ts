@@ -1,0 +1,392 @@
+import assert from "node:assert/strict";
+import { isRollingOut, type WorkloadKind } from "../../../shared/api/workload.ts";
+import { serveCanned } from "../../../tests/fixtures/canned_server.ts";
+import { parseReplicaSet, parseWorkload, templateOf, workloadListWatch } from "./workloads.ts";
+
+function pure(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+const identity = { name: "web", namespace: "shop", uid: "u", resourceVersion: "7" };
+
+interface Raw {
+  readonly generation?: number;
+  readonly spec?: object;
+  readonly status?: Readonly<Record<string, unknown>>;
+}
+
+/** A template with a quantity that the server accepts, and that is too large to be counted. */
+const HUGE = {
+  spec: {
+    containers: [{ name: "app", resources: { requests: { cpu: "9007199254740992" } } }],
+  },
+};
+
+function raw({ generation = 2, spec = { replicas: 3 }, status = {} }: Raw): unknown {
+  return {
+    metadata: { ...identity, generation },
+    spec: { template: { spec: { containers: [] } }, ...spec },
+    status: { observedGeneration: generation, ...status },
+  };
+}
+
+function state(kind: WorkloadKind, given: Raw) {
+  return parseWorkload(raw(given), kind).rollout;
+}
+
+function rolls(kind: WorkloadKind, given: Raw): boolean {
+  return isRollingOut(state(kind, given));
+}
+
+pure("parseWorkload() keeps the identity, all labels and this product's annotations alone", () => {
+  const annotations = {
+    "mbcas.io/hpa-coordination": "false",
+    "optipod.io/policy": "shop/web",
+    "kubectl.kubernetes.io/last-applied-configuration": "{}",
+    "not-mbcas.io/x": "1",
+    "optipod.io.example/x": "1",
+  };
+  const { kind, metadata } = parseWorkload(
+    { metadata: { ...identity, annotations }, spec: { template } },
+    "DaemonSet",
+  );
+  assert.equal(kind, "DaemonSet");
+  assert.deepEqual(metadata, {
+    ...identity,
+    annotations: { "mbcas.io/hpa-coordination": "false", "optipod.io/policy": "shop/web" },
+  });
+  const labels = { app: "web", "mbcas.io/managed": "false" };
+  assert.deepEqual(
+    parseWorkload(
+      { metadata: { ...identity, labels }, spec: { template } },
+      "DaemonSet",
+    ).metadata,
+    {
+      ...identity,
+      labels,
+      annotations: {},
+    },
+  );
+});
+
+pure("parseWorkload() reads how far a Deployment is", () => {
+  const status = { replicas: 4, updatedReplicas: 2, availableReplicas: 3 };
+  assert.deepEqual(state("Deployment", { status }), {
+    updated: 2,
+    total: 4,
+    stands: false,
+  });
+  assert.equal(rolls("Deployment", { status }), true);
+  assert.equal(rolls("Deployment", { status: { replicas: 4, updatedReplicas: 3 } }), true);
+  assert.equal(rolls("Deployment", { status: { replicas: 3, updatedReplicas: 3 } }), false);
+});
+
+pure("parseWorkload() finds no rollout in a Deployment that is scaled", () => {
+  const updated = { replicas: 5, updatedReplicas: 5 };
+  for (const replicas of [0, 2, 9]) {
+    assert.equal(rolls("Deployment", { spec: { replicas }, status: updated }), false);
+  }
+  assert.equal(rolls("Deployment", { spec: { replicas: 3 }, status: {} }), false);
+  // Whether its controller has seen the new number or not.
+  const unseen = { ...updated, observedGeneration: 1 };
+  assert.equal(rolls("Deployment", { spec: { replicas: 9 }, status: unseen }), false);
+});
+
+pure(
+  "parseWorkload() finds no rollout where pods are missing, of a StatefulSet or DaemonSet either",
+  () => {
+    const revision = { currentRevision: "web-1", updateRevision: "web-1" };
+    const status = { replicas: 2, currentReplicas: 2, ...revision };
+    assert.equal(rolls("StatefulSet", { spec: { replicas: 5 }, status }), false);
+    const counts = {
+      desiredNumberScheduled: 5,
+      currentNumberScheduled: 4,
+      updatedNumberScheduled: 4,
+    };
+    assert.equal(rolls("DaemonSet", { status: counts }), false);
+  },
+);
+
+pure("parseWorkload() finds no rollout in a Deployment that is paused or has given up", () => {
+  const halfway = { replicas: 4, updatedReplicas: 1 };
+  assert.equal(
+    rolls("Deployment", { spec: { replicas: 3, paused: true }, status: halfway }),
+    false,
+  );
+  const progressing = (reason: string) => ({
+    status: { ...halfway, conditions: [{ type: "Progressing", status: "False", reason }] },
+  });
+  assert.equal(rolls("Deployment", progressing("ProgressDeadlineExceeded")), false);
+  assert.equal(rolls("Deployment", progressing("ReplicaSetUpdated")), true);
+  const available = { type: "Available", reason: "ProgressDeadlineExceeded" };
+  assert.equal(
+    rolls("Deployment", { status: { ...halfway, conditions: [available] } }),
+    true,
+  );
+});
+
+pure("parseWorkload() follows a StatefulSet until its newest revision is the current one", () => {
+  const revisions = { currentRevision: "web-1", updateRevision: "web-2" };
+  const during = { replicas: 3, currentReplicas: 2, updatedReplicas: 1, ...revisions };
+  assert.equal(rolls("StatefulSet", { status: during }), true);
+  // Once it is over, the controller counts the pods as current ones and no longer as updated.
+  const over = { replicas: 3, currentReplicas: 3, currentRevision: "web-2" };
+  assert.equal(rolls("StatefulSet", { status: { ...over, updateRevision: "web-2" } }), false);
+});
+
+pure("parseWorkload() wants only the pods from the partition on to be updated", () => {
+  const spec = (partition: number) => ({
+    replicas: 3,
+    updateStrategy: { type: "RollingUpdate", rollingUpdate: { partition } },
+  });
+  const status = {
+    replicas: 3,
+    updatedReplicas: 1,
+    currentRevision: "web-1",
+    updateRevision: "web-2",
+  };
+  assert.equal(rolls("StatefulSet", { spec: spec(2), status }), false);
+  assert.equal(rolls("StatefulSet", { spec: spec(1), status }), true);
+  const none = { ...status, updatedReplicas: 0 };
+  assert.equal(rolls("StatefulSet", { spec: spec(2), status: none }), true);
+  assert.equal(rolls("StatefulSet", { spec: spec(3), status: none }), false);
+  assert.equal(rolls("StatefulSet", { spec: spec(9), status: none }), false);
+});
+
+pure("parseWorkload() finds no rollout in what waits for a hand (OnDelete)", () => {
+  const updateStrategy = { type: "OnDelete" };
+  const halfway = { replicas: 3, updatedReplicas: 1, currentRevision: "1", updateRevision: "2" };
+  const given = { spec: { replicas: 3, updateStrategy }, status: halfway };
+  assert.equal(rolls("StatefulSet", given), false);
+  const counts = {
+    desiredNumberScheduled: 3,
+    currentNumberScheduled: 3,
+    updatedNumberScheduled: 1,
+  };
+  assert.equal(rolls("DaemonSet", { spec: { updateStrategy }, status: counts }), false);
+  assert.equal(rolls("DaemonSet", { spec: {}, status: counts }), true);
+});
+
+pure("parseWorkload() counts a DaemonSet's pods by the nodes that should have one", () => {
+  const counts = (desired: number, current: number, updated?: number) => ({
+    status: {
+      desiredNumberScheduled: desired,
+      currentNumberScheduled: current,
+      ...(updated === undefined ? {} : { updatedNumberScheduled: updated }),
+    },
+  });
+  assert.equal(rolls("DaemonSet", counts(3, 3, 3)), false);
+  assert.equal(rolls("DaemonSet", counts(3, 3, 2)), true);
+  assert.equal(rolls("DaemonSet", counts(3, 3)), true);
+  // A node that should not have one any more is no rollout.
+  assert.equal(rolls("DaemonSet", counts(2, 3, 2)), false);
+  assert.equal(rolls("DaemonSet", counts(0, 0)), false);
+});
+
+const containers = [{
+  name: "app",
+  resources: { requests: { cpu: "100m", memory: "64Mi" }, limits: { memory: "128Mi" } },
+  resizePolicy: [{ resourceName: "memory", restartPolicy: "RestartContainer" }],
+}];
+const template = { metadata: { labels: { app: "web" } }, spec: { containers } };
+const app = {
+  name: "app",
+  sidecar: false,
+  ready: false,
+  requestCPU: 100,
+  requestMemory: 64 * 2 ** 20,
+  limitMemory: 128 * 2 ** 20,
+  restartsOnCPU: false,
+  restartsOnMemory: true,
+};
+
+pure("parseWorkload() reads what new pods are made of", () => {
+  const made = (kind: WorkloadKind, given: Raw) => parseWorkload(raw(given), kind).makes;
+  const plain = { containers: [app], initContainers: [] };
+  assert.deepEqual(made("Deployment", { spec: { template, replicas: 3, paused: true } }), {
+    paused: true,
+    replicas: 3,
+    template: plain,
+  });
+  assert.deepEqual(made("StatefulSet", { spec: { template } }), {
+    paused: false,
+    replicas: 1,
+    template: plain,
+  });
+  const status = { desiredNumberScheduled: 5, currentNumberScheduled: 4 };
+  assert.equal(made("DaemonSet", { spec: { template }, status })?.replicas, 5);
+  assert.equal(made("DaemonSet", { spec: { template } })?.replicas, 0);
+});
+
+pure(
+  "parseWorkload() reads which values of its template rightsizing has written last, and when",
+  () => {
+    const fields = { "f:requests": { "f:cpu": {}, "f:memory": {} }, "f:limits": { "f:cpu": {} } };
+    const set = { 'k:{"name":"app"}': { "f:resources": fields }, 'k:{"name":"gone"}': fields };
+    const entry = {
+      manager: "optipod",
+      operation: "Apply",
+      time: "2026-01-01T00:00:00Z",
+      fieldsV1: { "f:spec": { "f:template": { "f:spec": { "f:containers": set } } } },
+    };
+    const read = (...managedFields: readonly unknown[]) =>
+      parseWorkload({ metadata: { ...identity, managedFields }, spec: { template } }, "Deployment")
+        .makes?.written;
+    assert.deepEqual(read(entry), {
+      atMs: Date.UTC(2026, 0, 1),
+      containers: [{ name: "app", requestCPU: 100, requestMemory: 64 * 2 ** 20 }],
+    });
+    assert.equal(read({ ...entry, manager: "kubectl" }), undefined);
+  },
+);
+
+pure("parseWorkload() reads sidecars, init containers, and what quotas ask of a template", () => {
+  const initContainers = [
+    { name: "proxy", restartPolicy: "Always", resources: { limits: { cpu: "50m" } } },
+    { name: "setup", resources: { requests: { cpu: "1" } } },
+  ];
+  const spec = {
+    template: {
+      spec: {
+        containers,
+        initContainers,
+        resources: { limits: { cpu: "2" } },
+        priorityClassName: "high",
+        activeDeadlineSeconds: 60,
+      },
+    },
+  };
+  const bare = { ready: false, restartsOnCPU: false };
+  assert.deepEqual(parseWorkload(raw({ spec }), "Deployment").makes?.template, {
+    containers: [app, { ...bare, name: "proxy", sidecar: true, limitCPU: 50 }],
+    initContainers: [
+      { ...bare, name: "setup", sidecar: false, requestCPU: 1000, sidecarsBefore: 1 },
+    ],
+    podLevel: { limitCPU: 2000 },
+    priorityClassName: "high",
+    hasDeadline: true,
+  });
+});
+
+pure("parseWorkload() reads the rollout also where the template can't be read", () => {
+  const status = { replicas: 4, updatedReplicas: 2 };
+  const workload = parseWorkload(raw({ spec: { template: HUGE }, status }), "Deployment");
+  assert.match(workload.unreadableTemplate ?? "", /CPU quantity/);
+  assert.ok(!("makes" in workload));
+  assert.deepEqual(workload.rollout, { updated: 2, total: 4, stands: false });
+});
+
+Deno.test("workloadListWatch() lists each kind by its own path", async () => {
+  await using server = serveCanned(() => ({
+    metadata: { resourceVersion: "9" },
+    items: [raw({})],
+  }));
+  const signal = new AbortController().signal;
+  for (const kind of ["Deployment", "StatefulSet", "DaemonSet"] as const) {
+    const { items } = await workloadListWatch(server.connection, { kind }).list(signal);
+    assert.deepEqual(items.map((one) => [one.kind, one.metadata.name]), [[kind, "web"]]);
+  }
+  assert.deepEqual(server.requests.map(({ path }) => path), [
+    "/apis/apps/v1/deployments",
+    "/apis/apps/v1/statefulsets",
+    "/apis/apps/v1/daemonsets",
+  ]);
+});
+
+pure(
+  "templateOf() has containers and sidecars, with limits as requests where there are none",
+  () => {
+    const spec = {
+      template: {
+        spec: {
+          containers: [{
+            name: "app",
+            resources: { requests: { cpu: "250m", memory: "64Mi" }, limits: { cpu: "1" } },
+          }, { name: "bare" }],
+          initContainers: [
+            { name: "setup", resources: { requests: { cpu: "1" } } },
+            { name: "proxy", restartPolicy: "Always", resources: { limits: { memory: "1Gi" } } },
+          ],
+        },
+      },
+    };
+    const main = { name: "app", requestCPU: 250, limitCPU: 1000, requestMemory: 64 * 2 ** 20 };
+    const proxy = { name: "proxy", requestMemory: 2 ** 30, limitMemory: 2 ** 30 };
+    const { metadata: { annotations: _own, ...rest }, ...others } = templateOf(
+      parseWorkload(raw({ spec }), "Deployment"),
+    ) as unknown as { metadata: Record<string, unknown> };
+    assert.deepEqual({ ...others, metadata: rest }, {
+      kind: "Deployment",
+      metadata: identity,
+      replicas: 1,
+      containers: [
+        { ...main, sidecar: false },
+        { name: "bare", sidecar: false },
+        // As the server writes it into the pods.
+        { ...proxy, sidecar: true },
+      ],
+    });
+  },
+);
+
+pure("templateOf() says why a template can't be read", () => {
+  const workload = parseWorkload(raw({ spec: { template: HUGE } }), "Deployment");
+  const { unreadable = "", containers: none, replicas } = templateOf(workload);
+  assert.match(unreadable, /^Cannot parse CPU quantity: "9007199254740992"/);
+  assert.deepEqual([none, replicas], [[], 0]);
+});
+
+pure("parseReplicaSet() reads the Deployment that controls it, and no other owner", () => {
+  const owned = (owner: object): unknown => ({
+    metadata: { ...identity, ownerReferences: [owner] },
+  });
+  const owner = {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    name: "web",
+    uid: "d",
+    controller: true,
+  };
+  assert.deepEqual(parseReplicaSet(owned(owner)), {
+    metadata: identity,
+    deployment: { name: "web", uid: "d" },
+  });
+  const others = [
+    { ...owner, controller: false },
+    { ...owner, apiVersion: "argoproj.io/v1alpha1", kind: "Rollout" },
+    { ...owner, apiVersion: "example.com/v1" },
+  ];
+  for (const other of others) {
+    assert.deepEqual(parseReplicaSet(owned(other)), { metadata: identity });
+  }
+});
+
+pure("parseWorkload() reads how many pods there are, and placement's annotations", () => {
+  const object = {
+    metadata: {
+      ...identity,
+      generation: 4,
+      annotations: { "spotalis.io/spot-percentage": "70", other: "x" },
+    },
+    spec: { replicas: 5, ordinals: { start: 2 }, template: { spec: { containers: [] } } },
+    status: { observedGeneration: 4, replicas: 5, readyReplicas: 4, updatedReplicas: 3 },
+  };
+  const { replicas, metadata } = parseWorkload(object, "StatefulSet");
+  assert.deepEqual(replicas, {
+    wanted: 5,
+    observed: true,
+    present: 5,
+    ready: 4,
+    updated: 3,
+    firstOrdinal: 2,
+  });
+  assert.deepEqual(metadata.annotations, { "spotalis.io/spot-percentage": "70" });
+  const late = { ...object, status: { ...object.status, observedGeneration: 3 } };
+  assert.equal(parseWorkload(late, "Deployment").replicas?.observed, false);
+  const over = {
+    ...object,
+    status: { ...object.status, currentRevision: "r", updateRevision: "r" },
+  };
+  assert.equal(parseWorkload(over, "StatefulSet").replicas?.updated, 5);
+  assert.ok(!("replicas" in parseWorkload(object, "DaemonSet")));
+});

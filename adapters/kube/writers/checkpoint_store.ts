@@ -1,0 +1,66 @@
+/**
+ * Checkpoints on a real API server: ConfigMaps in which a program keeps state that outlives it.
+ *
+ * @module
+ */
+import {
+  type KubeConnection,
+  patchRequest,
+  resourcePath,
+  unlessNotFound,
+} from "../client/connection.ts";
+import { listOf, objectOf } from "../client/json_fields.ts";
+import { CONFIG_MAPS, parseConfigMap } from "../kinds/config_maps.ts";
+
+/** The data of a name. */
+export interface KubeCheckpoint {
+  readonly name: string;
+  readonly data: Readonly<Record<string, string>>;
+}
+
+/** The controller's port of this name. All methods throw an `ApiError`. */
+export interface KubeCheckpointStore {
+  /** Reads all checkpoints. */
+  list(signal: AbortSignal): Promise<readonly KubeCheckpoint[]>;
+  /** Writes a checkpoint over any earlier one. */
+  apply(checkpoint: KubeCheckpoint, signal: AbortSignal): Promise<void>;
+  /** Deletes a checkpoint, if it exists. */
+  remove(name: string, signal: AbortSignal): Promise<void>;
+}
+
+/** Namespace and label of the ConfigMaps. */
+export interface CheckpointStoreOptions {
+  readonly namespace: string;
+  /** A label that all of them have with the value `true`, and no other ConfigMap. */
+  readonly label: string;
+  /** The field manager that applies them. */
+  readonly manager: string;
+}
+
+/** Creates a store; it lists, patches, creates and deletes. */
+export function createCheckpointStore(
+  connection: KubeConnection,
+  { namespace, label, manager }: CheckpointStoreOptions,
+): KubeCheckpointStore {
+  const pathOf = (name: string): string => resourcePath({ ...CONFIG_MAPS, namespace, name });
+  return {
+    async list(signal) {
+      const path = resourcePath({ ...CONFIG_MAPS, namespace });
+      const query = { labelSelector: `${label}=true` };
+      const { items } = objectOf(await connection.request({ path, query, signal }));
+      return listOf(items).map((item) => {
+        const { metadata: { name }, data } = parseConfigMap(item);
+        return { name, data };
+      });
+    },
+    async apply({ name, data }, signal) {
+      const metadata = { namespace, name, labels: { [label]: "true" } };
+      const query = { fieldManager: manager, force: "true" };
+      const body = { apiVersion: "v1", kind: "ConfigMap", metadata, data };
+      await connection.request(patchRequest("apply", { path: pathOf(name), query, body, signal }));
+    },
+    async remove(name, signal) {
+      await unlessNotFound(connection.request({ method: "DELETE", path: pathOf(name), signal }));
+    },
+  };
+}

@@ -1,0 +1,199 @@
+/**
+ * Sends events (`events.k8s.io/v1`) on pods, nodes, workloads and policies, as `kubectl describe` shows
+ * them.
+ *
+ * @module
+ */
+import { PLACEMENT_EVENT_REASONS } from "../../../shared/api/reasons/placement_event_reasons.ts";
+import type { Clock } from "../../../shared/clock.ts";
+import { cutToBytes } from "../../../shared/cut_to_bytes.ts";
+import type { Log } from "../../../shared/log.ts";
+import {
+  type KubeConnection,
+  patchRequest,
+  resourcePath,
+  unlessNotFound,
+} from "../client/connection.ts";
+import { formatMicroTime } from "../kinds/object_fields.ts";
+import { createEventSeries, isPodEvent, type SentEvent } from "./event_series.ts";
+
+/** Takes events and sends them: the controller's ports of events, and a loop. */
+export interface KubeEventSink {
+  /** Queues an event, warnings first. A full queue drops its oldest event that is no warning. */
+  emit(event: SentEvent): void;
+  /** Sends queued events until `signal` is aborted; then drops the rest. Never throws. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** Options of the sink. */
+export interface EventSinkOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The instance that reports, for instance the pod's name. */
+  readonly instance?: string;
+  /**
+   * Events in the queue.
+   *
+   * @default {1000}
+   */
+  readonly capacity?: number;
+}
+
+const CONTROLLER = "mbcas.io/controller";
+
+/** The server rejects longer notes, and counts bytes (`NoteLengthLimit`, pkg/apis/core/validation). */
+const LONGEST_NOTE = 1024;
+
+/** The namespace of events about objects without one (`legacyValidateEvent`, in the same place). */
+const CLUSTER_NAMESPACE = "default";
+
+/** Creates a sink; it sends nothing before it runs. */
+export function createEventSink(
+  connection: KubeConnection,
+  options: EventSinkOptions,
+): KubeEventSink {
+  const { clock, log, instance = CONTROLLER, capacity = 1000 } = options;
+  const queue = createEventQueue(capacity);
+  const series = createEventSeries();
+  let lastStamp = 0;
+
+  /** Microseconds as in client-go, each once: a policy and its workload may have the same name. */
+  function stampOf(nowMs: number): string {
+    lastStamp = Math.max(Math.floor(nowMs * 1000), lastStamp + 1);
+    return lastStamp.toString(16);
+  }
+
+  async function createEvent(event: SentEvent, signal: AbortSignal): Promise<void> {
+    const nowMs = clock.wall();
+    // Unique as in client-go: the object's name and the time in hex. A part of a DNS subdomain ends in a
+    // letter or a digit.
+    const subject = event.about?.name ?? (isPodEvent(event) ? event.podName : "");
+    const name = `${subject.slice(0, 200).replace(/[-.]+$/, "")}.${stampOf(nowMs)}`;
+    await connection.request({
+      method: "POST",
+      path: eventPath(event),
+      signal,
+      body: {
+        apiVersion: "events.k8s.io/v1",
+        kind: "Event",
+        metadata: { namespace: namespaceOf(event), name },
+        eventTime: formatMicroTime(nowMs),
+        reportingController: CONTROLLER,
+        reportingInstance: instance.slice(0, 128),
+        action: actionOf(event),
+        reason: event.reason,
+        type: event.type,
+        note: cutToBytes(event.message, LONGEST_NOTE),
+        ...objectsOf(event),
+      },
+    });
+    series.begin(event, { name, nowMs });
+  }
+
+  async function send(event: SentEvent, signal: AbortSignal): Promise<void> {
+    const repeated = series.repeat(event, clock.wall());
+    if (repeated === undefined) return await createEvent(event, signal);
+    const lastObservedTime = formatMicroTime(clock.wall());
+    const body = { series: { count: repeated.count, lastObservedTime } };
+    const path = eventPath(event, repeated.name);
+    const patch = patchRequest("merge", { path, body, signal });
+    const patched = await unlessNotFound(connection.request(patch).then(() => true));
+    // Events expire, after an hour by default.
+    if (patched === undefined) await createEvent(event, signal);
+  }
+
+  return {
+    emit: (event) => queue.put(event),
+    async run(signal) {
+      let dropped = 0;
+      for (;;) {
+        const event = await queue.take(signal);
+        if (event === undefined) return;
+        try {
+          await send(event, signal);
+        } catch (error) {
+          if (signal.aborted) return;
+          log.debug("An event was lost", { reason: event.reason, error: String(error) });
+        }
+        if (queue.dropped > dropped) {
+          log.warn("Events were lost", { count: queue.dropped - dropped });
+        }
+        dropped = queue.dropped;
+      }
+    },
+  };
+}
+
+function eventPath(event: SentEvent, name?: string): string {
+  const namespace = namespaceOf(event);
+  const events = { groupVersion: "events.k8s.io/v1", resource: "events", namespace };
+  return resourcePath(name === undefined ? events : { ...events, name });
+}
+
+/** The namespace in which the event is created. */
+function namespaceOf(event: SentEvent): string {
+  if (!isPodEvent(event)) return event.about.namespace;
+  return event.about?.kind === "Node" ? CLUSTER_NAMESPACE : event.namespace;
+}
+
+/** The object of the event, and the pod that led to it, if it is another one. */
+function objectsOf(event: SentEvent): Record<string, unknown> {
+  if (!isPodEvent(event)) {
+    const { apiVersion, kind, namespace, name, uid } = event.about;
+    return { regarding: { apiVersion, kind, namespace, name, uid } };
+  }
+  const { about, namespace, podName, podUID } = event;
+  const pod = { apiVersion: "v1", kind: "Pod", namespace, name: podName, uid: podUID };
+  if (about === undefined) return { regarding: pod };
+  const { apiVersion, kind, name, uid } = about;
+  const subject = { apiVersion, kind, name, uid };
+  return { regarding: kind === "Node" ? subject : { ...subject, namespace }, related: pod };
+}
+
+function actionOf(event: SentEvent): string {
+  if (isPodEvent(event)) return "Resize";
+  return Object.hasOwn(PLACEMENT_EVENT_REASONS, event.reason) ? "Place" : "Rightsize";
+}
+
+/** A bounded queue of events, with one consumer. */
+interface EventQueue {
+  put(event: SentEvent): void;
+  /** Takes the first event, warnings first; undefined once `signal` is aborted. */
+  take(signal: AbortSignal): Promise<SentEvent | undefined>;
+  /** Number of events that were dropped. */
+  readonly dropped: number;
+}
+
+function createEventQueue(capacity: number): EventQueue {
+  const warnings: SentEvent[] = [];
+  const others: SentEvent[] = [];
+  let wake: () => void = () => {};
+  let dropped = 0;
+  return {
+    put(event) {
+      (event.type === "Warning" ? warnings : others).push(event);
+      if (warnings.length + others.length > capacity) {
+        (others.length > 0 ? others : warnings).shift();
+        dropped++;
+      }
+      wake();
+    },
+    async take(signal) {
+      while (!signal.aborted) {
+        const event = warnings.shift() ?? others.shift();
+        if (event !== undefined) return event;
+        await new Promise<void>((resolve) => {
+          wake = () => {
+            signal.removeEventListener("abort", wake);
+            resolve();
+          };
+          signal.addEventListener("abort", wake, { once: true });
+        });
+      }
+      return undefined;
+    },
+    get dropped() {
+      return dropped;
+    },
+  };
+}

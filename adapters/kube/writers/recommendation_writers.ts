@@ -1,0 +1,164 @@
+/**
+ * Writes of recommendations on a real API server: the status of policies, RecommendationReports, and
+ * VerticalPodAutoscalers of mode `Off`.
+ *
+ * @module
+ */
+import type { PublishedVPA } from "../../../shared/actuation/methods/published_vpa.ts";
+import { TEMPLATE_MANAGER } from "../../../shared/actuation/methods/template_patch.ts";
+import type { PolicyStatus } from "../../../shared/api/policy_status.ts";
+import type { RecommendationReport } from "../../../shared/api/recommendation_report.ts";
+import type { ReportPart } from "../../../shared/rightsizing/report_parts.ts";
+import type { StoredPolicy } from "../../../shared/rightsizing/stored_policy.ts";
+import {
+  deleteRequest,
+  type KubeConnection,
+  type KubeRequest,
+  patchRequest,
+  resourcePath,
+  storedVersion,
+} from "../client/connection.ts";
+import { listOf, objectOf } from "../client/json_fields.ts";
+import { parseIdentity } from "../kinds/object_fields.ts";
+import { parseRecommendationReport, POLICIES, REPORTS } from "../kinds/optimization_policies.ts";
+
+const MANAGER = "mbcas-controller";
+
+/** Writes the status of policies; the controller's port `PolicyStatusWriter`. */
+export interface KubePolicyStatusWriter {
+  /**
+   * Replaces the status, and resolves with the new resourceVersion. Throws an `ApiError`; 409 `Conflict`
+   * when `resourceVersion` is not the stored one, 404 when the policy is gone.
+   */
+  writeStatus(policy: Pick<StoredPolicy, "metadata">, status: PolicyStatus): Promise<string>;
+}
+
+/** Creates a writer. */
+export function createPolicyStatusWriter(connection: KubeConnection): KubePolicyStatusWriter {
+  return {
+    async writeStatus({ metadata: { namespace, name, uid, resourceVersion } }, status) {
+      return storedVersion(
+        await connection.request({
+          method: "PUT",
+          path: resourcePath({ ...POLICIES, namespace, name, subresource: "status" }),
+          query: { fieldManager: MANAGER },
+          // The server takes the status alone, and keeps the spec, also one with faults.
+          body: {
+            apiVersion: POLICIES.groupVersion,
+            kind: "OptimizationPolicy",
+            metadata: { namespace, name, uid, resourceVersion },
+            status,
+          },
+        }),
+      );
+    },
+  };
+}
+
+/** Writes reports; the controller's port `ReportStore`. Each call throws an `ApiError`. */
+export interface KubeReportStore {
+  /** Reads all reports of the namespace. */
+  list(namespace: string): Promise<readonly RecommendationReport[]>;
+  /**
+   * Creates the report, or replaces this version of it, and returns it as stored. 409 `AlreadyExists`
+   * when there is one already, and `Conflict` when the version is not the stored one.
+   */
+  apply(report: NewReport): Promise<RecommendationReport>;
+  /** Deletes the report if UID and version are still these, else 409; 404 when it is gone. */
+  remove(report: Pick<RecommendationReport, "metadata">): Promise<void>;
+}
+
+/** A report to write. */
+export interface NewReport extends ReportPart {
+  readonly namespace: string;
+  /** The version to replace. Absent: there is none yet. */
+  readonly resourceVersion?: string;
+}
+
+/** Creates a store. */
+export function createReportStore(connection: KubeConnection): KubeReportStore {
+  return {
+    async list(namespace) {
+      const path = resourcePath({ ...REPORTS, namespace });
+      const { items } = objectOf(await connection.request({ path }));
+      return listOf(items).map(parseRecommendationReport);
+    },
+    async apply({ namespace, name, resourceVersion, workloads }) {
+      const labels = { "app.kubernetes.io/managed-by": MANAGER };
+      const { groupVersion: apiVersion } = REPORTS;
+      const body = { apiVersion, kind: "RecommendationReport", workloads };
+      const metadata = { namespace, name, labels };
+      // An apply without a version would replace any report, unread.
+      const request: KubeRequest = resourceVersion === undefined
+        ? {
+          method: "POST",
+          path: resourcePath({ ...REPORTS, namespace }),
+          query: { fieldManager: MANAGER },
+          body: { ...body, metadata },
+        }
+        : patchRequest("apply", {
+          path: resourcePath({ ...REPORTS, namespace, name }),
+          // No other client writes reports: the content of that version is replaced by force.
+          query: { fieldManager: MANAGER, force: "true" },
+          body: { ...body, metadata: { ...metadata, resourceVersion } },
+        });
+      return parseRecommendationReport(await connection.request(request));
+    },
+    async remove({ metadata: { namespace, name, uid, resourceVersion } }) {
+      const path = resourcePath({ ...REPORTS, namespace, name });
+      await connection.request(deleteRequest(path, { uid, resourceVersion }));
+    },
+  };
+}
+
+/** An existing VPA. */
+export interface VPAIdentity {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** Publishes VPAs; the controller's port of this name. Each call throws an `ApiError`. */
+export interface KubeVPAPublisher {
+  /**
+   * Creates the VPA, without a recommendation, and resolves with its UID. 404 where the kind is not
+   * served, 409 where there is one of the name.
+   */
+  create(vpa: PublishedVPA): Promise<string>;
+  /** Replaces the VPA's recommendation, if its UID is still this one. */
+  recommend(vpa: PublishedVPA, uid: string): Promise<void>;
+  /** Deletes the VPA if its UID is still this one; 404 when it is gone. */
+  remove(vpa: VPAIdentity): Promise<void>;
+}
+
+/**
+ * Creates a publisher: it creates and deletes VPAs, and patches their status. The target is written once,
+ * so that no VPA becomes another. The status is applied without force: the server's 409 names a
+ * recommender that writes it, too.
+ */
+export function createVPAPublisher(connection: KubeConnection): KubeVPAPublisher {
+  const vpas = { groupVersion: "autoscaling.k8s.io/v1", resource: "verticalpodautoscalers" };
+  return {
+    async create({ apiVersion, kind, metadata, spec }) {
+      const { namespace } = metadata;
+      const created = await connection.request({
+        method: "POST",
+        path: resourcePath({ ...vpas, namespace }),
+        query: { fieldManager: TEMPLATE_MANAGER },
+        body: { apiVersion, kind, metadata, spec },
+      });
+      return parseIdentity(created).uid;
+    },
+    async recommend({ apiVersion, kind, metadata: { namespace, name }, status }, uid) {
+      await connection.request(patchRequest("apply", {
+        path: resourcePath({ ...vpas, namespace, name, subresource: "status" }),
+        query: { fieldManager: TEMPLATE_MANAGER },
+        body: { apiVersion, kind, metadata: { namespace, name, uid }, status },
+      }));
+    },
+    async remove({ namespace, name, uid }) {
+      const path = resourcePath({ ...vpas, namespace, name });
+      await connection.request(deleteRequest(path, { uid }));
+    },
+  };
+}

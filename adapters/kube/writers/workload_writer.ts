@@ -1,0 +1,163 @@
+/**
+ * Writes of rightsizing to Deployments, StatefulSets and DaemonSets on a real API server.
+ *
+ * @module
+ */
+import {
+  otherOwners,
+  type OwnedFields,
+  ownedFields,
+} from "../../../shared/actuation/methods/owned_fields.ts";
+import {
+  TEMPLATE_MANAGER,
+  templatePatch,
+} from "../../../shared/actuation/methods/template_patch.ts";
+import type { AnnotationPatch } from "../../../shared/actuation/methods/workload_annotations.ts";
+import { ApiError } from "../../../shared/api/api_error.ts";
+import type { Log } from "../../../shared/log.ts";
+import type { RightsizedWorkload } from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
+import {
+  resourcesOf,
+  type WantedResources,
+} from "../../../shared/rightsizing/guards/wanted_resources.ts";
+import { rightsizedWorkload } from "../../../shared/rightsizing/rightsized_workload.ts";
+import { type KubeConnection, patchRequest } from "../client/connection.ts";
+import { objectOf } from "../client/json_fields.ts";
+import { parseWorkload, workloadPath } from "../kinds/workloads.ts";
+
+/** The controller's port `WorkloadWriter`. */
+export interface KubeWorkloadWriter {
+  /**
+   * Sets the template's values of all containers in one patch. Throws an `ApiError`: 404 when the workload
+   * is gone or another one, 409 when its template has changed since the decision.
+   */
+  recreate(
+    workload: RightsizedWorkload,
+    wanted: WantedResources,
+    options: { readonly serverSideApply: boolean },
+  ): Promise<void>;
+  /** Changes the annotations. Throws an `ApiError`: 404, 422 when the workload is another one. */
+  annotate(
+    workload: Pick<RightsizedWorkload, "kind" | "metadata">,
+    patch: AnnotationPatch,
+  ): Promise<void>;
+}
+
+/** A workload as the server has it now. */
+interface Present {
+  readonly workload: RightsizedWorkload;
+  readonly managedFields: unknown;
+}
+
+/** A workload's status changes often: after a conflict it is read and written again. */
+const TRIES = 3;
+
+/**
+ * Creates a writer, which gets and patches the three kinds.
+ *
+ * It applies by force: the client that created the workload owns its values, so that an apply without
+ * force would always conflict. It applies resource fields alone, which the policy allows it to change.
+ * The earlier owners are logged: a tool that applies manifests again (GitOps) will conflict, or revert
+ * the values.
+ */
+export function createWorkloadWriter(
+  connection: KubeConnection,
+  { log }: { readonly log: Log },
+): KubeWorkloadWriter {
+  async function read({ kind, metadata }: RightsizedWorkload): Promise<Present> {
+    const raw = await connection.request({ path: pathOf({ kind, metadata }) });
+    const parsed = parseWorkload(raw, kind);
+    const subject = `${kind} "${metadata.name}"`;
+    if (parsed.metadata.uid !== metadata.uid) {
+      throw new ApiError(404, "NotFound", `${subject} with UID ${metadata.uid} not found`);
+    }
+    const workload = rightsizedWorkload(parsed);
+    if (workload === undefined) throw conflict(`${subject}: ${parsed.unreadableTemplate ?? ""}`);
+    return { workload, managedFields: objectOf(objectOf(raw).metadata).managedFields };
+  }
+
+  async function write(
+    { workload, managedFields }: Present,
+    { wanted, serverSideApply }: {
+      readonly wanted: WantedResources;
+      readonly serverSideApply: boolean;
+    },
+  ): Promise<void> {
+    const owned = ownedFields(managedFields, TEMPLATE_MANAGER);
+    const patch = templatePatch(workload, { wanted, owned }, { serverSideApply });
+    const { contentType, fieldManager, force, body } = patch;
+    const { resourceVersion } = workload.metadata;
+    await connection.request({
+      method: "PATCH",
+      path: pathOf(workload),
+      query: { fieldManager, ...(force ? { force: "true" } : {}) },
+      contentType,
+      // Values that the patch keeps may have changed since they were read: the version makes that a 409.
+      body: { ...body, metadata: { ...body.metadata, resourceVersion } },
+    });
+    const fields = changedFields(workload, wanted);
+    const managers = otherOwners(managedFields, { manager: TEMPLATE_MANAGER, fields });
+    const { namespace, name } = workload.metadata;
+    if (managers.length === 0) return;
+    log.info("Values of a template were taken from other field managers", {
+      workload: `${workload.kind} ${namespace}/${name}`,
+      managers: managers.join(", "),
+    });
+  }
+
+  return {
+    async recreate(workload, wanted, { serverSideApply }) {
+      for (let left = TRIES - 1;; left--) {
+        const present = await read(workload);
+        if (!isSameTemplate(present.workload, workload)) {
+          const { kind, metadata: { name } } = workload;
+          throw conflict(`${kind} "${name}": its template has changed since it was read`);
+        }
+        try {
+          return await write(present, { wanted, serverSideApply });
+        } catch (error) {
+          if (!(error instanceof ApiError) || error.status !== 409 || left === 0) throw error;
+        }
+      }
+    },
+    async annotate(workload, { metadata: { annotations } }) {
+      const { uid } = workload.metadata;
+      await connection.request(patchRequest("merge", {
+        path: pathOf(workload),
+        query: { fieldManager: TEMPLATE_MANAGER },
+        // The server rejects another UID: the field is immutable.
+        body: { metadata: { uid, annotations } },
+      }));
+    },
+  };
+}
+
+function pathOf(
+  { kind, metadata: { namespace, name } }: Pick<RightsizedWorkload, "kind" | "metadata">,
+): string {
+  const path = workloadPath(namespace, { kind, name });
+  if (path === undefined) throw new RangeError(`Cannot write a workload: ${kind} has no template`);
+  return path;
+}
+
+function conflict(message: string): ApiError {
+  return new ApiError(409, "Conflict", message);
+}
+
+/** Compares as JSON: the same reader has built both, with members in the same order. */
+function isSameTemplate(a: RightsizedWorkload, b: RightsizedWorkload): boolean {
+  return JSON.stringify(a.template) === JSON.stringify(b.template);
+}
+
+/** Values that change: applying the present value takes it from no other field manager. */
+function changedFields(
+  { template }: RightsizedWorkload,
+  wanted: WantedResources,
+): OwnedFields["containers"] {
+  return new Map(template.containers.flatMap((container) => {
+    const values = resourcesOf(wanted.get(container.name) ?? {});
+    const names = Object.keys(values) as (keyof typeof values)[];
+    const changed = names.filter((name) => values[name] !== container[name]);
+    return changed.length === 0 ? [] : [[container.name, new Set(changed)] as const];
+  }));
+}

@@ -1,0 +1,111 @@
+/**
+ * The HTTP server of a program: `/healthz`, `/readyz` and `/metrics`, and routes that it adds.
+ *
+ * @module
+ */
+import { Hono } from "hono";
+import { cpuUsage } from "node:process";
+import { Counter, Gauge, type Registry } from "prom-client";
+import { parseAddress } from "./listen_address.ts";
+
+/** A handler of requests: a Hono app, for instance. */
+export interface HTTPApp {
+  fetch(request: Request): Response | Promise<Response>;
+}
+
+/** A server that listens. */
+export interface HTTPServer {
+  /** `host:port` as bound; the port that was free when 0 was asked for. */
+  readonly address: string;
+  /** Accepts no new connections and resolves when responses in flight are sent. */
+  shutdown(): Promise<void>;
+}
+
+/** Where to listen. */
+export interface ServeOptions {
+  /** `host:port`; `:port` listens on all addresses, port 0 takes a free one. */
+  readonly address: string;
+}
+
+/**
+ * Listens at once. Throws a `SyntaxError` for a bad address and an `Error` that names the address
+ * when it can't be bound. An app that throws answers 500 without the error's text.
+ */
+export function serveHTTP(app: HTTPApp, { address }: ServeOptions): HTTPServer {
+  const { hostname, port } = parseAddress(address);
+  try {
+    const server = Deno.serve({
+      hostname,
+      port,
+      onListen: () => {},
+      onError: () => new Response("internal error\n", { status: 500 }),
+    }, (request) => app.fetch(request));
+    const bound = server.addr;
+    const host = bound.hostname.includes(":") ? `[${bound.hostname}]` : bound.hostname;
+    return { address: `${host}:${bound.port}`, shutdown: () => server.shutdown() };
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`Cannot listen on ${address}: ${message}`, { cause });
+  }
+}
+
+/** State that the health routes show. */
+export interface HealthOptions {
+  /** Why the program is stuck and should be restarted; undefined while it works. */
+  readonly unhealthy: () => string | undefined;
+  /** Why the program can't do its work yet; undefined when it can. */
+  readonly unready: () => string | undefined;
+  /** The registry of prom-client that keeps the metrics. */
+  readonly registry: { readonly contentType: string; metrics(): Promise<string> };
+}
+
+/** An app with the three routes; others may be added to it. Answers 503 with the reason. */
+export function healthRoutes({ unhealthy, unready, registry }: HealthOptions): Hono {
+  const app = new Hono();
+  for (const [path, fault] of [["/healthz", unhealthy], ["/readyz", unready]] as const) {
+    app.get(path, (context) => {
+      const reason = fault();
+      return reason === undefined ? context.text("ok\n") : context.text(`${reason}\n`, 503);
+    });
+  }
+  app.get("/metrics", async () => {
+    const text = await registry.metrics();
+    return new Response(text, { headers: { "content-type": registry.contentType } });
+  });
+  return app;
+}
+
+/**
+ * Registers `process_cpu_seconds_total`, `process_resident_memory_bytes` and
+ * `process_start_time_seconds`. prom-client's own defaults read `/proc` and the host's figures, for
+ * which the programs have no permission.
+ */
+export function registerProcessMetrics(
+  registry: Registry,
+  { startedAtMs }: { readonly startedAtMs: number },
+): void {
+  const registers = [registry];
+  new Counter({
+    name: "process_cpu_seconds_total",
+    help: "Total user and system CPU time spent in seconds.",
+    registers,
+    collect() {
+      const { user, system } = cpuUsage();
+      this.reset();
+      this.inc((user + system) / 1e6);
+    },
+  });
+  new Gauge({
+    name: "process_resident_memory_bytes",
+    help: "Resident memory size in bytes.",
+    registers,
+    collect() {
+      this.set(Deno.memoryUsage().rss);
+    },
+  });
+  new Gauge({
+    name: "process_start_time_seconds",
+    help: "Start time of the process since the Unix epoch in seconds.",
+    registers,
+  }).set(startedAtMs / 1000);
+}
