@@ -75,6 +75,7 @@ export function latencyReport(
 }
 
 /** The report for people. */
+// deno-lint-ignore house/function-length
 export function latencyTable(report: LatencyReport): string {
   const { audits, reactions, equalSplit, bottlenecks } = report;
   const { recorded, models, atBound } = equalSplit;

@@ -51,6 +51,7 @@ export interface CachedFactsParts {
 }
 
 /** Facts that are as young as the copies. */
+// deno-lint-ignore house/function-length
 export function createCachedFacts(parts: CachedFactsParts): ClusterFacts {
   const { caches, corrections: { oom, throttle }, rulesOf, dryRun, served } = parts;
 

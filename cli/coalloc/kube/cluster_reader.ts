@@ -53,6 +53,7 @@ export interface ReaderParts {
 const HIDDEN = Symbol("hidden");
 
 /** The port's implementation. */
+// deno-lint-ignore house/function-length
 export function createClusterReader(
   connection: KubeConnection,
   { clock, signal }: ReaderParts,

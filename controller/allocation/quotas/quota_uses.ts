@@ -85,6 +85,7 @@ export interface QuotaUsesParts {
 }
 
 /** Reads a namespace once when it is first asked about, and then what changes in it. */
+// deno-lint-ignore house/function-length
 export function createQuotaUses(
   { pods, allocations, bidsOf, wake }: QuotaUsesParts,
 ): QuotaUses {
