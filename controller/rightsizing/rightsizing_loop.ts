@@ -6,7 +6,7 @@
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Namespace } from "../../shared/api/namespace.ts";
 import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
-import type { VerticalPodAutoscaler } from "../../shared/api/vertical_pod_autoscaler.ts";
+import type { VerticalPodAutoscaler } from "../../shared/api/autoscalers.ts";
 import type { Workload } from "../../shared/api/workload.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { createBackoff } from "../../shared/control/backoff.ts";

@@ -10,7 +10,8 @@ import type { Log } from "../log.ts";
 import type { Random } from "../random.ts";
 import { createBackoff } from "./backoff.ts";
 import { createObjectCache, type IndexBy } from "./object_cache.ts";
-import type { ApiObject, ListWatch, WatchEvent } from "./list_watch.ts";
+import type { ListWatch, WatchEvent } from "./list_watch.ts";
+import type { ApiObject } from "../api/object.ts";
 
 /** What an informer needs. */
 export interface InformerOptions<T extends ApiObject> {

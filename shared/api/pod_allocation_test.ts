@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { sampleAllocation, sampleDesired, samplePod } from "../../tests/contract/sample_objects.ts";
-import { podAllocationSchema } from "./pod_allocation.ts";
+import { podAllocationSchema, storedAllocationSchema } from "./pod_allocation.ts";
 import { knownMarketReason } from "./reasons/reason_words.ts";
-import { storedAllocationSchema } from "./stored_allocation.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });

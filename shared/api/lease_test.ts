@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { agentLeaseRef, nodeOfAgentLease } from "./agent_lease.ts";
+import { agentLeaseRef, nodeOfAgentLease } from "./lease.ts";
 
 Deno.test({
   name: "nodeOfAgentLease() reads back what agentLeaseRef() names, and no other lease",

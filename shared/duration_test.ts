@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { cases } from "../tests/fixtures/cases.ts";
-import { GO_DURATION_PATTERN, parseGoDuration } from "./go_duration.ts";
+import { GO_DURATION_PATTERN, parseGoDuration } from "./duration.ts";
 
 function pure(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import * as z from "zod";
-import { patternRule, ruled } from "./field_rule.ts";
+import { patternRule, ruled } from "./fields.ts";
 
 const even = ruled(z.object({ count: z.int(), half: z.int().optional() }), {
   description: "An even number.",

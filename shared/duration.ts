@@ -1,6 +1,7 @@
 /**
- * Durations as Go writes them, `1h30m` or `1.5s`, and days, `7d`, which Go does not know. The grammar
- * is that of `time.ParseDuration` without minus signs (https://pkg.go.dev/time#ParseDuration).
+ * Durations: those of settings, `90s` or `250ms`, and those that Go writes, `1h30m` or `1.5s`, with days,
+ * `7d`, which Go does not know. The second grammar is that of `time.ParseDuration` without minus signs
+ * (https://pkg.go.dev/time#ParseDuration).
  *
  * @module
  */
@@ -59,4 +60,24 @@ export function parseGoDuration(text: string): number {
   }
   // In two halves: nanoseconds of a year are more than a number holds exactly.
   return Number(sum / 1_000_000n) + Number(sum % 1_000_000n) / 1e6;
+}
+
+const MS_PER_UNIT: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+};
+
+/** Milliseconds of a text such as `250ms`, `1.5s`, `2m` or `1h`; undefined for any other. */
+export function parseDuration(text: string): number | undefined {
+  const [, number, unit = ""] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text) ?? [];
+  const factor = MS_PER_UNIT[unit];
+  return number === undefined || factor === undefined ? undefined : Number(number) * factor;
+}
+
+/** A duration in the greatest unit that makes it a whole number: 90000 is `90s`, 120000 is `2m`. */
+export function formatDuration(ms: number): string {
+  const unit = ms === 0 ? "s" : ["h", "m", "s"].find((name) => ms % (MS_PER_UNIT[name] ?? 1) === 0);
+  return unit === undefined ? `${ms}ms` : `${ms / (MS_PER_UNIT[unit] ?? 1)}${unit}`;
 }
