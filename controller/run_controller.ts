@@ -27,7 +27,7 @@ import type { LiveSettings } from "./live_settings.ts";
 import type { ControllerMetrics } from "./metrics.ts";
 import type { InstantQueries } from "./metrics_demand/ports.ts";
 import { reportOldKubelets } from "./old_kubelets.ts";
-import type { PlacementAPI } from "./placement/connect_placement.ts";
+import type { PlacementAPI } from "./placement/connect.ts";
 import type { Placement } from "./placement/placement.ts";
 import { controllerRights } from "./rights.ts";
 import { createCreationMutator } from "./rightsizing/creation_mutator.ts";

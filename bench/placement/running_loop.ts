@@ -10,12 +10,12 @@ import { podListWatch } from "../../adapters/kube/kinds/pods.ts";
 import { replicaSetListWatch, workloadListWatch } from "../../adapters/kube/kinds/workloads.ts";
 import { systemClock } from "../../adapters/system_clock.ts";
 import { createCaches } from "../../controller/allocation/caches.ts";
-import { createPlacementBook } from "../../controller/placement/placement_book.ts";
-import { createPlacementCopies } from "../../controller/placement/placement_copies.ts";
-import { runPlacementLoop } from "../../controller/placement/placement_loop.ts";
+import { createPlacementState } from "../../controller/placement/store.ts";
+import { createPlacementInformers } from "../../controller/placement/caches.ts";
+import { runPlacementLoop } from "../../controller/placement/loop.ts";
 import { silentLog } from "../../shared/log.ts";
 import { DEFAULT_DEPARTURE_SIGNS } from "../../shared/placement/node_departure.ts";
-import { NODE_CLASS_PRESETS } from "../../shared/placement/node_class_presets.ts";
+import { NODE_CLASS_PRESETS } from "../../shared/placement/node_classes.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { cacheSources } from "../../simulation/api/cache_sources.ts";
 import { createSimulatedAPI } from "../../simulation/api/simulated_api.ts";
@@ -53,7 +53,7 @@ export function startPlacement(size: ClusterSize): RunningPlacement {
       deployments: workloadListWatch(connection, { kind: "Deployment" }),
       statefulSets: workloadListWatch(connection, { kind: "StatefulSet" }),
     }, options),
-    ...createPlacementCopies({
+    ...createPlacementInformers({
       replicaSets: replicaSetListWatch(connection),
       budgets: podDisruptionBudgetListWatch(connection),
       volumes: persistentVolumeListWatch(connection),
@@ -72,7 +72,7 @@ export function startPlacement(size: ClusterSize): RunningPlacement {
     runPlacementLoop({
       ...options,
       caches,
-      book: createPlacementBook({ store, clock: systemClock, log: silentLog }),
+      book: createPlacementState({ store, clock: systemClock, log: silentLog }),
       evictor: {
         evict({ name }) {
           moved.get(name.split("-", 2).join("-"))?.();

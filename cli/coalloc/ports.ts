@@ -18,7 +18,7 @@ import type { RecommendationReport } from "../../shared/api/recommendation_repor
 import type { Workload } from "../../shared/api/workload.ts";
 import type { WorkloadTemplate } from "../../shared/api/workload_template.ts";
 import type { Clock } from "../../shared/clock.ts";
-import type { PlacedKind } from "../../shared/placement/placement_gate.ts";
+import type { PlacedKind } from "../../shared/placement/eligibility.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
 import type { Node } from "../../shared/api/node.ts";
 import type { NodeView } from "../../shared/view/node_view.ts";

@@ -8,21 +8,18 @@ import type { Mutator } from "../../shared/admission/mutator.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { createBackoff } from "../../shared/control/backoff.ts";
 import type { Log } from "../../shared/log.ts";
-import type { PlacementConfig } from "../../shared/placement/settings/placement_config.ts";
+import type { PlacementConfig } from "../../shared/placement/config.ts";
 import { shortagePhase } from "../../shared/placement/shortage.ts";
 import type { Random } from "../../shared/random.ts";
 import type { Caches } from "../allocation/caches.ts";
-import type { PlacementAPI } from "./connect_placement.ts";
-import { createCopiedFacts } from "./copied_facts.ts";
-import { createEvictedPods } from "./evicted_pods.ts";
-import { createPlacementBook, type PlacementBook } from "./placement_book.ts";
-import { createPlacementCopies, type PlacementCopies } from "./placement_copies.ts";
-import { runPlacementLoop } from "./placement_loop.ts";
-import { createPlacementMutator } from "./placement_mutator.ts";
-import type { PlacementObserver } from "./placement_observer.ts";
-import { createPlacementWarner } from "./placement_warner.ts";
-import { createPodCounter, type PodCounter } from "./pod_counter.ts";
-import type { ShortageOf } from "./webhook_ports.ts";
+import type { PlacementAPI } from "./connect.ts";
+import { createPlacementInformers, createWebhookView, type PlacementInformers } from "./caches.ts";
+import { createEvictedPods } from "./evictions.ts";
+import { createPlacementState, type PlacementState } from "./store.ts";
+import { runPlacementLoop } from "./loop.ts";
+import { createPlacementMutator, createPlacementWarner } from "./mutators.ts";
+import type { PlacementObserver, ShortageOf } from "./ports.ts";
+import { type AdmissionDecider, createAdmissionDecider } from "./admission.ts";
 
 /** What it runs with. */
 export interface PlacementParts {
@@ -42,7 +39,7 @@ export interface PlacementParts {
 /** Placement of a replica. */
 export interface Placement {
   /** For the controller to run. */
-  readonly copies: PlacementCopies;
+  readonly copies: PlacementInformers;
   /** Of workloads and of new pods; none without the webhook. */
   readonly mutators: readonly Mutator[];
   /** Counts and moves pods until the signal is aborted. */
@@ -56,13 +53,13 @@ export function createPlacement(
   { api, caches: shared, config, webhook, observer = {}, ...parts }: PlacementParts,
 ): Placement {
   const { clock, log } = parts;
-  const copies = createPlacementCopies(api.sources, parts);
+  const copies = createPlacementInformers(api.sources, parts);
   const caches = { ...shared, ...copies };
   const evicted = createEvictedPods();
   const rules = (): PlacementConfig => config;
-  const facts = createCopiedFacts(caches, { rules, evicted });
-  let book: PlacementBook | undefined;
-  let counter: PodCounter | undefined;
+  const facts = createWebhookView(caches, { rules, evicted });
+  let book: PlacementState | undefined;
+  let counter: AdmissionDecider | undefined;
   if (!webhook) {
     log.warn(
       "Placement without the webhook: new pods are made as they are sent, and moved one by one",
@@ -79,7 +76,7 @@ export function createPlacement(
   /** Resolves once new pods are counted, if they ever are. */
   async function count(term: AbortSignal): Promise<void> {
     if (!webhook || counter !== undefined || term.aborted) return;
-    const own = createPodCounter({ facts, rules, shortageOf, clock });
+    const own = createAdmissionDecider({ facts, rules, shortageOf, clock });
     counter = own;
     term.addEventListener("abort", () => {
       own.close();
@@ -111,7 +108,7 @@ export function createPlacement(
       // A failure must end neither the market nor rightsizing.
       while (!term.aborted) {
         try {
-          const loaded = createPlacementBook({ store: api.store, clock, log });
+          const loaded = createPlacementState({ store: api.store, clock, log });
           if (!await loaded.load(term)) return;
           // Whoever counts must know what is short, and nothing is moved before pods are counted: a pod
           // that is not placed would come back where it was.

@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
 import { silentLog } from "../../shared/log.ts";
 import { DEFAULT_DEPARTURE_SIGNS } from "../../shared/placement/node_departure.ts";
-import { NODE_CLASS_PRESETS } from "../../shared/placement/node_class_presets.ts";
+import { NODE_CLASS_PRESETS } from "../../shared/placement/node_classes.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { cacheSources } from "../../simulation/api/cache_sources.ts";
 import { createSimulatedAPI } from "../../simulation/api/simulated_api.ts";
 import { createVirtualClock } from "../../simulation/virtual_clock.ts";
 import { settleVirtually } from "../../tests/contract/settle_virtually.ts";
 import { keptCheckpoints } from "../../tests/fixtures/kept_checkpoints.ts";
-import { podRequest } from "../../tests/fixtures/placement_copies.ts";
+import { podRequest } from "../../tests/fixtures/placement_caches.ts";
 import { createCaches, namedCaches } from "../allocation/caches.ts";
 import { createPlacement, type PlacementParts } from "./placement.ts";
-import { placementRights } from "./placement_rights.ts";
+import { placementRights } from "./connect.ts";
 
 const CONFIG: PlacementParts["config"] = {
   scope: { ownNamespace: "mbcas-system" },

@@ -1,19 +1,19 @@
 import { placedPod } from "../../tests/fixtures/placed_pods.ts";
 import { assertSentences } from "../../tests/fixtures/assert_sentences.ts";
-import { handCopies, PLACEMENT_RULES } from "../../tests/fixtures/placement_copies.ts";
+import { manualCaches, PLACEMENT_RULES } from "../../tests/fixtures/placement_caches.ts";
 import { sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
-import { createCopiedFacts } from "./copied_facts.ts";
-import type { PlacementPass } from "./place_workload.ts";
-import { createPlacementWarner } from "./placement_warner.ts";
-import { createToldPlacement } from "./told_placement.ts";
+import { createWebhookView } from "./caches.ts";
+import type { PlacementResult } from "./reconcile.ts";
+import { createPlacementWarner } from "./mutators.ts";
+import { createEventReporter } from "./events.ts";
 
 /** Reason and message of the last event after these passes. */
-function eventAfter(...passes: readonly Partial<PlacementPass>[]): string {
+function eventAfter(...passes: readonly Partial<PlacementResult>[]): string {
   let last = "";
   const emit = ({ reason, message }: { reason: string; message: string }): void => {
     last = `${reason}: ${message}`;
   };
-  const { looked } = createToldPlacement({ emit }, () => "web");
+  const { looked } = createEventReporter({ emit }, () => "web");
   const counts = { spot: 1, "on-demand": 2 };
   for (const changes of passes) {
     looked(sampleWorkload(), {
@@ -70,7 +70,7 @@ Deno.test({
 
 Deno.test("sentences of warnings of placement", () => {
   const warner = createPlacementWarner({
-    facts: createCopiedFacts(handCopies(), { rules: () => PLACEMENT_RULES }),
+    facts: createWebhookView(manualCaches(), { rules: () => PLACEMENT_RULES }),
     scope: () => PLACEMENT_RULES.scope,
   });
   const annotations = { "spotalis.io/enabled": "true", "spotalis.io/spot-percentage": "most" };

@@ -4,7 +4,7 @@
  * @module
  */
 import type { ApiObject } from "../control/list_watch.ts";
-import type { PodBudget } from "../placement/pod_budget.ts";
+import type { PodBudget } from "../placement/workload_snapshot.ts";
 
 /** The trimmed budget. */
 export interface PodDisruptionBudget extends ApiObject, Omit<PodBudget, "name"> {

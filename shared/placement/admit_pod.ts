@@ -5,28 +5,34 @@
  */
 import type { ShortagePhase } from "./shortage.ts";
 import { costOf } from "./deletion_cost.ts";
-import type { ClassCounts, NodeClass } from "./node_class.ts";
-import { nextClass, ordinalClass, ordinalOf, type PlacedWorkload } from "./next_class.ts";
+import type { ClassCounts, NodeClass } from "./node_classes.ts";
+import {
+  floorOf,
+  nextClass,
+  ordinalClass,
+  ordinalOf,
+  type PlacedWorkload,
+  type SplitSpec,
+} from "./split.ts";
 import { countByClass, type PlacedPod } from "./placed_pod.ts";
 import {
   type AwaitedPod,
+  dropOldest,
   expire,
-  giveUpOldest,
+  type ObservedPod,
+  observePods,
   type Reservations,
   reserve,
   reservedByClass,
-  type SeenPod,
-  sight,
 } from "./reservations.ts";
-import { floorOf, type SplitWish } from "./split_replicas.ts";
 
 /** A pod that there is, as far as an admission looks at it. */
-export interface CountedPod extends SeenPod, Pick<PlacedPod, "gone" | "scheduled"> {}
+export interface CountedPod extends ObservedPod, Pick<PlacedPod, "gone" | "scheduled"> {}
 
 /** What an admission looks at. */
-export interface AdmissionFacts {
+export interface AdmissionInput {
   readonly workload: PlacedWorkload;
-  readonly wish: SplitWish;
+  readonly wish: SplitSpec;
   /** All pods of the workload that are seen, of whatever revision. */
   readonly pods: readonly CountedPod[];
   readonly shortage: ShortagePhase;
@@ -71,12 +77,12 @@ export interface PodAdmission {
  */
 export function admitPod(
   before: Reservations,
-  facts: AdmissionFacts,
+  facts: AdmissionInput,
   { reservedForMs = 30_000, lateMs = 2000 }: AdmissionOptions = {},
 ): PodAdmission {
   const { pod, workload, nowMs } = facts;
   const { revision, ...awaited } = pod;
-  const present = sight(expire(before, nowMs), facts.pods);
+  const present = observePods(expire(before, nowMs), facts.pods);
   const same = present.open.find((one) => pod.uid !== undefined && one.pod.uid === pod.uid);
   if (same !== undefined) {
     const { class: chosen, deletionCost } = same;
@@ -90,7 +96,7 @@ export function admitPod(
   const most = workload.replicas - 1 - counted.length;
   // While more than all are there, the pods that are seen are old news, and say nothing of those under way.
   const keep = (untilMs: number): Reservations =>
-    most < 0 ? present : giveUpOldest(present, { revision, most, untilMs });
+    most < 0 ? present : dropOldest(present, { revision, most, untilMs });
   const reservations = keep(nowMs - lateMs);
   // Who may have come to nothing, as others deny creations after us, fills no floor.
   const sure = countsOf(revision, { reservations: keep(nowMs), counted });
@@ -127,7 +133,7 @@ function countsOf(
 }
 
 function classOf(
-  { workload, wish, shortage, pods, pod }: AdmissionFacts,
+  { workload, wish, shortage, pods, pod }: AdmissionInput,
   { reservations, counts }: { readonly reservations: Reservations; readonly counts: ClassCounts },
 ): NodeClass {
   if (shortage === "fallback") return "on-demand";

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { placedPod, placedPods } from "../../tests/fixtures/placed_pods.ts";
-import { type AdmissionFacts, admitPod, type CountedPod } from "./admit_pod.ts";
+import { type AdmissionInput, admitPod, type CountedPod } from "./admit_pod.ts";
 import { noReservations, type Reservations } from "./reservations.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-const FACTS: AdmissionFacts = {
+const FACTS: AdmissionInput = {
   workload: { kind: "Deployment", replicas: 10 },
   wish: { spotPercentage: 70, minOnDemand: 0 },
   pods: [],
@@ -20,7 +20,7 @@ const FACTS: AdmissionFacts = {
 /** The classes of so many admissions in a row, of which nobody sees a pod, `everyMs` after each other. */
 function admitted(
   count: number,
-  { everyMs = 0, ...facts }: Partial<AdmissionFacts> & { readonly everyMs?: number } = {},
+  { everyMs = 0, ...facts }: Partial<AdmissionInput> & { readonly everyMs?: number } = {},
 ): string {
   let reservations: Reservations = noReservations(facts.pods);
   return Array.from({ length: count }, (_, index) => {

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import type { NodeClass } from "./node_class.ts";
+import type { NodeClass } from "./node_classes.ts";
 import type { PlacedPod } from "./placed_pod.ts";
-import type { SplitWish } from "./split_replicas.ts";
+import type { SplitSpec } from "./split.ts";
 
 /** The annotation of pods; those with the lowest cost go first, among those that are equally ready. */
 export const DELETION_COST = "controller.kubernetes.io/pod-deletion-cost";
@@ -29,7 +29,7 @@ export interface CostChange {
  */
 export function costOf(
   nth: number,
-  { class: of, wish }: { readonly class: NodeClass; readonly wish: SplitWish },
+  { class: of, wish }: { readonly class: NodeClass; readonly wish: SplitSpec },
 ): number {
   const { spotPercentage, minOnDemand } = wish;
   const replicas = of === "spot"
@@ -45,7 +45,7 @@ export function costOf(
  * The changes that give the pods of one revision their costs: each class the first of its costs, one each.
  * Whoever has one of them keeps it; the others get the rest, those who are there for longest the highest.
  */
-export function costChanges(pods: readonly PlacedPod[], wish: SplitWish): readonly CostChange[] {
+export function costChanges(pods: readonly PlacedPod[], wish: SplitSpec): readonly CostChange[] {
   return (["spot", "on-demand"] as const).flatMap((one) => {
     const members = pods.filter((pod) => pod.class === one && !pod.gone);
     const free = new Set(members.map((_, index) => costOf(index + 1, { class: one, wish })));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { placedPod, placedPods } from "../../tests/fixtures/placed_pods.ts";
 import { costChanges, costOf } from "./deletion_cost.ts";
-import type { NodeClass } from "./node_class.ts";
+import type { NodeClass } from "./node_classes.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });

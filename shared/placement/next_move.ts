@@ -5,16 +5,14 @@
  */
 import type { PlacementReason } from "../api/reasons/placement_reasons.ts";
 import { isWindowOpen, nextOpeningMs } from "./disruption_window.ts";
-import { leavesInTurn } from "./leaving_pods.ts";
-import { misplaced, misplacedCount, type Move } from "./misplaced.ts";
-import type { PlacedWorkload } from "./next_class.ts";
-import type { PlacedPod } from "./placed_pod.ts";
-import type { PlacementWish } from "./placement_wish.ts";
+import { misplaced, misplacedCount, type Move, type PlacedWorkload } from "./split.ts";
+import { type PlacedPod, secondOf } from "./placed_pod.ts";
+import type { PlacementSpec } from "./placement_spec.ts";
 import { type Shortage, shortagePhase } from "./shortage.ts";
-import { cooldownAfter, movesInVain, type VainMoves } from "./vain_moves.ts";
+import { cooldownAfter, ineffectiveMoveCount, type IneffectiveMoves } from "./move_cooldown.ts";
 
 /** The workload, as its status tells. */
-export interface MovedWorkload extends PlacedWorkload {
+export interface ReplicaStatus extends PlacedWorkload {
   /** True where `status.observedGeneration` is `metadata.generation`. */
   readonly observed: boolean;
   /** `status.replicas`. */
@@ -26,16 +24,16 @@ export interface MovedWorkload extends PlacedWorkload {
 }
 
 /** What is looked at. */
-export interface MoveFacts {
-  readonly workload: MovedWorkload;
-  readonly wish: PlacementWish;
+export interface NextMoveInput {
+  readonly workload: ReplicaStatus;
+  readonly wish: PlacementSpec;
   /** Pods that the workload owns, of all revisions, also those that are gone. */
   readonly pods: readonly PlacedPod[];
   readonly shortage?: Shortage | undefined;
   /** When a replica of it was last moved, ms since 1970; absent: never. */
   readonly lastMoveAtMs?: number | undefined;
   /** How much the last move has helped; absent: it is not known. */
-  readonly vainMoves?: VainMoves | undefined;
+  readonly vainMoves?: IneffectiveMoves | undefined;
   /** From when on the cluster may evict one more pod, ms since 1970. */
   readonly evictionFromMs: number;
   readonly nowMs: number;
@@ -58,7 +56,7 @@ export interface MoveWait {
 /** A move, or why there is none. */
 export type NextMove = { readonly move: Move } | MoveWait;
 
-interface Considered extends MoveFacts {
+interface Considered extends NextMoveInput {
   readonly moves: readonly Move[];
   readonly cooldownMs: number;
   /** Moves in a row that have not helped. */
@@ -140,13 +138,13 @@ const CHECKS: readonly MoveCheck[] = [
 
 /** The one pod to evict now, or the reason to wait. Who leaves its node in turn goes first. */
 export function nextMove(
-  { wish, workload, pods, ...facts }: MoveFacts,
+  { wish, workload, pods, ...facts }: NextMoveInput,
   { cooldownMs = 10_000 }: MoveOptions = {},
 ): NextMove {
   const leaving = pods.filter(leavesInTurn).map((pod): Move => ({ pod, to: pod.class }));
   const moves = leaving.length > 0 ? leaving : misplaced(pods, { ...workload, wish });
   const misplacedNow = misplacedCount(pods, { ...workload, wish });
-  const inVain = movesInVain(facts.vainMoves, { misplaced: misplacedNow, wish });
+  const inVain = ineffectiveMoveCount(facts.vainMoves, { misplaced: misplacedNow, wish });
   const considered = { ...facts, wish, workload, pods, moves, cooldownMs, inVain };
   for (const check of CHECKS) {
     const wait = check(considered);
@@ -168,4 +166,28 @@ function chosen(moves: readonly Move[]): NextMove {
 
 function told(move: Move | undefined, by: "bound" | "budget"): string {
   return `pod ${move?.pod.name}: ${move?.pod[by]}`;
+}
+
+/**
+ * Whether it leaves at once: its node is gone in a moment, whatever it does. One that was made after the sign
+ * was seen stays: it came there all the same, and would come back.
+ */
+export function leavesAtOnce(pod: PlacedPod): boolean {
+  return isEarlier(pod) && pod.drained !== true;
+}
+
+/**
+ * Whether it leaves one by one, as replicas that are moved do: its node is drained by whoever takes it away,
+ * and may stay after all.
+ */
+export function leavesInTurn(pod: PlacedPod): boolean {
+  return isEarlier(pod) && pod.drained === true;
+}
+
+/**
+ * API servers tell whole seconds. Who was made in that of the sign may have come after it: one pod that stays
+ * until its node goes is better than one that is evicted twice.
+ */
+function isEarlier({ departs, departsSinceMs = Infinity, createdAtMs }: PlacedPod): boolean {
+  return departs !== undefined && createdAtMs < secondOf(departsSinceMs);
 }

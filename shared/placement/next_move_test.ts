@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { placedPods } from "../../tests/fixtures/placed_pods.ts";
-import { type MoveFacts, nextMove } from "./next_move.ts";
+import { placedPod, placedPods } from "../../tests/fixtures/placed_pods.ts";
+import { leavesAtOnce, leavesInTurn, nextMove, type NextMoveInput } from "./next_move.ts";
 import type { PlacedPod } from "./placed_pod.ts";
 
 function test(name: string, fn: () => void): void {
@@ -13,7 +13,7 @@ const NIGHT = { schedule: "0 22 * * *", durationMs: 3_600_000 } as const;
 const SHORT = { untilMs: NOW_MS + 5, rounds: 1 } as const;
 
 /** Whole, with all four replicas of the class. */
-function all(one: PlacedPod["class"], changes: Partial<PlacedPod> = {}): MoveFacts {
+function all(one: PlacedPod["class"], changes: Partial<PlacedPod> = {}): NextMoveInput {
   return {
     workload: {
       kind: "Deployment",
@@ -33,7 +33,7 @@ function all(one: PlacedPod["class"], changes: Partial<PlacedPod> = {}): MoveFac
 const SPOT = all("spot");
 const ON_DEMAND = all("on-demand");
 
-function told(facts: MoveFacts): string {
+function told(facts: NextMoveInput): string {
   const next = nextMove(facts);
   return "move" in next ? `${next.move.pod.name} to ${next.move.to}` : next.wait;
 }
@@ -80,7 +80,7 @@ test("nextMove() waits until the workload is whole, by its status and by its pod
 
 test("nextMove() waits with a reason, and says until when", () => {
   assert.equal(told({ ...SPOT, wish: { ...WISH, paused: true } }), "PlacementPaused");
-  const waits: readonly (readonly [Partial<MoveFacts>, string, number])[] = [
+  const waits: readonly (readonly [Partial<NextMoveInput>, string, number])[] = [
     [{ wish: { ...WISH, window: NIGHT } }, "WindowClosed", NOW_MS + 10 * 3_600_000],
     [{ lastMoveAtMs: NOW_MS - 9_999 }, "MoveCooldown", NOW_MS + 1],
     [{ evictionFromMs: NOW_MS + 7 }, "EvictionRate", NOW_MS + 7],
@@ -103,7 +103,7 @@ test("nextMove() keeps pods off spot nodes that are short, and moves others to o
 });
 
 test("nextMove() passes over pods that are bound, and waits where all of them are", () => {
-  const bind = (count: number, facts: MoveFacts, by: Partial<PlacedPod>): MoveFacts => ({
+  const bind = (count: number, facts: NextMoveInput, by: Partial<PlacedPod>): NextMoveInput => ({
     ...facts,
     pods: facts.pods.map((pod, index) => index >= 4 - count ? { ...pod, ...by } : pod),
   });
@@ -123,7 +123,7 @@ test("nextMove() passes over pods that are bound, and waits where all of them ar
 });
 
 test("nextMove() tells first what is wrong, then who holds it back, then what passes by itself", () => {
-  const facts: MoveFacts = {
+  const facts: NextMoveInput = {
     ...all("on-demand", { budget: "budget web" }),
     wish: { ...WISH, paused: true, window: NIGHT },
     shortage: { untilMs: NOW_MS + 1, rounds: 1 },
@@ -166,4 +166,26 @@ test("nextMove() waits for longer after moves that have not helped, and says so"
     "web-spot-x4 to on-demand",
   );
   assert.equal(told({ ...facts, nowMs: NOW_MS + 10_000 }), "web-spot-x4 to on-demand");
+});
+
+function answers(changes: Partial<PlacedPod>): readonly boolean[] {
+  const pod = placedPod("web-1", { createdAtMs: 1000, ...changes });
+  return [leavesAtOnce(pod), leavesInTurn(pod)];
+}
+
+Deno.test("leavesAtOnce() and leavesInTurn() part what is gone in a moment from what is drained", () => {
+  const departs = "taint x";
+  assert.deepEqual(answers({}), [false, false]);
+  assert.deepEqual(answers({ gone: true }), [false, false]);
+  assert.deepEqual(answers({ gone: true, departs }), [true, false]);
+  assert.deepEqual(answers({ gone: true, departs, drained: true }), [false, true]);
+});
+
+Deno.test("leavesAtOnce() and leavesInTurn() leave pods that were made after the sign was seen", () => {
+  const facts = { gone: true, departs: "taint x" };
+  // It was made in the second from 1000 on, and nobody knows when in it.
+  for (const [departsSinceMs, leaves] of [[999, false], [1999, false], [2000, true]] as const) {
+    assert.deepEqual(answers({ ...facts, departsSinceMs }), [leaves, false]);
+    assert.deepEqual(answers({ ...facts, departsSinceMs, drained: true }), [false, leaves]);
+  }
 });

@@ -5,7 +5,10 @@
  */
 import { type Labels, labelsMatch } from "../rightsizing/label_match.ts";
 import type { LabelSelector } from "../rightsizing/policy_spec.ts";
-import type { NodeClass } from "./node_class.ts";
+import * as z from "zod";
+import { selectorOfWords, strictSelectorSchema } from "../config/label_selector_kind.ts";
+import type { SettingKind } from "../config/setting.ts";
+import { treeKind } from "../config/tree_kind.ts";
 
 /** A toleration, as it stands in a pod. */
 export interface Toleration {
@@ -82,4 +85,148 @@ function selectsSpot(classes: NodeClasses): boolean {
   const [first] = onDemand.selectors;
   return first !== undefined && spot.tolerations.length === 0 &&
     labelsMatch(selectorOf("spot", classes), first);
+}
+
+/** `spot`: cheap, and may go at short notice. `on-demand`: all others. */
+export const NODE_CLASSES = ["spot", "on-demand"] as const;
+
+/** A word of {@linkcode NODE_CLASSES}. */
+export type NodeClass = typeof NODE_CLASSES[number];
+
+/** How many of something there are, by class. */
+export type ClassCounts = Readonly<Record<NodeClass, number>>;
+
+/** The other of the two. */
+export function otherClass(one: NodeClass): NodeClass {
+  return one === "spot" ? "on-demand" : "spot";
+}
+
+/** Names of the presets. */
+export type NodeClassPreset = "karpenter" | "eks" | "gke" | "aks";
+
+/** Where nothing is configured. */
+export const DEFAULT_PRESET: NodeClassPreset = "karpenter";
+
+const GKE_SPOT = "cloud.google.com/gke-spot";
+const GKE_PREEMPTIBLE = "cloud.google.com/gke-preemptible";
+const GKE_PROVISIONING = "cloud.google.com/gke-provisioning";
+const AKS_PRIORITY = "kubernetes.azure.com/scalesetpriority";
+
+/**
+ * Sources: karpenter.sh, "NodePools", well-known labels; Amazon EKS, "Managed node groups", capacity
+ * types; GKE, "Spot VMs" and "Use preemptible VMs to run workloads"; AKS, "Add an Azure Spot node pool", which labels and taints spot nodes and
+ * leaves all others without a label.
+ */
+export const NODE_CLASS_PRESETS: Readonly<Record<NodeClassPreset, NodeClasses>> = {
+  karpenter: {
+    spot: untainted({ "karpenter.sh/capacity-type": "spot" }),
+    "on-demand": untainted({ "karpenter.sh/capacity-type": "on-demand" }),
+  },
+  eks: {
+    spot: untainted({ "eks.amazonaws.com/capacityType": "SPOT" }),
+    "on-demand": untainted({ "eks.amazonaws.com/capacityType": "ON_DEMAND" }),
+  },
+  gke: {
+    spot: {
+      selectors: [
+        labelled({ [GKE_SPOT]: "true" }),
+        labelled({ [GKE_PREEMPTIBLE]: "true" }),
+        labelled({ [GKE_PROVISIONING]: "spot" }),
+        labelled({ [GKE_PROVISIONING]: "preemptible" }),
+      ],
+      tolerations: [{ key: GKE_SPOT, operator: "Equal", value: "true", effect: "NoSchedule" }],
+    },
+    "on-demand": untainted({ [GKE_PROVISIONING]: "standard" }),
+  },
+  aks: {
+    spot: {
+      selectors: [labelled({ [AKS_PRIORITY]: "spot" })],
+      tolerations: [{ key: AKS_PRIORITY, operator: "Equal", value: "spot", effect: "NoSchedule" }],
+    },
+    "on-demand": { selectors: [], tolerations: [] },
+  },
+};
+
+function labelled(matchLabels: Readonly<Record<string, string>>): LabelSelector {
+  return { matchLabels, matchExpressions: [] };
+}
+
+function untainted(matchLabels: Readonly<Record<string, string>>): ClassNodes {
+  return { selectors: [labelled(matchLabels)], tolerations: [] };
+}
+
+const PRESETS = Object.keys(NODE_CLASS_PRESETS) as readonly NodeClassPreset[];
+/** Of selectors and of tolerations. */
+const MOST = 32;
+
+const selectors = z.array(strictSelectorSchema).max(MOST).optional();
+
+const toleration = z.strictObject({
+  key: z.string().exactOptional(),
+  operator: z.enum(["Exists", "Equal"]).exactOptional(),
+  value: z.string().exactOptional(),
+  effect: z.enum(["NoSchedule", "PreferNoSchedule", "NoExecute"]).exactOptional(),
+  tolerationSeconds: z.int().min(0).exactOptional(),
+}) satisfies z.ZodType<Toleration>;
+
+const words = z.string().transform((text, context): unknown => {
+  const selector = selectorOfWords(text);
+  if (selector !== undefined) return selector;
+  context.addIssue({ code: "custom", message: "must be labels, for instance class=spot" });
+  return z.NEVER;
+}).pipe(strictSelectorSchema);
+
+/** Spotalis' first form: labels of either class in one text. */
+const nodeLabels = z.strictObject({ spot: words, onDemand: words }).transform((
+  { spot, onDemand },
+): NodeClasses => ({
+  spot: { selectors: [spot], tolerations: [] },
+  "on-demand": { selectors: [onDemand], tolerations: [] },
+}));
+
+const classifier = z.strictObject({
+  preset: z.enum(PRESETS).optional(),
+  spotLabels: selectors,
+  onDemandLabels: selectors,
+  spotTolerations: z.array(toleration).max(MOST).optional(),
+}).transform(({ preset, spotLabels, onDemandLabels, spotTolerations }, context): NodeClasses => {
+  const begun = preset === undefined ? undefined : NODE_CLASS_PRESETS[preset];
+  const spot = spotLabels ?? begun?.spot.selectors;
+  const onDemand = onDemandLabels ?? begun?.["on-demand"].selectors;
+  if (spot === undefined || onDemand === undefined) {
+    // Half of a preset that fits nothing would send pods where no node is.
+    const message = "must have a preset, or spotLabels and onDemandLabels";
+    context.addIssue({ code: "custom", message });
+    return z.NEVER;
+  }
+  return {
+    spot: { selectors: spot, tolerations: spotTolerations ?? begun?.spot.tolerations ?? [] },
+    "on-demand": { selectors: onDemand, tolerations: begun?.["on-demand"].tolerations ?? [] },
+  };
+});
+
+/** The form that was meant is the one that faults are told of. */
+function schemaOf(raw: unknown): z.ZodType<NodeClasses> {
+  const isLabels = ["spot", "onDemand"].some((key) => Object.hasOwn(Object(raw), key));
+  const form: z.ZodType<NodeClasses> = isLabels ? nodeLabels : classifier;
+  return form.superRefine((classes, context) => {
+    for (const fault of nodeClassesFaults(classes)) {
+      context.addIssue({ code: "custom", message: inOurWords(fault, isLabels) });
+    }
+  });
+}
+
+/** A preset's name, or selectors of the nodes of both classes. */
+export const nodeClassifierKind: SettingKind<NodeClasses> = treeKind({
+  expects: `${PRESETS.join(", ")}, or a map with preset, spotLabels, onDemandLabels and ` +
+    "spotTolerations, or with spot and onDemand as key=value",
+  schema: schemaOf,
+  words: (text) => PRESETS.some((one) => one === text) ? { preset: text } : undefined,
+});
+
+/** The keys as they stand in the setting. */
+function inOurWords(fault: string, isLabels: boolean): string {
+  return fault.replaceAll("on-demand.selectors", isLabels ? "onDemand" : "onDemandLabels")
+    .replaceAll("spot.selectors", isLabels ? "spot" : "spotLabels")
+    .replaceAll("spot.tolerations", "spotTolerations");
 }

@@ -1,5 +1,12 @@
 import assert from "node:assert/strict";
-import { DEFAULT_DEPARTURE_SIGNS, departureOf, type DepartureSigns } from "./node_departure.ts";
+import {
+  DEFAULT_DEPARTURE_SIGNS,
+  DEPARTURE_PRESETS,
+  departureOf,
+  type DepartureSigns,
+  departureSignsKind,
+} from "./node_departure.ts";
+import { PLACEMENT_ROWS } from "./settings.ts";
 
 function pure(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -81,4 +88,57 @@ pure("departureOf() asks for value and effect where the sign has them", () => {
   assert.equal(of("later", "NoExecute"), undefined);
   assert.equal(departureOf({ alarms: ["Dying"] }, signs)?.sign, "condition Dying");
   assert.equal(departureOf(tainted("karpenter.sh/disrupted"), signs), undefined);
+});
+
+Deno.test({
+  name: "departureSignsKind reads names of those who take nodes away, by default all of them",
+  permissions: "none",
+  fn() {
+    assert.deepEqual(
+      departureSignsKind.parse(PLACEMENT_ROWS.departureSigns.default),
+      DEFAULT_DEPARTURE_SIGNS,
+    );
+    assert.deepEqual(departureSignsKind.parse("aks"), DEPARTURE_PRESETS.aks);
+    assert.deepEqual(departureSignsKind.parse(""), { taints: [], conditions: [] });
+  },
+});
+
+Deno.test({
+  name: "departureSignsKind reads signs of one's own, alone or beside those of presets",
+  permissions: "none",
+  fn() {
+    const taints = [
+      { key: "example.com/going", effect: "NoSchedule" },
+      { key: "example.com/drained", drained: true },
+    ];
+    const own = { taints, conditions: ["Going"] };
+    assert.deepEqual(departureSignsKind.parse(JSON.stringify(own)), own);
+    assert.deepEqual(departureSignsKind.parse(JSON.stringify({ ...own, presets: ["aks"] })), {
+      taints,
+      conditions: [...DEPARTURE_PRESETS.aks.conditions, "Going"],
+    });
+  },
+});
+
+Deno.test({
+  name: "departureSignsKind names what does not fit",
+  permissions: "none",
+  fn() {
+    for (
+      const [text, fault] of [
+        ["karpentr", /^presets\[0\] is "karpentr": .*karpenter, /],
+        ['{"taint": []}', /^taint /],
+        ['{"taints": [{"value": "x"}]}', /^taints\[0\]\.key is missing: /],
+        [
+          '{"conditions": ["Going", "MemoryPressure"]}',
+          /^conditions\[1\] is "MemoryPressure": .* Ready, /,
+        ],
+        ['{"conditions": ["Ready"]}', /^conditions\[0\] is "Ready": .* Ready, /],
+        ['{"conditions": [""]}', /^conditions\[0\] is "": .*1 /],
+      ] as const
+    ) {
+      assert.equal(departureSignsKind.parse(text), undefined);
+      assert.match(departureSignsKind.explain?.(text) ?? "", fault);
+    }
+  },
 });

@@ -1,13 +1,18 @@
 import assert from "node:assert/strict";
 import { placedPods } from "../../tests/fixtures/placed_pods.ts";
-import { NODE_CLASS_PRESETS } from "./node_class_presets.ts";
+import { NODE_CLASS_PRESETS } from "./node_classes.ts";
 import {
+  classifyPod,
   countByClass,
   podClassOf,
+  type PodInput,
   revisionOf,
   runningByClass,
   waitingByClass,
 } from "./placed_pod.ts";
+import { sampleNode, samplePod } from "../../tests/contract/sample_objects.ts";
+import type { Pod } from "../api/pod.ts";
+import { DEFAULT_DEPARTURE_SIGNS } from "./node_departure.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -71,4 +76,57 @@ test("runningByClass() counts who is on a node that is drained, where countByCla
   ];
   assert.deepEqual(runningByClass(pods), { spot: 2, "on-demand": 3 });
   assert.deepEqual(countByClass(pods), { spot: 2, "on-demand": 0 });
+});
+
+const SPOT = { ...sampleNode("node-1"), labels: { "karpenter.sh/capacity-type": "spot" } };
+const GOING = {
+  ...SPOT,
+  taints: [{ key: "karpenter.sh/disrupted", value: "", effect: "NoSchedule" }],
+};
+
+function standing(change: Partial<Pod> = {}, facts: Partial<PodInput> = {}) {
+  return classifyPod({ ...samplePod("web"), ...change }, {
+    classes: NODE_CLASS_PRESETS.karpenter,
+    departures: DEFAULT_DEPARTURE_SIGNS,
+    node: SPOT,
+    evicted: false,
+    ...facts,
+  });
+}
+
+Deno.test("podStanding() goes by the node, and by what the pod asks for while none is known", () => {
+  const asks = { nodeSelector: { "karpenter.sh/capacity-type": "spot" } };
+  assert.deepEqual(
+    [
+      standing().class,
+      standing(asks, { node: sampleNode("node-1") }).class,
+      standing(asks, { node: undefined }).class,
+      standing({}, { node: undefined }).class,
+    ],
+    ["spot", "on-demand", "spot", "on-demand"],
+  );
+});
+
+Deno.test("podStanding() counts nobody who goes, and says why only of who stays otherwise", () => {
+  const { metadata } = samplePod("web");
+  const terminating = { metadata: { ...metadata, terminating: true } };
+  for (
+    const [given, gone, departs] of [
+      [standing(), false, undefined],
+      [standing({ phase: "Succeeded" }), true, undefined],
+      [standing({ phase: "Failed" }), true, undefined],
+      [standing(terminating, { node: GOING }), true, undefined],
+      [standing({}, { evicted: true, node: GOING }), true, undefined],
+      [standing({}, { node: GOING }), true, "taint karpenter.sh/disrupted"],
+    ] as const
+  ) {
+    assert.deepEqual([given.gone, given.departs], [gone, departs]);
+  }
+  const taints = [{
+    key: "aws-node-termination-handler/spot-itn",
+    value: "",
+    effect: "NoSchedule",
+  }];
+  const interrupted = standing({}, { node: { ...SPOT, taints } });
+  assert.deepEqual([standing({}, { node: GOING }).drained, interrupted.drained], [true, undefined]);
 });

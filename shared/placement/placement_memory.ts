@@ -5,9 +5,9 @@
  * @module
  */
 import * as z from "zod";
-import type { PlacedKind } from "./placement_gate.ts";
+import type { PlacedKind } from "./eligibility.ts";
 import type { Shortage } from "./shortage.ts";
-import type { VainMoves } from "./vain_moves.ts";
+import type { IneffectiveMoves } from "./move_cooldown.ts";
 
 /** What is remembered; times are ms since 1970. */
 export interface PlacementMemory {
@@ -15,7 +15,7 @@ export interface PlacementMemory {
   readonly lastMoveAtMs?: number;
   readonly shortage?: Shortage;
   /** How much the last move has helped. */
-  readonly vainMoves?: VainMoves;
+  readonly vainMoves?: IneffectiveMoves;
 }
 
 /** Whose memory it is, and when it is read. */

@@ -7,7 +7,7 @@ import type { AdmissionRequest, SentObject } from "../admission/admission_review
 import { membersOf, textIn, textsIn } from "../admission/sent_members.ts";
 import { CAPACITY } from "../api/placement_keys.ts";
 import { DELETION_COST } from "./deletion_cost.ts";
-import type { NodeClass } from "./node_class.ts";
+import type { NodeClass } from "./node_classes.ts";
 import { revisionOf } from "./placed_pod.ts";
 import type { AwaitedPod } from "./reservations.ts";
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ClassCounts, NodeClass } from "./node_class.ts";
+import type { ClassCounts, NodeClass } from "./node_classes.ts";
 import type { PlacedPod } from "./placed_pod.ts";
 
 /** How a pod that is being made is known: by UID, by name, or by the name that one is generated from. */
@@ -40,7 +40,7 @@ export interface Reservations {
 const MOST_RECENT = 64;
 
 /** Of whom is seen, only that counts. */
-export interface SeenPod extends Pick<PlacedPod, "uid" | "name" | "revision" | "class"> {
+export interface ObservedPod extends Pick<PlacedPod, "uid" | "name" | "revision" | "class"> {
   /**
    * True where it was made without an answer, as while nobody could be asked: no reservation that knows
    * only how names begin can be its own.
@@ -49,7 +49,7 @@ export interface SeenPod extends Pick<PlacedPod, "uid" | "name" | "revision" | "
 }
 
 /** No reservations yet; the pods that there are already end none. */
-export function noReservations(pods: Iterable<SeenPod> = []): Reservations {
+export function noReservations(pods: Iterable<ObservedPod> = []): Reservations {
   return { open: [], known: uidsOf(pods), recent: new Set() };
 }
 
@@ -71,15 +71,15 @@ export function expire({ open, ...seen }: Reservations, nowMs: number): Reservat
  * ends one reservation, the one with its UID or name, or else the oldest for a generated name like its
  * own, of its revision and class.
  */
-export function sight(before: Reservations, pods: readonly SeenPod[]): Reservations {
-  const { open, known, recent } = sightSome(before, pods);
+export function observePods(before: Reservations, pods: readonly ObservedPod[]): Reservations {
+  const { open, known, recent } = observeSomePods(before, pods);
   // UIDs of pods that are gone do no harm, but must not become ever more.
   const tooMany = recent.size > MOST_RECENT || known.size > 2 * pods.length + MOST_RECENT;
   return tooMany ? { open, known: uidsOf(pods), recent: new Set() } : { open, known, recent };
 }
 
-/** As `sight`, after a look at some pods only. */
-export function sightSome(before: Reservations, pods: readonly SeenPod[]): Reservations {
+/** As `observePods`, after a look at some pods only. */
+export function observeSomePods(before: Reservations, pods: readonly ObservedPod[]): Reservations {
   const { open, known, recent } = before;
   const unseen = pods.filter(({ uid }) => !known.has(uid) && !recent.has(uid));
   if (unseen.length === 0) return before;
@@ -111,7 +111,7 @@ export interface GiveUpOptions {
  * Without the oldest reservations of a revision, until at most `most` are left or all others are too young:
  * who asks for more pods than there may be has lost those that nobody has seen for the longest.
  */
-export function giveUpOldest(
+export function dropOldest(
   { open, ...seen }: Reservations,
   { revision, most, untilMs }: GiveUpOptions,
 ): Reservations {
@@ -122,18 +122,18 @@ export function giveUpOldest(
   };
 }
 
-function isNamed({ uid, name }: AwaitedPod, pod: SeenPod): boolean {
+function isNamed({ uid, name }: AwaitedPod, pod: ObservedPod): boolean {
   // Whoever has a UID is known by it alone: a name may be used again.
   return uid === undefined ? name !== undefined && name === pod.name : uid === pod.uid;
 }
 
-function isLike({ pod, revision, class: of }: Reservation, seen: SeenPod): boolean {
+function isLike({ pod, revision, class: of }: Reservation, seen: ObservedPod): boolean {
   const { uid, name, generateName } = pod;
   return seen.unanswered === undefined && uid === undefined && name === undefined &&
     generateName !== undefined &&
     seen.name.startsWith(generateName) && revision === seen.revision && of === seen.class;
 }
 
-function uidsOf(pods: Iterable<SeenPod>): ReadonlySet<string> {
+function uidsOf(pods: Iterable<ObservedPod>): ReadonlySet<string> {
   return new Set([...pods].map(({ uid }) => uid));
 }

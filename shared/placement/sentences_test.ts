@@ -8,28 +8,25 @@ import {
   PAUSED,
   SPOT_PERCENTAGE,
 } from "../api/placement_keys.ts";
-import { boundBy, selectorBounds } from "./bound_pod.ts";
-import { parseCronSchedule } from "./cron_schedule.ts";
-import { parseWindowDuration } from "./disruption_window.ts";
-import { type MoveFacts, nextMove } from "./next_move.ts";
-import { NODE_CLASS_PRESETS } from "./node_class_presets.ts";
-import { nodeClassesFaults } from "./node_classes.ts";
+import { boundBy, selectorBounds } from "./node_bounds.ts";
+import { parseCronSchedule, parseWindowDuration } from "./disruption_window.ts";
+import { nextMove, type NextMoveInput } from "./next_move.ts";
+import { NODE_CLASS_PRESETS, nodeClassesFaults, nodeClassifierKind } from "./node_classes.ts";
 import type { PlacedPod } from "./placed_pod.ts";
-import { type GateSubject, placementGate, type PlacementScope } from "./placement_gate.ts";
+import { checkEligibility, type EligibilityInput, type PlacementScope } from "./eligibility.ts";
 import { placementPatch } from "./placement_patch.ts";
-import { budgetRefusal, type PodBudget } from "./pod_budget.ts";
-import { departureSignsKind } from "./settings/departure_signs_kind.ts";
-import { nodeClassifierKind } from "./settings/node_classifier_kind.ts";
-import { type CheckedPlacement, placementFaults } from "./settings/placement_faults.ts";
+import { budgetRefusal, type PodBudget } from "./workload_snapshot.ts";
+import { departureSignsKind } from "./node_departure.ts";
+import { type CheckedPlacement, placementFaults } from "./settings.ts";
 
 function test(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-function gate(changes: Partial<GateSubject>, scope: Partial<PlacementScope> = {}): string {
+function gate(changes: Partial<EligibilityInput>, scope: Partial<PlacementScope> = {}): string {
   const web = { kind: "Deployment", labels: { [ENABLED]: "true" }, annotations: {} };
   const subject = { ...web, namespace: { name: "shop" }, ...changes };
-  const answer = placementGate(subject, { ownNamespace: "coallocator", ...scope });
+  const answer = checkEligibility(subject, { ownNamespace: "coallocator", ...scope });
   return answer.wish === undefined ? answer.message : "takes part";
 }
 
@@ -90,7 +87,7 @@ test("sentences of workloads that take no part in placement", () => {
   ]);
 });
 
-const SPOT: MoveFacts = {
+const SPOT: NextMoveInput = {
   workload: { kind: "Deployment", replicas: 4, observed: true, present: 4, ready: 4, updated: 4 },
   wish: { spotPercentage: 50, minOnDemand: 0, paused: false },
   pods: placedPods({ spot: 4 }),
@@ -98,7 +95,7 @@ const SPOT: MoveFacts = {
   nowMs: Date.parse("2026-05-04T12:00:00Z"),
 };
 
-function waiting(changes: Partial<MoveFacts>): string {
+function waiting(changes: Partial<NextMoveInput>): string {
   const next = nextMove({ ...SPOT, ...changes });
   return "move" in next ? "a move" : next.message;
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import { type PlacedPod, secondOf } from "./placed_pod.ts";
-import { cooldownAfter } from "./vain_moves.ts";
+import { cooldownAfter } from "./move_cooldown.ts";
 
 /** `none`: the wish counts. `fallback`: new pods go on-demand. `returning`: one on spot at a time. */
 export type ShortagePhase = "none" | "fallback" | "returning";
@@ -40,7 +40,7 @@ export interface ShortageOptions {
 }
 
 /** What is seen of the workload. */
-export interface ShortageFacts {
+export interface ShortageInput {
   /** All its pods. */
   readonly pods: readonly PlacedPod[];
   /** True when each replica is there, Ready, and on the class it is to be on. */
@@ -140,7 +140,7 @@ export function fallbackDueMs(
  */
 export function nextShortage(
   shortage: Shortage | undefined,
-  { pods, asWished, nowMs }: ShortageFacts,
+  { pods, asWished, nowMs }: ShortageInput,
   options: ShortageOptions = {},
 ): Shortage | undefined {
   if (shortage !== undefined && shortagePhase(shortage, nowMs) === "fallback") {
@@ -163,7 +163,7 @@ export function nextShortage(
  */
 function isOver(
   { untilMs, rounds }: Shortage,
-  { pods, nowMs }: Pick<ShortageFacts, "pods" | "nowMs">,
+  { pods, nowMs }: Pick<ShortageInput, "pods" | "nowMs">,
   options: ShortageOptions,
 ): boolean {
   const isFound = pods.some(({ class: one, gone, scheduled, createdAtMs }) =>

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { parseAllDocuments } from "yaml";
 import { parseWorkload } from "../../adapters/kube/kinds/workloads.ts";
 import { SPOT_PERCENTAGE } from "../../shared/api/placement_keys.ts";
-import { isPlacedKind, placementGate } from "../../shared/placement/placement_gate.ts";
-import { splitReplicas } from "../../shared/placement/split_replicas.ts";
-import type { Texts, Worded } from "../../shared/placement/enabled_word.ts";
+import { checkEligibility, isPlacedKind } from "../../shared/placement/eligibility.ts";
+import { splitReplicas } from "../../shared/placement/split.ts";
+import type { LabeledObject, Texts } from "../../shared/placement/placement_spec.ts";
 import { render, renderTest } from "./rendered.ts";
 
 const EXAMPLES = new URL("../../manifests/examples/spotalis/", import.meta.url);
@@ -26,7 +26,7 @@ const manifests: readonly Manifest[] = [...Deno.readDirSync(EXAMPLES)]
   .flatMap(({ name }) => parseAllDocuments(Deno.readTextFileSync(new URL(name, EXAMPLES))))
   .map((document) => document.toJS());
 
-function wordsOf({ metadata: { labels = {}, annotations = {} } }: Manifest): Worded {
+function wordsOf({ metadata: { labels = {}, annotations = {} } }: Manifest): LabeledObject {
   return { labels, annotations };
 }
 
@@ -43,7 +43,10 @@ function placedOf(manifest: Manifest) {
   const { labels = {}, annotations } = metadata;
   const words = { name: namespace, words: wordsOf(around) };
   const scope = { ownNamespace: "mbcas-system" };
-  const { wish, ...left } = placementGate({ kind, namespace: words, labels, annotations }, scope);
+  const { wish, ...left } = checkEligibility(
+    { kind, namespace: words, labels, annotations },
+    scope,
+  );
   assert.ok(wish !== undefined && replicas !== undefined, `${name}: ${JSON.stringify(left)}`);
   const { window, paused } = wish;
   return { split: splitReplicas(replicas.wanted, wish), window, paused };

@@ -12,7 +12,7 @@ import {
   noReservations,
   type Reservations,
 } from "../../shared/placement/reservations.ts";
-import { splitReplicas, type SplitWish } from "../../shared/placement/split_replicas.ts";
+import { splitReplicas, type SplitSpec } from "../../shared/placement/split.ts";
 import { anySplitWish } from "../fixtures/placement_arbitrary.ts";
 import { placedPod } from "../fixtures/placed_pods.ts";
 
@@ -37,7 +37,7 @@ const anySteps: fc.Arbitrary<readonly Step[]> = fc.array(
 class Burst {
   readonly seen: PlacedPod[] = [];
   readonly #known: Known;
-  readonly #wish: SplitWish;
+  readonly #wish: SplitSpec;
   readonly #replicas: number;
   #reservations: Reservations = noReservations();
   #unseen: PlacedPod[] = [];
@@ -48,7 +48,7 @@ class Burst {
 
   constructor(options: {
     readonly known: Known;
-    readonly wish: SplitWish;
+    readonly wish: SplitSpec;
     readonly replicas: number;
   }) {
     this.#known = options.known;

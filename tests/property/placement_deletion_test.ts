@@ -6,14 +6,13 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { costChanges, costOf } from "../../shared/placement/deletion_cost.ts";
-import { nextClass } from "../../shared/placement/next_class.ts";
+import { nextClass, splitReplicas, type SplitSpec } from "../../shared/placement/split.ts";
 import { countByClass, type PlacedPod } from "../../shared/placement/placed_pod.ts";
-import { splitReplicas, type SplitWish } from "../../shared/placement/split_replicas.ts";
 import { anySplitWish } from "../fixtures/placement_arbitrary.ts";
 import { placedPod, placedPods } from "../fixtures/placed_pods.ts";
 
 /** The pods with what was to be written. */
-function withCosts(pods: readonly PlacedPod[], wish: SplitWish): readonly PlacedPod[] {
+function withCosts(pods: readonly PlacedPod[], wish: SplitSpec): readonly PlacedPod[] {
   const changes = new Map(costChanges(pods, wish).map(({ pod, cost }) => [pod, cost]));
   return pods.map((pod) => {
     const cost = changes.get(pod);
@@ -26,7 +25,7 @@ function scaledDown(pods: readonly PlacedPod[]): readonly PlacedPod[] {
   return pods.toSorted((a, b) => (a.deletionCost ?? 0) - (b.deletionCost ?? 0)).slice(1);
 }
 
-function surplus(pods: readonly PlacedPod[], wish: SplitWish): number {
+function surplus(pods: readonly PlacedPod[], wish: SplitSpec): number {
   return Math.abs(countByClass(pods).spot - splitReplicas(pods.length, wish).spot);
 }
 

@@ -7,18 +7,17 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { admitPod } from "../../shared/placement/admit_pod.ts";
 import { isWindowOpen } from "../../shared/placement/disruption_window.ts";
-import type { ClassCounts, NodeClass } from "../../shared/placement/node_class.ts";
+import type { ClassCounts, NodeClass } from "../../shared/placement/node_classes.ts";
 import {
-  type MovedWorkload,
-  type MoveFacts,
   type NextMove,
   nextMove,
+  type NextMoveInput,
+  type ReplicaStatus,
 } from "../../shared/placement/next_move.ts";
-import { ordinalClass, ordinalOf } from "../../shared/placement/next_class.ts";
+import { ordinalClass, ordinalOf, splitReplicas } from "../../shared/placement/split.ts";
 import { countByClass, type PlacedPod } from "../../shared/placement/placed_pod.ts";
 import { noReservations } from "../../shared/placement/reservations.ts";
 import { shortagePhase } from "../../shared/placement/shortage.ts";
-import { splitReplicas } from "../../shared/placement/split_replicas.ts";
 import { anySplitWish } from "../fixtures/placement_arbitrary.ts";
 import { placedPod } from "../fixtures/placed_pods.ts";
 
@@ -50,7 +49,7 @@ const anyPods: fc.Arbitrary<readonly PlacedPod[]> = fc.array(
 );
 
 /** Mostly whole: where it is not, little else is tried. */
-function workloadOf(kind: MovedWorkload["kind"], replicas: number): fc.Arbitrary<MovedWorkload> {
+function workloadOf(kind: ReplicaStatus["kind"], replicas: number): fc.Arbitrary<ReplicaStatus> {
   const count = fc.oneof({ weight: 30, arbitrary: fc.constant(replicas) }, fc.nat(20));
   return fc.record({
     kind: fc.constant(kind),
@@ -62,7 +61,7 @@ function workloadOf(kind: MovedWorkload["kind"], replicas: number): fc.Arbitrary
   });
 }
 
-const anyFacts: fc.Arbitrary<MoveFacts> = fc.tuple(anyKind, anyPods).chain(([kind, pods]) =>
+const anyFacts: fc.Arbitrary<NextMoveInput> = fc.tuple(anyKind, anyPods).chain(([kind, pods]) =>
   fc.record({
     workload: workloadOf(kind, pods.length),
     wish: fc.tuple(anySplitWish, oneIn(8), oneIn(6)).map(([split, paused, closed]) => ({
@@ -86,8 +85,8 @@ const anyFacts: fc.Arbitrary<MoveFacts> = fc.tuple(anyKind, anyPods).chain(([kin
 
 /** How far the pods are from where they are to be. */
 function distance(
-  { kind, replicas }: MovedWorkload,
-  facts: Pick<MoveFacts, "pods" | "wish">,
+  { kind, replicas }: ReplicaStatus,
+  facts: Pick<NextMoveInput, "pods" | "wish">,
 ): number {
   const pods = facts.pods.filter(({ gone }) => !gone);
   if (kind === "Deployment") {

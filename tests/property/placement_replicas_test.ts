@@ -7,11 +7,11 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { cases } from "../fixtures/cases.ts";
-import type { CountablePod } from "../../shared/placement/pod_standing.ts";
+import type { CountablePod } from "../../shared/placement/placed_pod.ts";
 import { CAPACITY } from "../../shared/api/placement_keys.ts";
-import { splitReplicas } from "../../shared/placement/split_replicas.ts";
+import { splitReplicas } from "../../shared/placement/split.ts";
 import { createVirtualClock } from "../../simulation/virtual_clock.ts";
-import { webDeployment } from "../fixtures/placement_copies.ts";
+import { webDeployment } from "../fixtures/placement_caches.ts";
 import { type BurstPod, PlacementReplicas } from "../fixtures/placement_replicas.ts";
 
 const REPLICAS = 2;

@@ -5,7 +5,7 @@
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { splitReplicas } from "../../shared/placement/split_replicas.ts";
+import { splitReplicas } from "../../shared/placement/split.ts";
 import { anySplitWish } from "../fixtures/placement_arbitrary.ts";
 
 function property(name: string, fn: () => void): void {

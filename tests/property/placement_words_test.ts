@@ -6,8 +6,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import * as keys from "../../shared/api/placement_keys.ts";
-import { placementFaultText } from "../../shared/placement/placement_fault.ts";
-import { readPlacement } from "../../shared/placement/read_placement.ts";
+import { placementFaultText, readPlacementSpec } from "../../shared/placement/placement_spec.ts";
 
 /** Words that are valid somewhere, their neighbours, and text of all kinds. */
 const anyText = fc.oneof(
@@ -61,7 +60,7 @@ Deno.test({
     const seen = new Set<string>();
     fc.assert(
       fc.property(anyWorded, anyNamespace, (workload, namespace) => {
-        const reading = readPlacement({ workload, namespace });
+        const reading = readPlacementSpec({ workload, namespace });
         seen.add(reading.is);
         if (reading.is === "faulty") {
           assert.ok(reading.faults.length > 0);

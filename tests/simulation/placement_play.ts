@@ -4,15 +4,15 @@
  * @module
  */
 import assert from "node:assert/strict";
-import type { ClassCounts } from "../../shared/placement/node_class.ts";
-import { splitReplicas, type SplitWish } from "../../shared/placement/split_replicas.ts";
+import type { ClassCounts } from "../../shared/placement/node_classes.ts";
+import { splitReplicas, type SplitSpec } from "../../shared/placement/split.ts";
 import { PlacementProduct } from "./placement_product.ts";
 import { PlacementWorld, type WorldNode, type WorldWorkload } from "./placement_world.ts";
 
 /** What may happen. */
 export type Happening =
   | { readonly does: "scale"; readonly to: number }
-  | { readonly does: "wish"; readonly wish: SplitWish }
+  | { readonly does: "wish"; readonly wish: SplitSpec }
   | { readonly does: "lose" | "interrupt" | "drain"; readonly which: number }
   | {
     readonly does:
@@ -30,7 +30,7 @@ export type Happening =
 export interface Story {
   readonly kind: WorldWorkload["kind"];
   readonly replicas: number;
-  readonly wish: SplitWish;
+  readonly wish: SplitSpec;
   readonly lag: number;
   readonly budget: boolean;
   readonly events: readonly (readonly [afterS: number, what: Happening])[];

@@ -4,7 +4,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import type { NodeClass } from "../../shared/placement/node_class.ts";
+import type { NodeClass } from "../../shared/placement/node_classes.ts";
 import { Play, type Story } from "./placement_play.ts";
 
 /** A story told by hand, after the workload has come up. */

@@ -6,14 +6,14 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { cases } from "../fixtures/cases.ts";
-import type { SplitWish } from "../../shared/placement/split_replicas.ts";
+import type { SplitSpec } from "../../shared/placement/split.ts";
 import { type Happening, Play, type Story } from "./placement_play.ts";
 import type { WorldWorkload } from "./placement_world.ts";
 
 /** Longer than the product waits for anything: than a fallback and the patience after it. */
 const QUIET_S = 240;
 
-const anyWish: fc.Arbitrary<SplitWish> = fc.record({
+const anyWish: fc.Arbitrary<SplitSpec> = fc.record({
   spotPercentage: fc.oneof(fc.integer({ min: 0, max: 100 }), fc.constantFrom(0, 50, 70, 100)),
   minOnDemand: fc.integer({ min: 0, max: 4 }),
 });

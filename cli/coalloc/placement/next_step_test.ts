@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { placedPod, placedPods } from "../../../tests/fixtures/placed_pods.ts";
-import type { MoveFacts } from "../../../shared/placement/next_move.ts";
+import type { NextMoveInput } from "../../../shared/placement/next_move.ts";
 import type { PlacedPod } from "../../../shared/placement/placed_pod.ts";
 import { foresee } from "./next_step.ts";
 import { placementRules } from "./placement_rules.ts";
@@ -9,7 +9,7 @@ const { rules: RULES } = placementRules({ text: "", variables: {} });
 const NOW = Date.UTC(2026, 0, 1);
 
 /** A whole Deployment of these pods that wants half of them on spot. */
-function factsOf(pods: readonly PlacedPod[], changes: Partial<MoveFacts> = {}): MoveFacts {
+function factsOf(pods: readonly PlacedPod[], changes: Partial<NextMoveInput> = {}): NextMoveInput {
   const count = pods.filter(({ gone }) => !gone).length;
   return {
     workload: {
@@ -28,7 +28,7 @@ function factsOf(pods: readonly PlacedPod[], changes: Partial<MoveFacts> = {}): 
   };
 }
 
-function wordsOf(facts: MoveFacts): string {
+function wordsOf(facts: NextMoveInput): string {
   const { step } = foresee(facts, RULES);
   return step === undefined
     ? "-"

@@ -9,7 +9,7 @@ import {
   type ShopWorkload,
 } from "../../../tests/fixtures/placed_shop.ts";
 import type { CoallocScene } from "../../../tests/fixtures/coalloc_scene.ts";
-import type { MoveFacts } from "../../../shared/placement/next_move.ts";
+import type { NextMoveInput } from "../../../shared/placement/next_move.ts";
 import type { PlacedPod } from "../../../shared/placement/placed_pod.ts";
 import { foresee } from "./next_step.ts";
 import { placementRules } from "./placement_rules.ts";
@@ -192,7 +192,7 @@ const { rules: RULES } = placementRules({ text: "", variables: {} });
 function step(
   code: string,
   pods: readonly PlacedPod[],
-  ...[expected, change = {}]: [expected: string, change?: Partial<MoveFacts>]
+  ...[expected, change = {}]: [expected: string, change?: Partial<NextMoveInput>]
 ): SentenceRow {
   const count = pods.filter(({ gone }) => !gone).length;
   const counts = { replicas: count, present: count, ready: count, updated: count };

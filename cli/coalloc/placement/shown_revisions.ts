@@ -7,8 +7,10 @@ import {
   ordinalClass,
   ordinalOf,
   type PlacedWorkload,
-} from "../../../shared/placement/next_class.ts";
-import type { ClassCounts } from "../../../shared/placement/node_class.ts";
+  splitReplicas,
+  type SplitSpec,
+} from "../../../shared/placement/split.ts";
+import type { ClassCounts } from "../../../shared/placement/node_classes.ts";
 import {
   countByClass,
   isPresent,
@@ -16,11 +18,10 @@ import {
   runningByClass,
   waitingByClass,
 } from "../../../shared/placement/placed_pod.ts";
-import { splitReplicas, type SplitWish } from "../../../shared/placement/split_replicas.ts";
 import type { ShownRevision } from "./placement_view.ts";
 
 /** A workload that takes part. */
-export type WishedReplicas = PlacedWorkload & { readonly wish: SplitWish };
+export type WishedReplicas = PlacedWorkload & { readonly wish: SplitSpec };
 
 /** How they are counted. */
 export interface RevisionOptions {

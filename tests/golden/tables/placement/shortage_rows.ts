@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { NodeClass } from "../../../../shared/placement/node_class.ts";
+import type { NodeClass } from "../../../../shared/placement/node_classes.ts";
 import type { PlacedPod } from "../../../../shared/placement/placed_pod.ts";
 import {
   fallbackDueMs,

@@ -1,0 +1,266 @@
+import assert from "node:assert/strict";
+import type { AdmissionRequest } from "../../shared/admission/admission_review.ts";
+import { silentLog } from "../../shared/log.ts";
+import type {
+  PlacementDecision,
+  PlacementRequest,
+} from "../../shared/placement/placement_request.ts";
+import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import {
+  manualCaches,
+  PLACEMENT_RULES,
+  podRequest,
+  SHOP,
+} from "../../tests/fixtures/placement_caches.ts";
+import { createWebhookView } from "./caches.ts";
+import { createPlacementMutator, createPlacementWarner } from "./mutators.ts";
+import type { AdmissionReport } from "./ports.ts";
+import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
+import { admissionRoutes } from "../../adapters/webhook/admission_routes.ts";
+import { applyJSONPatch } from "../../shared/admission/json_patch.ts";
+import type { Mutator } from "../../shared/admission/mutator.ts";
+import { NODE_CLASSES } from "../../shared/placement/node_classes.ts";
+import { postTo } from "../../tests/fixtures/post_to.ts";
+import { createCreationMutator } from "../rightsizing/creation_mutator.ts";
+
+const SIGNAL = new AbortController().signal;
+const SPOT: PlacementDecision = { class: "spot", deletionCost: -2 };
+
+function stage(decision: PlacementDecision | Error, { readOnly = false } = {}) {
+  const facts: AdmissionReport[] = [];
+  const asked: PlacementRequest[] = [];
+  const copies = manualCaches();
+  const mutator = createPlacementMutator({
+    facts: createWebhookView(copies, { rules: () => PLACEMENT_RULES }),
+    counter: {
+      decide(pod) {
+        asked.push(pod);
+        return decision instanceof Error ? Promise.reject(decision) : Promise.resolve(decision);
+      },
+    },
+    rules: () => ({ ...PLACEMENT_RULES, readOnly }),
+    observer: { answered: (fact) => facts.push(fact) },
+    clock: createVirtualClock({ wallStart: 0 }),
+    log: silentLog,
+  });
+  return {
+    asked,
+    copies,
+    mutate: async (request: AdmissionRequest) => await mutator.mutate(request, SIGNAL),
+    results: () => facts.map(({ result, class: to }) => to === undefined ? result : [result, to]),
+  };
+}
+
+Deno.test("createPlacementMutator() writes selector, label and cost into the pod", async () => {
+  const { mutate, results } = stage(SPOT);
+  const mutation = await mutate(podRequest("1"));
+  assert.deepEqual(mutation?.patch, [
+    { op: "add", path: "/spec/nodeSelector", value: { "karpenter.sh/capacity-type": "spot" } },
+    { op: "add", path: "/metadata/labels/spotalis.io~1capacity", value: "spot" },
+    {
+      op: "add",
+      path: "/metadata/annotations",
+      value: { "controller.kubernetes.io/pod-deletion-cost": "-2" },
+    },
+  ]);
+  assert.deepEqual(results(), [["Placed", "spot"]]);
+});
+
+Deno.test("createPlacementMutator() asks nothing about what is no new pod of a controller", async () => {
+  const { mutate, asked, results } = stage(SPOT);
+  assert.equal(await mutate({ ...podRequest("1"), operation: "UPDATE" }), undefined);
+  assert.equal(await mutate({ ...podRequest("1"), resource: "pods/eviction" }), undefined);
+  assert.equal(await mutate({ ...podRequest("1"), object: { metadata: {} } }), undefined);
+  assert.deepEqual([asked.length, results()], [0, []]);
+});
+
+Deno.test("createPlacementMutator() leaves the pod, counts why, and hands a warning on", async () => {
+  const plain = stage({ unplaced: "NoLeader" });
+  assert.equal(await plain.mutate(podRequest("1")), undefined);
+  assert.deepEqual(plain.results(), ["NoLeader"]);
+  const wrong = stage({ unplaced: "ConfigurationError", warning: "it is wrong" });
+  assert.deepEqual(await wrong.mutate(podRequest("1")), { patch: [], warnings: ["it is wrong"] });
+  assert.deepEqual(wrong.results(), ["ConfigurationError"]);
+});
+
+Deno.test("createPlacementMutator() leaves the pod where something breaks", async () => {
+  const broken = stage(new RangeError("a fault"));
+  assert.equal(await broken.mutate(podRequest("1")), undefined);
+  const odd = stage(SPOT);
+  const { object, ...request } = podRequest("1");
+  assert.equal(await odd.mutate({ ...request, object: { ...object, spec: 1 } }), undefined);
+  assert.deepEqual([broken.results(), odd.results()], [["Failed"], ["Failed"]]);
+});
+
+Deno.test("createPlacementMutator() tells where a pod would go when it may only read", async () => {
+  const { mutate, results } = stage(SPOT, { readOnly: true });
+  assert.equal(await mutate(podRequest("1")), undefined);
+  assert.deepEqual(results(), [["ReadOnly", "spot"]]);
+});
+
+Deno.test("createPlacementMutator() says of a pod that its own affinity names its class", async () => {
+  const { mutate, asked } = stage({ unplaced: "NodesBound" });
+  await mutate(podRequest("1", { spec: affinityTo("karpenter.sh/capacity-type", "spot") }));
+  await mutate(podRequest("2", { spec: affinityTo("zone", "spot") }));
+  assert.deepEqual(asked.map(({ bound, only }) => [bound, only]), [
+    [true, undefined],
+    [undefined, undefined],
+  ]);
+});
+
+Deno.test("createPlacementMutator() tells of a pod's hosts the class that all of them are of", async () => {
+  const { mutate, asked, copies } = stage({ unplaced: "NodesBound" });
+  for (const [name, one] of [["s0", "spot"], ["s1", "spot"], ["o0", "on-demand"]] as const) {
+    const labels = { "karpenter.sh/capacity-type": one };
+    copies.nodes.put({ metadata: { name, uid: name, resourceVersion: "1" }, labels });
+  }
+  const told = async (...hosts: readonly string[]) => {
+    await mutate(podRequest("1", { spec: affinityTo("kubernetes.io/hostname", ...hosts) }));
+    const { bound, only } = asked.at(-1)!;
+    return { bound, only };
+  };
+  assert.deepEqual(await told("s0", "s1"), { bound: undefined, only: "spot" });
+  assert.deepEqual(await told("o0", "gone"), { bound: undefined, only: "on-demand" });
+  assert.deepEqual(await told("s0", "o0"), { bound: undefined, only: undefined });
+  // Where the node is, nobody knows.
+  assert.deepEqual(await told("gone"), { bound: true, only: undefined });
+});
+
+function affinityTo(key: string, ...values: readonly string[]) {
+  const nodeSelectorTerms = [{ matchExpressions: [{ key, operator: "In", values }] }];
+  const requiredDuringSchedulingIgnoredDuringExecution = { nodeSelectorTerms };
+  return { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution } } };
+}
+
+const ENABLED = { "spotalis.io/enabled": "true" };
+const WRONG = { "spotalis.io/spot-percentage": "most", "spotalis.io/min-on-demand": "two" };
+
+function warnerStage() {
+  const copies = manualCaches();
+  const warner = createPlacementWarner({
+    facts: createWebhookView(copies, { rules: () => PLACEMENT_RULES }),
+    scope: () => PLACEMENT_RULES.scope,
+  });
+  const warned = async (
+    annotations: Readonly<Record<string, string>>,
+    changes: Partial<AdmissionRequest> = {},
+  ) => {
+    const mutation = await warner.mutate({
+      uid: "1",
+      kind: "Deployment",
+      resource: "deployments",
+      operation: "UPDATE",
+      namespace: "shop",
+      name: "web",
+      dryRun: false,
+      object: { metadata: { name: "web", labels: ENABLED, annotations }, spec: {} },
+      ...changes,
+    }, SIGNAL);
+    assert.deepEqual(mutation?.patch ?? [], []);
+    return mutation?.warnings;
+  };
+  return { copies, warned };
+}
+
+Deno.test("createPlacementWarner() names each fault to whoever makes or changes a workload", async () => {
+  const { warned } = warnerStage();
+  for (const changes of [{}, { operation: "CREATE", dryRun: true }] as const) {
+    assertMatches(await warned(WRONG, changes) ?? [], [
+      / Deployment web /,
+      /spot-percentage .*"most"/,
+      /min-on-demand .*"two"/,
+    ]);
+  }
+  const db = await warned(WRONG, { kind: "StatefulSet", resource: "statefulsets" });
+  assert.match(db?.[0] ?? "", /StatefulSet web/);
+});
+
+Deno.test("createPlacementWarner() warns of what the admission policy can't see", async () => {
+  const { copies, warned } = warnerStage();
+  const share = { "spotalis.io/spot-percentage": "70%" };
+  const never = {
+    "spotalis.io/disruption-schedule": "0 0 30 2 *",
+    "spotalis.io/disruption-duration": "2h",
+  };
+  assert.match(
+    (await warned({ ...share, ...never }))?.[1] ?? "",
+    /-schedule .*workload/,
+  );
+  copies.namespaces.put({ metadata: { ...SHOP.metadata, annotations: never } });
+  assert.match((await warned(share))?.[1] ?? "", /-schedule .*namespace/);
+});
+
+Deno.test("createPlacementWarner() is quiet where nothing is wrong, or nothing is placed", async () => {
+  const { copies, warned } = warnerStage();
+  assert.equal(await warned({ "spotalis.io/spot-percentage": "70%" }), undefined);
+  assert.equal(await warned({}), undefined);
+  for (
+    const changes of [
+      { operation: "DELETE" },
+      { resource: "deployments/scale" },
+      { resource: "pods", kind: "Pod" },
+      { resource: "daemonsets", kind: "DaemonSet" },
+      { namespace: "kube-system" },
+      { namespace: "unknown" },
+      { object: { metadata: { annotations: WRONG } } },
+    ] as const
+  ) {
+    assert.equal(await warned(WRONG, changes), undefined, JSON.stringify(changes));
+  }
+  copies.namespaces.synced = false;
+  assert.equal(await warned(WRONG), undefined);
+  copies.namespaces.synced = true;
+  const labels = { "spotalis.io/enabled": "false" };
+  copies.namespaces.put({ metadata: { ...SHOP.metadata, labels } });
+  assert.equal(await warned(WRONG), undefined);
+});
+
+/** Rightsizing and placement on one pod, by one review. */
+
+Deno.test("rightsizing and placement change a pod one after the other, whoever is first", async () => {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const placement = createPlacementMutator({
+    counter: { decide: () => Promise.resolve({ class: "spot", deletionCost: -2 }) },
+    facts: { allowed: () => NODE_CLASSES },
+    rules: () => PLACEMENT_RULES,
+    observer: { answered: () => {} },
+    clock,
+    log: silentLog,
+  });
+  const rightsizing = createCreationMutator(() => () => new Map([["app", { requestCPU: 180 }]]));
+  const { uid, namespace, object } = podRequest("1", {
+    spec: { containers: [{ name: "app", resources: { requests: { cpu: "100m" } } }] },
+  });
+  const kinds = { kind: { kind: "Pod" }, resource: { resource: "pods" } };
+  const body = JSON.stringify({
+    apiVersion: "admission.k8s.io/v1",
+    kind: "AdmissionReview",
+    request: { uid, namespace, object, operation: "CREATE", ...kinds },
+  });
+  const changed = async (mutators: readonly Mutator[]): Promise<unknown> => {
+    const routes = { "/mutate": mutators };
+    const app = admissionRoutes({
+      routes,
+      clock,
+      log: silentLog,
+      observer: { answered: () => {} },
+    });
+    const { text } = await postTo(app, { target: "/mutate", body });
+    const { response } = JSON.parse(text);
+    assert.equal(response.warnings, undefined);
+    return applyJSONPatch(object, JSON.parse(atob(response.patch)));
+  };
+  const both = await changed([rightsizing, placement]);
+  assert.deepEqual(await changed([placement, rightsizing]), both);
+  assert.deepEqual(both, {
+    metadata: {
+      ...(object?.["metadata"] as object),
+      labels: { "pod-template-hash": "5f", "spotalis.io/capacity": "spot" },
+      annotations: { "controller.kubernetes.io/pod-deletion-cost": "-2" },
+    },
+    spec: {
+      containers: [{ name: "app", resources: { requests: { cpu: "180m" } } }],
+      nodeSelector: { "karpenter.sh/capacity-type": "spot" },
+    },
+  });
+});

@@ -1,0 +1,140 @@
+import assert from "node:assert/strict";
+import { ApiError } from "../../shared/api/api_error.ts";
+import { silentLog } from "../../shared/log.ts";
+import { settleVirtually } from "../../tests/contract/settle_virtually.ts";
+import { keptCheckpoints } from "../../tests/fixtures/kept_checkpoints.ts";
+import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import { createPlacementState, type StoredWorkload } from "./store.ts";
+
+const NOW_MS = Date.UTC(2026, 0, 1);
+const WEB: StoredWorkload = workload("web", "shop");
+
+function workload(name: string, namespace: string): StoredWorkload {
+  const metadata = { name, namespace, uid: `uid-${name}`, resourceVersion: "1", annotations: {} };
+  return { kind: "Deployment", metadata };
+}
+
+function desk() {
+  const clock = createVirtualClock({ wallStart: NOW_MS });
+  const store = keptCheckpoints();
+  const { signal } = new AbortController();
+  const open = () => createPlacementState({ store, clock, log: silentLog });
+  return { clock, store, signal, open };
+}
+
+Deno.test("createPlacementBook() knows in another life what was saved, and nothing else", async () => {
+  const { store, signal, open } = desk();
+  const book = open();
+  assert.equal(await book.load(signal), true);
+  book.remember(WEB, { lastMoveAtMs: NOW_MS });
+  const db = workload("db", "data");
+  book.remember(db, { shortage: { untilMs: NOW_MS + 1000, rounds: 2 } });
+  await book.save("shop", signal);
+  assert.deepEqual([...store.kept.keys()], ["mbcas-placement-shop"]);
+  const next = open();
+  await next.load(signal);
+  assert.deepEqual(next.memoryOf(WEB, NOW_MS), { lastMoveAtMs: NOW_MS });
+  assert.deepEqual(next.memoryOf(db, NOW_MS), {});
+  const reborn = { ...WEB, metadata: { ...WEB.metadata, uid: "another" } };
+  assert.deepEqual(next.memoryOf(reborn, NOW_MS), {});
+});
+
+Deno.test("createPlacementBook() resolves a save when all that was known then stands there", async () => {
+  const { store, signal } = desk();
+  const arrivals: (() => void)[] = [];
+  const slow = {
+    ...store,
+    apply: async (one: Parameters<typeof store.apply>[0], term: AbortSignal) => {
+      await new Promise<void>((go) => void arrivals.push(go));
+      await store.apply(one, term);
+    },
+  };
+  const book = createPlacementState({
+    store: slow,
+    clock: createVirtualClock({ wallStart: NOW_MS }),
+    log: silentLog,
+  });
+  const names = ["a", "b", "c"].map((name) => workload(name, "shop"));
+  const saves: Promise<void>[] = [];
+  for (const one of names) {
+    book.remember(one, { lastMoveAtMs: NOW_MS });
+    saves.push(book.save("shop", signal));
+    await new Promise<void>((go) => queueMicrotask(go));
+  }
+  let saved = 0;
+  for (const one of saves) void one.then(() => saved++);
+  while (saved < saves.length) {
+    // One at a time: a late one can't stand over a newer one.
+    assert.ok(arrivals.length <= 1);
+    arrivals.shift()?.();
+    await new Promise((go) => setTimeout(go, 0));
+  }
+  const { data } = store.kept.get("mbcas-placement-shop") ?? {};
+  assert.deepEqual(Object.keys(data ?? {}), ["Deployment.a", "Deployment.b", "Deployment.c"]);
+  assert.ok(store.writes.length < 3);
+});
+
+Deno.test("createPlacementBook() throws what the server says, and writes it all the next time", async () => {
+  const { store, signal, open } = desk();
+  const book = open();
+  await book.load(signal);
+  book.remember(WEB, { lastMoveAtMs: NOW_MS });
+  store.refusal = new ApiError(503, "", "busy");
+  await assert.rejects(() => book.save("shop", signal), ApiError);
+  store.refusal = undefined;
+  await book.save("shop", signal);
+  await book.save("shop", signal);
+  assert.deepEqual(store.writes, ["apply mbcas-placement-shop"]);
+});
+
+Deno.test("createPlacementBook() forgets workloads that are gone, and removes what is empty", async () => {
+  const { store, signal, open } = desk();
+  const book = open();
+  const api = workload("api", "shop");
+  for (const one of [WEB, api]) book.remember(one, { lastMoveAtMs: NOW_MS });
+  await book.save("shop", signal);
+  await book.keepOnly((namespace, key) => namespace === "shop" && key === "Deployment.api", signal);
+  assert.deepEqual(book.memoryOf(WEB, NOW_MS), {});
+  assert.deepEqual(Object.keys(store.kept.get("mbcas-placement-shop")?.data ?? {}), [
+    "Deployment.api",
+  ]);
+  await book.keepOnly(() => false, signal);
+  assert.equal(store.kept.size, 0);
+});
+
+Deno.test("createPlacementBook() writes at the next look at all what could not be written", async () => {
+  const { store, signal, open } = desk();
+  const book = open();
+  for (const one of [WEB, workload("api", "shop")]) book.remember(one, { lastMoveAtMs: NOW_MS });
+  await book.save("shop", signal);
+  store.refusal = new ApiError(503, "", "busy");
+  const keep = () => book.keepOnly((_, key) => key === "Deployment.api", signal);
+  await keep();
+  store.refusal = undefined;
+  await keep();
+  const kept = Object.keys(store.kept.get("mbcas-placement-shop")?.data ?? {});
+  assert.deepEqual(kept, ["Deployment.api"]);
+  // What is written, also by another life, is not written again.
+  const writes = store.writes.length;
+  await keep();
+  const next = open();
+  await next.load(signal);
+  await next.keepOnly((_, key) => key === "Deployment.api", signal);
+  assert.equal(store.writes.length, writes);
+});
+
+Deno.test("createPlacementBook() waits until it can read, and goes on where it may not", async () => {
+  const { clock, store, open } = desk();
+  const end = new AbortController();
+  store.refusal = new ApiError(0, "Unreachable", "no");
+  const loading = open().load(end.signal);
+  await clock.runUntil(10_000);
+  store.refusal = undefined;
+  assert.equal(await settleVirtually(clock, loading), true);
+  store.refusal = new ApiError(403, "Forbidden", "no");
+  assert.equal(await open().load(end.signal), true);
+  store.refusal = new ApiError(0, "Unreachable", "no");
+  const given = open().load(end.signal);
+  end.abort();
+  assert.equal(await settleVirtually(clock, given), false);
+});

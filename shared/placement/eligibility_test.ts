@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { ENABLED, PAUSED, SPOT_PERCENTAGE } from "../api/placement_keys.ts";
+import {
+  checkEligibility,
+  type EligibilityInput,
+  isPlacedKind,
+  type PlacementScope,
+} from "./eligibility.ts";
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+const SCOPE: PlacementScope = { ownNamespace: "coallocator" };
+
+const TEAM_A: PlacementScope = {
+  ...SCOPE,
+  namespaceSelector: {
+    matchLabels: { team: "a" },
+    matchExpressions: [{ key: "stage", operator: "NotIn", values: ["test"] }],
+  },
+};
+
+const WEB: EligibilityInput = {
+  kind: "Deployment",
+  labels: { [ENABLED]: "true" },
+  annotations: { [SPOT_PERCENTAGE]: "70%" },
+  namespace: { name: "shop", words: { labels: {}, annotations: {} } },
+};
+
+function reasonOf(changes: Partial<EligibilityInput>, scope = SCOPE): string {
+  const answer = checkEligibility({ ...WEB, ...changes }, scope);
+  return answer.wish === undefined ? answer.reason : "takes part";
+}
+
+function inNamespace(
+  name: string,
+  labels: Readonly<Record<string, string>> = {},
+): EligibilityInput {
+  return { ...WEB, namespace: { name, words: { labels, annotations: {} } } };
+}
+
+test("placementGate() gives the wish of a workload that takes part", () => {
+  const wish = { spotPercentage: 70, minOnDemand: 0, paused: false };
+  assert.deepEqual(checkEligibility(WEB, SCOPE), { wish });
+  const window = { schedule: "0 2 * * *", durationMs: 1000 };
+  assert.deepEqual(checkEligibility(WEB, { ...SCOPE, window }), { wish: { ...wish, window } });
+});
+
+test("placementGate() takes Deployments and StatefulSets", () => {
+  assert.equal(reasonOf({ kind: "StatefulSet" }), "takes part");
+  for (const kind of ["DaemonSet", "Job", "ReplicaSet", "Pod", "", "constructor"]) {
+    assert.equal(reasonOf({ kind }), "KindNotPlaced", kind);
+    assert.equal(isPlacedKind(kind), false);
+  }
+});
+
+test("placementGate() leaves the system's namespaces alone, whatever they say", () => {
+  for (const name of ["kube-system", "kube-public", "kube-node-lease", "coallocator"]) {
+    assert.equal(reasonOf(inNamespace(name, { [ENABLED]: "true" })), "NamespaceProtected", name);
+  }
+  assert.equal(reasonOf(inNamespace("kube-system-2")), "takes part");
+});
+
+test("placementGate() asks the selector of the configuration", () => {
+  assert.equal(reasonOf(inNamespace("shop", { team: "a" }), TEAM_A), "takes part");
+  const left = [{}, { team: "b" }, { team: "a", stage: "test" }];
+  for (const labels of left) {
+    assert.equal(reasonOf(inNamespace("shop", labels), TEAM_A), "NamespaceNotSelected");
+  }
+  const { matchExpressions } = TEAM_A.namespaceSelector ?? { matchExpressions: [] };
+  const notTest = { ...SCOPE, namespaceSelector: { matchLabels: {}, matchExpressions } };
+  assert.equal(reasonOf(inNamespace("shop"), notTest), "takes part");
+  assert.equal(reasonOf({ namespace: { name: "shop" } }, notTest), "NamespaceNotSelected");
+});
+
+test("placementGate() tells apart who opted out, who did not ask, and who can't be read", () => {
+  assert.equal(reasonOf(inNamespace("shop", { [ENABLED]: "false" })), "NamespaceOptedOut");
+  assert.equal(reasonOf({ labels: {} }), "PlacementOff");
+  assert.equal(reasonOf({ annotations: {} }), "PlacementUntuned");
+  const annotations = { [SPOT_PERCENTAGE]: "all", [PAUSED]: "yes" };
+  const answer = checkEligibility({ ...WEB, annotations }, SCOPE);
+  assert.ok(answer.wish === undefined);
+  const { reason, message, faults = [] } = answer;
+  assert.deepEqual([reason, message, faults.length], ["ConfigurationError", faults.join("; "), 2]);
+  assert.match(message, /spot-percentage .*"all".*; .*paused .*"yes"/);
+});
+
+test("placementGate() speaks of words only where they could count", () => {
+  const misspelt = { annotations: { [SPOT_PERCENTAGE]: "all" } };
+  assert.equal(reasonOf({ ...misspelt, kind: "Job" }), "KindNotPlaced");
+  assert.equal(reasonOf({ ...inNamespace("kube-public"), ...misspelt }), "NamespaceProtected");
+  assert.equal(reasonOf(misspelt, TEAM_A), "NamespaceNotSelected");
+});
