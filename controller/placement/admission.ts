@@ -103,8 +103,8 @@ export function createAdmissionDecider(
   function reserve(request: PlacementRequest): PlacementDecision {
     const { scope, readOnly } = rules();
     const gate = admissionGate(request, { facts, scope });
-    if (gate.wish === undefined) return gate;
-    const { workload, wish, only } = gate;
+    if (gate.spec === undefined) return gate;
+    const { workload, spec, only } = gate;
     const nowMs = clock.monotonic();
     tidy(nowMs);
     const pods = facts.podsOf(workload);
@@ -113,7 +113,7 @@ export function createAdmissionDecider(
     if (again !== undefined) return decisionOf(again);
     const { reservations, ...decision } = admitPod(before, {
       workload,
-      wish,
+      spec,
       pods,
       shortage: shortageOf(workload),
       pod: { ...request.pod, revision: request.revision },
@@ -164,15 +164,15 @@ function decisionOf(
   return { class: chosen, ...(deletionCost === undefined ? {} : { deletionCost }) };
 }
 
-/** The workload with its wish, or why the pod is left alone. */
+/** The workload with its spec, or why the pod is left alone. */
 export type AdmissionGate =
   | {
     readonly workload: KnownWorkload;
-    readonly wish: PlacementSpec;
+    readonly spec: PlacementSpec;
     /** The one class that volumes or hosts leave to the pod; absent: both. */
     readonly only?: NodeClass;
   }
-  | Extract<PlacementDecision, { readonly unplaced: unknown }> & { readonly wish?: undefined };
+  | Extract<PlacementDecision, { readonly unplaced: unknown }> & { readonly spec?: undefined };
 
 /** Passes the pod through the gate that the loop has, too. What is not known yet leaves it unplaced. */
 export function admissionGate(
@@ -189,12 +189,12 @@ export function admissionGate(
   const { kind, labels, annotations } = workload;
   const namespace = { name: request.namespace, words };
   const answer = checkEligibility({ kind, labels, annotations, namespace }, scope);
-  if (answer.wish !== undefined) {
-    const { bound, only } = request;
+  if (answer.spec !== undefined) {
+    const { pinned, only } = request;
     const allowed = facts.allowed(request).filter((one) => only === undefined || one === only);
     const [first] = allowed;
-    if (bound === true || first === undefined) return { unplaced: "NodesBound" };
-    return { workload, wish: answer.wish, ...(allowed.length === 1 ? { only: first } : {}) };
+    if (pinned === true || first === undefined) return { unplaced: "NodesBound" };
+    return { workload, spec: answer.spec, ...(allowed.length === 1 ? { only: first } : {}) };
   }
   if (answer.reason !== "ConfigurationError") return { unplaced: "NotPlaced" };
   const warning = `placement leaves the pods of ${kind} ${workload.name} as they are: ` +

@@ -97,7 +97,7 @@ Deno.test("createPodCounter() ends a reservation when its pod is seen", async ()
   assert.deepEqual(await ask(), { class: "spot", deletionCost: -2 });
   copies.pods.put({ ...pod, nodeName: "n1" });
   assert.equal(counter.reserved, 1);
-  copies.pods.put(storedPod(request, { name: "web-5f-unanswered" }));
+  copies.pods.put(storedPod(request, { name: "web-5f-unadmitted" }));
   assert.equal(counter.reserved, 1);
 });
 
@@ -229,7 +229,7 @@ Deno.test("createPodCounter() decides nothing until it has seen what its predece
   assert.deepEqual(await ask(), { class: "on-demand", deletionCost: -1 });
 });
 
-Deno.test("createPodCounter() leaves alone who takes no part, whose words are wrong, or is bound", async () => {
+Deno.test("createPodCounter() leaves alone who takes no part, whose words are wrong, or is pinned", async () => {
   const copies = manualCaches();
   const { ask, counter } = stage({ copies });
   const enabled = webDeployment(10);
@@ -241,8 +241,8 @@ Deno.test("createPodCounter() leaves alone who takes no part, whose words are wr
   copies.deployments.put({ ...enabled, metadata: { ...enabled.metadata, labels: {} } });
   assert.deepEqual(await ask(), { unplaced: "NotPlaced" });
   copies.deployments.put(enabled);
-  const bound = { ...requestOf("bound"), bound: true as const };
-  assert.deepEqual(await counter.decide(bound, SIGNAL), { unplaced: "NodesBound" });
+  const pinned = { ...requestOf("pinned"), pinned: true as const };
+  assert.deepEqual(await counter.decide(pinned, SIGNAL), { unplaced: "NodesBound" });
   copies.pods.synced = false;
   assert.deepEqual(await ask(), { unplaced: "NotSynced" });
   assert.equal(counter.reserved, 0);
@@ -281,9 +281,9 @@ function gateStage(spec: Parameters<typeof podRequest>[1] = {}) {
 
 const onlyOf = (gate: AdmissionGate) => "only" in gate ? gate.only : undefined;
 
-Deno.test("admissionGate() answers with the wish of a workload that takes part", () => {
+Deno.test("admissionGate() answers with the spec of a workload that takes part", () => {
   const answer = gateStage().gate();
-  assert.deepEqual(answer.wish, { spotPercentage: 70, minOnDemand: 0, paused: false });
+  assert.deepEqual(answer.spec, { spotPercentage: 70, minOnDemand: 0, paused: false });
 });
 
 Deno.test("admissionGate() says no to a namespace that opts out, and nothing where it is not known", () => {
@@ -301,7 +301,7 @@ Deno.test("admissionGate() leaves a pod with a volume that no class reaches, els
   const { gate, ask, copies } = gateStage({
     spec: { volumes: [{ name: "d", persistentVolumeClaim: { claimName: "data" } }] },
   });
-  const isPlaced = () => gate().wish !== undefined;
+  const isPlaced = () => gate().spec !== undefined;
   // A claim without a volume gets one where its first pod runs.
   assert.ok(isPlaced());
   const metadata = { name: "pv", uid: "pv", resourceVersion: "1" };
@@ -316,7 +316,7 @@ Deno.test("admissionGate() leaves a pod with a volume that no class reaches, els
   assert.deepEqual([isPlaced(), onlyOf(gate())], [true, "spot"]);
   // Its affinity names hosts of the other class, or it names its class itself.
   assert.deepEqual(ask({ only: "on-demand" }), { unplaced: "NodesBound" });
-  assert.deepEqual(ask({ bound: true }), { unplaced: "NodesBound" });
+  assert.deepEqual(ask({ pinned: true }), { unplaced: "NodesBound" });
   onto("kubernetes.io/hostname", "gone");
   assert.deepEqual(gate(), { unplaced: "NodesBound" });
   copies.namespaces.put({

@@ -19,7 +19,11 @@ import { CAPACITY } from "../../shared/api/placement_keys.ts";
 import type { Namespace } from "../../shared/api/namespace.ts";
 import type { Workload } from "../../shared/api/workload.ts";
 import type { CountedPod } from "../../shared/placement/admit_pod.ts";
-import { allowedClasses, knownNodes, volumeBounds } from "../../shared/placement/node_bounds.ts";
+import {
+  allowedClasses,
+  knownNodes,
+  volumeConstraints,
+} from "../../shared/placement/node_constraints.ts";
 import {
   classifyPod,
   type CountableNode,
@@ -184,7 +188,7 @@ export function createWebhookView(
       evicted: false,
     });
     const isAnswered = Object.hasOwn(pod.metadata.labels, CAPACITY);
-    return { ...standing, ...(isAnswered ? {} : { unanswered: true }) };
+    return { ...standing, ...(isAnswered ? {} : { unadmitted: true }) };
   }
 
   function ownerUID({ metadata: { namespace, owner } }: CountablePod): string | undefined {
@@ -202,7 +206,7 @@ export function createWebhookView(
     },
     allowed({ namespace, claims = [], bounds = [] }) {
       const { classes } = rules();
-      const all = [...bounds, ...volumeBounds({ namespace, claims }, volumes.byIndex)];
+      const all = [...bounds, ...volumeConstraints({ namespace, claims }, volumes.byIndex)];
       return allowedClasses(all, { classes, nodes: knownNodes(nodes.all, classes) });
     },
     podsOf({ kind, uid, namespace }) {

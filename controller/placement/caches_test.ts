@@ -7,7 +7,7 @@ import { createVirtualClock } from "../../simulation/virtual_clock.ts";
 import { sampleNode, samplePod } from "../../tests/contract/sample_objects.ts";
 import { createCaches } from "../allocation/caches.ts";
 import { cachedObjects, createPlacementInformers, createWebhookView } from "./caches.ts";
-import type { NodeTerm } from "../../shared/placement/node_bounds.ts";
+import type { NodeTerm } from "../../shared/placement/node_constraints.ts";
 import { NODE_CLASS_PRESETS } from "../../shared/placement/node_classes.ts";
 import {
   DB_OWNER,
@@ -129,7 +129,7 @@ Deno.test("createCopiedFacts() counts the pods that the workload owns, by class,
   const node = { name: "n1", uid: "n1", resourceVersion: "1" };
   copies.nodes.put({ metadata: node, labels: { "karpenter.sh/capacity-type": "spot" } });
   assert.deepEqual(
-    facts.podsOf(web).map((pod) => [pod.name, pod.class, pod.gone, pod.scheduled, pod.unanswered]),
+    facts.podsOf(web).map((pod) => [pod.name, pod.class, pod.gone, pod.scheduled, pod.unadmitted]),
     [
       ["web-5f-1", "spot", false, false, undefined],
       ["web-5f-2", "on-demand", true, false, true],

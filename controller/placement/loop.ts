@@ -120,14 +120,14 @@ export async function runPlacementLoop(
       observer?.looked?.(subject, { tookMs: clock.monotonic() - begunAt, ...what });
     };
     const answer = checkEligibility(eligibilityInput(workload, objects), config.scope);
-    if (answer.wish === undefined) {
+    if (answer.spec === undefined) {
       told.leftAlone(workload, answer);
       if (answer.reason === "ConfigurationError") tell({ action: answer.reason, result: "failed" });
       else leave(key);
       return {};
     }
     const pass = await placeWorkload(
-      { workload, moved, wish: answer.wish },
+      { workload, moved, spec: answer.spec },
       { parts: passParts, signal: term },
     );
     told.looked(workload, pass);

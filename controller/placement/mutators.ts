@@ -7,7 +7,7 @@ import type { AdmissionRequest, SentObject } from "../../shared/admission/admiss
 import type { Mutation, Mutator } from "../../shared/admission/mutator.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Log } from "../../shared/log.ts";
-import { namesClass, sentNodeBounds } from "../../shared/placement/node_bounds.ts";
+import { namesClass, sentNodeConstraints } from "../../shared/placement/node_constraints.ts";
 import { placementPatch } from "../../shared/placement/placement_patch.ts";
 import {
   type PlacementRequest,
@@ -43,11 +43,11 @@ export function createPlacementMutator(
   function affinityOf(
     object: SentObject,
     { namespace }: PlacementRequest,
-  ): Pick<PlacementRequest, "bound" | "only"> {
-    const bounds = sentNodeBounds(object);
+  ): Pick<PlacementRequest, "pinned" | "only"> {
+    const bounds = sentNodeConstraints(object);
     if (bounds.length === 0) return {};
     const [only, other] = facts.allowed({ namespace, bounds });
-    if (only === undefined || namesClass(bounds, rules().classes)) return { bound: true };
+    if (only === undefined || namesClass(bounds, rules().classes)) return { pinned: true };
     return other === undefined ? { only } : {};
   }
 

@@ -102,7 +102,7 @@ Deno.test("createPlacementMutator() says of a pod that its own affinity names it
   const { mutate, asked } = stage({ unplaced: "NodesBound" });
   await mutate(podRequest("1", { spec: affinityTo("karpenter.sh/capacity-type", "spot") }));
   await mutate(podRequest("2", { spec: affinityTo("zone", "spot") }));
-  assert.deepEqual(asked.map(({ bound, only }) => [bound, only]), [
+  assert.deepEqual(asked.map(({ pinned, only }) => [pinned, only]), [
     [true, undefined],
     [undefined, undefined],
   ]);
@@ -116,14 +116,14 @@ Deno.test("createPlacementMutator() tells of a pod's hosts the class that all of
   }
   const told = async (...hosts: readonly string[]) => {
     await mutate(podRequest("1", { spec: affinityTo("kubernetes.io/hostname", ...hosts) }));
-    const { bound, only } = asked.at(-1)!;
-    return { bound, only };
+    const { pinned, only } = asked.at(-1)!;
+    return { pinned, only };
   };
-  assert.deepEqual(await told("s0", "s1"), { bound: undefined, only: "spot" });
-  assert.deepEqual(await told("o0", "gone"), { bound: undefined, only: "on-demand" });
-  assert.deepEqual(await told("s0", "o0"), { bound: undefined, only: undefined });
+  assert.deepEqual(await told("s0", "s1"), { pinned: undefined, only: "spot" });
+  assert.deepEqual(await told("o0", "gone"), { pinned: undefined, only: "on-demand" });
+  assert.deepEqual(await told("s0", "o0"), { pinned: undefined, only: undefined });
   // Where the node is, nobody knows.
-  assert.deepEqual(await told("gone"), { bound: true, only: undefined });
+  assert.deepEqual(await told("gone"), { pinned: true, only: undefined });
 });
 
 function affinityTo(key: string, ...values: readonly string[]) {

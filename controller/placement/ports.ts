@@ -11,7 +11,7 @@ import type { PlacementRequest, UnplacedReason } from "../../shared/placement/pl
 import type { Informer } from "../../shared/control/informer.ts";
 import type { ApiObject } from "../../shared/control/list_watch.ts";
 import type { CountedPod } from "../../shared/placement/admit_pod.ts";
-import type { NodeBounds } from "../../shared/placement/node_bounds.ts";
+import type { NodeConstraint } from "../../shared/placement/node_constraints.ts";
 import type { LabeledObject } from "../../shared/placement/placement_spec.ts";
 import type { PlacedWorkload } from "../../shared/placement/split.ts";
 import type { NodeRules } from "../../shared/placement/placed_pod.ts";
@@ -134,9 +134,9 @@ export interface KnownWorkload extends PlacedWorkload, LabeledObject {
 export type OwnedPod = Pick<PlacementRequest, "namespace" | "owner">;
 
 /** What may bind a pod's nodes. */
-export interface BoundPod extends Pick<PlacementRequest, "namespace" | "claims"> {
+export interface ConstrainedPod extends Pick<PlacementRequest, "namespace" | "claims"> {
   /** Beside its volumes. @default {[]} */
-  readonly bounds?: readonly NodeBounds[];
+  readonly bounds?: readonly NodeConstraint[];
 }
 
 /** What is known of the cluster. */
@@ -148,7 +148,7 @@ export interface WebhookView {
   /** Undefined while it is not known. */
   namespace(name: string): LabeledObject | undefined;
   /** Classes of which volumes and bounds allow a node. */
-  allowed(pod: BoundPod): readonly NodeClass[];
+  allowed(pod: ConstrainedPod): readonly NodeClass[];
   /** All pods that the workload owns, of whatever revision. */
   podsOf(workload: KnownWorkload): readonly CountedPod[];
   /** Calls whenever an object changed, until the returned function is called. */

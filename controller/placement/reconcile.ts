@@ -55,11 +55,11 @@ export interface PlacementPassParts {
   readonly signs: DepartureTimes;
 }
 
-/** The workload with its wish. */
+/** The workload with its spec. */
 export interface WishedWorkload {
   readonly workload: Workload;
   readonly moved: ReplicaStatus;
-  readonly wish: PlacementSpec;
+  readonly spec: PlacementSpec;
 }
 
 /** What was sent for a pod, and answered; without an answer it would have been sent. */
@@ -91,7 +91,7 @@ export interface PlacementResult {
 
 /** Looks, and acts. Throws nothing that a server says: see `failure`. */
 export async function placeWorkload(
-  { workload, moved, wish }: WishedWorkload,
+  { workload, moved, spec }: WishedWorkload,
   { parts, signal }: { readonly parts: PlacementPassParts; readonly signal: AbortSignal },
 ): Promise<PlacementResult> {
   const { caches, config, book, clock, rate, evicted, refused } = parts;
@@ -101,21 +101,21 @@ export async function placeWorkload(
   const pods = placedPodsOf(workload, look);
   const remembered = { kind: moved.kind, metadata: workload.metadata };
   const memory = book.memoryOf(remembered, nowMs);
-  const { shortage: before, vainMoves, ...others } = memory;
+  const { shortage: before, ineffectiveMoves, ...others } = memory;
   const evictionFromMs = nowMs + rate.wait(clock.monotonic());
-  const facts = { ...memory, workload: moved, wish, evictionFromMs, nowMs };
+  const facts = { ...memory, workload: moved, spec, evictionFromMs, nowMs };
   const movable = pods.map(deniedPod);
   const first = nextMove({ ...facts, pods: movable }, config);
   const next = "move" in first
     ? nextMove({ ...facts, pods: withBudgets(movable, { workload, objects }) }, config)
     : first;
-  const asWished = "wait" in next && next.wait === "AsWished";
-  const shortage = nextShortage(before, { pods, asWished, nowMs }, config.shortage);
+  const asSpecified = "wait" in next && next.wait === "AsWished";
+  const shortage = nextShortage(before, { pods, asSpecified, nowMs }, config.shortage);
   // Once all is as wished the moves before have helped.
-  const isHealed = asWished && vainMoves !== undefined;
+  const isHealed = asSpecified && ineffectiveMoves !== undefined;
   const after: PlacementMemory = {
     ...others,
-    ...(vainMoves === undefined || isHealed ? {} : { vainMoves }),
+    ...(ineffectiveMoves === undefined || isHealed ? {} : { ineffectiveMoves }),
     ...(shortage === undefined ? {} : { shortage }),
   };
   const isNews = isHealed || !isSame(shortage, before);
@@ -129,9 +129,9 @@ export async function placeWorkload(
   /** Others are moved in place of who may not be evicted. */
   function deniedPod(pod: PlacedPod): PlacedPod {
     const denial = refused.denial(pod.uid, clock.monotonic());
-    return pod.bound !== undefined || denial === undefined
+    return pod.pinned !== undefined || denial === undefined
       ? pod
-      : { ...pod, bound: `its eviction was denied: ${denial}` };
+      : { ...pod, pinned: `its eviction was denied: ${denial}` };
   }
 
   /** One part that fails leaves the others; whoever was told to end begins nothing. */
@@ -155,8 +155,8 @@ export async function placeWorkload(
     return pod?.metadata.uid === uid && holds(placedPod(pod, look));
   }
 
-  function mayGo({ uid, bound }: PlacedPod): boolean {
-    return bound === undefined && refused.of(uid, clock.monotonic()) === undefined;
+  function mayGo({ uid, pinned }: PlacedPod): boolean {
+    return pinned === undefined && refused.of(uid, clock.monotonic()) === undefined;
   }
 
   async function evict(pod: PlacedPod, why: string): Promise<void> {
@@ -176,7 +176,7 @@ export async function placeWorkload(
   }
 
   async function leaveNodes(): Promise<void> {
-    if (wish.paused) return;
+    if (spec.paused) return;
     for (const pod of pods) {
       if (!leavesAtOnce(pod) || !mayGo(pod) || !isStill(pod, leavesAtOnce)) continue;
       await evict(pod, leavingWords(pod));
@@ -208,18 +208,18 @@ export async function placeWorkload(
     const answer = evictions.at(-1)?.answer?.is;
     const isTried = answer === "evicted" || answer === "forbidden";
     if (leaves || !isTried || signal.aborted) return;
-    const misplaced = misplacedCount(pods, { ...moved, wish });
-    const { spotPercentage, minOnDemand } = wish;
-    const now = { misplaced, wish: { spotPercentage, minOnDemand } };
-    const count = ineffectiveMoveCount(vainMoves, now);
+    const misplaced = misplacedCount(pods, { ...moved, spec });
+    const { spotPercentage, minOnDemand } = spec;
+    const now = { misplaced, spec: { spotPercentage, minOnDemand } };
+    const count = ineffectiveMoveCount(ineffectiveMoves, now);
     // Not before: a move that is not tried, or that a budget puts off, is none in vain.
-    await know({ ...after, lastMoveAtMs: nowMs, vainMoves: { count, ...now } });
+    await know({ ...after, lastMoveAtMs: nowMs, ineffectiveMoves: { count, ...now } });
   }
 
   async function tellCosts(): Promise<void> {
     if (moved.kind !== "Deployment" || config.readOnly) return;
     const revisions = Map.groupBy(pods, ({ revision }) => revision).values();
-    const changes = [...revisions].flatMap((revision) => costChanges(revision, wish));
+    const changes = [...revisions].flatMap((revision) => costChanges(revision, spec));
     await Promise.all(changes.map(({ pod: { name, uid }, cost }) =>
       parts.permits.run(async () => {
         if (!signal.aborted) await parts.costs.write({ namespace, name, uid }, cost);
@@ -237,8 +237,8 @@ export async function placeWorkload(
     shortage: { before, after: shortage, unplaced: unplacedInFallback(pods, { shortage, nowMs }) },
     replicas: {
       actual: runningByClass(pods),
-      desired: splitReplicas(moved.replicas, wish),
-      floor: floorOf(moved.replicas, wish),
+      desired: splitReplicas(moved.replicas, spec),
+      floor: floorOf(moved.replicas, spec),
       pendingMs: nowMs - Math.min(nowMs, ...waiting.map(sinceMs)),
     },
     againInMs: Math.min(

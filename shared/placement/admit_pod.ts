@@ -32,7 +32,7 @@ export interface CountedPod extends ObservedPod, Pick<PlacedPod, "gone" | "sched
 /** What an admission looks at. */
 export interface AdmissionInput {
   readonly workload: PlacedWorkload;
-  readonly wish: SplitSpec;
+  readonly spec: SplitSpec;
   /** All pods of the workload that are seen, of whatever revision. */
   readonly pods: readonly CountedPod[];
   readonly shortage: ShortagePhase;
@@ -101,14 +101,14 @@ export function admitPod(
   // Who may have come to nothing, as others deny creations after us, fills no floor.
   const sure = countsOf(revision, { reservations: keep(nowMs), counted });
   const lacksFloor = workload.kind === "Deployment" &&
-    sure["on-demand"] < floorOf(workload.replicas, facts.wish);
+    sure["on-demand"] < floorOf(workload.replicas, facts.spec);
   const counts = lacksFloor ? sure : countsOf(revision, { reservations, counted });
   const free = lacksFloor ? "on-demand" : classOf(facts, { reservations, counts });
   const chosen = facts.only ?? free;
   const answer = {
     class: chosen,
     ...(workload.kind === "Deployment"
-      ? { deletionCost: costOf(counts[chosen] + 1, { class: chosen, wish: facts.wish }) }
+      ? { deletionCost: costOf(counts[chosen] + 1, { class: chosen, spec: facts.spec }) }
       : {}),
   };
   if (facts.dryRun) return { ...answer, reservations: present };
@@ -133,15 +133,15 @@ function countsOf(
 }
 
 function classOf(
-  { workload, wish, shortage, pods, pod }: AdmissionInput,
+  { workload, spec, shortage, pods, pod }: AdmissionInput,
   { reservations, counts }: { readonly reservations: Reservations; readonly counts: ClassCounts },
 ): NodeClass {
   if (shortage === "fallback") return "on-demand";
   if (shortage === "returning" && isSpotUnderWay(pods, reservations)) return "on-demand";
   const ordinal = ordinalOf(pod.name ?? "");
   return workload.kind === "StatefulSet" && ordinal !== undefined
-    ? ordinalClass(ordinal, { ...workload, wish })
-    : nextClass(counts, wish);
+    ? ordinalClass(ordinal, { ...workload, spec })
+    : nextClass(counts, spec);
 }
 
 /** After a shortage pods return one by one: the next when the one before has found a node. */

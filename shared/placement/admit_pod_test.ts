@@ -9,7 +9,7 @@ function test(name: string, fn: () => void): void {
 
 const FACTS: AdmissionInput = {
   workload: { kind: "Deployment", replicas: 10 },
-  wish: { spotPercentage: 70, minOnDemand: 0 },
+  spec: { spotPercentage: 70, minOnDemand: 0 },
   pods: [],
   shortage: "none",
   pod: { revision: "r1", generateName: "web-" },
@@ -87,7 +87,7 @@ test("admitPod() takes a pod more than there may be for one that was lost", () =
 });
 
 test("admitPod() fills the floor whichever creations came to nothing", () => {
-  const wish = { spotPercentage: 100, minOnDemand: 2 };
+  const spec = { spotPercentage: 100, minOnDemand: 2 };
   const workload = { kind: "Deployment", replicas: 3 } as const;
   // Each bit is a creation, the lowest first: 1 is one that another webhook denied.
   for (let denied = 0; denied < 2 ** 8; denied++) {
@@ -98,7 +98,7 @@ test("admitPod() fills the floor whichever creations came to nothing", () => {
       let reservations: Reservations = noReservations();
       for (let index = 0; made.length < 3; index++) {
         const seen = isSeen ? pods : [];
-        const facts = { ...FACTS, wish, workload, pods: seen, nowMs: 5 * index };
+        const facts = { ...FACTS, spec, workload, pods: seen, nowMs: 5 * index };
         const answer = admitPod(reservations, facts);
         reservations = answer.reservations;
         if ((denied >> index) % 2 === 1) continue;
@@ -144,7 +144,7 @@ test("admitPod() tells a StatefulSet's pods apart by their ordinals", () => {
 test("admitPod() sends a pod where alone it can run, and divides the others around it", () => {
   const fallback = { only: "spot", shortage: "fallback" } as const;
   assert.equal(admitted(1, fallback), "s");
-  assert.equal(admitted(1, { only: "spot", wish: { spotPercentage: 0, minOnDemand: 5 } }), "s");
+  assert.equal(admitted(1, { only: "spot", spec: { spotPercentage: 0, minOnDemand: 5 } }), "s");
   let reservations: Reservations = noReservations();
   const made = (["spot", "spot", undefined, undefined] as const).map((only) => {
     const answer = admitPod(reservations, { ...FACTS, ...(only === undefined ? {} : { only }) });

@@ -29,9 +29,9 @@ export interface CostChange {
  */
 export function costOf(
   nth: number,
-  { class: of, wish }: { readonly class: NodeClass; readonly wish: SplitSpec },
+  { class: of, spec }: { readonly class: NodeClass; readonly spec: SplitSpec },
 ): number {
-  const { spotPercentage, minOnDemand } = wish;
+  const { spotPercentage, minOnDemand } = spec;
   const replicas = of === "spot"
     ? Math.max(Math.ceil(100 * nth / spotPercentage), nth + minOnDemand)
     : nth <= minOnDemand
@@ -45,10 +45,10 @@ export function costOf(
  * The changes that give the pods of one revision their costs: each class the first of its costs, one each.
  * Whoever has one of them keeps it; the others get the rest, those who are there for longest the highest.
  */
-export function costChanges(pods: readonly PlacedPod[], wish: SplitSpec): readonly CostChange[] {
+export function costChanges(pods: readonly PlacedPod[], spec: SplitSpec): readonly CostChange[] {
   return (["spot", "on-demand"] as const).flatMap((one) => {
     const members = pods.filter((pod) => pod.class === one && !pod.gone);
-    const free = new Set(members.map((_, index) => costOf(index + 1, { class: one, wish })));
+    const free = new Set(members.map((_, index) => costOf(index + 1, { class: one, spec })));
     const without = members.filter(({ deletionCost }) =>
       deletionCost === undefined || !free.delete(deletionCost)
     ).toSorted((a, b) => a.createdAtMs - b.createdAtMs || (a.uid < b.uid ? -1 : 1));

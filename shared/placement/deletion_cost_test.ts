@@ -8,8 +8,8 @@ function test(name: string, fn: () => void): void {
 }
 
 function costs(of: NodeClass, spotPercentage: number, minOnDemand: number): readonly number[] {
-  const wish = { spotPercentage, minOnDemand };
-  return [1, 2, 3].map((nth) => costOf(nth, { class: of, wish }));
+  const spec = { spotPercentage, minOnDemand };
+  return [1, 2, 3].map((nth) => costOf(nth, { class: of, spec }));
 }
 
 test("costOf() is minus the number of replicas that asks for the pod", () => {
@@ -28,9 +28,9 @@ test("costOf() lets what is never asked for go before all else", () => {
 });
 
 test("costChanges() writes what is missing, the highest to those who are there for longest", () => {
-  const wish = { spotPercentage: 70, minOnDemand: 0 };
+  const spec = { spotPercentage: 70, minOnDemand: 0 };
   assert.deepEqual(
-    costChanges(placedPods({ spot: 3, "on-demand": 2 }), wish)
+    costChanges(placedPods({ spot: 3, "on-demand": 2 }), spec)
       .map(({ pod, cost }) => `${pod.name} ${cost}`),
     [
       "web-spot-x1 -2",
@@ -43,14 +43,14 @@ test("costChanges() writes what is missing, the highest to those who are there f
 });
 
 test("costChanges() leaves alone who has one of the costs, and gives none twice", () => {
-  const wish = { spotPercentage: 50, minOnDemand: 0 };
+  const spec = { spotPercentage: 50, minOnDemand: 0 };
   const pods = [
     placedPod("a", { deletionCost: -3 }),
     placedPod("b", { deletionCost: -3 }),
     placedPod("c", { deletionCost: -9 }),
     placedPod("d", { deletionCost: -3, gone: true }),
   ];
-  assert.deepEqual(costChanges(pods, wish).map(({ pod, cost }) => [pod.name, cost]), [
+  assert.deepEqual(costChanges(pods, spec).map(({ pod, cost }) => [pod.name, cost]), [
     ["b", -1],
     ["c", -5],
   ]);

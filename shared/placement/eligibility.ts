@@ -50,9 +50,9 @@ export interface EligibilityInput extends LabeledObject {
 
 /** What may happen to the workload's pods. */
 export type Eligibility =
-  | { readonly wish: PlacementSpec; readonly faults?: undefined }
+  | { readonly spec: PlacementSpec; readonly faults?: undefined }
   | {
-    readonly wish?: undefined;
+    readonly spec?: undefined;
     readonly reason: PlacementReason;
     readonly message: string;
     /** Each part of the message, where that has some: what is wrong with the words. */
@@ -78,7 +78,7 @@ const namespaceIsSelected: GateRule = ({ namespace: { name, words } }, { namespa
 /** In this order, and before any word is read: whoever can't take part hears nothing of annotations. */
 const RULES: readonly GateRule[] = [kindIsPlaced, namespaceIsNobodys, namespaceIsSelected];
 
-/** The wish of a workload that takes part; otherwise the reason why its pods are left as they are. */
+/** The spec of a workload that takes part; otherwise the reason why its pods are left as they are. */
 export function checkEligibility(subject: EligibilityInput, scope: PlacementScope): Eligibility {
   for (const rule of RULES) {
     const answer = rule(subject, scope);
@@ -96,7 +96,7 @@ export function isPlacedKind(kind: string): kind is PlacedKind {
 function answerOf(reading: SpecReading, namespace: string): Eligibility {
   switch (reading.is) {
     case "wished":
-      return { wish: reading.wish };
+      return { spec: reading.spec };
     case "off":
       return { reason: "PlacementOff", message: 'spotalis.io/enabled is not "true"' };
     case "namespace-off":

@@ -30,7 +30,7 @@ const WEB: EligibilityInput = {
 
 function reasonOf(changes: Partial<EligibilityInput>, scope = SCOPE): string {
   const answer = checkEligibility({ ...WEB, ...changes }, scope);
-  return answer.wish === undefined ? answer.reason : "takes part";
+  return answer.spec === undefined ? answer.reason : "takes part";
 }
 
 function inNamespace(
@@ -40,11 +40,11 @@ function inNamespace(
   return { ...WEB, namespace: { name, words: { labels, annotations: {} } } };
 }
 
-test("placementGate() gives the wish of a workload that takes part", () => {
-  const wish = { spotPercentage: 70, minOnDemand: 0, paused: false };
-  assert.deepEqual(checkEligibility(WEB, SCOPE), { wish });
+test("placementGate() gives the spec of a workload that takes part", () => {
+  const spec = { spotPercentage: 70, minOnDemand: 0, paused: false };
+  assert.deepEqual(checkEligibility(WEB, SCOPE), { spec });
   const window = { schedule: "0 2 * * *", durationMs: 1000 };
-  assert.deepEqual(checkEligibility(WEB, { ...SCOPE, window }), { wish: { ...wish, window } });
+  assert.deepEqual(checkEligibility(WEB, { ...SCOPE, window }), { spec: { ...spec, window } });
 });
 
 test("placementGate() takes Deployments and StatefulSets", () => {
@@ -80,7 +80,7 @@ test("placementGate() tells apart who opted out, who did not ask, and who can't 
   assert.equal(reasonOf({ annotations: {} }), "PlacementUntuned");
   const annotations = { [SPOT_PERCENTAGE]: "all", [PAUSED]: "yes" };
   const answer = checkEligibility({ ...WEB, annotations }, SCOPE);
-  assert.ok(answer.wish === undefined);
+  assert.ok(answer.spec === undefined);
   const { reason, message, faults = [] } = answer;
   assert.deepEqual([reason, message, faults.length], ["ConfigurationError", faults.join("; "), 2]);
   assert.match(message, /spot-percentage .*"all".*; .*paused .*"yes"/);

@@ -8,17 +8,17 @@ function test(name: string, fn: () => void): void {
 }
 
 test("movesInVain() counts until one has helped, or something else is wished", () => {
-  const wish = { spotPercentage: 50, minOnDemand: 0 };
-  const last = { count: 4, misplaced: 3, wish };
-  assert.equal(ineffectiveMoveCount(undefined, { misplaced: 3, wish }), 0);
-  assert.equal(ineffectiveMoveCount(last, { misplaced: 2, wish }), 0);
-  assert.equal(ineffectiveMoveCount(last, { misplaced: 3, wish: { ...wish } }), 5);
-  assert.equal(ineffectiveMoveCount(last, { misplaced: 4, wish }), 5);
+  const spec = { spotPercentage: 50, minOnDemand: 0 };
+  const last = { count: 4, misplaced: 3, spec };
+  assert.equal(ineffectiveMoveCount(undefined, { misplaced: 3, spec }), 0);
+  assert.equal(ineffectiveMoveCount(last, { misplaced: 2, spec }), 0);
+  assert.equal(ineffectiveMoveCount(last, { misplaced: 3, spec: { ...spec } }), 5);
+  assert.equal(ineffectiveMoveCount(last, { misplaced: 4, spec }), 5);
   assert.equal(
-    ineffectiveMoveCount(last, { misplaced: 4, wish: { ...wish, spotPercentage: 70 } }),
+    ineffectiveMoveCount(last, { misplaced: 4, spec: { ...spec, spotPercentage: 70 } }),
     0,
   );
-  assert.equal(ineffectiveMoveCount(last, { misplaced: 4, wish: { ...wish, minOnDemand: 1 } }), 0);
+  assert.equal(ineffectiveMoveCount(last, { misplaced: 4, spec: { ...spec, minOnDemand: 1 } }), 0);
 });
 
 test("cooldownAfter() doubles up to three minutes, and is never shorter than asked", () => {
@@ -34,8 +34,8 @@ test("cooldownAfter() doubles up to three minutes, and is never shorter than ask
 });
 
 test("misplacedCount() is the number of moves that are left, by revision and by ordinal", () => {
-  const wish = { spotPercentage: 50, minOnDemand: 0 };
-  const options = { kind: "Deployment" as const, replicas: 4, wish };
+  const spec = { spotPercentage: 50, minOnDemand: 0 };
+  const options = { kind: "Deployment" as const, replicas: 4, spec };
   assert.equal(misplacedCount(placedPods({ spot: 4 }), options), 2);
   assert.equal(misplacedCount(placedPods({ spot: 2, "on-demand": 2 }), options), 0);
   assert.equal(misplacedCount(placedPods({ spot: 4 }, { gone: true }), options), 0);

@@ -26,14 +26,14 @@ export interface ReplicaStatus extends PlacedWorkload {
 /** What is looked at. */
 export interface NextMoveInput {
   readonly workload: ReplicaStatus;
-  readonly wish: PlacementSpec;
+  readonly spec: PlacementSpec;
   /** Pods that the workload owns, of all revisions, also those that are gone. */
   readonly pods: readonly PlacedPod[];
   readonly shortage?: Shortage | undefined;
   /** When a replica of it was last moved, ms since 1970; absent: never. */
   readonly lastMoveAtMs?: number | undefined;
   /** How much the last move has helped; absent: it is not known. */
-  readonly vainMoves?: IneffectiveMoves | undefined;
+  readonly ineffectiveMoves?: IneffectiveMoves | undefined;
   /** From when on the cluster may evict one more pod, ms since 1970. */
   readonly evictionFromMs: number;
   readonly nowMs: number;
@@ -60,7 +60,7 @@ interface Considered extends NextMoveInput {
   readonly moves: readonly Move[];
   readonly cooldownMs: number;
   /** Moves in a row that have not helped. */
-  readonly inVain: number;
+  readonly ineffective: number;
 }
 
 type MoveCheck = (considered: Considered) => MoveWait | undefined;
@@ -86,8 +86,8 @@ const somethingIsMisplaced: MoveCheck = ({ moves }) =>
     ? undefined
     : { wait: "AsWished", message: "each replica is where it should be" };
 
-const moveIsNotPaused: MoveCheck = ({ wish }) =>
-  wish.paused ? { wait: "PlacementPaused", message: "spotalis.io/paused is set" } : undefined;
+const moveIsNotPaused: MoveCheck = ({ spec }) =>
+  spec.paused ? { wait: "PlacementPaused", message: "spotalis.io/paused is set" } : undefined;
 
 /** What goes to on-demand needs no spot node. */
 const spotIsNotShort: MoveCheck = ({ moves, shortage, nowMs }) =>
@@ -96,7 +96,7 @@ const spotIsNotShort: MoveCheck = ({ moves, shortage, nowMs }) =>
     ? undefined
     : { wait: "SpotFallback", message: "spot nodes are short", untilMs: shortage.untilMs };
 
-const windowIsOpen: MoveCheck = ({ wish: { window }, nowMs }) => {
+const windowIsOpen: MoveCheck = ({ spec: { window }, nowMs }) => {
   if (window === undefined || isWindowOpen(window, nowMs)) return undefined;
   const untilMs = nextOpeningMs(window, nowMs);
   return {
@@ -107,12 +107,12 @@ const windowIsOpen: MoveCheck = ({ wish: { window }, nowMs }) => {
 };
 
 const cooldownIsOver: MoveCheck = (
-  { lastMoveAtMs = -Infinity, cooldownMs: usualMs, inVain, nowMs },
+  { lastMoveAtMs = -Infinity, cooldownMs: usualMs, ineffective, nowMs },
 ) => {
-  const cooldownMs = cooldownAfter(inVain, usualMs);
+  const cooldownMs = cooldownAfter(ineffective, usualMs);
   if (nowMs >= lastMoveAtMs + cooldownMs) return undefined;
   const doubt = "is the webhook asked, and may pods be evicted?";
-  const why = inVain === 0 ? "" : `, as ${inVain} in a row have not helped: ${doubt}`;
+  const why = ineffective === 0 ? "" : `, as ${ineffective} in a row have not helped: ${doubt}`;
   return {
     wait: "MoveCooldown",
     message: `it lasts ${cooldownMs / 1000} s after a move${why}`,
@@ -138,14 +138,17 @@ const CHECKS: readonly MoveCheck[] = [
 
 /** The one pod to evict now, or the reason to wait. Who leaves its node in turn goes first. */
 export function nextMove(
-  { wish, workload, pods, ...facts }: NextMoveInput,
+  { spec, workload, pods, ...facts }: NextMoveInput,
   { cooldownMs = 10_000 }: MoveOptions = {},
 ): NextMove {
   const leaving = pods.filter(leavesInTurn).map((pod): Move => ({ pod, to: pod.class }));
-  const moves = leaving.length > 0 ? leaving : misplaced(pods, { ...workload, wish });
-  const misplacedNow = misplacedCount(pods, { ...workload, wish });
-  const inVain = ineffectiveMoveCount(facts.vainMoves, { misplaced: misplacedNow, wish });
-  const considered = { ...facts, wish, workload, pods, moves, cooldownMs, inVain };
+  const moves = leaving.length > 0 ? leaving : misplaced(pods, { ...workload, spec });
+  const misplacedNow = misplacedCount(pods, { ...workload, spec });
+  const ineffective = ineffectiveMoveCount(facts.ineffectiveMoves, {
+    misplaced: misplacedNow,
+    spec,
+  });
+  const considered = { ...facts, spec, workload, pods, moves, cooldownMs, ineffective };
   for (const check of CHECKS) {
     const wait = check(considered);
     if (wait !== undefined) return wait;
@@ -155,16 +158,16 @@ export function nextMove(
 }
 
 function chosen(moves: readonly Move[]): NextMove {
-  const free = moves.filter(({ pod }) => pod.bound === undefined);
+  const free = moves.filter(({ pod }) => pod.pinned === undefined);
   const move = free.find(({ pod }) => pod.budget === undefined);
   if (move !== undefined) return { move };
   const [first] = free;
   return first === undefined
-    ? { wait: "NoneEvictable", message: told(moves[0], "bound") }
+    ? { wait: "NoneEvictable", message: told(moves[0], "pinned") }
     : { wait: "BlockedByPDB", message: told(first, "budget") };
 }
 
-function told(move: Move | undefined, by: "bound" | "budget"): string {
+function told(move: Move | undefined, by: "pinned" | "budget"): string {
   return `pod ${move?.pod.name}: ${move?.pod[by]}`;
 }
 

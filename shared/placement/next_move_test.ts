@@ -23,7 +23,7 @@ function all(one: PlacedPod["class"], changes: Partial<PlacedPod> = {}): NextMov
       ready: 4,
       updated: 4,
     },
-    wish: WISH,
+    spec: WISH,
     pods: placedPods({ [one]: 4 }, changes),
     evictionFromMs: 0,
     nowMs: NOW_MS,
@@ -57,8 +57,8 @@ test("nextMove() lets pods go first that leave their node in turn, one of a whol
   const late = { ...first, ...leaving, departsSinceMs: first.createdAtMs - 1 };
   assert.equal(told({ ...SPOT, pods: [late, second, ...others] }), "NotWhole");
   assert.equal(told({ ...drained, workload: { ...SPOT.workload, ready: 3 } }), "NotWhole");
-  assert.equal(told({ ...drained, wish: { ...WISH, paused: true } }), "PlacementPaused");
-  assert.equal(told({ ...drained, wish: { ...WISH, window: NIGHT } }), "WindowClosed");
+  assert.equal(told({ ...drained, spec: { ...WISH, paused: true } }), "PlacementPaused");
+  assert.equal(told({ ...drained, spec: { ...WISH, window: NIGHT } }), "WindowClosed");
   assert.equal(told({ ...drained, lastMoveAtMs: NOW_MS - 1 }), "MoveCooldown");
   assert.equal(told({ ...drained, shortage: SHORT }), "SpotFallback");
 });
@@ -79,9 +79,9 @@ test("nextMove() waits until the workload is whole, by its status and by its pod
 });
 
 test("nextMove() waits with a reason, and says until when", () => {
-  assert.equal(told({ ...SPOT, wish: { ...WISH, paused: true } }), "PlacementPaused");
+  assert.equal(told({ ...SPOT, spec: { ...WISH, paused: true } }), "PlacementPaused");
   const waits: readonly (readonly [Partial<NextMoveInput>, string, number])[] = [
-    [{ wish: { ...WISH, window: NIGHT } }, "WindowClosed", NOW_MS + 10 * 3_600_000],
+    [{ spec: { ...WISH, window: NIGHT } }, "WindowClosed", NOW_MS + 10 * 3_600_000],
     [{ lastMoveAtMs: NOW_MS - 9_999 }, "MoveCooldown", NOW_MS + 1],
     [{ evictionFromMs: NOW_MS + 7 }, "EvictionRate", NOW_MS + 7],
   ];
@@ -102,20 +102,20 @@ test("nextMove() keeps pods off spot nodes that are short, and moves others to o
   );
 });
 
-test("nextMove() passes over pods that are bound, and waits where all of them are", () => {
+test("nextMove() passes over pods that are pinned, and waits where all of them are", () => {
   const bind = (count: number, facts: NextMoveInput, by: Partial<PlacedPod>): NextMoveInput => ({
     ...facts,
     pods: facts.pods.map((pod, index) => index >= 4 - count ? { ...pod, ...by } : pod),
   });
-  const bound = { bound: "volume data" };
-  assert.equal(told(bind(2, SPOT, bound)), "web-spot-x2 to on-demand");
-  assert.deepEqual(nextMove(bind(4, SPOT, bound)), {
+  const pinned = { pinned: "volume data" };
+  assert.equal(told(bind(2, SPOT, pinned)), "web-spot-x2 to on-demand");
+  assert.deepEqual(nextMove(bind(4, SPOT, pinned)), {
     wait: "NoneEvictable",
     message: "pod web-spot-x4: volume data",
   });
   const budget = { budget: "budget web" };
   assert.equal(told(bind(2, SPOT, budget)), "web-spot-x2 to on-demand");
-  const blocked = nextMove(bind(1, bind(4, SPOT, budget), bound));
+  const blocked = nextMove(bind(1, bind(4, SPOT, budget), pinned));
   assert.deepEqual(blocked, {
     wait: "BlockedByPDB",
     message: "pod web-spot-x3: budget web",
@@ -125,7 +125,7 @@ test("nextMove() passes over pods that are bound, and waits where all of them ar
 test("nextMove() tells first what is wrong, then who holds it back, then what passes by itself", () => {
   const facts: NextMoveInput = {
     ...all("on-demand", { budget: "budget web" }),
-    wish: { ...WISH, paused: true, window: NIGHT },
+    spec: { ...WISH, paused: true, window: NIGHT },
     shortage: { untilMs: NOW_MS + 1, rounds: 1 },
     lastMoveAtMs: NOW_MS,
     evictionFromMs: NOW_MS + 1,
@@ -135,11 +135,11 @@ test("nextMove() tells first what is wrong, then who holds it back, then what pa
   order.push(
     told({ ...facts, pods: placedPods({ spot: 2, "on-demand": 2 }) }),
     told(facts),
-    told({ ...facts, wish: { ...WISH, window: NIGHT } }),
-    told({ ...calm, lastMoveAtMs: NOW_MS, wish: { ...WISH, window: NIGHT } }),
-    told({ ...calm, lastMoveAtMs: NOW_MS, wish: WISH }),
-    told({ ...calm, wish: WISH }),
-    told({ ...calm, wish: WISH, evictionFromMs: 0 }),
+    told({ ...facts, spec: { ...WISH, window: NIGHT } }),
+    told({ ...calm, lastMoveAtMs: NOW_MS, spec: { ...WISH, window: NIGHT } }),
+    told({ ...calm, lastMoveAtMs: NOW_MS, spec: WISH }),
+    told({ ...calm, spec: WISH }),
+    told({ ...calm, spec: WISH, evictionFromMs: 0 }),
   );
   assert.deepEqual(order, [
     "NotWhole",
@@ -154,15 +154,15 @@ test("nextMove() tells first what is wrong, then who holds it back, then what pa
 });
 
 test("nextMove() waits for longer after moves that have not helped, and says so", () => {
-  const vainMoves = { count: 1, misplaced: 2, wish: WISH };
-  const facts = { ...SPOT, lastMoveAtMs: NOW_MS - 30_000, vainMoves };
+  const ineffectiveMoves = { count: 1, misplaced: 2, spec: WISH };
+  const facts = { ...SPOT, lastMoveAtMs: NOW_MS - 30_000, ineffectiveMoves };
   const next = nextMove(facts);
   assert.ok("wait" in next);
   assert.deepEqual([next.wait, next.untilMs], ["MoveCooldown", NOW_MS + 10_000]);
   assert.match(next.message, / 40 s .* 2 /);
   // One that has helped: of three that were misplaced two are left.
   assert.equal(
-    told({ ...facts, vainMoves: { ...vainMoves, misplaced: 3 } }),
+    told({ ...facts, ineffectiveMoves: { ...ineffectiveMoves, misplaced: 3 } }),
     "web-spot-x4 to on-demand",
   );
   assert.equal(told({ ...facts, nowMs: NOW_MS + 10_000 }), "web-spot-x4 to on-demand");

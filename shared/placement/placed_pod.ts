@@ -42,7 +42,7 @@ export interface PlacedPod {
   /** A whole second, ms since 1970: it was made in that. */
   readonly createdAtMs: number;
   /** Why it must stay where it is, see `boundBy()`; absent where it may go. */
-  readonly bound?: string;
+  readonly pinned?: string;
   /** Why a budget would not let it go, see `budgetRefusal()`; absent where none minds. */
   readonly budget?: string;
   /** Its annotation `controller.kubernetes.io/pod-deletion-cost`; absent where it has none. */

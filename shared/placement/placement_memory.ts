@@ -15,7 +15,7 @@ export interface PlacementMemory {
   readonly lastMoveAtMs?: number;
   readonly shortage?: Shortage;
   /** How much the last move has helped. */
-  readonly vainMoves?: IneffectiveMoves;
+  readonly ineffectiveMoves?: IneffectiveMoves;
 }
 
 /** Whose memory it is, and when it is read. */
@@ -44,10 +44,10 @@ const storedSchema = z.object({
     rounds: z.int().min(1),
     remade: z.object({ atMs: z.number(), count: z.int().min(1) }).exactOptional(),
   }).optional(),
-  vainMoves: z.object({
+  ineffectiveMoves: z.object({
     count: z.int().min(0),
     misplaced: z.int().min(0),
-    wish: z.object({ spotPercentage: z.int(), minOnDemand: z.int() }),
+    spec: z.object({ spotPercentage: z.int(), minOnDemand: z.int() }),
   }).optional(),
 });
 
@@ -78,14 +78,14 @@ export function readMemory(
 ): PlacementMemory {
   const { data } = storedSchema.safeParse(parsed(text ?? ""));
   if (data === undefined || data.uid !== uid) return {};
-  const { lastMoveAtMs, vainMoves } = data;
+  const { lastMoveAtMs, ineffectiveMoves } = data;
   const shortage = shortageAt(nowMs, data.shortage);
   return {
     ...(lastMoveAtMs === undefined || lastMoveAtMs > nowMs + CLOCKS_DIFFER_MS
       ? {}
       : { lastMoveAtMs }),
     ...(shortage === undefined ? {} : { shortage }),
-    ...(vainMoves === undefined ? {} : { vainMoves }),
+    ...(ineffectiveMoves === undefined ? {} : { ineffectiveMoves }),
   };
 }
 

@@ -8,10 +8,10 @@ function test(name: string, fn: () => void): void {
 const READ = { uid: "u1", nowMs: 1_000_000 } as const;
 
 test("readMemory() reads what memoryText() wrote", () => {
-  const vainMoves = { count: 3, misplaced: 2, wish: { spotPercentage: 70, minOnDemand: 1 } };
+  const ineffectiveMoves = { count: 3, misplaced: 2, spec: { spotPercentage: 70, minOnDemand: 1 } };
   const remade = { atMs: 950_000, count: 2 };
   const shortage = { sinceMs: 900_000, untilMs: 1_100_000, rounds: 2, remade };
-  const memory = { lastMoveAtMs: 900_000, shortage, vainMoves };
+  const memory = { lastMoveAtMs: 900_000, shortage, ineffectiveMoves };
   assert.deepEqual(readMemory(memoryText(memory, "u1"), READ), memory);
   const { shortage: _, ...moved } = memory;
   assert.deepEqual(readMemory(memoryText(moved, "u1"), READ), moved);
@@ -39,7 +39,7 @@ test("readMemory() knows nothing of another workload, version or text", () => {
     text.replace('"version":1', '"version":2'),
     text.replace(":1}", ':"soon"}'),
     text.replace("}", ',"shortage":{"untilMs":5,"rounds":0}}'),
-    text.replace("}", ',"vainMoves":{"count":-1}}'),
+    text.replace("}", ',"ineffectiveMoves":{"count":-1}}'),
   ];
   for (const other of others) assert.deepEqual(readMemory(other, READ), {}, other);
 });

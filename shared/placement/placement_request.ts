@@ -29,7 +29,7 @@ export interface PlacementRequest {
    */
   readonly decided?: { readonly class: NodeClass; readonly deletionCost?: number };
   /** True where the pod itself names its class, or could be sent to neither. */
-  readonly bound?: true;
+  readonly pinned?: true;
   /** The one class of which its affinity names hosts. */
   readonly only?: NodeClass;
   /** Names of the claims of its volumes; absent where it has none. */

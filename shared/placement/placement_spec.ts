@@ -20,11 +20,11 @@ import {
 } from "./disruption_window.ts";
 
 /**
- * A wish; `off`; the namespace took it out; `untuned`, enabled without a word of how; or what is wrong
+ * A spec; `off`; the namespace took it out; `untuned`, enabled without a word of how; or what is wrong
  * with the words, at least one fault.
  */
 export type SpecReading =
-  | { readonly is: "wished"; readonly wish: PlacementSpec }
+  | { readonly is: "wished"; readonly spec: PlacementSpec }
   | { readonly is: "off" | "namespace-off" | "untuned" }
   | { readonly is: "faulty"; readonly faults: readonly PlacementFault[] };
 
@@ -73,13 +73,13 @@ export function readPlacementSpec(
   const { window, faults: windowFaults } = readWindow(words, configured);
   faults.push(...windowFaults);
   if (faults.length > 0) return { is: "faulty", faults };
-  const wish = {
+  const spec = {
     spotPercentage,
     minOnDemand,
     ...(window === undefined ? {} : { window }),
     paused,
   };
-  return { is: "wished", wish };
+  return { is: "wished", spec };
 }
 
 function percentageOf(text: string | undefined): number | undefined {
@@ -101,7 +101,7 @@ function wholeNumber(text: string | undefined, most: number): number | undefined
   return value <= most ? value : undefined;
 }
 
-/** The wish, with its defaults. */
+/** The spec, with its defaults. */
 export interface PlacementSpec {
   /** The share of replicas that may run on spot nodes, whole percent from 0 to 100. */
   readonly spotPercentage: number;

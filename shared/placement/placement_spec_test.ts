@@ -34,13 +34,13 @@ function faultsOf(annotations: Texts, namespace: Texts = {}): readonly Placement
   return reading.is === "faulty" ? reading.faults : [];
 }
 
-test("readPlacement() gives the wish of the annotations, with its defaults", () => {
-  const wish = { spotPercentage: 70, minOnDemand: 0, paused: false };
+test("readPlacement() gives the spec of the annotations, with its defaults", () => {
+  const spec = { spotPercentage: 70, minOnDemand: 0, paused: false };
   for (const share of ["70", "70%"]) {
-    assert.deepEqual(read({ [ENABLED]: "true", [SPOT_PERCENTAGE]: share }), { is: "wished", wish });
+    assert.deepEqual(read({ [ENABLED]: "true", [SPOT_PERCENTAGE]: share }), { is: "wished", spec });
     assert.deepEqual(read({ [SPOT_PERCENTAGE]: share }, { [ENABLED]: "true" }), {
       is: "wished",
-      wish,
+      spec,
     });
   }
   assert.deepEqual(
@@ -54,7 +54,7 @@ test("readPlacement() gives the wish of the annotations, with its defaults", () 
     }),
     {
       is: "wished",
-      wish: {
+      spec: {
         spotPercentage: 0,
         minOnDemand: 10_000,
         window: { schedule: "CRON_TZ=Asia/Tokyo 0 2 * * *", durationMs: 5_400_000 },
@@ -125,7 +125,7 @@ test("readPlacement() takes the window of workload, namespace or configuration, 
       workload: { labels: {}, annotations: { ...workload, [SPOT_PERCENTAGE]: "1" } },
       namespace: { labels: { [ENABLED]: "true" }, annotations: namespace },
     }, CONFIGURED);
-    return reading.is === "wished" ? reading.wish.window?.schedule : reading.is;
+    return reading.is === "wished" ? reading.spec.window?.schedule : reading.is;
   };
   const at = (hour: number): Texts => ({
     [DISRUPTION_SCHEDULE]: `0 ${hour} * * *`,

@@ -45,7 +45,7 @@ export interface ObservedPod extends Pick<PlacedPod, "uid" | "name" | "revision"
    * True where it was made without an answer, as while nobody could be asked: no reservation that knows
    * only how names begin can be its own.
    */
-  readonly unanswered?: true;
+  readonly unadmitted?: true;
 }
 
 /** No reservations yet; the pods that there are already end none. */
@@ -129,7 +129,7 @@ function isNamed({ uid, name }: AwaitedPod, pod: ObservedPod): boolean {
 
 function isLike({ pod, revision, class: of }: Reservation, seen: ObservedPod): boolean {
   const { uid, name, generateName } = pod;
-  return seen.unanswered === undefined && uid === undefined && name === undefined &&
+  return seen.unadmitted === undefined && uid === undefined && name === undefined &&
     generateName !== undefined &&
     seen.name.startsWith(generateName) && revision === seen.revision && of === seen.class;
 }

@@ -111,7 +111,7 @@ test("giveUpOldest() leaves the newest and the young of the revision, and other 
 });
 
 test("sight() ends no reservation for a pod that nobody answered about, unless by its name", () => {
-  const pod = { ...spotPod("web-a"), unanswered: true } as const;
+  const pod = { ...spotPod("web-a"), unadmitted: true } as const;
   const like = reservations(reservation({ generateName: "web-" }));
   assert.equal(observePods(like, [pod]).open.length, 1);
   assert.equal(observePods(like, [spotPod("web-a")]).open.length, 0);

@@ -8,7 +8,7 @@ import {
   PAUSED,
   SPOT_PERCENTAGE,
 } from "../api/placement_keys.ts";
-import { boundBy, selectorBounds } from "./node_bounds.ts";
+import { pinnedBy, selectorConstraints } from "./node_constraints.ts";
 import { parseCronSchedule, parseWindowDuration } from "./disruption_window.ts";
 import { nextMove, type NextMoveInput } from "./next_move.ts";
 import { NODE_CLASS_PRESETS, nodeClassesFaults, nodeClassifierKind } from "./node_classes.ts";
@@ -27,7 +27,7 @@ function gate(changes: Partial<EligibilityInput>, scope: Partial<PlacementScope>
   const web = { kind: "Deployment", labels: { [ENABLED]: "true" }, annotations: {} };
   const subject = { ...web, namespace: { name: "shop" }, ...changes };
   const answer = checkEligibility(subject, { ownNamespace: "coallocator", ...scope });
-  return answer.wish === undefined ? answer.message : "takes part";
+  return answer.spec === undefined ? answer.message : "takes part";
 }
 
 function annotated(key: string, value: string): string {
@@ -89,7 +89,7 @@ test("sentences of workloads that take no part in placement", () => {
 
 const SPOT: NextMoveInput = {
   workload: { kind: "Deployment", replicas: 4, observed: true, present: 4, ready: 4, updated: 4 },
-  wish: { spotPercentage: 50, minOnDemand: 0, paused: false },
+  spec: { spotPercentage: 50, minOnDemand: 0, paused: false },
   pods: placedPods({ spot: 4 }),
   evictionFromMs: 0,
   nowMs: Date.parse("2026-05-04T12:00:00Z"),
@@ -104,9 +104,9 @@ const withPods = (changes: Partial<PlacedPod>) =>
   waiting({ pods: placedPods({ spot: 4 }, changes) });
 
 test("sentences of workloads of which no pod is moved", () => {
-  const { nowMs, wish, workload } = SPOT;
+  const { nowMs, spec, workload } = SPOT;
   const shortage = { untilMs: nowMs + 1, rounds: 1 };
-  const vainMoves = { count: 1, misplaced: 2, wish };
+  const ineffectiveMoves = { count: 1, misplaced: 2, spec };
   return assertSentences([
     [
       "NotWhole",
@@ -120,7 +120,7 @@ test("sentences of workloads of which no pod is moved", () => {
     ],
     [
       "PlacementPaused",
-      () => waiting({ wish: { ...wish, paused: true } }),
+      () => waiting({ spec: { ...spec, paused: true } }),
       "spotalis.io/paused is set",
     ],
     [
@@ -130,26 +130,26 @@ test("sentences of workloads of which no pod is moved", () => {
     ],
     [
       "WindowClosed",
-      () => waiting({ wish: { ...wish, window: { schedule: "0 22 * * *", durationMs: 1 } } }),
+      () => waiting({ spec: { ...spec, window: { schedule: "0 22 * * *", durationMs: 1 } } }),
       "0 22 * * * opens it",
     ],
     ["MoveCooldown", () => waiting({ lastMoveAtMs: nowMs }), "it lasts 10 s after a move"],
     [
       "MoveCooldown after moves in vain",
-      () => waiting({ lastMoveAtMs: nowMs, vainMoves }),
+      () => waiting({ lastMoveAtMs: nowMs, ineffectiveMoves }),
       "it lasts 40 s after a move, as 2 in a row have not helped: is the webhook asked, and may " +
       "pods be evicted?",
     ],
     ["EvictionRate", () => waiting({ evictionFromMs: nowMs + 1 }), "it is used up"],
-    ["NoneEvictable", () => withPods({ bound: "its PV" }), "pod web-spot-x4: its PV"],
+    ["NoneEvictable", () => withPods({ pinned: "its PV" }), "pod web-spot-x4: its PV"],
     ["BlockedByPDB", () => withPods({ budget: "budget web" }), "pod web-spot-x4: budget web"],
   ]);
 });
 
-function bound(changes: Partial<Parameters<typeof boundBy>[0]>): string {
+function pinned(changes: Partial<Parameters<typeof pinnedBy>[0]>): string {
   const nodes = { hostClass: () => undefined, poolClass: () => undefined };
   const options = { to: "spot", classes: NODE_CLASS_PRESETS.karpenter, nodes } as const;
-  return boundBy({ annotations: {}, bounds: [], ...changes }, options) ?? "";
+  return pinnedBy({ annotations: {}, bounds: [], ...changes }, options) ?? "";
 }
 
 function refused(...changes: readonly Partial<PodBudget>[]): string {
@@ -168,12 +168,12 @@ test("sentences of pods that stay where they are", () =>
   assertSentences([
     [
       "protected",
-      () => bound({ annotations: { "karpenter.sh/do-not-disrupt": "true" } }),
+      () => pinned({ annotations: { "karpenter.sh/do-not-disrupt": "true" } }),
       'annotation karpenter.sh/do-not-disrupt is "true"',
     ],
     [
       "node selector",
-      () => bound({ bounds: selectorBounds({ "kubernetes.io/hostname": "o1" }) }),
+      () => pinned({ bounds: selectorConstraints({ "kubernetes.io/hostname": "o1" }) }),
       "its node selector allows no spot node",
     ],
     ["disruptionsAllowed", () => refused({}), "budget web allows no disruption"],

@@ -6,7 +6,7 @@
 import { type PlacedPod, secondOf } from "./placed_pod.ts";
 import { cooldownAfter } from "./move_cooldown.ts";
 
-/** `none`: the wish counts. `fallback`: new pods go on-demand. `returning`: one on spot at a time. */
+/** `none`: the spec counts. `fallback`: new pods go on-demand. `returning`: one on spot at a time. */
 export type ShortagePhase = "none" | "fallback" | "returning";
 
 /** What a workload has met; absent where all is well. Plain data. */
@@ -44,7 +44,7 @@ export interface ShortageInput {
   /** All its pods. */
   readonly pods: readonly PlacedPod[];
   /** True when each replica is there, Ready, and on the class it is to be on. */
-  readonly asWished: boolean;
+  readonly asSpecified: boolean;
   readonly nowMs: number;
 }
 
@@ -76,9 +76,9 @@ export function unplacedInFallback(
   { shortage, nowMs }: { readonly shortage: Shortage | undefined; readonly nowMs: number },
 ): readonly PlacedPod[] {
   if (shortage === undefined || shortagePhase(shortage, nowMs) !== "fallback") return [];
-  // Who is bound to spot nodes comes back there whoever answers.
+  // Who is pinned to spot nodes comes back there whoever answers.
   return strandedPods(pods).filter((pod) =>
-    pod.unschedulableSinceMs !== undefined && pod.bound === undefined &&
+    pod.unschedulableSinceMs !== undefined && pod.pinned === undefined &&
     !isLeftBehind(pod, { shortage, nowMs })
   );
 }
@@ -112,9 +112,9 @@ export function strandedPods(pods: readonly PlacedPod[]): readonly PlacedPod[] {
   return pods.filter(isStranded);
 }
 
-/** Those of them that could run elsewhere: who is bound to a spot node that is full waits for that alone. */
+/** Those of them that could run elsewhere: who is pinned to a spot node that is full waits for that alone. */
 function freeStranded(pods: readonly PlacedPod[]): readonly PlacedPod[] {
-  return strandedPods(pods).filter(({ bound }) => bound === undefined);
+  return strandedPods(pods).filter(({ pinned }) => pinned === undefined);
 }
 
 /**
@@ -140,7 +140,7 @@ export function fallbackDueMs(
  */
 export function nextShortage(
   shortage: Shortage | undefined,
-  { pods, asWished, nowMs }: ShortageInput,
+  { pods, asSpecified, nowMs }: ShortageInput,
   options: ShortageOptions = {},
 ): Shortage | undefined {
   if (shortage !== undefined && shortagePhase(shortage, nowMs) === "fallback") {
@@ -152,7 +152,7 @@ export function nextShortage(
     const untilMs = nowMs + lengthMs(rounds + 1, options);
     return { sinceMs: nowMs, untilMs, rounds: rounds + 1 };
   }
-  return asWished || shortage === undefined || isOver(shortage, { pods, nowMs }, options)
+  return asSpecified || shortage === undefined || isOver(shortage, { pods, nowMs }, options)
     ? undefined
     : shortage;
 }

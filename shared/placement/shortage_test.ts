@@ -32,10 +32,10 @@ function waiting(...sinceMs: readonly number[]) {
 function look(
   shortage: Shortage | undefined,
   nowMs: number,
-  { since, asWished = false }: { readonly since?: number; readonly asWished?: boolean } = {},
+  { since, asSpecified = false }: { readonly since?: number; readonly asSpecified?: boolean } = {},
 ): Shortage | undefined {
   const pods = since === undefined ? [] : waiting(since);
-  return nextShortage(shortage, { pods, asWished, nowMs });
+  return nextShortage(shortage, { pods, asSpecified, nowMs });
 }
 
 test("nextShortage() falls back after the timeout, and not before", () => {
@@ -54,13 +54,13 @@ test("nextShortage() minds pods that wait for a spot node, and no others", () =>
     { ...pod, class: "on-demand" as const },
     { ...pod, gone: true },
     { ...pod, scheduled: true },
-    { ...pod, name: "bound", bound: "its volume data" },
+    { ...pod, name: "pinned", pinned: "its volume data" },
     placedPod("new", { class: "spot", scheduled: false }),
   ];
-  const facts = { pods: others, asWished: false, nowMs: 10 * MINUTE_MS };
+  const facts = { pods: others, asSpecified: false, nowMs: 10 * MINUTE_MS };
   assert.equal(nextShortage(undefined, facts), undefined);
   assert.deepEqual(strandedPods([...others, pod]).map(({ name }) => name), [
-    "bound",
+    "pinned",
     "new",
     "web-0",
   ]);
@@ -81,7 +81,7 @@ test("nextShortage() doubles from one fallback to the next, up to the longest", 
 
 test("nextShortage() changes nothing during a fallback, and gives its pods their time again after it", () => {
   const shortage = { sinceMs: MINUTE_MS, untilMs: 3 * MINUTE_MS, rounds: 1 };
-  assert.equal(look(shortage, 2 * MINUTE_MS, { since: 0, asWished: true }), shortage);
+  assert.equal(look(shortage, 2 * MINUTE_MS, { since: 0, asSpecified: true }), shortage);
   assert.equal(look(shortage, 3 * MINUTE_MS, { since: 0 }), shortage);
   assert.equal(look(shortage, 4 * MINUTE_MS - 1, { since: 0 }), shortage);
   assert.equal(look(shortage, 4 * MINUTE_MS, { since: 0 })?.rounds, 2);
@@ -90,7 +90,7 @@ test("nextShortage() changes nothing during a fallback, and gives its pods their
 test("nextShortage() forgets once all is as wished", () => {
   const shortage = { untilMs: MINUTE_MS, rounds: 3 };
   assert.equal(look(shortage, MINUTE_MS), shortage);
-  assert.equal(look(shortage, MINUTE_MS, { asWished: true }), undefined);
+  assert.equal(look(shortage, MINUTE_MS, { asSpecified: true }), undefined);
 });
 
 test("nextShortage() forgets once a pod of after the fallback has found a spot node", () => {
@@ -98,7 +98,7 @@ test("nextShortage() forgets once a pod of after the fallback has found a spot n
   const after = (pod: Parameters<typeof placedPod>[1], ...others: ReturnType<typeof waiting>) =>
     nextShortage(shortage, {
       pods: [placedPod("new", { class: "spot", createdAtMs: 3 * MINUTE_MS, ...pod }), ...others],
-      asWished: false,
+      asSpecified: false,
       nowMs: 4 * MINUTE_MS,
     });
   assert.equal(after({}), undefined);
@@ -118,7 +118,7 @@ test("nextShortage() forgets when nobody has waited for as long as the fallback 
   assert.equal(look(shortage, 14 * MINUTE_MS - 1), shortage);
   assert.equal(look(shortage, 14 * MINUTE_MS), undefined);
   const nowMs = 14 * MINUTE_MS;
-  const facts = { pods: waiting(nowMs - 1000), asWished: false, nowMs };
+  const facts = { pods: waiting(nowMs - 1000), asSpecified: false, nowMs };
   assert.equal(nextShortage(shortage, facts), shortage);
 });
 
@@ -152,8 +152,8 @@ test("isLeftBehind() leaves pods that were made for spot in the fallback, and un
   assert.equal(isLeftBehind(before, { shortage: {}, nowMs: 2400 }), false);
   assert.deepEqual(unplacedInFallback(pods, { shortage, nowMs: MINUTE_MS - 1 }), [since]);
   assert.deepEqual(unplacedInFallback(pods, { shortage, nowMs: MINUTE_MS }), []);
-  const bound = pods.map((one) => ({ ...one, bound: "its affinity" }));
-  assert.deepEqual(unplacedInFallback(bound, { shortage, nowMs: 0 }), []);
+  const pinned = pods.map((one) => ({ ...one, pinned: "its affinity" }));
+  assert.deepEqual(unplacedInFallback(pinned, { shortage, nowMs: 0 }), []);
   // In the look that begins it all of them were made before.
   assert.deepEqual(unplacedInFallback(pods, { shortage, nowMs: 2400 }), []);
   assert.deepEqual(unplacedInFallback(pods, { shortage: undefined, nowMs: 0 }), []);
@@ -168,7 +168,7 @@ test("nextShortage() has pods made again that were made for spot in a fallback, 
   for (let nowMs = since; nowMs < 20 * MINUTE_MS; nowMs += 500) {
     const pods = waiting(madeAt + 1000).map((pod) => ({ ...pod, createdAtMs: madeAt }));
     const dueMs = remakeDueMs(pods, { shortage, nowMs });
-    const next = nextShortage(shortage, { pods, asWished: false, nowMs });
+    const next = nextShortage(shortage, { pods, asSpecified: false, nowMs });
     assert.equal(next !== shortage, nowMs >= dueMs, `${nowMs}`);
     if (next !== shortage) {
       assert.ok(pods.every((pod) => isLeftBehind(pod, { shortage: next!, nowMs })));
@@ -211,6 +211,6 @@ test("fallbackDueMs() is the moment at which nextShortage() falls back", () => {
   const dueMs = fallbackDueMs(over, pods, { scheduleTimeoutMs: 1000 });
   assert.equal(dueMs, 11_000);
   const at = (nowMs: number) =>
-    nextShortage(over, { pods, asWished: false, nowMs }, { scheduleTimeoutMs: 1000 })?.rounds;
+    nextShortage(over, { pods, asSpecified: false, nowMs }, { scheduleTimeoutMs: 1000 })?.rounds;
   assert.deepEqual([at(dueMs - 1), at(dueMs)], [1, 2]);
 });

@@ -8,7 +8,7 @@ import type { PlacementSpec } from "./placement_spec.ts";
 import type { PlacedKind } from "./eligibility.ts";
 import { countByClass, type PlacedPod } from "./placed_pod.ts";
 
-/** The part of a wish that says how many. */
+/** The part of a spec that says how many. */
 export type SplitSpec = Pick<PlacementSpec, "spotPercentage" | "minOnDemand">;
 
 /**
@@ -36,8 +36,8 @@ export function floorOf(replicas: number, { minOnDemand }: SplitSpec): number {
  * they lack one together. So the floor is filled first, each number of pods on the way is divided as it
  * is to be, and what stands in the wrong class is made up for first.
  */
-export function nextClass(counts: ClassCounts, wish: SplitSpec): NodeClass {
-  const { spot } = splitReplicas(counts.spot + counts["on-demand"] + 1, wish);
+export function nextClass(counts: ClassCounts, spec: SplitSpec): NodeClass {
+  const { spot } = splitReplicas(counts.spot + counts["on-demand"] + 1, spec);
   return counts.spot < spot ? "spot" : "on-demand";
 }
 
@@ -46,7 +46,7 @@ export interface OrdinalOptions {
   readonly replicas: number;
   /** `spec.ordinals.start`. @default {0} */
   readonly firstOrdinal?: number;
-  readonly wish: SplitSpec;
+  readonly spec: SplitSpec;
 }
 
 /**
@@ -55,9 +55,9 @@ export interface OrdinalOptions {
  */
 export function ordinalClass(
   ordinal: number,
-  { replicas, firstOrdinal = 0, wish }: OrdinalOptions,
+  { replicas, firstOrdinal = 0, spec }: OrdinalOptions,
 ): NodeClass {
-  const onDemand = splitReplicas(replicas, wish)["on-demand"];
+  const onDemand = splitReplicas(replicas, spec)["on-demand"];
   return ordinal - firstOrdinal < onDemand ? "on-demand" : "spot";
 }
 
@@ -93,30 +93,30 @@ export interface Move {
  */
 export function misplaced(
   pods: readonly PlacedPod[],
-  { wish, ...workload }: PlacedWorkload & { readonly wish: SplitSpec },
+  { spec, ...workload }: PlacedWorkload & { readonly spec: SplitSpec },
 ): readonly Move[] {
   const present = pods.filter(({ gone }) => !gone);
-  if (workload.kind === "StatefulSet") return byOrdinal(present, { ...workload, wish });
+  if (workload.kind === "StatefulSet") return byOrdinal(present, { ...workload, spec });
   return Map.groupBy(present, ({ revision }) => revision).values().toArray()
-    .flatMap((revision) => surplus(revision, wish))
+    .flatMap((revision) => surplus(revision, spec))
     .toSorted((a, b) => firstOfMoves(a, b) || b.pod.createdAtMs - a.pod.createdAtMs);
 }
 
 /** How many moves it takes until none is misplaced, whoever may move. */
 export function misplacedCount(
   pods: readonly PlacedPod[],
-  { wish, ...workload }: PlacedWorkload & { readonly wish: SplitSpec },
+  { spec, ...workload }: PlacedWorkload & { readonly spec: SplitSpec },
 ): number {
   const present = pods.filter(({ gone }) => !gone);
-  if (workload.kind === "StatefulSet") return byOrdinal(present, { ...workload, wish }).length;
+  if (workload.kind === "StatefulSet") return byOrdinal(present, { ...workload, spec }).length;
   return Map.groupBy(present, ({ revision }) => revision).values().reduce((sum, revision) => {
-    const { spot } = splitReplicas(revision.length, wish);
+    const { spot } = splitReplicas(revision.length, spec);
     return sum + Math.abs(spot - countByClass(revision).spot);
   }, 0);
 }
 
-function surplus(pods: readonly PlacedPod[], wish: SplitSpec): readonly Move[] {
-  const wanted = splitReplicas(pods.length, wish);
+function surplus(pods: readonly PlacedPod[], spec: SplitSpec): readonly Move[] {
+  const wanted = splitReplicas(pods.length, spec);
   const counts = countByClass(pods);
   return pods.flatMap((pod) =>
     counts[pod.class] > wanted[pod.class] ? [{ pod, to: otherClass(pod.class) }] : []
@@ -125,7 +125,7 @@ function surplus(pods: readonly PlacedPod[], wish: SplitSpec): readonly Move[] {
 
 function byOrdinal(
   pods: readonly PlacedPod[],
-  options: PlacedWorkload & { readonly wish: SplitSpec },
+  options: PlacedWorkload & { readonly spec: SplitSpec },
 ): readonly Move[] {
   return pods.flatMap((pod) => {
     const ordinal = ordinalOf(pod.name);

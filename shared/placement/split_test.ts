@@ -37,8 +37,8 @@ Deno.test({
   name: "floorOf() is the floor, and never more than there are replicas",
   permissions: "none",
   fn() {
-    const wish = { spotPercentage: 50, minOnDemand: 3 };
-    assert.deepEqual([0, 2, 3, 10].map((replicas) => floorOf(replicas, wish)), [0, 2, 3, 3]);
+    const spec = { spotPercentage: 50, minOnDemand: 3 };
+    assert.deepEqual([0, 2, 3, 10].map((replicas) => floorOf(replicas, spec)), [0, 2, 3, 3]);
   },
 });
 
@@ -78,7 +78,7 @@ test("ordinalClass() puts the low ordinals on-demand, counted from the first", (
     [0, 1, 2, 3, 4, 5].map((ordinal) =>
       ordinalClass(ordinal, {
         replicas: 5,
-        wish: WISH,
+        spec: WISH,
         ...(firstOrdinal === undefined ? {} : { firstOrdinal }),
       })[0]
     ).join("");
@@ -99,7 +99,7 @@ function movesOf(
   kind: "Deployment" | "StatefulSet" = "Deployment",
 ): readonly string[] {
   const replicas = pods.filter(({ gone }) => !gone).length;
-  return misplaced(pods, { kind, replicas, wish: HALF })
+  return misplaced(pods, { kind, replicas, spec: HALF })
     .map(({ pod, to }) => `${pod.name} to ${to}`);
 }
 
@@ -131,7 +131,7 @@ test("misplaced() counts each revision for itself, and nothing that is gone", ()
     ...placedPods({ "on-demand": 7 }, { gone: true }),
   ];
   assert.deepEqual(
-    misplaced(pods, { kind: "Deployment", replicas: 4, wish: HALF }).map(({ pod, to }) =>
+    misplaced(pods, { kind: "Deployment", replicas: 4, spec: HALF }).map(({ pod, to }) =>
       `${pod.revision} ${pod.name} ${to}`
     ),
     ["r2 web-spot-x2 on-demand", "r2 web-spot-x1 on-demand"],
@@ -144,7 +144,7 @@ test("misplaced() moves on-demand first what the floor is short of", () => {
     ...placedPods({ spot: 2 }, { revision: "r2" }),
   ];
   assert.deepEqual(
-    misplaced(pods, { kind: "Deployment", replicas: 4, wish: HALF }).map(({ to }) => to),
+    misplaced(pods, { kind: "Deployment", replicas: 4, spec: HALF }).map(({ to }) => to),
     ["on-demand", "on-demand", "spot", "spot"],
   );
 });

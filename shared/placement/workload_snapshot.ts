@@ -11,13 +11,13 @@ import type { PodDisruptionBudget } from "../api/pod_disruption_budget.ts";
 import type { ReplicaSet } from "../api/replica_set.ts";
 import type { Workload } from "../api/workload.ts";
 import {
-  boundBy,
   knownNodes,
-  type NodeBounds,
+  type NodeConstraint,
+  pinnedBy,
   protectedBy,
-  selectorBounds,
-  volumeBounds,
-} from "./node_bounds.ts";
+  selectorConstraints,
+  volumeConstraints,
+} from "./node_constraints.ts";
 import { DELETION_COST } from "./deletion_cost.ts";
 import type { ReplicaStatus } from "./next_move.ts";
 import { type NodeClass, otherClass } from "./node_classes.ts";
@@ -129,7 +129,7 @@ export function placedPod(
   const { departs } = standing;
   const departsSinceMs = departs === undefined ? undefined : signSinceMs?.(nodeName, departs);
   // Whoever loses its node has nothing to lose by another class.
-  const bound = departs === undefined
+  const pinned = departs === undefined
     ? boundOf(pod, { objects, config, to: otherClass(standing.class) })
     : protectedBy(annotations);
   const cost = Number(annotations[DELETION_COST] ?? NaN);
@@ -142,7 +142,7 @@ export function placedPod(
     ready,
     cordoned: node?.cordoned === true,
     createdAtMs: pod.createdAtMs ?? 0,
-    ...(bound === undefined ? {} : { bound }),
+    ...(pinned === undefined ? {} : { pinned }),
     ...(Number.isInteger(cost) ? { deletionCost: cost } : {}),
   };
 }
@@ -154,13 +154,13 @@ function boundOf(
     readonly to: NodeClass;
   },
 ): string | undefined {
-  const bounds: readonly NodeBounds[] = [
-    ...selectorBounds(nodeSelector),
+  const bounds: readonly NodeConstraint[] = [
+    ...selectorConstraints(nodeSelector),
     ...(requiredNodes === undefined ? [] : [{ what: "its affinity", terms: requiredNodes }]),
-    ...volumeBounds({ namespace, claims }, objects.volumesOf),
+    ...volumeConstraints({ namespace, claims }, objects.volumesOf),
   ];
   // Where it does not run yet there is nothing to be disturbed.
-  return boundBy({ annotations: nodeName === "" ? {} : annotations, bounds }, {
+  return pinnedBy({ annotations: nodeName === "" ? {} : annotations, bounds }, {
     to,
     classes,
     nodes: knownNodes(objects.nodes, classes),

@@ -110,19 +110,19 @@ Deno.test("placedPodsOf() finds what binds a pod in its selector, affinity and v
     values: ["spot"],
   };
   const free = placed(podOf("a", { claims: ["data"] }));
-  assert.equal(free?.bound, undefined);
+  assert.equal(free?.pinned, undefined);
   const annotations = { "karpenter.sh/do-not-disrupt": "true" };
   const kept = (nodeName: string) => {
     const pod = podOf("a", { nodeName });
-    return placed({ ...pod, metadata: { ...pod.metadata, annotations } })?.bound;
+    return placed({ ...pod, metadata: { ...pod.metadata, annotations } })?.pinned;
   };
   // Of a pod that does not run there is nothing to disturb.
   assert.match(kept("spot-1") ?? "", /do-not-disrupt/);
   assert.equal(kept(""), undefined);
   const pinned = placed(podOf("a", { requiredNodes: [[expression]] }));
-  assert.match(pinned?.bound ?? "", /affinity.* on-demand/);
+  assert.match(pinned?.pinned ?? "", /affinity.* on-demand/);
   const named = placed(podOf("a", { nodeSelector: { "kubernetes.io/hostname": "spot-1" } }));
-  assert.match(named?.bound ?? "", /node selector.* on-demand/);
+  assert.match(named?.pinned ?? "", /node selector.* on-demand/);
   const host = { key: "kubernetes.io/hostname", operator: "In" as const, values: ["spot-1"] };
   const volumes = [{
     metadata: { name: "pv", uid: "", resourceVersion: "" },
@@ -130,7 +130,7 @@ Deno.test("placedPodsOf() finds what binds a pod in its selector, affinity and v
     nodes: [[host]],
   }];
   const local = placed(podOf("a", { claims: ["data"] }), { volumes });
-  assert.match(local?.bound ?? "", /volume data.* on-demand/);
+  assert.match(local?.pinned ?? "", /volume data.* on-demand/);
 });
 
 Deno.test("withBudgets() says which budget would not let a pod go", () => {

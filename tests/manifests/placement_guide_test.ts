@@ -72,10 +72,10 @@ Deno.test("docs/placement.md shows a workload that can be read, and the message 
     .map(([, text = ""]) => text);
   const { metadata } = parseAllDocuments(example)[0]?.toJS();
   const { labels, annotations } = metadata;
-  const wish = { spotPercentage: 70, minOnDemand: 2, paused: false };
+  const spec = { spotPercentage: 70, minOnDemand: 2, paused: false };
   assert.deepEqual(readPlacementSpec({ workload: { labels, annotations } }), {
     is: "wished",
-    wish,
+    spec,
   });
   const wrong = { ...annotations, [keys.SPOT_PERCENTAGE]: "most" };
   const reading = readPlacementSpec({ workload: { labels, annotations: wrong } });

@@ -43,13 +43,13 @@ function placedOf(manifest: Manifest) {
   const { labels = {}, annotations } = metadata;
   const words = { name: namespace, words: wordsOf(around) };
   const scope = { ownNamespace: "mbcas-system" };
-  const { wish, ...left } = checkEligibility(
+  const { spec, ...left } = checkEligibility(
     { kind, namespace: words, labels, annotations },
     scope,
   );
-  assert.ok(wish !== undefined && replicas !== undefined, `${name}: ${JSON.stringify(left)}`);
-  const { window, paused } = wish;
-  return { split: splitReplicas(replicas.wanted, wish), window, paused };
+  assert.ok(spec !== undefined && replicas !== undefined, `${name}: ${JSON.stringify(left)}`);
+  const { window, paused } = spec;
+  return { split: splitReplicas(replicas.wanted, spec), window, paused };
 }
 
 Deno.test("placementGate() takes each example of Spotalis, and divides it as it says", () => {

@@ -54,7 +54,7 @@ const anyNamespace = fc.oneof(
 
 Deno.test({
   name:
-    "readPlacement() gives a valid wish, none, or faults that say what to write, and never throws",
+    "readPlacement() gives a valid spec, none, or faults that say what to write, and never throws",
   permissions: "none",
   fn() {
     const seen = new Set<string>();
@@ -74,7 +74,7 @@ Deno.test({
             );
           }
         } else if (reading.is === "wished") {
-          const { spotPercentage, minOnDemand, window } = reading.wish;
+          const { spotPercentage, minOnDemand, window } = reading.spec;
           assert.ok(Number.isInteger(spotPercentage) && spotPercentage >= 0);
           assert.ok(spotPercentage <= 100);
           assert.ok(Number.isInteger(minOnDemand) && minOnDemand >= 0 && minOnDemand <= 10_000);

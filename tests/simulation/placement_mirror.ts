@@ -57,7 +57,7 @@ export class PlacementMirror {
   }
 
   /** The world as it is, to the API. */
-  write(wish: SplitSpec): void {
+  write(spec: SplitSpec): void {
     const { Node, Pod, ReplicaSet, PodDisruptionBudget, Deployment, StatefulSet } =
       this.#store.tables;
     const { workload, nodes, pods, departing, draining, nowMs } = this.#world;
@@ -81,7 +81,7 @@ export class PlacementMirror {
       );
     }
     this.#bring(Pod, pods.map((pod) => this.#pod(pod)));
-    this.#bring(workload.kind === "Deployment" ? Deployment : StatefulSet, [this.#workload(wish)]);
+    this.#bring(workload.kind === "Deployment" ? Deployment : StatefulSet, [this.#workload(spec)]);
     const allowed = this.#world.disruptionsAllowed();
     if (allowed === undefined) return;
     // Others count evictions down in between: it is written whatever was written last.

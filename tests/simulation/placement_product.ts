@@ -54,7 +54,7 @@ interface Life {
 
 /** Webhook and controller. */
 export class PlacementProduct {
-  wish: SplitSpec;
+  spec: SplitSpec;
   webhookUp = true;
   controllerUp = true;
   /** Pods that were evicted, in order, with why. */
@@ -83,14 +83,14 @@ export class PlacementProduct {
 
   constructor(
     world: PlacementWorld,
-    { wish, lag }: {
-      readonly wish: SplitSpec;
+    { spec, lag }: {
+      readonly spec: SplitSpec;
       /** Seconds by which what is seen is late, and for which a write is under way. */
       readonly lag: number;
     },
   ) {
     this.#world = world;
-    this.wish = wish;
+    this.spec = spec;
     const isReadOnly = (): boolean => this.readOnly;
     this.#config = {
       ...CONFIG,
@@ -112,7 +112,7 @@ export class PlacementProduct {
 
   /** A second goes by for the controller, after one of the world. */
   async second(): Promise<void> {
-    this.#mirror.write(this.wish);
+    this.#mirror.write(this.spec);
     if (!this.controllerUp) this.#die();
     else if (this.#life?.alive !== true) this.#start();
     await this.#clock.runUntil(this.#clock.monotonic() + 1000);
@@ -127,7 +127,7 @@ export class PlacementProduct {
     const answer = admitPod(this.#reservations ?? noReservations(pods), {
       // The workload is read with the request; pods come from a cache.
       workload: { ...workload, replicas: this.#world.workload.replicas },
-      wish: this.wish,
+      spec: this.spec,
       pods,
       shortage: shortagePhase(shortage, nowMs),
       pod: { uid, name, revision },

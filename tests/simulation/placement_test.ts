@@ -25,7 +25,7 @@ const anyHappening: fc.Arbitrary<Happening> = fc.oneof(
   anyRollout,
   fc.constant({ does: "controller dies" as const }),
   fc.constant({ does: "spot gone" as const }),
-  fc.record({ does: fc.constant("wish" as const), wish: anyWish }),
+  fc.record({ does: fc.constant("spec" as const), spec: anyWish }),
   fc.record({
     does: fc.constantFrom("lose" as const, "interrupt" as const, "drain" as const),
     which: fc.nat(7),
@@ -51,7 +51,7 @@ function anyStory(
   return fc.record({
     kind,
     replicas: anyReplicas,
-    wish: anyWish,
+    spec: anyWish,
     lag: fc.integer({ min: 0, max: 3 }),
     budget: fc.boolean(),
     events: fc.array(fc.tuple(everyS, event), { maxLength: 10 }),

@@ -9,7 +9,7 @@ import {
   HOSTNAME,
   type NodeRequirement,
   type NodeTerm,
-} from "../../../shared/placement/node_bounds.ts";
+} from "../../../shared/placement/node_constraints.ts";
 import { type KubeConnection, resourcePath } from "../client/connection.ts";
 import { present, someOf } from "../client/json_fields.ts";
 import { listWatchOf, type OpenListWatch } from "../client/list_watch.ts";

@@ -48,8 +48,8 @@ export function foresee(facts: NextMoveInput, rules: FollowedRules): Foreseen {
   return { now, ...(step === undefined ? {} : { step }) };
 }
 
-function departureStep({ pods, wish }: NextMoveInput): NextStep | undefined {
-  if (wish.paused) return undefined;
+function departureStep({ pods, spec }: NextMoveInput): NextStep | undefined {
+  if (spec.paused) return undefined;
   const pod = firstToGo(pods.filter(leavesAtOnce));
   return pod && { words: leavingWords(pod) + budgetWords(pod), pod: pod.name };
 }
@@ -61,7 +61,7 @@ function leavingWords({ name, departs }: PlacedPod): string {
 
 /** Of several that all are evicted: one that no budget keeps. */
 function firstToGo(pods: readonly PlacedPod[]): PlacedPod | undefined {
-  const free = pods.filter(({ bound }) => bound === undefined);
+  const free = pods.filter(({ pinned }) => pinned === undefined);
   return free.find(({ budget }) => budget === undefined) ?? free[0];
 }
 
@@ -84,8 +84,8 @@ function shortageStep(
       to: "on-demand",
     };
   }
-  const asWished = "wait" in now && now.wait === "AsWished";
-  const after = nextShortage(shortage, { pods, asWished, nowMs }, options);
+  const asSpecified = "wait" in now && now.wait === "AsWished";
+  const after = nextShortage(shortage, { pods, asSpecified, nowMs }, options);
   const words = "new pods fall back to on-demand";
   if (after !== undefined && after.rounds !== shortage?.rounds) {
     return { words: `${words}: ${namesOf(stranded)} found no spot node` };
@@ -147,11 +147,11 @@ function moveStep(
 }
 
 /** Why it is this pod that goes. */
-function victimWords({ pod, to }: Move, { pods, wish, workload }: NextMoveInput): string {
+function victimWords({ pod, to }: Move, { pods, spec, workload }: NextMoveInput): string {
   const surplus = `surplus ${otherClass(to)}`;
   if (pod.cordoned) return `${surplus} on a cordoned node`;
   if (workload.kind === "StatefulSet") return "misplaced by its ordinal";
-  const others = misplaced(pods, { ...workload, wish }).filter((one) => one.to === to);
+  const others = misplaced(pods, { ...workload, spec }).filter((one) => one.to === to);
   const isYoungest = others.every((one) => one.pod.createdAtMs <= pod.createdAtMs);
   return isYoungest ? `youngest ${surplus}` : `youngest ${surplus} that may go`;
 }

@@ -66,7 +66,7 @@ async function readView(
     ...(word === undefined ? {} : { word }),
     namespace,
   });
-  const taking = chosen.filter((one) => gateAnswer(one, { objects, rules }).wish !== undefined);
+  const taking = chosen.filter((one) => gateAnswer(one, { objects, rules }).spec !== undefined);
   const namespaces = [...new Set(taking.map(({ metadata }) => metadata.namespace))];
   const memories = await readMemories(cluster.placement, namespaces);
   const around = {

@@ -198,7 +198,7 @@ function step(
   const counts = { replicas: count, present: count, ready: count, updated: count };
   const facts = {
     workload: { kind: "Deployment" as const, observed: true, ...counts },
-    wish: { spotPercentage: 50, minOnDemand: 0, paused: false },
+    spec: { spotPercentage: 50, minOnDemand: 0, paused: false },
     ...{ pods, evictionFromMs: NOW, nowMs: NOW },
     ...change,
   };
@@ -220,7 +220,7 @@ Deno.test("sentences of placement: next steps", () =>
     step("youngest", SPOT, "evict pod web-spot-x3 (youngest surplus spot) to on-demand"),
     step(
       "bound",
-      SPOT.map((pod) => ({ ...pod, ...(pod.name.endsWith("x3") && { bound: "its volume" }) })),
+      SPOT.map((pod) => ({ ...pod, ...(pod.name.endsWith("x3") && { pinned: "its volume" }) })),
       "evict pod web-spot-x2 (youngest surplus spot that may go) to on-demand",
     ),
     step(
@@ -289,7 +289,7 @@ Deno.test("sentences of placement: rules and pods", () => {
   const notes = (text: string, variables: Readonly<Record<string, string>> = on) => () =>
     placementRules({ text, variables }).notes.join("\n");
   const pods = [
-    placedPod("web-1", { bound: "its affinity allows no spot node", budget: BUDGET }),
+    placedPod("web-1", { pinned: "its affinity allows no spot node", budget: BUDGET }),
     placedPod("web-2", { cordoned: true, ready: false }),
     placedPod("web-3", { scheduled: false }),
     placedPod("web-4", { scheduled: false, unschedulableSinceMs: NOW }),

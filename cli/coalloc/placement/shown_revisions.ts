@@ -21,7 +21,7 @@ import {
 import type { ShownRevision } from "./placement_view.ts";
 
 /** A workload that takes part. */
-export type WishedReplicas = PlacedWorkload & { readonly wish: SplitSpec };
+export type WishedReplicas = PlacedWorkload & { readonly spec: SplitSpec };
 
 /** How they are counted. */
 export interface RevisionOptions {
@@ -64,7 +64,7 @@ function youngest(pods: readonly PlacedPod[]): number {
 
 /** Of a StatefulSet the ordinals tell, of whatever revision they are. */
 function desiredOf(pods: readonly PlacedPod[], workload: WishedReplicas): ClassCounts {
-  if (workload.kind === "Deployment") return splitReplicas(pods.length, workload.wish);
+  if (workload.kind === "Deployment") return splitReplicas(pods.length, workload.spec);
   return countByClass(pods.map(({ name, class: present }) => {
     const ordinal = ordinalOf(name);
     return {

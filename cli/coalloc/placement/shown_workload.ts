@@ -66,7 +66,7 @@ export function shownWorkload(
 ): ShownWorkload {
   const { objects, rules, lists, nowMs } = around;
   const { kind, metadata: { namespace, name } } = workload;
-  const { wish, ...refusal } = gateAnswer(workload, around);
+  const { spec: wish, ...refusal } = gateAnswer(workload, around);
   const moved = replicaStatus(workload);
   const blind = blindFor(workload, lists);
   const seen = blind === undefined || blind === "nodes";
@@ -75,7 +75,7 @@ export function shownWorkload(
   const nodesKnown = blind === undefined;
   const revisions = shownRevisions(pods, {
     nodesKnown,
-    ...(wish === undefined || moved === undefined ? {} : { workload: { ...moved, wish } }),
+    ...(wish === undefined || moved === undefined ? {} : { workload: { ...moved, spec: wish } }),
   });
   const outlook = wish === undefined
     ? refusedOutlook(refusal as Refusal, { subject: eligibilityInput(workload, objects), lists })
@@ -145,7 +145,7 @@ function outlookOf(
   const { namespace } = workload.metadata;
   const memory = memoryOf(workload, { page: memories.get(namespace), nowMs });
   const { shortage } = memory;
-  const facts = { ...memory, workload: moved, wish, pods, evictionFromMs: nowMs, nowMs };
+  const facts = { ...memory, workload: moved, spec: wish, pods, evictionFromMs: nowMs, nowMs };
   if (blind !== undefined) {
     // Whether it is whole, and whether spot nodes are short, hang on no node.
     const next = nextMove(facts, rules);

@@ -70,17 +70,17 @@ export function moveResult(input: MoveInput): MoveResult {
       ? {}
       : { namespaceSelector: { matchLabels: { team: "shop" }, matchExpressions: [] } }),
   });
-  if (gate.wish === undefined) return { reason: gate.reason };
-  return decided(input, { workload, wish: gate.wish, objects });
+  if (gate.spec === undefined) return { reason: gate.reason };
+  return decided(input, { workload, spec: gate.spec, objects });
 }
 
 interface Placed {
   readonly workload: Workload;
-  readonly wish: PlacementSpec;
+  readonly spec: PlacementSpec;
   readonly objects: PlacedObjects;
 }
 
-function decided(input: MoveInput, { workload, wish, objects }: Placed): MoveResult {
+function decided(input: MoveInput, { workload, spec, objects }: Placed): MoveResult {
   const moved = replicaStatus(workload);
   if (moved === undefined) throw new RangeError("Cannot decide a row: its counts are not read");
   const { shortageEndsInS, lastMoveSecondsAgo, vainMoves, evictionInMs = 0 } = input;
@@ -90,10 +90,10 @@ function decided(input: MoveInput, { workload, wish, objects }: Placed): MoveRes
     evicted: new Set<string>(),
     signSinceMs: () => NOW_MS - 1000,
   });
-  const misplaced = misplacedCount(pods, { ...moved, wish });
+  const misplaced = misplacedCount(pods, { ...moved, spec });
   const facts: Omit<NextMoveInput, "pods"> = {
     workload: moved,
-    wish,
+    spec,
     nowMs: NOW_MS,
     evictionFromMs: NOW_MS + evictionInMs,
     ...(shortageEndsInS === undefined
@@ -102,7 +102,7 @@ function decided(input: MoveInput, { workload, wish, objects }: Placed): MoveRes
     ...(lastMoveSecondsAgo === undefined
       ? {}
       : { lastMoveAtMs: NOW_MS - 1000 * lastMoveSecondsAgo }),
-    ...(vainMoves === undefined ? {} : { vainMoves: { count: vainMoves, misplaced, wish } }),
+    ...(vainMoves === undefined ? {} : { ineffectiveMoves: { count: vainMoves, misplaced, spec } }),
   };
   const next = nextMove({ ...facts, pods: withBudgets(pods, { workload, objects }) });
   const leave = pods.filter(leavesAtOnce).map(({ name }) => name);

@@ -83,7 +83,7 @@ function splitResult(input: SplitInput): SplitResult {
   if (reading.is !== "wished") {
     throw new RangeError(`Cannot decide a row: its annotations are ${JSON.stringify(reading)}`);
   }
-  const { wish } = reading;
+  const { spec } = reading;
   const pods = podsOf(input);
   const next: string[] = [];
   let differs = false;
@@ -91,7 +91,7 @@ function splitResult(input: SplitInput): SplitResult {
   for (let made = spot + onDemand; made < replicas; made++) {
     const facts: AdmissionInput = {
       workload: { kind, replicas, ...(firstOrdinal === undefined ? {} : { firstOrdinal }) },
-      wish,
+      spec,
       pods,
       shortage: input.shortage ?? "none",
       pod: {
@@ -112,7 +112,7 @@ function splitResult(input: SplitInput): SplitResult {
     const { deletionCost } = admission;
     next.push(deletionCost === undefined ? admission.class : `${admission.class} ${deletionCost}`);
   }
-  const { "on-demand": rest, ...split } = splitReplicas(replicas, wish);
+  const { "on-demand": rest, ...split } = splitReplicas(replicas, spec);
   return { split: { ...split, onDemand: rest }, next, ...(differs ? { differs } : {}) };
 }
 

@@ -29,7 +29,7 @@ export interface NodeRequirement {
 export type NodeTerm = readonly NodeRequirement[];
 
 /** Where a pod's nodes are bounded. */
-export interface NodeBounds {
+export interface NodeConstraint {
   /** For instance `its volume data`, as the beginning of a sentence. */
   readonly what: string;
   /** One of them is enough: a required node affinity, that of a persistent volume, or a node selector. */
@@ -39,13 +39,13 @@ export interface NodeBounds {
 }
 
 /** What of a pod may bind it. */
-export interface BindablePod {
+export interface PinnablePod {
   readonly annotations: Labels;
-  readonly bounds: readonly NodeBounds[];
+  readonly bounds: readonly NodeConstraint[];
 }
 
 /** What is known of nodes. */
-export interface BoundOptions {
+export interface PinOptions {
   /** The class that it would move to. */
   readonly to: NodeClass;
   readonly classes: NodeClasses;
@@ -75,8 +75,8 @@ const POOLS: readonly string[] = [
   "agentpool",
 ];
 
-/** The bound of a node selector that names a host or a pool; none where it names neither. */
-export function selectorBounds(nodeSelector: Labels): readonly NodeBounds[] {
+/** The pinned of a node selector that names a host or a pool; none where it names neither. */
+export function selectorConstraints(nodeSelector: Labels): readonly NodeConstraint[] {
   const named = [HOSTNAME, ...POOLS].flatMap((key): NodeTerm => {
     const value = nodeSelector[key];
     return value === undefined ? [] : [{ key, operator: "In", values: [value] }];
@@ -95,9 +95,9 @@ const PROTECTIONS = [
  * Only what contradicts the class counts: whether there is such a node in the zone of a volume is the
  * scheduler's matter, and a node autoscaler's.
  */
-export function boundBy(
-  { annotations, bounds }: BindablePod,
-  options: BoundOptions,
+export function pinnedBy(
+  { annotations, bounds }: PinnablePod,
+  options: PinOptions,
 ): string | undefined {
   const protection = protectedBy(annotations);
   if (protection !== undefined) return protection;
@@ -109,18 +109,18 @@ export function boundBy(
 
 /** Classes of which the bounds allow a node, as far as the nodes are known. */
 export function allowedClasses(
-  bounds: readonly NodeBounds[],
-  options: Omit<BoundOptions, "to">,
+  bounds: readonly NodeConstraint[],
+  options: Omit<PinOptions, "to">,
 ): readonly NodeClass[] {
   return NODE_CLASSES.filter((to) =>
-    boundBy({ annotations: {}, bounds }, { to, ...options }) === undefined
+    pinnedBy({ annotations: {}, bounds }, { to, ...options }) === undefined
   );
 }
 
 /** True where the bounds name a class by its own labels, whatever hosts and pools they name. */
-export function namesClass(bounds: readonly NodeBounds[], classes: NodeClasses): boolean {
+export function namesClass(bounds: readonly NodeConstraint[], classes: NodeClasses): boolean {
   return NODE_CLASSES.some((to) =>
-    boundBy({ annotations: {}, bounds }, {
+    pinnedBy({ annotations: {}, bounds }, {
       to,
       classes,
       nodes: { hostClass: () => to, poolClass: () => to },
@@ -135,14 +135,14 @@ export function protectedBy(annotations: Labels): string | undefined {
 }
 
 /** False where a node selector contradicts the class by more than what is replaced. */
-function mayBeSent(term: NodeTerm, options: BoundOptions): boolean {
+function mayBeSent(term: NodeTerm, options: PinOptions): boolean {
   const keys = capacityKeys(options.classes);
   const kept = term.filter(({ key }) => !keys.has(key));
   return kept.length === 0 || mayHold(kept, options);
 }
 
 /** False where the term contradicts the class; terms without expressions match no node. */
-function mayHold(term: NodeTerm, { to, classes, nodes }: BoundOptions): boolean {
+function mayHold(term: NodeTerm, { to, classes, nodes }: PinOptions): boolean {
   const given = selectorOf(to, classes);
   const keys = capacityKeys(classes);
   return term.length > 0 && term.every((one) => {
@@ -220,12 +220,12 @@ export interface ClaimingPod {
  * The bounds of those volumes that there are. A claim without one, as most are until their first pod has
  * found a node, bounds nothing.
  */
-export function volumeBounds(
+export function volumeConstraints(
   { namespace, claims }: ClaimingPod,
   volumesOf: (claim: string) => readonly PersistentVolume[],
-): readonly NodeBounds[] {
+): readonly NodeConstraint[] {
   return claims.flatMap((claim) =>
-    volumesOf(`${namespace}/${claim}`).flatMap(({ nodes }): readonly NodeBounds[] =>
+    volumesOf(`${namespace}/${claim}`).flatMap(({ nodes }): readonly NodeConstraint[] =>
       nodes === undefined ? [] : [{ what: `its volume ${claim}`, terms: nodes }]
     )
   );
@@ -241,9 +241,9 @@ const OPERATORS: readonly NodeRequirement["operator"][] = [
 ];
 
 /** The host or pool that its node selector names, and the required node affinity; none where the pod has neither. */
-export function sentNodeBounds({ spec }: SentObject): readonly NodeBounds[] {
+export function sentNodeConstraints({ spec }: SentObject): readonly NodeConstraint[] {
   const { affinity, nodeSelector } = membersOf(spec);
-  const named = selectorBounds(textsIn(nodeSelector));
+  const named = selectorConstraints(textsIn(nodeSelector));
   const { nodeAffinity } = membersOf(affinity);
   const required = membersOf(nodeAffinity)["requiredDuringSchedulingIgnoredDuringExecution"];
   if (!isMembers(required)) return named;

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import {
   allowedClasses,
-  boundBy,
   type KnownNodes,
   knownNodes,
   namesClass,
   type NodeRequirement,
-  selectorBounds,
-  sentNodeBounds,
-  volumeBounds,
-} from "./node_bounds.ts";
+  pinnedBy,
+  selectorConstraints,
+  sentNodeConstraints,
+  volumeConstraints,
+} from "./node_constraints.ts";
 import { NODE_CLASS_PRESETS, type NodeClass, type NodeClassPreset } from "./node_classes.ts";
 import { sampleNode } from "../../tests/contract/sample_objects.ts";
 
@@ -41,25 +41,25 @@ function mayGo(
 ): boolean {
   const pod = { annotations: {}, bounds: [{ what: "its affinity", terms }] };
   const options = { to, classes: NODE_CLASS_PRESETS[preset], nodes: NODES };
-  return boundBy(pod, options) === undefined;
+  return pinnedBy(pod, options) === undefined;
 }
 
-test("boundBy() heeds the annotations that keep autoscalers away", () => {
-  const bound = (annotations: Readonly<Record<string, string>>): string | undefined =>
-    boundBy({ annotations, bounds: [] }, {
+test("pinnedBy() heeds the annotations that keep autoscalers away", () => {
+  const pinned = (annotations: Readonly<Record<string, string>>): string | undefined =>
+    pinnedBy({ annotations, bounds: [] }, {
       to: "spot",
       classes: NODE_CLASS_PRESETS.karpenter,
       nodes: NODES,
     });
-  assert.equal(bound({}), undefined);
-  assert.match(bound({ "karpenter.sh/do-not-disrupt": "true" }) ?? "", /karpenter.*is "true"/);
-  assert.equal(bound({ "karpenter.sh/do-not-disrupt": "false" }), undefined);
+  assert.equal(pinned({}), undefined);
+  assert.match(pinned({ "karpenter.sh/do-not-disrupt": "true" }) ?? "", /karpenter.*is "true"/);
+  assert.equal(pinned({ "karpenter.sh/do-not-disrupt": "false" }), undefined);
   const safe = "cluster-autoscaler.kubernetes.io/safe-to-evict";
-  assert.match(bound({ [safe]: "false" }) ?? "", /safe-to-evict is "false"/);
-  assert.equal(bound({ [safe]: "true" }), undefined);
+  assert.match(pinned({ [safe]: "false" }) ?? "", /safe-to-evict is "false"/);
+  assert.equal(pinned({ [safe]: "true" }), undefined);
 });
 
-test("boundBy() minds a required affinity for the class that the pod is on", () => {
+test("pinnedBy() minds a required affinity for the class that the pod is on", () => {
   const toSpot = [[requirement(TYPE, "In", "spot")]];
   assert.equal(mayGo("on-demand", toSpot), false);
   assert.equal(mayGo("spot", toSpot), true);
@@ -69,7 +69,7 @@ test("boundBy() minds a required affinity for the class that the pod is on", () 
   assert.equal(mayGo("on-demand", [[requirement(TYPE, "Exists")]]), true);
 });
 
-test("boundBy() lets one term of several be enough, and asks all expressions of a term", () => {
+test("pinnedBy() lets one term of several be enough, and asks all expressions of a term", () => {
   const spot = requirement(TYPE, "In", "spot");
   const zone = requirement("topology.kubernetes.io/zone", "In", "a");
   assert.equal(mayGo("on-demand", [[spot], [zone]]), true);
@@ -78,7 +78,7 @@ test("boundBy() lets one term of several be enough, and asks all expressions of 
   assert.equal(mayGo("on-demand", [[]]), false);
 });
 
-test("boundBy() minds volumes of one host", () => {
+test("pinnedBy() minds volumes of one host", () => {
   const on = (...hosts: readonly string[]) => [[
     requirement("kubernetes.io/hostname", "In", ...hosts),
   ]];
@@ -87,7 +87,7 @@ test("boundBy() minds volumes of one host", () => {
   assert.equal(mayGo("spot", on("o1", "unknown")), false);
 });
 
-test("boundBy() minds pools of one class, and not those that are empty or mixed", () => {
+test("pinnedBy() minds pools of one class, and not those that are empty or mixed", () => {
   const of = (...pools: readonly string[]) => [[requirement(POOL, "In", ...pools)]];
   assert.equal(mayGo("on-demand", of("s1")), false);
   assert.equal(mayGo("spot", of("s1")), true);
@@ -96,29 +96,29 @@ test("boundBy() minds pools of one class, and not those that are empty or mixed"
   assert.equal(mayGo("on-demand", [[requirement("karpenter.sh/nodepool", "In", "s1")]]), true);
 });
 
-test("boundBy() minds hosts and pools of a node selector, but not what is replaced of it", () => {
-  const bound = (selector: Readonly<Record<string, string>>, classes = NODE_CLASS_PRESETS.eks) =>
-    boundBy({ annotations: {}, bounds: selectorBounds(selector) }, {
+test("pinnedBy() minds hosts and pools of a node selector, but not what is replaced of it", () => {
+  const pinned = (selector: Readonly<Record<string, string>>, classes = NODE_CLASS_PRESETS.eks) =>
+    pinnedBy({ annotations: {}, bounds: selectorConstraints(selector) }, {
       to: "spot",
       classes,
       nodes: NODES,
     });
-  assert.match(bound({ [POOL]: "o1" }) ?? "", /node selector.* spot/);
-  assert.equal(bound({ [POOL]: "s1" }), undefined);
+  assert.match(pinned({ [POOL]: "o1" }) ?? "", /node selector.* spot/);
+  assert.equal(pinned({ [POOL]: "s1" }), undefined);
   assert.equal(
-    bound({ [POOL]: "s1", "kubernetes.io/hostname": "o1", zone: "a" }) !== undefined,
+    pinned({ [POOL]: "s1", "kubernetes.io/hostname": "o1", zone: "a" }) !== undefined,
     true,
   );
-  assert.deepEqual(selectorBounds({ zone: "a" }), []);
+  assert.deepEqual(selectorConstraints({ zone: "a" }), []);
   const pools = (value: string) => ({
     selectors: [{ matchLabels: { [POOL]: value }, matchExpressions: [] }],
     tolerations: [],
   });
   const byPool = { spot: pools("s1"), "on-demand": pools("o1") };
-  assert.equal(bound({ [POOL]: "o1" }, { ...NODE_CLASS_PRESETS.eks, ...byPool }), undefined);
+  assert.equal(pinned({ [POOL]: "o1" }, { ...NODE_CLASS_PRESETS.eks, ...byPool }), undefined);
 });
 
-test("boundBy() knows what labels mean that the selector does not write", () => {
+test("pinnedBy() knows what labels mean that the selector does not write", () => {
   const gke = "cloud.google.com/gke-spot";
   assert.equal(mayGo("on-demand", [[requirement(gke, "In", "true")]], "gke"), false);
   assert.equal(mayGo("on-demand", [[requirement(gke, "Exists")]], "gke"), false);
@@ -130,13 +130,13 @@ test("boundBy() knows what labels mean that the selector does not write", () => 
   assert.equal(mayGo("spot", [[requirement(aks, "DoesNotExist")]], "aks"), false);
 });
 
-test("boundBy() names the bound that leaves out the class", () => {
+test("pinnedBy() names the constraint that leaves out the class", () => {
   const bounds = [
     { what: "its affinity", terms: [[requirement(TYPE, "Exists")]] },
     { what: "its volume data", terms: [[requirement(TYPE, "In", "spot")]] },
   ];
   const options = { classes: NODE_CLASS_PRESETS.karpenter, nodes: NODES };
-  const reason = boundBy({ annotations: {}, bounds }, { to: "on-demand", ...options });
+  const reason = pinnedBy({ annotations: {}, bounds }, { to: "on-demand", ...options });
   assert.match(reason ?? "", /its volume data .*on-demand/);
 });
 
@@ -224,7 +224,7 @@ test("volumeBounds() has those of volumes that there are, by the namespace's cla
     { metadata, claim: "bank/logs", nodes },
   ];
   const claims = ["data", "anywhere", "logs", "new"];
-  const found = volumeBounds(
+  const found = volumeConstraints(
     { namespace: "shop", claims },
     (claim) => volumes.filter((one) => one.claim === claim),
   );
@@ -240,7 +240,7 @@ Deno.test("sentNodeBounds() reads the required node affinity", () => {
   ];
   const required = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } };
   const spec = { affinity: { nodeAffinity: required } };
-  assert.deepEqual(sentNodeBounds({ spec }), [{
+  assert.deepEqual(sentNodeConstraints({ spec }), [{
     what: "its node affinity",
     terms: [[expression, { key: "x", operator: "Exists", values: [] }], [{
       ...field,
@@ -252,15 +252,15 @@ Deno.test("sentNodeBounds() reads the required node affinity", () => {
 Deno.test("sentNodeBounds() finds none where nothing is required", () => {
   const preferred = { preferredDuringSchedulingIgnoredDuringExecution: [] };
   for (const affinity of [undefined, null, {}, { nodeAffinity: preferred }]) {
-    assert.deepEqual(sentNodeBounds({ spec: { affinity } }), []);
+    assert.deepEqual(sentNodeConstraints({ spec: { affinity } }), []);
   }
 });
 
 Deno.test("sentNodeBounds() reads the host that a node selector names", () => {
   const spec = { nodeSelector: { zone: "a", "kubernetes.io/hostname": "n1" } };
   const host = { key: "kubernetes.io/hostname", operator: "In", values: ["n1"] };
-  assert.deepEqual(sentNodeBounds({ spec }), [
+  assert.deepEqual(sentNodeConstraints({ spec }), [
     { what: "its node selector", terms: [[host]], selector: true },
   ]);
-  assert.deepEqual(sentNodeBounds({ spec: { nodeSelector: { zone: "a" } } }), []);
+  assert.deepEqual(sentNodeConstraints({ spec: { nodeSelector: { zone: "a" } } }), []);
 });
