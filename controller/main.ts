@@ -90,7 +90,7 @@ async function main(): Promise<number> {
     random,
     log,
   });
-  const allCaches = [...namedCaches(caches), ...Object.entries(placement?.copies ?? {})];
+  const allCaches = [...namedCaches(caches), ...Object.entries(placement?.informers ?? {})];
   const metrics = createControllerMetrics(registry, {
     allocations: caches.allocations.all,
     synced: () => allCaches.map(([kind, { synced }]) => [kind, synced] as const),

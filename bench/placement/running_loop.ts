@@ -24,7 +24,7 @@ import { serveObjects } from "./served_objects.ts";
 
 /** A loop under way. */
 export interface RunningPlacement extends AsyncDisposable {
-  /** Resolves when each workload was looked at. */
+  /** Resolves when each workload was reconciled at. */
   readonly synced: Promise<void>;
   /** Gives the Deployment another share; resolves with the time until a move was sent, ms. */
   change(index: number, share: number): Promise<number>;
@@ -39,7 +39,7 @@ export function startPlacement(size: ClusterSize): RunningPlacement {
   const end = new AbortController();
   const { signal } = end;
   const options = { clock: systemClock, random: seededRandom(7), log: silentLog };
-  const looked = new Set<string>();
+  const reconciled = new Set<string>();
   const moved = new Map<string, () => void>();
   const { promise: synced, resolve: whenSynced } = Promise.withResolvers<void>();
   // The kinds that placement does not read are never run.
@@ -72,7 +72,7 @@ export function startPlacement(size: ClusterSize): RunningPlacement {
     runPlacementLoop({
       ...options,
       caches,
-      book: createPlacementState({ store, clock: systemClock, log: silentLog }),
+      state: createPlacementState({ store, clock: systemClock, log: silentLog }),
       evictor: {
         evict({ name }) {
           moved.get(name.split("-", 2).join("-"))?.();
@@ -82,9 +82,9 @@ export function startPlacement(size: ClusterSize): RunningPlacement {
       costs: { write: () => Promise.resolve(true) },
       events: { emit() {} },
       observer: {
-        looked({ name }) {
-          looked.add(name);
-          if (looked.size === size.workloads) whenSynced();
+        reconciled({ name }) {
+          reconciled.add(name);
+          if (reconciled.size === size.workloads) whenSynced();
         },
       },
       config: {

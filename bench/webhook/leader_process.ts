@@ -27,11 +27,11 @@ const copies = manualCaches();
 
 async function start(certificate: KeyedCertificate): Promise<void> {
   const rules = () => PLACEMENT_RULES;
-  const facts = createWebhookView(copies, { rules });
-  const parts = { facts, rules, clock, log };
-  const counter = createAdmissionDecider({ ...parts, shortageOf: () => "none" }, { settleMs: 0 });
-  const observer = { answered: () => {} };
-  const mutator = createPlacementMutator({ ...parts, counter, observer });
+  const view = createWebhookView(copies, { rules });
+  const parts = { view, rules, clock, log };
+  const decider = createAdmissionDecider({ ...parts, shortageOf: () => "none" }, { settleMs: 0 });
+  const observer = { admitted: () => {}, answered: () => {} };
+  const mutator = createPlacementMutator({ ...parts, decider, observer });
   const app = admissionRoutes({ routes: { [ROUTE]: [mutator] }, clock, log, observer });
   const { address } = await serveWebhook(app, { address: "127.0.0.1:0", certificate });
   send({ kind: "started", address });

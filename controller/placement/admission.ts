@@ -1,15 +1,19 @@
 /**
- * Counts pods while their controller leads: decides where each goes and reserves its place, one after the
- * other.
+ * Decides for each new pod which class of nodes it goes to, while this replica leads, and reserves its
+ * place. Decisions are made one after the other.
  *
  * @module
  */
 import type { Clock } from "../../shared/clock.ts";
 import { admitPod } from "../../shared/placement/admit_pod.ts";
+import { checkEligibility, type PlacementScope } from "../../shared/placement/eligibility.ts";
+import type { NodeClass } from "../../shared/placement/node_classes.ts";
+import type { NodeRules } from "../../shared/placement/placed_pod.ts";
 import type {
   PlacementDecision,
   PlacementRequest,
 } from "../../shared/placement/placement_request.ts";
+import type { PlacementSpec } from "../../shared/placement/placement_spec.ts";
 import {
   expire,
   noReservations,
@@ -17,15 +21,23 @@ import {
   type Reservation,
   type Reservations,
 } from "../../shared/placement/reservations.ts";
-import type { KnownWorkload, PlacementRules, ShortageOf, WebhookView } from "./ports.ts";
-import type { NodeClass } from "../../shared/placement/node_classes.ts";
+import type { ShortagePhase } from "../../shared/placement/shortage.ts";
 import { ordinalOf } from "../../shared/placement/split.ts";
-import { checkEligibility, type PlacementScope } from "../../shared/placement/eligibility.ts";
-import type { PlacementSpec } from "../../shared/placement/placement_spec.ts";
+import type { KnownWorkload, WebhookView } from "./caches.ts";
 
-/** What it counts with. */
+/** The settings of admission, as they are now. */
+export interface PlacementRules extends NodeRules {
+  readonly scope: PlacementScope;
+  /** True: decisions are reported, and nothing is changed. */
+  readonly readOnly: boolean;
+}
+
+/** Returns whether spot nodes are short for a workload. */
+export type ShortageOf = (workload: KnownWorkload) => ShortagePhase;
+
+/** What the decider depends on. */
 export interface AdmissionDeciderParts {
-  readonly facts: WebhookView;
+  readonly view: WebhookView;
   readonly rules: () => PlacementRules;
   readonly shortageOf: ShortageOf;
   readonly clock: Clock;
@@ -34,34 +46,31 @@ export interface AdmissionDeciderParts {
 /** Times, ms. */
 export interface AdmissionDeciderOptions {
   /**
-   * How long a reservation counts whose pod nobody sees.
+   * How long a reservation counts whose pod is not observed.
    *
    * @default {30000}
    */
   readonly reservedForMs?: number;
   /**
-   * How long to wait for an owner that the copies don't know; less than API servers wait.
+   * How long to wait for an owner that the caches don't have yet; shorter than API servers wait.
    *
    * @default {50}
    */
   readonly copyWithinMs?: number;
   /**
-   * How long nothing is decided at the beginning: what a former leader has admitted is known only from
-   * the pods, and these may be seen late.
+   * How long nothing is decided at first: admissions of the former leader are known only from their pods,
+   * and caches may lag.
    *
    * @default {2000}
    */
   readonly settleMs?: number;
 }
 
-/** Longer than pods are seen late, ms. */
-const SETTLE_MS = 2000;
-
-/** Counts for as long as a replica leads; the next one begins anew. */
+/** Decides during one term of leadership; the next term begins without reservations. */
 export interface AdmissionDecider {
-  /** Never throws for what the request holds. `signal` is aborted when no server waits any more. */
+  /** Never throws because of the request's content. `signal` is aborted once the server waits no more. */
   decide(request: PlacementRequest, signal: AbortSignal): Promise<PlacementDecision>;
-  /** Places that are reserved, of all workloads. */
+  /** Reserved places of all workloads. */
   readonly reserved: number;
   /** Resolves once it decides, or the signal is aborted. */
   whenSettled(signal: AbortSignal): Promise<void>;
@@ -69,45 +78,45 @@ export interface AdmissionDecider {
   close(): void;
 }
 
-/** A counter that has reserved nothing. */
+/** A decider without reservations. */
 export function createAdmissionDecider(
-  { facts, rules, shortageOf, clock }: AdmissionDeciderParts,
-  { reservedForMs = 30_000, copyWithinMs = 50, settleMs = SETTLE_MS }: AdmissionDeciderOptions = {},
+  { view, rules, shortageOf, clock }: AdmissionDeciderParts,
+  { reservedForMs = 30_000, copyWithinMs = 50, settleMs = 2000 }: AdmissionDeciderOptions = {},
 ): AdmissionDecider {
-  /** By UIDs of workloads; those without open reservations go when it is tidied. */
+  /** By UIDs of workloads. */
   const reserved = new Map<string, Reservations>();
   const settledAtMs = clock.monotonic() + settleMs;
-  let tidyAtMs = settledAtMs;
+  let collectAtMs = settledAtMs;
   let closed = false;
 
-  /** Workloads that create no more pods end, too. */
-  function tidy(nowMs: number): void {
-    if (nowMs < tidyAtMs) return;
-    tidyAtMs = nowMs + reservedForMs;
+  /** Garbage collects: workloads that create no more pods come to an end, too. */
+  function collect(nowMs: number): void {
+    if (nowMs < collectAtMs) return;
+    collectAtMs = nowMs + reservedForMs;
     for (const [uid, those] of reserved) {
       const left = expire(those, nowMs);
-      // Without open reservations, the next pod begins with what the copies show.
+      // Without open reservations, the next pod begins with what the caches show.
       if (left.open.length === 0) reserved.delete(uid);
       else reserved.set(uid, left);
     }
   }
 
-  const unsubscribe = facts.onPod((pod, uid) => {
+  const unsubscribe = view.onPod((pod, uid) => {
     const those = reserved.get(uid);
-    // Where nothing is reserved the next request shows the pod early enough.
+    // Without reservations the next request observes the pod early enough.
     if (those === undefined || those.open.length === 0) return;
     reserved.set(uid, observeSomePods(those, [pod]));
   });
 
-  /** Without a pause from reading the reservations to the new one: no other request decides meanwhile. */
+  /** Synchronous, so that no other request decides in between. */
   function reserve(request: PlacementRequest): PlacementDecision {
     const { scope, readOnly } = rules();
-    const gate = admissionGate(request, { facts, scope });
+    const gate = admissionGate(request, { view, scope });
     if (gate.spec === undefined) return gate;
     const { workload, spec, only } = gate;
     const nowMs = clock.monotonic();
-    tidy(nowMs);
-    const pods = facts.podsOf(workload);
+    collect(nowMs);
+    const pods = view.podsOf(workload);
     const before = reserved.get(workload.uid) ?? noReservations(pods);
     const again = decidedBefore(request, expire(before, nowMs));
     if (again !== undefined) return decisionOf(again);
@@ -134,7 +143,7 @@ export function createAdmissionDecider(
     },
     async decide(request, signal) {
       if (clock.monotonic() < settledAtMs) return { unplaced: "LeaderUnsettled" };
-      await untilKnown(request, facts, { clock, signal, withinMs: copyWithinMs });
+      await untilKnown(request, view, { clock, signal, withinMs: copyWithinMs });
       if (closed) return { unplaced: "NoLeader" };
       return signal.aborted ? { unplaced: "TimedOut" } : reserve(request);
     },
@@ -145,13 +154,12 @@ export function createAdmissionDecider(
   };
 }
 
-/** The reservation that was made for the pod before, where it carries that decision. */
+/** The reservation of an earlier request about this pod, if the pod carries that decision. */
 function decidedBefore(
   { decided, pod, revision }: PlacementRequest,
   { open }: Reservations,
 ): Reservation | undefined {
-  if (decided === undefined) return undefined;
-  return open.find((one) =>
+  return decided && open.find((one) =>
     one.revision === revision && one.class === decided.class &&
     one.deletionCost === decided.deletionCost && one.pod.name === pod.name &&
     one.pod.generateName === pod.generateName
@@ -164,7 +172,7 @@ function decisionOf(
   return { class: chosen, ...(deletionCost === undefined ? {} : { deletionCost }) };
 }
 
-/** The workload with its spec, or why the pod is left alone. */
+/** The workload and its spec, or why the pod is not placed. */
 export type AdmissionGate =
   | {
     readonly workload: KnownWorkload;
@@ -174,24 +182,24 @@ export type AdmissionGate =
   }
   | Extract<PlacementDecision, { readonly unplaced: unknown }> & { readonly spec?: undefined };
 
-/** Passes the pod through the gate that the loop has, too. What is not known yet leaves it unplaced. */
+/** Checks from the caches whether a pod may be placed, by the same rules as the loop. */
 export function admissionGate(
   request: PlacementRequest,
-  { facts, scope }: { readonly facts: WebhookView; readonly scope: PlacementScope },
+  { view, scope }: { readonly view: WebhookView; readonly scope: PlacementScope },
 ): AdmissionGate {
-  if (!facts.synced) return { unplaced: "NotSynced" };
-  const workload = facts.workloadOf(request);
+  if (!view.synced) return { unplaced: "NotSynced" };
+  const workload = view.workloadOf(request);
   if (workload === "other") return { unplaced: "NotPlaced" };
-  const words = facts.namespace(request.namespace);
-  if (workload === undefined || words === undefined || isBeyond(request, workload)) {
+  const metadata = view.namespace(request.namespace);
+  if (workload === undefined || metadata === undefined || isBeyond(request, workload)) {
     return { unplaced: "CopyBehind" };
   }
   const { kind, labels, annotations } = workload;
-  const namespace = { name: request.namespace, words };
+  const namespace = { name: request.namespace, metadata };
   const answer = checkEligibility({ kind, labels, annotations, namespace }, scope);
   if (answer.spec !== undefined) {
     const { pinned, only } = request;
-    const allowed = facts.allowed(request).filter((one) => only === undefined || one === only);
+    const allowed = view.allowed(request).filter((one) => only === undefined || one === only);
     const [first] = allowed;
     if (pinned === true || first === undefined) return { unplaced: "NodesBound" };
     return { workload, spec: answer.spec, ...(allowed.length === 1 ? { only: first } : {}) };
@@ -203,33 +211,30 @@ export function admissionGate(
 }
 
 /** How to wait. */
-export interface CopyWaitOptions {
+export interface CacheWaitOptions {
   readonly clock: Clock;
-  /** Nobody waits any more. */
+  /** Aborted once the server waits no more. */
   readonly signal: AbortSignal;
   /** Longest wait, ms. */
   readonly withinMs: number;
 }
 
-/**
- * Waits while the copies don't know the pod's owner: the first pod of a new ReplicaSet is made in the
- * moment in which others hear of that.
- */
+/** Waits until the caches have the pod's owner: a new ReplicaSet creates its first pod at once. */
 export async function untilKnown(
   request: PlacementRequest,
-  facts: WebhookView,
-  { clock, signal, withinMs }: CopyWaitOptions,
+  view: WebhookView,
+  { clock, signal, withinMs }: CacheWaitOptions,
 ): Promise<void> {
   const isBehind = (): boolean => {
-    const workload = facts.workloadOf(request);
+    const workload = view.workloadOf(request);
     if (workload === "other") return false;
-    return workload === undefined || facts.namespace(request.namespace) === undefined ||
+    return workload === undefined || view.namespace(request.namespace) === undefined ||
       isBeyond(request, workload);
   };
-  if (!facts.synced || signal.aborted || !isBehind()) return;
+  if (!view.synced || signal.aborted || !isBehind()) return;
   const end = new AbortController();
   const stop = (): void => end.abort();
-  const unsubscribe = facts.onChange(() => {
+  const unsubscribe = view.onChange(() => {
     if (!isBehind()) stop();
   });
   signal.addEventListener("abort", stop, { once: true });
@@ -241,7 +246,7 @@ export async function untilKnown(
   }
 }
 
-/** A StatefulSet that makes a pod beyond its last one has more replicas than the copy says. */
+/** True for an ordinal beyond the replicas in the cache: the StatefulSet has been scaled up. */
 function isBeyond({ pod }: PlacementRequest, workload: KnownWorkload): boolean {
   const ordinal = workload.kind === "StatefulSet" ? ordinalOf(pod.name ?? "") : undefined;
   return ordinal !== undefined && ordinal >= (workload.firstOrdinal ?? 0) + workload.replicas;

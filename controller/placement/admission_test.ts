@@ -38,8 +38,8 @@ function stage(
 ) {
   const clock = createVirtualClock({ wallStart: 0 });
   let shortage: ShortagePhase = "none";
-  const counter = createAdmissionDecider({
-    facts: createWebhookView(copies, { rules: () => PLACEMENT_RULES }),
+  const decider = createAdmissionDecider({
+    view: createWebhookView(copies, { rules: () => PLACEMENT_RULES }),
     rules: () => ({ ...PLACEMENT_RULES, readOnly }),
     shortageOf: () => shortage,
     clock,
@@ -48,10 +48,10 @@ function stage(
   return {
     clock,
     copies,
-    counter,
+    decider,
     short: (phase: ShortagePhase) => void (shortage = phase),
     ask: (changes: Parameters<typeof podRequest>[1] = {}) =>
-      counter.decide(requestOf(`${++asked}`, changes), SIGNAL),
+      decider.decide(requestOf(`${++asked}`, changes), SIGNAL),
     wait: (ms: number) => clock.runUntil(clock.monotonic() + ms),
   };
 }
@@ -74,64 +74,64 @@ async function classesOf(
   return classes;
 }
 
-Deno.test("createPodCounter() fills the floor first and divides each number of pods on the way", async () => {
+Deno.test("createAdmissionDecider() fills the floor first and divides each number of pods on the way", async () => {
   const annotations = { "spotalis.io/spot-percentage": "50", "spotalis.io/min-on-demand": "2" };
-  const { ask, counter } = stage({
+  const { ask, decider } = stage({
     copies: manualCaches({ deployment: webDeployment(6, annotations) }),
   });
   const on = "on-demand";
   assert.deepEqual(await classesOf(ask, 6), [on, on, "spot", "spot", on, "spot"]);
-  assert.equal(counter.reserved, 6);
+  assert.equal(decider.reserved, 6);
 });
 
-Deno.test("createPodCounter() ends a reservation when its pod is seen", async () => {
-  const { ask, counter, copies } = stage();
+Deno.test("createAdmissionDecider() ends a reservation when its pod is seen", async () => {
+  const { ask, decider, copies } = stage();
   const decision = await ask();
   assert.ok("class" in decision);
   const request = podRequest("1");
   const patch = placementPatch(request.object!, { to: decision.class, classes });
   const pod = storedPod(request, { name: "web-5f-a", patch });
   copies.pods.put(pod);
-  assert.equal(counter.reserved, 0);
+  assert.equal(decider.reserved, 0);
   // The pod is there, so the next one is the second.
   assert.deepEqual(await ask(), { class: "spot", deletionCost: -2 });
   copies.pods.put({ ...pod, nodeName: "n1" });
-  assert.equal(counter.reserved, 1);
+  assert.equal(decider.reserved, 1);
   copies.pods.put(storedPod(request, { name: "web-5f-unadmitted" }));
-  assert.equal(counter.reserved, 1);
+  assert.equal(decider.reserved, 1);
 });
 
-Deno.test("createPodCounter() ends a reservation whose pod is gone before the next is created", async () => {
-  const { ask, counter, copies } = stage();
+Deno.test("createAdmissionDecider() ends a reservation whose pod is gone before the next is created", async () => {
+  const { ask, decider, copies } = stage();
   await ask();
   const labels = { "pod-template-hash": "5f", "spotalis.io/capacity": "on-demand" };
   const pod = storedPod(podRequest("1", { metadata: { labels } }), { name: "web-5f-a" });
   copies.pods.put(pod);
   copies.pods.remove(pod);
-  assert.equal(counter.reserved, 0);
+  assert.equal(decider.reserved, 0);
   assert.deepEqual(await ask(), { class: "on-demand", deletionCost: -1 });
 });
 
-Deno.test("createPodCounter() gives reservations up in time, also of workloads that create no more pods", async () => {
-  const { ask, counter, wait } = stage({ reservedForMs: 1000 });
+Deno.test("createAdmissionDecider() gives reservations up in time, also of workloads that create no more pods", async () => {
+  const { ask, decider, wait } = stage({ reservedForMs: 1000 });
   await ask();
   await wait(2000);
   await ask({ owner: DB_OWNER, metadata: { name: "db-1" } });
-  assert.equal(counter.reserved, 1);
+  assert.equal(decider.reserved, 1);
 });
 
-Deno.test("createPodCounter() reserves nothing for a dry run, or when it may only read", async () => {
+Deno.test("createAdmissionDecider() reserves nothing for a dry run, or when it may only read", async () => {
   for (const readOnly of [true, false]) {
-    const { ask, counter } = stage({ readOnly });
+    const { ask, decider } = stage({ readOnly });
     const same = { class: "on-demand", deletionCost: -1 };
     assert.deepEqual(await ask({ dryRun: !readOnly }), same);
     assert.deepEqual(await ask({ dryRun: !readOnly }), same);
-    assert.equal(counter.reserved, 0);
+    assert.equal(decider.reserved, 0);
   }
 });
 
-Deno.test("createPodCounter() decides the same for a pod that carries its decision", async () => {
-  const { ask, counter } = stage();
+Deno.test("createAdmissionDecider() decides the same for a pod that carries its decision", async () => {
+  const { ask, decider } = stage();
   await ask();
   await ask();
   const carrying = (capacity: string, cost: number) => ({
@@ -142,13 +142,13 @@ Deno.test("createPodCounter() decides the same for a pod that carries its decisi
     },
   });
   assert.deepEqual(await ask(carrying("spot", -2)), { class: "spot", deletionCost: -2 });
-  assert.equal(counter.reserved, 2);
+  assert.equal(decider.reserved, 2);
   // A template that carries a decision of its own changes nothing.
   assert.deepEqual(await ask(carrying("on-demand", -77)), { class: "spot", deletionCost: -3 });
-  assert.equal(counter.reserved, 3);
+  assert.equal(decider.reserved, 3);
 });
 
-Deno.test("createPodCounter() goes by the ordinal of a StatefulSet's pod, without a cost", async () => {
+Deno.test("createAdmissionDecider() goes by the ordinal of a StatefulSet's pod, without a cost", async () => {
   const { ask } = stage();
   const classes = await classesOf(
     (() => {
@@ -163,23 +163,23 @@ Deno.test("createPodCounter() goes by the ordinal of a StatefulSet's pod, withou
   });
 });
 
-Deno.test("createPodCounter() counts each revision by itself", async () => {
+Deno.test("createAdmissionDecider() counts each revision by itself", async () => {
   const { ask } = stage();
   await ask();
   const labels = { "pod-template-hash": "6a" };
   assert.deepEqual(await ask({ metadata: { labels } }), { class: "on-demand", deletionCost: -1 });
 });
 
-Deno.test("createPodCounter() sends pods to on-demand while spot nodes are short", async () => {
+Deno.test("createAdmissionDecider() sends pods to on-demand while spot nodes are short", async () => {
   const { ask, short } = stage();
   short("fallback");
   assert.deepEqual(await classesOf(ask, 3), ["on-demand", "on-demand", "on-demand"]);
 });
 
-Deno.test("createPodCounter() waits for copies of a new owner, and no longer than it may", async () => {
+Deno.test("createAdmissionDecider() waits for copies of a new owner, and no longer than it may", async () => {
   const copies = manualCaches();
   copies.replicaSets.remove(WEB_SET);
-  const { ask, counter, wait } = stage({ copies, copyWithinMs: 50 });
+  const { ask, decider, wait } = stage({ copies, copyWithinMs: 50 });
   const first = ask();
   const second = ask();
   await wait(49);
@@ -191,10 +191,10 @@ Deno.test("createPodCounter() waits for copies of a new owner, and no longer tha
   const third = ask();
   await wait(50);
   assert.deepEqual(await third, { unplaced: "CopyBehind" });
-  assert.equal(counter.reserved, 2);
+  assert.equal(decider.reserved, 2);
 });
 
-Deno.test("createPodCounter() waits for the number of replicas that a pod's ordinal tells of", async () => {
+Deno.test("createAdmissionDecider() waits for the number of replicas that a pod's ordinal tells of", async () => {
   const copies = manualCaches({ statefulSet: dbStatefulSet(2) });
   const { ask, wait } = stage({ copies });
   const decision = ask({ owner: DB_OWNER, metadata: { name: "db-2" } });
@@ -204,24 +204,24 @@ Deno.test("createPodCounter() waits for the number of replicas that a pod's ordi
   assert.deepEqual(await decision, { class: "on-demand" });
 });
 
-Deno.test("createPodCounter() reserves nothing for what no server waits for any more, or after its end", async () => {
+Deno.test("createAdmissionDecider() reserves nothing for what no server waits for any more, or after its end", async () => {
   const copies = manualCaches();
-  const { clock, counter, wait } = stage({ copies });
+  const { clock, decider, wait } = stage({ copies });
   copies.replicaSets.remove(WEB_SET);
   const gone = new AbortController();
-  const late = counter.decide(requestOf("1"), gone.signal);
-  const last = counter.decide(requestOf("2"), SIGNAL);
+  const late = decider.decide(requestOf("1"), gone.signal);
+  const last = decider.decide(requestOf("2"), SIGNAL);
   gone.abort();
   assert.deepEqual(await late, { unplaced: "TimedOut" });
-  counter.close();
+  decider.close();
   copies.replicaSets.put(WEB_SET);
   await wait(50);
   assert.deepEqual(await last, { unplaced: "NoLeader" });
-  assert.deepEqual(await counter.decide(requestOf("3"), SIGNAL), { unplaced: "NoLeader" });
-  assert.deepEqual([counter.reserved, clock.monotonic()], [0, 50]);
+  assert.deepEqual(await decider.decide(requestOf("3"), SIGNAL), { unplaced: "NoLeader" });
+  assert.deepEqual([decider.reserved, clock.monotonic()], [0, 50]);
 });
 
-Deno.test("createPodCounter() decides nothing until it has seen what its predecessor did", async () => {
+Deno.test("createAdmissionDecider() decides nothing until it has seen what its predecessor did", async () => {
   const { ask, wait } = stage({ settleMs: 2000 });
   await wait(1999);
   assert.deepEqual(await ask(), { unplaced: "LeaderUnsettled" });
@@ -229,9 +229,9 @@ Deno.test("createPodCounter() decides nothing until it has seen what its predece
   assert.deepEqual(await ask(), { class: "on-demand", deletionCost: -1 });
 });
 
-Deno.test("createPodCounter() leaves alone who takes no part, whose words are wrong, or is pinned", async () => {
+Deno.test("createAdmissionDecider() leaves alone who takes no part, whose words are wrong, or is pinned", async () => {
   const copies = manualCaches();
-  const { ask, counter } = stage({ copies });
+  const { ask, decider } = stage({ copies });
   const enabled = webDeployment(10);
   const wrong = webDeployment(10, { "spotalis.io/spot-percentage": "half" });
   copies.deployments.put(wrong);
@@ -242,17 +242,17 @@ Deno.test("createPodCounter() leaves alone who takes no part, whose words are wr
   assert.deepEqual(await ask(), { unplaced: "NotPlaced" });
   copies.deployments.put(enabled);
   const pinned = { ...requestOf("pinned"), pinned: true as const };
-  assert.deepEqual(await counter.decide(pinned, SIGNAL), { unplaced: "NodesBound" });
+  assert.deepEqual(await decider.decide(pinned, SIGNAL), { unplaced: "NodesBound" });
   copies.pods.synced = false;
   assert.deepEqual(await ask(), { unplaced: "NotSynced" });
-  assert.equal(counter.reserved, 0);
+  assert.equal(decider.reserved, 0);
 });
 
-Deno.test("createPodCounter() sends a pod to the node of its volume, and keeps its place", async () => {
+Deno.test("createAdmissionDecider() sends a pod to the node of its volume, and keeps its place", async () => {
   const spec = { volumes: [{ name: "d", persistentVolumeClaim: { claimName: "data" } }] };
   const term = [{ key: "kubernetes.io/hostname", operator: "In", values: ["s0"] }] as const;
   for (const phase of ["none", "fallback"] as const) {
-    const { ask, short, copies, counter } = stage();
+    const { ask, short, copies, decider } = stage();
     const metadata = { name: "s0", uid: "s0", resourceVersion: "1" };
     copies.nodes.put({ metadata, labels: { "karpenter.sh/capacity-type": "spot" } });
     copies.volumes.put({ metadata, claim: "shop/data", nodes: [term] });
@@ -261,7 +261,7 @@ Deno.test("createPodCounter() sends a pod to the node of its volume, and keeps i
     const db = await ask({ owner: DB_OWNER, metadata: { name: "db-0" }, spec });
     assert.deepEqual(db, { class: "spot" });
     assert.deepEqual(await ask({ spec }), { class: "spot", deletionCost: -2 });
-    assert.equal(counter.reserved, 2);
+    assert.equal(decider.reserved, 2);
   }
 });
 
@@ -269,13 +269,13 @@ function gateStage(spec: Parameters<typeof podRequest>[1] = {}) {
   const copies = manualCaches();
   const request = placementRequest(podRequest("1", spec));
   assert.ok(request !== undefined);
-  const facts = createWebhookView(copies, { rules: () => PLACEMENT_RULES });
+  const view = createWebhookView(copies, { rules: () => PLACEMENT_RULES });
   return {
     copies,
-    gate: () => admissionGate(request, { facts, ...PLACEMENT_RULES }),
+    gate: () => admissionGate(request, { view, ...PLACEMENT_RULES }),
     ask: (more: Partial<PlacementRequest>) =>
-      admissionGate({ ...request, ...more }, { facts, ...PLACEMENT_RULES }),
-    wait: (options: Parameters<typeof untilKnown>[2]) => untilKnown(request, facts, options),
+      admissionGate({ ...request, ...more }, { view, ...PLACEMENT_RULES }),
+    wait: (options: Parameters<typeof untilKnown>[2]) => untilKnown(request, view, options),
   };
 }
 

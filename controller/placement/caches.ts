@@ -1,59 +1,57 @@
 /**
- * The copies of the API's state that placement alone reads.
+ * The informer caches that placement reads: as objects for the loop, and as a view for the webhook.
  *
  * @module
  */
-import type { PersistentVolume } from "../../shared/api/persistent_volume.ts";
-import type { PodDisruptionBudget } from "../../shared/api/pod_disruption_budget.ts";
-import type { ReplicaSet } from "../../shared/api/replica_set.ts";
-import { createInformer, type Informer } from "../../shared/control/informer.ts";
-import type { ListWatch } from "../../shared/control/list_watch.ts";
-import { type CacheOptions, type Caches, podsOwnedBy } from "../allocation/caches.ts";
-import type { Pod } from "../../shared/api/pod.ts";
-import {
-  type OwnedObjects,
-  type PlacedObjects,
-  podsOfWorkload,
-} from "../../shared/placement/workload_snapshot.ts";
 import { CAPACITY } from "../../shared/api/placement_keys.ts";
 import type { Namespace } from "../../shared/api/namespace.ts";
+import type { PersistentVolume } from "../../shared/api/persistent_volume.ts";
+import type { Pod } from "../../shared/api/pod.ts";
+import type { PodDisruptionBudget } from "../../shared/api/pod_disruption_budget.ts";
+import type { ReplicaSet } from "../../shared/api/replica_set.ts";
 import type { Workload } from "../../shared/api/workload.ts";
+import { createInformer, type Informer } from "../../shared/control/informer.ts";
+import type { ApiObject } from "../../shared/control/list_watch.ts";
 import type { CountedPod } from "../../shared/placement/admit_pod.ts";
 import {
   allowedClasses,
   knownNodes,
+  type NodeConstraint,
   volumeConstraints,
 } from "../../shared/placement/node_constraints.ts";
+import type { NodeClass } from "../../shared/placement/node_classes.ts";
 import {
   classifyPod,
   type CountableNode,
   type CountablePod,
   type NodeRules,
 } from "../../shared/placement/placed_pod.ts";
-import type { EvictedPods } from "./evictions.ts";
-import type { Copy, KnownWorkload, OwnedPod, WebhookView } from "./ports.ts";
+import type { PlacementRequest } from "../../shared/placement/placement_request.ts";
+import type { LabeledObject } from "../../shared/placement/placement_spec.ts";
+import type { PlacedWorkload } from "../../shared/placement/split.ts";
+import {
+  type OwnedObjects,
+  type PlacedObjects,
+  podsOfWorkload,
+} from "../../shared/placement/workload_snapshot.ts";
+import { type CacheOptions, type Caches, podsOwnedBy } from "../allocation/caches.ts";
+import type { EvictionLog } from "./evictions.ts";
+import type { PlacementSources } from "./ports.ts";
 
-/** The copies: ReplicaSets indexed by their Deployment's UID, budgets by namespace, volumes by claim. */
+/** Informers of placement alone: ReplicaSets by their Deployment's UID, budgets by namespace, volumes by claim. */
 export interface PlacementInformers {
   readonly replicaSets: Informer<ReplicaSet>;
   readonly budgets: Informer<PodDisruptionBudget>;
   readonly volumes: Informer<PersistentVolume>;
 }
 
-/** All that placement reads. */
+/** All caches that placement reads. */
 export interface PlacementCaches
   extends
     PlacementInformers,
     Pick<Caches, "pods" | "nodes" | "namespaces" | "deployments" | "statefulSets"> {}
 
-/** Where each copy comes from. */
-export interface PlacementSources {
-  readonly replicaSets: ListWatch<ReplicaSet>;
-  readonly budgets: ListWatch<PodDisruptionBudget>;
-  readonly volumes: ListWatch<PersistentVolume>;
-}
-
-/** Copies that are empty until each is run. */
+/** Informers that are empty until each is run. */
 export function createPlacementInformers(
   { replicaSets, budgets, volumes }: PlacementSources,
   options: CacheOptions,
@@ -80,16 +78,15 @@ export function createPlacementInformers(
   };
 }
 
-/** Copies of one kind, indexed by owner. */
-export interface OwnedCopy<T> {
+/** A cache that is indexed by owner. */
+interface OwnerIndex<T> {
   byIndex(value: string): readonly T[];
 }
 
-/** Pods are indexed as in `createCaches()`, ReplicaSets by the UID of their Deployment. */
-export function cachedOwners<P extends Pick<Pod, "metadata">>(
+function cachedOwners<P extends Pick<Pod, "metadata">>(
   { pods, replicaSets }: {
-    readonly pods: OwnedCopy<P>;
-    readonly replicaSets: OwnedCopy<ReplicaSet>;
+    readonly pods: OwnerIndex<P>;
+    readonly replicaSets: OwnerIndex<ReplicaSet>;
   },
 ): OwnedObjects<P> {
   return {
@@ -98,7 +95,7 @@ export function cachedOwners<P extends Pick<Pod, "metadata">>(
   };
 }
 
-/** The objects of these copies, as they are when they are asked for. */
+/** The objects of the caches, as they are when they are read. */
 export function cachedObjects(caches: PlacementCaches): PlacedObjects {
   const { nodes, namespaces, budgets, volumes } = caches;
   return {
@@ -111,64 +108,103 @@ export function cachedObjects(caches: PlacementCaches): PlacedObjects {
   };
 }
 
-/** A workload with its number of pods. */
+/** A cache of one kind. */
+export type CacheReader<T extends ApiObject> = Pick<
+  Informer<T>,
+  "get" | "byIndex" | "synced" | "subscribe"
+>;
+
+/** A workload with its number of replicas. */
 export interface CachedWorkload extends Pick<Workload, "kind" | "metadata"> {
-  /** Absent where it can't be read. */
+  /** Absent if they can't be read. */
   readonly replicas?: { readonly wanted: number; readonly firstOrdinal?: number };
 }
 
-/** The copies; pods are indexed by owner, ReplicaSets by the UID of their Deployment, volumes by claim. */
+/** The caches of the webhook; pods are indexed by owner, the others as in `PlacementInformers`. */
 export interface WebhookCaches {
-  readonly deployments: Copy<CachedWorkload>;
-  readonly statefulSets: Copy<CachedWorkload>;
-  readonly replicaSets: Copy<ReplicaSet>;
-  readonly pods: Copy<CountablePod>;
-  readonly nodes: Copy<CountableNode> & Pick<Informer<CountableNode>, "all">;
-  readonly namespaces: Copy<Namespace>;
-  readonly volumes: Copy<PersistentVolume>;
+  readonly deployments: CacheReader<CachedWorkload>;
+  readonly statefulSets: CacheReader<CachedWorkload>;
+  readonly replicaSets: CacheReader<ReplicaSet>;
+  readonly pods: CacheReader<CountablePod>;
+  readonly nodes: CacheReader<CountableNode> & Pick<Informer<CountableNode>, "all">;
+  readonly namespaces: CacheReader<Namespace>;
+  readonly volumes: CacheReader<PersistentVolume>;
 }
 
-/** What else tells what a pod counts as. */
-export interface FactRules {
+/** A workload whose pods may be placed. */
+export interface KnownWorkload extends PlacedWorkload, LabeledObject {
+  readonly uid: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** What may limit a pod to some nodes. */
+export interface ConstrainedPod extends Pick<PlacementRequest, "namespace" | "claims"> {
+  /** Beside its volumes. @default {[]} */
+  readonly bounds?: readonly NodeConstraint[];
+}
+
+/** What the webhook reads of the cluster. */
+export interface WebhookView {
+  /** False while a cache is not complete. */
+  readonly synced: boolean;
+  /** The pod's workload; `other` for owners of other kinds; undefined while it is not known. */
+  workloadOf(
+    pod: Pick<PlacementRequest, "namespace" | "owner">,
+  ): KnownWorkload | "other" | undefined;
+  /** Undefined while it is not known. */
+  namespace(name: string): LabeledObject | undefined;
+  /** Classes with a node that volumes and constraints allow. */
+  allowed(pod: ConstrainedPod): readonly NodeClass[];
+  /** All pods that the workload owns, of all revisions. */
+  podsOf(workload: KnownWorkload): readonly CountedPod[];
+  /** Calls at each change of an object, until the returned function is called. */
+  onChange(listener: () => void): () => void;
+  /** Calls with each pod that changed and exists, and with its workload's UID. */
+  onPod(listener: (pod: CountedPod, workloadUID: string) => void): () => void;
+}
+
+/** What else decides how a pod counts. */
+export interface WebhookViewOptions {
   readonly rules: () => NodeRules;
   /**
-   * Pods that the controller has evicted; a late copy still shows them.
+   * Evicted pods that a late cache still shows.
    *
    * @default none
    */
-  readonly evicted?: Pick<EvictedPods, "has">;
+  readonly evicted?: Pick<EvictionLog, "has">;
 }
 
-/** What a pod counts as, for as long as its node and the settings are these. */
+/** How a pod counts while its node and the settings stay the same. */
 interface CountedAs extends NodeRules {
   readonly as: CountedPod;
   readonly node: CountableNode | undefined;
 }
 
-/** Facts of these copies. */
+/** A view of these caches. */
 export function createWebhookView(
-  copies: WebhookCaches,
-  { rules, evicted = { has: () => false } }: FactRules,
+  caches: WebhookCaches,
+  { rules, evicted = { has: () => false } }: WebhookViewOptions,
 ): WebhookView {
-  const { deployments, statefulSets, replicaSets, pods, nodes, namespaces, volumes } = copies;
-  const owners = cachedOwners(copies);
+  const { deployments, statefulSets, replicaSets, pods, nodes, namespaces, volumes } = caches;
+  const owners = cachedOwners(caches);
   const all = [deployments, statefulSets, replicaSets, pods, nodes, namespaces, volumes];
 
-  function workloadOf({ namespace, owner }: OwnedPod): KnownWorkload | "other" | undefined {
+  const workloadOf: WebhookView["workloadOf"] = ({ namespace, owner }) => {
     const { kind, name, uid, apiVersion } = owner;
     const isPlaced = kind === "ReplicaSet" || kind === "StatefulSet";
     if (!isPlaced || !apiVersion.startsWith("apps/")) return "other";
     const key = `${namespace}/${name}`;
     if (kind === "StatefulSet") return knownWorkload(statefulSets.get(key), uid);
     const set = replicaSets.get(key);
-    // A set of this name may have been there before.
+    // The cache may still have an older ReplicaSet of this name.
     if (set?.metadata.uid !== uid) return undefined;
     if (set.deployment === undefined) return "other";
     const { deployment } = set;
     return knownWorkload(deployments.get(`${namespace}/${deployment.name}`), deployment.uid);
-  }
+  };
 
-  /** Each pod is looked at for each pod that is made beside it, and seldom changes. */
+  /** Each admission counts all pods of the workload, and they seldom change. */
   const counted = new WeakMap<CountablePod, CountedAs>();
 
   function countedPod(pod: CountablePod): CountedPod {
@@ -182,51 +218,47 @@ export function createWebhookView(
     return evicted.has(pod.metadata.uid) ? { ...as, gone: true } : as;
   }
 
-  function countAnew(pod: CountablePod, facts: Omit<CountedAs, "as">): CountedPod {
-    const { departs: _why, drained: _by, ...standing } = classifyPod(pod, {
-      ...facts,
-      evicted: false,
-    });
-    const isAnswered = Object.hasOwn(pod.metadata.labels, CAPACITY);
-    return { ...standing, ...(isAnswered ? {} : { unadmitted: true }) };
-  }
-
-  function ownerUID({ metadata: { namespace, owner } }: CountablePod): string | undefined {
-    const found = owner === undefined ? undefined : workloadOf({ namespace, owner });
-    return found === undefined || found === "other" ? undefined : found.uid;
-  }
-
   return {
     get synced() {
       return all.every(({ synced }) => synced);
     },
     workloadOf,
-    namespace(name) {
-      return namespaces.get(name)?.metadata;
-    },
+    namespace: (name) => namespaces.get(name)?.metadata,
     allowed({ namespace, claims = [], bounds = [] }) {
       const { classes } = rules();
-      const all = [...bounds, ...volumeConstraints({ namespace, claims }, volumes.byIndex)];
-      return allowedClasses(all, { classes, nodes: knownNodes(nodes.all, classes) });
+      const both = [...bounds, ...volumeConstraints({ namespace, claims }, volumes.byIndex)];
+      return allowedClasses(both, { classes, nodes: knownNodes(nodes.all, classes) });
     },
     podsOf({ kind, uid, namespace }) {
       return podsOfWorkload({ kind, metadata: { uid, namespace } }, owners).map(countedPod);
     },
     onChange(listener) {
-      const ends = all.map((copy) => copy.subscribe(listener));
+      const ends = all.map((cache) => cache.subscribe(listener));
       return () => ends.forEach((end) => end());
     },
     onPod(listener) {
       return pods.subscribe((key) => {
         const pod = pods.get(key);
-        const uid = pod && ownerUID(pod);
-        if (pod !== undefined && uid !== undefined) listener(countedPod(pod), uid);
+        const { namespace, owner } = pod?.metadata ?? {};
+        if (pod === undefined || namespace === undefined || owner === undefined) return;
+        const workload = workloadOf({ namespace, owner });
+        if (workload === undefined || workload === "other") return;
+        listener(countedPod(pod), workload.uid);
       });
     },
   };
 }
 
-/** The workload where it is this very one. */
+function countAnew(pod: CountablePod, input: Omit<CountedAs, "as">): CountedPod {
+  const { departs: _why, drained: _by, ...classified } = classifyPod(pod, {
+    ...input,
+    evicted: false,
+  });
+  const isAdmitted = Object.hasOwn(pod.metadata.labels, CAPACITY);
+  return { ...classified, ...(isAdmitted ? {} : { unadmitted: true }) };
+}
+
+/** The workload, if it has this UID. */
 function knownWorkload(found: CachedWorkload | undefined, uid: string): KnownWorkload | undefined {
   if (found?.metadata.uid !== uid || found.replicas === undefined) return undefined;
   const { kind, metadata: { namespace, name, labels = {}, annotations }, replicas } = found;

@@ -1,5 +1,5 @@
 /**
- * Placement's ports on a real API server.
+ * Placement's ports on a real API server, and the rights that they need.
  *
  * @module
  */
@@ -14,27 +14,15 @@ import { podDisruptionBudgetListWatch } from "../../adapters/kube/kinds/pod_disr
 import { replicaSetListWatch } from "../../adapters/kube/kinds/workloads.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Random } from "../../shared/random.ts";
-import type { CheckpointStore } from "../rightsizing/sampler/ports.ts";
-import type { PlacementSources } from "./caches.ts";
-import type { DeletionCostWriter, PlacementEvents, PodEvictor } from "./ports.ts";
 import type { AccessRight } from "../start_check.ts";
+import type { PlacementAPI, PlacementEvents } from "./ports.ts";
 
-/** All that placement asks of the outside, beside what the market has copies of. */
-export interface PlacementAPI {
-  readonly sources: PlacementSources;
-  readonly evictor: PodEvictor;
-  readonly costs: DeletionCostWriter;
-  /** For what it must not forget. */
-  readonly store: CheckpointStore;
-  readonly events: PlacementEvents;
-}
-
-/** Label of the ConfigMaps with what placement remembers. */
+/** Label of the ConfigMaps with the state of placement. */
 export const MEMORY_LABEL = "spotalis.io/memory";
-/** The field manager that they are applied by. */
+/** Their field manager. */
 const MANAGER = "mbcas-placement";
 
-/** What the adapters work with. */
+/** What the adapters depend on. */
 export interface PlacementAPIOptions {
   /** Of the installation. */
   readonly namespace: string;
@@ -43,7 +31,7 @@ export interface PlacementAPIOptions {
   readonly log: Log;
 }
 
-/** The ports with the rights of this connection. */
+/** Ports that use this connection. */
 export function connectPlacementAPI(
   connection: KubeConnection,
   { namespace, events, random, log }: PlacementAPIOptions,
@@ -62,7 +50,10 @@ export function connectPlacementAPI(
   };
 }
 
-/** Each right by itself, so that a missing one can be named. `namespace`: of the installation. */
+/**
+ * Rights beside those of the market, one by one, so that a missing one can be named. `namespace`: of the
+ * installation.
+ */
 export function placementRights(namespace: string): readonly AccessRight[] {
   const followed = [
     { group: "apps", resource: "replicasets" },

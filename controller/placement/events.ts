@@ -1,115 +1,59 @@
 /**
- * Tells on workloads what became of their replicas: each thing once, not at each look.
+ * Reports reconciles as events of workloads, to the observer and to the log. Each event is sent once and not at
+ * each reconcile.
  *
  * @module
  */
 import type { PlacementEventReason } from "../../shared/api/reasons/placement_event_reasons.ts";
-import type { Workload } from "../../shared/api/workload.ts";
+import type { Log } from "../../shared/log.ts";
 import type { Eligibility } from "../../shared/placement/eligibility.ts";
+import type { ClassCounts } from "../../shared/placement/node_classes.ts";
+import type {
+  PlacementEvents,
+  PlacementObserver,
+  PlacementSubject,
+  PlacementTarget,
+  ReconcileReport,
+} from "./ports.ts";
 import type { PlacementResult } from "./reconcile.ts";
-import type { PlacementEvents } from "./ports.ts";
+import { placementKey } from "./watch.ts";
 
-/** Who tells. */
-export interface EventReporter {
-  /** The workload is left as it is. */
-  leftAlone(workload: Workload, answer: Extract<Eligibility, { readonly reason: string }>): void;
-  /** It was looked at. */
-  looked(workload: Workload, pass: PlacementResult): void;
-  /** Forgets the workload under this key. */
-  forget(key: string): void;
+/** Reports reconciles. */
+export interface PlacementReporter {
+  /** The workload takes no part. */
+  ineligible(
+    workload: PlacementTarget,
+    answer: Extract<Eligibility, { readonly reason: string }>,
+    options: ReportOptions,
+  ): void;
+  reconciled(workload: PlacementTarget, result: PlacementResult, options: ReportOptions): void;
+  /** The workload under this key is gone. */
+  removed(key: string): void;
+  /** This replica reconciles no more: removes all workloads. */
+  close(): void;
 }
 
-interface Told {
+/** How long the reconcile took. */
+export type ReportOptions = Pick<ReconcileReport, "tookMs">;
+
+/** Receivers of reports. */
+export interface PlacementReporterParts {
+  readonly events: PlacementEvents;
+  readonly observer?: PlacementObserver | undefined;
+  readonly log: Pick<Log, "warn">;
+}
+
+/** What was reported of a workload last. */
+interface Reported {
   readonly uid: string;
-  /** Last word about why nothing was moved. */
-  wait?: string;
-  fault?: string;
-  /** The end of the fallback of which it was said that nobody seems to place new pods. */
+  /** The message of the last fault in its annotations. */
+  fault?: string | undefined;
+  /** Why it was not moved. */
+  wait?: string | undefined;
+  /** The end of the fallback of which it was reported that the webhook seems to place no pods. */
   unplacedUntilMs?: number;
-  /** True while moves have not yet come to what is wished. */
-  busy: boolean;
-}
-
-/** Nothing was told yet. `keyOf` is what `forget` names. */
-export function createEventReporter(
-  events: PlacementEvents,
-  keyOf: (workload: Workload) => string,
-): EventReporter {
-  const all = new Map<string, Told>();
-
-  function toldOf(workload: Workload): Told {
-    const key = keyOf(workload);
-    const known = all.get(key);
-    const told = known?.uid === workload.metadata.uid
-      ? known
-      : { uid: workload.metadata.uid, busy: false };
-    all.set(key, told);
-    return told;
-  }
-
-  function emit(
-    { kind, metadata: { namespace, name, uid } }: Workload,
-    reason: PlacementEventReason,
-    message: string,
-  ): void {
-    const about = { apiVersion: "apps/v1", kind, namespace, name, uid };
-    events.emit({ about, type: WARNINGS.has(reason) ? "Warning" : "Normal", reason, message });
-  }
-
-  return {
-    leftAlone(workload, { reason, message }) {
-      const told = toldOf(workload);
-      const fault = reason === "ConfigurationError" ? message : undefined;
-      if (fault !== undefined && fault !== told.fault) {
-        emit(workload, "ConfigurationError", message);
-      }
-      if (fault === undefined) delete told.fault;
-      else told.fault = fault;
-      delete told.wait;
-    },
-    looked(workload, { next, evictions, shortage, replicas: { actual } }) {
-      const { before, after, unplaced: [unplaced] } = shortage;
-      const told = toldOf(workload);
-      delete told.fault;
-      if (after !== undefined && after.rounds !== before?.rounds) {
-        emit(workload, "SpotFallback", `until ${new Date(after.untilMs).toISOString()}`);
-      }
-      // Once may be a moment in which nobody led: twice is what somebody should look at.
-      const isAgain = after?.remade !== undefined && told.unplacedUntilMs !== after.untilMs;
-      if (unplaced !== undefined && isAgain) {
-        const { name } = unplaced;
-        emit(
-          workload,
-          "SpotFallback",
-          `pod ${name} was made for spot in it: is the webhook asked?`,
-        );
-        told.unplacedUntilMs = after.untilMs;
-      }
-      if (before !== undefined && after === undefined) {
-        emit(workload, "SpotReturned", splitWords(actual));
-      }
-      for (const { pod, why, answer, again } of evictions) {
-        if (answer?.is === "evicted") {
-          emit(workload, "PodRescheduled", `pod ${pod.name} moves ${why}`);
-          told.busy = true;
-        }
-        if (answer?.is === "blocked" && !again) {
-          emit(workload, "BlockedByPDB", `pod ${pod.name}: ${answer.message}`);
-        }
-      }
-      const wait = "wait" in next ? `${next.wait}: ${next.message}` : undefined;
-      if ("wait" in next && next.wait === "BlockedByPDB" && wait !== told.wait) {
-        emit(workload, "BlockedByPDB", next.message);
-      }
-      if ("wait" in next && next.wait === "AsWished" && told.busy) {
-        emit(workload, "ReconciliationSuccess", splitWords(actual));
-        told.busy = false;
-      }
-      if (wait === undefined) delete told.wait;
-      else told.wait = wait;
-    },
-    forget: (key) => void all.delete(key),
-  };
+  /** True until the moves are complete. */
+  isMoving: boolean;
 }
 
 const WARNINGS: ReadonlySet<PlacementEventReason> = new Set([
@@ -118,6 +62,147 @@ const WARNINGS: ReadonlySet<PlacementEventReason> = new Set([
   "SpotFallback",
 ]);
 
-function splitWords(actual: PlacementResult["replicas"]["actual"]): string {
+/** A reporter that has reported nothing yet. */
+export function createPlacementReporter(
+  { events, observer, log }: PlacementReporterParts,
+): PlacementReporter {
+  const reported = new Map<string, Reported>();
+  /** Workloads that have series. */
+  const observed = new Map<string, PlacementSubject>();
+
+  function reportedOf(target: PlacementTarget): Reported {
+    const key = placementKey(target.kind, target);
+    const known = reported.get(key);
+    const last = known?.uid === target.uid ? known : { uid: target.uid, isMoving: false };
+    reported.set(key, last);
+    return last;
+  }
+
+  function emit(target: PlacementTarget, reason: PlacementEventReason, message: string): void {
+    const about = { apiVersion: "apps/v1", ...target };
+    events.emit({ about, type: WARNINGS.has(reason) ? "Warning" : "Normal", reason, message });
+  }
+
+  function observe(subject: PlacementSubject, report: ReconcileReport): void {
+    observed.set(placementKey(subject.kind, subject), subject);
+    observer?.reconciled?.(subject, report);
+  }
+
+  function unobserve(key: string): void {
+    const subject = observed.get(key);
+    if (subject === undefined) return;
+    observed.delete(key);
+    observer?.removed?.(subject);
+  }
+
+  function emitShortage(
+    target: PlacementTarget,
+    { shortage: { before, after, unplaced: [pod] }, replicas: { actual } }: PlacementResult,
+  ): void {
+    const last = reportedOf(target);
+    if (after !== undefined && hasBegun({ before, after })) {
+      emit(target, "SpotFallback", `until ${new Date(after.untilMs).toISOString()}`);
+    }
+    // The first time may be a moment without a leader; a second time needs attention.
+    if (
+      pod !== undefined && after?.remade !== undefined && last.unplacedUntilMs !== after.untilMs
+    ) {
+      const message = `pod ${pod.name} was made for spot in it: is the webhook asked?`;
+      emit(target, "SpotFallback", message);
+      last.unplacedUntilMs = after.untilMs;
+    }
+    if (before !== undefined && after === undefined) {
+      emit(target, "SpotReturned", countsText(actual));
+    }
+  }
+
+  function emitMoves(
+    target: PlacementTarget,
+    { next, evictions, replicas: { actual } }: PlacementResult,
+  ): void {
+    const last = reportedOf(target);
+    for (const { pod, why, answer, again } of evictions) {
+      if (answer?.is === "evicted") {
+        emit(target, "PodRescheduled", `pod ${pod.name} moves ${why}`);
+        last.isMoving = true;
+      }
+      if (answer?.is === "blocked" && !again) {
+        emit(target, "BlockedByPDB", `pod ${pod.name}: ${answer.message}`);
+      }
+    }
+    const reason = "wait" in next ? next.wait : undefined;
+    const wait = "wait" in next ? `${next.wait}: ${next.message}` : undefined;
+    if ("wait" in next && reason === "BlockedByPDB" && wait !== last.wait) {
+      emit(target, "BlockedByPDB", next.message);
+    }
+    if (reason === "AsWished" && last.isMoving) {
+      emit(target, "ReconciliationSuccess", countsText(actual));
+      last.isMoving = false;
+    }
+    last.wait = wait;
+  }
+
+  return {
+    ineligible(target, { reason, message }, { tookMs }) {
+      const last = reportedOf(target);
+      const fault = reason === "ConfigurationError" ? message : undefined;
+      if (fault !== undefined && fault !== last.fault) {
+        emit(target, "ConfigurationError", fault);
+      }
+      last.fault = fault;
+      last.wait = undefined;
+      if (fault === undefined) unobserve(placementKey(target.kind, target));
+      else observe(subjectOf(target), { tookMs, action: reason, result: "failed" });
+    },
+    reconciled(target, result, { tookMs }) {
+      reportedOf(target).fault = undefined;
+      emitShortage(target, result);
+      emitMoves(target, result);
+      const subject = subjectOf(target);
+      observe(subject, { tookMs, ...outcomeOf(result), replicas: result.replicas });
+      if (isBlocked(result)) observer?.blocked?.(subject);
+      if (hasBegun(result.shortage)) observer?.fellBack?.(subject);
+      for (const { pod, answer, again } of result.evictions) {
+        if (answer?.is !== "forbidden" || again) continue;
+        const { namespace } = target;
+        log.warn("A pod may not be evicted", { namespace, pod: pod.name, error: answer.message });
+      }
+    },
+    removed(key) {
+      unobserve(key);
+      reported.delete(key);
+    },
+    close() {
+      observer?.leads?.(false);
+      for (const key of [...observed.keys()]) unobserve(key);
+    },
+  };
+}
+
+function subjectOf({ kind, namespace, name }: PlacementTarget): PlacementSubject {
+  return { kind, namespace, name };
+}
+
+function hasBegun(
+  { before, after }: Pick<PlacementResult["shortage"], "before" | "after">,
+): boolean {
+  return after !== undefined && after.rounds !== before?.rounds;
+}
+
+function isBlocked({ next, evictions }: PlacementResult): boolean {
+  return evictions.some(({ answer }) => answer?.is === "blocked") ||
+    ("wait" in next && next.wait === "BlockedByPDB");
+}
+
+function outcomeOf(result: PlacementResult): Pick<ReconcileReport, "action" | "result"> {
+  const { next, evictions, failure } = result;
+  const action = "wait" in next && evictions.length === 0 ? next.wait : "PodRescheduled";
+  const isDenied = evictions.some(({ answer }) => answer?.is === "forbidden");
+  if (failure !== undefined || isDenied) return { action, result: "failed" };
+  if (isBlocked(result)) return { action, result: "blocked" };
+  return { action, result: evictions.some(({ answer }) => answer === undefined) ? "dry" : "done" };
+}
+
+function countsText(actual: ClassCounts): string {
   return `${actual.spot} on spot, ${actual["on-demand"]} on on-demand nodes`;
 }

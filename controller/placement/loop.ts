@@ -1,6 +1,5 @@
 /**
- * The controller of placement: looks at each workload when something about it has changed, and at all of
- * them now and then.
+ * Reconciles each workload when something about it has changed, and all of them periodically.
  *
  * @module
  */
@@ -10,163 +9,74 @@ import { createBackoff } from "../../shared/control/backoff.ts";
 import { createPermits } from "../../shared/control/permits.ts";
 import { createRateLimiter } from "../../shared/control/rate_limiter.ts";
 import { type ReconcileResult, runReconcileLoop } from "../../shared/control/reconcile_loop.ts";
-import { createWorkQueue } from "../../shared/control/work_queue.ts";
+import { createWorkQueue, type WorkQueue } from "../../shared/control/work_queue.ts";
 import type { Log } from "../../shared/log.ts";
-import { eligibilityInput, replicaStatus } from "../../shared/placement/workload_snapshot.ts";
+import type { PlacementConfig } from "../../shared/placement/config.ts";
 import { checkEligibility, PLACED_KINDS } from "../../shared/placement/eligibility.ts";
 import { memoryKey } from "../../shared/placement/placement_memory.ts";
+import { eligibilityInput, replicaStatus } from "../../shared/placement/workload_snapshot.ts";
 import { cachedObjects, type PlacementCaches } from "./caches.ts";
-import { createEvictedPods, createRefusedEvictions, type EvictedPods } from "./evictions.ts";
-import { type PlacementPassParts, type PlacementResult, placeWorkload } from "./reconcile.ts";
-import type { PlacementState } from "./store.ts";
-import type { PlacementConfig } from "../../shared/placement/config.ts";
-import { allPlacementKeys, createDepartureTimes, placementKey, watchWorkloads } from "./watch.ts";
+import { createPlacementReporter, type PlacementReporter } from "./events.ts";
+import { createEvictionLog, type EvictionLog } from "./evictions.ts";
 import type {
   DeletionCostWriter,
   PlacementEvents,
   PlacementObserver,
-  PlacementSubject,
   PodEvictor,
-  ReconcileReport,
 } from "./ports.ts";
-import { createEventReporter } from "./events.ts";
+import { placeWorkload, type ReconcileParts } from "./reconcile.ts";
+import type { PlacementState } from "./store.ts";
+import { allPlacementKeys, createDepartureTimes, placementKey, watchWorkloads } from "./watch.ts";
 
-/** What the loop works with. */
+/** What the loop depends on. */
 export interface PlacementLoopParts {
   readonly caches: PlacementCaches;
   readonly evictor: PodEvictor;
   readonly costs: DeletionCostWriter;
   /** Has been loaded. */
-  readonly book: PlacementState;
+  readonly state: PlacementState;
   readonly events: PlacementEvents;
   readonly config: PlacementConfig;
   readonly clock: Clock;
   readonly log: Log;
   readonly observer?: PlacementObserver;
   /**
-   * Who was evicted a moment ago, for others that count pods as well.
+   * Shared with others that count pods.
    *
    * @default its own
    */
-  readonly evicted?: EvictedPods;
+  readonly evictions?: EvictionLog;
 }
 
-/** Changes come in crowds: one look at all that came within this time, ms. */
-const NEWS_MS = 250;
-/** Costs that are written at the same time. */
-const COSTS_AT_ONCE = 8;
-/** Between two tries of what failed for a while, ms at most. */
+/** Changes within this time lead to one reconcile, ms. */
+const CHANGES_MS = 250;
+/** Concurrent writes of deletion costs. */
+const MOST_COST_WRITES = 8;
+/** The longest wait between two tries of what failed, ms. */
 const LONGEST_RETRY_MS = 60_000;
 
-/** Runs until `signal` is aborted; what is under way then is brought to its end. */
+/** Runs until `signal` is aborted; requests in flight are completed. */
 export async function runPlacementLoop(
   parts: PlacementLoopParts,
   signal: AbortSignal,
 ): Promise<void> {
-  const { caches, config, clock, log, observer, book, evicted = createEvictedPods() } = parts;
-  const copies = [
-    caches.pods,
-    caches.nodes,
-    caches.namespaces,
-    caches.deployments,
-    caches.statefulSets,
-    caches.replicaSets,
-    caches.budgets,
-    caches.volumes,
-  ];
-  const synced = await Promise.all(copies.map((copy) => copy.whenSynced(signal)));
-  if (synced.includes(false)) return;
-  const objects = cachedObjects(caches);
+  const { caches, config, clock, log, observer } = parts;
+  if (!await allSynced(caches, signal)) return;
   const queue = createWorkQueue(clock);
-  const signs = createDepartureTimes(() => clock.wall());
-  const refused = createRefusedEvictions();
-  const passParts: PlacementPassParts = {
+  const departures = createDepartureTimes(() => clock.wall());
+  const reporter = createPlacementReporter(parts);
+  const reconcileParts: ReconcileParts = {
     ...parts,
-    evicted,
-    refused,
-    signs,
+    departures,
+    evictions: parts.evictions ?? createEvictionLog(parts),
     rate: createRateLimiter(config.evictions),
-    permits: createPermits(() => COSTS_AT_ONCE),
+    permits: createPermits(() => MOST_COST_WRITES),
   };
-  const told = createEventReporter(
-    parts.events,
-    ({ kind, metadata }) => `${kind}/${metadata.namespace}/${metadata.name}`,
-  );
-  /** Workloads that have series. */
-  const observed = new Map<string, PlacementSubject>();
-
-  function leave(key: string): void {
-    const subject = observed.get(key);
-    if (subject === undefined) return;
-    observed.delete(key);
-    observer?.left?.(subject);
-  }
-
-  async function look(key: string, term: AbortSignal): Promise<ReconcileResult> {
-    const workload = workloadUnder(key, caches);
-    const moved = workload && replicaStatus(workload);
-    if (workload === undefined || moved === undefined) {
-      leave(key);
-      told.forget(key);
-      return {};
-    }
-    const begunAt = clock.monotonic();
-    // An eviction that came to nothing must not count until the next look at all.
-    evicted.expire(begunAt);
-    const { namespace, name } = workload.metadata;
-    const subject = { kind: moved.kind, namespace, name };
-    const tell = (what: Omit<ReconcileReport, "tookMs">): void => {
-      observed.set(key, subject);
-      observer?.looked?.(subject, { tookMs: clock.monotonic() - begunAt, ...what });
-    };
-    const answer = checkEligibility(eligibilityInput(workload, objects), config.scope);
-    if (answer.spec === undefined) {
-      told.leftAlone(workload, answer);
-      if (answer.reason === "ConfigurationError") tell({ action: answer.reason, result: "failed" });
-      else leave(key);
-      return {};
-    }
-    const pass = await placeWorkload(
-      { workload, moved, spec: answer.spec },
-      { parts: passParts, signal: term },
-    );
-    told.looked(workload, pass);
-    tell({ ...outcomeOf(pass), replicas: pass.replicas });
-    if (isBlocked(pass)) observer?.blocked?.(subject);
-    const { before, after } = pass.shortage;
-    if (after !== undefined && after.rounds !== before?.rounds) observer?.fellBack?.(subject);
-    for (const { pod, answer: said, again } of pass.evictions) {
-      if (said?.is !== "forbidden" || again) continue;
-      log.warn("A pod may not be evicted", { namespace, pod: pod.name, error: said.message });
-    }
-    if (pass.failure !== undefined) throw pass.failure;
-    return pass.againInMs === Infinity ? {} : { requeueAfterMs: pass.againInMs };
-  }
-
-  function isThere(namespace: string, memoryName: string): boolean {
-    return PLACED_KINDS.some((kind) => {
-      const prefix = memoryKey(kind, "");
-      const name = memoryName.slice(prefix.length);
-      return memoryName.startsWith(prefix) &&
-        workloadUnder(placementKey(kind, { namespace, name }), caches) !== undefined;
-    });
-  }
-
-  async function resync(): Promise<void> {
-    while (!signal.aborted) {
-      await clock.sleep(config.resyncPeriodMs, signal);
-      if (signal.aborted) return;
-      refused.expire(clock.monotonic());
-      for (const key of allPlacementKeys(caches)) queue.add(key);
-      if (!config.readOnly) await book.keepOnly(isThere, signal);
-    }
-  }
-
-  const end = watchWorkloads({
+  const unsubscribe = watchWorkloads({
     caches,
     config,
-    wake: (key) => queue.add(key, NEWS_MS),
-    heardNode: signs.hear,
+    wake: (key) => queue.add(key, CHANGES_MS),
+    onNode: departures.observe,
   });
   for (const key of allPlacementKeys(caches)) queue.add(key);
   observer?.leads?.(true);
@@ -174,19 +84,79 @@ export async function runPlacementLoop(
     await Promise.all([
       runReconcileLoop({
         queue,
-        reconcile: look,
+        reconcile: (key, term) => reconcile(key, { parts: reconcileParts, reporter, signal: term }),
         backoff: createBackoff({ maxMs: LONGEST_RETRY_MS }),
         clock,
         log,
         workers: config.workers,
       }, signal),
-      resync(),
+      resync(parts, { queue, signal }),
     ]);
   } finally {
-    end();
-    observer?.leads?.(false);
-    // Who does not lead knows nothing of them any more.
-    for (const key of [...observed.keys()]) leave(key);
+    unsubscribe();
+    reporter.close();
+  }
+}
+
+async function allSynced(caches: PlacementCaches, signal: AbortSignal): Promise<boolean> {
+  const { pods, nodes, namespaces, deployments, statefulSets } = caches;
+  const { replicaSets, budgets, volumes } = caches;
+  const all = [pods, nodes, namespaces, deployments, statefulSets, replicaSets, budgets, volumes];
+  const synced = await Promise.all(all.map((cache) => cache.whenSynced(signal)));
+  return !synced.includes(false);
+}
+
+async function reconcile(
+  key: string,
+  { parts, reporter, signal }: {
+    readonly parts: ReconcileParts;
+    readonly reporter: PlacementReporter;
+    readonly signal: AbortSignal;
+  },
+): Promise<ReconcileResult> {
+  const { caches, clock, config, evictions } = parts;
+  const workload = workloadUnder(key, caches);
+  const replicas = workload && replicaStatus(workload);
+  if (workload === undefined || replicas === undefined) {
+    reporter.removed(key);
+    return {};
+  }
+  const begunAtMs = clock.monotonic();
+  // An eviction that came to nothing must not count until the next resync.
+  evictions.expire();
+  const { namespace, name, uid } = workload.metadata;
+  const target = { kind: replicas.kind, namespace, name, uid };
+  const took = () => ({ tookMs: clock.monotonic() - begunAtMs });
+  const input = eligibilityInput(workload, cachedObjects(caches));
+  const answer = checkEligibility(input, config.scope);
+  if (answer.spec === undefined) {
+    reporter.ineligible(target, answer, took());
+    return {};
+  }
+  const result = await placeWorkload({ workload, replicas, spec: answer.spec }, { parts, signal });
+  reporter.reconciled(target, result, took());
+  if (result.failure !== undefined) throw result.failure;
+  const { requeueAfterMs } = result;
+  return requeueAfterMs === Infinity ? {} : { requeueAfterMs };
+}
+
+/** Queues all workloads periodically, and garbage collects the stored state. */
+async function resync(
+  { caches, config, clock, state }: PlacementLoopParts,
+  { queue, signal }: { readonly queue: WorkQueue; readonly signal: AbortSignal },
+): Promise<void> {
+  const isThere = (namespace: string, memoryName: string): boolean =>
+    PLACED_KINDS.some((kind) => {
+      const prefix = memoryKey(kind, "");
+      const name = memoryName.slice(prefix.length);
+      return memoryName.startsWith(prefix) &&
+        workloadUnder(placementKey(kind, { namespace, name }), caches) !== undefined;
+    });
+  while (!signal.aborted) {
+    await clock.sleep(config.resyncPeriodMs, signal);
+    if (signal.aborted) return;
+    for (const key of allPlacementKeys(caches)) queue.add(key);
+    if (!config.readOnly) await state.retain(isThere, signal);
   }
 }
 
@@ -196,18 +166,4 @@ function workloadUnder(
 ): Workload | undefined {
   const [kind, namespace, name] = key.split("/");
   return (kind === "Deployment" ? deployments : statefulSets).get(`${namespace}/${name}`);
-}
-
-function isBlocked({ next, evictions }: PlacementResult): boolean {
-  return evictions.some(({ answer }) => answer?.is === "blocked") ||
-    ("wait" in next && next.wait === "BlockedByPDB");
-}
-
-function outcomeOf(pass: PlacementResult): Pick<ReconcileReport, "action" | "result"> {
-  const { next, evictions, failure } = pass;
-  const action = "wait" in next && evictions.length === 0 ? next.wait : "PodRescheduled";
-  const isDenied = evictions.some(({ answer }) => answer?.is === "forbidden");
-  if (failure !== undefined || isDenied) return { action, result: "failed" };
-  if (isBlocked(pass)) return { action, result: "blocked" };
-  return { action, result: evictions.some(({ answer }) => answer === undefined) ? "dry" : "done" };
 }

@@ -1,27 +1,27 @@
 /**
- * The metrics of placement, by the names that Spotalis gave them. A workload's series go with it.
+ * The metrics of placement, by the names of Spotalis. A workload's series end with it.
  *
  * @module
  */
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { PlacementObserver, PlacementSubject } from "./ports.ts";
 
-/** Seconds, requests included: an eviction and a ConfigMap take some tens of ms each. */
-const LOOK_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30];
+/** Seconds, including requests: an eviction and a ConfigMap take some tens of ms each. */
+const RECONCILE_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30];
 
-/** Seconds; the aim is 10 ms for 99 of 100, and no pod waits for longer than 200 ms. */
+/** Seconds; the p99 should be 10 ms, and the API server waits no longer than 200 ms. */
 const ADMISSION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2];
 
 const OF_WORKLOAD = ["namespace", "workload", "workload_type"] as const;
 
 type Labels = Readonly<Record<string, string>>;
 
-/** A metric of which single series can be taken away. */
+/** A metric with series that can be removed. */
 interface Series {
   remove(labels: Labels): void;
 }
 
-/** Puts the metrics into the registry, and follows what it is told. */
+/** Registers the metrics. */
 export function createPlacementMetrics(registry: Registry): Required<PlacementObserver> {
   const registers = [registry];
   const gauge = (name: string, help: string, more: readonly string[] = []) =>
@@ -48,7 +48,7 @@ export function createPlacementMetrics(registry: Registry): Required<PlacementOb
     "pending_seconds",
     "For how long the replica that waits for the longest has found no node; 0: none waits.",
   );
-  const looks = counter("reconciliations", "Looks at workloads, by what came of them.", [
+  const reconciles = counter("reconciliations", "Looks at workloads, by what came of them.", [
     "action",
     "result",
   ]);
@@ -64,7 +64,7 @@ export function createPlacementMetrics(registry: Registry): Required<PlacementOb
   const durations = new Histogram({
     name: "spotalis_reconciliation_duration_seconds",
     help: "Time of one look at a workload, requests included.",
-    buckets: LOOK_BUCKETS,
+    buckets: RECONCILE_BUCKETS,
     registers,
   });
   const leader = new Gauge({
@@ -95,7 +95,7 @@ export function createPlacementMetrics(registry: Registry): Required<PlacementOb
   /** By workload: the labels of its series as JSON, by metric. */
   const all = new Map<string, Map<Series, Set<string>>>();
 
-  /** The labels, noted as such of the workload's series. */
+  /** The labels of a series, which is noted as one of the workload's. */
   function noted(subject: PlacementSubject, metric: Series, more: Labels = {}): Labels {
     const labels = { ...labelsOf(subject), ...more };
     const series = all.get(keyOf(subject)) ?? new Map<Series, Set<string>>();
@@ -104,7 +104,7 @@ export function createPlacementMetrics(registry: Registry): Required<PlacementOb
     return labels;
   }
 
-  /** Takes the workload's series of these metrics away. */
+  /** Removes the workload's series of these metrics. */
   function remove(subject: PlacementSubject, metrics: Iterable<Series>): void {
     const series = all.get(keyOf(subject));
     for (const metric of metrics) {
@@ -114,17 +114,17 @@ export function createPlacementMetrics(registry: Registry): Required<PlacementOb
   }
 
   return {
-    answered({ result, class: to, tookMs }) {
+    admitted({ result, class: to, tookMs }) {
       requests.inc({ operation: "CREATE", resource_kind: "Pod", result });
       if (result === "Placed" && to !== undefined) mutations.inc({ replica_type: to });
       admissions.observe(tookMs / 1000);
     },
     leads: (isLeader) => leader.set(isLeader ? 1 : 0),
-    looked(subject, { tookMs, action, result, replicas }) {
+    reconciled(subject, { tookMs, action, result, replicas }) {
       durations.observe(tookMs / 1000);
-      looks.inc(noted(subject, looks, { action, result }));
+      reconciles.inc(noted(subject, reconciles, { action, result }));
       if (result === "failed") errors.inc(noted(subject, errors));
-      // What was true at the last look that could tell would be said, and alerted on, for ever.
+      // The last known values would stay for ever, and cause alerts.
       if (replicas === undefined) return remove(subject, [actual, desired, floor, pending]);
       for (const one of ["spot", "on-demand"] as const) {
         const more = { replica_type: one };
@@ -136,7 +136,7 @@ export function createPlacementMetrics(registry: Registry): Required<PlacementOb
     },
     blocked: (subject) => blocked.inc(noted(subject, blocked)),
     fellBack: (subject) => fallbacks.inc(noted(subject, fallbacks)),
-    left(subject) {
+    removed(subject) {
       remove(subject, [...all.get(keyOf(subject))?.keys() ?? []]);
       all.delete(keyOf(subject));
     },

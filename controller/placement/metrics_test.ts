@@ -11,11 +11,11 @@ function lines(text: string): readonly string[] {
   return text.split("\n").filter((line) => line.startsWith("spotalis_"));
 }
 
-Deno.test("createPlacementMetrics() tells replicas, looks, budgets, and shortages of a workload", async () => {
+Deno.test("createPlacementMetrics() has replicas, reconciles, budgets, and shortages of a workload", async () => {
   const registry = new Registry();
   const metrics = createPlacementMetrics(registry);
   metrics.leads(true);
-  metrics.looked(WEB, {
+  metrics.reconciled(WEB, {
     tookMs: 20,
     action: "PodRescheduled",
     result: "done",
@@ -26,7 +26,7 @@ Deno.test("createPlacementMetrics() tells replicas, looks, budgets, and shortage
       pendingMs: 1500,
     },
   });
-  metrics.looked({ ...WEB, name: "bad" }, {
+  metrics.reconciled({ ...WEB, name: "bad" }, {
     tookMs: 1,
     action: "ConfigurationError",
     result: "failed",
@@ -53,15 +53,15 @@ Deno.test("createPlacementMetrics() tells replicas, looks, budgets, and shortage
   ) assert.ok(text.includes(line), line);
 });
 
-Deno.test("createPlacementMetrics() tells no replicas of a workload whose words can't be read any more", async () => {
+Deno.test("createPlacementMetrics() has no replicas of a workload whose annotations are not valid any more", async () => {
   const registry = new Registry();
   const metrics = createPlacementMetrics(registry);
   const counts = { spot: 0, "on-demand": 0 };
   const replicas = { actual: counts, desired: counts, floor: 2, pendingMs: 1_200_000 };
   const unread = { tookMs: 1, action: "ConfigurationError", result: "failed" } as const;
-  metrics.looked(WEB, { tookMs: 1, action: "NotWhole", result: "done", replicas });
-  metrics.looked(WEB, unread);
-  metrics.looked(WEB, unread);
+  metrics.reconciled(WEB, { tookMs: 1, action: "NotWhole", result: "done", replicas });
+  metrics.reconciled(WEB, unread);
+  metrics.reconciled(WEB, unread);
   const text = lines(await registry.metrics()).filter((line) => line.includes(OF_WEB));
   assert.deepEqual(text, [
     `spotalis_reconciliations_total{${OF_WEB},action="NotWhole",result="done"} 1`,
@@ -70,32 +70,32 @@ Deno.test("createPlacementMetrics() tells no replicas of a workload whose words 
   ]);
 });
 
-Deno.test("createPlacementMetrics() takes away the series of a workload that is gone, and no others", async () => {
+Deno.test("createPlacementMetrics() removes the series of a workload that is gone, and no others", async () => {
   const registry = new Registry();
   const metrics = createPlacementMetrics(registry);
   const other = { ...WEB, kind: "StatefulSet" } as const;
   for (const subject of [WEB, other]) {
     const counts = { spot: 1, "on-demand": 1 };
     const replicas = { actual: counts, desired: counts, floor: 0, pendingMs: 0 };
-    metrics.looked(subject, { tookMs: 1, action: "AsWished", result: "done", replicas });
+    metrics.reconciled(subject, { tookMs: 1, action: "AsWished", result: "done", replicas });
     metrics.blocked(subject);
     metrics.fellBack(subject);
   }
   const before = lines(await registry.metrics()).filter((line) => line.includes("statefulset"));
-  metrics.left(WEB);
-  metrics.left(WEB);
+  metrics.removed(WEB);
+  metrics.removed(WEB);
   const after = lines(await registry.metrics());
   assert.deepEqual(after.filter((line) => line.includes('"deployment"')), []);
   assert.deepEqual(after.filter((line) => line.includes("statefulset")), before);
   assert.ok(before.length > 0);
 });
 
-Deno.test("createPlacementMetrics() counts new pods by what became of them", async () => {
+Deno.test("createPlacementMetrics() counts new pods by result", async () => {
   const registry = new Registry();
-  const { answered } = createPlacementMetrics(registry);
-  answered({ result: "Placed", class: "spot", tookMs: 2 });
-  answered({ result: "ReadOnly", class: "spot", tookMs: 2 });
-  answered({ result: "NoLeader", tookMs: 150 });
+  const { admitted } = createPlacementMetrics(registry);
+  admitted({ result: "Placed", class: "spot", tookMs: 2 });
+  admitted({ result: "ReadOnly", class: "spot", tookMs: 2 });
+  admitted({ result: "NoLeader", tookMs: 150 });
   const text = await registry.metrics();
   for (const result of ["Placed", "ReadOnly", "NoLeader"]) {
     const labels = `operation="CREATE",resource_kind="Pod",result="${result}"`;

@@ -27,19 +27,19 @@ const SIGNAL = new AbortController().signal;
 const SPOT: PlacementDecision = { class: "spot", deletionCost: -2 };
 
 function stage(decision: PlacementDecision | Error, { readOnly = false } = {}) {
-  const facts: AdmissionReport[] = [];
+  const reports: AdmissionReport[] = [];
   const asked: PlacementRequest[] = [];
   const copies = manualCaches();
   const mutator = createPlacementMutator({
-    facts: createWebhookView(copies, { rules: () => PLACEMENT_RULES }),
-    counter: {
+    view: createWebhookView(copies, { rules: () => PLACEMENT_RULES }),
+    decider: {
       decide(pod) {
         asked.push(pod);
         return decision instanceof Error ? Promise.reject(decision) : Promise.resolve(decision);
       },
     },
     rules: () => ({ ...PLACEMENT_RULES, readOnly }),
-    observer: { answered: (fact) => facts.push(fact) },
+    observer: { admitted: (one) => reports.push(one) },
     clock: createVirtualClock({ wallStart: 0 }),
     log: silentLog,
   });
@@ -47,7 +47,7 @@ function stage(decision: PlacementDecision | Error, { readOnly = false } = {}) {
     asked,
     copies,
     mutate: async (request: AdmissionRequest) => await mutator.mutate(request, SIGNAL),
-    results: () => facts.map(({ result, class: to }) => to === undefined ? result : [result, to]),
+    results: () => reports.map(({ result, class: to }) => to === undefined ? result : [result, to]),
   };
 }
 
@@ -138,7 +138,7 @@ const WRONG = { "spotalis.io/spot-percentage": "most", "spotalis.io/min-on-deman
 function warnerStage() {
   const copies = manualCaches();
   const warner = createPlacementWarner({
-    facts: createWebhookView(copies, { rules: () => PLACEMENT_RULES }),
+    view: createWebhookView(copies, { rules: () => PLACEMENT_RULES }),
     scope: () => PLACEMENT_RULES.scope,
   });
   const warned = async (
@@ -220,10 +220,10 @@ Deno.test("createPlacementWarner() is quiet where nothing is wrong, or nothing i
 Deno.test("rightsizing and placement change a pod one after the other, whoever is first", async () => {
   const clock = createVirtualClock({ wallStart: 0 });
   const placement = createPlacementMutator({
-    counter: { decide: () => Promise.resolve({ class: "spot", deletionCost: -2 }) },
-    facts: { allowed: () => NODE_CLASSES },
+    decider: { decide: () => Promise.resolve({ class: "spot", deletionCost: -2 }) },
+    view: { allowed: () => NODE_CLASSES },
     rules: () => PLACEMENT_RULES,
-    observer: { answered: () => {} },
+    observer: { admitted: () => {} },
     clock,
     log: silentLog,
   });

@@ -53,7 +53,7 @@ function stage({ webhook, observer }: Pick<PlacementParts, "webhook" | "observer
   });
   const end = new AbortController();
   for (const [, copy] of namedCaches(caches)) void copy.run(end.signal);
-  for (const copy of Object.values(placement.copies)) void copy.run(end.signal);
+  for (const copy of Object.values(placement.informers)) void copy.run(end.signal);
   const running = placement.lead(end.signal);
   return {
     clock,
@@ -66,7 +66,7 @@ function stage({ webhook, observer }: Pick<PlacementParts, "webhook" | "observer
   };
 }
 
-Deno.test("createPlacement() begins anew after a failure, and ends with the term", async () => {
+Deno.test("createPlacement() restarts after a failure, and ends with the term", async () => {
   const leads: boolean[] = [];
   const { clock, stop, placement, warned } = stage({
     webhook: false,
@@ -88,7 +88,7 @@ Deno.test("createPlacement() decides about new pods only while it leads and has 
   const results: string[] = [];
   const { clock, placement, stop, warned } = stage({
     webhook: true,
-    observer: { answered: ({ result }) => void results.push(result) },
+    observer: { admitted: ({ result }) => void results.push(result) },
   });
   const signal = new AbortController().signal;
   const admit = async (): Promise<void> => {

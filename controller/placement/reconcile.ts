@@ -1,5 +1,6 @@
 /**
- * One look at a workload that takes part, and what follows from it: at most one replica is moved.
+ * Reconciles one workload: snapshot → decide → act → result. Moves at most one replica at a time. Only
+ * `decide` holds policy, and it is pure.
  *
  * @module
  */
@@ -7,7 +8,9 @@ import type { Workload } from "../../shared/api/workload.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Permits } from "../../shared/control/permits.ts";
 import type { RateLimiter } from "../../shared/control/rate_limiter.ts";
-import { costChanges } from "../../shared/placement/deletion_cost.ts";
+import type { PlacementConfig } from "../../shared/placement/config.ts";
+import { type CostChange, costChanges } from "../../shared/placement/deletion_cost.ts";
+import { ineffectiveMoveCount } from "../../shared/placement/move_cooldown.ts";
 import {
   leavesAtOnce,
   leavesInTurn,
@@ -15,9 +18,7 @@ import {
   nextMove,
   type ReplicaStatus,
 } from "../../shared/placement/next_move.ts";
-import { floorOf, misplacedCount, splitReplicas } from "../../shared/placement/split.ts";
 import { type PlacedPod, runningByClass } from "../../shared/placement/placed_pod.ts";
-import { placedPod, placedPodsOf, withBudgets } from "../../shared/placement/workload_snapshot.ts";
 import type { PlacementMemory } from "../../shared/placement/placement_memory.ts";
 import type { PlacementSpec } from "../../shared/placement/placement_spec.ts";
 import {
@@ -29,258 +30,345 @@ import {
   strandedPods,
   unplacedInFallback,
 } from "../../shared/placement/shortage.ts";
-import { ineffectiveMoveCount } from "../../shared/placement/move_cooldown.ts";
+import { floorOf, misplacedCount, type Move, splitReplicas } from "../../shared/placement/split.ts";
+import {
+  placedPod,
+  placedPodsOf,
+  type SnapshotInput,
+  withBudgets,
+} from "../../shared/placement/workload_snapshot.ts";
 import { cachedObjects, type PlacementCaches } from "./caches.ts";
-import { EVICTED_FOR_MS, type EvictedPods, type RefusedEvictions } from "./evictions.ts";
-import type { DepartureTimes } from "./watch.ts";
-import type { PlacementState } from "./store.ts";
-import type { PlacementConfig } from "../../shared/placement/config.ts";
+import { EVICTED_FOR_MS, type EvictionLog } from "./evictions.ts";
 import type { DeletionCostWriter, EvictionAnswer, PodEvictor, ReconcileReport } from "./ports.ts";
+import type { PlacementState } from "./store.ts";
+import type { DepartureTimes } from "./watch.ts";
 
-/** What a look works with. */
-export interface PlacementPassParts {
+/** What a reconcile depends on. */
+export interface ReconcileParts {
   readonly caches: PlacementCaches;
   readonly evictor: PodEvictor;
   readonly costs: DeletionCostWriter;
-  readonly book: PlacementState;
+  readonly state: PlacementState;
   readonly config: PlacementConfig;
   readonly clock: Pick<Clock, "wall" | "monotonic">;
-  /** Of moves, for the whole cluster. */
+  /** Limits moves in the whole cluster. */
   readonly rate: RateLimiter;
-  /** Bounds how many costs are written at the same time. */
+  /** Limits concurrent writes of deletion costs. */
   readonly permits: Permits;
-  readonly evicted: EvictedPods;
-  readonly refused: RefusedEvictions;
-  /** Of nodes that are about to go. */
-  readonly signs: DepartureTimes;
+  readonly evictions: EvictionLog;
+  readonly departures: DepartureTimes;
 }
 
-/** The workload with its spec. */
-export interface WishedWorkload {
+/** A workload that takes part. */
+export interface EligibleWorkload {
   readonly workload: Workload;
-  readonly moved: ReplicaStatus;
+  readonly replicas: ReplicaStatus;
   readonly spec: PlacementSpec;
 }
 
-/** What was sent for a pod, and answered; without an answer it would have been sent. */
-export interface SentEviction {
+/** What `decide` and `act` work on. */
+export interface PlacementSnapshot extends EligibleWorkload {
+  readonly input: SnapshotInput;
+  readonly pods: readonly PlacedPod[];
+  /** Why evictions were denied lately, by the pods' UIDs. */
+  readonly denials: ReadonlyMap<string, string>;
+  readonly memory: PlacementMemory;
+  /** When the cluster's rate allows the next eviction, ms since 1970. */
+  readonly evictionFromMs: number;
+  readonly nowMs: number;
+}
+
+/** An eviction, and for the message of an event why, for instance `to spot`. */
+export interface PlannedEviction {
   readonly pod: PlacedPod;
-  /** For the message of an event, for instance `to spot`. */
   readonly why: string;
+}
+
+/** What to do for a workload. */
+export interface PlacementPlan {
+  readonly next: NextMove;
+  readonly memory: PlacementMemory;
+  /** True if the memory differs from the snapshot's. */
+  readonly isMemoryNew: boolean;
+  /** Pods to evict at once, as their nodes are about to go. */
+  readonly departing: readonly PlannedEviction[];
+  /** Pods to evict in a fallback, as they found no spot node before it. */
+  readonly leftBehind: readonly PlannedEviction[];
+  readonly move?: PlannedMove;
+  readonly costs: readonly CostChange[];
+}
+
+/** A move of one replica. */
+export interface PlannedMove extends PlannedEviction {
+  /** What to store before the eviction: a process that ends in between must not forget it. */
+  readonly before: PlacementMemory;
+  /** What to store once the eviction was tried; absent for a pod that leaves its node. */
+  readonly tried?: PlacementMemory;
+}
+
+/** An eviction that was requested; without an answer it is a dry run. */
+export interface SentEviction extends PlannedEviction {
   readonly answer?: EvictionAnswer;
-  /** True where it was refused before, as now. */
+  /** True if the previous request about this pod was refused in the same way. */
   readonly again?: boolean;
 }
 
-/** What a look came to. */
-export interface PlacementResult {
-  readonly next: NextMove;
+/** What became of a plan. */
+export interface PlacementOutcome {
   readonly evictions: readonly SentEviction[];
-  readonly shortage: {
-    readonly before?: Shortage | undefined;
-    readonly after?: Shortage | undefined;
-    /** Pods that were made for spot in a fallback, see `unplacedInFallback()`. */
-    readonly unplaced: readonly PlacedPod[];
-  };
-  readonly replicas: NonNullable<ReconcileReport["replicas"]>;
-  /** When to look again though nothing changes, ms from now; Infinity: only then. */
-  readonly againInMs: number;
-  /** What stopped a part of it; the other parts were done. */
+  /** The first error of an action; the other actions were carried out. */
   readonly failure?: unknown;
 }
 
-/** Looks, and acts. Throws nothing that a server says: see `failure`. */
+/** The result of a reconcile. */
+export interface PlacementResult extends PlacementOutcome {
+  readonly next: NextMove;
+  readonly shortage: {
+    readonly before?: Shortage | undefined;
+    readonly after?: Shortage | undefined;
+    /** See `unplacedInFallback()`. */
+    readonly unplaced: readonly PlacedPod[];
+  };
+  readonly replicas: NonNullable<ReconcileReport["replicas"]>;
+  /** When to reconcile again if nothing changes, ms from now; Infinity: never. */
+  readonly requeueAfterMs: number;
+}
+
+/** Reconciles the workload. Errors of the API server do not throw: see `failure`. */
 export async function placeWorkload(
-  { workload, moved, spec }: WishedWorkload,
-  { parts, signal }: { readonly parts: PlacementPassParts; readonly signal: AbortSignal },
+  eligible: EligibleWorkload,
+  { parts, signal }: { readonly parts: ReconcileParts; readonly signal: AbortSignal },
 ): Promise<PlacementResult> {
-  const { caches, config, book, clock, rate, evicted, refused } = parts;
+  const snapshot = takeSnapshot(eligible, parts);
+  const plan = decide(snapshot, parts.config);
+  // Before the first await: the webhook places the replacements of evicted pods by this memory.
+  if (plan.isMemoryNew) parts.state.remember(eligible.workload, plan.memory);
+  const outcome = await act(plan, { snapshot, parts, signal });
+  return resultOf(plan, { snapshot, parts, outcome });
+}
+
+function takeSnapshot(
+  eligible: EligibleWorkload,
+  { caches, config, state, evictions, departures, clock, rate }: ReconcileParts,
+): PlacementSnapshot {
   const nowMs = clock.wall();
   const objects = cachedObjects(caches);
-  const look = { objects, config, evicted, signSinceMs: parts.signs.sinceMs };
-  const pods = placedPodsOf(workload, look);
-  const remembered = { kind: moved.kind, metadata: workload.metadata };
-  const memory = book.memoryOf(remembered, nowMs);
-  const { shortage: before, ineffectiveMoves, ...others } = memory;
-  const evictionFromMs = nowMs + rate.wait(clock.monotonic());
-  const facts = { ...memory, workload: moved, spec, evictionFromMs, nowMs };
-  const movable = pods.map(deniedPod);
-  const first = nextMove({ ...facts, pods: movable }, config);
-  const next = "move" in first
-    ? nextMove({ ...facts, pods: withBudgets(movable, { workload, objects }) }, config)
-    : first;
+  const input = { objects, config, evicted: evictions, signSinceMs: departures.sinceMs };
+  const pods = placedPodsOf(eligible.workload, input);
+  return {
+    ...eligible,
+    input,
+    pods,
+    denials: new Map(pods.flatMap(({ uid }) => {
+      const denial = evictions.denial(uid);
+      return denial === undefined ? [] : [[uid, denial]];
+    })),
+    memory: state.memoryOf(eligible.workload, nowMs),
+    evictionFromMs: nowMs + rate.wait(clock.monotonic()),
+    nowMs,
+  };
+}
+
+/** Decides what to do. Pure. */
+export function decide(
+  snapshot: PlacementSnapshot,
+  config: Pick<PlacementConfig, "cooldownMs" | "shortage">,
+): PlacementPlan {
+  const { replicas, spec, pods, nowMs } = snapshot;
+  const { shortage: before, ineffectiveMoves, ...others } = snapshot.memory;
+  const next = decideMove(snapshot, config);
   const asSpecified = "wait" in next && next.wait === "AsWished";
   const shortage = nextShortage(before, { pods, asSpecified, nowMs }, config.shortage);
-  // Once all is as wished the moves before have helped.
+  // Once all replicas are where they should be, the moves before were effective.
   const isHealed = asSpecified && ineffectiveMoves !== undefined;
-  const after: PlacementMemory = {
+  const memory = {
     ...others,
     ...(ineffectiveMoves === undefined || isHealed ? {} : { ineffectiveMoves }),
     ...(shortage === undefined ? {} : { shortage }),
   };
-  const isNews = isHealed || !isSame(shortage, before);
-  // In the moment of the look, and before anything is awaited: the webhook sends by it who is made from now
-  // on, in place of whom a part evicts.
-  if (isNews) book.remember(remembered, after);
-  const evictions: SentEviction[] = [];
-  const failures: unknown[] = [];
-  const { namespace } = workload.metadata;
-
-  /** Others are moved in place of who may not be evicted. */
-  function deniedPod(pod: PlacedPod): PlacedPod {
-    const denial = refused.denial(pod.uid, clock.monotonic());
-    return pod.pinned !== undefined || denial === undefined
-      ? pod
-      : { ...pod, pinned: `its eviction was denied: ${denial}` };
-  }
-
-  /** One part that fails leaves the others; whoever was told to end begins nothing. */
-  async function attempt(part: () => Promise<void>): Promise<void> {
-    if (signal.aborted) return;
-    try {
-      await part();
-    } catch (error) {
-      failures.push(error);
-    }
-  }
-
-  async function know(now: PlacementMemory): Promise<void> {
-    book.remember(remembered, now);
-    if (!config.readOnly) await book.save(namespace, signal);
-  }
-
-  /** Whether one still holds for it by now: evictions take their time, and those before it had theirs. */
-  function isStill({ name, uid }: PlacedPod, holds: (pod: PlacedPod) => boolean): boolean {
-    const pod = caches.pods.get(`${namespace}/${name}`);
-    return pod?.metadata.uid === uid && holds(placedPod(pod, look));
-  }
-
-  function mayGo({ uid, pinned }: PlacedPod): boolean {
-    return pinned === undefined && refused.of(uid, clock.monotonic()) === undefined;
-  }
-
-  async function evict(pod: PlacedPod, why: string): Promise<void> {
-    if (signal.aborted) return;
-    if (config.readOnly) return void evictions.push({ pod, why });
-    // Also where no answer comes: the request may have arrived.
-    evicted.note(pod.uid, clock.monotonic());
-    const answer = await parts.evictor.evict({ namespace, name: pod.name, uid: pod.uid });
-    if (answer.is !== "blocked" && answer.is !== "forbidden") {
-      refused.forget(pod.uid);
-      return void evictions.push({ pod, why, answer });
-    }
-    evicted.forget(pod.uid);
-    const { cooldownMs } = config;
-    const again = refused.note(pod.uid, answer, { nowMs: clock.monotonic(), cooldownMs });
-    evictions.push({ pod, why, answer, again });
-  }
-
-  async function leaveNodes(): Promise<void> {
-    if (spec.paused) return;
-    for (const pod of pods) {
-      if (!leavesAtOnce(pod) || !mayGo(pod) || !isStill(pod, leavesAtOnce)) continue;
-      await evict(pod, leavingWords(pod));
-    }
-  }
-
-  async function fallBack(): Promise<void> {
-    // Before anybody is made again: a process that ends in between must not forget it.
-    if (isNews) await know(after);
-    if (shortage === undefined || shortagePhase(shortage, nowMs) !== "fallback") return;
-    const isLeft = (pod: PlacedPod): boolean => isLeftBehind(pod, { shortage, nowMs });
-    for (const pod of pods) {
-      if (!isLeft(pod) || !mayGo(pod) || !isStill(pod, isLeft)) continue;
-      await evict(pod, "to on-demand, as it found no spot node");
-    }
-  }
-
-  async function move(): Promise<void> {
-    if (!("move" in next)) return;
-    const { pod, to } = next.move;
-    const leaves = leavesInTurn(pod);
-    const why = leaves ? leavingWords(pod) : `to ${to}`;
-    if (config.readOnly) return void evictions.push({ pod, why });
-    // Others may have used it up meanwhile.
-    if (rate.take(clock.monotonic()) > 0) return;
-    // Known before it is done: a process that ends in between must not forget it.
-    await know({ ...after, lastMoveAtMs: nowMs });
-    await evict(pod, why);
-    const answer = evictions.at(-1)?.answer?.is;
-    const isTried = answer === "evicted" || answer === "forbidden";
-    if (leaves || !isTried || signal.aborted) return;
-    const misplaced = misplacedCount(pods, { ...moved, spec });
-    const { spotPercentage, minOnDemand } = spec;
-    const now = { misplaced, spec: { spotPercentage, minOnDemand } };
-    const count = ineffectiveMoveCount(ineffectiveMoves, now);
-    // Not before: a move that is not tried, or that a budget puts off, is none in vain.
-    await know({ ...after, lastMoveAtMs: nowMs, ineffectiveMoves: { count, ...now } });
-  }
-
-  async function tellCosts(): Promise<void> {
-    if (moved.kind !== "Deployment" || config.readOnly) return;
-    const revisions = Map.groupBy(pods, ({ revision }) => revision).values();
-    const changes = [...revisions].flatMap((revision) => costChanges(revision, spec));
-    await Promise.all(changes.map(({ pod: { name, uid }, cost }) =>
-      parts.permits.run(async () => {
-        if (!signal.aborted) await parts.costs.write({ namespace, name, uid }, cost);
-      })
-    ));
-  }
-
-  for (const part of [leaveNodes, fallBack, move, tellCosts]) await attempt(part);
-  const sinceMs = ({ unschedulableSinceMs = nowMs }: PlacedPod): number => unschedulableSinceMs;
-  const waitingSinceMs = strandedPods(pods).map(sinceMs);
-  const waiting = pods.filter(({ gone, scheduled }) => !gone && !scheduled);
+  const unpinned = pods.filter(({ pinned }) => pinned === undefined);
+  const isFallback = shortagePhase(shortage, nowMs) === "fallback";
   return {
     next,
-    evictions,
-    shortage: { before, after: shortage, unplaced: unplacedInFallback(pods, { shortage, nowMs }) },
-    replicas: {
-      actual: runningByClass(pods),
-      desired: splitReplicas(moved.replicas, spec),
-      floor: floorOf(moved.replicas, spec),
-      pendingMs: nowMs - Math.min(nowMs, ...waiting.map(sinceMs)),
-    },
-    againInMs: Math.min(
-      againInMs({ next, shortage, waitingSinceMs }, { config, nowMs }),
-      remakeDueMs(pods, { shortage, nowMs }, config.shortage) - nowMs,
-      // Whose eviction came to nothing tells nobody so.
-      pods.some(({ uid }) => evicted.has(uid)) ? EVICTED_FOR_MS : Infinity,
-      ...pods.map(({ uid }) => {
-        const at = clock.monotonic();
-        return (refused.of(uid, at)?.untilMs ?? Infinity) - at;
-      }),
-    ),
-    ...(failures.length === 0 ? {} : { failure: failures[0] }),
+    memory,
+    isMemoryNew: isHealed || !isSameShortage(shortage, before),
+    departing: spec.paused ? [] : unpinned.filter(leavesAtOnce).map(departure),
+    leftBehind: shortage === undefined || !isFallback
+      ? []
+      : unpinned.filter((pod) => isLeftBehind(pod, { shortage, nowMs }))
+        .map((pod) => ({ pod, why: "to on-demand, as it found no spot node" })),
+    ...("move" in next ? { move: plannedMove(next.move, { snapshot, memory }) } : {}),
+    costs: replicas.kind === "Deployment"
+      ? Map.groupBy(pods, ({ revision }) => revision).values().toArray()
+        .flatMap((revision) => costChanges(revision, spec))
+      : [],
   };
 }
 
-function leavingWords({ departs }: PlacedPod): string {
-  return `from a node that is about to go (${departs})`;
+/** Which replica moves. Pods whose eviction was denied are passed over; budgets count only for a move. */
+function decideMove(
+  snapshot: PlacementSnapshot,
+  config: Pick<PlacementConfig, "cooldownMs">,
+): NextMove {
+  const { workload, replicas, spec, denials, memory, evictionFromMs, nowMs } = snapshot;
+  const { objects } = snapshot.input;
+  const pods = snapshot.pods.map((pod): PlacedPod => {
+    const denial = denials.get(pod.uid);
+    return pod.pinned !== undefined || denial === undefined
+      ? pod
+      : { ...pod, pinned: `its eviction was denied: ${denial}` };
+  });
+  const moveInput = { ...memory, workload: replicas, spec, evictionFromMs, nowMs };
+  const next = nextMove({ ...moveInput, pods }, config);
+  return "move" in next
+    ? nextMove({ ...moveInput, pods: withBudgets(pods, { workload, objects }) }, config)
+    : next;
 }
 
-function isSame(a: Shortage | undefined, b: Shortage | undefined): boolean {
+function plannedMove(
+  { pod, to }: Move,
+  { snapshot: { replicas, spec, pods, nowMs }, memory }: {
+    readonly snapshot: PlacementSnapshot;
+    readonly memory: PlacementMemory;
+  },
+): PlannedMove {
+  const before = { ...memory, lastMoveAtMs: nowMs };
+  if (leavesInTurn(pod)) return { ...departure(pod), before };
+  const { spotPercentage, minOnDemand } = spec;
+  const misplaced = misplacedCount(pods, { ...replicas, spec });
+  const now = { misplaced, spec: { spotPercentage, minOnDemand } };
+  const count = ineffectiveMoveCount(memory.ineffectiveMoves, now);
+  return {
+    pod,
+    why: `to ${to}`,
+    before,
+    tried: { ...before, ineffectiveMoves: { count, ...now } },
+  };
+}
+
+function departure(pod: PlacedPod): PlannedEviction {
+  return { pod, why: `from a node that is about to go (${pod.departs})` };
+}
+
+function isSameShortage(a: Shortage | undefined, b: Shortage | undefined): boolean {
   return a?.untilMs === b?.untilMs && a?.rounds === b?.rounds &&
     a?.remade?.atMs === b?.remade?.atMs;
 }
 
-function againInMs(
-  { next, shortage, waitingSinceMs }: {
-    readonly next: NextMove;
-    readonly shortage: Shortage | undefined;
-    readonly waitingSinceMs: readonly number[];
+/** Carries out the plan, one action after the other. A failed action leaves the others; an abort ends them. */
+async function act(
+  { departing, leftBehind, memory, isMemoryNew, move, costs }: PlacementPlan,
+  { snapshot: { workload, input, nowMs }, parts, signal }: {
+    readonly snapshot: PlacementSnapshot;
+    readonly parts: ReconcileParts;
+    readonly signal: AbortSignal;
   },
-  { config: { cooldownMs, shortage: { scheduleTimeoutMs = 60_000 } }, nowMs }: {
-    readonly config: PlacementConfig;
-    readonly nowMs: number;
-  },
-): number {
-  const waits = [
-    "move" in next ? nowMs + cooldownMs : next.untilMs ?? Infinity,
-    shortage?.untilMs ?? Infinity,
-    ...waitingSinceMs.map((since) =>
-      Math.max(since, shortage?.untilMs ?? since) + scheduleTimeoutMs
-    ),
+): Promise<PlacementOutcome> {
+  const { caches, config, state, rate, clock, permits } = parts;
+  const { namespace } = workload.metadata;
+  const evictions: SentEviction[] = [];
+  const failures: unknown[] = [];
+
+  async function save(now: PlacementMemory): Promise<void> {
+    state.remember(workload, now);
+    if (!config.readOnly) await state.save(namespace, signal);
+  }
+
+  /** Sends evictions that still apply: the ones before them take time. */
+  async function evictAll(
+    planned: readonly PlannedEviction[],
+    applies: (pod: PlacedPod) => boolean,
+  ): Promise<void> {
+    for (const one of planned) {
+      const { name, uid } = one.pod;
+      if (signal.aborted || parts.evictions.retryAfterMs(uid) !== undefined) continue;
+      const pod = caches.pods.get(`${namespace}/${name}`);
+      if (pod?.metadata.uid !== uid || !applies(placedPod(pod, input))) continue;
+      evictions.push(await evict(one, { parts, namespace }));
+    }
+  }
+
+  const actions = [
+    () => evictAll(departing, leavesAtOnce),
+    async () => {
+      if (isMemoryNew) await save(memory);
+      const { shortage = {} } = memory;
+      await evictAll(leftBehind, (pod) => isLeftBehind(pod, { shortage, nowMs }));
+    },
+    async () => {
+      // Another workload may have used up the rate meanwhile.
+      if (move === undefined || (!config.readOnly && rate.take(clock.monotonic()) > 0)) return;
+      if (!config.readOnly) await save(move.before);
+      if (signal.aborted) return;
+      const sent = await evict(move, { parts, namespace });
+      evictions.push(sent);
+      // A move that a budget delays is not ineffective.
+      const isTried = sent.answer?.is === "evicted" || sent.answer?.is === "forbidden";
+      if (isTried && move.tried !== undefined && !signal.aborted) await save(move.tried);
+    },
+    async () => {
+      if (config.readOnly) return;
+      await Promise.all(costs.map(({ pod: { name, uid }, cost }) =>
+        permits.run(async () => {
+          if (!signal.aborted) await parts.costs.write({ namespace, name, uid }, cost);
+        })
+      ));
+    },
   ];
-  return Math.min(...waits.filter((atMs) => atMs > nowMs)) - nowMs;
+  for (const action of actions) {
+    if (!signal.aborted) await action().catch((error) => failures.push(error));
+  }
+  return { evictions, ...(failures.length === 0 ? {} : { failure: failures[0] }) };
+}
+
+async function evict(
+  planned: PlannedEviction,
+  { parts: { config, evictions, evictor }, namespace }: {
+    readonly parts: ReconcileParts;
+    readonly namespace: string;
+  },
+): Promise<SentEviction> {
+  const { pod, why } = planned;
+  if (config.readOnly) return { pod, why };
+  evictions.requested(pod.uid);
+  const answer = await evictor.evict({ namespace, name: pod.name, uid: pod.uid });
+  return { pod, why, answer, again: evictions.answered(pod.uid, answer) };
+}
+
+function resultOf(
+  { next, memory: { shortage } }: PlacementPlan,
+  { snapshot, parts: { config, evictions }, outcome }: {
+    readonly snapshot: PlacementSnapshot;
+    readonly parts: ReconcileParts;
+    readonly outcome: PlacementOutcome;
+  },
+): PlacementResult {
+  const { pods, replicas: { replicas }, spec, nowMs, memory: { shortage: before } } = snapshot;
+  const { scheduleTimeoutMs = 60_000 } = config.shortage;
+  const sinceMs = ({ unschedulableSinceMs = nowMs }: PlacedPod): number => unschedulableSinceMs;
+  const waiting = pods.filter(({ gone, scheduled }) => !gone && !scheduled);
+  const dueMs = [
+    "move" in next ? nowMs + config.cooldownMs : next.untilMs ?? Infinity,
+    shortage?.untilMs ?? Infinity,
+    ...strandedPods(pods).map((pod) =>
+      Math.max(sinceMs(pod), shortage?.untilMs ?? -Infinity) + scheduleTimeoutMs
+    ),
+  ].filter((atMs) => atMs > nowMs);
+  return {
+    next,
+    ...outcome,
+    shortage: { before, after: shortage, unplaced: unplacedInFallback(pods, { shortage, nowMs }) },
+    replicas: {
+      actual: runningByClass(pods),
+      desired: splitReplicas(replicas, spec),
+      floor: floorOf(replicas, spec),
+      pendingMs: nowMs - Math.min(nowMs, ...waiting.map(sinceMs)),
+    },
+    requeueAfterMs: Math.min(
+      Math.min(...dueMs, remakeDueMs(pods, { shortage, nowMs }, config.shortage)) - nowMs,
+      // No event arrives for an eviction that came to nothing.
+      pods.some(({ uid }) => evictions.has(uid)) ? EVICTED_FOR_MS : Infinity,
+      ...pods.map(({ uid }) => evictions.retryAfterMs(uid) ?? Infinity),
+    ),
+  };
 }

@@ -1,6 +1,6 @@
 /**
- * What placement remembers of workloads, in one ConfigMap for each of their namespaces: it outlives the
- * process, and stands in the product's own namespace.
+ * The state of workloads that outlives the process: one ConfigMap for each of their namespaces, in the
+ * installation's namespace.
  *
  * @module
  */
@@ -9,47 +9,46 @@ import type { Workload } from "../../shared/api/workload.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { createBackoff } from "../../shared/control/backoff.ts";
 import type { Log } from "../../shared/log.ts";
-import type { PlacedKind } from "../../shared/placement/eligibility.ts";
 import {
-  MEMORY_PAGE_PREFIX,
+  MEMORY_CONFIG_MAP_PREFIX,
+  memoryConfigMap,
   memoryKey,
-  memoryPage,
   memoryText,
   type PlacementMemory,
   readMemory,
 } from "../../shared/placement/placement_memory.ts";
 import type { CheckpointStore } from "../rightsizing/sampler/ports.ts";
 
-/** Whose memory it is. */
+/** Identifies a workload. */
 export interface StoredWorkload {
-  readonly kind: PlacedKind;
+  readonly kind: Workload["kind"];
   readonly metadata: Pick<Workload["metadata"], "namespace" | "name" | "uid">;
 }
 
-/** The memory. */
+/** The state of all workloads. */
 export interface PlacementState {
   /**
-   * Reads what an earlier process has written, or waits until that can be read; where the account may
-   * not read it, nothing is known. Resolves with false when `signal` was aborted first.
+   * Reads the state of earlier processes, and retries until it can be read. Without the right to read it
+   * the state stays empty. Resolves with false if `signal` was aborted first.
    */
   load(signal: AbortSignal): Promise<boolean>;
-  /** What is known of the workload at a time, ms since 1970. */
+  /** The memory of the workload at a time, ms since 1970. */
   memoryOf(workload: StoredWorkload, nowMs: number): PlacementMemory;
-  /** From now on it is known; `save` makes it outlive the process. */
+  /** Sets the memory of the workload; `save` makes it outlive the process. */
   remember(workload: StoredWorkload, memory: PlacementMemory): void;
-  /** Resolves when all that is known of the namespace is written. Throws an `ApiError`. */
+  /** Resolves when all that is set in the namespace is written. Throws an `ApiError`. */
   save(namespace: string, signal: AbortSignal): Promise<void>;
   /**
-   * Forgets workloads that are not there any more, and writes all that is not written yet. What can't be
-   * written is logged, and tried the next time.
+   * Deletes workloads that do not exist any more, and writes what is not written yet. Failed writes are
+   * logged, and retried the next time.
    */
-  keepOnly(
+  retain(
     isThere: (namespace: string, key: string) => boolean,
     signal: AbortSignal,
   ): Promise<void>;
 }
 
-/** What the book works with. */
+/** What the state depends on. */
 export interface PlacementStateParts {
   readonly store: CheckpointStore;
   readonly clock: Clock;
@@ -58,52 +57,64 @@ export interface PlacementStateParts {
 
 const LONGEST_WAIT_MS = 30_000;
 
-interface Page {
+interface NamespaceState {
   readonly entries: Map<string, string>;
-  /** What stands in the ConfigMap, as JSON; undefined where that is not known. */
+  /** The content of the ConfigMap, as JSON; undefined if it is not known. */
   stored: string | undefined;
-  /** The write under way, or the last one. */
+  /** The write in flight, or the last one. */
   running?: Promise<void>;
-  /** The write that begins when that one has ended, with all that is known then. */
+  /** The write that begins after that, with all that is set then. */
   next?: Promise<void> | undefined;
 }
 
-const NOTHING = JSON.stringify({});
+const EMPTY = JSON.stringify({});
 
-/** An empty book. */
-export function createPlacementState({ store, clock, log }: PlacementStateParts): PlacementState {
-  const pages = new Map<string, Page>();
+/** An empty state. */
+export function createPlacementState(
+  { store, clock, log }: PlacementStateParts,
+): PlacementState {
+  const namespaces = new Map<string, NamespaceState>();
 
-  function pageOf(namespace: string): Page {
-    const page = pages.get(namespace) ?? { entries: new Map(), stored: NOTHING };
-    pages.set(namespace, page);
-    return page;
+  function stateOf(namespace: string): NamespaceState {
+    const state = namespaces.get(namespace) ?? { entries: new Map(), stored: EMPTY };
+    namespaces.set(namespace, state);
+    return state;
+  }
+
+  async function read(signal: AbortSignal): Promise<void> {
+    for (const { name, data } of await store.list(signal)) {
+      if (!name.startsWith(MEMORY_CONFIG_MAP_PREFIX)) continue;
+      const state = stateOf(name.slice(MEMORY_CONFIG_MAP_PREFIX.length));
+      for (const [key, text] of Object.entries(data)) state.entries.set(key, text);
+      // A ConfigMap without entries must be deleted.
+      state.stored = state.entries.size === 0 ? undefined : JSON.stringify(dataOf(state.entries));
+    }
   }
 
   async function write(namespace: string, signal: AbortSignal): Promise<void> {
-    const page = pageOf(namespace);
-    const data = dataOf(page.entries);
+    const state = stateOf(namespace);
+    const data = dataOf(state.entries);
     const text = JSON.stringify(data);
-    if (page.stored === text) return;
-    const name = memoryPage(namespace);
-    // Until there is an answer either may stand there.
-    page.stored = undefined;
-    if (text === NOTHING) await store.remove(name, signal);
+    if (state.stored === text) return;
+    const name = memoryConfigMap(namespace);
+    // Unknown until the server has answered.
+    state.stored = undefined;
+    if (text === EMPTY) await store.remove(name, signal);
     else await store.apply({ name, data }, signal);
-    page.stored = text;
+    state.stored = text;
   }
 
-  /** One write at a time: an older one that is late must not stand over a newer one. */
+  /** Writes one after the other: an older write that is late must not overwrite a newer one. */
   function save(namespace: string, signal: AbortSignal): Promise<void> {
-    const page = pageOf(namespace);
-    page.next ??= (async () => {
-      // Its own caller hears of its failure.
-      await page.running?.catch(() => {});
-      page.next = undefined;
-      page.running = write(namespace, signal);
-      await page.running;
+    const state = stateOf(namespace);
+    state.next ??= (async () => {
+      // The caller of that write receives its failure.
+      await state.running?.catch(() => {});
+      state.next = undefined;
+      state.running = write(namespace, signal);
+      await state.running;
     })();
-    return page.next;
+    return state.next;
   }
 
   return {
@@ -111,59 +122,47 @@ export function createPlacementState({ store, clock, log }: PlacementStateParts)
       const backoff = createBackoff({ maxMs: LONGEST_WAIT_MS });
       while (!signal.aborted) {
         try {
-          for (const { name, data } of await store.list(signal)) {
-            if (!name.startsWith(MEMORY_PAGE_PREFIX)) continue;
-            const page = pageOf(name.slice(MEMORY_PAGE_PREFIX.length));
-            for (const [key, text] of Object.entries(data)) page.entries.set(key, text);
-            // One without an entry is to go.
-            page.stored = page.entries.size === 0
-              ? undefined
-              : JSON.stringify(dataOf(page.entries));
-          }
+          await read(signal);
           return true;
         } catch (error) {
           if (signal.aborted) break;
-          const mayNot = error instanceof ApiError && error.status === 403;
-          log.warn("What placement remembers can't be read", {
+          const isForbidden = error instanceof ApiError && error.status === 403;
+          log.warn("Failed to read placement state", {
             error: String(error),
-            becomes: mayNot ? "nothing is known" : "read again",
+            becomes: isForbidden ? "nothing is known" : "read again",
           });
-          if (mayNot) return true;
+          if (isForbidden) return true;
           await clock.sleep(backoff.next("load", error), signal);
         }
       }
       return false;
     },
     memoryOf({ kind, metadata: { namespace, name, uid } }, nowMs) {
-      return readMemory(pages.get(namespace)?.entries.get(memoryKey(kind, name)), { uid, nowMs });
+      const text = namespaces.get(namespace)?.entries.get(memoryKey(kind, name));
+      return readMemory(text, { uid, nowMs });
     },
     remember({ kind, metadata: { namespace, name, uid } }, memory) {
       const text = memoryText(memory, uid);
       const key = memoryKey(kind, name);
-      if (text !== undefined) pageOf(namespace).entries.set(key, text);
-      else pages.get(namespace)?.entries.delete(key);
+      if (text !== undefined) stateOf(namespace).entries.set(key, text);
+      else namespaces.get(namespace)?.entries.delete(key);
     },
     save,
-    async keepOnly(isThere, signal) {
-      for (const [namespace, { entries }] of [...pages]) {
-        const gone = [...entries.keys()].filter((key) => !isThere(namespace, key));
-        for (const key of gone) entries.delete(key);
+    async retain(isThere, signal) {
+      for (const [namespace, { entries }] of [...namespaces]) {
+        for (const key of [...entries.keys()]) if (!isThere(namespace, key)) entries.delete(key);
         try {
-          // Also what could not be written before; nothing is sent where all stands there.
           await save(namespace, signal);
         } catch (error) {
           if (signal.aborted) return;
-          log.warn("What placement remembers can't be written", {
-            namespace,
-            error: String(error),
-          });
+          log.warn("Failed to write placement state", { namespace, error: String(error) });
         }
       }
     },
   };
 }
 
-/** In one order, whatever order they became known in. */
+/** Sorted, so that equal entries have equal JSON. */
 function dataOf(entries: ReadonlyMap<string, string>): Readonly<Record<string, string>> {
   return Object.fromEntries([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
 }

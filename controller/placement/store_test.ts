@@ -93,12 +93,12 @@ Deno.test("createPlacementBook() forgets workloads that are gone, and removes wh
   const api = workload("api", "shop");
   for (const one of [WEB, api]) book.remember(one, { lastMoveAtMs: NOW_MS });
   await book.save("shop", signal);
-  await book.keepOnly((namespace, key) => namespace === "shop" && key === "Deployment.api", signal);
+  await book.retain((namespace, key) => namespace === "shop" && key === "Deployment.api", signal);
   assert.deepEqual(book.memoryOf(WEB, NOW_MS), {});
   assert.deepEqual(Object.keys(store.kept.get("mbcas-placement-shop")?.data ?? {}), [
     "Deployment.api",
   ]);
-  await book.keepOnly(() => false, signal);
+  await book.retain(() => false, signal);
   assert.equal(store.kept.size, 0);
 });
 
@@ -108,7 +108,7 @@ Deno.test("createPlacementBook() writes at the next look at all what could not b
   for (const one of [WEB, workload("api", "shop")]) book.remember(one, { lastMoveAtMs: NOW_MS });
   await book.save("shop", signal);
   store.refusal = new ApiError(503, "", "busy");
-  const keep = () => book.keepOnly((_, key) => key === "Deployment.api", signal);
+  const keep = () => book.retain((_, key) => key === "Deployment.api", signal);
   await keep();
   store.refusal = undefined;
   await keep();
@@ -119,7 +119,7 @@ Deno.test("createPlacementBook() writes at the next look at all what could not b
   await keep();
   const next = open();
   await next.load(signal);
-  await next.keepOnly((_, key) => key === "Deployment.api", signal);
+  await next.retain((_, key) => key === "Deployment.api", signal);
   assert.equal(store.writes.length, writes);
 });
 

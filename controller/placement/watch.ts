@@ -1,24 +1,24 @@
 /**
- * Which workloads are to be looked at when something has changed.
+ * Which workloads to reconcile when something has changed, and since when nodes are about to go.
  *
  * @module
  */
 import type { PodOwner } from "../../shared/api/pod.ts";
-import { departureOf } from "../../shared/placement/node_departure.ts";
-import { nodeClassOf } from "../../shared/placement/node_classes.ts";
-import type { PlacedKind } from "../../shared/placement/eligibility.ts";
-import { podsOnNode } from "../allocation/caches.ts";
 import type { PlacementConfig } from "../../shared/placement/config.ts";
+import type { PlacedKind } from "../../shared/placement/eligibility.ts";
+import { nodeClassOf } from "../../shared/placement/node_classes.ts";
+import { departureOf } from "../../shared/placement/node_departure.ts";
+import { podsOnNode } from "../allocation/caches.ts";
 import type { PlacementCaches } from "./caches.ts";
 
-/** What is followed, and who hears. */
-export interface PlacementNewsParts {
+/** What is watched, and what is called. */
+export interface WatchParts {
   readonly caches: PlacementCaches;
   readonly config: Pick<PlacementConfig, "classes" | "departures">;
   /** Called with the key of a workload, `Deployment/shop/web`. */
   readonly wake: (key: string) => void;
-  /** Called at each sign of life of a node, with that of its departure; undefined: it stays, or is gone. */
-  readonly heardNode?: (name: string, sign: string | undefined) => void;
+  /** Called at each update of a node with the sign of its departure; undefined: it stays, or is deleted. */
+  readonly onNode?: (name: string, sign: string | undefined) => void;
 }
 
 /** A workload's key. */
@@ -29,7 +29,7 @@ export function placementKey(
   return `${kind}/${namespace}/${name}`;
 }
 
-/** Keys of all workloads there are. */
+/** Keys of all workloads. */
 export function* allPlacementKeys(
   { deployments, statefulSets }: Pick<PlacementCaches, "deployments" | "statefulSets">,
 ): Iterable<string> {
@@ -38,15 +38,12 @@ export function* allPlacementKeys(
 }
 
 /**
- * Wakes until the returned function is called. A pod that is gone wakes nobody: its workload's status
- * tells of it, too. Nodes wake their pods' workloads when something has changed that placement reads,
- * and not with each sign of life.
+ * Wakes workloads until the returned function is called. A deleted pod wakes nothing, as its workload's
+ * status changes, too. A node wakes the workloads of its pods only if a field changed that placement reads.
  */
-export function watchWorkloads(
-  { caches, config, wake, heardNode }: PlacementNewsParts,
-): () => void {
+export function watchWorkloads({ caches, config, wake, onNode }: WatchParts): () => void {
   const { pods, nodes, namespaces, deployments, statefulSets, replicaSets, budgets } = caches;
-  /** What was known of each node. */
+  /** The fields of each node that placement reads. */
   const known = new Map<string, string>();
 
   function wakeOwner(namespace: string, owner: PodOwner | undefined): void {
@@ -59,23 +56,23 @@ export function watchWorkloads(
     wake(placementKey("Deployment", { namespace, name: set.deployment.name }));
   }
 
-  function hearPod(key: string): void {
+  function wakeOfPod(key: string): void {
     const pod = pods.get(key);
     if (pod !== undefined) wakeOwner(pod.metadata.namespace, pod.metadata.owner);
   }
 
-  function hearNode(key: string): void {
+  function wakeOfNode(key: string): void {
     const node = nodes.get(key);
     const departure = node && departureOf(node, config.departures);
-    heardNode?.(key, departure?.sign);
-    const words = node === undefined ? "" : [
+    onNode?.(key, departure?.sign);
+    const fields = node === undefined ? "" : [
       nodeClassOf(node.labels ?? {}, config.classes),
       node.cordoned === true,
       departure?.sign,
     ].join();
-    if ((known.get(key) ?? "") === words) return;
+    if ((known.get(key) ?? "") === fields) return;
     if (node === undefined) known.delete(key);
-    else known.set(key, words);
+    else known.set(key, fields);
     for (const { metadata } of podsOnNode(pods, key)) wakeOwner(metadata.namespace, metadata.owner);
   }
 
@@ -83,7 +80,7 @@ export function watchWorkloads(
     for (const key of allPlacementKeys(caches)) if (key.split("/")[1] === name) wake(key);
   }
 
-  function hearReplicaSet(key: string): void {
+  function wakeOfReplicaSet(key: string): void {
     const set = replicaSets.get(key);
     if (set?.deployment === undefined) return;
     wake(placementKey("Deployment", { ...set.metadata, name: set.deployment.name }));
@@ -92,38 +89,40 @@ export function watchWorkloads(
   const ends = [
     deployments.subscribe((key) => wake(`Deployment/${key}`)),
     statefulSets.subscribe((key) => wake(`StatefulSet/${key}`)),
-    replicaSets.subscribe(hearReplicaSet),
-    pods.subscribe(hearPod),
-    nodes.subscribe(hearNode),
+    replicaSets.subscribe(wakeOfReplicaSet),
+    pods.subscribe(wakeOfPod),
+    nodes.subscribe(wakeOfNode),
     namespaces.subscribe(wakeNamespace),
     budgets.subscribe((key) => wakeNamespace(key.split("/")[0] ?? "")),
   ];
   return () => ends.forEach((end) => end());
 }
 
-/** The signs, by node. */
+/**
+ * When nodes first had the sign of their departure; the signs have no time themselves. A pod that was
+ * created later came there in spite of the sign, and so would its replacement.
+ */
 export interface DepartureTimes {
-  /** The node has this sign now; undefined: none, or it is gone. */
-  hear(node: string, sign: string | undefined): void;
-  /** When it was first seen there, ms since 1970: now, if never before. */
+  /** The node has this sign now; undefined: it has none, or is deleted. */
+  observe(node: string, sign: string | undefined): void;
+  /** When the node first had the sign, ms since 1970; now, if it is new. */
   sinceMs(node: string, sign: string): number;
 }
 
-/** None seen yet. `wall` tells ms since 1970. */
+/** No sign yet. `wall` returns ms since 1970. */
 export function createDepartureTimes(wall: () => number): DepartureTimes {
-  const seen = new Map<string, { readonly sign: string; readonly sinceMs: number }>();
+  const all = new Map<string, { readonly sign: string; readonly sinceMs: number }>();
 
   function sinceMs(node: string, sign: string): number {
-    const known = seen.get(node);
-    if (known?.sign === sign) return known.sinceMs;
-    const now = wall();
-    seen.set(node, { sign, sinceMs: now });
-    return now;
+    const known = all.get(node);
+    const since = known?.sign === sign ? known.sinceMs : wall();
+    all.set(node, { sign, sinceMs: since });
+    return since;
   }
 
   return {
-    hear(node, sign) {
-      if (sign === undefined) seen.delete(node);
+    observe(node, sign) {
+      if (sign === undefined) all.delete(node);
       else sinceMs(node, sign);
     },
     sinceMs,

@@ -44,7 +44,7 @@ export interface EligibilityInput extends LabeledObject {
   readonly namespace: {
     readonly name: string;
     /** Absent while the namespace is not known; no selector matches it then. */
-    readonly words?: LabeledObject | undefined;
+    readonly metadata?: LabeledObject | undefined;
   };
 }
 
@@ -69,9 +69,9 @@ const namespaceIsNobodys: GateRule = ({ namespace: { name } }, { ownNamespace })
     ? { reason: "NamespaceProtected", message: `namespace ${name} is the system's` }
     : undefined;
 
-const namespaceIsSelected: GateRule = ({ namespace: { name, words } }, { namespaceSelector }) =>
+const namespaceIsSelected: GateRule = ({ namespace: { name, metadata } }, { namespaceSelector }) =>
   namespaceSelector === undefined ||
-    (words !== undefined && labelsMatch(words.labels, namespaceSelector))
+    (metadata !== undefined && labelsMatch(metadata.labels, namespaceSelector))
     ? undefined
     : { reason: "NamespaceNotSelected", message: `namespaceSelector leaves ${name} out` };
 
@@ -84,8 +84,11 @@ export function checkEligibility(subject: EligibilityInput, scope: PlacementScop
     const answer = rule(subject, scope);
     if (answer !== undefined) return answer;
   }
-  const { name, words } = subject.namespace;
-  return answerOf(readPlacementSpec({ workload: subject, namespace: words }, scope.window), name);
+  const { name, metadata } = subject.namespace;
+  return answerOf(
+    readPlacementSpec({ workload: subject, namespace: metadata }, scope.window),
+    name,
+  );
 }
 
 /** True of kinds whose pods are placed. */

@@ -25,7 +25,7 @@ const WEB: EligibilityInput = {
   kind: "Deployment",
   labels: { [ENABLED]: "true" },
   annotations: { [SPOT_PERCENTAGE]: "70%" },
-  namespace: { name: "shop", words: { labels: {}, annotations: {} } },
+  namespace: { name: "shop", metadata: { labels: {}, annotations: {} } },
 };
 
 function reasonOf(changes: Partial<EligibilityInput>, scope = SCOPE): string {
@@ -37,7 +37,7 @@ function inNamespace(
   name: string,
   labels: Readonly<Record<string, string>> = {},
 ): EligibilityInput {
-  return { ...WEB, namespace: { name, words: { labels, annotations: {} } } };
+  return { ...WEB, namespace: { name, metadata: { labels, annotations: {} } } };
 }
 
 test("placementGate() gives the spec of a workload that takes part", () => {

@@ -5,7 +5,7 @@
  * @module
  */
 import * as z from "zod";
-import type { PlacedKind } from "./eligibility.ts";
+import type { Workload } from "../api/workload.ts";
 import type { Shortage } from "./shortage.ts";
 import type { IneffectiveMoves } from "./move_cooldown.ts";
 
@@ -52,15 +52,15 @@ const storedSchema = z.object({
 });
 
 /** What the names of the ConfigMaps begin with. */
-export const MEMORY_PAGE_PREFIX = "mbcas-placement-";
+export const MEMORY_CONFIG_MAP_PREFIX = "mbcas-placement-";
 
 /** The name of the ConfigMap with what is remembered of the namespace's workloads. */
-export function memoryPage(namespace: string): string {
-  return `${MEMORY_PAGE_PREFIX}${namespace}`;
+export function memoryConfigMap(namespace: string): string {
+  return `${MEMORY_CONFIG_MAP_PREFIX}${namespace}`;
 }
 
 /** The key of a workload's entry: at most 253 characters, since a Deployment's name leaves room for a hash. */
-export function memoryKey(kind: PlacedKind, name: string): string {
+export function memoryKey(kind: Workload["kind"], name: string): string {
   return `${kind}.${name}`;
 }
 

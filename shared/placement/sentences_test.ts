@@ -36,7 +36,7 @@ function annotated(key: string, value: string): string {
 
 test("sentences of workloads that take no part in placement", () => {
   const noTeam = { namespaceSelector: { matchLabels: { team: "a" }, matchExpressions: [] } };
-  const optedOut = { name: "shop", words: { labels: { [ENABLED]: "false" }, annotations: {} } };
+  const optedOut = { name: "shop", metadata: { labels: { [ENABLED]: "false" }, annotations: {} } };
   return assertSentences([
     ["KindNotPlaced", () => gate({ kind: "Job" }), "it is a Job"],
     [

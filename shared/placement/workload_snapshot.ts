@@ -60,7 +60,7 @@ export function eligibilityInput(
   objects: Pick<PlacedObjects, "namespace">,
 ): EligibilityInput {
   const words = objects.namespace(namespace)?.metadata;
-  return { kind, labels, annotations, namespace: { name: namespace, words } };
+  return { kind, labels, annotations, namespace: { name: namespace, metadata: words } };
 }
 
 /** The workload as its status tells; undefined for a kind or a status that can't be read. */

@@ -157,8 +157,8 @@ Deno.test("gateSubject() and replicaStatus() take words and counts, and miss wha
     annotations: {},
   };
   const objects = objectsWith({ namespaces: [{ metadata }] });
-  assert.equal(eligibilityInput(WEB, objects).namespace.words?.labels["a"], "b");
-  assert.equal(eligibilityInput(WEB, objectsWith({})).namespace.words, undefined);
+  assert.equal(eligibilityInput(WEB, objects).namespace.metadata?.labels["a"], "b");
+  assert.equal(eligibilityInput(WEB, objectsWith({})).namespace.metadata, undefined);
   const replicas = { wanted: 3, observed: true, present: 3, ready: 2, updated: 3 };
   assert.equal(replicaStatus({ ...WEB, replicas })?.ready, 2);
   assert.equal(replicaStatus(WEB), undefined);

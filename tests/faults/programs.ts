@@ -11,7 +11,7 @@ import { type Caches, createCaches, namedCaches } from "../../controller/allocat
 import { createLiveSettings } from "../../controller/live_settings.ts";
 import { createControllerMetrics } from "../../controller/metrics.ts";
 import { runController } from "../../controller/run_controller.ts";
-import type { PlacementAPI } from "../../controller/placement/connect.ts";
+import type { PlacementAPI } from "../../controller/placement/ports.ts";
 import { createPlacement } from "../../controller/placement/placement.ts";
 import { rightsizingConfig } from "../../controller/rightsizing/rightsizing_config.ts";
 import type { RightsizingAPI } from "../../controller/rightsizing/run_rightsizing.ts";

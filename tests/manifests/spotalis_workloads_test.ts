@@ -26,7 +26,7 @@ const manifests: readonly Manifest[] = [...Deno.readDirSync(EXAMPLES)]
   .flatMap(({ name }) => parseAllDocuments(Deno.readTextFileSync(new URL(name, EXAMPLES))))
   .map((document) => document.toJS());
 
-function wordsOf({ metadata: { labels = {}, annotations = {} } }: Manifest): LabeledObject {
+function textsOf({ metadata: { labels = {}, annotations = {} } }: Manifest): LabeledObject {
   return { labels, annotations };
 }
 
@@ -41,10 +41,10 @@ function placedOf(manifest: Manifest) {
   const stored = { ...manifest.metadata, uid: name, resourceVersion: "1" };
   const { metadata, replicas } = parseWorkload({ ...manifest, metadata: stored }, kind);
   const { labels = {}, annotations } = metadata;
-  const words = { name: namespace, words: wordsOf(around) };
+  const within = { name: namespace, metadata: textsOf(around) };
   const scope = { ownNamespace: "mbcas-system" };
   const { spec, ...left } = checkEligibility(
-    { kind, namespace: words, labels, annotations },
+    { kind, namespace: within, labels, annotations },
     scope,
   );
   assert.ok(spec !== undefined && replicas !== undefined, `${name}: ${JSON.stringify(left)}`);
@@ -70,7 +70,7 @@ Deno.test("placementGate() takes each example of Spotalis, and divides it as it 
       paused: true,
     },
   });
-  const shares = placed.map((one) => wordsOf(one).annotations[SPOT_PERCENTAGE] ?? "");
+  const shares = placed.map((one) => textsOf(one).annotations[SPOT_PERCENTAGE] ?? "");
   assert.ok(shares.some((text) => text.endsWith("%")) && shares.some((text) => /\d$/.test(text)));
 });
 

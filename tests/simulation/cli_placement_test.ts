@@ -49,7 +49,7 @@ async function controlled(scene: CoallocScene, forMs: number): Promise<readonly 
   const loop = runPlacementLoop({
     ...options,
     caches,
-    book: createPlacementState({ store, clock, log: silentLog }),
+    state: createPlacementState({ store, clock, log: silentLog }),
     config: CONFIG,
     evictor: {
       evict(pod) {

@@ -188,7 +188,7 @@ export class PlacementProduct {
     const { replicaSets, budgets, volumes } = caches;
     const copies = [nodes, namespaces, deployments, statefulSets, replicaSets, budgets, volumes];
     for (const copy of [pods, ...copies]) void copy.run(signal);
-    const book = createPlacementState({
+    const state = createPlacementState({
       store: {
         ...this.#checkpoints,
         apply: (one, term) => this.#send(life, () => this.#checkpoints.apply(one, term)),
@@ -197,11 +197,11 @@ export class PlacementProduct {
       clock: this.#clock,
       log: silentLog,
     });
-    void book.load(signal).then(() =>
+    void state.load(signal).then(() =>
       runPlacementLoop({
         ...options,
         caches,
-        book,
+        state,
         config: this.#config,
         evictor: {
           evict: (pod) => {

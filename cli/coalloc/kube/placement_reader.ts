@@ -12,7 +12,7 @@ import { podDisruptionBudgetListWatch } from "../../../adapters/kube/kinds/pod_d
 import { replicaSetListWatch, workloadListWatch } from "../../../adapters/kube/kinds/workloads.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { ApiObject, ListWatch } from "../../../shared/control/list_watch.ts";
-import { memoryPage } from "../../../shared/placement/placement_memory.ts";
+import { memoryConfigMap } from "../../../shared/placement/placement_memory.ts";
 import type { PlacementReader } from "../ports.ts";
 import type { ReaderParts } from "./cluster_reader.ts";
 import { CONTROLLER_DEPLOYMENT, SYSTEM_NAMESPACE } from "./installation.ts";
@@ -51,7 +51,7 @@ export function createPlacementReader(
     volumes: () => all(persistentVolumeListWatch(connection)),
     async memory(namespace) {
       const path = `/api/v1/namespaces/${SYSTEM_NAMESPACE}/configmaps/${
-        pathPart(memoryPage(namespace))
+        pathPart(memoryConfigMap(namespace))
       }`;
       const raw = await get(path);
       return raw === undefined ? {} : parseConfigMap(raw).data;
