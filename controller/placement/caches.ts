@@ -141,7 +141,7 @@ export interface KnownWorkload extends PlacedWorkload, LabeledObject {
 /** What may limit a pod to some nodes. */
 export interface ConstrainedPod extends Pick<PlacementRequest, "namespace" | "claims"> {
   /** Beside its volumes. @default {[]} */
-  readonly bounds?: readonly NodeConstraint[];
+  readonly constraints?: readonly NodeConstraint[];
 }
 
 /** What the webhook reads of the cluster. */
@@ -224,9 +224,9 @@ export function createWebhookView(
     },
     workloadOf,
     namespace: (name) => namespaces.get(name)?.metadata,
-    allowed({ namespace, claims = [], bounds = [] }) {
+    allowed({ namespace, claims = [], constraints = [] }) {
       const { classes } = rules();
-      const both = [...bounds, ...volumeConstraints({ namespace, claims }, volumes.byIndex)];
+      const both = [...constraints, ...volumeConstraints({ namespace, claims }, volumes.byIndex)];
       return allowedClasses(both, { classes, nodes: knownNodes(nodes.all, classes) });
     },
     podsOf({ kind, uid, namespace }) {

@@ -190,8 +190,8 @@ Deno.test("createCopiedFacts() knows of which classes the nodes of volumes and h
     copies.volumes.put({ metadata, claim: "shop/data", nodes: terms });
     const found = facts.allowed({ namespace: "shop", claims: ["logs", "data"] });
     // One and the same for what a pod says itself.
-    const bounds = [{ what: "its affinity", terms }];
-    assert.deepEqual(facts.allowed({ namespace: "shop", bounds }), found);
+    const constraints = [{ what: "its affinity", terms }];
+    assert.deepEqual(facts.allowed({ namespace: "shop", constraints }), found);
     return found.join();
   };
   const on = (key: string, ...values: readonly string[]): NodeTerm => [
@@ -207,8 +207,11 @@ Deno.test("createCopiedFacts() knows of which classes the nodes of volumes and h
   assert.equal(allowed(on("kubernetes.io/hostname", "gone")), "");
   const onSpot = on("kubernetes.io/hostname", "spot-0");
   allowed(onSpot);
-  const bounds = [{ what: "its affinity", terms: [on("kubernetes.io/hostname", "on-demand-0")] }];
-  assert.deepEqual(facts.allowed({ namespace: "shop", claims: ["data"], bounds }), []);
+  const constraints = [{
+    what: "its affinity",
+    terms: [on("kubernetes.io/hostname", "on-demand-0")],
+  }];
+  assert.deepEqual(facts.allowed({ namespace: "shop", claims: ["data"], constraints }), []);
   for (const free of [{ claims: ["logs"] }, { namespace: "bank", claims: ["data"] }, {}]) {
     assert.equal(facts.allowed({ namespace: "shop", ...free }).join(), both);
   }

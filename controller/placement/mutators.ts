@@ -45,10 +45,10 @@ export function createPlacementMutator(
     object: SentObject,
     { namespace }: PlacementRequest,
   ): Pick<PlacementRequest, "pinned" | "only"> {
-    const bounds = sentNodeConstraints(object);
-    if (bounds.length === 0) return {};
-    const [only, other] = view.allowed({ namespace, bounds });
-    if (only === undefined || namesClass(bounds, rules().classes)) return { pinned: true };
+    const constraints = sentNodeConstraints(object);
+    if (constraints.length === 0) return {};
+    const [only, other] = view.allowed({ namespace, constraints });
+    if (only === undefined || namesClass(constraints, rules().classes)) return { pinned: true };
     return other === undefined ? { only } : {};
   }
 

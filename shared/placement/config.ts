@@ -1,5 +1,5 @@
 /**
- * What settings tell placement. Each is read when it is used, so that it may change.
+ * The settings of placement. Each is read when it is used, as it may change.
  *
  * @module
  */
@@ -11,19 +11,19 @@ import type { PlacementScope } from "./eligibility.ts";
 import type { ShortageOptions } from "./shortage.ts";
 import type { PlacementValues } from "./settings.ts";
 
-/** The settings; the first three and `readOnly` are the webhook's rules as well. */
+/** The settings, the same for webhook and loop. */
 export interface PlacementConfig {
-  /** Who takes part; webhook and controller have the same. */
+  /** Which workloads take part. */
   readonly scope: PlacementScope;
-  /** Which nodes are spot; webhook and controller have the same, and the same object while it stays. */
+  /** Which nodes are spot; the same object while it does not change. */
   readonly classes: NodeClasses;
-  /** What tells that a node is about to go; webhook and controller have the same. */
+  /** Signs that a node is about to go. */
   readonly departures: DepartureSigns;
-  /** True: it decides and reports, and changes nothing. */
+  /** True: placement decides and reports, and changes nothing. */
   readonly readOnly: boolean;
-  /** Between two looks at all workloads, ms. */
+  /** Between two reconciles of all workloads, ms. */
   readonly resyncPeriodMs: number;
-  /** Workloads that are looked at at the same time; read once. */
+  /** Concurrent reconciles; read once. */
   readonly workers: number;
   /** Between two moves of a workload, ms. */
   readonly cooldownMs: number;
@@ -32,15 +32,15 @@ export interface PlacementConfig {
   readonly shortage: ShortageOptions;
 }
 
-/** What placement is told by the controller's settings. */
+/** The controller's settings that placement reads. */
 export interface PlacementSettings extends PlacementValues {
-  /** Of the installation. */
+  /** The installation's. */
   readonly namespace: string;
-  /** True: nothing of the product changes anything. */
+  /** True: no part of the product changes anything. */
   readonly dryRun: boolean;
 }
 
-/** A view of settings that may change: each property is read when it is asked for. */
+/** A view of settings that may change. */
 export function placementConfig(settings: () => PlacementSettings): PlacementConfig {
   return {
     get scope() {

@@ -1,5 +1,5 @@
 /**
- * Does a workload take part in placement? The one answer for webhook and controller.
+ * Which workloads take part in placement, for webhook and loop alike.
  *
  * @module
  */
@@ -21,24 +21,24 @@ export const PLACED_KINDS = ["Deployment", "StatefulSet"] as const;
 /** A kind whose pods are placed. */
 export type PlacedKind = typeof PLACED_KINDS[number];
 
-/** Where nothing is ever placed; the product's own namespace is another. */
+/** Namespaces that are never placed, beside the installation's. */
 export const SYSTEM_NAMESPACES: readonly string[] = [
   "kube-system",
   "kube-public",
   "kube-node-lease",
 ];
 
-/** The settings that decide who takes part. */
+/** The settings that decide which workloads take part. */
 export interface PlacementScope {
-  /** Where this product runs. */
+  /** The installation's namespace. */
   readonly ownNamespace: string;
   /** Absent: all namespaces. */
   readonly namespaceSelector?: LabelSelector;
-  /** For workloads and namespaces that name none. */
+  /** For workloads and namespaces without one. */
   readonly window?: DisruptionWindow;
 }
 
-/** Who is asked about. */
+/** A workload and its namespace. */
 export interface EligibilityInput extends LabeledObject {
   readonly kind: string;
   readonly namespace: {
@@ -48,50 +48,33 @@ export interface EligibilityInput extends LabeledObject {
   };
 }
 
-/** What may happen to the workload's pods. */
+/** The spec of a workload that takes part, or why it does not. */
 export type Eligibility =
   | { readonly spec: PlacementSpec; readonly faults?: undefined }
   | {
     readonly spec?: undefined;
     readonly reason: PlacementReason;
     readonly message: string;
-    /** Each part of the message, where that has some: what is wrong with the words. */
+    /** The parts of the message, if labels or annotations are invalid. */
     readonly faults?: readonly string[];
   };
 
-type GateRule = (subject: EligibilityInput, scope: PlacementScope) => Eligibility | undefined;
-
-const kindIsPlaced: GateRule = ({ kind }) =>
-  isPlacedKind(kind) ? undefined : { reason: "KindNotPlaced", message: `it is a ${kind}` };
-
-const namespaceIsNobodys: GateRule = ({ namespace: { name } }, { ownNamespace }) =>
-  name === ownNamespace || SYSTEM_NAMESPACES.includes(name)
-    ? { reason: "NamespaceProtected", message: `namespace ${name} is the system's` }
-    : undefined;
-
-const namespaceIsSelected: GateRule = ({ namespace: { name, metadata } }, { namespaceSelector }) =>
-  namespaceSelector === undefined ||
-    (metadata !== undefined && labelsMatch(metadata.labels, namespaceSelector))
-    ? undefined
-    : { reason: "NamespaceNotSelected", message: `namespaceSelector leaves ${name} out` };
-
-/** In this order, and before any word is read: whoever can't take part hears nothing of annotations. */
-const RULES: readonly GateRule[] = [kindIsPlaced, namespaceIsNobodys, namespaceIsSelected];
-
-/** The spec of a workload that takes part; otherwise the reason why its pods are left as they are. */
-export function checkEligibility(subject: EligibilityInput, scope: PlacementScope): Eligibility {
-  for (const rule of RULES) {
-    const answer = rule(subject, scope);
-    if (answer !== undefined) return answer;
+/** Checks whether the workload takes part. Annotations count only in namespaces that may be placed. */
+export function checkEligibility(input: EligibilityInput, scope: PlacementScope): Eligibility {
+  const { kind, namespace: { name, metadata } } = input;
+  const { ownNamespace, namespaceSelector, window } = scope;
+  if (!isPlacedKind(kind)) return { reason: "KindNotPlaced", message: `it is a ${kind}` };
+  if (name === ownNamespace || SYSTEM_NAMESPACES.includes(name)) {
+    return { reason: "NamespaceProtected", message: `namespace ${name} is the system's` };
   }
-  const { name, metadata } = subject.namespace;
-  return answerOf(
-    readPlacementSpec({ workload: subject, namespace: metadata }, scope.window),
-    name,
-  );
+  if (
+    namespaceSelector !== undefined &&
+    (metadata === undefined || !labelsMatch(metadata.labels, namespaceSelector))
+  ) return { reason: "NamespaceNotSelected", message: `namespaceSelector leaves ${name} out` };
+  return answerOf(readPlacementSpec({ workload: input, namespace: metadata }, window), name);
 }
 
-/** True of kinds whose pods are placed. */
+/** True for kinds whose pods are placed. */
 export function isPlacedKind(kind: string): kind is PlacedKind {
   return PLACED_KINDS.some((one) => one === kind);
 }

@@ -1,5 +1,5 @@
 /**
- * Which nodes are spot, and what makes a pod run there: one setting for both.
+ * Which nodes are spot, and what sends pods there: one setting for both.
  *
  * @module
  */
@@ -22,18 +22,18 @@ export interface Toleration {
 /** The nodes of one class. */
 export interface ClassNodes {
   /**
-   * One of them is enough. Pods are sent to the nodes of the first, which therefore has `matchLabels`
-   * alone; the others are for nodes that are labelled in another way.
+   * One of them must match. Pods are sent to the nodes of the first, which therefore has `matchLabels`
+   * alone; the others are for nodes with other labels.
    */
   readonly selectors: readonly LabelSelector[];
-  /** What pods of the class tolerate. */
+  /** Tolerations of the pods of the class. */
   readonly tolerations: readonly Toleration[];
 }
 
-/** The setting. Without selectors of on-demand, it is taints alone that keep its pods off spot nodes. */
+/** The setting. Without selectors of on-demand, only taints keep its pods off spot nodes. */
 export type NodeClasses = Readonly<Record<NodeClass, ClassNodes>>;
 
-/** The class of a node: on-demand, unless one of the selectors of spot matches. */
+/** The class of a node: spot if one of the selectors of spot matches, otherwise on-demand. */
 export function nodeClassOf(nodeLabels: Labels, classes: NodeClasses): NodeClass {
   return classes.spot.selectors.some((one) => labelsMatch(nodeLabels, one)) ? "spot" : "on-demand";
 }
@@ -43,7 +43,7 @@ export function selectorOf(one: NodeClass, classes: NodeClasses): Labels {
   return classes[one].selectors[0]?.matchLabels ?? {};
 }
 
-/** Keys of labels that tell classes apart. */
+/** Keys of labels that distinguish the classes. */
 export function capacityKeys(classes: NodeClasses): ReadonlySet<string> {
   return new Set(
     [...classes.spot.selectors, ...classes["on-demand"].selectors].flatMap((one) => [
@@ -53,7 +53,7 @@ export function capacityKeys(classes: NodeClasses): ReadonlySet<string> {
   );
 }
 
-/** What is wrong with the setting, a sentence each, beginning with its path; none where it can be used. */
+/** Faults of the setting, a sentence each, beginning with its path. */
 export function nodeClassesFaults(classes: NodeClasses): readonly string[] {
   const faults: string[] = [];
   for (const one of ["spot", "on-demand"] as const) {
@@ -78,7 +78,7 @@ export function nodeClassesFaults(classes: NodeClasses): readonly string[] {
   return faults;
 }
 
-/** Whether on-demand pods would be sent to spot nodes, too; a taint that only spot pods tolerate keeps them off. */
+/** True if on-demand pods would be sent to spot nodes, too, and no taint keeps them off. */
 function selectsSpot(classes: NodeClasses): boolean {
   const { spot, "on-demand": onDemand } = classes;
   if (nodeClassOf(selectorOf("on-demand", classes), classes) === "spot") return true;
@@ -87,10 +87,10 @@ function selectsSpot(classes: NodeClasses): boolean {
     labelsMatch(selectorOf("spot", classes), first);
 }
 
-/** `spot`: cheap, and may go at short notice. `on-demand`: all others. */
+/** `spot`: cheap nodes that may go at short notice. `on-demand`: all others. */
 export const NODE_CLASSES = ["spot", "on-demand"] as const;
 
-/** A word of {@linkcode NODE_CLASSES}. */
+/** One of {@linkcode NODE_CLASSES}. */
 export type NodeClass = typeof NODE_CLASSES[number];
 
 /** How many of something there are, by class. */
@@ -101,10 +101,10 @@ export function otherClass(one: NodeClass): NodeClass {
   return one === "spot" ? "on-demand" : "spot";
 }
 
-/** Names of the presets. */
+/** A preset. */
 export type NodeClassPreset = "karpenter" | "eks" | "gke" | "aks";
 
-/** Where nothing is configured. */
+/** The default. */
 export const DEFAULT_PRESET: NodeClassPreset = "karpenter";
 
 const GKE_SPOT = "cloud.google.com/gke-spot";
@@ -113,9 +113,9 @@ const GKE_PROVISIONING = "cloud.google.com/gke-provisioning";
 const AKS_PRIORITY = "kubernetes.azure.com/scalesetpriority";
 
 /**
- * Sources: karpenter.sh, "NodePools", well-known labels; Amazon EKS, "Managed node groups", capacity
- * types; GKE, "Spot VMs" and "Use preemptible VMs to run workloads"; AKS, "Add an Azure Spot node pool", which labels and taints spot nodes and
- * leaves all others without a label.
+ * Labels of common providers. Sources: karpenter.sh, "NodePools", well-known labels; Amazon EKS, "Managed
+ * node groups", capacity types; GKE, "Spot VMs" and "Use preemptible VMs to run workloads"; AKS, "Add an
+ * Azure Spot node pool", which labels and taints spot nodes only.
  */
 export const NODE_CLASS_PRESETS: Readonly<Record<NodeClassPreset, NodeClasses>> = {
   karpenter: {
@@ -169,15 +169,15 @@ const toleration = z.strictObject({
   tolerationSeconds: z.int().min(0).exactOptional(),
 }) satisfies z.ZodType<Toleration>;
 
-const words = z.string().transform((text, context): unknown => {
+const selectorText = z.string().transform((text, context): unknown => {
   const selector = selectorOfWords(text);
   if (selector !== undefined) return selector;
   context.addIssue({ code: "custom", message: "must be labels, for instance class=spot" });
   return z.NEVER;
 }).pipe(strictSelectorSchema);
 
-/** Spotalis' first form: labels of either class in one text. */
-const nodeLabels = z.strictObject({ spot: words, onDemand: words }).transform((
+/** Spotalis' first form: labels of each class as a text. */
+const nodeLabels = z.strictObject({ spot: selectorText, onDemand: selectorText }).transform((
   { spot, onDemand },
 ): NodeClasses => ({
   spot: { selectors: [spot], tolerations: [] },
@@ -194,7 +194,6 @@ const classifier = z.strictObject({
   const spot = spotLabels ?? begun?.spot.selectors;
   const onDemand = onDemandLabels ?? begun?.["on-demand"].selectors;
   if (spot === undefined || onDemand === undefined) {
-    // Half of a preset that fits nothing would send pods where no node is.
     const message = "must have a preset, or spotLabels and onDemandLabels";
     context.addIssue({ code: "custom", message });
     return z.NEVER;
@@ -205,18 +204,18 @@ const classifier = z.strictObject({
   };
 });
 
-/** The form that was meant is the one that faults are told of. */
+/** The schema of the form that was meant, for the faults. */
 function schemaOf(raw: unknown): z.ZodType<NodeClasses> {
   const isLabels = ["spot", "onDemand"].some((key) => Object.hasOwn(Object(raw), key));
   const form: z.ZodType<NodeClasses> = isLabels ? nodeLabels : classifier;
   return form.superRefine((classes, context) => {
     for (const fault of nodeClassesFaults(classes)) {
-      context.addIssue({ code: "custom", message: inOurWords(fault, isLabels) });
+      context.addIssue({ code: "custom", message: withSettingKeys(fault, isLabels) });
     }
   });
 }
 
-/** A preset's name, or selectors of the nodes of both classes. */
+/** The setting that says which nodes are spot: a preset, or selectors of both classes. */
 export const nodeClassifierKind: SettingKind<NodeClasses> = treeKind({
   expects: `${PRESETS.join(", ")}, or a map with preset, spotLabels, onDemandLabels and ` +
     "spotTolerations, or with spot and onDemand as key=value",
@@ -224,8 +223,8 @@ export const nodeClassifierKind: SettingKind<NodeClasses> = treeKind({
   words: (text) => PRESETS.some((one) => one === text) ? { preset: text } : undefined,
 });
 
-/** The keys as they stand in the setting. */
-function inOurWords(fault: string, isLabels: boolean): string {
+/** The fault with the keys of the setting. */
+function withSettingKeys(fault: string, isLabels: boolean): string {
   return fault.replaceAll("on-demand.selectors", isLabels ? "onDemand" : "onDemandLabels")
     .replaceAll("spot.selectors", isLabels ? "spot" : "spotLabels")
     .replaceAll("spot.tolerations", "spotTolerations");

@@ -1,8 +1,13 @@
 /**
- * Pods that must stay where they are.
+ * Pods that must stay where they are: nodes that selectors, affinity and volumes allow, and annotations that
+ * forbid an eviction.
  *
  * @module
  */
+import type { SentObject } from "../admission/admission_review.ts";
+import { isMembers, membersOf, textIn, textsIn } from "../admission/sent_members.ts";
+import type { Node } from "../api/node.ts";
+import type { PersistentVolume } from "../api/persistent_volume.ts";
 import { type Labels, labelsMatch } from "../rightsizing/label_match.ts";
 import type { LabelRequirement } from "../rightsizing/policy_spec.ts";
 import {
@@ -13,10 +18,6 @@ import {
   nodeClassOf,
   selectorOf,
 } from "./node_classes.ts";
-import type { Node } from "../api/node.ts";
-import type { PersistentVolume } from "../api/persistent_volume.ts";
-import type { SentObject } from "../admission/admission_review.ts";
-import { isMembers, membersOf, textIn, textsIn } from "../admission/sent_members.ts";
 
 /** One expression of a node selector, as `v1.NodeSelectorRequirement`. */
 export interface NodeRequirement {
@@ -28,39 +29,39 @@ export interface NodeRequirement {
 /** One term: all its expressions must hold. */
 export type NodeTerm = readonly NodeRequirement[];
 
-/** Where a pod's nodes are bounded. */
+/** A constraint on the nodes of a pod. */
 export interface NodeConstraint {
-  /** For instance `its volume data`, as the beginning of a sentence. */
+  /** The beginning of a sentence, for instance `its volume data`. */
   readonly what: string;
-  /** One of them is enough: a required node affinity, that of a persistent volume, or a node selector. */
+  /** One of them must hold: of a required affinity, a persistent volume's, or a node selector. */
   readonly terms: readonly NodeTerm[];
-  /** True of a node selector: what it says of capacity is replaced when the pod is placed, and bounds nothing. */
+  /** True for a node selector: placement replaces what it says of capacity. */
   readonly selector?: true;
 }
 
-/** What of a pod may bind it. */
+/** What may pin a pod. */
 export interface PinnablePod {
   readonly annotations: Labels;
-  readonly bounds: readonly NodeConstraint[];
+  readonly constraints: readonly NodeConstraint[];
 }
 
-/** What is known of nodes. */
+/** What constraints are checked against. */
 export interface PinOptions {
-  /** The class that it would move to. */
+  /** The class that the pod would move to. */
   readonly to: NodeClass;
   readonly classes: NodeClasses;
   readonly nodes: KnownNodes;
 }
 
-/** Of which classes the nodes are that there are. */
+/** The classes of existing nodes. */
 export interface KnownNodes {
-  /** By its label {@linkcode HOSTNAME} or its name; undefined where there is none, or nobody can be sent there. */
+  /** By label {@linkcode HOSTNAME} or name; undefined if there is none, or no pod can be sent there. */
   hostClass(host: string): NodeClass | undefined;
-  /** Of all nodes with this label; undefined where there are none, or of both classes. */
+  /** The class of all nodes with this label; undefined if there are none, or of both classes. */
   poolClass(key: string, value: string): NodeClass | undefined;
 }
 
-/** The label by which nodes are told apart. */
+/** The label that identifies a node. */
 export const HOSTNAME = "kubernetes.io/hostname";
 
 /**
@@ -75,73 +76,69 @@ const POOLS: readonly string[] = [
   "agentpool",
 ];
 
-/** The pinned of a node selector that names a host or a pool; none where it names neither. */
-export function selectorConstraints(nodeSelector: Labels): readonly NodeConstraint[] {
-  const named = [HOSTNAME, ...POOLS].flatMap((key): NodeTerm => {
-    const value = nodeSelector[key];
-    return value === undefined ? [] : [{ key, operator: "In", values: [value] }];
-  });
-  return named.length === 0 ? [] : [{ what: "its node selector", terms: [named], selector: true }];
-}
-
-/** Annotations by which users keep node autoscalers from a pod; we ask no less of ourselves. */
+/** Annotations by which users protect pods from node autoscalers, and from placement. */
 const PROTECTIONS = [
   ["karpenter.sh/do-not-disrupt", "true"],
   ["cluster-autoscaler.kubernetes.io/safe-to-evict", "false"],
 ] as const;
 
-/**
- * Why the pod must not be moved to the class, in a sentence; undefined where nothing speaks against it.
- * Only what contradicts the class counts: whether there is such a node in the zone of a volume is the
- * scheduler's matter, and a node autoscaler's.
- */
-export function pinnedBy(
-  { annotations, bounds }: PinnablePod,
-  options: PinOptions,
-): string | undefined {
-  const protection = protectedBy(annotations);
-  if (protection !== undefined) return protection;
-  const binding = bounds.find(({ selector, terms }) =>
-    !terms.some((term) => selector ? mayBeSent(term, options) : mayHold(term, options))
-  );
-  return binding && `${binding.what} allows no ${options.to} node`;
-}
+const OPERATORS: readonly NodeRequirement["operator"][] = [
+  "In",
+  "NotIn",
+  "Exists",
+  "DoesNotExist",
+  "Gt",
+  "Lt",
+];
 
-/** Classes of which the bounds allow a node, as far as the nodes are known. */
-export function allowedClasses(
-  bounds: readonly NodeConstraint[],
-  options: Omit<PinOptions, "to">,
-): readonly NodeClass[] {
-  return NODE_CLASSES.filter((to) =>
-    pinnedBy({ annotations: {}, bounds }, { to, ...options }) === undefined
-  );
-}
-
-/** True where the bounds name a class by its own labels, whatever hosts and pools they name. */
-export function namesClass(bounds: readonly NodeConstraint[], classes: NodeClasses): boolean {
-  return NODE_CLASSES.some((to) =>
-    pinnedBy({ annotations: {}, bounds }, {
-      to,
-      classes,
-      nodes: { hostClass: () => to, poolClass: () => to },
-    }) !== undefined
-  );
-}
-
-/** The annotation by which its user keeps the pod from being evicted at all; undefined where none does. */
+/** The annotation that protects the pod from evictions; undefined if none does. */
 export function protectedBy(annotations: Labels): string | undefined {
   const found = PROTECTIONS.find(([key, value]) => annotations[key] === value);
   return found && `annotation ${found[0]} is "${found[1]}"`;
 }
 
-/** False where a node selector contradicts the class by more than what is replaced. */
-function mayBeSent(term: NodeTerm, options: PinOptions): boolean {
+/**
+ * Why the pod must not move to the class, in a sentence; undefined if it may. Only constraints that
+ * contradict the class count: whether a zone has such a node is up to the scheduler and the autoscaler.
+ */
+export function pinnedBy(
+  { annotations, constraints }: PinnablePod,
+  options: PinOptions,
+): string | undefined {
+  const protection = protectedBy(annotations);
+  if (protection !== undefined) return protection;
   const keys = capacityKeys(options.classes);
-  const kept = term.filter(({ key }) => !keys.has(key));
-  return kept.length === 0 || mayHold(kept, options);
+  const found = constraints.find(({ selector, terms }) =>
+    !terms.some((term) => {
+      const kept = selector ? term.filter(({ key }) => !keys.has(key)) : term;
+      return (selector && kept.length === 0) || mayHold(kept, options);
+    })
+  );
+  return found && `${found.what} allows no ${options.to} node`;
 }
 
-/** False where the term contradicts the class; terms without expressions match no node. */
+/** Classes of existing nodes that the constraints allow. */
+export function allowedClasses(
+  constraints: readonly NodeConstraint[],
+  options: Omit<PinOptions, "to">,
+): readonly NodeClass[] {
+  const pod = { annotations: {}, constraints };
+  return NODE_CLASSES.filter((to) => pinnedBy(pod, { to, ...options }) === undefined);
+}
+
+/** True if the constraints name a class by its own labels, whatever hosts and pools they name. */
+export function namesClass(
+  constraints: readonly NodeConstraint[],
+  classes: NodeClasses,
+): boolean {
+  const pod = { annotations: {}, constraints };
+  return NODE_CLASSES.some((to) => {
+    const nodes = { hostClass: () => to, poolClass: () => to };
+    return pinnedBy(pod, { to, classes, nodes }) !== undefined;
+  });
+}
+
+/** False if the term contradicts the class; terms without expressions match no node. */
 function mayHold(term: NodeTerm, { to, classes, nodes }: PinOptions): boolean {
   const given = selectorOf(to, classes);
   const keys = capacityKeys(classes);
@@ -150,12 +147,12 @@ function mayHold(term: NodeTerm, { to, classes, nodes }: PinOptions): boolean {
       return one.values.some((host) => nodes.hostClass(host) === to);
     }
     if (POOLS.includes(one.key) && one.operator === "In" && !keys.has(one.key)) {
-      // A pool that is empty now may get nodes of either class.
+      // An empty pool may get nodes of either class.
       return one.values.some((pool) => (nodes.poolClass(one.key, pool) ?? to) === to);
     }
     if (!keys.has(one.key) || !isSelectable(one)) return true;
     if (Object.hasOwn(given, one.key)) return holdsFor(given, one);
-    // Nodes of the class may have the label or not, as long as that leaves them in the class.
+    // Nodes of the class may have the label or not, as long as they stay in the class.
     const values = one.operator === "In" ? one.values : knownValues(one.key, classes);
     const possible = [given, ...values.map((value) => ({ ...given, [one.key]: value }))];
     return possible.some((labels) => nodeClassOf(labels, classes) === to && holdsFor(labels, one));
@@ -170,7 +167,7 @@ function holdsFor(labels: Labels, one: LabelRequirement): boolean {
   return labelsMatch(labels, { matchLabels: {}, matchExpressions: [one] });
 }
 
-/** Values that the setting has for the key. */
+/** Values of the key in the setting. */
 function knownValues(key: string, { spot, "on-demand": onDemand }: NodeClasses): readonly string[] {
   return [...spot.selectors, ...onDemand.selectors].flatMap(({ matchLabels, matchExpressions }) => [
     ...Object.entries(matchLabels).flatMap(([one, value]) => one === key ? [value] : []),
@@ -179,8 +176,8 @@ function knownValues(key: string, { spot, "on-demand": onDemand }: NodeClasses):
 }
 
 /**
- * Classes of the nodes that there are, found as they are asked for: few pods name a host or a pool. A node that
- * counts for a class, but to which the selector of that class sends nobody, is none of either.
+ * The classes of these nodes, found lazily as few pods name a host or a pool. A node that does not match the
+ * selector of its class has none, as no pod can be sent there.
  */
 export function knownNodes(
   nodes: () => Iterable<Pick<Node, "metadata" | "labels">>,
@@ -209,19 +206,21 @@ export function knownNodes(
   };
 }
 
-/** A pod, as far as it has volumes. */
-export interface ClaimingPod {
-  readonly namespace: string;
-  /** Names of its claims. */
-  readonly claims: readonly string[];
+/** The constraint of a node selector that names a host or a pool; none if it names neither. */
+export function selectorConstraints(nodeSelector: Labels): readonly NodeConstraint[] {
+  const named = [HOSTNAME, ...POOLS].flatMap((key): NodeTerm => {
+    const value = nodeSelector[key];
+    return value === undefined ? [] : [{ key, operator: "In", values: [value] }];
+  });
+  return named.length === 0 ? [] : [{ what: "its node selector", terms: [named], selector: true }];
 }
 
 /**
- * The bounds of those volumes that there are. A claim without one, as most are until their first pod has
- * found a node, bounds nothing.
+ * Constraints of the volumes of these claims. A claim without a volume constrains nothing; most get theirs
+ * once their first pod has a node.
  */
 export function volumeConstraints(
-  { namespace, claims }: ClaimingPod,
+  { namespace, claims }: { readonly namespace: string; readonly claims: readonly string[] },
   volumesOf: (claim: string) => readonly PersistentVolume[],
 ): readonly NodeConstraint[] {
   return claims.flatMap((claim) =>
@@ -231,16 +230,7 @@ export function volumeConstraints(
   );
 }
 
-const OPERATORS: readonly NodeRequirement["operator"][] = [
-  "In",
-  "NotIn",
-  "Exists",
-  "DoesNotExist",
-  "Gt",
-  "Lt",
-];
-
-/** The host or pool that its node selector names, and the required node affinity; none where the pod has neither. */
+/** Constraints of a pod that was sent for admission: node selector and required node affinity. */
 export function sentNodeConstraints({ spec }: SentObject): readonly NodeConstraint[] {
   const { affinity, nodeSelector } = membersOf(spec);
   const named = selectorConstraints(textsIn(nodeSelector));
@@ -255,11 +245,11 @@ function termOf(raw: unknown): NodeTerm {
   const { matchExpressions, matchFields } = membersOf(raw);
   const requirements = [
     ...listIn(matchExpressions).map(membersOf),
-    // The one field that terms may name, a node's name, stands for its host.
+    // The only field that a term may have is the node's name.
     ...listIn(matchFields).map((one) => ({ ...membersOf(one), key: HOSTNAME })),
   ];
   return requirements.flatMap(({ key, operator, values }: SentObject) => {
-    const known = OPERATORS.find((word) => word === operator);
+    const known = OPERATORS.find((one) => one === operator);
     if (known === undefined) return [];
     return [{
       key: textIn(key) ?? "",

@@ -39,14 +39,14 @@ function mayGo(
   terms: readonly (readonly NodeRequirement[])[],
   preset: NodeClassPreset = "karpenter",
 ): boolean {
-  const pod = { annotations: {}, bounds: [{ what: "its affinity", terms }] };
+  const pod = { annotations: {}, constraints: [{ what: "its affinity", terms }] };
   const options = { to, classes: NODE_CLASS_PRESETS[preset], nodes: NODES };
   return pinnedBy(pod, options) === undefined;
 }
 
 test("pinnedBy() heeds the annotations that keep autoscalers away", () => {
   const pinned = (annotations: Readonly<Record<string, string>>): string | undefined =>
-    pinnedBy({ annotations, bounds: [] }, {
+    pinnedBy({ annotations, constraints: [] }, {
       to: "spot",
       classes: NODE_CLASS_PRESETS.karpenter,
       nodes: NODES,
@@ -98,7 +98,7 @@ test("pinnedBy() minds pools of one class, and not those that are empty or mixed
 
 test("pinnedBy() minds hosts and pools of a node selector, but not what is replaced of it", () => {
   const pinned = (selector: Readonly<Record<string, string>>, classes = NODE_CLASS_PRESETS.eks) =>
-    pinnedBy({ annotations: {}, bounds: selectorConstraints(selector) }, {
+    pinnedBy({ annotations: {}, constraints: selectorConstraints(selector) }, {
       to: "spot",
       classes,
       nodes: NODES,
@@ -131,16 +131,16 @@ test("pinnedBy() knows what labels mean that the selector does not write", () =>
 });
 
 test("pinnedBy() names the constraint that leaves out the class", () => {
-  const bounds = [
+  const constraints = [
     { what: "its affinity", terms: [[requirement(TYPE, "Exists")]] },
     { what: "its volume data", terms: [[requirement(TYPE, "In", "spot")]] },
   ];
   const options = { classes: NODE_CLASS_PRESETS.karpenter, nodes: NODES };
-  const reason = pinnedBy({ annotations: {}, bounds }, { to: "on-demand", ...options });
+  const reason = pinnedBy({ annotations: {}, constraints }, { to: "on-demand", ...options });
   assert.match(reason ?? "", /its volume data .*on-demand/);
 });
 
-test("allowedClasses() has those that all bounds allow", () => {
+test("allowedClasses() has those that all constraints allow", () => {
   const options = { classes: NODE_CLASS_PRESETS.karpenter, nodes: NODES };
   const to = (...hosts: readonly string[]) => ({
     what: "its volume",

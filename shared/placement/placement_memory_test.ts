@@ -17,7 +17,7 @@ test("readMemory() reads what memoryText() wrote", () => {
   assert.deepEqual(readMemory(memoryText(moved, "u1"), READ), moved);
 });
 
-test("readMemory() reads what was written before moves in vain were remembered", () => {
+test("readMemory() reads what was written before ineffective moves were remembered", () => {
   const text = '{"version":1,"uid":"u1","lastMoveAtMs":9,"shortage":{"untilMs":12,"rounds":1}}';
   const memory = { lastMoveAtMs: 9, shortage: { untilMs: 12, rounds: 1 } };
   assert.deepEqual(readMemory(text, READ), memory);
@@ -39,7 +39,7 @@ test("readMemory() knows nothing of another workload, version or text", () => {
     text.replace('"version":1', '"version":2'),
     text.replace(":1}", ':"soon"}'),
     text.replace("}", ',"shortage":{"untilMs":5,"rounds":0}}'),
-    text.replace("}", ',"ineffectiveMoves":{"count":-1}}'),
+    text.replace("}", ',"vainMoves":{"count":-1}}'),
   ];
   for (const other of others) assert.deepEqual(readMemory(other, READ), {}, other);
 });

@@ -1,5 +1,5 @@
 /**
- * From labels and annotations to what a workload asks of placement.
+ * Parses the spec of placement from the labels and annotations of a workload and its namespace.
  *
  * @module
  */
@@ -19,93 +19,11 @@ import {
   parseWindowDuration,
 } from "./disruption_window.ts";
 
-/**
- * A spec; `off`; the namespace took it out; `untuned`, enabled without a word of how; or what is wrong
- * with the words, at least one fault.
- */
-export type SpecReading =
-  | { readonly is: "wished"; readonly spec: PlacementSpec }
-  | { readonly is: "off" | "namespace-off" | "untuned" }
-  | { readonly is: "faulty"; readonly faults: readonly PlacementFault[] };
-
-/** Any of them and the workload asks for something. */
-const TUNING = [SPOT_PERCENTAGE, MIN_ON_DEMAND, DISRUPTION_SCHEDULE, DISRUPTION_DURATION] as const;
-
-const PERCENTAGE = "must be a whole number from 0 to 100, with or without %, for instance 70%";
-const MOST_ON_DEMAND = 10_000;
-const FLOOR = `must be a whole number from 0 to ${MOST_ON_DEMAND}`;
-const PAUSE = 'must be "true", or not be there';
-
-/**
- * What the workload asks for, or each fault in it; whatever stands in the annotations, it does not throw.
- * `configured` is the window of those that name none.
- */
-export function readPlacementSpec(
-  words: SpecSources,
-  configured?: DisruptionWindow,
-): SpecReading {
-  const enabled = enabledState(words);
-  if (typeof enabled !== "string") return { is: "faulty", faults: enabled };
-  if (enabled !== "on") return { is: enabled };
-  const { annotations } = words.workload;
-  if (TUNING.every((key) => textAt(annotations, key) === undefined)) return { is: "untuned" };
-  const faults: PlacementFault[] = [];
-  const word = <T>(
-    key: string,
-    read: (text: string | undefined) => T | undefined,
-    { remedy, instead }: { readonly remedy: string; readonly instead: T },
-  ): T => {
-    const text = textAt(annotations, key);
-    const value = read(text);
-    if (value !== undefined) return value;
-    faults.push({
-      of: "workload",
-      place: "annotation",
-      key,
-      ...(text === undefined ? {} : { value: quotedText(text) }),
-      remedy,
-    });
-    return instead;
-  };
-  const spotPercentage = word(SPOT_PERCENTAGE, percentageOf, { remedy: PERCENTAGE, instead: 0 });
-  const minOnDemand = word(MIN_ON_DEMAND, floorOf, { remedy: FLOOR, instead: 0 });
-  const paused = word(PAUSED, pauseOf, { remedy: PAUSE, instead: false });
-  const { window, faults: windowFaults } = readWindow(words, configured);
-  faults.push(...windowFaults);
-  if (faults.length > 0) return { is: "faulty", faults };
-  const spec = {
-    spotPercentage,
-    minOnDemand,
-    ...(window === undefined ? {} : { window }),
-    paused,
-  };
-  return { is: "wished", spec };
-}
-
-function percentageOf(text: string | undefined): number | undefined {
-  return wholeNumber(text?.replace(/%$/, ""), 100);
-}
-
-function floorOf(text: string | undefined): number | undefined {
-  return text === undefined ? 0 : wholeNumber(text, MOST_ON_DEMAND);
-}
-
-function pauseOf(text: string | undefined): boolean | undefined {
-  if (text === undefined || text === "false") return false;
-  return text === "true" ? true : undefined;
-}
-
-function wholeNumber(text: string | undefined, most: number): number | undefined {
-  if (text === undefined || !/^\d{1,6}$/.test(text)) return undefined;
-  const value = Number(text);
-  return value <= most ? value : undefined;
-}
-
-/** The spec, with its defaults. */
+/** What a workload asks of placement, with defaults. */
 export interface PlacementSpec {
   /** The share of replicas that may run on spot nodes, whole percent from 0 to 100. */
   readonly spotPercentage: number;
-  /** Replicas on on-demand nodes, whatever the share; more than there are: all of them. */
+  /** Replicas on on-demand nodes, whatever the percentage; at most all of them. */
   readonly minOnDemand: number;
   /** When replicas may be moved; absent: always. */
   readonly window?: DisruptionWindow;
@@ -113,17 +31,93 @@ export interface PlacementSpec {
   readonly paused: boolean;
 }
 
-/** A word that can't be read, or is missing. */
+/** Labels or annotations. */
+export type Texts = Readonly<Record<string, string>>;
+
+/** Labels and annotations of an object. */
+export interface LabeledObject {
+  readonly labels: Texts;
+  readonly annotations: Texts;
+}
+
+/** The objects that make up a spec. */
+export interface SpecSources {
+  readonly workload: LabeledObject;
+  /** Absent if it is not known; it sets nothing then. */
+  readonly namespace?: LabeledObject | undefined;
+}
+
+/** A label or annotation that is invalid or missing. */
 export interface PlacementFault {
-  /** Whose word it is. */
   readonly of: "workload" | "namespace";
   readonly place: "label" | "annotation";
   /** For instance `spotalis.io/spot-percentage`. */
   readonly key: string;
-  /** What stands there, in quotes and cut where it is long; absent where nothing does. */
+  /** The value, quoted and cut if it is long; absent if it is missing. */
   readonly value?: string;
   /** What to write, beginning with "must". */
   readonly remedy: string;
+}
+
+/**
+ * A spec; `off`; `namespace-off`: the namespace opted out; `untuned`: enabled without further annotations;
+ * or at least one fault.
+ */
+export type SpecReading =
+  | { readonly is: "wished"; readonly spec: PlacementSpec }
+  | { readonly is: "off" | "namespace-off" | "untuned" }
+  | { readonly is: "faulty"; readonly faults: readonly PlacementFault[] };
+
+/** Annotations that tune placement. */
+const TUNING = [SPOT_PERCENTAGE, MIN_ON_DEMAND, DISRUPTION_SCHEDULE, DISRUPTION_DURATION] as const;
+
+const SWITCH_REMEDY = 'must be "true" or "false"';
+const PERCENTAGE_REMEDY =
+  "must be a whole number from 0 to 100, with or without %, for instance 70%";
+const MOST_ON_DEMAND = 10_000;
+const FLOOR_REMEDY = `must be a whole number from 0 to ${MOST_ON_DEMAND}`;
+const PAUSE_REMEDY = 'must be "true", or not be there';
+const SCHEDULE_REMEDY =
+  "must be five fields of cron that name a time, for instance 0 2 * * * (UTC) or " +
+  "CRON_TZ=Europe/Berlin 0 2 * * 1-5";
+const DURATION_REMEDY = "must be more than 0 with a unit, for instance 2h or 90m";
+
+/** Parses the spec. Never throws. `configured` is the window of workloads without one of their own. */
+export function readPlacementSpec(
+  sources: SpecSources,
+  configured?: DisruptionWindow,
+): SpecReading {
+  const enabled = enabledState(sources);
+  if (typeof enabled !== "string") return { is: "faulty", faults: enabled };
+  if (enabled !== "on") return { is: enabled };
+  const { annotations } = sources.workload;
+  if (TUNING.every((key) => textAt(annotations, key) === undefined)) return { is: "untuned" };
+  const faults: PlacementFault[] = [];
+  const own = { of: "workload", texts: annotations, faults } as const;
+  const spotPercentage = parse(own, {
+    key: SPOT_PERCENTAGE,
+    remedy: PERCENTAGE_REMEDY,
+    read: (text) => wholeNumber(text?.replace(/%$/, ""), 100),
+  });
+  const minOnDemand = parse(own, {
+    key: MIN_ON_DEMAND,
+    remedy: FLOOR_REMEDY,
+    read: (text = "0") => wholeNumber(text, MOST_ON_DEMAND),
+  });
+  const paused = parse(own, {
+    key: PAUSED,
+    remedy: PAUSE_REMEDY,
+    read: (text = "false") => text === "true" || (text === "false" ? false : undefined),
+  });
+  const window = windowOf(sources, { configured, faults });
+  if (
+    faults.length > 0 || spotPercentage === undefined || minOnDemand === undefined ||
+    paused === undefined
+  ) return { is: "faulty", faults };
+  return {
+    is: "wished",
+    spec: { spotPercentage, minOnDemand, ...(window === undefined ? {} : { window }), paused },
+  };
 }
 
 /** `annotation spotalis.io/min-on-demand of the workload is "two": must be …`. */
@@ -131,41 +125,14 @@ export function placementFaultText({ of, place, key, value, remedy }: PlacementF
   return `${place} ${key} of the ${of} is ${value ?? "missing"}: ${remedy}`;
 }
 
-/** Labels or annotations. */
-export type Texts = Readonly<Record<string, string>>;
-
-/** An object, as far as placement reads it. */
-export interface LabeledObject {
-  readonly labels: Texts;
-  readonly annotations: Texts;
-}
-
-/** Who may have a word in it. */
-export interface SpecSources {
-  readonly workload: LabeledObject;
-  /** Absent where it is not known: it has no words then. */
-  readonly namespace?: LabeledObject | undefined;
-}
-
-/** What they say. */
-export type EnabledState = "on" | "off" | "namespace-off";
-
-const REMEDY = 'must be "true" or "false"';
-
-/** The text under the key; `constructor` and the like are there only where somebody has set them. */
-export function textAt(texts: Texts, key: string): string | undefined {
-  return Object.hasOwn(texts, key) ? texts[key] : undefined;
-}
-
 /**
- * The word that counts: a namespace's label `"false"` takes out all that it has; otherwise the workload's
- * own, of whose label and annotation the one that says `"false"`; otherwise the namespace's `"true"`.
- * Without a word it is off. The namespace's misspelt label is a fault of those workloads alone that have
- * words of placement themselves.
+ * Whether placement is enabled: the namespace's label `"false"` takes precedence over all; then the
+ * workload's label and annotation, of which `"false"` takes precedence; then the namespace's `"true"`. An
+ * invalid label of the namespace is a fault only of workloads with labels or annotations of placement.
  */
-export function enabledState(
+function enabledState(
   { workload, namespace }: SpecSources,
-): EnabledState | readonly PlacementFault[] {
+): "on" | "off" | "namespace-off" | readonly PlacementFault[] {
   const around = textAt(namespace?.labels ?? {}, ENABLED);
   if (around === "false") return "namespace-off";
   const own = [
@@ -173,78 +140,85 @@ export function enabledState(
     { place: "annotation", text: textAt(workload.annotations, ENABLED) },
   ] as const;
   if (own.some(({ text }) => text === "false")) return "off";
-  const faults = own.flatMap(({ place, text }) => faultOf({ of: "workload", place, text }));
-  if (isWorded(workload)) {
-    faults.push(...faultOf({ of: "namespace", place: "label", text: around }));
-  }
+  const faults = own.flatMap(({ place, text }) => switchFault({ of: "workload", place, text }));
+  const hasKeys = [workload.labels, workload.annotations].some((texts) =>
+    Object.keys(texts).some((key) => key.startsWith(PLACEMENT_PREFIX))
+  );
+  if (hasKeys) faults.push(...switchFault({ of: "namespace", place: "label", text: around }));
   if (faults.length > 0) return faults;
   return around === "true" || own.some(({ text }) => text === "true") ? "on" : "off";
 }
 
-function faultOf(
+function switchFault(
   { text, ...where }: Pick<PlacementFault, "of" | "place"> & { readonly text: string | undefined },
 ): PlacementFault[] {
   if (text === undefined || text === "true" || text === "false") return [];
-  return [{ ...where, key: ENABLED, value: quotedText(text), remedy: REMEDY }];
+  return [{ ...where, key: ENABLED, value: quotedText(text), remedy: SWITCH_REMEDY }];
 }
-
-function isWorded({ labels, annotations }: LabeledObject): boolean {
-  return [labels, annotations].some((texts) =>
-    Object.keys(texts).some((key) => key.startsWith(PLACEMENT_PREFIX))
-  );
-}
-
-/** A window, none at all, or what is wrong with it. */
-export interface WindowReading {
-  readonly window?: DisruptionWindow;
-  readonly faults: readonly PlacementFault[];
-}
-
-const SCHEDULE = "must be five fields of cron that name a time, for instance 0 2 * * * (UTC) or " +
-  "CRON_TZ=Europe/Berlin 0 2 * * 1-5";
-const DURATION = "must be more than 0 with a unit, for instance 2h or 90m";
 
 /**
- * The window of the workload, or that of its namespace, or the configuration's: the first that has a word
- * of it. Schedule and duration come from the same of them, so one without the other is a fault.
+ * The window of the workload, its namespace or the configuration: the first that sets a part of one.
+ * Schedule and duration must be set together.
  */
-export function readWindow(
+function windowOf(
   { workload, namespace }: SpecSources,
-  configured?: DisruptionWindow,
-): WindowReading {
-  return windowOf(workload.annotations, "workload") ??
-    windowOf(namespace?.annotations ?? {}, "namespace") ??
-    { ...(configured === undefined ? {} : { window: configured }), faults: [] };
+  { configured, faults }: {
+    readonly configured: DisruptionWindow | undefined;
+    readonly faults: PlacementFault[];
+  },
+): DisruptionWindow | undefined {
+  const found = [
+    { of: "workload", texts: workload.annotations, faults } as const,
+    { of: "namespace", texts: namespace?.annotations ?? {}, faults } as const,
+  ].find(({ texts }) =>
+    [DISRUPTION_SCHEDULE, DISRUPTION_DURATION].some((key) => textAt(texts, key) !== undefined)
+  );
+  if (found === undefined) return configured;
+  const schedule = parse(found, {
+    key: DISRUPTION_SCHEDULE,
+    remedy: SCHEDULE_REMEDY,
+    read: (text = "") => {
+      parseCronSchedule(text);
+      return text;
+    },
+  });
+  const durationMs = parse(found, {
+    key: DISRUPTION_DURATION,
+    remedy: DURATION_REMEDY,
+    read: (text = "") => parseWindowDuration(text),
+  });
+  return schedule === undefined || durationMs === undefined ? undefined : { schedule, durationMs };
 }
 
-function windowOf(
-  annotations: Texts,
-  of: PlacementFault["of"],
-): WindowReading | undefined {
-  const schedule = textAt(annotations, DISRUPTION_SCHEDULE);
-  const duration = textAt(annotations, DISRUPTION_DURATION);
-  if (schedule === undefined && duration === undefined) return undefined;
-  const faults: PlacementFault[] = [];
-  const read = <T>(
-    text: string | undefined,
-    parse: (text: string) => T,
-    { key, remedy }: Pick<PlacementFault, "key" | "remedy">,
-  ): T | undefined => {
-    try {
-      if (text !== undefined) return parse(text);
-      faults.push({ of, place: "annotation", key, remedy });
-    } catch (error) {
-      if (!(error instanceof SyntaxError)) throw error;
-      faults.push({ of, place: "annotation", key, value: quotedText(text ?? ""), remedy });
-    }
-    return undefined;
-  };
-  read(schedule, parseCronSchedule, { key: DISRUPTION_SCHEDULE, remedy: SCHEDULE });
-  const durationMs = read(duration, parseWindowDuration, {
-    key: DISRUPTION_DURATION,
-    remedy: DURATION,
-  });
-  return faults.length > 0 || schedule === undefined || durationMs === undefined
-    ? { faults }
-    : { window: { schedule, durationMs }, faults };
+/** The value of an annotation; undefined with a fault if `read` returns undefined or a `SyntaxError`. */
+function parse<T>(
+  { of, texts, faults }: Pick<PlacementFault, "of"> & {
+    readonly texts: Texts;
+    readonly faults: PlacementFault[];
+  },
+  { key, remedy, read }: Pick<PlacementFault, "key" | "remedy"> & {
+    readonly read: (text: string | undefined) => T | undefined;
+  },
+): T | undefined {
+  const text = textAt(texts, key);
+  try {
+    const value = read(text);
+    if (value !== undefined) return value;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  const value = text === undefined ? {} : { value: quotedText(text) };
+  faults.push({ of, place: "annotation", key, ...value, remedy });
+  return undefined;
+}
+
+/** The text under the key; keys such as `constructor` exist only if somebody has set them. */
+function textAt(texts: Texts, key: string): string | undefined {
+  return Object.hasOwn(texts, key) ? texts[key] : undefined;
+}
+
+function wholeNumber(text: string | undefined, most: number): number | undefined {
+  if (text === undefined || !/^\d{1,6}$/.test(text)) return undefined;
+  const value = Number(text);
+  return value <= most ? value : undefined;
 }

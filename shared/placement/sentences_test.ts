@@ -1,5 +1,6 @@
 import { assertSentences, messageOf } from "../../tests/fixtures/assert_sentences.ts";
-import { placedPods } from "../../tests/fixtures/placed_pods.ts";
+import { placedPods, sampleBudget } from "../../tests/fixtures/placed_pods.ts";
+import type { PodDisruptionBudget } from "../api/pod_disruption_budget.ts";
 import {
   DISRUPTION_DURATION,
   DISRUPTION_SCHEDULE,
@@ -15,7 +16,7 @@ import { NODE_CLASS_PRESETS, nodeClassesFaults, nodeClassifierKind } from "./nod
 import type { PlacedPod } from "./placed_pod.ts";
 import { checkEligibility, type EligibilityInput, type PlacementScope } from "./eligibility.ts";
 import { placementPatch } from "./placement_patch.ts";
-import { budgetRefusal, type PodBudget } from "./workload_snapshot.ts";
+import { budgetRefusal } from "./workload_snapshot.ts";
 import { departureSignsKind } from "./node_departure.ts";
 import { type CheckedPlacement, placementFaults } from "./settings.ts";
 
@@ -149,19 +150,15 @@ test("sentences of workloads of which no pod is moved", () => {
 function pinned(changes: Partial<Parameters<typeof pinnedBy>[0]>): string {
   const nodes = { hostClass: () => undefined, poolClass: () => undefined };
   const options = { to: "spot", classes: NODE_CLASS_PRESETS.karpenter, nodes } as const;
-  return pinnedBy({ annotations: {}, bounds: [], ...changes }, options) ?? "";
+  return pinnedBy({ annotations: {}, constraints: [], ...changes }, options) ?? "";
 }
 
-function refused(...changes: readonly Partial<PodBudget>[]): string {
-  const budget = {
-    name: "web",
-    selector: { matchLabels: {}, matchExpressions: [] },
-    disruptionsAllowed: 0,
-    current: true,
-    freesUnready: false,
-  };
-  const budgets = changes.map((change) => ({ ...budget, ...change }));
-  return budgetRefusal({ labels: {}, ready: true }, budgets) ?? "";
+function refused(...changes: readonly Partial<PodDisruptionBudget>[]): string {
+  const budgets = ["web", "b"].slice(0, changes.length).map((name, index) => ({
+    ...sampleBudget(name),
+    ...changes[index],
+  }));
+  return budgetRefusal({ labels: { app: "web" }, ready: true }, budgets) ?? "";
 }
 
 test("sentences of pods that stay where they are", () =>
@@ -173,13 +170,13 @@ test("sentences of pods that stay where they are", () =>
     ],
     [
       "node selector",
-      () => pinned({ bounds: selectorConstraints({ "kubernetes.io/hostname": "o1" }) }),
+      () => pinned({ constraints: selectorConstraints({ "kubernetes.io/hostname": "o1" }) }),
       "its node selector allows no spot node",
     ],
     ["disruptionsAllowed", () => refused({}), "budget web allows no disruption"],
     [
       "several budgets",
-      () => refused({}, { name: "b" }),
+      () => refused({}, {}),
       "budgets web, b are for the same pod, which nobody may evict",
     ],
     [

@@ -1,6 +1,5 @@
 /**
- * The rows of placement in the controller's table of settings, and what is accepted in files that were
- * written for Spotalis.
+ * The rows of placement in the controller's table of settings, and settings that files of Spotalis have.
  *
  * @module
  */
@@ -19,7 +18,7 @@ import { type NodeClasses, nodeClassifierKind } from "./node_classes.ts";
 import { DEPARTURE_PRESETS, type DepartureSigns, departureSignsKind } from "./node_departure.ts";
 import type { LabelSelector } from "../rightsizing/policy_spec.ts";
 
-/** The rows, by the names that the program's code uses. */
+/** The rows by property of the settings. */
 export interface PlacementRows {
   readonly placement: Setting<boolean>;
   /** Ms. */
@@ -44,11 +43,11 @@ export interface PlacementRows {
   readonly fallbackDuration: Setting<number>;
   /** Ms. */
   readonly maxFallbackDuration: Setting<number>;
-  /** Checked, and of no effect: always true. */
+  /** No effect: always true. */
   readonly metricsEnabled: Setting<boolean>;
-  /** Of no effect: the Lease is in the installation's namespace. */
+  /** No effect: the Lease is in the installation's namespace. */
   readonly leaseNamespace: Setting<string | null>;
-  /** Of no effect: the Role names the Lease. */
+  /** No effect: the Role names the Lease. */
   readonly leaseName: Setting<string | null>;
 }
 
@@ -58,7 +57,7 @@ export interface PlacementValues
 
 const HOUR_MS = 3_600_000;
 
-/** What a `SyntaxError` of `read` says, where a text does not fit. */
+/** A kind that explains invalid texts by the `SyntaxError` of `read`. */
 function readKind<T>(expects: string, read: (text: string) => T): SettingKind<T> {
   function attempt(text: string): { readonly value: T } | { readonly fault: string } {
     try {
@@ -258,13 +257,13 @@ export const PLACEMENT_ROWS: PlacementRows = {
   },
 };
 
-/** The settings that are looked at. */
+/** The settings that are checked together. */
 export type CheckedPlacement = Pick<
   PlacementValues,
   "windowSchedule" | "windowDuration" | "fallbackDuration" | "maxFallbackDuration"
 >;
 
-/** A sentence for each rule that is broken, with the keys. */
+/** Faults of settings that do not fit together, with their keys. */
 export function placementFaults(
   { windowSchedule, windowDuration, fallbackDuration, maxFallbackDuration }: CheckedPlacement,
 ): readonly string[] {

@@ -1,5 +1,5 @@
 /**
- * A workload and its pods, as placement looks at them: from objects to plain facts.
+ * Turns API objects into the workload and the pods that placement decides on.
  *
  * @module
  */
@@ -10,6 +10,11 @@ import type { Pod } from "../api/pod.ts";
 import type { PodDisruptionBudget } from "../api/pod_disruption_budget.ts";
 import type { ReplicaSet } from "../api/replica_set.ts";
 import type { Workload } from "../api/workload.ts";
+import { type Labels, labelsMatch } from "../rightsizing/label_match.ts";
+import { DELETION_COST } from "./deletion_cost.ts";
+import type { EligibilityInput } from "./eligibility.ts";
+import type { ReplicaStatus } from "./next_move.ts";
+import { type NodeClass, otherClass } from "./node_classes.ts";
 import {
   knownNodes,
   type NodeConstraint,
@@ -18,156 +23,25 @@ import {
   selectorConstraints,
   volumeConstraints,
 } from "./node_constraints.ts";
-import { DELETION_COST } from "./deletion_cost.ts";
-import type { ReplicaStatus } from "./next_move.ts";
-import { type NodeClass, otherClass } from "./node_classes.ts";
 import { classifyPod, type NodeRules, type PlacedPod } from "./placed_pod.ts";
-import type { EligibilityInput } from "./eligibility.ts";
-import { labelsMatch } from "../rightsizing/label_match.ts";
-import type { LabelSelector } from "../rightsizing/policy_spec.ts";
 
-/** Objects by who controls them. */
+/** Objects by the UID of their controller. */
 export interface OwnedObjects<P extends Pick<Pod, "metadata"> = Pod> {
-  /** Those that the Deployment of this UID controls. */
   replicaSetsOwnedBy(uid: string): readonly ReplicaSet[];
-  /** Those that the object of this UID controls. */
   podsOwnedBy(uid: string): readonly P[];
 }
 
-/** The objects that there are, each found as it is asked for. */
+/** The objects that placement reads. */
 export interface PlacedObjects extends OwnedObjects {
   node(name: string): Node | undefined;
   nodes(): Iterable<Node>;
   namespace(name: string): Namespace | undefined;
   budgetsIn(namespace: string): readonly PodDisruptionBudget[];
-  /** Those that the claim has, `namespace/name`. */
+  /** Volumes of the claim, `namespace/name`. */
   volumesOf(claim: string): readonly PersistentVolume[];
 }
 
-/** How pods are looked at. */
-export interface SnapshotInput {
-  readonly objects: PlacedObjects;
-  readonly config: NodeRules;
-  /** UIDs of pods that were evicted, whatever a late copy shows. */
-  readonly evicted: { has(uid: string): boolean };
-  /** When the sign was first seen on the node of this name, ms since 1970; absent: nobody has noted it. */
-  readonly signSinceMs?: (node: string, sign: string) => number;
-}
-
-/** Who is asked about at the gate. */
-export function eligibilityInput(
-  { kind, metadata: { namespace, labels = {}, annotations } }: Workload,
-  objects: Pick<PlacedObjects, "namespace">,
-): EligibilityInput {
-  const words = objects.namespace(namespace)?.metadata;
-  return { kind, labels, annotations, namespace: { name: namespace, metadata: words } };
-}
-
-/** The workload as its status tells; undefined for a kind or a status that can't be read. */
-export function replicaStatus({ kind, replicas }: Workload): ReplicaStatus | undefined {
-  if (kind === "DaemonSet" || replicas === undefined) return undefined;
-  const { wanted, ...counts } = replicas;
-  return { kind, replicas: wanted, ...counts };
-}
-
-/** A workload, as far as it owns pods. */
-export interface OwningWorkload {
-  readonly kind: string;
-  readonly metadata: Pick<Workload["metadata"], "uid" | "namespace">;
-}
-
-/** Its pods by the chain of controllers, each link by UID; labels alone make no pod anybody's. */
-export function podsOfWorkload<P extends Pick<Pod, "metadata">>(
-  { kind, metadata: { uid, namespace } }: OwningWorkload,
-  objects: OwnedObjects<P>,
-): readonly P[] {
-  const owners = kind === "Deployment"
-    ? objects.replicaSetsOwnedBy(uid).map(({ metadata }) => metadata.uid)
-    : [uid];
-  return owners.flatMap((owner) => objects.podsOwnedBy(owner))
-    .filter(({ metadata }) => metadata.namespace === namespace);
-}
-
-/** All its pods, also those that are gone, without a word of budgets. */
-export function placedPodsOf(workload: Workload, look: SnapshotInput): readonly PlacedPod[] {
-  return podsOfWorkload(workload, look.objects).map((pod) => placedPod(pod, look));
-}
-
-/**
- * The pods with what budgets say of each. Namespaces may have a budget for each workload: it is asked for
- * only when one is about to go.
- */
-export function withBudgets(
-  placed: readonly PlacedPod[],
-  { workload, objects }: Pick<SnapshotInput, "objects"> & { readonly workload: Workload },
-): readonly PlacedPod[] {
-  const budgets = objects.budgetsIn(workload.metadata.namespace).map((one): PodBudget => ({
-    ...one,
-    name: one.metadata.name,
-  }));
-  const labelsOf = new Map(
-    podsOfWorkload(workload, objects).map(({ metadata: { uid, labels } }) =>
-      [uid, labels] as const
-    ),
-  );
-  return placed.map((pod) => {
-    const { uid, ready } = pod;
-    const budget = budgetRefusal({ labels: labelsOf.get(uid) ?? {}, ready }, budgets);
-    return budget === undefined ? pod : { ...pod, budget };
-  });
-}
-
-/** One pod of a workload, without a word of budgets. */
-export function placedPod(
-  pod: Pod,
-  { objects, config, evicted, signSinceMs }: SnapshotInput,
-): PlacedPod {
-  const { metadata: { uid, annotations }, nodeName, ready } = pod;
-  const node = nodeName === "" ? undefined : objects.node(nodeName);
-  const { classes, departures } = config;
-  const standing = classifyPod(pod, { node, classes, departures, evicted: evicted.has(uid) });
-  const { departs } = standing;
-  const departsSinceMs = departs === undefined ? undefined : signSinceMs?.(nodeName, departs);
-  // Whoever loses its node has nothing to lose by another class.
-  const pinned = departs === undefined
-    ? boundOf(pod, { objects, config, to: otherClass(standing.class) })
-    : protectedBy(annotations);
-  const cost = Number(annotations[DELETION_COST] ?? NaN);
-  return {
-    ...standing,
-    ...(departsSinceMs === undefined ? {} : { departsSinceMs }),
-    ...(nodeName !== "" || pod.unschedulableSinceMs === undefined
-      ? {}
-      : { unschedulableSinceMs: pod.unschedulableSinceMs }),
-    ready,
-    cordoned: node?.cordoned === true,
-    createdAtMs: pod.createdAtMs ?? 0,
-    ...(pinned === undefined ? {} : { pinned }),
-    ...(Number.isInteger(cost) ? { deletionCost: cost } : {}),
-  };
-}
-
-function boundOf(
-  { nodeName, nodeSelector = {}, requiredNodes, claims = [], metadata: { namespace, annotations } }:
-    Pod,
-  { objects, config: { classes }, to }: Pick<SnapshotInput, "objects" | "config"> & {
-    readonly to: NodeClass;
-  },
-): string | undefined {
-  const bounds: readonly NodeConstraint[] = [
-    ...selectorConstraints(nodeSelector),
-    ...(requiredNodes === undefined ? [] : [{ what: "its affinity", terms: requiredNodes }]),
-    ...volumeConstraints({ namespace, claims }, objects.volumesOf),
-  ];
-  // Where it does not run yet there is nothing to be disturbed.
-  return pinnedBy({ annotations: nodeName === "" ? {} : annotations, bounds }, {
-    to,
-    classes,
-    nodes: knownNodes(objects.nodes, classes),
-  });
-}
-
-/** What was listed; a kind that is absent has none. */
+/** Objects that were listed once; an absent kind has none. */
 export interface ObjectLists {
   readonly replicaSets?: readonly ReplicaSet[] | undefined;
   readonly pods?: readonly Pod[] | undefined;
@@ -199,32 +73,123 @@ export function listedObjects(
   };
 }
 
-/** A PodDisruptionBudget of the pods' namespace. */
-export interface PodBudget {
-  readonly name: string;
-  /** Absent: of no pods. One without terms: of all. */
-  readonly selector?: LabelSelector;
-  /** `status.disruptionsAllowed`. */
-  readonly disruptionsAllowed: number;
-  /** False while `status.observedGeneration` is behind: the server refuses evictions until then. */
-  readonly current: boolean;
-  /** True where pods that are not Ready may go: by `unhealthyPodEvictionPolicy`, or as enough are healthy. */
-  readonly freesUnready: boolean;
+/** The input of `checkEligibility()`. */
+export function eligibilityInput(
+  { kind, metadata: { namespace: name, labels = {}, annotations } }: Workload,
+  objects: Pick<PlacedObjects, "namespace">,
+): EligibilityInput {
+  const metadata = objects.namespace(name)?.metadata;
+  return { kind, labels, annotations, namespace: { name, metadata } };
 }
 
-/** Whom a budget is asked about. */
-export interface BudgetedPod {
-  readonly labels: Readonly<Record<string, string>>;
-  readonly ready: boolean;
+/** The workload's replicas; undefined for other kinds, or if the status can't be read. */
+export function replicaStatus({ kind, replicas }: Workload): ReplicaStatus | undefined {
+  if (kind === "DaemonSet" || replicas === undefined) return undefined;
+  const { wanted, ...counts } = replicas;
+  return { kind, replicas: wanted, ...counts };
+}
+
+/** Pods that the workload owns by the UIDs of the chain of controllers, whatever their labels are. */
+export function podsOfWorkload<P extends Pick<Pod, "metadata">>(
+  { kind, metadata: { uid, namespace } }: Pick<Workload, "kind"> & {
+    readonly metadata: Pick<Workload["metadata"], "uid" | "namespace">;
+  },
+  objects: OwnedObjects<P>,
+): readonly P[] {
+  const owners = kind === "Deployment"
+    ? objects.replicaSetsOwnedBy(uid).map(({ metadata }) => metadata.uid)
+    : [uid];
+  return owners.flatMap((owner) => objects.podsOwnedBy(owner))
+    .filter(({ metadata }) => metadata.namespace === namespace);
+}
+
+/** What pods are read from. */
+export interface SnapshotInput {
+  readonly objects: PlacedObjects;
+  readonly config: NodeRules;
+  /** UIDs of evicted pods, whatever a late cache shows. */
+  readonly evicted: { has(uid: string): boolean };
+  /** When the node first had the sign of its departure, ms since 1970; absent: unknown. */
+  readonly signSinceMs?: (node: string, sign: string) => number;
+}
+
+/** All pods of the workload, including those that are gone, without budgets. */
+export function placedPodsOf(workload: Workload, input: SnapshotInput): readonly PlacedPod[] {
+  return podsOfWorkload(workload, input.objects).map((pod) => placedPod(pod, input));
+}
+
+/** One pod of a workload, without budgets. */
+export function placedPod(
+  pod: Pod,
+  { objects, config, evicted, signSinceMs }: SnapshotInput,
+): PlacedPod {
+  const { metadata: { uid, annotations }, nodeName, unschedulableSinceMs, ready } = pod;
+  const node = nodeName === "" ? undefined : objects.node(nodeName);
+  const { classes, departures } = config;
+  const classified = classifyPod(pod, { node, classes, departures, evicted: evicted.has(uid) });
+  const { departs } = classified;
+  const departsSinceMs = departs === undefined ? undefined : signSinceMs?.(nodeName, departs);
+  // A pod that loses its node may as well move to the other class.
+  const pinned = departs === undefined
+    ? pinnedTo(pod, { objects, classes, to: otherClass(classified.class) })
+    : protectedBy(annotations);
+  const cost = Number(annotations[DELETION_COST] ?? NaN);
+  return {
+    ...classified,
+    ...(departsSinceMs === undefined ? {} : { departsSinceMs }),
+    ...(nodeName !== "" || unschedulableSinceMs === undefined ? {} : { unschedulableSinceMs }),
+    ready,
+    cordoned: node?.cordoned === true,
+    createdAtMs: pod.createdAtMs ?? 0,
+    ...(pinned === undefined ? {} : { pinned }),
+    ...(Number.isInteger(cost) ? { deletionCost: cost } : {}),
+  };
+}
+
+function pinnedTo(
+  { nodeName, nodeSelector = {}, requiredNodes, claims = [], metadata: { namespace, annotations } }:
+    Pod,
+  { objects, classes, to }: Pick<SnapshotInput, "objects"> & Pick<NodeRules, "classes"> & {
+    readonly to: NodeClass;
+  },
+): string | undefined {
+  const constraints: readonly NodeConstraint[] = [
+    ...selectorConstraints(nodeSelector),
+    ...(requiredNodes === undefined ? [] : [{ what: "its affinity", terms: requiredNodes }]),
+    ...volumeConstraints({ namespace, claims }, objects.volumesOf),
+  ];
+  const nodes = knownNodes(objects.nodes, classes);
+  // A pod that does not run yet can't be disrupted.
+  const pod = { annotations: nodeName === "" ? {} : annotations, constraints };
+  return pinnedBy(pod, { to, classes, nodes });
 }
 
 /**
- * Why the server would refuse to evict the pod, in a sentence; undefined where it would not. It refuses
- * pods that several budgets are for, whatever these allow.
+ * Adds to each pod why budgets would not allow its eviction. Called only before a move, as a namespace may
+ * have a budget for each workload.
+ */
+export function withBudgets(
+  placed: readonly PlacedPod[],
+  { workload, objects }: Pick<SnapshotInput, "objects"> & { readonly workload: Workload },
+): readonly PlacedPod[] {
+  const budgets = objects.budgetsIn(workload.metadata.namespace);
+  const labelsOf = new Map(
+    podsOfWorkload(workload, objects).map(({ metadata: { uid, labels } }) => [uid, labels]),
+  );
+  return placed.map((pod) => {
+    const labels = labelsOf.get(pod.uid) ?? {};
+    const budget = budgetRefusal({ labels, ready: pod.ready }, budgets);
+    return budget === undefined ? pod : { ...pod, budget };
+  });
+}
+
+/**
+ * Why the server would refuse to evict the pod, in a sentence; undefined if it would not. It refuses pods
+ * with several budgets, whatever these allow.
  */
 export function budgetRefusal(
-  { labels, ready }: BudgetedPod,
-  budgets: readonly PodBudget[],
+  { labels, ready }: { readonly labels: Labels; readonly ready: boolean },
+  budgets: readonly PodDisruptionBudget[],
 ): string | undefined {
   const own = budgets.filter(({ selector }) =>
     selector !== undefined && labelsMatch(labels, selector)
@@ -232,11 +197,11 @@ export function budgetRefusal(
   const [budget, second] = own;
   if (budget === undefined) return undefined;
   if (second !== undefined) {
-    return `budgets ${
-      own.map(({ name }) => name).join(", ")
-    } are for the same pod, which nobody may evict`;
+    const names = own.map(({ metadata }) => metadata.name).join(", ");
+    return `budgets ${names} are for the same pod, which nobody may evict`;
   }
-  if (!budget.current) return `budget ${budget.name} has changed and is not counted yet`;
-  if (budget.disruptionsAllowed > 0 || (!ready && budget.freesUnready)) return undefined;
-  return `budget ${budget.name} allows no disruption`;
+  const { metadata: { name }, current, disruptionsAllowed, freesUnready } = budget;
+  if (!current) return `budget ${name} has changed and is not counted yet`;
+  if (disruptionsAllowed > 0 || (!ready && freesUnready)) return undefined;
+  return `budget ${name} allows no disruption`;
 }

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { sampleNode, samplePod } from "../../tests/contract/sample_objects.ts";
+import { sampleBudget } from "../../tests/fixtures/placed_pods.ts";
 import { sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
+import type { PodDisruptionBudget } from "../api/pod_disruption_budget.ts";
 import type { Pod } from "../api/pod.ts";
 import type { Workload } from "../api/workload.ts";
 import {
@@ -10,7 +12,6 @@ import {
   type ObjectLists,
   type PlacedObjects,
   placedPodsOf,
-  type PodBudget,
   podsOfWorkload,
   replicaStatus,
   withBudgets,
@@ -134,13 +135,7 @@ Deno.test("placedPodsOf() finds what binds a pod in its selector, affinity and v
 });
 
 Deno.test("withBudgets() says which budget would not let a pod go", () => {
-  const budgets = [{
-    metadata: { ...NEW, name: "web" },
-    selector: { matchLabels: { app: "web" }, matchExpressions: [] },
-    disruptionsAllowed: 0,
-    current: true,
-    freesUnready: false,
-  }];
+  const budgets = [sampleBudget()];
   const objects = objectsWith({ pods: [podOf("a")], budgets });
   const pods = placedPodsOf(WEB, { ...LOOK, objects });
   assert.equal(pods[0]?.budget, undefined);
@@ -183,52 +178,30 @@ Deno.test("listedObjects() finds each object as it is asked for, and nothing whe
   assert.equal(none.namespace("shop"), undefined);
 });
 
-function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
-const POD = { labels: { app: "web" }, ready: true } as const;
-
-function budget(changes: Partial<PodBudget> = {}): PodBudget {
-  return {
-    name: "web",
-    selector: { matchLabels: { app: "web" }, matchExpressions: [] },
-    disruptionsAllowed: 0,
-    current: true,
-    freesUnready: false,
-    ...changes,
-  };
-}
-
-test("budgetRefusal() minds a budget that allows no disruption", () => {
-  assert.match(budgetRefusal(POD, [budget()]) ?? "", /web.* disruption/);
-  assert.equal(budgetRefusal(POD, [budget({ disruptionsAllowed: 1 })]), undefined);
-});
-
-test("budgetRefusal() minds budgets for the pod alone", () => {
-  const { selector: _, ...none } = budget();
-  const other = budget({ selector: { matchLabels: { app: "db" }, matchExpressions: [] } });
-  assert.equal(budgetRefusal(POD, [none, other]), undefined);
-  const all = budget({ selector: { matchLabels: {}, matchExpressions: [] } });
-  assert.match(budgetRefusal(POD, [all]) ?? "", /disruption/);
-});
-
-test("budgetRefusal() knows that a pod of several budgets can't be evicted", () => {
-  const generous = [
-    budget({ disruptionsAllowed: 3 }),
-    budget({ name: "b", disruptionsAllowed: 3 }),
-  ];
-  assert.match(budgetRefusal(POD, generous) ?? "", /web, b/);
-});
-
-test("budgetRefusal() waits for a budget that is not counted yet", () => {
-  const stale = budget({ disruptionsAllowed: 1, current: false });
-  assert.match(budgetRefusal(POD, [stale]) ?? "", /not counted yet/);
-});
-
-test("budgetRefusal() frees pods that are not Ready where the budget does", () => {
-  const unready = { ...POD, ready: false };
-  assert.match(budgetRefusal(unready, [budget()]) ?? "", /disruption/);
-  assert.equal(budgetRefusal(unready, [budget({ freesUnready: true })]), undefined);
-  assert.match(budgetRefusal(POD, [budget({ freesUnready: true })]) ?? "", /disruption/);
+Deno.test("budgetRefusal() is what budgets of the pod say against an eviction", () => {
+  const { selector: _none, ...unselecting } = sampleBudget();
+  const selecting = (matchLabels: Readonly<Record<string, string>>) => ({
+    selector: { matchLabels, matchExpressions: [] },
+  });
+  const refused = (ready: boolean, ...changes: readonly Partial<PodDisruptionBudget>[]) =>
+    budgetRefusal(
+      { labels: { app: "web" }, ready },
+      changes.map((change) => ({ ...sampleBudget(), ...change })),
+    )?.replace(/^budgets? \S+ /, "");
+  assert.equal(refused(true, {}), "allows no disruption");
+  assert.equal(refused(true, { disruptionsAllowed: 1 }), undefined);
+  assert.equal(budgetRefusal({ labels: { app: "web" }, ready: true }, [unselecting]), undefined);
+  assert.equal(refused(true, selecting({ app: "db" })), undefined);
+  assert.equal(refused(true, selecting({})), "allows no disruption");
+  // A pod of several budgets can't be evicted.
+  assert.match(
+    refused(true, { disruptionsAllowed: 3 }, { disruptionsAllowed: 3 }) ?? "",
+    /same pod/,
+  );
+  assert.match(refused(true, { disruptionsAllowed: 1, current: false }) ?? "", /not counted yet/);
+  assert.deepEqual([refused(false, {}), refused(true, { freesUnready: true })], [
+    "allows no disruption",
+    "allows no disruption",
+  ]);
+  assert.equal(refused(false, { freesUnready: true }), undefined);
 });
