@@ -173,7 +173,7 @@ function decisionOf(
 }
 
 /** The workload and its spec, or why the pod is not placed. */
-export type AdmissionGate =
+type AdmissionGate =
   | {
     readonly workload: KnownWorkload;
     readonly spec: PlacementSpec;
@@ -183,7 +183,7 @@ export type AdmissionGate =
   | Extract<PlacementDecision, { readonly unplaced: unknown }> & { readonly spec?: undefined };
 
 /** Checks from the caches whether a pod may be placed, by the same rules as the loop. */
-export function admissionGate(
+function admissionGate(
   request: PlacementRequest,
   { view, scope }: { readonly view: WebhookView; readonly scope: PlacementScope },
 ): AdmissionGate {
@@ -210,20 +210,15 @@ export function admissionGate(
   return { unplaced: "ConfigurationError", warning };
 }
 
-/** How to wait. */
-export interface CacheWaitOptions {
-  readonly clock: Clock;
-  /** Aborted once the server waits no more. */
-  readonly signal: AbortSignal;
-  /** Longest wait, ms. */
-  readonly withinMs: number;
-}
-
 /** Waits until the caches have the pod's owner: a new ReplicaSet creates its first pod at once. */
-export async function untilKnown(
+async function untilKnown(
   request: PlacementRequest,
   view: WebhookView,
-  { clock, signal, withinMs }: CacheWaitOptions,
+  { clock, signal, withinMs }: {
+    readonly clock: Clock;
+    readonly signal: AbortSignal;
+    readonly withinMs: number;
+  },
 ): Promise<void> {
   const isBehind = (): boolean => {
     const workload = view.workloadOf(request);

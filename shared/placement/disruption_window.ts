@@ -116,7 +116,7 @@ const DAY_ITEM = /^([*?]|\w+)(?:-(\w+))?(?:\/(\d+))?$/;
  * False if none of the months has one of the days, as for 31 April: croner would search the calendar to its
  * end. A weekday beside the day is enough. Fields that are not cron have no meaningful answer.
  */
-export function hasDay(
+function hasDay(
   { day, month, weekday }: Readonly<Record<"day" | "month" | "weekday", string>>,
 ): boolean {
   if (!/^[*?]$/.test(weekday)) return true;

@@ -22,7 +22,7 @@ export interface PlacedPod {
   readonly name: string;
   /** See {@linkcode revisionOf}. */
   readonly revision: string;
-  /** See {@linkcode podClassOf}. */
+  /** See {@linkcode classifyPod}. */
   readonly class: NodeClass;
   /** True once it is deleted, has ended, or its node is about to go: it does not count. */
   readonly gone: boolean;
@@ -63,7 +63,7 @@ export function revisionOf(labels: Labels): string {
  * The class of the pod's node. Without a node, the class that its selector asks for, or its label if that
  * class has no selector. A pod that asks for neither counts as on-demand, as a node without labels does.
  */
-export function podClassOf(
+function podClassOf(
   { labels, nodeSelector, nodeLabels }: {
     readonly labels: Labels;
     readonly nodeSelector: Labels;
