@@ -123,7 +123,7 @@ export function allowedClasses(
   options: Omit<PinOptions, "to">,
 ): readonly NodeClass[] {
   const pod = { annotations: {}, constraints };
-  return NODE_CLASSES.filter((to) => pinnedBy(pod, { to, ...options }) === undefined);
+  return NODE_CLASSES.filter((to) => pinnedBy(pod, { ...options, to }) === undefined);
 }
 
 /** True if the constraints name a class by its own labels, whatever hosts and pools they name. */

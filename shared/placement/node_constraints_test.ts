@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { sampleNode } from "../../tests/contract/sample_objects.ts";
+import { NODE_CLASS_PRESETS, type NodeClass, type NodeClassPreset } from "./node_classes.ts";
 import {
   allowedClasses,
   type KnownNodes,
@@ -10,20 +12,21 @@ import {
   sentNodeConstraints,
   volumeConstraints,
 } from "./node_constraints.ts";
-import { NODE_CLASS_PRESETS, type NodeClass, type NodeClassPreset } from "./node_classes.ts";
-import { sampleNode } from "../../tests/contract/sample_objects.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
+const { karpenter, eks, gke, aks } = NODE_CLASS_PRESETS;
 const TYPE = "karpenter.sh/capacity-type";
-const HOSTS = new Map<string, NodeClass>([["s1", "spot"], ["o1", "on-demand"]]);
+const HOST = "kubernetes.io/hostname";
 const POOL = "eks.amazonaws.com/nodegroup";
+const HOSTS = new Map<string, NodeClass>([["s1", "spot"], ["o1", "on-demand"]]);
 const NODES: KnownNodes = {
   hostClass: (host) => HOSTS.get(host),
   poolClass: (key, value) => key === POOL ? HOSTS.get(value) : undefined,
 };
+const OPTIONS = { to: "spot", classes: karpenter, nodes: NODES } as const;
 
 function requirement(
   key: string,
@@ -33,191 +36,138 @@ function requirement(
   return { key, operator, values };
 }
 
-/** True where the terms, of which one is enough, let the pod go to the class. */
-function mayGo(
-  to: NodeClass,
+/** Asserts to which classes an affinity with these terms lets a pod move. */
+function assertAllowed(
   terms: readonly (readonly NodeRequirement[])[],
+  allowed: readonly NodeClass[],
   preset: NodeClassPreset = "karpenter",
-): boolean {
-  const pod = { annotations: {}, constraints: [{ what: "its affinity", terms }] };
-  const options = { to, classes: NODE_CLASS_PRESETS[preset], nodes: NODES };
-  return pinnedBy(pod, options) === undefined;
+): void {
+  const options = { classes: NODE_CLASS_PRESETS[preset], nodes: NODES };
+  const found = allowedClasses([{ what: "its affinity", terms }], options);
+  assert.deepEqual(found, allowed, JSON.stringify(terms));
 }
 
-test("pinnedBy() heeds the annotations that keep autoscalers away", () => {
+const BOTH: readonly NodeClass[] = ["spot", "on-demand"];
+
+test("pinnedBy() heeds the annotations that protect from autoscalers", () => {
   const pinned = (annotations: Readonly<Record<string, string>>): string | undefined =>
-    pinnedBy({ annotations, constraints: [] }, {
-      to: "spot",
-      classes: NODE_CLASS_PRESETS.karpenter,
-      nodes: NODES,
-    });
-  assert.equal(pinned({}), undefined);
-  assert.match(pinned({ "karpenter.sh/do-not-disrupt": "true" }) ?? "", /karpenter.*is "true"/);
-  assert.equal(pinned({ "karpenter.sh/do-not-disrupt": "false" }), undefined);
+    pinnedBy({ annotations, constraints: [] }, OPTIONS);
   const safe = "cluster-autoscaler.kubernetes.io/safe-to-evict";
+  assert.match(pinned({ "karpenter.sh/do-not-disrupt": "true" }) ?? "", /karpenter.*is "true"/);
   assert.match(pinned({ [safe]: "false" }) ?? "", /safe-to-evict is "false"/);
-  assert.equal(pinned({ [safe]: "true" }), undefined);
+  const free = [{}, { "karpenter.sh/do-not-disrupt": "false" }, { [safe]: "true" }];
+  for (const annotations of free) assert.equal(pinned(annotations), undefined);
 });
 
-test("pinnedBy() minds a required affinity for the class that the pod is on", () => {
-  const toSpot = [[requirement(TYPE, "In", "spot")]];
-  assert.equal(mayGo("on-demand", toSpot), false);
-  assert.equal(mayGo("spot", toSpot), true);
-  assert.equal(mayGo("on-demand", [[requirement(TYPE, "In", "spot", "on-demand")]]), true);
-  assert.equal(mayGo("on-demand", [[requirement(TYPE, "NotIn", "on-demand")]]), false);
-  assert.equal(mayGo("on-demand", [[requirement(TYPE, "DoesNotExist")]]), false);
-  assert.equal(mayGo("on-demand", [[requirement(TYPE, "Exists")]]), true);
-});
-
-test("pinnedBy() lets one term of several be enough, and asks all expressions of a term", () => {
+test("allowedClasses() heeds a required affinity: one term, and all its expressions", () => {
   const spot = requirement(TYPE, "In", "spot");
   const zone = requirement("topology.kubernetes.io/zone", "In", "a");
-  assert.equal(mayGo("on-demand", [[spot], [zone]]), true);
-  assert.equal(mayGo("on-demand", [[spot, zone]]), false);
-  assert.equal(mayGo("on-demand", [[zone, requirement("cores", "Gt", "3")]]), true);
-  assert.equal(mayGo("on-demand", [[]]), false);
+  assertAllowed([[spot]], ["spot"]);
+  assertAllowed([[requirement(TYPE, "In", "spot", "on-demand")]], BOTH);
+  assertAllowed([[requirement(TYPE, "NotIn", "on-demand")]], ["spot"]);
+  assertAllowed([[requirement(TYPE, "DoesNotExist")]], []);
+  assertAllowed([[requirement(TYPE, "Exists")]], BOTH);
+  assertAllowed([[spot], [zone]], BOTH);
+  assertAllowed([[spot, zone]], ["spot"]);
+  assertAllowed([[zone, requirement("cores", "Gt", "3")]], BOTH);
+  assertAllowed([[]], []);
 });
 
-test("pinnedBy() minds volumes of one host", () => {
-  const on = (...hosts: readonly string[]) => [[
-    requirement("kubernetes.io/hostname", "In", ...hosts),
-  ]];
-  assert.equal(mayGo("on-demand", on("s1")), false);
-  assert.equal(mayGo("on-demand", on("s1", "o1")), true);
-  assert.equal(mayGo("spot", on("o1", "unknown")), false);
+test("allowedClasses() heeds hosts and pools of one class, and not empty or mixed pools", () => {
+  const on = (key: string, ...values: readonly string[]) => [[requirement(key, "In", ...values)]];
+  assertAllowed(on(HOST, "s1"), ["spot"]);
+  assertAllowed(on(HOST, "s1", "o1"), BOTH);
+  assertAllowed(on(HOST, "o1", "unknown"), ["on-demand"]);
+  assertAllowed(on(POOL, "s1"), ["spot"]);
+  assertAllowed(on(POOL, "s1", "o1"), BOTH);
+  assertAllowed(on(POOL, "empty"), BOTH);
+  assertAllowed(on("karpenter.sh/nodepool", "s1"), BOTH);
 });
 
-test("pinnedBy() minds pools of one class, and not those that are empty or mixed", () => {
-  const of = (...pools: readonly string[]) => [[requirement(POOL, "In", ...pools)]];
-  assert.equal(mayGo("on-demand", of("s1")), false);
-  assert.equal(mayGo("spot", of("s1")), true);
-  assert.equal(mayGo("on-demand", of("s1", "o1")), true);
-  assert.equal(mayGo("on-demand", of("empty")), true);
-  assert.equal(mayGo("on-demand", [[requirement("karpenter.sh/nodepool", "In", "s1")]]), true);
+test("allowedClasses() infers what labels mean that the selector does not set", () => {
+  const spotKey = "cloud.google.com/gke-spot";
+  assertAllowed([[requirement(spotKey, "In", "true")]], ["spot"], "gke");
+  assertAllowed([[requirement(spotKey, "Exists")]], ["spot"], "gke");
+  assertAllowed([[requirement(spotKey, "NotIn", "true")]], ["on-demand"], "gke");
+  const priority = "kubernetes.azure.com/scalesetpriority";
+  assertAllowed([[requirement(priority, "In", "spot")]], ["spot"], "aks");
+  assertAllowed([[requirement(priority, "DoesNotExist")]], ["on-demand"], "aks");
 });
 
-test("pinnedBy() minds hosts and pools of a node selector, but not what is replaced of it", () => {
-  const pinned = (selector: Readonly<Record<string, string>>, classes = NODE_CLASS_PRESETS.eks) =>
+test("allowedClasses() has classes that all constraints allow, and pinnedBy() names the one that does not", () => {
+  const to = (...hosts: readonly string[]) => ({
+    what: `its volume of ${hosts}`,
+    terms: [[requirement(HOST, "In", ...hosts)]],
+  });
+  assert.deepEqual(allowedClasses([], OPTIONS), BOTH);
+  assert.deepEqual(allowedClasses([to("s1", "o1"), to("o1")], OPTIONS), ["on-demand"]);
+  assert.deepEqual(allowedClasses([to("s1"), to("o1")], OPTIONS), []);
+  const reason = pinnedBy({ annotations: {}, constraints: [to("s1", "o1"), to("o1")] }, OPTIONS);
+  assert.match(reason ?? "", /^its volume of o1 .* spot/);
+});
+
+test("pinnedBy() heeds hosts and pools of a node selector, but not what is replaced of it", () => {
+  const pinned = (selector: Readonly<Record<string, string>>, classes = eks) =>
     pinnedBy({ annotations: {}, constraints: selectorConstraints(selector) }, {
-      to: "spot",
+      ...OPTIONS,
       classes,
-      nodes: NODES,
     });
   assert.match(pinned({ [POOL]: "o1" }) ?? "", /node selector.* spot/);
   assert.equal(pinned({ [POOL]: "s1" }), undefined);
-  assert.equal(
-    pinned({ [POOL]: "s1", "kubernetes.io/hostname": "o1", zone: "a" }) !== undefined,
-    true,
-  );
+  assert.notEqual(pinned({ [POOL]: "s1", [HOST]: "o1", zone: "a" }), undefined);
   assert.deepEqual(selectorConstraints({ zone: "a" }), []);
   const pools = (value: string) => ({
     selectors: [{ matchLabels: { [POOL]: value }, matchExpressions: [] }],
     tolerations: [],
   });
   const byPool = { spot: pools("s1"), "on-demand": pools("o1") };
-  assert.equal(pinned({ [POOL]: "o1" }, { ...NODE_CLASS_PRESETS.eks, ...byPool }), undefined);
-});
-
-test("pinnedBy() knows what labels mean that the selector does not write", () => {
-  const gke = "cloud.google.com/gke-spot";
-  assert.equal(mayGo("on-demand", [[requirement(gke, "In", "true")]], "gke"), false);
-  assert.equal(mayGo("on-demand", [[requirement(gke, "Exists")]], "gke"), false);
-  assert.equal(mayGo("on-demand", [[requirement(gke, "NotIn", "true")]], "gke"), true);
-  assert.equal(mayGo("spot", [[requirement(gke, "NotIn", "true")]], "gke"), false);
-  const aks = "kubernetes.azure.com/scalesetpriority";
-  assert.equal(mayGo("on-demand", [[requirement(aks, "In", "spot")]], "aks"), false);
-  assert.equal(mayGo("on-demand", [[requirement(aks, "DoesNotExist")]], "aks"), true);
-  assert.equal(mayGo("spot", [[requirement(aks, "DoesNotExist")]], "aks"), false);
-});
-
-test("pinnedBy() names the constraint that leaves out the class", () => {
-  const constraints = [
-    { what: "its affinity", terms: [[requirement(TYPE, "Exists")]] },
-    { what: "its volume data", terms: [[requirement(TYPE, "In", "spot")]] },
-  ];
-  const options = { classes: NODE_CLASS_PRESETS.karpenter, nodes: NODES };
-  const reason = pinnedBy({ annotations: {}, constraints }, { to: "on-demand", ...options });
-  assert.match(reason ?? "", /its volume data .*on-demand/);
-});
-
-test("allowedClasses() has those that all constraints allow", () => {
-  const options = { classes: NODE_CLASS_PRESETS.karpenter, nodes: NODES };
-  const to = (...hosts: readonly string[]) => ({
-    what: "its volume",
-    terms: [[requirement("kubernetes.io/hostname", "In", ...hosts)]],
-  });
-  assert.deepEqual(allowedClasses([], options), ["spot", "on-demand"]);
-  assert.deepEqual(allowedClasses([to("s1", "o1"), to("o1")], options), ["on-demand"]);
-  assert.deepEqual(allowedClasses([to("s1"), to("o1")], options), []);
+  assert.equal(pinned({ [POOL]: "o1" }, byPool), undefined);
 });
 
 test("namesClass() is true of a class that is named, and not of hosts", () => {
   const names = (...terms: readonly (readonly NodeRequirement[])[]) =>
-    namesClass([{ what: "its affinity", terms }], NODE_CLASS_PRESETS.karpenter);
+    namesClass([{ what: "its affinity", terms }], karpenter);
   assert.ok(names([requirement(TYPE, "In", "spot")]));
   assert.ok(names([requirement(TYPE, "NotIn", "spot")]));
   assert.ok(!names([requirement(TYPE, "In", "spot", "on-demand")]));
-  assert.ok(!names([requirement("kubernetes.io/hostname", "In", "s1")]));
+  assert.ok(!names([requirement(HOST, "In", "s1")]));
   assert.ok(!names([requirement(TYPE, "In", "spot")], [requirement("zone", "In", "a")]));
 });
 
-test("knownNodes() knows nodes by their host's label and by their names", () => {
-  const labels = {
-    "karpenter.sh/capacity-type": "spot",
-    "kubernetes.io/hostname": "ip-10-0-0-1",
-  };
-  const onDemand = { "karpenter.sh/capacity-type": "on-demand" };
+test("knownNodes() knows nodes by host label and by name", () => {
   const nodes = [
-    { ...sampleNode("plain"), labels: onDemand },
-    { ...sampleNode("labelled"), labels },
+    { ...sampleNode("plain"), labels: { [TYPE]: "on-demand" } },
+    { ...sampleNode("labelled"), labels: { [TYPE]: "spot", [HOST]: "ip-10-0-0-1" } },
   ];
-  const known = knownNodes(() => nodes, NODE_CLASS_PRESETS.karpenter);
-  assert.deepEqual(
-    ["ip-10-0-0-1", "labelled", "plain", "gone"].map((host) => known.hostClass(host)),
-    [
-      "spot",
-      "spot",
-      "on-demand",
-      undefined,
-    ],
-  );
+  const known = knownNodes(() => nodes, karpenter);
+  const found = ["ip-10-0-0-1", "labelled", "plain", "gone"].map((host) => known.hostClass(host));
+  assert.deepEqual(found, ["spot", "spot", "on-demand", undefined]);
 });
 
-test("knownNodes() has no class for nodes to which none of the selectors sends a pod", () => {
+test("knownNodes() has no class for nodes to which no selector sends a pod", () => {
   const preemptible = { "cloud.google.com/gke-provisioning": "preemptible" };
   const nodes = [sampleNode("plain"), { ...sampleNode("old"), labels: preemptible }];
-  const classOf = (host: string, preset: "gke" | "aks") =>
-    knownNodes(() => nodes, NODE_CLASS_PRESETS[preset]).hostClass(host);
-  assert.deepEqual([classOf("plain", "gke"), classOf("old", "gke")], [undefined, undefined]);
-  // Where on-demand has no selector, nothing keeps its pods from any other node.
-  assert.deepEqual([classOf("plain", "aks"), classOf("old", "aks")], ["on-demand", "on-demand"]);
+  const classesOf = (classes: typeof gke) =>
+    ["plain", "old"].map((host) => knownNodes(() => nodes, classes).hostClass(host));
+  assert.deepEqual(classesOf(gke), [undefined, undefined]);
+  // Without a selector, on-demand pods may run on any other node.
+  assert.deepEqual(classesOf(aks), ["on-demand", "on-demand"]);
 });
 
 test("knownNodes() knows pools whose nodes are all of one class", () => {
-  const key = "eks.amazonaws.com/nodegroup";
-  const node = (pool: string, type: string) => ({
+  const pools = [["steady", "ON_DEMAND"], ["cheap", "SPOT"], ["cheap", "SPOT"], ["mixed", "SPOT"]];
+  const nodes = [...pools, ["mixed", "ON_DEMAND"]].map(([pool = "", type = ""]) => ({
     ...sampleNode(`${pool}-${type}`),
-    labels: { [key]: pool, "eks.amazonaws.com/capacityType": type },
-  });
-  const nodes = [
-    node("steady", "ON_DEMAND"),
-    node("cheap", "SPOT"),
-    node("cheap", "SPOT"),
-    node("mixed", "SPOT"),
-    node("mixed", "ON_DEMAND"),
-  ];
-  const known = knownNodes(() => nodes, NODE_CLASS_PRESETS.eks);
-  assert.deepEqual(["steady", "cheap", "mixed", "empty"].map((one) => known.poolClass(key, one)), [
-    "on-demand",
-    "spot",
-    undefined,
-    undefined,
-  ]);
+    labels: { [POOL]: pool, "eks.amazonaws.com/capacityType": type },
+  }));
+  const known = knownNodes(() => nodes, eks);
+  const found = ["steady", "cheap", "mixed", "empty"].map((one) => known.poolClass(POOL, one));
+  assert.deepEqual(found, ["on-demand", "spot", undefined, undefined]);
 });
 
-test("volumeBounds() has those of volumes that there are, by the namespace's claims", () => {
+test("volumeConstraints() has those of existing volumes, by the namespace's claims", () => {
   const metadata = { name: "pv", uid: "pv", resourceVersion: "1" };
-  const nodes = [[{ key: "zone", operator: "In", values: ["a"] }]] as const;
+  const nodes = [[requirement("zone", "In", "a")]];
   const volumes = [
     { metadata, claim: "shop/data", nodes },
     { metadata, claim: "shop/anywhere" },
@@ -231,7 +181,7 @@ test("volumeBounds() has those of volumes that there are, by the namespace's cla
   assert.deepEqual(found, [{ what: "its volume data", terms: nodes }]);
 });
 
-Deno.test("sentNodeBounds() reads the required node affinity", () => {
+test("sentNodeConstraints() reads node selector and required node affinity", () => {
   const expression = { key: "zone", operator: "In", values: ["a", "b"] };
   const field = { key: "metadata.name", operator: "In", values: ["n1"] };
   const nodeSelectorTerms = [
@@ -239,28 +189,19 @@ Deno.test("sentNodeBounds() reads the required node affinity", () => {
     { matchFields: [field] },
   ];
   const required = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } };
-  const spec = { affinity: { nodeAffinity: required } };
-  assert.deepEqual(sentNodeConstraints({ spec }), [{
-    what: "its node affinity",
-    terms: [[expression, { key: "x", operator: "Exists", values: [] }], [{
-      ...field,
-      key: "kubernetes.io/hostname",
-    }]],
-  }]);
-});
-
-Deno.test("sentNodeBounds() finds none where nothing is required", () => {
-  const preferred = { preferredDuringSchedulingIgnoredDuringExecution: [] };
-  for (const affinity of [undefined, null, {}, { nodeAffinity: preferred }]) {
-    assert.deepEqual(sentNodeConstraints({ spec: { affinity } }), []);
-  }
-});
-
-Deno.test("sentNodeBounds() reads the host that a node selector names", () => {
-  const spec = { nodeSelector: { zone: "a", "kubernetes.io/hostname": "n1" } };
-  const host = { key: "kubernetes.io/hostname", operator: "In", values: ["n1"] };
+  const host = { ...field, key: HOST };
+  const nodeSelector = { zone: "a", [HOST]: "n1" };
+  const spec = { nodeSelector, affinity: { nodeAffinity: required } };
   assert.deepEqual(sentNodeConstraints({ spec }), [
     { what: "its node selector", terms: [[host]], selector: true },
+    {
+      what: "its node affinity",
+      terms: [[expression, { key: "x", operator: "Exists", values: [] }], [host]],
+    },
   ]);
-  assert.deepEqual(sentNodeConstraints({ spec: { nodeSelector: { zone: "a" } } }), []);
+  const preferred = { preferredDuringSchedulingIgnoredDuringExecution: [] };
+  for (const affinity of [undefined, null, {}, { nodeAffinity: preferred }]) {
+    const none = { affinity, nodeSelector: { zone: "a" } };
+    assert.deepEqual(sentNodeConstraints({ spec: none }), []);
+  }
 });
