@@ -4,7 +4,7 @@ import { seededRandom } from "../../shared/random.ts";
 import { serveCanned } from "../../tests/fixtures/canned_server.ts";
 import { connectPlacementAPI } from "./connect.ts";
 
-Deno.test("connectPlacementAPI() keeps what it remembers apart from other ConfigMaps", async () => {
+Deno.test("connectPlacementAPI() labels its ConfigMaps", async () => {
   await using server = serveCanned(() => ({ items: [] }));
   const { store } = connectPlacementAPI(server.connection, {
     namespace: "mbcas-system",

@@ -48,22 +48,22 @@ export function createPlacementMetrics(registry: Registry): Required<PlacementOb
     "pending_seconds",
     "For how long the replica that waits for the longest has found no node; 0: none waits.",
   );
-  const reconciles = counter("reconciliations", "Looks at workloads, by what came of them.", [
+  const reconciles = counter("reconciliations", "Reconciles of workloads, by action and result.", [
     "action",
     "result",
   ]);
   const errors = counter(
     "reconciliation_errors",
-    "Looks that failed, or ended at unreadable words.",
+    "Reconciles that failed, or met invalid annotations.",
   );
   const blocked = counter(
     "rebalancing_blocked_by_pdb",
-    "Looks at which a PodDisruptionBudget did not let a replica go.",
+    "Reconciles in which a PodDisruptionBudget blocked an eviction.",
   );
   const fallbacks = counter("fallbacks", "Shortages of spot nodes.");
   const durations = new Histogram({
     name: "spotalis_reconciliation_duration_seconds",
-    help: "Time of one look at a workload, requests included.",
+    help: "Time of one reconcile of a workload, including requests.",
     buckets: RECONCILE_BUCKETS,
     registers,
   });
@@ -75,7 +75,7 @@ export function createPlacementMetrics(registry: Registry): Required<PlacementOb
   leader.set(0);
   const requests = new Counter({
     name: "spotalis_webhook_requests_total",
-    help: "Pods of controllers that were made, by what became of them; all were let pass.",
+    help: "New pods of controllers, by result; all were admitted.",
     labelNames: ["operation", "resource_kind", "result"],
     registers,
   });

@@ -29,9 +29,9 @@ const SPOT: PlacementDecision = { class: "spot", deletionCost: -2 };
 function stage(decision: PlacementDecision | Error, { readOnly = false } = {}) {
   const reports: AdmissionReport[] = [];
   const asked: PlacementRequest[] = [];
-  const copies = manualCaches();
+  const caches = manualCaches();
   const mutator = createPlacementMutator({
-    view: createWebhookView(copies, { rules: () => PLACEMENT_RULES }),
+    view: createWebhookView(caches, { rules: () => PLACEMENT_RULES }),
     decider: {
       decide(pod) {
         asked.push(pod);
@@ -45,7 +45,7 @@ function stage(decision: PlacementDecision | Error, { readOnly = false } = {}) {
   });
   return {
     asked,
-    copies,
+    caches,
     mutate: async (request: AdmissionRequest) => await mutator.mutate(request, SIGNAL),
     results: () => reports.map(({ result, class: to }) => to === undefined ? result : [result, to]),
   };
@@ -66,7 +66,7 @@ Deno.test("createPlacementMutator() writes selector, label and cost into the pod
   assert.deepEqual(results(), [["Placed", "spot"]]);
 });
 
-Deno.test("createPlacementMutator() asks nothing about what is no new pod of a controller", async () => {
+Deno.test("createPlacementMutator() ignores requests that are not about a new pod of a controller", async () => {
   const { mutate, asked, results } = stage(SPOT);
   assert.equal(await mutate({ ...podRequest("1"), operation: "UPDATE" }), undefined);
   assert.equal(await mutate({ ...podRequest("1"), resource: "pods/eviction" }), undefined);
@@ -74,7 +74,7 @@ Deno.test("createPlacementMutator() asks nothing about what is no new pod of a c
   assert.deepEqual([asked.length, results()], [0, []]);
 });
 
-Deno.test("createPlacementMutator() leaves the pod, counts why, and hands a warning on", async () => {
+Deno.test("createPlacementMutator() leaves the pod, reports why, and forwards a warning", async () => {
   const plain = stage({ unplaced: "NoLeader" });
   assert.equal(await plain.mutate(podRequest("1")), undefined);
   assert.deepEqual(plain.results(), ["NoLeader"]);
@@ -92,13 +92,13 @@ Deno.test("createPlacementMutator() leaves the pod where something breaks", asyn
   assert.deepEqual([broken.results(), odd.results()], [["Failed"], ["Failed"]]);
 });
 
-Deno.test("createPlacementMutator() tells where a pod would go when it may only read", async () => {
+Deno.test("createPlacementMutator() reports where a pod would go in read-only mode", async () => {
   const { mutate, results } = stage(SPOT, { readOnly: true });
   assert.equal(await mutate(podRequest("1")), undefined);
   assert.deepEqual(results(), [["ReadOnly", "spot"]]);
 });
 
-Deno.test("createPlacementMutator() says of a pod that its own affinity names its class", async () => {
+Deno.test("createPlacementMutator() marks a pod whose affinity names its class as pinned", async () => {
   const { mutate, asked } = stage({ unplaced: "NodesBound" });
   await mutate(podRequest("1", { spec: affinityTo("karpenter.sh/capacity-type", "spot") }));
   await mutate(podRequest("2", { spec: affinityTo("zone", "spot") }));
@@ -108,22 +108,21 @@ Deno.test("createPlacementMutator() says of a pod that its own affinity names it
   ]);
 });
 
-Deno.test("createPlacementMutator() tells of a pod's hosts the class that all of them are of", async () => {
-  const { mutate, asked, copies } = stage({ unplaced: "NodesBound" });
+Deno.test("createPlacementMutator() finds the class of all hosts in a pod's affinity", async () => {
+  const { mutate, asked, caches } = stage({ unplaced: "NodesBound" });
   for (const [name, one] of [["s0", "spot"], ["s1", "spot"], ["o0", "on-demand"]] as const) {
     const labels = { "karpenter.sh/capacity-type": one };
-    copies.nodes.put({ metadata: { name, uid: name, resourceVersion: "1" }, labels });
+    caches.nodes.put({ metadata: { name, uid: name, resourceVersion: "1" }, labels });
   }
-  const told = async (...hosts: readonly string[]) => {
+  const asks = async (...hosts: readonly string[]) => {
     await mutate(podRequest("1", { spec: affinityTo("kubernetes.io/hostname", ...hosts) }));
     const { pinned, only } = asked.at(-1)!;
     return { pinned, only };
   };
-  assert.deepEqual(await told("s0", "s1"), { pinned: undefined, only: "spot" });
-  assert.deepEqual(await told("o0", "gone"), { pinned: undefined, only: "on-demand" });
-  assert.deepEqual(await told("s0", "o0"), { pinned: undefined, only: undefined });
-  // Where the node is, nobody knows.
-  assert.deepEqual(await told("gone"), { pinned: true, only: undefined });
+  assert.deepEqual(await asks("s0", "s1"), { pinned: undefined, only: "spot" });
+  assert.deepEqual(await asks("o0", "gone"), { pinned: undefined, only: "on-demand" });
+  assert.deepEqual(await asks("s0", "o0"), { pinned: undefined, only: undefined });
+  assert.deepEqual(await asks("gone"), { pinned: true, only: undefined });
 });
 
 function affinityTo(key: string, ...values: readonly string[]) {
@@ -136,9 +135,9 @@ const ENABLED = { "spotalis.io/enabled": "true" };
 const WRONG = { "spotalis.io/spot-percentage": "most", "spotalis.io/min-on-demand": "two" };
 
 function warnerStage() {
-  const copies = manualCaches();
+  const caches = manualCaches();
   const warner = createPlacementWarner({
-    view: createWebhookView(copies, { rules: () => PLACEMENT_RULES }),
+    view: createWebhookView(caches, { rules: () => PLACEMENT_RULES }),
     scope: () => PLACEMENT_RULES.scope,
   });
   const warned = async (
@@ -159,10 +158,10 @@ function warnerStage() {
     assert.deepEqual(mutation?.patch ?? [], []);
     return mutation?.warnings;
   };
-  return { copies, warned };
+  return { caches, warned };
 }
 
-Deno.test("createPlacementWarner() names each fault to whoever makes or changes a workload", async () => {
+Deno.test("createPlacementWarner() warns about each fault of a new or changed workload", async () => {
   const { warned } = warnerStage();
   for (const changes of [{}, { operation: "CREATE", dryRun: true }] as const) {
     assertMatches(await warned(WRONG, changes) ?? [], [
@@ -176,7 +175,7 @@ Deno.test("createPlacementWarner() names each fault to whoever makes or changes 
 });
 
 Deno.test("createPlacementWarner() warns of what the admission policy can't see", async () => {
-  const { copies, warned } = warnerStage();
+  const { caches, warned } = warnerStage();
   const share = { "spotalis.io/spot-percentage": "70%" };
   const never = {
     "spotalis.io/disruption-schedule": "0 0 30 2 *",
@@ -186,12 +185,12 @@ Deno.test("createPlacementWarner() warns of what the admission policy can't see"
     (await warned({ ...share, ...never }))?.[1] ?? "",
     /-schedule .*workload/,
   );
-  copies.namespaces.put({ metadata: { ...SHOP.metadata, annotations: never } });
+  caches.namespaces.put({ metadata: { ...SHOP.metadata, annotations: never } });
   assert.match((await warned(share))?.[1] ?? "", /-schedule .*namespace/);
 });
 
-Deno.test("createPlacementWarner() is quiet where nothing is wrong, or nothing is placed", async () => {
-  const { copies, warned } = warnerStage();
+Deno.test("createPlacementWarner() is silent if nothing is wrong, or nothing is placed", async () => {
+  const { caches, warned } = warnerStage();
   assert.equal(await warned({ "spotalis.io/spot-percentage": "70%" }), undefined);
   assert.equal(await warned({}), undefined);
   for (
@@ -207,17 +206,17 @@ Deno.test("createPlacementWarner() is quiet where nothing is wrong, or nothing i
   ) {
     assert.equal(await warned(WRONG, changes), undefined, JSON.stringify(changes));
   }
-  copies.namespaces.synced = false;
+  caches.namespaces.synced = false;
   assert.equal(await warned(WRONG), undefined);
-  copies.namespaces.synced = true;
+  caches.namespaces.synced = true;
   const labels = { "spotalis.io/enabled": "false" };
-  copies.namespaces.put({ metadata: { ...SHOP.metadata, labels } });
+  caches.namespaces.put({ metadata: { ...SHOP.metadata, labels } });
   assert.equal(await warned(WRONG), undefined);
 });
 
 /** Rightsizing and placement on one pod, by one review. */
 
-Deno.test("rightsizing and placement change a pod one after the other, whoever is first", async () => {
+Deno.test("rightsizing and placement change a pod in either order", async () => {
   const clock = createVirtualClock({ wallStart: 0 });
   const placement = createPlacementMutator({
     decider: { decide: () => Promise.resolve({ class: "spot", deletionCost: -2 }) },

@@ -25,7 +25,7 @@ const CONFIG: PlacementParts["config"] = {
   shortage: {},
 };
 
-/** Placement on an empty server, whose copies run until the end. */
+/** Placement on an empty server, with informers that run until the end. */
 function stage({ webhook, observer }: Pick<PlacementParts, "webhook" | "observer">) {
   const clock = createVirtualClock({ wallStart: 0 });
   const warned: string[] = [];

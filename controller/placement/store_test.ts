@@ -14,7 +14,7 @@ function workload(name: string, namespace: string): StoredWorkload {
   return { kind: "Deployment", metadata };
 }
 
-function desk() {
+function stage() {
   const clock = createVirtualClock({ wallStart: NOW_MS });
   const store = keptCheckpoints();
   const { signal } = new AbortController();
@@ -22,14 +22,14 @@ function desk() {
   return { clock, store, signal, open };
 }
 
-Deno.test("createPlacementBook() knows in another life what was saved, and nothing else", async () => {
-  const { store, signal, open } = desk();
-  const book = open();
-  assert.equal(await book.load(signal), true);
-  book.remember(WEB, { lastMoveAtMs: NOW_MS });
+Deno.test("createPlacementState() reads what an earlier process saved, and nothing else", async () => {
+  const { store, signal, open } = stage();
+  const state = open();
+  assert.equal(await state.load(signal), true);
+  state.remember(WEB, { lastMoveAtMs: NOW_MS });
   const db = workload("db", "data");
-  book.remember(db, { shortage: { untilMs: NOW_MS + 1000, rounds: 2 } });
-  await book.save("shop", signal);
+  state.remember(db, { shortage: { untilMs: NOW_MS + 1000, rounds: 2 } });
+  await state.save("shop", signal);
   assert.deepEqual([...store.kept.keys()], ["mbcas-placement-shop"]);
   const next = open();
   await next.load(signal);
@@ -39,8 +39,8 @@ Deno.test("createPlacementBook() knows in another life what was saved, and nothi
   assert.deepEqual(next.memoryOf(reborn, NOW_MS), {});
 });
 
-Deno.test("createPlacementBook() resolves a save when all that was known then stands there", async () => {
-  const { store, signal } = desk();
+Deno.test("createPlacementState() resolves a save when all that was set is written", async () => {
+  const { store, signal } = stage();
   const arrivals: (() => void)[] = [];
   const slow = {
     ...store,
@@ -49,7 +49,7 @@ Deno.test("createPlacementBook() resolves a save when all that was known then st
       await store.apply(one, term);
     },
   };
-  const book = createPlacementState({
+  const state = createPlacementState({
     store: slow,
     clock: createVirtualClock({ wallStart: NOW_MS }),
     log: silentLog,
@@ -57,14 +57,14 @@ Deno.test("createPlacementBook() resolves a save when all that was known then st
   const names = ["a", "b", "c"].map((name) => workload(name, "shop"));
   const saves: Promise<void>[] = [];
   for (const one of names) {
-    book.remember(one, { lastMoveAtMs: NOW_MS });
-    saves.push(book.save("shop", signal));
+    state.remember(one, { lastMoveAtMs: NOW_MS });
+    saves.push(state.save("shop", signal));
     await new Promise<void>((go) => queueMicrotask(go));
   }
   let saved = 0;
   for (const one of saves) void one.then(() => saved++);
   while (saved < saves.length) {
-    // One at a time: a late one can't stand over a newer one.
+    // One at a time: a late write can't overwrite a newer one.
     assert.ok(arrivals.length <= 1);
     arrivals.shift()?.();
     await new Promise((go) => setTimeout(go, 0));
@@ -74,41 +74,41 @@ Deno.test("createPlacementBook() resolves a save when all that was known then st
   assert.ok(store.writes.length < 3);
 });
 
-Deno.test("createPlacementBook() throws what the server says, and writes it all the next time", async () => {
-  const { store, signal, open } = desk();
-  const book = open();
-  await book.load(signal);
-  book.remember(WEB, { lastMoveAtMs: NOW_MS });
+Deno.test("createPlacementState() throws errors of the server, and writes all the next time", async () => {
+  const { store, signal, open } = stage();
+  const state = open();
+  await state.load(signal);
+  state.remember(WEB, { lastMoveAtMs: NOW_MS });
   store.refusal = new ApiError(503, "", "busy");
-  await assert.rejects(() => book.save("shop", signal), ApiError);
+  await assert.rejects(() => state.save("shop", signal), ApiError);
   store.refusal = undefined;
-  await book.save("shop", signal);
-  await book.save("shop", signal);
+  await state.save("shop", signal);
+  await state.save("shop", signal);
   assert.deepEqual(store.writes, ["apply mbcas-placement-shop"]);
 });
 
-Deno.test("createPlacementBook() forgets workloads that are gone, and removes what is empty", async () => {
-  const { store, signal, open } = desk();
-  const book = open();
+Deno.test("createPlacementState() deletes workloads that are gone, and empty ConfigMaps", async () => {
+  const { store, signal, open } = stage();
+  const state = open();
   const api = workload("api", "shop");
-  for (const one of [WEB, api]) book.remember(one, { lastMoveAtMs: NOW_MS });
-  await book.save("shop", signal);
-  await book.retain((namespace, key) => namespace === "shop" && key === "Deployment.api", signal);
-  assert.deepEqual(book.memoryOf(WEB, NOW_MS), {});
+  for (const one of [WEB, api]) state.remember(one, { lastMoveAtMs: NOW_MS });
+  await state.save("shop", signal);
+  await state.retain((namespace, key) => namespace === "shop" && key === "Deployment.api", signal);
+  assert.deepEqual(state.memoryOf(WEB, NOW_MS), {});
   assert.deepEqual(Object.keys(store.kept.get("mbcas-placement-shop")?.data ?? {}), [
     "Deployment.api",
   ]);
-  await book.retain(() => false, signal);
+  await state.retain(() => false, signal);
   assert.equal(store.kept.size, 0);
 });
 
-Deno.test("createPlacementBook() writes at the next look at all what could not be written", async () => {
-  const { store, signal, open } = desk();
-  const book = open();
-  for (const one of [WEB, workload("api", "shop")]) book.remember(one, { lastMoveAtMs: NOW_MS });
-  await book.save("shop", signal);
+Deno.test("createPlacementState() retries failed writes at the next resync", async () => {
+  const { store, signal, open } = stage();
+  const state = open();
+  for (const one of [WEB, workload("api", "shop")]) state.remember(one, { lastMoveAtMs: NOW_MS });
+  await state.save("shop", signal);
   store.refusal = new ApiError(503, "", "busy");
-  const keep = () => book.retain((_, key) => key === "Deployment.api", signal);
+  const keep = () => state.retain((_, key) => key === "Deployment.api", signal);
   await keep();
   store.refusal = undefined;
   await keep();
@@ -123,8 +123,8 @@ Deno.test("createPlacementBook() writes at the next look at all what could not b
   assert.equal(store.writes.length, writes);
 });
 
-Deno.test("createPlacementBook() waits until it can read, and goes on where it may not", async () => {
-  const { clock, store, open } = desk();
+Deno.test("createPlacementState() retries reads, and continues without the right to read", async () => {
+  const { clock, store, open } = stage();
   const end = new AbortController();
   store.refusal = new ApiError(0, "Unreachable", "no");
   const loading = open().load(end.signal);

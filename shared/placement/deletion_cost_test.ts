@@ -12,14 +12,14 @@ function costs(of: NodeClass, spotPercentage: number, minOnDemand: number): read
   return [1, 2, 3].map((nth) => costOf(nth, { class: of, spec }));
 }
 
-test("costOf() is minus the number of replicas that asks for the pod", () => {
+test("costOf() is minus the number of replicas that needs the pod", () => {
   assert.deepEqual(costs("on-demand", 70, 0), [-1, -4, -7]);
   assert.deepEqual(costs("spot", 70, 0), [-2, -3, -5]);
   assert.deepEqual(costs("on-demand", 70, 2), [-1, -2, -7]);
   assert.deepEqual(costs("spot", 70, 2), [-3, -4, -5]);
 });
 
-test("costOf() lets what is never asked for go before all else", () => {
+test("costOf() makes pods that are never needed go first", () => {
   for (const [of, share] of [["spot", 0], ["on-demand", 100]] as const) {
     const found = costs(of, share, 0);
     assert.deepEqual(found, found.toSorted((a, b) => b - a));
@@ -27,7 +27,7 @@ test("costOf() lets what is never asked for go before all else", () => {
   }
 });
 
-test("costChanges() writes what is missing, the highest to those who are there for longest", () => {
+test("costChanges() adds missing costs, the highest to the oldest pods", () => {
   const spec = { spotPercentage: 70, minOnDemand: 0 };
   assert.deepEqual(
     costChanges(placedPods({ spot: 3, "on-demand": 2 }), spec)
@@ -42,7 +42,7 @@ test("costChanges() writes what is missing, the highest to those who are there f
   );
 });
 
-test("costChanges() leaves alone who has one of the costs, and gives none twice", () => {
+test("costChanges() keeps costs of the set, and uses none twice", () => {
   const spec = { spotPercentage: 50, minOnDemand: 0 };
   const pods = [
     placedPod("a", { deletionCost: -3 }),

@@ -81,7 +81,7 @@ export function isPlacedKind(kind: string): kind is PlacedKind {
 
 function answerOf(reading: SpecReading, namespace: string): Eligibility {
   switch (reading.is) {
-    case "wished":
+    case "valid":
       return { spec: reading.spec };
     case "off":
       return { reason: "PlacementOff", message: 'spotalis.io/enabled is not "true"' };
@@ -89,7 +89,7 @@ function answerOf(reading: SpecReading, namespace: string): Eligibility {
       return { reason: "NamespaceOptedOut", message: `namespace ${namespace} opted out` };
     case "untuned":
       return { reason: "PlacementUntuned", message: "spotalis.io/spot-percentage is not there" };
-    case "faulty": {
+    case "invalid": {
       const faults = reading.faults.map(placementFaultText);
       return { reason: "ConfigurationError", message: faults.join("; "), faults };
     }

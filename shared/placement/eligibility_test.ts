@@ -40,14 +40,14 @@ function inNamespace(
   return { ...WEB, namespace: { name, metadata: { labels, annotations: {} } } };
 }
 
-test("placementGate() gives the spec of a workload that takes part", () => {
+test("checkEligibility() gives the spec of a workload that takes part", () => {
   const spec = { spotPercentage: 70, minOnDemand: 0, paused: false };
   assert.deepEqual(checkEligibility(WEB, SCOPE), { spec });
   const window = { schedule: "0 2 * * *", durationMs: 1000 };
   assert.deepEqual(checkEligibility(WEB, { ...SCOPE, window }), { spec: { ...spec, window } });
 });
 
-test("placementGate() takes Deployments and StatefulSets", () => {
+test("checkEligibility() takes Deployments and StatefulSets", () => {
   assert.equal(reasonOf({ kind: "StatefulSet" }), "takes part");
   for (const kind of ["DaemonSet", "Job", "ReplicaSet", "Pod", "", "constructor"]) {
     assert.equal(reasonOf({ kind }), "KindNotPlaced", kind);
@@ -55,14 +55,14 @@ test("placementGate() takes Deployments and StatefulSets", () => {
   }
 });
 
-test("placementGate() leaves the system's namespaces alone, whatever they say", () => {
+test("checkEligibility() protects the system's namespaces, whatever their labels", () => {
   for (const name of ["kube-system", "kube-public", "kube-node-lease", "coallocator"]) {
     assert.equal(reasonOf(inNamespace(name, { [ENABLED]: "true" })), "NamespaceProtected", name);
   }
   assert.equal(reasonOf(inNamespace("kube-system-2")), "takes part");
 });
 
-test("placementGate() asks the selector of the configuration", () => {
+test("checkEligibility() applies the configured selector", () => {
   assert.equal(reasonOf(inNamespace("shop", { team: "a" }), TEAM_A), "takes part");
   const left = [{}, { team: "b" }, { team: "a", stage: "test" }];
   for (const labels of left) {
@@ -74,7 +74,7 @@ test("placementGate() asks the selector of the configuration", () => {
   assert.equal(reasonOf({ namespace: { name: "shop" } }, notTest), "NamespaceNotSelected");
 });
 
-test("placementGate() tells apart who opted out, who did not ask, and who can't be read", () => {
+test("checkEligibility() distinguishes opted out, not enabled, not tuned and invalid", () => {
   assert.equal(reasonOf(inNamespace("shop", { [ENABLED]: "false" })), "NamespaceOptedOut");
   assert.equal(reasonOf({ labels: {} }), "PlacementOff");
   assert.equal(reasonOf({ annotations: {} }), "PlacementUntuned");
@@ -86,7 +86,7 @@ test("placementGate() tells apart who opted out, who did not ask, and who can't 
   assert.match(message, /spot-percentage .*"all".*; .*paused .*"yes"/);
 });
 
-test("placementGate() speaks of words only where they could count", () => {
+test("checkEligibility() reports annotations only where they count", () => {
   const misspelt = { annotations: { [SPOT_PERCENTAGE]: "all" } };
   assert.equal(reasonOf({ ...misspelt, kind: "Job" }), "KindNotPlaced");
   assert.equal(reasonOf({ ...inNamespace("kube-public"), ...misspelt }), "NamespaceProtected");

@@ -7,7 +7,7 @@ function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-test("movesInVain() counts until one has helped, or something else is wished", () => {
+test("ineffectiveMoveCount() counts until a move is effective, or the spec changes", () => {
   const spec = { spotPercentage: 50, minOnDemand: 0 };
   const last = { count: 4, misplaced: 3, spec };
   assert.equal(ineffectiveMoveCount(undefined, { misplaced: 3, spec }), 0);

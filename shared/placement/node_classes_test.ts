@@ -27,7 +27,7 @@ test("nodeClassOf() takes one of several selectors, and unknown nodes for on-dem
   assert.equal(nodeClassOf({ "kubernetes.azure.com/scalesetpriority": "spot" }, aks), "spot");
 });
 
-test("nodeClassesFaults() has nothing against the presets, whose pods go where nodes are read", () => {
+test("nodeClassesFaults() accepts the presets, whose pods go to nodes of their class", () => {
   for (const [name, preset] of Object.entries(NODE_CLASS_PRESETS)) {
     assert.deepEqual(nodeClassesFaults(preset), [], name);
     for (const one of ["spot", "on-demand"] as const) {
@@ -67,7 +67,7 @@ function read(value: unknown) {
   return found;
 }
 
-test("nodeClassifierKind knows the presets, and what of them is said otherwise", () => {
+test("nodeClassifierKind parses presets, and overrides of them", () => {
   for (const preset of ["karpenter", "eks", "gke", "aks"] as const) {
     assert.deepEqual(nodeClassifierKind.parse(preset), NODE_CLASS_PRESETS[preset]);
     assert.deepEqual(read({ preset }), NODE_CLASS_PRESETS[preset]);
@@ -79,7 +79,7 @@ test("nodeClassifierKind knows the presets, and what of them is said otherwise",
   assert.equal(nodeClassifierKind.parse("azure"), undefined);
 });
 
-test("nodeClassifierKind reads Spotalis' lists, of which one is enough, and its two texts", () => {
+test("nodeClassifierKind parses Spotalis' lists, and its two texts", () => {
   const classes = read({
     spotLabels: [
       { matchLabels: { lifecycle: "spot" } },
@@ -100,7 +100,7 @@ test("nodeClassifierKind reads Spotalis' lists, of which one is enough, and its 
   );
 });
 
-test("nodeClassifierKind names what does not fit, by the keys of the setting", () => {
+test("nodeClassifierKind explains faults by the keys of the setting", () => {
   const spotLabels = [{ matchLabels: { a: "b" } }];
   const faults: readonly (readonly [value: unknown, fault: RegExp])[] = [
     [{ spotLabels }, /^must .* preset, .* spotLabels and onDemandLabels$/],

@@ -65,7 +65,7 @@ pure("departureOf() leaves nodes that stay", () => {
   }
 });
 
-pure("departureOf() asks for value and effect where the sign has them", () => {
+pure("departureOf() compares value and effect if the sign has them", () => {
   const signs: DepartureSigns = {
     taints: [{ key: "own", value: "now", effect: "NoExecute" }],
     conditions: ["Dying"],
@@ -79,7 +79,7 @@ pure("departureOf() asks for value and effect where the sign has them", () => {
   assert.equal(departureOf(tainted("karpenter.sh/disrupted"), signs), undefined);
 });
 
-pure("departureSignsKind reads names of those who take nodes away, by default all of them", () => {
+pure("departureSignsKind parses presets, by default all of them", () => {
   assert.deepEqual(
     departureSignsKind.parse(PLACEMENT_ROWS.departureSigns.default),
     DEFAULT_DEPARTURE_SIGNS,
@@ -88,7 +88,7 @@ pure("departureSignsKind reads names of those who take nodes away, by default al
   assert.deepEqual(departureSignsKind.parse(""), { taints: [], conditions: [] });
 });
 
-pure("departureSignsKind reads signs of one's own, alone or beside those of presets", () => {
+pure("departureSignsKind parses one's own signs, alone or beside presets", () => {
   const taints = [
     { key: "example.com/going", effect: "NoSchedule" },
     { key: "example.com/drained", drained: true },
@@ -101,7 +101,7 @@ pure("departureSignsKind reads signs of one's own, alone or beside those of pres
   });
 });
 
-pure("departureSignsKind names what does not fit", () => {
+pure("departureSignsKind explains faults", () => {
   for (
     const [text, fault] of [
       ["karpentr", /^presets\[0\] is "karpentr": .*karpenter, /],

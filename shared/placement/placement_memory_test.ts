@@ -23,11 +23,11 @@ test("readMemory() reads what was written before ineffective moves were remember
   assert.deepEqual(readMemory(text, READ), memory);
 });
 
-test("memoryText() has nothing where there is nothing to remember", () => {
+test("memoryText() is undefined if there is nothing to remember", () => {
   assert.equal(memoryText({}, "u1"), undefined);
 });
 
-test("readMemory() knows nothing of another workload, version or text", () => {
+test("readMemory() ignores another workload, version or text", () => {
   const text = memoryText({ lastMoveAtMs: 1 }, "u1") ?? "";
   const others = [
     undefined,
@@ -44,7 +44,7 @@ test("readMemory() knows nothing of another workload, version or text", () => {
   for (const other of others) assert.deepEqual(readMemory(other, READ), {}, other);
 });
 
-test("readMemory() trusts no clock that is far ahead, however often it is asked", () => {
+test("readMemory() ignores a clock that is far ahead, at each reconcile", () => {
   const aheadMs = READ.nowMs + 7_200_000;
   const shortages = [
     { sinceMs: aheadMs, untilMs: aheadMs + 120_000, rounds: 1 },
@@ -59,7 +59,7 @@ test("readMemory() trusts no clock that is far ahead, however often it is asked"
   }
 });
 
-test("readMemory() lets a cooldown and a fallback end though another clock was ahead a little", () => {
+test("readMemory() tolerates a clock that was slightly ahead", () => {
   const nowMs = READ.nowMs + 1;
   const remade = { atMs: nowMs, count: 1 };
   const shortage = { sinceMs: nowMs, untilMs: nowMs + 120_000, rounds: 1, remade };

@@ -64,9 +64,9 @@ export interface PlacementFault {
  * or at least one fault.
  */
 export type SpecReading =
-  | { readonly is: "wished"; readonly spec: PlacementSpec }
+  | { readonly is: "valid"; readonly spec: PlacementSpec }
   | { readonly is: "off" | "namespace-off" | "untuned" }
-  | { readonly is: "faulty"; readonly faults: readonly PlacementFault[] };
+  | { readonly is: "invalid"; readonly faults: readonly PlacementFault[] };
 
 /** Annotations that tune placement. */
 const TUNING = [SPOT_PERCENTAGE, MIN_ON_DEMAND, DISRUPTION_SCHEDULE, DISRUPTION_DURATION] as const;
@@ -88,7 +88,7 @@ export function readPlacementSpec(
   configured?: DisruptionWindow,
 ): SpecReading {
   const enabled = enabledState(sources);
-  if (typeof enabled !== "string") return { is: "faulty", faults: enabled };
+  if (typeof enabled !== "string") return { is: "invalid", faults: enabled };
   if (enabled !== "on") return { is: enabled };
   const { annotations } = sources.workload;
   if (TUNING.every((key) => textAt(annotations, key) === undefined)) return { is: "untuned" };
@@ -113,9 +113,9 @@ export function readPlacementSpec(
   if (
     faults.length > 0 || spotPercentage === undefined || minOnDemand === undefined ||
     paused === undefined
-  ) return { is: "faulty", faults };
+  ) return { is: "invalid", faults };
   return {
-    is: "wished",
+    is: "valid",
     spec: { spotPercentage, minOnDemand, ...(window === undefined ? {} : { window }), paused },
   };
 }

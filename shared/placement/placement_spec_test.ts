@@ -31,15 +31,15 @@ function faultsOf(annotations: Texts, namespace: Texts = {}): readonly Placement
     workload: { labels: {}, annotations: { [ENABLED]: "true", ...annotations } },
     namespace: { labels: {}, annotations: namespace },
   });
-  return reading.is === "faulty" ? reading.faults : [];
+  return reading.is === "invalid" ? reading.faults : [];
 }
 
-test("readPlacement() gives the spec of the annotations, with its defaults", () => {
+test("readPlacementSpec() gives the spec of the annotations, with its defaults", () => {
   const spec = { spotPercentage: 70, minOnDemand: 0, paused: false };
   for (const share of ["70", "70%"]) {
-    assert.deepEqual(read({ [ENABLED]: "true", [SPOT_PERCENTAGE]: share }), { is: "wished", spec });
+    assert.deepEqual(read({ [ENABLED]: "true", [SPOT_PERCENTAGE]: share }), { is: "valid", spec });
     assert.deepEqual(read({ [SPOT_PERCENTAGE]: share }, { [ENABLED]: "true" }), {
-      is: "wished",
+      is: "valid",
       spec,
     });
   }
@@ -53,7 +53,7 @@ test("readPlacement() gives the spec of the annotations, with its defaults", () 
       [PAUSED]: "true",
     }),
     {
-      is: "wished",
+      is: "valid",
       spec: {
         spotPercentage: 0,
         minOnDemand: 10_000,
@@ -64,7 +64,7 @@ test("readPlacement() gives the spec of the annotations, with its defaults", () 
   );
 });
 
-test("readPlacement() leaves alone who is not enabled, whatever else is written", () => {
+test("readPlacementSpec() is off without enabled, whatever else is set", () => {
   const share = { [SPOT_PERCENTAGE]: "a lot" };
   assert.deepEqual(read({}), { is: "off" });
   assert.deepEqual(read(share), { is: "off" });
@@ -73,12 +73,12 @@ test("readPlacement() leaves alone who is not enabled, whatever else is written"
   assert.deepEqual(read({ ...share, [ENABLED]: "false" }, { [ENABLED]: "true" }), { is: "off" });
 });
 
-test("readPlacement() leaves alone who is enabled and says nothing of how", () => {
+test("readPlacementSpec() is untuned if only enabled is set", () => {
   assert.deepEqual(read({ [ENABLED]: "true" }), { is: "untuned" });
   assert.deepEqual(read({ [ENABLED]: "true", [PAUSED]: "maybe" }), { is: "untuned" });
 });
 
-test("readPlacement() heeds the namespace's label", () => {
+test("readPlacementSpec() heeds the namespace's label", () => {
   const of = (around: string, workload: Texts): SpecReading["is"] =>
     readPlacementSpec({
       workload: { labels: {}, annotations: workload },
@@ -86,14 +86,14 @@ test("readPlacement() heeds the namespace's label", () => {
     }).is;
   const tuned = { [SPOT_PERCENTAGE]: "50" };
   assert.equal(of("false", { ...tuned, [ENABLED]: "true" }), "namespace-off");
-  assert.equal(of("true", tuned), "wished");
+  assert.equal(of("true", tuned), "valid");
   assert.equal(of("true", { ...tuned, [ENABLED]: "false" }), "off");
   assert.equal(of("true", {}), "untuned");
-  assert.equal(of("yes", tuned), "faulty");
+  assert.equal(of("yes", tuned), "invalid");
   assert.equal(of("yes", {}), "off");
 });
 
-test("readPlacement() names key, value and remedy of each fault", () => {
+test("readPlacementSpec() has key, value and remedy of each fault", () => {
   const annotations = {
     [SPOT_PERCENTAGE]: "101%",
     [MIN_ON_DEMAND]: "-1",
@@ -119,13 +119,13 @@ test("readPlacement() names key, value and remedy of each fault", () => {
   assert.deepEqual(enabled.map(({ key, value }) => [key, value]), [[ENABLED, '"True"']]);
 });
 
-test("readPlacement() takes the window of workload, namespace or configuration, and does not mix them", () => {
+test("readPlacementSpec() takes the window of workload, namespace or configuration, and does not mix them", () => {
   const windowOf = (workload: Texts, namespace: Texts): string | undefined => {
     const reading = readPlacementSpec({
       workload: { labels: {}, annotations: { ...workload, [SPOT_PERCENTAGE]: "1" } },
       namespace: { labels: { [ENABLED]: "true" }, annotations: namespace },
     }, CONFIGURED);
-    return reading.is === "wished" ? reading.spec.window?.schedule : reading.is;
+    return reading.is === "valid" ? reading.spec.window?.schedule : reading.is;
   };
   const at = (hour: number): Texts => ({
     [DISRUPTION_SCHEDULE]: `0 ${hour} * * *`,
@@ -135,8 +135,8 @@ test("readPlacement() takes the window of workload, namespace or configuration, 
   assert.equal(windowOf({}, at(2)), "0 2 * * *");
   assert.equal(windowOf({}, {}), "0 1 * * *");
   assert.equal(windowOf(at(3), { [DISRUPTION_DURATION]: "never" }), "0 3 * * *");
-  assert.equal(windowOf({ [DISRUPTION_DURATION]: "1h" }, at(2)), "faulty");
-  assert.equal(windowOf({}, { [DISRUPTION_SCHEDULE]: "0 2 * * *" }), "faulty");
+  assert.equal(windowOf({ [DISRUPTION_DURATION]: "1h" }, at(2)), "invalid");
+  assert.equal(windowOf({}, { [DISRUPTION_SCHEDULE]: "0 2 * * *" }), "invalid");
   const [half] = faultsOf({ [SPOT_PERCENTAGE]: "1" }, { [DISRUPTION_SCHEDULE]: "0 2 * * *" });
   assert.deepEqual([half?.of, half?.key, half?.value], [
     "namespace",
@@ -145,11 +145,11 @@ test("readPlacement() takes the window of workload, namespace or configuration, 
   ]);
 });
 
-test("readPlacement() reads all that the admission policy is held to", () => {
+test("readPlacementSpec() agrees with the admission policy", () => {
   for (const one of WORDED_CASES) {
     const reading = readPlacementSpec(wordedWorkload(one));
     assert.equal(reading.is, one.is, caseText(one));
-    const [fault] = reading.is === "faulty" ? reading.faults : [];
+    const [fault] = reading.is === "invalid" ? reading.faults : [];
     assert.equal(fault?.key, one.fault, caseText(one));
   }
 });

@@ -26,7 +26,7 @@ function reservations(...made: readonly Reservation[]): Reservations {
 
 const spotPod = (name: string) => placedPod(name, { class: "spot" });
 
-test("sight() ends the reservation with the pod's UID, once", () => {
+test("observePods() ends the reservation with the pod's UID, once", () => {
   const two = reservations(reservation({ uid: "uid-a" }), reservation({ uid: "uid-b" }));
   const seen = observePods(two, [spotPod("b")]);
   assert.deepEqual(seen.open.map(({ pod }) => pod.uid), ["uid-a"]);
@@ -34,7 +34,7 @@ test("sight() ends the reservation with the pod's UID, once", () => {
   assert.equal(observePods(seen, [spotPod("c")]).open.length, 1);
 });
 
-test("sight() goes by the name where there is no UID, and not where there is another one", () => {
+test("observePods() goes by the name where there is no UID, and not where there is another one", () => {
   assert.equal(
     observePods(reservations(reservation({ name: "db-3" })), [spotPod("db-3")]).open.length,
     0,
@@ -43,7 +43,7 @@ test("sight() goes by the name where there is no UID, and not where there is ano
   assert.equal(observePods(other, [spotPod("db-3")]).open.length, 1);
 });
 
-test("sight() lets a pod end one reservation of its generated name, revision and class", () => {
+test("observePods() lets a pod end one reservation of its generated name, revision and class", () => {
   const generateName = "web-7d9f-";
   const three = reservations(
     reservation({ generateName }, { revision: "r0" }),
@@ -58,17 +58,17 @@ test("sight() lets a pod end one reservation of its generated name, revision and
   assert.equal(observePods(one, [spotPod("web-1234-abc")]).open.length, 3);
 });
 
-test("sight() counts no pod that was there before", () => {
+test("observePods() counts no pod that was there before", () => {
   const before = noReservations([spotPod("web-7d9f-old")]);
   const made = reserve(before, reservation({ generateName: "web-7d9f-" }));
   assert.equal(observePods(made, [spotPod("web-7d9f-old")]).open.length, 1);
 });
 
-test("sight() forgets pods that are gone, and whoever was seen one by one ends nothing again", () => {
+test("observePods() forgets deleted pods, and pods observed one by one end nothing again", () => {
   const generateName = "web-7d9f-";
   const pods = Array.from({ length: 200 }, (_, index) => spotPod(`${generateName}${index}`));
   const one = reservations(reservation({ generateName }));
-  const seen = pods.reduce((book, pod) => observeSomePods(book, [pod]), one);
+  const seen = pods.reduce((all, pod) => observeSomePods(all, [pod]), one);
   assert.deepEqual([seen.open.length, seen.known.size + seen.recent.size], [0, 200]);
   const again = observePods(reserve(seen, reservation({ generateName })), pods.slice(0, 3));
   assert.equal(again.open.length, 1);
@@ -78,7 +78,7 @@ test("sight() forgets pods that are gone, and whoever was seen one by one ends n
   ]);
 });
 
-test("expire() takes away what nobody saw in time", () => {
+test("expire() removes reservations in time", () => {
   const two = reservations(reservation({}), reservation({}, { expiresAtMs: 2000 }));
   assert.equal(expire(two, 999).open.length, 2);
   assert.equal(expire(two, 1000).open.length, 1);
@@ -94,7 +94,7 @@ test("reservedByClass() counts by revision", () => {
   assert.deepEqual(reservedByClass(some, "r1"), { spot: 2, "on-demand": 1 });
 });
 
-test("giveUpOldest() leaves the newest and the young of the revision, and other revisions alone", () => {
+test("dropOldest() keeps the newest and the young of the revision, and other revisions", () => {
   const some = reservations(
     reservation({ uid: "a" }),
     reservation({ uid: "b" }, { revision: "r2" }),
@@ -110,7 +110,7 @@ test("giveUpOldest() leaves the newest and the young of the revision, and other 
   assert.equal(uids(0, 9), "bcd");
 });
 
-test("sight() ends no reservation for a pod that nobody answered about, unless by its name", () => {
+test("observePods() ends no reservation for an unadmitted pod, unless by its name", () => {
   const pod = { ...spotPod("web-a"), unadmitted: true } as const;
   const like = reservations(reservation({ generateName: "web-" }));
   assert.equal(observePods(like, [pod]).open.length, 1);

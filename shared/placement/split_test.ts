@@ -55,12 +55,12 @@ function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-const WISH = { spotPercentage: 70, minOnDemand: 2 } as const;
+const SPEC = { spotPercentage: 70, minOnDemand: 2 } as const;
 
 test("nextClass() fills the floor first, and divides each number on the way", () => {
   const counts = { spot: 0, "on-demand": 0 };
   const order = Array.from({ length: 10 }, () => {
-    const next = nextClass(counts, WISH);
+    const next = nextClass(counts, SPEC);
     counts[next]++;
     return next === "spot" ? "s" : "o";
   });
@@ -69,8 +69,8 @@ test("nextClass() fills the floor first, and divides each number on the way", ()
 });
 
 test("nextClass() makes up for what is missing", () => {
-  assert.equal(nextClass({ spot: 0, "on-demand": 3 }, WISH), "spot");
-  assert.equal(nextClass({ spot: 9, "on-demand": 0 }, WISH), "on-demand");
+  assert.equal(nextClass({ spot: 0, "on-demand": 3 }, SPEC), "spot");
+  assert.equal(nextClass({ spot: 9, "on-demand": 0 }, SPEC), "on-demand");
 });
 
 test("ordinalClass() puts the low ordinals on-demand, counted from the first", () => {
@@ -78,7 +78,7 @@ test("ordinalClass() puts the low ordinals on-demand, counted from the first", (
     [0, 1, 2, 3, 4, 5].map((ordinal) =>
       ordinalClass(ordinal, {
         replicas: 5,
-        spec: WISH,
+        spec: SPEC,
         ...(firstOrdinal === undefined ? {} : { firstOrdinal }),
       })[0]
     ).join("");

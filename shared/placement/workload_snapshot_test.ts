@@ -51,17 +51,17 @@ function objectsWith({ nodes = [], ...lists }: ObjectLists): PlacedObjects {
   });
 }
 
-const LOOK = {
+const INPUT = {
   config: { classes: NODE_CLASS_PRESETS.karpenter, departures: DEFAULT_DEPARTURE_SIGNS },
   evicted: new Set<string>(),
 };
 
 function placed(pod: Pod, more: ObjectLists = {}): PlacedPod | undefined {
   const objects = objectsWith({ pods: [pod], ...more });
-  return placedPodsOf(WEB, { ...LOOK, objects })[0];
+  return placedPodsOf(WEB, { ...INPUT, objects })[0];
 }
 
-Deno.test("podsOfWorkload() finds pods by the chain of owners' UIDs, whatever names and labels say", () => {
+Deno.test("podsOfWorkload() finds pods by the chain of owners' UIDs, whatever their names and labels", () => {
   const objects = objectsWith({ pods: [podOf("own"), podOf("foreign", { owner: "other" })] });
   const namesOf = (uid: string): readonly string[] =>
     podsOfWorkload({ ...WEB, metadata: { ...WEB.metadata, uid } }, objects)
@@ -84,7 +84,7 @@ Deno.test("placedPodsOf() takes the class from the node, and from the pod while 
   ]);
 });
 
-Deno.test("placedPodsOf() counts nobody who has finished, or whose node is about to go", () => {
+Deno.test("placedPodsOf() counts no pod that has ended, or whose node is about to go", () => {
   assert.equal(placed(podOf("a"))?.gone, false);
   assert.equal(placed(podOf("a", { phase: "Succeeded" }))?.gone, true);
   const taints = [{ key: "karpenter.sh/disrupted", value: "", effect: "NoSchedule" }];
@@ -94,17 +94,17 @@ Deno.test("placedPodsOf() counts nobody who has finished, or whose node is about
   assert.equal(going?.departsSinceMs, undefined);
   const doomed = objectsWith({ pods: [podOf("a", { nodeName: "dying" })], nodes });
   const [known] = placedPodsOf(WEB, {
-    ...LOOK,
+    ...INPUT,
     objects: doomed,
     signSinceMs: (node, sign) => node === "dying" && sign === going?.departs ? 7 : 8,
   });
   assert.equal(known?.departsSinceMs, 7);
   const objects = objectsWith({ pods: [podOf("a")] });
-  const [evicted] = placedPodsOf(WEB, { ...LOOK, objects, evicted: new Set(["a"]) });
+  const [evicted] = placedPodsOf(WEB, { ...INPUT, objects, evicted: new Set(["a"]) });
   assert.equal(evicted?.gone, true);
 });
 
-Deno.test("placedPodsOf() finds what binds a pod in its selector, affinity and volumes", () => {
+Deno.test("placedPodsOf() finds what pins a pod in selector, affinity and volumes", () => {
   const expression = {
     key: "karpenter.sh/capacity-type",
     operator: "In" as const,
@@ -134,16 +134,16 @@ Deno.test("placedPodsOf() finds what binds a pod in its selector, affinity and v
   assert.match(local?.pinned ?? "", /volume data.* on-demand/);
 });
 
-Deno.test("withBudgets() says which budget would not let a pod go", () => {
+Deno.test("withBudgets() adds the budget that blocks an eviction", () => {
   const budgets = [sampleBudget()];
   const objects = objectsWith({ pods: [podOf("a")], budgets });
-  const pods = placedPodsOf(WEB, { ...LOOK, objects });
+  const pods = placedPodsOf(WEB, { ...INPUT, objects });
   assert.equal(pods[0]?.budget, undefined);
   const [asked] = withBudgets(pods, { workload: WEB, objects });
   assert.match(asked?.budget ?? "", /web/);
 });
 
-Deno.test("gateSubject() and replicaStatus() take words and counts, and miss what is not there", () => {
+Deno.test("eligibilityInput() and replicaStatus() read labels and counts", () => {
   const metadata = {
     name: "shop",
     uid: "",
@@ -159,7 +159,7 @@ Deno.test("gateSubject() and replicaStatus() take words and counts, and miss wha
   assert.equal(replicaStatus(WEB), undefined);
 });
 
-Deno.test("listedObjects() finds each object as it is asked for, and nothing where there is nothing", () => {
+Deno.test("listedObjects() finds each object, and nothing in empty lists", () => {
   const volume = { metadata: { name: "pv", uid: "", resourceVersion: "" }, claim: "shop/data" };
   const pod = samplePod("web");
   const objects = listedObjects({ pods: [pod], nodes: [sampleNode("a")], volumes: [volume] });
@@ -167,7 +167,7 @@ Deno.test("listedObjects() finds each object as it is asked for, and nothing whe
   assert.equal(objects.node("b"), undefined);
   assert.deepEqual(objects.volumesOf("shop/data"), [volume]);
   assert.deepEqual(objects.volumesOf("shop/other"), []);
-  // A pod that nobody controls is nobody's.
+  // A pod without a controller has no owner.
   assert.deepEqual(objects.podsOwnedBy(""), []);
   const none = listedObjects({});
   assert.deepEqual([none.budgetsIn("shop"), none.replicaSetsOwnedBy("d"), [...none.nodes()]], [
@@ -178,7 +178,7 @@ Deno.test("listedObjects() finds each object as it is asked for, and nothing whe
   assert.equal(none.namespace("shop"), undefined);
 });
 
-Deno.test("budgetRefusal() is what budgets of the pod say against an eviction", () => {
+Deno.test("budgetRefusal() explains which budgets block an eviction", () => {
   const { selector: _none, ...unselecting } = sampleBudget();
   const selecting = (matchLabels: Readonly<Record<string, string>>) => ({
     selector: { matchLabels, matchExpressions: [] },

@@ -48,8 +48,8 @@ async function assertRefused(
 
 /** What the parser finds first. */
 function firstFault(one: Pick<WordedCase, "annotations"> & Partial<WordedCase>): PlacementFault {
-  const reading = readPlacementSpec(wordedWorkload({ is: "faulty", ...one }));
-  const [fault] = reading.is === "faulty" ? reading.faults : [];
+  const reading = readPlacementSpec(wordedWorkload({ is: "invalid", ...one }));
+  const [fault] = reading.is === "invalid" ? reading.faults : [];
   return fault ?? assert.fail(`nothing is wrong with ${JSON.stringify(one)}`);
 }
 
@@ -57,7 +57,7 @@ async function news(t: Deno.TestContext, stage: WordedStage): Promise<void> {
   for (const kind of PLACED_KINDS) {
     for (const one of WORDED_CASES) {
       const { labels = {}, annotations, namespace = "absent" } = one;
-      const isRefused = one.is === "faulty" && one.beyondCEL !== true;
+      const isRefused = one.is === "invalid" && one.beyondCEL !== true;
       const verb = isRefused ? "refused" : "taken";
       await t.step(`a new ${kind} is ${verb}: ${caseText(one)}`, async () => {
         const metadata = { labels, annotations };

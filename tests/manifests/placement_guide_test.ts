@@ -74,12 +74,12 @@ Deno.test("docs/placement.md shows a workload that can be read, and the message 
   const { labels, annotations } = metadata;
   const spec = { spotPercentage: 70, minOnDemand: 2, paused: false };
   assert.deepEqual(readPlacementSpec({ workload: { labels, annotations } }), {
-    is: "wished",
+    is: "valid",
     spec,
   });
   const wrong = { ...annotations, [keys.SPOT_PERCENTAGE]: "most" };
   const reading = readPlacementSpec({ workload: { labels, annotations: wrong } });
-  const [fault] = reading.is === "faulty" ? reading.faults : [];
+  const [fault] = reading.is === "invalid" ? reading.faults : [];
   const shown = guide.replaceAll(/\s+/g, " ");
   assert.ok(fault !== undefined && shown.includes(placementFaultText(fault)));
 });

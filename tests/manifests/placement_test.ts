@@ -168,7 +168,7 @@ renderTest(`policy ${POLICY} refuses in the parser's words, and in all of them`,
   const used = new Set<string>();
   for (const one of WORDED_CASES) {
     const reading = readPlacementSpec(wordedWorkload(one));
-    const faults = reading.is === "faulty" ? reading.faults : [];
+    const faults = reading.is === "invalid" ? reading.faults : [];
     for (const { of, place, key, remedy } of faults.filter(({ of }) => of === "workload")) {
       const begin = `'${place} ${key} of the ${of} is '`;
       const found = told.filter((text) => text.startsWith(begin) && text.includes(`: ${remedy}'`));

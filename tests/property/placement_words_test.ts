@@ -62,7 +62,7 @@ Deno.test({
       fc.property(anyWorded, anyNamespace, (workload, namespace) => {
         const reading = readPlacementSpec({ workload, namespace });
         seen.add(reading.is);
-        if (reading.is === "faulty") {
+        if (reading.is === "invalid") {
           assert.ok(reading.faults.length > 0);
           for (const fault of reading.faults) {
             const { [fault.of]: worded } = { workload, namespace };
@@ -73,7 +73,7 @@ Deno.test({
               /^(label|annotation) spotalis\.io\/[a-z-]+ of the \w+ is \P{C}+: must \P{C}+[^.]$/u,
             );
           }
-        } else if (reading.is === "wished") {
+        } else if (reading.is === "valid") {
           const { spotPercentage, minOnDemand, window } = reading.spec;
           assert.ok(Number.isInteger(spotPercentage) && spotPercentage >= 0);
           assert.ok(spotPercentage <= 100);
@@ -82,6 +82,6 @@ Deno.test({
         }
       }),
     );
-    assert.deepEqual(seen, new Set(["wished", "off", "namespace-off", "untuned", "faulty"]));
+    assert.deepEqual(seen, new Set(["valid", "off", "namespace-off", "untuned", "invalid"]));
   },
 });

@@ -80,7 +80,7 @@ function splitResult(input: SplitInput): SplitResult {
   const reading = readPlacementSpec({
     workload: { labels: {}, annotations: placementAnnotations(annotations) },
   });
-  if (reading.is !== "wished") {
+  if (reading.is !== "valid") {
     throw new RangeError(`Cannot decide a row: its annotations are ${JSON.stringify(reading)}`);
   }
   const { spec } = reading;
