@@ -66,9 +66,55 @@ const WARNINGS: ReadonlySet<PlacementEventReason> = new Set([
 export function createPlacementReporter(
   { events, observer, log }: PlacementReporterParts,
 ): PlacementReporter {
-  const reported = new Map<string, Reported>();
+  const reporter = createEventReporter(events);
   /** Workloads that have series. */
   const observed = new Map<string, PlacementSubject>();
+
+  function observe(subject: PlacementSubject, report: ReconcileReport): void {
+    observed.set(placementKey(subject.kind, subject), subject);
+    observer?.reconciled?.(subject, report);
+  }
+
+  function unobserve(key: string): void {
+    const subject = observed.get(key);
+    if (subject === undefined) return;
+    observed.delete(key);
+    observer?.removed?.(subject);
+  }
+
+  return {
+    ineligible(target, { reason, message }, { tookMs }) {
+      const fault = reason === "ConfigurationError" ? message : undefined;
+      reporter.ineligible(target, fault);
+      if (fault === undefined) unobserve(placementKey(target.kind, target));
+      else observe(subjectOf(target), { tookMs, action: reason, result: "failed" });
+    },
+    reconciled(target, result, { tookMs }) {
+      reporter.reconciled(target, result);
+      const subject = subjectOf(target);
+      observe(subject, { tookMs, ...outcomeOf(result), replicas: result.replicas });
+      if (isBlocked(result)) observer?.blocked?.(subject);
+      if (hasBegun(result.shortage)) observer?.fellBack?.(subject);
+      for (const { pod, answer, again } of result.evictions) {
+        if (answer?.is !== "forbidden" || again) continue;
+        const { namespace } = target;
+        log.warn("A pod may not be evicted", { namespace, pod: pod.name, error: answer.message });
+      }
+    },
+    removed(key) {
+      unobserve(key);
+      reporter.removed(key);
+    },
+    close() {
+      observer?.leads?.(false);
+      for (const key of [...observed.keys()]) unobserve(key);
+    },
+  };
+}
+
+/** Sends each event once. */
+const createEventReporter = (events: PlacementEvents) => {
+  const reported = new Map<string, Reported>();
 
   function reportedOf(target: PlacementTarget): Reported {
     const key = placementKey(target.kind, target);
@@ -83,18 +129,6 @@ export function createPlacementReporter(
     events.emit({ about, type: WARNINGS.has(reason) ? "Warning" : "Normal", reason, message });
   }
 
-  function observe(subject: PlacementSubject, report: ReconcileReport): void {
-    observed.set(placementKey(subject.kind, subject), subject);
-    observer?.reconciled?.(subject, report);
-  }
-
-  function unobserve(key: string): void {
-    const subject = observed.get(key);
-    if (subject === undefined) return;
-    observed.delete(key);
-    observer?.removed?.(subject);
-  }
-
   function emitShortage(
     target: PlacementTarget,
     { shortage: { before, after, unplaced: [pod] }, replicas: { actual } }: PlacementResult,
@@ -104,9 +138,8 @@ export function createPlacementReporter(
       emit(target, "SpotFallback", `until ${new Date(after.untilMs).toISOString()}`);
     }
     // The first time may be a moment without a leader; a second time needs attention.
-    if (
-      pod !== undefined && after?.remade !== undefined && last.unplacedUntilMs !== after.untilMs
-    ) {
+    const isAgain = after?.remade !== undefined && last.unplacedUntilMs !== after.untilMs;
+    if (pod !== undefined && isAgain) {
       const message = `pod ${pod.name} was made for spot in it: is the webhook asked?`;
       emit(target, "SpotFallback", message);
       last.unplacedUntilMs = after.untilMs;
@@ -130,12 +163,11 @@ export function createPlacementReporter(
         emit(target, "BlockedByPDB", `pod ${pod.name}: ${answer.message}`);
       }
     }
-    const reason = "wait" in next ? next.wait : undefined;
     const wait = "wait" in next ? `${next.wait}: ${next.message}` : undefined;
-    if ("wait" in next && reason === "BlockedByPDB" && wait !== last.wait) {
+    if ("wait" in next && next.wait === "BlockedByPDB" && wait !== last.wait) {
       emit(target, "BlockedByPDB", next.message);
     }
-    if (reason === "AsWished" && last.isMoving) {
+    if ("wait" in next && next.wait === "AsWished" && last.isMoving) {
       emit(target, "ReconciliationSuccess", countsText(actual));
       last.isMoving = false;
     }
@@ -143,41 +175,20 @@ export function createPlacementReporter(
   }
 
   return {
-    ineligible(target, { reason, message }, { tookMs }) {
+    ineligible(target: PlacementTarget, fault: string | undefined): void {
       const last = reportedOf(target);
-      const fault = reason === "ConfigurationError" ? message : undefined;
-      if (fault !== undefined && fault !== last.fault) {
-        emit(target, "ConfigurationError", fault);
-      }
+      if (fault !== undefined && fault !== last.fault) emit(target, "ConfigurationError", fault);
       last.fault = fault;
       last.wait = undefined;
-      if (fault === undefined) unobserve(placementKey(target.kind, target));
-      else observe(subjectOf(target), { tookMs, action: reason, result: "failed" });
     },
-    reconciled(target, result, { tookMs }) {
+    reconciled(target: PlacementTarget, result: PlacementResult): void {
       reportedOf(target).fault = undefined;
       emitShortage(target, result);
       emitMoves(target, result);
-      const subject = subjectOf(target);
-      observe(subject, { tookMs, ...outcomeOf(result), replicas: result.replicas });
-      if (isBlocked(result)) observer?.blocked?.(subject);
-      if (hasBegun(result.shortage)) observer?.fellBack?.(subject);
-      for (const { pod, answer, again } of result.evictions) {
-        if (answer?.is !== "forbidden" || again) continue;
-        const { namespace } = target;
-        log.warn("A pod may not be evicted", { namespace, pod: pod.name, error: answer.message });
-      }
     },
-    removed(key) {
-      unobserve(key);
-      reported.delete(key);
-    },
-    close() {
-      observer?.leads?.(false);
-      for (const key of [...observed.keys()]) unobserve(key);
-    },
+    removed: (key: string) => reported.delete(key),
   };
-}
+};
 
 function subjectOf({ kind, namespace, name }: PlacementTarget): PlacementSubject {
   return { kind, namespace, name };

@@ -4,7 +4,9 @@
  * @module
  */
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import { NODE_CLASSES } from "../../shared/placement/node_classes.ts";
 import type { PlacementObserver, PlacementSubject } from "./ports.ts";
+import { placementKey } from "./watch.ts";
 
 /** Seconds, including requests: an eviction and a ConfigMap take some tens of ms each. */
 const RECONCILE_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30];
@@ -23,96 +25,11 @@ interface Series {
 
 /** Registers the metrics. */
 export function createPlacementMetrics(registry: Registry): Required<PlacementObserver> {
-  const registers = [registry];
-  const gauge = (name: string, help: string, more: readonly string[] = []) =>
-    new Gauge({ name: `spotalis_${name}`, help, labelNames: [...OF_WORKLOAD, ...more], registers });
-  const counter = (name: string, help: string, more: readonly string[] = []) =>
-    new Counter({
-      name: `spotalis_${name}_total`,
-      help,
-      labelNames: [...OF_WORKLOAD, ...more],
-      registers,
-    });
-
-  const actual = gauge("workload_replicas", "Replicas that have a node, by its class.", [
-    "replica_type",
-  ]);
-  const desired = gauge("workload_desired_replicas", "Replicas that there are to be, by class.", [
-    "replica_type",
-  ]);
-  const floor = gauge(
-    "workload_floor_replicas",
-    "Replicas that are to run on-demand at least, whatever the share.",
-  );
-  const pending = gauge(
-    "pending_seconds",
-    "For how long the replica that waits for the longest has found no node; 0: none waits.",
-  );
-  const reconciles = counter("reconciliations", "Reconciles of workloads, by action and result.", [
-    "action",
-    "result",
-  ]);
-  const errors = counter(
-    "reconciliation_errors",
-    "Reconciles that failed, or met invalid annotations.",
-  );
-  const blocked = counter(
-    "rebalancing_blocked_by_pdb",
-    "Reconciles in which a PodDisruptionBudget blocked an eviction.",
-  );
-  const fallbacks = counter("fallbacks", "Shortages of spot nodes.");
-  const durations = new Histogram({
-    name: "spotalis_reconciliation_duration_seconds",
-    help: "Time of one reconcile of a workload, including requests.",
-    buckets: RECONCILE_BUCKETS,
-    registers,
-  });
-  const leader = new Gauge({
-    name: "spotalis_leader_election_status",
-    help: "1 while this replica is the one that moves pods.",
-    registers,
-  });
+  const workloads = workloadMetrics(registry);
+  const { actual, desired, floor, pending, reconciles, errors, blocked, fallbacks } = workloads;
+  const { durations, leader, requests, mutations, admissions } = replicaMetrics(registry);
+  const { labelled, remove, removeAll } = createSeriesIndex();
   leader.set(0);
-  const requests = new Counter({
-    name: "spotalis_webhook_requests_total",
-    help: "New pods of controllers, by result; all were admitted.",
-    labelNames: ["operation", "resource_kind", "result"],
-    registers,
-  });
-  const mutations = new Counter({
-    name: "spotalis_webhook_mutations_total",
-    help: "Pods that were sent to nodes of a class.",
-    labelNames: ["replica_type"],
-    registers,
-  });
-  const admissions = new Histogram({
-    name: "spotalis_webhook_request_duration_seconds",
-    help: "Time of the decision about a pod that is made.",
-    buckets: ADMISSION_BUCKETS,
-    registers,
-  });
-
-  /** By workload: the labels of its series as JSON, by metric. */
-  const all = new Map<string, Map<Series, Set<string>>>();
-
-  /** The labels of a series, which is noted as one of the workload's. */
-  function noted(subject: PlacementSubject, metric: Series, more: Labels = {}): Labels {
-    const labels = { ...labelsOf(subject), ...more };
-    const series = all.get(keyOf(subject)) ?? new Map<Series, Set<string>>();
-    all.set(keyOf(subject), series);
-    series.set(metric, (series.get(metric) ?? new Set()).add(JSON.stringify(labels)));
-    return labels;
-  }
-
-  /** Removes the workload's series of these metrics. */
-  function remove(subject: PlacementSubject, metrics: Iterable<Series>): void {
-    const series = all.get(keyOf(subject));
-    for (const metric of metrics) {
-      for (const labels of series?.get(metric) ?? []) metric.remove(JSON.parse(labels));
-      series?.delete(metric);
-    }
-  }
-
   return {
     admitted({ result, class: to, tookMs }) {
       requests.inc({ operation: "CREATE", resource_kind: "Pod", result });
@@ -122,31 +39,131 @@ export function createPlacementMetrics(registry: Registry): Required<PlacementOb
     leads: (isLeader) => leader.set(isLeader ? 1 : 0),
     reconciled(subject, { tookMs, action, result, replicas }) {
       durations.observe(tookMs / 1000);
-      reconciles.inc(noted(subject, reconciles, { action, result }));
-      if (result === "failed") errors.inc(noted(subject, errors));
+      reconciles.inc(labelled(subject, reconciles, { action, result }));
+      if (result === "failed") errors.inc(labelled(subject, errors));
       // The last known values would stay for ever, and cause alerts.
       if (replicas === undefined) return remove(subject, [actual, desired, floor, pending]);
-      for (const one of ["spot", "on-demand"] as const) {
+      for (const one of NODE_CLASSES) {
         const more = { replica_type: one };
-        actual.set(noted(subject, actual, more), replicas.actual[one]);
-        desired.set(noted(subject, desired, more), replicas.desired[one]);
+        actual.set(labelled(subject, actual, more), replicas.actual[one]);
+        desired.set(labelled(subject, desired, more), replicas.desired[one]);
       }
-      floor.set(noted(subject, floor), replicas.floor);
-      pending.set(noted(subject, pending), replicas.pendingMs / 1000);
+      floor.set(labelled(subject, floor), replicas.floor);
+      pending.set(labelled(subject, pending), replicas.pendingMs / 1000);
     },
-    blocked: (subject) => blocked.inc(noted(subject, blocked)),
-    fellBack: (subject) => fallbacks.inc(noted(subject, fallbacks)),
-    removed(subject) {
-      remove(subject, [...all.get(keyOf(subject))?.keys() ?? []]);
-      all.delete(keyOf(subject));
-    },
+    blocked: (subject) => blocked.inc(labelled(subject, blocked)),
+    fellBack: (subject) => fallbacks.inc(labelled(subject, fallbacks)),
+    removed: removeAll,
   };
 }
 
-function labelsOf({ kind, namespace, name }: PlacementSubject): Labels {
-  return { namespace, workload: name, workload_type: kind.toLowerCase() };
-}
+/** Metrics with series per workload. */
+const workloadMetrics = (registry: Registry) => {
+  const options = (name: string, help: string, more: readonly string[]) => ({
+    name: `spotalis_${name}`,
+    help,
+    labelNames: [...OF_WORKLOAD, ...more],
+    registers: [registry],
+  });
+  const gauge = (name: string, help: string, ...more: readonly string[]) =>
+    new Gauge(options(name, help, more));
+  const counter = (name: string, help: string, ...more: readonly string[]) =>
+    new Counter(options(`${name}_total`, help, more));
+  return {
+    actual: gauge("workload_replicas", "Replicas that have a node, by its class.", "replica_type"),
+    desired: gauge(
+      "workload_desired_replicas",
+      "Replicas that there are to be, by class.",
+      "replica_type",
+    ),
+    floor: gauge(
+      "workload_floor_replicas",
+      "Replicas that are to run on-demand at least, whatever the share.",
+    ),
+    pending: gauge(
+      "pending_seconds",
+      "For how long the replica that waits for the longest has found no node; 0: none waits.",
+    ),
+    reconciles: counter(
+      "reconciliations",
+      "Reconciles of workloads, by action and result.",
+      "action",
+      "result",
+    ),
+    errors: counter("reconciliation_errors", "Reconciles that failed, or met invalid annotations."),
+    blocked: counter(
+      "rebalancing_blocked_by_pdb",
+      "Reconciles in which a PodDisruptionBudget blocked an eviction.",
+    ),
+    fallbacks: counter("fallbacks", "Shortages of spot nodes."),
+  };
+};
 
-function keyOf({ kind, namespace, name }: PlacementSubject): string {
-  return `${kind}/${namespace}/${name}`;
-}
+/** Metrics of this replica of the controller. */
+const replicaMetrics = (registry: Registry) => {
+  const registers = [registry];
+  return {
+    durations: new Histogram({
+      name: "spotalis_reconciliation_duration_seconds",
+      help: "Time of one reconcile of a workload, including requests.",
+      buckets: RECONCILE_BUCKETS,
+      registers,
+    }),
+    leader: new Gauge({
+      name: "spotalis_leader_election_status",
+      help: "1 while this replica is the one that moves pods.",
+      registers,
+    }),
+    requests: new Counter({
+      name: "spotalis_webhook_requests_total",
+      help: "New pods of controllers, by result; all were admitted.",
+      labelNames: ["operation", "resource_kind", "result"],
+      registers,
+    }),
+    mutations: new Counter({
+      name: "spotalis_webhook_mutations_total",
+      help: "Pods that were sent to nodes of a class.",
+      labelNames: ["replica_type"],
+      registers,
+    }),
+    admissions: new Histogram({
+      name: "spotalis_webhook_request_duration_seconds",
+      help: "Time of the decision about a pod that is made.",
+      buckets: ADMISSION_BUCKETS,
+      registers,
+    }),
+  };
+};
+
+/** Which series each workload has, so that they can be removed. */
+const createSeriesIndex = () => {
+  /** By workload: the labels of its series as JSON, by metric. */
+  const all = new Map<string, Map<Series, Set<string>>>();
+
+  /** The labels of a series, which is noted as one of the workload's. */
+  function labelled(subject: PlacementSubject, metric: Series, more: Labels = {}): Labels {
+    const { kind, namespace, name } = subject;
+    const labels = { namespace, workload: name, workload_type: kind.toLowerCase(), ...more };
+    const key = placementKey(kind, subject);
+    const series = all.get(key) ?? new Map<Series, Set<string>>();
+    all.set(key, series);
+    series.set(metric, (series.get(metric) ?? new Set()).add(JSON.stringify(labels)));
+    return labels;
+  }
+
+  function remove(subject: PlacementSubject, metrics: Iterable<Series>): void {
+    const series = all.get(placementKey(subject.kind, subject));
+    for (const metric of metrics) {
+      for (const labels of series?.get(metric) ?? []) metric.remove(JSON.parse(labels));
+      series?.delete(metric);
+    }
+  }
+
+  function removeAll(subject: PlacementSubject): void {
+    const key = placementKey(subject.kind, subject);
+    remove(subject, [...all.get(key)?.keys() ?? []]);
+    all.delete(key);
+  }
+
+  return { labelled, remove, removeAll };
+};

@@ -74,12 +74,9 @@ pure(
     const [first, ...others] = placedPods({ spot: 2 }, departs);
     assert.ok(first !== undefined);
     const pods = [{ ...first, pinned: "an annotation" }, ...others];
-    assert.deepEqual(
-      decide(snapshot({ pods }), CONFIG).departing.map(({ pod, why }) => [pod.name, why]),
-      [
-        ["web-spot-x2", "from a node that is about to go (taint x)"],
-      ],
-    );
+    const [only, ...more] = decide(snapshot({ pods }), CONFIG).departing;
+    assert.deepEqual([only?.pod.name, more], ["web-spot-x2", []]);
+    assert.match(only?.why ?? "", /\(taint x\)$/);
     const paused = { ...SPEC, paused: true };
     assert.deepEqual(decide(snapshot({ pods, spec: paused }), CONFIG).departing, []);
   },

@@ -73,50 +73,7 @@ const EMPTY = JSON.stringify({});
 export function createPlacementState(
   { store, clock, log }: PlacementStateParts,
 ): PlacementState {
-  const namespaces = new Map<string, NamespaceState>();
-
-  function stateOf(namespace: string): NamespaceState {
-    const state = namespaces.get(namespace) ?? { entries: new Map(), stored: EMPTY };
-    namespaces.set(namespace, state);
-    return state;
-  }
-
-  async function read(signal: AbortSignal): Promise<void> {
-    for (const { name, data } of await store.list(signal)) {
-      if (!name.startsWith(MEMORY_CONFIG_MAP_PREFIX)) continue;
-      const state = stateOf(name.slice(MEMORY_CONFIG_MAP_PREFIX.length));
-      for (const [key, text] of Object.entries(data)) state.entries.set(key, text);
-      // A ConfigMap without entries must be deleted.
-      state.stored = state.entries.size === 0 ? undefined : JSON.stringify(dataOf(state.entries));
-    }
-  }
-
-  async function write(namespace: string, signal: AbortSignal): Promise<void> {
-    const state = stateOf(namespace);
-    const data = dataOf(state.entries);
-    const text = JSON.stringify(data);
-    if (state.stored === text) return;
-    const name = memoryConfigMap(namespace);
-    // Unknown until the server has answered.
-    state.stored = undefined;
-    if (text === EMPTY) await store.remove(name, signal);
-    else await store.apply({ name, data }, signal);
-    state.stored = text;
-  }
-
-  /** Writes one after the other: an older write that is late must not overwrite a newer one. */
-  function save(namespace: string, signal: AbortSignal): Promise<void> {
-    const state = stateOf(namespace);
-    state.next ??= (async () => {
-      // The caller of that write receives its failure.
-      await state.running?.catch(() => {});
-      state.next = undefined;
-      state.running = write(namespace, signal);
-      await state.running;
-    })();
-    return state.next;
-  }
-
+  const { namespaces, stateOf, read, save } = createNamespaceStates(store);
   return {
     async load(signal) {
       const backoff = createBackoff({ maxMs: LONGEST_WAIT_MS });
@@ -161,6 +118,55 @@ export function createPlacementState(
     },
   };
 }
+
+/** Reads and writes the ConfigMaps. */
+const createNamespaceStates = (store: CheckpointStore) => {
+  const namespaces = new Map<string, NamespaceState>();
+
+  function stateOf(namespace: string): NamespaceState {
+    const state = namespaces.get(namespace) ?? { entries: new Map(), stored: EMPTY };
+    namespaces.set(namespace, state);
+    return state;
+  }
+
+  async function read(signal: AbortSignal): Promise<void> {
+    for (const { name, data } of await store.list(signal)) {
+      if (!name.startsWith(MEMORY_CONFIG_MAP_PREFIX)) continue;
+      const state = stateOf(name.slice(MEMORY_CONFIG_MAP_PREFIX.length));
+      for (const [key, text] of Object.entries(data)) state.entries.set(key, text);
+      // A ConfigMap without entries must be deleted.
+      state.stored = state.entries.size === 0 ? undefined : JSON.stringify(dataOf(state.entries));
+    }
+  }
+
+  async function write(namespace: string, signal: AbortSignal): Promise<void> {
+    const state = stateOf(namespace);
+    const data = dataOf(state.entries);
+    const text = JSON.stringify(data);
+    if (state.stored === text) return;
+    const name = memoryConfigMap(namespace);
+    // Unknown until the server has answered.
+    state.stored = undefined;
+    if (text === EMPTY) await store.remove(name, signal);
+    else await store.apply({ name, data }, signal);
+    state.stored = text;
+  }
+
+  /** Writes one after the other: an older write that is late must not overwrite a newer one. */
+  function save(namespace: string, signal: AbortSignal): Promise<void> {
+    const state = stateOf(namespace);
+    state.next ??= (async () => {
+      // The caller of that write receives its failure.
+      await state.running?.catch(() => {});
+      state.next = undefined;
+      state.running = write(namespace, signal);
+      await state.running;
+    })();
+    return state.next;
+  }
+
+  return { namespaces, stateOf, read, save };
+};
 
 /** Sorted, so that equal entries have equal JSON. */
 function dataOf(entries: ReadonlyMap<string, string>): Readonly<Record<string, string>> {
