@@ -71,7 +71,7 @@ export function createPlacementReporter(
   const observed = new Map<string, PlacementSubject>();
 
   function observe(subject: PlacementSubject, report: ReconcileReport): void {
-    observed.set(placementKey(subject.kind, subject), subject);
+    observed.set(placementKey(subject), subject);
     observer?.reconciled?.(subject, report);
   }
 
@@ -86,7 +86,7 @@ export function createPlacementReporter(
     ineligible(target, { reason, message }, { tookMs }) {
       const fault = reason === "ConfigurationError" ? message : undefined;
       reporter.ineligible(target, fault);
-      if (fault === undefined) unobserve(placementKey(target.kind, target));
+      if (fault === undefined) unobserve(placementKey(target));
       else observe(subjectOf(target), { tookMs, action: reason, result: "failed" });
     },
     reconciled(target, result, { tookMs }) {
@@ -117,7 +117,7 @@ const createEventReporter = (events: PlacementEvents) => {
   const reported = new Map<string, Reported>();
 
   function reportedOf(target: PlacementTarget): Reported {
-    const key = placementKey(target.kind, target);
+    const key = placementKey(target);
     const known = reported.get(key);
     const last = known?.uid === target.uid ? known : { uid: target.uid, isMoving: false };
     reported.set(key, last);

@@ -133,7 +133,10 @@ async function reconcile(
     reporter.ineligible(target, answer, took());
     return {};
   }
-  const result = await placeWorkload({ workload, replicas, spec: answer.spec }, { parts, signal });
+  const result = await placeWorkload({ target, workload, replicas, spec: answer.spec }, {
+    parts,
+    signal,
+  });
   reporter.reconciled(target, result, took());
   if (result.failure !== undefined) throw result.failure;
   const { requeueAfterMs } = result;
@@ -150,7 +153,7 @@ async function resync(
       const prefix = memoryKey(kind, "");
       const name = memoryName.slice(prefix.length);
       return memoryName.startsWith(prefix) &&
-        workloadUnder(placementKey(kind, { namespace, name }), caches) !== undefined;
+        workloadUnder(placementKey({ kind, namespace, name }), caches) !== undefined;
     });
   while (!signal.aborted) {
     await clock.sleep(config.resyncPeriodMs, signal);

@@ -144,7 +144,7 @@ const createSeriesIndex = () => {
   function labelled(subject: PlacementSubject, metric: Series, more: Labels = {}): Labels {
     const { kind, namespace, name } = subject;
     const labels = { namespace, workload: name, workload_type: kind.toLowerCase(), ...more };
-    const key = placementKey(kind, subject);
+    const key = placementKey(subject);
     const series = all.get(key) ?? new Map<Series, Set<string>>();
     all.set(key, series);
     series.set(metric, (series.get(metric) ?? new Set()).add(JSON.stringify(labels)));
@@ -152,7 +152,7 @@ const createSeriesIndex = () => {
   }
 
   function remove(subject: PlacementSubject, metrics: Iterable<Series>): void {
-    const series = all.get(placementKey(subject.kind, subject));
+    const series = all.get(placementKey(subject));
     for (const metric of metrics) {
       for (const labels of series?.get(metric) ?? []) metric.remove(JSON.parse(labels));
       series?.delete(metric);
@@ -160,7 +160,7 @@ const createSeriesIndex = () => {
   }
 
   function removeAll(subject: PlacementSubject): void {
-    const key = placementKey(subject.kind, subject);
+    const key = placementKey(subject);
     remove(subject, [...all.get(key)?.keys() ?? []]);
     all.delete(key);
   }

@@ -68,10 +68,9 @@ export function createPlacement(
     );
   }
 
-  const shortageOf: ShortageOf = ({ kind, namespace, name, uid }) => {
+  const shortageOf: ShortageOf = (workload) => {
     const nowMs = clock.wall();
-    const memory = state?.memoryOf({ kind, metadata: { namespace, name, uid } }, nowMs);
-    return shortagePhase(memory?.shortage, nowMs);
+    return shortagePhase(state?.memoryOf(workload, nowMs).shortage, nowMs);
   };
 
   /** Resolves once new pods are decided about, if the webhook is on. */

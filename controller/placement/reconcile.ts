@@ -39,7 +39,13 @@ import {
 } from "../../shared/placement/workload_snapshot.ts";
 import { cachedObjects, type PlacementCaches } from "./caches.ts";
 import { EVICTED_FOR_MS, type EvictionLog } from "./evictions.ts";
-import type { DeletionCostWriter, EvictionAnswer, PodEvictor, ReconcileReport } from "./ports.ts";
+import type {
+  DeletionCostWriter,
+  EvictionAnswer,
+  PlacementTarget,
+  PodEvictor,
+  ReconcileReport,
+} from "./ports.ts";
 import type { PlacementState } from "./store.ts";
 import type { DepartureTimes } from "./watch.ts";
 
@@ -61,6 +67,7 @@ export interface ReconcileParts {
 
 /** A workload that takes part. */
 export interface EligibleWorkload {
+  readonly target: PlacementTarget;
   readonly workload: Workload;
   readonly replicas: ReplicaStatus;
   readonly spec: PlacementSpec;
@@ -142,7 +149,7 @@ export async function placeWorkload(
   const snapshot = takeSnapshot(eligible, parts);
   const plan = decide(snapshot, parts.config);
   // Before the first await: the webhook places the replacements of evicted pods by this memory.
-  if (plan.isMemoryNew) parts.state.remember(eligible.workload, plan.memory);
+  if (plan.isMemoryNew) parts.state.remember(eligible.target, plan.memory);
   const outcome = await act(plan, { snapshot, parts, signal });
   return resultOf(plan, { snapshot, parts, outcome });
 }
@@ -163,7 +170,7 @@ function takeSnapshot(
       const denial = evictions.denial(uid);
       return denial === undefined ? [] : [[uid, denial]];
     })),
-    memory: state.memoryOf(eligible.workload, nowMs),
+    memory: state.memoryOf(eligible.target, nowMs),
     evictionFromMs: nowMs + rate.wait(clock.monotonic()),
     nowMs,
   };
@@ -258,19 +265,19 @@ function isSameShortage(a: Shortage | undefined, b: Shortage | undefined): boole
 /** Carries out the plan, one action after the other. A failed action leaves the others; an abort ends them. */
 async function act(
   { departing, leftBehind, memory, isMemoryNew, move, costs }: PlacementPlan,
-  { snapshot: { workload, input, nowMs }, parts, signal }: {
+  { snapshot: { target, input, nowMs }, parts, signal }: {
     readonly snapshot: PlacementSnapshot;
     readonly parts: ReconcileParts;
     readonly signal: AbortSignal;
   },
 ): Promise<PlacementOutcome> {
   const { caches, config, state, rate, clock, permits } = parts;
-  const { namespace } = workload.metadata;
+  const { namespace } = target;
   const evictions: SentEviction[] = [];
   const failures: unknown[] = [];
 
   async function save(now: PlacementMemory): Promise<void> {
-    state.remember(workload, now);
+    state.remember(target, now);
     if (!config.readOnly) await state.save(namespace, signal);
   }
 

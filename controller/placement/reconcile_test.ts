@@ -12,6 +12,7 @@ const REPLICAS = { kind: "Deployment", replicas: 4, observed: true, present: 4 }
 
 function snapshot(changes: Partial<PlacementSnapshot> = {}): PlacementSnapshot {
   return {
+    target: { kind: "Deployment", namespace: "shop", name: "web", uid: "u1" },
     workload: sampleWorkload(),
     replicas: { ...REPLICAS, ready: 4, updated: 4 },
     spec: SPEC,

@@ -5,7 +5,6 @@
  * @module
  */
 import { ApiError } from "../../shared/api/api_error.ts";
-import type { Workload } from "../../shared/api/workload.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { createBackoff } from "../../shared/control/backoff.ts";
 import type { Log } from "../../shared/log.ts";
@@ -18,12 +17,7 @@ import {
   readMemory,
 } from "../../shared/placement/placement_memory.ts";
 import type { CheckpointStore } from "../rightsizing/sampler/ports.ts";
-
-/** Identifies a workload. */
-export interface StoredWorkload {
-  readonly kind: Workload["kind"];
-  readonly metadata: Pick<Workload["metadata"], "namespace" | "name" | "uid">;
-}
+import type { PlacementTarget } from "./ports.ts";
 
 /** The state of all workloads. */
 export interface PlacementState {
@@ -33,9 +27,9 @@ export interface PlacementState {
    */
   load(signal: AbortSignal): Promise<boolean>;
   /** The memory of the workload at a time, ms since 1970. */
-  memoryOf(workload: StoredWorkload, nowMs: number): PlacementMemory;
+  memoryOf(workload: PlacementTarget, nowMs: number): PlacementMemory;
   /** Sets the memory of the workload; `save` makes it outlive the process. */
-  remember(workload: StoredWorkload, memory: PlacementMemory): void;
+  remember(workload: PlacementTarget, memory: PlacementMemory): void;
   /** Resolves when all that is set in the namespace is written. Throws an `ApiError`. */
   save(namespace: string, signal: AbortSignal): Promise<void>;
   /**
@@ -94,11 +88,11 @@ export function createPlacementState(
       }
       return false;
     },
-    memoryOf({ kind, metadata: { namespace, name, uid } }, nowMs) {
+    memoryOf({ kind, namespace, name, uid }, nowMs) {
       const text = namespaces.get(namespace)?.entries.get(memoryKey(kind, name));
       return readMemory(text, { uid, nowMs });
     },
-    remember({ kind, metadata: { namespace, name, uid } }, memory) {
+    remember({ kind, namespace, name, uid }, memory) {
       const text = memoryText(memory, uid);
       const key = memoryKey(kind, name);
       if (text !== undefined) stateOf(namespace).entries.set(key, text);

@@ -4,14 +4,14 @@ import { silentLog } from "../../shared/log.ts";
 import { settleVirtually } from "../../tests/contract/settle_virtually.ts";
 import { keptCheckpoints } from "../../tests/fixtures/kept_checkpoints.ts";
 import { createVirtualClock } from "../../simulation/virtual_clock.ts";
-import { createPlacementState, type StoredWorkload } from "./store.ts";
+import type { PlacementTarget } from "./ports.ts";
+import { createPlacementState } from "./store.ts";
 
 const NOW_MS = Date.UTC(2026, 0, 1);
-const WEB: StoredWorkload = workload("web", "shop");
+const WEB = workload("web", "shop");
 
-function workload(name: string, namespace: string): StoredWorkload {
-  const metadata = { name, namespace, uid: `uid-${name}`, resourceVersion: "1", annotations: {} };
-  return { kind: "Deployment", metadata };
+function workload(name: string, namespace: string): PlacementTarget {
+  return { kind: "Deployment", namespace, name, uid: `uid-${name}` };
 }
 
 function stage() {
@@ -35,7 +35,7 @@ Deno.test("createPlacementState() reads what an earlier process saved, and nothi
   await next.load(signal);
   assert.deepEqual(next.memoryOf(WEB, NOW_MS), { lastMoveAtMs: NOW_MS });
   assert.deepEqual(next.memoryOf(db, NOW_MS), {});
-  const reborn = { ...WEB, metadata: { ...WEB.metadata, uid: "another" } };
+  const reborn = { ...WEB, uid: "another" };
   assert.deepEqual(next.memoryOf(reborn, NOW_MS), {});
 });
 

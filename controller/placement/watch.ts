@@ -5,11 +5,11 @@
  */
 import type { PodOwner } from "../../shared/api/pod.ts";
 import type { PlacementConfig } from "../../shared/placement/config.ts";
-import type { PlacedKind } from "../../shared/placement/eligibility.ts";
 import { nodeClassOf } from "../../shared/placement/node_classes.ts";
 import { departureOf } from "../../shared/placement/node_departure.ts";
 import { podsOnNode } from "../allocation/caches.ts";
 import type { PlacementCaches } from "./caches.ts";
+import type { PlacementSubject } from "./ports.ts";
 
 /** What is watched, and what is called. */
 export interface WatchParts {
@@ -22,10 +22,7 @@ export interface WatchParts {
 }
 
 /** A workload's key. */
-export function placementKey(
-  kind: PlacedKind,
-  { namespace, name }: { readonly namespace: string; readonly name: string },
-): string {
+export function placementKey({ kind, namespace, name }: PlacementSubject): string {
   return `${kind}/${namespace}/${name}`;
 }
 
@@ -33,8 +30,12 @@ export function placementKey(
 export function* allPlacementKeys(
   { deployments, statefulSets }: Pick<PlacementCaches, "deployments" | "statefulSets">,
 ): Iterable<string> {
-  for (const { metadata } of deployments.all()) yield placementKey("Deployment", metadata);
-  for (const { metadata } of statefulSets.all()) yield placementKey("StatefulSet", metadata);
+  for (const { metadata: { namespace, name } } of deployments.all()) {
+    yield placementKey({ kind: "Deployment", namespace, name });
+  }
+  for (const { metadata: { namespace, name } } of statefulSets.all()) {
+    yield placementKey({ kind: "StatefulSet", namespace, name });
+  }
 }
 
 /**
@@ -47,13 +48,10 @@ export function watchWorkloads({ caches, config, wake, onNode }: WatchParts): ()
   const known = new Map<string, string>();
 
   function wakeOwner(namespace: string, owner: PodOwner | undefined): void {
-    if (owner?.kind === "StatefulSet") {
-      wake(placementKey("StatefulSet", { namespace, name: owner.name }));
-    }
+    if (owner?.kind === "StatefulSet") wake(`StatefulSet/${namespace}/${owner.name}`);
     if (owner?.kind !== "ReplicaSet") return;
-    const set = replicaSets.get(`${namespace}/${owner.name}`);
-    if (set?.deployment === undefined || set.metadata.uid !== owner.uid) return;
-    wake(placementKey("Deployment", { namespace, name: set.deployment.name }));
+    const key = `${namespace}/${owner.name}`;
+    if (replicaSets.get(key)?.metadata.uid === owner.uid) wakeOfReplicaSet(key);
   }
 
   function wakeOfPod(key: string): void {
@@ -83,7 +81,7 @@ export function watchWorkloads({ caches, config, wake, onNode }: WatchParts): ()
   function wakeOfReplicaSet(key: string): void {
     const set = replicaSets.get(key);
     if (set?.deployment === undefined) return;
-    wake(placementKey("Deployment", { ...set.metadata, name: set.deployment.name }));
+    wake(`Deployment/${set.metadata.namespace}/${set.deployment.name}`);
   }
 
   const ends = [

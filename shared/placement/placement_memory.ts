@@ -4,7 +4,7 @@
  * @module
  */
 import * as z from "zod";
-import type { Workload } from "../api/workload.ts";
+import type { PlacedKind } from "./eligibility.ts";
 import type { IneffectiveMoves } from "./move_cooldown.ts";
 import type { Shortage } from "./shortage.ts";
 
@@ -52,7 +52,7 @@ export function memoryConfigMap(namespace: string): string {
 }
 
 /** The key of a workload's entry: at most 253 characters, as a Deployment's name leaves room for a hash. */
-export function memoryKey(kind: Workload["kind"], name: string): string {
+export function memoryKey(kind: PlacedKind, name: string): string {
   return `${kind}.${name}`;
 }
 
