@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
-import { otherClass } from "./node_classes.ts";
-import { floorOf, misplaced, nextClass, ordinalClass, ordinalOf, splitReplicas } from "./split.ts";
+import {
+  floorOf,
+  misplaced,
+  misplacedCount,
+  nextClass,
+  ordinalClass,
+  ordinalOf,
+  splitReplicas,
+} from "./split.ts";
 import { placedPod, placedPods } from "../../tests/fixtures/placed_pods.ts";
 import type { PlacedPod } from "./placed_pod.ts";
 
@@ -18,42 +25,22 @@ const EXAMPLES = [
   [100, 0, 70, 70, 30],
 ] as const;
 
-Deno.test({
-  name: "splitReplicas() divides as in the examples",
-  permissions: "none",
-  fn() {
-    for (const [replicas, minOnDemand, spotPercentage, spot, onDemand] of EXAMPLES) {
-      assert.deepEqual(
-        splitReplicas(replicas, { spotPercentage, minOnDemand }),
-        { spot, "on-demand": onDemand },
-        `${replicas} replicas, floor ${minOnDemand}, ${spotPercentage} %`,
-      );
-      assert.ok(floorOf(replicas, { spotPercentage, minOnDemand }) <= onDemand);
-    }
-  },
-});
-
-Deno.test({
-  name: "floorOf() is the floor, and never more than there are replicas",
-  permissions: "none",
-  fn() {
-    const spec = { spotPercentage: 50, minOnDemand: 3 };
-    assert.deepEqual([0, 2, 3, 10].map((replicas) => floorOf(replicas, spec)), [0, 2, 3, 3]);
-  },
-});
-
-Deno.test({
-  name: "otherClass() is the other one",
-  permissions: "none",
-  fn() {
-    assert.equal(otherClass("spot"), "on-demand");
-    assert.equal(otherClass("on-demand"), "spot");
-  },
-});
-
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
+
+test("splitReplicas() divides as in the examples, and floorOf() is at most all replicas", () => {
+  for (const [replicas, minOnDemand, spotPercentage, spot, onDemand] of EXAMPLES) {
+    const spec = { spotPercentage, minOnDemand };
+    const name = `${replicas} replicas, floor ${minOnDemand}, ${spotPercentage} %`;
+    assert.deepEqual(splitReplicas(replicas, spec), { spot, "on-demand": onDemand }, name);
+    assert.ok(floorOf(replicas, spec) <= onDemand, name);
+  }
+  const floors = [0, 2, 3, 10].map((replicas) =>
+    floorOf(replicas, { spotPercentage: 50, minOnDemand: 3 })
+  );
+  assert.deepEqual(floors, [0, 2, 3, 3]);
+});
 
 const SPEC = { spotPercentage: 70, minOnDemand: 2 } as const;
 
@@ -162,4 +149,20 @@ test("misplaced() has a StatefulSet's pods that are not where their ordinals are
   ]);
   const unready = pods.map((pod) => pod.name === "db-1" ? { ...pod, ready: false } : pod);
   assert.equal(movesOf(unready, "StatefulSet")[0], "db-1 to on-demand");
+});
+
+test("misplacedCount() is the number of moves that are left, by revision and by ordinal", () => {
+  const spec = { spotPercentage: 50, minOnDemand: 0 };
+  const options = { kind: "Deployment" as const, replicas: 4, spec };
+  assert.equal(misplacedCount(placedPods({ spot: 4 }), options), 2);
+  assert.equal(misplacedCount(placedPods({ spot: 2, "on-demand": 2 }), options), 0);
+  assert.equal(misplacedCount(placedPods({ spot: 4 }, { gone: true }), options), 0);
+  const old = placedPods({ spot: 2 }, { revision: "r0" });
+  assert.equal(misplacedCount([...placedPods({ "on-demand": 2 }), ...old], options), 2);
+  const ordinals = placedPods({ spot: 1, "on-demand": 3 }).map((pod, ordinal) => ({
+    ...pod,
+    name: `db-${ordinal}`,
+  }));
+  // 0 and 1 are to be on-demand, 2 and 3 on spot.
+  assert.equal(misplacedCount(ordinals, { ...options, kind: "StatefulSet" }), 3);
 });
