@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { silentLog } from "../../shared/log.ts";
 import { NODE_CLASS_PRESETS } from "../../shared/placement/node_classes.ts";
-import type { NodeTerm } from "../../shared/placement/node_constraints.ts";
+import type { NodeTerm } from "../../shared/api/node.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { cacheSources } from "../../simulation/api/cache_sources.ts";
 import { createSimulatedAPI } from "../../simulation/api/simulated_api.ts";

@@ -20,6 +20,19 @@ export interface NodeTaint {
   readonly effect: string;
 }
 
+/** One expression of a node selector, as `v1.NodeSelectorRequirement`. */
+export interface NodeRequirement {
+  readonly key: string;
+  readonly operator: "In" | "NotIn" | "Exists" | "DoesNotExist" | "Gt" | "Lt";
+  readonly values: readonly string[];
+}
+
+/** One term: all its expressions must hold. */
+export type NodeTerm = readonly NodeRequirement[];
+
+/** The label that identifies a node. */
+export const HOSTNAME = "kubernetes.io/hostname";
+
 /** The trimmed node. */
 export interface Node extends ApiObject {
   /** `status.allocatable.cpu`, millicores. */

@@ -4,7 +4,7 @@
  * @module
  */
 import type { ApiObject } from "../control/list_watch.ts";
-import type { NodeTerm } from "../placement/node_constraints.ts";
+import type { NodeTerm } from "./node.ts";
 
 /** The trimmed volume. */
 export interface PersistentVolume extends ApiObject {

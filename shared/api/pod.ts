@@ -4,7 +4,7 @@
  * @module
  */
 import type { ApiObject } from "../control/list_watch.ts";
-import type { NodeTerm } from "../placement/node_constraints.ts";
+import type { NodeTerm } from "./node.ts";
 
 /** Quality-of-service class, as the API server computed it. */
 export type QOSClass = "Guaranteed" | "Burstable" | "BestEffort";

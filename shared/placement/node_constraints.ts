@@ -6,7 +6,7 @@
  */
 import type { SentObject } from "../admission/admission_review.ts";
 import { isMembers, membersOf, textIn, textsIn } from "../admission/sent_members.ts";
-import type { Node } from "../api/node.ts";
+import { HOSTNAME, type Node, type NodeRequirement, type NodeTerm } from "../api/node.ts";
 import type { PersistentVolume } from "../api/persistent_volume.ts";
 import { type Labels, labelsMatch } from "../rightsizing/label_match.ts";
 import type { LabelRequirement } from "../rightsizing/policy_spec.ts";
@@ -18,16 +18,6 @@ import {
   nodeClassOf,
   selectorOf,
 } from "./node_classes.ts";
-
-/** One expression of a node selector, as `v1.NodeSelectorRequirement`. */
-export interface NodeRequirement {
-  readonly key: string;
-  readonly operator: LabelRequirement["operator"] | "Gt" | "Lt";
-  readonly values: readonly string[];
-}
-
-/** One term: all its expressions must hold. */
-export type NodeTerm = readonly NodeRequirement[];
 
 /** A constraint on the nodes of a pod. */
 export interface NodeConstraint {
@@ -60,9 +50,6 @@ export interface KnownNodes {
   /** The class of all nodes with this label; undefined if there are none, or of both classes. */
   poolClass(key: string, value: string): NodeClass | undefined;
 }
-
-/** The label that identifies a node. */
-export const HOSTNAME = "kubernetes.io/hostname";
 
 /**
  * Labels of groups whose nodes are all of one class: EKS' managed node groups, GKE's and AKS' node pools.

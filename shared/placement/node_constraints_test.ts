@@ -6,12 +6,12 @@ import {
   type KnownNodes,
   knownNodes,
   namesClass,
-  type NodeRequirement,
   pinnedBy,
   selectorConstraints,
   sentNodeConstraints,
   volumeConstraints,
 } from "./node_constraints.ts";
+import type { NodeRequirement } from "../api/node.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });

@@ -40,7 +40,8 @@ export interface ShortageInput {
   readonly nowMs: number;
 }
 
-interface ShortageAt {
+/** A shortage at a time, ms since 1970. */
+export interface ShortageAt {
   readonly shortage: Shortage | undefined;
   readonly nowMs: number;
 }

@@ -3,13 +3,14 @@
  *
  * @module
  */
-import { type Node, NODE_PRESSURES } from "../../../shared/api/node.ts";
-import type { PersistentVolume } from "../../../shared/api/persistent_volume.ts";
 import {
   HOSTNAME,
+  type Node,
+  NODE_PRESSURES,
   type NodeRequirement,
   type NodeTerm,
-} from "../../../shared/placement/node_constraints.ts";
+} from "../../../shared/api/node.ts";
+import type { PersistentVolume } from "../../../shared/api/persistent_volume.ts";
 import { type KubeConnection, resourcePath } from "../client/connection.ts";
 import { present, someOf } from "../client/json_fields.ts";
 import { listWatchOf, type OpenListWatch } from "../client/list_watch.ts";
