@@ -9,8 +9,7 @@ import { createMemoryTree } from "../tests/fixtures/memory_tree.ts";
 import { boundedAllocation, sampleBounds } from "../tests/fixtures/sample_participants.ts";
 import { runHeartbeat } from "./reporting/heartbeat.ts";
 import { createLatestRound } from "./reporting/node_view.ts";
-import { sampleOnce } from "./sampling/sample_once.ts";
-import { nodeTable } from "./sampling/sample_once.ts";
+import { nodeTable, sampleOnce } from "./sampling/sample_once.ts";
 import { createParticipantIndex } from "./market/participants.ts";
 
 function test(name: string, fn: () => Promise<void>): void {

@@ -30,7 +30,7 @@ import type { Clock } from "../shared/clock.ts";
 import type { Log } from "../shared/log.ts";
 import type { Random } from "../shared/random.ts";
 import { LEADER_LEASE } from "./leader_lease.ts";
-import { connectPlacementAPI } from "./placement/connect_placement.ts";
+import { connectPlacementAPI } from "./placement/connect.ts";
 import { connectRightsizingAPI } from "./rightsizing/connect_rightsizing.ts";
 import type { ControllerAPI } from "./run_controller.ts";
 import type { ControllerSettings } from "./settings.ts";

@@ -21,9 +21,9 @@ import { createCaches, namedCaches } from "./allocation/caches.ts";
 import { connectControllerAPI } from "./controller_api.ts";
 import { createLiveSettings, warnOfOverridden } from "./live_settings.ts";
 import { createControllerMetrics } from "./metrics.ts";
-import { placementConfig } from "../shared/placement/settings/placement_config.ts";
+import { placementConfig } from "../shared/placement/config.ts";
 import { createPlacement } from "./placement/placement.ts";
-import { createPlacementMetrics } from "./placement/placement_metrics.ts";
+import { createPlacementMetrics } from "./placement/metrics.ts";
 import { rightsizingConfig } from "./rightsizing/rightsizing_config.ts";
 import { createRightsizingMetrics } from "./rightsizing/rightsizing_metrics.ts";
 import { runController } from "./run_controller.ts";
@@ -91,7 +91,7 @@ async function main(): Promise<number> {
     random,
     log,
   });
-  const allCaches = [...namedCaches(caches), ...Object.entries(placement?.copies ?? {})];
+  const allCaches = [...namedCaches(caches), ...Object.entries(placement?.informers ?? {})];
   const metrics = createControllerMetrics(registry, {
     allocations: caches.allocations.all,
     synced: () => allCaches.map(([kind, { synced }]) => [kind, synced] as const),

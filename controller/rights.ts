@@ -4,7 +4,7 @@
  * @module
  */
 import { LEADER_LEASE } from "./leader_lease.ts";
-import { placementRights } from "./placement/placement_rights.ts";
+import { placementRights } from "./placement/connect.ts";
 import { rightsizingRights } from "./rightsizing/rightsizing_rights.ts";
 import type { AccessRight } from "./start_check.ts";
 

@@ -27,7 +27,7 @@ import type { LiveSettings } from "./live_settings.ts";
 import type { ControllerMetrics } from "./metrics.ts";
 import type { InstantQueries } from "./metrics_demand/ports.ts";
 import { reportOldKubelets } from "./old_kubelets.ts";
-import type { PlacementAPI } from "./placement/connect_placement.ts";
+import type { PlacementAPI } from "./placement/ports.ts";
 import type { Placement } from "./placement/placement.ts";
 import { controllerRights } from "./rights.ts";
 import { createCreationMutator } from "./rightsizing/creation_mutator.ts";
@@ -128,7 +128,7 @@ export async function runController(parts: ControllerParts, signal: AbortSignal)
     supervisor.supervise(`cache of ${name}`, informer.run(supervisor.signal));
   }
   const copies = rightsizingCopies(parts);
-  for (const [name, copy] of Object.entries({ ...copies, ...parts.placement?.copies })) {
+  for (const [name, copy] of Object.entries({ ...copies, ...parts.placement?.informers })) {
     supervisor.supervise(`cache of ${name}`, copy.run(supervisor.signal));
   }
   supervisor.supervise("events", api.events.run(supervisor.signal));
@@ -234,7 +234,7 @@ function rightsizingCopies(
   const copies = createRightsizingCopies(api.rightsizing.sources, { clock, random, log });
   return placement === undefined
     ? copies
-    : { ...copies, replicaSets: placement.copies.replicaSets };
+    : { ...copies, replicaSets: placement.informers.replicaSets };
 }
 
 /**

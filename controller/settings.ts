@@ -25,8 +25,7 @@ import {
   wordsKind,
 } from "../shared/config/setting_kinds.ts";
 import { serverURLKind } from "../shared/config/server_url_kind.ts";
-import { placementFaults } from "../shared/placement/settings/placement_faults.ts";
-import { PLACEMENT_ROWS } from "../shared/placement/settings/placement_settings.ts";
+import { PLACEMENT_ROWS, placementFaults } from "../shared/placement/settings.ts";
 import { priorityTableKind } from "./allocation/bounds/priority_table_kind.ts";
 import { heartbeatFaults } from "./heartbeat_faults.ts";
 import { listenFaults } from "./listen_faults.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { parseAllDocuments } from "yaml";
-import { placementRights } from "../controller/placement/placement_rights.ts";
+import { placementRights } from "../controller/placement/connect.ts";
 import { controllerRights } from "../controller/rights.ts";
 import type { AccessRight } from "../controller/start_check.ts";
 

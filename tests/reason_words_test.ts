@@ -23,7 +23,7 @@ import {
   type ReasonWord,
 } from "../shared/api/reasons/reason_words.ts";
 import { podAllocationSchema } from "../shared/api/pod_allocation.ts";
-import type { GateAnswer } from "../shared/placement/placement_gate.ts";
+import type { Eligibility } from "../shared/placement/eligibility.ts";
 import type { MoveWait } from "../shared/placement/next_move.ts";
 import { MARKET_REASONS } from "../shared/api/reasons/market_reasons.ts";
 import type { GuardVerdict } from "../shared/rightsizing/guards/guard.ts";
@@ -59,7 +59,7 @@ Deno.test({
       readonly "decisions of rightsizing": Kind<ReasonOf<RightsizingDecision>>;
       readonly "failures of rightsizing": Kind<ApplyFailure["reason"]>;
       readonly "events of rightsizing": Kind<WorkloadEvent["reason"]>;
-      readonly "gate of placement": Kind<ReasonOf<GateAnswer>>;
+      readonly "gate of placement": Kind<ReasonOf<Eligibility>>;
       readonly "waits of placement": Kind<MoveWait["wait"]>;
       readonly "metric of resizes": Kind<Told<"resized">["reason"]>;
       readonly "metric of restores": Kind<Told<"restored">>;

@@ -10,12 +10,12 @@ import { podListWatch } from "../../adapters/kube/kinds/pods.ts";
 import { replicaSetListWatch, workloadListWatch } from "../../adapters/kube/kinds/workloads.ts";
 import { systemClock } from "../../adapters/system_clock.ts";
 import { createCaches } from "../../controller/allocation/caches.ts";
-import { createPlacementBook } from "../../controller/placement/placement_book.ts";
-import { createPlacementCopies } from "../../controller/placement/placement_copies.ts";
-import { runPlacementLoop } from "../../controller/placement/placement_loop.ts";
+import { createPlacementState } from "../../controller/placement/store.ts";
+import { createPlacementInformers } from "../../controller/placement/caches.ts";
+import { runPlacementLoop } from "../../controller/placement/loop.ts";
 import { silentLog } from "../../shared/log.ts";
 import { DEFAULT_DEPARTURE_SIGNS } from "../../shared/placement/node_departure.ts";
-import { NODE_CLASS_PRESETS } from "../../shared/placement/node_class_presets.ts";
+import { NODE_CLASS_PRESETS } from "../../shared/placement/node_classes.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { cacheSources } from "../../simulation/api/cache_sources.ts";
 import { createSimulatedAPI } from "../../simulation/api/simulated_api.ts";
@@ -24,7 +24,7 @@ import { serveObjects } from "./served_objects.ts";
 
 /** A loop under way. */
 export interface RunningPlacement extends AsyncDisposable {
-  /** Resolves when each workload was looked at. */
+  /** Resolves when each workload was reconciled at. */
   readonly synced: Promise<void>;
   /** Gives the Deployment another share; resolves with the time until a move was sent, ms. */
   change(index: number, share: number): Promise<number>;
@@ -40,7 +40,7 @@ export function startPlacement(size: ClusterSize): RunningPlacement {
   const end = new AbortController();
   const { signal } = end;
   const options = { clock: systemClock, random: seededRandom(7), log: silentLog };
-  const looked = new Set<string>();
+  const reconciled = new Set<string>();
   const moved = new Map<string, () => void>();
   const { promise: synced, resolve: whenSynced } = Promise.withResolvers<void>();
   // The kinds that placement does not read are never run.
@@ -54,7 +54,7 @@ export function startPlacement(size: ClusterSize): RunningPlacement {
       deployments: workloadListWatch(connection, { kind: "Deployment" }),
       statefulSets: workloadListWatch(connection, { kind: "StatefulSet" }),
     }, options),
-    ...createPlacementCopies({
+    ...createPlacementInformers({
       replicaSets: replicaSetListWatch(connection),
       budgets: podDisruptionBudgetListWatch(connection),
       volumes: persistentVolumeListWatch(connection),
@@ -73,7 +73,7 @@ export function startPlacement(size: ClusterSize): RunningPlacement {
     runPlacementLoop({
       ...options,
       caches,
-      book: createPlacementBook({ store, clock: systemClock, log: silentLog }),
+      state: createPlacementState({ store, clock: systemClock, log: silentLog }),
       evictor: {
         evict({ name }) {
           moved.get(name.split("-", 2).join("-"))?.();
@@ -83,9 +83,9 @@ export function startPlacement(size: ClusterSize): RunningPlacement {
       costs: { write: () => Promise.resolve(true) },
       events: { emit() {} },
       observer: {
-        looked({ name }) {
-          looked.add(name);
-          if (looked.size === size.workloads) whenSynced();
+        reconciled({ name }) {
+          reconciled.add(name);
+          if (reconciled.size === size.workloads) whenSynced();
         },
       },
       config: {

@@ -9,29 +9,29 @@ import { systemClock as clock } from "../../adapters/system_clock.ts";
 import { admissionRoutes } from "../../adapters/webhook/admission_routes.ts";
 import type { KeyedCertificate } from "../../adapters/webhook/certificate_maker.ts";
 import { serveWebhook } from "../../adapters/webhook/webhook_server.ts";
-import { createCopiedFacts } from "../../controller/placement/copied_facts.ts";
-import { createPlacementMutator } from "../../controller/placement/placement_mutator.ts";
-import { createPodCounter } from "../../controller/placement/pod_counter.ts";
+import { createWebhookView } from "../../controller/placement/caches.ts";
+import { createPlacementMutator } from "../../controller/placement/mutators.ts";
+import { createAdmissionDecider } from "../../controller/placement/admission.ts";
 import { silentLog as log } from "../../shared/log.ts";
 import {
-  handCopies,
+  manualCaches,
   PLACEMENT_RULES,
   webDeployment,
-} from "../../tests/fixtures/placement_copies.ts";
+} from "../../tests/fixtures/placement_caches.ts";
 import { memoryAfterGC } from "../rightsizing/watch_memory.ts";
 import type { FromLeader, ToLeader } from "./leader.ts";
 import { ROUTE } from "./load.ts";
 
 const send = (message: FromLeader): void => console.log(JSON.stringify(message));
-const copies = handCopies();
+const copies = manualCaches();
 
 async function start(certificate: KeyedCertificate): Promise<void> {
   const rules = () => PLACEMENT_RULES;
-  const facts = createCopiedFacts(copies, { rules });
-  const parts = { facts, rules, clock, log };
-  const counter = createPodCounter({ ...parts, shortageOf: () => "none" }, { settleMs: 0 });
-  const observer = { answered: () => {} };
-  const mutator = createPlacementMutator({ ...parts, counter, observer });
+  const view = createWebhookView(copies, { rules });
+  const parts = { view, rules, clock, log };
+  const decider = createAdmissionDecider({ ...parts, shortageOf: () => "none" }, { settleMs: 0 });
+  const observer = { admitted: () => {}, answered: () => {} };
+  const mutator = createPlacementMutator({ ...parts, decider, observer });
   const app = admissionRoutes({ routes: { [ROUTE]: [mutator] }, clock, log, observer });
   const { address } = await serveWebhook(app, { address: "127.0.0.1:0", certificate });
   send({ kind: "started", address });

@@ -18,7 +18,7 @@ import type {
 } from "../../shared/api/autoscalers.ts";
 import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
 import type { Clock } from "../../shared/clock.ts";
-import type { PlacedKind } from "../../shared/placement/placement_gate.ts";
+import type { PlacedKind } from "../../shared/placement/eligibility.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
 import type { NodeView } from "../../shared/view/node_view.ts";
 

@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
 import { silentLog } from "../../shared/log.ts";
 import { DEFAULT_DEPARTURE_SIGNS } from "../../shared/placement/node_departure.ts";
-import { NODE_CLASS_PRESETS } from "../../shared/placement/node_class_presets.ts";
+import { NODE_CLASS_PRESETS } from "../../shared/placement/node_classes.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { cacheSources } from "../../simulation/api/cache_sources.ts";
 import { createSimulatedAPI } from "../../simulation/api/simulated_api.ts";
 import { createVirtualClock } from "../../simulation/virtual_clock.ts";
 import { settleVirtually } from "../../tests/contract/settle_virtually.ts";
 import { keptCheckpoints } from "../../tests/fixtures/kept_checkpoints.ts";
-import { podRequest } from "../../tests/fixtures/placement_copies.ts";
+import { podRequest } from "../../tests/fixtures/placement_caches.ts";
 import { createCaches, namedCaches } from "../allocation/caches.ts";
 import { createPlacement, type PlacementParts } from "./placement.ts";
-import { placementRights } from "./placement_rights.ts";
+import { placementRights } from "./connect.ts";
 
 const CONFIG: PlacementParts["config"] = {
   scope: { ownNamespace: "mbcas-system" },
@@ -25,7 +25,7 @@ const CONFIG: PlacementParts["config"] = {
   shortage: {},
 };
 
-/** Placement on an empty server, whose copies run until the end. */
+/** Placement on an empty server, with informers that run until the end. */
 function stage({ webhook, observer }: Pick<PlacementParts, "webhook" | "observer">) {
   const clock = createVirtualClock({ wallStart: 0 });
   const warned: string[] = [];
@@ -53,7 +53,7 @@ function stage({ webhook, observer }: Pick<PlacementParts, "webhook" | "observer
   });
   const end = new AbortController();
   for (const [, copy] of namedCaches(caches)) void copy.run(end.signal);
-  for (const copy of Object.values(placement.copies)) void copy.run(end.signal);
+  for (const copy of Object.values(placement.informers)) void copy.run(end.signal);
   const running = placement.lead(end.signal);
   return {
     clock,
@@ -66,7 +66,7 @@ function stage({ webhook, observer }: Pick<PlacementParts, "webhook" | "observer
   };
 }
 
-Deno.test("createPlacement() begins anew after a failure, and ends with the term", async () => {
+Deno.test("createPlacement() restarts after a failure, and ends with the term", async () => {
   const leads: boolean[] = [];
   const { clock, stop, placement, warned } = stage({
     webhook: false,
@@ -88,7 +88,7 @@ Deno.test("createPlacement() decides about new pods only while it leads and has 
   const results: string[] = [];
   const { clock, placement, stop, warned } = stage({
     webhook: true,
-    observer: { answered: ({ result }) => void results.push(result) },
+    observer: { admitted: ({ result }) => void results.push(result) },
   });
   const signal = new AbortController().signal;
   const admit = async (): Promise<void> => {

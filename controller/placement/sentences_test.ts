@@ -1,29 +1,31 @@
 import { placedPod } from "../../tests/fixtures/placed_pods.ts";
+import { silentLog } from "../../shared/log.ts";
 import { assertSentences } from "../../tests/fixtures/assert_sentences.ts";
-import { handCopies, PLACEMENT_RULES } from "../../tests/fixtures/placement_copies.ts";
-import { sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
-import { createCopiedFacts } from "./copied_facts.ts";
-import type { PlacementPass } from "./place_workload.ts";
-import { createPlacementWarner } from "./placement_warner.ts";
-import { createToldPlacement } from "./told_placement.ts";
+import { manualCaches, PLACEMENT_RULES } from "../../tests/fixtures/placement_caches.ts";
+import { createWebhookView } from "./caches.ts";
+import type { PlacementResult } from "./reconcile.ts";
+import { createPlacementWarner } from "./mutators.ts";
+import { createPlacementReporter } from "./events.ts";
 
-/** Reason and message of the last event after these passes. */
-function eventAfter(...passes: readonly Partial<PlacementPass>[]): string {
+const WEB = { kind: "Deployment", namespace: "shop", name: "web", uid: "u1" } as const;
+
+/** Reason and message of the last event after these results. */
+function eventAfter(...results: readonly Partial<PlacementResult>[]): string {
   let last = "";
   const emit = ({ reason, message }: { reason: string; message: string }): void => {
     last = `${reason}: ${message}`;
   };
-  const { looked } = createToldPlacement({ emit }, () => "web");
+  const { reconciled } = createPlacementReporter({ events: { emit }, log: silentLog });
   const counts = { spot: 1, "on-demand": 2 };
-  for (const changes of passes) {
-    looked(sampleWorkload(), {
+  for (const changes of results) {
+    reconciled(WEB, {
       next: { wait: "AsWished", message: "" },
       evictions: [],
       shortage: { unplaced: [] },
       replicas: { actual: counts, desired: counts, floor: 0, pendingMs: 0 },
-      againInMs: Infinity,
+      requeueAfterMs: Infinity,
       ...changes,
-    });
+    }, { tookMs: 0 });
   }
   return last;
 }
@@ -70,7 +72,7 @@ Deno.test({
 
 Deno.test("sentences of warnings of placement", () => {
   const warner = createPlacementWarner({
-    facts: createCopiedFacts(handCopies(), { rules: () => PLACEMENT_RULES }),
+    view: createWebhookView(manualCaches(), { rules: () => PLACEMENT_RULES }),
     scope: () => PLACEMENT_RULES.scope,
   });
   const annotations = { "spotalis.io/enabled": "true", "spotalis.io/spot-percentage": "most" };

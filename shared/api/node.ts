@@ -4,7 +4,6 @@
  * @module
  */
 import type { ApiObject } from "./object.ts";
-import type { NodeTerm } from "../placement/bound_pod.ts";
 
 /** Conditions that each take some of the node's CPU out of the market. */
 export const NODE_PRESSURES = ["MemoryPressure", "DiskPressure", "PIDPressure"] as const;
@@ -20,6 +19,19 @@ export interface NodeTaint {
   /** For instance `NoSchedule`. */
   readonly effect: string;
 }
+
+/** One expression of a node selector, as `v1.NodeSelectorRequirement`. */
+export interface NodeRequirement {
+  readonly key: string;
+  readonly operator: "In" | "NotIn" | "Exists" | "DoesNotExist" | "Gt" | "Lt";
+  readonly values: readonly string[];
+}
+
+/** One term: all its expressions must hold. */
+export type NodeTerm = readonly NodeRequirement[];
+
+/** The label that identifies a node. */
+export const HOSTNAME = "kubernetes.io/hostname";
 
 /** The trimmed node. */
 export interface Node extends ApiObject {

@@ -4,7 +4,7 @@
  * @module
  */
 import type { ApiObject } from "./object.ts";
-import type { NodeTerm } from "../placement/bound_pod.ts";
+import type { NodeTerm } from "./node.ts";
 
 /** Quality-of-service class, as the API server computed it. */
 export type QOSClass = "Guaranteed" | "Burstable" | "BestEffort";

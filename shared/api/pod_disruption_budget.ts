@@ -4,14 +4,22 @@
  * @module
  */
 import type { ApiObject } from "./object.ts";
-import type { PodBudget } from "../placement/pod_budget.ts";
+import type { LabelSelector } from "../rightsizing/policy_spec.ts";
 
 /** The trimmed budget. */
-export interface PodDisruptionBudget extends ApiObject, Omit<PodBudget, "name"> {
+export interface PodDisruptionBudget extends ApiObject {
   readonly metadata: {
     readonly name: string;
     readonly namespace: string;
     readonly uid: string;
     readonly resourceVersion: string;
   };
+  /** Absent: it selects no pods. Without terms: all pods. */
+  readonly selector?: LabelSelector;
+  /** `status.disruptionsAllowed`. */
+  readonly disruptionsAllowed: number;
+  /** False while `status.observedGeneration` is behind: the server refuses evictions until then. */
+  readonly current: boolean;
+  /** True if pods that are not Ready may go: by `unhealthyPodEvictionPolicy`, or as enough are healthy. */
+  readonly freesUnready: boolean;
 }

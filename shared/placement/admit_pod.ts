@@ -1,40 +1,46 @@
 /**
- * One pod is being made: where does it go?
+ * The class of nodes for one pod that is being created.
  *
  * @module
  */
-import type { ShortagePhase } from "./shortage.ts";
 import { costOf } from "./deletion_cost.ts";
-import type { ClassCounts, NodeClass } from "./node_class.ts";
-import { nextClass, ordinalClass, ordinalOf, type PlacedWorkload } from "./next_class.ts";
+import type { ClassCounts, NodeClass } from "./node_classes.ts";
 import { countByClass, type PlacedPod } from "./placed_pod.ts";
 import {
   type AwaitedPod,
+  dropOldest,
   expire,
-  giveUpOldest,
+  type ObservedPod,
+  observePods,
   type Reservations,
   reserve,
   reservedByClass,
-  type SeenPod,
-  sight,
 } from "./reservations.ts";
-import { floorOf, type SplitWish } from "./split_replicas.ts";
+import type { ShortagePhase } from "./shortage.ts";
+import {
+  floorOf,
+  nextClass,
+  ordinalClass,
+  ordinalOf,
+  type PlacedWorkload,
+  type SplitSpec,
+} from "./split.ts";
 
-/** A pod that there is, as far as an admission looks at it. */
-export interface CountedPod extends SeenPod, Pick<PlacedPod, "gone" | "scheduled"> {}
+/** A pod in a cache, with the fields that admission counts. */
+export interface CountedPod extends ObservedPod, Pick<PlacedPod, "gone" | "scheduled"> {}
 
-/** What an admission looks at. */
-export interface AdmissionFacts {
+/** What the decision depends on. */
+export interface AdmissionInput {
   readonly workload: PlacedWorkload;
-  readonly wish: SplitWish;
-  /** All pods of the workload that are seen, of whatever revision. */
+  readonly spec: SplitSpec;
+  /** All pods of the workload, of all revisions. */
   readonly pods: readonly CountedPod[];
   readonly shortage: ShortagePhase;
-  /** The pod that is being made. */
+  /** The new pod. */
   readonly pod: AwaitedPod & { readonly revision: string };
-  /** The one class that the pod can run on, whatever is lacking; absent: either. */
+  /** The only class that the pod can run on; absent: both. */
   readonly only?: NodeClass;
-  /** True where the server only asks what would be: nothing is reserved. */
+  /** True: nothing is reserved. */
   readonly dryRun: boolean;
   readonly nowMs: number;
 }
@@ -42,41 +48,40 @@ export interface AdmissionFacts {
 /** Times, ms. */
 export interface AdmissionOptions {
   /**
-   * How long a reservation counts: longer than caches are behind, shorter than anybody waits for a pod.
+   * How long a reservation counts: longer than caches lag behind.
    *
    * @default {30000}
    */
   readonly reservedForMs?: number;
   /**
-   * How late the number of replicas may be seen: whoever makes more pods than that in so short a time may
-   * have lost none, but have been scaled up. The share is divided by that; the floor is filled all the same.
+   * How long the cached number of replicas may lag behind. More pods than replicas within this time may be
+   * a scale-up instead of failed creations: the split counts them, the floor does not.
    *
    * @default {2000}
    */
   readonly lateMs?: number;
 }
 
-/** What is answered, and the reservations from now on. */
+/** The decision, and the reservations from now on. */
 export interface PodAdmission {
   readonly class: NodeClass;
-  /** What the pod is made with, so that a scale-down a moment later chooses well; StatefulSets have none. */
+  /** Absent for a StatefulSet's pod. */
   readonly deletionCost?: number;
   readonly reservations: Reservations;
 }
 
 /**
- * The class of the pod, counting the pods of its revision and those under way. Asked again about the same
- * UID, it answers the same and reserves nothing more. Callers must not ask twice at the same time: each
- * answer stands on the reservations of the one before.
+ * Decides the class by the pods of the revision and the reservations. A repeated request about a UID gets
+ * the same answer. Calls must not overlap: each needs the reservations of the one before.
  */
 export function admitPod(
   before: Reservations,
-  facts: AdmissionFacts,
+  input: AdmissionInput,
   { reservedForMs = 30_000, lateMs = 2000 }: AdmissionOptions = {},
 ): PodAdmission {
-  const { pod, workload, nowMs } = facts;
+  const { pod, workload, spec, nowMs } = input;
   const { revision, ...awaited } = pod;
-  const present = sight(expire(before, nowMs), facts.pods);
+  const present = observePods(expire(before, nowMs), input.pods);
   const same = present.open.find((one) => pod.uid !== undefined && one.pod.uid === pod.uid);
   if (same !== undefined) {
     const { class: chosen, deletionCost } = same;
@@ -86,26 +91,26 @@ export function admitPod(
       reservations: present,
     };
   }
-  const counted = facts.pods.filter((one) => one.revision === revision && !one.gone);
+  const counted = input.pods.filter((one) => one.revision === revision && !one.gone);
   const most = workload.replicas - 1 - counted.length;
-  // While more than all are there, the pods that are seen are old news, and say nothing of those under way.
+  // More pods than replicas are an old view, which says nothing of reservations.
   const keep = (untilMs: number): Reservations =>
-    most < 0 ? present : giveUpOldest(present, { revision, most, untilMs });
+    most < 0 ? present : dropOldest(present, { revision, most, untilMs });
   const reservations = keep(nowMs - lateMs);
-  // Who may have come to nothing, as others deny creations after us, fills no floor.
-  const sure = countsOf(revision, { reservations: keep(nowMs), counted });
+  // Creations may fail after admission, so the floor counts no doubtful reservation.
+  const certain = countsOf(revision, { reservations: keep(nowMs), counted });
   const lacksFloor = workload.kind === "Deployment" &&
-    sure["on-demand"] < floorOf(workload.replicas, facts.wish);
-  const counts = lacksFloor ? sure : countsOf(revision, { reservations, counted });
-  const free = lacksFloor ? "on-demand" : classOf(facts, { reservations, counts });
-  const chosen = facts.only ?? free;
+    certain["on-demand"] < floorOf(workload.replicas, spec);
+  const counts = lacksFloor ? certain : countsOf(revision, { reservations, counted });
+  const free = lacksFloor ? "on-demand" : classOf(input, { reservations, counts });
+  const chosen = input.only ?? free;
   const answer = {
     class: chosen,
     ...(workload.kind === "Deployment"
-      ? { deletionCost: costOf(counts[chosen] + 1, { class: chosen, wish: facts.wish }) }
+      ? { deletionCost: costOf(counts[chosen] + 1, { class: chosen, spec }) }
       : {}),
   };
-  if (facts.dryRun) return { ...answer, reservations: present };
+  if (input.dryRun) return { ...answer, reservations: present };
   const expiresAtMs = nowMs + reservedForMs;
   const one = { ...answer, pod: awaited, revision, sinceMs: nowMs, expiresAtMs };
   return { ...answer, reservations: reserve(reservations, one) };
@@ -127,19 +132,19 @@ function countsOf(
 }
 
 function classOf(
-  { workload, wish, shortage, pods, pod }: AdmissionFacts,
+  { workload, spec, shortage, pods, pod }: AdmissionInput,
   { reservations, counts }: { readonly reservations: Reservations; readonly counts: ClassCounts },
 ): NodeClass {
   if (shortage === "fallback") return "on-demand";
-  if (shortage === "returning" && isSpotUnderWay(pods, reservations)) return "on-demand";
+  if (shortage === "returning" && isSpotPending(pods, reservations)) return "on-demand";
   const ordinal = ordinalOf(pod.name ?? "");
   return workload.kind === "StatefulSet" && ordinal !== undefined
-    ? ordinalClass(ordinal, { ...workload, wish })
-    : nextClass(counts, wish);
+    ? ordinalClass(ordinal, { ...workload, spec })
+    : nextClass(counts, spec);
 }
 
-/** After a shortage pods return one by one: the next when the one before has found a node. */
-function isSpotUnderWay(pods: readonly CountedPod[], { open }: Reservations): boolean {
+/** After a shortage pods return one by one: the next once the one before has found a node. */
+function isSpotPending(pods: readonly CountedPod[], { open }: Reservations): boolean {
   return open.some((one) => one.class === "spot") ||
     pods.some((one) => one.class === "spot" && !one.gone && !one.scheduled);
 }

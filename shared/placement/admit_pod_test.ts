@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { placedPod, placedPods } from "../../tests/fixtures/placed_pods.ts";
-import { type AdmissionFacts, admitPod, type CountedPod } from "./admit_pod.ts";
+import { type AdmissionInput, admitPod, type CountedPod } from "./admit_pod.ts";
 import { noReservations, type Reservations } from "./reservations.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-const FACTS: AdmissionFacts = {
+const FACTS: AdmissionInput = {
   workload: { kind: "Deployment", replicas: 10 },
-  wish: { spotPercentage: 70, minOnDemand: 0 },
+  spec: { spotPercentage: 70, minOnDemand: 0 },
   pods: [],
   shortage: "none",
   pod: { revision: "r1", generateName: "web-" },
@@ -17,10 +17,10 @@ const FACTS: AdmissionFacts = {
   nowMs: 0,
 };
 
-/** The classes of so many admissions in a row, of which nobody sees a pod, `everyMs` after each other. */
+/** The classes of admissions in a row, `everyMs` apart, whose pods are not observed. */
 function admitted(
   count: number,
-  { everyMs = 0, ...facts }: Partial<AdmissionFacts> & { readonly everyMs?: number } = {},
+  { everyMs = 0, ...facts }: Partial<AdmissionInput> & { readonly everyMs?: number } = {},
 ): string {
   let reservations: Reservations = noReservations(facts.pods);
   return Array.from({ length: count }, (_, index) => {
@@ -30,7 +30,7 @@ function admitted(
   }).join("");
 }
 
-test("admitPod() counts admissions under way", () => {
+test("admitPod() counts reservations", () => {
   assert.equal(admitted(10), "ossossosss");
   assert.equal(admitted(3, { pods: placedPods({ spot: 5, "on-demand": 2 }) }), "oss");
 });
@@ -53,7 +53,7 @@ test("admitPod() reserves nothing for a dry run, and nothing twice for one UID",
   assert.equal(again.reservations.open.length, 1);
 });
 
-test("admitPod() tells a Deployment's pod the cost of deleting it, counting those under way", () => {
+test("admitPod() has the deletion cost of a Deployment's pod, with reservations", () => {
   const costs: (number | undefined)[] = [];
   let reservations: Reservations = noReservations();
   for (let index = 0; index < 4; index++) {
@@ -68,14 +68,14 @@ test("admitPod() tells a Deployment's pod the cost of deleting it, counting thos
   assert.equal(answer.deletionCost, undefined);
 });
 
-test("admitPod() forgets a reservation that expired", () => {
+test("admitPod() drops a reservation that expired", () => {
   const first = admitPod(noReservations(), FACTS);
   const later = admitPod(first.reservations, { ...FACTS, nowMs: 30_000 });
   assert.equal(later.class, first.class);
   assert.equal(later.reservations.open.length, 1);
 });
 
-test("admitPod() takes a pod more than there may be for one that was lost", () => {
+test("admitPod() takes a pod beyond the replicas for a failed creation", () => {
   const workload = { kind: "Deployment", replicas: 10 } as const;
   // At once as well as one after the other: lost pods fill no floor.
   for (const everyMs of [0, 200]) {
@@ -86,19 +86,19 @@ test("admitPod() takes a pod more than there may be for one that was lost", () =
   assert.equal(admitted(10, { pods: stale }).replaceAll("o", "").length, 7);
 });
 
-test("admitPod() fills the floor whichever creations came to nothing", () => {
-  const wish = { spotPercentage: 100, minOnDemand: 2 };
+test("admitPod() fills the floor whichever creations fail", () => {
+  const spec = { spotPercentage: 100, minOnDemand: 2 };
   const workload = { kind: "Deployment", replicas: 3 } as const;
   // Each bit is a creation, the lowest first: 1 is one that another webhook denied.
   for (let denied = 0; denied < 2 ** 8; denied++) {
-    // Who makes pods goes on after one has failed when those that were made are seen.
+    // After a failure, a ReplicaSet continues once it observes the pods that it created.
     for (const isSeen of Number.isInteger(Math.log2(denied + 1)) ? [false, true] : [true]) {
       const pods: CountedPod[] = [];
       const made: string[] = [];
       let reservations: Reservations = noReservations();
       for (let index = 0; made.length < 3; index++) {
         const seen = isSeen ? pods : [];
-        const facts = { ...FACTS, wish, workload, pods: seen, nowMs: 5 * index };
+        const facts = { ...FACTS, spec, workload, pods: seen, nowMs: 5 * index };
         const answer = admitPod(reservations, facts);
         reservations = answer.reservations;
         if ((denied >> index) % 2 === 1) continue;
@@ -111,21 +111,21 @@ test("admitPod() fills the floor whichever creations came to nothing", () => {
   }
 });
 
-test("admitPod() divides a burst of more pods than a late copy of the workload says", () => {
+test("admitPod() splits a burst beyond the replicas of a late cache", () => {
   const workload = { kind: "Deployment", replicas: 10 } as const;
   const seen = placedPods({ spot: 6, "on-demand": 3 });
   // Of 29 pods 20 are to run on spot nodes.
   assert.equal(admitted(20, { workload, pods: seen, everyMs: 50 }).replaceAll("o", "").length, 14);
-  // Who takes longer than copies are late has lost pods.
+  // Later than caches lag behind, creations have failed.
   assert.equal(admitted(20, { workload, pods: seen, everyMs: 2000 }), "s".repeat(20));
 });
 
-test("admitPod() knows where the place of a moved pod is, also while that one is still seen", () => {
+test("admitPod() knows the place of a moved pod, also while that pod is still observed", () => {
   assert.equal(admitted(1, { pods: placedPods({ spot: 6, "on-demand": 4 }) }), "s");
   assert.equal(admitted(1, { pods: placedPods({ spot: 8, "on-demand": 2 }) }), "o");
 });
 
-test("admitPod() tells a StatefulSet's pods apart by their ordinals", () => {
+test("admitPod() places a StatefulSet's pods by their ordinals", () => {
   const at = (name: string): string =>
     admitPod(noReservations(), {
       ...FACTS,
@@ -141,10 +141,10 @@ test("admitPod() tells a StatefulSet's pods apart by their ordinals", () => {
   ]);
 });
 
-test("admitPod() sends a pod where alone it can run, and divides the others around it", () => {
+test("admitPod() sends a pod to the only class that it can run on, and compensates with others", () => {
   const fallback = { only: "spot", shortage: "fallback" } as const;
   assert.equal(admitted(1, fallback), "s");
-  assert.equal(admitted(1, { only: "spot", wish: { spotPercentage: 0, minOnDemand: 5 } }), "s");
+  assert.equal(admitted(1, { only: "spot", spec: { spotPercentage: 0, minOnDemand: 5 } }), "s");
   let reservations: Reservations = noReservations();
   const made = (["spot", "spot", undefined, undefined] as const).map((only) => {
     const answer = admitPod(reservations, { ...FACTS, ...(only === undefined ? {} : { only }) });

@@ -1,25 +1,25 @@
 import assert from "node:assert/strict";
 import { placedPod, placedPods } from "../../tests/fixtures/placed_pods.ts";
 import { costChanges, costOf } from "./deletion_cost.ts";
-import type { NodeClass } from "./node_class.ts";
+import type { NodeClass } from "./node_classes.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
 function costs(of: NodeClass, spotPercentage: number, minOnDemand: number): readonly number[] {
-  const wish = { spotPercentage, minOnDemand };
-  return [1, 2, 3].map((nth) => costOf(nth, { class: of, wish }));
+  const spec = { spotPercentage, minOnDemand };
+  return [1, 2, 3].map((nth) => costOf(nth, { class: of, spec }));
 }
 
-test("costOf() is minus the number of replicas that asks for the pod", () => {
+test("costOf() is minus the number of replicas that needs the pod", () => {
   assert.deepEqual(costs("on-demand", 70, 0), [-1, -4, -7]);
   assert.deepEqual(costs("spot", 70, 0), [-2, -3, -5]);
   assert.deepEqual(costs("on-demand", 70, 2), [-1, -2, -7]);
   assert.deepEqual(costs("spot", 70, 2), [-3, -4, -5]);
 });
 
-test("costOf() lets what is never asked for go before all else", () => {
+test("costOf() makes pods that are never needed go first", () => {
   for (const [of, share] of [["spot", 0], ["on-demand", 100]] as const) {
     const found = costs(of, share, 0);
     assert.deepEqual(found, found.toSorted((a, b) => b - a));
@@ -27,10 +27,10 @@ test("costOf() lets what is never asked for go before all else", () => {
   }
 });
 
-test("costChanges() writes what is missing, the highest to those who are there for longest", () => {
-  const wish = { spotPercentage: 70, minOnDemand: 0 };
+test("costChanges() adds missing costs, the highest to the oldest pods", () => {
+  const spec = { spotPercentage: 70, minOnDemand: 0 };
   assert.deepEqual(
-    costChanges(placedPods({ spot: 3, "on-demand": 2 }), wish)
+    costChanges(placedPods({ spot: 3, "on-demand": 2 }), spec)
       .map(({ pod, cost }) => `${pod.name} ${cost}`),
     [
       "web-spot-x1 -2",
@@ -42,15 +42,15 @@ test("costChanges() writes what is missing, the highest to those who are there f
   );
 });
 
-test("costChanges() leaves alone who has one of the costs, and gives none twice", () => {
-  const wish = { spotPercentage: 50, minOnDemand: 0 };
+test("costChanges() keeps costs of the set, and uses none twice", () => {
+  const spec = { spotPercentage: 50, minOnDemand: 0 };
   const pods = [
     placedPod("a", { deletionCost: -3 }),
     placedPod("b", { deletionCost: -3 }),
     placedPod("c", { deletionCost: -9 }),
     placedPod("d", { deletionCost: -3, gone: true }),
   ];
-  assert.deepEqual(costChanges(pods, wish).map(({ pod, cost }) => [pod.name, cost]), [
+  assert.deepEqual(costChanges(pods, spec).map(({ pod, cost }) => [pod.name, cost]), [
     ["b", -1],
     ["c", -5],
   ]);

@@ -5,17 +5,15 @@
  */
 import type { PlacementReason } from "../api/reasons/placement_reasons.ts";
 import { isWindowOpen, nextOpeningMs } from "./disruption_window.ts";
-import { leavesInTurn } from "./leaving_pods.ts";
-import { misplaced, misplacedCount, type Move } from "./misplaced.ts";
-import type { PlacedWorkload } from "./next_class.ts";
-import type { PlacedPod } from "./placed_pod.ts";
-import type { PlacementWish } from "./placement_wish.ts";
+import { cooldownAfter, ineffectiveMoveCount, type IneffectiveMoves } from "./move_cooldown.ts";
+import { type PlacedPod, secondOf } from "./placed_pod.ts";
+import type { PlacementSpec } from "./placement_spec.ts";
 import { type Shortage, shortagePhase } from "./shortage.ts";
-import { cooldownAfter, movesInVain, type VainMoves } from "./vain_moves.ts";
+import { misplaced, misplacedCount, type Move, type PlacedWorkload } from "./split.ts";
 
-/** The workload, as its status tells. */
-export interface MovedWorkload extends PlacedWorkload {
-  /** True where `status.observedGeneration` is `metadata.generation`. */
+/** Replicas by the workload's status. */
+export interface ReplicaStatus extends PlacedWorkload {
+  /** True if `status.observedGeneration` is `metadata.generation`. */
   readonly observed: boolean;
   /** `status.replicas`. */
   readonly present: number;
@@ -25,54 +23,46 @@ export interface MovedWorkload extends PlacedWorkload {
   readonly updated: number;
 }
 
-/** What is looked at. */
-export interface MoveFacts {
-  readonly workload: MovedWorkload;
-  readonly wish: PlacementWish;
-  /** Pods that the workload owns, of all revisions, also those that are gone. */
+/** What the decision depends on. */
+export interface NextMoveInput {
+  readonly workload: ReplicaStatus;
+  readonly spec: PlacementSpec;
+  /** Pods that the workload owns, of all revisions, including those that are gone. */
   readonly pods: readonly PlacedPod[];
   readonly shortage?: Shortage | undefined;
-  /** When a replica of it was last moved, ms since 1970; absent: never. */
+  /** When a replica was last moved, ms since 1970; absent: never. */
   readonly lastMoveAtMs?: number | undefined;
-  /** How much the last move has helped; absent: it is not known. */
-  readonly vainMoves?: VainMoves | undefined;
-  /** From when on the cluster may evict one more pod, ms since 1970. */
+  /** The effect of the last move; absent: unknown. */
+  readonly ineffectiveMoves?: IneffectiveMoves | undefined;
+  /** When the cluster's rate allows the next eviction, ms since 1970. */
   readonly evictionFromMs: number;
   readonly nowMs: number;
-}
-
-/** How careful it is. */
-export interface MoveOptions {
-  /** Between two moves of a workload, ms; longer after moves in vain. @default {10000} */
-  readonly cooldownMs?: number;
-}
-
-/** Why nothing is moved now. */
-export interface MoveWait {
-  readonly wait: PlacementReason;
-  readonly message: string;
-  /** When to look again, ms since 1970; absent where only a change helps. */
-  readonly untilMs?: number;
 }
 
 /** A move, or why there is none. */
 export type NextMove = { readonly move: Move } | MoveWait;
 
-interface Considered extends MoveFacts {
-  readonly moves: readonly Move[];
-  readonly cooldownMs: number;
-  /** Moves in a row that have not helped. */
-  readonly inVain: number;
+/** Why no replica moves now. */
+export interface MoveWait {
+  readonly wait: PlacementReason;
+  readonly message: string;
+  /** When to check again, ms since 1970; absent if only a change helps. */
+  readonly untilMs?: number;
 }
 
-type MoveCheck = (considered: Considered) => MoveWait | undefined;
+interface CheckInput extends NextMoveInput {
+  readonly moves: readonly Move[];
+  readonly cooldownMs: number;
+}
 
-const replicasAreWhole: MoveCheck = ({ workload, pods }) => {
+type MoveCheck = (input: CheckInput) => MoveWait | undefined;
+
+const allReplicasAreReady: MoveCheck = ({ workload, pods }) => {
   const { replicas, observed, present, ready, updated } = workload;
-  // Who leaves its node in turn runs until then.
+  // A pod on a node that is drained runs until it leaves.
   const live = pods.filter((one) => !one.gone || leavesInTurn(one));
   const liveReady = live.filter((one) => one.ready).length;
-  // Pods and status come by different ways: the older of them must not pass for the present.
+  // Pods and status come from different caches: neither may be the older one.
   if (observed && [present, ready, updated, live.length, liveReady].every((n) => n === replicas)) {
     return undefined;
   }
@@ -88,17 +78,17 @@ const somethingIsMisplaced: MoveCheck = ({ moves }) =>
     ? undefined
     : { wait: "AsWished", message: "each replica is where it should be" };
 
-const moveIsNotPaused: MoveCheck = ({ wish }) =>
-  wish.paused ? { wait: "PlacementPaused", message: "spotalis.io/paused is set" } : undefined;
+const isNotPaused: MoveCheck = ({ spec }) =>
+  spec.paused ? { wait: "PlacementPaused", message: "spotalis.io/paused is set" } : undefined;
 
-/** What goes to on-demand needs no spot node. */
+/** A move to on-demand needs no spot node. */
 const spotIsNotShort: MoveCheck = ({ moves, shortage, nowMs }) =>
   shortage === undefined || shortagePhase(shortage, nowMs) !== "fallback" ||
     moves.some(({ to }) => to === "on-demand")
     ? undefined
     : { wait: "SpotFallback", message: "spot nodes are short", untilMs: shortage.untilMs };
 
-const windowIsOpen: MoveCheck = ({ wish: { window }, nowMs }) => {
+const windowIsOpen: MoveCheck = ({ spec: { window }, nowMs }) => {
   if (window === undefined || isWindowOpen(window, nowMs)) return undefined;
   const untilMs = nextOpeningMs(window, nowMs);
   return {
@@ -108,17 +98,19 @@ const windowIsOpen: MoveCheck = ({ wish: { window }, nowMs }) => {
   };
 };
 
-const cooldownIsOver: MoveCheck = (
-  { lastMoveAtMs = -Infinity, cooldownMs: usualMs, inVain, nowMs },
-) => {
-  const cooldownMs = cooldownAfter(inVain, usualMs);
-  if (nowMs >= lastMoveAtMs + cooldownMs) return undefined;
+const cooldownIsOver: MoveCheck = (input) => {
+  const { workload, spec, pods, lastMoveAtMs = -Infinity, nowMs } = input;
+  const now = { misplaced: misplacedCount(pods, { ...workload, spec }), spec };
+  const ineffective = ineffectiveMoveCount(input.ineffectiveMoves, now);
+  const cooldownMs = cooldownAfter(ineffective, input.cooldownMs);
+  const untilMs = lastMoveAtMs + cooldownMs;
+  if (nowMs >= untilMs) return undefined;
   const doubt = "is the webhook asked, and may pods be evicted?";
-  const why = inVain === 0 ? "" : `, as ${inVain} in a row have not helped: ${doubt}`;
+  const why = ineffective === 0 ? "" : `, as ${ineffective} in a row have not helped: ${doubt}`;
   return {
     wait: "MoveCooldown",
     message: `it lasts ${cooldownMs / 1000} s after a move${why}`,
-    untilMs: lastMoveAtMs + cooldownMs,
+    untilMs,
   };
 };
 
@@ -127,45 +119,63 @@ const rateAllowsIt: MoveCheck = ({ evictionFromMs, nowMs }) =>
     ? undefined
     : { wait: "EvictionRate", message: "it is used up", untilMs: evictionFromMs };
 
-/** In this order: what is wrong with the workload before what holds it back, and what passes by itself last. */
+/** In this order: what is wrong with the workload, then what blocks it, then what passes by itself. */
 const CHECKS: readonly MoveCheck[] = [
-  replicasAreWhole,
+  allReplicasAreReady,
   somethingIsMisplaced,
-  moveIsNotPaused,
+  isNotPaused,
   spotIsNotShort,
   windowIsOpen,
   cooldownIsOver,
   rateAllowsIt,
 ];
 
-/** The one pod to evict now, or the reason to wait. Who leaves its node in turn goes first. */
+/**
+ * The one pod to evict now, or the reason to wait. Pods that leave their node in turn go first. `cooldownMs`
+ * is the time between two moves of a workload, 10 s by default.
+ */
 export function nextMove(
-  { wish, workload, pods, ...facts }: MoveFacts,
-  { cooldownMs = 10_000 }: MoveOptions = {},
+  input: NextMoveInput,
+  { cooldownMs = 10_000 }: { readonly cooldownMs?: number } = {},
 ): NextMove {
+  const { spec, workload, pods, shortage, nowMs } = input;
   const leaving = pods.filter(leavesInTurn).map((pod): Move => ({ pod, to: pod.class }));
-  const moves = leaving.length > 0 ? leaving : misplaced(pods, { ...workload, wish });
-  const misplacedNow = misplacedCount(pods, { ...workload, wish });
-  const inVain = movesInVain(facts.vainMoves, { misplaced: misplacedNow, wish });
-  const considered = { ...facts, wish, workload, pods, moves, cooldownMs, inVain };
+  const moves = leaving.length > 0 ? leaving : misplaced(pods, { ...workload, spec });
   for (const check of CHECKS) {
-    const wait = check(considered);
+    const wait = check({ ...input, moves, cooldownMs });
     if (wait !== undefined) return wait;
   }
-  const short = shortagePhase(facts.shortage, facts.nowMs) === "fallback";
-  return chosen(moves.filter(({ to }) => !short || to === "on-demand"));
+  const isShort = shortagePhase(shortage, nowMs) === "fallback";
+  return firstAllowed(moves.filter(({ to }) => !isShort || to === "on-demand"));
 }
 
-function chosen(moves: readonly Move[]): NextMove {
-  const free = moves.filter(({ pod }) => pod.bound === undefined);
+function firstAllowed(moves: readonly Move[]): NextMove {
+  const free = moves.filter(({ pod }) => pod.pinned === undefined);
   const move = free.find(({ pod }) => pod.budget === undefined);
   if (move !== undefined) return { move };
-  const [first] = free;
-  return first === undefined
-    ? { wait: "NoneEvictable", message: told(moves[0], "bound") }
-    : { wait: "BlockedByPDB", message: told(first, "budget") };
+  const [blocked] = free;
+  if (blocked !== undefined) {
+    const { name, budget } = blocked.pod;
+    return { wait: "BlockedByPDB", message: `pod ${name}: ${budget}` };
+  }
+  const pod = moves[0]?.pod;
+  return { wait: "NoneEvictable", message: `pod ${pod?.name}: ${pod?.pinned}` };
 }
 
-function told(move: Move | undefined, by: "bound" | "budget"): string {
-  return `pod ${move?.pod.name}: ${move?.pod[by]}`;
+/** True for a pod to evict at once: its node is gone in a moment. */
+export function leavesAtOnce(pod: PlacedPod): boolean {
+  return precedesSign(pod) && pod.drained !== true;
+}
+
+/** True for a pod that moves in turn, as others do: its node is drained, and may stay after all. */
+export function leavesInTurn(pod: PlacedPod): boolean {
+  return precedesSign(pod) && pod.drained === true;
+}
+
+/**
+ * A pod that was created after the sign came there in spite of it, and so would its replacement. Creation
+ * times are whole seconds: in doubt the pod stays, which is better than two evictions.
+ */
+function precedesSign({ departs, departsSinceMs = Infinity, createdAtMs }: PlacedPod): boolean {
+  return departs !== undefined && createdAtMs < secondOf(departsSinceMs);
 }

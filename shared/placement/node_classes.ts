@@ -1,11 +1,14 @@
 /**
- * Which nodes are spot, and what makes a pod run there: one setting for both.
+ * Which nodes are spot, and what sends pods there: one setting for both.
  *
  * @module
  */
 import { type Labels, labelsMatch } from "../rightsizing/label_match.ts";
 import type { LabelSelector } from "../rightsizing/policy_spec.ts";
-import type { NodeClass } from "./node_class.ts";
+import * as z from "zod";
+import { selectorOfWords, strictSelectorSchema } from "../config/label_selector_kind.ts";
+import type { SettingKind } from "../config/setting.ts";
+import { treeKind } from "../config/tree_kind.ts";
 
 /** A toleration, as it stands in a pod. */
 export interface Toleration {
@@ -19,18 +22,18 @@ export interface Toleration {
 /** The nodes of one class. */
 export interface ClassNodes {
   /**
-   * One of them is enough. Pods are sent to the nodes of the first, which therefore has `matchLabels`
-   * alone; the others are for nodes that are labelled in another way.
+   * One of them must match. Pods are sent to the nodes of the first, which therefore has `matchLabels`
+   * alone; the others are for nodes with other labels.
    */
   readonly selectors: readonly LabelSelector[];
-  /** What pods of the class tolerate. */
+  /** Tolerations of the pods of the class. */
   readonly tolerations: readonly Toleration[];
 }
 
-/** The setting. Without selectors of on-demand, it is taints alone that keep its pods off spot nodes. */
+/** The setting. Without selectors of on-demand, only taints keep its pods off spot nodes. */
 export type NodeClasses = Readonly<Record<NodeClass, ClassNodes>>;
 
-/** The class of a node: on-demand, unless one of the selectors of spot matches. */
+/** The class of a node: spot if one of the selectors of spot matches, otherwise on-demand. */
 export function nodeClassOf(nodeLabels: Labels, classes: NodeClasses): NodeClass {
   return classes.spot.selectors.some((one) => labelsMatch(nodeLabels, one)) ? "spot" : "on-demand";
 }
@@ -40,7 +43,7 @@ export function selectorOf(one: NodeClass, classes: NodeClasses): Labels {
   return classes[one].selectors[0]?.matchLabels ?? {};
 }
 
-/** Keys of labels that tell classes apart. */
+/** Keys of labels that distinguish the classes. */
 export function capacityKeys(classes: NodeClasses): ReadonlySet<string> {
   return new Set(
     [...classes.spot.selectors, ...classes["on-demand"].selectors].flatMap((one) => [
@@ -50,7 +53,7 @@ export function capacityKeys(classes: NodeClasses): ReadonlySet<string> {
   );
 }
 
-/** What is wrong with the setting, a sentence each, beginning with its path; none where it can be used. */
+/** Faults of the setting, a sentence each, beginning with its path. */
 export function nodeClassesFaults(classes: NodeClasses): readonly string[] {
   const faults: string[] = [];
   for (const one of ["spot", "on-demand"] as const) {
@@ -75,11 +78,154 @@ export function nodeClassesFaults(classes: NodeClasses): readonly string[] {
   return faults;
 }
 
-/** Whether on-demand pods would be sent to spot nodes, too; a taint that only spot pods tolerate keeps them off. */
+/** True if on-demand pods would be sent to spot nodes, too, and no taint keeps them off. */
 function selectsSpot(classes: NodeClasses): boolean {
   const { spot, "on-demand": onDemand } = classes;
   if (nodeClassOf(selectorOf("on-demand", classes), classes) === "spot") return true;
   const [first] = onDemand.selectors;
   return first !== undefined && spot.tolerations.length === 0 &&
     labelsMatch(selectorOf("spot", classes), first);
+}
+
+/** `spot`: cheap nodes that may go at short notice. `on-demand`: all others. */
+export const NODE_CLASSES = ["spot", "on-demand"] as const;
+
+/** One of {@linkcode NODE_CLASSES}. */
+export type NodeClass = typeof NODE_CLASSES[number];
+
+/** How many of something there are, by class. */
+export type ClassCounts = Readonly<Record<NodeClass, number>>;
+
+/** The other of the two. */
+export function otherClass(one: NodeClass): NodeClass {
+  return one === "spot" ? "on-demand" : "spot";
+}
+
+/** A preset. */
+export type NodeClassPreset = "karpenter" | "eks" | "gke" | "aks";
+
+/** The default. */
+export const DEFAULT_PRESET: NodeClassPreset = "karpenter";
+
+const GKE_SPOT = "cloud.google.com/gke-spot";
+const GKE_PREEMPTIBLE = "cloud.google.com/gke-preemptible";
+const GKE_PROVISIONING = "cloud.google.com/gke-provisioning";
+const AKS_PRIORITY = "kubernetes.azure.com/scalesetpriority";
+
+/**
+ * Labels of common providers. Sources: karpenter.sh, "NodePools", well-known labels; Amazon EKS, "Managed
+ * node groups", capacity types; GKE, "Spot VMs" and "Use preemptible VMs to run workloads"; AKS, "Add an
+ * Azure Spot node pool", which labels and taints spot nodes only.
+ */
+export const NODE_CLASS_PRESETS: Readonly<Record<NodeClassPreset, NodeClasses>> = {
+  karpenter: {
+    spot: untainted({ "karpenter.sh/capacity-type": "spot" }),
+    "on-demand": untainted({ "karpenter.sh/capacity-type": "on-demand" }),
+  },
+  eks: {
+    spot: untainted({ "eks.amazonaws.com/capacityType": "SPOT" }),
+    "on-demand": untainted({ "eks.amazonaws.com/capacityType": "ON_DEMAND" }),
+  },
+  gke: {
+    spot: {
+      selectors: [
+        labelled({ [GKE_SPOT]: "true" }),
+        labelled({ [GKE_PREEMPTIBLE]: "true" }),
+        labelled({ [GKE_PROVISIONING]: "spot" }),
+        labelled({ [GKE_PROVISIONING]: "preemptible" }),
+      ],
+      tolerations: [{ key: GKE_SPOT, operator: "Equal", value: "true", effect: "NoSchedule" }],
+    },
+    "on-demand": untainted({ [GKE_PROVISIONING]: "standard" }),
+  },
+  aks: {
+    spot: {
+      selectors: [labelled({ [AKS_PRIORITY]: "spot" })],
+      tolerations: [{ key: AKS_PRIORITY, operator: "Equal", value: "spot", effect: "NoSchedule" }],
+    },
+    "on-demand": { selectors: [], tolerations: [] },
+  },
+};
+
+function labelled(matchLabels: Readonly<Record<string, string>>): LabelSelector {
+  return { matchLabels, matchExpressions: [] };
+}
+
+function untainted(matchLabels: Readonly<Record<string, string>>): ClassNodes {
+  return { selectors: [labelled(matchLabels)], tolerations: [] };
+}
+
+const PRESETS = Object.keys(NODE_CLASS_PRESETS) as readonly NodeClassPreset[];
+/** Of selectors and of tolerations. */
+const MOST = 32;
+
+const selectors = z.array(strictSelectorSchema).max(MOST).optional();
+
+const toleration = z.strictObject({
+  key: z.string().exactOptional(),
+  operator: z.enum(["Exists", "Equal"]).exactOptional(),
+  value: z.string().exactOptional(),
+  effect: z.enum(["NoSchedule", "PreferNoSchedule", "NoExecute"]).exactOptional(),
+  tolerationSeconds: z.int().min(0).exactOptional(),
+}) satisfies z.ZodType<Toleration>;
+
+const selectorText = z.string().transform((text, context): unknown => {
+  const selector = selectorOfWords(text);
+  if (selector !== undefined) return selector;
+  context.addIssue({ code: "custom", message: "must be labels, for instance class=spot" });
+  return z.NEVER;
+}).pipe(strictSelectorSchema);
+
+/** Spotalis' first form: labels of each class as a text. */
+const nodeLabels = z.strictObject({ spot: selectorText, onDemand: selectorText }).transform((
+  { spot, onDemand },
+): NodeClasses => ({
+  spot: { selectors: [spot], tolerations: [] },
+  "on-demand": { selectors: [onDemand], tolerations: [] },
+}));
+
+const classifier = z.strictObject({
+  preset: z.enum(PRESETS).optional(),
+  spotLabels: selectors,
+  onDemandLabels: selectors,
+  spotTolerations: z.array(toleration).max(MOST).optional(),
+}).transform(({ preset, spotLabels, onDemandLabels, spotTolerations }, context): NodeClasses => {
+  const begun = preset === undefined ? undefined : NODE_CLASS_PRESETS[preset];
+  const spot = spotLabels ?? begun?.spot.selectors;
+  const onDemand = onDemandLabels ?? begun?.["on-demand"].selectors;
+  if (spot === undefined || onDemand === undefined) {
+    const message = "must have a preset, or spotLabels and onDemandLabels";
+    context.addIssue({ code: "custom", message });
+    return z.NEVER;
+  }
+  return {
+    spot: { selectors: spot, tolerations: spotTolerations ?? begun?.spot.tolerations ?? [] },
+    "on-demand": { selectors: onDemand, tolerations: begun?.["on-demand"].tolerations ?? [] },
+  };
+});
+
+/** The schema of the form that was meant, for the faults. */
+function schemaOf(raw: unknown): z.ZodType<NodeClasses> {
+  const isLabels = ["spot", "onDemand"].some((key) => Object.hasOwn(Object(raw), key));
+  const form: z.ZodType<NodeClasses> = isLabels ? nodeLabels : classifier;
+  return form.superRefine((classes, context) => {
+    for (const fault of nodeClassesFaults(classes)) {
+      context.addIssue({ code: "custom", message: withSettingKeys(fault, isLabels) });
+    }
+  });
+}
+
+/** The setting that says which nodes are spot: a preset, or selectors of both classes. */
+export const nodeClassifierKind: SettingKind<NodeClasses> = treeKind({
+  expects: `${PRESETS.join(", ")}, or a map with preset, spotLabels, onDemandLabels and ` +
+    "spotTolerations, or with spot and onDemand as key=value",
+  schema: schemaOf,
+  words: (text) => PRESETS.some((one) => one === text) ? { preset: text } : undefined,
+});
+
+/** The fault with the keys of the setting. */
+function withSettingKeys(fault: string, isLabels: boolean): string {
+  return fault.replaceAll("on-demand.selectors", isLabels ? "onDemand" : "onDemandLabels")
+    .replaceAll("spot.selectors", isLabels ? "spot" : "spotLabels")
+    .replaceAll("spot.tolerations", "spotTolerations");
 }

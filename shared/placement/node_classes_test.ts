@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
-import { NODE_CLASS_PRESETS } from "./node_class_presets.ts";
-import { type NodeClasses, nodeClassesFaults, nodeClassOf, selectorOf } from "./node_classes.ts";
+import {
+  NODE_CLASS_PRESETS,
+  type NodeClasses,
+  nodeClassesFaults,
+  nodeClassifierKind,
+  nodeClassOf,
+  selectorOf,
+} from "./node_classes.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -21,7 +27,7 @@ test("nodeClassOf() takes one of several selectors, and unknown nodes for on-dem
   assert.equal(nodeClassOf({ "kubernetes.azure.com/scalesetpriority": "spot" }, aks), "spot");
 });
 
-test("nodeClassesFaults() has nothing against the presets, whose pods go where nodes are read", () => {
+test("nodeClassesFaults() accepts the presets, whose pods go to nodes of their class", () => {
   for (const [name, preset] of Object.entries(NODE_CLASS_PRESETS)) {
     assert.deepEqual(nodeClassesFaults(preset), [], name);
     for (const one of ["spot", "on-demand"] as const) {
@@ -30,38 +36,87 @@ test("nodeClassesFaults() has nothing against the presets, whose pods go where n
   }
 });
 
-test("nodeClassesFaults() names what can't be used", () => {
-  const label = (matchLabels: Readonly<Record<string, string>>) => ({
-    matchLabels,
-    matchExpressions: [],
+test("nodeClassesFaults() has faults of selectors that select the same nodes", () => {
+  const nodes = (matchLabels: Readonly<Record<string, string>>, key?: string) => ({
+    selectors: [{ matchLabels, matchExpressions: [] }],
+    tolerations: key === undefined ? [] : [{ key }],
   });
+  const faultsOf = (spot: NodeClasses["spot"], onDemand: NodeClasses["spot"]) =>
+    nodeClassesFaults({ spot, "on-demand": onDemand }).length;
+  const steady = nodes({ pool: "steady" });
+  assert.equal(faultsOf(nodes({ pool: "spot" }), steady), 0);
+  assert.equal(faultsOf(nodes({ pool: "spot" }), nodes({ pool: "spot", zone: "a" })), 1);
+  // Spot nodes have all labels of steady ones, so only a taint keeps other pods off.
+  const labels = { pool: "steady", spot: "true" };
+  assert.equal(faultsOf(nodes(labels), steady), 1);
+  assert.equal(faultsOf(nodes(labels, "spot"), steady), 0);
+  const [first] = nodes({ pool: "spot" }).selectors;
   const exists = {
     matchLabels: {},
-    matchExpressions: [{ key: "spot", operator: "Exists" as const, values: [] }],
+    matchExpressions: [{ key: "a", operator: "Exists", values: [] }],
   };
-  const nodes = (...selectors: NodeClasses["spot"]["selectors"]) => ({
-    selectors,
-    tolerations: [],
+  const spot = { selectors: [first, exists], tolerations: [] } as NodeClasses["spot"];
+  assert.equal(faultsOf(spot, steady), 0);
+  assert.equal(faultsOf({ ...spot, selectors: spot.selectors.toReversed() }, steady), 1);
+});
+
+function read(value: unknown) {
+  const text = JSON.stringify(value);
+  const found = nodeClassifierKind.parse(text);
+  assert.ok(found, nodeClassifierKind.explain?.(text));
+  return found;
+}
+
+test("nodeClassifierKind parses presets, and overrides of them", () => {
+  for (const preset of ["karpenter", "eks", "gke", "aks"] as const) {
+    assert.deepEqual(nodeClassifierKind.parse(preset), NODE_CLASS_PRESETS[preset]);
+    assert.deepEqual(read({ preset }), NODE_CLASS_PRESETS[preset]);
+  }
+  const spotTolerations = [{ key: "spot", operator: "Exists" as const }];
+  const { spot, "on-demand": onDemand } = read({ preset: "eks", spotTolerations });
+  assert.deepEqual(spot, { ...NODE_CLASS_PRESETS.eks.spot, tolerations: spotTolerations });
+  assert.deepEqual(onDemand, NODE_CLASS_PRESETS.eks["on-demand"]);
+  assert.equal(nodeClassifierKind.parse("azure"), undefined);
+});
+
+test("nodeClassifierKind parses Spotalis' lists, and its two texts", () => {
+  const classes = read({
+    spotLabels: [
+      { matchLabels: { lifecycle: "spot" } },
+      { matchExpressions: [{ key: "pool", operator: "In", values: ["cheap"] }] },
+    ],
+    onDemandLabels: [{ matchLabels: { lifecycle: "normal" } }],
   });
-  const faultsOf = (spot: NodeClasses["spot"], onDemand: NodeClasses["spot"]): string =>
-    nodeClassesFaults({ spot, "on-demand": onDemand }).join("; ");
-  const steady = nodes(label({ pool: "steady" }));
-  assert.equal(faultsOf(nodes(label({ pool: "spot" }), exists), steady), "");
-  assert.match(faultsOf(nodes(), steady), /^spot\.selectors must name/);
-  assert.match(
-    faultsOf(nodes(exists), steady),
-    /^spot\.selectors\[0\] must have matchLabels alone/,
+  const classesOf = [{ lifecycle: "spot" }, { pool: "cheap" }, { lifecycle: "normal" }].map(
+    (labels) => nodeClassOf(labels, classes),
   );
-  assert.match(
-    faultsOf(nodes(label({ pool: "spot" })), nodes()),
-    /^on-demand\.selectors must name/,
+  assert.deepEqual(classesOf, ["spot", "spot", "on-demand"]);
+  assert.deepEqual(
+    read({
+      spot: "karpenter.sh/capacity-type=spot",
+      onDemand: "karpenter.sh/capacity-type=on-demand",
+    }),
+    NODE_CLASS_PRESETS.karpenter,
   );
-  assert.match(
-    faultsOf(nodes(label({ pool: "spot" })), nodes(label({ pool: "spot", zone: "a" }))),
-    /^on-demand\.selectors\[0\] must not select/,
-  );
-  // Spot nodes have all labels of steady ones.
-  const spot = nodes(label({ pool: "steady", spot: "true" }));
-  assert.match(faultsOf(spot, steady), /^on-demand\.selectors\[0\] must not select/);
-  assert.equal(faultsOf({ ...spot, tolerations: [{ key: "spot" }] }, steady), "");
+});
+
+test("nodeClassifierKind explains faults by the keys of the setting", () => {
+  const spotLabels = [{ matchLabels: { a: "b" } }];
+  const faults: readonly (readonly [value: unknown, fault: RegExp])[] = [
+    [{ spotLabels }, /^must .* preset, .* spotLabels and onDemandLabels$/],
+    [{}, /^must .* preset, .* spotLabels and onDemandLabels$/],
+    [
+      { spotLabels, onDemandLabels: spotLabels },
+      /^onDemandLabels\[0\] .* not select .*spotLabels select$/,
+    ],
+    [
+      { preset: "eks", spotTolerations: [{ operator: "Any" }] },
+      /^spotTolerations\[0\]\.operator is "Any": .*Exists, Equal$/,
+    ],
+  ];
+  for (const [value, fault] of faults) {
+    const text = JSON.stringify(value);
+    assert.equal(nodeClassifierKind.parse(text), undefined, text);
+    assert.match(nodeClassifierKind.explain?.(text) ?? "", fault);
+  }
 });

@@ -1,60 +1,54 @@
 /**
- * Nodes that are about to go.
+ * Nodes that are about to go, and the setting of the signs.
  *
  * @module
  */
+import * as z from "zod";
+import { type Node, NODE_PRESSURES } from "../api/node.ts";
+import type { SettingKind } from "../config/setting.ts";
+import { treeKind } from "../config/tree_kind.ts";
 
-/** A taint that says so. */
+/** A taint that is a sign. */
 export interface DepartureTaint {
   readonly key: string;
-  /** Absent: whatever it is. */
+  /** Absent: any. */
   readonly value?: string;
-  /** For instance `NoSchedule`; absent: whatever it is. */
+  /** For instance `NoSchedule`; absent: any. */
   readonly effect?: string;
-  /** True: whoever sets it drains the node, in its own time, and may take it back. */
+  /** True: the node will be drained, and may stay after all. */
   readonly drained?: boolean;
 }
 
-/** What says so: one of them is enough. */
+/** Signs that a node is about to go: one of them is enough. */
 export interface DepartureSigns {
   readonly taints: readonly DepartureTaint[];
   /** Types of node conditions that are True. */
   readonly conditions: readonly string[];
 }
 
-/** A node, as far as it tells. */
-export interface DepartingNode {
-  readonly taints?: readonly {
-    readonly key: string;
-    readonly value: string;
-    readonly effect: string;
-  }[];
-  /** Types of the conditions that hold. */
-  readonly alarms?: readonly string[];
-}
-
-/** What a node says of its departure. */
+/** The departure of a node. */
 export interface NodeDeparture {
   /** For a message, for instance `taint karpenter.sh/disrupted`. */
   readonly sign: string;
-  /** True: whoever takes the node away drains it; false: it is gone in a moment, whatever runs there. */
+  /** True: it will be drained; false: it is gone in a moment, whatever runs there. */
   readonly drained: boolean;
 }
 
-/** Names of the presets. */
+/** A preset. */
 export type DeparturePreset = "karpenter" | "cluster-autoscaler" | "aws" | "gke" | "aks";
 
-/** Of AWS' termination handler, by the event that it has heard of. */
+/** Events of AWS' termination handler. */
 const AWS_EVENTS = ["spot-itn", "scheduled-maintenance", "asg-lifecycle-termination"];
-/** Of AKS' node problem detector. A frozen machine comes back, so `FreezeScheduled` is none of them. */
+/** Of AKS' node problem detector; not `FreezeScheduled`, as a frozen machine comes back. */
 const AKS_CONDITIONS = ["PreemptScheduled", "TerminateScheduled", "RedeployScheduled"];
 
 /**
- * The signs of those who take nodes away. Karpenter sets its taint for drift and consolidation as well, before
- * the replacement is there, and drains after an interruption by itself; so does cluster-autoscaler. Sources: karpenter.sh, "Disruption", with the taint
- * of before 1.0, too; cluster-autoscaler, `ToBeDeletedTaint`, and not that of mere candidates; aws-node-termination-handler,
- * `pkg/node`, without rebalance recommendations, after which most nodes stay; GKE's termination handler and
- * "graceful node termination"; AKS, "Node Problem Detector" and its scheduled events.
+ * Signs of autoscalers and providers. Karpenter taints for drift and consolidation as well, before the
+ * replacement exists, and drains by itself after an interruption; so does cluster-autoscaler. Sources:
+ * karpenter.sh, "Disruption", and the taint before 1.0; cluster-autoscaler, `ToBeDeletedTaint`, not that of
+ * candidates; aws-node-termination-handler, `pkg/node`, without rebalance recommendations, after which most
+ * nodes stay; GKE's termination handler and "graceful node termination"; AKS, "Node Problem Detector" and
+ * its scheduled events.
  */
 export const DEPARTURE_PRESETS: Readonly<Record<DeparturePreset, DepartureSigns>> = {
   karpenter: {
@@ -76,15 +70,15 @@ export const DEPARTURE_PRESETS: Readonly<Record<DeparturePreset, DepartureSigns>
   aks: { taints: [], conditions: AKS_CONDITIONS },
 };
 
-/** Where nothing is configured: all presets, as none takes the words of another. */
+/** The default: all presets, as their signs differ. */
 export const DEFAULT_DEPARTURE_SIGNS: DepartureSigns = {
   taints: Object.values(DEPARTURE_PRESETS).flatMap(({ taints }) => taints),
   conditions: Object.values(DEPARTURE_PRESETS).flatMap(({ conditions }) => conditions),
 };
 
-/** That the node is about to go; undefined where nothing says so. Of several signs the most urgent counts. */
+/** The departure of the node; undefined if it has no sign. Of several signs the most urgent counts. */
 export function departureOf(
-  { taints = [], alarms = [] }: DepartingNode,
+  { taints = [], alarms = [] }: Pick<Node, "taints" | "alarms">,
   signs: DepartureSigns,
 ): NodeDeparture | undefined {
   const condition = alarms.find((one) => signs.conditions.includes(one));
@@ -99,3 +93,38 @@ export function departureOf(
   );
   return found.find(({ drained }) => !drained) ?? found[0];
 }
+
+const PRESETS = Object.keys(DEPARTURE_PRESETS) as readonly DeparturePreset[];
+const MOST = 64;
+
+/** Conditions of health: an unhealthy node stays. */
+const HEALTH: readonly string[] = ["Ready", ...NODE_PRESSURES];
+
+const schema = z.strictObject({
+  presets: z.array(z.enum(PRESETS)).default([]),
+  taints: z.array(z.strictObject({
+    key: z.string().min(1),
+    value: z.string().exactOptional(),
+    effect: z.string().exactOptional(),
+    drained: z.boolean().exactOptional(),
+  })).max(MOST).default([]),
+  conditions: z.array(
+    z.string().min(1).refine((type) => !HEALTH.includes(type), {
+      error: `must say that a node goes: ${HEALTH.join(", ")} tell of its health`,
+    }),
+  ).max(MOST).default([]),
+}).transform(({ presets, taints, conditions }): DepartureSigns => ({
+  taints: [...presets.flatMap((one) => DEPARTURE_PRESETS[one].taints), ...taints],
+  conditions: [...presets.flatMap((one) => DEPARTURE_PRESETS[one].conditions), ...conditions],
+}));
+
+/** The setting of departure signs: presets, or a map with one's own signs. */
+export const departureSignsKind: SettingKind<DepartureSigns> = treeKind({
+  expects: `some of ${PRESETS.join(", ")}, separated by commas, or a map with presets, taints ` +
+    "(key, value, effect, drained) and conditions",
+  schema: () => schema,
+  words(text) {
+    const presets = text.split(",").map((word) => word.trim()).filter((word) => word !== "");
+    return { presets };
+  },
+});

@@ -1,5 +1,12 @@
 import assert from "node:assert/strict";
-import { DEFAULT_DEPARTURE_SIGNS, departureOf, type DepartureSigns } from "./node_departure.ts";
+import {
+  DEFAULT_DEPARTURE_SIGNS,
+  DEPARTURE_PRESETS,
+  departureOf,
+  type DepartureSigns,
+  departureSignsKind,
+} from "./node_departure.ts";
+import { PLACEMENT_ROWS } from "./settings.ts";
 
 function pure(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -9,48 +16,37 @@ function tainted(key: string, { value = "", effect = "NoSchedule" } = {}) {
   return { taints: [{ key: "dedicated", value: "gpu", effect }, { key, value, effect }] };
 }
 
-pure("departureOf() knows those who take nodes away by default", () => {
-  const signs = DEFAULT_DEPARTURE_SIGNS;
-  for (
-    const key of [
-      "aws-node-termination-handler/spot-itn",
-      "aws-node-termination-handler/scheduled-maintenance",
-      "aws-node-termination-handler/asg-lifecycle-termination",
-      "cloud.google.com/impending-node-termination",
-    ]
-  ) {
-    assert.deepEqual(departureOf(tainted(key), signs), { sign: `taint ${key}`, drained: false });
+pure("departureOf() has the signs of all presets by default", () => {
+  const AWS = "aws-node-termination-handler";
+  const signs: readonly (readonly [key: string, drained: boolean])[] = [
+    [`${AWS}/spot-itn`, false],
+    [`${AWS}/scheduled-maintenance`, false],
+    [`${AWS}/asg-lifecycle-termination`, false],
+    ["cloud.google.com/impending-node-termination", false],
+    ["karpenter.sh/disrupted", true],
+    ["ToBeDeletedByClusterAutoscaler", true],
+    ["karpenter.sh/disruption", true],
+  ];
+  for (const [key, drained] of signs) {
+    const value = key === "karpenter.sh/disruption" ? "disrupting" : "";
+    const departure = departureOf(tainted(key, { value }), DEFAULT_DEPARTURE_SIGNS);
+    assert.deepEqual(departure, { sign: `taint ${key}`, drained });
   }
-  for (const key of ["karpenter.sh/disrupted", "ToBeDeletedByClusterAutoscaler"]) {
-    assert.deepEqual(departureOf(tainted(key), signs), { sign: `taint ${key}`, drained: true });
-  }
-  const before = tainted("karpenter.sh/disruption", { value: "disrupting" });
-  assert.deepEqual(departureOf(before, signs), {
-    sign: "taint karpenter.sh/disruption",
-    drained: true,
-  });
   for (const alarm of ["PreemptScheduled", "TerminateScheduled", "RedeployScheduled"]) {
-    assert.deepEqual(departureOf({ alarms: ["Odd", alarm] }, signs), {
-      sign: `condition ${alarm}`,
-      drained: false,
-    });
+    const departure = departureOf({ alarms: ["Odd", alarm] }, DEFAULT_DEPARTURE_SIGNS);
+    assert.deepEqual(departure, { sign: `condition ${alarm}`, drained: false });
   }
 });
 
 pure(
-  "departureOf() takes the sign of a node that is gone in a moment before that of its drain",
+  "departureOf() prefers the sign of a node that is gone in a moment to that of its drain",
   () => {
-    const signs = DEFAULT_DEPARTURE_SIGNS;
     const { taints } = tainted("karpenter.sh/disrupted");
     const itn = tainted("aws-node-termination-handler/spot-itn").taints;
-    assert.equal(
-      departureOf({ taints: [...taints, ...itn] }, signs)?.sign,
-      "taint aws-node-termination-handler/spot-itn",
-    );
-    assert.equal(
-      departureOf({ taints, alarms: ["PreemptScheduled"] }, signs)?.sign,
-      "condition PreemptScheduled",
-    );
+    const signOf = (node: Parameters<typeof departureOf>[0]) =>
+      departureOf(node, DEFAULT_DEPARTURE_SIGNS)?.sign;
+    assert.match(signOf({ taints: [...taints, ...itn] }) ?? "", /spot-itn$/);
+    assert.equal(signOf({ taints, alarms: ["PreemptScheduled"] }), "condition PreemptScheduled");
   },
 );
 
@@ -69,7 +65,7 @@ pure("departureOf() leaves nodes that stay", () => {
   }
 });
 
-pure("departureOf() asks for value and effect where the sign has them", () => {
+pure("departureOf() compares value and effect if the sign has them", () => {
   const signs: DepartureSigns = {
     taints: [{ key: "own", value: "now", effect: "NoExecute" }],
     conditions: ["Dying"],
@@ -81,4 +77,45 @@ pure("departureOf() asks for value and effect where the sign has them", () => {
   assert.equal(of("later", "NoExecute"), undefined);
   assert.equal(departureOf({ alarms: ["Dying"] }, signs)?.sign, "condition Dying");
   assert.equal(departureOf(tainted("karpenter.sh/disrupted"), signs), undefined);
+});
+
+pure("departureSignsKind parses presets, by default all of them", () => {
+  assert.deepEqual(
+    departureSignsKind.parse(PLACEMENT_ROWS.departureSigns.default),
+    DEFAULT_DEPARTURE_SIGNS,
+  );
+  assert.deepEqual(departureSignsKind.parse("aks"), DEPARTURE_PRESETS.aks);
+  assert.deepEqual(departureSignsKind.parse(""), { taints: [], conditions: [] });
+});
+
+pure("departureSignsKind parses one's own signs, alone or beside presets", () => {
+  const taints = [
+    { key: "example.com/going", effect: "NoSchedule" },
+    { key: "example.com/drained", drained: true },
+  ];
+  const own = { taints, conditions: ["Going"] };
+  assert.deepEqual(departureSignsKind.parse(JSON.stringify(own)), own);
+  assert.deepEqual(departureSignsKind.parse(JSON.stringify({ ...own, presets: ["aks"] })), {
+    taints,
+    conditions: [...DEPARTURE_PRESETS.aks.conditions, "Going"],
+  });
+});
+
+pure("departureSignsKind explains faults", () => {
+  for (
+    const [text, fault] of [
+      ["karpentr", /^presets\[0\] is "karpentr": .*karpenter, /],
+      ['{"taint": []}', /^taint /],
+      ['{"taints": [{"value": "x"}]}', /^taints\[0\]\.key is missing: /],
+      [
+        '{"conditions": ["Going", "MemoryPressure"]}',
+        /^conditions\[1\] is "MemoryPressure": .* Ready, /,
+      ],
+      ['{"conditions": ["Ready"]}', /^conditions\[0\] is "Ready": .* Ready, /],
+      ['{"conditions": [""]}', /^conditions\[0\] is "": .*1 /],
+    ] as const
+  ) {
+    assert.equal(departureSignsKind.parse(text), undefined);
+    assert.match(departureSignsKind.explain?.(text) ?? "", fault);
+  }
 });

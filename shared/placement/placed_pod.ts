@@ -1,90 +1,94 @@
 /**
- * A pod of a workload, as placement looks at it.
+ * A pod as placement sees it: its class of nodes, and whether it counts.
  *
  * @module
  */
+import type { Node } from "../api/node.ts";
 import { CAPACITY } from "../api/placement_keys.ts";
+import type { Pod } from "../api/pod.ts";
 import type { Labels } from "../rightsizing/label_match.ts";
-import type { ClassCounts, NodeClass } from "./node_class.ts";
-import { type NodeClasses, nodeClassOf, selectorOf } from "./node_classes.ts";
+import {
+  type ClassCounts,
+  type NodeClass,
+  type NodeClasses,
+  nodeClassOf,
+  selectorOf,
+} from "./node_classes.ts";
+import { departureOf, type DepartureSigns } from "./node_departure.ts";
 
-/** The pod, with what its node tells of it. */
+/** The pod and the state of its node. Times are ms since 1970. */
 export interface PlacedPod {
   readonly uid: string;
   readonly name: string;
   /** See {@linkcode revisionOf}. */
   readonly revision: string;
-  /** See {@linkcode podClassOf}. */
+  /** See {@linkcode classifyPod}. */
   readonly class: NodeClass;
-  /** True while it is deleted, has finished, or its node is about to go: it counts for nothing. */
+  /** True once it is deleted, has ended, or its node is about to go: it does not count. */
   readonly gone: boolean;
-  /** Why its node is about to go, see `departureOf()`; absent where it stays, or the pod goes already. */
+  /** The sign that its node is about to go, see `departureOf()`; absent if the pod ends anyway. */
   readonly departs?: string;
-  /** True where whoever takes that node away drains it, see `NodeDeparture`; absent where not. */
+  /** True if that node is drained, see `NodeDeparture`. */
   readonly drained?: boolean;
-  /** When that was first seen of the node, ms since 1970; absent where nobody has looked before. */
+  /** When the node first had the sign; absent if that is not known. */
   readonly departsSinceMs?: number;
-  /** Since when no node was found for it, ms since 1970; absent where it has one, or just began. */
+  /** Since when it finds no node; absent if it has one, or was just created. */
   readonly unschedulableSinceMs?: number;
   /** False until it has a node. */
   readonly scheduled: boolean;
   readonly ready: boolean;
-  /** True where its node takes no more pods. */
+  /** True if its node is cordoned. */
   readonly cordoned: boolean;
-  /** A whole second, ms since 1970: it was made in that. */
+  /** A whole second. */
   readonly createdAtMs: number;
-  /** Why it must stay where it is, see `boundBy()`; absent where it may go. */
-  readonly bound?: string;
-  /** Why a budget would not let it go, see `budgetRefusal()`; absent where none minds. */
+  /** Why it must stay where it is, see `pinnedBy()`; absent if it may move. */
+  readonly pinned?: string;
+  /** Why a budget does not allow its eviction, see `budgetRefusal()`. */
   readonly budget?: string;
-  /** Its annotation `controller.kubernetes.io/pod-deletion-cost`; absent where it has none. */
+  /** Its annotation `controller.kubernetes.io/pod-deletion-cost`. */
   readonly deletionCost?: number;
 }
 
-/** What tells a pod's class. */
-export interface ClassedPod {
-  readonly labels: Labels;
-  readonly nodeSelector: Labels;
-  /** Labels of its node; absent while it has none, or where the node is not known. */
-  readonly nodeLabels?: Labels | undefined;
-}
-
-/** The second of a time, ms: API servers tell no more of when a pod was made. */
+/** The second of a time, ms: creation times are no finer. */
 export function secondOf(ms: number): number {
   return Math.floor(ms / 1000) * 1000;
 }
 
-/** The hash of the template that a pod was made of: a ReplicaSet's, or a StatefulSet's revision. */
+/** The hash of the pod's template: a ReplicaSet's, or a StatefulSet's revision. */
 export function revisionOf(labels: Labels): string {
   return labels["pod-template-hash"] ?? labels["controller-revision-hash"] ?? "";
 }
 
 /**
- * The class of the pod's node; while it has none, the class it was made for, by its selector, or by its
- * label where that class has no selector. One that was made for neither counts as on-demand, as a node
- * without labels does.
+ * The class of the pod's node. Without a node, the class that its selector asks for, or its label if that
+ * class has no selector. A pod that asks for neither counts as on-demand, as a node without labels does.
  */
-export function podClassOf(
-  { labels, nodeSelector, nodeLabels }: ClassedPod,
+function podClassOf(
+  { labels, nodeSelector, nodeLabels }: {
+    readonly labels: Labels;
+    readonly nodeSelector: Labels;
+    /** Absent if it has no node, or the node is not known. */
+    readonly nodeLabels?: Labels | undefined;
+  },
   classes: NodeClasses,
 ): NodeClass {
   if (nodeLabels !== undefined) return nodeClassOf(nodeLabels, classes);
   if (nodeClassOf(nodeSelector, classes) === "spot") return "spot";
-  const asked = Object.keys(selectorOf("on-demand", classes)).some((key) =>
+  const asksForOnDemand = Object.keys(selectorOf("on-demand", classes)).some((key) =>
     Object.hasOwn(nodeSelector, key)
   );
-  return !asked && labels[CAPACITY] === "spot" ? "spot" : "on-demand";
+  return !asksForOnDemand && labels[CAPACITY] === "spot" ? "spot" : "on-demand";
 }
 
 /**
- * Whether it is still there for users: one on a node that is drained runs for as long as whoever drains it
- * leaves it there, which may be hours. Placement counts it as gone, as its successor is to be elsewhere.
+ * True for a pod that still serves users: on a drained node it may run for hours. Placement counts it as
+ * gone, as its replacement should be elsewhere.
  */
 export function isPresent({ gone, drained }: Pick<PlacedPod, "gone" | "drained">): boolean {
   return !gone || drained === true;
 }
 
-/** How many of the pods that are {@linkcode isPresent | present} have a node, by its class; not all are Ready. */
+/** How many {@linkcode isPresent | present} pods have a node, by its class. */
 export function runningByClass(pods: readonly PlacedPod[]): ClassCounts {
   return countByClass(
     pods.filter((pod) => pod.scheduled && isPresent(pod))
@@ -92,14 +96,63 @@ export function runningByClass(pods: readonly PlacedPod[]): ClassCounts {
   );
 }
 
-/** How many of the pods wait for a node, by the class that they were made for. */
+/** How many pods wait for a node, by the class that they were made for. */
 export function waitingByClass(pods: readonly PlacedPod[]): ClassCounts {
   return countByClass(pods.filter(({ scheduled }) => !scheduled));
 }
 
-/** How many of the pods there are by class, without those that are gone. */
+/** How many pods there are by class, without those that are gone. */
 export function countByClass(pods: Iterable<Pick<PlacedPod, "class" | "gone">>): ClassCounts {
   const counts = { spot: 0, "on-demand": 0 };
   for (const pod of pods) if (!pod.gone) counts[pod.class]++;
   return counts;
+}
+
+/** The fields of a pod that decide how it counts. */
+export type CountablePod = Pick<Pod, "metadata" | "nodeName" | "phase" | "nodeSelector">;
+
+/** The fields of a node that decide how its pods count. */
+export type CountableNode = Pick<Node, "metadata" | "labels" | "taints" | "alarms">;
+
+/** The settings that decide how pods count. */
+export interface NodeRules {
+  readonly classes: NodeClasses;
+  readonly departures: DepartureSigns;
+}
+
+/** The state around a pod. */
+export interface PodInput extends NodeRules {
+  /** Undefined if it has no node, or the node is not known. */
+  readonly node: CountableNode | undefined;
+  /** True if it was evicted, whatever a late cache shows. */
+  readonly evicted: boolean;
+}
+
+/** The fields on which webhook and loop must agree. */
+export type ClassifiedPod = Pick<
+  PlacedPod,
+  "uid" | "name" | "revision" | "class" | "gone" | "departs" | "drained" | "scheduled"
+>;
+
+/** Classifies a pod, for webhook and loop alike. */
+export function classifyPod(pod: CountablePod, input: PodInput): ClassifiedPod {
+  const { metadata: { uid, name, labels, terminating }, nodeName, phase } = pod;
+  const { node, classes, departures, evicted } = input;
+  const ended = terminating || phase === "Succeeded" || phase === "Failed" || evicted;
+  const departure = ended || node === undefined ? undefined : departureOf(node, departures);
+  return {
+    uid,
+    name,
+    revision: revisionOf(labels),
+    class: podClassOf({
+      labels,
+      nodeSelector: pod.nodeSelector ?? {},
+      // A known node without labels is on-demand.
+      nodeLabels: node && (node.labels ?? {}),
+    }, classes),
+    gone: ended || departure !== undefined,
+    ...(departure === undefined ? {} : { departs: departure.sign }),
+    ...(departure?.drained ? { drained: true } : {}),
+    scheduled: nodeName !== "",
+  };
 }

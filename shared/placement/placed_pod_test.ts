@@ -1,9 +1,13 @@
 import assert from "node:assert/strict";
+import { sampleNode, samplePod } from "../../tests/contract/sample_objects.ts";
 import { placedPods } from "../../tests/fixtures/placed_pods.ts";
-import { NODE_CLASS_PRESETS } from "./node_class_presets.ts";
+import type { Pod } from "../api/pod.ts";
+import { NODE_CLASS_PRESETS } from "./node_classes.ts";
+import { DEFAULT_DEPARTURE_SIGNS } from "./node_departure.ts";
 import {
+  classifyPod,
   countByClass,
-  podClassOf,
+  type PodInput,
   revisionOf,
   runningByClass,
   waitingByClass,
@@ -13,30 +17,61 @@ function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-const { karpenter, aks } = NODE_CLASS_PRESETS;
 const TYPE = "karpenter.sh/capacity-type";
-const LABEL = "spotalis.io/capacity";
+const SPOT = { ...sampleNode("node-1"), labels: { [TYPE]: "spot" } };
 
-test("podClassOf() believes the node more than the pod", () => {
-  const pod = { labels: { [LABEL]: "spot" }, nodeSelector: { [TYPE]: "spot" } };
-  assert.equal(podClassOf({ ...pod, nodeLabels: {} }, karpenter), "on-demand");
-  const bare = { labels: {}, nodeSelector: {}, nodeLabels: { [TYPE]: "spot" } };
-  assert.equal(podClassOf(bare, karpenter), "spot");
+function tainted(key: string) {
+  return { ...SPOT, taints: [{ key, value: "", effect: "NoSchedule" }] };
+}
+
+function classified(change: Partial<Pod> = {}, input: Partial<PodInput> = {}) {
+  return classifyPod({ ...samplePod("web"), ...change }, {
+    classes: NODE_CLASS_PRESETS.karpenter,
+    departures: DEFAULT_DEPARTURE_SIGNS,
+    node: SPOT,
+    evicted: false,
+    ...input,
+  });
+}
+
+test("classifyPod() takes the class from the node, then from the selector, then from the label", () => {
+  const { metadata } = samplePod("web");
+  const classOf = (type?: string, label?: string, input: Partial<PodInput> = {}): string =>
+    classified({
+      ...(type === undefined ? {} : { nodeSelector: { [TYPE]: type } }),
+      ...(label === undefined
+        ? {}
+        : { metadata: { ...metadata, labels: { "spotalis.io/capacity": label } } }),
+    }, { node: undefined, ...input }).class;
+  assert.equal(classOf(undefined, undefined, { node: SPOT }), "spot");
+  assert.equal(classOf("spot", "spot", { node: sampleNode("node-1") }), "on-demand");
+  assert.equal(classOf("spot", "on-demand"), "spot");
+  assert.equal(classOf("on-demand", "spot"), "on-demand");
+  assert.equal(classOf(undefined, "spot"), "spot");
+  assert.equal(classOf(undefined, "none"), "on-demand");
+  assert.equal(classOf(), "on-demand");
+  const aks = { classes: NODE_CLASS_PRESETS.aks };
+  assert.equal(classOf(undefined, "on-demand", aks), "on-demand");
+  assert.equal(classOf(undefined, "spot", aks), "spot");
 });
 
-test("podClassOf() takes what an unscheduled pod was made for", () => {
-  const classOf = (label: string, type?: string): string =>
-    podClassOf(
-      { labels: { [LABEL]: label }, nodeSelector: type === undefined ? {} : { [TYPE]: type } },
-      karpenter,
-    );
-  assert.equal(classOf("on-demand", "spot"), "spot");
-  assert.equal(classOf("spot", "on-demand"), "on-demand");
-  assert.equal(classOf("spot"), "spot");
-  assert.equal(classOf("none"), "on-demand");
-  const pod = { labels: { [LABEL]: "on-demand" }, nodeSelector: {} };
-  assert.equal(podClassOf(pod, aks), "on-demand");
-  assert.equal(podClassOf({ ...pod, labels: { [LABEL]: "spot" } }, aks), "spot");
+test("classifyPod() counts no pod that ends or loses its node, and only the latter departs", () => {
+  const { metadata } = samplePod("web");
+  const going = { node: tainted("karpenter.sh/disrupted") };
+  const terminating = { metadata: { ...metadata, terminating: true } };
+  const departs = "taint karpenter.sh/disrupted";
+  for (
+    const [pod, expected] of [
+      [classified(), [false, undefined, undefined]],
+      [classified({ phase: "Succeeded" }), [true, undefined, undefined]],
+      [classified({ phase: "Failed" }), [true, undefined, undefined]],
+      [classified(terminating, going), [true, undefined, undefined]],
+      [classified({}, { evicted: true, ...going }), [true, undefined, undefined]],
+      [classified({}, going), [true, departs, true]],
+    ] as const
+  ) assert.deepEqual([pod.gone, pod.departs, pod.drained], expected);
+  const interrupted = { node: tainted("aws-node-termination-handler/spot-itn") };
+  assert.equal(classified({}, interrupted).drained, undefined);
 });
 
 test("revisionOf() is a ReplicaSet's hash or a StatefulSet's revision", () => {
@@ -45,15 +80,7 @@ test("revisionOf() is a ReplicaSet's hash or a StatefulSet's revision", () => {
   assert.equal(revisionOf({}), "");
 });
 
-test("countByClass() leaves out what is gone", () => {
-  const pods = [
-    ...placedPods({ spot: 3, "on-demand": 2 }),
-    ...placedPods({ spot: 4 }, { gone: true }),
-  ];
-  assert.deepEqual(countByClass(pods), { spot: 3, "on-demand": 2 });
-});
-
-test("runningByClass() and waitingByClass() part pods by whether they have a node", () => {
+test("runningByClass(), waitingByClass() and countByClass() count pods", () => {
   const pods = [
     ...placedPods({ spot: 3, "on-demand": 2 }, { ready: false }),
     ...placedPods({ spot: 1, "on-demand": 4 }, { scheduled: false }),
@@ -62,13 +89,9 @@ test("runningByClass() and waitingByClass() part pods by whether they have a nod
   ];
   assert.deepEqual(runningByClass(pods), { spot: 3, "on-demand": 2 });
   assert.deepEqual(waitingByClass(pods), { spot: 1, "on-demand": 4 });
-});
-
-test("runningByClass() counts who is on a node that is drained, where countByClass() does not", () => {
-  const pods = [
-    ...placedPods({ spot: 2 }),
-    ...placedPods({ "on-demand": 3 }, { gone: true, departs: "taint disrupted", drained: true }),
-  ];
-  assert.deepEqual(runningByClass(pods), { spot: 2, "on-demand": 3 });
-  assert.deepEqual(countByClass(pods), { spot: 2, "on-demand": 0 });
+  assert.deepEqual(countByClass(pods), { spot: 4, "on-demand": 6 });
+  // A pod on a drained node still runs.
+  const drained = placedPods({ "on-demand": 3 }, { gone: true, departs: "taint", drained: true });
+  assert.deepEqual(runningByClass([...pods, ...drained]), { spot: 3, "on-demand": 5 });
+  assert.deepEqual(countByClass(drained), { spot: 0, "on-demand": 0 });
 });

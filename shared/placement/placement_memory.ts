@@ -1,39 +1,31 @@
 /**
- * What placement remembers of a workload, as text that outlives a process: one ConfigMap per namespace
- * has an entry per workload.
+ * What placement remembers of a workload, as text: one ConfigMap per namespace has an entry per workload.
  *
  * @module
  */
 import * as z from "zod";
-import type { PlacedKind } from "./placement_gate.ts";
+import type { PlacedKind } from "./eligibility.ts";
+import type { IneffectiveMoves } from "./move_cooldown.ts";
 import type { Shortage } from "./shortage.ts";
-import type { VainMoves } from "./vain_moves.ts";
 
-/** What is remembered; times are ms since 1970. */
+/** The memory of a workload; times are ms since 1970. */
 export interface PlacementMemory {
   /** When a replica was last moved. */
   readonly lastMoveAtMs?: number;
   readonly shortage?: Shortage;
-  /** How much the last move has helped. */
-  readonly vainMoves?: VainMoves;
+  /** The effect of the last move. */
+  readonly ineffectiveMoves?: IneffectiveMoves;
 }
 
-/** Whose memory it is, and when it is read. */
-export interface MemoryOptions {
-  /** The UID of the workload: one that is made anew under the same name has met nothing yet. */
-  readonly uid: string;
-  readonly nowMs: number;
-}
-
-/** Of another version nothing is known: it begins anew, which costs one cooldown. */
+/** An entry of another version is ignored, which costs one cooldown. */
 const VERSION = 1;
 
-/** Clocks of leaders may differ by so much; what is of a later time was written by one that was wrong, ms. */
+/** How far clocks of leaders may differ; later times come from a wrong clock, ms. */
 const CLOCKS_DIFFER_MS = 60_000;
 /** No fallback lasts longer, ms. */
 const LONGEST_FALLBACK_MS = 86_400_000;
 
-/** Programs of before a field leave it out, and pass over what they don't know. */
+/** Earlier versions lack some fields, and ignore fields that they don't know. */
 const storedSchema = z.object({
   version: z.literal(VERSION),
   uid: z.string(),
@@ -48,33 +40,38 @@ const storedSchema = z.object({
     count: z.int().min(0),
     misplaced: z.int().min(0),
     wish: z.object({ spotPercentage: z.int(), minOnDemand: z.int() }),
-  }).optional(),
+  }).transform(({ wish, ...moves }): IneffectiveMoves => ({ ...moves, spec: wish })).optional(),
 });
 
-/** What the names of the ConfigMaps begin with. */
-export const MEMORY_PAGE_PREFIX = "mbcas-placement-";
+/** The prefix of the ConfigMaps' names. */
+export const MEMORY_CONFIG_MAP_PREFIX = "mbcas-placement-";
 
-/** The name of the ConfigMap with what is remembered of the namespace's workloads. */
-export function memoryPage(namespace: string): string {
-  return `${MEMORY_PAGE_PREFIX}${namespace}`;
+/** The name of the namespace's ConfigMap. */
+export function memoryConfigMap(namespace: string): string {
+  return `${MEMORY_CONFIG_MAP_PREFIX}${namespace}`;
 }
 
-/** The key of a workload's entry: at most 253 characters, since a Deployment's name leaves room for a hash. */
+/** The key of a workload's entry: at most 253 characters, as a Deployment's name leaves room for a hash. */
 export function memoryKey(kind: PlacedKind, name: string): string {
   return `${kind}.${name}`;
 }
 
-/** The entry; undefined where there is nothing to remember, and it can go. */
+/** The entry; undefined if there is nothing to remember. */
 export function memoryText(memory: PlacementMemory, uid: string): string | undefined {
-  return Object.values(memory).every((one) => one === undefined)
-    ? undefined
-    : JSON.stringify({ version: VERSION, uid, ...memory });
+  if (Object.values(memory).every((one) => one === undefined)) return undefined;
+  const { ineffectiveMoves, ...others } = memory;
+  const { spec: wish, ...moves } = ineffectiveMoves ?? {};
+  const vainMoves = ineffectiveMoves && { ...moves, wish };
+  return JSON.stringify({ version: VERSION, uid, ...others, vainMoves });
 }
 
-/** What the entry says of the workload; nothing where it can't be read, or is of another one. */
+/**
+ * The memory in the entry; empty if it can't be read, or has another UID: a new workload of the same name
+ * has met nothing yet.
+ */
 export function readMemory(
   text: string | undefined,
-  { uid, nowMs }: MemoryOptions,
+  { uid, nowMs }: { readonly uid: string; readonly nowMs: number },
 ): PlacementMemory {
   const { data } = storedSchema.safeParse(parsed(text ?? ""));
   if (data === undefined || data.uid !== uid) return {};
@@ -85,13 +82,13 @@ export function readMemory(
       ? {}
       : { lastMoveAtMs }),
     ...(shortage === undefined ? {} : { shortage }),
-    ...(vainMoves === undefined ? {} : { vainMoves }),
+    ...(vainMoves === undefined ? {} : { ineffectiveMoves: vainMoves }),
   };
 }
 
 /**
- * What can't be true by this clock is not: it would last, or have pods made again, for too long. It is dropped
- * and not cut to the longest that can be, which would begin anew with each look.
+ * Drops times that are impossible by this clock, as fallbacks would last too long. Cutting them to the
+ * longest possible would begin anew at each reconcile.
  */
 function shortageAt(nowMs: number, shortage: Shortage | undefined): Shortage | undefined {
   if (shortage === undefined) return undefined;

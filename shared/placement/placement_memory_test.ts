@@ -8,26 +8,26 @@ function test(name: string, fn: () => void): void {
 const READ = { uid: "u1", nowMs: 1_000_000 } as const;
 
 test("readMemory() reads what memoryText() wrote", () => {
-  const vainMoves = { count: 3, misplaced: 2, wish: { spotPercentage: 70, minOnDemand: 1 } };
+  const ineffectiveMoves = { count: 3, misplaced: 2, spec: { spotPercentage: 70, minOnDemand: 1 } };
   const remade = { atMs: 950_000, count: 2 };
   const shortage = { sinceMs: 900_000, untilMs: 1_100_000, rounds: 2, remade };
-  const memory = { lastMoveAtMs: 900_000, shortage, vainMoves };
+  const memory = { lastMoveAtMs: 900_000, shortage, ineffectiveMoves };
   assert.deepEqual(readMemory(memoryText(memory, "u1"), READ), memory);
   const { shortage: _, ...moved } = memory;
   assert.deepEqual(readMemory(memoryText(moved, "u1"), READ), moved);
 });
 
-test("readMemory() reads what was written before moves in vain were remembered", () => {
+test("readMemory() reads what was written before ineffective moves were remembered", () => {
   const text = '{"version":1,"uid":"u1","lastMoveAtMs":9,"shortage":{"untilMs":12,"rounds":1}}';
   const memory = { lastMoveAtMs: 9, shortage: { untilMs: 12, rounds: 1 } };
   assert.deepEqual(readMemory(text, READ), memory);
 });
 
-test("memoryText() has nothing where there is nothing to remember", () => {
+test("memoryText() is undefined if there is nothing to remember", () => {
   assert.equal(memoryText({}, "u1"), undefined);
 });
 
-test("readMemory() knows nothing of another workload, version or text", () => {
+test("readMemory() ignores another workload, version or text", () => {
   const text = memoryText({ lastMoveAtMs: 1 }, "u1") ?? "";
   const others = [
     undefined,
@@ -44,7 +44,7 @@ test("readMemory() knows nothing of another workload, version or text", () => {
   for (const other of others) assert.deepEqual(readMemory(other, READ), {}, other);
 });
 
-test("readMemory() trusts no clock that is far ahead, however often it is asked", () => {
+test("readMemory() ignores a clock that is far ahead, at each reconcile", () => {
   const aheadMs = READ.nowMs + 7_200_000;
   const shortages = [
     { sinceMs: aheadMs, untilMs: aheadMs + 120_000, rounds: 1 },
@@ -59,7 +59,7 @@ test("readMemory() trusts no clock that is far ahead, however often it is asked"
   }
 });
 
-test("readMemory() lets a cooldown and a fallback end though another clock was ahead a little", () => {
+test("readMemory() tolerates a clock that was slightly ahead", () => {
   const nowMs = READ.nowMs + 1;
   const remade = { atMs: nowMs, count: 1 };
   const shortage = { sinceMs: nowMs, untilMs: nowMs + 120_000, rounds: 1, remade };

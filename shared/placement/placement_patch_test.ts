@@ -1,12 +1,9 @@
 import assert from "node:assert/strict";
 import { applyJSONPatch } from "../admission/json_patch.ts";
-import type { NodeClass } from "./node_class.ts";
-import { NODE_CLASS_PRESETS } from "./node_class_presets.ts";
-import type { NodeClasses } from "./node_classes.ts";
+import { NODE_CLASS_PRESETS, type NodeClass, type NodeClasses } from "./node_classes.ts";
 import { placementPatch } from "./placement_patch.ts";
 
-const { karpenter, gke } = NODE_CLASS_PRESETS;
-const TYPE = "karpenter.sh/capacity-type";
+const { karpenter, gke, aks } = NODE_CLASS_PRESETS;
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -19,21 +16,26 @@ function placed(
     readonly classes?: NodeClasses;
     readonly deletionCost?: number;
   } = {},
-): unknown {
+): { readonly metadata: unknown; readonly spec: Record<string, unknown> } {
   const once = applyJSONPatch(pod, placementPatch(pod, { to, classes, deletionCost }));
-  // A server may ask again about what it was answered.
+  // A server may ask again about the patched pod.
   const again = placementPatch(once as Record<string, unknown>, { to, classes, deletionCost });
   assert.deepEqual(again, []);
-  return once;
+  return once as ReturnType<typeof placed>;
 }
 
-test("placementPatch() makes what a bare pod lacks", () => {
+test("placementPatch() adds what a bare pod lacks", () => {
   assert.deepEqual(placed({ metadata: {}, spec: {} }, "spot", { deletionCost: -2 }), {
     metadata: {
       labels: { "spotalis.io/capacity": "spot" },
       annotations: { "controller.kubernetes.io/pod-deletion-cost": "-2" },
     },
-    spec: { nodeSelector: { [TYPE]: "spot" } },
+    spec: { nodeSelector: { "karpenter.sh/capacity-type": "spot" } },
+  });
+  const { spec } = placed({ metadata: {}, spec: {} }, "spot", { classes: aks });
+  assert.deepEqual(spec, {
+    nodeSelector: { "kubernetes.azure.com/scalesetpriority": "spot" },
+    tolerations: aks.spot.tolerations,
   });
 });
 
@@ -61,7 +63,24 @@ test("placementPatch() replaces what the pod says of capacity, and keeps all els
   });
 });
 
-test("placementPatch() takes null for absent, and has no cost where there is none", () => {
+test("placementPatch() takes tolerations of the spot taint from on-demand pods, and no others", () => {
+  const [taint = {}] = aks.spot.tolerations;
+  const { key = "" } = taint;
+  const left = (...tolerations: readonly unknown[]): unknown =>
+    placed({ metadata: {}, spec: { tolerations } }, "on-demand", { classes: aks })
+      .spec["tolerations"];
+  const { operator: _, ...implied } = taint;
+  const noExecute = { ...taint, effect: "NoExecute" };
+  assert.deepEqual(left(implied, noExecute), [noExecute]);
+  const others = [
+    { key: "dedicated", operator: "Exists" },
+    { key, operator: "Equal", value: "batch" },
+    { operator: "Exists" },
+  ];
+  assert.deepEqual(left({ key, operator: "Exists" }, { key, value: "spot" }, ...others), others);
+});
+
+test("placementPatch() takes null for absent, and has no cost by default", () => {
   const pod = {
     metadata: { labels: null, annotations: null },
     spec: { nodeSelector: null, tolerations: null },
@@ -75,7 +94,7 @@ test("placementPatch() takes null for absent, and has no cost where there is non
   });
 });
 
-test("placementPatch() refuses what is no pod", () => {
+test("placementPatch() throws for an object that is not a pod", () => {
   assert.throws(() => placementPatch({ metadata: {} }, { to: "spot", classes: karpenter }), {
     name: "TypeError",
     message: /^Cannot place/,

@@ -1,5 +1,5 @@
 /**
- * A pod that is being created, as placement sees it, and what is decided about it.
+ * A pod that is being created, read from its admission request, and the decision about it.
  *
  * @module
  */
@@ -7,11 +7,11 @@ import type { AdmissionRequest, SentObject } from "../admission/admission_review
 import { membersOf, textIn, textsIn } from "../admission/sent_members.ts";
 import { CAPACITY } from "../api/placement_keys.ts";
 import { DELETION_COST } from "./deletion_cost.ts";
-import type { NodeClass } from "./node_class.ts";
+import type { NodeClass } from "./node_classes.ts";
 import { revisionOf } from "./placed_pod.ts";
 import type { AwaitedPod } from "./reservations.ts";
 
-/** One pod that is being created. */
+/** A pod that is being created. */
 export interface PlacementRequest {
   readonly namespace: string;
   /** The pod's controller. */
@@ -24,21 +24,21 @@ export interface PlacementRequest {
   readonly revision: string;
   readonly pod: AwaitedPod;
   /**
-   * The decision that the pod carries already: servers ask again about a pod that another webhook has
-   * changed since, and many pods have neither name nor UID then by which to know them.
+   * The decision that the pod carries: a server asks again if another webhook has changed the pod since,
+   * and many pods have neither name nor UID by then.
    */
   readonly decided?: { readonly class: NodeClass; readonly deletionCost?: number };
-  /** True where the pod itself names its class, or could be sent to neither. */
-  readonly bound?: true;
-  /** The one class of which its affinity names hosts. */
+  /** True if the pod names its class itself, or can run on neither. */
+  readonly pinned?: true;
+  /** The only class of the hosts in its affinity. */
   readonly only?: NodeClass;
-  /** Names of the claims of its volumes; absent where it has none. */
+  /** The claims of its volumes; absent if there are none. */
   readonly claims?: readonly string[];
-  /** True where nothing will be stored. */
+  /** True if nothing will be stored. */
   readonly dryRun: boolean;
 }
 
-/** Why a pod is left as it was sent; labels of metrics, too. */
+/** Why a pod is not placed; also labels of metrics. */
 export const UNPLACED_REASONS = [
   "NotPlaced",
   "ConfigurationError",
@@ -51,22 +51,21 @@ export const UNPLACED_REASONS = [
   "Failed",
 ] as const;
 
-/** A word of {@linkcode UNPLACED_REASONS}. */
+/** One of {@linkcode UNPLACED_REASONS}. */
 export type UnplacedReason = typeof UNPLACED_REASONS[number];
 
-/** Where the pod goes; or why it is left, with a warning for its author. */
+/** The pod's class; or why it is not placed, with a warning for the client. */
 export type PlacementDecision =
   | { readonly class: NodeClass; readonly deletionCost?: number }
   | { readonly unplaced: UnplacedReason; readonly warning?: string };
 
-/** The pod of a request; undefined where it has no controller, or is not being created. */
+/** The pod of a request; undefined if it has no controller, or is not being created. */
 export function placementRequest(
   { resource, operation, namespace, dryRun, object }: AdmissionRequest,
 ): PlacementRequest | undefined {
   if (resource !== "pods" || operation !== "CREATE" || object === undefined) return undefined;
-  const { uid, name, generateName, labels: rawLabels, annotations, ownerReferences } = membersOf(
-    object["metadata"],
-  );
+  const metadata = membersOf(object["metadata"]);
+  const { ownerReferences } = metadata;
   const owners = Array.isArray(ownerReferences) ? ownerReferences.map(membersOf) : [];
   const controller = owners.find((one) => one["controller"] === true) ?? {};
   const owner = {
@@ -76,19 +75,19 @@ export function placementRequest(
     uid: textIn(controller["uid"]) ?? "",
   };
   if (Object.values(owner).includes("")) return undefined;
-  const labels = textsIn(rawLabels);
-  const decided = decisionIn(labels[CAPACITY], textsIn(annotations)[DELETION_COST]);
+  const labels = textsIn(metadata["labels"]);
+  const cost = textsIn(metadata["annotations"])[DELETION_COST];
   const claims = claimsOf(object);
   return {
     namespace,
     owner,
     revision: revisionOf(labels),
     pod: {
-      ...present("uid", textIn(uid)),
-      ...present("name", textIn(name)),
-      ...present("generateName", textIn(generateName)),
+      ...present("uid", textIn(metadata["uid"])),
+      ...present("name", textIn(metadata["name"])),
+      ...present("generateName", textIn(metadata["generateName"])),
     },
-    ...present("decided", decided),
+    ...present("decided", decisionIn(labels[CAPACITY], cost)),
     ...(claims.length === 0 ? {} : { claims }),
     dryRun,
   };
@@ -111,7 +110,7 @@ function decisionIn(
   return { class: capacity, ...present("deletionCost", deletionCost) };
 }
 
-/** A member that is left out where there is no value. */
+/** A member, unless the value is undefined. */
 function present<K extends string, V>(
   name: K,
   value: V | undefined,

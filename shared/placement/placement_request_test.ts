@@ -31,7 +31,7 @@ function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-test("placementRequest() says whose the pod is and how it will be known, and nothing else", () => {
+test("placementRequest() has owner, revision and names of the pod, and nothing else", () => {
   assert.deepEqual(placementRequest(request(METADATA)), {
     namespace: "shop",
     owner: OWNER,
@@ -58,7 +58,7 @@ test("placementRequest() repeats the decision that the pod carries", () => {
   assert.deepEqual(placementRequest(request(odd))?.decided, { class: "spot" });
 });
 
-test("placementRequest() names the claims of the pod's volumes", () => {
+test("placementRequest() has the claims of the pod's volumes", () => {
   const claimsOf = (...claims: readonly string[]) => {
     const volumes = claims.map((claimName) => ({
       name: claimName,
@@ -71,7 +71,7 @@ test("placementRequest() names the claims of the pod's volumes", () => {
   assert.deepEqual(claimsOf("data-0", "data-1"), ["data-0", "data-1"]);
 });
 
-test("placementRequest() is nothing for pods without a controller, or what is no new pod", () => {
+test("placementRequest() is undefined for pods without a controller, and for other requests", () => {
   assert.equal(placementRequest(request({ ownerReferences: [OWNER] })), undefined);
   assert.equal(placementRequest(request({})), undefined);
   assert.equal(placementRequest(request(METADATA, { operation: "UPDATE" })), undefined);

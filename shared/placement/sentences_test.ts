@@ -1,5 +1,6 @@
 import { assertSentences, messageOf } from "../../tests/fixtures/assert_sentences.ts";
-import { placedPods } from "../../tests/fixtures/placed_pods.ts";
+import { placedPods, sampleBudget } from "../../tests/fixtures/placed_pods.ts";
+import type { PodDisruptionBudget } from "../api/pod_disruption_budget.ts";
 import {
   DISRUPTION_DURATION,
   DISRUPTION_SCHEDULE,
@@ -8,29 +9,26 @@ import {
   PAUSED,
   SPOT_PERCENTAGE,
 } from "../api/placement_keys.ts";
-import { boundBy, selectorBounds } from "./bound_pod.ts";
-import { parseCronSchedule } from "./cron_schedule.ts";
-import { parseWindowDuration } from "./disruption_window.ts";
-import { type MoveFacts, nextMove } from "./next_move.ts";
-import { NODE_CLASS_PRESETS } from "./node_class_presets.ts";
-import { nodeClassesFaults } from "./node_classes.ts";
+import { pinnedBy, selectorConstraints } from "./node_constraints.ts";
+import { parseCronSchedule, parseWindowDuration } from "./disruption_window.ts";
+import { nextMove, type NextMoveInput } from "./next_move.ts";
+import { NODE_CLASS_PRESETS, nodeClassesFaults, nodeClassifierKind } from "./node_classes.ts";
 import type { PlacedPod } from "./placed_pod.ts";
-import { type GateSubject, placementGate, type PlacementScope } from "./placement_gate.ts";
+import { checkEligibility, type EligibilityInput, type PlacementScope } from "./eligibility.ts";
 import { placementPatch } from "./placement_patch.ts";
-import { budgetRefusal, type PodBudget } from "./pod_budget.ts";
-import { departureSignsKind } from "./settings/departure_signs_kind.ts";
-import { nodeClassifierKind } from "./settings/node_classifier_kind.ts";
-import { type CheckedPlacement, placementFaults } from "./settings/placement_faults.ts";
+import { budgetRefusal } from "./workload_snapshot.ts";
+import { departureSignsKind } from "./node_departure.ts";
+import { type CheckedPlacement, placementFaults } from "./settings.ts";
 
 function test(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-function gate(changes: Partial<GateSubject>, scope: Partial<PlacementScope> = {}): string {
+function gate(changes: Partial<EligibilityInput>, scope: Partial<PlacementScope> = {}): string {
   const web = { kind: "Deployment", labels: { [ENABLED]: "true" }, annotations: {} };
   const subject = { ...web, namespace: { name: "shop" }, ...changes };
-  const answer = placementGate(subject, { ownNamespace: "coallocator", ...scope });
-  return answer.wish === undefined ? answer.message : "takes part";
+  const answer = checkEligibility(subject, { ownNamespace: "coallocator", ...scope });
+  return answer.spec === undefined ? answer.message : "takes part";
 }
 
 function annotated(key: string, value: string): string {
@@ -39,7 +37,7 @@ function annotated(key: string, value: string): string {
 
 test("sentences of workloads that take no part in placement", () => {
   const noTeam = { namespaceSelector: { matchLabels: { team: "a" }, matchExpressions: [] } };
-  const optedOut = { name: "shop", words: { labels: { [ENABLED]: "false" }, annotations: {} } };
+  const optedOut = { name: "shop", metadata: { labels: { [ENABLED]: "false" }, annotations: {} } };
   return assertSentences([
     ["KindNotPlaced", () => gate({ kind: "Job" }), "it is a Job"],
     [
@@ -90,15 +88,15 @@ test("sentences of workloads that take no part in placement", () => {
   ]);
 });
 
-const SPOT: MoveFacts = {
+const SPOT: NextMoveInput = {
   workload: { kind: "Deployment", replicas: 4, observed: true, present: 4, ready: 4, updated: 4 },
-  wish: { spotPercentage: 50, minOnDemand: 0, paused: false },
+  spec: { spotPercentage: 50, minOnDemand: 0, paused: false },
   pods: placedPods({ spot: 4 }),
   evictionFromMs: 0,
   nowMs: Date.parse("2026-05-04T12:00:00Z"),
 };
 
-function waiting(changes: Partial<MoveFacts>): string {
+function waiting(changes: Partial<NextMoveInput>): string {
   const next = nextMove({ ...SPOT, ...changes });
   return "move" in next ? "a move" : next.message;
 }
@@ -107,9 +105,9 @@ const withPods = (changes: Partial<PlacedPod>) =>
   waiting({ pods: placedPods({ spot: 4 }, changes) });
 
 test("sentences of workloads of which no pod is moved", () => {
-  const { nowMs, wish, workload } = SPOT;
+  const { nowMs, spec, workload } = SPOT;
   const shortage = { untilMs: nowMs + 1, rounds: 1 };
-  const vainMoves = { count: 1, misplaced: 2, wish };
+  const ineffectiveMoves = { count: 1, misplaced: 2, spec };
   return assertSentences([
     [
       "NotWhole",
@@ -123,7 +121,7 @@ test("sentences of workloads of which no pod is moved", () => {
     ],
     [
       "PlacementPaused",
-      () => waiting({ wish: { ...wish, paused: true } }),
+      () => waiting({ spec: { ...spec, paused: true } }),
       "spotalis.io/paused is set",
     ],
     [
@@ -133,56 +131,52 @@ test("sentences of workloads of which no pod is moved", () => {
     ],
     [
       "WindowClosed",
-      () => waiting({ wish: { ...wish, window: { schedule: "0 22 * * *", durationMs: 1 } } }),
+      () => waiting({ spec: { ...spec, window: { schedule: "0 22 * * *", durationMs: 1 } } }),
       "0 22 * * * opens it",
     ],
     ["MoveCooldown", () => waiting({ lastMoveAtMs: nowMs }), "it lasts 10 s after a move"],
     [
       "MoveCooldown after moves in vain",
-      () => waiting({ lastMoveAtMs: nowMs, vainMoves }),
+      () => waiting({ lastMoveAtMs: nowMs, ineffectiveMoves }),
       "it lasts 40 s after a move, as 2 in a row have not helped: is the webhook asked, and may " +
       "pods be evicted?",
     ],
     ["EvictionRate", () => waiting({ evictionFromMs: nowMs + 1 }), "it is used up"],
-    ["NoneEvictable", () => withPods({ bound: "its PV" }), "pod web-spot-x4: its PV"],
+    ["NoneEvictable", () => withPods({ pinned: "its PV" }), "pod web-spot-x4: its PV"],
     ["BlockedByPDB", () => withPods({ budget: "budget web" }), "pod web-spot-x4: budget web"],
   ]);
 });
 
-function bound(changes: Partial<Parameters<typeof boundBy>[0]>): string {
+function pinned(changes: Partial<Parameters<typeof pinnedBy>[0]>): string {
   const nodes = { hostClass: () => undefined, poolClass: () => undefined };
   const options = { to: "spot", classes: NODE_CLASS_PRESETS.karpenter, nodes } as const;
-  return boundBy({ annotations: {}, bounds: [], ...changes }, options) ?? "";
+  return pinnedBy({ annotations: {}, constraints: [], ...changes }, options) ?? "";
 }
 
-function refused(...changes: readonly Partial<PodBudget>[]): string {
-  const budget = {
-    name: "web",
-    selector: { matchLabels: {}, matchExpressions: [] },
-    disruptionsAllowed: 0,
-    current: true,
-    freesUnready: false,
-  };
-  const budgets = changes.map((change) => ({ ...budget, ...change }));
-  return budgetRefusal({ labels: {}, ready: true }, budgets) ?? "";
+function refused(...changes: readonly Partial<PodDisruptionBudget>[]): string {
+  const budgets = ["web", "b"].slice(0, changes.length).map((name, index) => ({
+    ...sampleBudget(name),
+    ...changes[index],
+  }));
+  return budgetRefusal({ labels: { app: "web" }, ready: true }, budgets) ?? "";
 }
 
 test("sentences of pods that stay where they are", () =>
   assertSentences([
     [
       "protected",
-      () => bound({ annotations: { "karpenter.sh/do-not-disrupt": "true" } }),
+      () => pinned({ annotations: { "karpenter.sh/do-not-disrupt": "true" } }),
       'annotation karpenter.sh/do-not-disrupt is "true"',
     ],
     [
       "node selector",
-      () => bound({ bounds: selectorBounds({ "kubernetes.io/hostname": "o1" }) }),
+      () => pinned({ constraints: selectorConstraints({ "kubernetes.io/hostname": "o1" }) }),
       "its node selector allows no spot node",
     ],
     ["disruptionsAllowed", () => refused({}), "budget web allows no disruption"],
     [
       "several budgets",
-      () => refused({}, { name: "b" }),
+      () => refused({}, {}),
       "budgets web, b are for the same pod, which nobody may evict",
     ],
     [

@@ -1,50 +1,48 @@
 /**
- * Spot nodes may run short: then a workload falls back to on-demand for a while, and returns with care.
+ * Shortages of spot nodes: a workload falls back to on-demand for a while, and returns with care.
  *
  * @module
  */
+import { cooldownAfter } from "./move_cooldown.ts";
 import { type PlacedPod, secondOf } from "./placed_pod.ts";
-import { cooldownAfter } from "./vain_moves.ts";
 
-/** `none`: the wish counts. `fallback`: new pods go on-demand. `returning`: one on spot at a time. */
+/** `none`: the spec counts. `fallback`: new pods go on-demand. `returning`: one at a time goes to spot. */
 export type ShortagePhase = "none" | "fallback" | "returning";
 
-/** What a workload has met; absent where all is well. Plain data. */
+/** A shortage that a workload has met; absent if there is none. Times are ms since 1970. */
 export interface Shortage {
-  /** The end of the fallback, ms since 1970; afterwards it returns. */
+  /** The end of the fallback; the workload returns afterwards. */
   readonly untilMs: number;
-  /** When the fallback began, ms since 1970; absent where an earlier version has written it. */
+  /** The beginning of the fallback; absent in memory of earlier versions. */
   readonly sinceMs?: number;
-  /** Fallbacks in a row, at least 1: each is twice as long as the one before. */
+  /** Fallbacks in a row, at least 1: each lasts twice as long as the one before. */
   readonly rounds: number;
-  /** Pods that were made for spot in the fallback were made again; absent: not yet. */
-  readonly remade?: Remade;
+  /** When and how often pods that were made for spot in the fallback were recreated; absent: never. */
+  readonly remade?: { readonly atMs: number; readonly count: number };
 }
 
-/** Pods of a fallback that were made again. */
-export interface Remade {
-  /** When, the last time, ms since 1970. */
-  readonly atMs: number;
-  /** How often up to then. */
-  readonly count: number;
-}
-
-/** How patient we are, ms. */
+/** Times, ms. */
 export interface ShortageOptions {
-  /** A pod that finds no spot node for so long says that they are short. @default {60000} */
+  /** How long a pod waits for a spot node before its workload falls back. @default {60000} */
   readonly scheduleTimeoutMs?: number;
-  /** How long the first fallback takes. @default {120000} */
+  /** How long the first fallback lasts. @default {120000} */
   readonly fallbackMs?: number;
   /** The longest that doubling leads to. @default {1800000} */
   readonly longestFallbackMs?: number;
 }
 
-/** What is seen of the workload. */
-export interface ShortageFacts {
+/** A workload at a time. */
+export interface ShortageInput {
   /** All its pods. */
   readonly pods: readonly PlacedPod[];
-  /** True when each replica is there, Ready, and on the class it is to be on. */
-  readonly asWished: boolean;
+  /** True if each replica is Ready and on the class it should be on. */
+  readonly asSpecified: boolean;
+  readonly nowMs: number;
+}
+
+/** A shortage at a time, ms since 1970. */
+export interface ShortageAt {
+  readonly shortage: Shortage | undefined;
   readonly nowMs: number;
 }
 
@@ -54,10 +52,14 @@ export function shortagePhase(shortage: Shortage | undefined, nowMs: number): Sh
   return nowMs < shortage.untilMs ? "fallback" : "returning";
 }
 
+/** Pods that wait for a spot node. */
+export function strandedPods(pods: readonly PlacedPod[]): readonly PlacedPod[] {
+  return pods.filter(isStranded);
+}
+
 /**
- * Whether a fallback makes it again, elsewhere: it waits for a spot node, and was made before the fallback
- * began, or before it last made pods again, see {@linkcode remakeDueMs}. Whoever is seen in the look that does
- * so, at `nowMs`, was made before; later ones go by the second of their making.
+ * True for a pod that a fallback recreates on-demand: it waits for a spot node, and was created before the
+ * fallback, or before pods were last recreated. All pods of the reconcile at that very time were.
  */
 export function isLeftBehind(
   pod: PlacedPod,
@@ -66,60 +68,45 @@ export function isLeftBehind(
     readonly nowMs: number;
   },
 ): boolean {
-  const { atMs } = lastMade(shortage);
+  const { atMs } = lastRemade(shortage);
   return isStranded(pod) && (nowMs === atMs || pod.createdAtMs < secondOf(atMs));
 }
 
-/** Pods that have found no spot node, though they were made in the fallback. */
+/** Pods that wait for a spot node, though they were created in the fallback. */
 export function unplacedInFallback(
   pods: readonly PlacedPod[],
-  { shortage, nowMs }: { readonly shortage: Shortage | undefined; readonly nowMs: number },
+  { shortage, nowMs }: ShortageAt,
 ): readonly PlacedPod[] {
   if (shortage === undefined || shortagePhase(shortage, nowMs) !== "fallback") return [];
-  // Who is bound to spot nodes comes back there whoever answers.
-  return strandedPods(pods).filter((pod) =>
-    pod.unschedulableSinceMs !== undefined && pod.bound === undefined &&
-    !isLeftBehind(pod, { shortage, nowMs })
+  // A pod that is pinned to spot nodes comes back there in any case.
+  return freeStranded(pods).filter((pod) =>
+    pod.unschedulableSinceMs !== undefined && !isLeftBehind(pod, { shortage, nowMs })
   );
 }
 
 /**
- * When a fallback makes pods again that were made for spot in it, ms since 1970; Infinity where there are
- * none. It might be that nobody has answered for them in that moment alone, so that they go on-demand now: a
- * leader had just begun. Where nobody answers at all they come back as they are: from one time to the next
- * it takes twice as long, up to 3 min.
+ * When a fallback recreates pods that were made for spot in it, ms since 1970; Infinity if there are none.
+ * The webhook may have been without a leader in that moment, so that they go on-demand now. While the
+ * webhook is down they come back as they are, so the time doubles, up to 3 min.
  */
 export function remakeDueMs(
   pods: readonly PlacedPod[],
-  { shortage, nowMs }: { readonly shortage: Shortage | undefined; readonly nowMs: number },
+  { shortage, nowMs }: ShortageAt,
   { scheduleTimeoutMs = 60_000 }: Pick<ShortageOptions, "scheduleTimeoutMs"> = {},
 ): number {
-  const since = unplacedInFallback(pods, { shortage, nowMs }).map((one) =>
-    one.unschedulableSinceMs ?? Infinity
-  );
   if (shortage === undefined) return Infinity;
-  const { atMs, count } = lastMade(shortage);
+  const { atMs, count } = lastRemade(shortage);
   const dueMs = Math.max(
     atMs + cooldownAfter(count, scheduleTimeoutMs),
-    Math.min(...since) + scheduleTimeoutMs,
+    firstWaitMs(unplacedInFallback(pods, { shortage, nowMs })) + scheduleTimeoutMs,
   );
-  // From then on they count for the next one.
+  // Later they count for the next fallback.
   return dueMs < shortage.untilMs ? dueMs : Infinity;
 }
 
-/** Pods that wait for a spot node. */
-export function strandedPods(pods: readonly PlacedPod[]): readonly PlacedPod[] {
-  return pods.filter(isStranded);
-}
-
-/** Those of them that could run elsewhere: who is bound to a spot node that is full waits for that alone. */
-function freeStranded(pods: readonly PlacedPod[]): readonly PlacedPod[] {
-  return strandedPods(pods).filter(({ bound }) => bound === undefined);
-}
-
 /**
- * When a fallback begins unless a spot node is found before, ms since 1970; Infinity where no pod waits.
- * Pods that wait from before the end of a fallback get their time again: they are of before it.
+ * When the next fallback begins unless a spot node is found, ms since 1970; Infinity if no pod waits. Pods
+ * that waited before the end of a fallback get the full time again.
  */
 export function fallbackDueMs(
   shortage: Shortage | undefined,
@@ -127,43 +114,40 @@ export function fallbackDueMs(
   { scheduleTimeoutMs = 60_000 }: Pick<ShortageOptions, "scheduleTimeoutMs"> = {},
 ): number {
   const untilMs = shortage?.untilMs ?? -Infinity;
-  const since = freeStranded(pods).map((one) => one.unschedulableSinceMs ?? Infinity);
-  return Math.max(untilMs, Math.min(...since)) + scheduleTimeoutMs;
+  return Math.max(untilMs, firstWaitMs(freeStranded(pods))) + scheduleTimeoutMs;
 }
 
 /**
- * What is known after a look. A fallback begins when a spot pod has found no node for `scheduleTimeoutMs`,
- * and lasts 2, 4, 8, 16, then 30 minutes with the defaults; pods that were made for spot in it are made again,
- * see {@linkcode remakeDueMs}. All is forgotten once the replicas run as
- * wished, or spot nodes are there again as far as one can tell, see {@linkcode isOver}: a workload that may
- * not be moved would never run as wished.
+ * The shortage from now on. A fallback begins when a pod has found no spot node for `scheduleTimeoutMs`. It
+ * lasts 2, 4, 8, 16, then 30 minutes by default, and recreates pods, see {@linkcode remakeDueMs}. The
+ * shortage ends once the replicas are as specified, or spot nodes seem to be back, see {@linkcode isOver}: a
+ * workload that may not move would never be as specified.
  */
 export function nextShortage(
   shortage: Shortage | undefined,
-  { pods, asWished, nowMs }: ShortageFacts,
+  { pods, asSpecified, nowMs }: ShortageInput,
   options: ShortageOptions = {},
 ): Shortage | undefined {
   if (shortage !== undefined && shortagePhase(shortage, nowMs) === "fallback") {
     if (nowMs < remakeDueMs(pods, { shortage, nowMs }, options)) return shortage;
-    return { ...shortage, remade: { atMs: nowMs, count: lastMade(shortage).count + 1 } };
+    return { ...shortage, remade: { atMs: nowMs, count: lastRemade(shortage).count + 1 } };
   }
-  const { rounds } = shortage ?? { rounds: 0 };
   if (nowMs >= fallbackDueMs(shortage, pods, options)) {
-    const untilMs = nowMs + lengthMs(rounds + 1, options);
-    return { sinceMs: nowMs, untilMs, rounds: rounds + 1 };
+    const rounds = (shortage?.rounds ?? 0) + 1;
+    return { sinceMs: nowMs, untilMs: nowMs + lengthMs(rounds, options), rounds };
   }
-  return asWished || shortage === undefined || isOver(shortage, { pods, nowMs }, options)
+  return asSpecified || shortage === undefined || isOver(shortage, { pods, nowMs }, options)
     ? undefined
     : shortage;
 }
 
 /**
- * Whether a shortage whose fallback has ended is old news: a pod that was made since has found a spot node,
- * or none has waited for one, for as long as the fallback took.
+ * True after a fallback if a pod that was created since has found a spot node, or no pod has waited for one
+ * for as long as the fallback lasted.
  */
 function isOver(
   { untilMs, rounds }: Shortage,
-  { pods, nowMs }: Pick<ShortageFacts, "pods" | "nowMs">,
+  { pods, nowMs }: Pick<ShortageInput, "pods" | "nowMs">,
   options: ShortageOptions,
 ): boolean {
   const isFound = pods.some(({ class: one, gone, scheduled, createdAtMs }) =>
@@ -173,7 +157,7 @@ function isOver(
   return isFound || (isQuiet && freeStranded(pods).length === 0);
 }
 
-/** How long the fallback of this round takes, ms. */
+/** How long the fallback of this round lasts, ms. */
 function lengthMs(
   round: number,
   { fallbackMs = 120_000, longestFallbackMs = 1_800_000 }: ShortageOptions,
@@ -182,11 +166,21 @@ function lengthMs(
   return Math.min(longestFallbackMs, fallbackMs * 2 ** Math.min(round - 1, 1000));
 }
 
-/** An earlier version has not written when the fallback began. */
-function lastMade({ sinceMs = -Infinity, remade }: Pick<Shortage, "sinceMs" | "remade">): Remade {
+function lastRemade(
+  { sinceMs = -Infinity, remade }: Pick<Shortage, "sinceMs" | "remade">,
+): NonNullable<Shortage["remade"]> {
   return remade ?? { atMs: sinceMs, count: 0 };
 }
 
 function isStranded(pod: PlacedPod): boolean {
   return pod.class === "spot" && !pod.gone && !pod.scheduled;
+}
+
+/** Stranded pods that could run elsewhere. */
+function freeStranded(pods: readonly PlacedPod[]): readonly PlacedPod[] {
+  return strandedPods(pods).filter(({ pinned }) => pinned === undefined);
+}
+
+function firstWaitMs(pods: readonly PlacedPod[]): number {
+  return Math.min(...pods.map((one) => one.unschedulableSinceMs ?? Infinity));
 }

@@ -29,38 +29,38 @@ function waiting(...sinceMs: readonly number[]) {
   );
 }
 
-function look(
+function next(
   shortage: Shortage | undefined,
   nowMs: number,
-  { since, asWished = false }: { readonly since?: number; readonly asWished?: boolean } = {},
+  { since, asSpecified = false }: { readonly since?: number; readonly asSpecified?: boolean } = {},
 ): Shortage | undefined {
   const pods = since === undefined ? [] : waiting(since);
-  return nextShortage(shortage, { pods, asWished, nowMs });
+  return nextShortage(shortage, { pods, asSpecified, nowMs });
 }
 
 test("nextShortage() falls back after the timeout, and not before", () => {
-  assert.equal(look(undefined, 59_999, { since: 0 }), undefined);
-  assert.deepEqual(look(undefined, 60_000, { since: 0 }), {
+  assert.equal(next(undefined, 59_999, { since: 0 }), undefined);
+  assert.deepEqual(next(undefined, 60_000, { since: 0 }), {
     sinceMs: 60_000,
     untilMs: 60_000 + 2 * MINUTE_MS,
     rounds: 1,
   });
 });
 
-test("nextShortage() minds pods that wait for a spot node, and no others", () => {
+test("nextShortage() counts pods that wait for a spot node, and no others", () => {
   const [pod] = waiting(0);
   assert.ok(pod !== undefined);
   const others = [
     { ...pod, class: "on-demand" as const },
     { ...pod, gone: true },
     { ...pod, scheduled: true },
-    { ...pod, name: "bound", bound: "its volume data" },
+    { ...pod, name: "pinned", pinned: "its volume data" },
     placedPod("new", { class: "spot", scheduled: false }),
   ];
-  const facts = { pods: others, asWished: false, nowMs: 10 * MINUTE_MS };
+  const facts = { pods: others, asSpecified: false, nowMs: 10 * MINUTE_MS };
   assert.equal(nextShortage(undefined, facts), undefined);
   assert.deepEqual(strandedPods([...others, pod]).map(({ name }) => name), [
-    "bound",
+    "pinned",
     "new",
     "web-0",
   ]);
@@ -71,7 +71,7 @@ test("nextShortage() doubles from one fallback to the next, up to the longest", 
   let shortage: Shortage | undefined;
   let now = 0;
   for (let round = 0; round < 7; round++) {
-    shortage = look(shortage, now + MINUTE_MS, { since: now });
+    shortage = next(shortage, now + MINUTE_MS, { since: now });
     assert.ok(shortage !== undefined);
     lasted.push((shortage.untilMs - now - MINUTE_MS) / MINUTE_MS);
     now = shortage.untilMs;
@@ -81,44 +81,44 @@ test("nextShortage() doubles from one fallback to the next, up to the longest", 
 
 test("nextShortage() changes nothing during a fallback, and gives its pods their time again after it", () => {
   const shortage = { sinceMs: MINUTE_MS, untilMs: 3 * MINUTE_MS, rounds: 1 };
-  assert.equal(look(shortage, 2 * MINUTE_MS, { since: 0, asWished: true }), shortage);
-  assert.equal(look(shortage, 3 * MINUTE_MS, { since: 0 }), shortage);
-  assert.equal(look(shortage, 4 * MINUTE_MS - 1, { since: 0 }), shortage);
-  assert.equal(look(shortage, 4 * MINUTE_MS, { since: 0 })?.rounds, 2);
+  assert.equal(next(shortage, 2 * MINUTE_MS, { since: 0, asSpecified: true }), shortage);
+  assert.equal(next(shortage, 3 * MINUTE_MS, { since: 0 }), shortage);
+  assert.equal(next(shortage, 4 * MINUTE_MS - 1, { since: 0 }), shortage);
+  assert.equal(next(shortage, 4 * MINUTE_MS, { since: 0 })?.rounds, 2);
 });
 
-test("nextShortage() forgets once all is as wished", () => {
+test("nextShortage() ends once all is as specified", () => {
   const shortage = { untilMs: MINUTE_MS, rounds: 3 };
-  assert.equal(look(shortage, MINUTE_MS), shortage);
-  assert.equal(look(shortage, MINUTE_MS, { asWished: true }), undefined);
+  assert.equal(next(shortage, MINUTE_MS), shortage);
+  assert.equal(next(shortage, MINUTE_MS, { asSpecified: true }), undefined);
 });
 
-test("nextShortage() forgets once a pod of after the fallback has found a spot node", () => {
+test("nextShortage() ends once a pod that was created after the fallback has found a spot node", () => {
   const shortage = { untilMs: 3 * MINUTE_MS, rounds: 2 };
   const after = (pod: Parameters<typeof placedPod>[1], ...others: ReturnType<typeof waiting>) =>
     nextShortage(shortage, {
       pods: [placedPod("new", { class: "spot", createdAtMs: 3 * MINUTE_MS, ...pod }), ...others],
-      asWished: false,
+      asSpecified: false,
       nowMs: 4 * MINUTE_MS,
     });
   assert.equal(after({}), undefined);
-  const told = [
+  const unchanged = [
     { createdAtMs: 3 * MINUTE_MS - 1 },
     { class: "on-demand" as const },
     { scheduled: false },
     { gone: true },
   ];
-  for (const pod of told) assert.equal(after(pod), shortage, JSON.stringify(pod));
-  // The next one that finds none still says that they are short.
+  for (const pod of unchanged) assert.equal(after(pod), shortage, JSON.stringify(pod));
+  // The next pod that finds none still counts.
   assert.equal(after({}, ...waiting(3 * MINUTE_MS))?.rounds, 3);
 });
 
-test("nextShortage() forgets when nobody has waited for as long as the fallback took", () => {
+test("nextShortage() ends when no pod has waited for as long as the fallback lasted", () => {
   const shortage = { untilMs: 10 * MINUTE_MS, rounds: 2 };
-  assert.equal(look(shortage, 14 * MINUTE_MS - 1), shortage);
-  assert.equal(look(shortage, 14 * MINUTE_MS), undefined);
+  assert.equal(next(shortage, 14 * MINUTE_MS - 1), shortage);
+  assert.equal(next(shortage, 14 * MINUTE_MS), undefined);
   const nowMs = 14 * MINUTE_MS;
-  const facts = { pods: waiting(nowMs - 1000), asWished: false, nowMs };
+  const facts = { pods: waiting(nowMs - 1000), asSpecified: false, nowMs };
   assert.equal(nextShortage(shortage, facts), shortage);
 });
 
@@ -129,12 +129,12 @@ test("shortagePhase() goes from fallback to returning", () => {
   assert.equal(shortagePhase(shortage, MINUTE_MS), "returning");
 });
 
-test("isLeftBehind() leaves pods that were made for spot in the fallback, and unplacedInFallback() tells them", () => {
+test("isLeftBehind() leaves pods that were made for spot in the fallback, unlike unplacedInFallback()", () => {
   const [pod] = waiting(0);
   assert.ok(pod !== undefined);
   const shortage = { sinceMs: 2400, untilMs: MINUTE_MS, rounds: 1 };
   const before = { ...pod, createdAtMs: 1000 };
-  // Within the second from 2000 on, nobody knows when in it.
+  // At an unknown time in the second from 2000 on.
   const since = { ...pod, createdAtMs: 2000 };
   const found = { ...since, scheduled: true };
   const pods = [
@@ -152,14 +152,14 @@ test("isLeftBehind() leaves pods that were made for spot in the fallback, and un
   assert.equal(isLeftBehind(before, { shortage: {}, nowMs: 2400 }), false);
   assert.deepEqual(unplacedInFallback(pods, { shortage, nowMs: MINUTE_MS - 1 }), [since]);
   assert.deepEqual(unplacedInFallback(pods, { shortage, nowMs: MINUTE_MS }), []);
-  const bound = pods.map((one) => ({ ...one, bound: "its affinity" }));
-  assert.deepEqual(unplacedInFallback(bound, { shortage, nowMs: 0 }), []);
-  // In the look that begins it all of them were made before.
+  const pinned = pods.map((one) => ({ ...one, pinned: "its affinity" }));
+  assert.deepEqual(unplacedInFallback(pinned, { shortage, nowMs: 0 }), []);
+  // In the reconcile that begins it all of them were created before.
   assert.deepEqual(unplacedInFallback(pods, { shortage, nowMs: 2400 }), []);
   assert.deepEqual(unplacedInFallback(pods, { shortage: undefined, nowMs: 0 }), []);
 });
 
-test("nextShortage() has pods made again that were made for spot in a fallback, ever more rarely", () => {
+test("nextShortage() recreates pods that were made for spot in a fallback, with back-off", () => {
   const since = 100_000;
   let shortage: Shortage | undefined = { sinceMs: since, untilMs: 20 * MINUTE_MS, rounds: 4 };
   const rounds: number[] = [];
@@ -168,7 +168,7 @@ test("nextShortage() has pods made again that were made for spot in a fallback, 
   for (let nowMs = since; nowMs < 20 * MINUTE_MS; nowMs += 500) {
     const pods = waiting(madeAt + 1000).map((pod) => ({ ...pod, createdAtMs: madeAt }));
     const dueMs = remakeDueMs(pods, { shortage, nowMs });
-    const next = nextShortage(shortage, { pods, asWished: false, nowMs });
+    const next = nextShortage(shortage, { pods, asSpecified: false, nowMs });
     assert.equal(next !== shortage, nowMs >= dueMs, `${nowMs}`);
     if (next !== shortage) {
       assert.ok(pods.every((pod) => isLeftBehind(pod, { shortage: next!, nowMs })));
@@ -184,7 +184,7 @@ test("nextShortage() has pods made again that were made for spot in a fallback, 
   assert.equal(shortage?.remade?.count, 7);
 });
 
-test("remakeDueMs() minds who was made in the fallback, as long as it lasts", () => {
+test("remakeDueMs() counts pods that were created in the fallback, while it lasts", () => {
   const shortage = { sinceMs: 2400, untilMs: 2 * MINUTE_MS, rounds: 1 };
   const due = (created: number, sinceMs: number, { nowMs = 3000, ...change } = {}): number => {
     const pods = waiting(sinceMs).map((pod) => ({ ...pod, createdAtMs: created }));
@@ -198,7 +198,7 @@ test("remakeDueMs() minds who was made in the fallback, as long as it lasts", ()
   assert.equal(due(50_000, MINUTE_MS), Infinity);
   assert.equal(due(2000, 2000, { nowMs: 2 * MINUTE_MS }), Infinity);
   assert.equal(remakeDueMs(waiting(0), { shortage: undefined, nowMs: 0 }), Infinity);
-  // An earlier version has not written when it began: whoever waits for too long is made again.
+  // Without a beginning any pod that waits for too long is recreated.
   const { sinceMs: _since, ...earlier } = shortage;
   assert.equal(remakeDueMs(waiting(7000), { shortage: earlier, nowMs: 8000 }), 67_000);
 });
@@ -211,6 +211,6 @@ test("fallbackDueMs() is the moment at which nextShortage() falls back", () => {
   const dueMs = fallbackDueMs(over, pods, { scheduleTimeoutMs: 1000 });
   assert.equal(dueMs, 11_000);
   const at = (nowMs: number) =>
-    nextShortage(over, { pods, asWished: false, nowMs }, { scheduleTimeoutMs: 1000 })?.rounds;
+    nextShortage(over, { pods, asSpecified: false, nowMs }, { scheduleTimeoutMs: 1000 })?.rounds;
   assert.deepEqual([at(dueMs - 1), at(dueMs)], [1, 2]);
 });

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { DeletionCostWriter } from "../../controller/placement/placement_ports.ts";
+import type { DeletionCostWriter } from "../../controller/placement/ports.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
 import { DELETION_COST } from "../../shared/placement/deletion_cost.ts";
 import type { ApiAccess } from "./api_access.ts";

@@ -11,8 +11,17 @@
  *
  * @module
  */
-import { type Bandwidth, type Charging, EXHAUSTED, inHandAfter, KEPT } from "./bandwidth.ts";
-import { letGo, refill, setQuota, touch } from "./bandwidth.ts";
+import {
+  type Bandwidth,
+  type Charging,
+  EXHAUSTED,
+  inHandAfter,
+  KEPT,
+  letGo,
+  refill,
+  setQuota,
+  touch,
+} from "./bandwidth.ts";
 import { holdThread, releaseThread, type RequestServer } from "./request_server.ts";
 
 /** A container, as far as its quota goes. */

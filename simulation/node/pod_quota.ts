@@ -4,8 +4,16 @@
  *
  * @module
  */
-import { type Bandwidth, type Charging, EXHAUSTED, inHandAfter, KEPT } from "./bandwidth.ts";
-import { letGo, refill, touch } from "./bandwidth.ts";
+import {
+  type Bandwidth,
+  type Charging,
+  EXHAUSTED,
+  inHandAfter,
+  KEPT,
+  letGo,
+  refill,
+  touch,
+} from "./bandwidth.ts";
 
 /** Whether nothing is left; its threads run on until the tick. */
 export function isExhausted(bandwidth: Bandwidth): boolean {

@@ -10,9 +10,12 @@ import {
   MIN_ON_DEMAND,
   SPOT_PERCENTAGE,
 } from "../../shared/api/placement_keys.ts";
-import { type PlacementFault, placementFaultText } from "../../shared/placement/placement_fault.ts";
-import { PLACED_KINDS, type PlacedKind } from "../../shared/placement/placement_gate.ts";
-import { readPlacement } from "../../shared/placement/read_placement.ts";
+import {
+  type PlacementFault,
+  placementFaultText,
+  readPlacementSpec,
+} from "../../shared/placement/placement_spec.ts";
+import { PLACED_KINDS, type PlacedKind } from "../../shared/placement/eligibility.ts";
 import {
   caseText,
   WORDED_CASES,
@@ -45,8 +48,8 @@ async function assertRefused(
 
 /** What the parser finds first. */
 function firstFault(one: Pick<WordedCase, "annotations"> & Partial<WordedCase>): PlacementFault {
-  const reading = readPlacement(wordedWorkload({ is: "faulty", ...one }));
-  const [fault] = reading.is === "faulty" ? reading.faults : [];
+  const reading = readPlacementSpec(wordedWorkload({ is: "invalid", ...one }));
+  const [fault] = reading.is === "invalid" ? reading.faults : [];
   return fault ?? assert.fail(`nothing is wrong with ${JSON.stringify(one)}`);
 }
 
@@ -54,7 +57,7 @@ async function news(t: Deno.TestContext, stage: WordedStage): Promise<void> {
   for (const kind of PLACED_KINDS) {
     for (const one of WORDED_CASES) {
       const { labels = {}, annotations, namespace = "absent" } = one;
-      const isRefused = one.is === "faulty" && one.beyondCEL !== true;
+      const isRefused = one.is === "invalid" && one.beyondCEL !== true;
       const verb = isRefused ? "refused" : "taken";
       await t.step(`a new ${kind} is ${verb}: ${caseText(one)}`, async () => {
         const metadata = { labels, annotations };

@@ -5,7 +5,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { splitReplicas, type SplitWish } from "../../shared/placement/split_replicas.ts";
+import { splitReplicas, type SplitSpec } from "../../shared/placement/split.ts";
 import { createKubectl } from "./kubectl.ts";
 import { PLACEMENT_TIMES } from "./scene/all_components.ts";
 import { admissionProbe } from "./scene/admission_probe.ts";
@@ -60,7 +60,7 @@ async function apply(wished: Wished): Promise<void> {
   await kubectl.must(["apply", "-f", "-"], manifest(wished));
 }
 
-function split(replicas: number, wish: SplitWish): ReturnType<typeof splitReplicas> {
+function split(replicas: number, wish: SplitSpec): ReturnType<typeof splitReplicas> {
   return splitReplicas(replicas, wish);
 }
 

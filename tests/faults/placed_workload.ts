@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { PlacementAPI } from "../../controller/placement/connect_placement.ts";
+import type { PlacementAPI } from "../../controller/placement/ports.ts";
 import type { Checkpoint } from "../../controller/rightsizing/sampler/ports.ts";
 import type { AdmissionRequest } from "../../shared/admission/admission_review.ts";
 import { applyJSONPatch } from "../../shared/admission/json_patch.ts";

@@ -11,7 +11,7 @@ import { type Caches, createCaches, namedCaches } from "../../controller/allocat
 import { createLiveSettings } from "../../controller/live_settings.ts";
 import { createControllerMetrics } from "../../controller/metrics.ts";
 import { runController } from "../../controller/run_controller.ts";
-import type { PlacementAPI } from "../../controller/placement/connect_placement.ts";
+import type { PlacementAPI } from "../../controller/placement/ports.ts";
 import { createPlacement } from "../../controller/placement/placement.ts";
 import { rightsizingConfig } from "../../controller/rightsizing/rightsizing_config.ts";
 import type { RightsizingAPI } from "../../controller/rightsizing/run_rightsizing.ts";
@@ -20,7 +20,7 @@ import { RESTORE_MANAGER } from "../../shared/actuation/field_managers.ts";
 import { effectiveSettings } from "../../shared/config/effective_settings.ts";
 import { createInformer } from "../../shared/control/informer.ts";
 import { silentLog } from "../../shared/log.ts";
-import { placementConfig } from "../../shared/placement/settings/placement_config.ts";
+import { placementConfig } from "../../shared/placement/config.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { cacheSources } from "../../simulation/api/cache_sources.ts";
 import type { EventList } from "../../simulation/api/event_list.ts";

@@ -2,16 +2,15 @@
 import assert from "node:assert/strict";
 import { parseAllDocuments } from "yaml";
 import type { Setting } from "../../shared/config/setting.ts";
-import { MEMORY_LABEL } from "../../controller/placement/connect_placement.ts";
+import { MEMORY_LABEL } from "../../controller/placement/connect.ts";
 import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
 import * as keys from "../../shared/api/placement_keys.ts";
 import { PLACEMENT_EVENT_REASONS } from "../../shared/api/reasons/placement_event_reasons.ts";
 import { DELETION_COST } from "../../shared/placement/deletion_cost.ts";
-import { NODE_CLASS_PRESETS } from "../../shared/placement/node_class_presets.ts";
-import { placementFaultText } from "../../shared/placement/placement_fault.ts";
+import { NODE_CLASS_PRESETS } from "../../shared/placement/node_classes.ts";
+import { placementFaultText, readPlacementSpec } from "../../shared/placement/placement_spec.ts";
 import { UNPLACED_REASONS } from "../../shared/placement/placement_request.ts";
-import { readPlacement } from "../../shared/placement/read_placement.ts";
-import { splitReplicas } from "../../shared/placement/split_replicas.ts";
+import { splitReplicas } from "../../shared/placement/split.ts";
 import { ENDPOINT_SLICES, WEBHOOK_SECRET } from "../../controller/webhook/webhook_names.ts";
 import { one, render, type Rendered, renderTest, renderWith } from "./rendered.ts";
 
@@ -73,11 +72,14 @@ Deno.test("docs/placement.md shows a workload that can be read, and the message 
     .map(([, text = ""]) => text);
   const { metadata } = parseAllDocuments(example)[0]?.toJS();
   const { labels, annotations } = metadata;
-  const wish = { spotPercentage: 70, minOnDemand: 2, paused: false };
-  assert.deepEqual(readPlacement({ workload: { labels, annotations } }), { is: "wished", wish });
+  const spec = { spotPercentage: 70, minOnDemand: 2, paused: false };
+  assert.deepEqual(readPlacementSpec({ workload: { labels, annotations } }), {
+    is: "valid",
+    spec,
+  });
   const wrong = { ...annotations, [keys.SPOT_PERCENTAGE]: "most" };
-  const reading = readPlacement({ workload: { labels, annotations: wrong } });
-  const [fault] = reading.is === "faulty" ? reading.faults : [];
+  const reading = readPlacementSpec({ workload: { labels, annotations: wrong } });
+  const [fault] = reading.is === "invalid" ? reading.faults : [];
   const shown = guide.replaceAll(/\s+/g, " ");
   assert.ok(fault !== undefined && shown.includes(placementFaultText(fault)));
 });

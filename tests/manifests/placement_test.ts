@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { RIGHTSIZING_ROWS } from "../../controller/rightsizing/rightsizing_settings.ts";
 import { WEBHOOK_ROWS } from "../../controller/webhook/webhook_settings.ts";
-import { placementRights } from "../../controller/placement/placement_rights.ts";
-import { SYSTEM_NAMESPACES } from "../../shared/placement/placement_gate.ts";
-import { readPlacement } from "../../shared/placement/read_placement.ts";
-import { PLACEMENT_ROWS } from "../../shared/placement/settings/placement_settings.ts";
+import { placementRights } from "../../controller/placement/connect.ts";
+import { SYSTEM_NAMESPACES } from "../../shared/placement/eligibility.ts";
+import { readPlacementSpec } from "../../shared/placement/placement_spec.ts";
+import { PLACEMENT_ROWS } from "../../shared/placement/settings.ts";
 import { caseText, WORDED_CASES, wordedWorkload } from "../fixtures/worded_workloads.ts";
 import { one, render, type Rendered, renderTest, renderWith, rightsOf } from "./rendered.ts";
 
@@ -167,8 +167,8 @@ renderTest(`policy ${POLICY} refuses in the parser's words, and in all of them`,
   const told = validations.map(({ messageExpression }) => messageExpression);
   const used = new Set<string>();
   for (const one of WORDED_CASES) {
-    const reading = readPlacement(wordedWorkload(one));
-    const faults = reading.is === "faulty" ? reading.faults : [];
+    const reading = readPlacementSpec(wordedWorkload(one));
+    const faults = reading.is === "invalid" ? reading.faults : [];
     for (const { of, place, key, remedy } of faults.filter(({ of }) => of === "workload")) {
       const begin = `'${place} ${key} of the ${of} is '`;
       const found = told.filter((text) => text.startsWith(begin) && text.includes(`: ${remedy}'`));

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { parseAllDocuments } from "yaml";
 import { parseWorkload } from "../../adapters/kube/kinds/workloads.ts";
 import { SPOT_PERCENTAGE } from "../../shared/api/placement_keys.ts";
-import { isPlacedKind, placementGate } from "../../shared/placement/placement_gate.ts";
-import { splitReplicas } from "../../shared/placement/split_replicas.ts";
-import type { Texts, Worded } from "../../shared/placement/enabled_word.ts";
+import { checkEligibility, isPlacedKind } from "../../shared/placement/eligibility.ts";
+import { splitReplicas } from "../../shared/placement/split.ts";
+import type { LabeledObject, Texts } from "../../shared/placement/placement_spec.ts";
 import { render, renderTest } from "./rendered.ts";
 
 const EXAMPLES = new URL("../../manifests/examples/spotalis/", import.meta.url);
@@ -26,7 +26,7 @@ const manifests: readonly Manifest[] = [...Deno.readDirSync(EXAMPLES)]
   .flatMap(({ name }) => parseAllDocuments(Deno.readTextFileSync(new URL(name, EXAMPLES))))
   .map((document) => document.toJS());
 
-function wordsOf({ metadata: { labels = {}, annotations = {} } }: Manifest): Worded {
+function textsOf({ metadata: { labels = {}, annotations = {} } }: Manifest): LabeledObject {
   return { labels, annotations };
 }
 
@@ -41,12 +41,15 @@ function placedOf(manifest: Manifest) {
   const stored = { ...manifest.metadata, uid: name, resourceVersion: "1" };
   const { metadata, replicas } = parseWorkload({ ...manifest, metadata: stored }, kind);
   const { labels = {}, annotations } = metadata;
-  const words = { name: namespace, words: wordsOf(around) };
+  const within = { name: namespace, metadata: textsOf(around) };
   const scope = { ownNamespace: "mbcas-system" };
-  const { wish, ...left } = placementGate({ kind, namespace: words, labels, annotations }, scope);
-  assert.ok(wish !== undefined && replicas !== undefined, `${name}: ${JSON.stringify(left)}`);
-  const { window, paused } = wish;
-  return { split: splitReplicas(replicas.wanted, wish), window, paused };
+  const { spec, ...left } = checkEligibility(
+    { kind, namespace: within, labels, annotations },
+    scope,
+  );
+  assert.ok(spec !== undefined && replicas !== undefined, `${name}: ${JSON.stringify(left)}`);
+  const { window, paused } = spec;
+  return { split: splitReplicas(replicas.wanted, spec), window, paused };
 }
 
 Deno.test("placementGate() takes each example of Spotalis, and divides it as it says", () => {
@@ -67,7 +70,7 @@ Deno.test("placementGate() takes each example of Spotalis, and divides it as it 
       paused: true,
     },
   });
-  const shares = placed.map((one) => wordsOf(one).annotations[SPOT_PERCENTAGE] ?? "");
+  const shares = placed.map((one) => textsOf(one).annotations[SPOT_PERCENTAGE] ?? "");
   assert.ok(shares.some((text) => text.endsWith("%")) && shares.some((text) => /\d$/.test(text)));
 });
 

@@ -1,6 +1,6 @@
 /** The roles for people, and that they come only where they are asked for. */
 import assert from "node:assert/strict";
-import { memoryPage } from "../../shared/placement/placement_memory.ts";
+import { memoryConfigMap } from "../../shared/placement/placement_memory.ts";
 import { one, render, renderTest, renderWith, rightsOf } from "./rendered.ts";
 
 const NAMES = [
@@ -95,5 +95,5 @@ Deno.test("docs/placement-command.md names what a team may read of what is remem
     new URL("../../docs/placement-command.md", import.meta.url),
   );
   const said = /--verb=(\S+) --resource=(\S+) --resource-name=(\S+)\n/.exec(page)?.slice(1);
-  assert.deepEqual(said, ["get", "configmaps", memoryPage("shop")]);
+  assert.deepEqual(said, ["get", "configmaps", memoryConfigMap("shop")]);
 });

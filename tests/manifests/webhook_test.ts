@@ -12,7 +12,7 @@ import { endpointSpec } from "../../controller/webhook/keep_endpoint.ts";
 import { webhookRights } from "../../controller/webhook/webhook_rights.ts";
 import { WEBHOOK_ROWS } from "../../controller/webhook/webhook_settings.ts";
 import { PLACEMENT_PREFIX } from "../../shared/api/placement_keys.ts";
-import { SYSTEM_NAMESPACES } from "../../shared/placement/placement_gate.ts";
+import { SYSTEM_NAMESPACES } from "../../shared/placement/eligibility.ts";
 import { one, render, type Rendered, renderTest, renderWith, rightsOf } from "./rendered.ts";
 
 const NAMESPACE = "mbcas-system";

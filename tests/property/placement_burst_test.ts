@@ -12,7 +12,7 @@ import {
   noReservations,
   type Reservations,
 } from "../../shared/placement/reservations.ts";
-import { splitReplicas, type SplitWish } from "../../shared/placement/split_replicas.ts";
+import { splitReplicas, type SplitSpec } from "../../shared/placement/split.ts";
 import { anySplitWish } from "../fixtures/placement_arbitrary.ts";
 import { placedPod } from "../fixtures/placed_pods.ts";
 
@@ -37,7 +37,7 @@ const anySteps: fc.Arbitrary<readonly Step[]> = fc.array(
 class Burst {
   readonly seen: PlacedPod[] = [];
   readonly #known: Known;
-  readonly #wish: SplitWish;
+  readonly #spec: SplitSpec;
   readonly #replicas: number;
   #reservations: Reservations = noReservations();
   #unseen: PlacedPod[] = [];
@@ -48,11 +48,11 @@ class Burst {
 
   constructor(options: {
     readonly known: Known;
-    readonly wish: SplitWish;
+    readonly spec: SplitSpec;
     readonly replicas: number;
   }) {
     this.#known = options.known;
-    this.#wish = options.wish;
+    this.#spec = options.spec;
     this.#replicas = options.replicas;
   }
 
@@ -98,7 +98,7 @@ class Burst {
   #answer(pod: AwaitedPod, dryRun: boolean): PlacedPod["class"] {
     const answer = admitPod(this.#reservations, {
       workload: { kind: "Deployment", replicas: this.#replicas },
-      wish: this.#wish,
+      spec: this.#spec,
       pods: this.seen,
       shortage: "none",
       pod: { ...pod, revision: "r1" },
@@ -135,10 +135,10 @@ property(
         anySplitWish,
         fc.integer({ min: 0, max: 40 }),
         anySteps,
-        (known, wish, replicas, steps) => {
-          const burst = new Burst({ known, wish, replicas });
+        (known, spec, replicas, steps) => {
+          const burst = new Burst({ known, spec, replicas });
           played(burst, steps);
-          assert.deepEqual(countByClass(burst.seen), splitReplicas(replicas, wish));
+          assert.deepEqual(countByClass(burst.seen), splitReplicas(replicas, spec));
         },
       ),
     );
@@ -150,7 +150,7 @@ property("a hundred pods at 70 % are 70 and 30", () => {
     fc.property(anyKnown, anySteps, (known, steps) => {
       const burst = new Burst({
         known,
-        wish: { spotPercentage: 70, minOnDemand: 0 },
+        spec: { spotPercentage: 70, minOnDemand: 0 },
         replicas: 100,
       });
       played(burst, steps);
@@ -161,12 +161,12 @@ property("a hundred pods at 70 % are 70 and 30", () => {
 
 property("no pod is on spot before the floor is filled", () => {
   fc.assert(
-    fc.property(anySplitWish, fc.integer({ min: 1, max: 30 }), (wish, replicas) => {
+    fc.property(anySplitWish, fc.integer({ min: 1, max: 30 }), (spec, replicas) => {
       let reservations = noReservations();
-      for (let index = 0; index < Math.min(replicas, wish.minOnDemand); index++) {
+      for (let index = 0; index < Math.min(replicas, spec.minOnDemand); index++) {
         const answer = admitPod(reservations, {
           workload: { kind: "Deployment", replicas },
-          wish,
+          spec,
           pods: [],
           shortage: "none",
           pod: { revision: "r1" },

@@ -6,15 +6,14 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { costChanges, costOf } from "../../shared/placement/deletion_cost.ts";
-import { nextClass } from "../../shared/placement/next_class.ts";
+import { nextClass, splitReplicas, type SplitSpec } from "../../shared/placement/split.ts";
 import { countByClass, type PlacedPod } from "../../shared/placement/placed_pod.ts";
-import { splitReplicas, type SplitWish } from "../../shared/placement/split_replicas.ts";
 import { anySplitWish } from "../fixtures/placement_arbitrary.ts";
 import { placedPod, placedPods } from "../fixtures/placed_pods.ts";
 
 /** The pods with what was to be written. */
-function withCosts(pods: readonly PlacedPod[], wish: SplitWish): readonly PlacedPod[] {
-  const changes = new Map(costChanges(pods, wish).map(({ pod, cost }) => [pod, cost]));
+function withCosts(pods: readonly PlacedPod[], spec: SplitSpec): readonly PlacedPod[] {
+  const changes = new Map(costChanges(pods, spec).map(({ pod, cost }) => [pod, cost]));
   return pods.map((pod) => {
     const cost = changes.get(pod);
     return cost === undefined ? pod : { ...pod, deletionCost: cost };
@@ -26,8 +25,8 @@ function scaledDown(pods: readonly PlacedPod[]): readonly PlacedPod[] {
   return pods.toSorted((a, b) => (a.deletionCost ?? 0) - (b.deletionCost ?? 0)).slice(1);
 }
 
-function surplus(pods: readonly PlacedPod[], wish: SplitWish): number {
-  return Math.abs(countByClass(pods).spot - splitReplicas(pods.length, wish).spot);
+function surplus(pods: readonly PlacedPod[], spec: SplitSpec): number {
+  return Math.abs(countByClass(pods).spot - splitReplicas(pods.length, spec).spot);
 }
 
 function property(name: string, fn: () => void): void {
@@ -41,16 +40,16 @@ const anyCounts = fc.record({
 
 property("costs are whole, of 32 bits, and no two pods of a split have the same", () => {
   fc.assert(
-    fc.property(fc.integer({ min: 0, max: 200 }), anySplitWish, (replicas, wish) => {
-      const split = splitReplicas(replicas, wish);
+    fc.property(fc.integer({ min: 0, max: 200 }), anySplitWish, (replicas, spec) => {
+      const split = splitReplicas(replicas, spec);
       const costs = (["spot", "on-demand"] as const).flatMap((one) =>
-        Array.from({ length: split[one] }, (_, index) => costOf(index + 1, { class: one, wish }))
+        Array.from({ length: split[one] }, (_, index) => costOf(index + 1, { class: one, spec }))
       );
       const expected = Array.from({ length: replicas }, (_, index) => -replicas + index);
       assert.deepEqual(costs.toSorted((a, b) => a - b), expected);
       for (const nth of [1, 1000, 1_000_000]) {
         for (const one of ["spot", "on-demand"] as const) {
-          const cost = costOf(nth, { class: one, wish });
+          const cost = costOf(nth, { class: one, spec });
           assert.ok(Number.isInteger(cost) && cost < 0 && cost >= -(2 ** 31));
         }
       }
@@ -63,14 +62,14 @@ property(
   () => {
     let [ran, uneven] = [0, 0];
     fc.assert(
-      fc.property(anyCounts, anySplitWish, (counts, wish) => {
+      fc.property(anyCounts, anySplitWish, (counts, spec) => {
         ran++;
-        let pods = withCosts(placedPods(counts), wish);
-        let before = surplus(pods, wish);
+        let pods = withCosts(placedPods(counts), spec);
+        let before = surplus(pods, spec);
         if (before > 0) uneven++;
         while (pods.length > 0) {
           pods = scaledDown(pods);
-          const after = surplus(pods, wish);
+          const after = surplus(pods, spec);
           assert.ok(after <= before, `${before} to ${after} at ${pods.length}`);
           // As long as something is too many, whoever goes is of that class.
           const { spot, "on-demand": onDemand } = countByClass(pods);
@@ -85,11 +84,11 @@ property(
 
 property("a pod more is one cost to write, and nothing is written twice", () => {
   fc.assert(
-    fc.property(fc.integer({ min: 0, max: 40 }), anySplitWish, (replicas, wish) => {
-      const pods = withCosts(placedPods(splitReplicas(replicas, wish)), wish);
-      assert.deepEqual(costChanges(pods, wish), []);
-      const next = placedPod("new", { class: nextClass(countByClass(pods), wish) });
-      assert.deepEqual(costChanges([...pods, next], wish).map(({ pod, cost }) => [pod, cost]), [
+    fc.property(fc.integer({ min: 0, max: 40 }), anySplitWish, (replicas, spec) => {
+      const pods = withCosts(placedPods(splitReplicas(replicas, spec)), spec);
+      assert.deepEqual(costChanges(pods, spec), []);
+      const next = placedPod("new", { class: nextClass(countByClass(pods), spec) });
+      assert.deepEqual(costChanges([...pods, next], spec).map(({ pod, cost }) => [pod, cost]), [
         [next, -replicas - 1],
       ]);
     }),
@@ -98,12 +97,12 @@ property("a pod more is one cost to write, and nothing is written twice", () => 
 
 property("after pods have gone, those that are left need no more writes than have gone", () => {
   fc.assert(
-    fc.property(anyCounts, anySplitWish, fc.infiniteStream(fc.boolean()), (counts, wish, goes) => {
-      const pods = withCosts(placedPods(counts), wish);
+    fc.property(anyCounts, anySplitWish, fc.infiniteStream(fc.boolean()), (counts, spec, goes) => {
+      const pods = withCosts(placedPods(counts), spec);
       const left = pods.filter(() => !goes.next().value);
-      const changes = costChanges(left, wish);
+      const changes = costChanges(left, spec);
       assert.ok(changes.length <= pods.length - left.length);
-      assert.deepEqual(costChanges(withCosts(left, wish), wish), []);
+      assert.deepEqual(costChanges(withCosts(left, spec), spec), []);
     }),
   );
 });

@@ -7,18 +7,17 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { admitPod } from "../../shared/placement/admit_pod.ts";
 import { isWindowOpen } from "../../shared/placement/disruption_window.ts";
-import type { ClassCounts, NodeClass } from "../../shared/placement/node_class.ts";
+import type { ClassCounts, NodeClass } from "../../shared/placement/node_classes.ts";
 import {
-  type MovedWorkload,
-  type MoveFacts,
   type NextMove,
   nextMove,
+  type NextMoveInput,
+  type ReplicaStatus,
 } from "../../shared/placement/next_move.ts";
-import { ordinalClass, ordinalOf } from "../../shared/placement/next_class.ts";
+import { ordinalClass, ordinalOf, splitReplicas } from "../../shared/placement/split.ts";
 import { countByClass, type PlacedPod } from "../../shared/placement/placed_pod.ts";
 import { noReservations } from "../../shared/placement/reservations.ts";
 import { shortagePhase } from "../../shared/placement/shortage.ts";
-import { splitReplicas } from "../../shared/placement/split_replicas.ts";
 import { anySplitWish } from "../fixtures/placement_arbitrary.ts";
 import { placedPod } from "../fixtures/placed_pods.ts";
 
@@ -34,23 +33,23 @@ const anyPods: fc.Arbitrary<readonly PlacedPod[]> = fc.array(
   fc.record({
     class: anyClass,
     cordoned: oneIn(3),
-    bound: oneIn(4),
+    pinned: oneIn(4),
     budget: oneIn(4),
     createdAtMs: fc.integer({ min: 0, max: 5 }),
   }),
   { maxLength: 15 },
 ).map((pods) =>
-  pods.map(({ bound, budget, ...pod }, ordinal) =>
+  pods.map(({ pinned, budget, ...pod }, ordinal) =>
     placedPod(`web-${ordinal}`, {
       ...pod,
-      ...(bound ? { bound: "it forbids it" } : {}),
+      ...(pinned ? { pinned: "it forbids it" } : {}),
       ...(budget ? { budget: "it allows none" } : {}),
     })
   )
 );
 
 /** Mostly whole: where it is not, little else is tried. */
-function workloadOf(kind: MovedWorkload["kind"], replicas: number): fc.Arbitrary<MovedWorkload> {
+function workloadOf(kind: ReplicaStatus["kind"], replicas: number): fc.Arbitrary<ReplicaStatus> {
   const count = fc.oneof({ weight: 30, arbitrary: fc.constant(replicas) }, fc.nat(20));
   return fc.record({
     kind: fc.constant(kind),
@@ -62,10 +61,10 @@ function workloadOf(kind: MovedWorkload["kind"], replicas: number): fc.Arbitrary
   });
 }
 
-const anyFacts: fc.Arbitrary<MoveFacts> = fc.tuple(anyKind, anyPods).chain(([kind, pods]) =>
+const anyFacts: fc.Arbitrary<NextMoveInput> = fc.tuple(anyKind, anyPods).chain(([kind, pods]) =>
   fc.record({
     workload: workloadOf(kind, pods.length),
-    wish: fc.tuple(anySplitWish, oneIn(8), oneIn(6)).map(([split, paused, closed]) => ({
+    spec: fc.tuple(anySplitWish, oneIn(8), oneIn(6)).map(([split, paused, closed]) => ({
       ...split,
       paused,
       ...(closed ? { window: { schedule: "0 22 * * *", durationMs: 3_600_000 } } : {}),
@@ -86,15 +85,15 @@ const anyFacts: fc.Arbitrary<MoveFacts> = fc.tuple(anyKind, anyPods).chain(([kin
 
 /** How far the pods are from where they are to be. */
 function distance(
-  { kind, replicas }: MovedWorkload,
-  facts: Pick<MoveFacts, "pods" | "wish">,
+  { kind, replicas }: ReplicaStatus,
+  facts: Pick<NextMoveInput, "pods" | "spec">,
 ): number {
   const pods = facts.pods.filter(({ gone }) => !gone);
   if (kind === "Deployment") {
-    return Math.abs(countByClass(pods).spot - splitReplicas(pods.length, facts.wish).spot);
+    return Math.abs(countByClass(pods).spot - splitReplicas(pods.length, facts.spec).spot);
   }
   return pods.filter((pod) =>
-    ordinalClass(ordinalOf(pod.name) ?? -1, { replicas, wish: facts.wish }) !== pod.class
+    ordinalClass(ordinalOf(pod.name) ?? -1, { replicas, spec: facts.spec }) !== pod.class
   ).length;
 }
 
@@ -111,27 +110,27 @@ property(
   () => {
     fc.assert(
       fc.property(anyFacts, (facts) => {
-        const { workload, wish, pods, shortage, lastMoveAtMs = 0, evictionFromMs, nowMs } = facts;
+        const { workload, spec, pods, shortage, lastMoveAtMs = 0, evictionFromMs, nowMs } = facts;
         const next = nextMove(facts);
         if (!("move" in next)) return;
         const { pod, to } = next.move;
         assert.ok(pods.includes(pod) && pod.class !== to);
-        assert.equal(pod.bound ?? pod.budget, undefined);
+        assert.equal(pod.pinned ?? pod.budget, undefined);
         const { replicas, observed, ready, updated, present } = workload;
         assert.ok(observed);
         assert.deepEqual([ready, updated, present, pods.length], Array(4).fill(replicas));
-        assert.ok(!wish.paused);
-        assert.ok(wish.window === undefined || isWindowOpen(wish.window, nowMs));
+        assert.ok(!spec.paused);
+        assert.ok(spec.window === undefined || isWindowOpen(spec.window, nowMs));
         assert.ok(lastMoveAtMs <= nowMs - 10_000 && evictionFromMs <= nowMs);
         const moved = pods.map((one) => one === pod ? { ...pod, class: to } : one);
         assert.equal(
-          distance(workload, { pods: moved, wish }),
-          distance(workload, { pods, wish }) - 1,
+          distance(workload, { pods: moved, spec }),
+          distance(workload, { pods, spec }) - 1,
         );
         if (to === "spot") {
           assert.notEqual(shortagePhase(shortage, nowMs), "fallback");
           const left = countByClass(moved)["on-demand"];
-          const floor = Math.min(replicas, wish.minOnDemand, countByClass(pods)["on-demand"]);
+          const floor = Math.min(replicas, spec.minOnDemand, countByClass(pods)["on-demand"]);
           if (workload.kind === "Deployment") assert.ok(left >= floor);
         }
       }),
@@ -157,13 +156,15 @@ property("nextMove() waits only where nothing may go now", () => {
         ready: replicas,
         updated: replicas,
       };
-      const wish = { ...split, paused: false };
-      const next = nextMove({ workload, wish, pods, evictionFromMs: 0, nowMs: NOW_MS });
-      const free = pods.filter(({ bound, budget }) => bound === undefined && budget === undefined);
+      const spec = { ...split, paused: false };
+      const next = nextMove({ workload, spec, pods, evictionFromMs: 0, nowMs: NOW_MS });
+      const free = pods.filter(({ pinned, budget }) =>
+        pinned === undefined && budget === undefined
+      );
       const helps = free.some((pod) => {
         const to = pod.class === "spot" ? "on-demand" as const : "spot" as const;
         const moved = pods.map((one) => one === pod ? { ...pod, class: to } : one);
-        return distance(workload, { pods: moved, wish }) < distance(workload, { pods, wish });
+        return distance(workload, { pods: moved, spec }) < distance(workload, { pods, spec });
       });
       assert.equal("move" in next, helps);
     }),
@@ -174,7 +175,7 @@ property("moves come to an end at the split, one for each pod that is misplaced"
   fc.assert(
     fc.property(anyKind, anyPods, anySplitWish, (kind, start, split) => {
       const replicas = start.length;
-      const wish = { ...split, paused: false };
+      const spec = { ...split, paused: false };
       const workload = {
         kind,
         replicas,
@@ -183,10 +184,10 @@ property("moves come to an end at the split, one for each pod that is misplaced"
         ready: replicas,
         updated: replicas,
       };
-      let pods = start.map(({ bound: _, budget: __, ...pod }) => pod as PlacedPod);
-      let left = distance(workload, { pods, wish });
+      let pods = start.map(({ pinned: _, budget: __, ...pod }) => pod as PlacedPod);
+      let left = distance(workload, { pods, spec });
       for (;;) {
-        const next = nextMove({ workload, wish, pods, evictionFromMs: 0, nowMs: NOW_MS });
+        const next = nextMove({ workload, spec, pods, evictionFromMs: 0, nowMs: NOW_MS });
         if (!("move" in next)) {
           assert.equal(next.wait, "AsWished");
           break;
@@ -195,7 +196,7 @@ property("moves come to an end at the split, one for each pod that is misplaced"
         pods = pods.filter((one) => one !== pod);
         const made = admitPod(noReservations(pods), {
           workload,
-          wish,
+          spec,
           pods,
           shortage: "none",
           pod: { revision: pod.revision, name: pod.name },
@@ -204,11 +205,11 @@ property("moves come to an end at the split, one for each pod that is misplaced"
         });
         assert.equal(made.class, next.move.to);
         pods.push({ ...pod, uid: `${pod.uid}'`, class: made.class });
-        assert.equal(distance(workload, { pods, wish }), --left);
+        assert.equal(distance(workload, { pods, spec }), --left);
       }
       assert.equal(left, 0);
       const counts: ClassCounts = countByClass(pods);
-      assert.deepEqual(counts, splitReplicas(replicas, wish));
+      assert.deepEqual(counts, splitReplicas(replicas, spec));
     }),
   );
 });

@@ -6,15 +6,15 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { CAPACITY } from "../../shared/api/placement_keys.ts";
-import type { NodeClass } from "../../shared/placement/node_class.ts";
-import { NODE_CLASS_PRESETS } from "../../shared/placement/node_class_presets.ts";
 import {
   capacityKeys,
+  NODE_CLASS_PRESETS,
+  type NodeClass,
   type NodeClasses,
   nodeClassesFaults,
   nodeClassOf,
 } from "../../shared/placement/node_classes.ts";
-import { placedFields } from "../../shared/placement/placed_fields.ts";
+import { placedFields } from "../../shared/placement/placement_patch.ts";
 
 const anyKey = fc.constantFrom("pool", "type", "cloud.google.com/gke-spot", "disk", "__proto__");
 const anyValue = fc.constantFrom("spot", "steady", "true", "ssd");

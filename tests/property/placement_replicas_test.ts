@@ -7,11 +7,11 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { cases } from "../fixtures/cases.ts";
-import type { CountablePod } from "../../shared/placement/pod_standing.ts";
+import type { CountablePod } from "../../shared/placement/placed_pod.ts";
 import { CAPACITY } from "../../shared/api/placement_keys.ts";
-import { splitReplicas } from "../../shared/placement/split_replicas.ts";
+import { splitReplicas } from "../../shared/placement/split.ts";
 import { createVirtualClock } from "../../simulation/virtual_clock.ts";
-import { webDeployment } from "../fixtures/placement_copies.ts";
+import { webDeployment } from "../fixtures/placement_caches.ts";
 import { type BurstPod, PlacementReplicas } from "../fixtures/placement_replicas.ts";
 
 const REPLICAS = 2;
@@ -77,10 +77,10 @@ Deno.test("a hundred pods at once are 70 and 30, the floor first", async () => {
         assert.deepEqual(failures, []);
         assert.deepEqual([countOf(stored, "spot"), countOf(stored, "on-demand")], [70, 30]);
         // Each number on the way is divided as it is to be, beginning with the floor.
-        const wish = { spotPercentage: 70, minOnDemand: floor };
+        const spec = { spotPercentage: 70, minOnDemand: floor };
         for (let pods = 1, spot = 0; pods <= decided.length; pods++) {
           if (decided[pods - 1] === "spot") spot++;
-          assert.equal(spot, splitReplicas(pods, wish).spot, `${spot} of ${pods}`);
+          assert.equal(spot, splitReplicas(pods, spec).spot, `${spot} of ${pods}`);
         }
         assert.equal(counter.reserved, 0);
       },
@@ -118,8 +118,8 @@ Deno.test("a leader that dies in a burst costs placements, and no error, floor o
         assert.ok(lost >= 0);
         // No pod is counted twice, or too few were sent to spot; none is forgotten, or too many were.
         const spot = countOf(stored, "spot");
-        const wish = { spotPercentage: 70, minOnDemand: floor };
-        const least = splitReplicas(100 - unplaced, wish).spot - lost;
+        const spec = { spotPercentage: 70, minOnDemand: floor };
+        const least = splitReplicas(100 - unplaced, spec).spot - lost;
         assert.ok(spot >= least && spot <= 70, `${spot} on spot, at least ${least}`);
         assert.equal(next.reserved, 0);
       },

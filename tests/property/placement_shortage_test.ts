@@ -17,7 +17,7 @@ const anyLooks = fc.array(
   fc.record({
     laterMs: fc.integer({ min: 0, max: 400_000 }),
     waitsForMs: fc.option(fc.integer({ min: 0, max: 120_000 }), { nil: undefined }),
-    asWished: fc.boolean(),
+    asSpecified: fc.boolean(),
   }),
   { minLength: 1, maxLength: 40 },
 );
@@ -32,7 +32,7 @@ Deno.test({
       fc.property(anyLooks, (looks) => {
         let nowMs = 1_000_000;
         let shortage: Shortage | undefined;
-        for (const { laterMs, waitsForMs, asWished } of looks) {
+        for (const { laterMs, waitsForMs, asSpecified } of looks) {
           nowMs += laterMs;
           const waiting = waitsForMs === undefined ? {} : {
             scheduled: false,
@@ -40,7 +40,7 @@ Deno.test({
           };
           const pods = [placedPod("web", { class: "spot", ...waiting })];
           const before = shortagePhase(shortage, nowMs);
-          const after = nextShortage(shortage, { pods, asWished, nowMs });
+          const after = nextShortage(shortage, { pods, asSpecified, nowMs });
           const phase = shortagePhase(after, nowMs);
           phases.add(`${before} to ${phase}`);
           if (before === "fallback") assert.equal(after, shortage);

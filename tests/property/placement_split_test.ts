@@ -5,7 +5,7 @@
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { splitReplicas } from "../../shared/placement/split_replicas.ts";
+import { splitReplicas } from "../../shared/placement/split.ts";
 import { anySplitWish } from "../fixtures/placement_arbitrary.ts";
 
 function property(name: string, fn: () => void): void {
@@ -18,16 +18,16 @@ property(
   "the split is of whole replicas, keeps the floor, and has no more on spot than the share",
   () => {
     fc.assert(
-      fc.property(anyReplicas, anySplitWish, (replicas, wish) => {
-        const { spot, "on-demand": onDemand } = splitReplicas(replicas, wish);
+      fc.property(anyReplicas, anySplitWish, (replicas, spec) => {
+        const { spot, "on-demand": onDemand } = splitReplicas(replicas, spec);
         assert.ok(Number.isInteger(spot) && spot >= 0 && onDemand >= 0);
         assert.equal(spot + onDemand, replicas);
-        assert.ok(onDemand >= Math.min(replicas, wish.minOnDemand));
-        assert.ok(100 * spot <= replicas * wish.spotPercentage);
+        assert.ok(onDemand >= Math.min(replicas, spec.minOnDemand));
+        assert.ok(100 * spot <= replicas * spec.spotPercentage);
         // One more on spot would break one of the two.
         const more = spot + 1;
         assert.ok(
-          100 * more > replicas * wish.spotPercentage || replicas - more < wish.minOnDemand,
+          100 * more > replicas * spec.spotPercentage || replicas - more < spec.minOnDemand,
         );
       }),
     );
@@ -36,9 +36,9 @@ property(
 
 property("one replica more is one more in exactly one class", () => {
   fc.assert(
-    fc.property(anyReplicas, anySplitWish, (replicas, wish) => {
-      const before = splitReplicas(replicas, wish);
-      const after = splitReplicas(replicas + 1, wish);
+    fc.property(anyReplicas, anySplitWish, (replicas, spec) => {
+      const before = splitReplicas(replicas, spec);
+      const after = splitReplicas(replicas + 1, spec);
       const steps = [after.spot - before.spot, after["on-demand"] - before["on-demand"]];
       assert.deepEqual(steps.toSorted(), [0, 1]);
     }),
@@ -47,9 +47,9 @@ property("one replica more is one more in exactly one class", () => {
 
 property("a larger share never takes from spot, a larger floor never gives to it", () => {
   fc.assert(
-    fc.property(anyReplicas, anySplitWish, (replicas, wish) => {
-      const { spot } = splitReplicas(replicas, wish);
-      const { spotPercentage, minOnDemand } = wish;
+    fc.property(anyReplicas, anySplitWish, (replicas, spec) => {
+      const { spot } = splitReplicas(replicas, spec);
+      const { spotPercentage, minOnDemand } = spec;
       const share = Math.min(100, spotPercentage + 1);
       assert.ok(splitReplicas(replicas, { spotPercentage: share, minOnDemand }).spot >= spot);
       const floor = minOnDemand + 1;

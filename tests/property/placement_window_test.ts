@@ -5,8 +5,11 @@
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { parseCronSchedule } from "../../shared/placement/cron_schedule.ts";
-import { isWindowOpen, nextOpeningMs } from "../../shared/placement/disruption_window.ts";
+import {
+  isWindowOpen,
+  nextOpeningMs,
+  parseCronSchedule,
+} from "../../shared/placement/disruption_window.ts";
 
 function property(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });

@@ -6,8 +6,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import * as keys from "../../shared/api/placement_keys.ts";
-import { placementFaultText } from "../../shared/placement/placement_fault.ts";
-import { readPlacement } from "../../shared/placement/read_placement.ts";
+import { placementFaultText, readPlacementSpec } from "../../shared/placement/placement_spec.ts";
 
 /** Words that are valid somewhere, their neighbours, and text of all kinds. */
 const anyText = fc.oneof(
@@ -55,15 +54,15 @@ const anyNamespace = fc.oneof(
 
 Deno.test({
   name:
-    "readPlacement() gives a valid wish, none, or faults that say what to write, and never throws",
+    "readPlacement() gives a valid spec, none, or faults that say what to write, and never throws",
   permissions: "none",
   fn() {
     const seen = new Set<string>();
     fc.assert(
       fc.property(anyWorded, anyNamespace, (workload, namespace) => {
-        const reading = readPlacement({ workload, namespace });
+        const reading = readPlacementSpec({ workload, namespace });
         seen.add(reading.is);
-        if (reading.is === "faulty") {
+        if (reading.is === "invalid") {
           assert.ok(reading.faults.length > 0);
           for (const fault of reading.faults) {
             const { [fault.of]: worded } = { workload, namespace };
@@ -74,8 +73,8 @@ Deno.test({
               /^(label|annotation) spotalis\.io\/[a-z-]+ of the \w+ is \P{C}+: must \P{C}+[^.]$/u,
             );
           }
-        } else if (reading.is === "wished") {
-          const { spotPercentage, minOnDemand, window } = reading.wish;
+        } else if (reading.is === "valid") {
+          const { spotPercentage, minOnDemand, window } = reading.spec;
           assert.ok(Number.isInteger(spotPercentage) && spotPercentage >= 0);
           assert.ok(spotPercentage <= 100);
           assert.ok(Number.isInteger(minOnDemand) && minOnDemand >= 0 && minOnDemand <= 10_000);
@@ -83,6 +82,6 @@ Deno.test({
         }
       }),
     );
-    assert.deepEqual(seen, new Set(["wished", "off", "namespace-off", "untuned", "faulty"]));
+    assert.deepEqual(seen, new Set(["valid", "off", "namespace-off", "untuned", "invalid"]));
   },
 });

@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import type { PlacementView, ShownWorkload } from "../../cli/coalloc/placement/placement_view.ts";
 import { createCaches } from "../../controller/allocation/caches.ts";
-import { createPlacementBook } from "../../controller/placement/placement_book.ts";
-import { createPlacementCopies } from "../../controller/placement/placement_copies.ts";
-import { runPlacementLoop } from "../../controller/placement/placement_loop.ts";
+import { createPlacementState } from "../../controller/placement/store.ts";
+import { createPlacementInformers } from "../../controller/placement/caches.ts";
+import { runPlacementLoop } from "../../controller/placement/loop.ts";
 import { silentLog } from "../../shared/log.ts";
-import { NODE_CLASS_PRESETS } from "../../shared/placement/node_class_presets.ts";
+import { NODE_CLASS_PRESETS } from "../../shared/placement/node_classes.ts";
 import { DEFAULT_DEPARTURE_SIGNS } from "../../shared/placement/node_departure.ts";
-import type { PlacementConfig } from "../../shared/placement/settings/placement_config.ts";
+import type { PlacementConfig } from "../../shared/placement/config.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { cacheSources } from "../../simulation/api/cache_sources.ts";
 import type { CoallocScene } from "../fixtures/coalloc_scene.ts";
@@ -34,7 +34,7 @@ async function controlled(scene: CoallocScene, forMs: number): Promise<readonly 
   const options = { clock, random: seededRandom(8), log: silentLog };
   const caches = {
     ...createCaches(cacheSources(api), options),
-    ...createPlacementCopies({
+    ...createPlacementInformers({
       replicaSets: api.listWatch("ReplicaSet"),
       budgets: api.listWatch("PodDisruptionBudget"),
       volumes: api.listWatch("PersistentVolume"),
@@ -49,7 +49,7 @@ async function controlled(scene: CoallocScene, forMs: number): Promise<readonly 
   const loop = runPlacementLoop({
     ...options,
     caches,
-    book: createPlacementBook({ store, clock, log: silentLog }),
+    state: createPlacementState({ store, clock, log: silentLog }),
     config: CONFIG,
     evictor: {
       evict(pod) {

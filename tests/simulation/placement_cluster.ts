@@ -4,27 +4,23 @@
  *
  * @module
  */
-import type {
-  EvictionAnswer,
-  PlacementEvent,
-  PodRef,
-} from "../../controller/placement/placement_ports.ts";
+import type { EvictionAnswer, PlacementEvent, PodRef } from "../../controller/placement/ports.ts";
 import { createPlacement } from "../../controller/placement/placement.ts";
-import { createPlacementMetrics } from "../../controller/placement/placement_metrics.ts";
+import { createPlacementMetrics } from "../../controller/placement/metrics.ts";
 import type { AccessRight } from "../../controller/start_check.ts";
 import { runMutators } from "../../shared/admission/run_mutators.ts";
 import type { Node } from "../../shared/api/node.ts";
 import type { Pod } from "../../shared/api/pod.ts";
-import type { ClassCounts, NodeClass } from "../../shared/placement/node_class.ts";
+import type { ClassCounts, NodeClass } from "../../shared/placement/node_classes.ts";
 import { secondOf } from "../../shared/placement/placed_pod.ts";
-import { placementConfig } from "../../shared/placement/settings/placement_config.ts";
+import { placementConfig } from "../../shared/placement/config.ts";
 import { labelsMatch } from "../../shared/rightsizing/label_match.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { createSimulatedAPI, type SimulatedAPI } from "../../simulation/api/simulated_api.ts";
 import { createVirtualClock, type VirtualClock } from "../../simulation/virtual_clock.ts";
 import { sampleNode, samplePod } from "../contract/sample_objects.ts";
 import { keptCheckpoints } from "../fixtures/kept_checkpoints.ts";
-import { podRequest, SHOP, storedPod, WEB_SET } from "../fixtures/placement_copies.ts";
+import { podRequest, SHOP, storedPod, WEB_SET } from "../fixtures/placement_caches.ts";
 import { sampleWorkload } from "../fixtures/sample_workloads.ts";
 import { createWebhookService } from "../fixtures/webhook_service.ts";
 import { type ControllerProgram, startProgram } from "./controller_program.ts";

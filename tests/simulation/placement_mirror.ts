@@ -10,8 +10,8 @@ import type { Workload } from "../../shared/api/workload.ts";
 import type { ApiObject } from "../../shared/api/object.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
 import { DELETION_COST } from "../../shared/placement/deletion_cost.ts";
-import type { NodeClass } from "../../shared/placement/node_class.ts";
-import type { SplitWish } from "../../shared/placement/split_replicas.ts";
+import type { NodeClass } from "../../shared/placement/node_classes.ts";
+import type { SplitSpec } from "../../shared/placement/split.ts";
 import type { ObjectTable } from "../../simulation/api/object_table.ts";
 import type { SimulatedAPI } from "../../simulation/api/simulated_api.ts";
 import { sampleNode, samplePod } from "../contract/sample_objects.ts";
@@ -57,7 +57,7 @@ export class PlacementMirror {
   }
 
   /** The world as it is, to the API. */
-  write(wish: SplitWish): void {
+  write(spec: SplitSpec): void {
     const { Node, Pod, ReplicaSet, PodDisruptionBudget, Deployment, StatefulSet } =
       this.#store.tables;
     const { workload, nodes, pods, departing, draining, nowMs } = this.#world;
@@ -81,7 +81,7 @@ export class PlacementMirror {
       );
     }
     this.#bring(Pod, pods.map((pod) => this.#pod(pod)));
-    this.#bring(workload.kind === "Deployment" ? Deployment : StatefulSet, [this.#workload(wish)]);
+    this.#bring(workload.kind === "Deployment" ? Deployment : StatefulSet, [this.#workload(spec)]);
     const allowed = this.#world.disruptionsAllowed();
     if (allowed === undefined) return;
     // Others count evictions down in between: it is written whatever was written last.
@@ -199,7 +199,7 @@ export class PlacementMirror {
     };
   }
 
-  #workload({ spotPercentage, minOnDemand }: SplitWish): Workload {
+  #workload({ spotPercentage, minOnDemand }: SplitSpec): Workload {
     const { kind, replicas, ...counts } = this.#world.status;
     const sample = sampleWorkload({
       kind,

@@ -4,15 +4,15 @@
  * @module
  */
 import assert from "node:assert/strict";
-import type { ClassCounts } from "../../shared/placement/node_class.ts";
-import { splitReplicas, type SplitWish } from "../../shared/placement/split_replicas.ts";
+import type { ClassCounts } from "../../shared/placement/node_classes.ts";
+import { splitReplicas, type SplitSpec } from "../../shared/placement/split.ts";
 import { PlacementProduct } from "./placement_product.ts";
 import { PlacementWorld, type WorldNode, type WorldWorkload } from "./placement_world.ts";
 
 /** What may happen. */
 export type Happening =
   | { readonly does: "scale"; readonly to: number }
-  | { readonly does: "wish"; readonly wish: SplitWish }
+  | { readonly does: "spec"; readonly spec: SplitSpec }
   | { readonly does: "lose" | "interrupt" | "drain"; readonly which: number }
   | {
     readonly does:
@@ -30,7 +30,7 @@ export type Happening =
 export interface Story {
   readonly kind: WorldWorkload["kind"];
   readonly replicas: number;
-  readonly wish: SplitWish;
+  readonly spec: SplitSpec;
   readonly lag: number;
   readonly budget: boolean;
   readonly events: readonly (readonly [afterS: number, what: Happening])[];
@@ -51,7 +51,7 @@ export class Play {
   /** Replicas and floor as they were wished in each second so far. */
   readonly #wished: { readonly replicas: number; readonly floor: number }[] = [];
 
-  constructor({ kind, replicas, wish, lag, budget }: Story, eachSecond: (play: Play) => void) {
+  constructor({ kind, replicas, spec, lag, budget }: Story, eachSecond: (play: Play) => void) {
     const workload = { kind, replicas, revision: 1 };
     this.world = new PlacementWorld(
       budget ? { ...workload, minAvailable: (wanted) => Math.floor(wanted / 2) } : workload,
@@ -59,7 +59,7 @@ export class Play {
     );
     this.world.addForeign();
     this.world.addForeign();
-    this.product = new PlacementProduct(this.world, { wish, lag });
+    this.product = new PlacementProduct(this.world, { spec, lag });
     this.#eachSecond = eachSecond;
     this.#lag = lag;
   }
@@ -71,7 +71,7 @@ export class Play {
   }
 
   get split(): ClassCounts {
-    return splitReplicas(this.world.workload.replicas, this.product.wish);
+    return splitReplicas(this.world.workload.replicas, this.product.spec);
   }
 
   /**
@@ -91,7 +91,7 @@ export class Play {
     for (let second = 0; second < count; second++) {
       this.world.tick(() => this.wasWhole = this.world.whole);
       const { replicas } = this.world.workload;
-      const floor = Math.min(replicas, this.product.wish.minOnDemand);
+      const floor = Math.min(replicas, this.product.spec.minOnDemand);
       this.#wished.push({ replicas, floor });
       const allowed = this.world.disruptionsAllowed() ?? Infinity;
       const earlier = this.product.evictions.length;
@@ -111,8 +111,8 @@ export class Play {
       case "roll out":
         world.workload.revision++;
         break;
-      case "wish":
-        product.wish = what.wish;
+      case "spec":
+        product.spec = what.spec;
         break;
       case "lose": {
         const node = world.nodes[what.which];

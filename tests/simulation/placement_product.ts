@@ -5,19 +5,19 @@
  * @module
  */
 import { createCaches } from "../../controller/allocation/caches.ts";
-import { createPlacementBook } from "../../controller/placement/placement_book.ts";
-import type { PlacementConfig } from "../../shared/placement/settings/placement_config.ts";
-import { createPlacementCopies } from "../../controller/placement/placement_copies.ts";
-import { runPlacementLoop } from "../../controller/placement/placement_loop.ts";
-import type { PlacementEvent } from "../../controller/placement/placement_ports.ts";
+import { createPlacementState } from "../../controller/placement/store.ts";
+import type { PlacementConfig } from "../../shared/placement/config.ts";
+import { createPlacementInformers } from "../../controller/placement/caches.ts";
+import { runPlacementLoop } from "../../controller/placement/loop.ts";
+import type { PlacementEvent } from "../../controller/placement/ports.ts";
 import { silentLog } from "../../shared/log.ts";
 import { admitPod } from "../../shared/placement/admit_pod.ts";
 import { DEFAULT_DEPARTURE_SIGNS } from "../../shared/placement/node_departure.ts";
-import { NODE_CLASS_PRESETS } from "../../shared/placement/node_class_presets.ts";
+import { NODE_CLASS_PRESETS } from "../../shared/placement/node_classes.ts";
 import { type PlacementMemory, readMemory } from "../../shared/placement/placement_memory.ts";
 import { noReservations, type Reservations } from "../../shared/placement/reservations.ts";
 import { shortagePhase } from "../../shared/placement/shortage.ts";
-import type { SplitWish } from "../../shared/placement/split_replicas.ts";
+import type { SplitSpec } from "../../shared/placement/split.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { cacheSources } from "../../simulation/api/cache_sources.ts";
 import { createSimulatedAPI, type SimulatedAPI } from "../../simulation/api/simulated_api.ts";
@@ -54,7 +54,7 @@ interface Life {
 
 /** Webhook and controller. */
 export class PlacementProduct {
-  wish: SplitWish;
+  spec: SplitSpec;
   webhookUp = true;
   controllerUp = true;
   /** Pods that were evicted, in order, with why. */
@@ -83,14 +83,14 @@ export class PlacementProduct {
 
   constructor(
     world: PlacementWorld,
-    { wish, lag }: {
-      readonly wish: SplitWish;
+    { spec, lag }: {
+      readonly spec: SplitSpec;
       /** Seconds by which what is seen is late, and for which a write is under way. */
       readonly lag: number;
     },
   ) {
     this.#world = world;
-    this.wish = wish;
+    this.spec = spec;
     const isReadOnly = (): boolean => this.readOnly;
     this.#config = {
       ...CONFIG,
@@ -112,7 +112,7 @@ export class PlacementProduct {
 
   /** A second goes by for the controller, after one of the world. */
   async second(): Promise<void> {
-    this.#mirror.write(this.wish);
+    this.#mirror.write(this.spec);
     if (!this.controllerUp) this.#die();
     else if (this.#life?.alive !== true) this.#start();
     await this.#clock.runUntil(this.#clock.monotonic() + 1000);
@@ -127,7 +127,7 @@ export class PlacementProduct {
     const answer = admitPod(this.#reservations ?? noReservations(pods), {
       // The workload is read with the request; pods come from a cache.
       workload: { ...workload, replicas: this.#world.workload.replicas },
-      wish: this.wish,
+      spec: this.spec,
       pods,
       shortage: shortagePhase(shortage, nowMs),
       pod: { uid, name, revision },
@@ -178,7 +178,7 @@ export class PlacementProduct {
     const api = this.#api;
     const caches = {
       ...createCaches(cacheSources(api), options),
-      ...createPlacementCopies({
+      ...createPlacementInformers({
         replicaSets: api.listWatch("ReplicaSet"),
         budgets: api.listWatch("PodDisruptionBudget"),
         volumes: api.listWatch("PersistentVolume"),
@@ -188,7 +188,7 @@ export class PlacementProduct {
     const { replicaSets, budgets, volumes } = caches;
     const copies = [nodes, namespaces, deployments, statefulSets, replicaSets, budgets, volumes];
     for (const copy of [pods, ...copies]) void copy.run(signal);
-    const book = createPlacementBook({
+    const state = createPlacementState({
       store: {
         ...this.#checkpoints,
         apply: (one, term) => this.#send(life, () => this.#checkpoints.apply(one, term)),
@@ -197,11 +197,11 @@ export class PlacementProduct {
       clock: this.#clock,
       log: silentLog,
     });
-    void book.load(signal).then(() =>
+    void state.load(signal).then(() =>
       runPlacementLoop({
         ...options,
         caches,
-        book,
+        state,
         config: this.#config,
         evictor: {
           evict: (pod) => {

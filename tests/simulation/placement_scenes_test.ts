@@ -4,7 +4,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import type { NodeClass } from "../../shared/placement/node_class.ts";
+import type { NodeClass } from "../../shared/placement/node_classes.ts";
 import { Play, type Story } from "./placement_play.ts";
 
 /** A story told by hand, after the workload has come up. */
@@ -15,7 +15,7 @@ async function begun(
   const story = {
     kind: "Deployment" as const,
     replicas: 10,
-    wish: { spotPercentage: 70, minOnDemand: 2 },
+    spec: { spotPercentage: 70, minOnDemand: 2 },
     lag: 1,
     budget: true,
     events: [],
@@ -32,7 +32,7 @@ function scene(name: string, fn: () => Promise<void>): void {
 }
 
 scene("replicas of a spot node that dies run on another spot node", async () => {
-  const play = await begun({ replicas: 3, wish: { spotPercentage: 100, minOnDemand: 0 } });
+  const play = await begun({ replicas: 3, spec: { spotPercentage: 100, minOnDemand: 0 } });
   const node = play.world.live[0]?.node;
   assert.equal(node?.class, "spot" satisfies NodeClass);
   play.world.loseNode(node);
@@ -64,8 +64,8 @@ scene(
 
 scene("another share is come to by moves, one at a time", async () => {
   for (const kind of ["Deployment", "StatefulSet"] as const) {
-    const play = await begun({ kind, wish: { spotPercentage: 50, minOnDemand: 1 } });
-    play.happens({ does: "wish", wish: { spotPercentage: 80, minOnDemand: 1 } });
+    const play = await begun({ kind, spec: { spotPercentage: 50, minOnDemand: 1 } });
+    play.happens({ does: "spec", spec: { spotPercentage: 80, minOnDemand: 1 } });
     await play.seconds(120);
     assert.deepEqual(play.counts, { spot: 8, "on-demand": 2 });
     assert.equal(play.product.evictions.length, 3);
@@ -91,7 +91,7 @@ scene("what was made while the webhook was down is moved afterwards", async () =
 scene(
   "pods of a node that is about to go are evicted early, and come back in their class",
   async () => {
-    const play = await begun({ wish: { spotPercentage: 70, minOnDemand: 2 }, budget: true });
+    const play = await begun({ spec: { spotPercentage: 70, minOnDemand: 2 }, budget: true });
     const node = play.world.live.find((pod) => pod.node?.class === "spot")?.node;
     assert.ok(node);
     play.world.departing.add(node);
@@ -136,7 +136,7 @@ scene(
     const play = new Play({
       kind: "Deployment",
       replicas: 1,
-      wish: { spotPercentage: 0, minOnDemand: 0 },
+      spec: { spotPercentage: 0, minOnDemand: 0 },
       lag: 1,
       budget: false,
       events: [],
@@ -164,7 +164,7 @@ scene(
     const play = await begun({
       lag: 3,
       budget: false,
-      wish: { spotPercentage: 0, minOnDemand: 0 },
+      spec: { spotPercentage: 0, minOnDemand: 0 },
     });
     const node = play.world.live[0]?.node;
     assert.ok(node);
@@ -186,7 +186,7 @@ scene("pods that find a spot node while others fall back stay there", async () =
   const play = await begun({
     lag: 3,
     budget: false,
-    wish: { spotPercentage: 100, minOnDemand: 0 },
+    spec: { spotPercentage: 100, minOnDemand: 0 },
   });
   play.happens({ does: "spot gone" });
   while (play.product.evictions.length === 0) await play.seconds(1);
@@ -199,8 +199,8 @@ scene("pods that find a spot node while others fall back stay there", async () =
 scene(
   "a controller that dies after what it remembers was written moves no second pod",
   async () => {
-    const play = await begun({ wish: { spotPercentage: 50, minOnDemand: 1 } });
-    play.happens({ does: "wish", wish: { spotPercentage: 80, minOnDemand: 1 } });
+    const play = await begun({ spec: { spotPercentage: 50, minOnDemand: 1 } });
+    play.happens({ does: "spec", spec: { spotPercentage: 80, minOnDemand: 1 } });
     for (let life = 0; life < 60; life++) {
       const before = play.product.evictions.length;
       // The first write is of the cooldown: the eviction that should follow is not sent.
@@ -218,11 +218,11 @@ scene(
 scene(
   "moves that don't help stay rare when the controller begins anew",
   async () => {
-    const play = await begun({ budget: false, wish: { spotPercentage: 0, minOnDemand: 0 } });
+    const play = await begun({ budget: false, spec: { spotPercentage: 0, minOnDemand: 0 } });
     play.happens({ does: "spot gone" });
     // Nobody sends pods to spot nodes, of which there are none.
     play.happens({ does: "webhook down" });
-    play.happens({ does: "wish", wish: { spotPercentage: 50, minOnDemand: 0 } });
+    play.happens({ does: "spec", spec: { spotPercentage: 50, minOnDemand: 0 } });
     while (play.product.evictions.length < 5) await play.seconds(1);
     for (let life = 0; life < 10; life++) {
       play.product.controllerUp = false;
@@ -256,10 +256,10 @@ scene("events tell of a shortage and of its end, each once", async () => {
 });
 
 scene("a controller that only reads changes nothing", async () => {
-  const play = await begun({ wish: { spotPercentage: 50, minOnDemand: 1 } });
+  const play = await begun({ spec: { spotPercentage: 50, minOnDemand: 1 } });
   play.product.readOnly = true;
   const writes = play.product.writes;
-  play.happens({ does: "wish", wish: { spotPercentage: 80, minOnDemand: 1 } });
+  play.happens({ does: "spec", spec: { spotPercentage: 80, minOnDemand: 1 } });
   play.happens({ does: "lose", which: 0 });
   await play.seconds(60);
   assert.deepEqual(play.product.evictions, []);

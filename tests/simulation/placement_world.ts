@@ -4,10 +4,10 @@
  *
  * @module
  */
-import type { NodeClass } from "../../shared/placement/node_class.ts";
-import type { MovedWorkload } from "../../shared/placement/next_move.ts";
+import type { NodeClass } from "../../shared/placement/node_classes.ts";
+import type { ReplicaStatus } from "../../shared/placement/next_move.ts";
 import type { PlacedPod } from "../../shared/placement/placed_pod.ts";
-import { ordinalOf } from "../../shared/placement/next_class.ts";
+import { ordinalOf } from "../../shared/placement/split.ts";
 
 /** A node with room for so many pods. */
 export interface WorldNode {
@@ -35,14 +35,14 @@ export interface WorldPod {
 
 /** What a look at the world shows. */
 export interface WorldView {
-  readonly workload: MovedWorkload;
+  readonly workload: ReplicaStatus;
   /** Ours alone, by owner. */
   readonly pods: readonly PlacedPod[];
 }
 
 /** The workload as its user wants it. */
 export interface WorldWorkload {
-  readonly kind: MovedWorkload["kind"];
+  readonly kind: ReplicaStatus["kind"];
   replicas: number;
   revision: number;
   /** Ready pods that the budget keeps, of so many replicas; absent: no budget. */
@@ -95,7 +95,7 @@ export class PlacementWorld {
   }
 
   /** The workload's status as it is. */
-  get status(): MovedWorkload {
+  get status(): ReplicaStatus {
     return this.#look().workload;
   }
 

@@ -3,12 +3,14 @@
  *
  * @module
  */
-import { type Node, NODE_PRESSURES, type PersistentVolume } from "../../../shared/api/node.ts";
 import {
   HOSTNAME,
+  type Node,
+  NODE_PRESSURES,
   type NodeRequirement,
   type NodeTerm,
-} from "../../../shared/placement/bound_pod.ts";
+  type PersistentVolume,
+} from "../../../shared/api/node.ts";
 import { type KubeConnection, resourcePath } from "../client/connection.ts";
 import { present, someOf } from "../client/json_fields.ts";
 import { listWatchOf, type OpenListWatch } from "../client/list_watch.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import type { ReportedWorkload } from "../../../shared/api/recommendation_report.ts";
-import { PLACED_KINDS } from "../../../shared/placement/placement_gate.ts";
+import { PLACED_KINDS } from "../../../shared/placement/eligibility.ts";
 import type { Cluster, CoallocWorld, ConnectOptions } from "../ports.ts";
 import { workloadTitle, type WorkloadWord } from "../workload_word.ts";
 import type { CompletionNames } from "./complete.ts";

@@ -11,9 +11,9 @@ import { nodeListWatch, persistentVolumeListWatch } from "../../../adapters/kube
 import { podDisruptionBudgetListWatch } from "../../../adapters/kube/kinds/pod_disruption_budgets.ts";
 import { replicaSetListWatch, workloadListWatch } from "../../../adapters/kube/kinds/workloads.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
-import type { ListWatch } from "../../../shared/control/list_watch.ts";
 import type { ApiObject } from "../../../shared/api/object.ts";
-import { memoryPage } from "../../../shared/placement/placement_memory.ts";
+import type { ListWatch } from "../../../shared/control/list_watch.ts";
+import { memoryConfigMap } from "../../../shared/placement/placement_memory.ts";
 import type { PlacementReader } from "../ports.ts";
 import type { ReaderParts } from "./cluster_reader.ts";
 import { CONTROLLER_DEPLOYMENT, SYSTEM_NAMESPACE } from "./installation.ts";
@@ -52,7 +52,7 @@ export function createPlacementReader(
     volumes: () => all(persistentVolumeListWatch(connection)),
     async memory(namespace) {
       const path = `/api/v1/namespaces/${SYSTEM_NAMESPACE}/configmaps/${
-        pathPart(memoryPage(namespace))
+        pathPart(memoryConfigMap(namespace))
       }`;
       const raw = await get(path);
       return raw === undefined ? {} : parseConfigMap(raw).data;

@@ -5,7 +5,7 @@
  */
 import type { Workload } from "../../../shared/api/workload.ts";
 import { nearestName } from "../../../shared/config/nearest_name.ts";
-import { isPlacedKind } from "../../../shared/placement/placement_gate.ts";
+import { isPlacedKind } from "../../../shared/placement/eligibility.ts";
 import { CommandProblem, type NamespaceChoice } from "../command_context.ts";
 import { workloadTitle } from "../workload_word.ts";
 import type { PlacedWord } from "./placed_word.ts";

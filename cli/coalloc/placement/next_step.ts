@@ -4,10 +4,15 @@
  *
  * @module
  */
-import { leavesAtOnce, leavesInTurn } from "../../../shared/placement/leaving_pods.ts";
-import { misplaced, type Move } from "../../../shared/placement/misplaced.ts";
-import { type MoveFacts, type NextMove, nextMove } from "../../../shared/placement/next_move.ts";
-import { otherClass } from "../../../shared/placement/node_class.ts";
+import {
+  leavesAtOnce,
+  leavesInTurn,
+  type NextMove,
+  nextMove,
+  type NextMoveInput,
+} from "../../../shared/placement/next_move.ts";
+import { misplaced, type Move } from "../../../shared/placement/split.ts";
+import { otherClass } from "../../../shared/placement/node_classes.ts";
 import type { PlacedPod } from "../../../shared/placement/placed_pod.ts";
 import {
   fallbackDueMs,
@@ -36,15 +41,15 @@ export type FollowedRules = Pick<PlacementRules, "cooldownMs" | "shortage">;
 const MOST_WAITS = 8;
 
 /** The answer now, and the step that follows; the step is absent where there is nothing to do. */
-export function foresee(facts: MoveFacts, rules: FollowedRules): Foreseen {
+export function foresee(facts: NextMoveInput, rules: FollowedRules): Foreseen {
   const now = nextMove(facts, rules);
   const step = departureStep(facts) ?? shortageStep(facts, { now, options: rules.shortage }) ??
     moveStep(facts, { now, rules });
   return { now, ...(step === undefined ? {} : { step }) };
 }
 
-function departureStep({ pods, wish }: MoveFacts): NextStep | undefined {
-  if (wish.paused) return undefined;
+function departureStep({ pods, spec }: NextMoveInput): NextStep | undefined {
+  if (spec.paused) return undefined;
   const pod = firstToGo(pods.filter(leavesAtOnce));
   return pod && { words: leavingWords(pod) + budgetWords(pod), pod: pod.name };
 }
@@ -56,7 +61,7 @@ function leavingWords({ name, departs }: PlacedPod): string {
 
 /** Of several that all are evicted: one that no budget keeps. */
 function firstToGo(pods: readonly PlacedPod[]): PlacedPod | undefined {
-  const free = pods.filter(({ bound }) => bound === undefined);
+  const free = pods.filter(({ pinned }) => pinned === undefined);
   return free.find(({ budget }) => budget === undefined) ?? free[0];
 }
 
@@ -66,7 +71,7 @@ function budgetWords({ budget }: PlacedPod): string {
 
 /** Pods that find no spot node: evicted in a fallback, and otherwise the beginning of one. */
 function shortageStep(
-  { pods, shortage, nowMs }: MoveFacts,
+  { pods, shortage, nowMs }: NextMoveInput,
   { now, options }: { readonly now: NextMove; readonly options: ShortageOptions },
 ): NextStep | undefined {
   const stranded = strandedPods(pods);
@@ -79,8 +84,8 @@ function shortageStep(
       to: "on-demand",
     };
   }
-  const asWished = "wait" in now && now.wait === "AsWished";
-  const after = nextShortage(shortage, { pods, asWished, nowMs }, options);
+  const asSpecified = "wait" in now && now.wait === "AsWished";
+  const after = nextShortage(shortage, { pods, asSpecified, nowMs }, options);
   const words = "new pods fall back to on-demand";
   if (after !== undefined && after.rounds !== shortage?.rounds) {
     return { words: `${words}: ${namesOf(stranded)} found no spot node` };
@@ -95,7 +100,7 @@ function shortageStep(
 
 /** They are made again, in this fallback or by the next. Twice made for spot they say that nobody places pods. */
 function unplacedStep(
-  { pods, shortage, nowMs }: Pick<MoveFacts, "pods" | "shortage" | "nowMs">,
+  { pods, shortage, nowMs }: Pick<NextMoveInput, "pods" | "shortage" | "nowMs">,
   options: ShortageOptions,
 ): NextStep | undefined {
   const unplaced = unplacedInFallback(pods, { shortage, nowMs });
@@ -118,7 +123,7 @@ function namesOf(pods: readonly PlacedPod[]): string {
 }
 
 function moveStep(
-  facts: MoveFacts,
+  facts: NextMoveInput,
   { now, rules }: { readonly now: NextMove; readonly rules: FollowedRules },
 ): NextStep | undefined {
   let next = now;
@@ -142,11 +147,11 @@ function moveStep(
 }
 
 /** Why it is this pod that goes. */
-function victimWords({ pod, to }: Move, { pods, wish, workload }: MoveFacts): string {
+function victimWords({ pod, to }: Move, { pods, spec, workload }: NextMoveInput): string {
   const surplus = `surplus ${otherClass(to)}`;
   if (pod.cordoned) return `${surplus} on a cordoned node`;
   if (workload.kind === "StatefulSet") return "misplaced by its ordinal";
-  const others = misplaced(pods, { ...workload, wish }).filter((one) => one.to === to);
+  const others = misplaced(pods, { ...workload, spec }).filter((one) => one.to === to);
   const isYoungest = others.every((one) => one.pod.createdAtMs <= pod.createdAtMs);
   return isYoungest ? `youngest ${surplus}` : `youngest ${surplus} that may go`;
 }

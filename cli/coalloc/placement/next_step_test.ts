@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { placedPod, placedPods } from "../../../tests/fixtures/placed_pods.ts";
-import type { MoveFacts } from "../../../shared/placement/next_move.ts";
+import type { NextMoveInput } from "../../../shared/placement/next_move.ts";
 import type { PlacedPod } from "../../../shared/placement/placed_pod.ts";
 import { foresee } from "./next_step.ts";
 import { placementRules } from "./placement_rules.ts";
@@ -9,7 +9,7 @@ const { rules: RULES } = placementRules({ text: "", variables: {} });
 const NOW = Date.UTC(2026, 0, 1);
 
 /** A whole Deployment of these pods that wants half of them on spot. */
-function factsOf(pods: readonly PlacedPod[], changes: Partial<MoveFacts> = {}): MoveFacts {
+function factsOf(pods: readonly PlacedPod[], changes: Partial<NextMoveInput> = {}): NextMoveInput {
   const count = pods.filter(({ gone }) => !gone).length;
   return {
     workload: {
@@ -20,7 +20,7 @@ function factsOf(pods: readonly PlacedPod[], changes: Partial<MoveFacts> = {}): 
       ready: count,
       updated: count,
     },
-    wish: { spotPercentage: 50, minOnDemand: 0, paused: false },
+    spec: { spotPercentage: 50, minOnDemand: 0, paused: false },
     pods,
     evictionFromMs: NOW,
     nowMs: NOW,
@@ -28,7 +28,7 @@ function factsOf(pods: readonly PlacedPod[], changes: Partial<MoveFacts> = {}): 
   };
 }
 
-function wordsOf(facts: MoveFacts): string {
+function wordsOf(facts: NextMoveInput): string {
   const { step } = foresee(facts, RULES);
   return step === undefined
     ? "-"
@@ -38,8 +38,8 @@ function wordsOf(facts: MoveFacts): string {
 Deno.test("foresee() has no step where nothing is to be done, or nothing may be", () => {
   assert.equal(wordsOf(factsOf(placedPods({ spot: 1, "on-demand": 1 }))), "-");
   const pods = placedPods({ spot: 4 });
-  const wish = { spotPercentage: 50, minOnDemand: 0, paused: true };
-  assert.equal(wordsOf(factsOf(pods, { wish })), "-");
+  const spec = { spotPercentage: 50, minOnDemand: 0, paused: true };
+  assert.equal(wordsOf(factsOf(pods, { spec })), "-");
   const unready = pods.map((pod, index) => ({ ...pod, ready: index > 0 }));
   assert.equal(wordsOf(factsOf(unready)), "-");
   assert.equal(wordsOf(factsOf(pods.map((pod) => ({ ...pod, budget: "budget web" })))), "-");
@@ -53,8 +53,8 @@ Deno.test("foresee() looks beyond cooldown, window and fallback", () => {
   assert.match(cooled, move);
   assert.match(cooled, / 00:00:06\.000Z$/);
   const window = { schedule: "0 2 * * *", durationMs: 3_600_000 };
-  const wish = { spotPercentage: 50, minOnDemand: 0, paused: false, window };
-  const open = wordsOf(factsOf(pods, { lastMoveAtMs, wish }));
+  const spec = { spotPercentage: 50, minOnDemand: 0, paused: false, window };
+  const open = wordsOf(factsOf(pods, { lastMoveAtMs, spec }));
   assert.match(open, move);
   assert.match(open, / 02:00:00\.000Z$/);
   const shortage = { untilMs: NOW + 60_000, rounds: 1 };
@@ -114,9 +114,9 @@ Deno.test("foresee() lets pods go first whose node is about to go, unless they a
     wordsOf(factsOf([...placedPods({ spot: 4 }), { ...dying, budget }])),
     /pod web-9 .*\(taint spot-itn\).*: budget web /,
   );
-  const wish = { spotPercentage: 50, minOnDemand: 0, paused: true };
-  assert.equal(wordsOf(factsOf(pods, { wish })), "-");
-  const kept = [...placedPods({ spot: 1, "on-demand": 1 }), { ...dying, bound: "annotation" }];
+  const spec = { spotPercentage: 50, minOnDemand: 0, paused: true };
+  assert.equal(wordsOf(factsOf(pods, { spec })), "-");
+  const kept = [...placedPods({ spot: 1, "on-demand": 1 }), { ...dying, pinned: "annotation" }];
   assert.equal(wordsOf(factsOf(kept)), "-");
   // In turn: while all others are there it is not whole, as there is one too many.
   const drained = { ...dying, drained: true };

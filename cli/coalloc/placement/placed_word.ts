@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { isPlacedKind, type PlacedKind } from "../../../shared/placement/placement_gate.ts";
+import { isPlacedKind, type PlacedKind } from "../../../shared/placement/eligibility.ts";
 import { quotedText } from "../../../shared/quoted_text.ts";
 import { workloadWord } from "../workload_word.ts";
 

@@ -5,7 +5,7 @@
  * @module
  */
 import { ApiError } from "../../../shared/api/api_error.ts";
-import { listedObjects } from "../../../shared/placement/listed_objects.ts";
+import { listedObjects } from "../../../shared/placement/workload_snapshot.ts";
 import { textLines } from "../../terminal/printable_text.ts";
 import type { CommandContext } from "../command_context.ts";
 import { INTERRUPTED } from "../exit_code.ts";
@@ -66,7 +66,7 @@ async function readView(
     ...(word === undefined ? {} : { word }),
     namespace,
   });
-  const taking = chosen.filter((one) => gateAnswer(one, { objects, rules }).wish !== undefined);
+  const taking = chosen.filter((one) => gateAnswer(one, { objects, rules }).spec !== undefined);
   const namespaces = [...new Set(taking.map(({ metadata }) => metadata.namespace))];
   const memories = await readMemories(cluster.placement, namespaces);
   const around = {

@@ -96,8 +96,8 @@ placedTest("placementCommand() shows the longer cooldown after moves that have n
   workloads: [{ name: "web", nodes: ["spot-1", "spot-1", "spot-1", "spot-1", "od-1"] }],
   async fn(scene) {
     const wish = { spotPercentage: 60, minOnDemand: 0 };
-    const vainMoves = { count: 1, misplaced: 1, wish };
-    remember(scene, "web", { lastMoveAtMs: NOW - 4000, vainMoves });
+    const ineffectiveMoves = { count: 1, misplaced: 1, spec: wish };
+    remember(scene, "web", { lastMoveAtMs: NOW - 4000, ineffectiveMoves });
     const [, out] = await placementOf(scene, "web");
     assert.match(out, /^Deployment shop\/web: cooldown until 00:00:36Z, 5 replicas$/m);
     assert.match(out, /\(.* 40 s .* 2 in a row .*webhook/);

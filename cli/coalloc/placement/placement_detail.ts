@@ -7,7 +7,7 @@ import { paint, type TerminalLook } from "../../terminal/paint.ts";
 import { UNKNOWN } from "../cpu_text.ts";
 import { textLines } from "../../terminal/printable_text.ts";
 import { type Cell, textTable } from "../text_table.ts";
-import type { ClassCounts } from "../../../shared/placement/node_class.ts";
+import type { ClassCounts } from "../../../shared/placement/node_classes.ts";
 import { nextWords, phasePaint, phaseWords } from "./phase_words.ts";
 import { wishWords } from "./placement_table.ts";
 import type { ShownPod, ShownRevision, ShownWorkload } from "./placement_view.ts";

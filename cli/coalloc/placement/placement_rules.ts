@@ -7,15 +7,12 @@
 import { DRY_RUN_ROW } from "../../../shared/config/dry_run_row.ts";
 import { fileKeysOf, type Setting } from "../../../shared/config/setting.ts";
 import { fileValues } from "../../../shared/config/settings_file.ts";
-import {
-  type PlacementConfig,
-  placementConfig,
-} from "../../../shared/placement/settings/placement_config.ts";
-import { placementFaults } from "../../../shared/placement/settings/placement_faults.ts";
+import { type PlacementConfig, placementConfig } from "../../../shared/placement/config.ts";
 import {
   PLACEMENT_ROWS,
+  placementFaults,
   type PlacementValues,
-} from "../../../shared/placement/settings/placement_settings.ts";
+} from "../../../shared/placement/settings.ts";
 import { quotedText } from "../../../shared/quoted_text.ts";
 import { SETTINGS, SYSTEM_NAMESPACE } from "../kube/installation.ts";
 

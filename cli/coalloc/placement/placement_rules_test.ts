@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { NODE_CLASS_PRESETS } from "../../../shared/placement/node_class_presets.ts";
+import { NODE_CLASS_PRESETS } from "../../../shared/placement/node_classes.ts";
 import { placementRules } from "./placement_rules.ts";
 
 const ON = { MBCAS_PLACEMENT: "on" };

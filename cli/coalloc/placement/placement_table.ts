@@ -8,7 +8,7 @@ import { textLines } from "../../terminal/printable_text.ts";
 import { UNKNOWN } from "../cpu_text.ts";
 import { type Cell, type Column, type TextTable, textTable } from "../text_table.ts";
 import { workloadTitle } from "../workload_word.ts";
-import type { NodeClass } from "../../../shared/placement/node_class.ts";
+import type { NodeClass } from "../../../shared/placement/node_classes.ts";
 import { nextWords, phasePaint, phaseWords } from "./phase_words.ts";
 import type { PlacementView, ShownRevision, ShownWorkload } from "./placement_view.ts";
 

@@ -5,9 +5,9 @@
  * @module
  */
 import type { PlacementReason } from "../../../shared/api/reasons/placement_reasons.ts";
-import type { ClassCounts, NodeClass } from "../../../shared/placement/node_class.ts";
-import type { PlacedKind } from "../../../shared/placement/placement_gate.ts";
-import type { PlacementWish } from "../../../shared/placement/placement_wish.ts";
+import type { ClassCounts, NodeClass } from "../../../shared/placement/node_classes.ts";
+import type { PlacedKind } from "../../../shared/placement/eligibility.ts";
+import type { PlacementSpec } from "../../../shared/placement/placement_spec.ts";
 
 /**
  * Where a workload stands. `Bound`: each replica that would have to move forbids it. `LeftAlone`: it takes
@@ -84,7 +84,7 @@ export interface ShownWorkload extends PhaseFacts {
   readonly kind: PlacedKind;
   readonly name: string;
   /** What it asks for; absent where it takes no part. */
-  readonly wish?: PlacementWish;
+  readonly wish?: PlacementSpec;
   /** `spec.replicas`; absent where they can't be read. */
   readonly replicas?: number;
   /** The split of that. */

@@ -5,8 +5,8 @@
  */
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Workload } from "../../../shared/api/workload.ts";
-import type { ObjectLists } from "../../../shared/placement/listed_objects.ts";
-import { PLACED_KINDS } from "../../../shared/placement/placement_gate.ts";
+import type { ObjectLists } from "../../../shared/placement/workload_snapshot.ts";
+import { PLACED_KINDS } from "../../../shared/placement/eligibility.ts";
 import { explainApiError } from "../api_problem.ts";
 import { CommandProblem, type NamespaceChoice } from "../command_context.ts";
 import { inParallel } from "../in_parallel.ts";

@@ -9,7 +9,7 @@ import {
   type ShopWorkload,
 } from "../../../tests/fixtures/placed_shop.ts";
 import type { CoallocScene } from "../../../tests/fixtures/coalloc_scene.ts";
-import type { MoveFacts } from "../../../shared/placement/next_move.ts";
+import type { NextMoveInput } from "../../../shared/placement/next_move.ts";
 import type { PlacedPod } from "../../../shared/placement/placed_pod.ts";
 import { foresee } from "./next_step.ts";
 import { placementRules } from "./placement_rules.ts";
@@ -192,13 +192,13 @@ const { rules: RULES } = placementRules({ text: "", variables: {} });
 function step(
   code: string,
   pods: readonly PlacedPod[],
-  ...[expected, change = {}]: [expected: string, change?: Partial<MoveFacts>]
+  ...[expected, change = {}]: [expected: string, change?: Partial<NextMoveInput>]
 ): SentenceRow {
   const count = pods.filter(({ gone }) => !gone).length;
   const counts = { replicas: count, present: count, ready: count, updated: count };
   const facts = {
     workload: { kind: "Deployment" as const, observed: true, ...counts },
-    wish: { spotPercentage: 50, minOnDemand: 0, paused: false },
+    spec: { spotPercentage: 50, minOnDemand: 0, paused: false },
     ...{ pods, evictionFromMs: NOW, nowMs: NOW },
     ...change,
   };
@@ -220,7 +220,7 @@ Deno.test("sentences of placement: next steps", () =>
     step("youngest", SPOT, "evict pod web-spot-x3 (youngest surplus spot) to on-demand"),
     step(
       "bound",
-      SPOT.map((pod) => ({ ...pod, ...(pod.name.endsWith("x3") && { bound: "its volume" }) })),
+      SPOT.map((pod) => ({ ...pod, ...(pod.name.endsWith("x3") && { pinned: "its volume" }) })),
       "evict pod web-spot-x2 (youngest surplus spot that may go) to on-demand",
     ),
     step(
@@ -289,7 +289,7 @@ Deno.test("sentences of placement: rules and pods", () => {
   const notes = (text: string, variables: Readonly<Record<string, string>> = on) => () =>
     placementRules({ text, variables }).notes.join("\n");
   const pods = [
-    placedPod("web-1", { bound: "its affinity allows no spot node", budget: BUDGET }),
+    placedPod("web-1", { pinned: "its affinity allows no spot node", budget: BUDGET }),
     placedPod("web-2", { cordoned: true, ready: false }),
     placedPod("web-3", { scheduled: false }),
     placedPod("web-4", { scheduled: false, unschedulableSinceMs: NOW }),

@@ -39,7 +39,7 @@ export function shownPods(
 }
 
 function notesOf(pod: PlacedPod, nowMs: number): readonly string[] {
-  const { scheduled, unschedulableSinceMs: since, ready, departs, cordoned, bound, budget } = pod;
+  const { scheduled, unschedulableSinceMs: since, ready, departs, cordoned, pinned, budget } = pod;
   return [
     ...(scheduled ? [] : [
       since === undefined
@@ -49,7 +49,7 @@ function notesOf(pod: PlacedPod, nowMs: number): readonly string[] {
     ...(scheduled && !ready ? ["not Ready"] : []),
     ...(departs === undefined ? [] : [`its node is about to go (${departs})`]),
     ...(cordoned ? ["its node is cordoned"] : []),
-    ...(bound === undefined ? [] : [`stays: ${bound}`]),
+    ...(pinned === undefined ? [] : [`stays: ${pinned}`]),
     ...(budget === undefined ? [] : [budget]),
   ];
 }

@@ -8,7 +8,7 @@ const NOW = Date.UTC(2026, 0, 1, 12);
 Deno.test("shownPods() says of each pod where it is and what keeps it there", () => {
   const placed = [
     placedPod("web-10", {
-      bound: "its affinity allows no spot node",
+      pinned: "its affinity allows no spot node",
       budget: "budget web allows no disruption",
     }),
     placedPod("web-9", { cordoned: true, ready: false }),

@@ -7,8 +7,10 @@ import {
   ordinalClass,
   ordinalOf,
   type PlacedWorkload,
-} from "../../../shared/placement/next_class.ts";
-import type { ClassCounts } from "../../../shared/placement/node_class.ts";
+  splitReplicas,
+  type SplitSpec,
+} from "../../../shared/placement/split.ts";
+import type { ClassCounts } from "../../../shared/placement/node_classes.ts";
 import {
   countByClass,
   isPresent,
@@ -16,11 +18,10 @@ import {
   runningByClass,
   waitingByClass,
 } from "../../../shared/placement/placed_pod.ts";
-import { splitReplicas, type SplitWish } from "../../../shared/placement/split_replicas.ts";
 import type { ShownRevision } from "./placement_view.ts";
 
 /** A workload that takes part. */
-export type WishedReplicas = PlacedWorkload & { readonly wish: SplitWish };
+export type WishedReplicas = PlacedWorkload & { readonly spec: SplitSpec };
 
 /** How they are counted. */
 export interface RevisionOptions {
@@ -63,7 +64,7 @@ function youngest(pods: readonly PlacedPod[]): number {
 
 /** Of a StatefulSet the ordinals tell, of whatever revision they are. */
 function desiredOf(pods: readonly PlacedPod[], workload: WishedReplicas): ClassCounts {
-  if (workload.kind === "Deployment") return splitReplicas(pods.length, workload.wish);
+  if (workload.kind === "Deployment") return splitReplicas(pods.length, workload.spec);
   return countByClass(pods.map(({ name, class: present }) => {
     const ordinal = ordinalOf(name);
     return {

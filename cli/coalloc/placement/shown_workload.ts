@@ -5,31 +5,31 @@
  */
 import { ENABLED } from "../../../shared/api/placement_keys.ts";
 import type { Workload } from "../../../shared/api/workload.ts";
-import type { ObjectLists } from "../../../shared/placement/listed_objects.ts";
-import { type MovedWorkload, nextMove } from "../../../shared/placement/next_move.ts";
 import {
-  gateSubject,
-  movedWorkload,
+  eligibilityInput,
+  type ObjectLists,
   type PlacedObjects,
   placedPodsOf,
   podsOfWorkload,
+  replicaStatus,
   withBudgets,
-} from "../../../shared/placement/placed_workload.ts";
+} from "../../../shared/placement/workload_snapshot.ts";
+import { nextMove, type ReplicaStatus } from "../../../shared/placement/next_move.ts";
 import type { PlacedPod } from "../../../shared/placement/placed_pod.ts";
 import {
-  type GateAnswer,
-  type GateSubject,
+  checkEligibility,
+  type Eligibility,
+  type EligibilityInput,
   type PlacedKind,
-  placementGate,
-} from "../../../shared/placement/placement_gate.ts";
+} from "../../../shared/placement/eligibility.ts";
 import {
   memoryKey,
   type PlacementMemory,
   readMemory,
 } from "../../../shared/placement/placement_memory.ts";
-import type { PlacementWish } from "../../../shared/placement/placement_wish.ts";
+import type { PlacementSpec } from "../../../shared/placement/placement_spec.ts";
 import { shortagePhase } from "../../../shared/placement/shortage.ts";
-import { splitReplicas } from "../../../shared/placement/split_replicas.ts";
+import { splitReplicas } from "../../../shared/placement/split.ts";
 import { foresee } from "./next_step.ts";
 import { phaseOf, reasonFacts } from "./phase_of.ts";
 import type { PlacementRules } from "./placement_rules.ts";
@@ -55,8 +55,8 @@ export type PlaceableWorkload = Workload & { readonly kind: PlacedKind };
 export function gateAnswer(
   workload: Workload,
   { objects, rules }: Pick<WorkloadSurroundings, "objects" | "rules">,
-): GateAnswer {
-  return placementGate(gateSubject(workload, objects), rules.scope);
+): Eligibility {
+  return checkEligibility(eligibilityInput(workload, objects), rules.scope);
 }
 
 /** The workload as it is shown. */
@@ -66,8 +66,8 @@ export function shownWorkload(
 ): ShownWorkload {
   const { objects, rules, lists, nowMs } = around;
   const { kind, metadata: { namespace, name } } = workload;
-  const { wish, ...refusal } = gateAnswer(workload, around);
-  const moved = movedWorkload(workload);
+  const { spec: wish, ...refusal } = gateAnswer(workload, around);
+  const moved = replicaStatus(workload);
   const blind = blindFor(workload, lists);
   const seen = blind === undefined || blind === "nodes";
   const placed = seen ? placedPodsOf(workload, { objects, config: rules, evicted: new Set() }) : [];
@@ -75,10 +75,10 @@ export function shownWorkload(
   const nodesKnown = blind === undefined;
   const revisions = shownRevisions(pods, {
     nodesKnown,
-    ...(wish === undefined || moved === undefined ? {} : { workload: { ...moved, wish } }),
+    ...(wish === undefined || moved === undefined ? {} : { workload: { ...moved, spec: wish } }),
   });
   const outlook = wish === undefined
-    ? refusedOutlook(refusal as Refusal, { subject: gateSubject(workload, objects), lists })
+    ? refusedOutlook(refusal as Refusal, { subject: eligibilityInput(workload, objects), lists })
     : moved === undefined
     ? unknownOutlook("its replicas can't be read")
     : outlookOf({ workload, moved, wish, pods, blind }, around);
@@ -99,7 +99,7 @@ export function shownWorkload(
   };
 }
 
-type Refusal = Extract<GateAnswer, { readonly reason: string }>;
+type Refusal = Extract<Eligibility, { readonly reason: string }>;
 type Outlook = PhaseFacts & { readonly next?: NextStep };
 
 /** What of its pods can't be read; undefined where all can. */
@@ -115,7 +115,7 @@ function blindFor(
 /** A namespace that can't be read may have said what nobody here knows. */
 function refusedOutlook(
   { reason, message }: Refusal,
-  { subject, lists }: { readonly subject: GateSubject; readonly lists: ObjectLists },
+  { subject, lists }: { readonly subject: EligibilityInput; readonly lists: ObjectLists },
 ): Outlook {
   const saysNo = [subject.labels, subject.annotations].some((texts) => texts[ENABLED] === "false");
   const asksNamespace = reason === "NamespaceNotSelected" || (reason === "PlacementOff" && !saysNo);
@@ -132,8 +132,8 @@ function unknownOutlook(message: string): Outlook {
 
 interface Taking {
   readonly workload: PlaceableWorkload;
-  readonly moved: MovedWorkload;
-  readonly wish: PlacementWish;
+  readonly moved: ReplicaStatus;
+  readonly wish: PlacementSpec;
   readonly pods: readonly PlacedPod[];
   readonly blind: ReturnType<typeof blindFor>;
 }
@@ -145,7 +145,7 @@ function outlookOf(
   const { namespace } = workload.metadata;
   const memory = memoryOf(workload, { page: memories.get(namespace), nowMs });
   const { shortage } = memory;
-  const facts = { ...memory, workload: moved, wish, pods, evictionFromMs: nowMs, nowMs };
+  const facts = { ...memory, workload: moved, spec: wish, pods, evictionFromMs: nowMs, nowMs };
   if (blind !== undefined) {
     // Whether it is whole, and whether spot nodes are short, hang on no node.
     const next = nextMove(facts, rules);

@@ -8,7 +8,7 @@ import { connectKubeconfig } from "../../../adapters/kube/client/kubeconfig_conn
 import { workloadCollection } from "../../../adapters/kube/kinds/workloads.ts";
 import { ENABLED, SPOT_PERCENTAGE } from "../../../shared/api/placement_keys.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
-import type { PlacedKind } from "../../../shared/placement/placement_gate.ts";
+import type { PlacedKind } from "../../../shared/placement/eligibility.ts";
 import { namespaceLabels, type NamespaceWord } from "../../fixtures/worded_workloads.ts";
 import { createKubectl, type Kubectl } from "../kubectl.ts";
 import { scratchNamespace } from "../scene/scratch_namespace.ts";

@@ -10,7 +10,7 @@ import { systemClock } from "../../../adapters/system_clock.ts";
 import type { Pod, PodOwner } from "../../../shared/api/pod.ts";
 import { CAPACITY } from "../../../shared/api/placement_keys.ts";
 import { silentLog } from "../../../shared/log.ts";
-import type { ClassCounts, NodeClass } from "../../../shared/placement/node_class.ts";
+import type { ClassCounts, NodeClass } from "../../../shared/placement/node_classes.ts";
 import { revisionOf } from "../../../shared/placement/placed_pod.ts";
 import { until, type UntilOptions } from "./until.ts";
 

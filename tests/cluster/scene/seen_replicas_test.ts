@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
-import type { NodeClass } from "../../../shared/placement/node_class.ts";
+import type { NodeClass } from "../../../shared/placement/node_classes.ts";
 import { type SeenReplicas, seenReplicas } from "./seen_replicas.ts";
 import { until } from "./until.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 import { formatMicroTime } from "../../../adapters/kube/kinds/object_fields.ts";
-import type { NodeClass } from "../../../shared/placement/node_class.ts";
+import type { NodeClass } from "../../../shared/placement/node_classes.ts";
 
 /** What the node is to be. */
 export interface SimulatedNode {

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { parseNode } from "../../../adapters/kube/kinds/nodes.ts";
-import { NODE_CLASS_PRESETS } from "../../../shared/placement/node_class_presets.ts";
-import { nodeClassOf } from "../../../shared/placement/node_classes.ts";
+import { NODE_CLASS_PRESETS, nodeClassOf } from "../../../shared/placement/node_classes.ts";
 import {
   nodeLease,
   nodeObject,

@@ -10,7 +10,7 @@ import { parseNode } from "../../../adapters/kube/kinds/nodes.ts";
 import { parseIdentity } from "../../../adapters/kube/kinds/object_fields.ts";
 import { systemClock } from "../../../adapters/system_clock.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
-import type { NodeClass } from "../../../shared/placement/node_class.ts";
+import type { NodeClass } from "../../../shared/placement/node_classes.ts";
 import {
   nodeLease,
   nodeObject,

@@ -10,7 +10,7 @@ export const BROKEN_RULES: readonly Mutant[] = [
   {
     name: "an eviction breaks the floor of on-demand replicas",
     kind: "rule",
-    file: "shared/placement/split_replicas.ts",
+    file: "shared/placement/split.ts",
     from: "Math.max(0, Math.min(shared, replicas - minOnDemand))",
     to: "replicas",
   },

@@ -6,21 +6,24 @@
 import { parseNamespace } from "../../../../adapters/kube/kinds/namespaces.ts";
 import { parsePodDisruptionBudget } from "../../../../adapters/kube/kinds/pod_disruption_budgets.ts";
 import type { Workload } from "../../../../shared/api/workload.ts";
-import { leavesAtOnce } from "../../../../shared/placement/leaving_pods.ts";
-import { listedObjects } from "../../../../shared/placement/listed_objects.ts";
-import { misplacedCount } from "../../../../shared/placement/misplaced.ts";
-import { type MoveFacts, nextMove } from "../../../../shared/placement/next_move.ts";
-import { NODE_CLASS_PRESETS } from "../../../../shared/placement/node_class_presets.ts";
-import { DEFAULT_DEPARTURE_SIGNS } from "../../../../shared/placement/node_departure.ts";
 import {
-  gateSubject,
-  movedWorkload,
+  leavesAtOnce,
+  nextMove,
+  type NextMoveInput,
+} from "../../../../shared/placement/next_move.ts";
+import {
+  eligibilityInput,
+  listedObjects,
   type PlacedObjects,
   placedPodsOf,
+  replicaStatus,
   withBudgets,
-} from "../../../../shared/placement/placed_workload.ts";
-import { placementGate } from "../../../../shared/placement/placement_gate.ts";
-import type { PlacementWish } from "../../../../shared/placement/placement_wish.ts";
+} from "../../../../shared/placement/workload_snapshot.ts";
+import { misplacedCount } from "../../../../shared/placement/split.ts";
+import { NODE_CLASS_PRESETS } from "../../../../shared/placement/node_classes.ts";
+import { DEFAULT_DEPARTURE_SIGNS } from "../../../../shared/placement/node_departure.ts";
+import { checkEligibility } from "../../../../shared/placement/eligibility.ts";
+import type { PlacementSpec } from "../../../../shared/placement/placement_spec.ts";
 import type { MoveInput } from "./placement_input.ts";
 import {
   nodesOf,
@@ -61,24 +64,24 @@ export function moveResult(input: MoveInput): MoveResult {
       }),
     ],
   });
-  const gate = placementGate(gateSubject(workload, objects), {
+  const gate = checkEligibility(eligibilityInput(workload, objects), {
     ownNamespace: "mbcas-system",
     ...(input.selectsTeam === undefined
       ? {}
       : { namespaceSelector: { matchLabels: { team: "shop" }, matchExpressions: [] } }),
   });
-  if (gate.wish === undefined) return { reason: gate.reason };
-  return decided(input, { workload, wish: gate.wish, objects });
+  if (gate.spec === undefined) return { reason: gate.reason };
+  return decided(input, { workload, spec: gate.spec, objects });
 }
 
 interface Placed {
   readonly workload: Workload;
-  readonly wish: PlacementWish;
+  readonly spec: PlacementSpec;
   readonly objects: PlacedObjects;
 }
 
-function decided(input: MoveInput, { workload, wish, objects }: Placed): MoveResult {
-  const moved = movedWorkload(workload);
+function decided(input: MoveInput, { workload, spec, objects }: Placed): MoveResult {
+  const moved = replicaStatus(workload);
   if (moved === undefined) throw new RangeError("Cannot decide a row: its counts are not read");
   const { shortageEndsInS, lastMoveSecondsAgo, vainMoves, evictionInMs = 0 } = input;
   const pods = placedPodsOf(workload, {
@@ -87,10 +90,10 @@ function decided(input: MoveInput, { workload, wish, objects }: Placed): MoveRes
     evicted: new Set<string>(),
     signSinceMs: () => NOW_MS - 1000,
   });
-  const misplaced = misplacedCount(pods, { ...moved, wish });
-  const facts: Omit<MoveFacts, "pods"> = {
+  const misplaced = misplacedCount(pods, { ...moved, spec });
+  const facts: Omit<NextMoveInput, "pods"> = {
     workload: moved,
-    wish,
+    spec,
     nowMs: NOW_MS,
     evictionFromMs: NOW_MS + evictionInMs,
     ...(shortageEndsInS === undefined
@@ -99,7 +102,7 @@ function decided(input: MoveInput, { workload, wish, objects }: Placed): MoveRes
     ...(lastMoveSecondsAgo === undefined
       ? {}
       : { lastMoveAtMs: NOW_MS - 1000 * lastMoveSecondsAgo }),
-    ...(vainMoves === undefined ? {} : { vainMoves: { count: vainMoves, misplaced, wish } }),
+    ...(vainMoves === undefined ? {} : { ineffectiveMoves: { count: vainMoves, misplaced, spec } }),
   };
   const next = nextMove({ ...facts, pods: withBudgets(pods, { workload, objects }) });
   const leave = pods.filter(leavesAtOnce).map(({ name }) => name);

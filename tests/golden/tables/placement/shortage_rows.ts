@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { NodeClass } from "../../../../shared/placement/node_class.ts";
+import type { NodeClass } from "../../../../shared/placement/node_classes.ts";
 import type { PlacedPod } from "../../../../shared/placement/placed_pod.ts";
 import {
   fallbackDueMs,
@@ -96,7 +96,7 @@ function drawn(draw: Draw): ShortageInput {
 function shortageResult({ asWished, ...input }: ShortageInput): ShortageResult {
   const shortage = input.shortage === undefined ? undefined : shortageOf(input.shortage);
   const pods = input.pods.map(podOf);
-  const next = nextShortage(shortage, { pods, asWished, nowMs: NOW_MS });
+  const next = nextShortage(shortage, { pods, asSpecified: asWished, nowMs: NOW_MS });
   return {
     phase: shortagePhase(shortage, NOW_MS),
     remake: secondsTo(remakeDueMs(pods, { shortage, nowMs: NOW_MS })),
@@ -143,7 +143,7 @@ function podOf(
     ready: scheduled ?? false,
     cordoned: false,
     createdAtMs: timeOf(created),
-    ...(bound === undefined ? {} : { bound: "its volume" }),
+    ...(bound === undefined ? {} : { pinned: "its volume" }),
   };
 }
 

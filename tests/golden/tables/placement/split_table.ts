@@ -4,16 +4,16 @@
  * @module
  */
 import {
-  type AdmissionFacts,
+  type AdmissionInput,
   admitPod,
   type CountedPod,
 } from "../../../../shared/placement/admit_pod.ts";
-import { NODE_CLASS_PRESETS } from "../../../../shared/placement/node_class_presets.ts";
+import { NODE_CLASS_PRESETS } from "../../../../shared/placement/node_classes.ts";
 import { DEFAULT_DEPARTURE_SIGNS } from "../../../../shared/placement/node_departure.ts";
-import { podStanding } from "../../../../shared/placement/pod_standing.ts";
-import { readPlacement } from "../../../../shared/placement/read_placement.ts";
+import { classifyPod } from "../../../../shared/placement/placed_pod.ts";
+import { readPlacementSpec } from "../../../../shared/placement/placement_spec.ts";
 import { noReservations } from "../../../../shared/placement/reservations.ts";
-import { splitReplicas } from "../../../../shared/placement/split_replicas.ts";
+import { splitReplicas } from "../../../../shared/placement/split.ts";
 import { type DecisionTable, tableOf } from "../decision_table.ts";
 import { type Draw, drawWith } from "../draw.ts";
 import type { SplitInput } from "./placement_input.ts";
@@ -77,21 +77,21 @@ function drawn(draw: Draw): SplitInput {
 
 function splitResult(input: SplitInput): SplitResult {
   const { kind, annotations, replicas, firstOrdinal, spot, onDemand } = input;
-  const reading = readPlacement({
+  const reading = readPlacementSpec({
     workload: { labels: {}, annotations: placementAnnotations(annotations) },
   });
-  if (reading.is !== "wished") {
+  if (reading.is !== "valid") {
     throw new RangeError(`Cannot decide a row: its annotations are ${JSON.stringify(reading)}`);
   }
-  const { wish } = reading;
+  const { spec } = reading;
   const pods = podsOf(input);
   const next: string[] = [];
   let differs = false;
   let reservations = noReservations(pods);
   for (let made = spot + onDemand; made < replicas; made++) {
-    const facts: AdmissionFacts = {
+    const facts: AdmissionInput = {
       workload: { kind, replicas, ...(firstOrdinal === undefined ? {} : { firstOrdinal }) },
-      wish,
+      spec,
       pods,
       shortage: input.shortage ?? "none",
       pod: {
@@ -112,7 +112,7 @@ function splitResult(input: SplitInput): SplitResult {
     const { deletionCost } = admission;
     next.push(deletionCost === undefined ? admission.class : `${admission.class} ${deletionCost}`);
   }
-  const { "on-demand": rest, ...split } = splitReplicas(replicas, wish);
+  const { "on-demand": rest, ...split } = splitReplicas(replicas, spec);
   return { split: { ...split, onDemand: rest }, next, ...(differs ? { differs } : {}) };
 }
 
@@ -123,7 +123,7 @@ function podsOf({ kind, spot, onDemand }: SplitInput): readonly CountedPod[] {
   ];
   const nodes = nodesOf({ pods });
   return placementPods({ kind, pods }).map((pod, index) =>
-    podStanding(pod, {
+    classifyPod(pod, {
       node: nodes[index],
       classes: NODE_CLASS_PRESETS.karpenter,
       departures: DEFAULT_DEPARTURE_SIGNS,

@@ -1,0 +1,71 @@
+/**
+ * Placement's ports on a real API server, and the rights that they need.
+ *
+ * @module
+ */
+import { createCheckpointStore } from "../../adapters/kube/writers/checkpoint_store.ts";
+import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
+import {
+  createDeletionCostWriter,
+  createPodEvictor,
+} from "../../adapters/kube/writers/pod_writers.ts";
+import { persistentVolumeListWatch } from "../../adapters/kube/kinds/nodes.ts";
+import { podDisruptionBudgetListWatch } from "../../adapters/kube/kinds/pod_disruption_budgets.ts";
+import { replicaSetListWatch } from "../../adapters/kube/kinds/workloads.ts";
+import type { Log } from "../../shared/log.ts";
+import type { Random } from "../../shared/random.ts";
+import type { AccessRight } from "../start_check.ts";
+import type { PlacementAPI, PlacementEvents } from "./ports.ts";
+
+/** Label of the ConfigMaps with the state of placement. */
+export const MEMORY_LABEL = "spotalis.io/memory";
+/** Their field manager. */
+const MANAGER = "mbcas-placement";
+
+/** What the adapters depend on. */
+export interface PlacementAPIOptions {
+  /** Of the installation. */
+  readonly namespace: string;
+  readonly events: PlacementEvents;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+/** Ports that use this connection. */
+export function connectPlacementAPI(
+  connection: KubeConnection,
+  { namespace, events, random, log }: PlacementAPIOptions,
+): PlacementAPI {
+  const every = { log, random };
+  return {
+    sources: {
+      replicaSets: replicaSetListWatch(connection, every),
+      budgets: podDisruptionBudgetListWatch(connection, every),
+      volumes: persistentVolumeListWatch(connection, every),
+    },
+    evictor: createPodEvictor(connection),
+    costs: createDeletionCostWriter(connection),
+    store: createCheckpointStore(connection, { namespace, label: MEMORY_LABEL, manager: MANAGER }),
+    events,
+  };
+}
+
+/**
+ * Rights beside those of the market, one by one, so that a missing one can be named. `namespace`: of the
+ * installation.
+ */
+export function placementRights(namespace: string): readonly AccessRight[] {
+  const followed = [
+    { group: "apps", resource: "replicasets" },
+    { group: "policy", resource: "poddisruptionbudgets" },
+    { group: "", resource: "persistentvolumes" },
+  ];
+  const memory = { group: "", resource: "configmaps", namespace };
+  return [
+    ...followed.flatMap((kind) => ["list", "watch"].map((verb) => ({ verb, ...kind }))),
+    { verb: "create", group: "", resource: "pods", subresource: "eviction" },
+    // Deletion costs.
+    { verb: "patch", group: "", resource: "pods" },
+    ...["list", "create", "patch", "delete"].map((verb) => ({ verb, ...memory })),
+  ];
+}

@@ -1,0 +1,219 @@
+/**
+ * Reports reconciles as events of workloads, to the observer and to the log. Each event is sent once and not at
+ * each reconcile.
+ *
+ * @module
+ */
+import type { PlacementEventReason } from "../../shared/api/reasons/placement_event_reasons.ts";
+import type { Log } from "../../shared/log.ts";
+import type { Eligibility } from "../../shared/placement/eligibility.ts";
+import type { ClassCounts } from "../../shared/placement/node_classes.ts";
+import type {
+  PlacementEvents,
+  PlacementObserver,
+  PlacementSubject,
+  PlacementTarget,
+  ReconcileReport,
+} from "./ports.ts";
+import type { PlacementResult } from "./reconcile.ts";
+import { placementKey } from "./watch.ts";
+
+/** Reports reconciles. */
+export interface PlacementReporter {
+  /** The workload takes no part. */
+  ineligible(
+    workload: PlacementTarget,
+    answer: Extract<Eligibility, { readonly reason: string }>,
+    options: ReportOptions,
+  ): void;
+  reconciled(workload: PlacementTarget, result: PlacementResult, options: ReportOptions): void;
+  /** The workload under this key is gone. */
+  removed(key: string): void;
+  /** This replica reconciles no more: removes all workloads. */
+  close(): void;
+}
+
+/** How long the reconcile took. */
+export type ReportOptions = Pick<ReconcileReport, "tookMs">;
+
+/** Receivers of reports. */
+export interface PlacementReporterParts {
+  readonly events: PlacementEvents;
+  readonly observer?: PlacementObserver | undefined;
+  readonly log: Pick<Log, "warn">;
+}
+
+/** What was reported of a workload last. */
+interface Reported {
+  readonly uid: string;
+  /** The message of the last fault in its annotations. */
+  fault?: string | undefined;
+  /** Why it was not moved. */
+  wait?: string | undefined;
+  /** The end of the fallback of which it was reported that the webhook seems to place no pods. */
+  unplacedUntilMs?: number;
+  /** True until the moves are complete. */
+  isMoving: boolean;
+}
+
+const WARNINGS: ReadonlySet<PlacementEventReason> = new Set([
+  "ConfigurationError",
+  "BlockedByPDB",
+  "SpotFallback",
+]);
+
+/** A reporter that has reported nothing yet. */
+export function createPlacementReporter(
+  { events, observer, log }: PlacementReporterParts,
+): PlacementReporter {
+  const reporter = createEventReporter(events);
+  /** Workloads that have series. */
+  const observed = new Map<string, PlacementSubject>();
+
+  function observe(subject: PlacementSubject, report: ReconcileReport): void {
+    observed.set(placementKey(subject), subject);
+    observer?.reconciled?.(subject, report);
+  }
+
+  function unobserve(key: string): void {
+    const subject = observed.get(key);
+    if (subject === undefined) return;
+    observed.delete(key);
+    observer?.removed?.(subject);
+  }
+
+  return {
+    ineligible(target, { reason, message }, { tookMs }) {
+      const fault = reason === "ConfigurationError" ? message : undefined;
+      reporter.ineligible(target, fault);
+      if (fault === undefined) unobserve(placementKey(target));
+      else observe(subjectOf(target), { tookMs, action: reason, result: "failed" });
+    },
+    reconciled(target, result, { tookMs }) {
+      reporter.reconciled(target, result);
+      const subject = subjectOf(target);
+      observe(subject, { tookMs, ...outcomeOf(result), replicas: result.replicas });
+      if (isBlocked(result)) observer?.blocked?.(subject);
+      if (hasBegun(result.shortage)) observer?.fellBack?.(subject);
+      for (const { pod, answer, again } of result.evictions) {
+        if (answer?.is !== "forbidden" || again) continue;
+        const { namespace } = target;
+        log.warn("A pod may not be evicted", { namespace, pod: pod.name, error: answer.message });
+      }
+    },
+    removed(key) {
+      unobserve(key);
+      reporter.removed(key);
+    },
+    close() {
+      observer?.leads?.(false);
+      for (const key of [...observed.keys()]) unobserve(key);
+    },
+  };
+}
+
+/** Sends each event once. */
+const createEventReporter = (events: PlacementEvents) => {
+  const reported = new Map<string, Reported>();
+
+  function reportedOf(target: PlacementTarget): Reported {
+    const key = placementKey(target);
+    const known = reported.get(key);
+    const last = known?.uid === target.uid ? known : { uid: target.uid, isMoving: false };
+    reported.set(key, last);
+    return last;
+  }
+
+  function emit(target: PlacementTarget, reason: PlacementEventReason, message: string): void {
+    const about = { apiVersion: "apps/v1", ...target };
+    events.emit({ about, type: WARNINGS.has(reason) ? "Warning" : "Normal", reason, message });
+  }
+
+  function emitShortage(
+    target: PlacementTarget,
+    { shortage: { before, after, unplaced: [pod] }, replicas: { actual } }: PlacementResult,
+  ): void {
+    const last = reportedOf(target);
+    if (after !== undefined && hasBegun({ before, after })) {
+      emit(target, "SpotFallback", `until ${new Date(after.untilMs).toISOString()}`);
+    }
+    // The first time may be a moment without a leader; a second time needs attention.
+    const isAgain = after?.remade !== undefined && last.unplacedUntilMs !== after.untilMs;
+    if (pod !== undefined && isAgain) {
+      const message = `pod ${pod.name} was made for spot in it: is the webhook asked?`;
+      emit(target, "SpotFallback", message);
+      last.unplacedUntilMs = after.untilMs;
+    }
+    if (before !== undefined && after === undefined) {
+      emit(target, "SpotReturned", countsText(actual));
+    }
+  }
+
+  function emitMoves(
+    target: PlacementTarget,
+    { next, evictions, replicas: { actual } }: PlacementResult,
+  ): void {
+    const last = reportedOf(target);
+    for (const { pod, why, answer, again } of evictions) {
+      if (answer?.is === "evicted") {
+        emit(target, "PodRescheduled", `pod ${pod.name} moves ${why}`);
+        last.isMoving = true;
+      }
+      if (answer?.is === "blocked" && !again) {
+        emit(target, "BlockedByPDB", `pod ${pod.name}: ${answer.message}`);
+      }
+    }
+    const wait = "wait" in next ? `${next.wait}: ${next.message}` : undefined;
+    if ("wait" in next && next.wait === "BlockedByPDB" && wait !== last.wait) {
+      emit(target, "BlockedByPDB", next.message);
+    }
+    if ("wait" in next && next.wait === "AsWished" && last.isMoving) {
+      emit(target, "ReconciliationSuccess", countsText(actual));
+      last.isMoving = false;
+    }
+    last.wait = wait;
+  }
+
+  return {
+    ineligible(target: PlacementTarget, fault: string | undefined): void {
+      const last = reportedOf(target);
+      if (fault !== undefined && fault !== last.fault) emit(target, "ConfigurationError", fault);
+      last.fault = fault;
+      last.wait = undefined;
+    },
+    reconciled(target: PlacementTarget, result: PlacementResult): void {
+      reportedOf(target).fault = undefined;
+      emitShortage(target, result);
+      emitMoves(target, result);
+    },
+    removed: (key: string) => reported.delete(key),
+  };
+};
+
+function subjectOf({ kind, namespace, name }: PlacementTarget): PlacementSubject {
+  return { kind, namespace, name };
+}
+
+function hasBegun(
+  { before, after }: Pick<PlacementResult["shortage"], "before" | "after">,
+): boolean {
+  return after !== undefined && after.rounds !== before?.rounds;
+}
+
+function isBlocked({ next, evictions }: PlacementResult): boolean {
+  return evictions.some(({ answer }) => answer?.is === "blocked") ||
+    ("wait" in next && next.wait === "BlockedByPDB");
+}
+
+function outcomeOf(result: PlacementResult): Pick<ReconcileReport, "action" | "result"> {
+  const { next, evictions, failure } = result;
+  const action = "wait" in next && evictions.length === 0 ? next.wait : "PodRescheduled";
+  const isDenied = evictions.some(({ answer }) => answer?.is === "forbidden");
+  if (failure !== undefined || isDenied) return { action, result: "failed" };
+  if (isBlocked(result)) return { action, result: "blocked" };
+  return { action, result: evictions.some(({ answer }) => answer === undefined) ? "dry" : "done" };
+}
+
+function countsText(actual: ClassCounts): string {
+  return `${actual.spot} on spot, ${actual["on-demand"]} on on-demand nodes`;
+}

@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import { Registry } from "prom-client";
+import { createPlacementMetrics } from "./metrics.ts";
+import type { PlacementSubject } from "./ports.ts";
+
+const WEB: PlacementSubject = { kind: "Deployment", namespace: "shop", name: "web" };
+const OF_WEB = 'namespace="shop",workload="web",workload_type="deployment"';
+const OF_BAD = OF_WEB.replace('"web"', '"bad"');
+
+function lines(text: string): readonly string[] {
+  return text.split("\n").filter((line) => line.startsWith("spotalis_"));
+}
+
+Deno.test("createPlacementMetrics() has replicas, reconciles, budgets, and shortages of a workload", async () => {
+  const registry = new Registry();
+  const metrics = createPlacementMetrics(registry);
+  metrics.leads(true);
+  metrics.reconciled(WEB, {
+    tookMs: 20,
+    action: "PodRescheduled",
+    result: "done",
+    replicas: {
+      actual: { spot: 6, "on-demand": 4 },
+      desired: { spot: 7, "on-demand": 3 },
+      floor: 2,
+      pendingMs: 1500,
+    },
+  });
+  metrics.reconciled({ ...WEB, name: "bad" }, {
+    tookMs: 1,
+    action: "ConfigurationError",
+    result: "failed",
+  });
+  metrics.blocked(WEB);
+  metrics.fellBack(WEB);
+  const text = lines(await registry.metrics());
+  for (
+    const line of [
+      `spotalis_workload_replicas{${OF_WEB},replica_type="spot"} 6`,
+      `spotalis_workload_replicas{${OF_WEB},replica_type="on-demand"} 4`,
+      `spotalis_workload_desired_replicas{${OF_WEB},replica_type="spot"} 7`,
+      `spotalis_workload_desired_replicas{${OF_WEB},replica_type="on-demand"} 3`,
+      `spotalis_workload_floor_replicas{${OF_WEB}} 2`,
+      `spotalis_pending_seconds{${OF_WEB}} 1.5`,
+      `spotalis_reconciliations_total{${OF_WEB},action="PodRescheduled",result="done"} 1`,
+      `spotalis_reconciliations_total{${OF_BAD},action="ConfigurationError",result="failed"} 1`,
+      `spotalis_reconciliation_errors_total{${OF_BAD}} 1`,
+      `spotalis_rebalancing_blocked_by_pdb_total{${OF_WEB}} 1`,
+      `spotalis_fallbacks_total{${OF_WEB}} 1`,
+      "spotalis_reconciliation_duration_seconds_count 2",
+      "spotalis_leader_election_status 1",
+    ]
+  ) assert.ok(text.includes(line), line);
+});
+
+Deno.test("createPlacementMetrics() has no replicas of a workload whose annotations are not valid any more", async () => {
+  const registry = new Registry();
+  const metrics = createPlacementMetrics(registry);
+  const counts = { spot: 0, "on-demand": 0 };
+  const replicas = { actual: counts, desired: counts, floor: 2, pendingMs: 1_200_000 };
+  const unread = { tookMs: 1, action: "ConfigurationError", result: "failed" } as const;
+  metrics.reconciled(WEB, { tookMs: 1, action: "NotWhole", result: "done", replicas });
+  metrics.reconciled(WEB, unread);
+  metrics.reconciled(WEB, unread);
+  const text = lines(await registry.metrics()).filter((line) => line.includes(OF_WEB));
+  assert.deepEqual(text, [
+    `spotalis_reconciliations_total{${OF_WEB},action="NotWhole",result="done"} 1`,
+    `spotalis_reconciliations_total{${OF_WEB},action="ConfigurationError",result="failed"} 2`,
+    `spotalis_reconciliation_errors_total{${OF_WEB}} 2`,
+  ]);
+});
+
+Deno.test("createPlacementMetrics() removes the series of a workload that is gone, and no others", async () => {
+  const registry = new Registry();
+  const metrics = createPlacementMetrics(registry);
+  const other = { ...WEB, kind: "StatefulSet" } as const;
+  for (const subject of [WEB, other]) {
+    const counts = { spot: 1, "on-demand": 1 };
+    const replicas = { actual: counts, desired: counts, floor: 0, pendingMs: 0 };
+    metrics.reconciled(subject, { tookMs: 1, action: "AsWished", result: "done", replicas });
+    metrics.blocked(subject);
+    metrics.fellBack(subject);
+  }
+  const before = lines(await registry.metrics()).filter((line) => line.includes("statefulset"));
+  metrics.removed(WEB);
+  metrics.removed(WEB);
+  const after = lines(await registry.metrics());
+  assert.deepEqual(after.filter((line) => line.includes('"deployment"')), []);
+  assert.deepEqual(after.filter((line) => line.includes("statefulset")), before);
+  assert.ok(before.length > 0);
+});
+
+Deno.test("createPlacementMetrics() counts new pods by result", async () => {
+  const registry = new Registry();
+  const { admitted } = createPlacementMetrics(registry);
+  admitted({ result: "Placed", class: "spot", tookMs: 2 });
+  admitted({ result: "ReadOnly", class: "spot", tookMs: 2 });
+  admitted({ result: "NoLeader", tookMs: 150 });
+  const text = await registry.metrics();
+  for (const result of ["Placed", "ReadOnly", "NoLeader"]) {
+    const labels = `operation="CREATE",resource_kind="Pod",result="${result}"`;
+    assert.ok(text.includes(`spotalis_webhook_requests_total{${labels}} 1\n`));
+  }
+  assert.ok(text.includes('spotalis_webhook_mutations_total{replica_type="spot"} 1\n'));
+  const bucket = "spotalis_webhook_request_duration_seconds_bucket";
+  assert.ok(text.includes(`${bucket}{le="0.1"} 2\n`));
+  assert.ok(text.includes(`${bucket}{le="0.2"} 3\n`));
+});

@@ -1,0 +1,132 @@
+/**
+ * What placement needs of the cluster, and what it reports.
+ *
+ * @module
+ */
+import type { PersistentVolume } from "../../shared/api/node.ts";
+import type { PodDisruptionBudget } from "../../shared/api/pod_disruption_budget.ts";
+import type { PlacementEventReason } from "../../shared/api/reasons/placement_event_reasons.ts";
+import type { PlacementReason } from "../../shared/api/reasons/placement_reasons.ts";
+import type { ReplicaSet } from "../../shared/api/workload.ts";
+import type { ListWatch } from "../../shared/control/list_watch.ts";
+import type { PlacedKind } from "../../shared/placement/eligibility.ts";
+import type { ClassCounts, NodeClass } from "../../shared/placement/node_classes.ts";
+import type { UnplacedReason } from "../../shared/placement/placement_request.ts";
+import type { CheckpointStore } from "../rightsizing/sampler/ports.ts";
+
+/** What placement needs of the API server, beside the caches that it shares with the market. */
+export interface PlacementAPI {
+  readonly sources: PlacementSources;
+  readonly evictor: PodEvictor;
+  readonly costs: DeletionCostWriter;
+  /** Stores what must outlive the process. */
+  readonly store: CheckpointStore;
+  readonly events: PlacementEvents;
+}
+
+/** Sources of the caches that placement alone reads. */
+export interface PlacementSources {
+  readonly replicaSets: ListWatch<ReplicaSet>;
+  readonly budgets: ListWatch<PodDisruptionBudget>;
+  readonly volumes: ListWatch<PersistentVolume>;
+}
+
+/** Identifies a pod; a new pod of the same name is another one. */
+export interface PodRef {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/**
+ * The answer to an eviction. `blocked`: by one or several budgets. `gone`: the pod does not exist any
+ * more. `forbidden`: the account lacks the right, or an admission controller denied it.
+ */
+export type EvictionAnswer =
+  | { readonly is: "evicted" | "gone" }
+  | { readonly is: "blocked" | "forbidden"; readonly message: string };
+
+/** Evicts pods as budgets allow it. */
+export interface PodEvictor {
+  /** Throws an `ApiError` for answers that are not about the pod, such as an overloaded server. */
+  evict(pod: PodRef): Promise<EvictionAnswer>;
+}
+
+/** Sets the order in which a ReplicaSet deletes pods. */
+export interface DeletionCostWriter {
+  /** Writes the pod's cost. Returns false if the pod is gone. Throws an `ApiError`. */
+  write(pod: PodRef, cost: number): Promise<boolean>;
+}
+
+/** An event of a workload. */
+export interface PlacementEvent {
+  readonly about: PlacementTarget & {
+    /** `apps/v1`. */
+    readonly apiVersion: string;
+  };
+  readonly type: "Normal" | "Warning";
+  readonly reason: PlacementEventReason;
+  readonly message: string;
+}
+
+/** Receives events. A lost event is not an error. */
+export interface PlacementEvents {
+  emit(event: PlacementEvent): void;
+}
+
+/** Names a workload. */
+export interface PlacementSubject {
+  readonly kind: PlacedKind;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** Identifies a workload; a new one of the same name is another one. */
+export interface PlacementTarget extends PlacementSubject {
+  readonly uid: string;
+}
+
+/** The result of a reconcile: a move, or why there was none. */
+export type PlacementAction = PlacementReason | "PodRescheduled";
+
+/** A reconcile of a workload that takes part, or would if its annotations were valid. */
+export interface ReconcileReport {
+  readonly tookMs: number;
+  readonly action: PlacementAction;
+  /** `dry`: it would have been done. `blocked`: by a budget. `failed`: see the log. */
+  readonly result: "done" | "dry" | "blocked" | "failed";
+  /** Absent if the annotations are not valid. */
+  readonly replicas?: {
+    /** Replicas that have a node. */
+    readonly actual: ClassCounts;
+    readonly desired: ClassCounts;
+    /** Replicas that run on-demand at least, whatever the percentage. */
+    readonly floor: number;
+    /** How long the longest waiting replica has found no node, ms; 0: none waits. */
+    readonly pendingMs: number;
+  };
+}
+
+/** The admission of a pod. */
+export interface AdmissionReport {
+  /** `Placed`; `ReadOnly`: it would have been placed; otherwise why the pod was not changed. */
+  readonly result: "Placed" | "ReadOnly" | UnplacedReason;
+  /** The class of nodes that the pod goes to, or would go to. */
+  readonly class?: NodeClass;
+  readonly tookMs: number;
+}
+
+/** Observes placement, for metrics. Methods are called synchronously and must be quick. */
+export interface PlacementObserver {
+  /** A pod is being created. */
+  admitted?(report: AdmissionReport): void;
+  /** True: this replica moves pods. */
+  leads?(isLeader: boolean): void;
+  reconciled?(workload: PlacementSubject, report: ReconcileReport): void;
+  /** A budget did not allow an eviction. */
+  blocked?(workload: PlacementSubject): void;
+  /** Spot nodes are short for the workload. */
+  fellBack?(workload: PlacementSubject): void;
+  /** The workload is gone or takes part no more, and so are its series. */
+  removed?(workload: PlacementSubject): void;
+}

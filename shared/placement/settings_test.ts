@@ -1,0 +1,246 @@
+import assert from "node:assert/strict";
+import { AGENT_SETTINGS, OTHER_SECTIONS } from "../../agent/settings.ts";
+import project from "../../deno.json" with { type: "json" };
+import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
+import { effectiveSettings, type SettingSources } from "../config/effective_settings.ts";
+import { commandFlags } from "../config/settings_command.ts";
+import { DEFAULT_DEPARTURE_SIGNS } from "./node_departure.ts";
+import { NODE_CLASS_PRESETS } from "./node_classes.ts";
+import {
+  CONTROLLER_PROGRAM,
+  CONTROLLER_SETTINGS,
+  type ControllerSettings,
+} from "../../controller/settings.ts";
+import { placementConfig } from "./config.ts";
+import { PLACEMENT_ROWS } from "./settings.ts";
+
+/** The YAML parser looks at two variables for its own debugging. */
+const PURE = { env: ["LOG_TOKENS", "LOG_STREAM"] };
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: PURE, fn });
+}
+
+const file = (text: string) => ({ file: { path: "config.yaml", text } });
+
+function readWith(sources: SettingSources) {
+  return effectiveSettings(CONTROLLER_SETTINGS, sources, CONTROLLER_PROGRAM);
+}
+
+function valuesOf(sources: SettingSources): ControllerSettings {
+  const read = readWith(sources);
+  assert.ok("values" in read, "faults" in read ? read.faults.join("\n") : "");
+  return read.values;
+}
+
+function faultsOf(sources: SettingSources): readonly string[] {
+  const read = readWith(sources);
+  return "faults" in read ? read.faults : [];
+}
+
+test("PLACEMENT_ROWS are off by default, and placementConfig() has the documented defaults", () => {
+  const values = valuesOf({});
+  assert.equal(values.placement, false);
+  assert.deepEqual({ ...placementConfig(() => values) }, {
+    scope: { ownNamespace: "mbcas-system" },
+    classes: NODE_CLASS_PRESETS.karpenter,
+    departures: DEFAULT_DEPARTURE_SIGNS,
+    readOnly: false,
+    resyncPeriodMs: 30_000,
+    workers: 5,
+    cooldownMs: 10_000,
+    evictions: { perSecond: 1, burst: 5 },
+    shortage: { scheduleTimeoutMs: 60_000, fallbackMs: 120_000, longestFallbackMs: 1_800_000 },
+  });
+});
+
+test("placementConfig() follows the settings, and the classes stay the same object while they do", () => {
+  let values = valuesOf({});
+  const config = placementConfig(() => values);
+  values = valuesOf(file(
+    "placement:\n  resyncPeriod: 5s\n  workers: 2\n  nodeClassifier: gke\n" +
+      "  namespaceSelector: {matchLabels: {team: shop}}\n  departureSigns: [aks]\n" +
+      "  disruptionWindow: {schedule: 0 2 * * *, duration: 1h30m}\n  cooldown: 1m\n" +
+      "  evictionsPerSecond: 0.5\n  evictionBurst: 2\n  scheduleTimeout: 30s\n" +
+      "  fallbackDuration: 1m\n  maxFallbackDuration: 1m\n",
+  ));
+  const { departures, ...rest } = { ...config };
+  assert.deepEqual(rest, {
+    scope: {
+      ownNamespace: "mbcas-system",
+      namespaceSelector: { matchLabels: { team: "shop" }, matchExpressions: [] },
+      window: { schedule: "0 2 * * *", durationMs: 5_400_000 },
+    },
+    classes: NODE_CLASS_PRESETS.gke,
+    readOnly: false,
+    resyncPeriodMs: 5000,
+    workers: 2,
+    cooldownMs: 60_000,
+    evictions: { perSecond: 0.5, burst: 2 },
+    shortage: { scheduleTimeoutMs: 30_000, fallbackMs: 60_000, longestFallbackMs: 60_000 },
+  });
+  assert.deepEqual(departures.taints, []);
+  assert.equal(config.classes, config.classes);
+  for (const text of ["placement: {readOnlyMode: true}", "controller: {dryRun: true}"]) {
+    values = valuesOf(file(text));
+    assert.equal(config.readOnly, true, text);
+    // That of placement leaves the others alone.
+    assert.equal(values.dryRun, text.startsWith("controller"));
+  }
+});
+
+/** As Spotalis had it, with all that it could say. */
+const SPOTALIS = `
+controller:
+  resyncPeriod: 45s
+  workers: 7
+  leaderElection:
+    enabled: true
+    namespace: spotalis-system
+    leaseName: spotalis-leader
+  namespaceSelector:
+    matchLabels:
+      spotalis.io/enabled: "true"
+    matchExpressions:
+      - key: environment
+        operator: In
+        values: ["production", "staging"]
+
+webhook:
+  port: 9443
+  certDir: /tmp/k8s-webhook-server/serving-certs
+
+nodeLabels:
+  spot: "example.com/capacity=spot"
+  onDemand: "example.com/capacity=on-demand"
+
+logging:
+  level: "debug"
+  format: "json"
+
+metrics:
+  enabled: true
+  port: 8081
+`;
+
+test("CONTROLLER_SETTINGS take the file of Spotalis as it is, and the agent passes over it", () => {
+  const values = valuesOf(file(SPOTALIS));
+  const { logLevel, logFormat, listen, webhookListen, webhookFolder } = values;
+  assert.deepEqual([logLevel, logFormat, listen, webhookListen, webhookFolder], [
+    "debug",
+    "json",
+    ":8081",
+    ":9443",
+    "/tmp/k8s-webhook-server/serving-certs",
+  ]);
+  const { scope, classes, resyncPeriodMs, workers } = placementConfig(() => values);
+  assert.deepEqual([resyncPeriodMs, workers], [45_000, 7]);
+  assert.deepEqual(scope.namespaceSelector, {
+    matchLabels: { "spotalis.io/enabled": "true" },
+    matchExpressions: [{
+      key: "environment",
+      operator: "In",
+      values: ["production", "staging"],
+    }],
+  });
+  assert.deepEqual(
+    [classes.spot, classes["on-demand"]].map(({ selectors }) => selectors[0]?.matchLabels),
+    [{ "example.com/capacity": "spot" }, { "example.com/capacity": "on-demand" }],
+  );
+  const agent = effectiveSettings(AGENT_SETTINGS, {
+    ...file(SPOTALIS),
+    otherSections: OTHER_SECTIONS,
+  });
+  assert.ok("values" in agent);
+  assert.equal(agent.values.logLevel, "debug");
+});
+
+test("CONTROLLER_SETTINGS name each setting of Spotalis that can't be read or honored", () => {
+  const text = "controller: {leaderElection: {enabled: false, leaseNam: x}}\n" +
+    "metrics: {enabled: false, port: 0}\nlogging: {level: loud, levels: on}\n" +
+    "placement: {resyncPeriod: 40s, disruptionWindow: daily}\nwebhook: {port: https}\n" +
+    "nodeLabels: {spot: a=b, onDemand: a=c, other: a=d}\n";
+  assertMatches(faultsOf(file(text)), [
+    /: controller\.leaderElection\.leaseNam .* controller\.leaderElection\.leaseName\?$/,
+    /: logging\.levels .* logging\.level\?$/,
+    /: placement\.disruptionWindow is "daily", .* map /,
+    /: logging\.level is "loud", .* warn, error$/,
+    /: controller\.leaderElection\.enabled is "false", expected true: /,
+    /: webhook\.port is "https", .* :8080 /,
+    /: nodeLabels: other /,
+    /: metrics\.enabled is "false", expected true: /,
+    /: metrics\.port is "0", .* :8080 /,
+  ]);
+  assertMatches(faultsOf(file("controller: {workers: 3}\nplacement: {workers: 4}\n")), [
+    /: placement\.workers is "4" and .*: controller\.workers is "3", .* placement\.workers: /,
+  ]);
+});
+
+/** A text that fits each row, other than its default; one that does not; a part of the message. */
+const TEXTS = {
+  placement: ["on", "yes", "false or off"],
+  resyncPeriod: ["5s", "4s", "a duration from 5s to 1h"],
+  placementWorkers: ["100", "0", "a whole number from 1 to 100"],
+  placementNamespaces: ["team=shop", "team", "a label selector"],
+  nodeClassifier: ["aks", "azure", "karpenter, eks, gke, aks"],
+  departureSigns: ["aws,gke", "azure", 'presets[0] is "azure"'],
+  readOnlyMode: ["on", "maybe", "false or off"],
+  windowSchedule: ["0 2 * * *", "@daily", 'Cannot parse schedule: "@daily"'],
+  windowDuration: ["4h", "0s", "Cannot parse duration"],
+  placementCooldown: ["0s", "25h", "a duration from 0s to 24h"],
+  evictionsPerSecond: ["0.1", "0", "a number from 0.001 to 1000"],
+  evictionBurst: ["1", "1.5", "a whole number from 1 to 1000"],
+  scheduleTimeout: ["1s", "2h", "a duration from 1s to 1h"],
+  fallbackDuration: ["1m", "0s", "a duration from 1s to 24h"],
+  maxFallbackDuration: ["24h", "25h", "a duration from 1s to 24h"],
+} as const;
+
+test("CONTROLLER_SETTINGS take each of placement's by file, variable and flag, and name bad ones", () => {
+  // In the file only: others' words without effect.
+  const rest = Object.keys(PLACEMENT_ROWS).filter((name) => !(name in TEXTS));
+  assert.deepEqual(rest, ["metricsEnabled", "leaseNamespace", "leaseName"]);
+  const table = Object.fromEntries(
+    Object.entries(PLACEMENT_ROWS).map(([name, row]) => [name, { ...row, live: false }]),
+  );
+  for (const [name, [text, bad, expected]] of Object.entries(TEXTS)) {
+    const { key, flag = "", env = "" } = PLACEMENT_ROWS[name as keyof typeof TEXTS];
+    assert.ok(project.permissions.controller.env.includes(env), env);
+    const inFile = (value: string) => {
+      const [last = "", ...outer] = key.split(".").toReversed();
+      const line = outer.reduce((inner, one) => `${one}: {${inner}}`, `${last}: "${value}"`);
+      return file(line);
+    };
+    const typed = (value: string) => {
+      const command = commandFlags(CONTROLLER_PROGRAM, [`${flag}=${value}`]);
+      assert.ok("flags" in command);
+      return { flags: command.flags };
+    };
+    for (
+      const [origin, sources, wrong] of [
+        ["file", inFile(text), inFile(bad)],
+        ["environment", { ...inFile(bad), env: { [env]: text } }, { env: { [env]: bad } }],
+        ["flag", { ...inFile(bad), ...typed(text) }, typed(bad)],
+      ] as const
+    ) {
+      const read = effectiveSettings(table, sources);
+      assert.ok("origins" in read, `${key} by ${origin}`);
+      assert.deepEqual(read.origins.get(key), { origin, text });
+      const [fault = "", ...more] = faultsOf(wrong);
+      assert.deepEqual(more, [], key);
+      const where = { file: key, environment: env, flag }[origin];
+      assert.ok(fault.includes(where) && fault.includes(expected), fault);
+    }
+  }
+  assertMatches(faultsOf({ env: { SPOTALIS_WORKER: "3" } }), [/WORKER .* SPOTALIS_WORKERS\?$/]);
+});
+
+test("CONTROLLER_PROGRAM checks what settings of placement must fulfil together", () => {
+  assertMatches(faultsOf({ env: { SPOTALIS_DISRUPTION_WINDOW_SCHEDULE: "0 2 * * *" } }), [
+    /^placement\.disruptionWindow\.schedule .* placement\.disruptionWindow\.duration is not/,
+  ]);
+  const text = "placement: {disruptionWindow: {duration: 1h}, fallbackDuration: 40m}";
+  assertMatches(faultsOf(file(text)), [
+    /^placement\.disruptionWindow\.duration .* placement\.disruptionWindow\.schedule is not/,
+    /^placement\.fallbackDuration is 40m .* placement\.maxFallbackDuration is 30m: /,
+  ]);
+});

@@ -1,0 +1,132 @@
+/**
+ * How replicas divide between spot and on-demand nodes: the split, the class of the next pod, and the pods
+ * of the wrong class.
+ *
+ * @module
+ */
+import type { PlacedKind } from "./eligibility.ts";
+import { type ClassCounts, type NodeClass, otherClass } from "./node_classes.ts";
+import { countByClass, type PlacedPod } from "./placed_pod.ts";
+import type { PlacementSpec } from "./placement_spec.ts";
+
+/** The part of a spec that determines the split. */
+export type SplitSpec = Pick<PlacementSpec, "spotPercentage" | "minOnDemand">;
+
+/** The part of a workload that determines the split. */
+export interface PlacedWorkload {
+  readonly kind: PlacedKind;
+  /** `spec.replicas`. */
+  readonly replicas: number;
+  /** `spec.ordinals.start` of a StatefulSet. @default {0} */
+  readonly firstOrdinal?: number;
+}
+
+/**
+ * Divides replicas: spot = min(⌊replicas × percentage⌋, what the floor leaves), on-demand the rest. The
+ * floor takes precedence over the percentage. 10 replicas, 60 %, floor 2: 6 and 4; 3 replicas: 1 and 2.
+ * One replica more adds one to one of the two counts, so replicas can be placed and removed one by one.
+ */
+export function splitReplicas(
+  replicas: number,
+  { spotPercentage, minOnDemand }: SplitSpec,
+): ClassCounts {
+  const shared = Math.floor(replicas * spotPercentage / 100);
+  const spot = Math.max(0, Math.min(shared, replicas - minOnDemand));
+  return { spot, "on-demand": replicas - spot };
+}
+
+/** The floor of on-demand replicas, at most all of them. */
+export function floorOf(replicas: number, { minOnDemand }: SplitSpec): number {
+  return Math.min(replicas, minOnDemand);
+}
+
+/**
+ * The class of the next pod beside those counted: the one class that lacks a pod. Thus the floor is filled
+ * first, and pods of the wrong class are compensated first.
+ */
+export function nextClass(counts: ClassCounts, spec: SplitSpec): NodeClass {
+  const { spot } = splitReplicas(counts.spot + counts["on-demand"] + 1, spec);
+  return counts.spot < spot ? "spot" : "on-demand";
+}
+
+/**
+ * The class of a StatefulSet's pod: on-demand for the lowest ordinals, as a scale-down deletes the highest
+ * and must keep the floor.
+ */
+export function ordinalClass(
+  ordinal: number,
+  { replicas, firstOrdinal = 0, spec }: Omit<PlacedWorkload, "kind"> & { readonly spec: SplitSpec },
+): NodeClass {
+  const onDemand = splitReplicas(replicas, spec)["on-demand"];
+  return ordinal - firstOrdinal < onDemand ? "on-demand" : "spot";
+}
+
+/** The ordinal in the name of a StatefulSet's pod: `web-12` → 12; undefined if there is none. */
+export function ordinalOf(podName: string): number | undefined {
+  const digits = /-(\d{1,10})$/.exec(podName)?.[1];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+/** A move: the pod is evicted, and its replacement goes to the class, its own if its node is about to go. */
+export interface Move {
+  readonly pod: PlacedPod;
+  readonly to: NodeClass;
+}
+
+/**
+ * Moves that help, the best first: to on-demand before to spot, as the floor must hold; then pods that are
+ * not Ready, those on cordoned nodes, and the youngest. In a Deployment any pod of the class with too many
+ * pods helps, by revision. A StatefulSet's pod keeps its ordinal, which determines its class: only pods of
+ * the wrong class help, the highest ordinal first.
+ */
+export function misplaced(
+  pods: readonly PlacedPod[],
+  { spec, ...workload }: PlacedWorkload & { readonly spec: SplitSpec },
+): readonly Move[] {
+  if (workload.kind === "StatefulSet") return byOrdinal(pods, { ...workload, spec });
+  return revisionsOf(pods).flatMap((revision) => surplus(revision, spec))
+    .toSorted((a, b) => compareMoves(a, b) || b.pod.createdAtMs - a.pod.createdAtMs);
+}
+
+/** How many moves it takes until no pod is misplaced, whether pods may move or not. */
+export function misplacedCount(
+  pods: readonly PlacedPod[],
+  { spec, ...workload }: PlacedWorkload & { readonly spec: SplitSpec },
+): number {
+  if (workload.kind === "StatefulSet") return byOrdinal(pods, { ...workload, spec }).length;
+  return revisionsOf(pods).reduce((sum, revision) => {
+    const { spot } = splitReplicas(revision.length, spec);
+    return sum + Math.abs(spot - countByClass(revision).spot);
+  }, 0);
+}
+
+function revisionsOf(pods: readonly PlacedPod[]): PlacedPod[][] {
+  const present = pods.filter(({ gone }) => !gone);
+  return [...Map.groupBy(present, ({ revision }) => revision).values()];
+}
+
+function surplus(pods: readonly PlacedPod[], spec: SplitSpec): readonly Move[] {
+  const wanted = splitReplicas(pods.length, spec);
+  const counts = countByClass(pods);
+  return pods.filter((pod) => counts[pod.class] > wanted[pod.class])
+    .map((pod) => ({ pod, to: otherClass(pod.class) }));
+}
+
+function byOrdinal(
+  pods: readonly PlacedPod[],
+  options: PlacedWorkload & { readonly spec: SplitSpec },
+): readonly Move[] {
+  return pods.flatMap((pod) => {
+    const ordinal = ordinalOf(pod.name);
+    if (pod.gone || ordinal === undefined) return [];
+    const to = ordinalClass(ordinal, options);
+    return to === pod.class ? [] : [{ pod, to, ordinal }];
+  }).toSorted((a, b) => compareMoves(a, b) || b.ordinal - a.ordinal)
+    .map(({ pod, to }) => ({ pod, to }));
+}
+
+function compareMoves(a: Move, b: Move): number {
+  return Number(a.to === "spot") - Number(b.to === "spot") ||
+    Number(a.pod.ready) - Number(b.pod.ready) ||
+    Number(b.pod.cordoned) - Number(a.pod.cordoned);
+}

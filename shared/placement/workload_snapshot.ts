@@ -1,0 +1,205 @@
+/**
+ * Turns API objects into the workload and the pods that placement decides on.
+ *
+ * @module
+ */
+import type { Namespace } from "../api/namespace.ts";
+import type { Node, PersistentVolume } from "../api/node.ts";
+import type { Pod } from "../api/pod.ts";
+import type { PodDisruptionBudget } from "../api/pod_disruption_budget.ts";
+import type { ReplicaSet, Workload } from "../api/workload.ts";
+import { type Labels, labelsMatch } from "../rightsizing/label_match.ts";
+import { DELETION_COST } from "./deletion_cost.ts";
+import type { EligibilityInput } from "./eligibility.ts";
+import type { ReplicaStatus } from "./next_move.ts";
+import { type NodeClass, otherClass } from "./node_classes.ts";
+import {
+  knownNodes,
+  type NodeConstraint,
+  pinnedBy,
+  protectedBy,
+  selectorConstraints,
+  volumeConstraints,
+} from "./node_constraints.ts";
+import { classifyPod, type NodeRules, type PlacedPod } from "./placed_pod.ts";
+
+/** Objects by the UID of their controller. */
+export interface OwnedObjects<P extends Pick<Pod, "metadata"> = Pod> {
+  replicaSetsOwnedBy(uid: string): readonly ReplicaSet[];
+  podsOwnedBy(uid: string): readonly P[];
+}
+
+/** The objects that placement reads. */
+export interface PlacedObjects extends OwnedObjects {
+  node(name: string): Node | undefined;
+  nodes(): Iterable<Node>;
+  namespace(name: string): Namespace | undefined;
+  budgetsIn(namespace: string): readonly PodDisruptionBudget[];
+  /** Volumes of the claim, `namespace/name`. */
+  volumesOf(claim: string): readonly PersistentVolume[];
+}
+
+/** Objects that were listed once; an absent kind has none. */
+export interface ObjectLists {
+  readonly replicaSets?: readonly ReplicaSet[] | undefined;
+  readonly pods?: readonly Pod[] | undefined;
+  readonly nodes?: readonly Node[] | undefined;
+  readonly namespaces?: readonly Namespace[] | undefined;
+  readonly budgets?: readonly PodDisruptionBudget[] | undefined;
+  readonly volumes?: readonly PersistentVolume[] | undefined;
+}
+
+/** The objects of these lists. */
+export function listedObjects(
+  { replicaSets = [], pods = [], nodes = [], namespaces = [], budgets = [], volumes = [] }:
+    ObjectLists,
+): PlacedObjects {
+  const setsByOwner = Map.groupBy(replicaSets, ({ deployment }) => deployment?.uid);
+  const podsByOwner = Map.groupBy(pods, ({ metadata }) => metadata.owner?.uid);
+  const nodeByName = new Map(nodes.map((one) => [one.metadata.name, one]));
+  const namespaceByName = new Map(namespaces.map((one) => [one.metadata.name, one]));
+  const budgetsByNamespace = Map.groupBy(budgets, ({ metadata }) => metadata.namespace);
+  const volumesByClaim = Map.groupBy(volumes, ({ claim }) => claim);
+  return {
+    replicaSetsOwnedBy: (uid) => setsByOwner.get(uid) ?? [],
+    podsOwnedBy: (uid) => podsByOwner.get(uid) ?? [],
+    node: (name) => nodeByName.get(name),
+    nodes: () => nodes,
+    namespace: (name) => namespaceByName.get(name),
+    budgetsIn: (namespace) => budgetsByNamespace.get(namespace) ?? [],
+    volumesOf: (claim) => volumesByClaim.get(claim) ?? [],
+  };
+}
+
+/** The input of `checkEligibility()`. */
+export function eligibilityInput(
+  { kind, metadata: { namespace: name, labels = {}, annotations } }: Workload,
+  objects: Pick<PlacedObjects, "namespace">,
+): EligibilityInput {
+  const metadata = objects.namespace(name)?.metadata;
+  return { kind, labels, annotations, namespace: { name, metadata } };
+}
+
+/** The workload's replicas; undefined for other kinds, or if the status can't be read. */
+export function replicaStatus({ kind, replicas }: Workload): ReplicaStatus | undefined {
+  if (kind === "DaemonSet" || replicas === undefined) return undefined;
+  const { wanted, ...counts } = replicas;
+  return { kind, replicas: wanted, ...counts };
+}
+
+/** Pods that the workload owns by the UIDs of the chain of controllers, whatever their labels are. */
+export function podsOfWorkload<P extends Pick<Pod, "metadata">>(
+  { kind, metadata: { uid, namespace } }: Pick<Workload, "kind"> & {
+    readonly metadata: Pick<Workload["metadata"], "uid" | "namespace">;
+  },
+  objects: OwnedObjects<P>,
+): readonly P[] {
+  const owners = kind === "Deployment"
+    ? objects.replicaSetsOwnedBy(uid).map(({ metadata }) => metadata.uid)
+    : [uid];
+  return owners.flatMap((owner) => objects.podsOwnedBy(owner))
+    .filter(({ metadata }) => metadata.namespace === namespace);
+}
+
+/** What pods are read from. */
+export interface SnapshotInput {
+  readonly objects: PlacedObjects;
+  readonly config: NodeRules;
+  /** UIDs of evicted pods, whatever a late cache shows. */
+  readonly evicted: { has(uid: string): boolean };
+  /** When the node first had the sign of its departure, ms since 1970; absent: unknown. */
+  readonly signSinceMs?: (node: string, sign: string) => number;
+}
+
+/** All pods of the workload, including those that are gone, without budgets. */
+export function placedPodsOf(workload: Workload, input: SnapshotInput): readonly PlacedPod[] {
+  return podsOfWorkload(workload, input.objects).map((pod) => placedPod(pod, input));
+}
+
+/** One pod of a workload, without budgets. */
+export function placedPod(
+  pod: Pod,
+  { objects, config, evicted, signSinceMs }: SnapshotInput,
+): PlacedPod {
+  const { metadata: { uid, annotations }, nodeName, unschedulableSinceMs, ready } = pod;
+  const node = nodeName === "" ? undefined : objects.node(nodeName);
+  const { classes, departures } = config;
+  const classified = classifyPod(pod, { node, classes, departures, evicted: evicted.has(uid) });
+  const { departs } = classified;
+  const departsSinceMs = departs === undefined ? undefined : signSinceMs?.(nodeName, departs);
+  // A pod that loses its node may as well move to the other class.
+  const pinned = departs === undefined
+    ? pinnedTo(pod, { objects, classes, to: otherClass(classified.class) })
+    : protectedBy(annotations);
+  const cost = Number(annotations[DELETION_COST] ?? NaN);
+  return {
+    ...classified,
+    ...(departsSinceMs === undefined ? {} : { departsSinceMs }),
+    ...(nodeName !== "" || unschedulableSinceMs === undefined ? {} : { unschedulableSinceMs }),
+    ready,
+    cordoned: node?.cordoned === true,
+    createdAtMs: pod.createdAtMs ?? 0,
+    ...(pinned === undefined ? {} : { pinned }),
+    ...(Number.isInteger(cost) ? { deletionCost: cost } : {}),
+  };
+}
+
+function pinnedTo(
+  { nodeName, nodeSelector = {}, requiredNodes, claims = [], metadata: { namespace, annotations } }:
+    Pod,
+  { objects, classes, to }: Pick<SnapshotInput, "objects"> & Pick<NodeRules, "classes"> & {
+    readonly to: NodeClass;
+  },
+): string | undefined {
+  const constraints: readonly NodeConstraint[] = [
+    ...selectorConstraints(nodeSelector),
+    ...(requiredNodes === undefined ? [] : [{ what: "its affinity", terms: requiredNodes }]),
+    ...volumeConstraints({ namespace, claims }, objects.volumesOf),
+  ];
+  const nodes = knownNodes(objects.nodes, classes);
+  // A pod that does not run yet can't be disrupted.
+  const pod = { annotations: nodeName === "" ? {} : annotations, constraints };
+  return pinnedBy(pod, { to, classes, nodes });
+}
+
+/**
+ * Adds to each pod why budgets would not allow its eviction. Called only before a move, as a namespace may
+ * have a budget for each workload.
+ */
+export function withBudgets(
+  placed: readonly PlacedPod[],
+  { workload, objects }: Pick<SnapshotInput, "objects"> & { readonly workload: Workload },
+): readonly PlacedPod[] {
+  const budgets = objects.budgetsIn(workload.metadata.namespace);
+  const labelsOf = new Map(
+    podsOfWorkload(workload, objects).map(({ metadata: { uid, labels } }) => [uid, labels]),
+  );
+  return placed.map((pod) => {
+    const labels = labelsOf.get(pod.uid) ?? {};
+    const budget = budgetRefusal({ labels, ready: pod.ready }, budgets);
+    return budget === undefined ? pod : { ...pod, budget };
+  });
+}
+
+/**
+ * Why the server would refuse to evict the pod, in a sentence; undefined if it would not. It refuses pods
+ * with several budgets, whatever these allow.
+ */
+export function budgetRefusal(
+  { labels, ready }: { readonly labels: Labels; readonly ready: boolean },
+  budgets: readonly PodDisruptionBudget[],
+): string | undefined {
+  const own = budgets.filter(({ selector }) =>
+    selector !== undefined && labelsMatch(labels, selector)
+  );
+  const [budget, second] = own;
+  if (budget === undefined) return undefined;
+  if (second !== undefined) {
+    const names = own.map(({ metadata }) => metadata.name).join(", ");
+    return `budgets ${names} are for the same pod, which nobody may evict`;
+  }
+  const { metadata: { name }, current, disruptionsAllowed, freesUnready } = budget;
+  if (!current) return `budget ${name} has changed and is not counted yet`;
+  if (disruptionsAllowed > 0 || (!ready && freesUnready)) return undefined;
+  return `budget ${name} allows no disruption`;
+}
