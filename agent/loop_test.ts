@@ -42,10 +42,10 @@ function stage({ lagMs = 0, overMs = 0 } = {}) {
     const containers = [...demand.keys()].map((pod) => {
       const quota = limitOf(pod);
       const wanted = demand.get(pod) ?? 0;
-      const heldBack = Math.max(0, wanted - quota);
-      const throttledPeriods = heldBack > 0 ? 2 : 0;
-      const usage = wanted - heldBack;
-      return sampleReading(pod, { at, usage, heldBack, throttledPeriods, quota });
+      const throttledMsPerS = Math.max(0, wanted - quota);
+      const throttledPeriods = throttledMsPerS > 0 ? 2 : 0;
+      const usage = wanted - throttledMsPerS;
+      return sampleReading(pod, { at, usage, throttledMsPerS, throttledPeriods, quota });
     });
     const byID = new Map(containers.map((sample) => [sample.containerID, sample]));
     return { at, containers: byID, unmanaged: 0 };

@@ -4,7 +4,7 @@
  * @module
  */
 import { Command, InvalidArgumentError, Option } from "commander";
-import { lawNames } from "../simulation/arena/entry.ts";
+import { algorithmNames } from "../simulation/arena/entry.ts";
 import { TRACE_FORMATS, type TraceFormat } from "../simulation/trace_format.ts";
 import { filePath, numberWithin } from "./flag_values.ts";
 import { type HelpText, parseTaskFlags, type UsageError, usageError } from "./parse_task_flags.ts";
@@ -70,7 +70,7 @@ export function parseArenaOptions(args: readonly string[]): ArenaArguments {
 
 /** The rules that no single flag can check. */
 function checked(flags: ParsedFlags): ArenaArguments {
-  const { trace, format, scaleP95, laws = lawNames(), sloMs, minutes, quick, json } = flags;
+  const { trace, format, scaleP95, laws = algorithmNames(), sloMs, minutes, quick, json } = flags;
   if (trace === undefined) {
     const orphan = format !== undefined
       ? `'--format ${format}' says how to read a trace`
@@ -154,7 +154,7 @@ function arenaCommand(): Command {
 }
 
 const HELP = `
-Laws: ${lawNames().join(", ")}
+Laws: ${algorithmNames().join(", ")}
 
 The SLO of a trace is its P99 latency without any limit + 100 ms (one CFS period), the median over
 the seeds in whole ms, unless --slo-ms gives another. Of each law the setting with the fewest cores
@@ -181,7 +181,7 @@ function cores(value: string): number {
 }
 
 function laws(value: string): string[] {
-  const known = lawNames();
+  const known = algorithmNames();
   const names = value.split(",").map((name) => name.trim());
   const unknown = names.find((name) => !known.includes(name));
   if (unknown === undefined) return known.filter((name) => names.includes(name));

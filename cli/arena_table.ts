@@ -14,7 +14,7 @@ import {
   UNLIMITED,
 } from "../simulation/arena/entry.ts";
 import type { Goal } from "../simulation/arena/goals.ts";
-import { bestPerLaw } from "../simulation/arena/law_outcome.ts";
+import { bestPerAlgorithm } from "../simulation/arena/algorithm_outcome.ts";
 import { outcomeColumns } from "../simulation/arena/outcome_columns.ts";
 import type { StageResult } from "../simulation/arena/stage_result.ts";
 import { formatFigure, NO_FIGURE } from "../simulation/report/figure.ts";
@@ -30,7 +30,7 @@ const NAME_WIDTH = 24;
 export function stageTable(result: StageResult, look: TerminalLook = {}): string {
   const { name, minutes, seeds, sloMs, p95Cores, outcomes } = result;
   const rows = [
-    ...bestPerLaw(outcomes.filter(isRival)),
+    ...bestPerAlgorithm(outcomes.filter(isRival)),
     ...[EQUAL_CORES, UNLIMITED, ALONE, OURS, OURS_TIGHT, ORACLE].flatMap((entry) =>
       outcomes.filter((one) => isSameEntry(one, entry))
     ),

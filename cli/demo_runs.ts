@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { runMarket, runStatic } from "../simulation/run_law.ts";
+import { runMarket, runStatic } from "../simulation/run_algorithm.ts";
 import type { RunRecord } from "../simulation/run_record.ts";
 import type { Scene } from "../simulation/scene.ts";
 

@@ -7,7 +7,7 @@ import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { PodAllocation } from "../shared/api/pod_allocation.ts";
 import { BOUND_REASONS } from "../shared/api/reasons/bound_reasons.ts";
 import { ENFORCEMENT_REASONS } from "../shared/api/reasons/enforcement_reasons.ts";
-import { listedReason } from "../shared/api/reasons/reason_words.ts";
+import { listedReason } from "../shared/api/reasons/reasons.ts";
 import type { AllocationObserver } from "./allocation/ports.ts";
 import type { ControllerSettings } from "./settings.ts";
 

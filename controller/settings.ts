@@ -21,8 +21,8 @@ import {
   listenKind,
   numberKind,
   optionalKind,
+  termsKind,
   textKind,
-  wordsKind,
 } from "../shared/config/setting_kinds.ts";
 import { serverURLKind } from "../shared/config/server_url_kind.ts";
 import { placementFaults } from "../shared/placement/settings/placement_faults.ts";
@@ -89,7 +89,7 @@ export const CONTROLLER_SETTINGS = {
     env: "MBCAS_EXCLUDED_NAMESPACES",
     default: "kube-system,kube-public,kube-node-lease,mbcas-system",
     description: "Namespaces whose pods are left alone; a list in the file",
-    kind: wordsKind("names of namespaces, separated by commas", NAME),
+    kind: termsKind("names of namespaces, separated by commas", NAME),
     live: true,
   }),
   burstFactor: row({

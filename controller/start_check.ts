@@ -109,12 +109,12 @@ function oldDefinition(fields: readonly string[]): string {
 
 function faultsOf({ missingRights }: ClusterFindings): string[] {
   return missingRights.map((right) =>
-    `Cannot run: the account may not ${inWords(right)}; apply the manifests of your overlay again`
+    `Cannot run: the account may not ${rightText(right)}; apply the manifests of your overlay again`
   );
 }
 
 /** For instance `patch pods/resize` or `watch configmaps "mbcas-config" in mbcas-system`. */
-function inWords({ verb, group, resource, subresource, namespace, name }: AccessRight): string {
+function rightText({ verb, group, resource, subresource, namespace, name }: AccessRight): string {
   const kind = subresource === undefined ? resource : `${resource}/${subresource}`;
   const full = group === "" ? kind : `${kind}.${group}`;
   const which = name === undefined ? full : `${full} "${name}"`;

@@ -5,7 +5,7 @@
  */
 import { createDecisionLog } from "./decision_log.ts";
 import { type MarketClusterOptions, startMarketCluster } from "./market_cluster.ts";
-import { type OnProgress, PLAY_STEP_MS, tellProgress } from "./play_step.ts";
+import { type OnProgress, PLAY_STEP_MS, reportProgress } from "./play_step.ts";
 import { recordScene } from "./record_scene.ts";
 import type { RunSeries } from "./run_series.ts";
 import { sceneContainerID } from "./running_pod.ts";
@@ -46,7 +46,7 @@ export async function playMarket(
       present.set(id, to);
       recorder.change({ atS: at / 1000, pod: pod.name, from, to, ...decisions.of(id, to) });
     }
-    tellProgress(at, onProgress);
+    reportProgress(at, onProgress);
   }
   await cluster.stop();
   return recorder.series();

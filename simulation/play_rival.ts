@@ -7,7 +7,7 @@ import { GRID } from "../shared/market/rounding.ts";
 import { seededRandom } from "../shared/random.ts";
 import { sceneNode } from "./market_cluster.ts";
 import type { SimulatedNode } from "./node/simulated_node.ts";
-import { type OnProgress, PLAY_STEP_MS, tellProgress } from "./play_step.ts";
+import { type OnProgress, PLAY_STEP_MS, reportProgress } from "./play_step.ts";
 import { podOnNode, sceneContainerID } from "./running_pod.ts";
 import type { Rival, RivalReading, RivalRun } from "./rivals/rival.ts";
 import type { RecordedPod, RunSeries } from "./run_series.ts";
@@ -46,7 +46,7 @@ export function playFixed(
   for (let at = PLAY_STEP_MS; at <= endMs; at += PLAY_STEP_MS) {
     node.advance(at);
     recorder.sample();
-    tellProgress(at, onProgress);
+    reportProgress(at, onProgress);
   }
   return recorder.series();
 }
@@ -77,7 +77,7 @@ export function playRival(scene: Scene, rival: Rival, options: PlayOptions = {})
     node.advance(at);
     recorder.sample();
     if (at % rival.lookMs === 0) look(stage, at);
-    tellProgress(at, onProgress);
+    reportProgress(at, onProgress);
   }
   return recorder.series();
 }
@@ -137,10 +137,10 @@ function readingOf(
   node: SimulatedNode,
   { uid, ownLimit }: Pick<ScenePod, "uid" | "ownLimit">,
 ): RivalReading {
-  const { usageUs, heldBackUs, periods, heldPeriods, limit = ownLimit } = node.pod(uid);
+  const { usageUs, totalThrottledUs, periods, heldPeriods, limit = ownLimit } = node.pod(uid);
   return {
     usageMs: usageUs / 1000,
-    throttledMs: heldBackUs / 1000,
+    throttledMs: totalThrottledUs / 1000,
     periods,
     throttledPeriods: heldPeriods,
     limit,

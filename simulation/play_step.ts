@@ -13,6 +13,6 @@ export const PLAY_STEP_MS = 100;
 const PROGRESS_MS = 10_000;
 
 /** Tells progress at `atMs` of virtual time, if it is time for it. */
-export function tellProgress(atMs: number, onProgress: OnProgress | undefined): void {
+export function reportProgress(atMs: number, onProgress: OnProgress | undefined): void {
   if (atMs % PROGRESS_MS === 0) onProgress?.(atMs / 1000);
 }

@@ -72,7 +72,8 @@ export function createRecorder(node: SimulatedNode, options: RecorderOptions): R
         // µs per ms are thousandths of a CPU, that is, millicores.
         track.usage[steps] = (reading.usageUs - before.usageUs) / resolutionMs;
         track.demand[steps] = (reading.offeredUs - before.offeredUs) / resolutionMs;
-        track.throttled[steps] = (reading.heldBackUs - before.heldBackUs) / resolutionMs;
+        track.throttled[steps] = (reading.totalThrottledUs - before.totalThrottledUs) /
+          resolutionMs;
         track.waited[steps] = (reading.waitedUs - before.waitedUs) / resolutionMs;
         track.limit[steps] = reading.limit ?? node.cores * 1000;
         track.last = reading;

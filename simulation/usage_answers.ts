@@ -12,7 +12,7 @@ import type {
 import { createCollectedSamples } from "../controller/rightsizing/sources/collected_samples.ts";
 
 /** Samples of one container, over all pods; they may be added to at any time. */
-export interface ToldUsage {
+export interface ReportedUsage {
   /** Ms since 1970 and millicores. */
   readonly cpu: (readonly [timeMs: number, value: number])[];
   /** Ms since 1970 and bytes. */
@@ -29,7 +29,7 @@ export interface ToldWorkload {
 /** The source. */
 export interface UsageAnswers extends UsageSource {
   /** What is told of a container; nothing at first. */
-  of(workload: ToldWorkload, container: string): ToldUsage;
+  of(workload: ToldWorkload, container: string): ReportedUsage;
   /** Questions in the order in which they were asked. */
   readonly asked: UsageQuestion[];
   /** Names of workloads whose questions are never answered. */
@@ -40,7 +40,7 @@ export interface UsageAnswers extends UsageSource {
 
 /** A source that is up and has seen nothing. */
 export function createUsageAnswers(): UsageAnswers {
-  const told = new Map<string, ToldUsage>();
+  const told = new Map<string, ReportedUsage>();
   const asked: UsageQuestion[] = [];
   const subject: UsageAnswers = {
     asked,

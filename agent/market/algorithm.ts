@@ -114,6 +114,6 @@ export function pacedOf(
     boost: bounds.boost === true,
     metric: metric === true,
     quota: sample?.quota,
-    throttledMsPerS: sample?.heldBack ?? 0,
+    throttledMsPerS: sample?.throttledMsPerS ?? 0,
   };
 }

@@ -182,14 +182,14 @@ pure("pace() gives a container that starts nothing that others need", () => {
 /** Plays an idle container on a node of 4000 m for a while; a metric says this of it. */
 function withMetric(
   demand: number | undefined,
-  { usage = 50, heldBack = 0, ceiling = 2000, rounds = 20 } = {},
+  { usage = 50, throttledMsPerS = 0, ceiling = 2000, rounds = 20 } = {},
 ): ContainerResult {
   const { play } = playedAgent();
   let last: RoundResult | undefined;
   for (let i = 0; i < rounds; i++) {
     last = play(
       [metricAllocation(demand, ceiling)],
-      (at) => [sampleReading("a", { at, usage, heldBack })],
+      (at) => [sampleReading("a", { at, usage, throttledMsPerS })],
     );
   }
   assert.ok(last !== undefined);
@@ -226,7 +226,7 @@ pure("pace() takes the larger of a metric's word and the readings'", () => {
   ];
   assert.equal(with40.limit, without.limit);
   assert.deepEqual([with40.state.reason, with40.state.demand], ["DemandRose", 1200]);
-  assert.equal(withMetric(1200, { heldBack: 300 }).state.reason, "Throttled");
+  assert.equal(withMetric(1200, { throttledMsPerS: 300 }).state.reason, "Throttled");
 });
 
 pure("pace() believes no metric of a container without readings", () => {

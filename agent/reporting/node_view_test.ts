@@ -61,7 +61,12 @@ function roundOf(
       pace: newPaceMemory(500, 0),
       ...(used === undefined || index > 0 ? {} : {
         demand: 310.4,
-        sample: sampleReading("a", { at: 0, usage: used, heldBack: 40, throttledPeriods: 1 }),
+        sample: sampleReading("a", {
+          at: 0,
+          usage: used,
+          throttledMsPerS: 40,
+          throttledPeriods: 1,
+        }),
       }),
       ...(reason === undefined || index > 0 ? {} : { reason, changedAt: 0 }),
     },

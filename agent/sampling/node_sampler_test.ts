@@ -54,7 +54,7 @@ test("sample() gives rates after the second look, in millicores", () => {
     at: 1250,
     intervalMs: 250,
     usage: 200,
-    heldBack: 400,
+    throttledMsPerS: 400,
     periods: 2,
     throttledPeriods: 2,
     pressure: 0.5,

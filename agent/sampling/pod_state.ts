@@ -8,7 +8,7 @@ import {
   cgroupFiles,
   type RequestReading,
 } from "../../shared/cgroup/cgroup_files.ts";
-import { type LevelMemory, NO_LEVEL_MEMORY } from "../../shared/cgroup/held_back.ts";
+import { type LevelMemory, NO_LEVEL_MEMORY } from "../../shared/cgroup/throttled_time.ts";
 import type { CgroupLayout } from "../../shared/cgroup/layout.ts";
 import type { ContainerCgroup } from "../../shared/cgroup/pod_cgroups.ts";
 import { DEFAULT_PERIOD_MS } from "../../shared/cgroup/quota.ts";

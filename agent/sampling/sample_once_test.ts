@@ -8,7 +8,14 @@ Deno.test({
   permissions: "none",
   fn() {
     const containers = [
-      { id: "b".repeat(64), usage: 120.4, heldBack: 300, quota: 200, periods: 2, pressure: 0.755 },
+      {
+        id: "b".repeat(64),
+        usage: 120.4,
+        heldBack: 300,
+        quota: 200,
+        periods: 2,
+        pressure: 0.755,
+      },
       { id: "c".repeat(64) },
     ];
     const text = nodeTable({

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { CROWD_LAWS, type CrowdLaw, type CrowdResult } from "./crowd_result.ts";
+import { CROWD_ALGORITHMS, type CrowdAlgorithm, type CrowdResult } from "./crowd_result.ts";
 import { quantile } from "../../simulation/quantile.ts";
 import { isForeseeable, isRefusal } from "./refusal_kind.ts";
 import { verdictsOf } from "./verdicts.ts";
@@ -23,7 +23,7 @@ export interface ReplicaComparison {
 
 /** Compares means of medians; undefined without runs of both laws. */
 export function compareReplicas(results: readonly CrowdResult[]): ReplicaComparison | undefined {
-  const meanOf = (law: CrowdLaw): number => {
+  const meanOf = (law: CrowdAlgorithm): number => {
     const medians = results.filter((each) => each.law === law)
       .map(({ replicas }) => lateMedian(replicas));
     return medians.reduce((sum, median) => sum + median, 0) / medians.length;
@@ -40,13 +40,13 @@ export function compareReplicas(results: readonly CrowdResult[]): ReplicaCompari
  */
 export function allMet(
   results: readonly CrowdResult[],
-  { runs, laws }: { readonly runs: number; readonly laws: readonly CrowdLaw[] },
+  { runs, laws }: { readonly runs: number; readonly laws: readonly CrowdAlgorithm[] },
 ): boolean {
-  const of = (law: CrowdLaw): readonly CrowdResult[] =>
+  const of = (law: CrowdAlgorithm): readonly CrowdResult[] =>
     results.filter((result) => result.law === law);
   return laws.every((law) => of(law).length >= runs) &&
     of("with").every((result) => verdictsOf(result).every(({ met }) => met)) &&
-    (CROWD_LAWS.some((law) => !laws.includes(law)) || compareReplicas(results)?.met === true);
+    (CROWD_ALGORITHMS.some((law) => !laws.includes(law)) || compareReplicas(results)?.met === true);
 }
 
 /** More than the cluster's own programs need: then others had a part in the figures. */
@@ -139,7 +139,7 @@ function workersLine({ performers }: CrowdResult): string {
 function replicaLines(results: readonly CrowdResult[]): string[] {
   const replicas = compareReplicas(results);
   if (replicas === undefined) {
-    const missing = CROWD_LAWS.filter((law) => results.every((each) => each.law !== law));
+    const missing = CROWD_ALGORITHMS.filter((law) => results.every((each) => each.law !== law));
     return [`replicas can't be compared: no run ${missing.join(" or ")} the product`];
   }
   const { difference, met } = replicas;

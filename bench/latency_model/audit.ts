@@ -59,9 +59,9 @@ export interface ServiceReaction {
   /** Rank correlation of units and standard deviation in steady runs; CPU that helps makes it < 0. */
   readonly correlation: number;
   /** The fewest units in a calm run. */
-  readonly fewestWhenCalm: number;
+  readonly fewestWhenIdle: number;
   /** Calm runs with that many. */
-  readonly calmRuns: number;
+  readonly idleRuns: number;
 }
 
 /** A full load: 3000 a second in 30 s, less what wrk2 needs to begin. */
@@ -72,23 +72,23 @@ const RUN_MS = 30_000;
  * A steady run in which nothing was short: 99.5 % of the load completed, with a standard deviation
  * below 20 ms. Both columns are as wrk2 printed them, under every policy.
  */
-export function isCalm({ steady, completed, spreadMs }: RecordedRun): boolean {
+export function isIdle({ steady, completed, spreadMs }: RecordedRun): boolean {
   return steady && completed >= 0.995 * FULL_LOAD && spreadMs !== undefined && spreadMs < 20;
 }
 
 /** The reaction to each service's units, in the order of the recording. */
 export function serviceReactions(runs: readonly RecordedRun[]): readonly ServiceReaction[] {
   const steady = runs.filter((run) => run.steady && run.spreadMs !== undefined);
-  const calm = runs.filter(isCalm);
+  const calm = runs.filter(isIdle);
   const services = [...(runs[0]?.units.keys() ?? [])];
   return services.map((service) => {
     const unitsOf = (run: RecordedRun): number => run.units.get(service) ?? 0;
-    const fewestWhenCalm = calm.reduce((least, run) => Math.min(least, unitsOf(run)), Infinity);
+    const fewestWhenIdle = calm.reduce((least, run) => Math.min(least, unitsOf(run)), Infinity);
     return {
       service,
       correlation: rankCorrelation(steady.map(unitsOf), steady.map((run) => run.spreadMs ?? 0)),
-      fewestWhenCalm,
-      calmRuns: calm.filter((run) => unitsOf(run) === fewestWhenCalm).length,
+      fewestWhenIdle,
+      idleRuns: calm.filter((run) => unitsOf(run) === fewestWhenIdle).length,
     };
   });
 }
@@ -99,8 +99,8 @@ export function serviceReactions(runs: readonly RecordedRun[]): readonly Service
  */
 export function costBound(policies: readonly (readonly ServiceReaction[])[]): number {
   const fewest = new Map<string, number>();
-  for (const { service, fewestWhenCalm } of policies.flat()) {
-    fewest.set(service, Math.min(fewestWhenCalm, fewest.get(service) ?? Infinity));
+  for (const { service, fewestWhenIdle } of policies.flat()) {
+    fewest.set(service, Math.min(fewestWhenIdle, fewest.get(service) ?? Infinity));
   }
   return Math.max(...fewest.values()) * RUN_MS / FULL_LOAD;
 }

@@ -3,7 +3,7 @@ import {
   auditRecording,
   costBound,
   FULL_LOAD,
-  isCalm,
+  isIdle,
   isPrintable,
   serviceReactions,
 } from "./audit.ts";
@@ -55,14 +55,14 @@ Deno.test({
 });
 
 Deno.test({
-  name: "isCalm() asks for steady units, the whole load and a narrow spread",
+  name: "isIdle() asks for steady units, the whole load and a narrow spread",
   permissions: "none",
   fn() {
-    assert.ok(isCalm(run({})));
-    assert.ok(!isCalm(run({ steady: false })));
-    assert.ok(!isCalm(run({ completed: 0.99 * FULL_LOAD })));
-    assert.ok(!isCalm(run({ spreadMs: 20 })));
-    assert.ok(!isCalm(run({ spreadMs: undefined })));
+    assert.ok(isIdle(run({})));
+    assert.ok(!isIdle(run({ steady: false })));
+    assert.ok(!isIdle(run({ completed: 0.99 * FULL_LOAD })));
+    assert.ok(!isIdle(run({ spreadMs: 20 })));
+    assert.ok(!isIdle(run({ spreadMs: undefined })));
   },
 });
 
@@ -79,10 +79,10 @@ Deno.test({
     ];
     const reactions = serviceReactions(runs);
     assert.deepEqual(reactions, [
-      { service: "a", correlation: -1, fewestWhenCalm: 4, calmRuns: 1 },
-      { service: "b", correlation: 1, fewestWhenCalm: 5, calmRuns: 1 },
+      { service: "a", correlation: -1, fewestWhenIdle: 4, idleRuns: 1 },
+      { service: "b", correlation: 1, fewestWhenIdle: 5, idleRuns: 1 },
     ]);
-    const other = reactions.map((one) => ({ ...one, fewestWhenCalm: 3 }));
+    const other = reactions.map((one) => ({ ...one, fewestWhenIdle: 3 }));
     // 5 units are 150,000 ms of CPU in a run.
     assert.ok(Math.abs(costBound([reactions]) - 150_000 / FULL_LOAD) < 1e-12);
     assert.ok(Math.abs(costBound([reactions, other]) - 90_000 / FULL_LOAD) < 1e-12);

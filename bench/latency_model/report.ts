@@ -7,7 +7,7 @@ import { alignedColumns } from "../aligned_columns.ts";
 import {
   auditRecording,
   costBound,
-  isCalm,
+  isIdle,
   type RecordingAudit,
   type ServiceReaction,
   serviceReactions,
@@ -58,7 +58,7 @@ export function latencyReport(
     audits: [equal, ...varied].map(({ policy, runs }) => ({
       policy,
       ...auditRecording(runs),
-      calm: runs.filter(isCalm).length,
+      calm: runs.filter(isIdle).length,
     })),
     reactions,
     equalSplit: compareEqualSplit(equal.runs, { boundMs, count, seed }),
@@ -115,7 +115,7 @@ export function latencyTable(report: LatencyReport): string {
           `${low?.service} ${decimal(low?.correlation)}`,
           `${high?.service} ${decimal(high?.correlation)}`,
           `${services.filter((service) => service.correlation > 0).length} of ${services.length}`,
-          range(services.map((service) => service.fewestWhenCalm)),
+          range(services.map((service) => service.fewestWhenIdle)),
         ];
       }),
     ]),

@@ -7,8 +7,8 @@ import { quantile } from "../../simulation/quantile.ts";
 import { alignedColumns } from "../aligned_columns.ts";
 import { LATE_MS } from "./app_figures.ts";
 import {
+  type AppAlgorithm,
   type AppFigures,
-  type AppLaw,
   type AppResult,
   FIGURE_NAMES,
   type Phase,
@@ -18,7 +18,7 @@ import { APPS } from "./apps.ts";
 
 /** Medians over a law's runs. */
 export interface AppMedians {
-  readonly law: AppLaw;
+  readonly law: AppAlgorithm;
   readonly runs: number;
   readonly app: string;
   readonly phase: Phase;
@@ -85,7 +85,7 @@ function othersCores({ busyCores, loadCores, neighbourUsed, apps }: AppResult): 
 
 /** Each law's P99 against that without limits, and beside the neighbour against its own before. */
 function ratios(medians: readonly AppMedians[]): string[] {
-  const find = (law: AppLaw, app: string, phase: Phase): AppFigures | undefined =>
+  const find = (law: AppAlgorithm, app: string, phase: Phase): AppFigures | undefined =>
     medians.find((one) => one.law === law && one.app === app && one.phase === phase)?.figures;
   return medians.flatMap(({ law, app, phase, figures }) => {
     const none = find("none", app, phase);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { requestFigures } from "./app_figures.ts";
 import { appReport, mediansOf } from "./app_report.ts";
-import { type AppLaw, type AppResult, readAppResult, writeAppResult } from "./app_result.ts";
+import { type AppAlgorithm, type AppResult, readAppResult, writeAppResult } from "./app_result.ts";
 import { APPS } from "./apps.ts";
 
 const FIGURES = {
@@ -9,7 +9,7 @@ const FIGURES = {
   ...{ throttledMsPerS: 30, used: 110 },
 };
 
-function result(law: AppLaw, { seed, p99Ms }: { seed: number; p99Ms: number }): AppResult {
+function result(law: AppAlgorithm, { seed, p99Ms }: { seed: number; p99Ms: number }): AppResult {
   const phases = {
     calm: { ...FIGURES, p99Ms },
     neighbour: { ...FIGURES, p99Ms: 2 * p99Ms, quietP99Ms: 15 },

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { type LawResult, readResult, writeResult } from "./result_file.ts";
+import { type AlgorithmResult, readResult, writeResult } from "./result_file.ts";
 
-const RESULT: LawResult = {
+const RESULT: AlgorithmResult = {
   law: "ours",
   seed: 1,
   minutes: 2,

@@ -7,13 +7,13 @@
 import type { CommandContext } from "./command_context.ts";
 import type { Call } from "./command_line.ts";
 import { explainCommand } from "./explain/explain_command.ts";
-import { placedWord } from "./placement/placed_word.ts";
+import { placedArgument } from "./placement/placed_argument.ts";
 import { placementCommand } from "./placement/placement_command.ts";
-import { podWord } from "./pod_word.ts";
+import { podArgument } from "./pod_argument.ts";
 import type { PodName } from "./ports.ts";
 import { recommendCommand } from "./recommend/recommend_command.ts";
 import { workloadChoice } from "./recommend/workload_choice.ts";
-import type { LimitWish } from "./resize/limit_wish.ts";
+import type { LimitRequest } from "./resize/limit_request.ts";
 import { resizeCommand } from "./resize/resize_command.ts";
 import { restoreCommand } from "./restore/restore_command.ts";
 import type { RestoreTarget } from "./restore/switch_off.ts";
@@ -59,7 +59,7 @@ export function checkedCommand(call: Call): CheckedCommand {
     }
     case "placement": {
       const [text] = words;
-      const word = text === undefined ? undefined : placedWord(text);
+      const word = text === undefined ? undefined : placedArgument(text);
       if (typeof word === "string") throw new UsageProblem(word);
       const request = {
         ...(word === undefined ? {} : { word }),
@@ -75,7 +75,7 @@ export function checkedCommand(call: Call): CheckedCommand {
     }
     case "resize": {
       const pod = podOf(words[0]);
-      const wishes = flags.cpuLimit as readonly LimitWish[];
+      const wishes = flags.cpuLimit as readonly LimitRequest[];
       return (context) => resizeCommand({ pod: pod(context), wishes, dryRun, timeoutMs }, context);
     }
     default:
@@ -84,7 +84,7 @@ export function checkedCommand(call: Call): CheckedCommand {
 }
 
 function podOf(word: string | undefined): Named<PodName> {
-  const pod = podWord(word ?? "");
+  const pod = podArgument(word ?? "");
   if (pod === undefined) throw new UsageProblem(`Cannot find pod: "${word}" is no name of a pod`);
   return ({ namespace, cluster }) => {
     const usual = namespace.all ? cluster.defaultNamespace : namespace.name;

@@ -8,10 +8,10 @@ import { COMPLETION_SHELLS } from "./completion/completion_script.ts";
 import { durationParser } from "./duration.ts";
 import { examples } from "./examples.ts";
 import { addGlobalFlags } from "./global_flags.ts";
-import { placementWords } from "./placement/placement_words.ts";
-import { recommendWords } from "./recommend/recommend_words.ts";
-import { limitWishParser } from "./resize/limit_wish.ts";
-import { simulateWords } from "./simulate/simulate_words.ts";
+import { placementArguments } from "./placement/placement_arguments.ts";
+import { recommendArguments } from "./recommend/recommend_arguments.ts";
+import { limitRequestParser } from "./resize/limit_request.ts";
+import { simulateArguments } from "./simulate/simulate_arguments.ts";
 import { OUTPUT_FORMATS } from "./structured_output.ts";
 import { TOP_ORDERS } from "./top/top_view.ts";
 import { VERSION } from "./version.ts";
@@ -41,10 +41,10 @@ export function coallocCommand(handle: CommandHandler): Command {
     addGlobalFlags(command);
     root.addCommand(handled(command, handle));
   }
-  const recommend = addGlobalFlags(recommendWords(), { formats: [...OUTPUT_FORMATS, "patch"] });
+  const recommend = addGlobalFlags(recommendArguments(), { formats: [...OUTPUT_FORMATS, "patch"] });
   root.addCommand(handled(recommend, handle));
-  root.addCommand(handled(addGlobalFlags(placementWords()), handle));
-  root.addCommand(handled(simulateWords(), handle));
+  root.addCommand(handled(addGlobalFlags(placementArguments()), handle));
+  root.addCommand(handled(simulateArguments(), handle));
   root.addCommand(handled(completion(), handle));
   return root;
 }
@@ -159,7 +159,7 @@ function resize(): Command {
         "--cpu-limit <[container=]quantity>",
         "for instance 500m or app=1.5; may be repeated",
       )
-        .argParser(limitWishParser).makeOptionMandatory(),
+        .argParser(limitRequestParser).makeOptionMandatory(),
     )
     .option("--dry-run", "check, and change nothing")
     .addOption(

@@ -9,7 +9,7 @@ import { isBest, SCORE_MEASURES } from "../../simulation/report/score_measures.t
 import { paint, type TerminalLook } from "./paint.ts";
 
 /** Longer names of laws are cut. */
-const LAW_WIDTH = 20;
+const ALGORITHM_WIDTH = 20;
 const GAPS = [2, 1];
 
 interface Cell {
@@ -22,7 +22,7 @@ export function scoreTable(runs: readonly RunRecord[], look: TerminalLook = {}):
   const { columns = 80 } = look;
   if (runs.length === 0) return "";
   for (const gap of GAPS) {
-    const lines = lawPerLine(runs, { look, gap });
+    const lines = algorithmPerLine(runs, { look, gap });
     if (lines.width <= columns) return lines.text;
   }
   return measurePerLine(runs, look);
@@ -34,15 +34,15 @@ function cellsOf(runs: readonly RunRecord[]): Cell[][] {
   );
 }
 
-function lawPerLine(
+function algorithmPerLine(
   runs: readonly RunRecord[],
   { look, gap }: { readonly look: TerminalLook; readonly gap: number },
 ): { text: string; width: number } {
   const cells = cellsOf(runs).map((column) =>
     column.map(({ text, best }) => ({ text: text.replace(/ (?:\/|of) /, "/"), best }))
   );
-  const laws = ["law", "", ...runs.map((run) => shorten(run.law, LAW_WIDTH))];
-  const lawWidth = Math.max(...laws.map((law) => law.length));
+  const laws = ["law", "", ...runs.map((run) => shorten(run.law, ALGORITHM_WIDTH))];
+  const algorithmWidth = Math.max(...laws.map((law) => law.length));
   const widths = SCORE_MEASURES.map(({ head }, column) =>
     Math.max(...head.map((word) => word.length), ...(cells[column] ?? []).map(widthOf))
   );
@@ -51,15 +51,15 @@ function lawPerLine(
     const words = SCORE_MEASURES.map(({ head }, column) =>
       (head[line] ?? "").padStart(widths[column] ?? 0)
     );
-    return paint([(laws[line] ?? "").padEnd(lawWidth), ...words].join(space), "dim", look);
+    return paint([(laws[line] ?? "").padEnd(algorithmWidth), ...words].join(space), "dim", look);
   });
   const body = runs.map((_, row) => {
     const words = cells.map((column, index) =>
       aligned(column[row], { width: widths[index] ?? 0, look })
     );
-    return [(laws[row + 2] ?? "").padEnd(lawWidth), ...words].join(space);
+    return [(laws[row + 2] ?? "").padEnd(algorithmWidth), ...words].join(space);
   });
-  const width = lawWidth + widths.reduce((sum, one) => sum + one + gap, 0);
+  const width = algorithmWidth + widths.reduce((sum, one) => sum + one + gap, 0);
   return { text: [...heads, ...body].map(lineOf).join(""), width };
 }
 
@@ -68,7 +68,7 @@ function measurePerLine(runs: readonly RunRecord[], look: TerminalLook): string 
   const cells = cellsOf(runs);
   const names = SCORE_MEASURES.map(({ head }) => head.join(" "));
   const nameWidth = Math.max(...names.map((name) => name.length));
-  const laws = runs.map((run) => shorten(run.law, LAW_WIDTH));
+  const laws = runs.map((run) => shorten(run.law, ALGORITHM_WIDTH));
   const widths = laws.map((law, index) =>
     Math.max(law.length, ...cells.map((row) => widthOf(row[index])))
   );

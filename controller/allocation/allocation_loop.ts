@@ -20,7 +20,7 @@ import { copiesInSync } from "./watches/copies_in_sync.ts";
 import { createFairQueue } from "./pace/fair_queue.ts";
 import { createNodeWrites } from "./pace/node_writes.ts";
 import { createPendingDecreases } from "./pace/pending_decreases.ts";
-import { createEventGate } from "./news/event_gate.ts";
+import { createEventGate } from "./events/event_gate.ts";
 import { podKeyOf } from "./gather.ts";
 import { createNodeMemory } from "./watches/node_memory.ts";
 import type { EventSink } from "./ports.ts";

@@ -58,7 +58,7 @@ function appliedLimits(
 }
 
 /** What the status is made from, beside allocation and pod. */
-export interface StatusNews {
+export interface StatusInput {
   readonly decision: Decision;
   /** ISO 8601. */
   readonly wallTime: string;
@@ -69,7 +69,7 @@ export interface StatusNews {
 }
 
 /** A status as this version writes it: its word is one of the list. */
-export type ToldStatus = PodAllocationStatus & { readonly reason: EnforcementReason };
+export type KnownStatus = PodAllocationStatus & { readonly reason: EnforcementReason };
 
 /**
  * The status after a decision, or undefined when the present one says so already. `applied` values
@@ -78,8 +78,8 @@ export type ToldStatus = PodAllocationStatus & { readonly reason: EnforcementRea
 export function nextStatus(
   allocation: PodAllocation,
   pod: Pod,
-  { decision, wallTime, refused = false, attemptedAt }: StatusNews,
-): ToldStatus | undefined {
+  { decision, wallTime, refused = false, attemptedAt }: StatusInput,
+): KnownStatus | undefined {
   const present = allocation.status ?? {};
   const { reason } = decision;
   const message = decision.message?.slice(0, LONGEST_MESSAGE);

@@ -9,7 +9,11 @@ import type {
   HorizontalPodAutoscaler,
   VerticalPodAutoscaler,
 } from "../../shared/api/autoscalers.ts";
-import { type Namespace, type ResourceQuota, unreadableWords } from "../../shared/api/namespace.ts";
+import {
+  type Namespace,
+  type ResourceQuota,
+  unreadableMessages,
+} from "../../shared/api/namespace.ts";
 import type { Node } from "../../shared/api/node.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
@@ -63,8 +67,8 @@ export function gather(caches: Caches, podKey: string): Gathered | undefined {
     limitRange: cpuRangesOf(limitRanges),
     quotas,
     unreadable: [
-      ...unreadableWords("LimitRange", limitRanges),
-      ...unreadableWords("VerticalPodAutoscaler", verticalAutoscalers),
+      ...unreadableMessages("LimitRange", limitRanges),
+      ...unreadableMessages("VerticalPodAutoscaler", verticalAutoscalers),
     ],
     workload,
     autoscalers,

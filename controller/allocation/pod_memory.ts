@@ -59,7 +59,7 @@ export interface PodMemory {
   /** The same of words that it shares. */
   sharedWarned?: string;
   /** True from when it was told that the kernel does not enforce the limit until it does again. */
-  isQuotaOffTold?: boolean;
+  isQuotaOffReported?: boolean;
 }
 
 /** Notes that a patch was accepted: the kubelet is to confirm it. */

@@ -9,7 +9,7 @@ import type { ResizePatch } from "../../shared/actuation/resize_patch.ts";
 import type { MetricOutcome } from "../metrics_demand/demand_reading.ts";
 import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
 import type { EventReason } from "../../shared/api/reasons/event_reasons.ts";
-import type { ChangeReason } from "../../shared/api/reasons/reason_words.ts";
+import type { ChangeReason } from "../../shared/api/reasons/reasons.ts";
 import type { WorkloadKind } from "../../shared/api/workload.ts";
 import type { RefusalKind } from "../../shared/actuation/refusal.ts";
 import type { FairQueue } from "./pace/fair_queue.ts";

@@ -12,8 +12,8 @@ import { createBackoff } from "../../shared/control/backoff.ts";
 import { notLaterThan, type ReconcileResult } from "../../shared/control/reconcile_loop.ts";
 import { outOfSync } from "./caches.ts";
 import { nextStatus, phaseOf } from "./allocation_status.ts";
-import { bottleneckEvent } from "./news/bottleneck_event.ts";
-import { createBusyServer } from "./pace/busy_server.ts";
+import { bottleneckEvent } from "./events/bottleneck_event.ts";
+import { createAPIBackoff } from "./pace/api_backoff.ts";
 import { isConfirmed, needsConfirmation } from "./limits/confirmed_clearing.ts";
 import { enforce, type Enforcement } from "./limits/enforce.ts";
 import { gather, type Gathered } from "./gather.ts";
@@ -36,17 +36,17 @@ import {
   refusalLeftMs,
   resizePauses,
 } from "./pod_memory.ts";
-import { createPodNews } from "./news/pod_news.ts";
+import { createPodEvents } from "./events/pod_events.ts";
 import { newAllocation, publishBounds, type Published } from "./bounds/publish_bounds.ts";
 import type { ReconcilerParts } from "./reconciler_parts.ts";
 import { refusalKind, refusalReason } from "../../shared/actuation/refusal.ts";
-import { createResizeAudit } from "./news/resize_audit.ts";
+import { createResizeAudit } from "./events/resize_audit.ts";
 import { createRolloutMemory } from "./watches/rollout_memory.ts";
 import { isFinished, isLive, outOfScope } from "../../shared/actuation/scope.ts";
 import { settleOwnLimits, withOriginals } from "./limits/settle_own_limits.ts";
 import { staysRestored } from "./limits/stays_restored.ts";
-import { QUIET_HOLDS, statusEvent } from "./news/status_event.ts";
-import { outsideWarnings, switchWarnings } from "./news/switch_warnings.ts";
+import { QUIET_HOLDS, statusEvent } from "./events/status_event.ts";
+import { outsideWarnings, switchWarnings } from "./events/switch_warnings.ts";
 
 /** A pending change is written to the status only if it lasts this long, ms: most are done by then. */
 const PENDING_MS = 2000;
@@ -68,8 +68,8 @@ export function createReconciler(
   const { caches, store, clock, config, quotaRooms, observer = {} } = parts;
   const lookAgain = createLookAgain(parts.random);
   const conflicts = createBackoff(CONFLICT_MS);
-  const busy = createBusyServer(parts);
-  const news = createPodNews(parts);
+  const busy = createAPIBackoff(parts);
+  const news = createPodEvents(parts);
   const definition = createOldDefinition(parts);
   const audit = createResizeAudit(parts);
   const rolloutStillSince = createRolloutMemory();
@@ -102,7 +102,7 @@ export function createReconciler(
     });
     const settled = { ...gathered, allocation: withOriginals(allocation, own) };
     const known = { ...settled, memory, current, own, quota: quotaRooms.of(gathered) };
-    news.tellOthers(known);
+    news.reportOthers(known);
     let untilMs: number | undefined;
     // Nobody reads the bounds of a silent agent's pods, and nothing may keep their own limits back.
     if (takesPart && own.known && !parts.isSilent(pod.nodeName)) {
@@ -118,7 +118,7 @@ export function createReconciler(
       if (published instanceof ApiError) return await boundsRefused(known, published);
       memory.publishedRevision = published.revision ?? memory.publishedRevision;
       news.warn(known, [...switchWarnings(known), ...published.warnings]);
-      news.tellBounds(known, published.news);
+      news.reportBounds(known, published.news);
       ({ untilMs } = published);
       if (published.written || forcesRevision) return onTime(lookAgain(), untilMs);
     } else if (

@@ -13,10 +13,10 @@ import { createOldDefinition } from "./bounds/old_definition.ts";
 import { BURST_FACTOR, MAX_CPU, PRIORITY_MULTIPLIER } from "./bounds/overrides.ts";
 import { STARTUP_BOOST, startupBoost } from "./bid_rules/startup_boost.ts";
 import type { Caches } from "./caches.ts";
-import { bottleneckEvent } from "./news/bottleneck_event.ts";
-import { createEventGate } from "./news/event_gate.ts";
-import { switchWarnings } from "./news/switch_warnings.ts";
-import { warningText } from "./news/word_warning.ts";
+import { bottleneckEvent } from "./events/bottleneck_event.ts";
+import { createEventGate } from "./events/event_gate.ts";
+import { switchWarnings } from "./events/switch_warnings.ts";
+import { warningText } from "./events/annotation_warning.ts";
 import { copiesInSync, VPA_WAIT_MS } from "./watches/copies_in_sync.ts";
 
 type Texts = Readonly<Record<string, string>>;

@@ -22,13 +22,13 @@ const AGAIN_MS = 600_000;
 export function createMetricReports(
   { log, clock }: { readonly log: Log; readonly clock: Clock },
 ): MetricReports {
-  const toldAt = new Map<string, number>();
+  const reportedAt = new Map<string, number>();
   let silent: string | undefined;
 
   function isNews(matter: string): boolean {
     const now = clock.monotonic();
-    if (now - (toldAt.get(matter) ?? -Infinity) < AGAIN_MS) return false;
-    toldAt.set(matter, now);
+    if (now - (reportedAt.get(matter) ?? -Infinity) < AGAIN_MS) return false;
+    reportedAt.set(matter, now);
     return true;
   }
 
@@ -44,7 +44,7 @@ export function createMetricReports(
       }
       if (silent === server) {
         silent = undefined;
-        toldAt.delete(`unreachable ${server}`);
+        reportedAt.delete(`unreachable ${server}`);
         log.info("Prometheus answers", { server });
       }
       if (outcome === "value" || !isNews(`${outcome} ${name}`)) return;

@@ -12,7 +12,7 @@ import {
   boundReasonSchema,
   enforcementReasonSchema,
   marketReasonSchema,
-} from "./reasons/reason_words.ts";
+} from "./reasons/reasons.ts";
 
 /** API group and version of allocations. */
 export const ALLOCATION_GROUP_VERSION = "allocation.mbcas.io/v1alpha1";

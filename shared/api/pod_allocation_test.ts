@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { sampleAllocation, sampleDesired, samplePod } from "../../tests/contract/sample_objects.ts";
 import { podAllocationSchema, storedAllocationSchema } from "./pod_allocation.ts";
-import { knownMarketReason } from "./reasons/reason_words.ts";
+import { knownMarketReason } from "./reasons/reasons.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });

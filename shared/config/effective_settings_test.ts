@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
 import { effectiveFields, effectiveSettings, type SettingSources } from "./effective_settings.ts";
 import { serverURLKind } from "./server_url_kind.ts";
-import { choiceKind, numberKind, optionalKind, switchKind, wordsKind } from "./setting_kinds.ts";
+import { choiceKind, numberKind, optionalKind, switchKind, termsKind } from "./setting_kinds.ts";
 
 /** The YAML parser looks at two variables for its own debugging. */
 const PURE = { env: ["LOG_TOKENS", "LOG_STREAM"] };
@@ -30,7 +30,7 @@ const TABLE = {
     key: "market.excludedNamespaces",
     default: "kube-system",
     description: "Namespaces that are left alone.",
-    kind: wordsKind("names of namespaces", /^[a-z0-9-]+$/),
+    kind: termsKind("names of namespaces", /^[a-z0-9-]+$/),
   },
   level: {
     key: "log.level",

@@ -90,7 +90,7 @@ export function textKind(expects: string): SettingKind<string> {
 }
 
 /** Words separated by commas, in the file also a list; none when the text is empty. */
-export function wordsKind(expects: string, pattern: RegExp): SettingKind<readonly string[]> {
+export function termsKind(expects: string, pattern: RegExp): SettingKind<readonly string[]> {
   return {
     expects,
     parse(text) {

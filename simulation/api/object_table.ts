@@ -13,7 +13,7 @@ import { frozenCopy } from "./frozen_copy.ts";
 import type { StoredKind } from "./stored_kind.ts";
 
 /** What all tables of a store share. */
-export interface TableSeat {
+export interface TableEntry {
   /** Counts one write and returns the new version. */
   nextVersion(): number;
   newUID(): string;
@@ -57,7 +57,7 @@ interface ServerMetadata {
 // deno-lint-ignore house/function-length
 export function createObjectTable<T extends ApiObject>(
   kind: StoredKind<T>,
-  seat: TableSeat,
+  seat: TableEntry,
 ): ObjectTable<T> {
   const objects = new Map<string, T>();
   const log = createEventLog<T>(seat.historyLimit);

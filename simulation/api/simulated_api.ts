@@ -119,7 +119,7 @@ export function createSimulatedAPI(options: SimulatedAPIOptions): SimulatedAPI {
     gate,
     clock,
     streams: {
-      onNews(wake) {
+      onEvent(wake) {
         listeners.add(wake);
         return () => void listeners.delete(wake);
       },

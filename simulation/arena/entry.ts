@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { allRivals, rivalLaws } from "../rivals/all_rivals.ts";
+import { allRivals, rivalAlgorithms } from "../rivals/all_rivals.ts";
 
 /** A law with a setting, as in tables. */
 export interface Entry {
@@ -28,8 +28,8 @@ export const ALONE: Entry = { law: "alone", setting: "victims, no ceiling" };
 export const ORACLE: Entry = { law: "oracle", setting: "knows the future" };
 
 /** Names that `--laws` takes. */
-export function lawNames(): string[] {
-  return [...rivalLaws(), OURS.law, ORACLE.law];
+export function algorithmNames(): string[] {
+  return [...rivalAlgorithms(), OURS.law, ORACLE.law];
 }
 
 /** The rivals among the laws so named, setting by setting. */

@@ -14,7 +14,7 @@ import {
   OURS_TIGHT,
   UNLIMITED,
 } from "./entry.ts";
-import { bestPerLaw, type Figures, type LawOutcome } from "./law_outcome.ts";
+import { type AlgorithmOutcome, bestPerAlgorithm, type Figures } from "./algorithm_outcome.ts";
 import type { StageResult } from "./stage_result.ts";
 
 /** One goal. Measures are in the unit that `measure` names. */
@@ -181,7 +181,7 @@ function beyondCapacityGoal(stages: readonly StageResult[]): Goal | undefined {
 function coresGoal({ name, outcomes }: StageResult): Goal | undefined {
   const ours = outcomes.find((one) => isSameEntry(one, OURS_TIGHT));
   if (ours === undefined) return undefined;
-  const holding = bestPerLaw(outcomes.filter(isRival)).filter(({ sloHeld }) => sloHeld);
+  const holding = bestPerAlgorithm(outcomes.filter(isRival)).filter(({ sloHeld }) => sloHeld);
   const rivals = holding.map(({ law, setting, median }) => ({
     law,
     setting,
@@ -217,8 +217,8 @@ function throttledGoal({ name, outcomes }: StageResult): Goal | undefined {
   }, []);
 }
 
-function movingRivals(outcomes: readonly LawOutcome[]): LawOutcome[] {
-  return bestPerLaw(outcomes.filter((one) => isRival(one) && one.law !== FIXED));
+function movingRivals(outcomes: readonly AlgorithmOutcome[]): AlgorithmOutcome[] {
+  return bestPerAlgorithm(outcomes.filter((one) => isRival(one) && one.law !== FIXED));
 }
 
 function judged(

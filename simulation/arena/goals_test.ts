@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { outcome, scores, stageResult } from "../../tests/fixtures/arena_outcomes.ts";
 import { ALONE, EQUAL_CORES, ORACLE, OURS, OURS_TIGHT, UNLIMITED } from "./entry.ts";
 import { checkGoals, type Goal } from "./goals.ts";
-import { type LawOutcome, spreadOf } from "./law_outcome.ts";
+import { type AlgorithmOutcome, spreadOf } from "./algorithm_outcome.ts";
 
 function find(goals: readonly Goal[], measure: RegExp): Goal {
   const goal = goals.find((one) => measure.test(one.measure));
@@ -107,7 +107,7 @@ Deno.test({
   permissions: "none",
   fn() {
     const [none, some] = [scores({ overCapacityS: 0 }), scores({ overCapacityS: 3 })];
-    const beyond = (some: Partial<LawOutcome>) =>
+    const beyond = (some: Partial<AlgorithmOutcome>) =>
       find(checkGoals([stageResult([{ ...outcome(OURS_TIGHT), ...some }])]), /beyond capacity/);
     const bad = spreadOf([none, none, some]);
     assert.equal(bad.median.overCapacityS, 0);
@@ -122,7 +122,7 @@ Deno.test({
   permissions: "none",
   fn() {
     const unlimited = outcome({ ...UNLIMITED, p99Ms: 50 });
-    const of = (p99Ms: number, ...more: LawOutcome[]) =>
+    const of = (p99Ms: number, ...more: AlgorithmOutcome[]) =>
       find(
         checkGoals([
           stageResult([outcome({ ...OURS, p99Ms, victimsP99Ms: p99Ms }), unlimited, ...more]),

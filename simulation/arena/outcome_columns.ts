@@ -4,7 +4,7 @@
  * @module
  */
 import { formatFigure, NO_FIGURE } from "../report/figure.ts";
-import type { Figures, LawOutcome } from "./law_outcome.ts";
+import type { AlgorithmOutcome, Figures } from "./algorithm_outcome.ts";
 import type { StageResult } from "./stage_result.ts";
 
 /** A figure of every law. */
@@ -48,7 +48,7 @@ const SHARED: readonly (keyof Figures)[] = ["jain", "envy"];
 
 /** Those that tell laws apart: scenes without bursts, for instance, have no reaction. */
 export function outcomeColumns(
-  outcomes: readonly LawOutcome[],
+  outcomes: readonly AlgorithmOutcome[],
   { kind, all = false }: Pick<StageResult, "kind"> & {
     /** The minor ones too. @default {false} */
     readonly all?: boolean;

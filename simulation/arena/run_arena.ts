@@ -18,7 +18,7 @@ import {
   rivalEntries,
   UNLIMITED,
 } from "./entry.ts";
-import { bestPerLaw, type LawOutcome, lawOutcome } from "./law_outcome.ts";
+import { type AlgorithmOutcome, algorithmOutcome, bestPerAlgorithm } from "./algorithm_outcome.ts";
 import type { ContestPlayer } from "./play_contests.ts";
 import { hasVictims, type Stage } from "./stage.ts";
 import type { StageResult } from "./stage_result.ts";
@@ -179,12 +179,12 @@ function stageResult(
     ...[OURS, OURS_TIGHT, EQUAL_CORES, ORACLE, UNLIMITED, ALONE],
   ]
     .filter((entry) => isYardstick(entry) || laws.includes(isOurs(entry) ? OURS.law : entry.law))
-    .flatMap((entry): LawOutcome[] => {
+    .flatMap((entry): AlgorithmOutcome[] => {
       const runs = scoresOf(entry);
       if (runs.length === 0) return [];
-      return [lawOutcome(entry, { runs, sloMs })];
+      return [algorithmOutcome(entry, { runs, sloMs })];
     });
-  const best = bestPerLaw(outcomes);
+  const best = bestPerAlgorithm(outcomes);
   return {
     kind: stage.kind,
     name: stage.name,
@@ -207,6 +207,6 @@ function costOfContest({ stages }: ArenaPlan, { stage, entries }: Contest): numb
 
 function costOf({ kind, minutes }: Stage, { law }: Entry): number {
   const perMinute = kind === "shared node" || kind === "services" ? COST_OF_SHARED_NODE : 1;
-  const ofLaw = isOurs({ law }) ? COST_OF_OURS : law === ORACLE.law ? COST_OF_ORACLE : 1;
-  return minutes * perMinute * ofLaw;
+  const ofAlgorithm = isOurs({ law }) ? COST_OF_OURS : law === ORACLE.law ? COST_OF_ORACLE : 1;
+  return minutes * perMinute * ofAlgorithm;
 }

@@ -64,8 +64,8 @@ export function cutFinder(
 ): (levels: Uint16Array, segmentation: Segmentation) => Findings {
   const { grid } = options;
   const doneMs = new Float64Array(log.atMs.length);
-  const heldBack = new Uint8Array(grid.periods);
-  const replay: Replay = { log, options, doneMs, heldBack };
+  const throttled = new Uint8Array(grid.periods);
+  const replay: Replay = { log, options, doneMs, throttled };
   let before: Uint16Array | undefined;
 
   return (levels, { starts, stride }) => {
@@ -104,7 +104,7 @@ interface Replay {
   readonly log: RequestLog;
   readonly options: ReplayOptions;
   readonly doneMs: Float64Array;
-  readonly heldBack: Uint8Array;
+  readonly throttled: Uint8Array;
 }
 
 /** Steps [from, to). */
@@ -126,7 +126,7 @@ function changedStretches(before: Uint16Array, levels: Uint16Array): Stretch[] {
 
 /** Windows in which requests were late; those that share their start are one. */
 function lateWindows(
-  { log, options, doneMs, heldBack }: Replay,
+  { log, options, doneMs, throttled }: Replay,
   levels: Uint16Array,
   { from, to }: Stretch,
 ): LateWindow[] {
@@ -137,10 +137,10 @@ function lateWindows(
   const first = firstRequestAt(log, startMs[fromPeriod] as number);
   const end = firstRequestAt(log, untilMs);
   doneMs.fill(Infinity, first, end);
-  heldBack.fill(0, fromPeriod, periodAt(grid, untilMs) + 1);
+  throttled.fill(0, fromPeriod, periodAt(grid, untilMs) + 1);
   const quotaOf = (period: number): number =>
     (levels[stepOf[period] as number] as number) * LEVEL_MS;
-  serve(log, { threads, cores, grid, quotaOf, fromPeriod, untilMs }, { doneMs, heldBack });
+  serve(log, { threads, cores, grid, quotaOf, fromPeriod, untilMs }, { doneMs, throttled });
 
   const windows = new Map<number, LateWindow>();
   for (let index = first; index < end; index++) {
@@ -148,7 +148,7 @@ function lateWindows(
     if (latest > untilMs || !((doneMs[index] as number) > latest + LATE_SLACK_MS)) continue;
     let start = periodAt(grid, log.atMs[index] as number);
     const earliest = Math.max(fromPeriod, start - LONGEST_STREAK);
-    while (start > earliest && heldBack[start - 1] === 1) start--;
+    while (start > earliest && throttled[start - 1] === 1) start--;
     // A queue that lasts is looked at piece by piece.
     if (start === earliest) start -= start % LONGEST_STREAK;
     const known = windows.get(start);

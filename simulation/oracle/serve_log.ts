@@ -41,7 +41,7 @@ export interface ServeTrace {
   /** CPU used in each period, ms. */
   readonly usedMs?: Float64Array;
   /** 1 where a period ended with requests that its quota did not reach. */
-  readonly heldBack?: Uint8Array;
+  readonly throttled?: Uint8Array;
   /** Latest that each request may be done, ms; serving ends at the first that is later. */
   readonly stopAfterMs?: Float64Array;
 }
@@ -75,7 +75,7 @@ export function firstRequestAt({ atMs }: RequestLog, ms: number): number {
 export function serveLog(
   log: RequestLog,
   options: ServeOptions,
-  { doneMs, usedMs, heldBack, stopAfterMs }: ServeTrace,
+  { doneMs, usedMs, throttled, stopAfterMs }: ServeTrace,
 ): boolean {
   const { atMs, costMs } = log;
   const { threads, cores, grid, quotaOf, fromPeriod = 0, untilMs = Infinity } = options;
@@ -107,7 +107,7 @@ export function serveLog(
   const closePeriod = (): void => {
     if (period >= periods) return;
     if (usedMs !== undefined) usedMs[period] = quota - left;
-    if (heldBack !== undefined) heldBack[period] = left <= EPSILON && busy > 0 ? 1 : 0;
+    if (throttled !== undefined) throttled[period] = left <= EPSILON && busy > 0 ? 1 : 0;
   };
 
   for (;;) {

@@ -96,7 +96,7 @@ pure(
         run.observe({
           atMs: index * MINUTE_MS,
           usage: 1000,
-          ...(index < held ? { heldBack: true } : {}),
+          ...(index < held ? { throttled: true } : {}),
         });
       }
       return run.recommend(100 * MINUTE_MS)?.value;

@@ -98,7 +98,7 @@ export function replayRule(
         atMs: at,
         usage,
         ...(inForce === undefined ? {} : { inForce }),
-        ...(used > limit ? { heldBack: true } : {}),
+        ...(used > limit ? { throttled: true } : {}),
       });
       if (used <= limit) killedAt = undefined;
       if (history.resource !== "memory" || used <= limit || inForce === undefined) continue;

@@ -14,7 +14,7 @@ export interface UsageSample {
   /** The request at that time; absent before the first. */
   readonly inForce?: number;
   /** More was wanted than the limit let through. */
-  readonly heldBack?: true;
+  readonly throttled?: true;
 }
 
 /** A container went over its memory limit. */

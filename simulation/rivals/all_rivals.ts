@@ -36,7 +36,7 @@ export function allRivals(): Rival[] {
 }
 
 /** Names of the laws, in the order of {@linkcode allRivals}. */
-export function rivalLaws(): string[] {
+export function rivalAlgorithms(): string[] {
   return [...new Set(allRivals().map(({ law }) => law))];
 }
 
@@ -46,7 +46,7 @@ export function rivalLaws(): string[] {
  */
 export function rivalsNamed(names: Iterable<string>): Rival[] {
   const wanted = new Set(names);
-  const known = rivalLaws();
+  const known = rivalAlgorithms();
   const unknown = [...wanted].filter((name) => !known.includes(name));
   if (unknown.length > 0) {
     const list = unknown.map((name) => `"${name}"`).join(", ");

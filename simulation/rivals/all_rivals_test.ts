@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { firstReadings } from "../../tests/fixtures/fed_rival.ts";
-import { allRivals, rivalLaws, rivalsNamed } from "./all_rivals.ts";
+import { allRivals, rivalAlgorithms, rivalsNamed } from "./all_rivals.ts";
 import type { Rival, RivalNode, RivalPod, RivalRun } from "./rival.ts";
 import { cases } from "../../tests/fixtures/cases.ts";
 
@@ -35,13 +35,13 @@ pure("rivalsNamed() has all settings of the laws, in the order of the sweep", ()
   const laws = rivalsNamed(["mbcas", "koordinator", "mbcas"]).map(({ law }) => law);
   assert.deepEqual(laws, ["koordinator", "koordinator", "mbcas"]);
   assert.deepEqual(rivalsNamed([]), []);
-  assert.equal(rivalsNamed(rivalLaws()).length, allRivals().length);
+  assert.equal(rivalsNamed(rivalAlgorithms()).length, allRivals().length);
 });
 
 pure("rivalsNamed() says which names it does not know, and which it does", () => {
   assert.throws(() => rivalsNamed(["hpa", "keda", "captian"]), {
     name: "RangeError",
-    message: new RegExp(`"keda", "captian",.* ${rivalLaws().join(", ")}$`),
+    message: new RegExp(`"keda", "captian",.* ${rivalAlgorithms().join(", ")}$`),
   });
 });
 
@@ -70,7 +70,7 @@ const anyShare = fc.oneof(
 );
 const anyStep = fc.record({
   used: anyShare,
-  heldBack: anyShare,
+  throttledShare: anyShare,
   throttled: anyShare,
   moved: anyShare,
 });
@@ -96,12 +96,12 @@ function* play(
   for (const [index, step] of steps.entries()) {
     readings = readings.map((before, at) => {
       const { floor, ceiling } = pods[at] as RivalPod;
-      const { used, heldBack, throttled, moved } = step[at] as Step;
+      const { used, throttledShare, throttled, moved } = step[at] as Step;
       const periods = Math.round(moved * rival.lookMs / 100);
       const wanted = wishes[at] ?? before.limit;
       return {
         usageMs: before.usageMs + used * before.limit / 1000 * rival.lookMs,
-        throttledMs: before.throttledMs + heldBack * 8 * rival.lookMs,
+        throttledMs: before.throttledMs + throttledShare * 8 * rival.lookMs,
         periods: before.periods + periods,
         throttledPeriods: before.throttledPeriods + Math.round(throttled * periods),
         limit: Math.ceil(Math.max(floor, Math.min(wanted, ceiling)) / 10) * 10,

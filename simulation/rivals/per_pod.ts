@@ -13,13 +13,13 @@ import type { Rival, RivalNode, RivalPod } from "./rival.ts";
 export type PodRule = (interval: PodInterval) => number | undefined;
 
 /** A law in which no pod's limit depends on another pod's. */
-export interface PerPodLaw extends Pick<Rival, "law" | "setting" | "lookMs"> {
+export interface PerPodAlgorithm extends Pick<Rival, "law" | "setting" | "lookMs"> {
   /** A new rule, which remembers nothing, for one pod. */
   createRule(pod: RivalPod, node: RivalNode): PodRule;
 }
 
 /** The law for all pods of a node, each with a rule of its own. */
-export function perPod({ law, setting, lookMs, createRule }: PerPodLaw): Rival {
+export function perPod({ law, setting, lookMs, createRule }: PerPodAlgorithm): Rival {
   return {
     law,
     setting,

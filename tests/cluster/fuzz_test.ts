@@ -14,7 +14,7 @@ import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { parseCPU } from "../../shared/quantity.ts";
-import { badWords, textsAt, WORD, type Word } from "../fixtures/own_words.ts";
+import { badValues, textsAt, WORD, type Word } from "../fixtures/own_words.ts";
 import { WRITTEN } from "../fixtures/written_allocations.ts";
 import { appliedAllocation, SETTLED } from "./scene/agreement.ts";
 import { type LoadContainer, loadPod } from "./scene/load_pod.ts";
@@ -53,19 +53,19 @@ function isStorable({ place, text }: Word): boolean {
 }
 
 /** Words that say nothing where they stand. */
-function badWordsOf(places: readonly Word["place"][], { seed, count }: {
+function badValuesOf(places: readonly Word["place"][], { seed, count }: {
   readonly seed: number;
   readonly count: number;
 }): Word[] {
   const fitting = WORD.filter((word) =>
-    places.includes(word.place) && isStorable(word) && badWords([word]).length === 1 &&
+    places.includes(word.place) && isStorable(word) && badValues([word]).length === 1 &&
     new TextEncoder().encode(word.text).length < LONGEST_TEXT
   );
   return fc.sample(fitting, { seed, numRuns: count });
 }
 
 /** Writes the word on the pod or the namespace. */
-async function writeWord({ connection }: RealNode, path: string, word: Word): Promise<void> {
+async function writeValue({ connection }: RealNode, path: string, word: Word): Promise<void> {
   const texts = textsAt([word], word.place);
   const metadata = word.place.endsWith("label") ? { labels: texts } : { annotations: texts };
   await connection.request({
@@ -88,7 +88,7 @@ async function warningsOf({ connection }: RealNode, pod: Pod): Promise<readonly 
 }
 
 /** Waits for the pod's one warning, and fails unless it names the word's key and value. */
-async function assertTold(node: RealNode, pod: Pod, { key, text }: Word): Promise<void> {
+async function assertReported(node: RealNode, pod: Pod, { key, text }: Word): Promise<void> {
   const warnings = await until(`warning on ${pod.metadata.name}`, async () => {
     const found = await warningsOf(node, pod);
     return found.length > 0 ? found : undefined;
@@ -136,10 +136,10 @@ Deno.test("odd words on pods and namespaces change no limit, and each is told on
   for (const pod of [plain, ...pods]) await appliedAllocation(node, pod);
   const usual = await boundsOf(node, plain);
 
-  const words = badWordsOf(["pod label", "pod annotation"], { seed, count: PODS });
+  const words = badValuesOf(["pod label", "pod annotation"], { seed, count: PODS });
   await Promise.all(
     pods.map((pod, index) =>
-      writeWord(
+      writeValue(
         node,
         `/api/v1/namespaces/${namespace.name}/pods/${pod.metadata.name}`,
         words[index]!,
@@ -147,7 +147,7 @@ Deno.test("odd words on pods and namespaces change no limit, and each is told on
     ),
   );
   for (const [index, pod] of pods.entries()) {
-    await assertTold(node, pod, words[index]!);
+    await assertReported(node, pod, words[index]!);
     assert.deepEqual(await boundsOf(node, pod), usual);
     const now = await node.pod(pod.metadata);
     assert.deepEqual(now?.containers[0]?.limitCPU, OWN);
@@ -159,13 +159,13 @@ Deno.test("odd words on pods and namespaces change no limit, and each is told on
   await using other = await scratchNamespace(node.connection);
   const free = await run("free", other);
   await appliedAllocation(node, free);
-  const theirs = badWordsOf(["namespace", "namespace label"], { seed, count: NAMESPACES });
+  const theirs = badValuesOf(["namespace", "namespace label"], { seed, count: NAMESPACES });
   await Promise.all(theirs.map(async (word) => {
     await using odd = await scratchNamespace(node.connection);
-    await writeWord(node, `/api/v1/namespaces/${odd.name}`, word);
+    await writeValue(node, `/api/v1/namespaces/${odd.name}`, word);
     const pod = await run("tenant", odd);
     await appliedAllocation(node, pod);
-    await assertTold(node, pod, word);
+    await assertReported(node, pod, word);
     assert.deepEqual(await boundsOf(node, pod), await boundsOf(node, free));
   }));
   await assertServed(node, other);

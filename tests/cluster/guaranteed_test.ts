@@ -10,7 +10,7 @@ import { parseCPU } from "../../shared/quantity.ts";
 import { coalloc } from "./scene/coalloc.ts";
 import { SETTLED } from "./scene/agreement.ts";
 import { assertRestores } from "./scene/assert_restores.ts";
-import { assertTold } from "./scene/assert_told.ts";
+import { assertReported } from "./scene/assert_reported.ts";
 import { loadPod } from "./scene/load_pod.ts";
 import { enforcedLimits, podDirectories, weighedRequests } from "./scene/node_cgroups.ts";
 import { restoresFor } from "./scene/product_metrics.ts";
@@ -180,7 +180,7 @@ testsAtOnce({
       await assertUntouched(node, still);
       await assertLeftAlone(node, bare);
       for (const name of [still, bare]) {
-        await assertTold(node, name, { outside: "NotBurstable", restored: false });
+        await assertReported(node, name, { outside: "NotBurstable", restored: false });
       }
       const now = await node.pod(web);
       assert.deepEqual([now?.metadata.uid, now?.containers[0]?.containerID], [
@@ -202,7 +202,7 @@ testsAtOnce({
       }
       assert.equal(await node.allocation(web.namespace, born?.metadata.uid ?? ""), undefined);
       await assertRestores(node, "NotBurstable", { before: restoresBefore, count: 1 });
-      await assertTold(node, web, { outside: "NotBurstable" });
+      await assertReported(node, web, { outside: "NotBurstable" });
       assert.equal(await restartsOf(node, web), 0);
       await assertUntouched(node, still);
       assert.deepEqual(await eventsOf(node, namespace.name, "CPULimitFailed"), []);
@@ -234,7 +234,7 @@ testsAtOnce({
       assert.ok((await valuesOf(node, web)).spec <= OWN + 120);
     }
     assert.deepEqual(await eventsOf(node, namespace.name, "CPULimitFailed"), []);
-    await assertTold(node, web, { bound: "QuotaExceeded" });
+    await assertReported(node, web, { bound: "QuotaExceeded" });
   },
 });
 
@@ -254,7 +254,7 @@ Deno.test("a Guaranteed pod is raised no further than the other requests on its 
     rules.find(({ reason }) => reason === "NodeCapacity")?.message ?? "",
     new RegExp(`\\bload\\b.*\\b${most}m\\b`),
   );
-  await assertTold(node, web, { bound: "NodeCapacity" });
+  await assertReported(node, web, { bound: "NodeCapacity" });
   for (let i = 0; i < 50; i++) {
     await pause(100);
     assert.equal((await valuesOf(node, web)).spec, most);

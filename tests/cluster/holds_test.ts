@@ -10,7 +10,7 @@ import assert from "node:assert/strict";
 import type { BoundReason } from "../../shared/api/reasons/bound_reasons.ts";
 import { createKubectl } from "./kubectl.ts";
 import { SETTLED } from "./scene/agreement.ts";
-import { assertTold, assertUntold } from "./scene/assert_told.ts";
+import { assertReported, assertUnreported } from "./scene/assert_reported.ts";
 import { crowd } from "./scene/crowd.ts";
 import { deploymentPods } from "./scene/deployment_pods.ts";
 import { eventTexts } from "./scene/event_texts.ts";
@@ -107,7 +107,7 @@ async function assertHeld(
   const bounds = await boundBy(node, name, told.bound);
   assert.equal(bounds.held, "lower");
   assert.equal(bounds.floor, 100);
-  await Promise.all([assertStays(node, name), assertTold(node, name, told)]);
+  await Promise.all([assertStays(node, name), assertReported(node, name, told)]);
 }
 
 /**
@@ -142,7 +142,7 @@ testsAtOnce({
     await exec(name, "touch", READY_FILE);
     await whenQuota(node, name, (quota) => quota < OWN);
     assert.equal((await boundsOf(node, name))?.reason, "BurstFactor");
-    await assertUntold(node, name, "PodNotReady");
+    await assertUnreported(node, name, "PodNotReady");
   },
   "a pod of which a container restarted is not lowered": async () => {
     using node = await openRealNode();
@@ -182,6 +182,6 @@ testsAtOnce({
       await kubectl.must(["rollout", "pause", "-n", namespace, "deployment/rolling"]);
       await whenQuota(node, old, (quota) => quota < OWN);
       assert.equal((await boundsOf(node, old))?.reason, "BurstFactor");
-      await assertUntold(node, old, "RolloutInProgress");
+      await assertUnreported(node, old, "RolloutInProgress");
     },
 });

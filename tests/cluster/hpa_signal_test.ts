@@ -88,7 +88,7 @@ interface Wish {
   readonly use: number | undefined;
 }
 
-async function wishOf({ connection }: RealNode, name: string): Promise<Wish> {
+async function requestOf({ connection }: RealNode, name: string): Promise<Wish> {
   const { status } = objectOf(await connection.request({ path: `${HPAS(shared.name)}/${name}` }));
   const { desiredReplicas, currentMetrics } = objectOf(status);
   const [metric] = listOf(currentMetrics);
@@ -116,7 +116,7 @@ Deno.test("an HPA scales pods of the market as it scales others, and not those w
   await until("HPAs that have seen the load", async () => {
     capped = Math.max(capped, await quotaOf(node, deaf));
     const seen = await Promise.all(
-      NAMES.map(async (name) => [name, await wishOf(node, name)] as const),
+      NAMES.map(async (name) => [name, await requestOf(node, name)] as const),
     );
     for (const [name, { replicas }] of seen) most[name] = Math.max(most[name] ?? 0, replicas);
     const wishes = Object.fromEntries(seen);

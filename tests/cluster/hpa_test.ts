@@ -48,7 +48,7 @@ interface Scaled extends Pick<LoadPod, "annotations"> {
   /** Of the Deployment itself. */
   readonly words?: Words;
   /** Of the HPA. */
-  readonly hpaWords?: Words;
+  readonly hpaValues?: Words;
 }
 
 /** Wanted use in percent of the request. */
@@ -77,7 +77,7 @@ const DEPLOYMENTS: Readonly<Record<string, Scaled>> = {
   valued: { container: IDLE, metric: OF_VALUE },
   apart: { container: IDLE, metric: percent(250), words: OFF },
   silent: { container: IDLE, metric: percent(250), annotations: OFF },
-  mute: { container: IDLE, metric: percent(250), hpaWords: OFF },
+  mute: { container: IDLE, metric: percent(250), hpaValues: OFF },
   capped: { container: IDLE, metric: percent(500), annotations: { "mbcas.io/max-cpu": `${OWN}m` } },
   beating: { container: BEATING, metric: percent(50), later: true },
   loose: { container: BEATING, metric: percent(50), words: OFF, later: true },
@@ -85,10 +85,10 @@ const DEPLOYMENTS: Readonly<Record<string, Scaled>> = {
 
 function autoscaler(
   name: string,
-  { metric, hpaWords = {} }: Pick<Scaled, "metric" | "hpaWords">,
+  { metric, hpaValues = {} }: Pick<Scaled, "metric" | "hpaValues">,
 ): Record<string, unknown> {
   return {
-    metadata: { name, annotations: hpaWords },
+    metadata: { name, annotations: hpaValues },
     spec: {
       scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name },
       minReplicas: 1,

@@ -8,7 +8,7 @@
 import assert from "node:assert/strict";
 import type { BoundReason } from "../../shared/api/reasons/bound_reasons.ts";
 import { createKubectl } from "./kubectl.ts";
-import { assertTold, assertUntold } from "./scene/assert_told.ts";
+import { assertReported, assertUnreported } from "./scene/assert_reported.ts";
 import { nodeFigures } from "./scene/ballast.ts";
 import { isHarness } from "./scene/harness_access.ts";
 import { boundBy, boundsOf, quotaOf, whenQuota } from "./scene/limits.ts";
@@ -65,7 +65,7 @@ Deno.test({
 /** Fails unless the pod is held on both sides for this reason, tells so, and its own limit stays. */
 async function assertHeld(node: RealNode, web: PodName, bound: BoundReason): Promise<void> {
   assert.equal((await boundBy(node, web, bound)).held, "both");
-  await Promise.all([assertStays(node, web), assertTold(node, web, { bound })]);
+  await Promise.all([assertStays(node, web), assertReported(node, web, { bound })]);
 }
 
 /** Fails unless the pod keeps its own limit for eight seconds, and is held all the while. */
@@ -92,7 +92,7 @@ Deno.test({
       await assertHeld(node, web, "NodeNotReady");
     }
     await whenQuota(node, web, (quota) => quota > WAITING_OWN);
-    await assertUntold(node, web, "NodeNotReady");
+    await assertUnreported(node, web, "NodeNotReady");
   },
 });
 
@@ -121,7 +121,7 @@ Deno.test("limits are raised and not lowered on a node that was just cordoned", 
   try {
     await takeIn(node, namespace.name);
     assert.equal((await boundBy(node, web, "NodeCordoned")).held, "lower");
-    await assertTold(node, web, { bound: "NodeCordoned" });
+    await assertReported(node, web, { bound: "NodeCordoned" });
     await whenQuota(node, web, (quota) => quota > WAITING_OWN);
   } finally {
     await kubectl.must(["uncordon", nodeName]);

@@ -6,7 +6,7 @@
  */
 import assert from "node:assert/strict";
 import { assertRestores } from "./scene/assert_restores.ts";
-import { assertTold, assertUntold } from "./scene/assert_told.ts";
+import { assertReported, assertUnreported } from "./scene/assert_reported.ts";
 import { boundsOf, quotaOf, thePod, whenQuota } from "./scene/limits.ts";
 import { type LoadContainer, loadPod } from "./scene/load_pod.ts";
 import { restoresFor } from "./scene/product_metrics.ts";
@@ -110,9 +110,9 @@ Deno.test("a pod or namespace opts out by label or annotation at once, the pod's
   for (const name of [stayer, faithful]) assert.ok(await quotaOf(node, name) > OWN, name.name);
   await assertRestores(node, "OptedOut", { before: restoresBefore, count: out.length });
   await Promise.all(
-    [byLabel, tenant].map((name) => assertTold(node, name, { outside: "OptedOut" })),
+    [byLabel, tenant].map((name) => assertReported(node, name, { outside: "OptedOut" })),
   );
-  await assertUntold(node, faithful, "OptedOut");
+  await assertUnreported(node, faithful, "OptedOut");
 
   await Promise.all([
     say(node, pathOf(byLabel), { kind: "labels", word: null }),
@@ -172,8 +172,8 @@ testsAtOnce({
       await assertAlone(node, [name, before]);
       assert.equal(await boundsOf(node, name), undefined);
       assert.ok(await restoresFor(node, "NotOptedIn") > restoresBefore);
-      await assertTold(node, before, { outside: "NotOptedIn" });
-      await assertTold(node, name, { outside: "NotOptedIn", restored: false });
+      await assertReported(node, before, { outside: "NotOptedIn" });
+      await assertReported(node, name, { outside: "NotOptedIn", restored: false });
     }
     await until("bounds", async () => await boundsOf(node, name), SETTLED);
     await Promise.all([name, before].map((one) => whenRaised(node, one)));

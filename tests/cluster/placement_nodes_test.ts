@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { systemClock } from "../../adapters/system_clock.ts";
 import { createKubectl } from "./kubectl.ts";
 import { PLACEMENT_TIMES } from "./scene/all_components.ts";
-import { whenTold } from "./scene/event_texts.ts";
+import { whenReported } from "./scene/event_texts.ts";
 import { placedWorkload, type PlacedWorkloadOptions } from "./scene/placed_workload.ts";
 import { placementBed, placementTestsAtOnce } from "./scene/placement_bed.ts";
 import { countsOf } from "./scene/seen_replicas.ts";
@@ -51,7 +51,7 @@ async function assertFallsBackAndReturns(scene: string, spot: number): Promise<v
   const place = { namespace: bed.namespace, name: scene };
   const begunMs = performance.now();
   await apply({ name: scene, scene, replicas: 6, share: "70%", floor: 1 });
-  await whenTold(bed.node, { ...place, reason: "SpotFallback" });
+  await whenReported(bed.node, { ...place, reason: "SpotFallback" });
   const tookMs = performance.now() - begunMs;
   assert.ok(tookMs <= FALLS_BACK_WITHIN_MS + MARGIN_MS, `it took ${tookMs} ms`);
   // What has found a spot node stays there.
@@ -64,7 +64,7 @@ async function assertFallsBackAndReturns(scene: string, spot: number): Promise<v
   await bed.nodes.add({ name: `${scene}-spot-9`, class: "spot", scene });
   await bed.replicas.whenDivided(scene, { spot: 4, "on-demand": 2 }, RETURNS);
   moments.end();
-  await whenTold(bed.node, { ...place, reason: "SpotReturned" });
+  await whenReported(bed.node, { ...place, reason: "SpotReturned" });
 }
 
 /** One of two spot nodes says that it is about to go: its pods leave it, and 7 of 8 are Ready at any moment. */

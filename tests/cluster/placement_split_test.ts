@@ -9,7 +9,7 @@ import { splitReplicas, type SplitWish } from "../../shared/placement/split_repl
 import { createKubectl } from "./kubectl.ts";
 import { PLACEMENT_TIMES } from "./scene/all_components.ts";
 import { admissionProbe } from "./scene/admission_probe.ts";
-import { eventsOf, eventTexts, whenTold } from "./scene/event_texts.ts";
+import { eventsOf, eventTexts, whenReported } from "./scene/event_texts.ts";
 import { isHarness } from "./scene/harness_access.ts";
 import {
   placedWorkload,
@@ -211,7 +211,7 @@ placementTestsAtOnce({
     });
     await apply({ ...workload, share: "100%", floor: 1 });
     const reason = "BlockedByPDB";
-    await whenTold(bed.node, { namespace: bed.namespace, name, reason });
+    await whenReported(bed.node, { namespace: bed.namespace, name, reason });
     await pause(5 * PLACEMENT_TIMES.cooldownMs);
     assert.deepEqual(uids(bed.replicas.of(name)), uids(before), "the budget allows none to go");
 
@@ -289,7 +289,7 @@ placementTestsAtOnce({
       await bed.replicas.whenReady(name, count);
     const before = await Promise.all(workloads.map(({ name }) => when(name, 3)));
     const place = { namespace: bed.namespace, name: "unreadable" };
-    const told = await whenTold(bed.node, { ...place, reason: "ConfigurationError" });
+    const told = await whenReported(bed.node, { ...place, reason: "ConfigurationError" });
     assert.match(told, /disruption-schedule/);
     const probe = await admissionProbe(bed, { scene: SCENE, annotations: unreadable });
     const tried = await kubectl.run(["create", "--dry-run=server", "-f", "-"], probe.pod);

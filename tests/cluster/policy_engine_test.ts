@@ -7,7 +7,7 @@
 import assert from "node:assert/strict";
 import { createKubectl } from "./kubectl.ts";
 import { SETTLED } from "./scene/agreement.ts";
-import { assertTold } from "./scene/assert_told.ts";
+import { assertReported } from "./scene/assert_reported.ts";
 import { denyingWebhook } from "./scene/denying_webhook.ts";
 import { eventTexts } from "./scene/event_texts.ts";
 import { isHarness } from "./scene/harness_access.ts";
@@ -110,7 +110,7 @@ testsAtOnce({
         assert.match(await whenReason(node, web, "AdmissionDenied"), new RegExp(WORDS));
         await whenQuota(node, other, (quota) => quota > WAITING_OWN);
         assert.equal(await quotaOf(node, web), WAITING_OWN);
-        await assertTold(node, web, { refusal: "AdmissionDenied" });
+        await assertReported(node, web, { refusal: "AdmissionDenied" });
         const [told] = await eventTexts(node, { ...web, reason: "CPULimitFailed" });
         assert.match(told ?? "", new RegExp(WORDS));
       }
@@ -166,8 +166,8 @@ testsAtOnce({
           const before = engine.asked.length;
           await Promise.all([
             pause(15_000),
-            assertTold(node, web, { refusal: "AdmissionDenied" }),
-            assertTold(node, away, { refusal: "Refused" }),
+            assertReported(node, web, { refusal: "AdmissionDenied" }),
+            assertReported(node, away, { refusal: "Refused" }),
           ]);
           assert.ok(engine.asked.length > 0);
           assert.ok(engine.asked.every((user) => user === CONTROLLER), engine.asked.join());

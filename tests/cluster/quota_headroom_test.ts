@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
 import { parseResourceQuota } from "../../adapters/kube/kinds/namespaces.ts";
 import { createKubectl } from "./kubectl.ts";
-import { assertTold } from "./scene/assert_told.ts";
+import { assertReported } from "./scene/assert_reported.ts";
 import { deploymentPods } from "./scene/deployment_pods.ts";
 import { eventTexts } from "./scene/event_texts.ts";
 import { boundsOf } from "./scene/limits.ts";
@@ -96,7 +96,7 @@ testsAtOnce({
       const name = { ...web, name: pod?.metadata.name ?? "" };
       const bounds = await boundsOf(node, name);
       assert.match(bounds?.reason ?? "", /QuotaExceeded/);
-      await assertTold(node, name, { bound: "QuotaExceeded" });
+      await assertReported(node, name, { bound: "QuotaExceeded" });
 
       const scale = ["scale", "-n", web.namespace, "deployment/web", `--replicas=${REPLICAS + 1}`];
       await kubectl.must(scale);

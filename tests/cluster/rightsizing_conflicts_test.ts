@@ -156,9 +156,9 @@ Deno.test({
       await whenApplied(node, scaled, { before: scaledBefore, cpu: kept, memory: LEAST_MEMORY });
       await whenApplied(node, counted, { before: countedBefore, cpu: kept, memory: LEAST_MEMORY });
       await whenApplied(node, bound, { before: boundBefore, cpu: raised, memory: RANGE_MEMORY });
-      const vpaWord = await whenRecord(node, watched, ({ reason }) => reason === "VPAConflict");
-      assert.match(told(vpaWord), /^Skipped VPAConflict .*watched/);
-      assert.ok((vpaWord.recommendations[0]?.cpu ?? 0) >= 10, "recommended all the same");
+      const vpaRecord = await whenRecord(node, watched, ({ reason }) => reason === "VPAConflict");
+      assert.match(told(vpaRecord), /^Skipped VPAConflict .*watched/);
+      assert.ok((vpaRecord.recommendations[0]?.cpu ?? 0) >= 10, "recommended all the same");
       const untouched = await onlyPod(node, watched);
       assert.deepEqual(
         [untouched?.metadata.uid, untouched?.containers[0]?.requestCPU],
@@ -166,12 +166,12 @@ Deno.test({
       );
       assert.equal(untouched?.containers[0]?.requestMemory, FIRST.memory);
       // Memory was applied without the CPU; from then on there is nothing but what is held.
-      const [hpaWord, quotaWord] = await Promise.all([
+      const [hpaValue, quotaText] = await Promise.all([
         whenRecord(node, scaled, isHeldBy("HPAConflict")),
         whenRecord(node, counted, isHeldBy("QuotaExceeded")),
       ]);
-      assert.match(told(hpaWord), /^Applied HPAConflict .*scaled/);
-      assert.match(told(quotaWord), /^Applied QuotaExceeded .*full/);
+      assert.match(told(hpaValue), /^Applied HPAConflict .*scaled/);
+      assert.match(told(quotaText), /^Applied QuotaExceeded .*full/);
       assert.equal((await onlyPod(node, counted))?.containers[0]?.requestCPU, FIRST.cpu);
       for (const { namespace } of [plain, counted, bound]) {
         assert.deepEqual(await eventTexts(node, { namespace, reason: "UpdateFailed" }), []);

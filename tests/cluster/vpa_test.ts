@@ -6,7 +6,7 @@
  */
 import assert from "node:assert/strict";
 import { assertRestores } from "./scene/assert_restores.ts";
-import { assertTold, assertUntold } from "./scene/assert_told.ts";
+import { assertReported, assertUnreported } from "./scene/assert_reported.ts";
 import { deploymentPods } from "./scene/deployment_pods.ts";
 import { eventTexts } from "./scene/event_texts.ts";
 import { quotaOf, whenQuota } from "./scene/limits.ts";
@@ -105,8 +105,8 @@ Deno.test("pods of a VPA that acts get their own limits back (VPAConflict), pods
     assert.ok(await quotaOf(node, await podOf(node, mode)) > OWN, mode);
   }
   await assertRestores(node, "VPAConflict", { before: restoresBefore, count: ACTING.length });
-  await assertTold(node, await podOf(node, "Auto"), { outside: "VPAConflict" });
-  await assertUntold(node, await podOf(node, "Off"), "VPAConflict");
+  await assertReported(node, await podOf(node, "Auto"), { outside: "VPAConflict" });
+  await assertUnreported(node, await podOf(node, "Off"), "VPAConflict");
 });
 
 Deno.test("pods are managed again once their VPA is Off or gone", async () => {

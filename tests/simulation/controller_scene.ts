@@ -116,7 +116,7 @@ function openScene(signal: AbortSignal) {
   const silent = new Set<string>();
   const templates = new Map<string, ReadonlyMap<string, number>>();
   const metrics = createMetricAnswers(clock);
-  const violations = watchKubeletsWord(api);
+  const violations = watchResizeConditions(api);
   const ended: Promise<unknown>[] = [];
   const kubelet = createKubelet({
     link: api.kubeletLink(NODE),
@@ -169,7 +169,7 @@ function openScene(signal: AbortSignal) {
 }
 
 /** Notes each applied value in a status that the kubelet has never reported for the pod. */
-function watchKubeletsWord({ store }: SimulatedAPI): string[] {
+function watchResizeConditions({ store }: SimulatedAPI): string[] {
   const words = new Map<string, Set<number>>();
   const violations: string[] = [];
   store.onChange(() => {

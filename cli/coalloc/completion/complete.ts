@@ -37,7 +37,7 @@ export interface CompletionInput {
 export async function complete(root: Command, { words, names }: CompletionInput): Promise<string> {
   const last = words.at(-1) ?? "";
   const before = words.slice(0, -1);
-  const [name] = plainWords(root, before);
+  const [name] = plainArguments(root, before);
   const command = name === undefined ? root : root.commands.find((one) => one.name() === name);
   if (command === undefined) return answer([], { last });
   // Flags may stand before the command, too.
@@ -90,7 +90,7 @@ async function argumentsOf(
   const [argument] = command.registeredArguments;
   if (argument === undefined) return [];
   if (argument.argChoices !== undefined) return argument.argChoices;
-  const given = plainWords(command, typed);
+  const given = plainArguments(command, typed);
   if (given.length > 0 && !argument.variadic) return [];
   const namespace = valueOf(command, typed, { flag: "--namespace" });
   if (argument.name() === "workload") {
@@ -103,7 +103,7 @@ async function argumentsOf(
 }
 
 /** Words that are neither flags nor their values. */
-function plainWords(command: Command, typed: readonly string[]): string[] {
+function plainArguments(command: Command, typed: readonly string[]): string[] {
   return typed.filter((word, index) =>
     !word.startsWith("-") && !flagOf(command, typed[index - 1])?.required
   );

@@ -6,7 +6,7 @@
 import type { ReportedWorkload } from "../../../shared/api/recommendation_report.ts";
 import { PLACED_KINDS } from "../../../shared/placement/placement_gate.ts";
 import type { Cluster, CoallocWorld, ConnectOptions } from "../ports.ts";
-import { workloadTitle, type WorkloadWord } from "../workload_word.ts";
+import { type WorkloadArgument, workloadTitle } from "../workload_argument.ts";
 import type { CompletionNames } from "./complete.ts";
 
 /** Names read with the cluster flags among the words. */
@@ -31,14 +31,14 @@ export function completionNames(
         (await reader.pods(namespace ?? defaultNamespace)).map(({ metadata }) => metadata.name)
       ),
     workloads: (namespace) =>
-      names(async (cluster) => toldApart(await reportedBy(cluster, namespace))),
+      names(async (cluster) => distinctNames(await reportedBy(cluster, namespace))),
     placeable: (namespace) =>
       names(async ({ placement, defaultNamespace }) => {
         const kinds = PLACED_KINDS.map((kind) =>
           placement.workloads(kind, namespace ?? defaultNamespace)
         );
         const all = (await Promise.all(kinds)).flat();
-        return toldApart(all.map(({ kind, metadata: { name } }) => ({ kind, name })));
+        return distinctNames(all.map(({ kind, metadata: { name } }) => ({ kind, name })));
       }),
     policies: (namespace) =>
       names(async (cluster) =>
@@ -53,7 +53,7 @@ export function completionNames(
 }
 
 /** Names, with the kind where there are several of one name. */
-function toldApart(all: readonly Required<WorkloadWord>[]): readonly string[] {
+function distinctNames(all: readonly Required<WorkloadArgument>[]): readonly string[] {
   const kinds = Map.groupBy(all, ({ name }) => name);
   return all.map((one) =>
     new Set(kinds.get(one.name)?.map(({ kind }) => kind)).size > 1 ? workloadTitle(one) : one.name

@@ -5,11 +5,11 @@
  */
 import { type Hold, holdOf } from "../../../shared/api/reasons/bound_holds.ts";
 import { setsCeiling } from "../../../shared/api/reasons/ceiling_reasons.ts";
-import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reason_words.ts";
+import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
 import type { BoundRule } from "../../../shared/api/pod_allocation.ts";
 import type { ExplainedBounds } from "./explanation.ts";
 
-const HOLD_WORDS: Readonly<Record<Hold, string>> = {
+const HOLD_TEXTS: Readonly<Record<Hold, string>> = {
   half: "held, lowered by half steps only",
   lower: "held, not to be lowered",
   both: "held as it is",
@@ -29,7 +29,7 @@ export function ruleLines({ rules = [] }: ExplainedBounds): readonly string[] {
 /** How the limit is held and by which rules; an allocation of an older version names none. */
 export function holdText(hold: Hold, { rules = [] }: Pick<ExplainedBounds, "rules">): string {
   const words = rulesThatHold(hold, rules).map(({ reason }) => reason);
-  return [HOLD_WORDS[hold], [...new Set(words)].join(", ")].filter(Boolean).join(": ");
+  return [HOLD_TEXTS[hold], [...new Set(words)].join(", ")].filter(Boolean).join(": ");
 }
 
 /** The rules whose words hold a limit in this way. */

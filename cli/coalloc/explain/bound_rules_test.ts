@@ -11,13 +11,13 @@ import type { BoundRule, ContainerBounds } from "../../../shared/api/pod_allocat
 import { BOUND_HOLDS } from "../../../shared/api/reasons/bound_holds.ts";
 import { BOUND_REASONS } from "../../../shared/api/reasons/bound_reasons.ts";
 import { CEILING_REASONS } from "../../../shared/api/reasons/ceiling_reasons.ts";
-import { remedyFor } from "../../../shared/api/reasons/reason_words.ts";
+import { remedyFor } from "../../../shared/api/reasons/reasons.ts";
 import type { Reason } from "../../../shared/api/reasons/reason.ts";
 import type { ContainerView } from "../../../shared/view/node_view.ts";
 import { DEFAULT_MARKET_SETTINGS } from "../market_settings.ts";
 import { explainText } from "./explain_text.ts";
 import { type Explanation, explanationOf } from "./explanation.ts";
-import { heldBack } from "./held_back.ts";
+import { blockerOf } from "./blocker.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -119,17 +119,17 @@ test("heldBack() names the rules that keep a limit as it is, with the first reme
     { reason: "BurstFactor", message: "app at most 800m: own limit × 4" },
     { reason: "NodeDraining", message: "node-1 is being drained" },
   ];
-  const draining = heldBack(explanation({ ...wants, rules }));
+  const draining = blockerOf(explanation({ ...wants, rules }));
   assert.equal(draining?.by, "BoundsHold");
   assert.match(draining?.words ?? "", / app .*: NodeDraining: node-1 is being drained$/);
   assert.equal(draining?.remedy, remedyFor("NodeDraining"));
-  const old = heldBack(explanation(wants));
+  const old = blockerOf(explanation(wants));
   assert.equal(old?.by, "BoundsHold");
   assert.match(old?.words ?? "", / app .*: own limit × 4$/);
   assert.equal(old?.remedy, undefined);
   for (const [reason, hold] of Object.entries(BOUND_HOLDS)) {
     const message = `so says ${reason}`;
-    const found = heldBack(explanation({ ...wants, rules: [{ reason, message }] }));
+    const found = blockerOf(explanation({ ...wants, rules: [{ reason, message }] }));
     const told = found?.words.endsWith(`as it is: ${reason}: ${message}`);
     // What only keeps limits from being lowered holds nobody back.
     assert.equal(told, hold === "both", reason);
@@ -143,22 +143,22 @@ test("heldBack() names the rule that sets a ceiling, and what to do about that o
     { reason: "QuotaExceeded", message: "app at most 200m: its share of ResourceQuota cpu" },
     { reason: "HPADamped", message: "HPA web scales the workload on CPU" },
   ];
-  const quota = heldBack(explanation({ view, rules }));
+  const quota = blockerOf(explanation({ view, rules }));
   assert.equal(quota?.by, "CeilingBinds");
   assert.match(quota?.words ?? "", / app, 200m \(QuotaExceeded: .*200m.*480m$/);
   assert.equal(quota?.remedy, remedyFor("QuotaExceeded"));
-  const old = heldBack(explanation({ view }));
+  const old = blockerOf(explanation({ view }));
   assert.match(old?.words ?? "", /200m \(own limit × 4\)/);
   assert.match(old?.remedy ?? "", /mbcas.io\/max-cpu/);
 });
 
 test("heldBack() takes the remedy of a ceiling from its rule, and from no rule that sets none", () => {
   const view = { ...SHORT, limit: 200, ceiling: 200 };
-  const general = heldBack(explanation({ view }))?.remedy;
+  const general = blockerOf(explanation({ view }))?.remedy;
   const sets: ReadonlySet<string> = new Set(CEILING_REASONS);
   for (const reason of Object.keys(BOUND_REASONS)) {
     const message = `app because of ${reason}`;
-    const found = heldBack(explanation({ view, rules: [{ reason, message }] }));
+    const found = blockerOf(explanation({ view, rules: [{ reason, message }] }));
     const told = found?.words.includes(`(${reason}: ${message})`);
     assert.equal(told, sets.has(reason), reason);
     assert.equal(found?.remedy, (sets.has(reason) ? remedyFor(reason) : undefined) ?? general);

@@ -14,7 +14,7 @@ import { readSettings } from "../read_settings.ts";
 import { structuredOutput } from "../structured_output.ts";
 import { explainText } from "./explain_text.ts";
 import { explanationOf } from "./explanation.ts";
-import { heldBack } from "./held_back.ts";
+import { blockerOf } from "./blocker.ts";
 
 /** What the user asked for. */
 export interface ExplainRequest {
@@ -67,7 +67,7 @@ export async function explainCommand(
     nowMs: world.clock.wall(),
   });
   world.out(
-    structuredOutput({ ...explanation, heldBack: heldBack(explanation) ?? null }, output) ??
+    structuredOutput({ ...explanation, heldBack: blockerOf(explanation) ?? null }, output) ??
       explainText(explanation, look),
   );
   return 0;

@@ -12,7 +12,7 @@ import type { ContainerView } from "../../../shared/view/node_view.ts";
 import { DEFAULT_MARKET_SETTINGS } from "../market_settings.ts";
 import { explainText } from "./explain_text.ts";
 import { type Explanation, type ExplanationInput, explanationOf } from "./explanation.ts";
-import { heldBack } from "./held_back.ts";
+import { blockerOf } from "./blocker.ts";
 
 const POD: Pod = {
   ...samplePod("web", {
@@ -79,7 +79,7 @@ function explanation(change: Partial<ExplanationInput> = {}): Explanation {
 }
 
 function cause(change: Partial<ExplanationInput>): string | undefined {
-  return heldBack(explanation(change))?.by;
+  return blockerOf(explanation(change))?.by;
 }
 
 function controllerSays(

@@ -18,7 +18,7 @@ import type {
   PodAllocation,
   PodAllocationStatus,
 } from "../../../shared/api/pod_allocation.ts";
-import { remedyFor } from "../../../shared/api/reasons/reason_words.ts";
+import { remedyFor } from "../../../shared/api/reasons/reasons.ts";
 import { parseCPUBound } from "../../../shared/quantity.ts";
 import type { ContainerView, NodeView, PodView } from "../../../shared/view/node_view.ts";
 import type { ScopeFacts } from "../ports.ts";

@@ -4,7 +4,7 @@ import { sampleContainerView, sampleNodeView } from "../../../tests/fixtures/nod
 import type { ContainerView } from "../../../shared/view/node_view.ts";
 import { explainText } from "./explain_text.ts";
 import type { ContainerExplanation, ExplainedBounds, Explanation } from "./explanation.ts";
-import { boundsNotes, clearingWords } from "./stage_words.ts";
+import { boundsNotes, clearingText } from "./stage_text.ts";
 
 /** What differs from the usual; undefined takes a part away. */
 type Change = { readonly [Key in keyof Explanation]?: Explanation[Key] | undefined };
@@ -330,12 +330,12 @@ Deno.test("sentences of explain: stages", () =>
     ],
     [
       "overloaded",
-      () => clearingWords(app({}).view, { mode: "overloaded", price: null }),
+      () => clearingText(app({}).view, { mode: "overloaded", price: null }),
       "need 480m, share 450m: the floors alone exceed the node, limits stay at their floors",
     ],
     [
       "enough",
-      () => clearingWords(app(ENOUGH).view, { mode: "congested", price: 0.2 }),
+      () => clearingText(app(ENOUGH).view, { mode: "congested", price: 0.2 }),
       "need 480m, share 480m: weight × credit / price = 100 × 1.20 / 0.2 = 600m, enough for " +
       "its need",
     ],

@@ -7,14 +7,14 @@ import type { Workload } from "../../../shared/api/workload.ts";
 import { nearestName } from "../../../shared/config/nearest_name.ts";
 import { isPlacedKind } from "../../../shared/placement/placement_gate.ts";
 import { CommandProblem, type NamespaceChoice } from "../command_context.ts";
-import { workloadTitle } from "../workload_word.ts";
-import type { PlacedWord } from "./placed_word.ts";
+import { workloadTitle } from "../workload_argument.ts";
+import type { PlacedArgument } from "./placed_argument.ts";
 import type { PlaceableWorkload } from "./shown_workload.ts";
 
 /** What the user asks for. */
 export interface PlacedChoice {
   /** All of them when absent. */
-  readonly word?: PlacedWord;
+  readonly word?: PlacedArgument;
   readonly namespace: NamespaceChoice;
 }
 
@@ -42,7 +42,7 @@ function isPlaceable(workload: Workload): workload is PlaceableWorkload {
 }
 
 function missing(
-  { kind, name }: PlacedWord,
+  { kind, name }: PlacedArgument,
   { placeable, namespace }: {
     readonly placeable: readonly PlaceableWorkload[];
     readonly namespace: NamespaceChoice;

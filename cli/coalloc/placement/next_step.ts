@@ -46,7 +46,7 @@ export function foresee(facts: MoveFacts, rules: FollowedRules): Foreseen {
 function departureStep({ pods, wish }: MoveFacts): NextStep | undefined {
   if (wish.paused) return undefined;
   const pod = firstToGo(pods.filter(leavesAtOnce));
-  return pod && { words: leavingWords(pod) + budgetWords(pod), pod: pod.name };
+  return pod && { words: leavingWords(pod) + budgetText(pod), pod: pod.name };
 }
 
 /** When the sign was first seen is known to the controller alone. */
@@ -60,7 +60,7 @@ function firstToGo(pods: readonly PlacedPod[]): PlacedPod | undefined {
   return free.find(({ budget }) => budget === undefined) ?? free[0];
 }
 
-function budgetWords({ budget }: PlacedPod): string {
+function budgetText({ budget }: PlacedPod): string {
   return budget === undefined ? "" : `, once its budget lets it: ${budget}`;
 }
 
@@ -74,7 +74,7 @@ function shortageStep(
     const pod = firstToGo(stranded.filter((one) => isLeftBehind(one, { shortage, nowMs })));
     if (pod === undefined) return unplacedStep({ pods, shortage, nowMs }, options);
     return {
-      words: `evict pod ${pod.name} (it finds no spot node) to on-demand${budgetWords(pod)}`,
+      words: `evict pod ${pod.name} (it finds no spot node) to on-demand${budgetText(pod)}`,
       pod: pod.name,
       to: "on-demand",
     };
@@ -132,7 +132,7 @@ function moveStep(
   if ("move" in next) {
     const { pod, to } = next.move;
     if (leavesInTurn(pod)) return { words: leavingWords(pod), pod: pod.name, ...later };
-    const words = `evict pod ${pod.name} (${victimWords(next.move, facts)}) to ${to}`;
+    const words = `evict pod ${pod.name} (${victimText(next.move, facts)}) to ${to}`;
     return { words, pod: pod.name, to, ...later };
   }
   // What holds it back now is told by the phase.
@@ -142,7 +142,7 @@ function moveStep(
 }
 
 /** Why it is this pod that goes. */
-function victimWords({ pod, to }: Move, { pods, wish, workload }: MoveFacts): string {
+function victimText({ pod, to }: Move, { pods, wish, workload }: MoveFacts): string {
   const surplus = `surplus ${otherClass(to)}`;
   if (pod.cordoned) return `${surplus} on a cordoned node`;
   if (workload.kind === "StatefulSet") return "misplaced by its ordinal";

@@ -4,7 +4,7 @@
  * @module
  */
 import type { PlacementReason } from "../../../shared/api/reasons/placement_reasons.ts";
-import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reason_words.ts";
+import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
 import type { NextMove } from "../../../shared/placement/next_move.ts";
 import { type Shortage, shortagePhase } from "../../../shared/placement/shortage.ts";
 import type { PhaseFacts, PlacementPhase } from "./placement_view.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reason_words.ts";
+import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
 import type { MoveWait, NextMove } from "../../../shared/placement/next_move.ts";
 import { placedPod } from "../../../tests/fixtures/placed_pods.ts";
 import { phaseOf } from "./phase_of.ts";

@@ -14,7 +14,7 @@ import { structuredOutput } from "../structured_output.ts";
 import { watchScreens } from "../watch_screens.ts";
 import { choosePlaced } from "./choose_placed.ts";
 import { fittedScreen } from "./fitted_screen.ts";
-import type { PlacedWord } from "./placed_word.ts";
+import type { PlacedArgument } from "./placed_argument.ts";
 import { barLegend, placementDetail } from "./placement_detail.ts";
 import { placementTable } from "./placement_table.ts";
 import type { PlacementView } from "./placement_view.ts";
@@ -25,7 +25,7 @@ import { gateAnswer, shownWorkload } from "./shown_workload.ts";
 /** What the user asked for. */
 export interface PlacementRequest {
   /** All workloads when absent. */
-  readonly word?: PlacedWord;
+  readonly word?: PlacedArgument;
   /** Time between two screens, ms; one screen only when absent. */
   readonly watchMs?: number;
 }

@@ -9,7 +9,7 @@ import {
   shopNode,
   type ShopWorkload,
 } from "../../../tests/fixtures/placed_shop.ts";
-import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reason_words.ts";
+import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
 import { runCoalloc } from "../run_coalloc.ts";
 import type { PlacementView } from "./placement_view.ts";
 

@@ -8,7 +8,7 @@ import { UNKNOWN } from "../cpu_text.ts";
 import { textLines } from "../../terminal/printable_text.ts";
 import { type Cell, textTable } from "../text_table.ts";
 import type { ClassCounts } from "../../../shared/placement/node_class.ts";
-import { nextWords, phasePaint, phaseWords } from "./phase_words.ts";
+import { nextText, phasePaint, phaseText } from "./phase_text.ts";
 import { wishWords } from "./placement_table.ts";
 import type { ShownPod, ShownRevision, ShownWorkload } from "./placement_view.ts";
 import { BAR_LEGEND, BAR_WIDTH, splitBar } from "./split_bar.ts";
@@ -28,7 +28,7 @@ export function placementDetail(workload: ShownWorkload, look: DetailLook): stri
     ...headOf(workload, look),
     ...splitLines(workload, look),
     // Why there is none stands above.
-    ...(workload.next === undefined ? [] : [`Next: ${nextWords(workload, look.nowMs)}`]),
+    ...(workload.next === undefined ? [] : [`Next: ${nextText(workload, look.nowMs)}`]),
   ]) + (pods.length === 0 ? "" : `\n${podTable(pods, look)}`);
 }
 
@@ -40,7 +40,7 @@ export function barLegend(workloads: readonly ShownWorkload[], look: TerminalLoo
 
 function headOf(workload: ShownWorkload, look: DetailLook): string[] {
   const { kind, namespace, name, phase, reason, means, message, remedy, replicas } = workload;
-  const phrase = phaseWords(workload, look.nowMs);
+  const phrase = phaseText(workload, look.nowMs);
   const how = phasePaint(phase);
   const counted = replicas === undefined
     ? ""

@@ -26,7 +26,7 @@ export type PlacementRules = Pick<
 >;
 
 /** What the installation says. */
-export interface InstalledWords {
+export interface InstalledText {
   /** The settings file; empty where there is none. */
   readonly text: string;
   /** Variables of the controller; undefined where there is none, or the user may not see it. */
@@ -43,7 +43,7 @@ export interface InstalledRules {
 const ROWS = { ...PLACEMENT_ROWS, dryRun: DRY_RUN_ROW };
 
 /** What holds: variable over file over default, as for the controller. */
-export function placementRules({ text, variables }: InstalledWords): InstalledRules {
+export function placementRules({ text, variables }: InstalledText): InstalledRules {
   const { texts } = fileValues({ path: SETTINGS.key, text }, { table: ROWS });
   const notes: string[] = [];
 

@@ -7,9 +7,9 @@ import { paint, type TerminalLook } from "../../terminal/paint.ts";
 import { textLines } from "../../terminal/printable_text.ts";
 import { UNKNOWN } from "../cpu_text.ts";
 import { type Cell, type Column, type TextTable, textTable } from "../text_table.ts";
-import { workloadTitle } from "../workload_word.ts";
+import { workloadTitle } from "../workload_argument.ts";
 import type { NodeClass } from "../../../shared/placement/node_class.ts";
-import { nextWords, phasePaint, phaseWords } from "./phase_words.ts";
+import { nextText, phasePaint, phaseText } from "./phase_text.ts";
 import type { PlacementView, ShownRevision, ShownWorkload } from "./placement_view.ts";
 
 /** How it is shown. */
@@ -61,7 +61,7 @@ const COLUMNS: readonly RowColumn[] = [
   { head: "PHASE", cell: phaseCell },
   {
     head: "NEXT",
-    cell: ({ workload, first, nowMs }) => ({ text: first ? nextWords(workload, nowMs) : "" }),
+    cell: ({ workload, first, nowMs }) => ({ text: first ? nextText(workload, nowMs) : "" }),
     luxury: 1,
   },
 ];
@@ -172,6 +172,6 @@ function pendingCell({ workload, revision }: Row): Cell {
 function phaseCell({ workload, first, nowMs }: Row): Cell {
   if (!first) return { text: "" };
   const how = phasePaint(workload.phase);
-  const text = phaseWords(workload, nowMs);
+  const text = phaseText(workload, nowMs);
   return how === undefined ? { text } : { text, how };
 }

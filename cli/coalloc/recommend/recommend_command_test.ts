@@ -3,7 +3,7 @@ import { parse } from "yaml";
 import { reportsOf, shopRecords } from "../../../tests/fixtures/advised_shop.ts";
 import { addMarketPod } from "../../../tests/fixtures/coalloc_scene.ts";
 import { recommended, shopTest } from "../../../tests/fixtures/shop_scene.ts";
-import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reason_words.ts";
+import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
 import { runCoalloc } from "../run_coalloc.ts";
 import type { AdviceView } from "./advice_view.ts";
 

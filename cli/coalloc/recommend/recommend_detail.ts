@@ -7,7 +7,7 @@ import { paint, type TerminalLook } from "../../terminal/paint.ts";
 import { textLines } from "../../terminal/printable_text.ts";
 import { ageText, UNKNOWN } from "../cpu_text.ts";
 import type { AdvisedContainer, AdvisedWorkload } from "./advice_view.ts";
-import { amountWord, changeCell, inForceWord } from "./amount_words.ts";
+import { amountText, changeCell, inForceText } from "./amount_text.ts";
 import { PLOT_LEGEND, usagePlot } from "./usage_plot.ts";
 
 /** How it is shown. */
@@ -100,8 +100,8 @@ function resourceLines(
   const change = how === undefined ? text : paint(text, how, look);
   const limits = changeCell(container, limit).text;
   const adopted = [
-    inForceWord(container, resource),
-    ...(container.inForce?.[limit] === undefined ? [] : [`limit ${inForceWord(container, limit)}`]),
+    inForceText(container, resource),
+    ...(container.inForce?.[limit] === undefined ? [] : [`limit ${inForceText(container, limit)}`]),
   ].join(", ");
   const parts = [
     `request ${change}`,
@@ -124,7 +124,7 @@ function usageLines(
   if (figures === undefined) return [];
   const { samples, min, p50, p90, p95, p99, max } = figures;
   const words = Object.entries({ min, P50: p50, P90: p90, P95: p95, P99: p99, max })
-    .map(([name, amount]) => `${name} ${amountWord(resource, amount)}`);
+    .map(([name, amount]) => `${name} ${amountText(resource, amount)}`);
   const told = `${INDENT}used ${words.join(", ")} in ${samples} samples`;
   if (look.columns === undefined) return [told];
   const width = Math.max(10, Math.min(WIDEST_PLOT, look.columns - INDENT.length - 1));

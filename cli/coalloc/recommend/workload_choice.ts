@@ -5,7 +5,7 @@
  */
 import { quotedText } from "../../../shared/quoted_text.ts";
 import type { WorkloadChoice } from "./choose_workloads.ts";
-import { workloadWord } from "../workload_word.ts";
+import { workloadArgument } from "../workload_argument.ts";
 
 /** What was typed. */
 export interface TypedChoice {
@@ -16,7 +16,7 @@ export interface TypedChoice {
 
 /** The choice, or what is wrong with the words in a sentence. */
 export function workloadChoice({ word, policy }: TypedChoice): WorkloadChoice | string {
-  const workload = word === undefined ? undefined : workloadWord(word);
+  const workload = word === undefined ? undefined : workloadArgument(word);
   if (word !== undefined && workload === undefined) {
     return `Cannot find workload: ${quotedText(word)} is neither NAME nor KIND/NAME with a kind ` +
       "of deployment, statefulset or daemonset; -n names the namespace";

@@ -17,7 +17,7 @@ import { ownLimitsOf } from "../restore/restore_plan.ts";
 import { limitStep } from "../restore/restore_pod.ts";
 import { stepsText } from "../restore/restore_text.ts";
 import { structuredOutput } from "../structured_output.ts";
-import type { LimitWish } from "./limit_wish.ts";
+import type { LimitRequest } from "./limit_request.ts";
 
 /** Name in managedFields: any but the product's own, so that the value becomes the new own limit. */
 const FIELD_MANAGER = "kubectl-coalloc";
@@ -25,7 +25,7 @@ const FIELD_MANAGER = "kubectl-coalloc";
 /** What the user asked for. */
 export interface ResizeRequest {
   readonly pod: PodName;
-  readonly wishes: readonly LimitWish[];
+  readonly wishes: readonly LimitRequest[];
   readonly dryRun: boolean;
   readonly timeoutMs: number;
 }
@@ -125,7 +125,7 @@ async function afterwards(
 }
 
 /** Limits by container; a quantity without a name is for a pod's only container. */
-function wantedLimits(pod: Pod, wishes: readonly LimitWish[]): ReadonlyMap<string, number> {
+function wantedLimits(pod: Pod, wishes: readonly LimitRequest[]): ReadonlyMap<string, number> {
   const names = pod.containers.map(({ name }) => name);
   const regular = pod.containers.filter(({ sidecar }) => !sidecar).map(({ name }) => name);
   const list = names.join(", ");

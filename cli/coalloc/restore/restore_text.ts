@@ -9,7 +9,7 @@ import { cpuText } from "../cpu_text.ts";
 import { CONTROLLER_DEPLOYMENT } from "../kube/installation.ts";
 import { isDone, type LimitStep, type RestoreResult, restoreSteps } from "./restore_pod.ts";
 import type { RestorePlans } from "./restore_plan.ts";
-import { type RestoreTarget, switchWords } from "./switch_off.ts";
+import { type RestoreTarget, switchText } from "./switch_off.ts";
 
 /** `app 450m → 200m, proxy 50m → 40m`, with a word of requests that move; or that nothing differs. */
 export function stepsText(steps: readonly LimitStep[]): string {
@@ -42,7 +42,7 @@ export function planText(target: RestoreTarget, plans: RestorePlans): string {
     `  ${metadata.namespace}/${metadata.name}  OriginalUnknown: no record of its own limits`
   );
   return textLines([
-    `Would ${switchWords(target)}, then restore:`,
+    `Would ${switchText(target)}, then restore:`,
     ...lines,
     ...unknown,
     ...(lines.length + unknown.length === 0 ? ["  no pod: none has limits of the market"] : []),

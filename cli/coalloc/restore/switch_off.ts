@@ -31,7 +31,7 @@ export function contradicting(pods: readonly Pod[]): readonly Pod[] {
 }
 
 /** What switches the target off, in words. */
-export function switchWords(target: RestoreTarget): string {
+export function switchText(target: RestoreTarget): string {
   if (target.kind === "pod") {
     return `annotate pod ${target.pod.namespace}/${target.pod.name} with ${MANAGED}=false`;
   }

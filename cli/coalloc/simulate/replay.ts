@@ -5,7 +5,10 @@
  */
 import { type ArenaScores, scoreArena } from "../../../simulation/arena/arena_scores.ts";
 import { type Entry, UNLIMITED } from "../../../simulation/arena/entry.ts";
-import { type LawOutcome, lawOutcome } from "../../../simulation/arena/law_outcome.ts";
+import {
+  type AlgorithmOutcome,
+  algorithmOutcome,
+} from "../../../simulation/arena/algorithm_outcome.ts";
 import { playEntry } from "../../../simulation/arena/play_entry.ts";
 import { shareRequests } from "../../../simulation/arena/shared_requests.ts";
 import { traceScene, type TraceSceneOptions } from "../../../simulation/arena/trace_scene.ts";
@@ -19,7 +22,11 @@ import type { Scene } from "../../../simulation/scene.ts";
 import type { Trace } from "../../../simulation/trace.ts";
 import { CommandProblem } from "../command_context.ts";
 import type { CoallocWorld } from "../ports.ts";
-import { lawLabel, type ReplayedLaw, replayedLaws } from "./replayed_laws.ts";
+import {
+  algorithmLabel,
+  type ReplayedAlgorithm,
+  replayedAlgorithms,
+} from "./replayed_algorithms.ts";
 
 /** How a history is replayed. */
 export interface ReplayOptions extends Omit<TraceSceneOptions, "seed" | "minutes"> {
@@ -40,7 +47,7 @@ export interface Replay {
   readonly sloMs: number;
   /** Median P99 without any limit, ms; absent when the SLO was given. */
   readonly freeP99Ms?: number;
-  readonly outcomes: readonly LawOutcome[];
+  readonly outcomes: readonly AlgorithmOutcome[];
   /** The runs of the first seed, in the order of the outcomes. */
   readonly runs: readonly RunRecord[];
 }
@@ -62,8 +69,8 @@ export async function replay(trace: Trace, options: ReplayOptions): Promise<Repl
   const sceneOf = (seed: number): Scene => traceScene(trace, { ...service, seed });
   const scene = sceneOf(1);
   refuseTooMuch(trace, { scene, costMs: service.costMs });
-  const laws = replayedLaws();
-  const scores = new Map<ReplayedLaw, ArenaScores[]>(laws.map((law) => [law, []]));
+  const laws = replayedAlgorithms();
+  const scores = new Map<ReplayedAlgorithm, ArenaScores[]>(laws.map((law) => [law, []]));
   const runs: RunRecord[] = [];
   const freeP99Ms: number[] = [];
   const plays = seeds * (laws.length + (sloMs === undefined ? 1 : 0));
@@ -90,7 +97,7 @@ export async function replay(trace: Trace, options: ReplayOptions): Promise<Repl
       scores.get(law)?.push(scoreArena(series));
       if (seed !== 1) continue;
       const { description } = law;
-      runs.push(assembleRecord(series, { law: lawLabel(law), description, seed }));
+      runs.push(assembleRecord(series, { law: algorithmLabel(law), description, seed }));
     }
   }
 
@@ -106,7 +113,7 @@ export async function replay(trace: Trace, options: ReplayOptions): Promise<Repl
     scene,
     sloMs: slo,
     ...(sloMs === undefined ? { freeP99Ms: free } : {}),
-    outcomes: laws.map((law) => lawOutcome(law, { runs: scores.get(law) ?? [], sloMs: slo })),
+    outcomes: laws.map((law) => algorithmOutcome(law, { runs: scores.get(law) ?? [], sloMs: slo })),
     runs,
   };
 }

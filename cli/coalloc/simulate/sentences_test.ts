@@ -3,11 +3,11 @@ import { assertSentences, messageOf } from "../../../tests/fixtures/assert_sente
 import { coallocScene } from "../../../tests/fixtures/coalloc_scene.ts";
 import { syntheticRuns } from "../../../tests/fixtures/run_records.ts";
 import { AS_IT_IS, type Entry, OURS, OURS_TIGHT } from "../../../simulation/arena/entry.ts";
-import type { LawOutcome } from "../../../simulation/arena/law_outcome.ts";
+import type { AlgorithmOutcome } from "../../../simulation/arena/algorithm_outcome.ts";
 import { traceScene } from "../../../simulation/arena/trace_scene.ts";
 import { chooseSeries } from "./choose_series.ts";
 import { readHistory } from "./read_history.ts";
-import { P90 } from "./replayed_laws.ts";
+import { P90 } from "./replayed_algorithms.ts";
 import { simulatePage } from "./simulate_page.ts";
 import { notes, type Story, storySentences } from "./simulate_text.ts";
 import { verdict } from "./verdict.ts";
@@ -16,7 +16,7 @@ const SLO_MS = 140;
 type Figures = readonly [cores: number, p99Ms: number];
 const VPA = { law: "vpa", setting: "s" };
 
-function outcome({ law, setting }: Entry, ...[coresAllocated, p99Ms]: Figures): LawOutcome {
+function outcome({ law, setting }: Entry, ...[coresAllocated, p99Ms]: Figures): AlgorithmOutcome {
   const sloHeld = p99Ms <= SLO_MS;
   const figures = { coresAllocated, p99Ms };
   return {
@@ -27,7 +27,7 @@ function outcome({ law, setting }: Entry, ...[coresAllocated, p99Ms]: Figures): 
 
 /** One of the sentences about these figures. */
 const found =
-  (index: number, ours: Figures, own: Figures, ...others: readonly LawOutcome[]) => () => {
+  (index: number, ours: Figures, own: Figures, ...others: readonly AlgorithmOutcome[]) => () => {
     const known = [outcome(OURS, 8, 39), outcome(OURS_TIGHT, ...ours), outcome(AS_IT_IS, ...own)];
     return verdict([...known, ...others], { sloMs: SLO_MS }).at(index) ?? "";
   };

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type CoallocScene, coallocScene } from "../../../tests/fixtures/coalloc_scene.ts";
 import { AS_IT_IS } from "../../../simulation/arena/entry.ts";
 import { runCoalloc } from "../run_coalloc.ts";
-import { lawLabel } from "./replayed_laws.ts";
+import { algorithmLabel } from "./replayed_algorithms.ts";
 
 /** A minute of 40 to 80 requests per second; at 8 ms each about half a core. */
 const RPS = Array.from({ length: 60 }, (_, second) => 40 + 40 * (Math.floor(second / 10) % 2))
@@ -37,13 +37,13 @@ sceneTest("simulateCommand() shows every law and the verdict, without a cluster"
   assert.equal(gap, "");
   assert.match(
     columns,
-    /^LAW +SLO +CORES +P50 MS +P99 MS +P99\.9 MS +THROTTLED MS\/S +CHANGES\/MIN/,
+    /^ALGORITHM +SLO +CORES +P50 MS +P99 MS +P99\.9 MS +THROTTLED MS\/S +CHANGES\/MIN/,
   );
   const laws = rows.slice(0, 11).map((row) => row.split(/ {2,}/)[0]);
   const statics = ["request x 1", "request x 2", "request x 4", "P90 x 1.15"];
   assert.deepEqual(laws.slice(0, 7), [
-    ...["ours", "ours, tight", lawLabel(AS_IT_IS)],
-    ...statics.map((setting) => lawLabel({ law: "static", setting })),
+    ...["ours", "ours, tight", algorithmLabel(AS_IT_IS)],
+    ...statics.map((setting) => algorithmLabel({ law: "static", setting })),
   ]);
   assert(laws.slice(7).every((law) => law?.startsWith("vpa: ")), laws.join());
   assert.match(rows[2] ?? "", /^static: as.* (held|missed) +0\.800 /);

@@ -12,7 +12,7 @@ import { latencyPlot } from "../../../simulation/report/plots/latency_plot.ts";
 import { limitsPlot } from "../../../simulation/report/plots/limits_plot.ts";
 import { throttlingPlot } from "../../../simulation/report/plots/throttling_plot.ts";
 import { ownSource } from "../../../simulation/report/trace_sources.ts";
-import { lawLabel } from "./replayed_laws.ts";
+import { algorithmLabel } from "./replayed_algorithms.ts";
 import { simulateCommandLine } from "./simulate_command_line.ts";
 import { notes, REPLAY_MEASURES, type Story, storySentences } from "./simulate_text.ts";
 import { verdict } from "./verdict.ts";
@@ -35,7 +35,7 @@ export function simulatePage(story: Story): string {
         ${storySentences(story).map((one) => html`<p class="scale">${one}</p>`)}
       </header>
       <main>
-      ${lawTable(story)}
+      ${algorithmTable(story)}
       ${limitsPlot(runs, "Limit against demand")}
       ${throttlingPlot(runs)}
       ${latencyPlot(runs)}
@@ -53,11 +53,11 @@ export function simulatePage(story: Story): string {
   );
 }
 
-function lawTable({ replay: { outcomes, runs } }: Story): Html {
+function algorithmTable({ replay: { outcomes, runs } }: Story): Html {
   const heads = REPLAY_MEASURES.map(({ head }) => html`<th scope="col">${head}</th>`);
   const rows = outcomes.map((outcome) =>
     html`
-      <tr><th scope="row">${lawLabel(outcome)}</th>${REPLAY_MEASURES.map(({ text }) =>
+      <tr><th scope="row">${algorithmLabel(outcome)}</th>${REPLAY_MEASURES.map(({ text }) =>
         html`<td>${text(outcome)}</td>`
       )}</tr>
     `

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { AS_IT_IS, type Entry, OURS, OURS_TIGHT } from "../../../simulation/arena/entry.ts";
-import type { LawOutcome } from "../../../simulation/arena/law_outcome.ts";
-import { P90 } from "./replayed_laws.ts";
+import type { AlgorithmOutcome } from "../../../simulation/arena/algorithm_outcome.ts";
+import { P90 } from "./replayed_algorithms.ts";
 import { verdict } from "./verdict.ts";
 
 const SLO_MS = 140;
 
-function outcome({ law, setting }: Entry, coresAllocated: number, p99Ms: number): LawOutcome {
+function outcome({ law, setting }: Entry, coresAllocated: number, p99Ms: number): AlgorithmOutcome {
   const sloHeld = p99Ms <= SLO_MS;
   const figures = { coresAllocated, p99Ms };
   return {
@@ -22,7 +22,7 @@ function outcome({ law, setting }: Entry, coresAllocated: number, p99Ms: number)
 
 type Costs = readonly [cores: number, p99Ms: number];
 
-function played(ours: Costs, own: Costs): LawOutcome[] {
+function played(ours: Costs, own: Costs): AlgorithmOutcome[] {
   return [outcome(OURS, 8, 39), outcome(OURS_TIGHT, ...ours), outcome(AS_IT_IS, ...own)];
 }
 
@@ -35,7 +35,7 @@ function first(
 
 function second(
   ours: readonly [cores: number, p99Ms: number],
-  other: LawOutcome,
+  other: AlgorithmOutcome,
   own: readonly [cores: number, p99Ms: number] = [4, 900],
 ): string | undefined {
   return verdict([...played(ours, own), other], { sloMs: SLO_MS })[1];

@@ -32,7 +32,7 @@ export interface BidFacts {
 }
 
 /** What a rule says. */
-export interface BidWord {
+export interface BidEffect {
   readonly reason: BoundReason;
   /** In a sentence, with its numbers. */
   readonly message: string;
@@ -50,4 +50,4 @@ export interface BidWord {
 }
 
 /** A rule; nothing to say is an empty list. */
-export type BidRule = (facts: BidFacts) => readonly BidWord[];
+export type BidRule = (facts: BidFacts) => readonly BidEffect[];

@@ -5,7 +5,7 @@ import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
 import { sampleContainer, samplePod } from "../../../tests/contract/sample_objects.ts";
 import { bidFacts, FACTS_NOW_MS } from "../../../tests/fixtures/bid_facts.ts";
 import { sampleHPA, sampleWorkload } from "../../../tests/fixtures/sample_workloads.ts";
-import type { BidFacts, BidWord } from "./bid_rule.ts";
+import type { BidEffect, BidFacts } from "./bid_rule.ts";
 import { HPA_COORDINATION } from "../../../shared/actuation/hpa_coordination.ts";
 import { horizontalAutoscaler } from "./horizontal_autoscaler.ts";
 
@@ -22,7 +22,7 @@ function words(
   containers: readonly PodContainer[],
   change: Partial<BidFacts>,
   edit: (pod: Pod) => Pod = (pod) => pod,
-): readonly BidWord[] {
+): readonly BidEffect[] {
   return horizontalAutoscaler(bidFacts(edit(samplePod("web", { containers })), change));
 }
 

@@ -13,10 +13,10 @@ import type { BoundReason } from "../../../shared/api/reasons/bound_reasons.ts";
 const NUMBER = /(?<![\w.-])\d+(?:\.\d+)?/g;
 
 /** Its sentence tells when it was asked last, which is another after each start of the controller. */
-const RESTLESS: ReadonlySet<string> = new Set<BoundReason>(["MetricDemand"]);
+const VOLATILE: ReadonlySet<string> = new Set<BoundReason>(["MetricDemand"]);
 
 /** Equal for sentences that tell the same. */
 export function boundStory(rules: readonly BoundRule[] = []): string {
-  return rules.filter(({ reason }) => !RESTLESS.has(reason))
+  return rules.filter(({ reason }) => !VOLATILE.has(reason))
     .map(({ reason, message }) => `${reason}: ${message.replace(NUMBER, "#")}`).join("\n");
 }

@@ -9,15 +9,15 @@ import type { Pod } from "../../../shared/api/pod.ts";
 import type { Bounds, ContainerBounds } from "../../../shared/api/pod_allocation.ts";
 import { LEAST_CPU } from "../../../shared/market/bids.ts";
 import { metricWarnings } from "../../metrics_demand/metric_fact.ts";
-import type { BidFacts, BidWord } from "../bid_rules/bid_rule.ts";
+import type { BidEffect, BidFacts } from "../bid_rules/bid_rule.ts";
 import { isSystemCritical } from "../bid_rules/system_critical.ts";
-import { type BoundWord, createBoundWords } from "./bound_words.ts";
+import { createBoundRules, type KnownRule } from "./bound_rules.ts";
 import { type Ceiling, namespaceBounds, type QuotaBounds } from "./namespace_bounds.ts";
 import { atOwnRequests } from "../limits/own_limits.ts";
-import type { WordWarning } from "../news/word_warning.ts";
+import type { AnnotationWarning } from "../events/annotation_warning.ts";
 import { type Overrides, PRIORITY_MULTIPLIER } from "./overrides.ts";
 import { qosKeeper } from "./qos_keeper.ts";
-import { seatsOf } from "./seats.ts";
+import { participantsOf } from "./participants.ts";
 
 /** What bounds are made from. */
 export interface BoundsInput extends BidFacts {
@@ -49,9 +49,9 @@ const NODE_SHARE = 0.9;
 
 /** Bounds without their revision. */
 export interface BoundsDraft extends Omit<Bounds, "revision"> {
-  readonly rules: BoundWord[];
+  readonly rules: KnownRule[];
   /** Annotations that don't count, and why. */
-  readonly warnings: readonly WordWarning[];
+  readonly warnings: readonly AnnotationWarning[];
   /** When they will be others without an event, ms since 1970; absent: when something changes. */
   readonly untilMs?: number;
 }
@@ -65,12 +65,12 @@ export interface BoundsDraft extends Omit<Bounds, "revision"> {
 export function boundsOf(input: BoundsInput): BoundsDraft {
   const { node, ownLimits } = input;
   const pod = atOwnRequests(input.pod, input.ownRequests ?? new Map());
-  const { seats, overrides, words } = seatsOf({ ...input, pod });
+  const { seats, overrides, words } = participantsOf({ ...input, pod });
   const theirs = namespaceBounds(seats, { ...input, pod });
   const multiplier = overrides.priorityMultiplier ?? input.priorityMultiplier(pod.priority);
   const keeper = qosKeeper({ pod, ownLimits });
   const moves = movesRequest(pod);
-  const told = createBoundWords();
+  const told = createBoundRules();
   for (const word of words) told.add(word);
   if (multiplier !== 1) told.add(weightMultiplied(multiplier, { pod, overrides }));
   const containers = seats.map((seat, index): ContainerBounds => {
@@ -141,7 +141,7 @@ function weightMultiplied(
     readonly pod: Pick<Pod, "priority" | "priorityClassName">;
     readonly overrides: Pick<Overrides, "priorityMultiplier">;
   },
-): BoundWord {
+): KnownRule {
   const ofClass = priorityClassName === undefined ? "" : ` (class ${priorityClassName})`;
   const by = overrides.priorityMultiplier === undefined
     ? `priority ${priority}${ofClass}`
@@ -149,7 +149,7 @@ function weightMultiplied(
   return { reason: "WeightMultiplied", message: `weight × ${multiplier.toFixed(2)}: ${by}` };
 }
 
-function restartPolicy(name: string): Pick<BidWord, "reason" | "message"> {
+function restartPolicy(name: string): Pick<BidEffect, "reason" | "message"> {
   return { reason: "RestartPolicy", message: `resizePolicy restarts ${name} on a CPU change` };
 }
 

@@ -32,7 +32,7 @@ export interface NamespaceBound {
 }
 
 /** A container that takes part. */
-export interface BoundedSeat {
+export interface BoundedContainer {
   readonly container: PodContainer;
   /** The user's own limit, millicores. */
   readonly own: number;
@@ -60,7 +60,7 @@ export interface NamespaceFacts {
 
 /** The namespace's bounds, in the order of the seats. */
 export function namespaceBounds(
-  seats: readonly BoundedSeat[],
+  seats: readonly BoundedContainer[],
   { pod, limitRange, quota, nodeCeiling = Infinity }: NamespaceFacts,
 ): readonly NamespaceBound[] {
   const seated = new Set(seats.map(({ container }) => container.name));
@@ -114,7 +114,7 @@ export function namespaceBounds(
  * above its share. Undefined for those that give nothing.
  */
 function afterGivingBack(
-  seats: readonly BoundedSeat[],
+  seats: readonly BoundedContainer[],
   { shares, owed }: QuotaBounds,
 ): readonly (number | undefined)[] {
   const limits = seats.map(({ container }) => container.limitCPU ?? 0);
@@ -132,7 +132,7 @@ function afterGivingBack(
  * for sidecars also beside each init container that runs with them.
  */
 function partsOfPod(
-  seats: readonly BoundedSeat[],
+  seats: readonly BoundedContainer[],
   { pod, range }: { readonly pod: Pod; readonly range: CPURange | undefined },
 ): ReadonlyMap<string, number> {
   const least = new Map<string, number>();

@@ -9,7 +9,11 @@ import type { Pod } from "../../../shared/api/pod.ts";
 import { countableCPU, sumCPU } from "../../../shared/quantity.ts";
 import { quotedText } from "../../../shared/quoted_text.ts";
 import { parseStartupBoost, STARTUP_BOOST, type StartupBoost } from "../bid_rules/startup_boost.ts";
-import { namespaceSubject, warningOf, type WordWarning } from "../news/word_warning.ts";
+import {
+  type AnnotationWarning,
+  namespaceSubject,
+  warningOf,
+} from "../events/annotation_warning.ts";
 import type { SharedSubject } from "../ports.ts";
 import { clampMultiplier } from "./priority_multiplier.ts";
 
@@ -43,7 +47,7 @@ export interface Overrides {
   /** What the burst factor allows each container, millicores, in the order of the limits. */
   readonly burstCeilings: readonly number[];
   /** Annotations that can't be read, may not count or count for another value, for an event. */
-  readonly warnings: readonly WordWarning[];
+  readonly warnings: readonly AnnotationWarning[];
 }
 
 /** Reads the annotations. Those that ask for more count only where an administrator allows it. */
@@ -51,7 +55,7 @@ export function overridesOf(input: OverrideInput): Overrides {
   const { annotations, namespace: place } = input.pod.metadata;
   const { labels = {}, annotations: ofNamespace = {} } = input.namespace?.metadata ?? {};
   const allowed = labels[ALLOW_OVERRIDES] === "true";
-  const warnings: WordWarning[] = [];
+  const warnings: AnnotationWarning[] = [];
   const about = input.namespace === undefined ? undefined : namespaceSubject(input.namespace);
   const theirs = { warnings, on: `namespace ${place}: `, about };
   const ofTheirs = readNumber(labels, BURST_FACTOR, theirs) ??
@@ -108,7 +112,10 @@ interface AskingForMore {
 /** The multiplier as it counts, and a warning where that is another than was asked for. */
 function clamped(
   multiplier: number,
-  { annotations, warnings }: { readonly annotations: Texts; readonly warnings: WordWarning[] },
+  { annotations, warnings }: {
+    readonly annotations: Texts;
+    readonly warnings: AnnotationWarning[];
+  },
 ): number {
   const counts = clampMultiplier(multiplier);
   if (counts !== multiplier) {
@@ -123,7 +130,7 @@ function readNumber(
   from: Texts,
   key: string,
   { warnings, on = "", about }: {
-    readonly warnings: WordWarning[];
+    readonly warnings: AnnotationWarning[];
     /** Whose it is, where that is not the pod. @default {""} */
     readonly on?: string;
     /** The same for events. */
@@ -139,7 +146,7 @@ function readNumber(
   return undefined;
 }
 
-function readBoost(from: Texts, warnings: WordWarning[]): StartupBoost | undefined {
+function readBoost(from: Texts, warnings: AnnotationWarning[]): StartupBoost | undefined {
   const text = from[STARTUP_BOOST];
   if (text === undefined) return undefined;
   const boost = parseStartupBoost(text);
@@ -153,7 +160,7 @@ function readBoost(from: Texts, warnings: WordWarning[]): StartupBoost | undefin
   return undefined;
 }
 
-function readCPU(from: Texts, key: string, warnings: WordWarning[]): number | undefined {
+function readCPU(from: Texts, key: string, warnings: AnnotationWarning[]): number | undefined {
   const text = from[key];
   if (text === undefined) return undefined;
   const millicores = countableCPU(text);

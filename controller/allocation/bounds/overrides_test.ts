@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { ALLOW_OVERRIDES } from "../../../shared/actuation/scope.ts";
 import type { Namespace } from "../../../shared/api/namespace.ts";
 import { samplePod } from "../../../tests/contract/sample_objects.ts";
-import { warningText } from "../news/word_warning.ts";
+import { warningText } from "../events/annotation_warning.ts";
 import {
   BURST_FACTOR,
   MAX_CPU,

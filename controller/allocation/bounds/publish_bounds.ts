@@ -7,13 +7,13 @@ import type { Bounds, ContainerBounds, PodAllocation } from "../../../shared/api
 import type { MarketConfig } from "../../config.ts";
 import { hasMoved, type MetricFact } from "../../metrics_demand/metric_fact.ts";
 import { boundStory } from "./bound_story.ts";
-import type { BoundWord } from "./bound_words.ts";
+import type { KnownRule } from "./bound_rules.ts";
 import type { QuotaBounds } from "./namespace_bounds.ts";
 import { boundsOf } from "./bounds.ts";
 import type { Gathered } from "../gather.ts";
 import type { OldDefinition } from "./old_definition.ts";
 import { type Originals, originalsOf, ownValues } from "../limits/own_limits.ts";
-import type { WordWarning } from "../news/word_warning.ts";
+import type { AnnotationWarning } from "../events/annotation_warning.ts";
 import type { AllocationStore } from "../ports.ts";
 import { type BoundCrowd, boundCrowd } from "../pace/node_writes.ts";
 import { priorityMultiplier } from "./priority_multiplier.ts";
@@ -45,11 +45,11 @@ export interface Published {
   /** Of bounds that the agent is to clear by; absent where it knows them. */
   readonly revision?: number;
   /** What holds now and did not hold before, with its sentence. */
-  readonly news: readonly BoundWord[];
+  readonly news: readonly KnownRule[];
   /** When the bounds will be others without an event, ms since 1970. */
   readonly untilMs?: number | undefined;
   /** Annotations that don't count, and why. */
-  readonly warnings: readonly WordWarning[];
+  readonly warnings: readonly AnnotationWarning[];
 }
 
 /** What publishing needs beside the pod. */
@@ -158,8 +158,8 @@ function wordsOf(rules: Bounds["rules"]): ReadonlySet<string> {
 /** Rules whose word did not stand there before. */
 function newRules(
   present: Bounds | undefined,
-  rules: readonly BoundWord[],
-): readonly BoundWord[] {
+  rules: readonly KnownRule[],
+): readonly KnownRule[] {
   const before = wordsOf(present?.rules);
   return rules.filter(({ reason }) => !before.has(reason));
 }

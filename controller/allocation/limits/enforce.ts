@@ -10,7 +10,7 @@ import { arbitrate, type Intent } from "../../../shared/actuation/intent.ts";
 import { restoredMessage } from "../../../shared/actuation/restored_message.ts";
 import type { ApiError } from "../../../shared/api/api_error.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
-import type { ChangeReason } from "../../../shared/api/reasons/reason_words.ts";
+import type { ChangeReason } from "../../../shared/api/reasons/reasons.ts";
 import { parseCPUBound } from "../../../shared/quantity.ts";
 import { changeOf } from "../../../shared/actuation/cut_raises.ts";
 import type { Gathered } from "../gather.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createVirtualClock } from "../../../simulation/virtual_clock.ts";
-import { NODE_BOUNDS } from "../news/pod_news.ts";
+import { NODE_BOUNDS } from "../events/pod_events.ts";
 import { boundCrowd, createNodeWrites, takeTurn } from "./node_writes.ts";
 
 function test(name: string, fn: () => void): void {

@@ -7,7 +7,7 @@
 import { changeOf } from "../../../shared/actuation/cut_raises.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
-import { type ChangeReason, isUnhurried } from "../../../shared/api/reasons/reason_words.ts";
+import { type ChangeReason, isUnhurried } from "../../../shared/api/reasons/reasons.ts";
 import { countableCPU } from "../../../shared/quantity.ts";
 import { marketCause } from "../limits/market_cause.ts";
 

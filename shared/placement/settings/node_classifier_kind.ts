@@ -4,7 +4,7 @@
  * @module
  */
 import * as z from "zod";
-import { selectorOfWords, strictSelectorSchema } from "../../config/label_selector_kind.ts";
+import { selectorOfTerms, strictSelectorSchema } from "../../config/label_selector_kind.ts";
 import type { SettingKind } from "../../config/setting.ts";
 import { treeKind } from "../../config/tree_kind.ts";
 import { NODE_CLASS_PRESETS, type NodeClassPreset } from "../node_class_presets.ts";
@@ -25,7 +25,7 @@ const toleration = z.strictObject({
 }) satisfies z.ZodType<Toleration>;
 
 const words = z.string().transform((text, context): unknown => {
-  const selector = selectorOfWords(text);
+  const selector = selectorOfTerms(text);
   if (selector !== undefined) return selector;
   context.addIssue({ code: "custom", message: "must be labels, for instance class=spot" });
   return z.NEVER;

@@ -7,7 +7,7 @@ import { formatFigure } from "../../report/figure.ts";
 import { type Html, html } from "../../report/html.ts";
 import { traceSources } from "../../report/trace_sources.ts";
 import type { StageResult } from "../stage_result.ts";
-import { lawNote } from "./law_notes.ts";
+import { algorithmNote } from "./algorithm_notes.ts";
 
 /** The note at the end of the page. */
 export function arenaMethod(results: readonly StageResult[]): Html {
@@ -20,7 +20,7 @@ export function arenaMethod(results: readonly StageResult[]): Html {
   );
   const laws = [...new Set(results.flatMap(({ outcomes }) => outcomes.map(({ law }) => law)))];
   const notes = laws.flatMap((law) => {
-    const note = lawNote(law);
+    const note = algorithmNote(law);
     return note === undefined ? [] : html`
       <div>
         <dt>${law}</dt>

@@ -6,7 +6,7 @@
 import { formatFigure, NO_FIGURE } from "../../report/figure.ts";
 import { type Html, html } from "../../report/html.ts";
 import type { Goal } from "../goals.ts";
-import { entryName } from "./law_look.ts";
+import { entryName } from "./algorithm_look.ts";
 
 /** The finding in a sentence. */
 export function goalSentence(goals: readonly Goal[]): string {

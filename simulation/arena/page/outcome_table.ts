@@ -6,7 +6,7 @@
 import { formatCount, formatFigure } from "../../report/figure.ts";
 import { type Html, html, trusted } from "../../report/html.ts";
 import { isSameEntry, OURS } from "../entry.ts";
-import { bestPerLaw, type LawOutcome } from "../law_outcome.ts";
+import { type AlgorithmOutcome, bestPerAlgorithm } from "../algorithm_outcome.ts";
 import { type OutcomeColumn, outcomeColumns } from "../outcome_columns.ts";
 import type { StageResult } from "../stage_result.ts";
 
@@ -16,7 +16,7 @@ const NOT_BEST = trusted("");
 /** The best setting of each law in sight, all settings folded away. */
 export function outcomeTables(result: StageResult): Html {
   const { name, outcomes } = result;
-  const best = bestPerLaw(outcomes);
+  const best = bestPerAlgorithm(outcomes);
   return html`
     ${table(best, { result, label: `${name}: the best setting of each law` })}
     <details>
@@ -27,11 +27,11 @@ export function outcomeTables(result: StageResult): Html {
 }
 
 function table(
-  outcomes: readonly LawOutcome[],
+  outcomes: readonly AlgorithmOutcome[],
   { result, label }: { readonly result: StageResult; readonly label: string },
 ): Html {
   const columns = outcomeColumns(outcomes, { kind: result.kind, all: true });
-  const best = new Set(bestPerLaw(result.outcomes));
+  const best = new Set(bestPerAlgorithm(result.outcomes));
   const heads = columns.map(({ head }) => html`<th scope="col">${headText(head)}</th>`);
   const rows = outcomes.map((outcome) => {
     // Where all rows are the best of their law, bold says nothing: there it marks ours.
@@ -67,14 +67,17 @@ function headText(head: OutcomeColumn["head"]): string {
 }
 
 /** The median; of cores the spread over the seeds too. */
-function cellText({ median, least, most }: LawOutcome, { score, text }: OutcomeColumn): string {
+function cellText(
+  { median, least, most }: AlgorithmOutcome,
+  { score, text }: OutcomeColumn,
+): string {
   if (score !== "coresAllocated") return text(median);
   const [low, high] = [least, most].map((of) => formatFigure(of.coresAllocated));
   return low === high ? text(median) : `${text(median)} (${low} – ${high})`;
 }
 
 /** Held or missed, and by how many seeds where they disagree. */
-function heldText({ sloHeld, sloHeldShare }: LawOutcome): string {
+function heldText({ sloHeld, sloHeldShare }: AlgorithmOutcome): string {
   const word = sloHeld ? "held" : "missed";
   const isSplit = sloHeldShare > 0 && sloHeldShare < 1;
   return isSplit ? `${word} (${Math.round(100 * sloHeldShare)} % of seeds held it)` : word;

@@ -5,9 +5,9 @@
  */
 import type { RunRecord } from "../../run_record.ts";
 import { type Entry, isRival, ORACLE, OURS, OURS_TIGHT } from "../entry.ts";
-import { bestSetting } from "../law_outcome.ts";
+import { bestSetting } from "../algorithm_outcome.ts";
 import type { StageResult } from "../stage_result.ts";
-import { entryName } from "./law_look.ts";
+import { entryName } from "./algorithm_look.ts";
 
 /** Ours, also where limits follow demand, the best rival and the oracle, as far as there are series, named as in the tables. */
 export function stageRecords({ outcomes, records }: StageResult): RunRecord[] {

@@ -8,10 +8,10 @@ import { type Html, html } from "../../report/html.ts";
 import { coresPlot } from "../../report/plots/cores_plot.ts";
 import { limitsPlot } from "../../report/plots/limits_plot.ts";
 import { isRival, isSameEntry, ORACLE, OURS } from "../entry.ts";
-import { bestSetting, type LawOutcome } from "../law_outcome.ts";
+import { type AlgorithmOutcome, bestSetting } from "../algorithm_outcome.ts";
 import type { StageResult } from "../stage_result.ts";
 import { scaleSentence } from "./arena_method.ts";
-import { entryName } from "./law_look.ts";
+import { entryName } from "./algorithm_look.ts";
 import { outcomeTables } from "./outcome_table.ts";
 import { type StageFigureOptions, stageFigures } from "./stage_figures.ts";
 import { stageRecords } from "./stage_records.ts";
@@ -65,7 +65,7 @@ function findings({ outcomes }: StageResult): string {
   const ours = outcomes.find((one) => isSameEntry(one, OURS));
   const rival = bestSetting(outcomes.filter(isRival));
   const oracle = outcomes.find((one) => isSameEntry(one, ORACLE));
-  const named: (readonly [string, LawOutcome | undefined])[] = [
+  const named: (readonly [string, AlgorithmOutcome | undefined])[] = [
     ["Ours", ours],
     [rival === undefined ? "" : `The best rival (${entryName(rival)})`, rival],
     ["The oracle", oracle],

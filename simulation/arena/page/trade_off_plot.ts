@@ -9,11 +9,11 @@ import { type Html, html, printable } from "../../report/html.ts";
 import { figureBlock } from "../../report/plots/figure_block.ts";
 import { svgPlot } from "../../report/plots/svg_plot.ts";
 import { ALONE, ORACLE, OURS, UNLIMITED } from "../entry.ts";
-import { bestPerLaw, type LawOutcome } from "../law_outcome.ts";
+import { type AlgorithmOutcome, bestPerAlgorithm } from "../algorithm_outcome.ts";
 import type { StageResult } from "../stage_result.ts";
 import { glyphSymbol } from "./glyph.ts";
 import { glyphLegend } from "./glyph_legend.ts";
-import { entryName, type LookOf } from "./law_look.ts";
+import { entryName, type LookOf } from "./algorithm_look.ts";
 import { spansDecades, valueAxis } from "./value_axis.ts";
 
 const WIDE = 1080;
@@ -63,8 +63,8 @@ export function tradeOffPlot(result: StageResult, lookOf: LookOf): Html {
   });
 }
 
-function dotsOf(outcomes: readonly LawOutcome[]): Dot[] {
-  const best = new Set(bestPerLaw(outcomes));
+function dotsOf(outcomes: readonly AlgorithmOutcome[]): Dot[] {
+  const best = new Set(bestPerAlgorithm(outcomes));
   return outcomes.flatMap((outcome) => {
     const { coresAllocated: cores = NaN, p99Ms = NaN } = outcome.median;
     if (!(cores > 0 && p99Ms > 0 && cores < Infinity && p99Ms < Infinity)) return [];

@@ -9,7 +9,7 @@ import { envelope, secondsPerPoint } from "../envelope.ts";
 import { formatCores } from "../figure.ts";
 import type { Html } from "../html.ts";
 import { figureBlock } from "./figure_block.ts";
-import { lawFacets } from "./law_facets.ts";
+import { algorithmFacets } from "./algorithm_facets.ts";
 
 /** While CPU is free limits sum to many times the capacity: they are drawn at this multiple of it. */
 const MOST_OF_CAPACITY = 1.5;
@@ -27,7 +27,7 @@ export function coresPlot(runs: readonly RunRecord[]): Html {
   }
   const capacity = runs.map((run, law) => ({ law, cores: run.capacity / 1000 }));
   const highest = Math.max(...[...limits, ...usage].map((row) => row.max).filter(Number.isFinite));
-  const facets = lawFacets({
+  const facets = algorithmFacets({
     laws: runs.map((run) => run.law),
     description: "Sum of limits, sum of usage and capacity in cores over time, per law",
     yLabel: "cores",

@@ -9,7 +9,7 @@ import { formatCount, formatFigure } from "../figure.ts";
 import { type Html, printable, shorten } from "../html.ts";
 import { podRows } from "../pod_rows.ts";
 import { figureBlock } from "./figure_block.ts";
-import { lawColor } from "./law_color.ts";
+import { algorithmColor } from "./algorithm_color.ts";
 import { svgPlot } from "./svg_plot.ts";
 
 /** Pods drawn at most. */
@@ -48,7 +48,7 @@ export function latencyPlot(runs: readonly RunRecord[]): Html {
   ];
   return figureBlock({
     title,
-    legend: runs.map((run, law) => ({ label: run.law, color: lawColor(law), mark: "dot" })),
+    legend: runs.map((run, law) => ({ label: run.law, color: algorithmColor(law), mark: "dot" })),
     wide: draw(dots, { names: shown.map(nameOf), width: 1080 }),
     narrow: draw(dots, { names: shown.map(nameOf), width: 400 }),
     caption: notes.filter((note) => note !== "").join(" "),
@@ -141,7 +141,7 @@ function draw(
         x: "p99Ms",
         y: "pod",
         r: 4.5,
-        fill: (dot: LatencyDot) => lawColor(dot.law),
+        fill: (dot: LatencyDot) => algorithmColor(dot.law),
         stroke: "var(--surface)",
         strokeWidth: 1,
         title: "title",

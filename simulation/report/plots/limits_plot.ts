@@ -8,7 +8,7 @@ import type { PodRecord, RunRecord } from "../../run_record.ts";
 import { envelope, secondsPerPoint } from "../envelope.ts";
 import type { Html } from "../html.ts";
 import { figureBlock } from "./figure_block.ts";
-import { lawFacets } from "./law_facets.ts";
+import { algorithmFacets } from "./algorithm_facets.ts";
 
 /** Per line: the arena's page has more than a dozen of these plots. */
 const POINTS = 180;
@@ -30,7 +30,7 @@ export function limitsPlot(runs: readonly RunRecord[], title: string): Html {
   }
   const highest = [...limits, ...demands].map(({ max }) => max).filter(Number.isFinite)
     .reduce((most, value) => Math.max(most, value), 0);
-  const facets = lawFacets({
+  const facets = algorithmFacets({
     laws: runs.map(({ law }) => law),
     description: `Limit and demand in cores over time under ${
       runs.map(({ law }) => law).join("; ")

@@ -9,8 +9,8 @@ import { envelope, secondsPerPoint } from "../envelope.ts";
 import type { Html } from "../html.ts";
 import { throttledPerStep } from "../throttled_per_step.ts";
 import { figureBlock } from "./figure_block.ts";
-import { lawColor } from "./law_color.ts";
-import { lawFacets } from "./law_facets.ts";
+import { algorithmColor } from "./algorithm_color.ts";
+import { algorithmFacets } from "./algorithm_facets.ts";
 
 /** Throttled ms/s over time, one panel per law on shared axes. */
 export function throttlingPlot(runs: readonly RunRecord[]): Html {
@@ -26,7 +26,7 @@ export function throttlingPlot(runs: readonly RunRecord[]): Html {
   if (highest === 0) {
     return figureBlock({ title, wide: "No pod was throttled under any law.", caption: "" });
   }
-  const facets = lawFacets({
+  const facets = algorithmFacets({
     laws: runs.map((run) => run.law),
     description: "Throttled milliseconds per second of all pods over time, per law",
     yLabel: "throttled ms/s, all pods",
@@ -35,7 +35,7 @@ export function throttlingPlot(runs: readonly RunRecord[]): Html {
     marks: (channel) =>
       runs.flatMap((_, law) => {
         const own = points.filter((point) => point.law === law);
-        const shared = { [channel]: "law", x: "minute", fill: lawColor(law) };
+        const shared = { [channel]: "law", x: "minute", fill: algorithmColor(law) };
         return [
           Plot.areaY(own, { ...shared, y: "max", fillOpacity: 0.28 }),
           Plot.areaY(own, { ...shared, y: "mean" }),

@@ -54,5 +54,5 @@ async function tell(
     stop.abort();
     await running;
   }
-  assert.equal(await stage.toldTimes(message), times);
+  assert.equal(await stage.loggedTimes(message), times);
 }

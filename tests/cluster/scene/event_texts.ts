@@ -52,7 +52,7 @@ export async function eventTexts(
 }
 
 /** Waits for an event of this reason; returns its message. */
-export async function whenTold(
+export async function whenReported(
   node: Pick<RealNode, "connection">,
   { reason, ...name }: PodName & { readonly reason: string },
   options?: UntilOptions,

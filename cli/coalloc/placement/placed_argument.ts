@@ -1,0 +1,31 @@
+/**
+ * The word of a workload whose replicas may be placed.
+ *
+ * @module
+ */
+import { isPlacedKind, type PlacedKind } from "../../../shared/placement/placement_gate.ts";
+import { quotedText } from "../../../shared/quoted_text.ts";
+import { workloadArgument } from "../workload_argument.ts";
+
+/** A name, and a kind where the word has one. */
+export interface PlacedArgument {
+  readonly kind?: PlacedKind;
+  readonly name: string;
+}
+
+/** Reads `web`, `deployment/web` and `sts/db`, or says in a sentence what is wrong with the word. */
+export function placedArgument(text: string): PlacedArgument | string {
+  const word = workloadArgument(text);
+  if (word === undefined) {
+    return `Cannot find workload: ${
+      quotedText(text)
+    } is neither NAME nor KIND/NAME with a kind of ` +
+      "deployment or statefulset; -n names the namespace";
+  }
+  const { kind, name } = word;
+  if (kind === undefined) return { name };
+  return isPlacedKind(kind)
+    ? { kind, name }
+    : `Cannot show placement: ${quotedText(text)} is a ${kind}, and only pods of Deployments and ` +
+      "StatefulSets are placed";
+}

@@ -1,0 +1,94 @@
+/**
+ * All reason words: one list for objects, events, metrics, command line and docs.
+ *
+ * @module
+ */
+import * as z from "zod";
+import { BOUND_REASONS, type BoundReason } from "./bound_reasons.ts";
+import { ENFORCEMENT_REASONS, type EnforcementReason } from "./enforcement_reasons.ts";
+import { EVENT_REASONS, type EventReason } from "./event_reasons.ts";
+import { MARKET_REASONS, type MarketReason } from "./market_reasons.ts";
+import { PLACEMENT_EVENT_REASONS, type PlacementEventReason } from "./placement_event_reasons.ts";
+import { PLACEMENT_REASONS, type PlacementReason } from "./placement_reasons.ts";
+import { POLICY_REASONS, type PolicyReason } from "./policy_reasons.ts";
+import type { Reason } from "./reason.ts";
+import {
+  RIGHTSIZING_EVENT_REASONS,
+  type RightsizingEventReason,
+} from "./rightsizing_event_reasons.ts";
+import { RIGHTSIZING_REASONS, type RightsizingReason } from "./rightsizing_reasons.ts";
+import { VERSION_REASONS, type VersionReason } from "./version_reasons.ts";
+
+/** The lists by who says their words. */
+export const REASON_LISTS = {
+  market: MARKET_REASONS,
+  bounds: BOUND_REASONS,
+  enforcement: ENFORCEMENT_REASONS,
+  events: EVENT_REASONS,
+  rightsizing: RIGHTSIZING_REASONS,
+  rightsizingEvents: RIGHTSIZING_EVENT_REASONS,
+  policies: POLICY_REASONS,
+  placement: PLACEMENT_REASONS,
+  placementEvents: PLACEMENT_EVENT_REASONS,
+  versions: VERSION_REASONS,
+} as const;
+
+/** Why a limit changes or stays: the market's word, or the controller's. */
+export type ChangeReason = MarketReason | EnforcementReason | VersionReason;
+
+/** Any word of the lists. */
+export type AnyReason =
+  | ChangeReason
+  | BoundReason
+  | EventReason
+  | RightsizingReason
+  | RightsizingEventReason
+  | PolicyReason
+  | PlacementReason
+  | PlacementEventReason;
+
+const REASONS: ReadonlyMap<string, Reason> = new Map(
+  Object.values(REASON_LISTS).flatMap((list) => Object.entries<Reason>(list)),
+);
+
+/** What a reason word means; a newer version may have words that are in no list. */
+export function sentenceOf(reason: string): string {
+  return REASONS.get(reason)?.means ?? "a reason that this version does not know";
+}
+
+/** What can be done about a reason; undefined for a word that is not known. */
+export function remedyFor(reason: string): string | undefined {
+  return REASONS.get(reason)?.remedy;
+}
+
+/** The word where `list` has it, and otherwise the one that stands for words of other versions. */
+export function listedReason<T extends string>(
+  list: Readonly<Record<T, Reason>>,
+  word: string,
+): T | VersionReason {
+  return Object.hasOwn(list, word) ? word as T : "OtherVersion";
+}
+
+/** True for changes that nobody waits for: they come after all others. */
+export function isUnhurried(reason: AnyReason): boolean {
+  return reason === "DemandFell" || reason === "CPUFree";
+}
+
+/** The market's word, or undefined for none and for one that this version does not know. */
+export function knownMarketReason(reason: string | undefined): MarketReason | undefined {
+  return marketReasonSchema.safeParse(reason).data;
+}
+
+const words = <T extends string>(reasons: Record<T, Reason>): [T, ...T[]] =>
+  Object.keys(reasons) as [T, ...T[]];
+
+/** Schema of a market reason. */
+export const marketReasonSchema: z.ZodType<MarketReason> = z.enum(words(MARKET_REASONS));
+
+/** Schema of a bound's reason. */
+export const boundReasonSchema: z.ZodType<BoundReason> = z.enum(words(BOUND_REASONS));
+
+/** Schema of an enforcement reason. */
+export const enforcementReasonSchema: z.ZodType<EnforcementReason> = z.enum(
+  words(ENFORCEMENT_REASONS),
+);

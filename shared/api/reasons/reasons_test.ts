@@ -1,0 +1,27 @@
+import assert from "node:assert/strict";
+import type { Reason } from "./reason.ts";
+import { REASON_LISTS, remedyFor, sentenceOf } from "./reasons.ts";
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+test("REASON_LISTS says the same of a word in whichever list it stands, without a period", () => {
+  const seen = new Map<string, Reason>();
+  for (const list of Object.values(REASON_LISTS)) {
+    for (const [word, reason] of Object.entries<Reason>(list)) {
+      assert.match(word, /^[A-Z][A-Za-z]+$/);
+      assert.match(reason.means, /[^.]$/);
+      assert.match(reason.remedy, /^[a-z].*[^.]$/i);
+      assert.equal(seen.get(word) ?? reason, reason, word);
+      seen.set(word, reason);
+    }
+  }
+});
+
+test("sentenceOf() and remedyFor() know the words of all lists", () => {
+  assert.match(sentenceOf("PodNotReady"), /not Ready/);
+  assert.match(remedyFor("Applied") ?? "", /^nothing: /);
+  assert.equal(remedyFor("WordOfALaterVersion"), undefined);
+  assert.match(remedyFor("QuotaExceeded") ?? "", /ResourceQuota/);
+});
