@@ -21,7 +21,7 @@ const PODS = ["a", "b"] as const;
 
 /**
  * A server with two pods on a node of four CPUs; limits are in force as soon as they are written. What
- * the watch tells comes `lagMs` late, and each sleep of the agent takes `overMs` longer.
+ * the watch reports comes `lagMs` late, and each sleep of the agent takes `overMs` longer.
  */
 function stage({ lagMs = 0, overMs = 0 } = {}) {
   const clock = createVirtualClock({ wallStart: 0 });

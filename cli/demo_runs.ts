@@ -16,11 +16,11 @@ const MARKET = {
 };
 const OWN = {
   law: "limits as set",
-  description: "the users' own limits, never changed",
+  description: "the users' original limits, never changed",
 };
 const EQUAL = {
   law: "fixed, same cores",
-  description: "the users' own limits, scaled so that their sum is the market's mean",
+  description: "the users' original limits, scaled so that their sum is the market's mean",
 };
 
 /** The market first: its mean sum of limits is what the last of the static runs is given. */

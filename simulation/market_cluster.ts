@@ -65,7 +65,7 @@ export function sceneNode(scene: Scene): SimulatedNode {
   });
 }
 
-/** Starts the cluster: pods run under the users' own limits, then agent and controller begin. */
+/** Starts the cluster: pods run under the users' original limits, then agent and controller begin. */
 export function startMarketCluster(
   scene: Scene,
   options: MarketClusterOptions = {},

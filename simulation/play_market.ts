@@ -16,7 +16,7 @@ export interface PlayMarketOptions extends Pick<MarketClusterOptions, "agent" | 
   readonly onProgress?: OnProgress;
 }
 
-/** The scene under the market; pods begin with the users' own limits. */
+/** The scene under the market; pods begin with the users' original limits. */
 export async function playMarket(
   scene: Scene,
   { agent, controller, onProgress }: PlayMarketOptions = {},

@@ -52,9 +52,9 @@ export function playFixed(
 }
 
 /**
- * The scene under a law that looks at the node and wishes for limits. Pods begin with the users' own
- * limits. A wish is kept within floor and ceiling, put on the grid (upwards) and is in force after
- * the resize delay.
+ * The scene under a law that looks at the node and wishes for limits. Pods begin with the users'
+ * original limits. A wish is kept within floor and ceiling, put on the grid (upwards) and is in force
+ * after the resize delay.
  */
 export function playRival(scene: Scene, rival: Rival, options: PlayOptions = {}): RunSeries {
   const { onProgress, resizeDelayMs = RESIZE_DELAY_MS } = options;

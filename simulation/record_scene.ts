@@ -34,7 +34,7 @@ export function recordScene(scene: Scene, node: SimulatedNode): RecordedScene {
       workload: undefined,
       autoscalers: [],
       nowMs: 0,
-      ownLimits: new Map([["app", pod.ownLimit]]),
+      originalLimits: new Map([["app", pod.ownLimit]]),
       priorityMultiplier,
       burstFactor: DEFAULT_MARKET_CONFIG.burstFactor,
       leastCeiling: DEFAULT_MARKET_CONFIG.leastCeiling,

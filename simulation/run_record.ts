@@ -23,7 +23,7 @@ export interface PodRecord {
   /** What drives it, for instance `bursty`. */
   readonly trace: string;
   readonly request: number;
-  /** The user's own limit. */
+  /** The original limit. */
   readonly ownLimit: number;
   readonly weight: number;
   readonly limit: readonly number[];

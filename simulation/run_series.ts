@@ -13,7 +13,7 @@ export interface RecordedPod {
   /** What drives it, for instance `bursty`. */
   readonly trace: string;
   readonly request: number;
-  /** The user's own limit. */
+  /** The original limit. */
   readonly ownLimit: number;
   readonly weight: number;
   readonly floor: number;

@@ -37,7 +37,7 @@ export function podOnNode(pod: ScenePod, limit: number): PodSpec {
   return { uid, containers: [container] };
 }
 
-/** The pod for the API: running under the user's own limit. */
+/** The pod for the API: running under the original limit. */
 export function podInAPI(pod: ScenePod): Pod {
   const container: PodContainer = {
     name: "app",

@@ -18,7 +18,7 @@ export interface ScenePod {
   /** Name of the trace that drives it. */
   readonly trace: string;
   readonly request: number;
-  /** The user's own limit. */
+  /** The original limit. */
   readonly ownLimit: number;
   /** `spec.priority`. */
   readonly priority: number;

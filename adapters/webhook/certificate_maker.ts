@@ -24,11 +24,11 @@ export interface KeyedCertificate {
 /** Makes certificates; the controller's port of this name. */
 export interface X509CertificateMaker {
   /** An authority of this name that signs itself. */
-  makeAuthority(wish: Validity & { readonly name: string }): Promise<KeyedCertificate>;
+  makeAuthority(spec: Validity & { readonly name: string }): Promise<KeyedCertificate>;
   /** A certificate for servers of these DNS names, signed by the authority. */
   makeServing(
     authority: KeyedCertificate,
-    wish: Validity & { readonly names: readonly string[] },
+    spec: Validity & { readonly names: readonly string[] },
   ): Promise<KeyedCertificate>;
 }
 

@@ -54,8 +54,8 @@ Deno.test("serveWebhook() answers those who trust its authority, by TLS 1.2 and 
   }
   using old = client(server, [one], { maxVersion: "TLSv1.1" });
   await assert.rejects(old.post("{}"));
-  using stranger = client(server, [two]);
-  await assert.rejects(stranger.post("{}"));
+  using distrusting = client(server, [two]);
+  await assert.rejects(distrusting.post("{}"));
   using misled = client(server, [one], { serverName: "other.svc" });
   await assert.rejects(misled.post("{}"));
   await server.shutdown();
@@ -248,7 +248,7 @@ Deno.test("serveWebhook() answers 400 to a body that is too long, and 500 withou
   await server.shutdown();
 });
 
-Deno.test("serveWebhook() takes no more connections than it was told", async () => {
+Deno.test("serveWebhook() takes no more connections than it was reported", async () => {
   const one = await chain("one");
   const server = await serve(ECHO, one, { mostConnections: 1 });
   using first = client(server, [one]);

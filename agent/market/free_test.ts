@@ -141,8 +141,8 @@ pure("FREE takes CPU from what stands above its original limit, and gives it bac
 pure("FREE lowers no container while none waits", () => {
   const agent = freeAgent({ pods: [pod("batch"), pod("service")] });
   agent.play(2, { batch: { usage: 10 }, service: { usage: 10 } });
-  const calm = { batch: { usage: 1900, pressure: 1 }, service: { usage: 200, pressure: 0.1 } };
-  assert.deepEqual(agent.play(20, calm), []);
+  const idle = { batch: { usage: 1900, pressure: 1 }, service: { usage: 200, pressure: 0.1 } };
+  assert.deepEqual(agent.play(20, idle), []);
   assert.equal(agent.state().state, "scarce");
 });
 

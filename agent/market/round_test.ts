@@ -113,7 +113,7 @@ pure("clear() says which share of capacity was free of any commitment", () => {
   assert.ok(Math.abs(full.freeShare - (0.97 - 500 / 400)) < 1e-9);
 });
 
-pure("estimate() tells an estimate how scarce CPU is: not at all while a tenth is free", () => {
+pure("estimate() reports an estimate how scarce CPU is: not at all while a tenth is free", () => {
   const scarcities: number[] = [];
   const rule: DemandRule = ({ scarcity }) => {
     scarcities.push(scarcity);

@@ -127,7 +127,7 @@ pure(
   },
 );
 
-pure("desiredWrites() tells an allocation that was made anew what its namesake was told", () => {
+pure("desiredWrites() reports an allocation that was made anew what its namesake was reported", () => {
   const written = new Map([["shop/a", { uid: "uid-of-a-dead-one", from: "1", desired: WRITTEN }]]);
   const [write] = desiredWrites(roundOf(resultsOf(boundedAllocation("a"))), written);
   assert.equal(write?.desired.desiredCPULimit, "500m");
@@ -153,7 +153,7 @@ pure("desiredWrites() confirms bounds of another revision, with the reason of be
 });
 
 pure(
-  "desiredWrites() tells of several moves the one that somebody waits for, and the largest",
+  "desiredWrites() reports several moves the one that somebody waits for, and the largest",
   () => {
     const bounded = ["a", "b", "c"].map((id) => sampleBounds(id, { name: `in-${id}` }));
     const status = { bounds: { revision: 1, reason: "", containers: bounded } };

@@ -179,12 +179,12 @@ test("nodeView() falls back on the reason that was written before the agent star
   assert.equal(view.pods[0]?.reason, "DemandFell");
 });
 
-test("nodeView() tells what makes the capacity smaller, and whose limits are not enforced", () => {
+test("nodeView() reports what makes the capacity smaller, and whose limits are not enforced", () => {
   const round = roundOf({ used: 300 });
   const flags = (view: ReturnType<typeof nodeView>) =>
     view.pods.flatMap(({ containers }) => containers.map(({ quotaOff }) => quotaOff));
-  const calm = nodeView(round, CONTEXT);
-  assert.deepEqual([calm.pressures, flags(calm)], [undefined, [undefined, undefined]]);
+  const idle = nodeView(round, CONTEXT);
+  assert.deepEqual([idle.pressures, flags(idle)], [undefined, [undefined, undefined]]);
   const [first] = round.containers;
   if (first !== undefined) first.state.quota = { missingSince: -QUOTA_OFF_MS, reported: true };
   const pressures = ["MemoryPressure", "PIDPressure"] as const;

@@ -52,7 +52,7 @@ function of(totals: Map<string, Totals>, id: string): Totals {
   return found;
 }
 
-Deno.test("sample() finds what a kubelet under v1 held back, at whichever level it was counted", async () => {
+Deno.test("sample() finds what a kubelet under v1 throttled, at whichever level it was counted", async () => {
   const totals = totalsOf(await readRecording("v1"));
   assert.equal(totals.size, 5);
   // One busy loop: what it did not use, it was kept from.

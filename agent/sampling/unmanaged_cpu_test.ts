@@ -145,7 +145,7 @@ test("unmanagedCPU() adds containers that lie outside of their pod's cgroup", ()
   assert.equal(unmanaged(changing, []), 300);
 });
 
-test("unmanagedCPU() tells by the sum which formula the runtime used for weights", () => {
+test("unmanagedCPU() reports by the sum which formula the runtime used for weights", () => {
   // Pod 600 m = 614 shares = weight 24 by the line; containers 500 m and 100 m.
   const v2 = (weights: readonly [number, number]): Changing => () => {
     const group = (directory: string, weight: number, quota = "max") => ({

@@ -9,8 +9,8 @@ import { serviceAutoscaler, verticalAutoscaler } from "./service_objects.ts";
 import { runVPA, type RunVPAOptions } from "./vertical_autoscaler.ts";
 
 /**
- * A law that is compared: the users' own limits; a HorizontalPodAutoscaler of one to four replicas; a
- * VerticalPodAutoscaler for CPU, InPlaceOrRecreate; agent and controller as shipped.
+ * A law that is compared: the users' original limits; a HorizontalPodAutoscaler of one to four
+ * replicas; a VerticalPodAutoscaler for CPU, InPlaceOrRecreate; agent and controller as shipped.
  */
 export type AlgorithmName = "static" | "hpa" | "vpa" | "ours";
 

@@ -28,7 +28,7 @@ export interface ObservedService {
 /** A service to watch. */
 export interface WatchedService {
   readonly name: string;
-  /** The user's own limit, millicores: what stands for it until its first quota is read. */
+  /** The original limit, millicores: what stands for it until its first quota is read. */
   readonly ownLimit: number;
 }
 

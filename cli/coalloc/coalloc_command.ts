@@ -19,7 +19,7 @@ import { VERSION } from "./version.ts";
 /** What the program does, in a sentence. */
 const DESCRIPTION =
   "Shows how a node's CPU market divides CPU among pods, explains a pod's limit, " +
-  "gives pods their own limits back, shows what workloads should request and where their replicas " +
+  "gives pods their original limits back, shows what workloads should request and where their replicas " +
   "run, and simulates what would have happened to a recorded load.";
 
 /** Called with the words and flags of the command that was asked for. */
@@ -94,7 +94,7 @@ function top(): Command {
       examples([
         ["kubectl coalloc top -A", "all pods in the market"],
         ["kubectl coalloc top -n shop --watch=1s", "follow one namespace"],
-        ["kubectl coalloc top -A --sort demand -o wide", "with own limits and bounds"],
+        ["kubectl coalloc top -A --sort demand -o wide", "with original limits and bounds"],
         ["kubectl coalloc top -A -o json", "for programs"],
       ]),
     );
@@ -120,12 +120,12 @@ function explain(): Command {
 }
 
 function restore(): Command {
-  return new Command("restore").summary("out of the market, own limits back").argument(
+  return new Command("restore").summary("out of the market, original limits back").argument(
     "[pod]",
     "the pod, or namespace/pod",
   )
     .description(
-      "Takes pods out of the market and gives them their own limits back: one pod, a namespace\n" +
+      "Takes pods out of the market and gives them their original limits back: one pod, a namespace\n" +
         "(-n without a pod), or all (--all). Works without a controller. Can be repeated.",
     )
     .option("--all", "all pods of the cluster: switches the market off")
@@ -152,7 +152,7 @@ function resize(): Command {
   )
     .description(
       "Sets CPU limits of a running pod by hand, without a restart. In the market, the value is\n" +
-        "the container's new own limit, and the market goes on from there.",
+        "the container's new original limit, and the market goes on from there.",
     )
     .addOption(
       new Option(

@@ -39,7 +39,7 @@ export interface ReconcilerParts extends LimitHands {
   /** Writes that concern all pods of a node. */
   readonly nodeWrites: NodeWrites;
   readonly quotaRooms: QuotaRooms;
-  /** True for a node whose agent has not renewed its lease. */
+  /** True for a node with an agent that has not renewed its lease. */
   readonly isSilent: (nodeName: string) => boolean;
   /** What a metric says of the pod; default: nothing of any. */
   readonly metricOf?: MetricWatch["of"];

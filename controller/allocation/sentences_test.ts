@@ -34,7 +34,7 @@ function draft(facts: BidFacts, change: Partial<BoundsInput> = {}) {
   return boundsOf({
     ...facts,
     priorityMultiplier: () => 1,
-    ownLimits: new Map([["app", 200]]),
+    originalLimits: new Map([["app", 200]]),
     burstFactor: 4,
     ...change,
   });
@@ -124,7 +124,7 @@ Deno.test({
             ?.message ?? "",
         "ceilings × 2 until 30 s after the pod is Ready",
       ],
-      ["BurstFactor", () => rule("BurstFactor", {}), "app at most 800m: own limit × 4"],
+      ["BurstFactor", () => rule("BurstFactor", {}), "app at most 800m: original limit × 4"],
       [
         "QuotaExceeded",
         () => rule("QuotaExceeded", {}, { quota: inQuota }),
@@ -175,7 +175,7 @@ Deno.test({
       [
         "max-cpu above the usual ceiling",
         () => ignored({ [MAX_CPU]: "801m" }),
-        'mbcas.io/max-cpu: "801m" asks for more than own limit × burst factor, 800m: label ' +
+        'mbcas.io/max-cpu: "801m" asks for more than original limit × burst factor, 800m: label ' +
         "namespace shop mbcas.io/allow-overrides=true, or ask for at most 800m",
       ],
       [

@@ -88,7 +88,7 @@ Deno.test("keepCertificates() puts no old bundle back over that of the next lead
   await replica.stop();
 });
 
-Deno.test("keepCertificates() replaces a Secret that is of no use, and tells why without its texts", async () => {
+Deno.test("keepCertificates() replaces a Secret that is of no use, and reports why without its texts", async () => {
   const { objects, start, run, stored, bundles, believed } = webhookScene();
   const replica = start();
   await run(1000);
@@ -260,7 +260,7 @@ Deno.test("keepCertificates() replaces what has ended while nobody ran", async (
   await second.stop();
 });
 
-Deno.test("keepCertificates() serves on while the server refuses, tells so, and goes on afterwards", async () => {
+Deno.test("keepCertificates() serves on while the server refuses, reports so, and goes on afterwards", async () => {
   const { objects, start, startAt, run, stored } = webhookScene();
   const first = start();
   await run(1000);

@@ -243,7 +243,7 @@ export type ContainerBounds = z.infer<typeof containerBoundsSchema>;
 export type BoundRule = z.infer<typeof boundRuleSchema>;
 /** A pod's bounds. */
 export type Bounds = z.infer<typeof boundsSchema>;
-/** A container's own limit or request. */
+/** A container's original limit or request. */
 export type Original = z.infer<typeof originalSchema>;
 /** What the agent writes. */
 export type Desired = z.infer<typeof desiredSchema>;
@@ -255,7 +255,7 @@ export type PodAllocationStatus = NonNullable<z.infer<typeof podAllocationSchema
 export type PodAllocation = z.infer<typeof podAllocationSchema> & ApiObject;
 
 /** A word of whatever version; what may be written is for the server's own schema to say. */
-const word = z.string();
+const anyReason = z.string();
 
 /** What the server gives every object that it stores. */
 const given = z.string().min(1);
@@ -268,7 +268,7 @@ const knownConditions = z.preprocess(
     Array.isArray(list)
       ? list.filter((one) => conditionSchema.shape.type.safeParse(Object(one).type).success)
       : list,
-  z.array(conditionSchema.extend({ reason: word })),
+  z.array(conditionSchema.extend({ reason: anyReason })),
 );
 
 /**
@@ -283,12 +283,12 @@ export const storedAllocationSchema: z.ZodType<PodAllocation> = podAllocationSch
     uid: given,
     resourceVersion: given,
   }),
-  spec: spec.extend({ market: marketSchema.extend({ reason: word }).optional() }),
+  spec: spec.extend({ market: marketSchema.extend({ reason: anyReason }).optional() }),
   status: status.unwrap().extend({
     bounds: boundsSchema.extend({
-      rules: z.array(boundRuleSchema.extend({ reason: word })).max(MOST_RULES).optional(),
+      rules: z.array(boundRuleSchema.extend({ reason: anyReason })).max(MOST_RULES).optional(),
     }).optional(),
-    reason: word.optional(),
+    reason: anyReason.optional(),
     conditions: knownConditions.optional(),
   }).optional(),
 });

@@ -37,7 +37,7 @@ function laterAllocation() {
   };
 }
 
-test("storedAllocationSchema reads the reason words and conditions of a later version", () => {
+test("storedAllocationSchema reads the reasons and conditions of a later version", () => {
   const later = laterAllocation();
   const { spec, status } = storedAllocationSchema.parse(later);
   assert.equal(spec.market?.reason, "Reserved");

@@ -84,7 +84,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "effectiveSettings() tells all faults at once, with source, key, value and remedy",
+  name: "effectiveSettings() reports all faults at once, with source, key, value and remedy",
   permissions: PURE,
   fn() {
     const faults = faultsOf({
@@ -105,7 +105,7 @@ Deno.test({
   },
 });
 
-Deno.test("effectiveSettings() tells what variables of Spotalis are called here, or that they are none", () => {
+Deno.test("effectiveSettings() reports what variables of Spotalis are called here, or that they are none", () => {
   const env = {
     SPOTALIS_CONTROLLERS_RECONCILE_INTERVAL: "30s",
     SPOTALIS_HEALTH_ENABLED: "true",

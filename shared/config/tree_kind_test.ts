@@ -21,7 +21,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "treeKind() tells all faults, each with its place",
+  name: "treeKind() reports all faults, each with its place",
   permissions: "none",
   fn() {
     const told = (text: string) => {

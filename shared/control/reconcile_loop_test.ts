@@ -84,7 +84,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "runReconcileLoop() goes on within seconds of an outage's end, and tells of it a few times",
+  name: "runReconcileLoop() goes on within seconds of an outage's end, and reports it a few times",
   permissions,
   async fn() {
     const { clock, queue, start, stop } = stage();

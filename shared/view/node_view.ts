@@ -27,7 +27,9 @@ export const containerViewSchema = z.object({
   heldBackMsPerSecond: z.number().min(0).optional(),
   /** Share of the last interval's enforcement periods in which a quota ran out, 0 to 1. */
   throttledShare: z.number().min(0).max(1).optional(),
-  /** What it would use if nothing held it back, or a metric's word; absent while there are no readings. */
+  /**
+   * What it would use if nothing held it back, or a metric's word; absent while there are no readings.
+   */
   demand: millicores.optional(),
   /** Demand within floor and ceiling. */
   need: millicores,
@@ -42,7 +44,7 @@ export const containerViewSchema = z.object({
   /** Factor on the weight, earned by leaving CPU to others. */
   credit: z.number().min(0),
   held: containerBoundsSchema.shape.held,
-  /** The user's own limit. */
+  /** The original limit. */
   ownLimit: millicores,
   /** As last decided. */
   limit: millicores,

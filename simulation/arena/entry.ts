@@ -16,9 +16,9 @@ export interface Entry {
 export const OURS: Entry = { law: "ours", setting: "default" };
 /** The market that allocates what is needed and no more: `market.idleCPU: tight`. */
 export const OURS_TIGHT: Entry = { law: "ours-tight", setting: "limits follow demand" };
-/** The users' own limits, scaled so that their sum is the mean of ours. */
+/** The users' original limits, scaled so that their sum is the mean of ours. */
 export const EQUAL_CORES: Entry = { law: "static-equal", setting: "cores of ours" };
-/** The users' own limits, never changed. */
+/** The users' original limits, never changed. */
 export const AS_IT_IS: Entry = { law: "static", setting: "as it is" };
 /** No limit, not even the ceiling: what the SLO is made from. */
 export const UNLIMITED: Entry = { law: "unlimited", setting: "no ceiling" };
@@ -45,7 +45,9 @@ export function isSameEntry(a: Entry, b: Entry): boolean {
   return a.law === b.law && a.setting === b.setting;
 }
 
-/** True for what is no law of its own: no limit at all, no neighbour, and fixed limits made from ours. */
+/**
+ * True for what is no law of its own: no limit at all, no neighbour, and fixed limits made from ours.
+ */
 export function isYardstick({ law }: Pick<Entry, "law">): boolean {
   return [EQUAL_CORES, UNLIMITED, ALONE].some((one) => one.law === law);
 }

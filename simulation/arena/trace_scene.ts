@@ -34,7 +34,7 @@ export interface TraceSceneOptions {
 
 /**
  * The request is half of the mean demand, so that floors bind seldom and laws can be told apart; the
- * own limit is four times the request, and the product's burst factor makes the ceiling
+ * original limit is four times the request, and the product's burst factor makes the ceiling
  * sixteen times the mean demand.
  */
 const REQUEST_SHARE = 0.5;
@@ -73,7 +73,8 @@ export function traceScene(trace: Trace, options: TraceSceneOptions): Scene {
   const { request, ownLimit } = ownValues({ meanCores, peakCores }, options);
   const { burstFactor, leastCeiling } = DEFAULT_MARKET_CONFIG;
   const ceilingCores = Math.max(ownLimit * burstFactor, leastCeiling) / 1000;
-  // A user's own limit may be far below the demand; the node has room for what is asked for anyway.
+  // A user's original limit may be far below the demand; the node has room for what is asked for
+  // anyway.
   const given = options.request !== undefined || options.ownLimit !== undefined;
   const mostCores = given ? Math.max(ceilingCores, peakCores) : ceilingCores;
   return {

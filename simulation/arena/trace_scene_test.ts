@@ -46,7 +46,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "traceScene() has room for the demand where the own limit is far below it",
+  name: "traceScene() has room for the demand where the original limit is far below it",
   permissions: "none",
   fn() {
     const values = TRACE.values.map((value) => value * 20);

@@ -25,7 +25,7 @@ export function podTable(runs: readonly RunRecord[]): Html {
       </tr>
       <tr>
         <th scope="col">request</th>
-        <th scope="col">own limit</th>
+        <th scope="col">original limit</th>
         <th scope="col">mean limit</th>
         <th scope="col">mean usage</th>
         <th scope="col">${ours}</th>

@@ -64,7 +64,7 @@ const SLACK = 1e-9;
  *   again.
  *
  * r counts periods of time, not those in which the pod was runnable: one throttled period of a pod
- * that sleeps for the other nine is 0.1, as in the paper. Its own limit stays within floor and
+ * that sleeps for the other nine is 0.1, as in the paper. Its original limit stays within floor and
  * ceiling.
  *
  * With target 0 one throttled period in a second is too much, a raise is by the whole r, one

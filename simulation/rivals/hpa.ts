@@ -41,7 +41,7 @@ const SLACK = 1e-9;
  * Every 15 s: desired = ⌈replicas × utilisation / target⌉, unchanged within a tenth of the target.
  * More replicas at once, at most to the larger of twice and four more; fewer only down to the highest
  * number desired in the last 300 s, the number at the start included. New replicas serve after
- * 10 s, surplus ones are gone at once. The service begins with as many as its own limit makes, and
+ * 10 s, surplus ones are gone at once. The service begins with as many as its original limit makes, and
  * has at least those that make its floor, at most those that fit under its ceiling.
  *
  * Replicas that do not serve yet count with no usage, as in the original when it scales up; with a

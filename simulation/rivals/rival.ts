@@ -25,13 +25,15 @@ export interface RivalReading {
 /** What a law knows of a pod from the start. Millicores; the weight has no unit. */
 export interface RivalPod {
   readonly request: number;
-  /** The user's own limit; every scene begins with it. */
+  /** The original limit; every scene begins with it. */
   readonly ownLimit: number;
   /** Bounds within which every law runs the pod. */
   readonly floor: number;
   readonly ceiling: number;
   readonly weight: number;
-  /** 90th percentile over the whole run of what would be used in a second: only for a law that knows it. */
+  /**
+   * 90th percentile over the whole run of what would be used in a second: only for a law that knows it.
+   */
   readonly p90Demand: number;
 }
 

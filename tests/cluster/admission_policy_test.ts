@@ -33,7 +33,7 @@ const NOT_YOURS = byPolicy("administer podallocations");
 
 const NOT_THE_STATUS = byPolicy("\\bstatus of PodAllocations$");
 
-/** A record of own limits that nobody has ever set. */
+/** A record of original limits that nobody has ever set. */
 const FORGED: Change = { status: { originalLimits: [{ name: "app", cpu: "64" }] } };
 
 function limits(cpuLimit: string): Change {

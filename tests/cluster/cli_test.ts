@@ -50,7 +50,7 @@ async function run(name: string, limit?: string): Promise<Pod> {
   return await podOf(name);
 }
 
-/** Makes the pod look as the market leaves it: a record of its own limit, and another limit. */
+/** Makes the pod look as the market leaves it: a record of its original limit, and another limit. */
 async function takeIn(pod: Pod, limit: string): Promise<void> {
   const connection = await connectKubeconfig();
   try {
@@ -100,7 +100,7 @@ Deno.test("kubectl coalloc on a real cluster", async (t) => {
       assert.match(refused.stdout, /Refused: Pod "resized" is invalid: .*cpu limit/);
     });
 
-    await t.step("restore brings one pod's own limit back, without a controller", async () => {
+    await t.step("restore brings one pod's original limit back, without a controller", async () => {
       await takeIn(await run("one"), "450m");
       const { code, stdout } = await coalloc("restore", `${namespace}/one`, "-o", "json");
       assert.equal(code, 0, stdout);

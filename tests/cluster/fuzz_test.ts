@@ -315,13 +315,13 @@ Deno.test("allocations that somebody writes over leave limits within bounds", as
       }
       const records = await Promise.all(pods.map(statusOf));
       for (let look = 0; look < 10; look++) {
-        // What the own limit is says the record: what bounds it then is request and node.
+        // What the original limit is says the record: what bounds it then is request and node.
         await assertWithin(10, 0.9 * allocatableCPU);
         await pause(200);
       }
       for (const [index, pod] of pods.entries()) {
         await untilBounded(pod);
-        // The record stays as the hand has left it, or tells the pod's own limits again.
+        // The record stays as the hand has left it, or tells the pod's original limits again.
         for (const entry of (await statusOf(pod))?.originalLimits ?? []) {
           const said = [...records[index]?.originalLimits ?? [], ...own]
             .filter(({ name }) => name === entry.name);

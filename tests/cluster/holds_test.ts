@@ -98,7 +98,7 @@ function pod(name: string): PodName {
   return shared.pod(name);
 }
 
-/** Fails unless the pod keeps its own limit, is held from below for this reason, and tells so. */
+/** Fails unless the pod keeps its original limit, is held from below for this reason, and tells so. */
 async function assertHeld(
   node: RealNode,
   name: PodName,
@@ -111,9 +111,9 @@ async function assertHeld(
 }
 
 /**
- * Fails when the pod has less than its own limit within two seconds, in which the healthy one does
- * without. It may have more: a probe that runs a command is work in the container, and on a busy machine
- * enough of it for a raise, which no hold from below forbids.
+ * Fails when the pod has less than its original limit within two seconds, in which the healthy one does
+ * without. It may have more: a probe that runs a command is work in the container, and on a busy
+ * machine enough of it for a raise, which no hold from below forbids.
  */
 async function assertStays(node: RealNode, name: PodName): Promise<void> {
   for (let i = 0; i < 8; i++) {

@@ -19,7 +19,7 @@ import { testsAtOnce } from "./scene/tests_at_once.ts";
 import { pause, until } from "./scene/until.ts";
 import { withTightLimits } from "./scene/with_settings.ts";
 
-/** Own limit of the idle ones, m, and the floor that their HPA's aim of 250 m makes. */
+/** Original limit of the idle ones, m, and the floor that their HPA's aim of 250 m makes. */
 const OWN = 400;
 const FLOOR = 300;
 const IDLE: LoadContainer = { name: "load", request: "100m", limit: `${OWN}m` };

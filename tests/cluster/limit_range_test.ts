@@ -21,7 +21,7 @@ import { type ScratchNamespace, scratchNamespace } from "./scene/scratch_namespa
 import { pause, until } from "./scene/until.ts";
 import { takeIn } from "./scene/waiting_pod.ts";
 
-/** Own limit of container `load` of each pod, and what it may have where no LimitRange is. */
+/** Original limit of container `load` of each pod, and what it may have where no LimitRange is. */
 const OWN = 40;
 const MOST = 120;
 /** Without a LimitRange it comes to more than this, on a machine that has other work too. */

@@ -20,7 +20,7 @@ import { pause, until } from "./scene/until.ts";
 import { withSettings } from "./scene/with_settings.ts";
 
 const OWN = 200;
-/** What the metric says of each pod, cores: twice its own limit, and little of the node. */
+/** What the metric says of each pod, cores: twice its original limit, and little of the node. */
 const CORES = 0.4;
 /** On the node's address, which pods reach; nothing leaves the cluster's network namespace. */
 const LISTEN = `${NETWORK.node}:9090`;

@@ -1,7 +1,7 @@
 /**
  * What the node says of itself: under pressure the market shares out less of it, and while it is not
- * Ready or on its way out all limits stay as they are. No kubelet of somebody's own cluster is silenced:
- * an interruption would leave it so.
+ * Ready or on its way out all limits stay as they are. No kubelet of somebody's own cluster is
+ * silenced: an interruption would leave it so.
  *
  * @module
  */
@@ -62,13 +62,15 @@ Deno.test({
   },
 });
 
-/** Fails unless the pod is held on both sides for this reason, tells so, and its own limit stays. */
+/**
+ * Fails unless the pod is held on both sides for this reason, tells so, and its original limit stays.
+ */
 async function assertHeld(node: RealNode, web: PodName, bound: BoundReason): Promise<void> {
   assert.equal((await boundBy(node, web, bound)).held, "both");
   await Promise.all([assertStays(node, web), assertReported(node, web, { bound })]);
 }
 
-/** Fails unless the pod keeps its own limit for eight seconds, and is held all the while. */
+/** Fails unless the pod keeps its original limit for eight seconds, and is held all the while. */
 async function assertStays(node: RealNode, web: PodName): Promise<void> {
   for (let i = 0; i < 32; i++) {
     await pause(250);

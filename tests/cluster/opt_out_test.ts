@@ -1,6 +1,6 @@
 /**
  * Who may say whether a pod takes part: pod or namespace, by label or annotation, at once and with
- * the own limits back; and who is heard where they differ.
+ * the original limits back; and who is heard where they differ.
  *
  * @module
  */
@@ -21,7 +21,7 @@ import { withLiveSettings } from "./scene/with_settings.ts";
 const OWN = 40;
 const MANAGED = "mbcas.io/managed";
 const BUSY: LoadContainer = { name: "load", request: "10m", limit: `${OWN}m`, busy: true };
-/** Own limits are small and may be doubled, so that all these pods fit a busy machine. */
+/** Original limits are small and may be doubled, so that all these pods fit a busy machine. */
 const LITTLE = { "mbcas.io/burst-factor": "2" };
 const AT_ONCE = { timeoutMs: 20_000 };
 
@@ -72,7 +72,7 @@ async function assertRestored(node: RealNode, name: PodName): Promise<void> {
   );
 }
 
-/** Fails unless the pods are left alone with their own limits while they throttle. */
+/** Fails unless the pods are left alone with their original limits while they throttle. */
 async function assertAlone(node: RealNode, names: readonly PodName[]): Promise<void> {
   for (let i = 0; i < 20; i++) {
     await pause(250);

@@ -12,7 +12,7 @@ import { withSettings } from "./scene/with_settings.ts";
 
 const kubectl = createKubectl();
 
-Deno.test("a node whose agent has fallen silent gives its pods their own limits back", async () => {
+Deno.test("a node whose agent has fallen silent gives its pods their original limits back", async () => {
   using node = await openRealNode();
   await using _settings = await withSettings({
     controller: { agentSilentAfter: "20s" },

@@ -85,7 +85,11 @@ Deno.test("a pod that starts has its boosted limit until it has been Ready for t
   await until("Ready pod", async () => (await node.pod(boosted))?.ready || undefined, SETTLED);
   await pause(3000);
   assert.ok(await quotaOf(node, boosted) > 2 * OWN, "the boost holds on for a while");
-  await until("own limit", async () => await quotaOf(node, boosted) === OWN || undefined, SETTLED);
+  await until(
+    "original limit",
+    async () => await quotaOf(node, boosted) === OWN || undefined,
+    SETTLED,
+  );
   const { metadata } = await node.pod(boosted) ?? assert.fail("the pod is gone");
   const allocation = await node.allocation(boosted.namespace, metadata.uid);
   const rules = allocation?.status?.bounds?.rules ?? [];

@@ -83,7 +83,7 @@ Deno.test("pods are managed where the server knows no VPAs", async () => {
   assert.equal(metrics.get('mbcas_cache_synced{kind="verticalPodAutoscalers"}'), 1);
 });
 
-Deno.test("pods of a VPA that acts get their own limits back (VPAConflict), pods of one that is Off stay managed", async () => {
+Deno.test("pods of a VPA that acts get their original limits back (VPAConflict), pods of one that is Off stay managed", async () => {
   using node = await openRealNode();
   const restoresBefore = await restoresFor(node, "VPAConflict");
   if (!were.known) await defineVPAs(node.connection);

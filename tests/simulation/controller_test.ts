@@ -59,27 +59,33 @@ sceneTest("runAllocationLoop() writes nothing while nothing changes", async (sce
   assert.deepEqual([...Pod.all(), ...PodAllocation.all()], before);
 });
 
-sceneTest("runAllocationLoop() gives own limits back to a pod that opts out", async (scene) => {
-  scene.startController();
-  await raisedPod(scene);
-  scene.changePod("web", optedOut);
-  await scene.pass(10_000);
-  assert.deepEqual(scene.limits("web"), { wanted: 200, applied: 200 });
-  assert.equal(scene.allocation("web"), undefined);
-  assert.equal(eventsOf(scene, "CPULimitsRestored").length, 1);
-  const before = patches(scene);
-  await scene.pass(300_000);
-  assert.equal(patches(scene), before);
-  assert.deepEqual(scene.limits("web"), { wanted: 200, applied: 200 });
+sceneTest(
+  "runAllocationLoop() gives original limits back to a pod that opts out",
+  async (scene) => {
+    scene.startController();
+    await raisedPod(scene);
+    scene.changePod("web", optedOut);
+    await scene.pass(10_000);
+    assert.deepEqual(scene.limits("web"), { wanted: 200, applied: 200 });
+    assert.equal(scene.allocation("web"), undefined);
+    assert.equal(eventsOf(scene, "CPULimitsRestored").length, 1);
+    const before = patches(scene);
+    await scene.pass(300_000);
+    assert.equal(patches(scene), before);
+    assert.deepEqual(scene.limits("web"), { wanted: 200, applied: 200 });
 
-  scene.changePod("web", (pod) => optedOut(pod, "true"));
-  await scene.pass(10_000);
-  assert.deepEqual(scene.limits("web"), { wanted: 300, applied: 300 });
-  assert.deepEqual(scene.allocation("web")?.status?.originalLimits, [{ name: "app", cpu: "200m" }]);
-});
+    scene.changePod("web", (pod) => optedOut(pod, "true"));
+    await scene.pass(10_000);
+    assert.deepEqual(scene.limits("web"), { wanted: 300, applied: 300 });
+    assert.deepEqual(scene.allocation("web")?.status?.originalLimits, [{
+      name: "app",
+      cpu: "200m",
+    }]);
+  },
+);
 
 sceneTest(
-  "runAllocationLoop() gives own limits back where the namespace opts out",
+  "runAllocationLoop() gives original limits back where the namespace opts out",
   async (scene) => {
     scene.startController();
     await raisedPod(scene);

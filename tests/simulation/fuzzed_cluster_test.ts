@@ -1,6 +1,6 @@
 /**
- * Odd annotations and odd objects of a kind whose schema is not ours: the controller works with what the
- * readers make of them, and serves the other pods.
+ * Odd annotations and odd objects of a kind whose schema is not ours: the controller works with what
+ * the readers make of them, and serves the other pods.
  *
  * @module
  */
@@ -116,7 +116,7 @@ function clear({ api }: ControllerScene): void {
 
 /**
  * Fails unless each limit is within its bounds, or as it was where it is held or nobody wants another;
- * and unless the own limits are on record as they were.
+ * and unless the original limits are on record as they were.
  */
 function assertBounded(scene: ControllerScene, before: Pod): void {
   const { spec, status } = scene.allocation("web-0") ?? {};

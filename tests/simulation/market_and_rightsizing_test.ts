@@ -12,7 +12,7 @@ import { simulatedRightsizing, startRightsizing } from "./running_rightsizing.ts
 
 const MINUTE_MS = 60_000;
 
-/** A pod of Deployment `web`, its own limit 200 m. */
+/** A pod of Deployment `web`, its original limit 200 m. */
 function deployedPod(scene: ControllerScene): void {
   scene.api.store.tables.Deployment.create({
     kind: "Deployment",

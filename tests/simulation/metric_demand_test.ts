@@ -115,7 +115,7 @@ test("a metric that asks for more than the ceiling gives the ceiling, and less t
   annotate("web", "jobs");
   annotate("plain", "same");
   await at(WORK_S - 1);
-  // Eight times the own limit.
+  // Eight times the original limit.
   assert.equal(quota("web"), 8 * OWN);
   assert.equal(quota("plain"), FLOOR);
   await at(WORK_S + 60);

@@ -1,4 +1,6 @@
-/** A definition of allocations that is older than the controller: no endless writes, and a clear word. */
+/**
+ * A definition of allocations that is older than the controller: no endless writes, and a clear word.
+ */
 import assert from "node:assert/strict";
 import { STARTUP_BOOST } from "../../controller/allocation/bid_rules/startup_boost.ts";
 import type { AllocationStore } from "../../controller/allocation/ports.ts";
@@ -136,7 +138,7 @@ sceneTest(
 
 for (const status of [422, 403, 500]) {
   sceneTest(
-    `runAllocationLoop() gives own limits back on a silent agent's node while bounds are answered with ${status}`,
+    `runAllocationLoop() gives original limits back on a silent agent's node while bounds are answered with ${status}`,
     async (scene) => {
       const { store } = oldStore(scene, refusingHalf(status));
       await raisedThenScaled(scene, store);

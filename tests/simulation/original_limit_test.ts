@@ -1,4 +1,4 @@
-/** The user's own limit survives: a controller that remembers nothing, and one that sees late. */
+/** The original limit survives: a controller that remembers nothing, and one that sees late. */
 import assert from "node:assert/strict";
 import { type ControllerScene, sceneTest } from "./controller_scene.ts";
 import { optIn, optOut, ownOnRecord as own, raisedPod, setByHand } from "./raised_pod.ts";
@@ -44,7 +44,7 @@ sceneTest(
 );
 
 sceneTest(
-  "runAllocationLoop() knows the own limit again where the market had come back to it",
+  "runAllocationLoop() knows the original limit again where the market had come back to it",
   async (scene) => {
     const kill = scene.startController();
     await raisedPod(scene);

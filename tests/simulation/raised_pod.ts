@@ -41,7 +41,7 @@ export async function setByHand(scene: ControllerScene, limitCPU: number): Promi
   await settleVirtually(scene.clock, resizer.resize(namespace, name, patch));
 }
 
-/** The own limit of container `app` of pod `web`, as recorded. */
+/** The original limit of container `app` of pod `web`, as recorded. */
 export function ownOnRecord(scene: ControllerScene): string | undefined {
   return scene.allocation("web")?.status?.originalLimits?.[0]?.cpu;
 }

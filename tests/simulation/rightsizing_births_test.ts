@@ -226,7 +226,7 @@ for (
   });
 }
 
-test("a pod of the market is born with what its siblings have as their own limit", async (scene) => {
+test("a pod of the market is born with what its siblings have as their original limit", async (scene) => {
   scene.deployment("web", { containers: [templateOf(TEMPLATE)] });
   scene.uses("web", { cpu: 300, memory: 100 * MI });
   const { PodAllocation } = scene.api.store.tables;

@@ -23,7 +23,10 @@ type Finding = Omit<Blocker, "by"> | undefined;
 /** The kubelet's quotas move in steps of this size, millicores. */
 const GRID = 10;
 
-/** True when the container is known to want more than it may use; a limit that counts for nothing lets all. */
+/**
+ * True when the container is known to want more than it may use; a limit that counts for nothing lets
+ * all.
+ */
 function wantsMore(container: ContainerExplanation): boolean {
   return !isUnenforced(container) && exceeds(demandAndLimit(container)) === true;
 }
@@ -66,7 +69,7 @@ function controllerHolds({ controller }: Explanation): Finding {
   }
   if (reason === "Applied") return undefined;
   const words = `${reason}: ${message ?? sentenceOf(reason)}`;
-  // Own limits are back for a cause, and that is what can be mended.
+  // Original limits are back for a cause, and that is what can be mended.
   const cause = reason === "Restored" ? restoredCause(message ?? "") : undefined;
   return withRemedy(words, remedyFor(cause ?? reason));
 }
@@ -99,7 +102,7 @@ function boundsHold({ containers, bounds }: Explanation): Finding {
 }
 
 /** Where no rule tells which bound is the lowest. */
-const ANY_CEILING = "a larger own limit, mbcas.io/max-cpu or burst factor raises the ceiling";
+const ANY_CEILING = "a larger original limit, mbcas.io/max-cpu or burst factor raises the ceiling";
 
 function ceilingBinds({ containers, bounds }: Explanation): Finding {
   const bound = containers.find((one) =>
@@ -141,7 +144,9 @@ function nodeIsShort({ containers, nodeView }: Explanation): Finding {
   );
 }
 
-/** The agent answers, and has not read the container's cgroup so far, or does not know the container. */
+/**
+ * The agent answers, and has not read the container's cgroup so far, or does not know the container.
+ */
 function noReadings({ containers, nodeView }: Explanation): Finding {
   if (nodeView === undefined) return undefined;
   const unread = containers.filter((one) => takesPart(one) && one.view?.demand === undefined);

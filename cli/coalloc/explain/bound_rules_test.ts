@@ -41,7 +41,7 @@ interface Choice {
 function explanation({ rules, container = {}, view }: Choice): Explanation {
   const draft = newAllocation({ pod: POD });
   const usual = { name: "app", containerID: "containerd://web", floor: 100, ceiling: 800 };
-  const reason = rules?.map((rule) => rule.reason).join(", ") ?? "own limit × 4";
+  const reason = rules?.map((rule) => rule.reason).join(", ") ?? "original limit × 4";
   const containers = [{ ...usual, weight: 100, ...container }];
   const bounds = { revision: 7, reason, containers, ...(rules === undefined ? {} : { rules }) };
   const market = {
@@ -89,7 +89,7 @@ test("explainText() tells each rule of bounds with its sentence, its numbers and
 
 test("explainText() tells what an allocation without rules has, and a word of a later version", () => {
   const old = explainText(explanation({ view: CALM }));
-  assert.match(old, /^Bounds +revision 7; own limit × 4$/m);
+  assert.match(old, /^Bounds +revision 7; original limit × 4$/m);
   assert.doesNotMatch(old, /what to do/);
   const later = explainText(
     explanation({ rules: [{ reason: "Moonlight", message: "it is full" }] }),
@@ -116,7 +116,7 @@ test("explainText() names the rules that keep a limit up, and tells a boost and 
 test("heldBack() names the rules that keep a limit as it is, with the first remedy", () => {
   const wants = { container: { held: "both" }, view: SHORT } as const;
   const rules = [
-    { reason: "BurstFactor", message: "app at most 800m: own limit × 4" },
+    { reason: "BurstFactor", message: "app at most 800m: original limit × 4" },
     { reason: "NodeDraining", message: "node-1 is being drained" },
   ];
   const draining = blockerOf(explanation({ ...wants, rules }));
@@ -125,7 +125,7 @@ test("heldBack() names the rules that keep a limit as it is, with the first reme
   assert.equal(draining?.remedy, remedyFor("NodeDraining"));
   const old = blockerOf(explanation(wants));
   assert.equal(old?.by, "BoundsHold");
-  assert.match(old?.words ?? "", / app .*: own limit × 4$/);
+  assert.match(old?.words ?? "", / app .*: original limit × 4$/);
   assert.equal(old?.remedy, undefined);
   for (const [reason, hold] of Object.entries(BOUND_HOLDS)) {
     const message = `so says ${reason}`;
@@ -139,7 +139,7 @@ test("heldBack() names the rules that keep a limit as it is, with the first reme
 test("heldBack() names the rule that sets a ceiling, and what to do about that one", () => {
   const view = { ...SHORT, limit: 200, ceiling: 200 };
   const rules = [
-    { reason: "BurstFactor", message: "db at most 900m: own limit × 4" },
+    { reason: "BurstFactor", message: "db at most 900m: original limit × 4" },
     { reason: "QuotaExceeded", message: "app at most 200m: its share of ResourceQuota cpu" },
     { reason: "HPADamped", message: "HPA web scales the workload on CPU" },
   ];
@@ -148,7 +148,7 @@ test("heldBack() names the rule that sets a ceiling, and what to do about that o
   assert.match(quota?.words ?? "", / app, 200m \(QuotaExceeded: .*200m.*480m$/);
   assert.equal(quota?.remedy, remedyFor("QuotaExceeded"));
   const old = blockerOf(explanation({ view }));
-  assert.match(old?.words ?? "", /200m \(own limit × 4\)/);
+  assert.match(old?.words ?? "", /200m \(original limit × 4\)/);
   assert.match(old?.remedy ?? "", /mbcas.io\/max-cpu/);
 });
 

@@ -184,7 +184,7 @@ function desiredStage({ desired, market, containers }: Explanation): Stage {
 }
 
 function originalText(ownLimit: number | undefined): string {
-  return ownLimit === undefined ? "" : `; own limit ${cpuText(ownLimit)}`;
+  return ownLimit === undefined ? "" : `; original limit ${cpuText(ownLimit)}`;
 }
 
 function controllerStage({ controller }: Explanation): Stage {

@@ -46,7 +46,7 @@ const ALLOCATION: PodAllocation = {
     originalLimits: [{ name: "app", cpu: "200m" }],
     bounds: {
       revision: 7,
-      reason: "own limit × 4",
+      reason: "original limit × 4",
       containers: [
         { name: "app", containerID: "containerd://web", floor: 100, ceiling: 800, weight: 100 },
       ],
@@ -259,7 +259,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "explainText() tells what to do about the cause for which own limits are back",
+  name: "explainText() tells what to do about the cause for which original limits are back",
   permissions: "none",
   fn() {
     const restored = { phase: "Applied", reason: "Restored" } as const;

@@ -22,7 +22,7 @@ import { remedyFor } from "../../../shared/api/reasons/reasons.ts";
 import { parseCPUBound } from "../../../shared/quantity.ts";
 import type { ContainerView, NodeView, PodView } from "../../../shared/view/node_view.ts";
 import type { ScopeFacts } from "../ports.ts";
-import { ownLimitsOf } from "../restore/restore_plan.ts";
+import { recordedLimitsOf } from "../restore/restore_plan.ts";
 
 /** One container. CPU in millicores; absent is what nobody knows. */
 export interface ContainerExplanation {
@@ -176,7 +176,7 @@ function containerOf(
     readonly podView: PodView | undefined;
   },
 ): ContainerExplanation {
-  const ownLimit = ownLimitsOf(allocation)?.get(name);
+  const ownLimit = recordedLimitsOf(allocation)?.get(name);
   const desired = allocation?.spec.containers?.find((one) => one.name === name)?.cpuLimit;
   const bounds = allocation?.status?.bounds?.containers.find((one) => one.name === name);
   const view = podView?.containers.find((one) => one.name === name);

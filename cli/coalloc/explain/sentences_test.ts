@@ -32,7 +32,7 @@ const WAITING = app({ waiting: "raise to 450m waits for funds" }, { ownLimit: 20
 const POD: Explanation = {
   ...{ namespace: "shop", pod: "web", node: "node-1", phase: "Running", terminating: false },
   ...{ qosClass: "Burstable", hasAllocation: true, desired: 200, market: MARKET },
-  bounds: { revision: 7, reason: "own limit × 4" },
+  bounds: { revision: 7, reason: "original limit × 4" },
   nodeView: { ...sampleNodeView([]), ageMs: 250 },
   controller: { phase: "Applied", reason: "Applied" },
   resizeConditions: [],
@@ -101,14 +101,14 @@ Readings     250ms ago, by the node's agent
   app        uses 198m of a quota of 200m; held back 412 ms in every second, in 86 % of the periods
 Demand
   app        would use 480m: what its quota holds back can't show in the usage
-Bounds       revision 7; own limit × 4
+Bounds       revision 7; original limit × 4
   app        floor 100m, ceiling 800m, weight 100 × credit 1.20
 Clearing     node node-1 is congested at price 0.267: 3.42 of 3.60 cores committed, 0.20 unmanaged, 4.00 allocatable
   app        need 480m, share 450m: weight × credit / price = 100 × 1.20 / 0.267 = 450m, less than it needs
 Pacing
   app        limit 200m, target 450m: raise to 450m waits for funds
 Desired      200m for Throttled: the container was held back by its limit
-  app        200m; own limit 200m
+  app        200m; original limit 200m
 Controller   Applied: the kubelet reports the desired limits
 Kubelet
   app        limit 200m in the spec, 200m applied; request 100m
@@ -123,7 +123,7 @@ Held back: the node is congested: its demand of 480m is above its limit of 200m,
 What to do: a larger request or priority gives a larger share; so does a less busy node
 
 Market       congested at price 0.267: demand 480m, need 480m, credit 1.20 (as last written)
-Bounds       revision 7; own limit × 4
+Bounds       revision 7; original limit × 4
   app        floor 100m, ceiling 800m, weight 100
 Desired      200m for Throttled: the container was held back by its limit
 Controller   Applied: the kubelet reports the desired limits
@@ -234,13 +234,13 @@ Deno.test("sentences of explain: what blocks the pod", () =>
     head(
       "BoundsHold",
       { containers: [app({}, held("both"))] },
-      "Held back: the controller keeps the limit of app as it is: own limit × 4",
+      "Held back: the controller keeps the limit of app as it is: original limit × 4",
     ),
     head(
       "CeilingBinds",
       { containers: [app({ ceiling: 200 })] },
-      "Held back: the ceiling of app, 200m (own limit × 4), is below its demand of 480m\n" +
-        "What to do: a larger own limit, mbcas.io/max-cpu or burst factor raises the ceiling",
+      "Held back: the ceiling of app, 200m (original limit × 4), is below its demand of 480m\n" +
+        "What to do: a larger original limit, mbcas.io/max-cpu or burst factor raises the ceiling",
     ),
     head(
       "NoReadings",

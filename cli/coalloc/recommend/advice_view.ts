@@ -37,7 +37,7 @@ export interface AdvisedContainer {
   readonly sidecar: boolean;
   /** As the manifest asks for; absent where it names no such container, or can't be read. */
   readonly template?: ContainerAmounts;
-  /** What running pods have, most pods first; in the market the own limits, not the market's. */
+  /** What running pods have, most pods first; in the market the original limits, not the market's. */
   readonly pods: readonly PodAmounts[];
   /** Absent where there is no recommendation for it. */
   readonly recommended?: ContainerAmounts;

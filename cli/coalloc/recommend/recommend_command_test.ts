@@ -158,23 +158,26 @@ shopTest("recommendCommand() looks in the namespaces that are asked for", async 
   assert.equal((await recommended(scene, "--policy", "shop/databases"))[0], 1);
 });
 
-shopTest("recommendCommand() counts the market's pods with their own limits", async (scene) => {
-  const { metadata, ...pod } = addMarketPod(scene, "cart-5d9c7f6b8-0", { limit: 900, own: 200 });
-  const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "cart-5d9c7f6b8", uid: "rs" };
-  scene.api.store.tables.Pod.modify("shop/cart-5d9c7f6b8-0", () => ({
-    ...pod,
-    metadata: { ...metadata, owner, labels: { "pod-template-hash": "5d9c7f6b8" } },
-  }));
-  const [record] = shopRecords();
-  assert.ok(record !== undefined);
-  scene.rightsizing.reports = reportsOf([
-    { ...record, workload: { ...record.workload, name: "cart" } },
-  ]);
-  assert.match((await recommended(scene, "cart"))[1], /request 100m → 336m; limit 200m$/m);
-  // Without the market installed there are no own limits to find.
-  scene.installed = false;
-  assert.match((await recommended(scene, "cart"))[1], /request 100m → 336m; limit 900m$/m);
-});
+shopTest(
+  "recommendCommand() counts the market's pods with their original limits",
+  async (scene) => {
+    const { metadata, ...pod } = addMarketPod(scene, "cart-5d9c7f6b8-0", { limit: 900, own: 200 });
+    const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "cart-5d9c7f6b8", uid: "rs" };
+    scene.api.store.tables.Pod.modify("shop/cart-5d9c7f6b8-0", () => ({
+      ...pod,
+      metadata: { ...metadata, owner, labels: { "pod-template-hash": "5d9c7f6b8" } },
+    }));
+    const [record] = shopRecords();
+    assert.ok(record !== undefined);
+    scene.rightsizing.reports = reportsOf([
+      { ...record, workload: { ...record.workload, name: "cart" } },
+    ]);
+    assert.match((await recommended(scene, "cart"))[1], /request 100m → 336m; limit 200m$/m);
+    // Without the market installed there are no original limits to find.
+    scene.installed = false;
+    assert.match((await recommended(scene, "cart"))[1], /request 100m → 336m; limit 900m$/m);
+  },
+);
 
 shopTest(
   "recommendCommand() tells a failure, a single pod, and a message without a reason",

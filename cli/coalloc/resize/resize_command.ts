@@ -13,13 +13,15 @@ import { textLines } from "../../terminal/printable_text.ts";
 import { type CommandContext, CommandProblem } from "../command_context.ts";
 import { type Look, type PollEnd, pollPod, WAITS } from "../poll_pod.ts";
 import type { PodName } from "../ports.ts";
-import { ownLimitsOf } from "../restore/restore_plan.ts";
+import { recordedLimitsOf } from "../restore/restore_plan.ts";
 import { limitStep } from "../restore/restore_pod.ts";
 import { stepsText } from "../restore/restore_text.ts";
 import { structuredOutput } from "../structured_output.ts";
 import type { LimitRequest } from "./limit_request.ts";
 
-/** Name in managedFields: any but the product's own, so that the value becomes the new own limit. */
+/**
+ * Name in managedFields: any but the product's own, so that the value becomes the new original limit.
+ */
 const FIELD_MANAGER = "kubectl-coalloc";
 
 /** What the user asked for. */
@@ -102,7 +104,7 @@ function apply(
 
 /**
  * Somebody has set another limit since. In the market that is as it should be once the controller has
- * the value on record as the new own limit: the market goes on from there within a second.
+ * the value on record as the new original limit: the market goes on from there within a second.
  */
 async function afterwards(
   pod: Pod,
@@ -116,11 +118,11 @@ async function afterwards(
   }
   const { namespace, uid } = pod.metadata;
   const allocations = await cluster.reader.allocations(namespace);
-  const own = ownLimitsOf(allocations.find(({ spec }) => spec.podUID === uid));
+  const own = recordedLimitsOf(allocations.find(({ spec }) => spec.podUID === uid));
   const present = pod.containers.filter(({ name }) => wanted.has(name))
     .map(({ name, limitCPU }) => `${name} at ${cpuText(limitCPU)}`).join(", ");
   return [...wanted].every(([name, limit]) => own?.get(name) === limit)
-    ? { done: "Applied", message: `the new own limit; the market goes on with ${present}` }
+    ? { done: "Applied", message: `the new original limit; the market goes on with ${present}` }
     : { wait: "ResizeInProgress", message: `the market has set ${present}` };
 }
 

@@ -14,7 +14,7 @@ import type { Clock } from "../../../shared/clock.ts";
 import type { ClusterReader } from "../ports.ts";
 import { allocationsOnRecord } from "./allocations_on_record.ts";
 import { isDone, type RestoreResult } from "./restore_pod.ts";
-import { ownLimitsOf } from "./restore_plan.ts";
+import { recordedLimitsOf } from "./restore_plan.ts";
 
 /** What the wait works with. */
 export interface ReleaseParts {
@@ -101,7 +101,7 @@ async function heldPods(
   const allocations = await allocationsOnRecord(reader, namespace);
   const held = allocations.filter((one) =>
     // A pod that was never changed has nothing on record that could be applied again.
-    ownLimitsOf(one) !== undefined &&
+    recordedLimitsOf(one) !== undefined &&
     !HARMLESS.has(listedReason(ENFORCEMENT_REASONS, one.status?.reason ?? ""))
   );
   return new Set(held.map(({ metadata, spec }) => `${metadata.namespace}/${spec.podName}`));

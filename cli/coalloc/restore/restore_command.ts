@@ -1,5 +1,5 @@
 /**
- * `restore`: out of the market, own limits back.
+ * `restore`: out of the market, original limits back.
  *
  * @module
  */
@@ -161,20 +161,22 @@ async function readOverride(
   }
 }
 
-/** Where the allocation is lost, the template that the pod was made from tells its own limits. */
+/** Where the allocation is lost, the template that the pod was made from tells its original limits. */
 async function withTemplates(plans: RestorePlans, reader: ClusterReader): Promise<RestorePlans> {
   const found = await inParallel(plans.unrecorded, async ({ pod }) => ({
     pod,
-    ownLimits: await reader.templateLimits(pod),
+    originalLimits: await reader.templateLimits(pod),
   }));
   return {
     plans: [
       ...plans.plans,
-      ...found.flatMap(({ pod, ownLimits }) =>
-        ownLimits === undefined ? [] : [{ pod, ownLimits, record: "template" as const }]
+      ...found.flatMap(({ pod, originalLimits }) =>
+        originalLimits === undefined ? [] : [{ pod, originalLimits, record: "template" as const }]
       ),
     ],
-    unrecorded: found.filter(({ ownLimits }) => ownLimits === undefined).map(({ pod }) => ({
+    unrecorded: found.filter(({ originalLimits }) => originalLimits === undefined).map((
+      { pod },
+    ) => ({
       pod,
     })),
     untouched: plans.untouched,

@@ -8,17 +8,17 @@ import type { Pod } from "../../../shared/api/pod.ts";
 import type { Original, PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import { countableCPU } from "../../../shared/quantity.ts";
 
-/** A pod and its own limits, millicores by container name. */
+/** A pod and its original limits, millicores by container name. */
 export interface RestorePlan {
   readonly pod: Pod;
-  readonly ownLimits: ReadonlyMap<string, number>;
+  readonly originalLimits: ReadonlyMap<string, number>;
   /** Those of the allocation. */
   readonly recorded?: readonly Original[] | undefined;
   /** Where they are on record. */
   readonly record: "allocation" | "pod" | "template";
 }
 
-/** A pod whose own limits nobody knows. */
+/** A pod whose original limits nobody knows. */
 export interface UnknownOriginal {
   readonly pod: Pod;
 }
@@ -32,8 +32,8 @@ export interface RestorePlans {
   readonly untouched: number;
 }
 
-/** The user's own limits of the allocation's pod; undefined when they are not on record. */
-export function ownLimitsOf(
+/** The original limits of the allocation's pod; undefined when they are not on record. */
+export function recordedLimitsOf(
   allocation: PodAllocation | undefined,
 ): ReadonlyMap<string, number> | undefined {
   const originals = allocation?.status?.originalLimits;
@@ -58,7 +58,7 @@ export function originalsNow(
   return originals && countable(originals);
 }
 
-/** Sorts the pods by what is known of their own limits. */
+/** Sorts the pods by what is known of their original limits. */
 export function restorePlans(
   pods: readonly Pod[],
   allocations: readonly PodAllocation[],
@@ -69,10 +69,10 @@ export function restorePlans(
   let untouched = 0;
   for (const pod of pods) {
     const recorded = byUID.get(pod.metadata.uid)?.status?.originalLimits;
-    const ownLimits = originalsNow(pod, recorded);
+    const originalLimits = originalsNow(pod, recorded);
     if (recorded === undefined && !limitsAreOurs(pod)) untouched++;
-    else if (ownLimits === undefined) unrecorded.push({ pod });
-    else plans.push({ pod, ownLimits, recorded, record: recorded ? "allocation" : "pod" });
+    else if (originalLimits === undefined) unrecorded.push({ pod });
+    else plans.push({ pod, originalLimits, recorded, record: recorded ? "allocation" : "pod" });
   }
   return { plans, unrecorded, untouched };
 }

@@ -39,7 +39,7 @@ export function planText(target: RestoreTarget, plans: RestorePlans): string {
     return `  ${namespace}/${name}  ${stepsText(restoreSteps(plan))}${source}`;
   });
   const unknown = plans.unrecorded.map(({ pod: { metadata } }) =>
-    `  ${metadata.namespace}/${metadata.name}  OriginalUnknown: no record of its own limits`
+    `  ${metadata.namespace}/${metadata.name}  OriginalUnknown: no record of its original limits`
   );
   return textLines([
     `Would ${switchText(target)}, then restore:`,
@@ -62,11 +62,11 @@ export function summaryText(
 ): string {
   if (results.length === 0) {
     const who = untouched === 1 ? "the pod has its" : `${untouched} pods have their`;
-    return `Nothing to restore: ${who} own limits.\n`;
+    return `Nothing to restore: ${who} original limits.\n`;
   }
   const failed = results.filter((result) => !isDone(result));
   const restored = results.length - failed.length;
-  const others = untouched === 0 ? "" : `, ${untouched} with own limits before`;
+  const others = untouched === 0 ? "" : `, ${untouched} with original limits before`;
   const pods = results.length === 1 ? "pod" : "pods";
   const head = `${restored} of ${results.length} ${pods} restored${others}`;
   if (failed.length === 0) return `${head}.\n`;

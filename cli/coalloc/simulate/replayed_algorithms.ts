@@ -44,7 +44,7 @@ export function replayedAlgorithms(): readonly ReplayedAlgorithm[] {
       OURS_TIGHT,
       "the same with market.idleCPU: tight, so that the limit follows demand",
     ),
-    described(AS_IT_IS, "the container's own limit, never changed"),
+    described(AS_IT_IS, "the container's original limit, never changed"),
     ...LIMIT_FACTORS.map((factor) =>
       described(requestTimes(factor), "the request times a factor, never changed")
     ),

@@ -39,7 +39,7 @@ const WRITTEN = {
     lastAppliedTime: "2025-12-31T23:58:30Z",
     bounds: {
       revision: 3,
-      reason: "own limit × 4",
+      reason: "original limit × 4",
       containers: [{
         name: "app",
         containerID: "containerd://far",

@@ -41,7 +41,7 @@ export interface BidEffect {
   readonly held?: ContainerBounds["held"];
   /** Bound of the limit from below, millicores; the ceiling cuts it. */
   readonly floor?: number;
-  /** Factor on the ceiling that the own limit gives. */
+  /** Factor on the ceiling that the original limit gives. */
   readonly boost?: number;
   /** Demand that counts if it is more than what the kernel shows, millicores. */
   readonly demand?: number;

@@ -10,7 +10,7 @@ import { splitByRequest } from "../../../shared/market/pod_split.ts";
 import type { BidEffect, BidFacts, BidRule } from "./bid_rule.ts";
 
 /**
- * A usage that the limit holds at the target would never tell the HPA to scale up: the limit stays
+ * If the limit capped usage at the HPA's target, the HPA would never scale up: the limit stays
  * this much above it. The HPA itself ignores differences of 10 %.
  */
 const SIGNAL_ROOM = 1.2;

@@ -1,5 +1,5 @@
 /**
- * What set a pod's bounds, each said once.
+ * The rules that set a pod's bounds, each once.
  *
  * @module
  */
@@ -7,32 +7,32 @@ import { MOST_RULES } from "../../../shared/api/pod_allocation.ts";
 import type { BoundReason } from "../../../shared/api/reasons/bound_reasons.ts";
 import type { Ceiling } from "./namespace_bounds.ts";
 
-/** What set a bound, as this version tells it. */
+/** A rule that set a bound, with a reason of this version. */
 export interface KnownRule {
   readonly reason: BoundReason;
   /** In a sentence, with its numbers. */
   readonly message: string;
 }
 
-/** Collects the words of a pod's bounds. Millicores. */
+/** Collects the rules of a pod's bounds. Millicores. */
 export interface BoundRules {
-  /** What a rule says. */
-  add(word: KnownRule): void;
-  /** The lowest of the ceilings, and the floor, which it may not go below. */
+  /** Adds a rule. */
+  add(rule: KnownRule): void;
+  /** Adds the lowest ceiling, or the floor where that is higher. */
   ceiling(
     container: string,
     bound: { readonly floor: number; readonly lowest: Ceiling },
   ): void;
-  /** A floor for an HPA's signal that the ceiling cuts. */
+  /** Adds a floor for an HPA's signal that the ceiling cuts. */
   capped(
     container: string,
     bound: { readonly wanted: number; readonly ceiling: number },
   ): void;
-  /** The words, and their sentences. */
-  words(): { readonly reason: string; readonly rules: KnownRule[] };
+  /** The reasons, separated by commas, and the rules. */
+  summary(): { readonly reason: string; readonly rules: KnownRule[] };
 }
 
-/** Nothing said yet. */
+/** Makes an empty collection. */
 export function createBoundRules(): BoundRules {
   const rules = new Map<string, KnownRule>();
   function add({ reason, message }: KnownRule): void {
@@ -53,10 +53,10 @@ export function createBoundRules(): BoundRules {
         `ceiling is ${ceiling}m`;
       add({ reason: "HPACapped", message });
     },
-    words() {
+    summary() {
       const all = [...rules.values()];
       const reason = [...new Set(all.map((rule) => rule.reason))].join(", ");
-      // A pod of many containers has as many ceilings; the words are whole all the same.
+      // A pod of many containers has as many ceilings; `reason` names all of them nevertheless.
       return { reason, rules: all.slice(0, MOST_RULES) };
     },
   };

@@ -21,7 +21,7 @@ import { clampMultiplier } from "./priority_multiplier.ts";
 export const MAX_CPU = "mbcas.io/max-cpu";
 /** Annotation of a pod: factor on its weight. */
 export const PRIORITY_MULTIPLIER = "mbcas.io/priority-multiplier";
-/** Label or annotation of a namespace: factor on own limits. */
+/** Label or annotation of a namespace: factor on original limits. */
 export const BURST_FACTOR = "mbcas.io/burst-factor";
 
 /** What annotations are read from, and what they are measured by. */
@@ -29,7 +29,7 @@ export interface OverrideInput {
   readonly pod: Pod;
   readonly namespace: Namespace | undefined;
   /** The original limits of the pod's containers that have one, millicores. */
-  readonly ownLimits: readonly number[];
+  readonly originalLimits: readonly number[];
   /** Where the namespace sets none. */
   readonly burstFactor: number;
   /** The least ceiling of a container there, millicores. @default {0} */
@@ -62,9 +62,9 @@ export function overridesOf(input: OverrideInput): Overrides {
     readNumber(ofNamespace, BURST_FACTOR, theirs);
   const burstFactor = Math.max(1, ofTheirs ?? input.burstFactor);
   const least = ofTheirs === undefined && burstFactor > 1 ? input.leastCeiling ?? 0 : 0;
-  const burstCeilings = input.ownLimits.map((own) => Math.max(times(own, burstFactor), least));
+  const burstCeilings = input.originalLimits.map((own) => Math.max(times(own, burstFactor), least));
 
-  /** The words say what may be asked for without an administrator. */
+  /** The messages name the largest value that needs no administrator. */
   function mayCount(key: string, { most, instead = "" }: AskingForMore): boolean {
     if (allowed) return true;
     const text = quotedText(annotations[key] ?? "");
@@ -81,7 +81,7 @@ export function overridesOf(input: OverrideInput): Overrides {
     (multiplier <= 1 ||
       mayCount(PRIORITY_MULTIPLIER, { most: " than 1", instead: ", or ask for at most 1" }));
   const bounds = maxCPU !== undefined && (maxCPU <= most || mayCount(MAX_CPU, {
-    most: ` than own limit × burst factor, ${most}m`,
+    most: ` than original limit × burst factor, ${most}m`,
     instead: `, or ask for at most ${most}m`,
   }));
   const boosts = startupBoost !== undefined && mayCount(STARTUP_BOOST, { most: "" });
@@ -101,7 +101,7 @@ export function times(millicores: number, factor: number): number {
 
 type Texts = Readonly<Record<string, string>>;
 
-/** What an annotation is told that needs an administrator. */
+/** The warning about an annotation that needs an administrator's permission. */
 interface AskingForMore {
   /** Than what it asks for more. */
   readonly most: string;
@@ -131,7 +131,7 @@ function readNumber(
   key: string,
   { warnings, on = "", about }: {
     readonly warnings: AnnotationWarning[];
-    /** Whose it is, where that is not the pod. @default {""} */
+    /** The object that it belongs to, where that is not the pod. @default {""} */
     readonly on?: string;
     /** The same for events. */
     readonly about?: SharedSubject | undefined;

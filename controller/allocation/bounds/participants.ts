@@ -1,5 +1,5 @@
 /**
- * The containers of a pod that take part, and what they may have by their own limits.
+ * The containers of a pod that take part, with the ceilings that follow from their original limits.
  *
  * @module
  */
@@ -16,62 +16,62 @@ import { MAX_CPU, type Overrides, overridesOf, times } from "./overrides.ts";
 export interface Participant {
   readonly container: PodContainer;
   readonly containerID: string;
-  /** The user's own limit, millicores. */
+  /** The original limit, millicores. */
   readonly own: number;
-  /** What annotations and burst factor allow. */
+  /** The ceiling by annotations and burst factor. */
   readonly allowed: Ceiling;
 }
 
-/** What the seats are made from. */
+/** Input of the participants. */
 export interface ParticipantsInput extends BidFacts {
   /** Millicores by container name. */
-  readonly ownLimits: ReadonlyMap<string, number>;
+  readonly originalLimits: ReadonlyMap<string, number>;
   /** Where the namespace says nothing. */
   readonly burstFactor: number;
   /** The least ceiling of a container there, millicores. @default {0} */
   readonly leastCeiling?: number | undefined;
 }
 
-/** The seats, what annotations say, and what the rules say. */
+/** The participants, the overrides by annotations, and the effects of the rules. */
 export function participantsOf(
   input: ParticipantsInput,
-): { seats: readonly Participant[]; overrides: Overrides; words: readonly BidEffect[] } {
-  const { pod, namespace, ownLimits, burstFactor: usualFactor, leastCeiling } = input;
-  const bare = runningWithLimit(pod, ownLimits);
+): { participants: readonly Participant[]; overrides: Overrides; effects: readonly BidEffect[] } {
+  const { pod, namespace, originalLimits, burstFactor: usualFactor, leastCeiling } = input;
+  const bare = runningWithLimit(pod, originalLimits);
   const overrides = overridesOf({
     ...{ pod, namespace, burstFactor: usualFactor, leastCeiling },
-    ownLimits: bare.map(({ own }) => own),
+    originalLimits: bare.map(({ own }) => own),
   });
   const boost = overrides.startupBoost;
   const rules = boost === undefined ? BID_RULES : [...BID_RULES, startupBoost(boost)];
-  const words = rules.flatMap((rule) => rule(input));
-  const factor = Math.max(1, ...words.map((word) => word.boost ?? 1));
+  const effects = rules.flatMap((rule) => rule(input));
+  const factor = Math.max(1, ...effects.map((effect) => effect.boost ?? 1));
   const { maxCPU, burstFactor, burstCeilings } = overrides;
   const parts = maxCPU === undefined || bare.length === 0
     ? []
     : splitByRequest(maxCPU, bare.map(({ container }) => container.requestCPU ?? 0));
-  // Where the annotation asks for more it stands instead of the burst factor, otherwise beside it.
+  // A higher value in the annotation replaces the burst factor; a lower one bounds it.
   const raises = maxCPU !== undefined && maxCPU > sumCPU(burstCeilings);
-  const seats = bare.map((seat, index): Participant => {
+  const participants = bare.map((participant, index): Participant => {
     const usual = burstCeilings[index] ?? 0;
-    const source = usual > times(seat.own, burstFactor)
+    const source = usual > times(participant.own, burstFactor)
       ? `the least ceiling × ${factor}`
-      : `own limit × ${burstFactor * factor}`;
+      : `original limit × ${burstFactor * factor}`;
     const burst: Ceiling = { ceiling: times(usual, factor), reason: "BurstFactor", source };
     const part = parts[index];
-    if (part === undefined) return { ...seat, allowed: burst };
+    if (part === undefined) return { ...participant, allowed: burst };
     const asked: Ceiling = { ceiling: times(part, factor), reason: "MaxCPU", source: MAX_CPU };
-    return { ...seat, allowed: raises || asked.ceiling < burst.ceiling ? asked : burst };
+    return { ...participant, allowed: raises || asked.ceiling < burst.ceiling ? asked : burst };
   });
-  return { seats, overrides, words };
+  return { participants, overrides, effects };
 }
 
 function runningWithLimit(
   pod: Pod,
-  ownLimits: ReadonlyMap<string, number>,
+  originalLimits: ReadonlyMap<string, number>,
 ): readonly Omit<Participant, "allowed">[] {
   return pod.containers.flatMap((container): Omit<Participant, "allowed">[] => {
-    const own = ownLimits.get(container.name);
+    const own = originalLimits.get(container.name);
     const { containerID, limitCPU } = container;
     if (own === undefined || containerID === undefined || limitCPU === undefined) return [];
     return [{ container, containerID, own }];

@@ -1,5 +1,5 @@
 /**
- * Words of ours that nobody reads where they stand, or at all: someone has written them for a reason.
+ * Labels and annotations with our prefix that have no effect: on the wrong object, or unknown.
  *
  * @module
  */
@@ -20,14 +20,14 @@ import {
   workloadSubject,
 } from "./annotation_warning.ts";
 
-/** Whose words may concern a pod. */
+/** Objects with labels or annotations that may concern a pod. */
 type Holder = "pod" | "namespace" | "workload" | "HPA";
 
 type Place = `${"label" | "annotation"} of the ${Holder}`;
 
 const OF_POD: readonly Place[] = ["annotation of the pod"];
 
-/** Where each word is read. */
+/** The places that each key is read from. */
 const PLACES: ReadonlyMap<string, readonly Place[]> = new Map<string, readonly Place[]>([
   [MANAGED, [
     "label of the pod",
@@ -50,7 +50,7 @@ const PLACES: ReadonlyMap<string, readonly Place[]> = new Map<string, readonly P
 ]);
 
 const PREFIX = "mbcas.io/";
-/** Without the prefix, which would make any two words alike. */
+/** Without the prefix, which would make any two keys similar. */
 const KNOWN = [...PLACES.keys()].map((key) => key.slice(PREFIX.length));
 
 /** Texts in a place, and the pod, namespace, workload or HPA that they are of. */
@@ -62,7 +62,7 @@ interface Written {
   readonly about: SharedSubject | undefined;
 }
 
-/** The facts that hold such words. */
+/** The objects that carry such keys. */
 export type AnnotatedObjects = Pick<BidFacts, "pod" | "namespace" | "workload" | "autoscalers">;
 
 function writtenIn(
@@ -91,7 +91,7 @@ function writtenIn(
   });
 }
 
-/** A sentence for each word that is not known, or not where it stands. O(labels and annotations). */
+/** A warning for each key that is unknown, or has no effect in its place. O(labels and annotations). */
 export function annotationPlaceWarnings(facts: AnnotatedObjects): readonly AnnotationWarning[] {
   const written = writtenIn(facts);
   return written.flatMap(({ place, texts, of, about }) =>
@@ -100,7 +100,7 @@ export function annotationPlaceWarnings(facts: AnnotatedObjects): readonly Annot
       const places = PLACES.get(key);
       if (places === undefined) return [warningOf(about)(unknownKey(key, place))];
       if (places.includes(place)) return [];
-      // Who has said it in the right place as well has only said it twice.
+      // A key that is also in the right place is a harmless repetition.
       const isSaid = written.some((other) =>
         places.includes(other.place) && Object.hasOwn(other.texts, key) &&
         (other.of === of || other.of === facts.pod || other.texts[key] === texts[key])

@@ -24,18 +24,20 @@ function annotationPlaceWarnings(facts: AnnotatedObjects): readonly string[] {
 const identity = { name: "web", namespace: "shop", uid: "", resourceVersion: "" };
 
 /** Facts with these words and no others. */
-function facts(words: Partial<Record<"pod" | "namespace" | "workload" | "hpa", Words>>): BidFacts {
+function facts(
+  effects: Partial<Record<"pod" | "namespace" | "workload" | "hpa", Words>>,
+): BidFacts {
   const sample = samplePod("web");
   const metadata = (given: Words = {}) => ({ ...identity, labels: {}, annotations: {}, ...given });
-  return bidFacts({ ...sample, metadata: { ...sample.metadata, ...words.pod } }, {
-    namespace: { metadata: metadata(words.namespace) },
+  return bidFacts({ ...sample, metadata: { ...sample.metadata, ...effects.pod } }, {
+    namespace: { metadata: metadata(effects.namespace) },
     workload: {
       kind: "Deployment",
-      metadata: metadata(words.workload),
+      metadata: metadata(effects.workload),
       rollout: { updated: 1, total: 1, stands: false },
     },
     autoscalers: [{
-      metadata: metadata(words.hpa),
+      metadata: metadata(effects.hpa),
       target: { kind: "Deployment", name: "web" },
       cpuTargets: [],
       stabilizationMs: 0,
@@ -85,8 +87,8 @@ test("annotationPlaceWarnings() has nothing to say of words in their places, nor
 });
 
 test("annotationPlaceWarnings() names each word that stands where nobody reads it", () => {
-  const misplaced = (place: "pod" | "namespace" | "workload" | "hpa", words: Words): string[] =>
-    annotationPlaceWarnings(facts({ [place]: words })).map((one) => one.split(" ")[0] ?? "");
+  const misplaced = (place: "pod" | "namespace" | "workload" | "hpa", effects: Words): string[] =>
+    annotationPlaceWarnings(facts({ [place]: effects })).map((one) => one.split(" ")[0] ?? "");
   const keysBut = (...names: readonly string[]): string[] =>
     Object.keys(EACH).filter((key) => !Object.hasOwn(only(...names), key));
   assert.deepEqual(misplaced("pod", { labels: EACH }), keysBut("managed"));
@@ -117,14 +119,16 @@ test("annotationPlaceWarnings() names each word that stands where nobody reads i
 
 test("annotationPlaceWarnings() says nothing of other people's words, nor of rightsizing's", () => {
   const others: Texts = { app: "web", "managed": "true", "optipod.io/managed": "true" };
-  const words = { labels: others, annotations: others };
-  const found = annotationPlaceWarnings(facts({ pod: words, namespace: words, workload: words }));
+  const effects = { labels: others, annotations: others };
+  const found = annotationPlaceWarnings(
+    facts({ pod: effects, namespace: effects, workload: effects }),
+  );
   assert.deepEqual(found, []);
 });
 
 test("annotationPlaceWarnings() passes over a word that also stands where it counts", () => {
-  const twice = (words: Parameters<typeof facts>[0]) =>
-    annotationPlaceWarnings(facts(words)).length;
+  const twice = (effects: Parameters<typeof facts>[0]) =>
+    annotationPlaceWarnings(facts(effects)).length;
   const maxCPU = { annotations: only("max-cpu") };
   const other = { annotations: { "mbcas.io/max-cpu": "3" } };
   assert.equal(twice({ workload: maxCPU }), 1);

@@ -1,5 +1,5 @@
 /**
- * A word of the user's that does not count, and whose word it is.
+ * A label or annotation that has no effect, and the object that carries it.
  *
  * @module
  */
@@ -8,21 +8,21 @@ import type { Namespace } from "../../../shared/api/namespace.ts";
 import type { Workload } from "../../../shared/api/workload.ts";
 import type { SharedSubject } from "../ports.ts";
 
-/** A sentence about a word that many pods share: told where it stands, however many they are. */
+/** A warning about a key that many pods share: one event on the object that carries it. */
 export interface SharedWarning {
   readonly message: string;
   readonly about: SharedSubject;
 }
 
-/** A sentence about the pod's own word, or about one that it shares. */
+/** A warning about a key of the pod, or about one that it shares. */
 export type AnnotationWarning = string | SharedWarning;
 
-/** The sentence alone. */
+/** The message alone. */
 export function warningText(warning: AnnotationWarning): string {
   return typeof warning === "string" ? warning : warning.message;
 }
 
-/** The sentence as one of this subject; of the pod where there is none. */
+/** Makes a message a warning about this subject, or about the pod where there is none. */
 export function warningOf(
   about: SharedSubject | undefined,
 ): (message: string) => AnnotationWarning {

@@ -1,28 +1,28 @@
 /**
- * Keeps event streams readable, without losing what is new.
+ * Limits repeated events, so that event streams stay readable and new events come through.
  *
  * @module
  */
 import type { Clock } from "../../../shared/clock.ts";
 import type { EventSink, PodEvent } from "../ports.ts";
 
-/** At most one event of a kind and word per object in this time, ms. */
+/** At most one event of a reason and key per object in this time, ms. */
 const QUIET_MS = 5 * 60_000;
-/** How often to look for what was held back long enough, ms. */
+/** Interval of the checks for deferred events that are due, ms. */
 const LOOK_MS = 10_000;
 
-/** An event and what it is about in a word. */
+/** An event and its key. */
 export interface GatedEvent extends PodEvent {
-  /** Another word is other news and comes through at once, for instance a reason word. */
-  readonly word?: string;
+  /** An event with another key passes at once; for instance a reason. */
+  readonly key?: string;
 }
 
 interface Past {
   readonly at: number;
-  /** The text that was told. */
-  readonly told: string;
+  /** The message of the last event. */
+  readonly message: string;
   readonly dropped: number;
-  /** The last that was dropped, if its text is to be told later. */
+  /** The last dropped event, if it must follow later. */
   readonly held?: PodEvent | undefined;
 }
 
@@ -30,29 +30,28 @@ type Kinds = Map<string, Past>;
 
 /** A sink with a memory of each object. */
 export interface EventGate {
-  /** Tells it now, or later, or counts it. */
+  /** Publishes the event now or later, or counts it. */
   emit(event: GatedEvent): void;
-  /** What was held back of this kind is no longer so. */
+  /** Drops a deferred event of this reason: it no longer applies. */
   withdraw(podUID: string, reason: PodEvent["reason"]): void;
-  /** Forgets a pod that is gone. */
+  /** Forgets a deleted pod. */
   forget(podUID: string): void;
-  /** Tells what was held back when its time has come, until `signal` is aborted. */
+  /** Publishes deferred events when they are due, until `signal` is aborted. */
   run(signal: AbortSignal): Promise<void>;
 }
 
 /**
- * A sink that lets one event of a kind and word through in five minutes and counts the others. Of
- * those that are no mere repetition the last one follows at the end: all warnings, and what has no
- * word.
+ * Makes a sink that passes one event of a reason and key in five minutes and counts the others. The
+ * last dropped one follows at the end if its message is new and it is a warning or has no key.
  */
 export function createEventGate(sink: EventSink, clock: Clock): EventGate {
   const past = new Map<string, Kinds>();
 
-  function tell(
+  function publish(
     event: PodEvent,
     { kinds, kind, dropped }: { kinds: Kinds; kind: string; dropped: number },
   ): void {
-    kinds.set(kind, { at: clock.monotonic(), told: event.message, dropped: 0 });
+    kinds.set(kind, { at: clock.monotonic(), message: event.message, dropped: 0 });
     const message = dropped === 0
       ? event.message
       : `${event.message} (and ${dropped} more since the last such event)`;
@@ -64,8 +63,8 @@ export function createEventGate(sink: EventSink, clock: Clock): EventGate {
     for (const [uid, kinds] of past) {
       for (const [kind, { at, dropped, held }] of kinds) {
         if (at > before) continue;
-        if (held !== undefined) tell(held, { kinds, kind, dropped: Math.max(0, dropped - 1) });
-        // Repetitions are told with the next one: that costs no event.
+        if (held !== undefined) publish(held, { kinds, kind, dropped: Math.max(0, dropped - 1) });
+        // The next event carries the count of repetitions.
         else if (dropped === 0) kinds.delete(kind);
       }
       if (kinds.size === 0) past.delete(uid);
@@ -73,20 +72,20 @@ export function createEventGate(sink: EventSink, clock: Clock): EventGate {
   }
 
   return {
-    emit({ word = "", ...event }) {
+    emit({ key = "", ...event }) {
       const uid = event.about?.uid ?? event.podUID;
-      const kind = `${event.reason} ${word}`;
+      const kind = `${event.reason} ${key}`;
       const kinds: Kinds = past.get(uid) ?? new Map();
       past.set(uid, kinds);
       const last = kinds.get(kind);
       if (last === undefined || clock.monotonic() - last.at >= QUIET_MS) {
-        return tell(event, { kinds, kind, dropped: last?.dropped ?? 0 });
+        return publish(event, { kinds, kind, dropped: last?.dropped ?? 0 });
       }
-      const isNews = (word === "" || event.type === "Warning") && event.message !== last.told;
+      const isNew = (key === "" || event.type === "Warning") && event.message !== last.message;
       // A node's or workload's pods say the same: they are no repetition.
       const more = event.about === undefined ? 1 : 0;
       const dropped = last.dropped + more;
-      kinds.set(kind, { ...last, dropped, held: isNews ? event : undefined });
+      kinds.set(kind, { ...last, dropped, held: isNew ? event : undefined });
     },
     withdraw(podUID, reason) {
       const kinds = past.get(podUID) ?? new Map<string, Past>();

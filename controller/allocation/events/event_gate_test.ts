@@ -46,7 +46,7 @@ Deno.test({
 });
 
 /** What came through a gate that runs: time in seconds, subject, text, `+` the number left out. */
-async function told(
+async function reported(
   act: (gate: EventGate, pass: (ms: number) => Promise<void>) => Promise<void>,
 ): Promise<readonly string[]> {
   const clock = createVirtualClock({ wallStart: 0 });
@@ -69,8 +69,8 @@ async function told(
 
 const FAULT = { type: "Warning", reason: "AnnotationIgnored" } as const;
 
-test("run() tells the last of other texts when the quiet time is over", async () => {
-  const seen = await told(async (gate, pass) => {
+test("run() reports the last of other texts when the quiet time is over", async () => {
+  const seen = await reported(async (gate, pass) => {
     for (const message of ["lots", "many", "lots", "heaps", "plenty"]) {
       gate.emit(event({ ...FAULT, message }));
       await pass(1000);
@@ -79,8 +79,8 @@ test("run() tells the last of other texts when the quiet time is over", async ()
   assert.deepEqual(seen, ["0 pod: lots", "300 pod: plenty +3"]);
 });
 
-test("run() tells nothing again that stands there already, or that is over", async () => {
-  const seen = await told(async (gate, pass) => {
+test("run() reports nothing again that stands there already, or that is over", async () => {
+  const seen = await reported(async (gate, pass) => {
     for (const message of ["lots", "many", "lots"]) gate.emit(event({ ...FAULT, message }));
     gate.emit(event({ ...FAULT, podUID: "u2", message: "lots" }));
     gate.emit(event({ ...FAULT, podUID: "u2", message: "many" }));
@@ -94,23 +94,23 @@ test("run() tells nothing again that stands there already, or that is over", asy
 });
 
 test("createEventGate() lets another word through at once, and only counts its numbers", async () => {
-  const seen = await told(async (gate, pass) => {
+  const seen = await reported(async (gate, pass) => {
     for (const left of [100, 90, 80]) {
-      gate.emit(event({ word: "QuotaExceeded", message: `${left}m left` }));
-      gate.emit(event({ word: "LimitRange", message: `at most ${left}m` }));
+      gate.emit(event({ key: "QuotaExceeded", message: `${left}m left` }));
+      gate.emit(event({ key: "LimitRange", message: `at most ${left}m` }));
       await pass(1000);
     }
     await pass(600_000);
-    gate.emit(event({ word: "LimitRange", message: "at most 70m" }));
+    gate.emit(event({ key: "LimitRange", message: "at most 70m" }));
   });
   assert.deepEqual(seen, ["0 pod: 100m left", "0 pod: at most 100m", "603 pod: at most 70m +2"]);
 });
 
-test("createEventGate() tells of a node once, however many of its pods say so", async () => {
-  const seen = await told(async (gate, pass) => {
+test("createEventGate() reports a node once, however many of its pods say so", async () => {
+  const seen = await reported(async (gate, pass) => {
     const node = { apiVersion: "v1", kind: "Node", name: "node-1", uid: "n1" } as const;
     const say = (one: number) =>
-      gate.emit(event({ podUID: `u${one}`, word: "NodeNotReady", message: "away", about: node }));
+      gate.emit(event({ podUID: `u${one}`, key: "NodeNotReady", message: "away", about: node }));
     for (let one = 0; one < 100; one++) say(one);
     gate.emit(event({ podUID: "u1" }));
     await pass(400_000);
@@ -120,7 +120,7 @@ test("createEventGate() tells of a node once, however many of its pods say so", 
 });
 
 Deno.test({
-  name: "createEventGate() knows nothing of a pod that it was told to forget",
+  name: "createEventGate() knows nothing of a pod that it was reported to forget",
   permissions,
   fn() {
     const seen: PodEvent[] = [];

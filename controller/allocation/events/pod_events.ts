@@ -1,5 +1,5 @@
 /**
- * What a look at a pod tells the pod's event stream, beside what became of its limits.
+ * Events that reconciling a pod emits, beside those about its limits.
  *
  * @module
  */
@@ -11,23 +11,23 @@ import { MARKET_REASONS } from "../../../shared/api/reasons/market_reasons.ts";
 import type { Log } from "../../../shared/log.ts";
 import type { KnownRule } from "../bounds/bound_rules.ts";
 import type { EventGate, GatedEvent } from "./event_gate.ts";
-import type { Gathered } from "../gather.ts";
+import type { PodSnapshot } from "../pod_snapshot.ts";
 import type { PodCase } from "../pod_case.ts";
 import type { PodMemory } from "../pod_memory.ts";
 import type { SharedSubject } from "../ports.ts";
 import { type AnnotationWarning, workloadSubject } from "./annotation_warning.ts";
 import type { EventText } from "./status_event.ts";
 
-/** What is told, of a pod that the caller names. */
+/** Emits events about a pod. */
 export interface PodEvents {
-  /** What others do to the limits: who has set them, and that the kernel does not enforce them. */
-  reportOthers(news: ReportedCase): void;
-  /** Bounds that did not hold before: on the pod, or where they hold for all pods of it. */
+  /** Reports limits that another field manager has set, and limits that the kernel does not enforce. */
+  reportOthers(known: ReportedCase): void;
+  /** Reports new bounds: on the pod, or on the node or workload where they apply to all its pods. */
   reportBounds(
-    facts: Pick<Gathered, "pod" | "node" | "workload">,
+    facts: Pick<PodSnapshot, "pod" | "node" | "workload">,
     rules: readonly KnownRule[],
   ): void;
-  /** Annotations that don't count; the same ones only once, of shared words where those stand. */
+  /** Reports ineffective annotations once; shared ones on the object that carries them. */
   warn(
     { pod, memory }: { readonly pod: Pod; readonly memory: PodMemory },
     warnings: readonly AnnotationWarning[],
@@ -36,24 +36,24 @@ export interface PodEvents {
   emit(pod: Pod, event: Omit<GatedEvent, "namespace" | "podName" | "podUID">): void;
 }
 
-/** What every pod has in its life is no event; nor is what concerns many at once. */
+/** Bounds without an event: usual ones, and those that concern many pods at once. */
 export const QUIET_BOUNDS: ReadonlySet<BoundReason> = new Set([
   "BurstFactor",
   "NodeSize",
   "WeightMultiplied",
   "PodNotReady",
-  // A metrics server that is away would tell all pods so.
+  // An unavailable metrics server would cause an event on each pod.
   "MetricMissing",
 ]);
 
-/** What holds for all pods of a node: one event on the node. */
+/** Bounds of all pods of a node: one event on the node. */
 export const NODE_BOUNDS: ReadonlySet<BoundReason> = new Set([
   "NodeNotReady",
   "NodeDraining",
   "NodeCordoned",
 ]);
 
-/** What holds for all pods of a workload: one event on the workload. */
+/** Bounds of all pods of a workload: one event on the workload. */
 export const WORKLOAD_BOUNDS: ReadonlySet<BoundReason> = new Set([
   "RolloutInProgress",
   "HPAFloor",
@@ -61,14 +61,14 @@ export const WORKLOAD_BOUNDS: ReadonlySet<BoundReason> = new Set([
   "HPAScaled",
 ]);
 
-/** What is known of a pod that others work on, too. */
+/** Facts about a pod that other clients change, too. */
 export interface ReportedCase extends Pick<PodCase, "pod" | "node" | "own" | "memory" | "scope"> {
   readonly allocation: Pick<PodAllocation, "spec">;
 }
 
 /**
- * That the kernel does not enforce the limit, once, and then once that it does again. It is mostly so
- * for all pods of a node, by the kubelet's configuration: then the node tells it.
+ * One event when the kernel stops enforcing the limit and one when it enforces it again. The kubelet's
+ * configuration mostly causes this for all pods of a node: then the event is on the node.
  */
 function quotaEvent({ allocation, memory, scope, node }: ReportedCase):
   | EventText & {
@@ -77,25 +77,25 @@ function quotaEvent({ allocation, memory, scope, node }: ReportedCase):
   }
   | undefined {
   const reason = allocation.spec.market?.reason;
-  // Other words may stand between these two: of another container of the pod.
+  // Other reasons may come between these two: those of another container of the pod.
   if (scope !== undefined || (reason !== "QuotaOff" && reason !== "QuotaBack")) return undefined;
   const off = reason === "QuotaOff";
   if (off === (memory.isQuotaOffReported ?? false)) return undefined;
   memory.isQuotaOffReported = off;
-  const said = {
-    word: reason,
+  const event = {
+    key: reason,
     message: `${reason}: ${MARKET_REASONS[reason].means}`,
     ...(node === undefined ? {} : { about: nodeSubject(node) }),
   };
   return off
-    ? { ...said, type: "Warning", reason: "CPULimitHeld" }
-    : { ...said, type: "Normal", reason: "CPULimitApplied" };
+    ? { ...event, type: "Warning", reason: "CPULimitHeld" }
+    : { ...event, type: "Normal", reason: "CPULimitApplied" };
 }
 
-/** The node or workload that a bound is told of; undefined: the pod itself. */
+/** The node or workload that the event of a bound is about; undefined: the pod itself. */
 function subjectOf(
   reason: BoundReason,
-  { node, workload }: Pick<Gathered, "node" | "workload">,
+  { node, workload }: Pick<PodSnapshot, "node" | "workload">,
 ): SharedSubject | undefined {
   if (NODE_BOUNDS.has(reason) && node !== undefined) return nodeSubject(node);
   if (!WORKLOAD_BOUNDS.has(reason) || workload === undefined) return undefined;
@@ -106,7 +106,7 @@ function nodeSubject({ metadata: { name, uid } }: Node): SharedSubject {
   return { apiVersion: "v1", kind: "Node", name, uid };
 }
 
-/** Tells it to this gate and this log. */
+/** Makes one that emits to this gate and this log. */
 export function createPodEvents(
   { events, log }: { readonly events: EventGate; readonly log: Log },
 ): PodEvents {
@@ -120,14 +120,15 @@ export function createPodEvents(
       const { pod, own } = known;
       const { namespace, name } = pod.metadata;
       for (const { container, from = "none", to, manager } of own.foreign) {
-        log.info("Own limit changed", {
+        log.info("Original limit changed", {
           pod: `${namespace}/${name}`,
           container,
           from,
           to,
           manager,
         });
-        const message = `${manager} has set ${container} to ${to}: its own limit from now on ` +
+        const message =
+          `${manager} has set ${container} to ${to}: its original limit from now on ` +
           `(was ${from})`;
         emit(pod, { type: "Normal", reason: "OwnLimitChanged", message });
       }
@@ -135,8 +136,8 @@ export function createPodEvents(
       if (quota !== undefined) emit(pod, quota);
     },
     reportBounds(facts, rules) {
-      const told = rules.filter(({ reason }) => !QUIET_BOUNDS.has(reason));
-      const bySubject = Map.groupBy(told, ({ reason }) => subjectOf(reason, facts)?.kind);
+      const reported = rules.filter(({ reason }) => !QUIET_BOUNDS.has(reason));
+      const bySubject = Map.groupBy(reported, ({ reason }) => subjectOf(reason, facts)?.kind);
       for (const [first, ...others] of bySubject.values()) {
         if (first === undefined) continue;
         const about = subjectOf(first.reason, facts);
@@ -144,7 +145,7 @@ export function createPodEvents(
         emit(facts.pod, {
           type: all.some(({ reason }) => reason === "UnreadableBound") ? "Warning" : "Normal",
           reason: "CPULimitBounded",
-          word: [...new Set(all.map(({ reason }) => reason))].join(),
+          key: [...new Set(all.map(({ reason }) => reason))].join(),
           message: all.map(({ reason, message }) => `${reason}: ${message}`).join("; "),
           ...(about === undefined ? {} : { about }),
         });
@@ -158,12 +159,12 @@ export function createPodEvents(
       }
       memory.warned = message;
       const shared = warnings.filter((one) => typeof one !== "string");
-      const told = shared.map((one) => one.message).join("; ");
-      if (told === (memory.sharedWarned ?? "")) return;
-      memory.sharedWarned = told;
-      // Each a word of its own: one pod's words may make up for what others lack.
+      const reported = shared.map((one) => one.message).join("; ");
+      if (reported === (memory.sharedWarned ?? "")) return;
+      memory.sharedWarned = reported;
+      // Each has its own key: a pod may carry the annotation that another pod lacks.
       for (const one of shared) {
-        emit(pod, { type: "Warning", reason: "AnnotationIgnored", word: one.message, ...one });
+        emit(pod, { type: "Warning", reason: "AnnotationIgnored", key: one.message, ...one });
       }
     },
   };

@@ -1,5 +1,5 @@
 /**
- * What log and metrics hear of the server's answers to resizes.
+ * Logs and counts the server's answers to resizes.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import type { AllocationObserver } from "../ports.ts";
 import type { RefusalKind } from "../../../shared/actuation/refusal.ts";
 import { describeChanges } from "../limits/report_words.ts";
 
-/** Hears of each answer. */
+/** Receives each answer. */
 export interface ResizeAudit {
   /** A change was taken. */
   accepted(known: PodCase, outcome: Enforcement): void;
@@ -24,7 +24,7 @@ export interface ResizeAudit {
   ): void;
 }
 
-/** Tells it to this log and these metrics. */
+/** Makes one for this log and these metrics. */
 export function createResizeAudit(
   { log, observer = {} }: { readonly log: Log; readonly observer?: AllocationObserver },
 ): ResizeAudit {

@@ -1,5 +1,5 @@
 /**
- * What a pod's event stream hears of a new status.
+ * The event about a new status.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import { marketCause } from "../limits/market_cause.ts";
 import { ownValues } from "../limits/own_limits.ts";
 
 /** A message and its kind. */
-export type EventText = Pick<GatedEvent, "reason" | "word" | "message">;
+export type EventText = Pick<GatedEvent, "reason" | "key" | "message">;
 
 /** What waits for a node's agent or a copy of the API's objects concerns many pods: it is no event. */
 export const QUIET_HOLDS: ReadonlySet<EnforcementReason> = new Set([
@@ -21,7 +21,7 @@ export const QUIET_HOLDS: ReadonlySet<EnforcementReason> = new Set([
   "OutOfSync",
 ]);
 
-/** The event for the status that follows a decision; undefined when there is nothing to tell. */
+/** The event for the status that follows a decision; undefined when nothing has changed. */
 export function statusEvent(
   before: PodAllocation,
   { decision, status }: { readonly decision: Decision; readonly status: PodAllocationStatus },
@@ -30,7 +30,7 @@ export function statusEvent(
   if (reason === "Restored") return { reason: "CPULimitsRestored", message };
   if (reason === undefined || QUIET_HOLDS.has(reason)) return undefined;
   if (reason !== "Applied") {
-    return { reason: "CPULimitHeld", word: reason, message: `${reason}: ${message}` };
+    return { reason: "CPULimitHeld", key: reason, message: `${reason}: ${message}` };
   }
   const from = before.status?.appliedCPULimit ?? ownTotal(before);
   if (from === status.appliedCPULimit) return undefined;
@@ -38,7 +38,7 @@ export function statusEvent(
   return { reason: "CPULimitApplied", message: `${change} (${marketCause(before.spec)})` };
 }
 
-/** The user's own limit of the whole pod, as a quantity. */
+/** The original limit of the whole pod, as a quantity. */
 function ownTotal({ status }: PodAllocation): string {
   return formatCPU(sumCPU(ownValues(status?.originalLimits).values()));
 }

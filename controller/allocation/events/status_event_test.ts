@@ -30,7 +30,7 @@ function event(reason: EnforcementReason, before: PodAllocation, after = "300m")
 
 Deno.test({
   name:
-    "statusEvent() tells a change once, from the own limit at first, and why others don't happen",
+    "statusEvent() reports a change once, from the original limit at first, and why others don't happen",
   permissions: "none",
   fn() {
     const applied = { reason: "CPULimitApplied", message: "200m → 300m (Throttled)" };
@@ -39,7 +39,7 @@ Deno.test({
     assert.equal(event("Applied", allocation("400m"))?.message, "400m → 300m (Throttled)");
     assert.deepEqual(event("QuotaExceeded", allocation()), {
       reason: "CPULimitHeld",
-      word: "QuotaExceeded",
+      key: "QuotaExceeded",
       message: "QuotaExceeded: so",
     });
     assert.equal(event("BoundsStale", allocation()), undefined);

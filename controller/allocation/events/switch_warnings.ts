@@ -1,6 +1,6 @@
 /**
- * Labels and annotations that should say yes or no, and say something else; and words that nobody
- * reads.
+ * Warnings about labels and annotations with a value other than "true" or "false", and about those
+ * without effect.
  *
  * @module
  */
@@ -24,7 +24,9 @@ import {
   workloadSubject,
 } from "./annotation_warning.ts";
 
-/** Warnings of the words that might have taken in a pod that is left alone for this reason. */
+/**
+ * Warnings about keys that may have been meant to manage a pod that is out of scope for this reason.
+ */
 export function outsideWarnings(
   facts: AnnotatedObjects,
   scope: OutOfScope | undefined,
@@ -45,7 +47,7 @@ export function outsideWarnings(
   }
 }
 
-/** Who says yes where it does not count: the scope's sentence says what is missing. */
+/** The objects that ask for management without effect; the scope's message names what is missing. */
 function wantsIn(
   { pod, namespace }: Pick<BidFacts, "pod" | "namespace">,
 ): readonly ((message: string) => AnnotationWarning)[] {
@@ -58,7 +60,7 @@ function skipWarnings({ pod }: Pick<BidFacts, "pod">): readonly string[] {
   return warningsOf(SKIP_GUARANTEED, [pod.metadata.annotations]);
 }
 
-/** Warnings of the switches that decide whether the pod takes part. */
+/** Warnings about the switches that decide whether the pod takes part. */
 export function managedWarnings(
   { pod, namespace }: Pick<BidFacts, "pod" | "namespace">,
 ): readonly AnnotationWarning[] {
@@ -70,7 +72,7 @@ export function managedWarnings(
   ];
 }
 
-/** Warnings of all switches that concern a pod in the market, and of words that nobody reads. */
+/** Warnings about all switches that concern a pod in the market, and about keys without effect. */
 export function switchWarnings(facts: AnnotatedObjects): readonly AnnotationWarning[] {
   const { pod, namespace, workload, autoscalers } = facts;
   const coordinating = [

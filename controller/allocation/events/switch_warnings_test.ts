@@ -122,13 +122,13 @@ test("outsideWarnings() names the switches that would have taken the pod in", ()
     assert.deepEqual(outsideWarnings(odd, scope), []);
   }
   assert.deepEqual(switchWarnings(odd), [...managed, ...skip]);
-  for (const word of ["true", "false"]) {
-    const good = facts({ annotations: { [SKIP_GUARANTEED]: word } });
+  for (const key of ["true", "false"]) {
+    const good = facts({ annotations: { [SKIP_GUARANTEED]: key } });
     assert.deepEqual(outsideWarnings(good, outside("NotBurstable")), []);
   }
 });
 
-test("outsideWarnings() tells whoever says yes why it does not count", () => {
+test("outsideWarnings() reports whoever says yes why it does not count", () => {
   const yes = { [MANAGED]: "true" };
   for (const says of [facts({ labels: yes }), facts({}, { annotations: yes })]) {
     assert.deepEqual(outsideWarnings(says, outside("NotOptedIn")), ["for NotOptedIn"]);
@@ -137,18 +137,18 @@ test("outsideWarnings() tells whoever says yes why it does not count", () => {
   assert.deepEqual(outsideWarnings(facts({}), outside("NotOptedIn")), []);
 });
 
-test("outsideWarnings() tells of words that nobody reads, but where the market is not asked for", () => {
+test("outsideWarnings() reports words that nobody reads, but where the market is not asked for", () => {
   const misspelt = facts({ annotations: { "mbcas.io/skip-guarantee": "false" } });
-  const told = switchWarnings(misspelt);
-  assert.match(told.join("\n"), /^mbcas\.io\/skip-guarantee, .*mbcas\.io\/skip-guaranteed\?$/);
+  const reported = switchWarnings(misspelt);
+  assert.match(reported.join("\n"), /^mbcas\.io\/skip-guarantee, .*mbcas\.io\/skip-guaranteed\?$/);
   for (const reason of ["NotOptedIn", "OptedOut", "NotBurstable"] as const) {
-    assert.deepEqual(outsideWarnings(misspelt, outside(reason)), told);
+    assert.deepEqual(outsideWarnings(misspelt, outside(reason)), reported);
   }
   assert.deepEqual(outsideWarnings(misspelt, outside("NamespaceExcluded")), []);
   assert.deepEqual(outsideWarnings(misspelt, undefined), []);
 });
 
-test("switchWarnings() tells of a word where it stands, and of the pod's own on the pod", () => {
+test("switchWarnings() reports a word where it stands, and of the pod's own on the pod", () => {
   const odd = { [MANAGED]: "maybe", [HPA_COORDINATION]: "maybe" };
   const holders = (...given: Parameters<typeof facts>): readonly (string | undefined)[] =>
     said.switchWarnings(facts(...given)).map((one) =>

@@ -1,6 +1,6 @@
 /**
- * What to do when the server answers a resize with "later", or not at all: all resizes rest a moment,
- * and a pod that hears it time and again waits by itself, so that it does not slow the others.
+ * Back-off when the API server defers a resize or does not answer: all resizes pause briefly, and a
+ * pod that is deferred repeatedly waits alone, so that it does not slow the others.
  *
  * @module
  */
@@ -10,37 +10,37 @@ import { LONGEST_BRIEF_MS } from "../../../shared/control/brief_failure.ts";
 import type { Log } from "../../../shared/log.ts";
 import type { FairQueue } from "./fair_queue.ts";
 
-/** A resize that was put off. */
+/** A deferred resize. */
 export interface PutOff {
   /** `namespace/podName`. */
   readonly podKey: string;
   readonly error: ApiError;
   /** Ms of the monotonic clock. */
   readonly nowMs: number;
-  /** True when the user's own limits were to come back: that the server does not put off for long. */
+  /** True for a restore of the original limits, which waits briefly only. */
   readonly restoring: boolean;
 }
 
-/** A memory of who was put off. */
+/** Remembers the pods with deferred resizes. */
 export interface APIBackoff {
   /**
-   * Counts one more for the pod. `waitMs`: before its next attempt. `lasts`: it happened so often in
-   * a row that the cause is likely to be the pod, and that people should know.
+   * Counts one more for the pod. `waitMs`: until its next attempt. `lasts`: it happened so often in
+   * a row that the pod is the likely cause and an event is due.
    */
   note(putOff: PutOff): { readonly waitMs: number; readonly lasts: boolean };
-  /** What is left of the pod's wait, ms; 0 when there is none, and for a restore that was not put off. */
+  /** The rest of the pod's wait, ms; 0 when there is none, and for a restore that was not deferred. */
   leftMs(attempt: Pick<PutOff, "podKey" | "nowMs" | "restoring">): number;
   /** The pod's resize was answered, or the pod is gone. */
   forget(podKey: string): void;
 }
 
-/** How long the whole queue rests when the server says no time itself, ms. */
+/** Pause of the whole queue when the server sends no Retry-After, ms. */
 const REST_MS = 1000;
 /** A pod's longest wait, ms: an outage that has passed must not be felt much longer. */
 const LONGEST_WAIT_MS = 60_000;
-/** From so many in a row on it is the pod's own matter: 1 + 2 s have passed by then. */
+/** From so many in a row on only the pod waits: 1 + 2 s have passed by then. */
 const LASTS_FROM = 3;
-/** One line of the log in this time, ms, however many pods are put off. */
+/** One log line in this time, ms, however many resizes are deferred. */
 const LOG_EVERY_MS = 60_000;
 
 interface Wait {
@@ -49,7 +49,7 @@ interface Wait {
   readonly restoring: boolean;
 }
 
-/** Nobody was put off yet. */
+/** Makes an empty memory. */
 export function createAPIBackoff(
   { turns, log }: { readonly turns: Pick<FairQueue, "holdUntil">; readonly log: Log },
 ): APIBackoff {
@@ -58,7 +58,7 @@ export function createAPIBackoff(
   let reportedMs = -Infinity;
   let unreported = 0;
 
-  function tell({ podKey, error, nowMs }: PutOff, waitMs: number): void {
+  function logPutOff({ podKey, error, nowMs }: PutOff, waitMs: number): void {
     unreported++;
     if (nowMs - reportedMs < LOG_EVERY_MS) return;
     const { status, message } = error;
@@ -83,7 +83,7 @@ export function createAPIBackoff(
       const lasts = times >= LASTS_FROM;
       waits.set(podKey, { times, untilMs: nowMs + waitMs, restoring });
       if (retryAfterMs !== undefined || !lasts) turns.holdUntil(nowMs + (retryAfterMs ?? REST_MS));
-      tell(putOff, waitMs);
+      logPutOff(putOff, waitMs);
       return { waitMs, lasts };
     },
     leftMs({ podKey, nowMs, restoring }) {

@@ -9,12 +9,12 @@ function test(name: string, fn: () => void): void {
 
 function stage() {
   const holds: number[] = [];
-  const told: unknown[] = [];
+  const reported: unknown[] = [];
   const busy = createAPIBackoff({
     turns: { holdUntil: (untilMs) => void holds.push(untilMs) },
-    log: { ...silentLog, warn: (_message, fields) => void told.push(fields) },
+    log: { ...silentLog, warn: (_message, fields) => void reported.push(fields) },
   });
-  return { busy, holds, told };
+  return { busy, holds, reported };
 }
 
 const error = new ApiError(503, "ServiceUnavailable", "starting");
@@ -63,11 +63,11 @@ test("note() lets a pod wait for no more than a minute", () => {
 });
 
 test("note() logs one line a minute and says how many it stands for", () => {
-  const { busy, told } = stage();
+  const { busy, reported } = stage();
   for (let second = 0; second <= 60; second++) {
     busy.note({ podKey: `a/p${second}`, error, nowMs: second * 1000, restoring: false });
   }
-  assert.partialDeepStrictEqual(told, [{ pod: "a/p0", unreported: 1 }, {
+  assert.partialDeepStrictEqual(reported, [{ pod: "a/p0", unreported: 1 }, {
     pod: "a/p60",
     unreported: 60,
   }]);

@@ -11,7 +11,7 @@ function crowdOf(before: readonly string[], now: readonly string[]): string | un
   return boundCrowd({ before: new Set(before), now: new Set(now) });
 }
 
-test("boundCrowd() finds what many pods are told at once, when it begins and when it ends", () => {
+test("boundCrowd() finds what many pods are reported at once, when it begins and when it ends", () => {
   assert.equal(crowdOf([], ["NodeNotReady"]), "failed");
   assert.equal(crowdOf(["BurstFactor"], ["BurstFactor", "NodeCordoned"]), "leaving");
   assert.equal(crowdOf(["NodeCordoned"], ["NodeDraining"]), "leaving");

@@ -106,8 +106,8 @@ export function createQuotaRooms(
       const room = hard - kept - use.fixed;
       const part = divided.of(quota, resource, { podKey, room });
       for (const [name, millicores] of part.shares) {
-        const word = { millicores, quota: quota.metadata.name };
-        shares.set(name, least(shares.get(name) ?? word, word));
+        const amount = { millicores, quota: quota.metadata.name };
+        shares.set(name, least(shares.get(name) ?? amount, amount));
       }
       if (part.againMs !== undefined) againMs.push(part.againMs);
     }
@@ -144,7 +144,7 @@ export function createQuotaRooms(
   };
 }
 
-/** Of equals the first by name, so that the same quotas always give the same words. */
+/** Of equals the first by name, so that the same quotas always give the same message. */
 function least(one: QuotaAmount, other: QuotaAmount): QuotaAmount {
   const less = other.millicores - one.millicores;
   return less < 0 || (less === 0 && other.quota < one.quota) ? other : one;

@@ -11,7 +11,7 @@ const WITHOUT_HPA = 'mbcas.io/hpa-coordination: "false" on workload, pods or HPA
 /** What set floor, ceiling or hold of a container; written by the controller. */
 export const BOUND_REASONS = {
   BurstFactor: {
-    means: "the ceiling is the user's own limit times the burst factor, or the least ceiling",
+    means: "the ceiling is the original limit times the burst factor, or the least ceiling",
     remedy: "label the namespace mbcas.io/burst-factor, or give the pod a larger limit",
   },
   MaxCPU: {
@@ -87,7 +87,7 @@ export const BOUND_REASONS = {
   },
   HPACapped: {
     means: "the floor for the HPA's signal lies above the ceiling: the HPA may see too little use",
-    remedy: "a larger own limit or burst factor, or a lower target utilization of the HPA",
+    remedy: "a larger original limit or burst factor, or a lower target utilization of the HPA",
   },
   HPADamped: {
     means: "an HPA scales the workload on CPU: limits go down by half steps",

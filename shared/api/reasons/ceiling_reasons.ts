@@ -20,9 +20,9 @@ export const CEILING_REASONS = [
 /** A word of {@linkcode CEILING_REASONS}. */
 export type CeilingReason = typeof CEILING_REASONS[number];
 
-const WORDS: ReadonlySet<string> = new Set(CEILING_REASONS);
+const CEILINGS: ReadonlySet<string> = new Set(CEILING_REASONS);
 
 /** True for a word that sets a ceiling; false for others, and for one of another version. */
 export function setsCeiling(reason: string): boolean {
-  return WORDS.has(reason);
+  return CEILINGS.has(reason);
 }

@@ -24,11 +24,11 @@ export const EVENT_REASONS = {
     remedy: "the message is the server's; kubectl coalloc explain tells what to do",
   },
   CPULimitsRestored: {
-    means: "the user's own limits are back",
+    means: "the original limits are back",
     remedy: "nothing: the message says why",
   },
   OwnLimitChanged: {
-    means: "somebody else has set the limit: it is the own limit from now on",
+    means: "somebody else has set the limit: it is the original limit from now on",
     remedy: "nothing: the market starts from the new limit; the message says who has set it",
   },
   AnnotationIgnored: {

@@ -7,7 +7,7 @@ import { BOUND_REASONS } from "./bound_reasons.ts";
 import type { Reason } from "./reason.ts";
 
 const LOWERED = "nothing, while the container is not throttled; a larger CPU request raises the " +
-  'floor, no annotation does; mbcas.io/managed: "false" keeps the own limit';
+  'floor, no annotation does; mbcas.io/managed: "false" keeps the original limit';
 
 /** Why the market wants a limit; written by the agent. */
 export const MARKET_REASONS = {

@@ -64,9 +64,9 @@ export function remedyFor(reason: string): string | undefined {
 /** The word where `list` has it, and otherwise the one that stands for words of other versions. */
 export function listedReason<T extends string>(
   list: Readonly<Record<T, Reason>>,
-  word: string,
+  reason: string,
 ): T | VersionReason {
-  return Object.hasOwn(list, word) ? word as T : "OtherVersion";
+  return Object.hasOwn(list, reason) ? reason as T : "OtherVersion";
 }
 
 /** True for changes that nobody waits for: they come after all others. */
@@ -79,16 +79,16 @@ export function knownMarketReason(reason: string | undefined): MarketReason | un
   return marketReasonSchema.safeParse(reason).data;
 }
 
-const words = <T extends string>(reasons: Record<T, Reason>): [T, ...T[]] =>
+const reasonsOf = <T extends string>(reasons: Record<T, Reason>): [T, ...T[]] =>
   Object.keys(reasons) as [T, ...T[]];
 
 /** Schema of a market reason. */
-export const marketReasonSchema: z.ZodType<MarketReason> = z.enum(words(MARKET_REASONS));
+export const marketReasonSchema: z.ZodType<MarketReason> = z.enum(reasonsOf(MARKET_REASONS));
 
 /** Schema of a bound's reason. */
-export const boundReasonSchema: z.ZodType<BoundReason> = z.enum(words(BOUND_REASONS));
+export const boundReasonSchema: z.ZodType<BoundReason> = z.enum(reasonsOf(BOUND_REASONS));
 
 /** Schema of an enforcement reason. */
 export const enforcementReasonSchema: z.ZodType<EnforcementReason> = z.enum(
-  words(ENFORCEMENT_REASONS),
+  reasonsOf(ENFORCEMENT_REASONS),
 );

@@ -9,12 +9,12 @@ function test(name: string, fn: () => void): void {
 test("REASON_LISTS says the same of a word in whichever list it stands, without a period", () => {
   const seen = new Map<string, Reason>();
   for (const list of Object.values(REASON_LISTS)) {
-    for (const [word, reason] of Object.entries<Reason>(list)) {
-      assert.match(word, /^[A-Z][A-Za-z]+$/);
+    for (const [name, reason] of Object.entries<Reason>(list)) {
+      assert.match(name, /^[A-Z][A-Za-z]+$/);
       assert.match(reason.means, /[^.]$/);
       assert.match(reason.remedy, /^[a-z].*[^.]$/i);
-      assert.equal(seen.get(word) ?? reason, reason, word);
-      seen.set(word, reason);
+      assert.equal(seen.get(name) ?? reason, reason, name);
+      seen.set(name, reason);
     }
   }
 });

@@ -21,7 +21,7 @@ import type { Workload, WorkloadRef } from "../../shared/api/workload.ts";
 import type { Caches } from "./caches.ts";
 
 /** One pod and what belongs to it. */
-export interface Gathered {
+export interface PodSnapshot {
   readonly pod: Pod;
   readonly namespace: Namespace | undefined;
   readonly node: Node | undefined;
@@ -32,7 +32,7 @@ export interface Gathered {
   readonly quotas: readonly ResourceQuota[];
   /** Of all these, those that can't be read and might hold the pod's limits, each with why. */
   readonly unreadable: readonly string[];
-  /** Whose rollouts concern the pod; undefined for other kinds, and for bare pods. */
+  /** The workload that rolls the pod out; undefined for other kinds, and for bare pods. */
   readonly workload: Workload | undefined;
   /** Those that scale the pod's workload. */
   readonly autoscalers: readonly HorizontalPodAutoscaler[];
@@ -46,7 +46,7 @@ export function podKeyOf({ metadata, spec }: PodAllocation): string {
 }
 
 /** The pod under this key with all that belongs to it; undefined when it is gone. */
-export function gather(caches: Caches, podKey: string): Gathered | undefined {
+export function snapshotOf(caches: Caches, podKey: string): PodSnapshot | undefined {
   const pod = caches.pods.get(podKey);
   if (pod === undefined) return undefined;
   const { namespace, uid } = pod.metadata;
