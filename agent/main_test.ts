@@ -8,7 +8,9 @@ const POD = `kubepods/burstable/pod${UID}`;
 const ID = "ab".repeat(32);
 const LAYOUT = /^cgroup v1, .*cgroupfs .* kubepods$/;
 
-/** Version 1 files in a temporary directory, and a clock whose sleep lets the container work. */
+/**
+ * Version 1 files in a temporary directory, and a clock; the container works while the program sleeps.
+ */
 async function inFolder(
   fn: (root: string, run: (args: string[]) => Promise<Outcome>) => Promise<void>,
   { afterShow = () => {} }: { readonly afterShow?: (root: string) => void } = {},

@@ -23,7 +23,7 @@ export interface RecordedScene {
   readonly bounds: readonly RecordedPod[];
 }
 
-/** Begins the record of a scene whose pods are on the node. */
+/** Begins the record of a scene with pods that are on the node. */
 export function recordScene(scene: Scene, node: SimulatedNode): RecordedScene {
   const capacity = marketCapacity({ allocatable: scene.cores * 1000, unmanaged: 0, pressures: 0 });
   const pods = scene.pods.map((pod): RecordedPod => {

@@ -35,7 +35,7 @@ export interface Recorder {
   series(): RunSeries;
 }
 
-/** A recorder whose first interval begins now. */
+/** A recorder with a first interval that begins now. */
 export function createRecorder(node: SimulatedNode, options: RecorderOptions): Recorder {
   const { pods, capacity, seconds, resolutionMs = 100, contention } = options;
   const size = Math.round(seconds * 1000 / resolutionMs);

@@ -32,7 +32,7 @@ export interface UsageAnswers extends UsageSource {
   of(workload: ToldWorkload, container: string): ReportedUsage;
   /** Questions in the order in which they were asked. */
   readonly asked: UsageQuestion[];
-  /** Names of workloads whose questions are never answered. */
+  /** Names of workloads with questions that are never answered. */
   readonly stuck: Set<string>;
   /** Answered to all questions while it is there. */
   problem: UsageProblem | undefined;

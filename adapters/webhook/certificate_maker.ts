@@ -35,7 +35,7 @@ export interface X509CertificateMaker {
 /** P-256: what every API server takes, with short keys that are made in a millisecond. */
 const ALGORITHM = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 
-/** A maker whose randomness is the platform's. */
+/** Makes certificates with the platform's randomness. */
 export function createCertificateMaker(): X509CertificateMaker {
   return {
     async makeAuthority({ name, ...validity }) {

@@ -60,7 +60,7 @@ pure("pace() takes a container in again when its quota appears", () => {
   assert.deepEqual(again({ ms: 41_000 }).seen, ["40000 to 500 for QuotaOff"]);
 });
 
-pure("pace() says that a calm container takes part again", () => {
+pure("pace() reports that an idle container takes part again", () => {
   const { play } = playedAgent();
   const idle = (at: number, quota?: number) => {
     const { quota: _usual, ...sample } = sampleReading("a", { at, usage: 480 });
@@ -97,7 +97,7 @@ pure(
   },
 );
 
-/** A pod whose limit was written last as `present`, with an original limit of 500 m. */
+/** A pod with a limit that was written last as `present`, with an original limit of 500 m. */
 function heldAt(present: number, held: "half" | "lower" | "both"): PodAllocation {
   const bounds = { revision: 1, reason: "", containers: [sampleBounds("a", { held })] };
   const status = { bounds, originalLimits: [{ name: "app", cpu: "500m" }] };
@@ -207,7 +207,7 @@ function metricAllocation(demand: number | undefined, ceiling = 2000): PodAlloca
   });
 }
 
-pure("pace() raises a container whose metric says so before it uses more", () => {
+pure("pace() raises a container with a metric that says so before it uses more", () => {
   const raised = withMetric(1200);
   // 1200 × 1.05.
   assert.deepEqual([raised.limit, raised.state.reason, raised.state.demand], [
@@ -219,7 +219,7 @@ pure("pace() raises a container whose metric says so before it uses more", () =>
   assert.equal(withMetric(3000).limit, 2000, "its ceiling");
 });
 
-pure("pace() takes the larger of a metric's word and the readings'", () => {
+pure("pace() takes the larger of the metric's value and the readings", () => {
   const [with40, without] = [
     withMetric(40, { usage: 1200 }),
     withMetric(undefined, { usage: 1200 }),
@@ -235,7 +235,7 @@ pure("pace() believes no metric of a container without readings", () => {
   assert.deepEqual([result.limit, result.state.demand], [500, undefined]);
 });
 
-pure("pace() lowers a container whose metric is gone after the wait, not at once", () => {
+pure("pace() lowers a container with a metric that is gone after the wait, not at once", () => {
   const { play } = playedAgent();
   const reading = (at: number) => [sampleReading("a", { at, usage: 50 })];
   for (let i = 0; i < 60; i++) play([metricAllocation(1200)], reading);
@@ -254,9 +254,9 @@ pure("pace() lowers a container whose metric is gone after the wait, not at once
 /** Quotas of both containers at a time in ms, null for one without; absent before the first sample. */
 type Quotas = (since: number) => { readonly app?: number | null; readonly side?: number | null };
 
-/** A calm pod of two containers, its limits written for this reason by an agent before this one. */
+/** An idle pod of two containers, its limits written for this reason by an agent before this one. */
 function writtenPod(reason: "QuotaOff" | "Throttled"): PodAllocation {
-  // No limit moves: its reason would be reported instead.
+  // No limit moves: otherwise its reason would be published instead.
   const ceiling = 500;
   const containers = [sampleBounds("a", { ceiling }), sampleBounds("b", { name: "side", ceiling })];
   const originalLimits = [{ name: "app", cpu: "500m" }, { name: "side", cpu: "500m" }];
@@ -323,7 +323,7 @@ pure("pace() says that quotas are back once the last one is, whichever was spoke
     `${QUOTA_OFF_MS} QuotaOff`,
     `${backAt + 5000} QuotaBack`,
   ]);
-  // Gone again for good, it is news again.
+  // Once it is gone for good, it is published again.
   const gone: Quotas = (since) => ({ app: 500, side: since >= backAt ? null : 500 });
   assert.deepEqual(writes({ before: "QuotaOff", ms: backAt + QUOTA_OFF_MS + 1000 }, gone), [
     "0 QuotaBack",

@@ -47,8 +47,8 @@ const FORGIVEN_MS = 2 * LONGEST_REPEAT_MS;
 
 /**
  * The writes that a round calls for: allocations with a changed limit, those that were never
- * cleared, those whose bounds have changed since, and those that another client has changed. The last
- * can't be known while the allocations are not `synced`.
+ * cleared, those with bounds that have changed since, and those that another client has changed. The
+ * last can't be known while the allocations are not `synced`.
  */
 export function desiredWrites(
   round: RoundResult,

@@ -150,7 +150,7 @@ test("nodeView() shows node, pod and containers", () => {
   );
 });
 
-test("nodeView() leaves out what nobody has read, and shows an infinite price as null", () => {
+test("nodeView() leaves out what was not read, and shows an infinite price as null", () => {
   const view = nodeView(roundOf({ price: Infinity }), CONTEXT);
   assert.ok(nodeViewSchema.safeParse(JSON.parse(JSON.stringify(view))).success);
   const [pod] = view.pods;
@@ -179,7 +179,7 @@ test("nodeView() falls back on the reason that was written before the agent star
   assert.equal(view.pods[0]?.reason, "DemandFell");
 });
 
-test("nodeView() reports what makes the capacity smaller, and whose limits are not enforced", () => {
+test("nodeView() reports what makes the capacity smaller, and the containers without an enforced limit", () => {
   const round = roundOf({ used: 300 });
   const flags = (view: ReturnType<typeof nodeView>) =>
     view.pods.flatMap(({ containers }) => containers.map(({ quotaOff }) => quotaOff));

@@ -41,7 +41,7 @@ export interface ContainerCgroupState extends CgroupState {
   inferred: boolean;
   /** When it was last seen throttled. */
   throttledAt: number;
-  /** Milliseconds: see `held_back.ts`. */
+  /** Milliseconds: see `throttled_time.ts`. */
   roomMs: number;
   /** Of the newest pair of readings that could be trusted. */
   sample?: ContainerSample | undefined;
@@ -127,8 +127,8 @@ export function updateContainers(
 
 /**
  * Whether the market knows this pod: its bounds name one of its containers, or one that was in it a
- * moment ago. So a pod whose only container restarts stays managed while its bounds catch up, and
- * one that opts out is unmanaged from the moment in which its bounds are gone.
+ * moment ago. So a pod with an only container that restarts stays managed while its bounds catch up,
+ * and one that opts out is unmanaged from the moment in which its bounds are gone.
  */
 export function isManaged(
   { containers, formerIDs }: PodState,

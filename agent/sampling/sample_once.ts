@@ -26,7 +26,7 @@ export interface PodView {
   readonly containers: readonly ContainerView[];
 }
 
-/** A node; `warnings` name files whose text could not be used, and what is wrong with it. */
+/** A node; `warnings` name unreadable files, and what is wrong with each. */
 export interface NodeView {
   readonly layout: string;
   readonly cores: number;

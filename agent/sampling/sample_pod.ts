@@ -41,7 +41,7 @@ export interface SampleContext {
   readonly cores: number;
   /** Whether to read PSI of containers with a quota, where it is offered. */
   readonly pressure: boolean;
-  /** Called with each file whose text is not what the kernel prints. */
+  /** Called with each file that does not have the kernel's format. */
   readonly malformed: (error: SyntaxError, files: CgroupFiles) => void;
 }
 

@@ -15,7 +15,7 @@ import type { ClusterDump } from "./cluster_dump.ts";
 
 /** Who may be changed, and how. */
 export interface DumpRules {
-  /** Namespaces whose pods take part, unless they are opted out. */
+  /** Namespaces with pods that take part, unless they are opted out. */
   readonly namespaces: readonly string[];
   /** The Deployment that an autoscaler scales. */
   readonly scaled: { readonly namespace: string; readonly name: string };

@@ -1,6 +1,6 @@
 /**
- * The node model beside the runs whose latencies are as printed: equal units, one parameter fitted on
- * every other run, everything else compared with the rest.
+ * The node model beside the runs with latencies that are as printed: equal units, one parameter fitted
+ * on every other run, everything else compared with the rest.
  *
  * @module
  */

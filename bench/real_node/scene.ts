@@ -12,7 +12,7 @@ import type { Trace } from "../../simulation/trace.ts";
 import { readShippedTrace } from "../../simulation/trace_files.ts";
 import { withBursts } from "../../simulation/trace_shape.ts";
 
-/** A scene whose requests are drawn once, and the moments at which bursts begin. */
+/** A scene with requests that are drawn once, and the moments at which bursts begin. */
 export interface BenchScene {
   readonly scene: Scene;
   /** In the order of the pods; those that the end cuts short are left out. */

@@ -64,7 +64,7 @@ const MANY_THREADS = 8;
 export function createServicePods({ cores, now }: ServicePodsOptions): ServicePods {
   const counted = new Map<string, CountedPod>();
 
-  /** Reads each replica; one whose cgroup is gone is left out from then on. */
+  /** Reads each replica; one with a cgroup that is gone is left out from then on. */
   function each(read: (counter: CountedPod) => void): void {
     for (const [uid, counter] of counted) {
       try {

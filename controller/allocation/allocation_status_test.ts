@@ -120,7 +120,7 @@ test("nextStatus() keeps bounds and originals", () => {
   assert.equal(status?.lastAppliedTime, undefined);
 });
 
-test("nextStatus() has a condition for kubectl wait, whose time is that of its last turn", () => {
+test("nextStatus() has a condition for kubectl wait, with the time of its last transition", () => {
   const at = (second: number) => `2026-01-01T00:00:0${second}.000Z`;
   const decided = (reason: EnforcementReason, second: number, message = "") => ({
     decision: { changes: [], reason, message },

@@ -252,7 +252,7 @@ test("createReconciler() removes the allocation of a finished pod without a rest
   }
 });
 
-test("createReconciler() makes no allocation on a node whose kubelet can't resize", async () => {
+test("createReconciler() makes no allocation on a node with a kubelet that can't resize", async () => {
   const { reconcile, pods, nodes, status } = reconcilerStage();
   const name = pods.get("shop/web")?.nodeName ?? "";
   const metadata = { name, uid: "n", resourceVersion: "1" };

@@ -150,7 +150,7 @@ function namespaceOf(metadata: { labels?: Texts; annotations?: Texts }): Namespa
 
 const NAMESPACE = namespaceOf({});
 
-/** Warnings of annotations whose values don't count. */
+/** Warnings about annotations without effect. */
 function ignored(annotations: Texts, namespace = NAMESPACE): string {
   const { warnings } = draft({ ...factsOf({}, annotations), namespace });
   return warnings.map(warningText).join("\n");

@@ -1,12 +1,13 @@
 /**
- * Workloads: Deployments, StatefulSets and DaemonSets with their pod templates, and the ReplicaSets between.
+ * Workloads: Deployments, StatefulSets and DaemonSets with their pod templates, and the ReplicaSets
+ * between.
  *
  * @module
  */
 import type { ApiObject } from "./object.ts";
 import type { Pod, PodContainer, Resources } from "./pod.ts";
 
-/** Kinds whose rollouts are followed. */
+/** Kinds with rollouts that are followed. */
 export type WorkloadKind = "Deployment" | "StatefulSet" | "DaemonSet";
 
 /** Names a workload within a namespace. */

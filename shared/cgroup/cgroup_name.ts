@@ -23,7 +23,7 @@ const ORPHANED = /^([^:]+):[^:]*:([0-9a-f]{12,64})$/;
 const ROOT = /^(?:kubepods|kubepods\.slice|.+-kubepods\.slice)$/;
 
 /**
- * The UID of the pod whose cgroup this is, with dashes as the API writes it. A static pod's is the
+ * The UID of the pod with this cgroup, with dashes as the API writes it. A static pod's is the
  * hash of its manifest, 32 hex digits without dashes.
  */
 export function podUIDOfName(name: string): string | undefined {
@@ -31,7 +31,7 @@ export function podUIDOfName(name: string): string | undefined {
   return uid?.replaceAll("_", "-");
 }
 
-/** The hex id of the container whose cgroup this is. */
+/** The hex ID of the container with this cgroup. */
 export function containerIDOfName(name: string): string | undefined {
   return CONTAINER.exec(name)?.[1];
 }

@@ -47,7 +47,7 @@ export interface InformerOptions<T extends ApiObject> {
 export interface Informer<T extends ApiObject> {
   /** The object under `objectKey()`, as last seen. */
   get(key: string): T | undefined;
-  /** The objects whose index has this value, or this one among others. */
+  /** The objects with an index that has this value, or this one among others. */
   byIndex(value: string): readonly T[];
   /** All objects as last seen, in no particular order. */
   all(): Iterable<T>;

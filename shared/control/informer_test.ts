@@ -140,7 +140,8 @@ Deno.test({
 });
 
 Deno.test({
-  name: "createInformer() lists again at once when the version is too old, and reports what differs",
+  name:
+    "createInformer() lists again at once when the version is too old, and reports what differs",
   permissions,
   async fn() {
     await following({

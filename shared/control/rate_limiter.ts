@@ -1,6 +1,6 @@
 /**
- * A token bucket whose time is an argument. It is kept as one number, the time at which the bucket
- * would be full again (the virtual scheduling algorithm of ITU-T I.371), so nothing accumulates
+ * A token bucket that takes the time as an argument. It is kept as one number, the time at which the
+ * bucket would be full again (the virtual scheduling algorithm of ITU-T I.371), so nothing accumulates
  * rounding errors between calls.
  *
  * @module

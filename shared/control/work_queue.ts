@@ -20,7 +20,7 @@ export interface WorkQueue {
   done(key: string): void;
   /** Keys that are due and wait for a taker. */
   readonly depth: number;
-  /** Keys whose time has not come yet. */
+  /** Keys with time that has not come yet. */
   readonly delayed: number;
 }
 

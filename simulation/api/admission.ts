@@ -1,5 +1,6 @@
 /**
- * What admission says of a resize beside LimitRanges: size of the node, quotas of the namespace. Source: answers of a kube-apiserver 1.36, whose messages these are in short.
+ * What admission says of a resize beside LimitRanges: size of the node, quotas of the namespace.
+ * Source: answers of a kube-apiserver 1.36 (messages shortened).
  *
  * @module
  */

@@ -21,7 +21,7 @@ export interface Spread {
 export interface AlgorithmOutcome extends Entry, Spread {
   /** P99 is within the SLO in more than half of the seeds. */
   readonly sloHeld: boolean;
-  /** Share of the seeds whose P99 was. */
+  /** Share of the seeds with P99 that was. */
   readonly sloHeldShare: number;
 }
 

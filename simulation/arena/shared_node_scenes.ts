@@ -64,7 +64,7 @@ export const SHARED_NODE_SCENES = {
         priority: index < 4 ? 0 : TWICE_AS_IMPORTANT,
       })),
     ),
-  /** Six pods of drawn sizes, whose mean demand is 1.3 times the capacity. */
+  /** Six pods of drawn sizes, with mean demand that is 1.3 times the capacity. */
   "short-node": ({ seed, minutes }) => {
     const random = seededRandom(seed);
     const sizes = Array.from({ length: 6 }, () => logNormal(random, { mean: 1, variation: 0.6 }));

@@ -33,8 +33,8 @@ export function createClaims(size: number): Claims {
 
 /**
  * Divides `capacity` over the claims into `claims.given`: nobody gets more than it wants, and whoever
- * gets less has a share per weight no smaller than anyone else's. Progressive filling: those whose
- * want lies below their fair share get it, the rest is divided anew. At most `count` rounds, two
+ * gets less has a share per weight no smaller than anyone else's. Progressive filling: those with
+ * a want that lies below their fair share get it, the rest is divided anew. At most `count` rounds, two
  * or three in practice.
  */
 export function shareByWeight(claims: Claims, capacity: number): void {

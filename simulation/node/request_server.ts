@@ -223,8 +223,8 @@ function swapThreads(
 }
 
 /**
- * Ends the requests whose CPU time was served by `now`. A thread for which another one waits goes on
- * with it; the others come to stand right behind the busy ones.
+ * Ends the requests with CPU time that was served by `now`. A thread for which another one waits goes
+ * on with it; the others come to stand right behind the busy ones.
  */
 export function endRequests(server: RequestServer, now: number): void {
   const done = server.served + EPSILON;

@@ -2,7 +2,7 @@
  * A node with N cores, in virtual time: pods, CFS bandwidth control at container and pod level, and
  * weighted sharing when the cores are short.
  *
- * Time moves in slices (10 ms). In a slice whose threads all find a core, each pod runs by itself
+ * Time moves in slices (10 ms). In a slice with threads that all find a core, each pod runs by itself
  * from event to event, exactly. Where they may not, all pods run together and the cores are divided
  * anew after each event. Quotas are refilled at slice boundaries, each pod at its own phase of the
  * period: kernel timers start when a group first runs, so pods do not wake up in step.

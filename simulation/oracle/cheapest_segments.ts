@@ -205,7 +205,7 @@ function exactPath(
 }
 
 /**
- * Edges from × (steps + 1) + to on paths whose cost with prices is at most `most`, by their starts
+ * Edges from × (steps + 1) + to on paths with a cost plus prices of at most `most`, by their starts
  * from the last; undefined when there are more than `count`.
  */
 function usableEdges(

@@ -66,8 +66,8 @@ export interface LimitPlan {
   readonly meanCores: number;
   /**
    * No plan that changes its limit at whole steps, as seldom as this one may, and makes no request
-   * later, allocates less. In runs of more than an hour's 1 s steps: none whose segments are at most
-   * eight times as long as the changes make them in the mean.
+   * later, allocates less. In runs of more than an hour's 1 s steps: none with segments that are at
+   * most eight times as long as the changes make them in the mean.
    */
   readonly lowerBound: number;
   /** The same for plans that change it at any or all of the steps: the work alone demands it. */

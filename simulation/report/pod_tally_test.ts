@@ -30,7 +30,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "tallySentence() names pods whose figures read the same",
+  name: "tallySentence() names pods with figures that read the same",
   permissions: "none",
   fn() {
     assert.match(

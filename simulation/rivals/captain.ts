@@ -39,7 +39,7 @@ export interface CaptainOptions {
 const LOOK_MS = 100;
 const DECIDE_MS = 1000;
 const PERIODS = DECIDE_MS / LOOK_MS;
-/** Readings whose usage is remembered: 5 s. */
+/** Readings with usage that is remembered: 5 s. */
 const REMEMBERED = 50;
 /** Multiple of the target above which the limit is raised. */
 const TOLERANCE = 3;

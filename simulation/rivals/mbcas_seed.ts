@@ -38,7 +38,7 @@ interface Memory {
  * Each second s = throttled time / CPU time used / 0.1, at most 1, smoothed with a weight of 0.3
  * upwards and 0.1 downwards. Every 15 s demand = the larger of usage × 1.1 and
  * usage + s × (ceiling − usage), with the mean usage of these 15 s; the market is cleared; each pod
- * whose last change is 30 s ago gets its share, at most 1.5 times the present limit.
+ * last changed 30 s ago or earlier gets its share, at most 1.5 times the present limit.
  */
 export function mbcasSeed(): Rival {
   return { law: "mbcas", setting: "defaults", lookMs: LOOK_MS, start: startRun };

@@ -27,7 +27,7 @@ import { pause, until } from "./scene/until.ts";
 /** Pods with odd words, and namespaces with some. */
 const PODS = 40;
 const NAMESPACES = 8;
-/** Pods whose allocations are written over, and how often. */
+/** Pods with allocations that are written over, and how often. */
 const OVERWRITTEN = 6;
 const ROUNDS = 8;
 /** So many pods start one after another, on a machine that has other things to do. */

@@ -75,7 +75,9 @@ function whenGone(admin: OpenKubeConnection, path: string): Promise<true> {
   );
 }
 
-/** RBAC lets these users write the allocations of the namespace: what refuses them then is the policy. */
+/**
+ * RBAC lets these users write the allocations of the namespace: what refuses them then is the policy.
+ */
 async function letWrite(
   admin: OpenKubeConnection,
   { namespace, users }: { readonly namespace: string; readonly users: readonly string[] },
@@ -165,7 +167,7 @@ Deno.test("housekeeping of allocations on a real API server", async (t) => {
         assert.equal(await owners(admin, allocation), 0);
       },
     );
-    await t.step("an allocation whose pod stays, stays", async () => {
+    await t.step("an allocation with a pod that stays, stays", async () => {
       await pause(2000);
       assert.equal(await owners(admin, beside.allocation), 1);
     });

@@ -1,7 +1,7 @@
 /**
  * The limit must not cap what an HPA looks at. On a node that is short of CPU the same load is put on
- * three pods, each under an HPA of its own whose target lies near their limit: one in the market, one
- * in it whose limit does not heed its HPA, and one outside.
+ * three pods, each under an HPA of its own with a target that lies near their limit: one in the market,
+ * one in it with a limit that does not heed its HPA, and one outside.
  *
  * @module
  */

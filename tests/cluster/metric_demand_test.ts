@@ -40,7 +40,7 @@ const kubectl = createKubectl();
 
 Deno.test({
   name:
-    "a pod whose metric asks for more is raised while it is idle, one that names none is not, and " +
+    "a pod with a metric that asks for more is raised while it is idle, one that names none is not, and " +
     "neither is when its metric or the metrics server is gone",
   ignore: !isHarness(),
   async fn() {

@@ -1,6 +1,6 @@
 /**
  * How replicas are divided on a real cluster: as they are made, when their number, their share or their
- * template changes, and whose pods are never touched.
+ * template changes, and with pods that are never touched.
  *
  * @module
  */
@@ -42,8 +42,8 @@ Deno.test.afterAll(async () => {
 });
 
 /**
- * Of 100 pods: those that the webhook leaves as they are sent, as it has no answer in time where the machine
- * has more to do than it can. A quiet one has none.
+ * Of 100 pods: those that the webhook leaves as they are sent, as it has no answer in time where the
+ * machine has more to do than it can. A quiet one has none.
  */
 const LATE = 10;
 

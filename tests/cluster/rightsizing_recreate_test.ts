@@ -79,7 +79,7 @@ function template(deployment: Record<string, unknown>): {
   };
 }
 
-/** Containers whose requests this manager has applied. */
+/** Containers with requests that this manager has applied. */
 function appliedBy(manager: string, { metadata }: Record<string, unknown>): readonly string[] {
   const entries = listOf(objectOf(metadata).managedFields).map(objectOf)
     .filter((entry) => entry.manager === manager && entry.operation === "Apply");

@@ -54,7 +54,7 @@ interface Differences {
   readonly beyondNode: Answer;
   /** A pod without `spec.os` on a Windows node. */
   readonly windowsNode: Answer;
-  /** A pod whose device claims hold CPU of the node; undefined: there is no such status. */
+  /** A pod with device claims that hold CPU of the node; undefined: there is no such status. */
   readonly deviceClaims?: Answer;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Every way out of the market gives a pod the limits that it came with, and they stay. A node whose
- * agent is gone: `silent_agent_test.ts`.
+ * Every way out of the market gives a pod the limits that it came with, and they stay. A node with
+ * an agent that is gone: `silent_agent_test.ts`.
  *
  * @module
  */
@@ -29,7 +29,7 @@ async function annotate(node: RealNode, path: string, value: string | null): Pro
   });
 }
 
-// Each on a pod of its own, whose load is small: they are raised together.
+// Each on a pod of its own, with a load that is small: they are raised together.
 testsAtOnce({
   "opting a pod out restores it, and opting in again lets it back": async () => {
     using node = await openRealNode();
@@ -57,7 +57,7 @@ testsAtOnce({
     await annotate(node, `/api/v1/namespaces/${namespace.name}`, "false");
     await assertRestored(node, name);
   },
-  "a bare pod whose record is deleted has its original limits back, from the pod itself":
+  "a bare pod with a record that is deleted has its original limits back, from the pod itself":
     async () => {
       using node = await openRealNode();
       await using namespace = await scratchNamespace(node.connection);

@@ -23,7 +23,7 @@ export interface ListWatchHarness extends ContractHarness {
   expiredVersion(): Promise<string>;
 }
 
-/** A server whose list-watch has a selector. */
+/** A server with a list-watch that has a selector. */
 export interface SelectiveHarness extends ListWatchHarness {
   /** Creates an object that the selector leaves out. */
   createForeign(name: string): Promise<void>;

@@ -59,7 +59,7 @@ test("differencesOf() shows the path of the first value in a document", () => {
   assert.match(differencesOf('{"a":1,"b":2}', '{"b":2,"a":1}')[0] ?? "", /order or white space/);
 });
 
-test("differencesOf() shows the path in a row whose result is long", () => {
+test("differencesOf() shows the path in a row with a result that is long", () => {
   const filler = "x".repeat(2000);
   const table = (b: number): string => tableOf({ a: { filler, b }, other: 0 });
   const lines = differencesOf(table(1), table(2));

@@ -274,7 +274,7 @@ for (const kind of ["StatefulSet", "DaemonSet"] as const) {
 }
 
 sceneTest(
-  "runAllocationLoop() lowers pods of a StatefulSet whose rollout stands still for 10 min",
+  "runAllocationLoop() lowers pods of a StatefulSet with a rollout that stands still for 10 min",
   async (scene) => {
     const { StatefulSet: statefulSets } = scene.api.store.tables;
     const sample = sampleWorkload({ rollout: { updated: 3 } });

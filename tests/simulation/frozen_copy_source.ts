@@ -1,6 +1,6 @@
 /**
- * A copy of one kind that stands still without a sign of it, as behind an API server whose watch cache
- * has fallen behind.
+ * A copy of one kind that stands still without a sign of it, as behind an API server with a watch cache
+ * that has fallen behind.
  *
  * @module
  */

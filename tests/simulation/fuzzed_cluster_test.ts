@@ -1,6 +1,6 @@
 /**
- * Odd annotations and odd objects of a kind whose schema is not ours: the controller works with what
- * the readers make of them, and serves the other pods.
+ * Odd annotations and odd objects of a kind with a schema that is not ours: the controller works with
+ * what the readers make of them, and serves the other pods.
  *
  * @module
  */

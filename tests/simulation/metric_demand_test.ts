@@ -57,7 +57,7 @@ const METRICS: MetricsConfig = {
 /** What is asked for pod `web`. */
 const ASKED = `jobs{namespace="${SCENE_NAMESPACE}", pod="web"}`;
 
-/** A node of four CPUs whose limits follow demand. */
+/** A node of four CPUs with limits that follow demand. */
 function cluster({ metrics = METRICS, trace = WORK } = {}): {
   readonly market: MarketCluster;
   readonly at: (seconds: number) => Promise<void>;
@@ -87,7 +87,7 @@ function test(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-test("a pod whose metric asks for more has it before its work comes, another has not", async () => {
+test("a pod with a metric that asks for more has it before its work comes, another has not", async () => {
   const { market, at, quota, annotate } = cluster();
   market.metrics.results.set(ASKED, [0.9]);
   annotate("web", "jobs");

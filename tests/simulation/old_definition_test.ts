@@ -15,7 +15,7 @@ function writes({ api }: ControllerScene): number {
   return api.requests.get("updateStatus PodAllocation") ?? 0;
 }
 
-/** A store whose server does this to a status before it stores it, while it is old. */
+/** A store with a server that does this to a status before it stores it, while it is old. */
 function oldStore(
   { api }: ControllerScene,
   admit: (allocation: PodAllocation) => PodAllocation,
@@ -52,7 +52,7 @@ function refusingHalf(status = 422): (allocation: PodAllocation) => PodAllocatio
   };
 }
 
-/** A pod that is raised to 300 m under this store, and then an HPA whose bounds are refused. */
+/** A pod that is raised to 300 m under this store, and then an HPA with bounds that are refused. */
 async function raisedThenScaled(scene: ControllerScene, store: AllocationStore): Promise<void> {
   const { tables } = scene.api.store;
   tables.Deployment.create(sampleWorkload());

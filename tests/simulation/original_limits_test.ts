@@ -88,7 +88,7 @@ sceneTest(
 );
 
 sceneTest(
-  "runAllocationLoop() knows the limit of a bare pod whose record was deleted on a stale copy of the pods",
+  "runAllocationLoop() knows the limit of a bare pod with a record that was deleted on a stale copy of the pods",
   async (scene) => {
     const kill = scene.startController();
     scene.createPod("web");
@@ -115,7 +115,7 @@ sceneTest(
 );
 
 sceneTest(
-  "runAllocationLoop() restores a pod whose record was deleted after it had left the market",
+  "runAllocationLoop() restores a pod with a record that was deleted after it had left the market",
   async (scene) => {
     const kill = scene.startController();
     await raisedPod(scene);

@@ -90,18 +90,21 @@ scene(
   },
 );
 
-scene("runController() splits pods whose affinity names hosts of both classes", async (cluster) => {
-  const values = ["spot-0", "spot-1", "on-demand-0"];
-  const matchExpressions = [{ key: "kubernetes.io/hostname", operator: "In", values }];
-  const required = { nodeSelectorTerms: [{ matchExpressions }] };
-  const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: required };
-  cluster.template = { spec: { affinity: { nodeAffinity } } };
-  cluster.start("10.0.0.1");
-  await cluster.pass(BEGIN_MS);
-  cluster.replicas = 10;
-  await cluster.pass(5000);
-  assert.deepEqual([cluster.counts, cluster.evictions], [{ spot: 7, "on-demand": 3 }, 0]);
-});
+scene(
+  "runController() splits pods with an affinity that names hosts of both classes",
+  async (cluster) => {
+    const values = ["spot-0", "spot-1", "on-demand-0"];
+    const matchExpressions = [{ key: "kubernetes.io/hostname", operator: "In", values }];
+    const required = { nodeSelectorTerms: [{ matchExpressions }] };
+    const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: required };
+    cluster.template = { spec: { affinity: { nodeAffinity } } };
+    cluster.start("10.0.0.1");
+    await cluster.pass(BEGIN_MS);
+    cluster.replicas = 10;
+    await cluster.pass(5000);
+    assert.deepEqual([cluster.counts, cluster.evictions], [{ spot: 7, "on-demand": 3 }, 0]);
+  },
+);
 
 for (
   const [what, key, forMs] of [
@@ -310,8 +313,8 @@ scene(
     await cluster.pass(BEGIN_MS);
     cluster.replicas = 4;
     await cluster.pass(3_600_000);
-    // What is evicted comes back where the scheduler likes, which here is where it was: the next is after
-    // 20, 40, 80, 160, and then each 180 s.
+    // What is evicted comes back where the scheduler likes, which here is where it was: the next is
+    // after 20, 40, 80, 160, and then each 180 s.
     assert.equal(cluster.evictions, 23);
     const ofWebhook = ["secrets", "endpointslices"];
     assert.deepEqual(program.rights.filter(({ resource }) => ofWebhook.includes(resource)), []);

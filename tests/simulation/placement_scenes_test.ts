@@ -159,7 +159,7 @@ scene(
 );
 
 scene(
-  "pods whose node stays after all, while others of it are evicted, are left alone",
+  "pods with a node that stays after all, while others of it are evicted, are left alone",
   async () => {
     const play = await begun({
       lag: 3,

@@ -19,7 +19,7 @@ const toldOf = (scene: RightsizingScene, word: string): number =>
   scene.events.filter(({ reason, about }) => reason === word && about.kind === "Deployment").length;
 
 for (const status of [0, 409, 500]) {
-  test(`runRightsizingLoop() loses nothing of a cycle whose status can't be written: ${status}`, async (scene) => {
+  test(`runRightsizingLoop() loses nothing of a cycle with a status that can't be written: ${status}`, async (scene) => {
     busyDeployment(scene);
     scene.api.failNext({ verb: "updateStatus", kind: "OptimizationPolicy", status, times: 3 });
     scene.policy("all");
@@ -234,7 +234,7 @@ test("runRightsizingLoop() goes on with the others while a source hangs on some,
   for (const name of stuck) assert.equal(scene.recordOf(name)?.status, "Applied");
 });
 
-test("runRightsizingLoop() tells and counts a workload whose template can't be read, until it can be", async (scene) => {
+test("runRightsizingLoop() tells and counts a workload with a template that can't be read, until it can be", async (scene) => {
   for (const name of ["web", "db"]) busyDeployment(scene, name, 1);
   const { Deployment } = scene.api.store.tables;
   const { makes = assert.fail("no template") } = Deployment.get("shop/web") ?? {};

@@ -1,4 +1,4 @@
-/** Pods whose names say that they belong to a workload, and whose owners do not. */
+/** Pods whose names say that they belong to a workload, and with owners that do not. */
 import assert from "node:assert/strict";
 import { MI } from "../fixtures/rightsizing_facts.ts";
 import { NAMESPACE } from "../fixtures/rightsizing_scene.ts";

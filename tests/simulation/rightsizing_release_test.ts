@@ -122,7 +122,7 @@ for (const [how, waits] of Object.entries(WAITS)) {
   });
 }
 
-test("a release whose pods were all replaced before it was seen is not held for longer than a window", async (scene) => {
+test("a release with pods that were all replaced before it was seen is not held for longer than a window", async (scene) => {
   await adopted(scene, { policy: HOUR });
   scene.template("web", [bareContainer("app", RAISED)]);
   const { Pod } = scene.api.store.tables;

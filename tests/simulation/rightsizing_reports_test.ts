@@ -70,7 +70,7 @@ test("runRightsizingLoop() takes a workload that is new, or that nobody runs, fo
   assert.equal(conditions.find(({ type }) => type === "MetricsMissing")?.status, "False");
 });
 
-test("runRightsizingLoop() keeps a recommendation whose samples are gone, with its time", async (scene) => {
+test("runRightsizingLoop() keeps a recommendation with samples that are gone, with its time", async (scene) => {
   scene.config.annotateWorkloads = true;
   scene.deployment("web", { containers: [open] });
   scene.uses("web", { cpu: 300, memory: 100 * MI });

@@ -1,4 +1,4 @@
-/** The market beside VPAs: whose hand is on a pod's resources. */
+/** The market beside VPAs: with a hand that is on a pod's resources. */
 import assert from "node:assert/strict";
 import { type Log, silentLog } from "../../shared/log.ts";
 import { ofDeployment, sampleVPA } from "../fixtures/sample_workloads.ts";

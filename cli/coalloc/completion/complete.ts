@@ -10,7 +10,7 @@ export interface CompletionNames {
   pods(namespace: string | undefined): Promise<readonly string[]>;
   /** Those that there are recommendations for; with their kind where several have the name. */
   workloads(namespace: string | undefined): Promise<readonly string[]>;
-  /** Those whose replicas may be placed, likewise. */
+  /** Those with replicas that may be placed, likewise. */
   placeable(namespace: string | undefined): Promise<readonly string[]>;
   /** Policies that count for some workload there. */
   policies(namespace: string | undefined): Promise<readonly string[]>;
@@ -21,7 +21,7 @@ export interface CompletionNames {
 /** "No files", in the protocol of completion between kubectl and its plugins (cobra's directives). */
 const NO_FILES = ":4";
 
-/** Flags whose values are files. */
+/** Flags with values that are files. */
 const FILES: ReadonlySet<string> = new Set(["kubeconfig", "trace"]);
 /** The directive "files, if there is nothing else". */
 const DEFAULT = ":0";

@@ -98,7 +98,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "complete() offers workloads whose replicas may be placed",
+  name: "complete() offers workloads with replicas that may be placed",
   permissions: "none",
   async fn() {
     const scene = placedScene(

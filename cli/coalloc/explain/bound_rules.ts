@@ -32,7 +32,7 @@ export function holdText(hold: Hold, { rules = [] }: Pick<ExplainedBounds, "rule
   return [HOLD_TEXTS[hold], [...new Set(words)].join(", ")].filter(Boolean).join(": ");
 }
 
-/** The rules whose words hold a limit in this way. */
+/** The rules with words that hold a limit in this way. */
 export function rulesThatHold(hold: Hold, rules: readonly BoundRule[]): readonly BoundRule[] {
   return rules.filter(({ reason }) => holdOf(reason) === hold);
 }

@@ -210,7 +210,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "explainText() names containers without readings, and the node whose agent has none",
+  name: "explainText() names containers without readings, and the node with an agent that has none",
   permissions: "none",
   fn() {
     const { usage: _usage, demand: _demand, ...young } = sampleContainerView();

@@ -25,7 +25,7 @@ export function demandAndLimit({ view, applied, limit }: ContainerExplanation): 
   return { demand: view?.demand, limit: applied ?? limit };
 }
 
-/** Of each container whose limit counts; of the whole pod where no agent answers. */
+/** Of each container with a limit that counts; of the whole pod where no agent answers. */
 export function demandsAndLimits(
   { containers, nodeView, market, desired }: Explanation,
 ): readonly DemandAndLimit[] {

@@ -28,7 +28,7 @@ function app(view: Partial<ContainerView>, change: Partial<ContainerExplanation>
 
 const WAITING = app({ waiting: "raise to 450m waits for funds" }, { ownLimit: 200, desired: 200 });
 
-/** A running pod whose limit is applied, on a congested node. */
+/** A running pod with a limit that is applied, on a congested node. */
 const POD: Explanation = {
   ...{ namespace: "shop", pod: "web", node: "node-1", phase: "Running", terminating: false },
   ...{ qosClass: "Burstable", hasAllocation: true, desired: 200, market: MARKET },

@@ -99,19 +99,25 @@ function pure(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-pure("heldBack() finds nothing that holds a container back whose limit is not enforced", () => {
-  const { quotaOff: _off, ...on } = OFF;
-  assert.equal(blockerOf(explained({ app: on }))?.by, "CeilingBinds");
-  assert.equal(blockerOf(explained({ app: OFF })), undefined);
-  const short = { ...OFF, ceiling: 800, need: 480 };
-  assert.equal(blockerOf(explained({ app: { ...short, quotaOff: undefined } }))?.by, "NodeIsShort");
-  assert.equal(blockerOf(explained({ app: short })), undefined);
-  const behind = { applied: ELSEWHERE };
-  assert.equal(blockerOf(explained({ app: CALM }, behind))?.by, "KubeletIsBehind");
-  assert.equal(blockerOf(explained({ app: OFF }, behind)), undefined);
-  // One that is free does not hide what holds the other back.
-  assert.match(blockerOf(explained({ app: OFF, side: on }))?.words ?? "", /ceiling of side, /);
-});
+pure(
+  "heldBack() finds nothing that holds a container back with a limit that is not enforced",
+  () => {
+    const { quotaOff: _off, ...on } = OFF;
+    assert.equal(blockerOf(explained({ app: on }))?.by, "CeilingBinds");
+    assert.equal(blockerOf(explained({ app: OFF })), undefined);
+    const short = { ...OFF, ceiling: 800, need: 480 };
+    assert.equal(
+      blockerOf(explained({ app: { ...short, quotaOff: undefined } }))?.by,
+      "NodeIsShort",
+    );
+    assert.equal(blockerOf(explained({ app: short })), undefined);
+    const behind = { applied: ELSEWHERE };
+    assert.equal(blockerOf(explained({ app: CALM }, behind))?.by, "KubeletIsBehind");
+    assert.equal(blockerOf(explained({ app: OFF }, behind)), undefined);
+    // One that is free does not hide what holds the other back.
+    assert.match(blockerOf(explained({ app: OFF, side: on }))?.words ?? "", /ceiling of side, /);
+  },
+);
 
 pure("unenforcedText() reports limits that are not enforced, with the remedy", () => {
   for (

@@ -73,7 +73,7 @@ export function createClusterReader(
     const source = verticalPodAutoscalerListWatch(connection, { clock, namespace });
     return (await all(source)).filter(({ target }) => belongsTo(pod, target));
   }
-  /** Only of a pod whose request moves do they decide whether it takes part. */
+  /** Only of a pod with a request that moves do they decide whether it takes part. */
   async function autoscalersOf(
     pod: Pod,
   ): Promise<Pick<ScopeFacts, "autoscalers" | "workload"> | undefined> {
@@ -181,7 +181,7 @@ async function unlessHidden<T>(answer: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** As `unlessHidden`, and for a kind of others whose definition or webhook is broken. */
+/** As `unlessHidden`, and for a kind of others with a definition or webhook that is broken. */
 async function unlessUnreadable<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await unlessHidden(answer);

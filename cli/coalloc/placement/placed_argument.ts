@@ -1,5 +1,5 @@
 /**
- * The word of a workload whose replicas may be placed.
+ * The word of a workload with replicas that may be placed.
  *
  * @module
  */

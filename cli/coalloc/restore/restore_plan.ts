@@ -18,7 +18,7 @@ export interface RestorePlan {
   readonly record: "allocation" | "pod" | "template";
 }
 
-/** A pod whose original limits nobody knows. */
+/** A pod with unknown original limits. */
 export interface UnknownOriginal {
   readonly pod: Pod;
 }
@@ -28,7 +28,7 @@ export interface RestorePlans {
   readonly plans: readonly RestorePlan[];
   /** Their limits are this product's, and neither they nor an allocation have the original ones. */
   readonly unrecorded: readonly UnknownOriginal[];
-  /** Pods whose limits are their own. */
+  /** Pods with limits that are their own. */
   readonly untouched: number;
 }
 

@@ -21,7 +21,7 @@ export function saysNo({ metadata }: Pick<Pod | Namespace, "metadata">): boolean
   return metadata.labels[MANAGED] === "false" || metadata.annotations[MANAGED] === "false";
 }
 
-/** Pods whose own word would stand over their namespace's. */
+/** Pods with an own word that would stand over their namespace's. */
 export function contradicting(pods: readonly Pod[]): readonly Pod[] {
   return pods.filter((pod) => {
     const { labels, annotations } = pod.metadata;

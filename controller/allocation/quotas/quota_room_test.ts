@@ -176,7 +176,7 @@ test("createQuotaRooms() reads only the pod itself where no other has changed", 
   assert.equal(look(), 400);
 });
 
-test("createQuotaRooms() takes the requests that a quota lacks from pods whose requests move", () => {
+test("createQuotaRooms() takes the requests that a quota lacks from pods with requests that move", () => {
   const containers = {
     fixed: sampleGuaranteed({ limitCPU: 500, requestCPU: 500 }),
     web: sampleContainer({ limitCPU: 800 }),

@@ -76,7 +76,7 @@ test("createQuotaUses() sums a namespace's pods, and finds the largest by the us
   assert.equal(uses.pod("shop/job"), undefined);
 });
 
-test("createQuotaUses() counts raises of requests for pods whose requests move", () => {
+test("createQuotaUses() counts raises of requests for pods with requests that move", () => {
   const { pods, allocations, requests, limits } = stage();
   const fixed = podOf("fixed", sampleGuaranteed({ limitCPU: 900, requestCPU: 900 }));
   const web = limited("web", 500);

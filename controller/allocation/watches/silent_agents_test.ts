@@ -121,7 +121,7 @@ test("look() counts silent agents as overdue, also those of nodes that are not R
   assert.deepEqual(look(2 * SILENCE_MS + 2, 0, down), { silent: 0, overdue: 0 });
 });
 
-test("look() finds an agent silent beside a silent one whose node is not Ready any more", () => {
+test("look() finds an agent silent beside a silent one with a node that is not Ready any more", () => {
   const agents = createSilentAgents();
   const look = (nowMs: number, renewals: readonly number[], down?: string) => {
     const leases = renewals.map((renewal, index) => lease(`n${index}`, renewal));

@@ -15,7 +15,7 @@ export interface FileLock extends Disposable {
 /** After this long in ms, it is said what is waited for. */
 const SAY_AFTER_MS = 500;
 
-/** Waits until no other run holds the file, whose folder is made where it is missing. */
+/** Waits until no other run holds the file; creates its folder where that is missing. */
 export async function lockFile(
   path: string,
   { progress }: { readonly progress: Progress },

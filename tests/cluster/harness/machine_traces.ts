@@ -32,7 +32,7 @@ const SETTINGS: readonly string[] = [
   "kernel/keys/root_maxbytes",
 ];
 
-/** Folders whose paths are fixed in the kubelet, containerd or its network; parents after them. */
+/** Folders with paths that are fixed in the kubelet, containerd or its network; parents after them. */
 const FOLDERS: readonly string[] = [
   "/var/lib/kubelet/device-plugins",
   "/var/lib/kubelet",

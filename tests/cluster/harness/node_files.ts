@@ -8,7 +8,7 @@ import { type Instance, NETWORK } from "./instance.ts";
 
 /** What the machine or the user decides. */
 export interface NodeOptions {
-  /** `static` gives whole CPUs to Guaranteed pods, whose resize is then Infeasible. */
+  /** `static` gives whole CPUs to Guaranteed pods, with a resize that is then Infeasible. */
   readonly cpuManager: "none" | "static";
   /** With `off` no limit is enforced: `cpuCFSQuota: false`. */
   readonly cpuQuota: "on" | "off";

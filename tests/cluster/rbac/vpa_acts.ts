@@ -25,7 +25,7 @@ function published({ namespace }: Pick<RoleStage, "namespace">): PublishedVPA {
     { kind: "Deployment", metadata: { ...metadata, resourceVersion: "", annotations: {} } },
     [{ container: "app", cpu: CPU, memory: 2 ** 20, explanation: "" }],
   );
-  // Its owner is nobody, whose garbage would be collected at once.
+  // Its owner does not exist: the garbage collector would delete it at once.
   return { ...vpa, metadata: { ...named, ownerReferences: [] } };
 }
 

@@ -192,7 +192,7 @@ export const restarts: MarketCase = (input, draw) =>
         : one,
   );
 
-/** A single Burstable container whose limit would come down to its request. */
+/** A single Burstable container with a limit that would come down to its request. */
 export const otherClass: MarketCase = (input, draw) => {
   const list = { cpu: "200m", memory: "64Mi" };
   const [first] = input.pod.spec.containers;
