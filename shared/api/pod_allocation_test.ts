@@ -59,7 +59,7 @@ test("storedAllocationSchema refuses what is no allocation", () => {
   assert.equal(storedAllocationSchema.safeParse(odd).success, false);
 });
 
-test("podAllocationSchema lets only words of this version be written", () => {
+test("podAllocationSchema lets only reasons of this version be written", () => {
   const { error } = podAllocationSchema.safeParse(laterAllocation());
   assert.deepEqual(error?.issues.map(({ path }) => path.join(".")), [
     "spec.market.reason",
@@ -71,7 +71,7 @@ test("podAllocationSchema lets only words of this version be written", () => {
   ]);
 });
 
-test("knownMarketReason() passes over words that this version does not know", () => {
+test("knownMarketReason() passes over reasons that this version does not know", () => {
   assert.equal(knownMarketReason("Throttled"), "Throttled");
   assert.equal(knownMarketReason("Reserved"), undefined);
   assert.equal(knownMarketReason(undefined), undefined);

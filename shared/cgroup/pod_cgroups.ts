@@ -86,12 +86,12 @@ export function listPods(tree: CgroupTree, layout: CgroupLayout): PodCgroup[] {
   }
   for (const place of orphanParents(layout)) {
     for (const name of childrenOf(place, { tree, layout })) {
-      const stray = orphanedContainerOfName(name);
-      if (stray === undefined) continue;
-      const pod = pods.get(stray.podUID) ?? { containers: [] };
-      pods.set(stray.podUID, pod);
+      const orphan = orphanedContainerOfName(name);
+      if (orphan === undefined) continue;
+      const pod = pods.get(orphan.podUID) ?? { containers: [] };
+      pods.set(orphan.podUID, pod);
       const directory = joinPath(place, name);
-      pod.containers.push(containerCgroup(stray.containerID, { tree, layout, directory }));
+      pod.containers.push(containerCgroup(orphan.containerID, { tree, layout, directory }));
     }
   }
   return Array.from(pods, ([uid, pod]) => ({ uid, ...pod }));

@@ -1,5 +1,5 @@
 /**
- * How long containers were held back by a quota, from the counters of two levels.
+ * The time for which a quota throttled containers, from the counters of two levels.
  *
  * The kubelet sets a quota on the container and, when all containers of the pod have limits, the
  * sum on the pod. What the two counters mean together depends on the kernel:
@@ -9,14 +9,14 @@
  *   level and 39.4 s at the pod's, of a true 59.8 s.)
  * - Others count the same pause at both. The truth is one of them. (Seen on 6.1: 45.97 and 45.99 s.)
  *
- * Growth within 5 % of each other means the second kind. A single interval cannot tell: a pause is
+ * Growth within 5 % of each other means the second kind. A single interval does not suffice: a pause is
  * counted when it ends, the two levels end theirs by timers of different phase, and 250 ms hold only
  * two or three pauses, so equal levels differ by a third in many an interval (on the 6.1 recording,
  * deciding interval by interval makes 66 s of 46). So what is compared is the growth over the last
  * {@linkcode MEMORY_MS}, fading out, and one period of difference is always allowed.
  *
  * The pod's time is shared among its containers by the CPU that each used in the interval: a shared
- * quota runs out by use, and who used nothing had next to nothing to be held back from.
+ * quota runs out by use, and a container without usage could hardly be throttled.
  *
  * @module
  */
@@ -37,7 +37,7 @@ export interface ContainerInterval {
   readonly interval: Interval;
   /** Millicores, where it has one. */
   readonly quota?: number;
-  /** Threads in its cgroup, idle ones included; absent means that nobody counted. */
+  /** Threads in its cgroup, idle ones included; absent when they were not counted. */
   readonly threads?: number;
   /** What the interval before left unexplained; 0 at first. @default {0} */
   readonly roomMs?: number;
@@ -73,7 +73,7 @@ const PERIOD_MS = 100;
  * Takes one interval of a pod and returns the new memory and the containers' losses, in the order
  * given. No container lost more than n × Δt − what it used, with n the threads that wanted to run.
  * How many did is in no cgroup file; n is the smaller of `cores` and the threads that there are. So
- * the bound is exact for a single busy thread, whose pauses 6.18 counts partly at both levels, and
+ * the bound is exact for a single busy thread: Linux 6.18 counts its pauses partly at both levels, and
  * loose for a large pool of which few are busy. A pause is counted when it ends, so up to one period
  * of unused room is carried from one interval to the next.
  */
@@ -145,7 +145,7 @@ function close(a: number, b: number): boolean {
 
 /**
  * Shares of the pod's time, at most 1 in sum. A container without a trustworthy interval keeps the
- * share that its use has in the pod's. When nobody used anything, quotas stand in for use.
+ * share that its use has in the pod's. Without any usage, quotas replace it.
  */
 function portionsOf(containers: readonly ContainerInterval[], podUsageMs: number): number[] {
   const used = total(containers, ({ interval }) => interval.usageMs);

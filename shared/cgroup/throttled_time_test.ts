@@ -40,20 +40,20 @@ function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-test("heldBack() adds levels that count apart", () => {
+test("throttledTime() adds levels that count apart", () => {
   assert.equal(steady(60, 130), 190);
   assert.equal(steady(150, 0), 150);
   assert.equal(steady(0, 150), 150);
 });
 
-test("heldBack() takes the larger of levels that count the same pauses", () => {
+test("throttledTime() takes the larger of levels that count the same pauses", () => {
   assert.equal(steady(150, 153), 153);
   assert.equal(steady(153, 150), 153);
   // 5 % of the larger is the limit, once there is more than a period to compare.
   assert.equal(steady(150, 165), 315);
 });
 
-test("heldBack() knows the same pauses although they are counted in turn", () => {
+test("throttledTime() knows the same pauses although they are counted in turn", () => {
   // Two pauses of 80 ms an interval, but every other time a third or only one falls into it.
   let memory: LevelMemory = NO_LEVEL_MEMORY;
   let lost = 0;
@@ -70,7 +70,7 @@ test("heldBack() knows the same pauses although they are counted in turn", () =>
   assert.equal(lost, 40 * 200);
 });
 
-test("heldBack() never gives more than the CPUs, or the threads, could have run", () => {
+test("throttledTime() never gives more than the CPUs, or the threads, could have run", () => {
   assert.equal(steady(300, 500, { cores: 2 }), 2 * 250 - 50);
   assert.equal(steady(300, 500, { cores: 1 }), 250 - 50);
   assert.equal(steady(300, 500, { cores: 8, threads: 3 }), 3 * 250 - 50);
@@ -78,7 +78,7 @@ test("heldBack() never gives more than the CPUs, or the threads, could have run"
   assert.equal(steady(195, 115, { threads: 0 }), 250 - 50);
 });
 
-test("heldBack() carries one period of room, for a pause that ends after the interval", () => {
+test("throttledTime() carries one period of room, for a pause that ends after the interval", () => {
   const losses = [100, 290, 290].reduce<{ ms: number[]; roomMs: number }>(({ ms, roomMs }, own) => {
     const one = { interval: interval({ throttledMs: own }), threads: 1, roomMs };
     const [lost] = throttledTime(NO_LEVEL_MEMORY, { containers: [one], cores: 2 }).containers;
@@ -89,7 +89,7 @@ test("heldBack() carries one period of room, for a pause that ends after the int
   assert.deepEqual(losses.ms, [100, 290, 210]);
 });
 
-test("heldBack() shares the pod's time by use, and by quota where nobody used anything", () => {
+test("throttledTime() shares the pod's time by use, and by quota without any usage", () => {
   const pod = interval({ usageMs: 80, throttledMs: 120, throttledPeriods: 3 });
   const losses = (containers: readonly ContainerInterval[]) =>
     throttledTime(NO_LEVEL_MEMORY, { pod, containers, cores: 4 }).containers.map((c) =>
@@ -97,7 +97,7 @@ test("heldBack() shares the pod's time by use, and by quota where nobody used an
     );
   const used = (usageMs: number) => interval({ usageMs, throttledPeriods: 0 });
   assert.deepEqual(losses([60, 20, 0].map((ms) => ({ interval: used(ms) }))), [90, 30, 0]);
-  // A third one used 40 of the pod's 80 ms but has no interval yet: its part is nobody else's.
+  // A third one used 40 of the pod's 80 ms but has no interval yet: its part goes to no other.
   assert.deepEqual(losses([{ interval: used(40) }]), [60]);
   const idle = { ...pod, usageMs: 0 };
   const byQuota = throttledTime(NO_LEVEL_MEMORY, {
@@ -108,7 +108,7 @@ test("heldBack() shares the pod's time by use, and by quota where nobody used an
   assert.deepEqual(byQuota.containers.map((c) => c.throttledMs), [120, 0]);
 });
 
-test("heldBack() takes a shared run queue's pause for the containers' own", () => {
+test("throttledTime() takes a shared run queue's pause for the containers' own", () => {
   // Both hold the same CPU: the pod's level counts the pause once, each container its own.
   let memory: LevelMemory = NO_LEVEL_MEMORY;
   let last: readonly number[] = [];
@@ -122,7 +122,7 @@ test("heldBack() takes a shared run queue's pause for the containers' own", () =
   assert.deepEqual(last, [160, 160]);
 });
 
-test("heldBack() counts periods at either level, never more than there were", () => {
+test("throttledTime() counts periods at either level, never more than there were", () => {
   const periods = (own: number, pod: number) =>
     throttledTime(NO_LEVEL_MEMORY, {
       pod: interval({ throttledPeriods: pod, throttledMs: 150 }),
@@ -133,7 +133,7 @@ test("heldBack() counts periods at either level, never more than there were", ()
   assert.equal(periods(2, 3), 3);
 });
 
-test("heldBack() is a number where next to nothing was counted inside of the pod", () => {
+test("throttledTime() is a number where next to nothing was counted inside of the pod", () => {
   const growth = { usageMs: 0, periods: 0, throttledPeriods: 0 };
   const inside = [5e-324, 0].map((throttledMs) => interval({ ...growth, throttledMs }));
   const { containers } = throttledTime(NO_LEVEL_MEMORY, {
@@ -144,7 +144,7 @@ test("heldBack() is a number where next to nothing was counted inside of the pod
   assert.deepEqual(containers.map(({ throttledMs }) => throttledMs), [8.9e-16, 0]);
 });
 
-test("heldBack() stays between nothing and the CPUs' time for any growth", () => {
+test("throttledTime() stays between nothing and the CPUs' time for any growth", () => {
   const growth = fc.record({
     usageMs: fc.double({ min: 0, max: 4000, noNaN: true }),
     throttledMs: fc.double({ min: 0, max: 1e6, noNaN: true }),

@@ -196,23 +196,25 @@ Deno.test({
   permissions: PURE,
   fn() {
     const flags = new Map([["--listen", "1"], ["--metrics-addr", "2"]]);
-    const told = (sources: SettingSources) => {
+    const problems = (sources: SettingSources) => {
       const result = effectiveSettings(ALIASED, sources);
       assert.ok("faults" in result);
       return result.faults;
     };
-    assertMatches(told({ flags }), [
+    assertMatches(problems({ flags }), [
       /^flag --listen is "1" and flag --metrics-addr is "2", .* controller\.listen: /,
     ]);
-    assertMatches(told({ file: file("listenOn: 3\ncontroller: {listen: 4}") }), [
+    assertMatches(problems({ file: file("listenOn: 3\ncontroller: {listen: 4}") }), [
       /: controller\.listen is "4" and config\.yaml: listenOn is "3", .* controller\.listen: /,
     ]);
     // In no section, and none of its own names.
-    assertMatches(told({ file: file("controller: {listenOn: 3}\nlisten: 1") }), [
+    assertMatches(problems({ file: file("controller: {listenOn: 3}\nlisten: 1") }), [
       /^config\.yaml: controller\.listenOn .* controller\.listen\?$/,
       /^config\.yaml: listen .* listenOn\?$/,
     ]);
-    assertMatches(told({ file: file("listenOn: {a: 1}") }), [/: listenOn is {"a":1}, .* list$/]);
+    assertMatches(problems({ file: file("listenOn: {a: 1}") }), [
+      /: listenOn is {"a":1}, .* list$/,
+    ]);
   },
 });
 

@@ -39,5 +39,5 @@ export const labelSelectorKind: SettingKind<LabelSelector> = treeKind({
   expects: "a label selector with matchLabels and matchExpressions; as text team=shop,stage=prod " +
     "or JSON",
   schema: () => strictSelectorSchema,
-  words: selectorOfTerms,
+  shortForm: selectorOfTerms,
 });

@@ -262,7 +262,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "createInformer() lists again every so often when told to, without losing sync",
+  name: "createInformer() lists again at the configured interval, without losing sync",
   permissions,
   async fn() {
     await following(

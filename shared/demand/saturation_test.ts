@@ -118,7 +118,7 @@ pure(
     const saturation = createSaturation(OPTIONS);
     for (let reading = 0; reading < 2; reading++) saturation.feed(saturated(), 500);
     saturation.feed(idle(), 500);
-    // Other programs keep half of its threads from running: they are not throttled by the quota.
+    // Other programs keep half of its threads from running: the quota does not throttle them.
     const contended = saturated({ throttledMsPerS: 3500 });
     assert.equal(untilTrial(saturation, contended).readings, 30);
   },
@@ -230,7 +230,7 @@ pure("createSaturation() lets the time of a trial begin when its quota is in for
   assert.equal(playTrial(saturation, idle(900, 2000), 1000), OPTIONS.trialMs / INTERVAL_MS + 1);
 });
 
-pure("createSaturation() gives up a trial that nobody grants, and learns nothing from it", () => {
+pure("createSaturation() gives up a trial that is not granted, and learns nothing from it", () => {
   const saturation = createSaturation(OPTIONS);
   untilTrial(saturation);
   // The quota stays at what it was, for longer than a trial lasts.
@@ -240,7 +240,7 @@ pure("createSaturation() gives up a trial that nobody grants, and learns nothing
 });
 
 pure(
-  "createSaturation() goes on asking while a container stays saturated and nobody grants it",
+  "createSaturation() goes on asking while a container stays saturated and nothing is granted",
   () => {
     const saturation = createSaturation(OPTIONS);
     untilTrial(saturation);
@@ -251,7 +251,7 @@ pure(
 );
 
 pure(
-  "createSaturation() takes a reading in which no period ended for neither calm nor saturated",
+  "createSaturation() takes a reading in which no period ended for neither idle nor saturated",
   () => {
     const saturation = createSaturation(OPTIONS);
     // Two to a period. Usage goes on, but throttling is booked when the period ends.

@@ -1,5 +1,5 @@
 /**
- * In words: why a limit is neither at its ceiling nor at its share, where idle CPU is free.
+ * Explains why a limit is neither at its ceiling nor at its share, where idle CPU is free.
  *
  * @module
  */

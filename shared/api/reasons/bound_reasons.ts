@@ -20,7 +20,7 @@ export const BOUND_REASONS = {
   },
   WeightMultiplied: {
     means: "the pod's weight, its share where CPU is scarce, is not that of its request alone",
-    remedy: "the message says whose word it is: another PriorityClass, annotation " +
+    remedy: "the message names its source: another PriorityClass, annotation " +
       "mbcas.io/priority-multiplier or market.priorityMultipliers changes it",
   },
   NodeSize: {
@@ -71,7 +71,7 @@ export const BOUND_REASONS = {
   },
   CrashLoopBackOff: {
     means: "a container crashes again and again: no limit is lowered",
-    remedy: "look at its last words: kubectl logs --previous",
+    remedy: "see its last log: kubectl logs --previous",
   },
   RolloutInProgress: {
     means: "the workload rolls out: its pods' limits are not lowered, and it is not rightsized",
@@ -99,15 +99,14 @@ export const BOUND_REASONS = {
   },
   MetricDemand: {
     means: "a metric says what the pod could use: it counts where it is more than the kernel shows",
-    remedy: "nothing: without annotation mbcas.io/demand-query only the kernel's word counts",
+    remedy: "nothing: without annotation mbcas.io/demand-query only the kernel's readings count",
   },
   MetricMissing: {
-    means:
-      "the metric that the pod names gives no value that can be used: only the kernel's word counts",
+    means: "the metric that the pod names gives no usable value: only the kernel's readings count",
     remedy:
       "the rule's message says why; metrics.* in ConfigMap mbcas-config has address and queries",
   },
 } as const satisfies Readonly<Record<string, Reason>>;
 
-/** A word of {@linkcode BOUND_REASONS}. */
+/** One of {@linkcode BOUND_REASONS}. */
 export type BoundReason = keyof typeof BOUND_REASONS;

@@ -200,7 +200,7 @@ export const ENFORCEMENT_REASONS = {
   },
   RestoreBlocked: {
     means: "the API server refuses the original limits, or would write a LimitRange's defaults " +
-      "into the pod with them, which nobody can remove",
+      "into the pod with them, which can't be removed",
     remedy:
       "make room in the quota or LimitRange that the message names, or take the defaults out " +
       "of the LimitRange; it is tried again",
@@ -211,5 +211,5 @@ export const ENFORCEMENT_REASONS = {
   },
 } as const satisfies Readonly<Record<string, Reason>>;
 
-/** A word of {@linkcode ENFORCEMENT_REASONS}. */
+/** One of {@linkcode ENFORCEMENT_REASONS}. */
 export type EnforcementReason = keyof typeof ENFORCEMENT_REASONS;

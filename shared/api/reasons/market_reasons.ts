@@ -16,7 +16,7 @@ export const MARKET_REASONS = {
     remedy: "nothing: from now on the limit follows the demand",
   },
   Throttled: {
-    means: "the container was held back by its limit",
+    means: "the container was throttled by its limit",
     remedy: "nothing: the limit goes up as far as ceiling and node allow",
   },
   DemandRose: {
@@ -75,5 +75,5 @@ export const MARKET_REASONS = {
   },
 } as const satisfies Readonly<Record<string, Reason>>;
 
-/** A word of {@linkcode MARKET_REASONS}. */
+/** One of {@linkcode MARKET_REASONS}. */
 export type MarketReason = keyof typeof MARKET_REASONS;

@@ -1,5 +1,5 @@
 /**
- * All reason words: one list for objects, events, metrics, command line and docs.
+ * All reasons: one list for objects, events, metrics, command line and docs.
  *
  * @module
  */
@@ -19,7 +19,7 @@ import {
 import { RIGHTSIZING_REASONS, type RightsizingReason } from "./rightsizing_reasons.ts";
 import { VERSION_REASONS, type VersionReason } from "./version_reasons.ts";
 
-/** The lists by who says their words. */
+/** The lists by the object or event that carries their reasons. */
 export const REASON_LISTS = {
   market: MARKET_REASONS,
   bounds: BOUND_REASONS,
@@ -33,10 +33,10 @@ export const REASON_LISTS = {
   versions: VERSION_REASONS,
 } as const;
 
-/** Why a limit changes or stays: the market's word, or the controller's. */
+/** Why a limit changes or stays: the market's reason, or the controller's. */
 export type ChangeReason = MarketReason | EnforcementReason | VersionReason;
 
-/** Any word of the lists. */
+/** Any reason of the lists. */
 export type AnyReason =
   | ChangeReason
   | BoundReason
@@ -51,17 +51,17 @@ const REASONS: ReadonlyMap<string, Reason> = new Map(
   Object.values(REASON_LISTS).flatMap((list) => Object.entries<Reason>(list)),
 );
 
-/** What a reason word means; a newer version may have words that are in no list. */
+/** The meaning of a reason; a newer version may have reasons that are in no list. */
 export function sentenceOf(reason: string): string {
   return REASONS.get(reason)?.means ?? "a reason that this version does not know";
 }
 
-/** What can be done about a reason; undefined for a word that is not known. */
+/** The remedy for a reason; undefined for an unknown reason. */
 export function remedyFor(reason: string): string | undefined {
   return REASONS.get(reason)?.remedy;
 }
 
-/** The word where `list` has it, and otherwise the one that stands for words of other versions. */
+/** The reason where `list` has it, and otherwise `OtherVersion`. */
 export function listedReason<T extends string>(
   list: Readonly<Record<T, Reason>>,
   reason: string,
@@ -69,12 +69,12 @@ export function listedReason<T extends string>(
   return Object.hasOwn(list, reason) ? reason as T : "OtherVersion";
 }
 
-/** True for changes that nobody waits for: they come after all others. */
+/** True for changes without urgency: they come after all others. */
 export function isUnhurried(reason: AnyReason): boolean {
   return reason === "DemandFell" || reason === "CPUFree";
 }
 
-/** The market's word, or undefined for none and for one that this version does not know. */
+/** The market's reason, or undefined for none and for one that this version does not know. */
 export function knownMarketReason(reason: string | undefined): MarketReason | undefined {
   return marketReasonSchema.safeParse(reason).data;
 }

@@ -6,7 +6,7 @@ function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-test("REASON_LISTS says the same of a word in whichever list it stands, without a period", () => {
+test("REASON_LISTS has the same meaning for a reason in each list, without a period", () => {
   const seen = new Map<string, Reason>();
   for (const list of Object.values(REASON_LISTS)) {
     for (const [name, reason] of Object.entries<Reason>(list)) {
@@ -19,9 +19,9 @@ test("REASON_LISTS says the same of a word in whichever list it stands, without 
   }
 });
 
-test("sentenceOf() and remedyFor() know the words of all lists", () => {
+test("sentenceOf() and remedyFor() know the reasons of all lists", () => {
   assert.match(sentenceOf("PodNotReady"), /not Ready/);
   assert.match(remedyFor("Applied") ?? "", /^nothing: /);
-  assert.equal(remedyFor("WordOfALaterVersion"), undefined);
+  assert.equal(remedyFor("ReasonOfALaterVersion"), undefined);
   assert.match(remedyFor("QuotaExceeded") ?? "", /ResourceQuota/);
 });

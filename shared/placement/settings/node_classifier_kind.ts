@@ -24,7 +24,7 @@ const toleration = z.strictObject({
   tolerationSeconds: z.int().min(0).exactOptional(),
 }) satisfies z.ZodType<Toleration>;
 
-const words = z.string().transform((text, context): unknown => {
+const shortForm = z.string().transform((text, context): unknown => {
   const selector = selectorOfTerms(text);
   if (selector !== undefined) return selector;
   context.addIssue({ code: "custom", message: "must be labels, for instance class=spot" });
@@ -32,7 +32,7 @@ const words = z.string().transform((text, context): unknown => {
 }).pipe(strictSelectorSchema);
 
 /** Spotalis' first form: labels of either class in one text. */
-const nodeLabels = z.strictObject({ spot: words, onDemand: words }).transform((
+const nodeLabels = z.strictObject({ spot: shortForm, onDemand: shortForm }).transform((
   { spot, onDemand },
 ): NodeClasses => ({
   spot: { selectors: [spot], tolerations: [] },
@@ -76,7 +76,7 @@ export const nodeClassifierKind: SettingKind<NodeClasses> = treeKind({
   expects: `${PRESETS.join(", ")}, or a map with preset, spotLabels, onDemandLabels and ` +
     "spotTolerations, or with spot and onDemand as key=value",
   schema: schemaOf,
-  words: (text) => PRESETS.some((one) => one === text) ? { preset: text } : undefined,
+  shortForm: (text) => PRESETS.some((one) => one === text) ? { preset: text } : undefined,
 });
 
 /** The keys as they stand in the setting. */
