@@ -137,7 +137,7 @@ renderTest(
         scope: "Namespaced",
       }],
       matchConditions: [{
-        name: "has-words-of-placement",
+        name: "has-placement-annotations",
         expression: ["labels", "annotations"].map((texts) =>
           `has(object.metadata.${texts}) && object.metadata.${texts}.exists(key, ${word})`
         ).join(" || "),
