@@ -106,7 +106,7 @@ Deno.test("runProgram() prints a table for people", () =>
     assert.match(counts, /^1 pods, 1 containers, 4 CPUs, 250 ms /);
     assert.deepEqual(lines, [
       "",
-      "POD                                   CONTAINER     USAGE  HELD BACK  QUOTA  REQUEST  PERIODS  WAITING",
+      "POD                                   CONTAINER     USAGE  THROTTLED  QUOTA  REQUEST  PERIODS  WAITING",
       `${UID}  abababababab   150m         0m   200m     500m      0/2        -`,
       "",
     ]);

@@ -1,5 +1,5 @@
 /**
- * `deno task arena`: control laws against each other on traces and scenes.
+ * `deno task arena`: control algorithms against each other on traces and scenes.
  *
  * @module
  */

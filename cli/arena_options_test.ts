@@ -18,7 +18,8 @@ function message(...args: string[]): string {
 }
 
 Deno.test({
-  name: "parseArenaOptions() plays all laws with five seeds by default, two when it is to be quick",
+  name:
+    "parseArenaOptions() plays all algorithms with five seeds by default, two when it is to be quick",
   permissions: "none",
   fn() {
     assert.deepEqual(options(), {
@@ -77,7 +78,8 @@ Deno.test({
 });
 
 Deno.test({
-  name: "parseArenaOptions() answers --help with laws, formats, the SLO and what quick leaves out",
+  name:
+    "parseArenaOptions() answers --help with algorithms, formats, the SLO and what quick leaves out",
   permissions: "none",
   fn() {
     const parsed = parseArenaOptions(["--help", "--quick"]);

@@ -7,7 +7,7 @@ import { runMarket, runStatic } from "../simulation/run_algorithm.ts";
 import type { RunRecord } from "../simulation/run_record.ts";
 import type { Scene } from "../simulation/scene.ts";
 
-/** Told how far a law's run is, virtual seconds. */
+/** Receives the progress of an algorithm's run, virtual seconds. */
 export type OnRunProgress = (law: string, doneS: number) => void;
 
 const MARKET = {
@@ -25,16 +25,16 @@ const EQUAL = {
 
 /** The market first: its mean sum of limits is what the last of the static runs is given. */
 export async function runDemo(scene: Scene, onProgress: OnRunProgress): Promise<RunRecord[]> {
-  const told = (law: string) => (doneS: number) => onProgress(law, doneS);
-  const market = await runMarket(scene, { ...MARKET, onProgress: told(MARKET.law) });
+  const report = (law: string) => (doneS: number) => onProgress(law, doneS);
+  const market = await runMarket(scene, { ...MARKET, onProgress: report(MARKET.law) });
   const ownLimits = scene.pods.map(({ ownLimit }) => ownLimit);
-  const own = runStatic(scene, { ...OWN, limits: ownLimits, onProgress: told(OWN.law) });
+  const own = runStatic(scene, { ...OWN, limits: ownLimits, onProgress: report(OWN.law) });
   const sum = ownLimits.reduce((total, limit) => total + limit, 0);
   const factor = market.scores.coresAllocated * 1000 / sum;
   const equal = runStatic(scene, {
     ...EQUAL,
     limits: ownLimits.map((limit) => Math.round(limit * factor)),
-    onProgress: told(EQUAL.law),
+    onProgress: report(EQUAL.law),
   });
   return [market, own, equal];
 }

@@ -155,7 +155,7 @@ export const REASON_PLACES: {
       "`top`",
     ],
     others: {
-      SchedExt: ["`mbcas_node_limits_held{reason}`", `${EXPLAIN}, Held back`, "`top`"],
+      SchedExt: ["`mbcas_node_limits_held{reason}`", `${EXPLAIN}, Blocked`, "`top`"],
       QuotaOff: [
         "`spec.market.reason`",
         "event `CPULimitHeld` of the node",

@@ -87,7 +87,7 @@ function podView({ uid, own, containers }: PodState): PodView {
   return request === undefined ? { uid, containers: views } : { uid, request, containers: views };
 }
 
-const HEADER = ["POD", "CONTAINER", "USAGE", "HELD BACK", "QUOTA", "REQUEST", "PERIODS", "WAITING"];
+const HEADER = ["POD", "CONTAINER", "USAGE", "THROTTLED", "QUOTA", "REQUEST", "PERIODS", "WAITING"];
 /** As much of a container's id as people are used to. */
 const SHORT_ID = 12;
 const LEFT_COLUMNS = 2;

@@ -33,7 +33,7 @@ Deno.test({
     assert.match(counts, /^2 pods, 3 containers, 4 CPUs, 250 ms /);
     assert.deepEqual(lines, [
       "",
-      "POD    CONTAINER     USAGE  HELD BACK  QUOTA  REQUEST  PERIODS  WAITING",
+      "POD    CONTAINER     USAGE  THROTTLED  QUOTA  REQUEST  PERIODS  WAITING",
       "pod-1  bbbbbbbbbbbb   120m       300m   200m     100m      0/2      76%",
       "       cccccccccccc      -          -      -                 -        -",
       "pod-2  dddddddddddd      -          -      -        -        -        -",

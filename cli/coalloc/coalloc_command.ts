@@ -22,10 +22,10 @@ const DESCRIPTION =
   "gives pods their original limits back, shows what workloads should request and where their replicas " +
   "run, and simulates what would have happened to a recorded load.";
 
-/** Called with the words and flags of the command that was asked for. */
+/** Called with the operands and flags of the command that was asked for. */
 export type CommandHandler = (
   name: string,
-  call: { readonly words: readonly string[]; readonly flags: Readonly<Record<string, unknown>> },
+  call: { readonly operands: readonly string[]; readonly flags: Readonly<Record<string, unknown>> },
 ) => void;
 
 /** The command, with its subcommands; parsing it calls `handle`. */
@@ -62,7 +62,7 @@ function allFlags(command: Command): Readonly<Record<string, unknown>> {
 function handled(command: Command, handle: CommandHandler): Command {
   return command.allowExcessArguments(false).helpOption("-h, --help", "show this text").action(
     () => {
-      handle(command.name(), { words: command.args, flags: allFlags(command) });
+      handle(command.name(), { operands: command.args, flags: allFlags(command) });
     },
   );
 }
@@ -106,14 +106,14 @@ function explain(): Command {
     "the pod, or namespace/pod",
   )
     .description(
-      "The path from readings to limit in words and numbers, and what holds the pod back;\n" +
+      "The path from readings to limit, step by step, and what blocks the pod;\n" +
         "for a pod outside the market, why it is and how to bring it in.",
     )
     .option("-c, --container <name>", "this container only")
     .addHelpText(
       "after",
       examples([
-        ["kubectl coalloc explain web-0 -n shop", "in words"],
+        ["kubectl coalloc explain web-0 -n shop", "as text"],
         ["kubectl coalloc explain web-0 -c app -o yaml", "one container, as data"],
       ]),
     );
@@ -186,7 +186,7 @@ function version(): Command {
 
 function completion(): Command {
   return new Command("completion").summary("print a completion script")
-    .addArgument(new Argument("<shell>", "whose script to print").choices(COMPLETION_SHELLS))
+    .addArgument(new Argument("<shell>", "the shell of the script").choices(COMPLETION_SHELLS))
     .description(
       "Prints a completion script. `kubectl` prints the file kubectl_complete-coalloc, which makes\n" +
         "kubectl's own completion complete `kubectl coalloc …`.",

@@ -4,7 +4,7 @@
  * @module
  */
 
-/** A name, and a namespace where the word has one. */
+/** A name, and a namespace where the argument has one. */
 export interface PodArgument {
   readonly namespace?: string;
   readonly name: string;

@@ -119,7 +119,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "runCoalloc() tells a wrong command line before it looks for a cluster",
+  name: "runCoalloc() reports a wrong command line before it looks for a cluster",
   permissions: "none",
   fn: () =>
     withScene(async (scene) => {
@@ -233,7 +233,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "runCoalloc() colours a terminal unless it is told not to",
+  name: "runCoalloc() colours a terminal unless it is reported not to",
   permissions: "none",
   fn: () =>
     withScene(async (scene) => {

@@ -5,7 +5,7 @@
  */
 import type { WorkloadKind } from "../../shared/api/workload.ts";
 
-/** A name, and a kind where the word has one. */
+/** A name, and a kind where the argument has one. */
 export interface WorkloadArgument {
   readonly kind?: WorkloadKind;
   readonly name: string;

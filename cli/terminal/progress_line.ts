@@ -28,7 +28,7 @@ export interface ProgressUpdate {
 
 /** What has been written so far; begin with {@linkcode NO_PROGRESS}. */
 export interface ProgressMemory {
-  /** Tenths reported per law, for output that is not a terminal. */
+  /** Tenths reported per algorithm, for output that is not a terminal. */
   readonly tenths: ReadonlyMap<string, number>;
   /** The line that stands on the terminal. */
   readonly line: string;
@@ -40,7 +40,7 @@ export const NO_PROGRESS: ProgressMemory = { tenths: new Map(), line: "" };
 const BACK_AND_CLEAR = "\r\x1b[K";
 const BETWEEN = "  |  ";
 
-/** One run in words: `ours 42 % · 12 m of 30 m · 3.1 s`. */
+/** One run as text: `ours 42 % · 12 m of 30 m · 3.1 s`. */
 export function progressLine(run: RunProgress): string {
   const { law, doneS, totalS, elapsedS } = run;
   const done = Math.floor(doneS / 60);

@@ -51,7 +51,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "nextProgress() writes a line per tenth and law where there is no terminal",
+  name: "nextProgress() writes a line per tenth and algorithm where there is no terminal",
   permissions: "none",
   fn() {
     let memory = NO_PROGRESS;

@@ -1,5 +1,5 @@
 /**
- * The scores of the runs as a text table: a line per law where it fits, else a line per measure.
+ * The scores of the runs as a text table: a line per algorithm where it fits, else a line per measure.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { shorten } from "../../simulation/report/html.ts";
 import { isBest, SCORE_MEASURES } from "../../simulation/report/score_measures.ts";
 import { paint, type TerminalLook } from "./paint.ts";
 
-/** Longer names of laws are cut. */
+/** Longer names of algorithms are cut. */
 const ALGORITHM_WIDTH = 20;
 const GAPS = [2, 1];
 
@@ -44,20 +44,24 @@ function algorithmPerLine(
   const laws = ["law", "", ...runs.map((run) => shorten(run.law, ALGORITHM_WIDTH))];
   const algorithmWidth = Math.max(...laws.map((law) => law.length));
   const widths = SCORE_MEASURES.map(({ head }, column) =>
-    Math.max(...head.map((word) => word.length), ...(cells[column] ?? []).map(widthOf))
+    Math.max(...head.map((label) => label.length), ...(cells[column] ?? []).map(widthOf))
   );
   const space = " ".repeat(gap);
   const heads = [0, 1].map((line) => {
-    const words = SCORE_MEASURES.map(({ head }, column) =>
+    const cellTexts = SCORE_MEASURES.map(({ head }, column) =>
       (head[line] ?? "").padStart(widths[column] ?? 0)
     );
-    return paint([(laws[line] ?? "").padEnd(algorithmWidth), ...words].join(space), "dim", look);
+    return paint(
+      [(laws[line] ?? "").padEnd(algorithmWidth), ...cellTexts].join(space),
+      "dim",
+      look,
+    );
   });
   const body = runs.map((_, row) => {
-    const words = cells.map((column, index) =>
+    const cellTexts = cells.map((column, index) =>
       aligned(column[row], { width: widths[index] ?? 0, look })
     );
-    return [(laws[row + 2] ?? "").padEnd(algorithmWidth), ...words].join(space);
+    return [(laws[row + 2] ?? "").padEnd(algorithmWidth), ...cellTexts].join(space);
   });
   const width = algorithmWidth + widths.reduce((sum, one) => sum + one + gap, 0);
   return { text: [...heads, ...body].map(lineOf).join(""), width };
@@ -74,7 +78,7 @@ function measurePerLine(runs: readonly RunRecord[], look: TerminalLook): string 
   );
   const full = nameWidth + widths.reduce((sum, width) => sum + width + 2, 0);
   if (full > columns && runs.length > 1) {
-    // Too many laws for the width: halve them, a table below the other.
+    // Too many algorithms for the width: halve them, a table below the other.
     const half = Math.ceil(runs.length / 2);
     return `${measurePerLine(runs.slice(0, half), look)}\n${
       measurePerLine(runs.slice(half), look)
@@ -85,8 +89,8 @@ function measurePerLine(runs: readonly RunRecord[], look: TerminalLook): string 
     ...laws.map((law, index) => law.padStart(widths[index] ?? 0)),
   ];
   const body = cells.map((row, measure) => {
-    const words = row.map((cell, index) => aligned(cell, { width: widths[index] ?? 0, look }));
-    return [(names[measure] ?? "").padEnd(nameWidth), ...words].join("  ");
+    const cellTexts = row.map((cell, index) => aligned(cell, { width: widths[index] ?? 0, look }));
+    return [(names[measure] ?? "").padEnd(nameWidth), ...cellTexts].join("  ");
   });
   return [paint(head.join("  "), "dim", look), ...body].map(lineOf).join("");
 }

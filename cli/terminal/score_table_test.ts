@@ -45,7 +45,7 @@ function run(law: string, scores: RunScores): RunRecord {
 const RUNS = [run("ours", OURS), run("static", STATIC)];
 
 Deno.test({
-  name: "scoreTable() has a line per law, with units in the head, on 120 columns",
+  name: "scoreTable() has a line per algorithm, with units in the head, on 120 columns",
   permissions: "none",
   fn() {
     assert.equal(
@@ -101,7 +101,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "scoreTable() keeps to the width it is given and shows every law and measure",
+  name: "scoreTable() keeps to the width it is given and shows every algorithm and measure",
   permissions: "none",
   fn() {
     for (const columns of [60, 80, 120, 200]) {

@@ -129,7 +129,7 @@ Deno.test({
       [
         "idle",
         () => absent({}),
-        "No pod was throttled under any law. No pod finished a request. The price was 0 " +
+        "No pod was throttled under any algorithm. No pod finished a request. The price was 0 " +
         "throughout: the estimated needs of all always fitted into the node. No limit was changed.",
       ],
       [

@@ -1,5 +1,5 @@
 /**
- * Completion: what may stand in the place of the last word. Pure but for the names it asks for.
+ * Completion of the last argument. Pure but for the names that it reads.
  *
  * @module
  */
@@ -28,15 +28,15 @@ const DEFAULT = ":0";
 
 /** What is asked of the completion. */
 export interface CompletionInput {
-  /** The words after the program's name; the last, maybe empty, is the one to complete. */
-  readonly words: readonly string[];
+  /** The arguments after the program's name; the last, maybe empty, is the one to complete. */
+  readonly args: readonly string[];
   readonly names: CompletionNames;
 }
 
 /** Candidates, one a line, with a tab before their description, and then a directive. */
-export async function complete(root: Command, { words, names }: CompletionInput): Promise<string> {
-  const last = words.at(-1) ?? "";
-  const before = words.slice(0, -1);
+export async function complete(root: Command, { args, names }: CompletionInput): Promise<string> {
+  const last = args.at(-1) ?? "";
+  const before = args.slice(0, -1);
   const [name] = plainArguments(root, before);
   const command = name === undefined ? root : root.commands.find((one) => one.name() === name);
   if (command === undefined) return answer([], { last });
@@ -57,9 +57,9 @@ export async function complete(root: Command, { words, names }: CompletionInput)
   return answer(await argumentsOf(command, { typed, names }), { last });
 }
 
-function flagOf(command: Command, word: string | undefined): Option | undefined {
+function flagOf(command: Command, arg: string | undefined): Option | undefined {
   return command.options.find(({ long, short }) =>
-    word !== undefined && [long, short].includes(word)
+    arg !== undefined && [long, short].includes(arg)
   );
 }
 
@@ -102,10 +102,10 @@ async function argumentsOf(
   return pods.filter((pod) => !given.includes(pod));
 }
 
-/** Words that are neither flags nor their values. */
+/** Arguments that are neither flags nor their values. */
 function plainArguments(command: Command, typed: readonly string[]): string[] {
-  return typed.filter((word, index) =>
-    !word.startsWith("-") && !flagOf(command, typed[index - 1])?.required
+  return typed.filter((arg, index) =>
+    !arg.startsWith("-") && !flagOf(command, typed[index - 1])?.required
   );
 }
 
@@ -114,9 +114,9 @@ function valueOf(
   typed: readonly string[],
   { flag }: { readonly flag: string },
 ): string | undefined {
-  for (const [index, word] of typed.entries()) {
-    if (word.startsWith(`${flag}=`)) return word.slice(flag.length + 1);
-    if (flagOf(command, word)?.long === flag) return typed[index + 1];
+  for (const [index, arg] of typed.entries()) {
+    if (arg.startsWith(`${flag}=`)) return arg.slice(flag.length + 1);
+    if (flagOf(command, arg)?.long === flag) return typed[index + 1];
   }
   return undefined;
 }

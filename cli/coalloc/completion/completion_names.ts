@@ -9,16 +9,16 @@ import type { Cluster, CoallocWorld, ConnectOptions } from "../ports.ts";
 import { type WorkloadArgument, workloadTitle } from "../workload_argument.ts";
 import type { CompletionNames } from "./complete.ts";
 
-/** Names read with the cluster flags among the words. */
+/** Names read with the cluster flags among the arguments. */
 export function completionNames(
   { connect }: Pick<CoallocWorld, "connect">,
-  words: readonly string[],
+  args: readonly string[],
 ): CompletionNames {
   async function names(
     read: (cluster: Cluster) => Promise<readonly string[]>,
   ): Promise<readonly string[]> {
     try {
-      return [...new Set(await read(await connect(connectOptions(words))))].sort();
+      return [...new Set(await read(await connect(connectOptions(args))))].sort();
     } catch {
       return [];
     }
@@ -68,12 +68,12 @@ async function reportedBy(
   return reports.flatMap(({ workloads }) => workloads);
 }
 
-function connectOptions(words: readonly string[]): ConnectOptions {
+function connectOptions(args: readonly string[]): ConnectOptions {
   const value = (flag: string): string | undefined => {
-    const index = words.findIndex((word) => word === flag || word.startsWith(`${flag}=`));
-    const word = words[index];
-    if (word === undefined) return undefined;
-    return word === flag ? words[index + 1] : word.slice(flag.length + 1);
+    const index = args.findIndex((arg) => arg === flag || arg.startsWith(`${flag}=`));
+    const arg = args[index];
+    if (arg === undefined) return undefined;
+    return arg === flag ? args[index + 1] : arg.slice(flag.length + 1);
   };
   const [kubeconfig, context] = [value("--kubeconfig"), value("--context")];
   return {

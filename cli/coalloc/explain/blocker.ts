@@ -63,7 +63,7 @@ function controllerHolds({ controller }: Explanation): Finding {
   const { reason, message } = controller ?? {};
   if (reason === undefined) {
     return {
-      words: "the controller has not looked at the desired limit yet",
+      words: "the controller has not checked the desired limit yet",
       remedy: "if it lasts, does it run? kubectl -n mbcas-system get pods",
     };
   }
@@ -101,7 +101,7 @@ function boundsHold({ containers, bounds }: Explanation): Finding {
   return withRemedy(words, rules.map(({ reason }) => remedyFor(reason)).find(Boolean));
 }
 
-/** Where no rule tells which bound is the lowest. */
+/** Where no rule shows which bound is the lowest. */
 const ANY_CEILING = "a larger original limit, mbcas.io/max-cpu or burst factor raises the ceiling";
 
 function ceilingBinds({ containers, bounds }: Explanation): Finding {
@@ -116,7 +116,7 @@ function ceilingBinds({ containers, bounds }: Explanation): Finding {
   return { words, remedy: remedyFor(rule?.reason ?? "") ?? ANY_CEILING };
 }
 
-/** Without an agent's word: what was written down last. */
+/** Without an agent's view: by what was published last. */
 function writtenNeedIsBounded({ nodeView, market, desired }: Explanation): Finding {
   if (nodeView !== undefined || market === undefined || desired === undefined) return undefined;
   // Of one of its containers at least the limit holds nothing back.

@@ -1,5 +1,5 @@
 /**
- * What the rules of a pod's bounds say, in words. Pure.
+ * The rules of a pod's bounds as text. Pure.
  *
  * @module
  */
@@ -28,11 +28,11 @@ export function ruleLines({ rules = [] }: ExplainedBounds): readonly string[] {
 
 /** How the limit is held and by which rules; an allocation of an older version names none. */
 export function holdText(hold: Hold, { rules = [] }: Pick<ExplainedBounds, "rules">): string {
-  const words = rulesThatHold(hold, rules).map(({ reason }) => reason);
-  return [HOLD_TEXTS[hold], [...new Set(words)].join(", ")].filter(Boolean).join(": ");
+  const reasons = rulesThatHold(hold, rules).map(({ reason }) => reason);
+  return [HOLD_TEXTS[hold], [...new Set(reasons)].join(", ")].filter(Boolean).join(": ");
 }
 
-/** The rules with words that hold a limit in this way. */
+/** The rules with reasons that hold a limit in this way. */
 export function rulesThatHold(hold: Hold, rules: readonly BoundRule[]): readonly BoundRule[] {
   return rules.filter(({ reason }) => holdOf(reason) === hold);
 }

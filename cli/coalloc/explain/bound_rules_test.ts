@@ -64,13 +64,13 @@ function explanation({ rules, container = {}, view }: Choice): Explanation {
   });
 }
 
-const CALM: Partial<ContainerView> = { usage: 30, demand: 40, need: 100, share: 100, target: 200 };
+const IDLE: Partial<ContainerView> = { usage: 30, demand: 40, need: 100, share: 100, target: 200 };
 /** A container that would use more than its limit. */
 const SHORT: Partial<ContainerView> = { demand: 480, share: 480, need: 480, target: 480 };
 
-test("explainText() tells each rule of bounds with its sentence, its numbers and its remedy", () => {
+test("explainText() reports each rule of bounds with its sentence, its numbers and its remedy", () => {
   for (const [reason, { means, remedy }] of Object.entries<Reason>(BOUND_REASONS)) {
-    for (const view of [CALM, undefined]) {
+    for (const view of [IDLE, undefined]) {
       const message = `app because of ${reason}`;
       const text = explainText(explanation({
         rules: [{ reason, message }, { reason: "NodeSize", message: "app at most 3600m" }],
@@ -87,8 +87,8 @@ test("explainText() tells each rule of bounds with its sentence, its numbers and
   }
 });
 
-test("explainText() tells what an allocation without rules has, and a word of a later version", () => {
-  const old = explainText(explanation({ view: CALM }));
+test("explainText() reports what an allocation without rules has, and a word of a later version", () => {
+  const old = explainText(explanation({ view: IDLE }));
   assert.match(old, /^Bounds +revision 7; original limit × 4$/m);
   assert.doesNotMatch(old, /what to do/);
   const later = explainText(
@@ -97,15 +97,15 @@ test("explainText() tells what an allocation without rules has, and a word of a 
   assert.match(later, /^ +Moonlight: .* \(it is full\)$/m);
 });
 
-test("explainText() names the rules that keep a limit up, and tells a boost and a metric", () => {
+test("explainText() names the rules that keep a limit up, and reports a boost and a metric", () => {
   const lower = { rules: [{ reason: "PodNotReady", message: "the pod is not Ready" }] };
-  const kept = explainText(explanation({ ...lower, container: { held: "lower" }, view: CALM }));
-  assert.match(kept, /by nothing: .*; app is held.*: PodNotReady$/m);
+  const kept = explainText(explanation({ ...lower, container: { held: "lower" }, view: IDLE }));
+  assert.match(kept, /Not blocked: .*; app is held.*: PodNotReady$/m);
   assert.match(kept, /^ {2}app +floor 100m, .*; held.*: PodNotReady$/m);
-  const free = explainText(explanation({ ...lower, view: CALM }));
+  const free = explainText(explanation({ ...lower, view: IDLE }));
   assert.doesNotMatch(free, /: PodNotReady$/m);
   const started = { boost: true, demand: 300 } as const;
-  for (const view of [CALM, undefined]) {
+  for (const view of [IDLE, undefined]) {
     const choice = { container: started, ...(view === undefined ? {} : { view }) };
     const text = explainText(explanation(choice));
     assert.match(text, /; boosted/);

@@ -1,5 +1,5 @@
 /**
- * `explain`: gathers what is known of one pod and tells it.
+ * `explain`: collects the facts about one pod and shows them.
  *
  * @module
  */
@@ -59,7 +59,7 @@ export async function explainCommand(
     nodeView: readings.views.find(({ node }) => node === pod.nodeName),
     problems: [
       ...settings.problems,
-      // Of a pod that has an allocation the controller tells what it sees.
+      // The allocation of a pod has the controller's view.
       ...(allocation === undefined ? unseenOf(pod, scopeFacts) : []),
       ...readings.problems,
     ],

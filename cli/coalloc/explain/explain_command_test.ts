@@ -39,7 +39,7 @@ Deno.test({
     const owner = { apiVersion: "apps/v1", kind: "StatefulSet", name: "web", uid: "s" };
     pods.modify("shop/web", (pod) => ({ ...pod, metadata: { ...pod.metadata, owner } }));
     assert.equal(await scene.run("explain", "web"), 0);
-    assert.match(scene.out, /^Held back: .* no allocation/m);
+    assert.match(scene.out, /^Blocked: .* no allocation/m);
     assert.doesNotMatch(scene.out, /VPA|VerticalPodAutoscaler/);
 
     scene.out = "";
@@ -97,7 +97,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "explainCommand() tells the rules of the bounds as data",
+  name: "explainCommand() reports the rules of the bounds as data",
   permissions: { env: ["LOG_TOKENS", "LOG_STREAM"] },
   async fn() {
     const scene = coallocScene();

@@ -1,5 +1,5 @@
 /**
- * An explanation in words. Pure.
+ * An explanation as text. Pure.
  *
  * @module
  */
@@ -64,14 +64,14 @@ function headOf(explanation: Explanation, look: TerminalLook): string[] {
   const { namespace, pod, node, qosClass, phase, outside } = explanation;
   const where = node === "" ? "" : ` on node ${node}`;
   const held = blockerOf(explanation);
-  const unheld = unenforcedText(explanation);
-  const { remedy } = held ?? unheld;
+  const unenforced = unenforcedText(explanation);
+  const { remedy } = held ?? unenforced;
   const head = paint(`Pod ${namespace}/${pod}${where}`, "bold", look) + `: ${qosClass}, ${phase}`;
   const verdict = outside !== undefined
     ? paint("Not in the market", "yellow", look) + `: ${held?.words}`
     : held === undefined
-    ? unheldText(explanation, { unheld, look })
-    : paint("Held back", "yellow", look) + `: ${held.words}`;
+    ? notBlocked(explanation, { unenforced, look })
+    : paint("Blocked", "yellow", look) + `: ${held.words}`;
   const views = explanation.containers.flatMap(({ view }) => view ?? []);
   const { nodeView } = explanation;
   const state = nodeView === undefined ? undefined : stateText(nodeView, views);
@@ -79,10 +79,10 @@ function headOf(explanation: Explanation, look: TerminalLook): string[] {
   return [head, verdict, ...stated, ...(remedy === undefined ? [] : [`What to do: ${remedy}`])];
 }
 
-function unheldText(
+function notBlocked(
   explanation: Explanation,
-  { unheld: { covered, words }, look }: {
-    readonly unheld: UnenforcedText;
+  { unenforced: { covered, words }, look }: {
+    readonly unenforced: UnenforcedText;
     readonly look: TerminalLook;
   },
 ): string {
@@ -192,13 +192,13 @@ function controllerStage({ controller }: Explanation): Stage {
   if (reason === undefined) return { name: "Controller", pod: "has not looked at it yet" };
   const sentence = sentenceOf(reason);
   // Of an applied limit the sentence says it all.
-  const told = message === undefined || message === sentence || reason === "Applied";
-  const own = told ? "" : ` (${message})`;
-  const word = phase === undefined || phase === reason ? reason : `${phase}, ${reason}`;
+  const isUsual = message === undefined || message === sentence || reason === "Applied";
+  const own = isUsual ? "" : ` (${message})`;
+  const state = phase === undefined || phase === reason ? reason : `${phase}, ${reason}`;
   const ago = appliedAgeMs === undefined ? undefined : `${ageText(appliedAgeMs)} ago`;
   const pod = reason === "Applied"
-    ? `${[word, ago].filter(Boolean).join(" ")}: ${sentence}`
-    : `${word}: ${sentence}${own}${ago === undefined ? "" : `; last change ${ago}`}`;
+    ? `${[state, ago].filter(Boolean).join(" ")}: ${sentence}`
+    : `${state}: ${sentence}${own}${ago === undefined ? "" : `; last change ${ago}`}`;
   return { name: "Controller", pod };
 }
 

@@ -188,7 +188,7 @@ Deno.test({
   name: "explainText() says that the limit covers the demand only where that is known",
   permissions: "none",
   fn() {
-    const covers = /by nothing: .*covers/;
+    const covers = /Not blocked: .*covers/;
     const enough = { share: 480, target: 480 };
     assert.match(verdict({ nodeView: nodeView({ demand: 201, ...enough }) }), covers);
     assert.match(
@@ -224,7 +224,7 @@ Deno.test({
     const calm = nodeView({ demand: 40, need: 100, share: 100, target: 200 });
     assert.match(
       verdict({ nodeView: calm, pod: { ...POD, containers: [...POD.containers, plain] } }),
-      /by nothing: /,
+      /Not blocked: /,
     );
   },
 });
@@ -259,7 +259,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "explainText() tells what to do about the cause for which original limits are back",
+  name: "explainText() reports what to do about the cause for which original limits are back",
   permissions: "none",
   fn() {
     const restored = { phase: "Applied", reason: "Restored" } as const;

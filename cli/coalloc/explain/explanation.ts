@@ -24,7 +24,7 @@ import type { ContainerView, NodeView, PodView } from "../../../shared/view/node
 import type { ScopeFacts } from "../ports.ts";
 import { recordedLimitsOf } from "../restore/restore_plan.ts";
 
-/** One container. CPU in millicores; absent is what nobody knows. */
+/** One container. CPU in millicores; absent where unknown. */
 export interface ContainerExplanation {
   readonly name: string;
   readonly sidecar: boolean;
@@ -44,7 +44,7 @@ export interface ContainerExplanation {
 
 /** What the agent says of the pod's node. */
 export interface NodeExplanation extends Omit<NodeView, "pods" | "at"> {
-  /** How old its word is, ms. */
+  /** Age of its view, ms. */
   readonly ageMs: number;
 }
 
@@ -61,7 +61,7 @@ export interface ControllerExplanation extends
 /** What set the pod's bounds. */
 export interface ExplainedBounds {
   readonly revision: number;
-  /** Its words, separated by commas. */
+  /** Its reasons, separated by commas. */
   readonly reason: string;
   /** Each with its sentence; absent in an allocation of an older version. */
   readonly rules?: readonly ExplainedRule[];

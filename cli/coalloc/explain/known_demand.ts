@@ -6,7 +6,7 @@
  */
 import type { ContainerExplanation, Explanation } from "./explanation.ts";
 
-/** Millicores; absent is what nobody knows. */
+/** Millicores; absent where unknown. */
 export interface DemandAndLimit {
   readonly demand?: number | undefined;
   readonly limit?: number | undefined;

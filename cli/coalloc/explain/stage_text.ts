@@ -1,5 +1,5 @@
 /**
- * What each stage between readings and limit did with a container, in words and numbers. Pure.
+ * Each stage between readings and limit of a container, as text. Pure.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { cpuText, priceText, throttledText } from "../cpu_text.ts";
 import { holdText } from "./bound_rules.ts";
 import type { ExplainedBounds, NodeExplanation } from "./explanation.ts";
 
-/** Held back for more than this share of its limit, a container counts as throttled. */
+/** A container counts as throttled from this share of its limit on. */
 const THROTTLED_SHARE = 0.01;
 
 /** Usage, quota and how much the quota took away. */
@@ -19,8 +19,8 @@ export function readingText(
   if (usage === undefined) return "no readings yet";
   const quota = enforced === undefined ? "without a quota" : `of a quota of ${cpuText(enforced)}`;
   const throttled = throttledMs === undefined || Math.round(throttledMs) === 0
-    ? "not held back"
-    : `held back ${throttledText(throttledMs)} ms in every second`;
+    ? "not throttled"
+    : `throttled ${throttledText(throttledMs)} ms in every second`;
   const periods = throttledShare === undefined || throttledShare === 0
     ? ""
     : `, in ${Math.round(throttledShare * 100)} % of the periods`;
@@ -40,11 +40,11 @@ function kernelDemandText({ usage, demand, limit, heldBackMsPerSecond }: Contain
   if (demand === undefined) return "unknown while there are no readings: the limit stays";
   const throttled = (heldBackMsPerSecond ?? 0) > limit * THROTTLED_SHARE;
   if (throttled) {
-    return `would use ${cpuText(demand)}: what its quota holds back can't show in the usage`;
+    return `would use ${cpuText(demand)}: its usage can't show throttled demand`;
   }
   return (usage ?? 0) < demand
     ? `would use ${cpuText(demand)}: its recent usage with room for its swings`
-    : `would use ${cpuText(demand)}: its usage, since nothing holds it back`;
+    : `would use ${cpuText(demand)}: its usage, since nothing throttles it`;
 }
 
 /** Floor, ceiling and weight. */

@@ -10,7 +10,7 @@ import {
   readingText,
 } from "./stage_text.ts";
 
-const CALM = { usage: 30, demand: 40, heldBackMsPerSecond: 0, throttledShare: 0 };
+const IDLE = { usage: 30, demand: 40, heldBackMsPerSecond: 0, throttledShare: 0 };
 
 function pure(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -26,8 +26,8 @@ pure("pressureText() names each pressure, and is empty without", () => {
 });
 
 pure("readingText() and demandText() tell throttled, idle and new containers apart", () => {
-  const calm = sampleContainerView(CALM);
-  assert.match(readingText(calm), / 30m .* 200m; not held/);
+  const calm = sampleContainerView(IDLE);
+  assert.match(readingText(calm), / 30m .* 200m; not throttled/);
   assert.match(demandText(calm), / 40m: .* swings$/);
   assert.match(demandText({ ...calm, usage: 40 }), / 40m: its usage/);
   const { usage: _usage, demand: _demand, enforced: _enforced, ...young } = calm;
@@ -60,7 +60,7 @@ pure("boundsNotes() names each hold with the rules that hold, and a boost", () =
 });
 
 pure("demandText() says whether a metric or the kernel asks for more", () => {
-  const calm = sampleContainerView({ ...CALM, usage: 40 });
+  const calm = sampleContainerView({ ...IDLE, usage: 40 });
   assert.match(demandText({ ...calm, demand: 900 }, 900), / 900m: a metric .*900m$/);
   assert.match(demandText(calm, 25), / 40m: its usage.*; a metric .*25m$/);
   const { demand: _demand, ...young } = calm;

@@ -1,5 +1,5 @@
 /**
- * What is said of a pod that nothing is known to hold back. Pure.
+ * The text about a pod without a known blocker. Pure.
  *
  * @module
  */
@@ -25,24 +25,26 @@ export function unenforcedText(explanation: Explanation): UnenforcedText {
   const free = explanation.containers.filter(isUnenforced).map(({ name }) => name);
   if (free.length === 0) {
     return covered && parts.length > 0
-      ? { covered, words: "Held back by nothing: the limit covers the demand" }
-      : { covered: false, words: `Nothing is known to hold it back: ${figures(parts)}` };
+      ? { covered, words: "Not blocked: the limit covers the demand" }
+      : { covered: false, words: `Nothing is known to block it: ${figures(parts)}` };
   }
   const unenforced = `${free.length === 1 ? "the limit" : "the limits"} of ${free.join(", ")} ` +
     `${free.length === 1 ? "is" : "are"} not enforced: QuotaOff`;
   const words = !covered
-    ? `Nothing is known to hold it back: ${figures(parts)} beside what is free; ${unenforced}`
+    ? `Nothing is known to block it: ${figures(parts)} beside what is free; ${unenforced}`
     : parts.length === 0
-    ? `Held back by nothing: ${unenforced}`
-    : `Held back by nothing: what is limited has what it demands; ${unenforced}`;
+    ? `Not blocked: ${unenforced}`
+    : `Not blocked: what is limited has what it demands; ${unenforced}`;
   return { covered, words, ...quotaOffRemedy() };
 }
 
-/** No agent answers: what was written when a limit last moved may be hours old, and covers nothing now. */
+/**
+ * No agent answers: what was written when a limit last moved may be hours old, and covers nothing now.
+ */
 function writtenText(explanation: Explanation): UnenforcedText {
   const isOff = explanation.market?.reason === "QuotaOff";
   const off = isOff ? ", QuotaOff" : "";
-  const words = "Nothing is known to hold it back: as last written down: " +
+  const words = "Nothing is known to block it: as last written down: " +
     `${figures(demandsAndLimits(explanation))}${off}; the agent's readings are not known`;
   return { covered: false, words, ...(isOff ? quotaOffRemedy() : {}) };
 }

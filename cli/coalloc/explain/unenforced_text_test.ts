@@ -93,7 +93,7 @@ const OFF: Partial<ContainerView> = {
   ceiling: LIMIT,
   target: LIMIT,
 };
-const CALM: Partial<ContainerView> = { demand: 90, need: 100, share: 100, target: LIMIT };
+const IDLE: Partial<ContainerView> = { demand: 90, need: 100, share: 100, target: LIMIT };
 
 function pure(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -112,7 +112,7 @@ pure(
     );
     assert.equal(blockerOf(explained({ app: short })), undefined);
     const behind = { applied: ELSEWHERE };
-    assert.equal(blockerOf(explained({ app: CALM }, behind))?.by, "KubeletIsBehind");
+    assert.equal(blockerOf(explained({ app: IDLE }, behind))?.by, "KubeletIsBehind");
     assert.equal(blockerOf(explained({ app: OFF }, behind)), undefined);
     // One that is free does not hide what holds the other back.
     assert.match(blockerOf(explained({ app: OFF, side: on }))?.words ?? "", /ceiling of side, /);
@@ -124,7 +124,7 @@ pure("unenforcedText() reports limits that are not enforced, with the remedy", (
     const [views, covered, figures] of [
       [{ app: OFF }, true, / app .*: QuotaOff$/],
       [{ app: OFF, side: OFF }, true, / app, side .*: QuotaOff$/],
-      [{ app: OFF, side: CALM }, true, /demands; .* app .*: QuotaOff$/],
+      [{ app: OFF, side: IDLE }, true, /demands; .* app .*: QuotaOff$/],
       [{ app: OFF, side: { demand: 480 } }, false, /480m, limit 200m .*; .* app .*: QuotaOff$/],
     ] as const
   ) {
@@ -132,10 +132,10 @@ pure("unenforcedText() reports limits that are not enforced, with the remedy", (
     assert.deepEqual([found.covered, found.remedy], [covered, REMEDY]);
     assert.match(found.words, figures);
   }
-  const { covered, remedy } = unenforcedText(explained({ app: CALM }));
+  const { covered, remedy } = unenforcedText(explained({ app: IDLE }));
   assert.deepEqual([covered, remedy], [true, undefined]);
   assert.match(explainText(explained({ app: OFF })), /QuotaOff\nWhat to do: .*cpuCFSQuota: true/);
-  assert.doesNotMatch(explainText(explained({ app: CALM })), /QuotaOff|What to do/);
+  assert.doesNotMatch(explainText(explained({ app: IDLE })), /QuotaOff|What to do/);
 });
 
 pure("unenforcedText() never says that values written some time ago cover the demand", () => {

@@ -14,21 +14,21 @@ import type { PlaceableWorkload } from "./shown_workload.ts";
 /** What the user asks for. */
 export interface PlacedChoice {
   /** All of them when absent. */
-  readonly word?: PlacedArgument;
+  readonly workload?: PlacedArgument;
   readonly namespace: NamespaceChoice;
 }
 
-/** By namespace, kind and name. Throws a {@linkcode CommandProblem} where a word names none. */
+/** By namespace, kind and name. Throws a {@linkcode CommandProblem} where an argument names none. */
 export function choosePlaced(
   all: readonly Workload[],
-  { word, namespace }: PlacedChoice,
+  { workload, namespace }: PlacedChoice,
 ): readonly PlaceableWorkload[] {
   const placeable = all.flatMap((one) => isPlaceable(one) ? [one] : []);
   const chosen = placeable.filter(({ kind, metadata: { name } }) =>
-    word === undefined || (name === word.name && (word.kind ?? kind) === kind)
+    workload === undefined || (name === workload.name && (workload.kind ?? kind) === kind)
   );
-  if (word !== undefined && chosen.length === 0) {
-    throw new CommandProblem(missing(word, { placeable, namespace }));
+  if (workload !== undefined && chosen.length === 0) {
+    throw new CommandProblem(missing(workload, { placeable, namespace }));
   }
   return chosen.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
 }

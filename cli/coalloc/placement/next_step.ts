@@ -46,11 +46,11 @@ export function foresee(facts: MoveFacts, rules: FollowedRules): Foreseen {
 function departureStep({ pods, wish }: MoveFacts): NextStep | undefined {
   if (wish.paused) return undefined;
   const pod = firstToGo(pods.filter(leavesAtOnce));
-  return pod && { words: leavingWords(pod) + budgetText(pod), pod: pod.name };
+  return pod && { words: leavingText(pod) + budgetText(pod), pod: pod.name };
 }
 
 /** When the sign was first seen is known to the controller alone. */
-function leavingWords({ name, departs }: PlacedPod): string {
+function leavingText({ name, departs }: PlacedPod): string {
   return `evict pod ${name} from a node that is about to go (${departs}), if it was made before that`;
 }
 
@@ -93,7 +93,10 @@ function shortageStep(
   };
 }
 
-/** They are made again, in this fallback or by the next. Twice made for spot they say that nobody places pods. */
+/**
+ * They are recreated, in this fallback or by the next. Recreated for spot again, they show that no
+ * webhook places pods.
+ */
 function unplacedStep(
   { pods, shortage, nowMs }: Pick<MoveFacts, "pods" | "shortage" | "nowMs">,
   options: ShortageOptions,
@@ -131,11 +134,11 @@ function moveStep(
   const later = nowMs > facts.nowMs ? { notBefore: timeText(nowMs) } : {};
   if ("move" in next) {
     const { pod, to } = next.move;
-    if (leavesInTurn(pod)) return { words: leavingWords(pod), pod: pod.name, ...later };
+    if (leavesInTurn(pod)) return { words: leavingText(pod), pod: pod.name, ...later };
     const words = `evict pod ${pod.name} (${victimText(next.move, facts)}) to ${to}`;
     return { words, pod: pod.name, to, ...later };
   }
-  // What holds it back now is told by the phase.
+  // The phase shows what blocks it now.
   return next.wait === "BlockedByPDB" && nowMs > facts.nowMs
     ? { words: `wait until a budget lets one go (${next.message})`, ...later }
     : undefined;

@@ -69,7 +69,7 @@ Deno.test("foresee() looks beyond cooldown, window and fallback", () => {
   );
 });
 
-Deno.test("foresee() tells of shortages, and of pods that wait for a spot node", () => {
+Deno.test("foresee() reports shortages, and of pods that wait for a spot node", () => {
   const waiting = (sinceMs?: number) =>
     placedPod("web-0", {
       class: "spot",

@@ -64,7 +64,7 @@ export function phaseOf({ next, shortage, nowMs }: PhaseInput): PhaseFacts {
   };
 }
 
-/** The word with what the list says of it. */
+/** The reason with its meaning. */
 export function reasonFacts(
   reason: PlacementReason,
   message: string,

@@ -42,7 +42,7 @@ Deno.test("phaseOf() names a phase for each reason, with its words and its end",
   );
 });
 
-Deno.test("phaseOf() tells a fallback whatever else holds, and the return from it", () => {
+Deno.test("phaseOf() reports a fallback whatever else holds, and the return from it", () => {
   const during = { untilMs: NOW + 60_000, rounds: 2 };
   const found = phaseOf({ next: wait("NotWhole"), shortage: during, nowMs: NOW });
   assert.deepEqual([found.phase, found.until, found.reason], [

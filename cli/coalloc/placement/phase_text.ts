@@ -37,17 +37,20 @@ export function phaseText({ phase, until }: PhaseFacts, nowMs: number): string {
   return until === undefined ? words : `${words} until ${momentText(until, nowMs)}`;
 }
 
-/** How the words are set apart; undefined: not at all. */
+/** The text's colour; undefined: none. */
 export function phasePaint(phase: PlacementPhase): Paint | undefined {
   return PHASES[phase].how;
 }
 
-/** `evict pod web-1 (youngest surplus spot) to on-demand at the earliest 12:00:10Z`; where none follows why, or `-`. */
+/**
+ * `evict pod web-1 (youngest surplus spot) to on-demand at the earliest 12:00:10Z`; where none follows
+ * why, or `-`.
+ */
 export function nextText(workload: ShownWorkload, nowMs: number): string {
   const { phase, message, next } = workload;
   if (next === undefined) {
-    const told = PHASES[phase].particulars ? message : undefined;
-    return told === undefined ? UNKNOWN : `none: ${told}`;
+    const particular = PHASES[phase].particulars ? message : undefined;
+    return particular === undefined ? UNKNOWN : `none: ${particular}`;
   }
   const { words, notBefore } = next;
   if (notBefore === undefined) return words;

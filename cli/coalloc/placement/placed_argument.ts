@@ -1,5 +1,5 @@
 /**
- * The word of a workload with replicas that may be placed.
+ * The argument that names a workload with replicas that may be placed.
  *
  * @module
  */
@@ -7,22 +7,22 @@ import { isPlacedKind, type PlacedKind } from "../../../shared/placement/placeme
 import { quotedText } from "../../../shared/quoted_text.ts";
 import { workloadArgument } from "../workload_argument.ts";
 
-/** A name, and a kind where the word has one. */
+/** A name, and a kind where the argument has one. */
 export interface PlacedArgument {
   readonly kind?: PlacedKind;
   readonly name: string;
 }
 
-/** Reads `web`, `deployment/web` and `sts/db`, or says in a sentence what is wrong with the word. */
+/** Reads `web`, `deployment/web` and `sts/db`, or returns what is wrong with it. */
 export function placedArgument(text: string): PlacedArgument | string {
-  const word = workloadArgument(text);
-  if (word === undefined) {
+  const argument = workloadArgument(text);
+  if (argument === undefined) {
     return `Cannot find workload: ${
       quotedText(text)
     } is neither NAME nor KIND/NAME with a kind of ` +
       "deployment or statefulset; -n names the namespace";
   }
-  const { kind, name } = word;
+  const { kind, name } = argument;
   if (kind === undefined) return { name };
   return isPlacedKind(kind)
     ? { kind, name }

@@ -1,5 +1,5 @@
 /**
- * The words of `placement`, and its help.
+ * The arguments of `placement`, and its help.
  *
  * @module
  */
@@ -16,7 +16,7 @@ export function placementArguments(): Command {
     .description(
       "How many replicas of Deployments and StatefulSets run on spot and on on-demand nodes, how\n" +
         "many are to, what keeps them from moving, and which pod moves next. A workload that is\n" +
-        "named is told in detail. Writes nothing.",
+        "named is shown in detail. Writes nothing.",
     )
     .addOption(
       new Option("-w, --watch [interval]", "again and again, for instance every 1s")

@@ -9,7 +9,7 @@ import { textLines } from "../../terminal/printable_text.ts";
 import { type Cell, textTable } from "../text_table.ts";
 import type { ClassCounts } from "../../../shared/placement/node_class.ts";
 import { nextText, phasePaint, phaseText } from "./phase_text.ts";
-import { wishWords } from "./placement_table.ts";
+import { splitText } from "./placement_table.ts";
 import type { ShownPod, ShownRevision, ShownWorkload } from "./placement_view.ts";
 import { BAR_LEGEND, BAR_WIDTH, splitBar } from "./split_bar.ts";
 
@@ -54,17 +54,17 @@ function headOf(workload: ShownWorkload, look: DetailLook): string[] {
       ? reason === undefined && own !== "" ? [own] : []
       : [`${paint(reason, "yellow", look)}: ${means}${own === "" ? "" : ` (${own})`}`]),
     ...(remedy === undefined || remedy === "nothing" ? [] : [`What to do: ${remedy}`]),
-    ...wishLine(workload),
+    ...splitLine(workload),
   ];
 }
 
-function wishLine(workload: ShownWorkload): string[] {
+function splitLine(workload: ShownWorkload): string[] {
   const { wish } = workload;
   if (wish === undefined) return [];
   const window = wish.window === undefined
     ? "moved at any time"
     : `moved from ${wish.window.schedule} on for ${wish.window.durationMs / 60_000} min`;
-  return [`Wish: ${wishWords(workload)}; ${window}${wish.paused ? "; paused" : ""}`];
+  return [`Wish: ${splitText(workload)}; ${window}${wish.paused ? "; paused" : ""}`];
 }
 
 /** Of one revision the whole, of several each by itself. */

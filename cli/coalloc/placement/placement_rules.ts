@@ -1,6 +1,6 @@
 /**
- * The installation's rules of placement: what the settings file and the controller's variables say, by the
- * controller's own rows. The controller checks them; here what can't be read counts as not set.
+ * The installation's rules of placement: what the settings file and the controller's variables say, by
+ * the controller's own rows. The controller checks them; here what can't be read counts as not set.
  *
  * @module
  */
@@ -74,7 +74,7 @@ export function placementRules({ text, variables }: InstalledText): InstalledRul
     Object.entries(ROWS).map(([name, row]) => [name, valueOf<unknown>(row)]),
   ) as unknown as PlacementValues & { readonly dryRun: boolean };
   const rules = placementConfig(() => ({ ...values, namespace: SYSTEM_NAMESPACE }));
-  // Manifests turn it on by a variable: without those nobody knows.
+  // Manifests turn it on by a variable: without those it is unknown.
   const isKnown = variables !== undefined || texts.has(PLACEMENT_ROWS.placement.key);
   const switches = isKnown ? switchNotes(values, rules) : [];
   return { rules, notes: [...notes, ...placementFaults(values), ...switches] };

@@ -20,17 +20,19 @@ import { splitReplicas, type SplitWish } from "../../../shared/placement/split_r
 import type { ShownRevision } from "./placement_view.ts";
 
 /** A workload that takes part. */
-export type WishedReplicas = PlacedWorkload & { readonly wish: SplitWish };
+export type PlacedReplicas = PlacedWorkload & { readonly wish: SplitWish };
 
 /** How they are counted. */
 export interface RevisionOptions {
   /** False: where pods run is not known. */
   readonly nodesKnown: boolean;
   /** Absent: it takes no part. */
-  readonly workload?: WishedReplicas;
+  readonly workload?: PlacedReplicas;
 }
 
-/** The newest first. Pods that are gone count for nothing, unless they run until their node is drained. */
+/**
+ * The newest first. Pods that are gone count for nothing, unless they run until their node is drained.
+ */
 export function shownRevisions(
   pods: readonly PlacedPod[],
   { nodesKnown, workload }: RevisionOptions,
@@ -61,8 +63,8 @@ function youngest(pods: readonly PlacedPod[]): number {
   return Math.max(...pods.map(({ createdAtMs }) => createdAtMs));
 }
 
-/** Of a StatefulSet the ordinals tell, of whatever revision they are. */
-function desiredOf(pods: readonly PlacedPod[], workload: WishedReplicas): ClassCounts {
+/** Of a StatefulSet the ordinals decide, of any revision. */
+function desiredOf(pods: readonly PlacedPod[], workload: PlacedReplicas): ClassCounts {
   if (workload.kind === "Deployment") return splitReplicas(pods.length, workload.wish);
   return countByClass(pods.map(({ name, class: present }) => {
     const ordinal = ordinalOf(name);

@@ -112,7 +112,7 @@ function blindFor(
   return nodes === undefined ? "nodes" : undefined;
 }
 
-/** A namespace that can't be read may have said what nobody here knows. */
+/** A namespace that can't be read may have settings that are unknown here. */
 function refusedOutlook(
   { reason, message }: Refusal,
   { subject, lists }: { readonly subject: GateSubject; readonly lists: ObjectLists },

@@ -1,5 +1,5 @@
 /**
- * Amounts of containers in words: what there is, what is recommended, what is in force. Pure.
+ * Amounts of containers as text: present, recommended and in force. Pure.
  *
  * @module
  */
@@ -55,8 +55,8 @@ function presentText(container: AdvisedContainer, name: AmountName): string {
   const set = present.flatMap((one) => one[name] ?? []);
   const bare = set.length < present.length ? [UNSET] : [];
   const ends = set.length === 0 ? [] : [Math.min(...set), Math.max(...set)];
-  const words = [...bare, ...ends.map((amount) => amountText(name, amount))];
-  return [...new Set(words)].join("..");
+  const texts = [...bare, ...ends.map((amount) => amountText(name, amount))];
+  return [...new Set(texts)].join("..");
 }
 
 /** Raises cost something, so they stand out; undefined where some pods get more and others less. */

@@ -38,7 +38,7 @@ pure("changeCell() takes a limit that is not set for one above all others", () =
   assert.deepEqual(cell(200), { text: "200m → 500m", how: "yellow" });
 });
 
-pure("changeCell() tells what is not set, not known, and left alone", () => {
+pure("changeCell() reports what is not set, not known, and left alone", () => {
   const template = { cpu: 100, cpuLimit: 200 };
   const text = (change: Partial<AdvisedContainer>, name: "cpu" | "cpuLimit" = "cpu") =>
     changeCell(container(change), name).text;

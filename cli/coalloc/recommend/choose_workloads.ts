@@ -10,7 +10,7 @@ import { CommandProblem, type NamespaceChoice } from "../command_context.ts";
 import { type WorkloadArgument, workloadTitle } from "../workload_argument.ts";
 import type { AdvisedWorkload } from "./advice_view.ts";
 
-/** A policy as a user writes it: with its namespace, where the word has one. */
+/** A policy as a user writes it: with its namespace, where the argument has one. */
 export interface PolicyArgument {
   readonly namespace?: string;
   readonly name: string;
@@ -53,8 +53,8 @@ export function chooseWorkloads(
   throw new CommandProblem(missingPolicy(policy, { all, facts }));
 }
 
-function isNamed({ kind, name }: AdvisedWorkload, word: WorkloadArgument): boolean {
-  return name === word.name && (word.kind === undefined || word.kind === kind);
+function isNamed({ kind, name }: AdvisedWorkload, wanted: WorkloadArgument): boolean {
+  return name === wanted.name && (wanted.kind === undefined || wanted.kind === kind);
 }
 
 function isOf(policy: AdvisedWorkload["policy"], { namespace, name }: PolicyArgument): boolean {
@@ -67,13 +67,13 @@ interface Known {
 }
 
 function missingWorkload(
-  word: WorkloadArgument,
+  wanted: WorkloadArgument,
   { all, facts: { namespace, templates = [] } }: Known,
 ): string {
-  const begin = `Cannot show recommendations for ${word.name}`;
+  const begin = `Cannot show recommendations for ${wanted.name}`;
   const there = templates.map(({ kind, metadata }) => ({ kind, name: metadata.name }));
   const same = there.find(({ kind, name }) =>
-    name === word.name && (word.kind === undefined || word.kind === kind)
+    name === wanted.name && (wanted.kind === undefined || wanted.kind === kind)
   );
   if (same !== undefined) {
     return `${begin}: no policy has looked at ${workloadTitle(same)} of ${
@@ -82,9 +82,9 @@ function missingWorkload(
       "kubectl get optimizationpolicies -A shows which there are";
   }
   const known = [...all, ...there];
-  const nearest = nearestName(word.name, known.map(({ name }) => name));
+  const nearest = nearestName(wanted.name, known.map(({ name }) => name));
   const meant = known.find(({ name }) => name === nearest);
-  const kind = word.kind === undefined ? "workload" : word.kind;
+  const kind = wanted.kind === undefined ? "workload" : wanted.kind;
   const hint = meant === undefined ? "is -n right?" : `is it ${workloadTitle(meant)}?`;
   return `${begin}: ${placeOf(namespace)} has no such ${kind}; ${hint}`;
 }

@@ -20,11 +20,11 @@ export interface MergeableAmounts {
 
 /**
  * The recommendation with memory lowered no further than to the largest sample + 15 %, not at all where
- * nobody knows that sample, and with requests cut at limits that stay.
+ * that sample is unknown, and with requests cut at limits that stay.
  */
 export function mergeableAmounts(container: AdvisedContainer): MergeableAmounts {
   const { recommended = {}, template, pods } = container;
-  // Without rights on manifests pods tell, the most of which are alike.
+  // Without rights on manifests the values of most pods count.
   const present = template ?? pods[0] ?? {};
   const { memory: _memory, memoryLimit: _memoryLimit, ...rest } = recommended;
   const { pair: { request, limit }, unsafe } = safeAmounts(container, present);

@@ -1,5 +1,5 @@
 /**
- * The words of `recommend`, and its help.
+ * The arguments of `recommend`, and its help.
  *
  * @module
  */
@@ -15,7 +15,7 @@ export function recommendArguments(): Command {
     .description(
       "What OptimizationPolicies recommend for the containers of workloads beside what these have:\n" +
         "requests, and limits where they are recommended, what is in force and why it is, and what\n" +
-        "all pods together would save. A workload that is named is told in detail. Writes nothing.",
+        "all pods together would save. A workload that is named is shown in detail. Writes nothing.",
     )
     .addOption(
       new Option("--policy <name>", "workloads that this policy counts for; or namespace/name"),

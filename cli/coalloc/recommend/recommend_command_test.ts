@@ -8,7 +8,7 @@ import { runCoalloc } from "../run_coalloc.ts";
 import type { AdviceView } from "./advice_view.ts";
 
 shopTest(
-  "recommendCommand() tells one workload in detail, with its usage in figures",
+  "recommendCommand() reports one workload in detail, with its usage in figures",
   async (scene) => {
     for (const word of ["web", "deployment/web", "deploy/web"]) {
       const [code, out] = await recommended(scene, word);
@@ -180,7 +180,7 @@ shopTest(
 );
 
 shopTest(
-  "recommendCommand() tells a failure, a single pod, and a message without a reason",
+  "recommendCommand() reports a failure, a single pod, and a message without a reason",
   async (scene) => {
     const [web] = shopRecords();
     assert.ok(web !== undefined);

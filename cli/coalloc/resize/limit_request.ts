@@ -23,13 +23,13 @@ export function limitRequestParser(
   const container = text.slice(0, Math.max(0, equals));
   const limitCPU = quantity(text.slice(equals + 1));
   if (equals === 0) throw new InvalidArgumentError(`The name before "${text}" is missing`);
-  const wish = equals < 0 ? { limitCPU } : { container, limitCPU };
-  if (before.some((other) => other.container === wish.container)) {
+  const request = equals < 0 ? { limitCPU } : { container, limitCPU };
+  if (before.some((other) => other.container === request.container)) {
     throw new InvalidArgumentError(
       equals < 0 ? "Name the containers" : `Container ${container} has two limits`,
     );
   }
-  return [...before, wish];
+  return [...before, request];
 }
 
 function quantity(text: string): number {

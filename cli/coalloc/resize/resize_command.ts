@@ -27,7 +27,7 @@ const FIELD_MANAGER = "kubectl-coalloc";
 /** What the user asked for. */
 export interface ResizeRequest {
   readonly pod: PodName;
-  readonly wishes: readonly LimitRequest[];
+  readonly limits: readonly LimitRequest[];
   readonly dryRun: boolean;
   readonly timeoutMs: number;
 }
@@ -45,7 +45,7 @@ export async function resizeCommand(
       `Cannot resize pod ${name}: namespace ${namespace} has no such pod; is -n right?`,
     );
   }
-  const wanted = wantedLimits(pod, request.wishes);
+  const wanted = wantedLimits(pod, request.limits);
   const facts = await reader.limitFacts(pod);
   const first = decideManually({ ...facts, pod }, wanted);
   if (first.reason !== undefined && first.reason !== "Applied" && !WAITS.has(first.reason)) {
@@ -103,8 +103,8 @@ function apply(
 }
 
 /**
- * Somebody has set another limit since. In the market that is as it should be once the controller has
- * the value on record as the new original limit: the market goes on from there within a second.
+ * Another client has set another limit since. In the market that is as it should be once the controller
+ * has the value on record as the new original limit: the market goes on from there within a second.
  */
 async function afterwards(
   pod: Pod,
@@ -114,7 +114,7 @@ async function afterwards(
   },
 ): Promise<Look> {
   if (!limitsAreOurs(pod)) {
-    return { done: "Refused", message: "somebody else has set another limit meanwhile" };
+    return { done: "Refused", message: "another client has set another limit meanwhile" };
   }
   const { namespace, uid } = pod.metadata;
   const allocations = await cluster.reader.allocations(namespace);
@@ -127,11 +127,11 @@ async function afterwards(
 }
 
 /** Limits by container; a quantity without a name is for a pod's only container. */
-function wantedLimits(pod: Pod, wishes: readonly LimitRequest[]): ReadonlyMap<string, number> {
+function wantedLimits(pod: Pod, limits: readonly LimitRequest[]): ReadonlyMap<string, number> {
   const names = pod.containers.map(({ name }) => name);
   const regular = pod.containers.filter(({ sidecar }) => !sidecar).map(({ name }) => name);
   const list = names.join(", ");
-  return new Map(wishes.map(({ container, limitCPU }) => {
+  return new Map(limits.map(({ container, limitCPU }) => {
     const name = container ?? (regular.length === 1 ? regular[0] : undefined);
     if (name === undefined) {
       throw new CommandProblem(

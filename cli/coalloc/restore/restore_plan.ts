@@ -1,5 +1,5 @@
 /**
- * Which limits are whose own: what a restore has to bring back. Pure.
+ * Finds the original limits that a restore has to bring back. Pure.
  *
  * @module
  */
@@ -41,7 +41,7 @@ export function recordedLimitsOf(
   return countable(originals);
 }
 
-/** A value that can't be counted is nobody's limit: nothing of ours has recorded that. */
+/** A value that can't be counted is skipped: our programs never record one. */
 function countable(originals: readonly Original[]): ReadonlyMap<string, number> {
   return new Map(originals.flatMap(({ name, cpu }): [string, number][] => {
     const millicores = cpu === undefined ? undefined : countableCPU(cpu);

@@ -1,5 +1,5 @@
 /**
- * Gives one pod its original limits back, and waits for the kubelet's word.
+ * Gives one pod its original limits back, and waits for the kubelet's confirmation.
  *
  * @module
  */
@@ -93,7 +93,7 @@ export async function restorePod(plan: RestorePlan, parts: RestoreParts): Promis
   const verdict = await pollPod(plan.pod.metadata, {
     ...parts,
     async look(pod) {
-      // Somebody may have set another limit since the plan was made.
+      // Another client may have set another limit since the plan was made.
       const originalLimits = originalsNow(pod, plan.recorded) ?? plan.originalLimits;
       const wanted = decisionFor(pod, { originalLimits });
       // What else the server would write is asked only where something is to be sent.
@@ -136,7 +136,7 @@ function decisionFor(
   });
 }
 
-/** What a pod that needs no patch (now) is told to do: be done, or be looked at again. */
+/** The next step of a pod that needs no patch (now): done, or check again. */
 function settled({ reason, message = "" }: Decision): Look {
   if (reason === undefined || reason === "Applied") {
     return { done: "Restored", message: "the pod has its original limits" };

@@ -1,5 +1,5 @@
 /**
- * A restore in words. Pure.
+ * A restore as text. Pure.
  *
  * @module
  */
@@ -11,24 +11,26 @@ import { isDone, type LimitStep, type RestoreResult, restoreSteps } from "./rest
 import type { RestorePlans } from "./restore_plan.ts";
 import { type RestoreTarget, switchText } from "./switch_off.ts";
 
-/** `app 450m → 200m, proxy 50m → 40m`, with a word of requests that move; or that nothing differs. */
+/**
+ * `app 450m → 200m, proxy 50m → 40m`, with a note about requests that move; or that nothing differs.
+ */
 export function stepsText(steps: readonly LimitStep[]): string {
   if (steps.length === 0) return "limits as they were";
-  const words = steps.map(({ container, from, to }) =>
+  const changes = steps.map(({ container, from, to }) =>
     from === to ? `${container} ${cpuText(to)}` : `${container} ${cpuText(from)} → ${cpuText(to)}`
   ).join(", ");
-  return steps.some(({ withRequest }) => withRequest) ? `${words} (request and limit)` : words;
+  return steps.some(({ withRequest }) => withRequest) ? `${changes} (request and limit)` : changes;
 }
 
 /** One line for a pod that was worked on. */
 export function resultLine(result: RestoreResult, look: TerminalLook = {}): string {
   const { namespace, pod, outcome, message, steps, tookMs } = result;
   const done = isDone(result);
-  const word = paint(outcome.padEnd(14), done ? "green" : "red", look);
-  const told = outcome === "Restored"
+  const verdict = paint(outcome.padEnd(14), done ? "green" : "red", look);
+  const detail = outcome === "Restored"
     ? steps.length === 0 ? message : `${stepsText(steps)} (${(tookMs / 1000).toFixed(1)} s)`
     : message;
-  return textLines([`${word}  ${namespace}/${pod}  ${told}`]);
+  return textLines([`${verdict}  ${namespace}/${pod}  ${detail}`]);
 }
 
 /** What would be done. */
@@ -61,8 +63,8 @@ export function summaryText(
   { untouched }: { readonly untouched: number },
 ): string {
   if (results.length === 0) {
-    const who = untouched === 1 ? "the pod has its" : `${untouched} pods have their`;
-    return `Nothing to restore: ${who} original limits.\n`;
+    const pods = untouched === 1 ? "the pod has its" : `${untouched} pods have their`;
+    return `Nothing to restore: ${pods} original limits.\n`;
   }
   const failed = results.filter((result) => !isDone(result));
   const restored = results.length - failed.length;

@@ -52,7 +52,7 @@ export function chooseSeries(text: string, { wanted = new Map(), refuse }: Serie
     : `${meant.length} of its series have ${list([...wanted])}`;
   const example = distinguishingLabel(labels);
   const remedy = example === undefined
-    ? "their labels don't tell them apart: aggregate the query with sum()"
+    ? "their labels don't distinguish them: aggregate the query with sum()"
     : `choose one, for instance --series ${example}, or aggregate the query with sum()`;
   throw refuse(`${found}: ${labelsOf(labels)}; ${remedy}`);
 }

@@ -1,5 +1,5 @@
 /**
- * Plays a history under every law, seed by seed.
+ * Plays a history under every algorithm, seed by seed.
  *
  * @module
  */
@@ -35,7 +35,7 @@ export interface ReplayOptions extends Omit<TraceSceneOptions, "seed" | "minutes
   readonly seeds: number;
   /** P99 latency that must be kept, ms. Default: {@linkcode SLO_MARGIN_MS} above that of no limit. */
   readonly sloMs?: number;
-  /** Told the share that is done, 0 to 1. */
+  /** Receives the share that is done, 0 to 1. */
   readonly onProgress: (share: number) => void;
   readonly world: Pick<CoallocWorld, "clock" | "signal" | "unheard">;
 }
@@ -54,7 +54,7 @@ export interface Replay {
 
 /** What the SLO allows a limit to cost, ms of P99. */
 export const SLO_MARGIN_MS = 100;
-/** Requests of one run: each takes about a microsecond under each law, and 16 bytes. */
+/** Requests of one run: each takes about a microsecond under each algorithm, and 16 bytes. */
 const MOST_REQUESTS = 2e7;
 
 /** Ends the replay: the user has interrupted it. */
@@ -81,8 +81,10 @@ export async function replay(trace: Trace, options: ReplayOptions): Promise<Repl
     await world.clock.sleep(0);
     if (world.signal.aborted) throw INTERRUPTED;
     const seconds = scene.minutes * 60;
-    const told = (doneS: number) => onProgress((played + doneS / seconds) / plays);
-    const series = await world.unheard(() => playEntry(entry, { scene: drawn, onProgress: told }));
+    const report = (doneS: number) => onProgress((played + doneS / seconds) / plays);
+    const series = await world.unheard(() =>
+      playEntry(entry, { scene: drawn, onProgress: report })
+    );
     played++;
     return series;
   }

@@ -1,5 +1,6 @@
 /**
- * The laws that a history is replayed under: the limit as it is, what people do about it, and ours.
+ * The algorithms that a history is replayed under: the limit as it is, what people do about it, and
+ * ours.
  *
  * @module
  */
@@ -17,7 +18,7 @@ import {
   requestTimes,
 } from "../../../simulation/rivals/static_limit.ts";
 
-/** A law that a history is replayed under. */
+/** An algorithm that a history is replayed under. */
 export interface ReplayedAlgorithm extends Entry {
   /** A sentence for the reader: what it does. */
   readonly description: string;
@@ -26,7 +27,7 @@ export interface ReplayedAlgorithm extends Entry {
 /** The limit that knows the load beforehand. */
 export const P90: Entry = limitOfP90();
 
-/** In words: `ours`, `ours, tight`, `vpa: limit by ratio, at 10 %`. */
+/** As text: `ours`, `ours, tight`, `vpa: limit by ratio, at 10 %`. */
 export function algorithmLabel(entry: Entry): string {
   if (isSameEntry(entry, OURS)) return "ours";
   if (isSameEntry(entry, OURS_TIGHT)) return "ours, tight";
@@ -50,7 +51,7 @@ export function replayedAlgorithms(): readonly ReplayedAlgorithm[] {
     ),
     described(
       P90,
-      "the 90th percentile of the whole load with a margin, which nobody knows beforehand",
+      "the 90th percentile of the whole load with a margin, which is unknown beforehand",
     ),
     ...rivalsNamed(["vpa"]).map((rival) =>
       described(rival, "the Vertical Pod Autoscaler's rules, resizing in place")

@@ -80,26 +80,26 @@ Deno.test({
       [
         "other for more",
         found(1, [1.2, 57], [4, 900], outcome(VPA, 3, 50)),
-        'Of the other laws "vpa: s" held the SLO with the fewest cores: 3.00, more than ' +
+        'Of the other algorithms "vpa: s" held the SLO with the fewest cores: 3.00, more than ' +
         "CoAllocator.",
       ],
       [
         "other for less",
         found(1, [1.2, 57], [4, 900], outcome(P90, 1, 50)),
-        'Of the other laws "static: P90 x 1.15", which knows the whole load beforehand, held the ' +
+        'Of the other algorithms "static: P90 x 1.15", which knows the whole load beforehand, held the ' +
         "SLO with the fewest cores: 1.00, fewer than CoAllocator.",
       ],
       [
         "other for the same",
         found(1, [1.2, 57], [4, 900], outcome(VPA, 1.205, 50)),
-        'Of the other laws "vpa: s" held the SLO with the fewest cores: 1.21, as many as ' +
+        'Of the other algorithms "vpa: s" held the SLO with the fewest cores: 1.21, as many as ' +
         "CoAllocator.",
       ],
-      ["no other", found(1, [1.2, 57], [4, 900]), "No other law in the table held the SLO."],
+      ["no other", found(1, [1.2, 57], [4, 900]), "No other algorithm in the table held the SLO."],
       [
         "no cheaper other",
         found(1, [1.2, 57], [4, 100], outcome(VPA, 5, 50)),
-        "No other law in the table held the SLO with fewer cores than your limit as it is.",
+        "No other algorithm in the table held the SLO with fewer cores than your limit as it is.",
       ],
       [
         "as shipped",
@@ -143,7 +143,7 @@ Deno.test({
         () => notes(story({ ownLimit: 1010 })).join("\n"),
         "Inside a sample of 60 s demand is modelled: requests are drawn around it.\n" +
         "The usage in the file touches the limit: without it, more would have been used, and " +
-        "every law here would have been given too little to do.",
+        "every algorithm here would have been given too little to do.",
       ],
       [
         "page",
@@ -157,7 +157,7 @@ Deno.test({
         },
         "<title>What would have happened: cpu.csv\n" +
         "One container alone on a node of 22 cores, which is never short; limits stay between " +
-        "the product&#39;s floor and ceiling for it under every law. The table has medians over " +
+        "the product&#39;s floor and ceiling for it under every algorithm. The table has medians over " +
         "the seeds, the plots show the first.",
       ],
       ["arrivals", () => {
@@ -204,7 +204,7 @@ Deno.test({
       [
         "alike series",
         chosen([{}, {}]),
-        "it has 2 series: {}, {}; their labels don't tell them apart: aggregate the query with " +
+        "it has 2 series: {}, {}; their labels don't distinguish them: aggregate the query with " +
         "sum()",
       ],
       [

@@ -1,5 +1,5 @@
 /**
- * The words of `simulate`: its flags, its help, and what a single flag may be.
+ * The arguments of `simulate`: its flags and its help.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { filePath, numberWithin } from "../../flag_values.ts";
 import { examples } from "../examples.ts";
 import { addOutputFlags } from "../global_flags.ts";
 
-/** Seeds of chance, one run of every law for each. */
+/** Random seeds, one run of every algorithm for each. */
 const DEFAULT_SEEDS = 5;
 const MOST_SEEDS = 100;
 /** Minutes that are played of a longer file. */
@@ -36,18 +36,18 @@ have set, what they would have covered and left idle, and how often its limits w
 or killed.`;
 
 const FORMATS = `
-Formats of a history, plain or gzipped; left out, the content tells:
+Formats of a history, plain or gzipped; left out, the content shows it:
   rps         one number per line: requests in each second
   cores       CSV of timestamp,value: CPU in use
-  arrivals    CSV whose first column is the time of one request
+  arrivals    CSV with the time of one request in the first column
   prometheus  JSON of a range query, in cores
 
-Export one from Prometheus (a step of 30s or less tells more than one of minutes):
+Export one from Prometheus (a step of 30s or less shows more than one of minutes):
   curl -sG http://localhost:9090/api/v1/query_range -o cpu.json \\
     --data-urlencode 'query=sum by (pod) (rate(container_cpu_usage_seconds_total{
       namespace="shop", pod=~"web-.*", container!=""}[1m]))' \\
     -d start=$(date -d '-6 hours' +%s) -d end=$(date +%s) -d step=30s
-What a limit held back is missing in such a history: a container that is throttled would have
+Throttled demand is missing in such a history: a container that is throttled would have
 used more.`;
 
 /** The command without its handler. */

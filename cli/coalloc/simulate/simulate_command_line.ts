@@ -25,14 +25,14 @@ export function simulateCommandLine(request: SimulateRequest): string {
     ["--seeds", seeds],
     ["--minutes", minutes],
   ];
-  const words = flags.flatMap(([flag, value]) =>
+  const parts = flags.flatMap(([flag, value]) =>
     value === undefined ? [] : [flag, quoted(String(value))]
   );
   const end = output === "html" ? ["--html > page.html"] : [];
-  return ["kubectl coalloc simulate", ...words, ...end].join(" ");
+  return ["kubectl coalloc simulate", ...parts, ...end].join(" ");
 }
 
 /** As it is where a shell takes it so, else in single quotes. */
-function quoted(word: string): string {
-  return /^[\w./=,:@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+function quoted(part: string): string {
+  return /^[\w./=,:@%+-]+$/.test(part) ? part : `'${part.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,5 +1,5 @@
 /**
- * A replay as a page: the finding in words, the table, plots of the first seed, and the method. Made
+ * A replay as a page: the finding, the table, plots of the first seed, and the method. Made
  * of the parts of the demo's report.
  *
  * @module
@@ -43,7 +43,7 @@ export function simulatePage(story: Story): string {
       ${methodNote(ours, {
         description: `${notes(story).join(" ")} One container alone on a node of ` +
           `${scene.cores} cores, which is never short; limits stay between the product's floor and ` +
-          "ceiling for it under every law. The table has medians over the seeds, the plots show " +
+          "ceiling for it under every algorithm. The table has medians over the seeds, the plots show " +
           "the first.",
         traces: [ownSource(name)],
         command: simulateCommandLine(story.request),
@@ -72,19 +72,19 @@ function algorithmTable({ replay: { outcomes, runs } }: Story): Html {
   );
   return html`
     <section>
-      <h2>Law by law</h2>
+      <h2>By algorithm</h2>
       <div class="scroll">
         <table class="scores">
           <thead>
-            <tr><th scope="col">law</th>${heads}</tr>
+            <tr><th scope="col">algorithm</th>${heads}</tr>
           </thead>
           <tbody>${rows}</tbody>
         </table>
       </div>
       <p class="caption">
         SLO: whether the median P99 was within it. Cores: the limit, mean over time. Throttled:
-        thread time that the limit held back. Reaction: from the start of a burst until the limit is
-        at least the demand, median / P95; it counts for a law only where the demand exceeds its
+        throttled thread time. Reaction: from the start of a burst until the limit is
+        at least the demand, median / P95; it counts for an algorithm only where the demand exceeds its
         limit. Slack: 1 − usage / limit.
       </p>
       <dl class="laws">${laws}</dl>

@@ -11,7 +11,7 @@ import type { OutputFormat } from "../structured_output.ts";
 export interface HistorySource {
   /** `-` is standard input. */
   readonly path: string;
-  /** Its content tells when absent. */
+  /** Absent: its content shows it. */
   readonly format?: TraceFormat;
   /** Labels of the series that is meant, by name. */
   readonly series?: ReadonlyMap<string, string>;

@@ -32,7 +32,7 @@ export interface SimulateLook extends TerminalLook {
   readonly wide?: boolean;
 }
 
-/** A measure of a law. */
+/** A measure of an algorithm. */
 export interface ReplayMeasure {
   /** In capitals in the terminal. */
   readonly head: string;
@@ -79,7 +79,7 @@ export function storySentences({ history, replay, request }: Story): string[] {
   const { path, format, minutes, trace } = history;
   const { scene, sloMs, freeP99Ms } = replay;
   const [pod] = scene.pods;
-  if (pod === undefined) throw new RangeError("Cannot tell what was replayed: there is no pod");
+  if (pod === undefined) throw new RangeError("Cannot name what was replayed: there is no pod");
   const stretch = scene.minutes < minutes
     ? `the busiest ${scene.minutes} of its ${minutes} minutes`
     : formatCount(scene.minutes, "minute");
@@ -114,13 +114,13 @@ export function notes({ history: { format, trace }, request: { ownLimit } }: Sto
     ...(touched
       ? [
         "The usage in the file touches the limit: without it, more would have been used, and every " +
-        "law here would have been given too little to do.",
+        "algorithm here would have been given too little to do.",
       ]
       : []),
   ];
 }
 
-/** Usage this near to the limit was probably held back by it. */
+/** Usage this near to the limit was probably throttled by it. */
 const TOUCHES = 0.9;
 
 function reactionText({ median: { reactionMsMedian, reactionMsP95 } }: AlgorithmOutcome): string {

@@ -64,7 +64,7 @@ const rowOf = (text: string, law: string): string | undefined =>
   text.split("\n").find((line) => line.startsWith(law));
 
 Deno.test({
-  name: "simulateText() has a line per law, and leaves out columns for narrow terminals",
+  name: "simulateText() has a line per algorithm, and leaves out columns for narrow terminals",
   permissions: "none",
   fn() {
     const text = simulateText(story());

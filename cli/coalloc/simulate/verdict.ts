@@ -1,5 +1,5 @@
 /**
- * What a replay comes to in words, true whichever way the figures come out. Pure.
+ * The finding of a replay as text, whatever the figures are. Pure.
  *
  * @module
  */
@@ -18,8 +18,8 @@ import { algorithmLabel, P90 } from "./replayed_algorithms.ts";
 const SAME_COST = 0.01;
 
 /**
- * Sentences: ours with `market.idleCPU: tight` beside the limit as it is; the cheapest other law that
- * holds the SLO; ours with its defaults, whose limits cost nothing while CPU is free. Throws a
+ * Sentences: ours with `market.idleCPU: tight` beside the limit as it is; the cheapest other algorithm
+ * that holds the SLO; ours with its defaults: their limits cost nothing while CPU is free. Throws a
  * RangeError when one of these was not played.
  */
 export function verdict(
@@ -76,10 +76,10 @@ function bestOther(
   { ours, own }: { readonly ours: AlgorithmOutcome; readonly own: AlgorithmOutcome },
 ): string {
   const best = bestSetting(outcomes.filter((one) => !isOurs(one) && one.sloHeld));
-  if (best === undefined) return "No other law in the table held the SLO.";
+  if (best === undefined) return "No other algorithm in the table held the SLO.";
   const cores = coresOf(best);
   if (own.sloHeld && cores >= coresOf(own)) {
-    return "No other law in the table held the SLO with fewer cores than your limit as it is.";
+    return "No other algorithm in the table held the SLO with fewer cores than your limit as it is.";
   }
   const foresight = isSameEntry(best, P90) ? ", which knows the whole load beforehand," : "";
   const beside = !ours.sloHeld
@@ -89,7 +89,7 @@ function bestOther(
     : cores < coresOf(ours)
     ? ", fewer than CoAllocator"
     : ", more than CoAllocator";
-  return `Of the other laws "${
+  return `Of the other algorithms "${
     algorithmLabel(best)
   }"${foresight} held the SLO with the fewest cores: ` +
     `${formatFigure(cores)}${beside}.`;

@@ -63,7 +63,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "verdict() names the cheapest other law that holds the SLO, also when it is cheaper",
+  name: "verdict() names the cheapest other algorithm that holds the SLO, also when it is cheaper",
   permissions: "none",
   fn() {
     const vpa = (cores: number, p99Ms: number) =>

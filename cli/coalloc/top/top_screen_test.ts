@@ -113,7 +113,7 @@ No agent runs
 });
 
 Deno.test({
-  name: "topView() filters and sorts, and tells which pods are missing",
+  name: "topView() filters and sorts, and reports which pods are missing",
   permissions: "none",
   fn() {
     const input = readings({ allocations: [WRITTEN] });
