@@ -1,6 +1,6 @@
 /**
- * Plays designs of the control law against each other: `deno task bench:algorithm`. It prints the table of
- * the decision record on the law.
+ * Plays designs of the control algorithm against each other: `deno task bench:algorithm`. It prints the
+ * table of the decision record on the algorithm.
  *
  * @module
  */

@@ -41,7 +41,7 @@ function read(
   return readAppResult({ folder: results, law, seed, minutes });
 }
 
-/** Plays the runs one after another: each law once, then each once more. */
+/** Plays the runs one after another: each algorithm once, then each once more. */
 async function playAll(options: RealAppsBench): Promise<void> {
   const instance = Deno.env.get("COALLOCATOR_CLUSTER");
   if (instance === undefined) {

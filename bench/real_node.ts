@@ -1,5 +1,6 @@
 /**
- * Control laws on a real node, and the node model's word on the same: `deno task bench:real-node`.
+ * Control algorithms on a real node, and the node model's word on the same: `deno task
+ * bench:real-node`.
  *
  * @module
  */
@@ -106,7 +107,7 @@ function servicesOf(
   });
 }
 
-/** Prints every law of which there is a result, and what the model makes of the same scene. */
+/** Prints every algorithm of which there is a result, and what the model makes of the same scene. */
 async function tell(options: RealNodeBench, { scene, bursts }: BenchScene): Promise<void> {
   const { seed, minutes, load, results: folder, json } = options;
   const found: (ComparedAlgorithm & { readonly result: AlgorithmResult })[] = [];

@@ -117,7 +117,7 @@ async function play(
     const { laws, seeds, sloMs } = options;
     const slo = sloMs === undefined ? {} : { sloMs };
     return await runArena(
-      { stages, laws, seeds, ...slo, keepSeries: options.report !== undefined },
+      { stages, algorithms: laws, seeds, ...slo, keepSeries: options.report !== undefined },
       { player, onShare },
     );
   } finally {

@@ -41,7 +41,7 @@ export function stageTable(result: StageResult, look: TerminalLook = {}): string
   const title = `${shorten(name, 60)}: ${minutes} min, ${count}, SLO P99 ≤ ${sloMs} ms${scaled}`;
   const body = rows.map((row) => ({
     cells: [
-      row.law,
+      row.algorithm,
       shorten(row.setting, NAME_WIDTH),
       row.sloHeld ? "held" : "missed",
       ...columns.map(({ text }) => text(row.median)),
@@ -73,7 +73,7 @@ export function goalTable(goals: readonly Goal[], look: TerminalLook = {}): stri
         : `missed by ${formatFigure(goal.missedBy)}`,
       goal.bestRival === undefined ? NO_FIGURE : formatFigure(goal.bestRival.value),
       goal.bestRival === undefined ? "" : shorten(
-        `${goal.bestRival.law} ${goal.bestRival.setting}`,
+        `${goal.bestRival.algorithm} ${goal.bestRival.setting}`,
         30,
       ),
     ],

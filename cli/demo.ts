@@ -97,9 +97,15 @@ function progressTo(
 ): { readonly report: OnRunProgress; readonly end: () => void } {
   let memory = NO_PROGRESS;
   const runs = new Map<string, RunProgress & { readonly since: number }>();
-  const report: OnRunProgress = (law, doneS) => {
-    const since = runs.get(law)?.since ?? world.now();
-    runs.set(law, { law, doneS, totalS, since, elapsedS: (world.now() - since) / 1000 });
+  const report: OnRunProgress = (algorithm, doneS) => {
+    const since = runs.get(algorithm)?.since ?? world.now();
+    runs.set(algorithm, {
+      algorithm,
+      doneS,
+      totalS,
+      since,
+      elapsedS: (world.now() - since) / 1000,
+    });
     const { errIsTerminal: isTerminal, columns } = world;
     const next = nextProgress(memory, { runs: [...runs.values()], isTerminal, columns });
     memory = next.memory;

@@ -57,7 +57,7 @@ function seedOf(scene: Scene, part: keyof typeof SEEDS): number {
   return scene.seed * 16 + SEEDS[part];
 }
 
-/** The scene's node; phases of the pods are drawn, the same for every law. */
+/** The scene's node; phases of the pods are drawn, the same for every algorithm. */
 export function sceneNode(scene: Scene): SimulatedNode {
   return createSimulatedNode({
     cores: scene.cores,
@@ -75,7 +75,7 @@ export function startMarketCluster(
   const node = sceneNode(scene);
   const api = createSimulatedAPI({ clock, random: seededRandom(seedOf(scene, "api")) });
   seedObjects(scene, api);
-  for (const pod of scene.pods) node.addPod(podOnNode(pod, pod.ownLimit));
+  for (const pod of scene.pods) node.addPod(podOnNode(pod, pod.originalLimit));
 
   const supervisor = createSupervisor({ clock, log });
   const { signal } = supervisor;

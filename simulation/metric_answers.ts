@@ -1,5 +1,5 @@
 /**
- * A metrics server that answers as it is told: stands for a Prometheus.
+ * A metrics server that answers as instructed: stands for a Prometheus.
  *
  * @module
  */

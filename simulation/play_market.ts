@@ -33,14 +33,14 @@ export async function playMarket(
   const { clock, node } = cluster;
   const { recorder } = recordScene(scene, node);
   const podOf = new Map(scene.pods.map((pod) => [sceneContainerID(pod), pod]));
-  const present = new Map(scene.pods.map((pod) => [sceneContainerID(pod), pod.ownLimit]));
+  const present = new Map(scene.pods.map((pod) => [sceneContainerID(pod), pod.originalLimit]));
   const endMs = scene.minutes * 60_000;
   for (let at = PLAY_STEP_MS; at <= endMs; at += PLAY_STEP_MS) {
     await clock.runUntil(at);
     node.advance(at);
     recorder.sample();
     for (const [id, pod] of podOf) {
-      const from = present.get(id) ?? pod.ownLimit;
+      const from = present.get(id) ?? pod.originalLimit;
       const to = node.container(id).quota ?? from;
       if (to === from) continue;
       present.set(id, to);

@@ -1,5 +1,5 @@
 /**
- * Plays a scene under a rival's law, or under limits that never change.
+ * Plays a scene under a rival's algorithm, or under limits that never change.
  *
  * @module
  */
@@ -17,7 +17,9 @@ import { type RecordedScene, recordScene } from "./record_scene.ts";
 /** How a scene is played. */
 export interface PlayOptions {
   readonly onProgress?: OnProgress;
-  /** From a law's wish to the quota, ms ± 20 %; as long as our own chain takes. @default {300} */
+  /**
+   * From an algorithm's wish to the quota, ms ± 20 %; as long as our own chain takes. @default {300}
+   */
   readonly resizeDelayMs?: number;
 }
 
@@ -40,7 +42,9 @@ export function playFixed(
   { limits, onProgress }: { readonly limits: readonly number[] } & PlayOptions,
 ): RunSeries {
   const node = sceneNode(scene);
-  scene.pods.forEach((pod, index) => node.addPod(podOnNode(pod, limits[index] ?? pod.ownLimit)));
+  scene.pods.forEach((pod, index) =>
+    node.addPod(podOnNode(pod, limits[index] ?? pod.originalLimit))
+  );
   const { recorder } = recordScene(scene, node);
   const endMs = scene.minutes * 60_000;
   for (let at = PLAY_STEP_MS; at <= endMs; at += PLAY_STEP_MS) {
@@ -52,19 +56,20 @@ export function playFixed(
 }
 
 /**
- * The scene under a law that looks at the node and wishes for limits. Pods begin with the users'
+ * The scene under an algorithm that looks at the node and wishes for limits. Pods begin with the users'
  * original limits. A wish is kept within floor and ceiling, put on the grid (upwards) and is in force
  * after the resize delay.
  */
 export function playRival(scene: Scene, rival: Rival, options: PlayOptions = {}): RunSeries {
   const { onProgress, resizeDelayMs = RESIZE_DELAY_MS } = options;
   const node = sceneNode(scene);
-  for (const pod of scene.pods) node.addPod(podOnNode(pod, pod.ownLimit));
+  for (const pod of scene.pods) node.addPod(podOnNode(pod, pod.originalLimit));
   const recorded = recordScene(scene, node);
   const { recorder, capacity, bounds } = recorded;
-  const known = scene.pods.map(({ p90Demand }, index) => ({
+  const known = scene.pods.map(({ p90Demand, originalLimit }, index) => ({
     ...bounds[index] as RecordedPod,
     p90Demand,
+    originalLimit,
   }));
   const run = rival.start(known, { cpu: scene.cores * 1000, capacity });
   const random = seededRandom(scene.seed * SEED_STEP + DELAY_SEED);
@@ -93,7 +98,9 @@ interface Stage {
 }
 
 function look({ scene, node, run, recorded, delayMs, wishes }: Stage, atMs: number): void {
-  const readings = scene.pods.map(({ uid, ownLimit }) => readingOf(node, { uid, ownLimit }));
+  const readings = scene.pods.map(({ uid, originalLimit }) =>
+    readingOf(node, { uid, originalLimit })
+  );
   run.look(atMs, readings).forEach((wanted, index) => {
     const bounds = recorded.bounds[index];
     const onTheirWay = wishes[index];
@@ -119,7 +126,7 @@ function enforce({ scene, node, recorded, wishes }: Stage, untilMs: number): voi
       wish = onTheirWay[0]
     ) {
       onTheirWay.shift();
-      const from = node.pod(pod.uid).limit ?? pod.ownLimit;
+      const from = node.pod(pod.uid).limit ?? pod.originalLimit;
       if (wish.limit === from) continue;
       node.advance(Math.max(node.now, wish.dueMs));
       node.setContainerQuota(sceneContainerID(pod), wish.limit);
@@ -131,13 +138,13 @@ function enforce({ scene, node, recorded, wishes }: Stage, untilMs: number): voi
 
 /**
  * Which of the two levels counts a pause is chance: quotas are equal, and whichever is looked at first
- * makes it. Rivals were made for one level, so they are told of the pauses of both as one.
+ * makes it. Rivals were made for one level, so they get the pauses of both as one.
  */
 function readingOf(
   node: SimulatedNode,
-  { uid, ownLimit }: Pick<ScenePod, "uid" | "ownLimit">,
+  { uid, originalLimit }: Pick<ScenePod, "uid" | "originalLimit">,
 ): RivalReading {
-  const { usageUs, totalThrottledUs, periods, heldPeriods, limit = ownLimit } = node.pod(uid);
+  const { usageUs, totalThrottledUs, periods, heldPeriods, limit = originalLimit } = node.pod(uid);
   return {
     usageMs: usageUs / 1000,
     throttledMs: totalThrottledUs / 1000,

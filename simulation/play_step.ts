@@ -1,5 +1,5 @@
 /**
- * The rhythm in which scenes are played and progress is told.
+ * The rhythm in which scenes are played and progress is reported.
  *
  * @module
  */
@@ -9,10 +9,10 @@ export type OnProgress = (doneS: number) => void;
 
 /** CFS periods are the resolution of a record, ms. */
 export const PLAY_STEP_MS = 100;
-/** How often progress is told, ms of virtual time. */
+/** How often progress is reported, ms of virtual time. */
 const PROGRESS_MS = 10_000;
 
-/** Tells progress at `atMs` of virtual time, if it is time for it. */
+/** Reports progress at `atMs` of virtual time, if it is time for it. */
 export function reportProgress(atMs: number, onProgress: OnProgress | undefined): void {
   if (atMs % PROGRESS_MS === 0) onProgress?.(atMs / 1000);
 }

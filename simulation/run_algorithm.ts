@@ -1,5 +1,5 @@
 /**
- * Plays a scene under a law and writes down what happened.
+ * Plays a scene under an algorithm and writes down what happened.
  *
  * @module
  */
@@ -10,9 +10,9 @@ import type { OnProgress } from "./play_step.ts";
 import type { RunRecord } from "./run_record.ts";
 import type { Scene } from "./scene.ts";
 
-/** What a law is called in tables, and a sentence on what it does. */
+/** What an algorithm is called in tables, and a sentence on what it does. */
 export interface AlgorithmText {
-  readonly law: string;
+  readonly algorithm: string;
   readonly description: string;
 }
 

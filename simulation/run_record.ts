@@ -11,7 +11,7 @@ export interface LimitChangeRecord {
   readonly pod: string;
   readonly from: number;
   readonly to: number;
-  /** Every change of the market carries one; other laws give none. */
+  /** Every change of the market carries one; other algorithms give none. */
   readonly reason?: MarketReason;
   /** Clearing price at the decision, 1/millicore; absent when infinite. */
   readonly price?: number;
@@ -67,10 +67,10 @@ export interface RunScores {
   readonly overCapacityS: number;
 }
 
-/** One law on one scene. */
+/** One algorithm on one scene. */
 export interface RunRecord {
-  readonly law: string;
-  /** A sentence for the reader: what the law does. */
+  readonly algorithm: string;
+  /** A sentence for the reader: what the algorithm does. */
   readonly description: string;
   readonly seed: number;
   readonly minutes: number;

@@ -1,5 +1,5 @@
 /**
- * How traces are written, and how to tell it from what stands in them.
+ * How traces are written, and how to recognize it by their content.
  *
  * @module
  */
@@ -27,7 +27,7 @@ export function guessTraceFormat(text: string): TraceFormat {
   return columns === 2 ? "cores" : "arrivals";
 }
 
-/** What people are told of a format that nobody named; JSON can be nothing else. */
+/** What people are informed of a format that nobody named; JSON can be nothing else. */
 export function guessRemark(format: TraceFormat): string | undefined {
   return format === "prometheus" ? undefined : `read as ${format}; give --format otherwise`;
 }

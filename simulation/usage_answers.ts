@@ -1,5 +1,5 @@
 /**
- * A source of usage that answers from what it is told: stands for all of them.
+ * A source of usage that answers from what it is given: stands for all of them.
  *
  * @module
  */
@@ -28,7 +28,7 @@ export interface ToldWorkload {
 
 /** The source. */
 export interface UsageAnswers extends UsageSource {
-  /** What is told of a container; nothing at first. */
+  /** The usage of a container; nothing at first. */
   of(workload: ToldWorkload, container: string): ReportedUsage;
   /** Questions in the order in which they were asked. */
   readonly asked: UsageQuestion[];

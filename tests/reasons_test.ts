@@ -40,7 +40,7 @@ type ReasonOf<T> = T extends { readonly reason?: infer R } ? R : never;
 type Told<K extends keyof AllocationObserver> = Parameters<NonNullable<AllocationObserver[K]>>[0];
 
 Deno.test({
-  name: "what tells a reason takes words of the lists only, as the compiler says",
+  name: "code that publishes a reason takes words of the lists only, as the compiler says",
   permissions: "none",
   fn() {
     const places: {

@@ -36,7 +36,7 @@ export interface AgentAPIOptions {
 const COLLECTION = allocationsPath();
 const ONE = "/apis/allocation.mbcas.io/v1alpha1/namespaces/:namespace/podallocations/:name";
 
-/** A watch hears so often that it is alive (kube-apiserver, cacher, `bookmarkFrequency`). */
+/** A watch gets a bookmark this often (kube-apiserver, cacher, `bookmarkFrequency`). */
 const BOOKMARK_MS = 60_000;
 
 /** Starts it on a free port of the loopback. Throws an `Error` when openssl is not there. */

@@ -74,8 +74,8 @@ export async function agentCommand(
 }
 
 /**
- * Runs it and tells what it used. Throws an `Error` with its words when it ends by itself, or warns of
- * anything: then it did not do the work that is to be measured.
+ * Runs it and reports what it used. Throws an `Error` with its message when it ends by itself, or warns
+ * of anything: then it did not do the work that is to be measured.
  */
 export async function measureAgent(
   args: readonly string[],

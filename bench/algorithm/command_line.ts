@@ -1,5 +1,5 @@
 /**
- * The command line of the benchmark of control laws.
+ * The command line of the benchmark of control algorithms.
  *
  * @module
  */
@@ -18,7 +18,9 @@ export interface AlgorithmBench {
 /** Parses the arguments without the program's name. Never throws for what a user may type. */
 export function parseAlgorithmBench(args: readonly string[]): AlgorithmBench | Answer {
   const program = new Command("bench:algorithm")
-    .description("Plays designs of the control law on traces, on bursts and on a crowded node.")
+    .description(
+      "Plays designs of the control algorithm on traces, on bursts and on a crowded node.",
+    )
     .option("--json", "print JSON instead of a table", false)
     .option("--seed <n>", "seed of arrivals, phases and delays", wholeNumber, 1)
     .option("--minutes <n>", "virtual minutes of each trace, the busiest ones", wholeNumber, 60);

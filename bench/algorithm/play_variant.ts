@@ -17,7 +17,7 @@ import { readShippedTrace } from "../../simulation/trace_files.ts";
 import { busiestWindow, withBursts } from "../../simulation/trace_shape.ts";
 import type { Variant } from "./variants.ts";
 
-/** A trace's scene, and what its laws are measured by. */
+/** A trace's scene, and what its algorithms are measured by. */
 export interface JudgedTrace {
   readonly name: string;
   readonly scene: Scene;

@@ -1,5 +1,5 @@
 /**
- * The benchmark of control laws as a table.
+ * The benchmark of control algorithms as a table.
  *
  * @module
  */

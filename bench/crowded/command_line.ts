@@ -9,7 +9,7 @@ import { type Answer, parseFlags } from "../parse_flags.ts";
 import { wholeNumber } from "../whole_number.ts";
 import { CROWD_ALGORITHMS, type CrowdAlgorithm } from "./crowd_result.ts";
 
-/** What to play and how to tell of it. */
+/** What to play and how to report it. */
 export interface CrowdedBench {
   readonly json: boolean;
   readonly minutes: number;

@@ -12,7 +12,7 @@ import { lateMedian } from "./watch_replicas.ts";
 /** How far the autoscaler's replicas may be from those without the product. */
 export const REPLICAS_APART = 1;
 
-/** The autoscaler's replicas under both laws, where there are runs of both. */
+/** The autoscaler's replicas under both algorithms, where there are runs of both. */
 export interface ReplicaComparison {
   /** Means over runs of the median over a run's last half. */
   readonly with: number;
@@ -21,7 +21,7 @@ export interface ReplicaComparison {
   readonly met: boolean;
 }
 
-/** Compares means of medians; undefined without runs of both laws. */
+/** Compares means of medians; undefined without runs of both algorithms. */
 export function compareReplicas(results: readonly CrowdResult[]): ReplicaComparison | undefined {
   const meanOf = (law: CrowdAlgorithm): number => {
     const medians = results.filter((each) => each.law === law)
@@ -35,8 +35,8 @@ export function compareReplicas(results: readonly CrowdResult[]): ReplicaCompari
 }
 
 /**
- * True when there are so many runs of each law that was asked for, those with the product kept to the
- * goals, and so did the replicas, where both laws were asked for.
+ * True when there are so many runs of each algorithm that was asked for, those with the product kept to
+ * the goals, and so did the replicas, where both algorithms were asked for.
  */
 export function allMet(
   results: readonly CrowdResult[],
@@ -113,7 +113,7 @@ function detailsOf(result: CrowdResult): string[] {
     ...list("by the API server's counters", writes.byCode),
     ...list("writes, starting pods' too", writes.mutations ?? []),
     ...list("by the controllers' counters", writes.outcomes),
-    ...list("held back", writes.held),
+    ...list("throttled", writes.held),
     ...(lost === 0 ? [] : [`  ${lost} controllers ended meanwhile: their counts are lost`]),
     ...refused,
     ...list("events CPULimitFailed", writes.events),

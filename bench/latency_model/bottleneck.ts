@@ -1,5 +1,5 @@
 /**
- * Whether a bottleneck found under one policy tells the latencies under the others.
+ * Whether a bottleneck found under one policy predicts the latencies under the others.
  *
  * @module
  */
@@ -26,7 +26,7 @@ export interface Bottleneck {
   readonly constantMs: number;
 }
 
-/** How well latencies of other runs are told. */
+/** How well latencies of other runs are predicted. */
 export interface Prediction {
   readonly runs: number;
   /** Rank correlation of expected and recorded P99, and of expected P99 and standard deviation. */
@@ -88,7 +88,7 @@ export function fitBottleneck(
   return best;
 }
 
-/** How well a bottleneck tells the latencies of steady runs. */
+/** How well a bottleneck predicts the latencies of steady runs. */
 export function predict(
   runs: readonly RecordedRun[],
   { service, p99, constantMs }: Bottleneck,

@@ -8,7 +8,7 @@ function row(figures: string, units: string): string {
 }
 
 Deno.test({
-  name: "parseRecording() reads figures and units, and tells steady runs",
+  name: "parseRecording() reads figures and units, and finds steady runs",
   permissions: "none",
   fn() {
     const runs = parseRecording(

@@ -33,7 +33,7 @@ export interface LatencyReport {
   readonly audits: readonly (RecordingAudit & { policy: string; calm: number })[];
   readonly reactions: readonly { policy: string; services: readonly ServiceReaction[] }[];
   readonly equalSplit: EqualSplit;
-  /** For each policy the bottleneck fitted on it, and how it tells the others and itself. */
+  /** For each policy the bottleneck fitted on it, and how it predicts the others and itself. */
   readonly bottlenecks: readonly (Omit<Bottleneck, "p99"> & {
     readonly policy: string;
     readonly predictions: readonly (Prediction & { readonly policy: string })[];
@@ -144,7 +144,7 @@ export function latencyTable(report: LatencyReport): string {
       ["at the bound", decimal(atBound.costMs), ...figures(atBound.figures), ""],
     ]),
     "",
-    "A bottleneck fitted on one policy, and what it tells of the others: r with P99, r with spread, error of ln P99 (without a model)",
+    "A bottleneck fitted on one policy, and how it predicts the others: r with P99, r with spread, error of ln P99 (without a model)",
     ...alignedColumns([
       ["fitted on", "service", "cost", ...bottlenecks.map(({ policy }) => policy)],
       ...bottlenecks.map(({ policy, service, costMs, predictions }) => [

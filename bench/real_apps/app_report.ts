@@ -1,5 +1,5 @@
 /**
- * The laws side by side, by app and phase.
+ * The algorithms side by side, by app and phase.
  *
  * @module
  */
@@ -16,7 +16,7 @@ import {
 } from "./app_result.ts";
 import { APPS } from "./apps.ts";
 
-/** Medians over a law's runs. */
+/** Medians over an algorithm's runs. */
 export interface AppMedians {
   readonly law: AppAlgorithm;
   readonly runs: number;
@@ -26,7 +26,7 @@ export interface AppMedians {
   readonly mostReplicas: number;
 }
 
-/** Medians of each figure by law, phase and app. */
+/** Medians of each figure by algorithm, phase and app. */
 export function mediansOf(results: readonly AppResult[]): AppMedians[] {
   const laws = [...new Set(results.map(({ law }) => law))];
   return PHASES.flatMap((phase) =>
@@ -83,7 +83,9 @@ function othersCores({ busyCores, loadCores, neighbourUsed, apps }: AppResult): 
   return busyCores - loadCores - [neighbourUsed / 2, ...used].reduce((a, b) => a + b) / 1000;
 }
 
-/** Each law's P99 against that without limits, and beside the neighbour against its own before. */
+/**
+ * Each algorithm's P99 against that without limits, and beside the neighbour against its own before.
+ */
 function ratios(medians: readonly AppMedians[]): string[] {
   const find = (law: AppAlgorithm, app: string, phase: Phase): AppFigures | undefined =>
     medians.find((one) => one.law === law && one.app === app && one.phase === phase)?.figures;

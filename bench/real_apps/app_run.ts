@@ -1,5 +1,5 @@
 /**
- * One run of the apps under a law, from the first object to the last figure.
+ * One run of the apps under an algorithm, from the first object to the last figure.
  *
  * @module
  */
@@ -38,7 +38,7 @@ export interface AppRunOptions extends Pick<AppResult, "seed" | "minutes"> {
 /** What a run leaves, but for what is the same for all. */
 export type AppRun = Omit<AppResult, "at" | "kernel" | "versions">;
 
-/** Base load before the run, in which programs warm up and the law sees the pods. */
+/** Base load before the run, in which programs warm up and the algorithm sees the pods. */
 const WARM_UP_S = 10;
 /** An HPA as people set it; its limits together are what the product allows one pod. */
 const AUTOSCALER = { most: 4, target: 0.7 } as const;

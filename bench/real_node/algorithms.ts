@@ -1,5 +1,5 @@
 /**
- * The four laws, as they are put up on a real cluster.
+ * The four algorithms, as they are put up on a real cluster.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { serviceAutoscaler, verticalAutoscaler } from "./service_objects.ts";
 import { runVPA, type RunVPAOptions } from "./vertical_autoscaler.ts";
 
 /**
- * A law that is compared: the users' original limits; a HorizontalPodAutoscaler of one to four
+ * An algorithm that is compared: the users' original limits; a HorizontalPodAutoscaler of one to four
  * replicas; a VerticalPodAutoscaler for CPU, InPlaceOrRecreate; agent and controller as shipped.
  */
 export type AlgorithmName = "static" | "hpa" | "vpa" | "ours";
@@ -17,7 +17,7 @@ export type AlgorithmName = "static" | "hpa" | "vpa" | "ours";
 /** All of them, in the order in which they are played. */
 export const ALGORITHMS: readonly AlgorithmName[] = ["static", "hpa", "vpa", "ours"];
 
-/** Where a law is put up. */
+/** Where an algorithm is put up. */
 export interface AlgorithmStage extends RunVPAOptions {
   readonly scene: Scene;
   readonly connection: KubeConnection;
@@ -25,12 +25,14 @@ export interface AlgorithmStage extends RunVPAOptions {
   readonly namespace: string;
 }
 
-/** Annotations of the namespace in which a law rules: the product is there and may have to wait. */
+/**
+ * Annotations of the namespace in which an algorithm rules: the product is there and may have to wait.
+ */
 export function namespaceAnnotations(law: AlgorithmName): Readonly<Record<string, string>> {
   return law === "ours" ? {} : { "mbcas.io/managed": "false" };
 }
 
-/** Puts up what the law needs beside services and product; disposing of it takes that down. */
+/** Puts up what the algorithm needs beside services and product; disposing of it takes that down. */
 export async function deployAlgorithm(
   law: AlgorithmName,
   stage: AlgorithmStage,

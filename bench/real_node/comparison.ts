@@ -1,12 +1,12 @@
 /**
- * The laws' figures side by side, and the model's beside the real ones, as a table.
+ * The algorithms' figures side by side, and the model's beside the real ones, as a table.
  *
  * @module
  */
 import type { Figures } from "./figures.ts";
 import type { AlgorithmName } from "./algorithms.ts";
 
-/** A law's figures on the real node, and on the model where it plays it. */
+/** An algorithm's figures on the real node, and on the model where it plays it. */
 export interface ComparedAlgorithm {
   readonly law: AlgorithmName;
   readonly real: Figures;

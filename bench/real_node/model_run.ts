@@ -13,15 +13,17 @@ import { type AlgorithmName, ALGORITHMS } from "./algorithms.ts";
 const ENTRIES: Readonly<Partial<Record<AlgorithmName, Entry>>> = {
   static: AS_IT_IS,
   ours: OURS,
-  vpa: { law: "vpa", setting: "limit by ratio, outside bounds" },
+  vpa: { algorithm: "vpa", setting: "limit by ratio, outside bounds" },
 };
 
-/** Laws that the model plays. */
+/** Algorithms that the model plays. */
 export const MODELLED_ALGORITHMS: readonly AlgorithmName[] = ALGORITHMS.filter((law) =>
   law in ENTRIES
 );
 
-/** Plays the scene's own requests under a law. Throws a `RangeError` for one that isn't modelled. */
+/**
+ * Plays the scene's own requests under an algorithm. Throws a `RangeError` for one that isn't modelled.
+ */
 export async function modelRun(scene: Scene, law: AlgorithmName): Promise<RunSeries> {
   const entry = ENTRIES[law];
   if (entry === undefined) {

@@ -1,5 +1,5 @@
 /**
- * One law on the real node, from the first object to the last figure.
+ * One algorithm on the real node, from the first object to the last figure.
  *
  * @module
  */
@@ -46,10 +46,10 @@ export interface RealRun {
   readonly busyCores: number;
 }
 
-/** From the last service's start to the first request: the law has seen the pods by then. */
+/** From the last service's start to the first request: the algorithm has seen the pods by then. */
 const SETTLE_MS = 3000;
 
-/** Plays the scene under a law. */
+/** Plays the scene under an algorithm. */
 export async function realRun(law: AlgorithmName, options: RealRunOptions): Promise<RealRun> {
   const { scene, connection, known, onProgress } = options;
   const folder = await Deno.makeTempDir({ prefix: "real-node-" });
@@ -66,14 +66,17 @@ export async function realRun(law: AlgorithmName, options: RealRunOptions): Prom
     const startMs = Date.now() + SETTLE_MS;
     for (const { name } of scene.pods) await writeStart(fileOf(folder, name), startMs);
     const busyCores = measureMachine();
-    const services = await observe(scene.pods, {
-      connection,
-      namespaces: [namespace.name],
-      cores: scene.cores,
-      seconds: 60 * scene.minutes,
-      startMs,
-      onProgress,
-    });
+    const services = await observe(
+      scene.pods.map(({ name, originalLimit }) => ({ name, ownLimit: originalLimit })),
+      {
+        connection,
+        namespaces: [namespace.name],
+        cores: scene.cores,
+        seconds: 60 * scene.minutes,
+        startMs,
+        onProgress,
+      },
+    );
     const busy = busyCores();
     const served = await Promise.all(
       scene.pods.map(async ({ name }) => decodeRequests(await Deno.readFile(fileOf(folder, name)))),

@@ -1,5 +1,6 @@
 /**
- * Results of laws, each in a file of its own as soon as it is there: so that one can be played again.
+ * Results of algorithms, each in a file of its own as soon as it is there: so that one can be played
+ * again.
  *
  * @module
  */
@@ -60,7 +61,7 @@ const schema = z.strictObject({
   ),
 });
 
-/** One law on the real node. CPU in millicores where nothing else is said. */
+/** One algorithm on the real node. CPU in millicores where nothing else is said. */
 export type AlgorithmResult = z.infer<typeof schema>;
 
 /** One service of it. */

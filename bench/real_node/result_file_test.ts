@@ -26,7 +26,7 @@ const RESULT: AlgorithmResult = {
   changes: [{ atS: 1, pod: "a", from: 100, to: 200 }],
 };
 
-Deno.test("readResult() finds the result of a law, a seed, a length and a load, and no other", async () => {
+Deno.test("readResult() finds the result of an algorithm, a seed, a length and a load, and no other", async () => {
   const folder = await Deno.makeTempDir();
   try {
     await writeResult(folder, RESULT);

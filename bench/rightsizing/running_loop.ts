@@ -35,7 +35,7 @@ export interface RunningLoop extends AsyncDisposable {
   readonly synced: Promise<unknown>;
   /** Adds the policy, and resolves when its first cycle has ended. */
   pass(spec: PolicySpec): Promise<EndedPass>;
-  /** What is told of the namespaces' workloads. */
+  /** The usage of the namespaces' workloads. */
   records(): readonly WorkloadRecord[];
 }
 

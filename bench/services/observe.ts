@@ -16,7 +16,7 @@ import { createServicePods, type Growth, type ServicePods } from "./service_pods
 export interface ObservedService {
   /** Millicores in force at the end of the step, over all replicas. */
   readonly limit: Float32Array;
-  /** Means over the step: millicores used, ms held back per s. */
+  /** Means over the step: millicores used, ms throttled per s. */
   readonly usage: Float32Array;
   readonly throttled: Float32Array;
   /** Totals, ms. */

@@ -33,7 +33,7 @@ export function encodeRequests({ atMs, costMs }: RequestLog): Uint8Array<ArrayBu
   return new Uint8Array(words.buffer);
 }
 
-/** Tells all replicas when the requests begin to come: ms of the wall clock. */
+/** Reports all replicas when the requests begin to come: ms of the wall clock. */
 export async function writeStart(file: string, atMs: number): Promise<void> {
   using open = await Deno.open(file, { write: true });
   await open.write(new Uint8Array(BigUint64Array.of(nanoseconds(atMs)).buffer));

@@ -55,7 +55,7 @@ export function coresChart(run: RunRecord, look: TerminalLook = {}): string {
     `${paint(CAPACITY, "yellow", look)} capacity, ${formatCores(run.capacity)} cores`,
   ].join("   ");
   return chartText([
-    paint(`Cores under ${run.law}`, "bold", look),
+    paint(`Cores under ${run.algorithm}`, "bold", look),
     legend,
     ...lines,
     ...axis(run, width),
@@ -71,7 +71,9 @@ export function throttlingChart(runs: readonly RunRecord[], look: TerminalLook =
   if (first === undefined || top === 0) return "No pod was throttled under any algorithm.\n";
   const panels = runs.flatMap((run, index) => {
     const lines = blockLines(series[index] ?? [], { rows: THROTTLE_ROWS, top });
-    const mean = `${shorten(run.law, 40)}, mean ${formatFigure(run.scores.throttledMsPerS)} ms/s`;
+    const mean = `${shorten(run.algorithm, 40)}, mean ${
+      formatFigure(run.scores.throttledMsPerS)
+    } ms/s`;
     return [
       `${scaleLabel("")}${mean}`,
       ...lines.map((line, row) =>

@@ -9,7 +9,7 @@ import { shorten } from "../../simulation/report/html.ts";
 
 /** How far one run is. */
 export interface RunProgress {
-  readonly law: string;
+  readonly algorithm: string;
   /** Virtual seconds done. */
   readonly doneS: number;
   /** Virtual seconds in all, above 0. */
@@ -42,10 +42,10 @@ const BETWEEN = "  |  ";
 
 /** One run as text: `ours 42 % · 12 m of 30 m · 3.1 s`. */
 export function progressLine(run: RunProgress): string {
-  const { law, doneS, totalS, elapsedS } = run;
+  const { algorithm, doneS, totalS, elapsedS } = run;
   const done = Math.floor(doneS / 60);
   const total = formatFigure(totalS / 60).replace(/\.0+$/, "");
-  return `${law} ${percent(run)} % · ${done} m of ${total} m · ${elapsedS.toFixed(1)} s`;
+  return `${algorithm} ${percent(run)} % · ${done} m of ${total} m · ${elapsedS.toFixed(1)} s`;
 }
 
 /**
@@ -69,7 +69,7 @@ function rewritten(
   { runs, columns = 80 }: ProgressUpdate,
 ): { text: string; memory: ProgressMemory } {
   const full = runs.map(progressLine).join(BETWEEN);
-  const short = runs.map((run) => `${run.law} ${percent(run)} %`).join(BETWEEN);
+  const short = runs.map((run) => `${run.algorithm} ${percent(run)} %`).join(BETWEEN);
   // A full line would wrap on some terminals, and a wrapped line can't be taken back.
   const line = shorten(full.length < columns ? full : short, columns - 1);
   return line === memory.line
@@ -81,9 +81,9 @@ function appended(
   memory: ProgressMemory,
   runs: readonly RunProgress[],
 ): { text: string; memory: ProgressMemory } {
-  const due = runs.filter((run) => tenth(run) > (memory.tenths.get(run.law) ?? 0));
+  const due = runs.filter((run) => tenth(run) > (memory.tenths.get(run.algorithm) ?? 0));
   const tenths = new Map(memory.tenths);
-  for (const run of due) tenths.set(run.law, tenth(run));
+  for (const run of due) tenths.set(run.algorithm, tenth(run));
   return {
     text: due.map((run) => `${progressLine(run)}\n`).join(""),
     memory: { ...memory, tenths },

@@ -41,8 +41,8 @@ function algorithmPerLine(
   const cells = cellsOf(runs).map((column) =>
     column.map(({ text, best }) => ({ text: text.replace(/ (?:\/|of) /, "/"), best }))
   );
-  const laws = ["law", "", ...runs.map((run) => shorten(run.law, ALGORITHM_WIDTH))];
-  const algorithmWidth = Math.max(...laws.map((law) => law.length));
+  const algorithms = ["law", "", ...runs.map((run) => shorten(run.algorithm, ALGORITHM_WIDTH))];
+  const algorithmWidth = Math.max(...algorithms.map((algorithm) => algorithm.length));
   const widths = SCORE_MEASURES.map(({ head }, column) =>
     Math.max(...head.map((label) => label.length), ...(cells[column] ?? []).map(widthOf))
   );
@@ -52,7 +52,7 @@ function algorithmPerLine(
       (head[line] ?? "").padStart(widths[column] ?? 0)
     );
     return paint(
-      [(laws[line] ?? "").padEnd(algorithmWidth), ...cellTexts].join(space),
+      [(algorithms[line] ?? "").padEnd(algorithmWidth), ...cellTexts].join(space),
       "dim",
       look,
     );
@@ -61,7 +61,7 @@ function algorithmPerLine(
     const cellTexts = cells.map((column, index) =>
       aligned(column[row], { width: widths[index] ?? 0, look })
     );
-    return [(laws[row + 2] ?? "").padEnd(algorithmWidth), ...cellTexts].join(space);
+    return [(algorithms[row + 2] ?? "").padEnd(algorithmWidth), ...cellTexts].join(space);
   });
   const width = algorithmWidth + widths.reduce((sum, one) => sum + one + gap, 0);
   return { text: [...heads, ...body].map(lineOf).join(""), width };
@@ -72,9 +72,9 @@ function measurePerLine(runs: readonly RunRecord[], look: TerminalLook): string 
   const cells = cellsOf(runs);
   const names = SCORE_MEASURES.map(({ head }) => head.join(" "));
   const nameWidth = Math.max(...names.map((name) => name.length));
-  const laws = runs.map((run) => shorten(run.law, ALGORITHM_WIDTH));
-  const widths = laws.map((law, index) =>
-    Math.max(law.length, ...cells.map((row) => widthOf(row[index])))
+  const algorithms = runs.map((run) => shorten(run.algorithm, ALGORITHM_WIDTH));
+  const widths = algorithms.map((algorithm, index) =>
+    Math.max(algorithm.length, ...cells.map((row) => widthOf(row[index])))
   );
   const full = nameWidth + widths.reduce((sum, width) => sum + width + 2, 0);
   if (full > columns && runs.length > 1) {
@@ -86,7 +86,7 @@ function measurePerLine(runs: readonly RunRecord[], look: TerminalLook): string 
   }
   const head = [
     "".padEnd(nameWidth),
-    ...laws.map((law, index) => law.padStart(widths[index] ?? 0)),
+    ...algorithms.map((algorithm, index) => algorithm.padStart(widths[index] ?? 0)),
   ];
   const body = cells.map((row, measure) => {
     const cellTexts = row.map((cell, index) => aligned(cell, { width: widths[index] ?? 0, look }));

@@ -36,10 +36,10 @@ const STATIC: RunScores = {
   overCapacityS: 0,
 };
 
-function run(law: string, scores: RunScores): RunRecord {
+function run(algorithm: string, scores: RunScores): RunRecord {
   const [made] = syntheticRuns({ pods: 1, minutes: 1 });
   assert(made !== undefined);
-  return { ...made, law, scores };
+  return { ...made, algorithm, scores };
 }
 
 const RUNS = [run("ours", OURS), run("static", STATIC)];
@@ -108,7 +108,7 @@ Deno.test({
       const runs = syntheticRuns({ pods: 200, minutes: 3 });
       const table = scoreTable(runs, { columns });
       for (const line of table.split("\n")) assert(line.length <= columns, `${columns}: ${line}`);
-      for (const { law } of runs) assert(table.includes(law), law);
+      for (const { algorithm } of runs) assert(table.includes(algorithm), algorithm);
       for (const { head } of SCORE_MEASURES) assert(table.includes(head[0]), head[0]);
     }
     assert.equal(scoreTable([]), "");

@@ -1,5 +1,5 @@
 /**
- * What a law with a setting reached over all seeds.
+ * What an algorithm with a setting reached over all seeds.
  *
  * @module
  */
@@ -27,12 +27,12 @@ export interface AlgorithmOutcome extends Entry, Spread {
 
 /** Sums up the scores of an entry, one per seed. */
 export function algorithmOutcome(
-  { law, setting }: Entry,
+  { algorithm, setting }: Entry,
   { runs, sloMs }: { readonly runs: readonly ArenaScores[]; readonly sloMs: number },
 ): AlgorithmOutcome {
   const held = runs.filter(({ p99Ms }) => p99Ms <= sloMs).length;
   return {
-    law,
+    algorithm,
     setting,
     sloHeld: 2 * held > runs.length,
     sloHeldShare: runs.length === 0 ? 0 : held / runs.length,
@@ -80,8 +80,10 @@ export function bestSetting(outcomes: readonly AlgorithmOutcome[]): AlgorithmOut
   return holding.length > 0 ? least(holding, "coresAllocated") : least(outcomes, "p99Ms");
 }
 
-/** The best setting of each law, in the order of the laws' first appearance. */
+/** The best setting of each algorithm, in the order of the algorithms' first appearance. */
 export function bestPerAlgorithm(outcomes: readonly AlgorithmOutcome[]): AlgorithmOutcome[] {
-  const laws = [...new Set(outcomes.map(({ law }) => law))];
-  return laws.flatMap((law) => bestSetting(outcomes.filter((one) => one.law === law)) ?? []);
+  const algorithms = [...new Set(outcomes.map(({ algorithm }) => algorithm))];
+  return algorithms.flatMap((algorithm) =>
+    bestSetting(outcomes.filter((one) => one.algorithm === algorithm)) ?? []
+  );
 }

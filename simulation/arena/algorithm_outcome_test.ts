@@ -11,7 +11,7 @@ Deno.test({
       scores({ p99Ms: 120, coresAllocated: 1, reactionMsMedian: 500 }),
       scores({ p99Ms: 100, coresAllocated: 2, reactionMsMedian: 700 }),
     ];
-    const made = algorithmOutcome({ law: "a", setting: "x" }, { runs, sloMs: 100 });
+    const made = algorithmOutcome({ algorithm: "a", setting: "x" }, { runs, sloMs: 100 });
     assert.equal(made.median.coresAllocated, 2);
     assert.equal(made.least.coresAllocated, 1);
     assert.equal(made.most.coresAllocated, 3);
@@ -28,7 +28,7 @@ Deno.test({
   permissions: "none",
   fn() {
     const held = (...p99s: number[]) =>
-      algorithmOutcome({ law: "a", setting: "x" }, {
+      algorithmOutcome({ algorithm: "a", setting: "x" }, {
         runs: p99s.map((p99Ms) => scores({ p99Ms })),
         sloMs: 100,
       }).sloHeld;
@@ -53,14 +53,14 @@ Deno.test({
 });
 
 Deno.test({
-  name: "bestPerAlgorithm() keeps the order of the laws",
+  name: "bestPerAlgorithm() keeps the order of the algorithms",
   permissions: "none",
   fn() {
     const best = bestPerAlgorithm([
-      outcome({ law: "b", setting: "1", cores: 2 }),
-      outcome({ law: "a", setting: "1", cores: 1 }),
-      outcome({ law: "b", setting: "2", cores: 1 }),
+      outcome({ algorithm: "b", setting: "1", cores: 2 }),
+      outcome({ algorithm: "a", setting: "1", cores: 1 }),
+      outcome({ algorithm: "b", setting: "2", cores: 1 }),
     ]);
-    assert.deepEqual(best.map(({ law, setting }) => law + setting), ["b2", "a1"]);
+    assert.deepEqual(best.map(({ algorithm, setting }) => algorithm + setting), ["b2", "a1"]);
   },
 });

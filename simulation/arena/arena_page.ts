@@ -16,10 +16,10 @@ import type { StageResult } from "./stage_result.ts";
 export function arenaPage(results: readonly StageResult[], goals: readonly Goal[]): string {
   const lookOf = algorithmLooks(results);
   return page(
-    "Control laws compared",
+    "Control algorithms compared",
     html`
       <header>
-        <p class="scale">CoAllocator · control laws compared in the arena</p>
+        <p class="scale">CoAllocator · control algorithms compared in the arena</p>
         <h1>${goalSentence(goals)}</h1>
         ${links(results)}
       </header>

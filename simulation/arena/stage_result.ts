@@ -21,11 +21,11 @@ export interface StageResult {
   readonly seeds: number;
   /** P99 latency that is to be held, ms. */
   readonly sloMs: number;
-  /** Entry by entry, in the order in which laws were asked for. */
+  /** Entry by entry, in the order in which algorithms were asked for. */
   readonly outcomes: readonly AlgorithmOutcome[];
   /**
-   * Series of the first seed, as means of 1 s: of the best setting of each law. `law` and
-   * `description` are law and setting. Empty when series were not kept.
+   * Series of the first seed, as means of 1 s: of the best setting of each algorithm. `algorithm` and
+   * `description` are algorithm and setting. Empty when series were not kept.
    */
   readonly records: readonly RunRecord[];
 }

@@ -9,7 +9,7 @@ import type { CgroupTree } from "../../shared/cgroup/tree.ts";
 import type { GroupReading } from "./group_reading.ts";
 import type { SimulatedNode } from "./simulated_node.ts";
 
-/** Controllers as the root of a v2 hierarchy lists them; its presence tells v2 from v1. */
+/** Controllers as the root of a v2 hierarchy lists them; its presence distinguishes v2 from v1. */
 const CONTROLLERS = "cpuset cpu io memory hugetlb pids rdma misc\n";
 const PERIOD_US = 100_000;
 

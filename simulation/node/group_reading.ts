@@ -24,7 +24,7 @@ export interface GroupReading {
 export interface PodReading extends GroupReading {
   /** CPU time of all requests that came, µs. */
   readonly offeredUs: number;
-  /** Throttled time of both levels, µs: what was truly held back. */
+  /** Throttled time of both levels, µs: what was truly throttled. */
   readonly totalThrottledUs: number;
   /** Periods in which either level held threads back. */
   readonly heldPeriods: number;

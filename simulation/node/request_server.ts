@@ -23,14 +23,14 @@ export interface ArrivalProcess {
  */
 export type Completion = (request: number, atMs: number) => void;
 
-/** What a server works on, and who hears of it. */
+/** What a server works on, and who receives it. */
 export interface RequestServerOptions {
   readonly arrivals: ArrivalProcess;
   readonly latency: LatencyHistogram;
   readonly onDone?: Completion;
 }
 
-/** Who wants to hear of each completion, and what that takes. */
+/** Who wants to receive each completion, and what that takes. */
 export interface WatchedRequests {
   readonly onDone: Completion;
   /** Number of the request that thread k works on. */

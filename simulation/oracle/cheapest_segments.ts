@@ -99,7 +99,7 @@ function bracket(
     let price = guess;
     let path = shortestPath(search, price);
     if (fits(path)) {
-      // Too cheap a price to be told from none needs the start from nothing.
+      // Too cheap a price to be distinguished from none needs the start from nothing.
       for (; price > guess / MOST_DRIFT; price /= PRICE_STEP) {
         const next = shortestPath(search, price / PRICE_STEP);
         if (!fits(next)) return { few: path, many: next };

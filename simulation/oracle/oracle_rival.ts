@@ -1,8 +1,8 @@
 /**
  * The oracle: limits for all pods of a node by someone who knows every request beforehand.
  *
- * It is no law of the port in `rivals/rival.ts`, which looks at counters and wishes. Its limits are
- * ready before the run; whoever plays it puts each into force at its moment, without a delay, since
+ * It is no algorithm of the port in `rivals/rival.ts`, which looks at counters and wishes. Its limits
+ * are ready before the run; whoever plays it puts each into force at its moment, without a delay, since
  * who knows the future asks early.
  *
  * @module

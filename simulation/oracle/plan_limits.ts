@@ -2,7 +2,7 @@
  * The plan of one pod by someone who knows the future: limits that change seldom, the least sum over
  * time at which no request waits longer than it may beyond its own work.
  *
- * A request waits while it stands in the queue, and while its container is held back: what a quota
+ * A request waits while it stands in the queue, and while its container is throttled: what a quota
  * stretches counts as waiting. The plan is what the arithmetic of quotas demands (`level_table.ts`)
  * cut into the cheapest segments (`cheapest_segments.ts`). Replayed request by request under ideal
  * bandwidth control (`serve_log.ts`), it shows what every plan needs (`find_cuts.ts`): that is the

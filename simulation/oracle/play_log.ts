@@ -28,7 +28,7 @@ const CONTAINER = "container";
 
 /**
  * As `serveLog()`, on the node: a quota is in force from the beginning of its period's step, and
- * `heldBack` tells in which periods somebody waited for CPU.
+ * `heldBack` reports in which periods somebody waited for CPU.
  */
 export function playLog(
   log: RequestLog,

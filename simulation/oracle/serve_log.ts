@@ -1,7 +1,7 @@
 /**
  * Serves a log of requests under ideal CFS bandwidth control: FIFO queue, threads that run equally
  * fast, a quota per period that is taken continuously and holds all threads at once when it is used
- * up; a new quota counts from the next refill. It tells of each request when it was done.
+ * up; a new quota counts from the next refill. It reports each request when it was done.
  *
  * It is for proofs. What a plan is worth is found on the node model (`play_log.ts`), where CPUs take
  * quota in slices of 5 ms and are held one by one at their ticks.

@@ -45,7 +45,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "serveLog() says whether all was done in time, and what was used and held back",
+  name: "serveLog() says whether all was done in time, and what was used and throttled",
   permissions: "none",
   fn() {
     const log = logOf([[0, 50], [250, 10]], 400);

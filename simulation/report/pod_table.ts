@@ -10,8 +10,8 @@ import { type PodRow, podRows } from "./pod_rows.ts";
 
 /** The table of all pods. */
 export function podTable(runs: readonly RunRecord[]): Html {
-  const ours = runs[0]?.law ?? "";
-  const theirs = runs[1]?.law ?? "static";
+  const ours = runs[0]?.algorithm ?? "";
+  const theirs = runs[1]?.algorithm ?? "static";
   const head = html`
     <thead>
       <tr>
@@ -44,7 +44,7 @@ export function podTable(runs: readonly RunRecord[]): Html {
         <table class="pods">${head}<tbody>${podRows(runs).map(rowOf)}</tbody></table>
       </div>
       <p
-        class="caption">Mean limit and usage under ${ours}. “${theirs}” is the static law whose mean Σ of limits is nearest to ours.</p>
+        class="caption">Mean limit and usage under ${ours}. “${theirs}” is the static algorithm whose mean Σ of limits is nearest to ours.</p>
     </section>
   `;
 }

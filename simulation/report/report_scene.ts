@@ -1,5 +1,5 @@
 /**
- * What the report tells about the scene beyond the records.
+ * What the report says about the scene beyond the records.
  *
  * @module
  */

@@ -88,7 +88,7 @@ export const SCORE_MEASURES: readonly ScoreMeasure[] = [
     unit: "ms",
     meaning:
       "from the start of a burst until the limit is at least the demand; a burst counts for a " +
-      "law only if its demand exceeds that law's limit, and a missed one enters median and P95 " +
+      "algorithm only if its demand exceeds that algorithm's limit, and a missed one enters median and P95 " +
       "with its own length",
     text: reaction,
     cost: (run) => run.scores.reactionMsMedian ?? Infinity,

@@ -25,7 +25,7 @@ export interface PercentileOptions {
   readonly minSamples?: number;
   /** Default: none. */
   readonly bounds?: ResourceBounds;
-  /** CPU is raised by what limits have held back, as far as that is known without the market. */
+  /** CPU is raised by what limits have cut off, as far as that is known without the market. */
   readonly correctsThrottling?: true;
 }
 
@@ -33,7 +33,7 @@ const HOUR_MS = 3_600_000;
 
 /**
  * The percentile of all samples in (now − window, now] by the estimators of the recommendation. Kills
- * inside the window raise memory; the share of samples that a limit held back can raise CPU.
+ * inside the window raise memory; the share of throttled samples can raise CPU.
  */
 export function percentileRule(name: string, options: PercentileOptions): RightsizingRule {
   const { percentile, safetyFactor, windowMs, correctsThrottling } = options;

@@ -23,7 +23,7 @@ function history(
   };
 }
 
-/** Recommends what it is told, hour by hour, and notes what it sees. */
+/** Recommends what it is given, hour by hour, and notes what it sees. */
 function scripted(values: readonly (number | undefined)[]): {
   readonly rule: RightsizingRule;
   readonly seen: UsageSample[];

@@ -1,5 +1,5 @@
 /**
- * A rule of rightsizing as the back-test plays it: it is told what was used, and asked what to
+ * A rule of rightsizing as the back-test plays it: it is given what was used, and asked what to
  * request. It is never handed the history, so it can't look ahead.
  *
  * @module

@@ -9,9 +9,9 @@ function pure(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-pure("allRivals() has every setting of every law, each under a name of its own", () => {
+pure("allRivals() has every setting of every algorithm, each under a name of its own", () => {
   const counts = new Map<string, number>();
-  for (const { law } of allRivals()) counts.set(law, (counts.get(law) ?? 0) + 1);
+  for (const { algorithm } of allRivals()) counts.set(algorithm, (counts.get(algorithm) ?? 0) + 1);
   assert.deepEqual([...counts], [
     ["static", 5],
     ["hpa", 4],
@@ -22,7 +22,7 @@ pure("allRivals() has every setting of every law, each under a name of its own",
     ["vpa", 4],
     ["mbcas", 1],
   ]);
-  const names = allRivals().map(({ law, setting }) => `${law} ${setting}`);
+  const names = allRivals().map(({ algorithm, setting }) => `${algorithm} ${setting}`);
   assert.equal(new Set(names).size, names.length);
   assert.ok(allRivals().every(({ setting }) => setting !== ""));
 });
@@ -31,9 +31,11 @@ pure("allRivals() looks at multiples of 100 ms", () => {
   for (const { lookMs } of allRivals()) assert.ok(lookMs > 0 && lookMs % 100 === 0);
 });
 
-pure("rivalsNamed() has all settings of the laws, in the order of the sweep", () => {
-  const laws = rivalsNamed(["mbcas", "koordinator", "mbcas"]).map(({ law }) => law);
-  assert.deepEqual(laws, ["koordinator", "koordinator", "mbcas"]);
+pure("rivalsNamed() has all settings of the algorithms, in the order of the sweep", () => {
+  const algorithms = rivalsNamed(["mbcas", "koordinator", "mbcas"]).map(({ algorithm }) =>
+    algorithm
+  );
+  assert.deepEqual(algorithms, ["koordinator", "koordinator", "mbcas"]);
   assert.deepEqual(rivalsNamed([]), []);
   assert.equal(rivalsNamed(rivalAlgorithms()).length, allRivals().length);
 });
@@ -56,7 +58,7 @@ const anyPod: fc.Arbitrary<RivalPod> = fc
   })
   .map(({ request, more, weight, p90Demand }) => ({
     request,
-    ownLimit: request + more,
+    originalLimit: request + more,
     floor: Math.max(10, request),
     ceiling: 4 * (request + more),
     weight,
@@ -119,7 +121,7 @@ const scenes = fc.record({
 });
 
 for (const rival of allRivals()) {
-  const name = `${rival.law} ${rival.setting}`;
+  const name = `${rival.algorithm} ${rival.setting}`;
 
   pure(`allRivals() wishes for finite limits of at least 0, or for none: ${name}`, () => {
     fc.assert(

@@ -77,7 +77,7 @@ export function captain(target: number, options: CaptainOptions = {}): Rival {
     throw new RangeError(`Cannot run captain: target ${target} is not at least 0 and below 1`);
   }
   return perPod({
-    law: "captain",
+    algorithm: "captain",
     setting: `target ${target}`,
     lookMs: LOOK_MS,
     createRule: (pod) => captainRule(pod, { target, margin }),
@@ -92,7 +92,7 @@ function captainRule(
   const usages: number[] = [];
   const tolerated = TOLERANCE * target;
   let margin = firstMargin;
-  let limit = pod.ownLimit;
+  let limit = pod.originalLimit;
   let beforeCut: number | undefined;
   let throttled = 0;
 

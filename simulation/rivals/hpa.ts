@@ -61,7 +61,7 @@ export function hpa(target: number, options: HpaOptions = {}): Rival {
     );
   }
   return perPod({
-    law: "hpa",
+    algorithm: "hpa",
     setting: `target ${target}`,
     // Often enough to see both the decisions and the moments when replicas are ready.
     lookMs: greatestDivisor(SYNC_MS, readyAfterMs),
@@ -78,7 +78,7 @@ function hpaRule(
   const most = Math.max(least, Math.floor(pod.ceiling / replica + SLACK));
   const cut = (replicas: number) => Math.max(least, Math.min(replicas, most));
 
-  let replicas = cut(Math.round(pod.ownLimit / replica));
+  let replicas = cut(Math.round(pod.originalLimit / replica));
   let ready = replicas;
   const starting: { readonly dueMs: number; readonly replicas: number }[] = [];
   const desiredThen: { readonly atMs: number; readonly replicas: number }[] = [

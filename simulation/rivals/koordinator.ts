@@ -56,7 +56,7 @@ export function koordinator(options: KoordinatorOptions = {}): Rival {
     throw new RangeError(`Cannot run koordinator: ${busyShare} is no share of a node`);
   }
   return perPod({
-    law: "koordinator",
+    algorithm: "koordinator",
     setting: budgetS === Infinity ? "no budget" : `budget ${budgetS} s`,
     lookMs: LOOK_MS,
     createRule: (pod, node) => koordinatorRule(pod, { node, budgetS, busyShare }),
@@ -67,7 +67,7 @@ function koordinatorRule(
   pod: RivalPod,
   { node, budgetS, busyShare }: Required<KoordinatorOptions> & { readonly node: RivalNode },
 ): PodRule {
-  const base = pod.ownLimit;
+  const base = pod.originalLimit;
   const most = Math.max(base, Math.min(MOST * base, pod.ceiling));
   const mayBurst = budgetS === Infinity ? () => true : createBudget((MOST - 1) * budgetS);
   const nodeUsages: number[] = [];

@@ -6,7 +6,7 @@ function pure(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-const POD = { ownLimit: 400 };
+const POD = { originalLimit: 400 };
 const THROTTLED = { usage: 400, throttledPeriods: 1 };
 
 function near(actual: number | undefined, expected: number): void {

@@ -20,7 +20,7 @@ export function requestTimes(factor: number): Rival {
   return staticLimit(`request x ${factor}`, ({ request }) => request * factor);
 }
 
-/** As much as can be had: the whole node, cut at the ceiling that every law runs under. */
+/** As much as can be had: the whole node, cut at the ceiling that every algorithm runs under. */
 export function ceilingLimit(): Rival {
   return staticLimit("ceiling", (_, { cpu }) => cpu);
 }
@@ -35,7 +35,7 @@ export function limitOfP90(): Rival {
 
 function staticLimit(setting: string, limitOf: (pod: RivalPod, node: RivalNode) => number): Rival {
   return {
-    law: "static",
+    algorithm: "static",
     setting,
     lookMs: LOOK_MS,
     start(pods, node) {

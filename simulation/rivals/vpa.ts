@@ -66,7 +66,7 @@ export function vpa(options: VpaOptions = {}): Rival {
   const { limit = "ratio", act = "difference" } = options;
   const by = limit === "ratio" ? "limit by ratio" : "limit = target";
   return perPod({
-    law: "vpa",
+    algorithm: "vpa",
     setting: `${by}, ${act === "difference" ? "at 10 %" : "outside bounds"}`,
     lookMs: LOOK_MS,
     createRule: (pod) => vpaRule(pod, { limit, act }),
@@ -74,8 +74,8 @@ export function vpa(options: VpaOptions = {}): Rival {
 }
 
 function vpaRule(pod: RivalPod, { limit, act }: Required<VpaOptions>): PodRule {
-  let request = Math.max(1, limit === "ratio" ? pod.request : pod.ownLimit);
-  const ratio = pod.ownLimit / request;
+  let request = Math.max(1, limit === "ratio" ? pod.request : pod.originalLimit);
+  const ratio = pod.originalLimit / request;
   const histogram = createDecayingHistogram();
   let firstMs: number | undefined;
   let samples = 0;

@@ -1,6 +1,6 @@
 /**
  * Odd words on pods and namespaces, and odd allocations, on a real server: nothing breaks, limits stay
- * where they belong, and people hear of it. `FUZZ_SEED` repeats a run.
+ * where they belong, and users see it. `FUZZ_SEED` repeats a run.
  *
  * @module
  */
@@ -121,7 +121,7 @@ async function assertServed(node: RealNode, namespace: ScratchNamespace): Promis
   );
 }
 
-Deno.test("odd words on pods and namespaces change no limit, and each is told once", async () => {
+Deno.test("odd words on pods and namespaces change no limit, and each is reported once", async () => {
   const seed = seedOf();
   using node = await openRealNode();
   const assertAlive = await watchPrograms(node);
@@ -155,7 +155,7 @@ Deno.test("odd words on pods and namespaces change no limit, and each is told on
   }
   assert.deepEqual(await warningsOf(node, plain), []);
 
-  // The same on namespaces, where a plain one tells what the bounds are.
+  // The same on namespaces, where a plain one reports what the bounds are.
   await using other = await scratchNamespace(node.connection);
   const free = await run("free", other);
   await appliedAllocation(node, free);
@@ -321,7 +321,7 @@ Deno.test("allocations that somebody writes over leave limits within bounds", as
       }
       for (const [index, pod] of pods.entries()) {
         await untilBounded(pod);
-        // The record stays as the hand has left it, or tells the pod's original limits again.
+        // The record stays as the hand has left it, or reports the pod's original limits again.
         for (const entry of (await statusOf(pod))?.originalLimits ?? []) {
           const said = [...records[index]?.originalLimits ?? [], ...own]
             .filter(({ name }) => name === entry.name);

@@ -98,7 +98,9 @@ function pod(name: string): PodName {
   return shared.pod(name);
 }
 
-/** Fails unless the pod keeps its original limit, is held from below for this reason, and tells so. */
+/**
+ * Fails unless the pod keeps its original limit, is held from below for this reason, and reports so.
+ */
 async function assertHeld(
   node: RealNode,
   name: PodName,
@@ -154,7 +156,7 @@ testsAtOnce({
   },
   "a pod in CrashLoopBackOff is not lowered": async () => {
     using node = await openRealNode();
-    // Such a pod has always restarted of late, which was told before; and it is not Ready.
+    // Such a pod has always restarted of late, which was reported before; and it is not Ready.
     await assertHeld(node, pod("crashing"), { bound: "CrashLoopBackOff", event: false });
   },
   "a pod of a system-critical class is not lowered": async () => {

@@ -29,7 +29,7 @@ const RESERVE = 0.1;
 
 /** An agent looks at its node every 15 s; the rest is for its next round, and for a busy machine. */
 const SEEN_MS = 30_000;
-/** How often a kubelet looks whether its conditions are still as it has told. */
+/** How often a kubelet looks whether its conditions are still as it has reported. */
 const KUBELET_MS = 10_000;
 
 /** Waits until the market's part of the node, before unmanaged CPU is taken off, is this share. */
@@ -63,7 +63,7 @@ Deno.test({
 });
 
 /**
- * Fails unless the pod is held on both sides for this reason, tells so, and its original limit stays.
+ * Fails unless the pod is held on both sides for this reason, reports so, and its original limit stays.
  */
 async function assertHeld(node: RealNode, web: PodName, bound: BoundReason): Promise<void> {
   assert.equal((await boundBy(node, web, bound)).held, "both");

@@ -1,5 +1,5 @@
 /**
- * Policy engines that deny resizes in one namespace: the engine's words are told, attempts become
+ * Policy engines that deny resizes in one namespace: the engine's message are reported, attempts become
  * rare, pods elsewhere are served as ever, and what is allowed again is done.
  *
  * @module

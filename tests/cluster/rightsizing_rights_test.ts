@@ -1,6 +1,6 @@
 /**
- * Numbered properties of who may write what: accounts with random rights, and the mode that writes to no
- * spec, on a real API server.
+ * Numbered properties of who may write what: accounts with random rights, and the mode that writes to
+ * no spec, on a real API server.
  *
  * @module
  */
@@ -46,7 +46,7 @@ const MINUTE_MS = 60_000;
 
 Deno.test.beforeAll(() => applyDefinitions(createKubectl()));
 
-/** A right as it is told: `patch pods/resize` or `get deployments.apps`. */
+/** A right as instructed: `patch pods/resize` or `get deployments.apps`. */
 type Right = string;
 
 const RESIZE: Right = "patch pods/resize";
@@ -67,7 +67,9 @@ function neededFor(method: "InPlace" | "Recreate", kind: WorkloadKind): readonly
   return method === "InPlace" ? [RESIZE] : [rightTo("get", kind), rightTo("patch", kind)];
 }
 
-/** Accounts of the namespace with rights of some kinds and not others, once the server knows of them. */
+/**
+ * Accounts of the namespace with rights of some kinds and not others, once the server knows of them.
+ */
 async function openAccounts({ connection, namespace }: ContractWorld): Promise<Account[]> {
   const connect = await tokenConnector(createKubectl());
   const rbac = `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}`;
@@ -109,7 +111,7 @@ async function openAccounts({ connection, namespace }: ContractWorld): Promise<A
   return accounts;
 }
 
-/** The same, which tells of each request. */
+/** The same, which reports each request. */
 function watched(connection: KubeConnection, tell: (method: string) => void): KubeConnection {
   return {
     request(request) {
@@ -222,7 +224,7 @@ property(
         assert.deepEqual(record.recommendations.map(({ container }) => container), own);
         assert.deepEqual((await world.read(facts)).stored, before);
 
-        // What is told beside the workload, and on it, leaves it as it is but for our annotations.
+        // What is reported beside the workload, and on it, leaves it as it is but for our annotations.
         const [part] = reportParts([record]);
         await store.apply({ namespace, name: `told-${name}`, workloads: part?.workloads ?? [] });
         const path = resourcePath({ ...REPORTS, namespace, name: `told-${name}` });

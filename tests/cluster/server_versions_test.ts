@@ -146,7 +146,7 @@ function decisionOn(pod: Pod): Decision {
   return decide(MARKET_CHAIN, enforcementInput({ pod, allocation, intents }));
 }
 
-/** The reason word of a refusal that concerns this pod alone. */
+/** The reason of a refusal that concerns this pod alone. */
 async function answerTo(action: () => Promise<unknown>): Promise<Answer> {
   try {
     await action();

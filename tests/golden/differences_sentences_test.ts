@@ -42,7 +42,7 @@ test("differencesOf() matches rows by their input, whatever is added or removed 
   ]);
 });
 
-test("differencesOf() tells rows of the same input apart by their order", () => {
+test("differencesOf() distinguishes rows of the same input by their order", () => {
   const row = (result: number): string => `${JSON.stringify({ in: "a", result })}\n`;
   const [count] = differencesOf(row(1) + row(2) + row(3), row(1) + row(20) + row(3));
   assert.equal(count, "1 of 3 rows differs; the first is row 2");

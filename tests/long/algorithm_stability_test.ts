@@ -51,7 +51,7 @@ const LATE_STEP: [[Bounds, number][], Settings] = [
   },
 ];
 
-test("the law converges under constant demand to limits that suffice, and they stay", () => {
+test("the algorithm converges under constant demand to limits that suffice, and they stay", () => {
   fc.assert(
     fc.property(constant, drawnSettings, (drawn, settings) => {
       const containers = drawn.map(([bounds, wants]) => drawnContainer(bounds, wants, () => wants));
@@ -75,7 +75,7 @@ test("the law converges under constant demand to limits that suffice, and they s
 /** When a demand counts as lasting for the mean: four of its time constants. */
 const LASTING_MS = MINUTE_MS;
 
-test("the law covers a step of demand 20 s after it is read, whatever the delay, and for good", () => {
+test("the algorithm covers a step of demand 20 s after it is read, whatever the delay, and for good", () => {
   fc.assert(
     fc.property(
       constant,
@@ -113,7 +113,7 @@ const levels = fc.array(fc.tuple(millicores, fc.integer({ min: 30, max: 300 })),
   maxLength: 5,
 });
 
-test("the law never lowers a limit below a demand that has lasted, so nothing decays under load", () => {
+test("the algorithm never lowers a limit below a demand that has lasted, so nothing decays under load", () => {
   fc.assert(
     fc.property(drawnBounds, levels, drawnSettings, (bounds, steps, settings) => {
       const most = Math.max(...steps.map(([level]) => level));
@@ -169,7 +169,7 @@ const FEW_READINGS: [Bounds, Wave, number, Settings] = [
   },
 ];
 
-test("the law has no ratchet: after any wave the limit is what the demand needs, within the hysteresis", () => {
+test("the algorithm has no ratchet: after any wave the limit is what the demand needs, within the hysteresis", () => {
   fc.assert(
     fc.property(drawnBounds, wave, millicores, drawnSettings, (bounds, swing, last, settings) => {
       const { middle, share, periodS } = swing;
@@ -206,7 +206,7 @@ function surelyCommitted({ containers }: RoundResult): number {
   return containers.reduce((sum, { limit, floor }) => limit > floor ? sum + limit : sum, 0);
 }
 
-test("the law never commits more than may be granted by a raise, however short the node is", () => {
+test("the algorithm never commits more than may be granted by a raise, however short the node is", () => {
   const capacity = fc.integer({ min: 200, max: 6000 });
   fc.assert(
     fc.property(
@@ -244,7 +244,7 @@ function show(changes: readonly LimitChange[]): string {
   ).join("; ");
 }
 
-test("the law comes to rest at the clearing's shares where all want more than there is", () => {
+test("the algorithm comes to rest at the clearing's shares where all want more than there is", () => {
   const hungry = fc.array(drawnBounds, { minLength: 2, maxLength: 5 });
   const share = fc.double({ min: 0.2, max: 0.9, noNaN: true });
   fc.assert(
@@ -258,7 +258,8 @@ test("the law comes to rest at the clearing's shares where all want more than th
       // Credits move weights for some of their half-lives.
       plant.runUntil(30 * MINUTE_MS);
       const late = plant.runUntil(40 * MINUTE_MS, (round) => last = round);
-      // Rounding may give a step of the grid now to one and now to another, and weights move on a little.
+      // Rounding may give a step of the grid now to one and now to another, and weights move on a
+      // little.
       const moved = late.filter(({ from, to }) =>
         Math.abs(to - from) > Math.max(GRID, 2 * RATIONED * from)
       );
@@ -279,7 +280,7 @@ test("the law comes to rest at the clearing's shares where all want more than th
   );
 });
 
-test("the law leaves everybody what it needs beside one that eats all it gets, and rests", () => {
+test("the algorithm leaves everybody what it needs beside one that eats all it gets, and rests", () => {
   const part = fc.double({ min: 0.1, max: 0.8, noNaN: true });
   const modest = fc.array(fc.tuple(drawnBounds, part), { minLength: 1, maxLength: 4 });
   fc.assert(
@@ -302,10 +303,12 @@ test("the law leaves everybody what it needs beside one that eats all it gets, a
       assert.ok(late.length <= containers.length, show(late));
       const { containers: results = [], freeShare = 0 } = last ?? {};
       results.slice(1).forEach(({ limit }, index) => {
-        // Where others would have to pay, a raise has to be worth it; work that waits adds up until it is.
+        // Where others would have to pay, a raise has to be worth it; work that waits adds up until it
+        // is.
         const worth = DEFAULT_PACE.scarceRaiseHysteresis;
         if (limit >= (demands[index] ?? 0) / (1 + worth)) return;
-        // Who has less can't be helped: others keep what hysteresis leaves them, and too little is free.
+        // Who has less can't be helped: others keep what hysteresis leaves them, and too little is
+        // free.
         const shown = `${limit} for ${demands[index]}`;
         assert.ok(freeShare * capacity < limit * worth + GRID, shown);
         for (const { limit: held, share } of results) {
@@ -317,7 +320,7 @@ test("the law leaves everybody what it needs beside one that eats all it gets, a
   );
 });
 
-test("the law has converged 60 s after a step of any size", () => {
+test("the algorithm has converged 60 s after a step of any size", () => {
   // Who wakes from next to nothing is taken for bursty for some minutes.
   const awake = fc.integer({ min: 20, max: 3000 });
   fc.assert(

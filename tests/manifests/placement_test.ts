@@ -177,7 +177,7 @@ renderTest(`policy ${POLICY} refuses in the parser's words, and in all of them`,
     }
   }
   assert.deepEqual(told.filter((text) => !used.has(text)), []);
-  // The server wants a message where an expression has line breaks, and tells it where ours fails.
+  // The server wants a message where an expression has line breaks, and reports it where ours fails.
   for (const { expression, message } of validations) {
     assert.ok(!expression.includes("\n") && message.includes("spotalis.io/"), message);
   }

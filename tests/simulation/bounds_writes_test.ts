@@ -95,7 +95,8 @@ sceneTest(
     scene.want("web", 300);
     await scene.pass(10_000);
     const before = writes(scene);
-    // An HPA's controller writes its status every 15 s, a Deployment's with each pod that comes and goes.
+    // An HPA's controller writes its status every 15 s, a Deployment's with each pod that comes and
+    // goes.
     for (let round = 0; round < 40; round++) {
       tables.HorizontalPodAutoscaler.modify("shop/web-hpa", (hpa) => ({
         ...hpa,
@@ -178,7 +179,7 @@ sceneTest(
       await scene.pass(1000);
       return looks;
     };
-    // Scaled up and down; then a rollout of which every pod is told.
+    // Scaled up and down; then a rollout with an event for every pod.
     assert.deepEqual([await count(4, 4), await count(3, 3)], [0, 0]);
     assert.ok(await count(0, 4) > 0);
     assert.deepEqual([await count(1, 4), await count(2, 4)], [0, 0]);

@@ -1,4 +1,4 @@
-/** Many pods that are concerned by the same: what is told and written is bounded. */
+/** Many pods that are concerned by the same: what is reported and written is bounded. */
 import assert from "node:assert/strict";
 import { MAX_CPU } from "../../controller/allocation/bounds/overrides.ts";
 import { ALLOW_OVERRIDES } from "../../shared/actuation/scope.ts";
@@ -14,7 +14,7 @@ function writes({ api }: ControllerScene): number {
   return api.requests.get("updateStatus PodAllocation") ?? 0;
 }
 
-/** What was told since, each with its object. */
+/** What was reported since, each with its object. */
 function told({ api }: ControllerScene, sinceMs: number): readonly string[] {
   return api.events.all().filter(({ atMs }) => atMs >= sinceMs).map(({ about, podName, message }) =>
     `${about === undefined ? `Pod ${podName}` : `${about.kind} ${about.name}`}: ${message}`

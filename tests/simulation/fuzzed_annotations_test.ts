@@ -1,6 +1,6 @@
 /**
  * Whatever stands in our annotations and labels: nothing breaks, a bad value or place changes nothing,
- * and people hear of it.
+ * and users see it.
  *
  * @module
  */
@@ -71,7 +71,7 @@ function addPod(scene: ControllerScene, name: string, words: readonly Word[]): v
   scene.want(name, 300);
 }
 
-/** What the agent is told, without what differs from pod to pod. */
+/** The published values for the agent, without what differs from pod to pod. */
 function boundsOf(scene: ControllerScene, name: string): unknown {
   const { reason, rules, containers }: Partial<Bounds> = scene.allocation(name)?.status?.bounds ??
     {};

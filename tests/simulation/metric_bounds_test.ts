@@ -1,4 +1,4 @@
-/** What a metric's word costs and tells: writes of bounds, events, and a change of leaders. */
+/** What a metric's word costs and reports: writes of bounds, events, and a change of leaders. */
 import assert from "node:assert/strict";
 import type { MarketConfig } from "../../controller/config.ts";
 import { DEMAND_QUERY } from "../../controller/metrics_demand/metric_question.ts";

@@ -31,7 +31,7 @@ function scenePod(name: string, { trace, index }: { trace: Trace; index: number 
     uid: `5f2bd5b1-7a52-4a0a-9f5c-1f1d40c2f0a${index}`,
     trace: trace.name,
     request: 100,
-    ownLimit: OWN,
+    originalLimit: OWN,
     priority: 0,
     threads: 4,
     p90Demand: 700,

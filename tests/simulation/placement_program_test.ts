@@ -231,7 +231,7 @@ scene(
 );
 
 scene(
-  "runController() tells what runs, and what is to run on-demand at least",
+  "runController() reports what runs, and what is to run on-demand at least",
   async (cluster) => {
     const { registry } = cluster.start("10.0.0.1", {
       "--disruption-window-schedule": "0 12 * * *",
@@ -267,7 +267,7 @@ scene(
 );
 
 scene(
-  "runController() tells of a floor that runs, though its nodes are drained",
+  "runController() reports a floor that runs, though its nodes are drained",
   async (cluster) => {
     cluster.floor = 3;
     // Whoever drains its node waits for it, which may take hours.
@@ -307,7 +307,7 @@ scene(
 );
 
 scene(
-  "runController() without the webhook moves pods alone, seldom where it is in vain",
+  "runController() without the webhook moves pods alone, seldom where it is without effect",
   async (cluster) => {
     const program = cluster.start("10.0.0.1", { "--webhook": "off" });
     await cluster.pass(BEGIN_MS);

@@ -157,7 +157,7 @@ sceneTest(
       const rules = scene.allocation(name)?.status?.bounds?.rules ?? [];
       assert.ok(rules.every(({ message }) => !message.includes("ResourceQuota jobs")));
     }
-    // A pod of jobs has no room for more, and is told in which quota.
+    // A pod of jobs has no room for more, and is reported in which quota.
     scene.createPod("job");
     scene.changePod("job", (pod) => ({ ...pod, hasDeadline: true }));
     scene.want("job", 400);

@@ -37,7 +37,7 @@ test("runRightsizingLoop() annotates a workload only when something has changed,
   assert.equal(patches(scene), NAMES.length + 1);
 });
 
-test("runRightsizingLoop() tells the policy's status before it annotates any workload", async (scene) => {
+test("runRightsizingLoop() reports the policy's status before it annotates any workload", async (scene) => {
   scene.policy("all", { mode: "Recommend" });
   while (scene.statusOf("all").workloads === undefined) {
     assert.equal(patches(scene), 0);

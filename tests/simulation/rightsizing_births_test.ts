@@ -18,7 +18,7 @@ import { sampleHPA, sampleVPA } from "../fixtures/sample_workloads.ts";
 import { sceneTest as test } from "../fixtures/scene_test_case.ts";
 
 const MINUTE_MS = 60_000;
-/** Until copies have heard of a change; before the loop looks at it. */
+/** Until copies have received a change; before the loop looks at it. */
 const WATCHED_MS = 500;
 
 const LIMITS: PolicyChoice = {
@@ -247,7 +247,7 @@ test("a pod of the market is born with what its siblings have as their original 
   assert.equal(resourcesOf(await scene.born("web")).limitCPU, 1000);
 });
 
-/** What the surroundings become once values are in force. */
+/** What the input become once values are in force. */
 interface Turn {
   readonly ranges: readonly LimitRangeItem[];
   readonly vpa: string;

@@ -5,7 +5,7 @@ import { sceneTest } from "../fixtures/scene_test_case.ts";
 
 const MINUTE_MS = 60_000;
 
-/** A scene of two Deployments; it takes four minutes to hear of the second one. */
+/** A scene of two Deployments; it takes four minutes to receive the second one. */
 function test(name: string, fn: (scene: RightsizingScene) => Promise<void>): void {
   sceneTest(name, async (scene) => {
     for (const one of ["web", "db"]) {

@@ -161,7 +161,7 @@ test("runRightsizingLoop() tries again what failed for a while when its status c
   assert.equal(scene.statusOf("all").workloads?.[0]?.status, "Applied");
 });
 
-test("runRightsizingLoop() tells once what a look has failed on, and keeps what is in force", async (scene) => {
+test("runRightsizingLoop() reports once what a look has failed on, and keeps what is in force", async (scene) => {
   busyDeployment(scene);
   scene.policy("all");
   await scene.run(MINUTE_MS);
@@ -215,7 +215,7 @@ test("runRightsizingLoop() lets go of what a workload was that is gone", async (
   assert.equal(scene.recordOf("bare")?.reason, "InsufficientSamples");
 });
 
-test("runRightsizingLoop() goes on with the others while a source hangs on some, and tells those", async (scene) => {
+test("runRightsizingLoop() goes on with the others while a source hangs on some, and reports those", async (scene) => {
   const { source } = scene;
   const stuck = Array.from({ length: 3 }, (_, index) => `stuck${index}`);
   for (const name of stuck) {
@@ -234,7 +234,7 @@ test("runRightsizingLoop() goes on with the others while a source hangs on some,
   for (const name of stuck) assert.equal(scene.recordOf(name)?.status, "Applied");
 });
 
-test("runRightsizingLoop() tells and counts a workload with a template that can't be read, until it can be", async (scene) => {
+test("runRightsizingLoop() reports and counts a workload with a template that can't be read, until it can be", async (scene) => {
   for (const name of ["web", "db"]) busyDeployment(scene, name, 1);
   const { Deployment } = scene.api.store.tables;
   const { makes = assert.fail("no template") } = Deployment.get("shop/web") ?? {};

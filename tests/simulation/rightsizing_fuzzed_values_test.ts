@@ -1,5 +1,5 @@
 /**
- * Numbered properties of what rightsizing asks and tells, over random worlds in virtual time.
+ * Numbered properties of what rightsizing asks and reports, over random worlds in virtual time.
  *
  * @module
  */
@@ -152,14 +152,14 @@ worldProperty(
     }),
 );
 
-/** A class of failures: how it is brought about, and how it is told. */
+/** A class of failures: how it is brought about, and how it is reported. */
 interface FailureClass {
   readonly event: string;
   /** The word whose remedy the message ends with. */
   readonly word: string;
   readonly policy?: PolicyChoice;
   readonly begin?: (scene: RightsizingScene) => void;
-  /** The policy alone hears of it. */
+  /** The policy alone receives it. */
   readonly ofPolicy?: true;
 }
 
@@ -276,7 +276,8 @@ worldProperty(
       scene.policy("all", { ...policy, mode: "Auto" });
       begin?.(scene);
       await scene.run(Math.max(1000, restartAtMs));
-      // Without a restart of what is told when it begins: a fault of a policy is told by each process.
+      // Without a restart of what is reported when it begins: a fault of a policy is reported by each
+      // process.
       if (!ofPolicy) await scene.restart();
       await scene.run(20 * MINUTE_MS);
       const told = scene.events.filter(({ reason }) => reason === event);

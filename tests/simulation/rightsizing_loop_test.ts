@@ -129,7 +129,7 @@ test("runRightsizingLoop() without metrics writes nothing, and the reason says s
       reason === "MetricsCollectionFailed" && message.includes("connection refused")
     ),
   );
-  // Nobody is told twice; and it goes on when the source is back.
+  // No workload is reported twice; and it goes on when the source is back.
   const told = scene.events.length;
   await scene.run(30 * MINUTE_MS);
   assert.equal(scene.events.length, told);
@@ -206,7 +206,7 @@ test("runRightsizingLoop() annotates workloads where that is wanted, and takes i
   assert.equal(scene.recordOf("web"), undefined);
 });
 
-test("runRightsizingLoop() tells the loser of two policies who has won, and looks at a workload once", async (scene) => {
+test("runRightsizingLoop() reports the winner to the loser of two policies, and looks at a workload once", async (scene) => {
   scene.deployment("web");
   scene.uses("web", { cpu: 150, memory: 80 * MI });
   scene.policy("light", { weight: 10 });

@@ -9,7 +9,7 @@ import {
 import { sceneTest as test } from "../fixtures/scene_test_case.ts";
 
 const MINUTE_MS = 60_000;
-/** Until copies have heard of a change; before the loop looks at it. */
+/** Until copies have received a change; before the loop looks at it. */
 const WATCHED_MS = 500;
 
 const TEMPLATE = { requestCPU: 100, limitCPU: 1000, requestMemory: 64 * MI, limitMemory: 200 * MI };

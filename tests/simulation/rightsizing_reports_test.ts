@@ -24,7 +24,7 @@ const toldOf = (scene: RightsizingScene): readonly string[] =>
 
 const { limitCPU: _cpu, limitMemory: _memory, ...open } = templateContainer();
 
-test("runRightsizingLoop() tells of a container that lacks samples beside one that does not", async (scene) => {
+test("runRightsizingLoop() reports a container that lacks samples beside one that does not", async (scene) => {
   scene.deployment("web", { containers: [{ ...open, name: "a" }, { ...open, name: "b" }] });
   scene.uses("web", { cpu: 150, memory: 100 * MI });
   const ofB = scene.source.of({ namespace: "shop", kind: "Deployment", name: "web" }, "b");
@@ -189,7 +189,7 @@ test("runRightsizingLoop() asks a policy engine again once policy or recommendat
   assert.equal(scene.recreations.length, 2);
 });
 
-test("runRightsizingLoop() tells a policy that asks for what is beyond its reach", async (scene) => {
+test("runRightsizingLoop() reports a policy that asks for what is beyond its reach", async (scene) => {
   scene.policy("all", {
     selector: { namespaces: { allow: ["elsewhere"], deny: [] }, workloadKinds: ["Deployment"] },
   });
@@ -199,7 +199,7 @@ test("runRightsizingLoop() tells a policy that asks for what is beyond its reach
   assert.match(ready.message, /; .*elsewhere, .*no workload; /);
 });
 
-test("runRightsizingLoop() tells policies of what can't be listed, and goes on once it can", async (scene) => {
+test("runRightsizingLoop() informs policies of what can't be listed, and goes on once it can", async (scene) => {
   scene.deployment("web", { containers: [open] });
   scene.uses("web", { cpu: 300, memory: 100 * MI });
   scene.policy("all", { intervalMs: INTERVAL_MS });
@@ -219,7 +219,7 @@ test("runRightsizingLoop() tells policies of what can't be listed, and goes on o
   assert.equal(wordsOf(scene)[0], "Applied");
 });
 
-test("runRightsizingLoop() tells a policy that comes while the cluster's copies are missing, too, and each once", async (scene) => {
+test("runRightsizingLoop() reports a policy that comes while the cluster's copies are missing, too, and each once", async (scene) => {
   scene.api.failNext({ verb: "list", kind: "StatefulSet", status: 403, times: 20 });
   await scene.run(40_000);
   scene.policy("late");

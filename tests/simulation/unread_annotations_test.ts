@@ -1,4 +1,4 @@
-/** Words of ours that change nothing: people hear of them, once, and limits go on as without them. */
+/** Words of ours that change nothing: users see them, once, and limits go on as without them. */
 import assert from "node:assert/strict";
 import { ALLOW_OVERRIDES, MANAGED } from "../../shared/actuation/scope.ts";
 import type { Pod } from "../../shared/api/pod.ts";
@@ -77,7 +77,7 @@ sceneTest(
     for (const name of ["web", "misspelt", "lone"]) {
       assert.deepEqual(scene.limits(name), { wanted: 300, applied: 300 });
     }
-    // What is put right is read; what was told is not told again.
+    // What is put right is read; what was reported is not reported again.
     scene.changePod("misspelt", (pod) => annotated(pod, { "mbcas.io/max-cpu": "250m" }));
     await scene.pass(900_000);
     assert.equal(scene.limits("misspelt").applied, 250);

@@ -24,7 +24,7 @@ interface Spoilt {
   readonly of: "web" | "all";
   /** @default {"cpu"} */
   readonly name?: string;
-  /** More to tell the case from others. */
+  /** More to distinguish the case from others. */
   readonly more?: string;
   spoil(scene: ControllerScene): void;
   mend(scene: ControllerScene): void;

@@ -69,11 +69,13 @@ export async function replay(trace: Trace, options: ReplayOptions): Promise<Repl
   const sceneOf = (seed: number): Scene => traceScene(trace, { ...service, seed });
   const scene = sceneOf(1);
   refuseTooMuch(trace, { scene, costMs: service.costMs });
-  const laws = replayedAlgorithms();
-  const scores = new Map<ReplayedAlgorithm, ArenaScores[]>(laws.map((law) => [law, []]));
+  const algorithms = replayedAlgorithms();
+  const scores = new Map<ReplayedAlgorithm, ArenaScores[]>(
+    algorithms.map((algorithm) => [algorithm, []]),
+  );
   const runs: RunRecord[] = [];
   const freeP99Ms: number[] = [];
-  const plays = seeds * (laws.length + (sloMs === undefined ? 1 : 0));
+  const plays = seeds * (algorithms.length + (sloMs === undefined ? 1 : 0));
   let played = 0;
 
   /** One run. What plays at once holds the program up: Ctrl-C must end it then. */
@@ -94,12 +96,14 @@ export async function replay(trace: Trace, options: ReplayOptions): Promise<Repl
     if (sloMs === undefined) {
       freeP99Ms.push(scoreArena(await run(UNLIMITED, drawn)).p99Ms);
     }
-    for (const law of laws) {
-      const series = await run(law, drawn);
-      scores.get(law)?.push(scoreArena(series));
+    for (const algorithm of algorithms) {
+      const series = await run(algorithm, drawn);
+      scores.get(algorithm)?.push(scoreArena(series));
       if (seed !== 1) continue;
-      const { description } = law;
-      runs.push(assembleRecord(series, { law: algorithmLabel(law), description, seed }));
+      const { description } = algorithm;
+      runs.push(
+        assembleRecord(series, { algorithm: algorithmLabel(algorithm), description, seed }),
+      );
     }
   }
 
@@ -115,7 +119,9 @@ export async function replay(trace: Trace, options: ReplayOptions): Promise<Repl
     scene,
     sloMs: slo,
     ...(sloMs === undefined ? { freeP99Ms: free } : {}),
-    outcomes: laws.map((law) => algorithmOutcome(law, { runs: scores.get(law) ?? [], sloMs: slo })),
+    outcomes: algorithms.map((algorithm) =>
+      algorithmOutcome(algorithm, { runs: scores.get(algorithm) ?? [], sloMs: slo })
+    ),
     runs,
   };
 }

@@ -31,7 +31,7 @@ export const P90: Entry = limitOfP90();
 export function algorithmLabel(entry: Entry): string {
   if (isSameEntry(entry, OURS)) return "ours";
   if (isSameEntry(entry, OURS_TIGHT)) return "ours, tight";
-  return `${entry.law}: ${entry.setting}`;
+  return `${entry.algorithm}: ${entry.setting}`;
 }
 
 /** All of them, ours first. */
@@ -59,6 +59,6 @@ export function replayedAlgorithms(): readonly ReplayedAlgorithm[] {
   ];
 }
 
-function described({ law, setting }: Entry, description: string): ReplayedAlgorithm {
-  return { law, setting, description };
+function described({ algorithm, setting }: Entry, description: string): ReplayedAlgorithm {
+  return { algorithm, setting, description };
 }

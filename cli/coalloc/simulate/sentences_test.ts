@@ -14,13 +14,16 @@ import { verdict } from "./verdict.ts";
 
 const SLO_MS = 140;
 type Figures = readonly [cores: number, p99Ms: number];
-const VPA = { law: "vpa", setting: "s" };
+const VPA = { algorithm: "vpa", setting: "s" };
 
-function outcome({ law, setting }: Entry, ...[coresAllocated, p99Ms]: Figures): AlgorithmOutcome {
+function outcome(
+  { algorithm, setting }: Entry,
+  ...[coresAllocated, p99Ms]: Figures
+): AlgorithmOutcome {
   const sloHeld = p99Ms <= SLO_MS;
   const figures = { coresAllocated, p99Ms };
   return {
-    ...{ law, setting, sloHeld, sloHeldShare: Number(sloHeld) },
+    ...{ algorithm, setting, sloHeld, sloHeldShare: Number(sloHeld) },
     ...{ median: figures, least: figures, most: figures },
   };
 }
@@ -124,7 +127,7 @@ Deno.test({
       ],
       [
         "given",
-        () => storySentences(story({ sloMs: 139, ownLimit: 500 })).join("\n"),
+        () => storySentences(story({ sloMs: 139, originalLimit: 500 })).join("\n"),
         "cpu.csv (cores, a value per 60 s): 2 minutes; demand 1.00 cores on average, P95 1.00.\n" +
         "One container with a request of 500m and a limit of 2000m; medians of 1 seed. SLO: P99 " +
         "of at most 139 ms.",
@@ -140,7 +143,7 @@ Deno.test({
       ],
       [
         "usage at the limit",
-        () => notes(story({ ownLimit: 1010 })).join("\n"),
+        () => notes(story({ originalLimit: 1010 })).join("\n"),
         "Inside a sample of 60 s demand is modelled: requests are drawn around it.\n" +
         "The usage in the file touches the limit: without it, more would have been used, and " +
         "every algorithm here would have been given too little to do.",

@@ -45,7 +45,7 @@ sceneTest(
     const statics = ["request x 1", "request x 2", "request x 4", "P90 x 1.15"];
     assert.deepEqual(laws.slice(0, 7), [
       ...["ours", "ours, tight", algorithmLabel(AS_IT_IS)],
-      ...statics.map((setting) => algorithmLabel({ law: "static", setting })),
+      ...statics.map((setting) => algorithmLabel({ algorithm: "static", setting })),
     ]);
     assert(laws.slice(7).every((law) => law?.startsWith("vpa: ")), laws.join());
     assert.match(rows[2] ?? "", /^static: as.* (held|missed) +0\.800 /);

@@ -62,10 +62,10 @@ function algorithmTable({ replay: { outcomes, runs } }: Story): Html {
       )}</tr>
     `
   );
-  const laws = runs.map(({ law, description }) =>
+  const algorithms = runs.map(({ algorithm, description }) =>
     html`
       <div>
-        <dt>${law}</dt>
+        <dt>${algorithm}</dt>
         <dd>${description}</dd>
       </div>
     `
@@ -87,7 +87,7 @@ function algorithmTable({ replay: { outcomes, runs } }: Story): Html {
         at least the demand, median / P95; it counts for an algorithm only where the demand exceeds its
         limit. Slack: 1 − usage / limit.
       </p>
-      <dl class="laws">${laws}</dl>
+      <dl class="algorithms">${algorithms}</dl>
     </section>
   `;
 }

@@ -22,7 +22,7 @@ export interface SimulateRequest {
   readonly source: HistorySource;
   /** Millicores; see `TraceSceneOptions` for those left out. */
   readonly request?: number;
-  readonly ownLimit?: number;
+  readonly originalLimit?: number;
   /** The 95th percentile that the load is scaled to, CPUs. */
   readonly p95Cores?: number;
   /** Mean CPU time of a request, ms. */
@@ -74,7 +74,7 @@ export function simulateRequest(
   }
   return {
     source: { path: flags.trace, ...defined({ format, series }) },
-    ...defined({ request, ownLimit: limit, p95Cores: flags.scaleP95, sloMs: flags.sloMs }),
+    ...defined({ request, originalLimit: limit, p95Cores: flags.scaleP95, sloMs: flags.sloMs }),
     costMs,
     seeds,
     minutes,

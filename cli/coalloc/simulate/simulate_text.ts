@@ -84,7 +84,7 @@ export function storySentences({ history, replay, request }: Story): string[] {
     ? `the busiest ${scene.minutes} of its ${minutes} minutes`
     : formatCount(scene.minutes, "minute");
   const demand = expectedDemand(pod.workload(), scene.minutes * 60);
-  const given = request.request !== undefined || request.ownLimit !== undefined;
+  const given = request.request !== undefined || request.originalLimit !== undefined;
   const assumed = given ? "" : " (assumed: give yours with --request and --limit)";
   const slo = freeP99Ms === undefined
     ? `SLO: P99 of at most ${formatFigure(sloMs)} ms.`
@@ -98,15 +98,16 @@ export function storySentences({ history, replay, request }: Story): string[] {
       formatFigure(quantile(demand, 0.95))
     }.`,
     `One container with a request of ${cpuText(pod.request)} and a limit of ${
-      cpuText(pod.ownLimit)
+      cpuText(pod.originalLimit)
     }${assumed}; medians of ${formatCount(request.seeds, "seed")}. ${slo}`,
   ];
 }
 
 /** What to know before believing the figures. */
-export function notes({ history: { format, trace }, request: { ownLimit } }: Story): string[] {
+export function notes({ history: { format, trace }, request: { originalLimit } }: Story): string[] {
   const most = trace.unit === "cores" ? 1000 * quantile(trace.values, 0.99) : 0;
-  const touched = ownLimit !== undefined && most > TOUCHES * ownLimit && most <= ownLimit;
+  const touched = originalLimit !== undefined && most > TOUCHES * originalLimit &&
+    most <= originalLimit;
   return [
     format === "arrivals"
       ? "Requests come when they were recorded; what each costs in CPU is drawn."

@@ -60,8 +60,8 @@ function story(sloMs?: number): Story {
   };
 }
 
-const rowOf = (text: string, law: string): string | undefined =>
-  text.split("\n").find((line) => line.startsWith(law));
+const rowOf = (text: string, algorithm: string): string | undefined =>
+  text.split("\n").find((line) => line.startsWith(algorithm));
 
 Deno.test({
   name: "simulateText() has a line per algorithm, and leaves out columns for narrow terminals",

@@ -6,11 +6,15 @@ import { verdict } from "./verdict.ts";
 
 const SLO_MS = 140;
 
-function outcome({ law, setting }: Entry, coresAllocated: number, p99Ms: number): AlgorithmOutcome {
+function outcome(
+  { algorithm, setting }: Entry,
+  coresAllocated: number,
+  p99Ms: number,
+): AlgorithmOutcome {
   const sloHeld = p99Ms <= SLO_MS;
   const figures = { coresAllocated, p99Ms };
   return {
-    law,
+    algorithm,
     setting,
     sloHeld,
     sloHeldShare: Number(sloHeld),
@@ -67,7 +71,7 @@ Deno.test({
   permissions: "none",
   fn() {
     const vpa = (cores: number, p99Ms: number) =>
-      outcome({ law: "vpa", setting: "s" }, cores, p99Ms);
+      outcome({ algorithm: "vpa", setting: "s" }, cores, p99Ms);
     assert.match(second([1.2, 57], vpa(3, 50)) ?? "", /"vpa: s" .*: 3\.00, more /);
     assert.match(second([1.2, 57], vpa(1, 50)) ?? "", /1\.00, fewer than CoAllocator\.$/);
     assert.match(second([1.2, 57], vpa(1.205, 50)) ?? "", /: 1\.21, as many /);

@@ -1,5 +1,5 @@
 /**
- * One figure of each law as bars: a row per law.
+ * One figure of each algorithm as bars: a row per algorithm.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import { entryName, type LookOf } from "./algorithm_look.ts";
 import { algorithmRows, type ComparedLine, lineMarks, medianOf } from "./algorithm_rows.ts";
 import { valueAxis } from "./value_axis.ts";
 
-/** What is drawn of each law. */
+/** What is drawn of each algorithm. */
 export interface AlgorithmBarsOptions {
   readonly title: string;
   readonly lookOf: LookOf;
@@ -46,7 +46,7 @@ export function algorithmBars(
   const { title, axisLabel, line, most, caption } = options;
   const bars = outcomes.flatMap((outcome, row) => barOf(outcome, { ...options, row }));
   if (bars.length === 0) {
-    return figureBlock({ title, wide: "No law has such a figure.", caption: "" });
+    return figureBlock({ title, wide: "No algorithm has such a figure.", caption: "" });
   }
   const missing = outcomes.map((_, row) => ({ row, text: NO_FIGURE }))
     .filter(({ row }) => bars.every((bar) => bar.row !== row));
@@ -57,7 +57,7 @@ export function algorithmBars(
   const axis = valueAxis(values, { label: axisLabel, ticks: 5, log: false });
   const label = { y: "row", text: "text", textAnchor: "start", fill: "var(--ink)" } as const;
   const drawing = svgPlot({
-    description: `${title}, a bar per law; the figures are in the table`,
+    description: `${title}, a bar per algorithm; the figures are in the table`,
     ...algorithmRows(outcomes),
     // Room for the figure behind the longest bar.
     marginRight: 64,
@@ -96,7 +96,7 @@ function barOf(
     value,
     least,
     largest,
-    color: lookOf(outcome.law).color,
+    color: lookOf(outcome.algorithm).color,
     text: format(value),
     title: printable(`${entryName(outcome)}: ${format(value)}`),
   }];

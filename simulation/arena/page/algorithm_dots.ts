@@ -1,5 +1,5 @@
 /**
- * Several figures of each law on one axis, for instance percentiles: a row per law.
+ * Several figures of each algorithm on one axis, for instance percentiles: a row per algorithm.
  *
  * @module
  */
@@ -15,7 +15,7 @@ import { entryName, type LookOf } from "./algorithm_look.ts";
 import { algorithmRows, type ComparedLine, lineMarks, medianOf } from "./algorithm_rows.ts";
 import { valueAxis } from "./value_axis.ts";
 
-/** What is drawn of each law. */
+/** What is drawn of each algorithm. */
 export interface AlgorithmDotsOptions {
   readonly title: string;
   readonly lookOf: LookOf;
@@ -41,7 +41,7 @@ interface Dot {
   readonly title: string;
 }
 
-/** The figure; values that are not above 0 are told in words, since the axis is logarithmic. */
+/** The figure; values that are not above 0 are reported in words, since the axis is logarithmic. */
 export function algorithmDots(
   outcomes: readonly AlgorithmOutcome[],
   options: AlgorithmDotsOptions,
@@ -52,17 +52,23 @@ export function algorithmDots(
       const value = medianOf(outcome, score);
       if (value === undefined || value <= 0) return [];
       const words = `${entryName(outcome)}, ${label}: ${formatFigure(value)}`;
-      return [{ row, value, place, color: lookOf(outcome.law).color, title: printable(words) }];
+      return [{
+        row,
+        value,
+        place,
+        color: lookOf(outcome.algorithm).color,
+        title: printable(words),
+      }];
     })
   );
   if (dots.length === 0) {
-    return figureBlock({ title, wide: "No law has such a figure.", caption: "" });
+    return figureBlock({ title, wide: "No algorithm has such a figure.", caption: "" });
   }
   const without = outcomes.filter((_, index) => dots.every(({ row }) => row !== index));
   const layout = algorithmRows(outcomes);
   const values = [...dots.map(({ value }) => value), ...(line === undefined ? [] : [line.value])];
   const drawing = svgPlot({
-    description: `${title}, a row per law; the figures are in the table`,
+    description: `${title}, a row per algorithm; the figures are in the table`,
     ...layout,
     marginRight: 20,
     marginTop: 26,

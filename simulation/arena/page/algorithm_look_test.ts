@@ -6,14 +6,22 @@ import { algorithmNote } from "./algorithm_notes.ts";
 
 Deno.test({
   name:
-    "algorithmLooks() tells every law by its colour and by its shape, and algorithmNote() says what it does",
+    "algorithmLooks() distinguishes every algorithm by its colour and by its shape, and algorithmNote() says what it does",
   permissions: "none",
   fn() {
-    const laws = algorithmNames();
-    const lookOf = algorithmLooks([stageResult(laws.map((law) => outcome({ law })))]);
-    assert.equal(new Set(laws.map((law) => lookOf(law).color)).size, laws.length);
-    assert.equal(new Set(laws.map((law) => lookOf(law).glyph)).size, laws.length);
-    assert.deepEqual(laws.filter((law) => algorithmNote(law) === undefined), []);
+    const algorithms = algorithmNames();
+    const lookOf = algorithmLooks([
+      stageResult(algorithms.map((algorithm) => outcome({ algorithm }))),
+    ]);
+    assert.equal(
+      new Set(algorithms.map((algorithm) => lookOf(algorithm).color)).size,
+      algorithms.length,
+    );
+    assert.equal(
+      new Set(algorithms.map((algorithm) => lookOf(algorithm).glyph)).size,
+      algorithms.length,
+    );
+    assert.deepEqual(algorithms.filter((algorithm) => algorithmNote(algorithm) === undefined), []);
   },
 });
 
@@ -23,6 +31,6 @@ Deno.test({
   fn() {
     assert.equal(entryName(OURS), "ours");
     assert.equal(entryName(ORACLE), "oracle");
-    assert.equal(entryName({ law: "captain", setting: "target 0.1" }), "captain, target 0.1");
+    assert.equal(entryName({ algorithm: "captain", setting: "target 0.1" }), "captain, target 0.1");
   },
 });

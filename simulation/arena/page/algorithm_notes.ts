@@ -1,5 +1,5 @@
 /**
- * What each law does, in a sentence for a reader who is new to it.
+ * What each algorithm does, in a sentence for a reader who is new to it.
  *
  * @module
  */
@@ -21,20 +21,26 @@ const NOTES: ReadonlyMap<string, string> = new Map([
   ["vpa", "Kubernetes' VerticalPodAutoscaler: P90 of a decaying histogram, and 15 %"],
   ["mbcas", "an earlier market: writes every 15 s, with a cooldown of 30 s"],
   [
-    OURS.law,
+    OURS.algorithm,
     "the market with the product's defaults: limits are at their ceilings, eight times what users set, until CPU is scarce",
   ],
-  [OURS_TIGHT.law, "the market that allocates what is needed and no more, not tuned per trace"],
   [
-    ORACLE.law,
-    "knows the future: the least limits at which no request waits longer than the SLO, changed no more often than ours; a law that lets one request in a hundred wait longer may cost less",
+    OURS_TIGHT.algorithm,
+    "the market that allocates what is needed and no more, not tuned per trace",
   ],
-  [EQUAL_CORES.law, "a yardstick: fixed limits that cost the cores of ours"],
-  [ALONE.law, "a yardstick: the pods beside a noisy neighbour, without it and without limits"],
-  [UNLIMITED.law, "a yardstick: no limit at all, which the SLO is made from"],
+  [
+    ORACLE.algorithm,
+    "knows the future: the least limits at which no request waits longer than the SLO, changed no more often than ours; an algorithm that lets one request in a hundred wait longer may cost less",
+  ],
+  [EQUAL_CORES.algorithm, "a yardstick: fixed limits that cost the cores of ours"],
+  [
+    ALONE.algorithm,
+    "a yardstick: the pods beside a noisy neighbour, without it and without limits",
+  ],
+  [UNLIMITED.algorithm, "a yardstick: no limit at all, which the SLO is made from"],
 ]);
 
-/** What the law does; undefined for a law without a note. */
-export function algorithmNote(law: string): string | undefined {
-  return NOTES.get(law);
+/** What the algorithm does; undefined for an algorithm without a note. */
+export function algorithmNote(algorithm: string): string | undefined {
+  return NOTES.get(algorithm);
 }

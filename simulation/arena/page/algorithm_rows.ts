@@ -1,5 +1,5 @@
 /**
- * Plots with a row per law: what they share.
+ * Plots with a row per algorithm: what they share.
  *
  * @module
  */

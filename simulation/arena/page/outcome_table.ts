@@ -1,5 +1,5 @@
 /**
- * The figures behind the plots of a stage: every law with every setting.
+ * The figures behind the plots of a stage: every algorithm with every setting.
  *
  * @module
  */
@@ -13,15 +13,15 @@ import type { StageResult } from "../stage_result.ts";
 const BEST = trusted(' class="best"');
 const NOT_BEST = trusted("");
 
-/** The best setting of each law in sight, all settings folded away. */
+/** The best setting of each algorithm in sight, all settings folded away. */
 export function outcomeTables(result: StageResult): Html {
   const { name, outcomes } = result;
   const best = bestPerAlgorithm(outcomes);
   return html`
-    ${table(best, { result, label: `${name}: the best setting of each law` })}
+    ${table(best, { result, label: `${name}: the best setting of each algorithm` })}
     <details>
       <summary>All ${formatCount(outcomes.length, "setting")} on ${name} as a table</summary>
-      ${table(outcomes, { result, label: `${name}: every setting of every law` })}
+      ${table(outcomes, { result, label: `${name}: every setting of every algorithm` })}
     </details>
   `;
 }
@@ -34,12 +34,12 @@ function table(
   const best = new Set(bestPerAlgorithm(result.outcomes));
   const heads = columns.map(({ head }) => html`<th scope="col">${headText(head)}</th>`);
   const rows = outcomes.map((outcome) => {
-    // Where all rows are the best of their law, bold says nothing: there it marks ours.
+    // Where all rows are the best of their algorithm, bold says nothing: there it marks ours.
     const isBold = outcomes.length === best.size ? isSameEntry(outcome, OURS) : best.has(outcome);
     const cells = columns.map((column) =>
       html`<td${isBold ? BEST : NOT_BEST}>${cellText(outcome, column)}</td>`
     );
-    return html`<tr><th scope="row">${outcome.law}</th><td class="word">${outcome.setting}</td><td>${
+    return html`<tr><th scope="row">${outcome.algorithm}</th><td class="word">${outcome.setting}</td><td>${
       heldText(outcome)
     }</td>${cells}</tr>`;
   });
@@ -48,7 +48,7 @@ function table(
       <table class="outcomes" style="width:100%;font-size:.82rem">
         <thead>
           <tr>
-            <th scope="col">Law</th>
+            <th scope="col">Algorithm</th>
             <th scope="col" style="text-align:left">Setting</th>
             <th scope="col">SLO</th>
             ${heads}

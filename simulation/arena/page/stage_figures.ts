@@ -1,5 +1,5 @@
 /**
- * The figures of a stage with a row per law: latency, changes, and what its kind adds.
+ * The figures of a stage with a row per algorithm: latency, changes, and what its kind adds.
  *
  * @module
  */
@@ -21,10 +21,10 @@ export interface StageFigureOptions {
   readonly goals: readonly Goal[];
 }
 
-const BARS = "The best setting of each law, median; the thin line spans the seeds.";
-const DOTS = "The best setting of each law, medians over the seeds. The axis is logarithmic.";
+const BARS = "The best setting of each algorithm, median; the thin line spans the seeds.";
+const DOTS = "The best setting of each algorithm, medians over the seeds. The axis is logarithmic.";
 
-/** The figures, each at the best setting of each law. */
+/** The figures, each at the best setting of each algorithm. */
 // deno-lint-ignore house/function-length
 export function stageFigures(result: StageResult, options: StageFigureOptions): Html[] {
   const { lookOf } = options;

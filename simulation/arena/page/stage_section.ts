@@ -54,7 +54,10 @@ export function stageSection(
       ${// Several pods want more than there is: capacity says more there than the sum of wishes.
       (kind === "shared node" || kind === "services") && runs.length > 0
         ? coresPlot(runs)
-        : limitsPlot(runs.filter(({ law }) => law !== OURS.law), `${name}: limit against demand`)}
+        : limitsPlot(
+          runs.filter(({ algorithm }) => algorithm !== OURS.algorithm),
+          `${name}: limit against demand`,
+        )}
       <div style="${grid}">${stageFigures(result, options)}</div>
     </section>
   `;

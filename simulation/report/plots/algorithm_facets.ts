@@ -1,5 +1,5 @@
 /**
- * One panel per law with shared axes: beside each other on wide screens, stacked on narrow ones.
+ * One panel per algorithm with shared axes: beside each other on wide screens, stacked on narrow ones.
  *
  * @module
  */
@@ -7,7 +7,9 @@ import * as Plot from "@observablehq/plot";
 import { type Html, shorten } from "../html.ts";
 import { svgPlot } from "./svg_plot.ts";
 
-/** Panels in one row of a wide screen, at most; with more laws the panels are stacked there too. */
+/**
+ * Panels in one row of a wide screen, at most; with more algorithms the panels are stacked there too.
+ */
 const MOST_BESIDE = 3;
 const WIDE = 1080;
 const NARROW = 400;
@@ -17,20 +19,20 @@ export type FacetChannel = "fx" | "fy";
 
 /** What the panels show. */
 export interface AlgorithmFacetOptions {
-  /** Names of the laws, in order; data rows carry the place as `law`. */
-  readonly laws: readonly string[];
+  /** Names of the algorithms, in order; data rows carry the place as `algorithm`. */
+  readonly algorithms: readonly string[];
   readonly description: string;
   readonly yLabel: string;
   /** Largest value on the shared y axis. */
   readonly yMax: number;
   readonly minutes: number;
-  /** Marks over rows of `{ law }`; must deal them out by the channel that is given. */
+  /** Marks over rows of `{ algorithm }`; must deal them out by the channel that is given. */
   readonly marks: (channel: FacetChannel) => Plot.Markish[];
 }
 
 /** The drawings for wide and for narrow screens. */
 export function algorithmFacets(options: AlgorithmFacetOptions): { wide: Html; narrow: Html } {
-  const beside = options.laws.length <= MOST_BESIDE;
+  const beside = options.algorithms.length <= MOST_BESIDE;
   return {
     wide: beside ? draw(options, "fx", WIDE) : draw(options, "fy", WIDE),
     narrow: draw(options, "fy", NARROW),
@@ -38,19 +40,23 @@ export function algorithmFacets(options: AlgorithmFacetOptions): { wide: Html; n
 }
 
 function draw(options: AlgorithmFacetOptions, channel: FacetChannel, width: number): Html {
-  const { laws, description, yLabel, yMax, minutes, marks } = options;
+  const { algorithms, description, yLabel, yMax, minutes, marks } = options;
   const beside = channel === "fx";
   const panel = beside ? 270 : 165;
-  const panels = laws.map((name, law) => ({ law, name: shorten(name, 44) }));
+  const panels = algorithms.map((name, algorithm) => ({ algorithm, name: shorten(name, 44) }));
   return svgPlot({
     description,
     width,
-    height: beside ? panel : panel * laws.length + 50,
+    height: beside ? panel : panel * algorithms.length + 50,
     marginTop: 40,
     marginLeft: 44,
     marginRight: 12,
     marginBottom: 36,
-    x: { label: "minutes →", domain: [0, minutes], ticks: width / (beside ? laws.length : 1) / 70 },
+    x: {
+      label: "minutes →",
+      domain: [0, minutes],
+      ticks: width / (beside ? algorithms.length : 1) / 70,
+    },
     y: { label: `↑ ${yLabel}`, domain: [0, yMax], grid: true, ticks: 4, nice: true },
     fx: { axis: null, padding: 0.06 },
     fy: { axis: null, padding: 0.22 },
@@ -58,7 +64,7 @@ function draw(options: AlgorithmFacetOptions, channel: FacetChannel, width: numb
       ...marks(channel),
       Plot.ruleY([0], { stroke: "var(--axis)" }),
       Plot.text(panels, {
-        [channel]: "law",
+        [channel]: "algorithm",
         text: "name",
         frameAnchor: "top-left",
         dy: -18,

@@ -31,7 +31,7 @@ export function podMultiples(runs: readonly RunRecord[]): Html {
     ? ` Drawn are the first ${shown.length} of ${rows.length} pods; the table below has all.`
     : "";
   const swatches = legend([
-    { label: `limit, ${ours.law}`, color: "var(--limit)" },
+    { label: `limit, ${ours.algorithm}`, color: "var(--limit)" },
     { label: "original limit, static", color: "var(--own)", mark: "dash" },
     { label: "usage", color: "var(--usage)", mark: "area" },
     { label: "demand", color: "var(--demand)" },

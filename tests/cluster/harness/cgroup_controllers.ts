@@ -34,7 +34,7 @@ export async function enableControllers(root: string): Promise<void> {
 }
 
 /**
- * Passes on no more than before. Whether another cgroup needs a controller can't be told from it,
+ * Passes on no more than before. Whether another cgroup needs a controller is unknown,
  * since it may have set a limit long after it was made; so all stays as it is while there is one.
  */
 export async function restoreControllers(root: string, before: readonly string[]): Promise<void> {

@@ -20,7 +20,10 @@ export interface PolicyOptions {
 /** Asked before a package starts a service; 101 forbids it. Source: invoke-rc.d(8). */
 const FILE = "/usr/sbin/policy-rc.d";
 
-/** By this line a policy that a run which was killed left behind is told from the machine's own. */
+/**
+ * By this line a policy that a run which was killed left behind is distinguished from the machine's
+ * own.
+ */
 const MARKER = "# CoAllocator's test cluster wrote this and removes it";
 
 /** No instance can have this name. */

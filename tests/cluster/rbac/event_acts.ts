@@ -1,5 +1,5 @@
 /**
- * What the controller tells: an event on a pod, and that it came about again.
+ * What the controller reports: an event on a pod, and that it came about again.
  *
  * @module
  */
@@ -44,7 +44,7 @@ async function tell(
   const stop = new AbortController();
   const running = sink.run(stop.signal);
   const { name, namespace, uid } = stage.pod.metadata;
-  // Unlike what was told before, with fewer rights.
+  // Unlike what was reported before, with fewer rights.
   const message = `tried ${crypto.randomUUID()}`;
   const note = { namespace, podName: name, podUID: uid, type: "Normal", message } as const;
   for (let time = 0; time < times; time++) sink.emit({ ...note, reason: "CPULimitHeld" });

@@ -26,13 +26,13 @@ const SECRET = `secrets "${WEBHOOK_SECRET}" in mbcas-system`;
 const CONFIGURATION =
   `mutatingwebhookconfigurations.admissionregistration.k8s.io "${WEBHOOK_CONFIGURATION}"`;
 const CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
-/** By it our own configuration is told from that of an installed webhook. */
+/** By it our own configuration is distinguished from that of an installed webhook. */
 const TRIED_WEBHOOK = "rbac-test.mbcas.io";
 const AUTHORITY = new URL("../../fixtures/tls/ca.crt", import.meta.url);
 
 /**
- * The configuration by its name, of which there is one in the cluster: where the webhook is installed it
- * is that one, otherwise one that asks nobody about anything, which is removed in the end.
+ * The configuration by its name, of which there is one in the cluster: where the webhook is installed
+ * it is that one, otherwise one that asks nobody about anything, which is removed in the end.
  */
 export async function setWebhookConfiguration(
   { admin }: Pick<RoleStage, "admin">,

@@ -1,5 +1,5 @@
 /**
- * Whether people are told of a reason word: by `kubectl coalloc explain`, the controllers' metrics and
+ * Checks that users see a reason: by `kubectl coalloc explain`, the controllers' metrics and
  * events.
  *
  * @module
@@ -40,7 +40,7 @@ export type Told =
 
 /**
  * Fails unless `explain` gives the word with its sentence and remedy, the controllers' gauges count as
- * many pods as have it, and an event tells of it. The pod must have the word already.
+ * many pods as have it, and an event reports it. The pod must have the word already.
  */
 export async function assertReported(node: RealNode, name: PodName, told: Told): Promise<void> {
   if ("bound" in told) {

@@ -15,7 +15,7 @@ export interface SeenEvent {
   /** What it is about, for instance a `Pod`. */
   readonly kind: string;
   readonly name: string;
-  /** Who tells it, for instance `mbcas-controller`. */
+  /** Who reports it, for instance `mbcas-controller`. */
   readonly by: string;
   /** ms since 1970; 0 where it is not told. */
   readonly atMs: number;

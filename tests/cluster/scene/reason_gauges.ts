@@ -1,5 +1,5 @@
 /**
- * Which of the controllers' gauges counts the pods that have a reason word.
+ * Which of the controllers' gauges counts the pods that have a reason.
  *
  * @module
  */

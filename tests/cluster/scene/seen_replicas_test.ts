@@ -25,7 +25,7 @@ function rawPod(name: string, { nodeName, app = "web", version = "1", ends = fal
   };
 }
 
-/** A server with two pods, and a hand that tells of what happens next. */
+/** A server with two pods, and a hand that causes what happens next. */
 async function openScene(): Promise<{
   readonly seen: SeenReplicas;
   readonly tell: (event: unknown) => void;
@@ -69,7 +69,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "everyMoment() looks at each change of the workload's pods, and tells its first failure",
+  name: "everyMoment() looks at each change of the workload's pods, and reports its first failure",
   permissions: "none",
   async fn() {
     const { seen, tell } = await openScene();

@@ -83,7 +83,7 @@ export async function openSimulatedNodes(connection: KubeConnection): Promise<Si
     renew(),
     runStandInKubelet(connection, { lives, clock: systemClock }, end.signal),
   ]);
-  // A failure is told at the end, whoever waits for pods until then.
+  // A failure is reported at the end, whoever waits for pods until then.
   const failure = work.then(() => undefined, (error: unknown) => error);
 
   return {
