@@ -13,7 +13,7 @@ import type { PodSeries } from "./run_series.ts";
 
 /** One burst of one pod. */
 export interface Burst {
-  /** Index of the step at whose end it begins. */
+  /** Index of the step before it begins. */
   readonly begin: number;
   /** What it asks for, millicores. */
   readonly wanted: number;

@@ -41,7 +41,7 @@ export interface MarketCluster {
   readonly clock: VirtualClock;
   readonly api: SimulatedAPI;
   readonly node: SimulatedNode;
-  /** Who answers metric queries; asked only where the controller's settings name an address. */
+  /** Answers metric queries; asked only where the controller's settings name an address. */
   readonly metrics: MetricAnswers;
   /** Ends all loops; throws the error of the first that failed. */
   stop(): Promise<void>;

@@ -15,7 +15,7 @@ export interface MetricAnswers extends InstantQueries {
   readonly results: Map<string, QueryResult>;
   /** Queries in the order in which they were asked. */
   readonly asked: string[];
-  /** False: nobody answers. */
+  /** False: no answer. */
   up: boolean;
 }
 

@@ -18,7 +18,7 @@ import { type RecordedScene, recordScene } from "./record_scene.ts";
 export interface PlayOptions {
   readonly onProgress?: OnProgress;
   /**
-   * From an algorithm's wish to the quota, ms ± 20 %; as long as our own chain takes. @default {300}
+   * From an algorithm's request to the quota, ms ± 20 %; as long as our own chain takes. @default {300}
    */
   readonly resizeDelayMs?: number;
 }
@@ -31,7 +31,7 @@ const SEED_STEP = 16;
 const DELAY_SEED = 9;
 
 /** A limit on its way. */
-interface Wish {
+interface LimitRequest {
   readonly dueMs: number;
   readonly limit: number;
 }
@@ -56,9 +56,9 @@ export function playFixed(
 }
 
 /**
- * The scene under an algorithm that looks at the node and wishes for limits. Pods begin with the users'
- * original limits. A wish is kept within floor and ceiling, put on the grid (upwards) and is in force
- * after the resize delay.
+ * The scene under an algorithm that reads the node and requests limits. Pods begin with the users'
+ * original limits. A request is kept within floor and ceiling, put on the grid (upwards) and is in
+ * force after the resize delay.
  */
 export function playRival(scene: Scene, rival: Rival, options: PlayOptions = {}): RunSeries {
   const { onProgress, resizeDelayMs = RESIZE_DELAY_MS } = options;
@@ -74,7 +74,7 @@ export function playRival(scene: Scene, rival: Rival, options: PlayOptions = {})
   const run = rival.start(known, { cpu: scene.cores * 1000, capacity });
   const random = seededRandom(scene.seed * SEED_STEP + DELAY_SEED);
   const delayMs = () => resizeDelayMs * (1 + JITTER * (2 * random.next() - 1));
-  const stage: Stage = { scene, node, run, recorded, delayMs, wishes: scene.pods.map(() => []) };
+  const stage: Stage = { scene, node, run, recorded, delayMs, requests: scene.pods.map(() => []) };
   look(stage, 0);
   const endMs = scene.minutes * 60_000;
   for (let at = PLAY_STEP_MS; at <= endMs; at += PLAY_STEP_MS) {
@@ -94,16 +94,16 @@ interface Stage {
   readonly recorded: RecordedScene;
   readonly delayMs: () => number;
   /** On their way, of each pod, in time. */
-  readonly wishes: Wish[][];
+  readonly requests: LimitRequest[][];
 }
 
-function look({ scene, node, run, recorded, delayMs, wishes }: Stage, atMs: number): void {
+function look({ scene, node, run, recorded, delayMs, requests }: Stage, atMs: number): void {
   const readings = scene.pods.map(({ uid, originalLimit }) =>
     readingOf(node, { uid, originalLimit })
   );
   run.look(atMs, readings).forEach((wanted, index) => {
     const bounds = recorded.bounds[index];
-    const onTheirWay = wishes[index];
+    const onTheirWay = requests[index];
     if (wanted === undefined || bounds === undefined || onTheirWay === undefined) return;
     if (!Number.isFinite(wanted)) {
       throw new RangeError(`Cannot set a limit: ${wanted} is not a number of millicores`);
@@ -115,23 +115,28 @@ function look({ scene, node, run, recorded, delayMs, wishes }: Stage, atMs: numb
   });
 }
 
-/** Puts the wishes that are due before `untilMs` into force, each at its moment. */
-function enforce({ scene, node, recorded, wishes }: Stage, untilMs: number): void {
-  wishes.forEach((onTheirWay, index) => {
+/** Puts the requests that are due before `untilMs` into force, each at its moment. */
+function enforce({ scene, node, recorded, requests }: Stage, untilMs: number): void {
+  requests.forEach((onTheirWay, index) => {
     const pod = scene.pods[index];
     if (pod === undefined) return;
     for (
-      let wish = onTheirWay[0];
-      wish !== undefined && wish.dueMs < untilMs;
-      wish = onTheirWay[0]
+      let request = onTheirWay[0];
+      request !== undefined && request.dueMs < untilMs;
+      request = onTheirWay[0]
     ) {
       onTheirWay.shift();
       const from = node.pod(pod.uid).limit ?? pod.originalLimit;
-      if (wish.limit === from) continue;
-      node.advance(Math.max(node.now, wish.dueMs));
-      node.setContainerQuota(sceneContainerID(pod), wish.limit);
-      node.setPodQuota(pod.uid, wish.limit);
-      recorded.recorder.change({ atS: wish.dueMs / 1000, pod: pod.name, from, to: wish.limit });
+      if (request.limit === from) continue;
+      node.advance(Math.max(node.now, request.dueMs));
+      node.setContainerQuota(sceneContainerID(pod), request.limit);
+      node.setPodQuota(pod.uid, request.limit);
+      recorded.recorder.change({
+        atS: request.dueMs / 1000,
+        pod: pod.name,
+        from,
+        to: request.limit,
+      });
     }
   });
 }

@@ -4,7 +4,7 @@
  * @module
  */
 
-/** Told from time to time how much of the run is done, in seconds of virtual time. */
+/** Called from time to time with the progress of the run, in seconds of virtual time. */
 export type OnProgress = (doneS: number) => void;
 
 /** CFS periods are the resolution of a record, ms. */

@@ -57,7 +57,7 @@ export interface RunScores {
   readonly reactionMsMedian?: number;
   readonly reactionMsP95?: number;
   readonly bursts: number;
-  /** Bursts whose demand the limit never reached while they lasted. */
+  /** Bursts with a demand that the limit never reached while they lasted. */
   readonly burstsMissed: number;
   /** Jain's index of satisfaction (CPU got / CPU wanted), 1/n to 1. */
   readonly jain: number;

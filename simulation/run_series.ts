@@ -6,7 +6,7 @@
 import type { LatencyHistogram } from "./node/latency_histogram.ts";
 import type { LimitChangeRecord } from "./run_record.ts";
 
-/** Who a pod is, and the bounds under which every algorithm runs it. CPU in millicores. */
+/** The identity of a pod, and the bounds under which every algorithm runs it. CPU in millicores. */
 export interface RecordedPod {
   readonly uid: string;
   readonly name: string;
@@ -44,7 +44,7 @@ export interface RunSeries {
   readonly nodeCPU: number;
   readonly capacity: number;
   readonly pods: readonly PodSeries[];
-  /** 1/millicore, one entry per step; empty when no price was ever told. NaN before the first. */
+  /** 1/millicore, one entry per step; empty when no price was ever published. NaN before the first. */
   readonly price: Float32Array;
   readonly changes: readonly LimitChangeRecord[];
 }

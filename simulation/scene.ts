@@ -130,8 +130,8 @@ function wholeOver(
 }
 
 function shortName(trace: string): string {
-  const word = trace.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-+|-+$/g, "");
-  return word === "" ? "pod" : word.slice(0, 24);
+  const slug = trace.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-+|-+$/g, "");
+  return slug === "" ? "pod" : slug.slice(0, 24);
 }
 
 /** On the 10 m grid, at least 10 m. */

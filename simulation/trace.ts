@@ -32,11 +32,11 @@ export interface ParseOptions {
   readonly format: TraceFormat;
   /** For messages. */
   readonly name: string;
-  /** Whether nobody named the format: errors then say what it was taken for. @default {false} */
+  /** Whether the format was recognized: errors then say what it was taken for. @default {false} */
   readonly guessed?: boolean;
 }
 
-/** Formats whose samples carry the time that they were taken at. */
+/** Formats with samples that carry the time that they were taken at. */
 export type TimedFormat = Extract<TraceFormat, "cores" | "prometheus">;
 
 /** How samples with times are to be read. */

@@ -20,7 +20,7 @@ export interface ReportedUsage {
 }
 
 /** A workload by its names. */
-export interface ToldWorkload {
+export interface ReportedWorkload {
   readonly namespace: string;
   readonly kind: string;
   readonly name: string;
@@ -29,7 +29,7 @@ export interface ToldWorkload {
 /** The source. */
 export interface UsageAnswers extends UsageSource {
   /** The usage of a container; nothing at first. */
-  of(workload: ToldWorkload, container: string): ReportedUsage;
+  of(workload: ReportedWorkload, container: string): ReportedUsage;
   /** Questions in the order in which they were asked. */
   readonly asked: UsageQuestion[];
   /** Names of workloads with questions that are never answered. */
@@ -40,7 +40,7 @@ export interface UsageAnswers extends UsageSource {
 
 /** A source that is up and has seen nothing. */
 export function createUsageAnswers(): UsageAnswers {
-  const told = new Map<string, ReportedUsage>();
+  const reported = new Map<string, ReportedUsage>();
   const asked: UsageQuestion[] = [];
   const subject: UsageAnswers = {
     asked,
@@ -48,8 +48,8 @@ export function createUsageAnswers(): UsageAnswers {
     problem: undefined,
     of({ namespace, kind, name }, container) {
       const key = JSON.stringify([namespace, kind, name, container]);
-      const known = told.get(key) ?? { cpu: [], memory: [] };
-      told.set(key, known);
+      const known = reported.get(key) ?? { cpu: [], memory: [] };
+      reported.set(key, known);
       return known;
     },
     async usage(question, signal): Promise<UsageAnswer> {

@@ -50,7 +50,7 @@ export async function startAgentAPI(
   const text = new TextEncoder();
   let version = 1;
   let writes = 0;
-  const tell = (event: unknown): void => {
+  const notify = (event: unknown): void => {
     const line = text.encode(`${JSON.stringify(event)}\n`);
     for (const watcher of watchers) watcher.enqueue(line);
   };
@@ -79,12 +79,12 @@ export async function startAgentAPI(
     const object = { ...mergePatch(old, patch) as PodAllocation, metadata };
     objects.set(old.metadata.name, object);
     onDesired(old.spec.podUID, object.spec);
-    tell({ type: "MODIFIED", object });
+    notify({ type: "MODIFIED", object });
     return context.json(object);
   });
   const bookmarks = setInterval(() => {
     const metadata = { resourceVersion: String(version) };
-    tell({
+    notify({
       type: "BOOKMARK",
       object: { apiVersion: ALLOCATION_GROUP_VERSION, kind: "PodAllocation", metadata },
     });

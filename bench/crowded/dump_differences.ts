@@ -40,9 +40,9 @@ export function dumpDifferences(
       differences.push(`${key} ${is === undefined ? "is gone" : "is new"}`);
       continue;
     }
-    const told = !key.startsWith("secrets.");
+    const isPublic = !key.startsWith("secrets.");
     for (const { path, from, to } of changes(lasting(was, rules), lasting(is, rules))) {
-      const values = told ? `: ${shown(from)} → ${shown(to)}` : "";
+      const values = isPublic ? `: ${shown(from)} → ${shown(to)}` : "";
       differences.push(`${key} ${path}${values}`);
     }
   }

@@ -10,7 +10,9 @@ import type { RecordedRun } from "./recording.ts";
 /** What was found in the runs of one policy. Shares are of all runs. */
 export interface RecordingAudit {
   readonly runs: number;
-  /** P99 as wrk2 prints it: see {@linkcode isPrintable}. A number of three decimals is so 1 in 10 times. */
+  /**
+   * P99 as wrk2 prints it: see {@linkcode isPrintable}. A number of three decimals is so 1 in 10 times.
+   */
   readonly printable: number;
   /** A mean above the P99: no recorded distribution of a few ms to seconds has that. */
   readonly meanAboveP99: number;
@@ -79,16 +81,16 @@ export function isIdle({ steady, completed, spreadMs }: RecordedRun): boolean {
 /** The reaction to each service's units, in the order of the recording. */
 export function serviceReactions(runs: readonly RecordedRun[]): readonly ServiceReaction[] {
   const steady = runs.filter((run) => run.steady && run.spreadMs !== undefined);
-  const calm = runs.filter(isIdle);
+  const idle = runs.filter(isIdle);
   const services = [...(runs[0]?.units.keys() ?? [])];
   return services.map((service) => {
     const unitsOf = (run: RecordedRun): number => run.units.get(service) ?? 0;
-    const fewestWhenIdle = calm.reduce((least, run) => Math.min(least, unitsOf(run)), Infinity);
+    const fewestWhenIdle = idle.reduce((least, run) => Math.min(least, unitsOf(run)), Infinity);
     return {
       service,
       correlation: rankCorrelation(steady.map(unitsOf), steady.map((run) => run.spreadMs ?? 0)),
       fewestWhenIdle,
-      idleRuns: calm.filter((run) => unitsOf(run) === fewestWhenIdle).length,
+      idleRuns: idle.filter((run) => unitsOf(run) === fewestWhenIdle).length,
     };
   });
 }

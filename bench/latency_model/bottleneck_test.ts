@@ -44,9 +44,9 @@ Deno.test({
   name: "predict() cuts expectations to what recordings can show",
   permissions: "none",
   fn() {
-    const [calm] = [run(10, 10, 105)];
+    const [idle] = [run(10, 10, 105)];
     const bottleneck = { service: "a", costMs: 1, p99: () => 3, constantMs: 110 };
-    assert.equal(predict([calm], bottleneck).error, 0);
+    assert.equal(predict([idle], bottleneck).error, 0);
   },
 });
 

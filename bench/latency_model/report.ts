@@ -30,7 +30,7 @@ export interface Recording {
 
 /** All findings. */
 export interface LatencyReport {
-  readonly audits: readonly (RecordingAudit & { policy: string; calm: number })[];
+  readonly audits: readonly (RecordingAudit & { policy: string; idle: number })[];
   readonly reactions: readonly { policy: string; services: readonly ServiceReaction[] }[];
   readonly equalSplit: EqualSplit;
   /** For each policy the bottleneck fitted on it, and how it predicts the others and itself. */
@@ -58,7 +58,7 @@ export function latencyReport(
     audits: [equal, ...varied].map(({ policy, runs }) => ({
       policy,
       ...auditRecording(runs),
-      calm: runs.filter(isIdle).length,
+      idle: runs.filter(isIdle).length,
     })),
     reactions,
     equalSplit: compareEqualSplit(equal.runs, { boundMs, count, seed }),
@@ -100,7 +100,7 @@ export function latencyTable(report: LatencyReport): string {
         percent(audit.atFloor),
         decimal(audit.floorCorrelation),
         decimal(audit.spreadCorrelation),
-        `${audit.calm}`,
+        `${audit.idle}`,
       ]),
     ]),
     "",

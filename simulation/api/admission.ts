@@ -86,12 +86,12 @@ export function chargeQuotas(
   for (const quota of quotas) {
     for (const { resource, change, bound } of chargesOf(quota, { before, after })) {
       if (bound === undefined || change <= 0 || bound.used + change <= bound.hard) continue;
-      const told = (amount: number): string =>
+      const quantityText = (amount: number): string =>
         `${resource}=${amount}${resource.endsWith("cpu") ? "m" : ""}`;
       throw forbidden(
         after,
-        `exceeded quota: ${quota.metadata.name}, requested: ${told(change)}, ` +
-          `used: ${told(bound.used)}, limited: ${told(bound.hard)}`,
+        `exceeded quota: ${quota.metadata.name}, requested: ${quantityText(change)}, ` +
+          `used: ${quantityText(bound.used)}, limited: ${quantityText(bound.hard)}`,
       );
     }
   }

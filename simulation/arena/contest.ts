@@ -33,7 +33,7 @@ export interface Played extends Entry {
   readonly record?: RunRecord;
 }
 
-/** Told when an entry was played. */
+/** Called when an entry was played. */
 export type OnPlayed = () => void;
 
 /** Plays the entries one after the other. */

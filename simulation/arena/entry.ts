@@ -1,5 +1,5 @@
 /**
- * Who competes: an algorithm with a setting.
+ * A competitor: an algorithm with a setting.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { allRivals, rivalAlgorithms } from "../rivals/all_rivals.ts";
 /** An algorithm with a setting, as in tables. */
 export interface Entry {
   readonly algorithm: string;
-  /** In words; never empty. */
+  /** A description; never empty. */
   readonly setting: string;
 }
 

@@ -54,7 +54,7 @@ const LIKE_CORES = 1.1;
 /** Algorithms that never change a limit: there, nothing reacts. */
 const FIXED = "static";
 
-/** The goals that the stages played can tell of, in the order of the specification. */
+/** The goals that the played stages can measure, in the order of the specification. */
 export function checkGoals(results: readonly StageResult[]): Goal[] {
   const traces = results.filter(({ kind }) => kind === "trace");
   const bursts = results.filter(({ kind }) => kind === "bursts");

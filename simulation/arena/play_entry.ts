@@ -11,7 +11,7 @@ import type { RunSeries } from "../run_series.ts";
 import type { Scene } from "../scene.ts";
 import { ALONE, AS_IT_IS, type Entry, isSameEntry, OURS, OURS_TIGHT, UNLIMITED } from "./entry.ts";
 
-/** What is played, and who receives it. */
+/** The scene, and the receivers of results. */
 export interface PlayEntryOptions {
   readonly scene: Scene;
   readonly onProgress?: OnProgress;

@@ -1,5 +1,5 @@
 /**
- * Plays a scene as someone would who knows its future: the mark that no algorithm should pass.
+ * Plays a scene with knowledge of its future: the mark that no algorithm should pass.
  *
  * @module
  */

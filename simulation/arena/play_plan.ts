@@ -13,7 +13,7 @@ import type { Scene } from "../scene.ts";
 
 /**
  * The scene under plans, one per pod in the order of the pods, each beginning at 0. A planned limit is
- * in force at its moment: who plans ahead asks early, so that the resize delay has passed by then.
+ * in force at its moment: a planner asks early, so that the resize delay has passed by then.
  * Moments are multiples of 100 ms.
  */
 export function playPlan(

@@ -36,7 +36,7 @@ export interface ArenaPlan {
   readonly keepSeries: boolean;
 }
 
-/** Told after each run how much of the work is done, 0 to 1. */
+/** Called after each run with the share of the work that is done, 0 to 1. */
 export type OnShare = (share: number) => void;
 
 /** One CFS period: the least by which a limit can delay what it throttles. */

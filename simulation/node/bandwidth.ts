@@ -11,8 +11,8 @@
  * - Throttled time is counted when a CPU is let go (`unthrottle_cfs_rq()`): (stopped threads) × (time
  *   they stand still). With n = min(busy threads, cores) that want to run all the time this is
  *   n × max(0, period − quota / n) a period.
- * - The timer counts periods, also the first one in which nobody took a slice, and then stops until
- *   somebody does (`do_sched_cfs_period_timer()`).
+ * - The timer counts periods, also the first one in which no slice was taken, and then stops until
+ *   one is (`do_sched_cfs_period_timer()`).
  * - Writing a quota fills the pool, takes what CPUs have in hand, remits debts and lets everybody go
  *   (`tg_set_cfs_bandwidth()` in core.c), also when it is the same quota.
  *
@@ -41,7 +41,7 @@ export interface Bandwidth {
   pending: number;
   /** Periods in which the timer ran. */
   periods: number;
-  /** Those of them at whose end it held threads back. */
+  /** Those of them that ended with throttled threads. */
   throttledPeriods: number;
   /** Throttled thread time, up to the last time it was let go. */
   throttled: number;

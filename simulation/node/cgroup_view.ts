@@ -1,7 +1,7 @@
 /**
  * The node's cgroup files, version 2 in the systemd layout of kubelet and containerd, as text.
  *
- * Of `cpu.pressure` only `total` is modelled; the averages, which nobody here reads, stand at 0.
+ * Of `cpu.pressure` only `total` is modelled; the averages, which are not read here, are 0.
  *
  * @module
  */
@@ -35,7 +35,7 @@ export function podDirectory(uid: string): string {
 
 /**
  * The files as they stand at the node's virtual time; every pod is taken for Burstable. Reading
- * does not move the node: whoever owns the time advances it first.
+ * does not move the node: the owner of the time advances it first.
  */
 export function cgroupView(node: SimulatedNode): CgroupTree {
   let index = indexOf(node);

@@ -53,7 +53,7 @@ export interface SimulatedNode {
   removePod(uid: string): void;
   /**
    * Sets a limit in millicores, or none. At least 10 m (1 ms). As in the kernel it counts at once: the
-   * group has a whole quota anew, and whoever it held runs on, until the period's end as ever.
+   * group has a whole quota anew, and held threads run on, until the period's end as ever.
    */
   setContainerQuota(containerID: string, millicores: number | undefined): void;
   setPodQuota(podUID: string, millicores: number | undefined): void;

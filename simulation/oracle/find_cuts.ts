@@ -17,7 +17,9 @@ import { firstRequestAt, LATE_SLACK_MS, type Serve, type ServerSpec } from "./se
 
 /** Periods before a window in which an idle server comes to what is under way when it begins. */
 const WARM_UP = 4;
-/** The same in steps, before a stretch of a plan that is replayed alone, and steps looked at after it. */
+/**
+ * The same in steps, before a stretch of a plan that is replayed alone, and steps looked at after it.
+ */
 const AROUND = 3;
 
 /** Periods without enough quota that are looked at together. */
@@ -30,7 +32,7 @@ export interface ReplayOptions extends ServerSpec, LevelBounds {
   readonly due: DueWork;
 }
 
-/** What a replay found. Both are empty when nobody was late. */
+/** What a replay found. Both are empty when no request was late. */
 export interface Findings {
   /** Hold for every plan, if the replay is ideal. */
   readonly needed: readonly Cut[];
@@ -56,7 +58,7 @@ interface Window {
 
 /**
  * Replays plans, each given as one level per step. What differs from the plan before is replayed
- * first; only when nobody is late there, all of it.
+ * first; only when no request is late there, all of it.
  */
 export function cutFinder(
   log: RequestLog,
@@ -81,7 +83,7 @@ export function cutFinder(
     const cautious: Cut[] = [];
     for (const late of windows) {
       const { first, last } = stepsOf(grid, narrowed(replay, levels, late));
-      // Whoever has the step has all of it: what it leaves under way counts too.
+      // A cut that has the step has all of it: what it leaves under way counts too.
       const window = { from: grid.firstPeriod[first] as number, to: late.to };
       const present = levels[last] as number;
       const level = leastLevel(replay, { window, above: present });

@@ -28,7 +28,7 @@ const CONTAINER = "container";
 
 /**
  * As `serveLog()`, on the node: a quota is in force from the beginning of its period's step, and
- * `heldBack` reports in which periods somebody waited for CPU.
+ * `throttled` marks the periods in which a request waited for CPU.
  */
 export function playLog(
   log: RequestLog,
@@ -111,7 +111,7 @@ interface Measured {
   readonly throttled: Uint8Array | undefined;
 }
 
-/** Runs period by period until time is up, all is done or somebody is late; returns when that is. */
+/** Runs period by period until time is up, all is done or a request is late; returns when that is. */
 function run(
   play: Play,
   options: PlayOptions,

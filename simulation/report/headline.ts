@@ -1,5 +1,5 @@
 /**
- * The finding in words, computed from the figures and true whichever way they come out.
+ * The finding as text, computed from the figures and true whichever way they come out.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Who got what, and why: every pod under the first run and under its reference.
+ * The allocation of each pod, and why: every pod under the first run and under its reference.
  *
  * @module
  */
@@ -39,12 +39,12 @@ export function podTable(runs: readonly RunRecord[]): Html {
   `;
   return html`
     <section>
-      <h2>Who got what, and why</h2>
+      <h2>The allocation of each pod, and why</h2>
       <div class="scroll">
         <table class="pods">${head}<tbody>${podRows(runs).map(rowOf)}</tbody></table>
       </div>
       <p
-        class="caption">Mean limit and usage under ${ours}. “${theirs}” is the static algorithm whose mean Σ of limits is nearest to ours.</p>
+        class="caption">Mean limit and usage under ${ours}. “${theirs}” is the static algorithm with the mean Σ of limits nearest to ours.</p>
     </section>
   `;
 }

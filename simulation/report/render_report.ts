@@ -1,5 +1,5 @@
 /**
- * The report page: a finding in words, then tables and plots from the whole to the single change.
+ * The report page: a finding, then tables and plots from the whole to the single change.
  *
  * @module
  */

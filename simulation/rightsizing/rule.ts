@@ -48,7 +48,7 @@ export interface RuleRun {
 export interface RightsizingRule {
   /** For instance `ours`. */
   readonly name: string;
-  /** Its parameters in a few words; may be empty. */
+  /** Its parameters in short; may be empty. */
   readonly setting: string;
   /** A fresh one, which has seen nothing. */
   begin(resource: ResourceName): RuleRun;

@@ -19,7 +19,7 @@ export const UTILISATION_TARGETS: readonly number[] = [0.5, 0.6, 0.7, 0.8];
 export interface HpaOptions {
   /** Request, and limit, of a replica as a share of the pod's request. @default {0.25} */
   readonly replicaShare?: number;
-  /** From the wish for a replica until it serves, ms, a multiple of 100. @default {10000} */
+  /** From the request for a replica until it serves, ms, a multiple of 100. @default {10000} */
   readonly readyAfterMs?: number;
 }
 

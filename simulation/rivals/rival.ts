@@ -2,9 +2,9 @@
  * The port of a control algorithm that is tried beside ours: it looks at a node's pods from time to
  * time and says which limits it wants.
  *
- * An algorithm sees what cgroup files tell, nothing else, and wishes; whoever plays the scene keeps
- * floors, ceilings and the 10 m grid, and puts the wish into force after the resize delay, the same for
- * every algorithm.
+ * An algorithm reads cgroup files, nothing else, and requests limits; the player of the scene keeps
+ * floors, ceilings and the 10 m grid, and puts the request into force after the resize delay, the same
+ * for every algorithm.
  *
  * @module
  */
@@ -59,7 +59,7 @@ export interface RivalRun {
 export interface Rival {
   /** As in tables, for instance `captain`. */
   readonly algorithm: string;
-  /** The setting in words, for instance `target 0.1`; never empty. */
+  /** The setting as text, for instance `target 0.1`; never empty. */
   readonly setting: string;
   /** Time between two looks, ms, a multiple of 100. */
   readonly lookMs: number;

@@ -26,7 +26,7 @@ export function ceilingLimit(): Rival {
 }
 
 /**
- * The 90th percentile of demand over the whole run × 1.15: what a careful person sets who has seen
+ * The 90th percentile of demand over the whole run × 1.15: what a careful person sets after having seen
  * the load before. It knows the future, though only as one number.
  */
 export function limitOfP90(): Rival {

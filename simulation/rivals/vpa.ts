@@ -3,7 +3,7 @@
  * documentation (https://github.com/kubernetes/autoscaler/tree/master/vertical-pod-autoscaler/docs).
  * Percentiles, margin, multipliers of bounds and least sample weight were compared with version 1.8.1:
  * `pkg/recommender` (`config/config.go`, `logic/recommender.go`, `logic/estimator.go`,
- * `model/aggregations_config.go`); who is updated, and when, with `pkg/updater/priority`.
+ * `model/aggregations_config.go`); which pods are updated, and when, with `pkg/updater/priority`.
  *
  * @module
  */

@@ -21,7 +21,7 @@ Deno.test({
       equal: { policy: "same", runs: runs(40) },
       varied: [{ policy: "other", runs: runs(30) }],
     }, { count: 2, seed: 1 });
-    assert.deepEqual(report.audits.map((audit) => [audit.policy, audit.printable, audit.calm]), [
+    assert.deepEqual(report.audits.map((audit) => [audit.policy, audit.printable, audit.idle]), [
       ["same", 1, 40],
       ["other", 1, 30],
     ]);

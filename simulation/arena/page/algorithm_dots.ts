@@ -41,7 +41,7 @@ interface Dot {
   readonly title: string;
 }
 
-/** The figure; values that are not above 0 are reported in words, since the axis is logarithmic. */
+/** The figure; values that are not above 0 are reported as text, since the axis is logarithmic. */
 export function algorithmDots(
   outcomes: readonly AlgorithmOutcome[],
   options: AlgorithmDotsOptions,
@@ -51,13 +51,13 @@ export function algorithmDots(
     series.flatMap(({ score, label }, place): Dot[] => {
       const value = medianOf(outcome, score);
       if (value === undefined || value <= 0) return [];
-      const words = `${entryName(outcome)}, ${label}: ${formatFigure(value)}`;
+      const text = `${entryName(outcome)}, ${label}: ${formatFigure(value)}`;
       return [{
         row,
         value,
         place,
         color: lookOf(outcome.algorithm).color,
-        title: printable(words),
+        title: printable(text),
       }];
     })
   );

@@ -60,7 +60,7 @@ export function algorithmLooks(results: readonly StageResult[]): LookOf {
   return (algorithm) => looks.get(algorithm) ?? OTHER;
 }
 
-/** An algorithm with its setting in words; ours and the oracle have a name alone. */
+/** An algorithm with its setting; ours and the oracle have a name alone. */
 export function entryName({ algorithm, setting }: Entry): string {
   return isOurs({ algorithm }) || algorithm === ORACLE.algorithm
     ? algorithm

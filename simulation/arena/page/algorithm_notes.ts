@@ -1,5 +1,5 @@
 /**
- * What each algorithm does, in a sentence for a reader who is new to it.
+ * What each algorithm does, in a sentence for readers that do not know it.
  *
  * @module
  */

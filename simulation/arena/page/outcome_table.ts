@@ -78,7 +78,7 @@ function cellText(
 
 /** Held or missed, and by how many seeds where they disagree. */
 function heldText({ sloHeld, sloHeldShare }: AlgorithmOutcome): string {
-  const word = sloHeld ? "held" : "missed";
+  const verdict = sloHeld ? "held" : "missed";
   const isSplit = sloHeldShare > 0 && sloHeldShare < 1;
-  return isSplit ? `${word} (${Math.round(100 * sloHeldShare)} % of seeds held it)` : word;
+  return isSplit ? `${verdict} (${Math.round(100 * sloHeldShare)} % of seeds held it)` : verdict;
 }

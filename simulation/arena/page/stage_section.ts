@@ -1,5 +1,5 @@
 /**
- * One stage of the arena: its findings in words, its figures and its tables.
+ * One stage of the arena: its findings, its figures and its tables.
  *
  * @module
  */
@@ -51,7 +51,7 @@ export function stageSection(
       <p class="tally">${findings(result)}</p>
       ${outcomeTables(result)}
       ${tradeOffPlot(result, options.lookOf)}
-      ${// Several pods want more than there is: capacity says more there than the sum of wishes.
+      ${// Several pods want more than there is: capacity says more there than the sum of requests.
       (kind === "shared node" || kind === "services") && runs.length > 0
         ? coresPlot(runs)
         : limitsPlot(

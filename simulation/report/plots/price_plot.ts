@@ -60,7 +60,7 @@ export function pricePlot(run: RunRecord): Html {
       "get it." +
       (infinite > 0
         ? ` ${formatCount(infinite, "step")} with an infinite price (nothing is left for ` +
-          "somebody without a floor) can't be drawn."
+          "a container without a floor) can't be drawn."
         : ""),
   });
 }
@@ -72,6 +72,6 @@ function countInfinite(prices: readonly number[]): number {
 function withoutFinitePrice(prices: readonly number[]): string {
   if (prices.length === 0) return "This algorithm sets no price.";
   return countInfinite(prices) === prices.length
-    ? "The price was infinite throughout: nothing was left for somebody without a floor."
+    ? "The price was infinite throughout: nothing was left for containers without a floor."
     : "No finite price was recorded.";
 }
