@@ -28,7 +28,7 @@ function podPath({ namespace, name }: PodName): string {
   return `/api/v1/namespaces/${namespace}/pods/${name}`;
 }
 
-/** A Guaranteed pod that is idle until told. */
+/** A Guaranteed pod that is idle until it is signalled. */
 async function guaranteedPod(
   node: RealNode,
   { namespace, name, annotations = {} }: PodName & {
@@ -69,9 +69,11 @@ function whenAll(
 ): Promise<number> {
   return until(`values of ${name.name}`, async () => {
     const { spec, quota, podQuota, weight, podWeight } = await valuesOf(node, name);
-    const told = JSON.stringify({ spec, quota, podQuota, weight, podWeight });
-    if (!wanted(spec) || quota !== spec || podQuota !== spec) throw new Error(told);
-    for (const one of [weight, podWeight]) if (Math.abs(one - spec) > COARSE) throw new Error(told);
+    const reported = JSON.stringify({ spec, quota, podQuota, weight, podWeight });
+    if (!wanted(spec) || quota !== spec || podQuota !== spec) throw new Error(reported);
+    for (const one of [weight, podWeight]) {
+      if (Math.abs(one - spec) > COARSE) throw new Error(reported);
+    }
     return spec;
   }, SETTLED);
 }
@@ -97,7 +99,7 @@ async function eventsOf(node: RealNode, namespace: string, reason: string): Prom
   return [...listOf(objectOf(await node.connection.request({ path, query })).items)];
 }
 
-/** Millicores that the node has and no pod on it has requested, by the API's own word. */
+/** Millicores that the node has and no pod on it has requested, by the API's figures. */
 async function roomOnNode({ connection }: RealNode): Promise<number> {
   const get = async (path: string): Promise<readonly unknown[]> =>
     listOf(objectOf(await connection.request({ path })).items);

@@ -2,7 +2,7 @@
  * Pods in trouble keep their limits, where a pod that is well is lowered beside them: one that is not
  * Ready, was restarted of late, crashes again and again, rolls out, or is critical for the system.
  * All of them are on the node at once, and before the first test the healthy one was lowered: there is
- * somebody who takes what the others would give.
+ * a pod that takes what the others would give.
  *
  * @module
  */
@@ -104,12 +104,12 @@ function pod(name: string): PodName {
 async function assertHeld(
   node: RealNode,
   name: PodName,
-  told: { readonly bound: BoundReason; readonly event?: boolean },
+  reported: { readonly bound: BoundReason; readonly event?: boolean },
 ): Promise<void> {
-  const bounds = await boundBy(node, name, told.bound);
+  const bounds = await boundBy(node, name, reported.bound);
   assert.equal(bounds.held, "lower");
   assert.equal(bounds.floor, 100);
-  await Promise.all([assertStays(node, name), assertReported(node, name, told)]);
+  await Promise.all([assertStays(node, name), assertReported(node, name, reported)]);
 }
 
 /**
@@ -121,7 +121,7 @@ async function assertStays(node: RealNode, name: PodName): Promise<void> {
   for (let i = 0; i < 8; i++) {
     const quota = await quotaOf(node, name);
     assert.ok(quota >= OWN, `${name.name} was lowered to ${quota}m`);
-    assert.ok(await quotaOf(node, pod("healthy")) < OWN, "nobody takes what is given");
+    assert.ok(await quotaOf(node, pod("healthy")) < OWN, "no pod takes what is given");
     await pause(250);
   }
 }

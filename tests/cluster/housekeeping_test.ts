@@ -21,7 +21,7 @@ const kubectl = createKubectl();
 /** The collector looks for new kinds every 30 s. */
 const COLLECTED = { timeoutMs: 90_000 };
 
-/** A pod that nobody runs, and an allocation that it owns. */
+/** A pod without a node, and an allocation that it owns. */
 interface Owned {
   readonly pod: string;
   readonly allocation: string;
@@ -38,7 +38,7 @@ async function ownedPair(
       path: pods,
       body: {
         metadata: { name },
-        spec: { schedulerName: "nobody", containers: [{ name: "app", image: "busybox:stable" }] },
+        spec: { schedulerName: "none", containers: [{ name: "app", image: "busybox:stable" }] },
       },
     }),
   );
@@ -149,7 +149,7 @@ Deno.test("housekeeping of allocations on a real API server", async (t) => {
       await whenGone(admin, allocation);
     });
     await t.step(
-      "a controller manager without accounts for its controllers keeps house, too",
+      "a controller manager without accounts for its controllers collects garbage, too",
       async () => {
         // By default all its controllers act under its own name: accounts for each are an option,
         // --use-service-account-credentials, which kubeadm and this cluster set.

@@ -59,7 +59,7 @@ Deno.test("the market ends the throttling of a container whose demand fits the n
     contentType: "application/merge-patch+json",
     body: { metadata: { annotations: { "mbcas.io/managed": null } } },
   });
-  const after = await until("calm container", async () => {
+  const after = await until("idle container", async () => {
     const rate = await throttledRate(directories, 5000);
     return rate < 20 ? rate : undefined;
   }, SETTLED);

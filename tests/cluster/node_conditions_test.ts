@@ -1,6 +1,6 @@
 /**
  * What the node says of itself: under pressure the market shares out less of it, and while it is not
- * Ready or on its way out all limits stay as they are. No kubelet of somebody's own cluster is
+ * Ready or on its way out all limits stay as they are. No kubelet of a user's own cluster is
  * silenced: an interruption would leave it so.
  *
  * @module

@@ -1,6 +1,6 @@
 /**
- * Who may say whether a pod takes part: pod or namespace, by label or annotation, at once and with
- * the original limits back; and who is heard where they differ.
+ * The switches that take a pod in or out: on pod or namespace, as label or annotation, at once and with
+ * the original limits back; and their precedence.
  *
  * @module
  */
@@ -27,13 +27,13 @@ const AT_ONCE = { timeoutMs: 20_000 };
 
 type Kind = "labels" | "annotations";
 
-/** Sets or removes (null) the word of an object, for instance `/api/v1/namespaces/shop`. */
+/** Sets or removes (null) the value of an object, for instance `/api/v1/namespaces/shop`. */
 async function say(
   { connection }: RealNode,
   path: string,
-  { kind, word, key = MANAGED }: {
+  { kind, value, key = MANAGED }: {
     readonly kind: Kind;
-    readonly word: string | null;
+    readonly value: string | null;
     readonly key?: string;
   },
 ): Promise<void> {
@@ -41,7 +41,7 @@ async function say(
     method: "PATCH",
     path,
     contentType: "application/merge-patch+json",
-    body: { metadata: { [kind]: { [key]: word } } },
+    body: { metadata: { [kind]: { [key]: value } } },
   });
 }
 
@@ -80,7 +80,7 @@ async function assertAlone(node: RealNode, names: readonly PodName[]): Promise<v
   }
 }
 
-Deno.test("a pod or namespace opts out by label or annotation at once, the pod's word over the namespace's, and comes back", async () => {
+Deno.test("a pod or namespace opts out by label or annotation at once, the pod's value over the namespace's, and comes back", async () => {
   using node = await openRealNode();
   const marks = { labels: LITTLE };
   await using one = await scratchNamespace(node.connection, marks);
@@ -99,10 +99,10 @@ Deno.test("a pod or namespace opts out by label or annotation at once, the pod's
 
   const restoresBefore = await restoresFor(node, "OptedOut");
   await Promise.all([
-    say(node, pathOf(byLabel), { kind: "labels", word: "false" }),
-    say(node, pathOf(byAnnotation), { kind: "annotations", word: "false" }),
-    say(node, `/api/v1/namespaces/${two.name}`, { kind: "labels", word: "false" }),
-    say(node, `/api/v1/namespaces/${three.name}`, { kind: "annotations", word: "false" }),
+    say(node, pathOf(byLabel), { kind: "labels", value: "false" }),
+    say(node, pathOf(byAnnotation), { kind: "annotations", value: "false" }),
+    say(node, `/api/v1/namespaces/${two.name}`, { kind: "labels", value: "false" }),
+    say(node, `/api/v1/namespaces/${three.name}`, { kind: "annotations", value: "false" }),
   ]);
   const out = [byLabel, byAnnotation, tenant, guest];
   await Promise.all(out.map((name) => assertRestored(node, name)));
@@ -115,8 +115,8 @@ Deno.test("a pod or namespace opts out by label or annotation at once, the pod's
   await assertUnreported(node, faithful, "OptedOut");
 
   await Promise.all([
-    say(node, pathOf(byLabel), { kind: "labels", word: null }),
-    say(node, `/api/v1/namespaces/${three.name}`, { kind: "annotations", word: null }),
+    say(node, pathOf(byLabel), { kind: "labels", value: null }),
+    say(node, `/api/v1/namespaces/${three.name}`, { kind: "annotations", value: null }),
   ]);
   await Promise.all([byLabel, guest].map((name) => whenRaised(node, name)));
 });
@@ -128,7 +128,7 @@ const underOptIn = sharedPeriod(
 );
 
 testsAtOnce({
-  "under OptIn only labelled namespaces take part, and pods by their own word where an administrator allows it":
+  "under OptIn only labelled namespaces take part, and pods by their own value where an administrator allows it":
     async () => {
       using node = await openRealNode();
       await using _settings = await underOptIn.join();
@@ -150,11 +150,11 @@ testsAtOnce({
       await Promise.all([member, volunteer].map((name) => whenRaised(node, name)));
       await assertAlone(node, [silent, pushing, quiet]);
       assert.equal(await boundsOf(node, pushing), undefined);
-      // The administrator's word counts at once, too.
+      // The administrator's value counts at once, too.
       await say(node, `/api/v1/namespaces/${plain.name}`, {
         kind: "labels",
         key: "mbcas.io/allow-overrides",
-        word: "true",
+        value: "true",
       });
       await whenRaised(node, pushing);
       assert.equal(await quotaOf(node, silent), OWN);

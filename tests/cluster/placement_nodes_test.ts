@@ -41,12 +41,14 @@ const A_SECOND_LATER_MS = 1500;
 /** From the end of the fallback: a move each, with its cooldown. */
 const RETURNS = { timeoutMs: PLACEMENT_TIMES.fallbackMs + 60_000 } as const;
 
-async function apply(wished: Omit<PlacedWorkloadOptions, "namespace">): Promise<void> {
-  const object = placedWorkload({ ...wished, namespace: bed.namespace });
+async function apply(wanted: Omit<PlacedWorkloadOptions, "namespace">): Promise<void> {
+  const object = placedWorkload({ ...wanted, namespace: bed.namespace });
   await kubectl.must(["apply", "-f", "-"], object);
 }
 
-/** Makes a workload that spot nodes have no room for, and gives it a new one once it has fallen back. */
+/**
+ * Makes a workload that spot nodes have no room for, and gives it a new one once it has fallen back.
+ */
 async function assertFallsBackAndReturns(scene: string, spot: number): Promise<void> {
   const place = { namespace: bed.namespace, name: scene };
   const begunMs = performance.now();
@@ -67,7 +69,10 @@ async function assertFallsBackAndReturns(scene: string, spot: number): Promise<v
   await whenReported(bed.node, { ...place, reason: "SpotReturned" });
 }
 
-/** One of two spot nodes says that it is about to go: its pods leave it, and 7 of 8 are Ready at any moment. */
+/**
+ * One of two spot nodes says that it is about to go: its pods leave it, and 7 of 8 are Ready at any
+ * moment.
+ */
 async function assertLeaves(name: string, key: string): Promise<void> {
   await bed.node.create(`/apis/policy/v1/namespaces/${bed.namespace}/poddisruptionbudgets`, {
     metadata: { name },
@@ -81,7 +86,7 @@ async function assertLeaves(name: string, key: string): Promise<void> {
     const ready = replicas.filter((one) => one.ready).length;
     assert.ok(ready >= 7, `${ready} of 8 are Ready`);
   });
-  // Who was made in the second of the sign may have come after it, and stays.
+  // A pod that was made in the second of the sign may have come after it, and stays.
   await systemClock.sleep(A_SECOND_LATER_MS);
   await bed.nodes.taint(going.replace(/^z-/, ""), key);
   const after = await bed.replicas.whenDivided(name, whole, {

@@ -1,5 +1,6 @@
 /**
- * Raises fill a namespace's quota by shares, and leave room for one more pod, so that a rollout finds it.
+ * Raises fill a namespace's quota by shares, and leave room for one more pod, so that a rollout finds
+ * it.
  *
  * @module
  */
@@ -43,7 +44,7 @@ async function limitsOf(node: RealNode, name: PodName): Promise<number> {
   return pods.reduce((sum, { containers }) => sum + (containers[0]?.limitCPU ?? 0), 0);
 }
 
-/** A Deployment under a quota, whose limits the market has raised as far as it may. */
+/** A Deployment under a quota, with limits that the market has raised as far as it may. */
 async function raisedDeployment(
   node: RealNode,
   { namespace, most, busy = true }: {

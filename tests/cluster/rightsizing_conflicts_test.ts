@@ -59,7 +59,9 @@ async function onlyPod(node: RealNode, workload: PodName): Promise<Pod | undefin
   return pod?.ready ? pod : undefined;
 }
 
-/** Waits until the kubelet has applied these requests of the pod, and checks that it is the same one. */
+/**
+ * Waits until the kubelet has applied these requests of the pod, and checks that it is the same one.
+ */
 async function whenApplied(
   node: RealNode,
   workload: PodName,
@@ -93,7 +95,7 @@ function vpaText(vpa: unknown): string {
   return `${objectOf(metadata).name} ${updateMode} ${cpu} ${memory}`;
 }
 
-const told = ({ status, reason, message }: WorkloadRecord): string =>
+const reported = ({ status, reason, message }: WorkloadRecord): string =>
   `${status} ${reason} ${message}`;
 
 Deno.test({
@@ -157,7 +159,7 @@ Deno.test({
       await whenApplied(node, counted, { before: countedBefore, cpu: kept, memory: LEAST_MEMORY });
       await whenApplied(node, bound, { before: boundBefore, cpu: raised, memory: RANGE_MEMORY });
       const vpaRecord = await whenRecord(node, watched, ({ reason }) => reason === "VPAConflict");
-      assert.match(told(vpaRecord), /^Skipped VPAConflict .*watched/);
+      assert.match(reported(vpaRecord), /^Skipped VPAConflict .*watched/);
       assert.ok((vpaRecord.recommendations[0]?.cpu ?? 0) >= 10, "recommended all the same");
       const untouched = await onlyPod(node, watched);
       assert.deepEqual(
@@ -170,8 +172,8 @@ Deno.test({
         whenRecord(node, scaled, isHeldBy("HPAConflict")),
         whenRecord(node, counted, isHeldBy("QuotaExceeded")),
       ]);
-      assert.match(told(hpaValue), /^Applied HPAConflict .*scaled/);
-      assert.match(told(quotaText), /^Applied QuotaExceeded .*full/);
+      assert.match(reported(hpaValue), /^Applied HPAConflict .*scaled/);
+      assert.match(reported(quotaText), /^Applied QuotaExceeded .*full/);
       assert.equal((await onlyPod(node, counted))?.containers[0]?.requestCPU, FIRST.cpu);
       for (const { namespace } of [plain, counted, bound]) {
         assert.deepEqual(await eventTexts(node, { namespace, reason: "UpdateFailed" }), []);

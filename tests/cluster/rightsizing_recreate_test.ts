@@ -211,8 +211,10 @@ Deno.test({
         /^(Error|Skipped) .*patch .*deployments/,
       );
       assert.equal(refused.recommendations.length, NAMES.length);
-      const told = await eventsOf(node, barred);
-      assert.ok(told.some(({ reason, kind }) => reason === "RBACError" && kind === "Deployment"));
+      const reported = await eventsOf(node, barred);
+      assert.ok(
+        reported.some(({ reason, kind }) => reason === "RBACError" && kind === "Deployment"),
+      );
 
       await pause(QUIET_MS);
       assert.equal(await replicaSets(web), 2, "rolled once");

@@ -112,10 +112,10 @@ async function openAccounts({ connection, namespace }: ContractWorld): Promise<A
 }
 
 /** The same, which reports each request. */
-function watched(connection: KubeConnection, tell: (method: string) => void): KubeConnection {
+function watched(connection: KubeConnection, report: (method: string) => void): KubeConnection {
   return {
     request(request) {
-      tell(request.method ?? "GET");
+      report(request.method ?? "GET");
       return connection.request(request);
     },
     lines: (request) => connection.lines(request),
@@ -196,10 +196,10 @@ property(
         const { kind, metadata: { name } } = workload;
         const source = createUsageAnswers();
         for (const container of ownContainers(workload)) {
-          const told = source.of({ namespace, kind, name }, container.name);
+          const reported = source.of({ namespace, kind, name }, container.name);
           for (let minute = 0; minute < 60; minute++) {
-            told.cpu.push([nowMs - minute * MINUTE_MS, cpu]);
-            told.memory.push([nowMs - minute * MINUTE_MS, memory]);
+            reported.cpu.push([nowMs - minute * MINUTE_MS, cpu]);
+            reported.memory.push([nowMs - minute * MINUTE_MS, memory]);
           }
         }
         const hands = rightsizingHands(connection);
@@ -236,8 +236,8 @@ property(
           permits: createPermits(() => 1),
         };
         await tellAnnotations([{ workload, record }], telling);
-        const told = await world.read(facts);
-        const { annotations } = told.facts.workload.metadata;
+        const reported = await world.read(facts);
+        const { annotations } = reported.facts.workload.metadata;
         assert.ok(Object.keys(annotations).every(isOwnAnnotation));
         for (const one of record.recommendations) {
           const of = (value: string): string =>
@@ -245,9 +245,9 @@ property(
           assert.equal(parseCPU(of("cpu-request")), one.cpu);
           assert.equal(parseBytes(of("memory-request")), one.memory);
         }
-        const [first, ...pods] = told.stored;
+        const [first, ...pods] = reported.stored;
         assert.deepEqual([first?.spec, ...pods], [before[0]?.spec, ...before.slice(1)]);
-        await tellAnnotations([{ workload: told.facts.workload, record: undefined }], telling);
+        await tellAnnotations([{ workload: reported.facts.workload, record: undefined }], telling);
         assert.deepEqual((await world.read(facts)).stored, before);
       }),
       CASES,

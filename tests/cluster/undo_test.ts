@@ -68,7 +68,7 @@ testsAtOnce({
       await kubectl.run(["delete", "podallocation", uid, "-n", namespace.name]);
       await assertRestored(node, name);
     },
-  "a limit that somebody else writes is the new original limit": async () => {
+  "a limit that another client writes is the new original limit": async () => {
     using node = await openRealNode();
     await using namespace = await scratchNamespace(node.connection);
     const name = { namespace: namespace.name, name: "edited" };
@@ -85,11 +85,11 @@ testsAtOnce({
       const allocation = await node.allocation(namespace.name, pod?.metadata.uid ?? "");
       return allocation?.status?.originalLimits?.[0]?.cpu === `${EDITED}m` || undefined;
     }, SETTLED);
-    const told = await until(
+    const reported = await until(
       "event",
       async () => (await eventTexts(node, { ...name, reason: "OwnLimitChanged" }))[0],
     );
-    assert.match(told, new RegExp(`\\bload to ${EDITED}m\\b.*\\b${RAISED_OWN}m\\b`));
+    assert.match(reported, new RegExp(`\\bload to ${EDITED}m\\b.*\\b${RAISED_OWN}m\\b`));
     const { stdout } = await coalloc("explain", "edited", "-n", namespace.name);
     assert.match(stdout, new RegExp(`original limit ${EDITED}m`));
     await whenRaised(node, name);

@@ -93,13 +93,13 @@ Deno.test("pods of a VPA that acts get their original limits back (VPAConflict),
   await Promise.all(ACTING.map(async (mode) => {
     const name = await podOf(node, mode);
     await whenQuota(node, name, (quota) => quota === OWN, NOTICED);
-    const told = await until(
+    const reported = await until(
       "event",
       async () => (await eventTexts(node, { ...name, reason: "CPULimitsRestored" }))[0],
     );
     const workload = mode.toLowerCase();
     const values = [`VPA ${workload}`, `mode ${mode}`, `Deployment ${workload}`];
-    assert.match(told, new RegExp(values.map((value) => `\\b${value}\\b`).join(".*")));
+    assert.match(reported, new RegExp(values.map((value) => `\\b${value}\\b`).join(".*")));
   }));
   for (const mode of ["none", "Off"]) {
     assert.ok(await quotaOf(node, await podOf(node, mode)) > OWN, mode);

@@ -41,8 +41,8 @@ export async function lockFile(
 
 async function waitForLock(file: Deno.FsFile, path: string, { say }: Progress): Promise<void> {
   const holder = (await readIfThere(path) ?? "").trim();
-  const whom = holder === "" ? "another run of the harness" : `process ${holder}`;
-  const timer = setTimeout(() => say(`waiting for ${whom}, which holds ${path}`), SAY_AFTER_MS);
+  const other = holder === "" ? "another run of the harness" : `process ${holder}`;
+  const timer = setTimeout(() => say(`waiting for ${other}, which holds ${path}`), SAY_AFTER_MS);
   try {
     await file.lock(true);
   } finally {

@@ -134,7 +134,7 @@ async function removeFolder(folder: string): Promise<void> {
   }
 }
 
-/** Removes a socket, unless it is not there or somebody listens on it. */
+/** Removes a socket, unless it is not there or in use. */
 async function removeSocket(path: string): Promise<void> {
   try {
     (await Deno.connect({ transport: "unix", path })).close();

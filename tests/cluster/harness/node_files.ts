@@ -31,7 +31,7 @@ const PLUGINS_NOT_NEEDED = [
   "io.containerd.internal.v1.tracing",
 ];
 
-/** Who asked for which resize, and the server's words where it refused. */
+/** The resize requests by user, and the server's messages where it refused. */
 const AUDIT_POLICY = {
   apiVersion: "audit.k8s.io/v1",
   kind: "Policy",

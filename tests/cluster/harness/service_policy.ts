@@ -8,9 +8,9 @@ import { lockFile } from "./file_lock.ts";
 import type { Progress } from "./progress.ts";
 import { isExecutable } from "./shell.ts";
 
-/** Where the policy is, and who else may be at it. */
+/** Where the policy is, and the lock against concurrent runs. */
 export interface PolicyOptions {
-  /** The folder of all instances, with the lock that whoever has written a policy holds. */
+  /** The folder of all instances, with the lock of the run that has written a policy. */
   readonly stateRoot: string;
   readonly progress: Progress;
   /** @default {"/usr/sbin/policy-rc.d"} */

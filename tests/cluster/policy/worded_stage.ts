@@ -1,5 +1,5 @@
 /**
- * Namespaces with and without a word of placement, and the policy over its annotations in force.
+ * Namespaces with and without the placement label, and the policy over its annotations in force.
  *
  * @module
  */
@@ -19,7 +19,7 @@ import type { Change } from "./manner.ts";
 /** The policy and its binding. */
 export const ANNOTATION_POLICY = "spotalis-annotations";
 
-const WORDS: readonly NamespaceValue[] = ["absent", "true", "false", "yes"];
+const VALUES: readonly NamespaceValue[] = ["absent", "true", "false", "yes"];
 
 /** The stage while it stands. */
 export interface WordedStage extends AsyncDisposable {
@@ -44,14 +44,14 @@ export async function setWordedStage(): Promise<WordedStage> {
   stack.defer(() => admin.close());
   stack.use(await installPolicy(kubectl, ANNOTATION_POLICY));
 
-  const made = await Promise.all(WORDS.map(async (word) => {
+  const made = await Promise.all(VALUES.map(async (value) => {
     const one = stack.use(
       await scratchNamespace(admin, {
-        labels: namespaceLabels(word),
+        labels: namespaceLabels(value),
         annotations: { "mbcas.io/managed": "false" },
       }),
     );
-    return [word, one.name] as const;
+    return [value, one.name] as const;
   }));
 
   const create: WordedStage["create"] = async (kind, { namespace, metadata, dryRun = false }) => {
@@ -91,7 +91,7 @@ export async function setWordedStage(): Promise<WordedStage> {
   };
 
   const namespaces = Object.fromEntries(made) as Record<NamespaceValue, string>;
-  for (const word of ["absent", "true", "yes"] as const) await untilRefused(namespaces[word]);
+  for (const value of ["absent", "true", "yes"] as const) await untilRefused(namespaces[value]);
   const standing = stack.move();
   return {
     admin,

@@ -19,19 +19,19 @@ export function eventActs(): readonly [create: RoleAct, patch: RoleAct] {
   return [
     {
       right: `create ${RIGHTS}`,
-      deed: "tell of a change",
-      perform: (connection, stage) => tell(1, { connection, stage }),
+      deed: "report a change",
+      perform: (connection, stage) => report(1, { connection, stage }),
     },
     {
       right: `patch ${RIGHTS}`,
-      deed: "tell that a change came about again",
-      perform: (connection, stage) => tell(2, { connection, stage }),
+      deed: "report that a change came about again",
+      perform: (connection, stage) => report(2, { connection, stage }),
     },
   ];
 }
 
 /** Reports the same as often as that; throws unless it is then one event that was counted so often. */
-async function tell(
+async function report(
   times: number,
   { connection, stage }: { readonly connection: KubeConnection; readonly stage: RoleStage },
 ): Promise<void> {

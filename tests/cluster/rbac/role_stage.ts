@@ -75,7 +75,7 @@ const OBJECTS: readonly (readonly [group: string, plural: string, body: object])
   ["api/v1", "configmaps", { metadata: { name: MADE, labels: { [USAGE_LABEL]: "true" } } }],
   ["api/v1", "configmaps", { metadata: { name: REMEMBERED, labels: { [MEMORY_LABEL]: "true" } } }],
   ["apis/policy/v1", "poddisruptionbudgets", {
-    spec: { maxUnavailable: 1, selector: { matchLabels: { app: "nobody" } } },
+    spec: { maxUnavailable: 1, selector: { matchLabels: { app: "none" } } },
   }],
   // Of a policy that is switched off an installed controller wants nothing.
   [`apis/${OPTIPOD_GROUP_VERSION}`, "optimizationpolicies", {
@@ -151,7 +151,7 @@ export async function setRoleStage(admin: OpenKubeConnection): Promise<RoleStage
   });
   const pod = parsePod(
     await create(at("api/v1", "pods"), {
-      spec: { schedulerName: "nobody", containers: CONTAINERS },
+      spec: { schedulerName: "none", containers: CONTAINERS },
     }),
   );
   const objects = servesVPA

@@ -32,7 +32,7 @@ const AUTHORITY = new URL("../../fixtures/tls/ca.crt", import.meta.url);
 
 /**
  * The configuration by its name, of which there is one in the cluster: where the webhook is installed
- * it is that one, otherwise one that asks nobody about anything, which is removed in the end.
+ * it is that one, otherwise one without a matching rule, which is removed in the end.
  */
 export async function setWebhookConfiguration(
   { admin }: Pick<RoleStage, "admin">,
@@ -44,7 +44,7 @@ export async function setWebhookConfiguration(
       admissionReviewVersions: ["v1"],
       sideEffects: "None",
       failurePolicy: "Ignore",
-      clientConfig: { service: { namespace: "mbcas-system", name: "nobody" } },
+      clientConfig: { service: { namespace: "mbcas-system", name: "none" } },
       rules: [],
     }],
   };
@@ -133,7 +133,7 @@ export const CERTIFICATE_ACTS: readonly RoleAct[] = [
     deed: "renew the certificate",
     async perform(connection, stage) {
       const store = secret(connection, stage);
-      // Who may not write is refused before the server looks what is there.
+      // An account without the right is refused before the server looks what is there.
       const seen = await store.read() ?? { resourceVersion: "", data: {} };
       await store.replace(seen, { of: "second" });
       assert.deepEqual((await store.read())?.data, { of: "second" });

@@ -42,9 +42,9 @@ export type Told =
  * Fails unless `explain` gives the word with its sentence and remedy, the controllers' gauges count as
  * many pods as have it, and an event reports it. The pod must have the word already.
  */
-export async function assertReported(node: RealNode, name: PodName, told: Told): Promise<void> {
-  if ("bound" in told) {
-    const { bound, event = true } = told;
+export async function assertReported(node: RealNode, name: PodName, reported: Told): Promise<void> {
+  if ("bound" in reported) {
+    const { bound, event = true } = reported;
     await Promise.all([
       assertExplained(
         name,
@@ -54,8 +54,8 @@ export async function assertReported(node: RealNode, name: PodName, told: Told):
       assertCounted(node, name, { gauge: "bounds", word: bound }),
       ...(event ? [assertBoundEvent(node, name, bound)] : []),
     ]);
-  } else if ("refusal" in told) {
-    const { refusal } = told;
+  } else if ("refusal" in reported) {
+    const { refusal } = reported;
     const line = new RegExp(
       `^Controller +(\\w+, )?${refusal}: ${literal(sentenceOf(refusal))}`,
       "m",
@@ -67,7 +67,7 @@ export async function assertReported(node: RealNode, name: PodName, told: Told):
       whenEvent(node, name, { reason: "CPULimitFailed", test: () => true }),
     ]);
   } else {
-    const { outside, restored = true } = told;
+    const { outside, restored = true } = reported;
     await Promise.all([
       assertExplained(name, outside, new RegExp(`^[^:\\n]+: ${outside}: `, "m")),
       ...(restored
@@ -145,10 +145,10 @@ async function assertBoundEvent(node: RealNode, name: PodName, word: BoundReason
   const reason = "CPULimitBounded";
   const test = ({ message }: SeenEvent): boolean => message.includes(`${word}: `);
   if (!QUIET_BOUNDS.has(word)) return await whenEvent(node, name, { reason, test });
-  const told = (await eventsOf(node, name)).filter((event) =>
+  const reported = (await eventsOf(node, name)).filter((event) =>
     event.reason === reason && test(event)
   );
-  assert.deepEqual(told, [], "what every pod has in its life is no event");
+  assert.deepEqual(reported, [], "what every pod has in its life is no event");
 }
 
 /** Waits for such an event about the pod, a workload of its namespace, or its node. */
@@ -162,9 +162,9 @@ async function whenEvent(
     const near = (await eventsOf(node, { namespace: name.namespace }))
       .filter((event) => event.kind !== "Pod" || event.name === name.name);
     const ofNode = await eventsOf(node, { namespace: "default", name: nodeName });
-    const told = [...near, ...ofNode].filter((event) => event.reason === reason);
-    if (told.some(test)) return true;
-    throw new Error(`there are: ${told.map(({ message }) => message).join("; ")}`);
+    const reported = [...near, ...ofNode].filter((event) => event.reason === reason);
+    if (reported.some(test)) return true;
+    throw new Error(`there are: ${reported.map(({ message }) => message).join("; ")}`);
   }, SETTLED);
 }
 
