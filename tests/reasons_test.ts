@@ -115,8 +115,10 @@ Deno.test({
         const allocation = { ...sample, metadata, spec, ...told[name](reason) };
         return podAllocationSchema.safeParse(allocation).success;
       };
-      for (const word of Object.keys(REASON_LISTS[name])) assert.ok(fits(word), word);
-      for (const word of ["OtherVersion", "Because", "", "applied"]) assert.ok(!fits(word), word);
+      for (const reason of Object.keys(REASON_LISTS[name])) assert.ok(fits(reason), reason);
+      for (const reason of ["OtherVersion", "Because", "", "applied"]) {
+        assert.ok(!fits(reason), reason);
+      }
     }
     assert.ok(marketReasonSchema.safeParse("Throttled").success);
     assert.ok(!enforcementReasonSchema.safeParse("Throttled").success);
@@ -144,14 +146,14 @@ Deno.test({
   permissions: { read: true },
   async fn() {
     const root = new URL("../", import.meta.url);
-    const words = new Set(Object.values(REASON_LISTS).flatMap((list) => Object.keys(list)));
+    const reasons = new Set(Object.values(REASON_LISTS).flatMap((list) => Object.keys(list)));
     const found = new Set<string>();
     for (const path of await projectFiles(root, ".ts")) {
       if (!SOURCES.test(path)) continue;
       const text = await Deno.readTextFile(new URL(path, root));
-      for (const [, word = ""] of text.matchAll(LITERAL)) {
-        assert.ok(words.has(word), `${path} has reason "${word}"`);
-        found.add(word);
+      for (const [, reason = ""] of text.matchAll(LITERAL)) {
+        assert.ok(reasons.has(reason), `${path} has reason "${reason}"`);
+        found.add(reason);
       }
     }
     // A pattern that no longer finds anything proves nothing.

@@ -81,7 +81,7 @@ const anySteps = fc.array(fc.tuple(anyStep, anyStep), { minLength: 1, maxLength:
 
 const NODE: RivalNode = { cpu: 8000, capacity: 7000 };
 
-type Wishes = readonly (number | undefined)[];
+type LimitRequests = readonly (number | undefined)[];
 
 /** All wishes of a run that meets these steps, cut by the bounds and in force at the next look. */
 function* play(
@@ -91,7 +91,7 @@ function* play(
     pods: readonly RivalPod[];
     steps: readonly (readonly Step[])[];
   },
-): Generator<Wishes> {
+): Generator<LimitRequests> {
   let readings = firstReadings(pods);
   let wishes = run.look(0, readings);
   yield wishes;
@@ -143,7 +143,7 @@ for (const rival of allRivals()) {
         const alone = [...play(rival.start(pods, NODE), { rival, pods, steps })];
         const run = play(rival.start(pods, NODE), { rival, pods, steps });
         const beside = play(rival.start(pods, NODE), { rival, pods, steps: others });
-        const together: Wishes[] = [];
+        const together: LimitRequests[] = [];
         for (const wishes of run) {
           together.push(wishes);
           beside.next();

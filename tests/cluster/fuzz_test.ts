@@ -14,7 +14,12 @@ import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { parseCPU } from "../../shared/quantity.ts";
-import { badValues, textsAt, WORD, type Word } from "../fixtures/own_words.ts";
+import {
+  anyPlacedText,
+  badValues,
+  type PlacedText,
+  textsAt,
+} from "../fixtures/market_annotations.ts";
 import { WRITTEN } from "../fixtures/written_allocations.ts";
 import { appliedAllocation, SETTLED } from "./scene/agreement.ts";
 import { type LoadContainer, loadPod } from "./scene/load_pod.ts";
@@ -48,16 +53,16 @@ function seedOf(): number {
 /** What a server takes for a label's value; annotations take all text that is text. */
 const LABEL = /^([A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?)?$/;
 
-function isStorable({ place, text }: Word): boolean {
+function isStorable({ place, text }: PlacedText): boolean {
   return place.endsWith("label") ? LABEL.test(text) : text.isWellFormed();
 }
 
 /** Values without effect in their place. */
-function badValuesOf(places: readonly Word["place"][], { seed, count }: {
+function badValuesOf(places: readonly PlacedText["place"][], { seed, count }: {
   readonly seed: number;
   readonly count: number;
-}): Word[] {
-  const fitting = WORD.filter((value) =>
+}): PlacedText[] {
+  const fitting = anyPlacedText.filter((value) =>
     places.includes(value.place) && isStorable(value) && badValues([value]).length === 1 &&
     new TextEncoder().encode(value.text).length < LONGEST_TEXT
   );
@@ -65,7 +70,11 @@ function badValuesOf(places: readonly Word["place"][], { seed, count }: {
 }
 
 /** Writes the value on the pod or the namespace. */
-async function writeValue({ connection }: RealNode, path: string, value: Word): Promise<void> {
+async function writeValue(
+  { connection }: RealNode,
+  path: string,
+  value: PlacedText,
+): Promise<void> {
   const texts = textsAt([value], value.place);
   const metadata = value.place.endsWith("label") ? { labels: texts } : { annotations: texts };
   await connection.request({
@@ -88,7 +97,7 @@ async function warningsOf({ connection }: RealNode, pod: Pod): Promise<readonly 
 }
 
 /** Waits for the pod's one warning, and fails unless it names the key and value. */
-async function assertReported(node: RealNode, pod: Pod, { key, text }: Word): Promise<void> {
+async function assertReported(node: RealNode, pod: Pod, { key, text }: PlacedText): Promise<void> {
   const warnings = await until(`warning on ${pod.metadata.name}`, async () => {
     const found = await warningsOf(node, pod);
     return found.length > 0 ? found : undefined;

@@ -56,7 +56,7 @@ export interface ControllerScene {
   readonly silent: Set<string>;
   /** Limits in the template of each pod's owner, by pod name; a pod that is not there has none. */
   readonly templates: Map<string, ReadonlyMap<string, number>>;
-  /** Who answers metric queries, of all controllers. */
+  /** Answers metric queries of all controllers. */
   readonly metrics: MetricAnswers;
   /** Lets virtual time pass. */
   pass(ms: number): Promise<void>;

@@ -3,9 +3,9 @@ import { MANAGED } from "../../shared/actuation/scope.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import { type ControllerScene, sceneTest } from "./controller_scene.ts";
 
-function optedOut(pod: Pod, word = "false"): Pod {
+function optedOut(pod: Pod, value = "false"): Pod {
   const { metadata } = pod;
-  return { ...pod, metadata: { ...metadata, labels: { ...metadata.labels, [MANAGED]: word } } };
+  return { ...pod, metadata: { ...metadata, labels: { ...metadata.labels, [MANAGED]: value } } };
 }
 
 function patches({ api }: ControllerScene): number {
@@ -118,7 +118,7 @@ sceneTest(
 );
 
 for (const status of [403, 422]) {
-  sceneTest(`runAllocationLoop() tells a ${status} and backs off 1, 2, 4 s`, async (scene) => {
+  sceneTest(`runAllocationLoop() reports a ${status} and backs off 1, 2, 4 s`, async (scene) => {
     scene.startController();
     scene.createPod("web");
     await scene.pass(5000);
@@ -167,7 +167,7 @@ sceneTest("runAllocationLoop() never touches a reborn pod of the same name", asy
   scene.createPod("web");
   await scene.pass(5000);
   const first = scene.pod("web").metadata.uid;
-  // The pod is replaced while the patch is on its way: 6 ms after the agent's word was stored.
+  // The pod is replaced while the patch is on its way: 6 ms after the agent's request was stored.
   const { store } = scene.api;
   const stop = store.onChange(() => {
     if (scene.allocation("web")?.spec.containers === undefined) return;

@@ -15,7 +15,7 @@ function writes({ api }: ControllerScene): number {
 }
 
 /** What was reported since, each with its object. */
-function told({ api }: ControllerScene, sinceMs: number): readonly string[] {
+function reported({ api }: ControllerScene, sinceMs: number): readonly string[] {
   return api.events.all().filter(({ atMs }) => atMs >= sinceMs).map(({ about, podName, message }) =>
     `${about === undefined ? `Pod ${podName}` : `${about.kind} ${about.name}`}: ${message}`
   );
@@ -40,14 +40,14 @@ async function crowd(scene: ControllerScene): Promise<void> {
 function held({ api }: ControllerScene): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { status } of api.store.tables.PodAllocation.all()) {
-    const word = status?.bounds?.containers[0]?.held ?? "free";
-    counts[word] = (counts[word] ?? 0) + 1;
+    const held = status?.bounds?.containers[0]?.held ?? "free";
+    counts[held] = (counts[held] ?? 0) + 1;
   }
   return counts;
 }
 
 sceneTest(
-  "runAllocationLoop() tells of a node that is not Ready once, on the node, and writes at a pace",
+  "runAllocationLoop() reports a node that is not Ready once, on the node, and writes at a pace",
   async (scene) => {
     await crowd(scene);
     // With the node goes its agent.
@@ -61,7 +61,7 @@ sceneTest(
     assert.ok(first <= 102, `${first} writes in the first second`);
     await scene.pass(60_000);
     assert.deepEqual(held(scene), { both: PODS });
-    assert.deepEqual(told(scene, begunMs), ["Node node-1: NodeNotReady: node-1 is not Ready"]);
+    assert.deepEqual(reported(scene, begunMs), ["Node node-1: NodeNotReady: node-1 is not Ready"]);
     // Bounds, and that they wait for the agent.
     assert.equal(writes(scene) - before, 2 * PODS);
     await scene.pass(120_000);
@@ -75,7 +75,7 @@ sceneTest(
     assert.ok((held(scene)["both"] ?? 0) > 0);
     await scene.pass(4000);
     assert.deepEqual(held(scene), { free: PODS });
-    assert.equal(told(scene, begunMs).length, 1);
+    assert.equal(reported(scene, begunMs).length, 1);
   },
 );
 
@@ -97,7 +97,7 @@ sceneTest(
 );
 
 sceneTest(
-  "runAllocationLoop() tells of a rollout and of an HPA once, on the workload",
+  "runAllocationLoop() reports a rollout and of an HPA once, on the workload",
   async (scene) => {
     await crowd(scene);
     const { Deployment: deployments, HorizontalPodAutoscaler: autoscalers } =
@@ -112,7 +112,7 @@ sceneTest(
     await scene.pass(10_000);
     autoscalers.modify("shop/web-hpa", (hpa) => ({ ...hpa, lastScaleMs: scene.clock.wall() }));
     await scene.pass(10_000);
-    const [rollout = "", aim = "", scaled = "", ...others] = told(scene, begunMs);
+    const [rollout = "", aim = "", scaled = "", ...others] = reported(scene, begunMs);
     assert.match(rollout, /^Deployment web: RolloutInProgress: [^;]+$/);
     assert.match(aim, /^Deployment web: HPAFloor: .*96m.*80m.*; HPADamped: .*web-hpa[^;]+$/);
     assert.match(scaled, /^Deployment web: HPAScaled: .*web-hpa.*300 s$/);
@@ -122,7 +122,7 @@ sceneTest(
 );
 
 sceneTest(
-  "runAllocationLoop() tells of another fault in the same annotation, and of another hold at once",
+  "runAllocationLoop() reports another fault in the same annotation, and of another hold at once",
   async (scene) => {
     const { Namespace: namespaces, Deployment: deployments, LimitRange: ranges } =
       scene.api.store.tables;
@@ -143,21 +143,21 @@ sceneTest(
     annotate("many");
     ranges.create({ metadata, items: [], unreadable: "no number" });
     await scene.pass(10_000);
-    const soon = told(scene, 0);
+    const soon = reported(scene, 0);
     assert.equal(soon.filter((text) => text.includes('"lots"')).length, 1, soon.join("\n"));
     assert.equal(soon.filter((text) => text.includes('"many"')).length, 0);
     assert.equal(soon.filter((text) => text.includes("RolloutInProgress")).length, 1);
     assert.equal(soon.filter((text) => text.includes("UnreadableBound")).length, 1);
     await scene.pass(300_000);
-    const later = told(scene, 0);
+    const later = reported(scene, 0);
     assert.equal(later.filter((text) => text.includes('"many"')).length, 1, later.join("\n"));
     await scene.pass(900_000);
-    assert.deepEqual(told(scene, 0), later);
+    assert.deepEqual(reported(scene, 0), later);
   },
 );
 
 sceneTest(
-  "runAllocationLoop() tells of a word that many pods share once, where it stands, by each leader",
+  "runAllocationLoop() reports an annotation that many pods share once, on its object, by each leader",
   async (scene) => {
     const { Namespace: namespaces, Deployment: deployments } = scene.api.store.tables;
     deployments.create(sampleWorkload());
@@ -175,7 +175,7 @@ sceneTest(
     }
     const kill = scene.startController();
     const ignored = (): readonly string[] =>
-      told(scene, 0).filter((text) => text.includes("max-cpu"));
+      reported(scene, 0).filter((text) => text.includes("max-cpu"));
     await scene.pass(60_000);
     assert.equal(ignored().length, 2, ignored().join("\n"));
     assert.match(ignored().join("\n"), /^Namespace shop: .* is not known.*\nDeployment web: /);
@@ -187,7 +187,7 @@ sceneTest(
 );
 
 sceneTest(
-  "runAllocationLoop() tells on the node, once, that its kubelet enforces no limits",
+  "runAllocationLoop() reports on the node, once, that its kubelet enforces no limits",
   async (scene) => {
     await crowd(scene);
     const begunMs = scene.clock.monotonic();
@@ -201,7 +201,7 @@ sceneTest(
       }
     };
     const quota = (): readonly string[] =>
-      told(scene, begunMs).map((text) => text.split(": ", 2).join(" "));
+      reported(scene, begunMs).map((text) => text.split(": ", 2).join(" "));
     for (let one = 0; one < PODS; one++) scene.want(`web-${one}`, undefined);
     say("QuotaOff");
     await scene.pass(60_000);

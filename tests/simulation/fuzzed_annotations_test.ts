@@ -12,12 +12,12 @@ import type { Bounds } from "../../shared/api/pod_allocation.ts";
 import { samplePod } from "../contract/sample_objects.ts";
 import {
   badValues,
+  type PlacedText,
   sayNothing,
   textsAt,
   unreadValues,
-  type Word,
   WORDS,
-} from "../fixtures/own_words.ts";
+} from "../fixtures/market_annotations.ts";
 import { type ControllerScene, sceneTest } from "./controller_scene.ts";
 
 const WORKLOAD = { name: "web", namespace: "shop", uid: "", resourceVersion: "" };
@@ -38,25 +38,25 @@ function addWorkload({ api }: ControllerScene): void {
   });
 }
 
-/** Writes the words where they belong and makes the pod; it wants 300 m from now on. */
-function addPod(scene: ControllerScene, name: string, words: readonly Word[]): void {
+/** Writes the texts where they belong and makes the pod; it wants 300 m from now on. */
+function addPod(scene: ControllerScene, name: string, texts: readonly PlacedText[]): void {
   const { tables } = scene.api.store;
   const { Pod: pods, Namespace: namespaces, StatefulSet: statefulSets } = tables;
   const { HorizontalPodAutoscaler: autoscalers } = tables;
   namespaces.modify("shop", ({ metadata }) => ({
     metadata: {
       ...metadata,
-      labels: textsAt(words, "namespace label"),
-      annotations: textsAt(words, "namespace"),
+      labels: textsAt(texts, "namespace label"),
+      annotations: textsAt(texts, "namespace"),
     },
   }));
   statefulSets.modify("shop/web", (set) => ({
     ...set,
-    metadata: { ...set.metadata, annotations: textsAt(words, "workload") },
+    metadata: { ...set.metadata, annotations: textsAt(texts, "workload") },
   }));
   autoscalers.modify("shop/web", (autoscaler) => ({
     ...autoscaler,
-    metadata: { ...autoscaler.metadata, annotations: textsAt(words, "autoscaler") },
+    metadata: { ...autoscaler.metadata, annotations: textsAt(texts, "autoscaler") },
   }));
   const sample = samplePod(name);
   pods.create({
@@ -64,8 +64,8 @@ function addPod(scene: ControllerScene, name: string, words: readonly Word[]): v
     metadata: {
       ...sample.metadata,
       owner: { apiVersion: "apps/v1", kind: "StatefulSet", name: "web", uid: "w" },
-      labels: textsAt(words, "pod label"),
-      annotations: textsAt(words, "pod annotation"),
+      labels: textsAt(texts, "pod label"),
+      annotations: textsAt(texts, "pod annotation"),
     },
   });
   scene.want(name, 300);
@@ -84,7 +84,7 @@ function warningsOf({ api }: ControllerScene, { metadata }: Pod): readonly strin
   ).map(({ message }) => message);
 }
 
-/** What was ever told of words that pods share. */
+/** All events about texts that pods share. */
 function sharedWarnings({ api }: ControllerScene): readonly string[] {
   return api.events.all().filter(({ reason, about }) =>
     reason === "AnnotationIgnored" && about !== undefined
@@ -92,7 +92,7 @@ function sharedWarnings({ api }: ControllerScene): readonly string[] {
 }
 
 sceneTest(
-  "runAllocationLoop() serves pods with any words of ours: bad ones change nothing and are told",
+  "runAllocationLoop() serves pods with any of our annotations: invalid ones change nothing and are reported",
   async (scene) => {
     const { Pod: pods, Namespace: namespaces } = scene.api.store.tables;
     scene.startController();
@@ -108,22 +108,22 @@ sceneTest(
     pods.remove("shop/plain");
 
     let cases = 0;
-    let told = 0;
+    let reported = 0;
     let reportedShared = 0;
     await fc.assert(
-      fc.asyncProperty(WORDS, async (words) => {
+      fc.asyncProperty(WORDS, async (texts) => {
         const name = `fuzzed-${++cases}`;
         // Less often than what counts as oscillating.
         const witness = 200 + 100 * (1 + Math.floor(cases / 2) % 2);
-        addPod(scene, name, words);
+        addPod(scene, name, texts);
         scene.want("witness", witness);
         await scene.pass(10_000);
-        const bad = badValues(words);
+        const bad = badValues(texts);
         const shared = reportedShared;
         reportedShared = sharedWarnings(scene).length;
         const warnings = warningsOf(scene, scene.pod(name));
-        if (sayNothing(words)) {
-          const isReported = (place: Word["place"], part: string): void => {
+        if (sayNothing(texts)) {
+          const isReported = (place: PlacedText["place"], part: string): void => {
             const where = place.startsWith("pod") ? warnings : sharedWarnings(scene);
             assert.ok(where.some((one) => one.includes(part)), `${part}: ${where.join("; ")}`);
           };
@@ -133,16 +133,16 @@ sceneTest(
           }
           assert.deepEqual(boundsOf(scene, name), usual);
           assert.deepEqual(scene.limits(name), { wanted: 300, applied: 300 });
-          for (const { key, place } of unreadValues(words)) {
+          for (const { key, place } of unreadValues(texts)) {
             isReported(place, `${key} does not `);
           }
-          const ofPod = [...bad, ...unreadValues(words)].some(({ place }) =>
+          const ofPod = [...bad, ...unreadValues(texts)].some(({ place }) =>
             place.startsWith("pod")
           );
           assert.ok(warnings.length <= 1 && (!ofPod || warnings.length > 0), warnings.join("\n"));
         }
         for (const warning of [...warnings, ...sharedWarnings(scene).slice(shared)]) {
-          told++;
+          reported++;
           assert.match(warning, /^[^\p{C}]{1,2500}$/u);
         }
         for (const { floor, ceiling } of scene.allocation(name)?.status?.bounds?.containers ?? []) {
@@ -152,12 +152,12 @@ sceneTest(
         pods.remove(`shop/${name}`);
       }),
     );
-    assert.ok(told > cases / 3, `${told} of ${cases}`);
+    assert.ok(reported > cases / 3, `${reported} of ${cases}`);
   },
 );
 
 sceneTest(
-  "runAllocationLoop() tells pods outside of the market of a switch that is no switch, once",
+  "runAllocationLoop() reports pods outside of the market of a switch that is no switch, once",
   async (scene) => {
     const { api } = scene;
     const { Namespace: namespaces } = api.store.tables;
@@ -171,8 +171,8 @@ sceneTest(
       api.store.tables.Pod.create(samplePod("web", { namespace: name }));
     }
     await scene.pass(900_000);
-    const told = api.events.all().filter(({ reason }) => reason === "AnnotationIgnored");
-    assert.deepEqual(told.map(({ namespace, message }) => [namespace, message]), [
+    const reported = api.events.all().filter(({ reason }) => reason === "AnnotationIgnored");
+    assert.deepEqual(reported.map(({ namespace, message }) => [namespace, message]), [
       ["shop", 'mbcas.io/managed: "True" is not "true" or "false"'],
     ]);
     const taken = api.store.tables.PodAllocation.all().map((one) => one.metadata.namespace);

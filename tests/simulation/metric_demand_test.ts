@@ -132,7 +132,7 @@ test("a value counts for metrics.staleAfter after the server is gone, then the p
   market.metrics.up = false;
   // Two minutes after the last answer, and before a decrease has waited its half a minute.
   await at(160);
-  assert.ok(quota("web") >= 900, "an outage is no news of the pod");
+  assert.ok(quota("web") >= 900, "an outage does not change the pod");
   await at(230);
   assert.equal(quota("web"), FLOOR);
   market.metrics.up = true;
@@ -150,7 +150,7 @@ test("a server that is down, finds nothing or has nonsense to say leaves a pod a
     await at(WORK_S - 1);
     assert.equal(quota("web"), FLOOR, String(result));
     await at(WORK_S + 60);
-    assert.ok(quota("web") >= 700, `${result}: the kernel's word counts`);
+    assert.ok(quota("web") >= 700, `${result}: the kernel's readings count`);
     await market.stop();
   }
 });

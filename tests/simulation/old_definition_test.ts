@@ -1,5 +1,6 @@
 /**
- * A definition of allocations that is older than the controller: no endless writes, and a clear word.
+ * A definition of allocations that is older than the controller: no endless writes, and a clear
+ * warning.
  */
 import assert from "node:assert/strict";
 import { STARTUP_BOOST } from "../../controller/allocation/bid_rules/startup_boost.ts";
@@ -66,7 +67,7 @@ async function raisedThenScaled(scene: ControllerScene, store: AllocationStore):
 }
 
 sceneTest(
-  "runAllocationLoop() tells of a field that the server drops once, and writes it once until it may be new",
+  "runAllocationLoop() reports a field that the server drops once, and writes it once until it may be new",
   async (scene) => {
     const { store, definition } = oldStore(scene, withoutBoost);
     const errors: { readonly field?: string; readonly remedy?: string }[] = [];
@@ -124,8 +125,8 @@ sceneTest(
     assert.deepEqual([phase, reason, bounds?.reason], ["Failed", "Refused", "BurstFactor"]);
     assert.match(message ?? "", /Unsupported value: "half".* apply manifests\/crds of this/);
     assert.equal(writes(scene) - before, 1);
-    const told = scene.api.events.all().filter(({ type }) => type === "Warning");
-    assert.deepEqual(told.map((event) => [event.reason, event.message]), [
+    const reported = scene.api.events.all().filter(({ type }) => type === "Warning");
+    assert.deepEqual(reported.map((event) => [event.reason, event.message]), [
       ["CPULimitFailed", message],
     ]);
     definition.old = false;

@@ -67,17 +67,17 @@ sceneTest("runAllocationLoop() overwrites no limit that it has not seen", async 
   await raisedPod(scene);
   const { uid } = scene.pod("web").metadata;
   const { PodAllocation: allocations, Pod: pods } = scene.api.store.tables;
-  // The agent's wish and another's limit cross on their way, the latter later by 0 to 19 ms.
+  // The agent's request and another client's limit cross on their way, the latter later by 0 to 19 ms.
   for (let laterMs = 0; laterMs < 20; laterMs++) {
-    const wish = `${310 + 10 * (laterMs % 2)}m`;
-    scene.want("web", Number.parseInt(wish));
+    const wanted = `${310 + 10 * (laterMs % 2)}m`;
+    scene.want("web", Number.parseInt(wanted));
     const clearedAt = new Date(scene.clock.wall()).toISOString();
     allocations.modify(`shop/${uid}`, ({ spec: { market, ...spec }, ...allocation }) => ({
       ...allocation,
       spec: {
         ...spec,
-        desiredCPULimit: wish,
-        containers: [{ name: "app", cpuLimit: wish }],
+        desiredCPULimit: wanted,
+        containers: [{ name: "app", cpuLimit: wanted }],
         ...(market === undefined ? {} : { market: { ...market, clearedAt } }),
       },
     }));
@@ -94,7 +94,7 @@ sceneTest("runAllocationLoop() overwrites no limit that it has not seen", async 
     // Less often than what counts as oscillating.
     await scene.pass(40_000);
     assert.equal(own(scene), `${theirs}m`);
-    assert.equal(scene.limits("web").applied, Number.parseInt(wish));
+    assert.equal(scene.limits("web").applied, Number.parseInt(wanted));
   }
 });
 

@@ -43,7 +43,7 @@ scene(
     cluster.replicas = 10;
     await cluster.pass(30_000);
     assert.deepEqual(cluster.counts, { spot: 7, "on-demand": 3 });
-    // Nobody had to be moved.
+    // No pod had to be moved.
     assert.equal(cluster.evictions, 0);
     assert.equal(await placed(second), "20");
     const metrics = await second.registry.metrics();
@@ -270,7 +270,7 @@ scene(
   "runController() reports a floor that runs, though its nodes are drained",
   async (cluster) => {
     cluster.floor = 3;
-    // Whoever drains its node waits for it, which may take hours.
+    // The drain of its node waits for it, which may take hours.
     cluster.template = { metadata: { annotations: { "karpenter.sh/do-not-disrupt": "true" } } };
     const { registry } = cluster.start("10.0.0.1");
     await cluster.pass(BEGIN_MS);

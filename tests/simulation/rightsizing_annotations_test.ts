@@ -91,7 +91,7 @@ test("runRightsizingLoop() takes annotations away where their policy does not ma
   assert.deepEqual([valueOf(scene, "web"), scene.annotationsOf("db")], ["180m", {}]);
 });
 
-test("runRightsizingLoop() takes all annotations away where nobody wants them any more", async (scene) => {
+test("runRightsizingLoop() removes all annotations where no policy needs them any more", async (scene) => {
   scene.policy("all", { mode: "Recommend" });
   await scene.run(2 * MINUTE_MS);
   scene.policy("all", { mode: "Disabled" });

@@ -100,11 +100,11 @@ test("the loop says once why new pods are as their template again", async (scene
   scene.template("web", [templateOf({ ...TEMPLATE, limitMemory: 4096 * MI })]);
   rollOut(scene);
   await scene.run(20 * MINUTE_MS);
-  const told = scene.events.filter(({ about, message }) =>
+  const reported = scene.events.filter(({ about, message }) =>
     about.kind === "Deployment" && message.includes(" new pods ")
   );
-  assert.deepEqual(told.map(({ reason }) => reason), ["WorkloadSkipped"]);
-  assert.match(told[0]?.message ?? "", /: [^;]* template .*memory .*app [^;]*; /);
+  assert.deepEqual(reported.map(({ reason }) => reason), ["WorkloadSkipped"]);
+  assert.match(reported[0]?.message ?? "", /: [^;]* template .*memory .*app [^;]*; /);
 });
 
 test("limits end where the policy turns to requests only: for new pods, stragglers, and on record", async (scene) => {
@@ -182,7 +182,7 @@ const VPA_WEBHOOK: Mutator = {
 };
 
 for (const mode of ["Initial", "Recreate", "Auto"]) {
-  test(`what a VPA in mode ${mode} sets stays, whoever is asked first`, async (scene) => {
+  test(`what a VPA in mode ${mode} sets stays, whichever webhook is asked first`, async (scene) => {
     await adopted(scene);
     scene.api.store.tables.VerticalPodAutoscaler.create(sampleVPA(mode));
     await scene.run(WATCHED_MS);

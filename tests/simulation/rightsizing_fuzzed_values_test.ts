@@ -112,16 +112,18 @@ worldProperty(
           }
           before = record;
         }
-        const told = scene.statusOf("all").workloads?.find((one) => one.name === name);
-        assert.equal(Date.parse(told?.lastRecommendation ?? ""), before?.recommendedAtMs);
-        const applied = told?.lastApplied === undefined ? undefined : Date.parse(told.lastApplied);
+        const reported = scene.statusOf("all").workloads?.find((one) => one.name === name);
+        assert.equal(Date.parse(reported?.lastRecommendation ?? ""), before?.recommendedAtMs);
+        const applied = reported?.lastApplied === undefined
+          ? undefined
+          : Date.parse(reported.lastApplied);
         assert.equal(applied, before?.appliedAtMs);
       }
     }),
 );
 
 worldProperty(
-  "property 24: whatever is skipped or fails has a reason that a machine can read, wherever it is told",
+  "property 24: whatever is skipped or fails has a machine-readable reason, wherever it is reported",
   [
     anyWorkloads,
     anyStrategy,
@@ -137,12 +139,12 @@ worldProperty(
       scene.policy("all", { mode: policyMode, minSamples, strategy, intervalMs: 3 * MINUTE_MS });
       scene.policy("other", { weight: 1 });
       await live(scene, 20 * MINUTE_MS, { incidents, workloads });
-      const told = [
+      const reported = [
         ...[...history.values()].flat(),
         ...(["all", "other"] as const).flatMap((name) => scene.statusOf(name).workloads ?? []),
       ];
-      assert.ok(told.length >= 3 * workloads.length);
-      for (const { status, reason, message } of told) {
+      assert.ok(reported.length >= 3 * workloads.length);
+      for (const { status, reason, message } of reported) {
         if (status === "Applied") continue;
         assert.notEqual(remedyFor(reason ?? ""), undefined, `${status} ${reason}`);
         assert.ok((message ?? "").length > 0, reason);
@@ -155,8 +157,8 @@ worldProperty(
 /** A class of failures: how it is brought about, and how it is reported. */
 interface FailureClass {
   readonly event: string;
-  /** The word whose remedy the message ends with. */
-  readonly word: string;
+  /** The reason with the remedy that ends the message. */
+  readonly expected: string;
   readonly policy?: PolicyChoice;
   readonly begin?: (scene: RightsizingScene) => void;
   /** The policy alone receives it. */
@@ -174,23 +176,23 @@ const refusing = (error: ApiError) => (scene: RightsizingScene): void => {
 const FAILURES: readonly FailureClass[] = [
   {
     event: "MetricsCollectionFailed",
-    word: "ProviderUnavailable",
+    expected: "ProviderUnavailable",
     begin: ({ source }) => void (source.problem = { problem: "unreachable", message: "refused" }),
   },
   {
     event: "MetricsCollectionFailed",
-    word: "MetricsMissing",
+    expected: "MetricsMissing",
     begin: ({ source }) => void (source.problem = { problem: "unreadable", message: "no JSON" }),
   },
   {
     event: "RBACError",
-    word: "RBACError",
+    expected: "RBACError",
     policy: RECREATE,
     begin: refusing(new ApiError(403, "Forbidden", RBAC_MESSAGE)),
   },
   {
     event: "UpdateFailed",
-    word: "AdmissionDenied",
+    expected: "AdmissionDenied",
     policy: RECREATE,
     begin: refusing(
       new ApiError(403, "", 'admission webhook "kyverno.svc" denied the request: no'),
@@ -198,24 +200,24 @@ const FAILURES: readonly FailureClass[] = [
   },
   {
     event: "UpdateFailed",
-    word: "ServerBusy",
+    expected: "ServerBusy",
     policy: RECREATE,
     begin: refusing(new ApiError(500, "InternalError", "etcd is gone")),
   },
   {
     event: "UpdateFailed",
-    word: "Refused",
+    expected: "Refused",
     policy: RECREATE,
     begin: refusing(new ApiError(422, "Invalid", "spec.template: Invalid value")),
   },
   {
     event: "UpdateFailed",
-    word: "EvaluationFailed",
+    expected: "EvaluationFailed",
     begin: ({ source }) => void (source.usage = () => Promise.reject(new TypeError("Cannot add"))),
   },
   {
     event: "DiscoveryFailed",
-    word: "UnreadableTemplate",
+    expected: "UnreadableTemplate",
     begin: ({ api: { store: { tables: { Deployment } } } }) => {
       for (const { metadata } of Deployment.all()) {
         Deployment.modify(
@@ -230,28 +232,28 @@ const FAILURES: readonly FailureClass[] = [
   },
   {
     event: "InPlaceResizeUnavailable",
-    word: "InPlaceResizeUnavailable",
+    expected: "InPlaceResizeUnavailable",
     begin: ({ served }) => void (served.resizeServed = false),
   },
   {
     event: "WorkloadSkipped",
-    word: "MethodNotAllowed",
+    expected: "MethodNotAllowed",
     policy: { strategy: { allowInPlaceResize: false, allowRecreate: false } },
   },
   {
     event: "WorkloadSkipped",
-    word: "InsufficientSamples",
+    expected: "InsufficientSamples",
     policy: { minSamples: 1000 },
   },
   {
     event: "UnsafeMemoryDecrease",
-    word: "UnsafeMemoryDecrease",
+    expected: "UnsafeMemoryDecrease",
     // Everything is lowered to a bound below its peak.
     policy: { bounds: { cpu: { min: 10, max: 4000 }, memory: { min: MI, max: 2 * MI } } },
   },
   {
     event: "ValidationFailed",
-    word: "ValidationFailed",
+    expected: "ValidationFailed",
     ofPolicy: true,
     begin: ({ api }) =>
       void api.store.tables.OptimizationPolicy.modify("shop/all", ({ spec: _spec, ...policy }) => ({
@@ -262,9 +264,9 @@ const FAILURES: readonly FailureClass[] = [
 ];
 
 worldProperty(
-  "property 26: each class of failures is told once, with a suggestion, on the workload and on its policy",
+  "property 26: each class of failures is reported once, with a suggestion, on the workload and on its policy",
   [freeWorkloads, fc.constantFrom(...FAILURES), fc.nat(20 * MINUTE_MS)],
-  (workloads, { event, word, policy, begin, ofPolicy }, restartAtMs) => {
+  (workloads, { event, expected, policy, begin, ofPolicy }, restartAtMs) => {
     const all = workloads.map((one) => ({
       ...one,
       pods: 1,
@@ -280,21 +282,21 @@ worldProperty(
       // process.
       if (!ofPolicy) await scene.restart();
       await scene.run(20 * MINUTE_MS);
-      const told = scene.events.filter(({ reason }) => reason === event);
-      for (const { message, type } of told) {
-        assert.ok(message.includes(`${word}: `), message);
-        assert.ok(message.endsWith(`; ${remedyFor(word)}`), message);
-        assert.equal(type, word === "InsufficientSamples" ? "Normal" : "Warning");
+      const reported = scene.events.filter(({ reason }) => reason === event);
+      for (const { message, type } of reported) {
+        assert.ok(message.includes(`${expected}: `), message);
+        assert.ok(message.endsWith(`; ${remedyFor(expected)}`), message);
+        assert.equal(type, expected === "InsufficientSamples" ? "Normal" : "Warning");
       }
       const { Deployment, OptimizationPolicy } = scene.api.store.tables;
-      const uids = told.filter(({ about }) => about.kind === "Deployment").map((one) =>
+      const uids = reported.filter(({ about }) => about.kind === "Deployment").map((one) =>
         one.about.uid
       );
       assert.deepEqual(
         uids.toSorted(),
         ofPolicy ? [] : Deployment.all().map(({ metadata }) => metadata.uid).toSorted(),
       );
-      const ofPolicies = told.filter(({ about }) => about.kind === "OptimizationPolicy");
+      const ofPolicies = reported.filter(({ about }) => about.kind === "OptimizationPolicy");
       assert.deepEqual(
         [...new Set(ofPolicies.map(({ about }) => about.uid))],
         OptimizationPolicy.all().map(({ metadata }) => metadata.uid),

@@ -155,7 +155,7 @@ test("a workload made anew with more memory keeps it until a whole window has se
   assert.deepEqual(limitsOf(scene), [132 * MI, 132 * MI]);
 });
 
-test("a pod on a small node that the webhook has missed lowers nobody else", async (scene) => {
+test("a pod on a small node that the webhook has missed lowers no other", async (scene) => {
   addNode(scene, "node-1", 16_000);
   addNode(scene, "small", 200);
   await adopted(scene, { policy: REQUESTS });
@@ -194,8 +194,8 @@ test("no pod has less memory than the recent peak + 15 % while a raise is held, 
   assert.deepEqual([app?.requestMemory, app?.limitMemory], [lifted, lifted]);
   const limits = scene.podsOf("web").map(({ containers: [one] }) => one?.limitMemory);
   assert.deepEqual(limits, limits.map(() => lifted));
-  const told = scene.events.filter(({ about, message }) =>
+  const reported = scene.events.filter(({ about, message }) =>
     about.kind === "Deployment" && message.includes("15 %: ")
   );
-  assert.equal(told.length, 1);
+  assert.equal(reported.length, 1);
 });

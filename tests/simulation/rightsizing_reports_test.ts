@@ -14,12 +14,12 @@ const MINUTE_MS = 60_000;
 const INTERVAL_MS = 2 * MINUTE_MS;
 
 /** Status and reason of Deployment `web`. */
-function wordsOf(scene: RightsizingScene): readonly (string | undefined)[] {
+function statusesOf(scene: RightsizingScene): readonly (string | undefined)[] {
   const { status, reason } = scene.recordOf("web") ?? {};
   return [status, reason];
 }
 
-const toldOf = (scene: RightsizingScene): readonly string[] =>
+const reportsOf = (scene: RightsizingScene): readonly string[] =>
   scene.events.filter(({ about }) => about.kind === "Deployment").map(({ reason }) => reason);
 
 const { limitCPU: _cpu, limitMemory: _memory, ...open } = templateContainer();
@@ -32,7 +32,7 @@ test("runRightsizingLoop() reports a container that lacks samples beside one tha
   ofB.memory.length = 0;
   scene.policy("all", { mode: "Recommend", intervalMs: INTERVAL_MS });
   await scene.run(MINUTE_MS);
-  assert.deepEqual(wordsOf(scene), ["Recommended", "RecommendOnly"]);
+  assert.deepEqual(statusesOf(scene), ["Recommended", "RecommendOnly"]);
   assert.match(
     scene.recordOf("web")?.message ?? "",
     /; InsufficientSamples: b has 0 of 10 samples$/,
@@ -40,10 +40,10 @@ test("runRightsizingLoop() reports a container that lacks samples beside one tha
   scene.policy("all", { intervalMs: INTERVAL_MS });
   for (let cycle = 0; cycle < 3; cycle++) {
     await scene.run(INTERVAL_MS);
-    assert.deepEqual(wordsOf(scene), ["Applied", "InsufficientSamples"]);
+    assert.deepEqual(statusesOf(scene), ["Applied", "InsufficientSamples"]);
     assert.match(scene.recordOf("web")?.message ?? "", /^b has 0 of 10 samples/);
   }
-  assert.deepEqual(toldOf(scene), ["RecommendationGenerated", "OptimizationApplied"]);
+  assert.deepEqual(reportsOf(scene), ["RecommendationGenerated", "OptimizationApplied"]);
 });
 
 test("runRightsizingLoop() keeps what it has applied as applied where a limit has cut it", async (scene) => {
@@ -52,20 +52,20 @@ test("runRightsizingLoop() keeps what it has applied as applied where a limit ha
   scene.policy("all", { intervalMs: INTERVAL_MS });
   for (let cycle = 0; cycle < 20; cycle++) {
     await scene.run(INTERVAL_MS);
-    const [status, reason] = wordsOf(scene);
+    const [status, reason] = statusesOf(scene);
     assert.deepEqual([status, reason], ["Applied", "RequestAboveLimit"], `${cycle}`);
   }
-  assert.deepEqual(toldOf(scene), ["OptimizationApplied"]);
+  assert.deepEqual(reportsOf(scene), ["OptimizationApplied"]);
 });
 
-test("runRightsizingLoop() takes a workload that is new, or that nobody runs, for one without samples yet", async (scene) => {
+test("runRightsizingLoop() takes a workload that is new, or without replicas, for one without samples yet", async (scene) => {
   scene.policy("all", { intervalMs: INTERVAL_MS });
   await scene.run(MINUTE_MS);
   scene.deployment("web", { pods: 0 });
   await scene.run(30 * MINUTE_MS);
-  assert.deepEqual(wordsOf(scene), ["Skipped", "InsufficientSamples"]);
+  assert.deepEqual(statusesOf(scene), ["Skipped", "InsufficientSamples"]);
   assert.equal(scene.recordOf("web")?.message, "app has 0 of 10 samples");
-  assert.deepEqual(toldOf(scene), ["WorkloadSkipped"]);
+  assert.deepEqual(reportsOf(scene), ["WorkloadSkipped"]);
   const conditions = scene.statusOf("all").conditions ?? [];
   assert.equal(conditions.find(({ type }) => type === "MetricsMissing")?.status, "False");
 });
@@ -78,10 +78,10 @@ test("runRightsizingLoop() keeps a recommendation with samples that are gone, wi
   await scene.run(MINUTE_MS);
   const before = scene.recordOf("web") ?? assert.fail("no record");
   const annotations = scene.annotationsOf("web");
-  const told = scene.source.of({ namespace: "shop", kind: "Deployment", name: "web" }, "app");
-  for (const resource of ["cpu", "memory"] as const) told[resource].length = 0;
+  const reported = scene.source.of({ namespace: "shop", kind: "Deployment", name: "web" }, "app");
+  for (const resource of ["cpu", "memory"] as const) reported[resource].length = 0;
   await scene.run(5 * MINUTE_MS);
-  assert.deepEqual(wordsOf(scene), ["Skipped", "InsufficientSamples"]);
+  assert.deepEqual(statusesOf(scene), ["Skipped", "InsufficientSamples"]);
   const { recommendations, recommendedAtMs, usage } = scene.recordOf("web") ?? {};
   assert.deepEqual(
     { recommendations, recommendedAtMs, usage },
@@ -99,7 +99,7 @@ test("runRightsizingLoop() says what kubelets have against the values in force, 
   scene.uses("web", { cpu: 300, memory: 100 * MI });
   scene.policy("all", { intervalMs: INTERVAL_MS });
   await scene.run(MINUTE_MS);
-  assert.deepEqual(wordsOf(scene), ["Applied", undefined]);
+  assert.deepEqual(statusesOf(scene), ["Applied", undefined]);
   const { Pod } = scene.api.store.tables;
   const say = (...resizeConditions: readonly ResizeCondition[]): void =>
     void Pod.modify("shop/web-1", (pod) => ({ ...pod, resizeConditions }));
@@ -107,12 +107,12 @@ test("runRightsizingLoop() says what kubelets have against the values in force, 
   const observedGeneration = Number.MAX_SAFE_INTEGER;
   say({ type: "PodResizePending", reason: "Infeasible", message, observedGeneration });
   await scene.run(2 * INTERVAL_MS);
-  assert.deepEqual(wordsOf(scene), ["Error", "NodeCapacity"]);
+  assert.deepEqual(statusesOf(scene), ["Error", "NodeCapacity"]);
   assert.equal(scene.recordOf("web")?.message, `1 pods, web-1: ${message}`);
-  assert.deepEqual(toldOf(scene), ["OptimizationApplied", "UpdateFailed"]);
+  assert.deepEqual(reportsOf(scene), ["OptimizationApplied", "UpdateFailed"]);
   say();
   await scene.run(20 * INTERVAL_MS);
-  assert.deepEqual(wordsOf(scene), ["Applied", "BelowThreshold"]);
+  assert.deepEqual(statusesOf(scene), ["Applied", "BelowThreshold"]);
 });
 
 test("runRightsizingLoop() asks a node for no more than it has", async (scene) => {
@@ -126,7 +126,7 @@ test("runRightsizingLoop() asks a node for no more than it has", async (scene) =
   scene.uses("web", { cpu: 300, memory: 100 * MI });
   scene.policy("all", { intervalMs: INTERVAL_MS });
   await scene.run(3 * INTERVAL_MS);
-  assert.deepEqual(wordsOf(scene), ["Applied", "NodeCapacity"]);
+  assert.deepEqual(statusesOf(scene), ["Applied", "NodeCapacity"]);
   assert.deepEqual(scene.podsOf("web").map(({ containers: [app] }) => app?.requestCPU), [200, 200]);
 });
 
@@ -164,7 +164,7 @@ test("runRightsizingLoop() asks a policy engine again once policy or recommendat
     scene.refusals.set("web", denied);
     change();
     await scene.run(2 * INTERVAL_MS);
-    assert.equal(wordsOf(scene)[1], "AdmissionDenied");
+    assert.equal(statusesOf(scene)[1], "AdmissionDenied");
     scene.refusals.delete("web");
     await scene.run(2 * INTERVAL_MS);
     return scene.recreations.length;
@@ -211,12 +211,12 @@ test("runRightsizingLoop() informs policies of what can't be listed, and goes on
   assert.equal(readyOf("all"), undefined);
   await scene.run(15_000);
   assert.deepEqual([readyOf("all"), readyOf("off")], ["DiscoveryFailed", undefined]);
-  const told = scene.events.filter(({ reason }) => reason === "DiscoveryFailed");
-  assert.deepEqual(told.map(({ about, type }) => [about.name, type]), [["all", "Warning"]]);
-  assert.match(told[0]?.message ?? "", /^DiscoveryFailed: .*statefulSets .*30 s; /);
+  const reported = scene.events.filter(({ reason }) => reason === "DiscoveryFailed");
+  assert.deepEqual(reported.map(({ about, type }) => [about.name, type]), [["all", "Warning"]]);
+  assert.match(reported[0]?.message ?? "", /^DiscoveryFailed: .*statefulSets .*30 s; /);
   await scene.run(20 * MINUTE_MS);
   assert.equal(readyOf("all"), "PolicyValid");
-  assert.equal(wordsOf(scene)[0], "Applied");
+  assert.equal(statusesOf(scene)[0], "Applied");
 });
 
 test("runRightsizingLoop() reports a policy that comes while the cluster's copies are missing, too, and each once", async (scene) => {

@@ -28,7 +28,7 @@ async function waitsFor(answer: () => Promise<ClusterFindings>): Promise<string>
     random: seededRandom(1),
     log: silentLog,
     rights: [],
-    waitsFor: (told = "") => void (reason = told),
+    waitsFor: (reported = "") => void (reason = reported),
   }, stop.signal);
   await clock.runUntil(1);
   stop.abort();

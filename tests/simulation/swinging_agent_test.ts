@@ -58,8 +58,10 @@ sceneTest("runAllocationLoop() holds a pod that oscillates, and says so once", a
   assert.ok(last < 220_000 && next - last >= 299_000, `${last}, ${next}`);
   assert.equal(changes.filter((atMs) => atMs < last + 299_000).length, 101);
   assert.equal(held.filter((reason) => reason === "Oscillating").length, 2);
-  const told = scene.api.events.all().filter(({ message }) => message.startsWith("Oscillating"));
-  assert.deepEqual(told.map(({ reason }) => reason), ["CPULimitHeld", "CPULimitHeld"]);
+  const reported = scene.api.events.all().filter(({ message }) =>
+    message.startsWith("Oscillating")
+  );
+  assert.deepEqual(reported.map(({ reason }) => reason), ["CPULimitHeld", "CPULimitHeld"]);
   // Original limits come back all the same.
   scene.changePod("web", optOut);
   await scene.pass(3000);

@@ -11,7 +11,7 @@ function annotated(pod: Pod, annotations: Texts): Pod {
   return { ...pod, metadata: { ...pod.metadata, annotations } };
 }
 
-function told({ api }: ControllerScene): readonly (readonly string[])[] {
+function reported({ api }: ControllerScene): readonly (readonly string[])[] {
   return api.events.all().filter(({ reason }) => reason === "AnnotationIgnored")
     .map(({ about, podName, message }) => [about?.kind ?? podName, message]);
 }
@@ -23,7 +23,7 @@ function labelNamespace({ api }: ControllerScene, labels: Texts): void {
 }
 
 sceneTest(
-  "runAllocationLoop() tells a pod that may not opt in by itself which label is missing, once",
+  "runAllocationLoop() reports a pod that may not opt in by itself which label is missing, once",
   async (scene) => {
     scene.startController({ managementPolicy: "OptIn" });
     for (const name of ["asks", "silent"]) {
@@ -32,7 +32,7 @@ sceneTest(
     }
     scene.changePod("asks", (pod) => annotated(pod, { [MANAGED]: "true" }));
     await scene.pass(900_000);
-    const [[subject, message = ""] = [], ...others] = told(scene);
+    const [[subject, message = ""] = [], ...others] = reported(scene);
     assert.deepEqual([subject, others], ["asks", []]);
     assert.match(
       message,
@@ -42,12 +42,12 @@ sceneTest(
     labelNamespace(scene, { [ALLOW_OVERRIDES]: "true" });
     await scene.pass(900_000);
     assert.deepEqual([scene.limits("asks").applied, scene.limits("silent").applied], [300, 200]);
-    assert.equal(told(scene).length, 1);
+    assert.equal(reported(scene).length, 1);
   },
 );
 
 sceneTest(
-  "runAllocationLoop() tells of words on a workload that nobody reads, once and there, and goes on",
+  "runAllocationLoop() reports words on a workload that nobody reads, once and there, and goes on",
   async (scene) => {
     const { Deployment: deployments } = scene.api.store.tables;
     const { metadata, ...rest } = sampleWorkload({ annotations: { "mbcas.io/max-cpu": "250m" } });
@@ -61,7 +61,7 @@ sceneTest(
     scene.changePod("misspelt", (pod) => annotated(pod, { "mbcas.io/max-cpus": "250m" }));
     await scene.pass(900_000);
     const keysAndPlaces = () =>
-      told(scene).map(([of = "", message = ""]) => [
+      reported(scene).map(([of = "", message = ""]) => [
         of,
         ...message.matchAll(/mbcas\.io\/[\w-]+|(?:label|annotation) of the \w+/g).map(([part]) =>
           part.replace(" of the ", " ")
@@ -82,13 +82,13 @@ sceneTest(
     await scene.pass(900_000);
     assert.equal(scene.limits("misspelt").applied, 250);
     const before = ["Deployment", "Deployment", "misspelt"];
-    assert.deepEqual(told(scene).slice(0, 3).map(([of]) => of).toSorted(), before);
+    assert.deepEqual(reported(scene).slice(0, 3).map(([of]) => of).toSorted(), before);
     assert.deepEqual(keysAndPlaces().slice(3), [managed]);
   },
 );
 
 sceneTest(
-  "runAllocationLoop() tells no more of a pod outside of the market what has been put right",
+  "runAllocationLoop() reports no more of a pod outside of the market what has been put right",
   async (scene) => {
     scene.startController({ managementPolicy: "OptIn" });
     scene.createPod("web");
@@ -98,9 +98,9 @@ sceneTest(
     }
     await scene.pass(900_000);
     const maybe = 'mbcas.io/managed: "maybe" is not "true" or "false"';
-    assert.deepEqual(told(scene), [["web", maybe]]);
+    assert.deepEqual(reported(scene), [["web", maybe]]);
     scene.changePod("web", (pod) => annotated(pod, { [MANAGED]: "maybe" }));
     await scene.pass(20_000);
-    assert.deepEqual(told(scene).slice(1).map(([pod]) => pod), ["web"]);
+    assert.deepEqual(reported(scene).slice(1).map(([pod]) => pod), ["web"]);
   },
 );
