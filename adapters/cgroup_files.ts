@@ -143,7 +143,7 @@ const NO_DEVICE = /\(os error 19\)/;
 
 /**
  * The result, or undefined when the cgroup is gone: ENOENT on opening, ENODEV on reading from a
- * file whose cgroup was removed, ENOTDIR where a file took a directory's place.
+ * file with a cgroup that was removed, ENOTDIR where a file took a directory's place.
  */
 function unlessGone<T>(action: () => T): T | undefined {
   try {

@@ -272,7 +272,7 @@ function publish(
   }
 }
 
-/** The containers whose limit was changed lately and is not in force yet. */
+/** The containers with a limit that was changed lately and is not in force yet. */
 function unsettledContainers(states: ContainerStates, now: number): string[] {
   const ids: string[] = [];
   for (const [id, { changedAt = -Infinity, pace, sample }] of states) {

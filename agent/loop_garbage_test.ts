@@ -85,7 +85,7 @@ async function runOver(all: readonly PodAllocation[]): Promise<Map<string, Desir
       allocations: { all: () => all, synced: true },
       sample: (at) => {
         const samples = ["good", "bad"].map((pod) =>
-          sampleReading(pod, { at, usage: 500, heldBack: 400, throttledPeriods: 2 })
+          sampleReading(pod, { at, usage: 500, throttledMsPerS: 400, throttledPeriods: 2 })
         );
         const containers = new Map(samples.map((sample) => [sample.containerID, sample]));
         return { at, containers, unmanaged: 0 };

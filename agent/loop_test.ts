@@ -21,7 +21,7 @@ const PODS = ["a", "b"] as const;
 
 /**
  * A server with two pods on a node of four CPUs; limits are in force as soon as they are written. What
- * the watch tells comes `lagMs` late, and each sleep of the agent takes `overMs` longer.
+ * the watch delivers comes `lagMs` late, and each sleep of the agent takes `overMs` longer.
  */
 function stage({ lagMs = 0, overMs = 0 } = {}) {
   const clock = createVirtualClock({ wallStart: 0 });
@@ -29,23 +29,23 @@ function stage({ lagMs = 0, overMs = 0 } = {}) {
   const { Node: nodes, PodAllocation: allocations } = api.store.tables;
   nodes.seed(sampleNode("node-1"));
   for (const pod of PODS) allocations.seed(boundedAllocation(pod));
-  /** Millicores that each pod would use; `stranger` takes no part. */
+  /** Millicores that each pod would use; `unmanaged` takes no part. */
   const demand = new Map<string, number>(PODS.map((pod) => [pod, 300]));
   const kernel = { ignoresLimits: false };
   const limitOf = (pod: string): number =>
     parseCPU(
       allocations.get(`shop/${pod}`)?.spec.desiredCPULimit ??
-        (pod === "stranger" ? "4" : "500m"),
+        (pod === "unmanaged" ? "4" : "500m"),
     );
 
   const sample = (at: number): NodeSample => {
     const containers = [...demand.keys()].map((pod) => {
       const quota = limitOf(pod);
       const wanted = demand.get(pod) ?? 0;
-      const heldBack = Math.max(0, wanted - quota);
-      const throttledPeriods = heldBack > 0 ? 2 : 0;
-      const usage = wanted - heldBack;
-      return sampleReading(pod, { at, usage, heldBack, throttledPeriods, quota });
+      const throttledMsPerS = Math.max(0, wanted - quota);
+      const throttledPeriods = throttledMsPerS > 0 ? 2 : 0;
+      const usage = wanted - throttledMsPerS;
+      return sampleReading(pod, { at, usage, throttledMsPerS, throttledPeriods, quota });
     });
     const byID = new Map(containers.map((sample) => [sample.containerID, sample]));
     return { at, containers: byID, unmanaged: 0 };
@@ -122,7 +122,7 @@ test("runNodeLoop() looks more often while 80 % of the node's CPU are used", asy
   const { looks, stop } = startAgent({ idleCPU: "free" });
   await clock.runUntil(MINUTE_MS);
   const looksIn10s = async (usage: number): Promise<number> => {
-    demand.set("stranger", usage);
+    demand.set("unmanaged", usage);
     await clock.runUntil(clock.monotonic() + 1000);
     const before = looks.count;
     await clock.runUntil(clock.monotonic() + 10_000);
@@ -279,7 +279,7 @@ test("runNodeLoop() shares out a tenth less for each pressure on its node, withi
   await stop();
 });
 
-test("runNodeLoop() takes its own words for nobody else's where the watch is slow", async () => {
+test("runNodeLoop() takes its own write for no other client's where the watch is slow", async () => {
   const { clock, writes, startAgent } = stage({ lagMs: 40_000 });
   const { warnings, stop } = startAgent();
   await clock.runUntil(38_000);
@@ -292,7 +292,7 @@ test("runNodeLoop() takes its own words for nobody else's where the watch is slo
   await stop();
 });
 
-test("runNodeLoop() says its own again where somebody has written over it, and later each time", async () => {
+test("runNodeLoop() repeats its write where another client has overwritten it, and later each time", async () => {
   const { clock, allocations, writes, startAgent } = stage();
   const { warnings, stop } = startAgent();
   await clock.runUntil(3 * MINUTE_MS);

@@ -48,7 +48,7 @@ export interface ProgramInput {
 
 const PROGRAM = {
   name: "agent",
-  description: "Clears the CPU market of one node, from what its cgroups tell.",
+  description: "Clears the CPU market of one node, from the readings of its cgroups.",
   table: AGENT_SETTINGS,
 };
 /**
@@ -132,7 +132,7 @@ async function serveNode(
 }
 
 /**
- * Runs until the signal is aborted. Throws an `Error` whose cause is `NO_LAYOUT` when there are no
+ * Runs until the signal is aborted. Throws an `Error` with the cause `NO_LAYOUT` when there are no
  * pods' cgroups, one that names the address when it can't listen, and what a loop fails with.
  */
 // deno-lint-ignore house/function-length

@@ -8,7 +8,9 @@ const POD = `kubepods/burstable/pod${UID}`;
 const ID = "ab".repeat(32);
 const LAYOUT = /^cgroup v1, .*cgroupfs .* kubepods$/;
 
-/** Version 1 files in a temporary directory, and a clock whose sleep lets the container work. */
+/**
+ * Version 1 files in a temporary directory, and a clock; the container works while the program sleeps.
+ */
 async function inFolder(
   fn: (root: string, run: (args: string[]) => Promise<Outcome>) => Promise<void>,
   { afterShow = () => {} }: { readonly afterShow?: (root: string) => void } = {},
@@ -104,7 +106,7 @@ Deno.test("runProgram() prints a table for people", () =>
     assert.match(counts, /^1 pods, 1 containers, 4 CPUs, 250 ms /);
     assert.deepEqual(lines, [
       "",
-      "POD                                   CONTAINER     USAGE  HELD BACK  QUOTA  REQUEST  PERIODS  WAITING",
+      "POD                                   CONTAINER     USAGE  THROTTLED  QUOTA  REQUEST  PERIODS  WAITING",
       `${UID}  abababababab   150m         0m   200m     500m      0/2        -`,
       "",
     ]);

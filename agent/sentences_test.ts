@@ -63,7 +63,7 @@ function probe(now: number, synced: boolean): string {
   return latest.unready() ?? "";
 }
 
-/** The warning of a heartbeat whose requests for the node, or for the Lease, fail. */
+/** The warning of a heartbeat after failed requests for the node, or for the Lease. */
 async function heartbeat(failing: "node" | "renewLease"): Promise<string> {
   const clock = createVirtualClock({ wallStart: 0 });
   const end = new AbortController();

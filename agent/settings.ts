@@ -31,7 +31,7 @@ export const AGENT_SETTINGS = {
     flag: "--node-name",
     env: "NODE_NAME",
     default: "",
-    description: "The node whose cgroups these are; needed by all but --once",
+    description: "The node of these cgroups; needed by all but --once",
     kind: optionalKind(textKind("a node's name")),
   }),
   namespace: row({
@@ -66,7 +66,7 @@ export const AGENT_SETTINGS = {
     flag: "--cores",
     env: "MBCAS_CORES",
     default: "",
-    description: "CPUs of the node; without it the cgroups tell",
+    description: "CPUs of the node; by default as many as the cgroups show",
     kind: optionalKind(numberKind({ least: 1, most: 8192, whole: true })),
   }),
   listen: row({

@@ -67,11 +67,11 @@ async function runScene(
 }
 
 const runs: Awaited<ReturnType<typeof runScene>>[] = [];
-const calm = sizes.map((count) => ({ count, nearLimit: false }));
+const idle = sizes.map((count) => ({ count, nearLimit: false }));
 // The size with limits once more, where the agent has to look more often.
 const near = sizes.filter((count) => count === AGENT_LIMITS.pods)
   .map((count) => ({ count, nearLimit: true }));
-for (const scene of [...calm, ...near]) runs.push(await runScene(scene));
+for (const scene of [...idle, ...near]) runs.push(await runScene(scene));
 const scenes = runs.map(({ command: _command, version: _version, ...scene }) => scene);
 const { command, version } = runs[0] ?? { command: "", version: 0 };
 const report: AgentReport = {

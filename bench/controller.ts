@@ -80,10 +80,10 @@ function alternating(): () => number {
   return () => LIMITS[next++ % LIMITS.length] ?? LIMITS[0];
 }
 
-/** A controller here would give other managed pods their own limits back. */
+/** A controller here would give other managed pods their original limits back. */
 async function refuseSharedCluster(): Promise<void> {
   const path = "/apis/allocation.mbcas.io/v1alpha1/podallocations";
-  // The server makes the place where they are kept a moment after it has told that there is a CRD.
+  // The server makes the place where they are kept a moment after it has reported that there is a CRD.
   const { items } = await until(
     "list of allocations",
     () => connection.request({ path }),

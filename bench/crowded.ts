@@ -56,7 +56,7 @@ async function playAll(options: CrowdedBench): Promise<void> {
 
 type PlannedRun = Pick<CrowdResult, "law" | "seed" | "seconds">;
 
-/** Laws take turns, so that what changes on the machine meanwhile changes for both. */
+/** Algorithms take turns, so that what changes on the machine meanwhile changes for both. */
 function plannedRuns({ laws, runs, seed, minutes }: CrowdedBench): PlannedRun[] {
   return Array.from(
     { length: runs },

@@ -7,8 +7,8 @@ import { openRealNode } from "../tests/cluster/scene/real_node.ts";
 import { loadAppImages } from "./real_apps/app_images.ts";
 import { appReport, mediansOf } from "./real_apps/app_report.ts";
 import {
-  APP_LAWS,
-  type AppLaw,
+  APP_ALGORITHMS,
+  type AppAlgorithm,
   type AppResult,
   readAppResult,
   writeAppResult,
@@ -23,7 +23,7 @@ async function main(args: readonly string[]): Promise<number> {
   if ("exitCode" in parsed) return printAnswer(parsed);
   if (!parsed.report) await playAll(parsed);
   const results = (await Promise.all(
-    APP_LAWS.flatMap((law) => seedsOf(parsed).map((seed) => read(law, { ...parsed, seed }))),
+    APP_ALGORITHMS.flatMap((law) => seedsOf(parsed).map((seed) => read(law, { ...parsed, seed }))),
   )).flatMap((result) => result ?? []);
   const json = (): string => JSON.stringify({ medians: mediansOf(results), results }, undefined, 2);
   console.log(parsed.json ? json() : appReport(results));
@@ -35,13 +35,13 @@ function seedsOf({ seed, runs }: RealAppsBench): number[] {
 }
 
 function read(
-  law: AppLaw,
+  law: AppAlgorithm,
   { results, seed, minutes }: RealAppsBench,
 ): Promise<AppResult | undefined> {
   return readAppResult({ folder: results, law, seed, minutes });
 }
 
-/** Plays the runs one after another: each law once, then each once more. */
+/** Plays the runs one after another: each algorithm once, then each once more. */
 async function playAll(options: RealAppsBench): Promise<void> {
   const instance = Deno.env.get("COALLOCATOR_CLUSTER");
   if (instance === undefined) {

@@ -1,5 +1,6 @@
 /**
- * Control laws on a real node, and the node model's word on the same: `deno task bench:real-node`.
+ * Control algorithms on a real node, and the node model's word on the same: `deno task
+ * bench:real-node`.
  *
  * @module
  */
@@ -7,13 +8,13 @@ import { latencyQuantile } from "../simulation/node/latency_histogram.ts";
 import { mean } from "../simulation/mean.ts";
 import { openRealNode } from "../tests/cluster/scene/real_node.ts";
 import { parseCommandLine, type RealNodeBench } from "./real_node/command_line.ts";
-import { type ComparedLaw, comparisonTable } from "./real_node/comparison.ts";
+import { type ComparedAlgorithm, comparisonTable } from "./real_node/comparison.ts";
 import { figuresOf } from "./real_node/figures.ts";
-import { type LawName, LAWS } from "./real_node/laws.ts";
-import { MODELLED_LAWS, modelRun } from "./real_node/model_run.ts";
+import { type AlgorithmName, ALGORITHMS } from "./real_node/algorithms.ts";
+import { MODELLED_ALGORITHMS, modelRun } from "./real_node/model_run.ts";
 import { type RealRun, realRun } from "./real_node/real_run.ts";
 import {
-  type LawResult,
+  type AlgorithmResult,
   readResult,
   type ServiceResult,
   writeResult,
@@ -106,11 +107,11 @@ function servicesOf(
   });
 }
 
-/** Prints every law of which there is a result, and what the model makes of the same scene. */
+/** Prints every algorithm of which there is a result, and what the model makes of the same scene. */
 async function tell(options: RealNodeBench, { scene, bursts }: BenchScene): Promise<void> {
   const { seed, minutes, load, results: folder, json } = options;
-  const found: (ComparedLaw & { readonly result: LawResult })[] = [];
-  for (const law of LAWS) {
+  const found: (ComparedAlgorithm & { readonly result: AlgorithmResult })[] = [];
+  for (const law of ALGORITHMS) {
     const result = await readResult({ folder, law, seed, minutes, load });
     if (result === undefined) continue;
     const { othersCores, services } = result;
@@ -124,15 +125,15 @@ async function tell(options: RealNodeBench, { scene, bursts }: BenchScene): Prom
     const real = realFigures(result);
     found.push({ law, real, othersCores, accounts, result, ...await modelOf(law) });
   }
-  async function modelOf(law: LawName): Promise<Pick<ComparedLaw, "model">> {
-    if (!MODELLED_LAWS.includes(law)) return {};
+  async function modelOf(law: AlgorithmName): Promise<Pick<ComparedAlgorithm, "model">> {
+    if (!MODELLED_ALGORITHMS.includes(law)) return {};
     return { model: figuresOf(await modelRun(scene, law), bursts) };
   }
   console.log(json ? JSON.stringify(found, undefined, 2) : comparisonTable(found));
 }
 
 /** Without the fields that are there and undefined. */
-function realFigures({ figures }: LawResult): ComparedLaw["real"] {
+function realFigures({ figures }: AlgorithmResult): ComparedAlgorithm["real"] {
   const { reactionMsMedian, reactionMsP95, ...rest } = figures;
   return {
     ...rest,

@@ -8,7 +8,7 @@ import { parseCommandLine } from "./crowded/command_line.ts";
 import { verdictsOf } from "./crowded/verdicts.ts";
 import { openWriteAccount } from "./crowded/write_account.ts";
 import { reactionReport } from "./reaction/report.ts";
-import { type ComparedLaw, comparisonTable } from "./real_node/comparison.ts";
+import { type ComparedAlgorithm, comparisonTable } from "./real_node/comparison.ts";
 import { modelRun } from "./real_node/model_run.ts";
 import { parseCommandLine as parseRealNode } from "./real_node/command_line.ts";
 import { solverTable } from "./solver/table.ts";
@@ -111,7 +111,7 @@ const FIGURES = {
   coresAllocated: 1.5,
   coresUsed: 0.56,
 };
-const LAW: ComparedLaw = {
+const ALGORITHM: ComparedAlgorithm = {
   law: "static",
   real: FIGURES,
   model: { ...FIGURES, throttledMsPerS: 70 },
@@ -130,7 +130,9 @@ Deno.test("sentences of the other benches", () =>
     [
       "real node",
       () =>
-        comparisonTable([LAW]).split("\n").filter((line) => line.startsWith("static: ")).join("\n"),
+        comparisonTable([ALGORITHM]).split("\n").filter((line) => line.startsWith("static: ")).join(
+          "\n",
+        ),
       "static: the kernel counts 60.0 ms/s at the pods' level and 45.5 at the containers'; threads " +
       "with work stood still for 130.0, waiting for a CPU included\n" +
       "static: the model's throttled time is off by -30 %, outside 20 %\n" +

@@ -1,5 +1,5 @@
 /**
- * `deno task arena`: control laws against each other on traces and scenes.
+ * `deno task arena`: control algorithms against each other on traces and scenes.
  *
  * @module
  */
@@ -117,7 +117,7 @@ async function play(
     const { laws, seeds, sloMs } = options;
     const slo = sloMs === undefined ? {} : { sloMs };
     return await runArena(
-      { stages, laws, seeds, ...slo, keepSeries: options.report !== undefined },
+      { stages, algorithms: laws, seeds, ...slo, keepSeries: options.report !== undefined },
       { player, onShare },
     );
   } finally {

@@ -4,7 +4,7 @@
  * @module
  */
 import { Command, InvalidArgumentError, Option } from "commander";
-import { lawNames } from "../simulation/arena/entry.ts";
+import { algorithmNames } from "../simulation/arena/entry.ts";
 import { TRACE_FORMATS, type TraceFormat } from "../simulation/trace_format.ts";
 import { filePath, numberWithin } from "./flag_values.ts";
 import { type HelpText, parseTaskFlags, type UsageError, usageError } from "./parse_task_flags.ts";
@@ -14,12 +14,12 @@ export interface ArenaOptions {
   /** One trace of the user's own; without it, all shipped traces and scenes. */
   readonly trace?: {
     readonly path: string;
-    /** Without a format, its content tells. */
+    /** Without a format, its content shows it. */
     readonly format?: TraceFormat;
     /** CPUs to which its 95th percentile is scaled. */
     readonly p95Cores?: number;
   };
-  /** Names of laws; `ours` and `oracle` are among them. */
+  /** Names of algorithms; `ours` and `oracle` are among them. */
   readonly laws: readonly string[];
   readonly seeds: number;
   /** P99 latency to be held, ms; without it, made from that without any limit. */
@@ -70,7 +70,7 @@ export function parseArenaOptions(args: readonly string[]): ArenaArguments {
 
 /** The rules that no single flag can check. */
 function checked(flags: ParsedFlags): ArenaArguments {
-  const { trace, format, scaleP95, laws = lawNames(), sloMs, minutes, quick, json } = flags;
+  const { trace, format, scaleP95, laws = algorithmNames(), sloMs, minutes, quick, json } = flags;
   if (trace === undefined) {
     const orphan = format !== undefined
       ? `'--format ${format}' says how to read a trace`
@@ -110,7 +110,7 @@ function arenaCommand(): Command {
   return new Command("arena")
     .usage("[options]")
     .description(
-      "Replays traces under other control laws and ours, in virtual time on the same simulated\n" +
+      "Replays traces under other control algorithms and ours, in virtual time on the same simulated\n" +
         "node, and shows what each allocated and how long requests took.",
     )
     .addOption(
@@ -124,7 +124,9 @@ function arenaCommand(): Command {
       new Option("--scale-p95 <cores>", "scale its 95th percentile to so many CPUs")
         .argParser(cores),
     )
-    .addOption(new Option("--laws <names>", "laws to play, separated by commas").argParser(laws))
+    .addOption(
+      new Option("--laws <names>", "algorithms to play, separated by commas").argParser(laws),
+    )
     .addOption(
       new Option(
         "--seeds <count>",
@@ -154,10 +156,10 @@ function arenaCommand(): Command {
 }
 
 const HELP = `
-Laws: ${lawNames().join(", ")}
+Algorithms: ${algorithmNames().join(", ")}
 
 The SLO of a trace is its P99 latency without any limit + 100 ms (one CFS period), the median over
-the seeds in whole ms, unless --slo-ms gives another. Of each law the setting with the fewest cores
+the seeds in whole ms, unless --slo-ms gives another. Of each algorithm the setting with the fewest cores
 that holds it is shown; ours has one. ours also plays ours-free,
 which leaves limits at their ceilings while CPU is ample. --json prints all settings.
 
@@ -171,7 +173,7 @@ busiest 15 minutes, with ${QUICK_SEEDS} seeds.
 Formats of a trace:
   rps         one number per line: requests in each second, of 8 ms of CPU each
   cores       CSV of timestamp,value: CPU in use
-  arrivals    CSV whose first column is the time of one request
+  arrivals    CSV with the time of one request in the first column
   prometheus  JSON of a range query`;
 
 function cores(value: string): number {
@@ -181,9 +183,9 @@ function cores(value: string): number {
 }
 
 function laws(value: string): string[] {
-  const known = lawNames();
+  const known = algorithmNames();
   const names = value.split(",").map((name) => name.trim());
   const unknown = names.find((name) => !known.includes(name));
   if (unknown === undefined) return known.filter((name) => names.includes(name));
-  throw new InvalidArgumentError(`No law is named '${unknown}', only ${known.join(", ")}`);
+  throw new InvalidArgumentError(`No algorithm is named '${unknown}', only ${known.join(", ")}`);
 }

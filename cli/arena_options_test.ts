@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { lawNames } from "../simulation/arena/entry.ts";
+import { algorithmNames } from "../simulation/arena/entry.ts";
 import { TRACE_FORMATS } from "../simulation/trace_format.ts";
 import { type ArenaOptions, parseArenaOptions } from "./arena_options.ts";
 
@@ -18,11 +18,12 @@ function message(...args: string[]): string {
 }
 
 Deno.test({
-  name: "parseArenaOptions() plays all laws with five seeds by default, two when it is to be quick",
+  name:
+    "parseArenaOptions() plays all algorithms with five seeds by default, two when it is to be quick",
   permissions: "none",
   fn() {
     assert.deepEqual(options(), {
-      laws: lawNames(),
+      laws: algorithmNames(),
       seeds: 5,
       quick: false,
       json: false,
@@ -77,12 +78,19 @@ Deno.test({
 });
 
 Deno.test({
-  name: "parseArenaOptions() answers --help with laws, formats, the SLO and what quick leaves out",
+  name:
+    "parseArenaOptions() answers --help with algorithms, formats, the SLO and what quick leaves out",
   permissions: "none",
   fn() {
     const parsed = parseArenaOptions(["--help", "--quick"]);
     assert(parsed.kind === "help");
-    const words = [...lawNames(), ...TRACE_FORMATS, "100 ms", "--quick plays", "scaled to 2 CPUs"];
+    const words = [
+      ...algorithmNames(),
+      ...TRACE_FORMATS,
+      "100 ms",
+      "--quick plays",
+      "scaled to 2 CPUs",
+    ];
     words.push("default arena.html, with --json none", "two seeds; about a minute");
     for (const word of words) assert.ok(parsed.text.includes(word), `"${word}" is missing`);
   },

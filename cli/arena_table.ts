@@ -14,7 +14,7 @@ import {
   UNLIMITED,
 } from "../simulation/arena/entry.ts";
 import type { Goal } from "../simulation/arena/goals.ts";
-import { bestPerLaw } from "../simulation/arena/law_outcome.ts";
+import { bestPerAlgorithm } from "../simulation/arena/algorithm_outcome.ts";
 import { outcomeColumns } from "../simulation/arena/outcome_columns.ts";
 import type { StageResult } from "../simulation/arena/stage_result.ts";
 import { formatFigure, NO_FIGURE } from "../simulation/report/figure.ts";
@@ -30,7 +30,7 @@ const NAME_WIDTH = 24;
 export function stageTable(result: StageResult, look: TerminalLook = {}): string {
   const { name, minutes, seeds, sloMs, p95Cores, outcomes } = result;
   const rows = [
-    ...bestPerLaw(outcomes.filter(isRival)),
+    ...bestPerAlgorithm(outcomes.filter(isRival)),
     ...[EQUAL_CORES, UNLIMITED, ALONE, OURS, OURS_TIGHT, ORACLE].flatMap((entry) =>
       outcomes.filter((one) => isSameEntry(one, entry))
     ),
@@ -40,8 +40,8 @@ export function stageTable(result: StageResult, look: TerminalLook = {}): string
   const count = `${seeds} ${seeds === 1 ? "seed" : "seeds"}`;
   const title = `${shorten(name, 60)}: ${minutes} min, ${count}, SLO P99 ≤ ${sloMs} ms${scaled}`;
   const body = rows.map((row) => ({
-    words: [
-      row.law,
+    cells: [
+      row.algorithm,
       shorten(row.setting, NAME_WIDTH),
       row.sloHeld ? "held" : "missed",
       ...columns.map(({ text }) => text(row.median)),
@@ -61,7 +61,7 @@ export function stageTable(result: StageResult, look: TerminalLook = {}): string
 export function goalTable(goals: readonly Goal[], look: TerminalLook = {}): string {
   const head = [["", "goal", "", "ours", "", "best rival", ""]];
   const body = goals.map((goal) => ({
-    words: [
+    cells: [
       shorten(`${goal.measure}: ${goal.where}`, 72),
       `${goal.bound === "at most" ? "≤" : "≥"} ${formatFigure(goal.goal)}`,
       "",
@@ -73,7 +73,7 @@ export function goalTable(goals: readonly Goal[], look: TerminalLook = {}): stri
         : `missed by ${formatFigure(goal.missedBy)}`,
       goal.bestRival === undefined ? NO_FIGURE : formatFigure(goal.bestRival.value),
       goal.bestRival === undefined ? "" : shorten(
-        `${goal.bestRival.law} ${goal.bestRival.setting}`,
+        `${goal.bestRival.algorithm} ${goal.bestRival.setting}`,
         30,
       ),
     ],
@@ -86,7 +86,7 @@ export function goalTable(goals: readonly Goal[], look: TerminalLook = {}): stri
 }
 
 interface Row {
-  readonly words: readonly string[];
+  readonly cells: readonly string[];
   readonly isOurs: boolean;
 }
 
@@ -99,16 +99,16 @@ function aligned(
     readonly left?: readonly number[];
   },
 ): string[] {
-  const all = [...head, ...body.map(({ words }) => words)];
+  const all = [...head, ...body.map(({ cells }) => cells)];
   const widths = (head[0] ?? []).map((_, column) =>
-    Math.max(...all.map((words) => words[column]?.length ?? 0))
+    Math.max(...all.map((cells) => cells[column]?.length ?? 0))
   );
-  const line = (words: readonly string[]) =>
-    words.map((word, column) =>
-      left.includes(column) ? word.padEnd(widths[column] ?? 0) : word.padStart(widths[column] ?? 0)
+  const line = (cells: readonly string[]) =>
+    cells.map((cell, column) =>
+      left.includes(column) ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)
     ).join("  ");
   return [
-    ...head.map((words) => paint(line(words), "dim", look)),
-    ...body.map(({ words, isOurs }) => isOurs ? paint(line(words), "green", look) : line(words)),
+    ...head.map((cells) => paint(line(cells), "dim", look)),
+    ...body.map(({ cells, isOurs }) => isOurs ? paint(line(cells), "green", look) : line(cells)),
   ];
 }

@@ -5,9 +5,9 @@ import { outcome, stageResult } from "../tests/fixtures/arena_outcomes.ts";
 import { goalTable, stageTable } from "./arena_table.ts";
 
 const OUTCOMES = [
-  outcome({ law: "captain", setting: "target 0.1", cores: 1.9 }),
-  outcome({ law: "captain", setting: "target 0.3", cores: 1.1, sloHeld: false }),
-  outcome({ law: "hpa", setting: "target 0.8", cores: 3, sloHeld: false }),
+  outcome({ algorithm: "captain", setting: "target 0.1", cores: 1.9 }),
+  outcome({ algorithm: "captain", setting: "target 0.3", cores: 1.1, sloHeld: false }),
+  outcome({ algorithm: "hpa", setting: "target 0.8", cores: 3, sloHeld: false }),
   outcome({ ...OURS, cores: 1.5 }),
   outcome({ ...OURS_TIGHT, cores: 4 }),
   outcome({ ...EQUAL_CORES, cores: 1.5 }),
@@ -53,7 +53,7 @@ Deno.test({
   permissions: "none",
   fn() {
     const base = { where: "bursty", bound: "at most", goal: 2 } as const;
-    const bestRival = { law: "captain", setting: "target 0.1", value: 2.1 };
+    const bestRival = { algorithm: "captain", setting: "target 0.1", value: 2.1 };
     const goals: Goal[] = [
       { ...base, measure: "cores", ours: 1.5, met: true, bestRival },
       { ...base, measure: "changes", ours: 2.5, met: false, missedBy: 0.5 },

@@ -68,7 +68,7 @@ async function play(options: DemoOptions, world: DemoWorld): Promise<void> {
   });
   if (guess !== undefined) world.err(`${guess}\n`);
   const progress = progressTo(world, options.minutes * 60);
-  const runs = await runDemo(scene, progress.told);
+  const runs = await runDemo(scene, progress.report);
   progress.end();
   world.out(options.json ? `${demoJSON(runs, options.report)}\n` : picture(runs, world));
   if (path === undefined) return;
@@ -94,18 +94,24 @@ function picture(runs: readonly RunRecord[], world: DemoWorld): string {
 function progressTo(
   world: DemoWorld,
   totalS: number,
-): { readonly told: OnRunProgress; readonly end: () => void } {
+): { readonly report: OnRunProgress; readonly end: () => void } {
   let memory = NO_PROGRESS;
   const runs = new Map<string, RunProgress & { readonly since: number }>();
-  const told: OnRunProgress = (law, doneS) => {
-    const since = runs.get(law)?.since ?? world.now();
-    runs.set(law, { law, doneS, totalS, since, elapsedS: (world.now() - since) / 1000 });
+  const report: OnRunProgress = (algorithm, doneS) => {
+    const since = runs.get(algorithm)?.since ?? world.now();
+    runs.set(algorithm, {
+      algorithm,
+      doneS,
+      totalS,
+      since,
+      elapsedS: (world.now() - since) / 1000,
+    });
     const { errIsTerminal: isTerminal, columns } = world;
     const next = nextProgress(memory, { runs: [...runs.values()], isTerminal, columns });
     memory = next.memory;
     world.err(next.text);
   };
-  return { told, end: () => world.err(endProgress(memory)) };
+  return { report, end: () => world.err(endProgress(memory)) };
 }
 
 if (import.meta.main) {

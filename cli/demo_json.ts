@@ -10,8 +10,8 @@ import type { RunRecord } from "../simulation/run_record.ts";
 export function demoJSON(runs: readonly RunRecord[], report: string | undefined): string {
   const result = {
     ...(report === undefined ? {} : { report }),
-    runs: runs.map(({ law, description, seed, minutes, nodeCPU, capacity, ...run }) => ({
-      law,
+    runs: runs.map(({ algorithm, description, seed, minutes, nodeCPU, capacity, ...run }) => ({
+      law: algorithm,
       description,
       seed,
       minutes,

@@ -16,7 +16,7 @@ export interface DemoOptions {
   readonly minutes: number;
   /** Pods on the node, 1 to 200. */
   readonly pods: number;
-  /** A load of the user's own; without a format, its content tells. */
+  /** A load of the user's own; without a format, its content shows it. */
   readonly trace?: { readonly path: string; readonly format?: TraceFormat };
   /** Print one JSON object in place of tables and charts. */
   readonly json: boolean;
@@ -107,7 +107,7 @@ function demoCommand(): Command {
 Formats of a trace:
   rps         one number per line: requests in each second
   cores       CSV of timestamp,value: CPU in use
-  arrivals    CSV whose first column is the time of one request
+  arrivals    CSV with the time of one request in the first column
   prometheus  JSON of a range query`,
     );
 }

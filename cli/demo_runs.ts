@@ -3,38 +3,42 @@
  *
  * @module
  */
-import { runMarket, runStatic } from "../simulation/run_law.ts";
+import { runMarket, runStatic } from "../simulation/run_algorithm.ts";
 import type { RunRecord } from "../simulation/run_record.ts";
 import type { Scene } from "../simulation/scene.ts";
 
-/** Told how far a law's run is, virtual seconds. */
-export type OnRunProgress = (law: string, doneS: number) => void;
+/** Receives the progress of an algorithm's run, virtual seconds. */
+export type OnRunProgress = (algorithm: string, doneS: number) => void;
 
 const MARKET = {
-  law: "market",
+  algorithm: "market",
   description: "CoAllocator's agent and controller set the limits",
 };
 const OWN = {
-  law: "limits as set",
+  algorithm: "limits as set",
   description: "the users' own limits, never changed",
 };
 const EQUAL = {
-  law: "fixed, same cores",
+  algorithm: "fixed, same cores",
   description: "the users' own limits, scaled so that their sum is the market's mean",
 };
 
 /** The market first: its mean sum of limits is what the last of the static runs is given. */
 export async function runDemo(scene: Scene, onProgress: OnRunProgress): Promise<RunRecord[]> {
-  const told = (law: string) => (doneS: number) => onProgress(law, doneS);
-  const market = await runMarket(scene, { ...MARKET, onProgress: told(MARKET.law) });
-  const ownLimits = scene.pods.map(({ ownLimit }) => ownLimit);
-  const own = runStatic(scene, { ...OWN, limits: ownLimits, onProgress: told(OWN.law) });
-  const sum = ownLimits.reduce((total, limit) => total + limit, 0);
+  const report = (algorithm: string) => (doneS: number) => onProgress(algorithm, doneS);
+  const market = await runMarket(scene, { ...MARKET, onProgress: report(MARKET.algorithm) });
+  const originalLimits = scene.pods.map(({ originalLimit }) => originalLimit);
+  const own = runStatic(scene, {
+    ...OWN,
+    limits: originalLimits,
+    onProgress: report(OWN.algorithm),
+  });
+  const sum = originalLimits.reduce((total, limit) => total + limit, 0);
   const factor = market.scores.coresAllocated * 1000 / sum;
   const equal = runStatic(scene, {
     ...EQUAL,
-    limits: ownLimits.map((limit) => Math.round(limit * factor)),
-    onProgress: told(EQUAL.law),
+    limits: originalLimits.map((limit) => Math.round(limit * factor)),
+    onProgress: report(EQUAL.algorithm),
   });
   return [market, own, equal];
 }

@@ -13,11 +13,11 @@ import { readShippedTrace, readTraceFile, type TraceFile } from "../simulation/t
 import { busiestWindow, requireLoad, withBursts } from "../simulation/trace_shape.ts";
 import type { DemoOptions } from "./demo_options.ts";
 
-/** A scene, and what people are told about it. */
+/** A scene, and its description. */
 export interface DemoScene {
   readonly scene: Scene;
   readonly report: ReportScene;
-  /** What the user's trace was taken for, where nobody said. */
+  /** What the user's trace was taken for, where no flag says so. */
   readonly guess?: string;
 }
 
@@ -43,12 +43,12 @@ export async function readDemoScene(options: DemoOptions): Promise<DemoScene> {
     return from[index % from.length] as Trace;
   });
   const scene = createScene({ seed, minutes, pods, traces: dealt });
-  const words = trace === undefined
+  const text = trace === undefined
     ? { description: `${describe(scene)} ${CRANE_SENTENCE}`, traces: traceSources(NAMES) }
     : { description: describe(scene), traces: [ownSource(trace.path)] };
   return {
     scene,
-    report: { ...words, command: again(options) },
+    report: { ...text, command: again(options) },
     ...(own?.guess === undefined ? {} : { guess: own.guess }),
   };
 }

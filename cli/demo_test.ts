@@ -45,7 +45,7 @@ Deno.test("demo() shows progress, charts and the table, and writes the report", 
   assert.match(report, /^<!doctype html>/i);
 });
 
-Deno.test("demo() prints one JSON object whose changes all carry a reason", async () => {
+Deno.test("demo() prints one JSON object with changes that all carry a reason", async () => {
   const world = recordedWorld();
   assert.equal(await demo([...SMALL, "--json", "--no-report"], world), 0);
   const { runs } = JSON.parse(world.output);

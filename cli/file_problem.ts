@@ -1,5 +1,5 @@
 /**
- * What is wrong with a file of the user's, in words.
+ * Messages about files of the user.
  *
  * @module
  */
@@ -64,7 +64,7 @@ export function readFault(cause: unknown): string {
     : systemMessage(cause);
 }
 
-/** The system's words without its number: `No space left on device (os error 28), write 'x'`. */
+/** The system's message without its number: `No space left on device (os error 28), write 'x'`. */
 function systemMessage(cause: unknown): string {
   const known = Object.values(Deno.errors).some((kind) => cause instanceof kind);
   if (!known || !(cause instanceof Error)) throw cause;

@@ -1,5 +1,5 @@
 /**
- * Whether a file can be written, found out before the work whose result it is to hold.
+ * Checks that a file can be written before the work that fills it.
  *
  * @module
  */

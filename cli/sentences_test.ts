@@ -27,9 +27,9 @@ Deno.test({
         "number from 1 to 100; see deno task arena --help",
       ],
       [
-        "arena: no law",
+        "arena: no algorithm",
         arena("--laws", "magic"),
-        "Cannot run the arena: option '--laws <names>' argument 'magic' is invalid. No law is " +
+        "Cannot run the arena: option '--laws <names>' argument 'magic' is invalid. No algorithm is " +
         "named 'magic', only static, hpa, k8s-cpu, k8s-cpu-fast, captain, koordinator, vpa, " +
         "mbcas, ours, oracle; see deno task arena --help",
       ],
@@ -101,7 +101,11 @@ Deno.test({
         'Cannot read trace "a.csv": you may not read it; see ls -l',
       ],
       ["arena: goals", () => goalTable([]).split("\n")[0] ?? "", "What ours must reach"],
-      ["chart: no throttling", () => throttlingChart([]), "No pod was throttled under any law.\n"],
+      [
+        "chart: no throttling",
+        () => throttlingChart([]),
+        "No pod was throttled under any algorithm.\n",
+      ],
       [
         "chart: no step",
         () => run === undefined ? "" : coresChart({ ...run, sumLimits: [] }),

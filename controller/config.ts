@@ -10,18 +10,18 @@ import type { ControllerSettings } from "./settings.ts";
 
 /** Settings of the market clock in the controller. */
 export interface MarketConfig {
-  /** False: every pod gets its own limits back and keeps them. */
+  /** False: every pod gets its original limits back and keeps them. */
   readonly market: boolean;
   /** `OptIn` takes only namespaces labelled `mbcas.io/managed=true`. */
   readonly managementPolicy: "OptOut" | "OptIn";
   readonly excludedNamespaces: readonly string[];
-  /** Ceiling = own limit × this, unless namespace or annotation say otherwise; 1 = never above. */
+  /** Ceiling = original limit × this, unless namespace or annotation say otherwise; 1 = never above. */
   readonly burstFactor: number;
   /** Least ceiling where the burst factor is above 1 and no namespace sets it, millicores. */
   readonly leastCeiling: number;
   /** Multipliers by priority, ascending; empty: the built-in rule. */
   readonly priorityMultipliers: readonly PriorityStep[];
-  /** Pods of the namespace's largest own limit for which its quota keeps room. */
+  /** Pods of the namespace's largest original limit for which its quota keeps room. */
   readonly quotaHeadroom: number;
   /** Where and what pods' metrics are asked. */
   readonly metrics: MetricsConfig;

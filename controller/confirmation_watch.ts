@@ -13,7 +13,7 @@ import type { Clock } from "../shared/clock.ts";
 import type { Informer } from "../shared/control/informer.ts";
 import { parseCPUBound } from "../shared/quantity.ts";
 
-/** What is watched, and who hears of each confirmation. */
+/** Dependencies of the watch; it calls `onConfirmed` for each confirmation. */
 export interface ConfirmationWatchParts {
   readonly pods: Informer<Pod>;
   readonly allocations: Informer<PodAllocation>;
@@ -24,11 +24,16 @@ export interface ConfirmationWatchParts {
 interface Seen {
   readonly podKey: string;
   readonly desired: string;
-  /** When the desired limits came, ms; undefined once they are there or when nobody saw them come. */
+  /**
+   * When the desired limits came, ms; undefined once they are applied, or when they came before the
+   * watch.
+   */
   sinceMs: number | undefined;
 }
 
-/** Watches until the returned function is called. Of decisions that follow each other the last counts. */
+/**
+ * Watches until the returned function is called. Of decisions that follow each other the last counts.
+ */
 export function watchConfirmations(
   { pods, allocations, clock, onConfirmed }: ConfirmationWatchParts,
 ): () => void {

@@ -16,7 +16,7 @@ export interface CheckedAddresses {
 /** Hosts that stand for all. */
 const ANY_HOST = ["0.0.0.0", "::"];
 
-/** A sentence where both servers have one port, as the second would try in vain to open it for ever. */
+/** A message where both servers have one port: the second would retry without end. */
 export function listenFaults(
   { listen, webhook, webhookListen }: CheckedAddresses,
 ): readonly string[] {

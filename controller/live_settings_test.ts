@@ -37,7 +37,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "takeFile() follows live settings, tells of the others, and keeps flags above the file",
+  name: "takeFile() follows live settings, reports the others, and keeps flags above the file",
   permissions: PURE,
   fn() {
     const { subject, lines, changes } = live({ flags: new Map([["--burst-factor", "2"]]) });

@@ -1,5 +1,5 @@
 /**
- * The controller's metrics. All labels are words of closed lists: there are no series per pod.
+ * The controller's metrics. All labels have values from closed lists: there are no series per pod.
  *
  * @module
  */
@@ -7,11 +7,11 @@ import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { PodAllocation } from "../shared/api/pod_allocation.ts";
 import { BOUND_REASONS } from "../shared/api/reasons/bound_reasons.ts";
 import { ENFORCEMENT_REASONS } from "../shared/api/reasons/enforcement_reasons.ts";
-import { listedReason } from "../shared/api/reasons/reason_words.ts";
+import { listedReason } from "../shared/api/reasons/reasons.ts";
 import type { AllocationObserver } from "./allocation/ports.ts";
 import type { ControllerSettings } from "./settings.ts";
 
-/** What the loops tell. */
+/** Observers of the loops. */
 export interface ControllerMetrics extends Required<AllocationObserver> {
   /** This controller became the leader, or is it no more. */
   leads(leads: boolean): void;
@@ -66,7 +66,9 @@ export function createControllerMetrics(
     "outcome",
     "reason",
   ]);
-  const restores = counter("restores_total", "Pods that got their own limits back.", ["cause"]);
+  const restores = counter("restores_total", "Pods that got their original limits back.", [
+    "cause",
+  ]);
   const held = counter("held_total", "Statuses that say why nothing is done.", ["reason"]);
   const metricQueries = counter("metric_queries_total", "Metric queries by what became of them.", [
     "outcome",
@@ -162,8 +164,8 @@ function registerScraped(registry: Registry, state: ScrapedState): void {
       this.reset();
       for (const { status } of state.allocations()) {
         const rules = status?.bounds?.rules ?? [];
-        const words = new Set(rules.map(({ reason }) => listedReason(BOUND_REASONS, reason)));
-        for (const reason of words) this.inc({ reason });
+        const reasons = new Set(rules.map(({ reason }) => listedReason(BOUND_REASONS, reason)));
+        for (const reason of reasons) this.inc({ reason });
       }
     },
   });

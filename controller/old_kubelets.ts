@@ -1,5 +1,5 @@
 /**
- * Nodes whose kubelet can't resize pods in place: reported once each. Their pods are
+ * Logs nodes with a kubelet that can't resize pods in place, once each. Their pods are
  * out of the market's scope.
  *
  * @module
@@ -14,12 +14,12 @@ export function reportOldKubelets(
   nodes: Pick<Informer<Node>, "get" | "subscribe">,
   log: Log,
 ): () => void {
-  const told = new Map<string, string>();
+  const reported = new Map<string, string>();
   return nodes.subscribe((key) => {
     const { kubeletVersion, metadata } = nodes.get(key) ?? {};
-    if (metadata === undefined || !isOldKubelet(kubeletVersion)) return void told.delete(key);
-    if (told.get(key) === kubeletVersion) return;
-    told.set(key, kubeletVersion ?? "");
+    if (metadata === undefined || !isOldKubelet(kubeletVersion)) return void reported.delete(key);
+    if (reported.get(key) === kubeletVersion) return;
+    reported.set(key, kubeletVersion ?? "");
     log.warn("The node's kubelet can't resize pods in place: it needs 1.33 or newer", {
       node: metadata.name,
       kubelet: kubeletVersion,

@@ -5,7 +5,7 @@ import { silentLog } from "../shared/log.ts";
 import { reportOldKubelets } from "./old_kubelets.ts";
 
 Deno.test({
-  name: "reportOldKubelets() tells of a node once, and again after it changed",
+  name: "reportOldKubelets() reports a node once, and again after it changed",
   permissions: "none",
   fn() {
     const metadata = { name: "n", uid: "u", resourceVersion: "1" };

@@ -77,7 +77,7 @@ export interface ControllerParts {
   readonly metrics: ControllerMetrics;
   /** Where pods' metrics are asked. */
   readonly instantQueries: InstantQueries;
-  /** What rightsizing is told by settings; it runs where the API has its half, too. */
+  /** Rightsizing's settings; it runs where its CustomResourceDefinitions are installed. */
   readonly rightsizing?: Pick<RightsizingParts, "config" | "observer">;
   /** Absent: nothing is placed. */
   readonly placement?: Placement;
@@ -85,7 +85,7 @@ export interface ControllerParts {
   readonly webhook?: (mutators: readonly Mutator[], signal: AbortSignal) => Promise<void>;
   /** Unlike that of any other controller, in this life and the next. */
   readonly identity: string;
-  /** Hears what the start waits for; undefined once it may begin. */
+  /** Receives the reason why the start waits; undefined once it may begin. */
   readonly waitsFor: (reason: string | undefined) => void;
 }
 
@@ -140,8 +140,8 @@ export async function runController(parts: ControllerParts, signal: AbortSignal)
 
   const leave = new AbortController();
   const stop = (): void => leave.abort();
-  for (const wish of [signal, supervisor.signal]) {
-    wish.addEventListener("abort", stop, { once: true });
+  for (const stopped of [signal, supervisor.signal]) {
+    stopped.addEventListener("abort", stop, { once: true });
   }
   if (signal.aborted) stop();
   const outcome: { end: ElectionEnd } = { end: "stopped" };
@@ -226,7 +226,10 @@ async function lead(
   }
 }
 
-/** What rightsizing follows; undefined where it is not wanted. Where placement runs, they share ReplicaSets. */
+/**
+ * What rightsizing follows; undefined where it is not wanted. Where placement runs, they share
+ * ReplicaSets.
+ */
 function rightsizingCopies(
   { api, rightsizing, placement, clock, random, log }: ControllerParts,
 ): RightsizingCopies | undefined {
@@ -238,8 +241,9 @@ function rightsizingCopies(
 }
 
 /**
- * Who changes new pods, in order, or warns of workloads. Placement reserves a place for the pod: it comes last, so that nobody
- * after it uses up the time in which the answer is still heard.
+ * The mutators of new pods, in order; they also warn about workloads. Placement reserves a place for
+ * the pod: it comes last, so that no later mutator uses up the time in which the API server still
+ * waits.
  */
 function mutatorsOf(
   parts: ControllerParts,

@@ -21,8 +21,8 @@ import {
   listenKind,
   numberKind,
   optionalKind,
+  termsKind,
   textKind,
-  wordsKind,
 } from "../shared/config/setting_kinds.ts";
 import { serverURLKind } from "../shared/config/server_url_kind.ts";
 import { PLACEMENT_ROWS, placementFaults } from "../shared/placement/settings.ts";
@@ -87,8 +87,8 @@ export const CONTROLLER_SETTINGS = {
     flag: "--excluded-namespaces",
     env: "MBCAS_EXCLUDED_NAMESPACES",
     default: "kube-system,kube-public,kube-node-lease,mbcas-system",
-    description: "Namespaces whose pods are left alone; a list in the file",
-    kind: wordsKind("names of namespaces, separated by commas", NAME),
+    description: "Namespaces that the market does not manage; a list in the file",
+    kind: termsKind("names of namespaces, separated by commas", NAME),
     live: true,
   }),
   burstFactor: row({
@@ -129,7 +129,7 @@ export const CONTROLLER_SETTINGS = {
     env: "MBCAS_QUOTA_HEADROOM",
     default: "1",
     description:
-      "Pods of the largest own limit for which a namespace's quota on limits.cpu keeps " +
+      "Pods of the largest original limit for which a namespace's quota on limits.cpu keeps " +
       "room: as many as one namespace adds at once by a rollout, an HPA or a Job",
     kind: numberKind({ most: 1000 }),
     live: true,
@@ -246,7 +246,8 @@ export const CONTROLLER_SETTINGS = {
     flag: "--agent-silent-after",
     env: "MBCAS_AGENT_SILENT_AFTER",
     default: "5m",
-    description: "A node whose agent was not heard for this long gets its pods' own limits back; " +
+    description:
+      "When a node's agent has not renewed its lease for this long, its pods get its pods' original limits back; " +
       "two of the agents' heartbeats at least",
     kind: durationKind({ leastMs: 5000, mostMs: 86_400_000 }),
   }),
@@ -288,8 +289,8 @@ export const CONTROLLER_PROGRAM = {
 } as const;
 
 /**
- * With faults the controller starts for one purpose: a market that is off gives pods their own limits
- * back. What else changes objects is off until a start without faults.
+ * With faults the controller starts for one purpose: a market that is off gives pods their original
+ * limits back. What else changes objects is off until a start without faults.
  */
 function marketOffAlone(
   { values, origins, overridden }: Effective<typeof CONTROLLER_SETTINGS>,

@@ -9,7 +9,7 @@ import { createBackoff } from "../shared/control/backoff.ts";
 import type { Log } from "../shared/log.ts";
 import type { Random } from "../shared/random.ts";
 
-/** Something that the controller must be allowed to do, in the words of RBAC. */
+/** A permission that the controller needs, in RBAC's terms. */
 export interface AccessRight {
   readonly verb: string;
   /** Empty for the core group. */
@@ -28,7 +28,7 @@ export interface ClusterFindings {
   readonly serverVersion: string;
   readonly servesPodResize: boolean;
   readonly servesAllocations: boolean;
-  /** Fields and words of allocations that the server's definition does not know. */
+  /** Fields and reasons of allocations that the server's definition does not know. */
   readonly unknownFields: readonly string[];
   /** Rights that were asked for and are not given. */
   readonly missingRights: readonly AccessRight[];
@@ -44,7 +44,7 @@ export interface StartCheckParts {
   readonly random: Random;
   readonly log: Log;
   readonly rights: readonly AccessRight[];
-  /** Hears why the controller is not ready; undefined once it may begin. */
+  /** Receives the reason why the controller is not ready; undefined once it may begin. */
   readonly waitsFor: (reason: string | undefined) => void;
 }
 
@@ -109,12 +109,12 @@ function oldDefinition(fields: readonly string[]): string {
 
 function faultsOf({ missingRights }: ClusterFindings): string[] {
   return missingRights.map((right) =>
-    `Cannot run: the account may not ${inWords(right)}; apply the manifests of your overlay again`
+    `Cannot run: the account may not ${rightText(right)}; apply the manifests of your overlay again`
   );
 }
 
 /** For instance `patch pods/resize` or `watch configmaps "mbcas-config" in mbcas-system`. */
-function inWords({ verb, group, resource, subresource, namespace, name }: AccessRight): string {
+function rightText({ verb, group, resource, subresource, namespace, name }: AccessRight): string {
   const kind = subresource === undefined ? resource : `${resource}/${subresource}`;
   const full = group === "" ? kind : `${kind}.${group}`;
   const which = name === undefined ? full : `${full} "${name}"`;

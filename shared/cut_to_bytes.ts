@@ -1,5 +1,5 @@
 /**
- * Text for fields whose length a server counts in bytes.
+ * Text for fields that a server measures in bytes.
  *
  * @module
  */

@@ -1,5 +1,6 @@
 /**
- * Durations: those of settings, `90s` or `250ms`, and those that Go writes, `1h30m` or `1.5s`, with days,
+ * Durations: those of settings, `90s` or `250ms`, and those that Go writes, `1h30m` or `1.5s`, with
+ * days,
  * `7d`, which Go does not know. The second grammar is that of `time.ParseDuration` without minus signs
  * (https://pkg.go.dev/time#ParseDuration).
  *
@@ -23,7 +24,7 @@ const NS_PER_UNIT: Readonly<Record<string, bigint>> = {
 /** Go counts nanoseconds in 64 bits, some 292 years. */
 const MOST_NS = 2n ** 63n - 1n;
 
-/** Nobody writes more; longer text is not even looked at. */
+/** More than any real duration needs; longer text is not parsed. */
 const LONGEST_DURATION = 64;
 
 /** A number and its unit. `ms` is tried before `m`. */
@@ -35,9 +36,9 @@ export const GO_DURATION_PATTERN = `^\\+?(?:0|(?:${PART})+)$`;
 const WHOLE = new RegExp(GO_DURATION_PATTERN);
 
 /**
- * Milliseconds of a text such as `90s`, `1h30m`, `1.5h`, `250ms` or `7d`: the sum of its parts, computed
- * in whole nanoseconds, of which fractions are dropped. Throws a `SyntaxError` that names the text when it
- * has no unit, is negative, or is more than 292 years.
+ * Milliseconds of a text such as `90s`, `1h30m`, `1.5h`, `250ms` or `7d`: the sum of its parts,
+ * computed in whole nanoseconds, of which fractions are dropped. Throws a `SyntaxError` that names the
+ * text when it has no unit, is negative, or is more than 292 years.
  */
 export function parseGoDuration(text: string): number {
   if (text.length > LONGEST_DURATION || !WHOLE.test(text)) {

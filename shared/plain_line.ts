@@ -1,5 +1,5 @@
 /**
- * Text that somebody has written into an object, on its way to a terminal or into a comment.
+ * Makes text from an object safe for a terminal or a comment.
  *
  * @module
  */

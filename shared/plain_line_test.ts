@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { plainLine } from "./plain_line.ts";
 
 Deno.test({
-  name: "plainLine() leaves words, and nothing that a terminal or a YAML reader would obey",
+  name: "plainLine() leaves plain text, and nothing that a terminal or a YAML reader would obey",
   permissions: "none",
   fn() {
     assert.equal(plainLine("P90 × 1.2, größer „so“ 日本"), "P90 × 1.2, größer „so“ 日本");

@@ -26,7 +26,7 @@ const SUFFIXES: ReadonlyMap<string, Scale> = new Map([
 /** Sign, digits, decimals, then a suffix or a decimal exponent; some digit is asked for below. */
 const QUANTITY = /^([+-]?)(\d*)(?:\.(\d*))?(?:([numkMGTPE]|[KMGTPE]i)|[eE]([+-]?\d+))?$/;
 
-/** Nobody writes more digits; text beyond this is not even looked at, since reading it takes time. */
+/** More digits than any real quantity has; longer text is not parsed, since that takes time. */
 const LONGEST_QUANTITY = 1000;
 
 /** 2^60, the largest binary factor, is below this many decimal digits. */
@@ -143,7 +143,10 @@ function roundUp(units: bigint, options: { exponent: number; mostDigits: number 
   return Number((units + divisor - 1n) / divisor);
 }
 
-/** The sum in millicores, or the largest number that can be counted: limits may be as absurd as people like. */
+/**
+ * The sum in millicores, or the largest number that can be counted: limits may be as absurd as people
+ * like.
+ */
 export function sumCPU(millicores: Iterable<number>): number {
   let sum = 0;
   for (const one of millicores) sum += one;
@@ -164,8 +167,8 @@ const MEBI = 2 ** 20;
 
 /**
  * The quantity of whole bytes: `64Mi` for whole mebibytes, else plain bytes, `88617123`. Never with an
- * `m`, which Kubernetes takes for thousandths of a byte and which `resource.Quantity` itself writes once
- * bytes have been multiplied by a fraction.
+ * `m`, which Kubernetes takes for thousandths of a byte and which `resource.Quantity` itself writes
+ * once bytes have been multiplied by a fraction.
  */
 export function formatBytes(bytes: number): string {
   if (!Number.isSafeInteger(bytes) || bytes < 0) {

@@ -25,7 +25,7 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
 
 /**
  * What a reader can't see, and a terminal or a log might obey: control and format characters, halves
- * of surrogate pairs, code points that nobody has assigned, and all spaces but the plain one.
+ * of surrogate pairs, unassigned code points, and all spaces but the plain one.
  */
 const UNSEEN = /[\p{C}\p{Z}"\\]/gu;
 

@@ -11,8 +11,8 @@ export interface RememberedOptions {
 }
 
 /**
- * The same function, which remembers what it gave. `work` must depend on the text alone, and what it gives
- * is shared by all who ask. Throws what `work` throws, and remembers nothing of that.
+ * The same function, which remembers what it gave. `work` must depend on the text alone, and what it
+ * gives is shared by all callers. Throws what `work` throws, and remembers nothing of that.
  */
 export function remembered<T extends object>(
   work: (text: string) => T,
@@ -22,7 +22,7 @@ export function remembered<T extends object>(
   return (text) => {
     const found = kept.get(text);
     const answer = found ?? work(text);
-    // A map keeps the order of insertion: the first is the one that nobody asked for since.
+    // A map keeps the order of insertion: the first is the least recently used.
     kept.delete(text);
     kept.set(text, answer);
     const [oldest] = kept.keys();

@@ -3,7 +3,7 @@ import { assertSentences, messageOf } from "../tests/fixtures/assert_sentences.t
 import { createMemoryTree } from "../tests/fixtures/memory_tree.ts";
 import { findLayout } from "./cgroup/layout.ts";
 import { createWorkQueue } from "./control/work_queue.ts";
-import { sentenceOf } from "./api/reasons/reason_words.ts";
+import { sentenceOf } from "./api/reasons/reasons.ts";
 import { parseGoDuration } from "./duration.ts";
 import { formatBytes, formatCPU, parseCPU } from "./quantity.ts";
 

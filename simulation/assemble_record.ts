@@ -11,8 +11,8 @@ import { scoreRun } from "./scores.ts";
 
 /** What the series don't know. */
 export interface RecordOptions {
-  readonly law: string;
-  /** A sentence for the reader: what the law does. */
+  readonly algorithm: string;
+  /** A sentence for the reader: what the algorithm does. */
   readonly description: string;
   readonly seed: number;
   /** Seconds per entry of the record, a multiple of the series' own. @default {1} */
@@ -21,7 +21,7 @@ export interface RecordOptions {
 
 /** Scores the run at its own resolution, and thins its series to means over `stepS`. */
 export function assembleRecord(run: RunSeries, options: RecordOptions): RunRecord {
-  const { law, description, seed, stepS = 1 } = options;
+  const { algorithm, description, seed, stepS = 1 } = options;
   const factor = Math.round(stepS / run.stepS);
   if (!(factor >= 1) || Math.abs(factor * run.stepS - stepS) > 1e-9) {
     throw new RangeError(
@@ -36,7 +36,7 @@ export function assembleRecord(run: RunSeries, options: RecordOptions): RunRecor
       (_, step) => pods.reduce((sum, pod) => sum + (pod[key][step] ?? 0), 0),
     );
   return {
-    law,
+    algorithm,
     description,
     seed,
     minutes: steps * stepS / 60,

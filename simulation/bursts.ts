@@ -5,7 +5,7 @@
  * mean of the 10 s before that second, lies above the limit, and stays at twice that mean for 2 s.
  * What it asks for is its mean of those 2 s, or the ceiling if that is lower. It ends when the smoothed
  * demand falls below twice the mean again. A window around the moment, not one before it, because
- * the latter would find a burst only after a quick law has answered it.
+ * the latter would find a burst only after a quick algorithm has answered it.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import type { PodSeries } from "./run_series.ts";
 
 /** One burst of one pod. */
 export interface Burst {
-  /** Index of the step at whose end it begins. */
+  /** Index of the step before it begins. */
   readonly begin: number;
   /** What it asks for, millicores. */
   readonly wanted: number;
@@ -23,7 +23,7 @@ export interface Burst {
   readonly lengthS: number;
 }
 
-/** What of a pod's series tells its bursts. */
+/** What of a pod's series reports its bursts. */
 export type BurstInput = Pick<PodSeries, "demand" | "limit" | "ceiling">;
 
 const FACTOR = 2;

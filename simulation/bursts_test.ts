@@ -64,7 +64,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "findBursts() calls a burst missed when it ends first, and tells its length",
+  name: "findBursts() calls a burst missed when it ends first, and reports its length",
   permissions: "none",
   fn() {
     const [burst] = find({ demand: burstOf(400, 5), limit: limitOf(300) });

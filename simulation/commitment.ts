@@ -2,7 +2,7 @@
  * Whether limits were promised beyond the node's capacity.
  *
  * A limit counts where it exceeds its floor. At its floor it counts for the floor or the demand,
- * whichever is less, since an idle floor costs nobody anything.
+ * whichever is less, since an idle floor costs nothing.
  *
  * @module
  */
@@ -24,7 +24,7 @@ const TOLERANCE = 1e-3;
 /**
  * Sums up what counts, step by step. A second is over capacity when the sum exceeds it and a limit was
  * raised at a moment since which it has always exceeded it. The first entry is no raise: limits
- * found at the start are nobody's grant.
+ * found at the start were not granted.
  */
 export function commitment(
   { pods, stepS, capacity }: Pick<RunSeries, "pods" | "stepS" | "capacity">,

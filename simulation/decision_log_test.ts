@@ -14,7 +14,7 @@ function round(limit: number, changedFor: MarketReason | undefined, price = 0.25
 }
 
 Deno.test({
-  name: "createDecisionLog() tells why a limit was wanted, and at what price",
+  name: "createDecisionLog() reports why a limit was wanted, and at what price",
   permissions: "none",
   fn() {
     const log = createDecisionLog();

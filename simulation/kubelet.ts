@@ -62,8 +62,8 @@ export interface KubeletOptions {
    */
   readonly startDelayMs?: number;
   /**
-   * CPU that the node has for pods, millicores: a resize of a pod whose requests don't fit beside those
-   * of the others is deferred until they do.
+   * CPU that the node has for pods, millicores: a resize of a pod with requests that don't fit beside
+   * those of the others is deferred until they do.
    *
    * @default {Infinity}
    */
@@ -217,7 +217,7 @@ export function createKubelet(options: KubeletOptions): Kubelet {
     return waitMs > 0 ? { requeueAfterMs: waitMs } : {};
   }
 
-  /** Pods that went while nobody watched are noticed once the copy is complete. */
+  /** Pods that were deleted without a watch are noticed once the cache is complete. */
   async function lookAtKnown(pods: Informer<Pod>, signal: AbortSignal): Promise<void> {
     if (await pods.whenSynced(signal)) { for (const key of locals.keys()) queue.add(key); }
   }

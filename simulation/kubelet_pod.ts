@@ -10,9 +10,9 @@ import type { PodReport } from "./api/kubelet_link.ts";
 export interface LocalContainer {
   /** Hex id. */
   id: string;
-  /** The limit whose quota is set, millicores. */
+  /** The limit with a quota that is set, millicores. */
   limit: number | undefined;
-  /** The request whose weight is set, millicores. */
+  /** The request with a weight that is set, millicores. */
   request: number | undefined;
 }
 

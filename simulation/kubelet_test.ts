@@ -283,7 +283,7 @@ Deno.test({
 
 Deno.test({
   name:
-    "createKubelet() weighs a container anew whose request moves, and reports what it has taken",
+    "createKubelet() weighs a container anew with a request that moves, and reports what it has taken",
   permissions,
   async fn() {
     const { clock, pods, calls, ...scene } = node();

@@ -41,7 +41,7 @@ export interface MarketCluster {
   readonly clock: VirtualClock;
   readonly api: SimulatedAPI;
   readonly node: SimulatedNode;
-  /** Who answers metric queries; asked only where the controller's settings name an address. */
+  /** Answers metric queries; asked only where the controller's settings name an address. */
   readonly metrics: MetricAnswers;
   /** Ends all loops; throws the error of the first that failed. */
   stop(): Promise<void>;
@@ -57,7 +57,7 @@ function seedOf(scene: Scene, part: keyof typeof SEEDS): number {
   return scene.seed * 16 + SEEDS[part];
 }
 
-/** The scene's node; phases of the pods are drawn, the same for every law. */
+/** The scene's node; phases of the pods are drawn, the same for every algorithm. */
 export function sceneNode(scene: Scene): SimulatedNode {
   return createSimulatedNode({
     cores: scene.cores,
@@ -65,7 +65,7 @@ export function sceneNode(scene: Scene): SimulatedNode {
   });
 }
 
-/** Starts the cluster: pods run under the users' own limits, then agent and controller begin. */
+/** Starts the cluster: pods run under the users' original limits, then agent and controller begin. */
 export function startMarketCluster(
   scene: Scene,
   options: MarketClusterOptions = {},
@@ -75,7 +75,7 @@ export function startMarketCluster(
   const node = sceneNode(scene);
   const api = createSimulatedAPI({ clock, random: seededRandom(seedOf(scene, "api")) });
   seedObjects(scene, api);
-  for (const pod of scene.pods) node.addPod(podOnNode(pod, pod.ownLimit));
+  for (const pod of scene.pods) node.addPod(podOnNode(pod, pod.originalLimit));
 
   const supervisor = createSupervisor({ clock, log });
   const { signal } = supervisor;

@@ -1,5 +1,5 @@
 /**
- * A metrics server that answers as it is told: stands for a Prometheus.
+ * A metrics server that answers as instructed: stands for a Prometheus.
  *
  * @module
  */
@@ -15,7 +15,7 @@ export interface MetricAnswers extends InstantQueries {
   readonly results: Map<string, QueryResult>;
   /** Queries in the order in which they were asked. */
   readonly asked: string[];
-  /** False: nobody answers. */
+  /** False: no answer. */
   up: boolean;
 }
 

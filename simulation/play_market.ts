@@ -5,7 +5,7 @@
  */
 import { createDecisionLog } from "./decision_log.ts";
 import { type MarketClusterOptions, startMarketCluster } from "./market_cluster.ts";
-import { type OnProgress, PLAY_STEP_MS, tellProgress } from "./play_step.ts";
+import { type OnProgress, PLAY_STEP_MS, reportProgress } from "./play_step.ts";
 import { recordScene } from "./record_scene.ts";
 import type { RunSeries } from "./run_series.ts";
 import { sceneContainerID } from "./running_pod.ts";
@@ -16,7 +16,7 @@ export interface PlayMarketOptions extends Pick<MarketClusterOptions, "agent" | 
   readonly onProgress?: OnProgress;
 }
 
-/** The scene under the market; pods begin with the users' own limits. */
+/** The scene under the market; pods begin with the users' original limits. */
 export async function playMarket(
   scene: Scene,
   { agent, controller, onProgress }: PlayMarketOptions = {},
@@ -33,20 +33,20 @@ export async function playMarket(
   const { clock, node } = cluster;
   const { recorder } = recordScene(scene, node);
   const podOf = new Map(scene.pods.map((pod) => [sceneContainerID(pod), pod]));
-  const present = new Map(scene.pods.map((pod) => [sceneContainerID(pod), pod.ownLimit]));
+  const present = new Map(scene.pods.map((pod) => [sceneContainerID(pod), pod.originalLimit]));
   const endMs = scene.minutes * 60_000;
   for (let at = PLAY_STEP_MS; at <= endMs; at += PLAY_STEP_MS) {
     await clock.runUntil(at);
     node.advance(at);
     recorder.sample();
     for (const [id, pod] of podOf) {
-      const from = present.get(id) ?? pod.ownLimit;
+      const from = present.get(id) ?? pod.originalLimit;
       const to = node.container(id).quota ?? from;
       if (to === from) continue;
       present.set(id, to);
       recorder.change({ atS: at / 1000, pod: pod.name, from, to, ...decisions.of(id, to) });
     }
-    tellProgress(at, onProgress);
+    reportProgress(at, onProgress);
   }
   await cluster.stop();
   return recorder.series();

@@ -1,5 +1,5 @@
 /**
- * Plays a scene under a rival's law, or under limits that never change.
+ * Plays a scene under a rival's algorithm, or under limits that never change.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import { GRID } from "../shared/market/rounding.ts";
 import { seededRandom } from "../shared/random.ts";
 import { sceneNode } from "./market_cluster.ts";
 import type { SimulatedNode } from "./node/simulated_node.ts";
-import { type OnProgress, PLAY_STEP_MS, tellProgress } from "./play_step.ts";
+import { type OnProgress, PLAY_STEP_MS, reportProgress } from "./play_step.ts";
 import { podOnNode, sceneContainerID } from "./running_pod.ts";
 import type { Rival, RivalReading, RivalRun } from "./rivals/rival.ts";
 import type { RecordedPod, RunSeries } from "./run_series.ts";
@@ -17,7 +17,9 @@ import { type RecordedScene, recordScene } from "./record_scene.ts";
 /** How a scene is played. */
 export interface PlayOptions {
   readonly onProgress?: OnProgress;
-  /** From a law's wish to the quota, ms ± 20 %; as long as our own chain takes. @default {300} */
+  /**
+   * From an algorithm's request to the quota, ms ± 20 %; as long as our own chain takes. @default {300}
+   */
   readonly resizeDelayMs?: number;
 }
 
@@ -29,7 +31,7 @@ const SEED_STEP = 16;
 const DELAY_SEED = 9;
 
 /** A limit on its way. */
-interface Wish {
+interface LimitRequest {
   readonly dueMs: number;
   readonly limit: number;
 }
@@ -40,36 +42,39 @@ export function playFixed(
   { limits, onProgress }: { readonly limits: readonly number[] } & PlayOptions,
 ): RunSeries {
   const node = sceneNode(scene);
-  scene.pods.forEach((pod, index) => node.addPod(podOnNode(pod, limits[index] ?? pod.ownLimit)));
+  scene.pods.forEach((pod, index) =>
+    node.addPod(podOnNode(pod, limits[index] ?? pod.originalLimit))
+  );
   const { recorder } = recordScene(scene, node);
   const endMs = scene.minutes * 60_000;
   for (let at = PLAY_STEP_MS; at <= endMs; at += PLAY_STEP_MS) {
     node.advance(at);
     recorder.sample();
-    tellProgress(at, onProgress);
+    reportProgress(at, onProgress);
   }
   return recorder.series();
 }
 
 /**
- * The scene under a law that looks at the node and wishes for limits. Pods begin with the users' own
- * limits. A wish is kept within floor and ceiling, put on the grid (upwards) and is in force after
- * the resize delay.
+ * The scene under an algorithm that reads the node and requests limits. Pods begin with the users'
+ * original limits. A request is kept within floor and ceiling, put on the grid (upwards) and is in
+ * force after the resize delay.
  */
 export function playRival(scene: Scene, rival: Rival, options: PlayOptions = {}): RunSeries {
   const { onProgress, resizeDelayMs = RESIZE_DELAY_MS } = options;
   const node = sceneNode(scene);
-  for (const pod of scene.pods) node.addPod(podOnNode(pod, pod.ownLimit));
+  for (const pod of scene.pods) node.addPod(podOnNode(pod, pod.originalLimit));
   const recorded = recordScene(scene, node);
   const { recorder, capacity, bounds } = recorded;
-  const known = scene.pods.map(({ p90Demand }, index) => ({
+  const known = scene.pods.map(({ p90Demand, originalLimit }, index) => ({
     ...bounds[index] as RecordedPod,
     p90Demand,
+    originalLimit,
   }));
   const run = rival.start(known, { cpu: scene.cores * 1000, capacity });
   const random = seededRandom(scene.seed * SEED_STEP + DELAY_SEED);
   const delayMs = () => resizeDelayMs * (1 + JITTER * (2 * random.next() - 1));
-  const stage: Stage = { scene, node, run, recorded, delayMs, wishes: scene.pods.map(() => []) };
+  const stage: Stage = { scene, node, run, recorded, delayMs, requests: scene.pods.map(() => []) };
   look(stage, 0);
   const endMs = scene.minutes * 60_000;
   for (let at = PLAY_STEP_MS; at <= endMs; at += PLAY_STEP_MS) {
@@ -77,7 +82,7 @@ export function playRival(scene: Scene, rival: Rival, options: PlayOptions = {})
     node.advance(at);
     recorder.sample();
     if (at % rival.lookMs === 0) look(stage, at);
-    tellProgress(at, onProgress);
+    reportProgress(at, onProgress);
   }
   return recorder.series();
 }
@@ -89,14 +94,16 @@ interface Stage {
   readonly recorded: RecordedScene;
   readonly delayMs: () => number;
   /** On their way, of each pod, in time. */
-  readonly wishes: Wish[][];
+  readonly requests: LimitRequest[][];
 }
 
-function look({ scene, node, run, recorded, delayMs, wishes }: Stage, atMs: number): void {
-  const readings = scene.pods.map(({ uid, ownLimit }) => readingOf(node, { uid, ownLimit }));
+function look({ scene, node, run, recorded, delayMs, requests }: Stage, atMs: number): void {
+  const readings = scene.pods.map(({ uid, originalLimit }) =>
+    readingOf(node, { uid, originalLimit })
+  );
   run.look(atMs, readings).forEach((wanted, index) => {
     const bounds = recorded.bounds[index];
-    const onTheirWay = wishes[index];
+    const onTheirWay = requests[index];
     if (wanted === undefined || bounds === undefined || onTheirWay === undefined) return;
     if (!Number.isFinite(wanted)) {
       throw new RangeError(`Cannot set a limit: ${wanted} is not a number of millicores`);
@@ -108,39 +115,44 @@ function look({ scene, node, run, recorded, delayMs, wishes }: Stage, atMs: numb
   });
 }
 
-/** Puts the wishes that are due before `untilMs` into force, each at its moment. */
-function enforce({ scene, node, recorded, wishes }: Stage, untilMs: number): void {
-  wishes.forEach((onTheirWay, index) => {
+/** Puts the requests that are due before `untilMs` into force, each at its moment. */
+function enforce({ scene, node, recorded, requests }: Stage, untilMs: number): void {
+  requests.forEach((onTheirWay, index) => {
     const pod = scene.pods[index];
     if (pod === undefined) return;
     for (
-      let wish = onTheirWay[0];
-      wish !== undefined && wish.dueMs < untilMs;
-      wish = onTheirWay[0]
+      let request = onTheirWay[0];
+      request !== undefined && request.dueMs < untilMs;
+      request = onTheirWay[0]
     ) {
       onTheirWay.shift();
-      const from = node.pod(pod.uid).limit ?? pod.ownLimit;
-      if (wish.limit === from) continue;
-      node.advance(Math.max(node.now, wish.dueMs));
-      node.setContainerQuota(sceneContainerID(pod), wish.limit);
-      node.setPodQuota(pod.uid, wish.limit);
-      recorded.recorder.change({ atS: wish.dueMs / 1000, pod: pod.name, from, to: wish.limit });
+      const from = node.pod(pod.uid).limit ?? pod.originalLimit;
+      if (request.limit === from) continue;
+      node.advance(Math.max(node.now, request.dueMs));
+      node.setContainerQuota(sceneContainerID(pod), request.limit);
+      node.setPodQuota(pod.uid, request.limit);
+      recorded.recorder.change({
+        atS: request.dueMs / 1000,
+        pod: pod.name,
+        from,
+        to: request.limit,
+      });
     }
   });
 }
 
 /**
  * Which of the two levels counts a pause is chance: quotas are equal, and whichever is looked at first
- * makes it. Rivals were made for one level, so they are told of the pauses of both as one.
+ * makes it. Rivals were made for one level, so they get the pauses of both as one.
  */
 function readingOf(
   node: SimulatedNode,
-  { uid, ownLimit }: Pick<ScenePod, "uid" | "ownLimit">,
+  { uid, originalLimit }: Pick<ScenePod, "uid" | "originalLimit">,
 ): RivalReading {
-  const { usageUs, heldBackUs, periods, heldPeriods, limit = ownLimit } = node.pod(uid);
+  const { usageUs, totalThrottledUs, periods, heldPeriods, limit = originalLimit } = node.pod(uid);
   return {
     usageMs: usageUs / 1000,
-    throttledMs: heldBackUs / 1000,
+    throttledMs: totalThrottledUs / 1000,
     periods,
     throttledPeriods: heldPeriods,
     limit,

@@ -1,5 +1,5 @@
 /**
- * A recorder for a scene, with the bounds under which every law runs its pods.
+ * A recorder for a scene, with the bounds under which every algorithm runs its pods.
  *
  * @module
  */
@@ -23,7 +23,7 @@ export interface RecordedScene {
   readonly bounds: readonly RecordedPod[];
 }
 
-/** Begins the record of a scene whose pods are on the node. */
+/** Begins the record of a scene with pods that are on the node. */
 export function recordScene(scene: Scene, node: SimulatedNode): RecordedScene {
   const capacity = marketCapacity({ allocatable: scene.cores * 1000, unmanaged: 0, pressures: 0 });
   const pods = scene.pods.map((pod): RecordedPod => {
@@ -34,15 +34,15 @@ export function recordScene(scene: Scene, node: SimulatedNode): RecordedScene {
       workload: undefined,
       autoscalers: [],
       nowMs: 0,
-      ownLimits: new Map([["app", pod.ownLimit]]),
+      originalLimits: new Map([["app", pod.originalLimit]]),
       priorityMultiplier,
       burstFactor: DEFAULT_MARKET_CONFIG.burstFactor,
       leastCeiling: DEFAULT_MARKET_CONFIG.leastCeiling,
     }).containers[0];
     if (bounds === undefined) throw new Error(`Cannot record ${pod.name}: it takes no part`);
-    const { uid, name, trace, request, ownLimit } = pod;
+    const { uid, name, trace, request, originalLimit } = pod;
     const { weight } = bounds;
-    return { uid, name, trace, request, ownLimit, weight, ...roundBounds(bounds) };
+    return { uid, name, trace, request, ownLimit: originalLimit, weight, ...roundBounds(bounds) };
   });
   const { contention } = scene;
   const recorder = createRecorder(node, {

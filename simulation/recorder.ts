@@ -35,7 +35,7 @@ export interface Recorder {
   series(): RunSeries;
 }
 
-/** A recorder whose first interval begins now. */
+/** A recorder with a first interval that begins now. */
 export function createRecorder(node: SimulatedNode, options: RecorderOptions): Recorder {
   const { pods, capacity, seconds, resolutionMs = 100, contention } = options;
   const size = Math.round(seconds * 1000 / resolutionMs);
@@ -72,7 +72,8 @@ export function createRecorder(node: SimulatedNode, options: RecorderOptions): R
         // µs per ms are thousandths of a CPU, that is, millicores.
         track.usage[steps] = (reading.usageUs - before.usageUs) / resolutionMs;
         track.demand[steps] = (reading.offeredUs - before.offeredUs) / resolutionMs;
-        track.throttled[steps] = (reading.heldBackUs - before.heldBackUs) / resolutionMs;
+        track.throttled[steps] = (reading.totalThrottledUs - before.totalThrottledUs) /
+          resolutionMs;
         track.waited[steps] = (reading.waitedUs - before.waitedUs) / resolutionMs;
         track.limit[steps] = reading.limit ?? node.cores * 1000;
         track.last = reading;

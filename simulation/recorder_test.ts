@@ -65,7 +65,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "createRecorder() tells an infinite price from one that was not yet found",
+  name: "createRecorder() distinguishes an infinite price from one that was not yet found",
   permissions: "none",
   fn() {
     const node = createSimulatedNode({ cores: 2, random: seededRandom(1) });
@@ -83,7 +83,7 @@ Deno.test({
   name: "assembleRecord() thins the series and scores the run",
   permissions: "none",
   fn() {
-    const run = assembleRecord(record().series(), { law: "test", description: "", seed: 1 });
+    const run = assembleRecord(record().series(), { algorithm: "test", description: "", seed: 1 });
     const [pod] = run.pods;
     assert.ok(pod);
     assert.deepEqual(pod.limit, [200, 200, 700, 700]);
@@ -112,7 +112,7 @@ Deno.test({
     const node = createSimulatedNode({ cores: 2, random: seededRandom(1) });
     const recorder = createRecorder(node, { pods: [], capacity: 1800, seconds: 1 });
     recorder.sample();
-    const options = { law: "static", description: "", seed: 1 };
+    const options = { algorithm: "static", description: "", seed: 1 };
     const run = assembleRecord(recorder.series(), options);
     assert.deepEqual([run.price, run.pods, run.scores.jain], [[], [], 1]);
     assert.throws(

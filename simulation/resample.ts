@@ -13,7 +13,7 @@ export interface TimedValue {
 /** Two years of minutes: more is a mistake in the timestamps. */
 const MAX_VALUES = 1_100_000;
 
-/** Who samples every second is early by a little at times; requests come at any distance. */
+/** A sampler of every second is a little early at times; requests come at any distance. */
 const LEAST_GAP_S = 0.9;
 
 /** What to throw. */

@@ -11,7 +11,7 @@ export interface LimitChangeRecord {
   readonly pod: string;
   readonly from: number;
   readonly to: number;
-  /** Every change of the market carries one; other laws give none. */
+  /** Every change of the market carries one; other algorithms give none. */
   readonly reason?: MarketReason;
   /** Clearing price at the decision, 1/millicore; absent when infinite. */
   readonly price?: number;
@@ -23,7 +23,7 @@ export interface PodRecord {
   /** What drives it, for instance `bursty`. */
   readonly trace: string;
   readonly request: number;
-  /** The user's own limit. */
+  /** The original limit. */
   readonly ownLimit: number;
   readonly weight: number;
   readonly limit: readonly number[];
@@ -57,7 +57,7 @@ export interface RunScores {
   readonly reactionMsMedian?: number;
   readonly reactionMsP95?: number;
   readonly bursts: number;
-  /** Bursts whose demand the limit never reached while they lasted. */
+  /** Bursts with a demand that the limit never reached while they lasted. */
   readonly burstsMissed: number;
   /** Jain's index of satisfaction (CPU got / CPU wanted), 1/n to 1. */
   readonly jain: number;
@@ -67,10 +67,10 @@ export interface RunScores {
   readonly overCapacityS: number;
 }
 
-/** One law on one scene. */
+/** One algorithm on one scene. */
 export interface RunRecord {
-  readonly law: string;
-  /** A sentence for the reader: what the law does. */
+  readonly algorithm: string;
+  /** A sentence for the reader: what the algorithm does. */
   readonly description: string;
   readonly seed: number;
   readonly minutes: number;

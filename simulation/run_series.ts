@@ -6,14 +6,14 @@
 import type { LatencyHistogram } from "./node/latency_histogram.ts";
 import type { LimitChangeRecord } from "./run_record.ts";
 
-/** Who a pod is, and the bounds under which every law runs it. CPU in millicores. */
+/** The identity of a pod, and the bounds under which every algorithm runs it. CPU in millicores. */
 export interface RecordedPod {
   readonly uid: string;
   readonly name: string;
   /** What drives it, for instance `bursty`. */
   readonly trace: string;
   readonly request: number;
-  /** The user's own limit. */
+  /** The original limit. */
   readonly ownLimit: number;
   readonly weight: number;
   readonly floor: number;
@@ -27,7 +27,7 @@ export interface PodSeries extends RecordedPod {
   /** Means over the step: CPU used, and CPU time of the requests that came. */
   readonly usage: Float32Array;
   readonly demand: Float32Array;
-  /** ms of thread time held back by quotas per s; it is counted when the pause ends. */
+  /** ms of throttled thread time by quotas per s; it is counted when the pause ends. */
   readonly throttled: Float32Array;
   /** ms per s in which some thread waited for CPU, quota included (PSI `some`). */
   readonly waited: Float32Array;
@@ -44,7 +44,7 @@ export interface RunSeries {
   readonly nodeCPU: number;
   readonly capacity: number;
   readonly pods: readonly PodSeries[];
-  /** 1/millicore, one entry per step; empty when no price was ever told. NaN before the first. */
+  /** 1/millicore, one entry per step; empty when no price was ever published. NaN before the first. */
   readonly price: Float32Array;
   readonly changes: readonly LimitChangeRecord[];
 }

@@ -1,5 +1,5 @@
 /**
- * A scene's pod as it runs already when a law begins: on the node, and in the API.
+ * A scene's pod as it runs already when an algorithm begins: on the node, and in the API.
  *
  * @module
  */
@@ -37,7 +37,7 @@ export function podOnNode(pod: ScenePod, limit: number): PodSpec {
   return { uid, containers: [container] };
 }
 
-/** The pod for the API: running under the user's own limit. */
+/** The pod for the API: running under the original limit. */
 export function podInAPI(pod: ScenePod): Pod {
   const container: PodContainer = {
     name: "app",
@@ -45,8 +45,8 @@ export function podInAPI(pod: ScenePod): Pod {
     containerID: `containerd://${sceneContainerID(pod)}`,
     ready: true,
     requestCPU: pod.request,
-    limitCPU: pod.ownLimit,
-    appliedLimitCPU: pod.ownLimit,
+    limitCPU: pod.originalLimit,
+    appliedLimitCPU: pod.originalLimit,
     appliedRequestCPU: pod.request,
     restartsOnCPU: false,
   };

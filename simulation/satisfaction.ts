@@ -35,7 +35,7 @@ export function satisfaction(
 
 /**
  * Jain's index of fairness, (Σx)² / (n Σx²): 1 when all are equal, 1/n when one has everything
- * (Jain, Chiu, Hawe: DEC-TR-301, 1984). 1 when nobody has anything, or there is nobody.
+ * (Jain, Chiu, Hawe: DEC-TR-301, 1984). 1 when no pod has anything, or there is none.
  */
 export function jainIndex(values: readonly number[]): number {
   const sum = values.reduce((total, value) => total + value, 0);

@@ -18,13 +18,13 @@ export interface ScenePod {
   /** Name of the trace that drives it. */
   readonly trace: string;
   readonly request: number;
-  /** The user's own limit. */
-  readonly ownLimit: number;
+  /** The original limit. */
+  readonly originalLimit: number;
   /** `spec.priority`. */
   readonly priority: number;
   /** Requests worked on at once. */
   readonly threads: number;
-  /** 90th percentile over the run of expected demand; known to laws that know the future. */
+  /** 90th percentile over the run of expected demand; known to algorithms that know the future. */
   readonly p90Demand: number;
   /** A fresh stream of the same requests, for each run. */
   readonly workload: () => Workload;
@@ -39,7 +39,7 @@ export interface Contention {
   readonly untilS: number;
 }
 
-/** A scene: the same for every law that is tried on it. */
+/** A scene: the same for every algorithm that is tried on it. */
 export interface Scene {
   readonly seed: number;
   readonly minutes: number;
@@ -106,7 +106,7 @@ export function createScene(options: SceneOptions): Scene {
       uid: uidOf(random),
       trace: trace.name,
       request,
-      ownLimit: LIMIT_FACTOR * request,
+      originalLimit: LIMIT_FACTOR * request,
       priority: PRIORITIES[index % PRIORITIES.length] ?? 0,
       threads: THREADS,
       p90Demand: 1000 * quantile(expectedDemand(workload(), minutes * 60), 0.9),
@@ -130,8 +130,8 @@ function wholeOver(
 }
 
 function shortName(trace: string): string {
-  const word = trace.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-+|-+$/g, "");
-  return word === "" ? "pod" : word.slice(0, 24);
+  const slug = trace.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-+|-+$/g, "");
+  return slug === "" ? "pod" : slug.slice(0, 24);
 }
 
 /** On the 10 m grid, at least 10 m. */

@@ -60,9 +60,9 @@ test("createScene() loads the node to 40 % on average over the run", () => {
 
 test("createScene() sets limits as people do, on the grid, with names and UIDs of their own", () => {
   const { pods } = scene({ pods: 40 });
-  for (const { request, ownLimit, name, uid, priority } of pods) {
+  for (const { request, originalLimit, name, uid, priority } of pods) {
     assert.ok(request >= 10 && request % 10 === 0);
-    assert.equal(ownLimit, 2 * request);
+    assert.equal(originalLimit, 2 * request);
     assert.match(name, /^[a-z0-9][a-z0-9-]*-\d+$/);
     assert.match(uid, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}$/);
     assert.ok(priority === 0 || priority === 4000);

@@ -1,5 +1,5 @@
 /**
- * A run's series → the figures by which control laws are compared.
+ * A run's series → the figures by which control algorithms are compared.
  *
  * @module
  */

@@ -50,7 +50,7 @@ test("sentences on traces that are played", [
   ],
   [
     "request above the limit",
-    () => messageOf(() => played(Array(60).fill(1), { request: 500, ownLimit: 400 })),
+    () => messageOf(() => played(Array(60).fill(1), { request: 500, originalLimit: 400 })),
     "Cannot set up the service: its request of 500m is not between 0 and its limit of 400m",
   ],
   [
@@ -64,7 +64,7 @@ test("sentences on rivals", [
   [
     "unknown rival",
     () => messageOf(() => rivalsNamed(["hpa", "keda"])),
-    'Cannot choose rivals: no law is named "keda", only static, hpa, k8s-cpu, k8s-cpu-fast, ' +
+    'Cannot choose rivals: no algorithm is named "keda", only static, hpa, k8s-cpu, k8s-cpu-fast, ' +
     "captain, koordinator, vpa, mbcas",
   ],
   [
@@ -99,7 +99,7 @@ test("sentences on rivals", [
   ],
 ]);
 
-/** Texts on the page of a stage in which no law ran. */
+/** Texts on the page of a stage in which no algorithm ran. */
 function arenaTexts(pattern: RegExp): string {
   const texts = [...arenaPage([stageResult([])], []).matchAll(pattern)].map(([, text]) => text);
   return [...new Set(texts)].join(" ");
@@ -109,7 +109,7 @@ test("sentences of the arena", [
   [
     "nothing to draw",
     () => arenaTexts(/<p class="nothing">([^<]*)</g),
-    "No law has cores and a latency to draw. No series of these laws were kept. No law has such " +
+    "No algorithm has cores and a latency to draw. No series of these algorithms were kept. No algorithm has such " +
     "a figure.",
   ],
   ["method", () => arenaTexts(/<b>(inside [^<]*)</g), "inside a sample the demand is modelled"],
@@ -126,7 +126,12 @@ function endlessLoop(): Promise<void> {
 function thinned(stepS: number): unknown {
   const recorder = createRecorder(nodeWith(2), { pods: [], capacity: 1800, seconds: 1 });
   recorder.sample();
-  return assembleRecord(recorder.series(), { law: "static", description: "", seed: 1, stepS });
+  return assembleRecord(recorder.series(), {
+    algorithm: "static",
+    description: "",
+    seed: 1,
+    stepS,
+  });
 }
 
 test("sentences of the simulated node and of what plays on it", [

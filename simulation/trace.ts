@@ -32,11 +32,11 @@ export interface ParseOptions {
   readonly format: TraceFormat;
   /** For messages. */
   readonly name: string;
-  /** Whether nobody named the format: errors then say what it was taken for. @default {false} */
+  /** Whether the format was recognized: errors then say what it was taken for. @default {false} */
   readonly guessed?: boolean;
 }
 
-/** Formats whose samples carry the time that they were taken at. */
+/** Formats with samples that carry the time that they were taken at. */
 export type TimedFormat = Extract<TraceFormat, "cores" | "prometheus">;
 
 /** How samples with times are to be read. */
@@ -59,7 +59,7 @@ export function traceRefusal(
 
 /**
  * Reads a trace. Formats: `rps`, one number per line and second; `cores`, CSV `timestamp,value`;
- * `arrivals`, CSV whose first column is the time of a request, in any order, kept and counted per
+ * `arrivals`, CSV with a first column that is the time of a request, in any order, kept and counted per
  * second; `prometheus`, the JSON of a range query with one series, in cores. A CSV may begin with a
  * line of column names; a timestamp is a number of seconds or a date (UTC when it names no zone).
  * Samples are about a second apart or more; missing ones are interpolated.

@@ -63,7 +63,7 @@ export interface TraceFile {
 }
 
 /**
- * Reads a user's file, gzipped or not; without a format its content tells. Throws a SyntaxError that
+ * Reads a user's file, gzipped or not; without a format its content shows it. Throws a SyntaxError that
  * says what is wrong in it, or the system's error with the path when it can't be opened.
  */
 export async function readTraceFile(path: string, wanted?: TraceFormat): Promise<TraceFile> {

@@ -41,7 +41,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "readTraceFile() tells gzip by its first bytes and refuses damage with the path",
+  name: "readTraceFile() recognizes gzip by its first bytes and refuses damage with the path",
   async fn() {
     const path = await Deno.makeTempFile();
     try {
@@ -64,7 +64,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "readTraceFile() tells what it took a file for when nobody says",
+  name: "readTraceFile() returns the recognized format where none is given",
   async fn() {
     const path = await Deno.makeTempFile();
     try {

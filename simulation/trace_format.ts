@@ -1,5 +1,5 @@
 /**
- * How traces are written, and how to tell it from what stands in them.
+ * How traces are written, and how to recognize it by their content.
  *
  * @module
  */
@@ -13,7 +13,7 @@ export type TraceFormat = (typeof TRACE_FORMATS)[number];
 /**
  * JSON is an answer of Prometheus; lines without a comma are request rates; a CSV of two columns is
  * `timestamp,value`, and any other a list of arrivals. The guess may be wrong where no line shows it:
- * a list of sparse arrivals with a second column, for instance, reads as usage. Whoever guesses
+ * a list of sparse arrivals with a second column, for instance, reads as usage. A guess
  * therefore says so, with {@linkcode guessRemark}.
  */
 export function guessTraceFormat(text: string): TraceFormat {
@@ -27,7 +27,7 @@ export function guessTraceFormat(text: string): TraceFormat {
   return columns === 2 ? "cores" : "arrivals";
 }
 
-/** What people are told of a format that nobody named; JSON can be nothing else. */
+/** The message about a recognized format; JSON can be nothing else. */
 export function guessRemark(format: TraceFormat): string | undefined {
   return format === "prometheus" ? undefined : `read as ${format}; give --format otherwise`;
 }

@@ -93,7 +93,10 @@ function scale(trace: Trace, target: number, present: number): Trace {
 export interface BurstOptions {
   /** What a burst multiplies the trace by. @default 4 */
   readonly factor?: number;
-  /** Mean time from the end of one to the begin of the next, s; drawn from half to 1.5 times it. @default 120 */
+  /**
+   * Mean time from the end of one to the begin of the next, s; drawn from half to 1.5 times it.
+   * @default 120
+   */
   readonly everyS?: number;
   /** Length of a burst, s. @default 10 */
   readonly lastS?: number;
@@ -103,7 +106,7 @@ export interface BurstOptions {
 /**
  * The trace at 1 s with bursts that begin and end within a second: published traces are smoothed, so
  * they hold none. Between samples further apart than 1 s the trace is interpolated linearly. Recorded
- * arrivals are left out: nobody recorded the requests of these bursts.
+ * arrivals are left out: the requests of these bursts were not recorded.
  */
 export function withBursts(trace: Trace, options: BurstOptions): Trace {
   const { factor = 4, everyS = 120, lastS = 10, random } = options;

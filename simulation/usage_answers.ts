@@ -1,5 +1,5 @@
 /**
- * A source of usage that answers from what it is told: stands for all of them.
+ * A source of usage that answers from what it is given: stands for all of them.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import type {
 import { createCollectedSamples } from "../controller/rightsizing/sources/collected_samples.ts";
 
 /** Samples of one container, over all pods; they may be added to at any time. */
-export interface ToldUsage {
+export interface ReportedUsage {
   /** Ms since 1970 and millicores. */
   readonly cpu: (readonly [timeMs: number, value: number])[];
   /** Ms since 1970 and bytes. */
@@ -20,7 +20,7 @@ export interface ToldUsage {
 }
 
 /** A workload by its names. */
-export interface ToldWorkload {
+export interface ReportedWorkload {
   readonly namespace: string;
   readonly kind: string;
   readonly name: string;
@@ -28,11 +28,11 @@ export interface ToldWorkload {
 
 /** The source. */
 export interface UsageAnswers extends UsageSource {
-  /** What is told of a container; nothing at first. */
-  of(workload: ToldWorkload, container: string): ToldUsage;
+  /** The usage of a container; nothing at first. */
+  of(workload: ReportedWorkload, container: string): ReportedUsage;
   /** Questions in the order in which they were asked. */
   readonly asked: UsageQuestion[];
-  /** Names of workloads whose questions are never answered. */
+  /** Names of workloads with questions that are never answered. */
   readonly stuck: Set<string>;
   /** Answered to all questions while it is there. */
   problem: UsageProblem | undefined;
@@ -40,7 +40,7 @@ export interface UsageAnswers extends UsageSource {
 
 /** A source that is up and has seen nothing. */
 export function createUsageAnswers(): UsageAnswers {
-  const told = new Map<string, ToldUsage>();
+  const reported = new Map<string, ReportedUsage>();
   const asked: UsageQuestion[] = [];
   const subject: UsageAnswers = {
     asked,
@@ -48,8 +48,8 @@ export function createUsageAnswers(): UsageAnswers {
     problem: undefined,
     of({ namespace, kind, name }, container) {
       const key = JSON.stringify([namespace, kind, name, container]);
-      const known = told.get(key) ?? { cpu: [], memory: [] };
-      told.set(key, known);
+      const known = reported.get(key) ?? { cpu: [], memory: [] };
+      reported.set(key, known);
       return known;
     },
     async usage(question, signal): Promise<UsageAnswer> {

@@ -14,7 +14,7 @@ import { setImmediate } from "node:timers";
 import type { Clock } from "../shared/clock.ts";
 import { createTimerHeap } from "./timer_heap.ts";
 
-/** A clock whose time is moved by its owner. */
+/** A clock with time that is moved by its owner. */
 export interface VirtualClock extends Clock {
   /**
    * Fires all timers up to and including `monotonicMs`, then stands there. Rejects with what a

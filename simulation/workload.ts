@@ -2,7 +2,7 @@
  * Requests made from a trace: when they come, and how much CPU each costs.
  *
  * The stream depends on the trace, the options and the random source alone, never on how fast
- * requests are served, so every control law meets the same requests.
+ * requests are served, so every control algorithm meets the same requests.
  *
  * @module
  */

@@ -32,8 +32,8 @@ export function parseDocFindings(output: string): DocFinding[] {
 
 /**
  * Whether a finding counts. Four kinds do not: members of a documented interface, whose names say
- * enough where there is no unit or rule to add; schemas, whose inferred type is their purpose;
- * functions in a constant whose declared type says what they return; and types of packages, which
+ * enough where there is no unit or rule to add; schemas, with an inferred type that is their purpose;
+ * functions in a constant with a declared type that says what they return; and types of packages, which
  * are documented there.
  */
 export function isMinded(finding: DocFinding, ownTypes: ReadonlySet<string>): boolean {

@@ -7,7 +7,7 @@ import {
   NODE_BOUNDS,
   QUIET_BOUNDS,
   WORKLOAD_BOUNDS,
-} from "../controller/allocation/news/pod_news.ts";
+} from "../controller/allocation/events/pod_events.ts";
 import type { BoundReason } from "../shared/api/reasons/bound_reasons.ts";
 import type { EnforcementReason } from "../shared/api/reasons/enforcement_reasons.ts";
 import type { EventReason } from "../shared/api/reasons/event_reasons.ts";
@@ -18,7 +18,7 @@ import type { PolicyReason } from "../shared/api/reasons/policy_reasons.ts";
 import type { RightsizingEventReason } from "../shared/api/reasons/rightsizing_event_reasons.ts";
 import type { RightsizingReason } from "../shared/api/reasons/rightsizing_reasons.ts";
 import type { VersionReason } from "../shared/api/reasons/version_reasons.ts";
-import type { REASON_LISTS } from "../shared/api/reasons/reason_words.ts";
+import type { REASON_LISTS } from "../shared/api/reasons/reasons.ts";
 
 /** Places in Markdown: fields of a PodAllocation, metrics with their label, events, commands. */
 export type Places = readonly string[];
@@ -46,8 +46,8 @@ const IN_BOUNDS = `${EXPLAIN}, Bounds`;
 const BOUNDS = ["`status.bounds.rules`", "`mbcas_bounds{reason}`"];
 
 /** What is no event. */
-const UNTOLD = [...BOUNDS, IN_BOUNDS];
-const QUIET = Object.fromEntries([...QUIET_BOUNDS].map((word) => [word, UNTOLD]));
+const UNREPORTED = [...BOUNDS, IN_BOUNDS];
+const QUIET = Object.fromEntries([...QUIET_BOUNDS].map((word) => [word, UNREPORTED]));
 
 const ON_NODE = [...BOUNDS, "event `CPULimitBounded` of the node", IN_BOUNDS];
 const ON_WORKLOAD = [...BOUNDS, "event `CPULimitBounded` of the workload", IN_BOUNDS];
@@ -73,8 +73,8 @@ const FORESEEN = [...OUTSIDE, ...STATUS, HELD, "event `CPULimitFailed`"];
 const HOLDS = "event `CPULimitHeld`";
 
 /** The server may refuse a resize, or take it and leave it to the kubelet to say that it can't. */
-const FORESEEN_OR_TOLD = [...FORESEEN, HOLDS];
-const REFUSED_OR_TOLD = [...REFUSED, HOLDS];
+const FORESEEN_OR_REPORTED = [...FORESEEN, HOLDS];
+const REFUSED_OR_REPORTED = [...REFUSED, HOLDS];
 
 const ENFORCEMENT: ListPlaces<EnforcementReason> = {
   usual: [...STATUS, HELD, HOLDS, CONTROLLER],
@@ -95,18 +95,18 @@ const ENFORCEMENT: ListPlaces<EnforcementReason> = {
     NoCPULimit: OUTSIDE,
     VPAConflict: OUTSIDE,
     HPAConflict: OUTSIDE,
-    KubeletTooOld: FORESEEN_OR_TOLD,
-    WindowsPod: FORESEEN_OR_TOLD,
-    StaticPod: FORESEEN_OR_TOLD,
+    KubeletTooOld: FORESEEN_OR_REPORTED,
+    WindowsPod: FORESEEN_OR_REPORTED,
+    StaticPod: FORESEEN_OR_REPORTED,
     DeviceClaims: FORESEEN,
-    PodLevelResources: REFUSED_OR_TOLD,
-    QoSWouldChange: REFUSED_OR_TOLD,
+    PodLevelResources: REFUSED_OR_REPORTED,
+    QoSWouldChange: REFUSED_OR_REPORTED,
     Refused: [...REFUSED, "`restore` and `resize`"],
-    NodeCapacity: REFUSED_OR_TOLD,
+    NodeCapacity: REFUSED_OR_REPORTED,
     AdmissionDenied: REFUSED,
     RestoreBlocked: [...REFUSED, HOLDS, "`restore`"],
-    LimitRange: REFUSED_OR_TOLD,
-    QuotaExceeded: REFUSED_OR_TOLD,
+    LimitRange: REFUSED_OR_REPORTED,
+    QuotaExceeded: REFUSED_OR_REPORTED,
   },
 };
 
@@ -155,7 +155,7 @@ export const REASON_PLACES: {
       "`top`",
     ],
     others: {
-      SchedExt: ["`mbcas_node_limits_held{reason}`", `${EXPLAIN}, Held back`, "`top`"],
+      SchedExt: ["`mbcas_node_limits_held{reason}`", `${EXPLAIN}, Blocked`, "`top`"],
       QuotaOff: [
         "`spec.market.reason`",
         "event `CPULimitHeld` of the node",
@@ -174,7 +174,7 @@ export const REASON_PLACES: {
   },
   bounds: {
     usual: [...BOUNDS, "event `CPULimitBounded`", IN_BOUNDS],
-    others: { ...QUIET, ...SHARED, MetricMissing: [...UNTOLD, "event `AnnotationIgnored`"] },
+    others: { ...QUIET, ...SHARED, MetricMissing: [...UNREPORTED, "event `AnnotationIgnored`"] },
   },
   enforcement: ENFORCEMENT,
   events: {

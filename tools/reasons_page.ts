@@ -4,7 +4,7 @@
  * @module
  */
 import type { Reason } from "../shared/api/reasons/reason.ts";
-import { REASON_LISTS } from "../shared/api/reasons/reason_words.ts";
+import { REASON_LISTS } from "../shared/api/reasons/reasons.ts";
 import { type ListPlaces, REASON_PLACES } from "./reason_places.ts";
 
 type ListName = keyof typeof REASON_LISTS;

@@ -40,7 +40,7 @@ log:
 \`market: off\` in place of the whole section is short for \`market: {enabled: off}\`. The controller
 follows the ConfigMap while it runs: settings marked *live* hold within seconds, the others from the
 next start on; a text with faults is refused and logged, all but a market that it turns off. With such
-a text the controller starts, too, and does nothing but give pods their own limits back. A value that a
+a text the controller starts, too, and does nothing but give pods their original limits back. A value that a
 flag or a variable overrides is logged. The agents read theirs at their
 start.
 

@@ -18,7 +18,7 @@ export interface PrometheusProblem {
   readonly tooMuch?: true;
 }
 
-/** The data of a response, whose shape depends on the query. */
+/** The data of a response, with a shape that depends on the query. */
 export interface PrometheusAnswer {
   readonly data: unknown;
   /** The server's warnings: of a store that did not respond, for instance. */
@@ -115,8 +115,8 @@ function jsonOf(text: string, parse: (text: string) => unknown): unknown {
 
 /**
  * The problem of an incomplete response; undefined for a complete one. A server that queries others
- * (Thanos, Mimir, remote read) leaves out those that don't respond, and warns. Notes on the query itself
- * (`PromQL info:`) do not mean that data is missing.
+ * (Thanos, Mimir, remote read) leaves out those that don't respond, and warns. Notes on the query
+ * itself (`PromQL info:`) do not mean that data is missing.
  */
 export function partialAnswer({ warnings = [] }: PrometheusAnswer): PrometheusProblem | undefined {
   const warning = warnings.find((one) => !one.startsWith("PromQL info:"));

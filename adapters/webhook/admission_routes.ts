@@ -14,7 +14,7 @@ import { runMutators } from "../../shared/admission/run_mutators.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Log } from "../../shared/log.ts";
 
-/** A request whose body was read. */
+/** A request and its body. */
 export interface PostRequest {
   /** For instance `POST`. */
   readonly method: string;
@@ -42,7 +42,7 @@ export interface PostApp {
  */
 export type AdmissionResult = "patched" | "unchanged" | "failed" | "malformed";
 
-/** A request as metrics see it; each word is of a closed list. */
+/** A request for metrics; each field has values from a closed list. */
 export interface AdmissionFact {
   /** The path of the route. */
   readonly route: string;
@@ -53,7 +53,7 @@ export interface AdmissionFact {
   readonly tookMs: number;
 }
 
-/** Hears of each request. */
+/** Observes each request. */
 export interface AdmissionObserver {
   answered(fact: AdmissionFact): void;
 }
@@ -83,8 +83,8 @@ export interface AdmissionRoutesOptions {
 const DEFAULT_MOST_BYTES = 3 * 1024 * 1024;
 
 /**
- * An app with these routes. Answers 400 in words to a body that is too long or no review, 404 to other
- * paths and methods, and 500 without words where a route breaks.
+ * Makes an app with these routes. It answers 400 with a message to a body that is too long or no
+ * review, 404 to other paths and methods, and 500 without a message where a route throws.
  */
 export function admissionRoutes(options: AdmissionRoutesOptions): PostApp {
   const { routes, clock, log, observer } = options;

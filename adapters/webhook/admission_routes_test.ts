@@ -83,7 +83,7 @@ Deno.test("admissionRoutes() lets pass what no mutator has to do with", async ()
   ]);
 });
 
-Deno.test("admissionRoutes() allows what a mutator fails on, tells who asked, and why its own log", async () => {
+Deno.test("admissionRoutes() allows what a mutator fails on, warns the client, and logs the cause", async () => {
   const { post, results, warned } = stage([BROKEN, LABELS]);
   const { response } = JSON.parse((await post(REVIEW)).text);
   assert.equal(response.allowed, true);
@@ -112,7 +112,7 @@ Deno.test("admissionRoutes() refuses bodies that are no review, and names what i
   assert.deepEqual([debugged.length, warned.length], [bodies.length, 0]);
 });
 
-Deno.test("admissionRoutes() reads bodies of up to 3 MiB unless told otherwise", async () => {
+Deno.test("admissionRoutes() reads bodies of up to 3 MiB by default", async () => {
   const { post } = stage([LABELS], { mostBytes: Infinity });
   const text = JSON.stringify(REVIEW);
   const most = 3 * 1024 * 1024;
@@ -132,7 +132,7 @@ Deno.test("admissionRoutes() serves nothing else, and nothing by GET", async () 
   assert.deepEqual(facts, []);
 });
 
-Deno.test("admissionRoutes() answers 500 without words where the program has a fault", async () => {
+Deno.test("admissionRoutes() answers 500 without a message where the program has a fault", async () => {
   const errors: string[] = [];
   const app = admissionRoutes({
     routes: { "/mutate/pods": [LABELS] },

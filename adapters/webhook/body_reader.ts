@@ -5,7 +5,7 @@
  */
 import { Buffer } from "node:buffer";
 
-/** A body; `done` tells that it is not needed any more. */
+/** A body; call `done` when it is no longer needed. */
 export interface ReadBody {
   readonly bytes: Uint8Array;
   done(): void;

@@ -24,18 +24,18 @@ export interface KeyedCertificate {
 /** Makes certificates; the controller's port of this name. */
 export interface X509CertificateMaker {
   /** An authority of this name that signs itself. */
-  makeAuthority(wish: Validity & { readonly name: string }): Promise<KeyedCertificate>;
+  makeAuthority(spec: Validity & { readonly name: string }): Promise<KeyedCertificate>;
   /** A certificate for servers of these DNS names, signed by the authority. */
   makeServing(
     authority: KeyedCertificate,
-    wish: Validity & { readonly names: readonly string[] },
+    spec: Validity & { readonly names: readonly string[] },
   ): Promise<KeyedCertificate>;
 }
 
 /** P-256: what every API server takes, with short keys that are made in a millisecond. */
 const ALGORITHM = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 
-/** A maker whose randomness is the platform's. */
+/** Makes certificates with the platform's randomness. */
 export function createCertificateMaker(): X509CertificateMaker {
   return {
     async makeAuthority({ name, ...validity }) {

@@ -59,7 +59,7 @@ function firstOf(text: string): X509Certificate {
 
 function certificatesOf(text: string): readonly X509Certificate[] {
   const blocks = text.match(BLOCK) ?? [];
-  // A block that is cut short would else be left out without a word.
+  // Otherwise a truncated block would be left out silently.
   if (blocks.length !== text.split("-----BEGIN").length - 1) {
     throw new TypeError("Cannot read certificates: the text holds what is no certificate");
   }

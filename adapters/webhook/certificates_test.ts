@@ -39,13 +39,13 @@ Deno.test("createCertificateMaker() makes certificates for names longer than a s
 
 Deno.test("createCertificateMaker() names what is wrong with an authority, without its key", async () => {
   const authority = await maker.makeAuthority({ name: "one", ...validity });
-  const wish = { names, ...validity };
-  await assert.rejects(maker.makeServing({ ...authority, cert: "none" }, wish), {
+  const spec = { names, ...validity };
+  await assert.rejects(maker.makeServing({ ...authority, cert: "none" }, spec), {
     name: "TypeError",
     message: /authority's own/,
   });
   const key = authority.key.replace(/\n[^-]{10}/, "\nAAAAAAAAAA");
-  await assert.rejects(maker.makeServing({ ...authority, key }, wish), (error: unknown) => {
+  await assert.rejects(maker.makeServing({ ...authority, key }, spec), (error: unknown) => {
     assert.ok(error instanceof TypeError && error.cause === undefined);
     assert.match(error.message, /authority's key /);
     return true;

@@ -40,7 +40,7 @@ export interface OpenConnections {
   readonly closing: boolean;
   /** Takes a new connection. */
   opened(socket: Socket): void;
-  /** A request begins on it; the returned function tells that it has ended. */
+  /** Notes that a request begins on it; the returned function notes its end. */
   asked(socket: Socket): () => void;
   /** Ends idle connections at once and the others after their answer, or after this time, ms. */
   close(graceMs: number): Promise<void>;
@@ -73,7 +73,7 @@ export function createOpenConnections(limits: Partial<ConnectionLimits> = {}): O
     },
     opened(socket) {
       if (closing || open.size >= mostConnections) return void socket.destroy();
-      // A connection with TLS has another socket: only the other end's address tells whose it is.
+      // A connection with TLS has another socket: only the remote address identifies it.
       const peer = peerOf(socket);
       const connection: Connection = {
         socket,

@@ -33,7 +33,7 @@ export interface WebhookServer {
   shutdown(): Promise<void>;
 }
 
-/** Where to listen, and how long to wait for whom. */
+/** Where to listen, and the timeouts. */
 export interface ServeWebhookOptions extends Partial<ConnectionLimits> {
   /** `host:port`; `:port` listens on all addresses, port 0 takes a free one. */
   readonly address: string;
@@ -52,7 +52,7 @@ export interface ServeWebhookOptions extends Partial<ConnectionLimits> {
   readonly mostBytes?: number;
   /**
    * Bytes of all bodies that are in work at the same time; a request beyond them gets 503. Reviews have
-   * some ten kilobytes, and the program shall live whoever fills its port.
+   * some ten kilobytes, and the program must survive any client that fills its port.
    *
    * @default {67108864}
    */
@@ -82,10 +82,10 @@ export async function serveWebhook(
   const connections = createOpenConnections(limits);
   const bodies = createBodyReader({ mostBytes, mostBytesInWork });
   const server = createServer({ ...secured(certificate), maxHeaderSize: MOST_HEADER_BYTES });
-  // Its own limits are off: an API server comes back later than after five seconds.
+  // Node's own timeouts are off: an API server reuses a connection after more than five seconds.
   server.keepAliveTimeout = server.headersTimeout = server.requestTimeout = 0;
   server.on("connection", connections.opened);
-  // Whoever speaks no TLS, or no HTTP, is let go without a word.
+  // Connections without TLS or HTTP are closed silently.
   server.on("clientError", (_error: Error, socket: Socket) => void socket.destroy());
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
     const end = connections.asked(request.socket);
@@ -128,7 +128,7 @@ function secured({ cert, key }: ServingPair): ServerOptions {
   return { cert, key, minVersion: LEAST_VERSION };
 }
 
-/** An answer to one request. Never rejects: a client that has gone away hears nothing. */
+/** Answers one request. Never rejects: a client that has disconnected gets nothing. */
 async function answer(
   app: PostApp,
   { request, response, bodies }: {
@@ -144,7 +144,7 @@ async function answer(
   try {
     const body = await bodies.read(request);
     if ("refusal" in body) {
-      // What is on its way still can't be told from a next request.
+      // The rest of this request would look like the next one.
       response.setHeader("connection", "close");
       response.writeHead(body.status, { "content-type": "text/plain" });
       response.end(`${body.refusal}\n`);

@@ -34,7 +34,7 @@ function client(
   return createWebhookClient({ address, bundle, serverName: SERVICE_NAME, ...options });
 }
 
-Deno.test("serveWebhook() answers those who trust its authority, by TLS 1.2 and 1.3 only", async () => {
+Deno.test("serveWebhook() answers clients that trust its authority, by TLS 1.2 and 1.3 only", async () => {
   const one = await chain("one");
   const two = await chain("two");
   const server = await serve({
@@ -54,8 +54,8 @@ Deno.test("serveWebhook() answers those who trust its authority, by TLS 1.2 and 
   }
   using old = client(server, [one], { maxVersion: "TLSv1.1" });
   await assert.rejects(old.post("{}"));
-  using stranger = client(server, [two]);
-  await assert.rejects(stranger.post("{}"));
+  using distrusting = client(server, [two]);
+  await assert.rejects(distrusting.post("{}"));
   using misled = client(server, [one], { serverName: "other.svc" });
   await assert.rejects(misled.post("{}"));
   await server.shutdown();
@@ -137,9 +137,9 @@ Deno.test("serveWebhook() ends what is in work before it shuts down, and takes n
   await end;
 });
 
-Deno.test("serveWebhook() waits at its end for nobody who asks nothing", async () => {
+Deno.test("serveWebhook() does not wait for idle connections at its end", async () => {
   const one = await chain("one");
-  // Who waited for this grace would never come back.
+  // A wait for this grace period would never end.
   const server = await serve(ECHO, one, { graceMs: 3_600_000 });
   const [hostname = "", port] = server.address.split(":");
   const silent = await Deno.connect({ hostname, port: Number(port) });
@@ -228,7 +228,7 @@ Deno.test("serveWebhook() lets go of what speaks no TLS, or too many headers, an
   await server.shutdown();
 });
 
-Deno.test("serveWebhook() answers 400 to a body that is too long, and 500 without the app's words", async () => {
+Deno.test("serveWebhook() answers 400 to a body that is too long, and 500 without the app's message", async () => {
   const one = await chain("one");
   const server = await serve(
     {
@@ -248,7 +248,7 @@ Deno.test("serveWebhook() answers 400 to a body that is too long, and 500 withou
   await server.shutdown();
 });
 
-Deno.test("serveWebhook() takes no more connections than it was told", async () => {
+Deno.test("serveWebhook() takes no more connections than configured", async () => {
   const one = await chain("one");
   const server = await serve(ECHO, one, { mostConnections: 1 });
   using first = client(server, [one]);

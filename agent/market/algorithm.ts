@@ -57,7 +57,7 @@ export interface Container {
 
 /** What the clearing gives a container. */
 export interface ClearedContainer extends RoundOutcome {
-  /** Of a node whose CPU is scarce; absent without readings, and where limits follow demand. */
+  /** Set on a node with scarce CPU; absent without readings, and where limits follow demand. */
   readonly scarce?: ScarceShare | undefined;
 }
 
@@ -71,7 +71,9 @@ export interface ClearedNode extends NodeMarket {
   readonly outcomes: readonly ClearedContainer[];
 }
 
-/** How a node's CPU is divided, and how limits follow that. Lists are in the order of the containers. */
+/**
+ * How a node's CPU is divided, and how limits follow that. Lists are in the order of the containers.
+ */
 export interface Algorithm {
   clear(containers: readonly Container[], context: RoundContext): ClearedNode;
   pace(
@@ -81,7 +83,7 @@ export interface Algorithm {
   ): readonly PlannedContainer[];
 }
 
-/** The bidder of a container; one whose limit is not enforced is held. */
+/** The bidder of a container; a container without an enforced limit is held. */
 export function bidderOf(
   { participant: { bounds, originalLimit }, state }: Container,
   { now, pace, limitsIgnored = false }: Pick<RoundContext, "now" | "pace" | "limitsIgnored">,
@@ -114,6 +116,6 @@ export function pacedOf(
     boost: bounds.boost === true,
     metric: metric === true,
     quota: sample?.quota,
-    throttledMsPerS: sample?.heldBack ?? 0,
+    throttledMsPerS: sample?.throttledMsPerS ?? 0,
   };
 }

@@ -75,18 +75,18 @@ export function addSample(
   },
 ): void {
   if (sample === undefined || sample.at === state.sample?.at) return;
-  const { at, intervalMs, usage, heldBack, periods, throttledPeriods, quota } = sample;
+  const { at, intervalMs, usage, throttledMsPerS, periods, throttledPeriods, quota } = sample;
   if (state.sample === undefined) {
     state.pace = { ...state.pace, since: Math.max(state.pace.since, at - intervalMs) };
   }
   state.sample = sample;
   state.quota = quotaAfter(state.quota, sample);
-  state.throttledMs += heldBack * intervalMs / 1000;
+  state.throttledMs += throttledMsPerS * intervalMs / 1000;
   state.load = nextLoad(state.load, sample);
   state.peak = Math.max(usage, state.peak * Math.exp(-intervalMs / PEAK_FADE_MS));
   state.estimate = state.rule({
     ...{ intervalMs, usage, quota, scarcity, waitMs },
-    throttledMsPerS: heldBack,
+    throttledMsPerS: throttledMsPerS,
     throttledShare: periods > 0 ? throttledPeriods / periods : undefined,
   });
   updateDemand(state, { waitMs, asked });

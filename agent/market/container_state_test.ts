@@ -27,7 +27,12 @@ pure("addSample() feeds each sample once, and nothing where there is none", () =
   const { state, shares } = newState();
   addSample(state, { sample: undefined, scarcity: 0, waitMs: 75 });
   assert.equal(state.demand, undefined);
-  const sample = sampleReading("a", { at: 250, periods: 4, throttledPeriods: 1, heldBack: 80 });
+  const sample = sampleReading("a", {
+    at: 250,
+    periods: 4,
+    throttledPeriods: 1,
+    throttledMsPerS: 80,
+  });
   addSample(state, { sample, scarcity: 0, waitMs: 75 });
   addSample(state, { sample, scarcity: 0, waitMs: 75 });
   assert.equal(state.demand, 600);

@@ -35,7 +35,7 @@ export function nodeLoad(containers: readonly Container[], now: number): NodeLoa
     usage += load.usage1s;
     // A ceiling off the grid is never reached whole.
     const isBelow = state.pace.limit + GRID <= participant.bounds.ceiling;
-    if (isBelow) throttled += state.sample?.heldBack ?? 0;
+    if (isBelow) throttled += state.sample?.throttledMsPerS ?? 0;
   }
   return { usage, wanted: usage + throttled };
 }

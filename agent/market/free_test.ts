@@ -141,8 +141,8 @@ pure("FREE takes CPU from what stands above its original limit, and gives it bac
 pure("FREE lowers no container while none waits", () => {
   const agent = freeAgent({ pods: [pod("batch"), pod("service")] });
   agent.play(2, { batch: { usage: 10 }, service: { usage: 10 } });
-  const calm = { batch: { usage: 1900, pressure: 1 }, service: { usage: 200, pressure: 0.1 } };
-  assert.deepEqual(agent.play(20, calm), []);
+  const idle = { batch: { usage: 1900, pressure: 1 }, service: { usage: 200, pressure: 0.1 } };
+  assert.deepEqual(agent.play(20, idle), []);
   assert.equal(agent.state().state, "scarce");
 });
 
@@ -176,7 +176,7 @@ pure("FREE keeps limits as they are when an agent starts again while CPU is scar
     ],
   });
   const readings: Readings = {
-    batch: (limit) => ({ usage: limit, heldBack: 900, throttledPeriods: 2, pressure: 0.9 }),
+    batch: (limit) => ({ usage: limit, throttledMsPerS: 900, throttledPeriods: 2, pressure: 0.9 }),
     service: { usage: 900, pressure: 0.4 },
   };
   assert.deepEqual(agent.play(0.5, {}), []);
@@ -261,7 +261,7 @@ pure("FREE survives a node without capacity, or without pods", () => {
 
 pure("nodeLoad() counts throttled time below a ceiling, and no container that has ended", () => {
   const agent = freeAgent({ pods: [pod("a", { ceiling: 2005 }), pod("b")] });
-  const busy = { usage: 400, heldBack: 150 };
+  const busy = { usage: 400, throttledMsPerS: 150 };
   agent.round({ a: busy, b: busy });
   const { containers } = agent.round({ a: busy, b: busy });
   assert.deepEqual([...agent.limits.values()], [2000, 2000]);

@@ -1,10 +1,10 @@
 /**
- * Containers whose limit the kernel does not enforce, since it has no CPU quota for them.
+ * Containers without an enforced limit: the kernel has no CPU quota for them.
  *
- * A kubelet with `cpuCFSQuota: false` sets none, nor does one whose static CPU manager gives a container
- * CPUs of its own. To move such a limit would change nothing, and the kubelet would never confirm it. A
- * quota may also come a moment after its cgroup, so that without one a limit is held from the first
- * sample on, but reported only after a while.
+ * A kubelet with `cpuCFSQuota: false` sets none, nor does one with a static CPU manager that gives a
+ * container CPUs of its own. To move such a limit would change nothing, and the kubelet would never
+ * confirm it. A quota may also come a moment after its cgroup, so that without one a limit is held from
+ * the first sample on, but reported only after a while.
  *
  * @module
  */

@@ -60,7 +60,7 @@ function way(
   return limits;
 }
 
-test("limitWithoutQuota() goes to the user's own limit, as holds let it", () => {
+test("limitWithoutQuota() goes to the original limit, as holds let it", () => {
   const bounds = { floor: 100, ceiling: 2000 };
   const above = { present: 800, originalLimit: 500 };
   const below = { present: 300, originalLimit: 500 };
@@ -74,7 +74,7 @@ test("limitWithoutQuota() goes to the user's own limit, as holds let it", () => 
   assert.deepEqual(way({ ...bounds, held: "both" }, below), []);
 });
 
-test("limitWithoutQuota() reaches an own limit off the grid, by half steps too, and then stays", () => {
+test("limitWithoutQuota() reaches an original limit off the grid, by half steps too, and then stays", () => {
   for (let present = 500; present <= 1000; present++) {
     for (const originalLimit of [495, 500, 503, 510]) {
       const limits = way({ floor: 100, ceiling: 2000, held: "half" }, { present, originalLimit });

@@ -33,7 +33,7 @@ pure(
 
 pure("pace() raises a container that needs more at once, by a margin beyond that", () => {
   const { play } = playedAgent();
-  const busy = (at: number) => [sampleReading("a", { at, usage: 1200, heldBack: 300 })];
+  const busy = (at: number) => [sampleReading("a", { at, usage: 1200, throttledMsPerS: 300 })];
   const result = onlyContainer(play([boundedAllocation("a")], busy));
   // 1200 × 1.05; the share itself has no margin.
   assert.deepEqual([result.limit, result.share, result.changedFor], [1260, 1200, "Throttled"]);
@@ -113,7 +113,7 @@ pure("clear() says which share of capacity was free of any commitment", () => {
   assert.ok(Math.abs(full.freeShare - (0.97 - 500 / 400)) < 1e-9);
 });
 
-pure("estimate() tells an estimate how scarce CPU is: not at all while a tenth is free", () => {
+pure("estimate() reports an estimate how scarce CPU is: not at all while a tenth is free", () => {
   const scarcities: number[] = [];
   const rule: DemandRule = ({ scarcity }) => {
     scarcities.push(scarcity);

@@ -21,8 +21,8 @@ function pure(name: string, fn: () => void): void {
 function sayings(
   play: (reading: (at: number) => readonly ContainerSample[]) => RoundResult,
   { ms, quota }: { readonly ms: number; readonly quota?: number },
-): { readonly words: readonly string[]; readonly limits: ReadonlySet<number> } {
-  const words: string[] = [];
+): { readonly seen: readonly string[]; readonly limits: ReadonlySet<number> } {
+  const seen: string[] = [];
   const limits = new Set<number>();
   for (let since = 0; since < ms; since += 250) {
     const round = play((at) => {
@@ -31,17 +31,17 @@ function sayings(
     });
     const { notice, changedFor, limit } = onlyContainer(round);
     limits.add(limit);
-    if (notice !== undefined) words.push(`${since} ${notice}`);
-    if (changedFor !== undefined) words.push(`${since} to ${limit} for ${changedFor}`);
+    if (notice !== undefined) seen.push(`${since} ${notice}`);
+    if (changedFor !== undefined) seen.push(`${since} to ${limit} for ${changedFor}`);
   }
-  return { words, limits };
+  return { seen, limits };
 }
 
 pure("pace() never moves a limit that no quota enforces, and says so after 40 s", () => {
   const { play } = playedAgent();
   const of = [boundedAllocation("a")];
-  const { words, limits } = sayings((reading) => play(of, reading), { ms: 60_000 });
-  assert.deepEqual([words, [...limits]], [["40000 QuotaOff"], [500]]);
+  const { seen, limits } = sayings((reading) => play(of, reading), { ms: 60_000 });
+  assert.deepEqual([seen, [...limits]], [["40000 QuotaOff"], [500]]);
 });
 
 pure("pace() takes a container in again when its quota appears", () => {
@@ -50,27 +50,27 @@ pure("pace() takes a container in again when its quota appears", () => {
   const during = (options: { ms: number; quota?: number }) =>
     sayings((reading) => play(of, reading), options);
   // A moment without a quota is nothing to speak of, but to wait for.
-  assert.deepEqual(during({ ms: 1000 }).words, []);
-  assert.deepEqual(during({ ms: 250, quota: 500 }).words, ["0 to 1260 for DemandRose"]);
+  assert.deepEqual(during({ ms: 1000 }).seen, []);
+  assert.deepEqual(during({ ms: 250, quota: 500 }).seen, ["0 to 1260 for DemandRose"]);
   const later = playedAgent();
   const again = (options: { ms: number; quota?: number }) =>
     sayings((reading) => later.play(of, reading), options);
-  assert.deepEqual(again({ ms: 41_000 }).words, ["40000 QuotaOff"]);
-  assert.deepEqual(again({ ms: 500, quota: 500 }).words, ["0 to 1260 for DemandRose"]);
-  assert.deepEqual(again({ ms: 41_000 }).words, ["40000 to 500 for QuotaOff"]);
+  assert.deepEqual(again({ ms: 41_000 }).seen, ["40000 QuotaOff"]);
+  assert.deepEqual(again({ ms: 500, quota: 500 }).seen, ["0 to 1260 for DemandRose"]);
+  assert.deepEqual(again({ ms: 41_000 }).seen, ["40000 to 500 for QuotaOff"]);
 });
 
-pure("pace() says that a calm container takes part again", () => {
+pure("pace() reports that an idle container takes part again", () => {
   const { play } = playedAgent();
-  const calm = (at: number, quota?: number) => {
+  const idle = (at: number, quota?: number) => {
     const { quota: _usual, ...sample } = sampleReading("a", { at, usage: 480 });
     return [quota === undefined ? sample : { ...sample, quota }];
   };
   const of = [boundedAllocation("a")];
-  for (let round = 0; round < 161; round++) play(of, (at) => calm(at));
-  const back = onlyContainer(play(of, (at) => calm(at, 500)));
+  for (let round = 0; round < 161; round++) play(of, (at) => idle(at));
+  const back = onlyContainer(play(of, (at) => idle(at, 500)));
   assert.deepEqual([back.notice, back.changedFor, back.limit], ["QuotaBack", undefined, 500]);
-  assert.equal(onlyContainer(play(of, (at) => calm(at, 500))).notice, undefined);
+  assert.equal(onlyContainer(play(of, (at) => idle(at, 500))).notice, undefined);
 });
 
 pure(
@@ -80,24 +80,24 @@ pure(
     const written = boundedAllocation("a", { spec: { containers } });
     const first = playedAgent();
     const free = sayings((reading) => first.play([written], reading), { ms: 41_000 });
-    assert.deepEqual([free.words, [...free.limits]], [["40000 to 500 for QuotaOff"], [800, 500]]);
+    assert.deepEqual([free.seen, [...free.limits]], [["40000 to 500 for QuotaOff"], [800, 500]]);
     for (const hold of ["lower", "both"] as const) {
       const second = playedAgent();
       const held = heldAt(800, hold);
       const kept = sayings((reading) => second.play([held], reading), { ms: 300_000 });
-      assert.deepEqual([kept.words, [...kept.limits]], [["40000 QuotaOff"], [800]], hold);
+      assert.deepEqual([kept.seen, [...kept.limits]], [["40000 QuotaOff"], [800]], hold);
     }
     // Upwards nothing but a hold of both ways is in the way.
     for (const hold of ["half", "lower"] as const) {
       const third = playedAgent();
       const low = heldAt(300, hold);
       const raised = sayings((reading) => third.play([low], reading), { ms: 300_000 });
-      assert.deepEqual(raised.words, ["40000 to 500 for QuotaOff"], hold);
+      assert.deepEqual(raised.seen, ["40000 to 500 for QuotaOff"], hold);
     }
   },
 );
 
-/** A pod whose limit was written last as `present`, with an own limit of 500 m. */
+/** A pod with a limit that was written last as `present`, with an original limit of 500 m. */
 function heldAt(present: number, held: "half" | "lower" | "both"): PodAllocation {
   const bounds = { revision: 1, reason: "", containers: [sampleBounds("a", { held })] };
   const status = { bounds, originalLimits: [{ name: "app", cpu: "500m" }] };
@@ -109,10 +109,10 @@ pure(
   "pace() brings such a limit back by halves where limits go down so, one each half minute",
   () => {
     const { play } = playedAgent();
-    const { words } = sayings((reading) => play([heldAt(800, "half")], reading), { ms: 600_000 });
+    const { seen } = sayings((reading) => play([heldAt(800, "half")], reading), { ms: 600_000 });
     const waitMs = SAMPLE_PACE.lowerWaitMs;
     assert.deepEqual(
-      words,
+      seen,
       [650, 580, 540, 520, 500].map((limit, step) =>
         `${40_000 + step * waitMs} to ${limit} for QuotaOff`
       ),
@@ -129,15 +129,15 @@ pure(
       const spec = { containers, market: { ...market, reason: "QuotaOff" } };
       const written = boundedAllocation("a", { spec: spec as Partial<PodAllocation["spec"]> });
       const { play } = playedAgent();
-      const words: string[] = [];
+      const seen: string[] = [];
       for (let round = 0; round < 200; round++) {
         const { notice } = onlyContainer(play([written], (at) => {
           const { quota: _usual, ...sample } = sampleReading("a", { at, usage: 480 });
           return [quota === undefined ? sample : { ...sample, quota }];
         }));
-        if (notice !== undefined) words.push(notice);
+        if (notice !== undefined) seen.push(notice);
       }
-      return words;
+      return seen;
     };
     assert.deepEqual(said(500), ["QuotaBack"]);
     assert.deepEqual(said(undefined), []);
@@ -182,14 +182,14 @@ pure("pace() gives a container that starts nothing that others need", () => {
 /** Plays an idle container on a node of 4000 m for a while; a metric says this of it. */
 function withMetric(
   demand: number | undefined,
-  { usage = 50, heldBack = 0, ceiling = 2000, rounds = 20 } = {},
+  { usage = 50, throttledMsPerS = 0, ceiling = 2000, rounds = 20 } = {},
 ): ContainerResult {
   const { play } = playedAgent();
   let last: RoundResult | undefined;
   for (let i = 0; i < rounds; i++) {
     last = play(
       [metricAllocation(demand, ceiling)],
-      (at) => [sampleReading("a", { at, usage, heldBack })],
+      (at) => [sampleReading("a", { at, usage, throttledMsPerS })],
     );
   }
   assert.ok(last !== undefined);
@@ -207,7 +207,7 @@ function metricAllocation(demand: number | undefined, ceiling = 2000): PodAlloca
   });
 }
 
-pure("pace() raises a container whose metric says so before it uses more", () => {
+pure("pace() raises a container with a metric that says so before it uses more", () => {
   const raised = withMetric(1200);
   // 1200 × 1.05.
   assert.deepEqual([raised.limit, raised.state.reason, raised.state.demand], [
@@ -219,14 +219,14 @@ pure("pace() raises a container whose metric says so before it uses more", () =>
   assert.equal(withMetric(3000).limit, 2000, "its ceiling");
 });
 
-pure("pace() takes the larger of a metric's word and the readings'", () => {
+pure("pace() takes the larger of the metric's value and the readings", () => {
   const [with40, without] = [
     withMetric(40, { usage: 1200 }),
     withMetric(undefined, { usage: 1200 }),
   ];
   assert.equal(with40.limit, without.limit);
   assert.deepEqual([with40.state.reason, with40.state.demand], ["DemandRose", 1200]);
-  assert.equal(withMetric(1200, { heldBack: 300 }).state.reason, "Throttled");
+  assert.equal(withMetric(1200, { throttledMsPerS: 300 }).state.reason, "Throttled");
 });
 
 pure("pace() believes no metric of a container without readings", () => {
@@ -235,7 +235,7 @@ pure("pace() believes no metric of a container without readings", () => {
   assert.deepEqual([result.limit, result.state.demand], [500, undefined]);
 });
 
-pure("pace() lowers a container whose metric is gone after the wait, not at once", () => {
+pure("pace() lowers a container with a metric that is gone after the wait, not at once", () => {
   const { play } = playedAgent();
   const reading = (at: number) => [sampleReading("a", { at, usage: 50 })];
   for (let i = 0; i < 60; i++) play([metricAllocation(1200)], reading);
@@ -254,9 +254,9 @@ pure("pace() lowers a container whose metric is gone after the wait, not at once
 /** Quotas of both containers at a time in ms, null for one without; absent before the first sample. */
 type Quotas = (since: number) => { readonly app?: number | null; readonly side?: number | null };
 
-/** A calm pod of two containers, its limits written for this reason by an agent before this one. */
+/** An idle pod of two containers, its limits written for this reason by an agent before this one. */
 function writtenPod(reason: "QuotaOff" | "Throttled"): PodAllocation {
-  // No limit moves: its reason would be told instead.
+  // No limit moves: otherwise its reason would be published instead.
   const ceiling = 500;
   const containers = [sampleBounds("a", { ceiling }), sampleBounds("b", { name: "side", ceiling })];
   const originalLimits = [{ name: "app", cpu: "500m" }, { name: "side", cpu: "500m" }];
@@ -277,7 +277,7 @@ function writes(
 ): readonly string[] {
   const { play } = playedAgent();
   let allocation = writtenPod(before);
-  const words: string[] = [];
+  const seen: string[] = [];
   for (let since = 0; since < ms; since += 250) {
     const { app, side } = quotas(since);
     const round = play([allocation], (at) => [
@@ -285,11 +285,11 @@ function writes(
       ...readingOf("b", { at, quota: side }),
     ]);
     for (const { desired } of desiredWrites(round, new Map())) {
-      words.push(`${since} ${desired.market?.reason}`);
+      seen.push(`${since} ${desired.market?.reason}`);
       allocation = { ...allocation, spec: { ...allocation.spec, ...desired } };
     }
   }
-  return words;
+  return seen;
 }
 
 function readingOf(
@@ -323,7 +323,7 @@ pure("pace() says that quotas are back once the last one is, whichever was spoke
     `${QUOTA_OFF_MS} QuotaOff`,
     `${backAt + 5000} QuotaBack`,
   ]);
-  // Gone again for good, it is news again.
+  // Once it is gone for good, it is published again.
   const gone: Quotas = (since) => ({ app: 500, side: since >= backAt ? null : 500 });
   assert.deepEqual(writes({ before: "QuotaOff", ms: backAt + QUOTA_OFF_MS + 1000 }, gone), [
     "0 QuotaBack",

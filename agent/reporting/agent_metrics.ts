@@ -86,7 +86,7 @@ const POD_FIGURES: readonly Figure<PodView>[] = [
   ],
   [
     "unenforced_limits",
-    "Containers of the pod whose limit no CPU quota of the kernel enforces; only of such pods.",
+    "Containers of the pod without an enforced CPU limit; only of such pods.",
     // A series of zeros for each pod would be of no use.
     ({ containers }) => containers.filter(({ quotaOff }) => quotaOff).length || undefined,
   ],

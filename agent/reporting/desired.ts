@@ -5,7 +5,7 @@
  */
 import type { Desired, PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
-import { isUnhurried, knownMarketReason } from "../../shared/api/reasons/reason_words.ts";
+import { isUnhurried, knownMarketReason } from "../../shared/api/reasons/reasons.ts";
 import { isAtLeast } from "../../shared/control/resource_version.ts";
 import { countableCPU, formatCPU } from "../../shared/quantity.ts";
 import type { Participant } from "../market/participants.ts";
@@ -47,8 +47,8 @@ const FORGIVEN_MS = 2 * LONGEST_REPEAT_MS;
 
 /**
  * The writes that a round calls for: allocations with a changed limit, those that were never
- * cleared, those whose bounds have changed since, and those that another client has changed. The last
- * can't be known while the allocations are not `synced`.
+ * cleared, those with bounds that have changed since, and those that another client has changed. The
+ * last can't be known while the allocations are not `synced`.
  */
 export function desiredWrites(
   round: RoundResult,

@@ -81,7 +81,7 @@ pure(
 );
 
 pure(
-  "desiredWrites() repeats what somebody else has written over, once the copy must show it",
+  "desiredWrites() repeats what another client has overwritten, once the cache must show it",
   () => {
     const writes = (
       spec: Desired,
@@ -127,7 +127,7 @@ pure(
   },
 );
 
-pure("desiredWrites() tells an allocation that was made anew what its namesake was told", () => {
+pure("desiredWrites() publishes to a recreated allocation what the one before had", () => {
   const written = new Map([["shop/a", { uid: "uid-of-a-dead-one", from: "1", desired: WRITTEN }]]);
   const [write] = desiredWrites(roundOf(resultsOf(boundedAllocation("a"))), written);
   assert.equal(write?.desired.desiredCPULimit, "500m");
@@ -153,7 +153,7 @@ pure("desiredWrites() confirms bounds of another revision, with the reason of be
 });
 
 pure(
-  "desiredWrites() tells of several moves the one that somebody waits for, and the largest",
+  "desiredWrites() publishes the move that another container waits for, and the largest",
   () => {
     const bounded = ["a", "b", "c"].map((id) => sampleBounds(id, { name: `in-${id}` }));
     const status = { bounds: { revision: 1, reason: "", containers: bounded } };
@@ -213,7 +213,7 @@ pure("desiredWrites() says once that limits are not enforced, above what moved b
 });
 
 pure(
-  "desiredWrites() says that quotas are back only where QuotaOff was the last word",
+  "desiredWrites() publishes QuotaBack only where QuotaOff was the last reason",
   () => {
     const containers = [sampleBounds("a"), sampleBounds("b", { name: "side" })];
     const status = { bounds: { revision: 1, reason: "", containers } };
@@ -293,7 +293,7 @@ pure(
   },
 );
 
-pure("repeatFor() answers one who writes again and again later and later, up to a cap", () => {
+pure("repeatFor() answers repeated writes of another client later and later, up to a cap", () => {
   const times = repeatsOver(3_600_000, { version: "12", spec: THEIRS });
   const gaps = times.slice(1).map((at, index) => at - (times[index] ?? 0));
   assert.deepEqual(gaps.slice(0, 6), [10_000, 20_000, 40_000, 80_000, 160_000, 300_000]);

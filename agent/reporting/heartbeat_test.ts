@@ -105,7 +105,7 @@ test("runHeartbeat() spreads agents that start together, from the first quarter 
   await stop();
 });
 
-test("runHeartbeat() keeps agents in step whose chance is the same: the spread is by chance alone", async () => {
+test("runHeartbeat() keeps agents with equal random numbers in step: the spread is random alone", async () => {
   const { clock, looks, renewals, stop } = stage(alike());
   await clock.runUntil(3 * MINUTE_MS);
   const during = { from: MINUTE_MS, to: 3 * MINUTE_MS };
@@ -137,7 +137,7 @@ test("runHeartbeat() spreads agents that an outage has brought into step", async
   fail(new ApiError(0, "Unreachable", ""));
   const renewed = renewals.flat().length;
   await clock.runUntil(4 * MINUTE_MS);
-  assert.equal(renewals.flat().length, renewed, "no lease is renewed by who can't see its node");
+  assert.equal(renewals.flat().length, renewed, "no agent renews a lease without its node");
   fail();
   await clock.runUntil(4 * MINUTE_MS + 6000);
   for (const own of renewals) {

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Node } from "../../shared/api/node.ts";
-import { knownMarketReason } from "../../shared/api/reasons/reason_words.ts";
+import { knownMarketReason } from "../../shared/api/reasons/reasons.ts";
 import type { NodeSample } from "../../shared/cgroup/sample.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { IdleCPU } from "../../shared/config/idle_cpu_row.ts";
@@ -150,7 +150,7 @@ function containerView(
     id: containerID,
     ...(sample === undefined ? {} : {
       usage: sample.usage,
-      heldBackMsPerSecond: sample.heldBack,
+      heldBackMsPerSecond: sample.throttledMsPerS,
       throttledShare: sample.periods > 0
         ? Math.min(1, sample.throttledPeriods / sample.periods)
         : 0,
@@ -183,7 +183,7 @@ function whyNotAtTarget(
   if (idleCPU === "free" && bounds.requestMoves !== true) {
     return whyLimitStays({ ...result, memory, load }, { now, state });
   }
-  const throttledMsPerS = sample?.heldBack ?? 0;
+  const throttledMsPerS = sample?.throttledMsPerS ?? 0;
   return whyWaiting({ ...result, memory, throttledMsPerS }, {
     ...{ now, options: paceAt(pace, freeShare) },
   });

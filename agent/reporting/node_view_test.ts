@@ -61,7 +61,12 @@ function roundOf(
       pace: newPaceMemory(500, 0),
       ...(used === undefined || index > 0 ? {} : {
         demand: 310.4,
-        sample: sampleReading("a", { at: 0, usage: used, heldBack: 40, throttledPeriods: 1 }),
+        sample: sampleReading("a", {
+          at: 0,
+          usage: used,
+          throttledMsPerS: 40,
+          throttledPeriods: 1,
+        }),
       }),
       ...(reason === undefined || index > 0 ? {} : { reason, changedAt: 0 }),
     },
@@ -145,7 +150,7 @@ test("nodeView() shows node, pod and containers", () => {
   );
 });
 
-test("nodeView() leaves out what nobody has read, and shows an infinite price as null", () => {
+test("nodeView() leaves out what was not read, and shows an infinite price as null", () => {
   const view = nodeView(roundOf({ price: Infinity }), CONTEXT);
   assert.ok(nodeViewSchema.safeParse(JSON.parse(JSON.stringify(view))).success);
   const [pod] = view.pods;
@@ -174,12 +179,12 @@ test("nodeView() falls back on the reason that was written before the agent star
   assert.equal(view.pods[0]?.reason, "DemandFell");
 });
 
-test("nodeView() tells what makes the capacity smaller, and whose limits are not enforced", () => {
+test("nodeView() reports what makes the capacity smaller, and the containers without an enforced limit", () => {
   const round = roundOf({ used: 300 });
   const flags = (view: ReturnType<typeof nodeView>) =>
     view.pods.flatMap(({ containers }) => containers.map(({ quotaOff }) => quotaOff));
-  const calm = nodeView(round, CONTEXT);
-  assert.deepEqual([calm.pressures, flags(calm)], [undefined, [undefined, undefined]]);
+  const idle = nodeView(round, CONTEXT);
+  assert.deepEqual([idle.pressures, flags(idle)], [undefined, [undefined, undefined]]);
   const [first] = round.containers;
   if (first !== undefined) first.state.quota = { missingSince: -QUOTA_OFF_MS, reported: true };
   const pressures = ["MemoryPressure", "PIDPressure"] as const;

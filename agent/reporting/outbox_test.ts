@@ -136,7 +136,7 @@ test("createOutbox() sends within seconds of an outage's end, also when the serv
   await stop();
 });
 
-test("createOutbox() forgets a write whose allocation is gone", async () => {
+test("createOutbox() forgets a write with an allocation that is gone", async () => {
   const { clock, sent, outbox, stop } = stage(() => new ApiError(404, "NotFound", ""));
   outbox.put(writeOf("a", "1"));
   await clock.runUntil(60_000);

@@ -32,12 +32,12 @@ export interface NodeSamplerOptions {
 /** How to sample. */
 export interface SampleOptions {
   /**
-   * Hex ids of containers whose quota is about to change: it is read each time, those of others that
-   * are far from their quota every 30 s. @default {none}
+   * Hex ids of containers with a quota that is about to change: it is read each time, those of others
+   * that are far from their quota every 30 s. @default {none}
    */
   readonly unsettled?: readonly string[];
   /**
-   * Pods whose containers all use at most 80 % of their quota are sampled this often, however often
+   * Pods with containers that all use at most 80 % of their quota are sampled this often, however often
    * `sample` is called, ms. @default {250}
    */
   readonly everyMs?: number;

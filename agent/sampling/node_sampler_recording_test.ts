@@ -11,7 +11,7 @@ import { createNodeSampler, type NodeSampler } from "./node_sampler.ts";
 interface Totals {
   wall: number;
   used: number;
-  heldBack: number;
+  throttledMs: number;
   periods: number;
   throttledPeriods: number;
   samples: ContainerSample[];
@@ -25,11 +25,11 @@ function totalsOf(frames: readonly RecordedFrame[]): Map<string, Totals> {
     for (const [id, sample] of sampler.sample(at, new Set()).containers) {
       if (sample.at !== at) continue;
       const sum = totals.get(id.slice(0, 6)) ??
-        { wall: 0, used: 0, heldBack: 0, periods: 0, throttledPeriods: 0, samples: [] };
+        { wall: 0, used: 0, throttledMs: 0, periods: 0, throttledPeriods: 0, samples: [] };
       const seconds = sample.intervalMs / 1000;
       sum.wall += seconds;
       sum.used += sample.usage / 1000 * seconds;
-      sum.heldBack += sample.heldBack / 1000 * seconds;
+      sum.throttledMs += sample.throttledMsPerS / 1000 * seconds;
       sum.periods += sample.periods;
       sum.throttledPeriods += sample.throttledPeriods;
       sum.samples.push(sample);
@@ -52,21 +52,21 @@ function of(totals: Map<string, Totals>, id: string): Totals {
   return found;
 }
 
-Deno.test("sample() finds what a kubelet under v1 held back, at whichever level it was counted", async () => {
+Deno.test("sample() finds what a kubelet under v1 throttled, at whichever level it was counted", async () => {
   const totals = totalsOf(await readRecording("v1"));
   assert.equal(totals.size, 5);
   // One busy loop: what it did not use, it was kept from.
   for (const id of ["4b4e6a", "146753"]) {
-    const { wall, used, heldBack } = of(totals, id);
+    const { wall, used, throttledMs } = of(totals, id);
     within(wall, 74.75, 0.01);
-    within(heldBack, wall - used, 0.15);
+    within(throttledMs, wall - used, 0.15);
   }
   within(of(totals, "4b4e6a").used, 14.95, 0.01);
   within(of(totals, "146753").used, 11.22, 0.01);
   // All but one of its 748 periods ended without quota.
   within(of(totals, "4b4e6a").throttledPeriods, 748, 0.01);
   // Never throttled, beside a busy one that was, in the same pod.
-  assert.equal(of(totals, "af9a2e").heldBack, 0);
+  assert.equal(of(totals, "af9a2e").throttledMs, 0);
 });
 
 Deno.test("sample() shows a quota that was raised while the container ran", async () => {
@@ -88,7 +88,7 @@ Deno.test("sample() takes a pause that kernel 6.1 counted at both levels once", 
   ];
   for (const [id, used, throttled] of counted) {
     within(of(totals, id).used, used, 0.02);
-    within(of(totals, id).heldBack, throttled, 0.06);
+    within(of(totals, id).throttledMs, throttled, 0.06);
   }
 });
 

@@ -54,7 +54,7 @@ test("sample() gives rates after the second look, in millicores", () => {
     at: 1250,
     intervalMs: 250,
     usage: 200,
-    heldBack: 400,
+    throttledMsPerS: 400,
     periods: 2,
     throttledPeriods: 2,
     pressure: 0.5,
@@ -149,7 +149,7 @@ test("sample() reads anew, now and then, what a pod that stays has been set to",
   assert.ok(sampler.sample(61_000, NONE).unmanaged > before + 1000, "its request was raised");
 });
 
-test("sample() looks at calm pods every 250 ms only, and at busy ones each time", () => {
+test("sample() reads idle pods every 250 ms only, and at busy ones each time", () => {
   const { tree, sampler } = node();
   const cold = `kubepods/pod${OTHER}/${ID.cold}`;
   put(tree, cold, { quota: "20000" });

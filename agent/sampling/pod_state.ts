@@ -8,7 +8,7 @@ import {
   cgroupFiles,
   type RequestReading,
 } from "../../shared/cgroup/cgroup_files.ts";
-import { type LevelMemory, NO_LEVEL_MEMORY } from "../../shared/cgroup/held_back.ts";
+import { type LevelMemory, NO_LEVEL_MEMORY } from "../../shared/cgroup/throttled_time.ts";
 import type { CgroupLayout } from "../../shared/cgroup/layout.ts";
 import type { ContainerCgroup } from "../../shared/cgroup/pod_cgroups.ts";
 import { DEFAULT_PERIOD_MS } from "../../shared/cgroup/quota.ts";
@@ -41,7 +41,7 @@ export interface ContainerCgroupState extends CgroupState {
   inferred: boolean;
   /** When it was last seen throttled. */
   throttledAt: number;
-  /** Milliseconds: see `held_back.ts`. */
+  /** Milliseconds: see `throttled_time.ts`. */
   roomMs: number;
   /** Of the newest pair of readings that could be trusted. */
   sample?: ContainerSample | undefined;
@@ -127,8 +127,8 @@ export function updateContainers(
 
 /**
  * Whether the market knows this pod: its bounds name one of its containers, or one that was in it a
- * moment ago. So a pod whose only container restarts stays managed while its bounds catch up, and
- * one that opts out is unmanaged from the moment in which its bounds are gone.
+ * moment ago. So a pod with an only container that restarts stays managed while its bounds catch up,
+ * and one that opts out is unmanaged from the moment in which its bounds are gone.
  */
 export function isManaged(
   { containers, formerIDs }: PodState,

@@ -15,7 +15,8 @@ import type { PodState } from "./pod_state.ts";
 export type ContainerView =
   & { readonly id: string; readonly quota?: number }
   & Partial<
-    Pick<ContainerSample, "usage" | "heldBack" | "periods" | "throttledPeriods" | "pressure">
+    & Pick<ContainerSample, "usage" | "periods" | "throttledPeriods" | "pressure">
+    & { /** Throttled time, ms per second. */ readonly heldBack: number }
   >;
 
 /** One pod; `request` is from its weight, millicores, absent when it has no cgroup of its own. */
@@ -25,7 +26,7 @@ export interface PodView {
   readonly containers: readonly ContainerView[];
 }
 
-/** A node; `warnings` name files whose text could not be used, and what is wrong with it. */
+/** A node; `warnings` name unreadable files, and what is wrong with each. */
 export interface NodeView {
   readonly layout: string;
   readonly cores: number;
@@ -77,8 +78,8 @@ function podView({ uid, own, containers }: PodState): PodView {
   const views = Array.from(containers.values(), ({ id, quota, sample }): ContainerView => {
     const view = quota === undefined ? { id } : { id, quota };
     if (sample === undefined) return view;
-    const { usage, heldBack, periods, throttledPeriods, pressure } = sample;
-    const rates = { usage, heldBack, periods, throttledPeriods };
+    const { usage, throttledMsPerS, periods, throttledPeriods, pressure } = sample;
+    const rates = { usage, heldBack: throttledMsPerS, periods, throttledPeriods };
     return { ...view, ...rates, ...(pressure === undefined ? {} : { pressure }) };
   });
   views.sort((a, b) => a.id < b.id ? -1 : 1);
@@ -86,7 +87,7 @@ function podView({ uid, own, containers }: PodState): PodView {
   return request === undefined ? { uid, containers: views } : { uid, request, containers: views };
 }
 
-const HEADER = ["POD", "CONTAINER", "USAGE", "HELD BACK", "QUOTA", "REQUEST", "PERIODS", "WAITING"];
+const HEADER = ["POD", "CONTAINER", "USAGE", "THROTTLED", "QUOTA", "REQUEST", "PERIODS", "WAITING"];
 /** As much of a container's id as people are used to. */
 const SHORT_ID = 12;
 const LEFT_COLUMNS = 2;

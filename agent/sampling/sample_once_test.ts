@@ -8,7 +8,14 @@ Deno.test({
   permissions: "none",
   fn() {
     const containers = [
-      { id: "b".repeat(64), usage: 120.4, heldBack: 300, quota: 200, periods: 2, pressure: 0.755 },
+      {
+        id: "b".repeat(64),
+        usage: 120.4,
+        heldBack: 300,
+        quota: 200,
+        periods: 2,
+        pressure: 0.755,
+      },
       { id: "c".repeat(64) },
     ];
     const text = nodeTable({
@@ -26,7 +33,7 @@ Deno.test({
     assert.match(counts, /^2 pods, 3 containers, 4 CPUs, 250 ms /);
     assert.deepEqual(lines, [
       "",
-      "POD    CONTAINER     USAGE  HELD BACK  QUOTA  REQUEST  PERIODS  WAITING",
+      "POD    CONTAINER     USAGE  THROTTLED  QUOTA  REQUEST  PERIODS  WAITING",
       "pod-1  bbbbbbbbbbbb   120m       300m   200m     100m      0/2      76%",
       "       cccccccccccc      -          -      -                 -        -",
       "pod-2  dddddddddddd      -          -      -        -        -        -",

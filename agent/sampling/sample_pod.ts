@@ -21,10 +21,10 @@ import {
 } from "../../shared/cgroup/cgroup_files.ts";
 import {
   fadeMemory,
-  type HeldBack,
-  heldBack,
-  roomAfterCalm,
-} from "../../shared/cgroup/held_back.ts";
+  roomAfterIdle,
+  type ThrottledTime,
+  throttledTime,
+} from "../../shared/cgroup/throttled_time.ts";
 import { type Interval, intervalBetween } from "../../shared/cgroup/interval.ts";
 import { DEFAULT_PERIOD_MS } from "../../shared/cgroup/quota.ts";
 import type { Reading } from "../../shared/cgroup/reading.ts";
@@ -41,7 +41,7 @@ export interface SampleContext {
   readonly cores: number;
   /** Whether to read PSI of containers with a quota, where it is offered. */
   readonly pressure: boolean;
-  /** Called with each file whose text is not what the kernel prints. */
+  /** Called with each file that does not have the kernel's format. */
   readonly malformed: (error: SyntaxError, files: CgroupFiles) => void;
 }
 
@@ -205,8 +205,8 @@ function sampleIdle(
   read: readonly ContainerInterval[],
   { cores }: SampleContext,
 ): void {
-  const roomMs = roomAfterCalm(cores);
-  for (const one of read) setSample(pod, one, { heldBackMs: 0, throttledPeriods: 0, roomMs });
+  const roomMs = roomAfterIdle(cores);
+  for (const one of read) setSample(pod, one, { throttledMs: 0, throttledPeriods: 0, roomMs });
   pod.memory = fadeMemory(pod.memory, read.at(-1)?.interval.intervalMs ?? 0);
 }
 
@@ -233,7 +233,7 @@ function sampleBothLevels(
     };
   });
   const pair = own === undefined ? { cores, containers } : { cores, containers, pod: own };
-  const result = heldBack(pod.memory, pair);
+  const result = throttledTime(pod.memory, pair);
   pod.memory = result.memory;
   for (const [i, one] of read.entries()) {
     const lost = result.containers[i];
@@ -276,7 +276,7 @@ function readOwnInterval(
 function setSample(
   { uid }: PodState,
   { container, interval, rising }: ContainerInterval,
-  { heldBackMs, throttledPeriods, roomMs }: HeldBack,
+  { throttledMs, throttledPeriods, roomMs }: ThrottledTime,
 ): void {
   const { at, intervalMs, usageMs, periods, pressureMs } = interval;
   const { quota, request } = container;
@@ -287,7 +287,7 @@ function setSample(
     at,
     intervalMs,
     usage: usageMs / intervalMs * 1000,
-    heldBack: heldBackMs / intervalMs * 1000,
+    throttledMsPerS: throttledMs / intervalMs * 1000,
     periods,
     throttledPeriods,
     ...(pressureMs === undefined ? {} : { pressure: Math.min(1, pressureMs / intervalMs) }),

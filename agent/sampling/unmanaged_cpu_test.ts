@@ -20,7 +20,7 @@ function files(directory: string, { usage = 0, shares = 2, quota = -1 } = {}) {
 
 type Changing = (at: number) => Record<string, string>;
 
-/** Looks for a while at a node whose files are a function of time; what is unmanaged at the end. */
+/** Samples a node with files that are a function of time; returns the unmanaged CPU at the end. */
 function unmanaged(changing: Changing, named: readonly string[], { forMs = 5000 } = {}): number {
   const tree = createMemoryTree(changing(0));
   const sampler = createNodeSampler({ tree, cores: 8 });
@@ -136,16 +136,16 @@ test("unmanagedCPU() does not follow a neighbour's short bursts", () => {
 });
 
 test("unmanagedCPU() adds containers that lie outside of their pod's cgroup", () => {
-  const stray = "system.slice/containerd.service/" +
+  const orphan = "system.slice/containerd.service/" +
     `kubepods-burstable-pod0a4f7c1e_5d0b_4f6e_9a51_1c0f6a7b8d01.slice:cri-containerd:${A}`;
   const changing: Changing = (at) => ({
     ...files(POD, { shares: 102 }),
-    ...files(stray, { usage: at * 0.3, shares: 102 }),
+    ...files(orphan, { usage: at * 0.3, shares: 102 }),
   });
   assert.equal(unmanaged(changing, []), 300);
 });
 
-test("unmanagedCPU() tells by the sum which formula the runtime used for weights", () => {
+test("unmanagedCPU() reports by the sum which formula the runtime used for weights", () => {
   // Pod 600 m = 614 shares = weight 24 by the line; containers 500 m and 100 m.
   const v2 = (weights: readonly [number, number]): Changing => () => {
     const group = (directory: string, weight: number, quota = "max") => ({

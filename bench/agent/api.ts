@@ -36,7 +36,7 @@ export interface AgentAPIOptions {
 const COLLECTION = allocationsPath();
 const ONE = "/apis/allocation.mbcas.io/v1alpha1/namespaces/:namespace/podallocations/:name";
 
-/** A watch hears so often that it is alive (kube-apiserver, cacher, `bookmarkFrequency`). */
+/** A watch gets a bookmark this often (kube-apiserver, cacher, `bookmarkFrequency`). */
 const BOOKMARK_MS = 60_000;
 
 /** Starts it on a free port of the loopback. Throws an `Error` when openssl is not there. */
@@ -50,7 +50,7 @@ export async function startAgentAPI(
   const text = new TextEncoder();
   let version = 1;
   let writes = 0;
-  const tell = (event: unknown): void => {
+  const notify = (event: unknown): void => {
     const line = text.encode(`${JSON.stringify(event)}\n`);
     for (const watcher of watchers) watcher.enqueue(line);
   };
@@ -79,12 +79,12 @@ export async function startAgentAPI(
     const object = { ...mergePatch(old, patch) as PodAllocation, metadata };
     objects.set(old.metadata.name, object);
     onDesired(old.spec.podUID, object.spec);
-    tell({ type: "MODIFIED", object });
+    notify({ type: "MODIFIED", object });
     return context.json(object);
   });
   const bookmarks = setInterval(() => {
     const metadata = { resourceVersion: String(version) };
-    tell({
+    notify({
       type: "BOOKMARK",
       object: { apiVersion: ALLOCATION_GROUP_VERSION, kind: "PodAllocation", metadata },
     });

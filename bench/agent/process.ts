@@ -74,8 +74,8 @@ export async function agentCommand(
 }
 
 /**
- * Runs it and tells what it used. Throws an `Error` with its words when it ends by itself, or warns of
- * anything: then it did not do the work that is to be measured.
+ * Runs it and reports what it used. Throws an `Error` with its message when it ends by itself, or warns
+ * of anything: then it did not do the work that is to be measured.
  */
 export async function measureAgent(
   args: readonly string[],
@@ -87,17 +87,17 @@ export async function measureAgent(
     stdout: "piped",
     stderr: "piped",
   }).spawn();
-  const words = Promise.all([child.stdout, child.stderr].map((one) => new Response(one).text()))
+  const output = Promise.all([child.stdout, child.stderr].map((one) => new Response(one).text()))
     .then((texts) => texts.join(""));
   let use: AgentUse;
   try {
     use = await measured(child.pid, measurement);
   } catch (cause) {
     await end(child);
-    throw new Error(`Cannot measure the agent: ${cause}; it said: ${await words}`, { cause });
+    throw new Error(`Cannot measure the agent: ${cause}; it said: ${await output}`, { cause });
   }
   await end(child);
-  refuseWarnings(await words);
+  refuseWarnings(await output);
   return use;
 }
 
@@ -130,8 +130,8 @@ async function measured(
   };
 }
 
-function refuseWarnings(words: string): void {
-  const warning = words.split("\n").find((line) => /"level":"(WARN|ERROR)"/.test(line));
+function refuseWarnings(output: string): void {
+  const warning = output.split("\n").find((line) => /"level":"(WARN|ERROR)"/.test(line));
   if (warning !== undefined) throw new Error(`Cannot measure the agent: it said: ${warning}`);
 }
 

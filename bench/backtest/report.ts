@@ -69,7 +69,7 @@ function bySeries({ series, rules }: PlayedRules): string[][] {
   ];
 }
 
-const IN_WORDS: Readonly<Record<Comparison, string>> = {
+const COMPARISON_TEXTS: Readonly<Record<Comparison, string>> = {
   better: "covers no less and wastes no more",
   worse: "covers no more and wastes no less",
   safer: "covers more and wastes more",
@@ -89,7 +89,7 @@ function comparison({ series }: PlayedRules): string[] {
     names.set(standing, [...names.get(standing) ?? [], name]);
   }
   return [...names].map(([standing, of]) =>
-    `"${OURS}" beside "${VPA}" ${IN_WORDS[standing]}: ${of.join(", ")}`
+    `"${OURS}" beside "${VPA}" ${COMPARISON_TEXTS[standing]}: ${of.join(", ")}`
   );
 }
 

@@ -48,7 +48,7 @@ export async function ownScenes(
 
 function cpuScenes(histories: readonly UsageHistory[]): readonly BackTestScene[] {
   return [
-    { title: "CPU, requests only: nothing is held back", resource: "cpu", histories },
+    { title: "CPU, requests only: nothing is throttled", resource: "cpu", histories },
     {
       title: "CPU, limit = request: a rule sees no usage above it",
       resource: "cpu",

@@ -1,6 +1,6 @@
 /**
  * One busy thread of `bench:cfs-model`, a process of its own: it works exact amounts of CPU time at
- * exact times, as it is told line by line on standard input.
+ * exact times, as it is reported line by line on standard input.
  *
  * It must not ask the kernel for its CPU time while it works: that makes the kernel settle the
  * quota's account at once (`task_sched_runtime()` in kernel/sched/core.c), where other programs wait
@@ -71,7 +71,7 @@ function work(clocks: ThreadClocks, { ms, stopMs }: { ms: number; stopMs: number
   }
 }
 
-/** Does what it is told; returns when the time has come. */
+/** Does what it is given; returns when the time has come. */
 export function obey(clocks: ThreadClocks, { startMs, stopMs, busyMs, cycleMs }: LoadOrder): void {
   clocks.sleepUntil(startMs);
   if (busyMs === null) {

@@ -34,7 +34,7 @@ function promises(container: Partial<PodContainer>, rest: Partial<PodChange> = {
 
 const RAISED = { limitCPU: 900, limitManagers: ["mbcas/300m"] };
 
-test("limitFaults() passes the user's own limit and those of the market within the ceiling", () => {
+test("limitFaults() passes the original limit and those of the market within the ceiling", () => {
   for (const limitCPU of [100, 300, 2400]) {
     assert.deepEqual(promises({ limitCPU, limitManagers: ["mbcas/300m"] }), []);
   }

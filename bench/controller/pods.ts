@@ -16,7 +16,7 @@ export const BENCH_NODE = "bench-controller-node";
 const PODS = `/api/v1/namespaces/${BENCH_NAMESPACE}/pods`;
 const STRATEGIC = "application/strategic-merge-patch+json";
 
-/** The user's own limit of each pod, millicores. */
+/** The original limit of each pod, millicores. */
 const OWN_LIMIT = 200;
 
 /** Name of the n-th pod. */

@@ -35,7 +35,7 @@ export interface MemoryClusterOptions {
 /** The cluster. */
 export interface MemoryCluster {
   readonly parts: Pick<AllocationLoopParts, "caches" | "store" | "resizer" | "restorer">;
-  /** Pods that have their own limits back. */
+  /** Pods that have their original limits back. */
   restored(): number;
 }
 

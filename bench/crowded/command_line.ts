@@ -7,16 +7,16 @@ import { Command } from "commander";
 import { namesAmong } from "../names_among.ts";
 import { type Answer, parseFlags } from "../parse_flags.ts";
 import { wholeNumber } from "../whole_number.ts";
-import { CROWD_LAWS, type CrowdLaw } from "./crowd_result.ts";
+import { CROWD_ALGORITHMS, type CrowdAlgorithm } from "./crowd_result.ts";
 
-/** What to play and how to tell of it. */
+/** What to play and how to report it. */
 export interface CrowdedBench {
   readonly json: boolean;
   readonly minutes: number;
   readonly runs: number;
   /** Of the first run; each has the next. */
   readonly seed: number;
-  readonly laws: readonly CrowdLaw[];
+  readonly laws: readonly CrowdAlgorithm[];
   /** Folder of the results, a file each. */
   readonly results: string;
   /** Play nothing: tell of the results that are there. */
@@ -36,7 +36,9 @@ export function parseCommandLine(args: readonly string[]): CrowdedBench | Answer
     .option("--minutes <n>", "length of each run", wholeNumber, 10)
     .option("--runs <n>", "runs of each law", wholeNumber, 3)
     .option("--seed <n>", "seed of the first run's requests; each has the next", wholeNumber, 1)
-    .option("--laws <a,b>", `of ${CROWD_LAWS.join(", ")}`, namesAmong(CROWD_LAWS), [...CROWD_LAWS])
+    .option("--laws <a,b>", `of ${CROWD_ALGORITHMS.join(", ")}`, namesAmong(CROWD_ALGORITHMS), [
+      ...CROWD_ALGORITHMS,
+    ])
     .option("--results <folder>", "where results are kept, a file each", "build/crowded")
     .option("--report", "play nothing, tell of the results that are there", false);
   return parseFlags<CrowdedBench>(program, args);

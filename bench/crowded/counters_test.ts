@@ -17,7 +17,7 @@ Deno.test("parseCounters() reads the lines of the names asked for, with or witho
   ]);
 });
 
-Deno.test("counterGrowth() tells what grew and what is new, and nothing else", () => {
+Deno.test("counterGrowth() reports what grew and what is new, and nothing else", () => {
   const line = (outcome: string, value: number) => ({ name: "r", labels: { outcome }, value });
   assert.deepEqual(
     counterGrowth([line("accepted", 4), line("refused", 1)], [

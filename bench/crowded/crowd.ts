@@ -2,10 +2,10 @@
  * Who is in the crowded scene: three namespaces with quotas, and what runs in them.
  *
  * The node has two CPUs, and the cluster's own programs need about a quarter of them. All requests fit,
- * with every replica that the autoscaler may ask for. So do all own limits into their quotas, and a pod
- * more of the largest, for which the market keeps room; what is then left is less than the market would
- * like to raise, so that each quota is met. Together own limits are less than the node has, so that
- * there is something to raise them with.
+ * with every replica that the autoscaler may ask for. So do all original limits into their quotas, and
+ * a pod more of the largest, for which the market keeps room; what is then left is less than the market
+ * would like to raise, so that each quota is met. Together original limits are less than the node has,
+ * so that there is something to raise them with.
  *
  * @module
  */

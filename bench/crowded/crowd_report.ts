@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { CROWD_LAWS, type CrowdLaw, type CrowdResult } from "./crowd_result.ts";
+import { CROWD_ALGORITHMS, type CrowdAlgorithm, type CrowdResult } from "./crowd_result.ts";
 import { quantile } from "../../simulation/quantile.ts";
 import { isForeseeable, isRefusal } from "./refusal_kind.ts";
 import { verdictsOf } from "./verdicts.ts";
@@ -12,7 +12,7 @@ import { lateMedian } from "./watch_replicas.ts";
 /** How far the autoscaler's replicas may be from those without the product. */
 export const REPLICAS_APART = 1;
 
-/** The autoscaler's replicas under both laws, where there are runs of both. */
+/** The autoscaler's replicas under both algorithms, where there are runs of both. */
 export interface ReplicaComparison {
   /** Means over runs of the median over a run's last half. */
   readonly with: number;
@@ -21,9 +21,9 @@ export interface ReplicaComparison {
   readonly met: boolean;
 }
 
-/** Compares means of medians; undefined without runs of both laws. */
+/** Compares means of medians; undefined without runs of both algorithms. */
 export function compareReplicas(results: readonly CrowdResult[]): ReplicaComparison | undefined {
-  const meanOf = (law: CrowdLaw): number => {
+  const meanOf = (law: CrowdAlgorithm): number => {
     const medians = results.filter((each) => each.law === law)
       .map(({ replicas }) => lateMedian(replicas));
     return medians.reduce((sum, median) => sum + median, 0) / medians.length;
@@ -35,18 +35,18 @@ export function compareReplicas(results: readonly CrowdResult[]): ReplicaCompari
 }
 
 /**
- * True when there are so many runs of each law that was asked for, those with the product kept to the
- * goals, and so did the replicas, where both laws were asked for.
+ * True when there are so many runs of each algorithm that was asked for, those with the product kept to
+ * the goals, and so did the replicas, where both algorithms were asked for.
  */
 export function allMet(
   results: readonly CrowdResult[],
-  { runs, laws }: { readonly runs: number; readonly laws: readonly CrowdLaw[] },
+  { runs, laws }: { readonly runs: number; readonly laws: readonly CrowdAlgorithm[] },
 ): boolean {
-  const of = (law: CrowdLaw): readonly CrowdResult[] =>
+  const of = (law: CrowdAlgorithm): readonly CrowdResult[] =>
     results.filter((result) => result.law === law);
   return laws.every((law) => of(law).length >= runs) &&
     of("with").every((result) => verdictsOf(result).every(({ met }) => met)) &&
-    (CROWD_LAWS.some((law) => !laws.includes(law)) || compareReplicas(results)?.met === true);
+    (CROWD_ALGORITHMS.some((law) => !laws.includes(law)) || compareReplicas(results)?.met === true);
 }
 
 /** More than the cluster's own programs need: then others had a part in the figures. */
@@ -113,7 +113,7 @@ function detailsOf(result: CrowdResult): string[] {
     ...list("by the API server's counters", writes.byCode),
     ...list("writes, starting pods' too", writes.mutations ?? []),
     ...list("by the controllers' counters", writes.outcomes),
-    ...list("held back", writes.held),
+    ...list("throttled", writes.held),
     ...(lost === 0 ? [] : [`  ${lost} controllers ended meanwhile: their counts are lost`]),
     ...refused,
     ...list("events CPULimitFailed", writes.events),
@@ -139,7 +139,7 @@ function workersLine({ performers }: CrowdResult): string {
 function replicaLines(results: readonly CrowdResult[]): string[] {
   const replicas = compareReplicas(results);
   if (replicas === undefined) {
-    const missing = CROWD_LAWS.filter((law) => results.every((each) => each.law !== law));
+    const missing = CROWD_ALGORITHMS.filter((law) => results.every((each) => each.law !== law));
     return [`replicas can't be compared: no run ${missing.join(" or ")} the product`];
   }
   const { difference, met } = replicas;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { allMet, compareReplicas, crowdReport } from "./crowd_report.ts";
-import { CROWD_LAWS, type CrowdResult } from "./crowd_result.ts";
+import { CROWD_ALGORITHMS, type CrowdResult } from "./crowd_result.ts";
 import { EXAMPLE } from "./example_result.ts";
 
 function run(law: CrowdResult["law"], wanted: number): CrowdResult {
@@ -16,7 +16,7 @@ Deno.test("compareReplicas() compares means of medians, and needs runs of both l
 
 Deno.test("allMet() asks it of runs with the product, and of the replicas of both", () => {
   const objects = { ...EXAMPLE.objects, differences: ["a"] };
-  const asked = { runs: 1, laws: CROWD_LAWS };
+  const asked = { runs: 1, laws: CROWD_ALGORITHMS };
   assert.ok(allMet([run("with", 4), { ...run("without", 4), objects }], asked));
   assert.ok(!allMet([{ ...run("with", 4), objects }, run("without", 4)], asked));
   assert.ok(!allMet([run("with", 6), run("without", 4)], asked));
@@ -24,8 +24,8 @@ Deno.test("allMet() asks it of runs with the product, and of the replicas of bot
 
 Deno.test("allMet() misses runs that were asked for", () => {
   const both = [run("with", 4), run("without", 4)];
-  assert.ok(!allMet(both, { runs: 2, laws: CROWD_LAWS }));
-  assert.ok(!allMet([run("with", 4)], { runs: 1, laws: CROWD_LAWS }));
+  assert.ok(!allMet(both, { runs: 2, laws: CROWD_ALGORITHMS }));
+  assert.ok(!allMet([run("with", 4)], { runs: 1, laws: CROWD_ALGORITHMS }));
   assert.ok(!allMet([run("without", 4)], { runs: 1, laws: ["with"] }));
   assert.ok(allMet([run("with", 4)], { runs: 1, laws: ["with"] }));
 });

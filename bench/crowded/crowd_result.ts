@@ -8,10 +8,10 @@ import { z } from "zod";
 import { keepResult, readKept } from "../kept_result.ts";
 
 /** With the product's market, or with it switched off. */
-export const CROWD_LAWS = ["with", "without"] as const;
+export const CROWD_ALGORITHMS = ["with", "without"] as const;
 
 /** One of the two. */
-export type CrowdLaw = (typeof CROWD_LAWS)[number];
+export type CrowdAlgorithm = (typeof CROWD_ALGORITHMS)[number];
 
 const tallies = z.array(z.strictObject({ what: z.string(), count: z.number() }));
 const numbers = z.array(z.number());
@@ -20,7 +20,7 @@ const lowerings = z.array(
 );
 
 const schema = z.strictObject({
-  law: z.enum(CROWD_LAWS),
+  law: z.enum(CROWD_ALGORITHMS),
   seed: z.number(),
   seconds: z.number(),
   /** When it ended. */

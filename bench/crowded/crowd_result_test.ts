@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readCrowdResult, writeCrowdResult } from "./crowd_result.ts";
 import { EXAMPLE } from "./example_result.ts";
 
-Deno.test("readCrowdResult() finds the run of a law, a seed and a length, and no other", async () => {
+Deno.test("readCrowdResult() finds the run of an algorithm, a seed and a length, and no other", async () => {
   const folder = await Deno.makeTempDir();
   try {
     await writeCrowdResult(folder, EXAMPLE);

@@ -9,7 +9,7 @@ Deno.test("CROWD fits the node by its requests, with every replica and room for 
   assert.ok(requests + 200 <= 1000 * CORES, `${requests} m`);
 });
 
-Deno.test("CROWD fits its quotas by own limits and a pod more, and not by the limits that the market may set", () => {
+Deno.test("CROWD fits its quotas by original limits and a pod more, and not by the limits that the market may set", () => {
   for (const { name, limitsCPU, requestsCPU, container } of PLACES) {
     const here = CROWD.filter(({ place }) => place === name);
     const sum = (of: (member: CrowdMember) => number): number =>

@@ -15,7 +15,7 @@ import type { ClusterDump } from "./cluster_dump.ts";
 
 /** Who may be changed, and how. */
 export interface DumpRules {
-  /** Namespaces whose pods take part, unless they are opted out. */
+  /** Namespaces with pods that take part, unless they are opted out. */
   readonly namespaces: readonly string[];
   /** The Deployment that an autoscaler scales. */
   readonly scaled: { readonly namespace: string; readonly name: string };
@@ -40,9 +40,9 @@ export function dumpDifferences(
       differences.push(`${key} ${is === undefined ? "is gone" : "is new"}`);
       continue;
     }
-    const told = !key.startsWith("secrets.");
+    const isPublic = !key.startsWith("secrets.");
     for (const { path, from, to } of changes(lasting(was, rules), lasting(is, rules))) {
-      const values = told ? `: ${shown(from)} → ${shown(to)}` : "";
+      const values = isPublic ? `: ${shown(from)} → ${shown(to)}` : "";
       differences.push(`${key} ${path}${values}`);
     }
   }

@@ -14,7 +14,7 @@ import type { ResizeAnswer } from "../audit_log.ts";
 import { type ClusterDump, dumpCluster } from "./cluster_dump.ts";
 import { CORES, NEVER_READY, OPTED_OUT, PERFORMERS, PLACES, SCALED } from "./crowd.ts";
 import { crowdLoad } from "./crowd_load.ts";
-import type { CrowdLaw, CrowdResult } from "./crowd_result.ts";
+import type { CrowdAlgorithm, CrowdResult } from "./crowd_result.ts";
 import { dumpDifferences } from "./dump_differences.ts";
 import { switchMarket } from "./market_switch.ts";
 import { putUpCrowd } from "./put_up_crowd.ts";
@@ -43,7 +43,7 @@ export interface PlayOptions extends WriteSources {
 const SETTLE_MS = 3000;
 
 /** Puts the scene up, plays it and takes it down. */
-export async function playCrowd(law: CrowdLaw, options: PlayOptions): Promise<CrowdResult> {
+export async function playCrowd(law: CrowdAlgorithm, options: PlayOptions): Promise<CrowdResult> {
   const { connection, kubectl, seed, seconds, onProgress = () => {} } = options;
   await using _market = await switchMarket(kubectl, law === "with");
   const closeAccount = await openWriteAccount(options);

@@ -31,7 +31,7 @@ import { memberObject, placeObjects } from "./crowd_objects.ts";
 export interface Crowd extends AsyncDisposable {
   /** Names of the namespaces. */
   readonly namespaces: Readonly<Record<Place, string>>;
-  /** Tells all services when their requests begin to come, ms of the wall clock. */
+  /** Reports all services when their requests begin to come, ms of the wall clock. */
   begin(atMs: number): Promise<void>;
   /** What became of the requests so far, by performer. */
   served(): Promise<ReadonlyMap<string, ServedRequests>>;
@@ -40,7 +40,9 @@ export interface Crowd extends AsyncDisposable {
 /** The autoscaler waits for two rounds of metrics, the scaled pod's among them. */
 const STANDING = { timeoutMs: 120_000, everyMs: 500 };
 
-/** Makes all objects, and resolves when all run, the unready one too, and the autoscaler has figures. */
+/**
+ * Makes all objects, and resolves when all run, the unready one too, and the autoscaler has figures.
+ */
 export async function putUpCrowd(
   connection: KubeConnection,
   load: ReadonlyMap<string, RequestLog>,

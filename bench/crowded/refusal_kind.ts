@@ -20,7 +20,7 @@ export type AnswerKind =
   | "policy"
   | "other";
 
-const WORDS: readonly (readonly [RegExp, AnswerKind])[] = [
+const PATTERNS: readonly (readonly [RegExp, AnswerKind])[] = [
   [/\buid\b.*immutable/is, "gone"],
   [/^admission webhook|ValidatingAdmissionPolicy/i, "policy"],
   [/exceeded quota/i, "quota"],
@@ -33,7 +33,7 @@ const WORDS: readonly (readonly [RegExp, AnswerKind])[] = [
 export function answerKind({ code, message, causes }: ResizeAnswer): AnswerKind {
   if (code >= 200 && code < 300) return "accepted";
   if (causes.includes("NodeCapacity")) return "NodeCapacity";
-  const named = WORDS.find(([pattern]) => pattern.test(message))?.[1];
+  const named = PATTERNS.find(([pattern]) => pattern.test(message))?.[1];
   if (named !== undefined) return named;
   if (code === 409) return "conflict";
   if (code === 404) return "gone";

@@ -33,7 +33,7 @@ Deno.test("parseAudit() reads who asked for which pod and what was said, and lea
   }]);
 });
 
-Deno.test("answerKind() tells refusals that a check could have foreseen from others", () => {
+Deno.test("answerKind() distinguishes refusals that a check could have foreseen from others", () => {
   const quota = 'pods "a" is forbidden: exceeded quota: cpu, requested: limits.cpu=100m, used: ' +
     "limits.cpu=1150m, limited: limits.cpu=1200m";
   const range = 'pods "a" is forbidden: maximum cpu usage per Container is 300m, but limit is 310m';

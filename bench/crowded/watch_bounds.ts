@@ -20,7 +20,7 @@ export interface BoundsWatch {
 
 const EVERY_S = 5;
 
-/** Looks until the time is over. Each reason word of `status.bounds.rules`, with its pods. */
+/** Looks until the time is over. Each reason of `status.bounds.rules`, with its pods. */
 export async function watchBounds(
   { connection, namespaces, startMs, seconds }: BoundsWatch,
 ): Promise<Tally[]> {
@@ -34,7 +34,7 @@ export async function watchBounds(
     .sort((a, b) => b.count - a.count);
 }
 
-/** Adds what a list of allocations says: to each reason word the UIDs of its pods. */
+/** Adds what a list of allocations says: to each reason the UIDs of its pods. */
 export function noteRules(seen: Map<string, Set<string>>, list: unknown): void {
   for (const { spec, status } of listOf(objectOf(list).items).map(objectOf)) {
     const pod = textOf(objectOf(spec).podUID) ?? "";

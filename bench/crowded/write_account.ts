@@ -28,7 +28,7 @@ export interface WriteAccount {
   readonly byCode: readonly Tally[];
   /** All writes that have to do with limits, by resource, from the API server's counters. */
   readonly mutations: readonly Tally[];
-  /** By outcome and reason, and what was held back by reason, from the controllers' counters. */
+  /** By outcome and reason, and blocked changes by reason, from the controllers' counters. */
   readonly outcomes: readonly Tally[];
   readonly held: readonly Tally[];
   /** Controllers that were there before and are gone: their counts are lost. */

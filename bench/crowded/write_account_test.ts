@@ -26,7 +26,7 @@ function pages(conflicts: number, accepted: number): Readonly<Record<string, str
   };
 }
 
-Deno.test("openWriteAccount() tells what came since: resizes, and writes of all that has to do with limits", async () => {
+Deno.test("openWriteAccount() reports what came since: resizes, and writes of all that has to do with limits", async () => {
   const auditFile = await Deno.makeTempFile();
   try {
     await Deno.writeTextFile(auditFile, '{"objectRef":{"name":"old"}}\n');

@@ -28,7 +28,7 @@ export function drawnPlans(count: number, seed: number): FaultPlan[] {
 }
 
 /** The faults that show a kind of mutant most often. */
-const TELLING: Readonly<Record<Mutant["kind"], readonly Fault["fault"][]>> = {
+const REVEALING: Readonly<Record<Mutant["kind"], readonly Fault["fault"][]>> = {
   stale: ["travel", "freeze", "answer", "listFailure"],
   crash: ["crash", "answer", "deleteRecord"],
   missed: ["freeze", "answer"],
@@ -50,9 +50,9 @@ export async function examPlans(
   const free = { seed: 1, idleCPU: "free", faults: [] } as const;
   const runs = drawnPlans(drawn, seed);
   return (kind) => {
-    const isTelling = ([plan]: readonly FaultPlan[]): boolean =>
-      plan?.faults.some(({ fault }) => TELLING[kind].includes(fault)) ?? false;
-    const telling = families.filter(isTelling);
+    const isRevealing = ([plan]: readonly FaultPlan[]): boolean =>
+      plan?.faults.some(({ fault }) => REVEALING[kind].includes(fault)) ?? false;
+    const telling = families.filter(isRevealing);
     const plans = inTurn([...telling, ...families, ...telling]).slice(0, derived);
     return [free, { ...free, idleCPU: "tight" }, ...inTurn([plans, runs])];
   };

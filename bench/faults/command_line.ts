@@ -28,7 +28,7 @@ function count(text: string): number {
   return text === "0" ? 0 : wholeNumber(text);
 }
 
-/** All of them, the first ones, or those whose name has this text. */
+/** All of them, the first ones, or those with a name that has this text. */
 function someMutants(text: string): readonly Mutant[] {
   if (text === "all") return MUTANTS;
   if (/^\d+$/.test(text)) return MUTANTS.slice(0, Number(text));

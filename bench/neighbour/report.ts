@@ -1,5 +1,5 @@
 /**
- * What equal services and a neighbour get of a node whose CPU is scarce.
+ * What equal services and a neighbour get of a node with CPU that is scarce.
  *
  * @module
  */
@@ -44,7 +44,7 @@ export interface NeighbourFigures {
 /** What Jain's index must reach. */
 export const FAIR = 0.999;
 const WINDOW_MS = 5000;
-/** Windows whose beginning is judged are this far apart. */
+/** Windows with a beginning that is judged are this far apart. */
 const STEP_MS = 500;
 
 /** Sums up looks in order of time, which begin before the neighbour did. */

@@ -1,5 +1,5 @@
 /**
- * A cluster of Deployments whose pods run as they are to run, as a server sends it.
+ * A cluster of Deployments with pods that run as they are to run, as a server sends it.
  *
  * @module
  */

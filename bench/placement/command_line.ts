@@ -28,6 +28,6 @@ export function parsePlacementBench(args: readonly string[]): PlacementBench | A
     .option("--json", "print JSON instead of a table", false)
     .option("--workloads <n>", "Deployments", wholeNumber, 1000)
     .option("--pods <n>", "of each Deployment", wholeNumber, 10)
-    .option("--changes <n>", "Deployments whose share is changed", wholeNumber, 50);
+    .option("--changes <n>", "Deployments with a share that is changed", wholeNumber, 50);
   return parseFlags<PlacementBench>(program, args);
 }

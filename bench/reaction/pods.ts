@@ -16,7 +16,7 @@ const PODS = 25;
 /** How long a burst lasts, s. */
 export const BURST_SECONDS = { tight: 2, free: 5 } as const;
 
-/** Makes the pods that burst, and those whose quotas answer. */
+/** Makes the pods that burst, and those with quotas that answer. */
 export async function burstingPairs(
   node: RealNode,
   { namespace, idleCPU }: { readonly namespace: string; readonly idleCPU: IdleCPU },

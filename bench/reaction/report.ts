@@ -16,7 +16,7 @@ export const LEGS = [
   "kubelet → cgroup",
 ] as const;
 
-/** One burst: total and legs in ms; a leg whose ends were not both seen is absent. */
+/** One burst: total and legs in ms; a leg with ends that were not both seen is absent. */
 export interface BurstLegs {
   readonly totalMs: number;
   readonly legs: Readonly<Partial<Record<typeof LEGS[number], number>>>;
@@ -31,7 +31,7 @@ export function legsOf(
   { sightings, direction }: { readonly sightings: Sightings; readonly direction: Direction },
 ): BurstLegs {
   const { begun, firstQuota, containerQuota } = times;
-  /** The first sighting after the burst began whose limit has moved. */
+  /** The first sighting after the burst began with a limit that has moved. */
   const firstMove = (seen: readonly Sighting[]): number | undefined => {
     const from = seen.findLast(({ at }) => at < begun)?.limit;
     if (from === undefined) return undefined;
@@ -49,7 +49,8 @@ export function legsOf(
   const legs = LEGS.flatMap((name, i) => {
     const from = moments[i];
     const to = moments[i + 1];
-    // A watch may bring the news after the next part has acted on it: the leg is then over, not negative.
+    // A watch may bring the news after the next part has acted on it: the leg is then over, not
+    // negative.
     return from === undefined || to === undefined ? [] : [[name, Math.max(0, to - from)] as const];
   });
   return { totalMs: containerQuota - begun, legs: Object.fromEntries(legs) };
@@ -63,7 +64,9 @@ export interface Spread {
 
 /** What the benchmark prints. */
 export interface ReactionReport extends Spread {
-  /** All that asked for a change; the missed ones count with the time for which they were waited for. */
+  /**
+   * All that asked for a change; the missed ones count with the time for which they were waited for.
+   */
   readonly bursts: number;
   readonly missed: number;
   /** Other bursts, which found their limits at the ceiling. */

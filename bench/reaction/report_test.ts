@@ -30,7 +30,7 @@ Deno.test("legsOf() divides the time of a burst at the first move after it began
   assert.deepEqual(legsOf(TIMES, { sightings, direction: "down" }).legs, legs);
 });
 
-Deno.test("legsOf() leaves out legs whose ends were not seen, and what was no move", () => {
+Deno.test("legsOf() leaves out legs with ends that were not seen, and what was no move", () => {
   const agent = [{ at: 500, limit: 200 }, { at: 1100, limit: 180 }];
   const unknown = legsUp({ ...SIGHTINGS, agent: [{ at: 1150, limit: 400 }] });
   assert.equal(unknown["kernel → agent"], undefined, "there is nothing to compare it with");
@@ -41,7 +41,7 @@ Deno.test("legsOf() leaves out legs whose ends were not seen, and what was no mo
   ]);
 });
 
-Deno.test("legsOf() calls a leg over whose event came late", () => {
+Deno.test("legsOf() calls a leg over with an event that came late", () => {
   const controller = [{ at: 500, limit: 200 }, { at: 1270, limit: 400 }];
   assert.equal(legsUp({ ...SIGHTINGS, controller })["controller → kubelet"], 0);
 });

@@ -128,7 +128,7 @@ export interface Target {
   limit(): number;
 }
 
-/** A container that bursts, and the one whose quota answers the burst, which may be the same. */
+/** A container that bursts, and the one with a quota that answers the burst, which may be the same. */
 export interface Pair {
   readonly bursts: Target;
   readonly answers: Target;

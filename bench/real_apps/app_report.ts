@@ -1,5 +1,5 @@
 /**
- * The laws side by side, by app and phase.
+ * The algorithms side by side, by app and phase.
  *
  * @module
  */
@@ -7,8 +7,8 @@ import { quantile } from "../../simulation/quantile.ts";
 import { alignedColumns } from "../aligned_columns.ts";
 import { LATE_MS } from "./app_figures.ts";
 import {
+  type AppAlgorithm,
   type AppFigures,
-  type AppLaw,
   type AppResult,
   FIGURE_NAMES,
   type Phase,
@@ -16,9 +16,9 @@ import {
 } from "./app_result.ts";
 import { APPS } from "./apps.ts";
 
-/** Medians over a law's runs. */
+/** Medians over an algorithm's runs. */
 export interface AppMedians {
-  readonly law: AppLaw;
+  readonly law: AppAlgorithm;
   readonly runs: number;
   readonly app: string;
   readonly phase: Phase;
@@ -26,7 +26,7 @@ export interface AppMedians {
   readonly mostReplicas: number;
 }
 
-/** Medians of each figure by law, phase and app. */
+/** Medians of each figure by algorithm, phase and app. */
 export function mediansOf(results: readonly AppResult[]): AppMedians[] {
   const laws = [...new Set(results.map(({ law }) => law))];
   return PHASES.flatMap((phase) =>
@@ -83,9 +83,11 @@ function othersCores({ busyCores, loadCores, neighbourUsed, apps }: AppResult): 
   return busyCores - loadCores - [neighbourUsed / 2, ...used].reduce((a, b) => a + b) / 1000;
 }
 
-/** Each law's P99 against that without limits, and beside the neighbour against its own before. */
+/**
+ * Each algorithm's P99 against that without limits, and beside the neighbour against its own before.
+ */
 function ratios(medians: readonly AppMedians[]): string[] {
-  const find = (law: AppLaw, app: string, phase: Phase): AppFigures | undefined =>
+  const find = (law: AppAlgorithm, app: string, phase: Phase): AppFigures | undefined =>
     medians.find((one) => one.law === law && one.app === app && one.phase === phase)?.figures;
   return medians.flatMap(({ law, app, phase, figures }) => {
     const none = find("none", app, phase);

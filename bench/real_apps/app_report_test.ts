@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { requestFigures } from "./app_figures.ts";
 import { appReport, mediansOf } from "./app_report.ts";
-import { type AppLaw, type AppResult, readAppResult, writeAppResult } from "./app_result.ts";
+import { type AppAlgorithm, type AppResult, readAppResult, writeAppResult } from "./app_result.ts";
 import { APPS } from "./apps.ts";
 
 const FIGURES = {
@@ -9,7 +9,7 @@ const FIGURES = {
   ...{ throttledMsPerS: 30, used: 110 },
 };
 
-function result(law: AppLaw, { seed, p99Ms }: { seed: number; p99Ms: number }): AppResult {
+function result(law: AppAlgorithm, { seed, p99Ms }: { seed: number; p99Ms: number }): AppResult {
   const phases = {
     calm: { ...FIGURES, p99Ms },
     neighbour: { ...FIGURES, p99Ms: 2 * p99Ms, quietP99Ms: 15 },
@@ -28,7 +28,7 @@ const RESULTS = [
   result("none", { seed: 1, p99Ms: 50 }),
 ];
 
-Deno.test("mediansOf() takes them over a law's runs, and the most replicas", () => {
+Deno.test("mediansOf() takes them over an algorithm's runs, and the most replicas", () => {
   const fixed = mediansOf(RESULTS).filter(({ law, app }) => law === "fixed" && app === "redis");
   assert.deepEqual(
     fixed.map(({ phase, runs, figures, mostReplicas }) => [
@@ -38,7 +38,7 @@ Deno.test("mediansOf() takes them over a law's runs, and the most replicas", () 
   );
 });
 
-Deno.test("appReport() has a row for each phase, law and app, and P99 against no limits", () => {
+Deno.test("appReport() has a row for each phase, algorithm and app, and P99 against no limits", () => {
   const lines = appReport(RESULTS).split("\n");
   assert.match(
     lines[1] ?? "",
@@ -66,7 +66,7 @@ Deno.test("requestFigures() counts a refused request as one that never got its a
   assert.ok(figures.p99Ms > 1000);
 });
 
-Deno.test("readAppResult() finds the result of a law, a seed and a length, and no other", async () => {
+Deno.test("readAppResult() finds the result of an algorithm, a seed and a length, and no other", async () => {
   const folder = await Deno.makeTempDir();
   try {
     const [written] = RESULTS;

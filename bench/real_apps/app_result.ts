@@ -10,10 +10,10 @@ import { keepResult, readKept } from "../kept_result.ts";
  * Limits of twice the request; no CPU limits; a HorizontalPodAutoscaler of one to four replicas for
  * what has no state, with limits as in the first; the product as shipped, likewise.
  */
-export const APP_LAWS = ["fixed", "none", "hpa", "coallocator"] as const;
+export const APP_ALGORITHMS = ["fixed", "none", "hpa", "coallocator"] as const;
 
 /** One of them. */
-export type AppLaw = (typeof APP_LAWS)[number];
+export type AppAlgorithm = (typeof APP_ALGORITHMS)[number];
 
 /** The two halves of a run. */
 export const PHASES = ["calm", "neighbour"] as const;
@@ -37,7 +37,7 @@ const appFigures = z.strictObject({
 });
 
 const schema = z.strictObject({
-  law: z.enum(APP_LAWS),
+  law: z.enum(APP_ALGORITHMS),
   seed: z.number(),
   minutes: z.number(),
   /** When it ended. */

@@ -1,5 +1,5 @@
 /**
- * One run of the apps under a law, from the first object to the last figure.
+ * One run of the apps under an algorithm, from the first object to the last figure.
  *
  * @module
  */
@@ -20,7 +20,7 @@ import {
   neighbourDeployment,
   START_FILE,
 } from "./app_objects.ts";
-import type { AppFigures, AppLaw, AppResult, Phase } from "./app_result.ts";
+import type { AppAlgorithm, AppFigures, AppResult, Phase } from "./app_result.ts";
 import { type App, APPS, LIMIT, NEIGHBOUR, RATE } from "./apps.ts";
 import { type Burst, BURST_FACTOR, BURST_S, burstTurns, TURN_S } from "./burst_turns.ts";
 import { attack, runWebdis, type SentRequest } from "./load.ts";
@@ -38,13 +38,13 @@ export interface AppRunOptions extends Pick<AppResult, "seed" | "minutes"> {
 /** What a run leaves, but for what is the same for all. */
 export type AppRun = Omit<AppResult, "at" | "kernel" | "versions">;
 
-/** Base load before the run, in which programs warm up and the law sees the pods. */
+/** Base load before the run, in which programs warm up and the algorithm sees the pods. */
 const WARM_UP_S = 10;
 /** An HPA as people set it; its limits together are what the product allows one pod. */
 const AUTOSCALER = { most: 4, target: 0.7 } as const;
 
 /** Plays a run. */
-export async function appRun(law: AppLaw, options: AppRunOptions): Promise<AppRun> {
+export async function appRun(law: AppAlgorithm, options: AppRunOptions): Promise<AppRun> {
   const { connection, programs, cores, seed, minutes, onProgress } = options;
   const seconds = 60 * minutes;
   const bursts = burstTurns({ seed, minutes });
@@ -104,7 +104,7 @@ const NEIGHBOUR_SERVICE = { name: NEIGHBOUR_NAME, ownLimit: NEIGHBOUR } as const
 
 /** Creates all objects and waits until they run; the result has the Services' addresses. */
 async function putUp(
-  law: AppLaw,
+  law: AppAlgorithm,
   { connection, namespace, folder }: {
     readonly connection: OpenKubeConnection;
     readonly namespace: string;

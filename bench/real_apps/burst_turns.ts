@@ -23,7 +23,7 @@ const LATEST_S = 2;
 
 /**
  * Bursts of all apps in turn, as often as whole rounds fit into each half of the run. The seed draws
- * the order in each round and the moments, which are the same for each law.
+ * the order in each round and the moments, which are the same for each algorithm.
  */
 export function burstTurns(
   { seed, minutes }: { readonly seed: number; readonly minutes: number },

@@ -7,7 +7,7 @@ import { Command, InvalidArgumentError } from "commander";
 import { namesAmong } from "../names_among.ts";
 import { type Answer, parseFlags } from "../parse_flags.ts";
 import { wholeNumber } from "../whole_number.ts";
-import { APP_LAWS, type AppLaw } from "./app_result.ts";
+import { APP_ALGORITHMS, type AppAlgorithm } from "./app_result.ts";
 
 /** What to play and how to report it. */
 export interface RealAppsBench {
@@ -16,7 +16,7 @@ export interface RealAppsBench {
   readonly runs: number;
   /** Of the first run; each has the next. */
   readonly seed: number;
-  readonly laws: readonly AppLaw[];
+  readonly laws: readonly AppAlgorithm[];
   /** Folder of the results, a file each. */
   readonly results: string;
   /** Play nothing: report the results that are there. */
@@ -35,7 +35,9 @@ export function parseCommandLine(args: readonly string[]): RealAppsBench | Answe
     .option("--minutes <n>", "length of each run, 2 or more", minutes, 10)
     .option("--runs <n>", "runs of each law", wholeNumber, 3)
     .option("--seed <n>", "seed of the first run's bursts; each has the next", wholeNumber, 1)
-    .option("--laws <a,b>", `of ${APP_LAWS.join(", ")}`, namesAmong(APP_LAWS), [...APP_LAWS])
+    .option("--laws <a,b>", `of ${APP_ALGORITHMS.join(", ")}`, namesAmong(APP_ALGORITHMS), [
+      ...APP_ALGORITHMS,
+    ])
     .option("--results <folder>", "where results are kept, a file each", "build/real-apps")
     .option("--report", "play nothing, report the results that are there", false);
   return parseFlags<RealAppsBench>(program, args);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { parseCommandLine } from "./command_line.ts";
 
-Deno.test("parseCommandLine() has defaults for all, and takes laws in the order given", () => {
+Deno.test("parseCommandLine() has defaults for all, and takes algorithms in the order given", () => {
   assert.deepEqual(parseCommandLine([]), {
     json: false,
     minutes: 10,
@@ -16,7 +16,7 @@ Deno.test("parseCommandLine() has defaults for all, and takes laws in the order 
   assert.deepEqual([given.laws, given.minutes, given.report], [["hpa", "none"], 2, true]);
 });
 
-Deno.test("parseCommandLine() answers an unknown law, and runs too short for a round", () => {
+Deno.test("parseCommandLine() answers an unknown algorithm, and runs too short for a round", () => {
   for (const args of [["--laws", "vpa"], ["--minutes", "1"]]) {
     const answer = parseCommandLine(args);
     assert.ok("exitCode" in answer);

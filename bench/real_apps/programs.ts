@@ -28,7 +28,10 @@ const VEGETA = {
   buildSeconds: 60,
 } as const;
 
-/** Packages whose versions count for the figures; Debian keeps one version of each, so none is pinned. */
+/**
+ * Packages with versions that count for the figures; Debian keeps one version of each, so none is
+ * pinned.
+ */
 const APPS: readonly string[] = ["nginx", "redis-server", "webdis"];
 /** What the programs are linked with and a small Debian may lack; `redis-tools` has redis's server. */
 const LIBRARIES = (

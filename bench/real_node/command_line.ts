@@ -7,17 +7,17 @@ import { Command } from "commander";
 import { namesAmong } from "../names_among.ts";
 import { type Answer, parseFlags } from "../parse_flags.ts";
 import { wholeNumber } from "../whole_number.ts";
-import { type LawName, LAWS } from "./laws.ts";
+import { type AlgorithmName, ALGORITHMS } from "./algorithms.ts";
 
-/** What to play and how to tell of it. */
+/** What to play and how to report it. */
 export interface RealNodeBench {
   readonly json: boolean;
   readonly minutes: number;
   readonly seed: number;
   /** What all pods together use in the mean, millicores. */
   readonly load: number;
-  readonly laws: readonly LawName[];
-  /** Folder of the results, one file a law. */
+  readonly laws: readonly AlgorithmName[];
+  /** Folder of the results, one file an algorithm. */
   readonly results: string;
   /** Play nothing: tell of the results that are there. */
   readonly report: boolean;
@@ -31,10 +31,10 @@ export function parseCommandLine(args: readonly string[]): RealNodeBench | Answe
         "requests, and the node model beside them. Needs root on the node of the harness.",
     )
     .option("--json", "print JSON instead of a table", false)
-    .option("--minutes <n>", "length of each law's run", wholeNumber, 15)
+    .option("--minutes <n>", "length of each algorithm's run", wholeNumber, 15)
     .option("--seed <n>", "seed of sizes, bursts and requests", wholeNumber, 1)
     .option("--load <millicores>", "what all pods together use in the mean", wholeNumber, 320)
-    .option("--laws <a,b>", `of ${LAWS.join(", ")}`, namesAmong(LAWS), [...LAWS])
+    .option("--laws <a,b>", `of ${ALGORITHMS.join(", ")}`, namesAmong(ALGORITHMS), [...ALGORITHMS])
     .option("--results <folder>", "where results are kept, a file each", "build/real-node")
     .option("--report", "play nothing, tell of the results that are there", false);
   return parseFlags<RealNodeBench>(program, args);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { parseCommandLine } from "./command_line.ts";
 
-Deno.test("parseCommandLine() has defaults for all, and takes laws in the order given", () => {
+Deno.test("parseCommandLine() has defaults for all, and takes algorithms in the order given", () => {
   assert.deepEqual(parseCommandLine([]), {
     json: false,
     minutes: 15,
@@ -16,7 +16,7 @@ Deno.test("parseCommandLine() has defaults for all, and takes laws in the order 
   assert.deepEqual([given.laws, given.minutes, given.report], [["vpa", "static"], 2, true]);
 });
 
-Deno.test("parseCommandLine() answers a law that there is none of with exit code 2", () => {
+Deno.test("parseCommandLine() answers an algorithm that there is none of with exit code 2", () => {
   const answer = parseCommandLine(["--laws", "captain"]);
   assert.ok("exitCode" in answer);
   assert.equal(answer.exitCode, 2);

@@ -1,14 +1,14 @@
 /**
- * The laws' figures side by side, and the model's beside the real ones, as a table.
+ * The algorithms' figures side by side, and the model's beside the real ones, as a table.
  *
  * @module
  */
 import type { Figures } from "./figures.ts";
-import type { LawName } from "./laws.ts";
+import type { AlgorithmName } from "./algorithms.ts";
 
-/** A law's figures on the real node, and on the model where it plays it. */
-export interface ComparedLaw {
-  readonly law: LawName;
+/** An algorithm's figures on the real node, and on the model where it plays it. */
+export interface ComparedAlgorithm {
+  readonly law: AlgorithmName;
   readonly real: Figures;
   readonly model?: Figures;
   /** CPUs that all other programs of the machine used meanwhile. */
@@ -35,7 +35,7 @@ export type Foretold = "throttledMsPerS" | "reactionMsMedian";
 const FORETOLD: readonly Foretold[] = ["throttledMsPerS", "reactionMsMedian"];
 
 /** The model's deviation from the real figure, as a share of that; undefined without both. */
-export function deviation({ real, model }: ComparedLaw, key: Foretold): number | undefined {
+export function deviation({ real, model }: ComparedAlgorithm, key: Foretold): number | undefined {
   const [truth, told] = [real[key], model?.[key]];
   if (truth === undefined || told === undefined) return undefined;
   return truth === 0 ? (told === 0 ? 0 : Infinity) : told / truth - 1;
@@ -58,7 +58,7 @@ const COLUMNS: readonly { readonly head: string; readonly text: (f: Figures) => 
 ];
 
 /** The report for people. */
-export function comparisonTable(laws: readonly ComparedLaw[]): string {
+export function comparisonTable(laws: readonly ComparedAlgorithm[]): string {
   const rows = laws.flatMap(({ law, real, model }) => [
     [law, "real", ...COLUMNS.map(({ text }) => text(real))],
     ...model === undefined ? [] : [["", "model", ...COLUMNS.map(({ text }) => text(model))]],

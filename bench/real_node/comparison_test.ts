@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type ComparedLaw, comparisonTable, deviation } from "./comparison.ts";
+import { type ComparedAlgorithm, comparisonTable, deviation } from "./comparison.ts";
 import type { Figures } from "./figures.ts";
 
 const FIGURES: Figures = {
@@ -20,7 +20,7 @@ const FIGURES: Figures = {
 const ACCOUNTS = { podLevel: 60, containerLevel: 45.5, standing: 130 };
 
 Deno.test("deviation() is a share of the real figure, and absent where one is", () => {
-  const law: ComparedLaw = {
+  const law: ComparedAlgorithm = {
     law: "ours",
     real: FIGURES,
     model: { ...FIGURES, throttledMsPerS: 85 },

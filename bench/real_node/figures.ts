@@ -1,5 +1,6 @@
 /**
- * The figures by which laws are compared, made alike of a run on the real node and on the modelled.
+ * The figures by which algorithms are compared, made alike of a run on the real node and on the
+ * modelled.
  *
  * @module
  */
@@ -9,7 +10,7 @@ import { quantile } from "../../simulation/quantile.ts";
 import type { RunSeries } from "../../simulation/run_series.ts";
 import { scoreRun } from "../../simulation/scores.ts";
 
-/** One law's figures. */
+/** One algorithm's figures. */
 export interface Figures {
   /**
    * Burst begins until the quota is at least what the burst asks for: of those that found less. One

@@ -17,13 +17,13 @@ Deno.test("figuresOf() finds that fixed limits never reach the bursts they are t
 
 Deno.test("figuresOf() has no reaction where every burst found enough", async () => {
   const { scene, bursts } = await benchScene({ seed: 1, minutes: 3, load: 560 });
-  const wide = { ...scene, pods: scene.pods.map((pod) => ({ ...pod, ownLimit: 2000 })) };
+  const wide = { ...scene, pods: scene.pods.map((pod) => ({ ...pod, originalLimit: 2000 })) };
   const figures = figuresOf(await modelRun(wide, "static"), bursts);
   assert.equal(figures.burstsMet, figures.bursts);
   assert.equal(figures.reactionMsMedian, undefined);
 });
 
-Deno.test("modelRun() refuses a law whose replicas the model has not", async () => {
+Deno.test("modelRun() refuses an algorithm whose replicas the model has not", async () => {
   const { scene } = await benchScene({ seed: 1, minutes: 1, load: 560 });
   await assert.rejects(modelRun(scene, "hpa"), { name: "RangeError", message: /replicas/ });
 });

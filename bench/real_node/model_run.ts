@@ -7,20 +7,24 @@ import { AS_IT_IS, type Entry, OURS } from "../../simulation/arena/entry.ts";
 import { playEntry } from "../../simulation/arena/play_entry.ts";
 import type { RunSeries } from "../../simulation/run_series.ts";
 import type { Scene } from "../../simulation/scene.ts";
-import { type LawName, LAWS } from "./laws.ts";
+import { type AlgorithmName, ALGORITHMS } from "./algorithms.ts";
 
 /** As the arena has them; replicas of their own its pods have not. */
-const ENTRIES: Readonly<Partial<Record<LawName, Entry>>> = {
+const ENTRIES: Readonly<Partial<Record<AlgorithmName, Entry>>> = {
   static: AS_IT_IS,
   ours: OURS,
-  vpa: { law: "vpa", setting: "limit by ratio, outside bounds" },
+  vpa: { algorithm: "vpa", setting: "limit by ratio, outside bounds" },
 };
 
-/** Laws that the model plays. */
-export const MODELLED_LAWS: readonly LawName[] = LAWS.filter((law) => law in ENTRIES);
+/** Algorithms that the model plays. */
+export const MODELLED_ALGORITHMS: readonly AlgorithmName[] = ALGORITHMS.filter((law) =>
+  law in ENTRIES
+);
 
-/** Plays the scene's own requests under a law. Throws a `RangeError` for one that isn't modelled. */
-export async function modelRun(scene: Scene, law: LawName): Promise<RunSeries> {
+/**
+ * Plays the scene's own requests under an algorithm. Throws a `RangeError` for one that isn't modelled.
+ */
+export async function modelRun(scene: Scene, law: AlgorithmName): Promise<RunSeries> {
   const entry = ENTRIES[law];
   if (entry === undefined) {
     throw new RangeError(`Cannot model ${law}: a simulated pod has no replicas`);

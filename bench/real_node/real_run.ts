@@ -1,5 +1,5 @@
 /**
- * One law on the real node, from the first object to the last figure.
+ * One algorithm on the real node, from the first object to the last figure.
  *
  * @module
  */
@@ -20,11 +20,16 @@ import {
   writeStart,
 } from "../services/request_file.ts";
 import { untilRuns } from "../services/until_runs.ts";
-import { type LawName, type LawStage, namespaceAnnotations, putUpLaw } from "./laws.ts";
+import {
+  type AlgorithmName,
+  type AlgorithmStage,
+  deployAlgorithm,
+  namespaceAnnotations,
+} from "./algorithms.ts";
 import { serviceDeployment } from "./service_objects.ts";
 
 /** What a run needs. */
-export interface RealRunOptions extends Omit<LawStage, "namespace" | "connection"> {
+export interface RealRunOptions extends Omit<AlgorithmStage, "namespace" | "connection"> {
   readonly connection: OpenKubeConnection;
   /** The scene's pods as the model sees them: bounds, and demand over time. */
   readonly known: readonly PodSeries[];
@@ -41,11 +46,11 @@ export interface RealRun {
   readonly busyCores: number;
 }
 
-/** From the last service's start to the first request: the law has seen the pods by then. */
+/** From the last service's start to the first request: the algorithm has seen the pods by then. */
 const SETTLE_MS = 3000;
 
-/** Plays the scene under a law. */
-export async function realRun(law: LawName, options: RealRunOptions): Promise<RealRun> {
+/** Plays the scene under an algorithm. */
+export async function realRun(law: AlgorithmName, options: RealRunOptions): Promise<RealRun> {
   const { scene, connection, known, onProgress } = options;
   const folder = await Deno.makeTempDir({ prefix: "real-node-" });
   try {
@@ -57,18 +62,21 @@ export async function realRun(law: LawName, options: RealRunOptions): Promise<Re
       annotations: namespaceAnnotations(law),
     });
     await startServices(scene.pods, { connection, namespace: namespace.name, folder });
-    await using _law = await putUpLaw(law, { ...options, namespace: namespace.name });
+    await using _law = await deployAlgorithm(law, { ...options, namespace: namespace.name });
     const startMs = Date.now() + SETTLE_MS;
     for (const { name } of scene.pods) await writeStart(fileOf(folder, name), startMs);
     const busyCores = measureMachine();
-    const services = await observe(scene.pods, {
-      connection,
-      namespaces: [namespace.name],
-      cores: scene.cores,
-      seconds: 60 * scene.minutes,
-      startMs,
-      onProgress,
-    });
+    const services = await observe(
+      scene.pods.map(({ name, originalLimit }) => ({ name, ownLimit: originalLimit })),
+      {
+        connection,
+        namespaces: [namespace.name],
+        cores: scene.cores,
+        seconds: 60 * scene.minutes,
+        startMs,
+        onProgress,
+      },
+    );
     const busy = busyCores();
     const served = await Promise.all(
       scene.pods.map(async ({ name }) => decodeRequests(await Deno.readFile(fileOf(folder, name)))),

@@ -1,11 +1,12 @@
 /**
- * Results of laws, each in a file of its own as soon as it is there: so that one can be played again.
+ * Results of algorithms, each in a file of its own as soon as it is there: so that one can be played
+ * again.
  *
  * @module
  */
 import { z } from "zod";
 import { keepResult, readKept } from "../kept_result.ts";
-import { LAWS } from "./laws.ts";
+import { ALGORITHMS } from "./algorithms.ts";
 
 const figures = z.strictObject({
   reactionMsMedian: z.number().optional(),
@@ -42,7 +43,7 @@ const service = z.strictObject({
 });
 
 const schema = z.strictObject({
-  law: z.enum(LAWS),
+  law: z.enum(ALGORITHMS),
   seed: z.number(),
   minutes: z.number(),
   /** Of all pods together in the mean. */
@@ -60,14 +61,14 @@ const schema = z.strictObject({
   ),
 });
 
-/** One law on the real node. CPU in millicores where nothing else is said. */
-export type LawResult = z.infer<typeof schema>;
+/** One algorithm on the real node. CPU in millicores where nothing else is said. */
+export type AlgorithmResult = z.infer<typeof schema>;
 
 /** One service of it. */
 export type ServiceResult = z.infer<typeof service>;
 
 /** Which result is meant. */
-export interface ResultKey extends Pick<LawResult, "law" | "seed" | "minutes" | "load"> {
+export interface ResultKey extends Pick<AlgorithmResult, "law" | "seed" | "minutes" | "load"> {
   readonly folder: string;
 }
 
@@ -76,13 +77,13 @@ function fileOf({ folder, law, seed, minutes, load }: ResultKey): string {
 }
 
 /** Keeps a result; returns the file's path. */
-export async function writeResult(folder: string, result: LawResult): Promise<string> {
+export async function writeResult(folder: string, result: AlgorithmResult): Promise<string> {
   const file = fileOf({ folder, ...result });
   await keepResult(file, result);
   return file;
 }
 
 /** Reads a result; undefined when there is none. Throws a `SyntaxError` for another file. */
-export function readResult(key: ResultKey): Promise<LawResult | undefined> {
+export function readResult(key: ResultKey): Promise<AlgorithmResult | undefined> {
   return readKept(fileOf(key), schema);
 }

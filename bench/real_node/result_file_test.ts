@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { type LawResult, readResult, writeResult } from "./result_file.ts";
+import { type AlgorithmResult, readResult, writeResult } from "./result_file.ts";
 
-const RESULT: LawResult = {
+const RESULT: AlgorithmResult = {
   law: "ours",
   seed: 1,
   minutes: 2,
@@ -26,7 +26,7 @@ const RESULT: LawResult = {
   changes: [{ atS: 1, pod: "a", from: 100, to: 200 }],
 };
 
-Deno.test("readResult() finds the result of a law, a seed, a length and a load, and no other", async () => {
+Deno.test("readResult() finds the result of an algorithm, a seed, a length and a load, and no other", async () => {
   const folder = await Deno.makeTempDir();
   try {
     await writeResult(folder, RESULT);

@@ -12,7 +12,7 @@ import type { Trace } from "../../simulation/trace.ts";
 import { readShippedTrace } from "../../simulation/trace_files.ts";
 import { withBursts } from "../../simulation/trace_shape.ts";
 
-/** A scene whose requests are drawn once, and the moments at which bursts begin. */
+/** A scene with requests that are drawn once, and the moments at which bursts begin. */
 export interface BenchScene {
   readonly scene: Scene;
   /** In the order of the pods; those that the end cuts short are left out. */
@@ -36,7 +36,10 @@ const NODE_LOAD = 0.4;
 const FACTOR = 4;
 const LAST_S = 10;
 const EVERY_S = 90;
-/** Bursts begin at tenths of a second: at whole ones laws that look once a second would be in step. */
+/**
+ * Bursts begin at tenths of a second: at whole ones algorithms that look once a second would be in
+ * step.
+ */
 const STEP_S = 0.1;
 /** Apart from the seeds of sizes and arrivals. */
 const SEED_STEP = 31;

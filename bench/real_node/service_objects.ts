@@ -21,7 +21,7 @@ export interface RequestFolder {
 
 /** A Deployment of one replica with the user's own request and limit. */
 export function serviceDeployment(
-  { name, request, ownLimit, priority, threads }: ScenePod,
+  { name, request, originalLimit, priority, threads }: ScenePod,
   { folder }: RequestFolder,
 ): KubeObject {
   const labels = { [SERVICE_LABEL]: name };
@@ -36,7 +36,7 @@ export function serviceDeployment(
         metadata: { labels },
         spec: servicePodSpec({
           request,
-          limit: ownLimit,
+          limit: originalLimit,
           threads,
           folder,
           list: `${name}.bin`,

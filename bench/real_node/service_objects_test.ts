@@ -8,7 +8,7 @@ Deno.test("serviceDeployment() gives a replica the user's own figures and its li
   const text = JSON.stringify(serviceDeployment(pod, { folder: "/lists" }));
   assert.ok(text.includes(`"args":["/requests/${pod.name}.bin","8"]`));
   assert.ok(
-    text.includes(`"requests":{"cpu":"${pod.request}m"},"limits":{"cpu":"${pod.ownLimit}m"}`),
+    text.includes(`"requests":{"cpu":"${pod.request}m"},"limits":{"cpu":"${pod.originalLimit}m"}`),
   );
   assert.ok(text.includes('"path":"/lists"'));
   assert.ok(text.includes('"priorityClassName":"bench-4000"'));

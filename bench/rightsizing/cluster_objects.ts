@@ -1,5 +1,5 @@
 /**
- * The objects of a cluster whose usage is known: namespaces, Deployments and their pods.
+ * The objects of a cluster with usage that is known: namespaces, Deployments and their pods.
  *
  * @module
  */

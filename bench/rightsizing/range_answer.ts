@@ -63,7 +63,7 @@ function badData(error: string): RangeAnswer {
   return { status: 400, body, points: 0 };
 }
 
-/** The series that the selector finds, all of whose terms must hold. */
+/** The series that match all terms of the selector. */
 function selectedPlaces(selector: string, size: ClusterSize): readonly SeriesPlace[] {
   const terms = Array.from(selector.matchAll(TERM), ([, label = "", operator, text = '""']) => {
     const value: string = JSON.parse(text);

@@ -44,7 +44,7 @@ pure("passGoals() does not judge memory by fewer containers than the goal is for
   assert.deepEqual(held({ size, highest }).slice(0, 3), [true, undefined, undefined]);
 });
 
-pure("passTable() tells goals, memory, and what is wrong", () => {
+pure("passTable() reports goals, memory, and what is wrong", () => {
   const text = passTable(figures({ checked: { recommended: 4999, wrong: 1, example: "a: 3" } }));
   assert.match(text, /^pass, s +59\.5 +60 +held$/m);
   assert.match(text, /^wrong recommendations +1 +0 +MISSED$/m);

@@ -35,7 +35,7 @@ export interface RunningLoop extends AsyncDisposable {
   readonly synced: Promise<unknown>;
   /** Adds the policy, and resolves when its first cycle has ended. */
   pass(spec: PolicySpec): Promise<EndedPass>;
-  /** What is told of the namespaces' workloads. */
+  /** The usage of the namespaces' workloads. */
   records(): readonly WorkloadRecord[];
 }
 
@@ -91,7 +91,8 @@ export function startLoop(size: ClusterSize, prometheusURL: string): RunningLoop
     hands: {
       resizer: api.podResizer("optipod"),
       marketResizer: api.podResizer("mbcas"),
-      setOwnLimits: () => Promise.reject(new Error("Cannot set own limits: no market is here")),
+      setOriginalLimits: () =>
+        Promise.reject(new Error("Cannot set original limits: no market is here")),
       workloads: api.workloadWriter,
     },
     statuses: api.policyStatusWriter,

@@ -33,7 +33,7 @@ export async function memoryAfterGC(): Promise<MemoryUse> {
   if (gc === undefined) throw new TypeError("Cannot collect garbage: V8 runs without --expose-gc");
   for (let round = 0; round < 3; round++) {
     gc();
-    // What ends is told in turns of the event loop.
+    // What ends is reported in turns of the event loop.
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
   return memoryNow();

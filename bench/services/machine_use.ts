@@ -22,7 +22,9 @@ export function busyTime(stat: string): number {
   ) * TICK_MS;
 }
 
-/** Of the time in which it wanted to run since the first text, the share that others on its host had. */
+/**
+ * Of the time in which it wanted to run since the first text, the share that others on its host had.
+ */
 export function stolenShare(before: string, after: string): number {
   const wantedMs = busyTime(after) - busyTime(before);
   return wantedMs === 0 ? 0 : (stolenTime(after) - stolenTime(before)) / wantedMs;
@@ -40,13 +42,13 @@ function ticksOf(stat: string): readonly number[] {
   return ticks;
 }
 
-/** Begins to count; the result tells {@linkcode stolenShare} since. */
+/** Begins to count; the result reports {@linkcode stolenShare} since. */
 export function measureStolen(): () => number {
   const before = readStat();
   return () => stolenShare(before, readStat());
 }
 
-/** Begins to count; the result tells the CPUs that were busy since, in the mean. */
+/** Begins to count; the result reports the CPUs that were busy since, in the mean. */
 export function measureMachine(): () => number {
   const busy = (): number => busyTime(readStat());
   const [busyMs, atMs] = [busy(), performance.now()];

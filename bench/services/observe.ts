@@ -10,13 +10,13 @@ import { parsePod } from "../../adapters/kube/kinds/pods.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import { pause } from "../../tests/cluster/scene/until.ts";
 import { SERVICE_LABEL } from "./service_pod.ts";
-import { createServiceSeats, type Growth, type ServiceSeats } from "./service_seats.ts";
+import { createServicePods, type Growth, type ServicePods } from "./service_pods.ts";
 
 /** What was seen of one service; one entry per tenth of a second. */
 export interface ObservedService {
   /** Millicores in force at the end of the step, over all replicas. */
   readonly limit: Float32Array;
-  /** Means over the step: millicores used, ms held back per s. */
+  /** Means over the step: millicores used, ms throttled per s. */
   readonly usage: Float32Array;
   readonly throttled: Float32Array;
   /** Totals, ms. */
@@ -28,7 +28,7 @@ export interface ObservedService {
 /** A service to watch. */
 export interface WatchedService {
   readonly name: string;
-  /** The user's own limit, millicores: what stands for it until its first quota is read. */
+  /** The original limit, millicores: what stands for it until its first quota is read. */
   readonly ownLimit: number;
 }
 
@@ -64,7 +64,7 @@ export async function observe(
   const steps = Math.round(seconds * 1000 / STEP_MS);
   const now = (): number => performance.now();
   const tracks = services.map(({ name, ownLimit }) =>
-    createTrack(createServiceSeats({ cores, now }), { name, ownLimit, steps })
+    createTrack(createServicePods({ cores, now }), { name, ownLimit, steps })
   );
   const look = async (): Promise<void> => {
     const found = (await Promise.all(namespaces.map((name) => podsIn(connection, name)))).flat();
@@ -101,7 +101,7 @@ export async function observe(
 
 interface Track {
   readonly name: string;
-  readonly seats: ServiceSeats;
+  readonly seats: ServicePods;
   readonly limit: Float32Array;
   readonly usage: Float32Array;
   readonly throttled: Float32Array;
@@ -111,7 +111,7 @@ interface Track {
 }
 
 function createTrack(
-  seats: ServiceSeats,
+  seats: ServicePods,
   { name, ownLimit, steps }: {
     readonly name: string;
     readonly ownLimit: number;

@@ -16,24 +16,24 @@ export interface ServedRequests extends Pick<RequestLog, "atMs" | "costMs"> {
   readonly doneMs: Float64Array;
 }
 
-const WORD = 8;
-const HEADER_WORDS = 4;
-const REQUEST_WORDS = 4;
+const BYTES_PER_VALUE = 8;
+const HEADER_VALUES = 4;
+const REQUEST_VALUES = 4;
 const NS_PER_MS = 1e6;
 
 /** The file of a list that nobody has begun. */
 export function encodeRequests({ atMs, costMs }: RequestLog): Uint8Array<ArrayBuffer> {
-  const words = new BigUint64Array(HEADER_WORDS + REQUEST_WORDS * atMs.length);
-  words[1] = BigInt(atMs.length);
+  const values = new BigUint64Array(HEADER_VALUES + REQUEST_VALUES * atMs.length);
+  values[1] = BigInt(atMs.length);
   atMs.forEach((at, index) => {
-    const first = HEADER_WORDS + REQUEST_WORDS * index;
-    words[first] = nanoseconds(at);
-    words[first + 1] = nanoseconds(costMs[index] ?? 0);
+    const first = HEADER_VALUES + REQUEST_VALUES * index;
+    values[first] = nanoseconds(at);
+    values[first + 1] = nanoseconds(costMs[index] ?? 0);
   });
-  return new Uint8Array(words.buffer);
+  return new Uint8Array(values.buffer);
 }
 
-/** Tells all replicas when the requests begin to come: ms of the wall clock. */
+/** Reports all replicas when the requests begin to come: ms of the wall clock. */
 export async function writeStart(file: string, atMs: number): Promise<void> {
   using open = await Deno.open(file, { write: true });
   await open.write(new Uint8Array(BigUint64Array.of(nanoseconds(atMs)).buffer));
@@ -41,9 +41,13 @@ export async function writeStart(file: string, atMs: number): Promise<void> {
 
 /** Reads what became of them. Throws a `RangeError` for a file that is shorter than it says. */
 export function decodeRequests(bytes: Uint8Array<ArrayBuffer>): ServedRequests {
-  const words = new BigUint64Array(bytes.buffer, 0, Math.floor(bytes.byteLength / WORD));
-  const count = Number(words[1] ?? 0n);
-  if (words.length < HEADER_WORDS + REQUEST_WORDS * count) {
+  const values = new BigUint64Array(
+    bytes.buffer,
+    0,
+    Math.floor(bytes.byteLength / BYTES_PER_VALUE),
+  );
+  const count = Number(values[1] ?? 0n);
+  if (values.length < HEADER_VALUES + REQUEST_VALUES * count) {
     throw new RangeError(
       `Cannot read requests: ${bytes.byteLength} bytes hold no ${count} of them`,
     );
@@ -51,7 +55,8 @@ export function decodeRequests(bytes: Uint8Array<ArrayBuffer>): ServedRequests {
   const column = (offset: number): Float64Array =>
     Float64Array.from(
       { length: count },
-      (_, index) => Number(words[HEADER_WORDS + REQUEST_WORDS * index + offset] ?? 0n) / NS_PER_MS,
+      (_, index) =>
+        Number(values[HEADER_VALUES + REQUEST_VALUES * index + offset] ?? 0n) / NS_PER_MS,
     );
   const orNever = (ms: number): number => ms === 0 ? NaN : ms;
   return {

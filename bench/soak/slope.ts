@@ -38,7 +38,7 @@ export function slopeOf(samples: readonly (readonly [at: number, value: number])
 /**
  * Time and mean of so many blocks of the series, one after the other, or of each sample where there are
  * fewer. Neighbouring samples follow a garbage collector's cycle, or the pods that are there, and would
- * make the error of a slope look too small. Source of the method of batch means: Law, "Simulation
+ * make the error of a slope look too small. Source of the method of batch means: Algorithm, "Simulation
  * Modeling and Analysis", 5th ed., section 9.5.3.
  */
 export function blockMeans(

@@ -8,7 +8,7 @@ import { residual } from "../../tests/fixtures/clearing_residual.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { MODES, nodeMarket, wideMarket } from "./markets.ts";
 
-/** Most bids in a market whose exactness is measured. */
+/** Most bids in a market with an exactness that is measured. */
 const MOST_BIDS = 200;
 
 /** The largest residual of many clearings in one mode. */

@@ -5,11 +5,11 @@
  */
 import type { ApiError } from "../../shared/api/api_error.ts";
 
-/** `Cannot <action>: <the server's word>; <what to do>`. */
+/** `Cannot <action>: <the server's message>; <what to do>`. */
 export function explainApiError(action: string, error: ApiError): string {
   const remedy = remedyOf(error);
-  const word = error.message.replace(/\.$/, "");
-  return `Cannot ${action}: ${word}${remedy === "" ? "" : `; ${remedy}`}`;
+  const message = error.message.replace(/\.$/, "");
+  return `Cannot ${action}: ${message}${remedy === "" ? "" : `; ${remedy}`}`;
 }
 
 function remedyOf({ status, message }: ApiError): string {

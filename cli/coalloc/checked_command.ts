@@ -1,5 +1,5 @@
 /**
- * Checks the words of a command before a cluster is needed: a wrong command line is told as such also
+ * Checks the operands of a command before a cluster is needed: a wrong command line is reported also
  * where no cluster can be reached.
  *
  * @module
@@ -7,13 +7,13 @@
 import type { CommandContext } from "./command_context.ts";
 import type { Call } from "./command_line.ts";
 import { explainCommand } from "./explain/explain_command.ts";
-import { placedWord } from "./placement/placed_word.ts";
+import { placedArgument } from "./placement/placed_argument.ts";
 import { placementCommand } from "./placement/placement_command.ts";
-import { podWord } from "./pod_word.ts";
+import { podArgument } from "./pod_argument.ts";
 import type { PodName } from "./ports.ts";
 import { recommendCommand } from "./recommend/recommend_command.ts";
 import { workloadChoice } from "./recommend/workload_choice.ts";
-import type { LimitWish } from "./resize/limit_wish.ts";
+import type { LimitRequest } from "./resize/limit_request.ts";
 import { resizeCommand } from "./resize/resize_command.ts";
 import { restoreCommand } from "./restore/restore_command.ts";
 import type { RestoreTarget } from "./restore/switch_off.ts";
@@ -29,18 +29,18 @@ export class UsageProblem extends Error {
 /** A command that only needs a cluster; resolves with the exit code. */
 export type CheckedCommand = (context: CommandContext) => Promise<number>;
 
-/** What the words name, once the namespace of the context is known. */
+/** The objects that the operands name, once the namespace of the context is known. */
 type Named<T> = (context: CommandContext) => T;
 
 /** The command of the call. Throws a {@linkcode UsageProblem}. */
 export function checkedCommand(call: Call): CheckedCommand {
-  const { name, words, flags } = call;
+  const { name, operands, flags } = call;
   const timeoutMs = Number(flags.timeout);
   const dryRun = flags.dryRun === true;
   switch (name) {
     case "top": {
       const request = {
-        pods: words,
+        pods: operands,
         sort: flags.sort as TopOrder,
         ...(flags.node === undefined ? {} : { node: String(flags.node) }),
         ...(typeof flags.watch === "number" ? { watchMs: flags.watch } : {}),
@@ -48,21 +48,21 @@ export function checkedCommand(call: Call): CheckedCommand {
       return (context) => topCommand(request, context);
     }
     case "explain": {
-      const pod = podOf(words[0]);
+      const pod = podOf(operands[0]);
       const container = flags.container === undefined ? {} : { container: String(flags.container) };
       return (context) => explainCommand({ pod: pod(context), ...container }, context);
     }
     case "recommend": {
-      const choice = workloadChoice({ word: words[0], policy: flags.policy });
+      const choice = workloadChoice({ workloadText: operands[0], policy: flags.policy });
       if (typeof choice === "string") throw new UsageProblem(choice);
       return (context) => recommendCommand(choice, context);
     }
     case "placement": {
-      const [text] = words;
-      const word = text === undefined ? undefined : placedWord(text);
-      if (typeof word === "string") throw new UsageProblem(word);
+      const [text] = operands;
+      const operand = text === undefined ? undefined : placedArgument(text);
+      if (typeof operand === "string") throw new UsageProblem(operand);
       const request = {
-        ...(word === undefined ? {} : { word }),
+        ...(operand === undefined ? {} : { workload: operand }),
         ...(typeof flags.watch === "number" ? { watchMs: flags.watch } : {}),
       };
       return (context) => placementCommand(request, context);
@@ -74,33 +74,35 @@ export function checkedCommand(call: Call): CheckedCommand {
         restoreCommand({ target: target(context), dryRun, yes, timeoutMs }, context);
     }
     case "resize": {
-      const pod = podOf(words[0]);
-      const wishes = flags.cpuLimit as readonly LimitWish[];
-      return (context) => resizeCommand({ pod: pod(context), wishes, dryRun, timeoutMs }, context);
+      const pod = podOf(operands[0]);
+      const limits = flags.cpuLimit as readonly LimitRequest[];
+      return (context) => resizeCommand({ pod: pod(context), limits, dryRun, timeoutMs }, context);
     }
     default:
       return versionCommand;
   }
 }
 
-function podOf(word: string | undefined): Named<PodName> {
-  const pod = podWord(word ?? "");
-  if (pod === undefined) throw new UsageProblem(`Cannot find pod: "${word}" is no name of a pod`);
+function podOf(operand: string | undefined): Named<PodName> {
+  const pod = podArgument(operand ?? "");
+  if (pod === undefined) {
+    throw new UsageProblem(`Cannot find pod: "${operand}" is no name of a pod`);
+  }
   return ({ namespace, cluster }) => {
     const usual = namespace.all ? cluster.defaultNamespace : namespace.name;
     return { namespace: pod.namespace ?? usual, name: pod.name };
   };
 }
 
-/** One of a pod, a named namespace, all: nobody should lose a namespace to a forgotten word. */
-function restoreTarget({ words, flags }: Call): Named<RestoreTarget> {
-  const [word] = words;
+/** One of a pod, a named namespace, all: a forgotten argument must not restore a namespace. */
+function restoreTarget({ operands, flags }: Call): Named<RestoreTarget> {
+  const [operand] = operands;
   const all = flags.all === true || flags.allNamespaces === true;
-  if (word !== undefined && all) {
-    throw new UsageProblem(`Cannot restore: pod "${word}" and --all exclude each other`);
+  if (operand !== undefined && all) {
+    throw new UsageProblem(`Cannot restore: pod "${operand}" and --all exclude each other`);
   }
-  if (word !== undefined) {
-    const pod = podOf(word);
+  if (operand !== undefined) {
+    const pod = podOf(operand);
     return (context) => ({ kind: "pod", pod: pod(context) });
   }
   if (all && flags.namespace !== undefined) {

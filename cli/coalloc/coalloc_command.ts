@@ -8,10 +8,10 @@ import { COMPLETION_SHELLS } from "./completion/completion_script.ts";
 import { durationParser } from "./duration.ts";
 import { examples } from "./examples.ts";
 import { addGlobalFlags } from "./global_flags.ts";
-import { placementWords } from "./placement/placement_words.ts";
-import { recommendWords } from "./recommend/recommend_words.ts";
-import { limitWishParser } from "./resize/limit_wish.ts";
-import { simulateWords } from "./simulate/simulate_words.ts";
+import { placementArguments } from "./placement/placement_arguments.ts";
+import { recommendArguments } from "./recommend/recommend_arguments.ts";
+import { limitRequestParser } from "./resize/limit_request.ts";
+import { simulateArguments } from "./simulate/simulate_arguments.ts";
 import { OUTPUT_FORMATS } from "./structured_output.ts";
 import { TOP_ORDERS } from "./top/top_view.ts";
 import { VERSION } from "./version.ts";
@@ -19,13 +19,13 @@ import { VERSION } from "./version.ts";
 /** What the program does, in a sentence. */
 const DESCRIPTION =
   "Shows how a node's CPU market divides CPU among pods, explains a pod's limit, " +
-  "gives pods their own limits back, shows what workloads should request and where their replicas " +
+  "gives pods their original limits back, shows what workloads should request and where their replicas " +
   "run, and simulates what would have happened to a recorded load.";
 
-/** Called with the words and flags of the command that was asked for. */
+/** Called with the operands and flags of the command that was asked for. */
 export type CommandHandler = (
   name: string,
-  call: { readonly words: readonly string[]; readonly flags: Readonly<Record<string, unknown>> },
+  call: { readonly operands: readonly string[]; readonly flags: Readonly<Record<string, unknown>> },
 ) => void;
 
 /** The command, with its subcommands; parsing it calls `handle`. */
@@ -41,10 +41,10 @@ export function coallocCommand(handle: CommandHandler): Command {
     addGlobalFlags(command);
     root.addCommand(handled(command, handle));
   }
-  const recommend = addGlobalFlags(recommendWords(), { formats: [...OUTPUT_FORMATS, "patch"] });
+  const recommend = addGlobalFlags(recommendArguments(), { formats: [...OUTPUT_FORMATS, "patch"] });
   root.addCommand(handled(recommend, handle));
-  root.addCommand(handled(addGlobalFlags(placementWords()), handle));
-  root.addCommand(handled(simulateWords(), handle));
+  root.addCommand(handled(addGlobalFlags(placementArguments()), handle));
+  root.addCommand(handled(simulateArguments(), handle));
   root.addCommand(handled(completion(), handle));
   return root;
 }
@@ -62,7 +62,7 @@ function allFlags(command: Command): Readonly<Record<string, unknown>> {
 function handled(command: Command, handle: CommandHandler): Command {
   return command.allowExcessArguments(false).helpOption("-h, --help", "show this text").action(
     () => {
-      handle(command.name(), { words: command.args, flags: allFlags(command) });
+      handle(command.name(), { operands: command.args, flags: allFlags(command) });
     },
   );
 }
@@ -94,7 +94,7 @@ function top(): Command {
       examples([
         ["kubectl coalloc top -A", "all pods in the market"],
         ["kubectl coalloc top -n shop --watch=1s", "follow one namespace"],
-        ["kubectl coalloc top -A --sort demand -o wide", "with own limits and bounds"],
+        ["kubectl coalloc top -A --sort demand -o wide", "with original limits and bounds"],
         ["kubectl coalloc top -A -o json", "for programs"],
       ]),
     );
@@ -106,26 +106,26 @@ function explain(): Command {
     "the pod, or namespace/pod",
   )
     .description(
-      "The path from readings to limit in words and numbers, and what holds the pod back;\n" +
+      "The path from readings to limit, step by step, and what blocks the pod;\n" +
         "for a pod outside the market, why it is and how to bring it in.",
     )
     .option("-c, --container <name>", "this container only")
     .addHelpText(
       "after",
       examples([
-        ["kubectl coalloc explain web-0 -n shop", "in words"],
+        ["kubectl coalloc explain web-0 -n shop", "as text"],
         ["kubectl coalloc explain web-0 -c app -o yaml", "one container, as data"],
       ]),
     );
 }
 
 function restore(): Command {
-  return new Command("restore").summary("out of the market, own limits back").argument(
+  return new Command("restore").summary("out of the market, original limits back").argument(
     "[pod]",
     "the pod, or namespace/pod",
   )
     .description(
-      "Takes pods out of the market and gives them their own limits back: one pod, a namespace\n" +
+      "Takes pods out of the market and gives them their original limits back: one pod, a namespace\n" +
         "(-n without a pod), or all (--all). Works without a controller. Can be repeated.",
     )
     .option("--all", "all pods of the cluster: switches the market off")
@@ -152,14 +152,14 @@ function resize(): Command {
   )
     .description(
       "Sets CPU limits of a running pod by hand, without a restart. In the market, the value is\n" +
-        "the container's new own limit, and the market goes on from there.",
+        "the container's new original limit, and the market goes on from there.",
     )
     .addOption(
       new Option(
         "--cpu-limit <[container=]quantity>",
         "for instance 500m or app=1.5; may be repeated",
       )
-        .argParser(limitWishParser).makeOptionMandatory(),
+        .argParser(limitRequestParser).makeOptionMandatory(),
     )
     .option("--dry-run", "check, and change nothing")
     .addOption(
@@ -186,7 +186,7 @@ function version(): Command {
 
 function completion(): Command {
   return new Command("completion").summary("print a completion script")
-    .addArgument(new Argument("<shell>", "whose script to print").choices(COMPLETION_SHELLS))
+    .addArgument(new Argument("<shell>", "the shell of the script").choices(COMPLETION_SHELLS))
     .description(
       "Prints a completion script. `kubectl` prints the file kubectl_complete-coalloc, which makes\n" +
         "kubectl's own completion complete `kubectl coalloc …`.",

@@ -10,7 +10,7 @@ import { coallocCommand } from "./coalloc_command.ts";
 /** A command as the command line names it. */
 export interface Call {
   readonly name: string;
-  readonly words: readonly string[];
+  readonly operands: readonly string[];
   readonly flags: Readonly<Record<string, unknown>>;
 }
 
@@ -29,12 +29,12 @@ function programOf(name?: string): string {
   return name === undefined ? "kubectl coalloc" : `kubectl coalloc ${name}`;
 }
 
-/** Reads the command line; without words, its help is the answer. */
+/** Reads the command line; without arguments, its help is the answer. */
 export function readCommandLine(args: readonly string[]): Call | PlainAnswer {
   let text = "";
   let call: Call | undefined;
-  const root = coallocCommand((name, { words, flags }) => {
-    call = { name, words, flags };
+  const root = coallocCommand((name, { operands, flags }) => {
+    call = { name, operands, flags };
   });
   let failed: string | undefined;
   for (const command of [root, ...root.commands]) {
@@ -44,10 +44,10 @@ export function readCommandLine(args: readonly string[]): Call | PlainAnswer {
     }).configureOutput(collectedOutput({ take: (part) => text += part }));
   }
   // Task runners hand a "--" on.
-  const words = args[0] === "--" ? args.slice(1) : args;
-  if (words.length === 0) return { text: root.helpInformation(), exitCode: 0 };
+  const tokens = args[0] === "--" ? args.slice(1) : args;
+  if (tokens.length === 0) return { text: root.helpInformation(), exitCode: 0 };
   try {
-    root.parse([...words], { from: "user" });
+    root.parse([...tokens], { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return { text, exitCode: 0 };
@@ -58,10 +58,10 @@ export function readCommandLine(args: readonly string[]): Call | PlainAnswer {
   return call ?? { text: root.helpInformation(), exitCode: 0 };
 }
 
-function sentenceOf({ code, message }: CommanderError, words: readonly string[]): string {
+function sentenceOf({ code, message }: CommanderError, tokens: readonly string[]): string {
   // The library's answer to flags alone, and to help for an unknown command, is the help as an error.
   if (code === "commander.help") {
-    const [, topic] = words;
+    const [, topic] = tokens;
     return topic === undefined ? "no command is named" : `unknown command '${topic}'`;
   }
   return message.replace(/^error: /, "").trim().replaceAll(/\s*\n\s*/g, " ").replace(/\.$/, "");

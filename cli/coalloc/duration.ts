@@ -11,7 +11,7 @@ export interface DurationRules {
   readonly leastMs: number;
   readonly mostMs: number;
   /**
-   * What to do when the word is none, beside giving one.
+   * The remedy when the text is no duration, beside giving one.
    *
    * @default {undefined}
    */

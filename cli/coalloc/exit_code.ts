@@ -9,5 +9,5 @@
 /** The user has ended the command: SIGINT is 2. */
 export const INTERRUPTED = 130;
 
-/** Nobody reads the output any more: SIGPIPE is 13. */
+/** The output is no longer read: SIGPIPE is 13. */
 export const NO_READER = 141;

@@ -44,17 +44,21 @@ function addClusterFlags(command: Command): Command {
   return command
     .addOption(
       new Option("-n, --namespace <name>", "look in this namespace (default: the context's)")
-        .argParser(word("a namespace")),
+        .argParser(valueParser("a namespace")),
     )
     .option("-A, --all-namespaces", "look in all namespaces")
-    .addOption(new Option("--context <name>", "use this context").argParser(word("a context")))
     .addOption(
-      new Option("--kubeconfig <file>", "use this kubeconfig file").argParser(word("a file")),
+      new Option("--context <name>", "use this context").argParser(valueParser("a context")),
+    )
+    .addOption(
+      new Option("--kubeconfig <file>", "use this kubeconfig file").argParser(
+        valueParser("a file"),
+      ),
     );
 }
 
-/** A parser of words that does not swallow the next flag. */
-function word(what: string): (text: string) => string {
+/** A parser of values that does not swallow the next flag. */
+function valueParser(what: string): (text: string) => string {
   return (text) => {
     if (text === "" || text.startsWith("-")) throw new InvalidArgumentError(`Give ${what}`);
     return text;

@@ -1,6 +1,6 @@
 /**
- * The part of the installation's settings that decides who takes part. The programs check the file;
- * here it is only looked at, and what can't be read counts as not set.
+ * The part of the installation's settings that decides which pods take part. The programs check the
+ * file; here it is only looked at, and what can't be read counts as not set.
  *
  * @module
  */
@@ -27,7 +27,7 @@ export function marketSettings(text: string): ScopeSettings {
   return {
     market: !isOff(enabled),
     managementPolicy: managementPolicy === "OptIn" ? "OptIn" : "OptOut",
-    excludedNamespaces: words(excludedNamespaces) ?? DEFAULT_MARKET_SETTINGS.excludedNamespaces,
+    excludedNamespaces: namesIn(excludedNamespaces) ?? DEFAULT_MARKET_SETTINGS.excludedNamespaces,
   };
 }
 
@@ -74,11 +74,11 @@ function isOff(value: unknown): boolean {
   return value === false || value === "off" || value === "false";
 }
 
-function words(value: unknown): readonly string[] | undefined {
+function namesIn(value: unknown): readonly string[] | undefined {
   if (typeof value === "string") {
-    return value.split(",").map((word) => word.trim()).filter((word) => word !== "");
+    return value.split(",").map((name) => name.trim()).filter((name) => name !== "");
   }
   return Array.isArray(value)
-    ? value.filter((word): word is string => typeof word === "string")
+    ? value.filter((name): name is string => typeof name === "string")
     : undefined;
 }

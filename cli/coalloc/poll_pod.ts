@@ -41,7 +41,7 @@ export interface PollEnd {
 
 /** A kubelet needs 0.2 to 0.4 s for a resize; asking four times a second loses little of it. */
 const POLL_MS = 250;
-/** A busy server is left alone for this long unless it says another time. */
+/** Pause after a server's back-off response without a Retry-After. */
 const BUSY_MS = 1000;
 
 /** Polls the pod with this name and UID. */
@@ -82,7 +82,7 @@ function isGone({ status, message }: ApiError): boolean {
   return status === 404 || (status === 422 && /\buid\b.*immutable/is.test(message));
 }
 
-/** True for the server's word about this pod; conflicts and a busy server pass. */
+/** True for a refusal of this pod; conflicts and back-off responses pass. */
 function isFinal({ status }: ApiError): boolean {
   return status >= 400 && status < 500 && status !== 409 && status !== 429;
 }

@@ -175,7 +175,7 @@ export interface CoallocWorld {
 
 /** The world as commands have it: whatever text they write, a terminal obeys nothing in it. */
 export interface CommandWorld extends CoallocWorld {
-  /** Writes the program's own words of how far it is to standard error. */
+  /** Writes the program's progress to standard error. */
   readonly progress: (text: string) => void;
   /** Overwrites the terminal's screen with this text; the first one clears it. */
   readonly draw: (text: string, screen: { readonly first: boolean }) => void;

@@ -2,7 +2,7 @@
  * From arguments to an exit code: reads the command line, connects, runs the command.
  *
  * Exit codes: 0 done, 1 the command could not do all of it, 2 the command line was wrong, 130 the user
- * has ended it, 141 nobody reads its output any more.
+ * has ended it, 141 its output is no longer read.
  *
  * @module
  */
@@ -29,7 +29,7 @@ export async function runCoalloc(args: readonly string[], world: CoallocWorld): 
   try {
     return await answer(args, printableWorld(world));
   } catch (error) {
-    // As a program that ignores no SIGPIPE ends: there is nobody left to tell.
+    // Ends as a program that does not ignore SIGPIPE: no reader is left.
     if (error instanceof Deno.errors.BrokenPipe) return NO_READER;
     throw error;
   }
@@ -38,7 +38,7 @@ export async function runCoalloc(args: readonly string[], world: CoallocWorld): 
 async function answer(args: readonly string[], world: CommandWorld): Promise<number> {
   if (args[0] === "__complete") {
     const names = completionNames(world, args.slice(1));
-    world.out(await complete(coallocCommand(() => {}), { words: args.slice(1), names }));
+    world.out(await complete(coallocCommand(() => {}), { args: args.slice(1), names }));
     return 0;
   }
   const line = readCommandLine(args);
@@ -63,9 +63,9 @@ async function answer(args: readonly string[], world: CommandWorld): Promise<num
 }
 
 async function run(call: Call, world: CommandWorld): Promise<number> {
-  const { name, words, flags } = call;
+  const { name, operands, flags } = call;
   if (name === "completion") {
-    const shell = COMPLETION_SHELLS.find((one) => one === words[0]);
+    const shell = COMPLETION_SHELLS.find((one) => one === operands[0]);
     if (shell !== undefined) world.out(completionScript(shell));
     return 0;
   }
@@ -115,12 +115,12 @@ async function contextOf(flags: GlobalFlags, world: CommandWorld): Promise<Comma
 
 function lookOf({ color }: GlobalFlags, world: CoallocWorld): TerminalLook {
   const { outIsTerminal: isTerminal, noColor } = world;
-  // Output that is no terminal has no width: whoever reads it cuts the lines.
+  // Output that is no terminal has no width: its reader cuts the lines.
   const width = isTerminal ? { columns: world.size().columns } : {};
   return { ...width, color: color && wantsColor({ isTerminal, noColor }) };
 }
 
-/** What to tell the user; undefined for a fault of the program. */
+/** The message for the user; undefined for a fault of the program. */
 function sentenceOf(error: unknown, action: string): string | undefined {
   if (error instanceof ApiError) return explainApiError(`run ${action}`, error);
   if (error instanceof CommandProblem) return error.message;

@@ -7,7 +7,7 @@ import {
 } from "../../tests/fixtures/coalloc_scene.ts";
 import { sampleNodeView, samplePodView } from "../../tests/fixtures/node_views.ts";
 import { explainApiError } from "./api_problem.ts";
-import { podWord } from "./pod_word.ts";
+import { podArgument } from "./pod_argument.ts";
 import type { Cluster } from "./ports.ts";
 import { runCoalloc } from "./run_coalloc.ts";
 import { VERSION } from "./version.ts";
@@ -119,7 +119,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "runCoalloc() tells a wrong command line before it looks for a cluster",
+  name: "runCoalloc() reports a wrong command line before it looks for a cluster",
   permissions: "none",
   fn: () =>
     withScene(async (scene) => {
@@ -233,7 +233,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "runCoalloc() colours a terminal unless it is told not to",
+  name: "runCoalloc() colours a terminal unless it is reported not to",
   permissions: "none",
   fn: () =>
     withScene(async (scene) => {
@@ -266,12 +266,12 @@ Deno.test({
 });
 
 Deno.test({
-  name: "podWord() reads names as users write them",
+  name: "podArgument() reads names as users write them",
   permissions: "none",
   fn() {
-    assert.deepEqual(podWord("web-0"), { name: "web-0" });
-    assert.deepEqual(podWord("pod/web-0"), { name: "web-0" });
-    assert.deepEqual(podWord("shop/web-0"), { namespace: "shop", name: "web-0" });
-    for (const text of ["", "a/b/c", "a/", "/a"]) assert.equal(podWord(text), undefined, text);
+    assert.deepEqual(podArgument("web-0"), { name: "web-0" });
+    assert.deepEqual(podArgument("pod/web-0"), { name: "web-0" });
+    assert.deepEqual(podArgument("shop/web-0"), { namespace: "shop", name: "web-0" });
+    for (const text of ["", "a/b/c", "a/", "/a"]) assert.equal(podArgument(text), undefined, text);
   },
 });

@@ -1,5 +1,5 @@
 /**
- * `version`: who talks to whom.
+ * `version`: the versions of command, programs and server.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Two small charts: cores under one law, and throttling of that law beside another.
+ * Two small charts: cores under one algorithm, and its throttling beside that of another.
  *
  * @module
  */
@@ -20,7 +20,7 @@ const LIMIT = "━";
 const CAPACITY = "┄";
 
 /**
- * Σ limits, Σ usage and capacity over time, in cores. Without colour the characters alone tell
+ * Σ limits, Σ usage and capacity over time, in cores. Without colour the characters alone distinguish
  * them apart, and where capacity meets one of the others the two alternate. Each character column
  * is the mean of an equal stretch of time.
  */
@@ -55,7 +55,7 @@ export function coresChart(run: RunRecord, look: TerminalLook = {}): string {
     `${paint(CAPACITY, "yellow", look)} capacity, ${formatCores(run.capacity)} cores`,
   ].join("   ");
   return chartText([
-    paint(`Cores under ${run.law}`, "bold", look),
+    paint(`Cores under ${run.algorithm}`, "bold", look),
     legend,
     ...lines,
     ...axis(run, width),
@@ -68,10 +68,12 @@ export function throttlingChart(runs: readonly RunRecord[], look: TerminalLook =
   const series = runs.map((run) => stretched(throttledPerStep(run), { run, width }));
   const first = runs[0];
   const top = Math.max(0, ...series.flat());
-  if (first === undefined || top === 0) return "No pod was throttled under any law.\n";
+  if (first === undefined || top === 0) return "No pod was throttled under any algorithm.\n";
   const panels = runs.flatMap((run, index) => {
     const lines = blockLines(series[index] ?? [], { rows: THROTTLE_ROWS, top });
-    const mean = `${shorten(run.law, 40)}, mean ${formatFigure(run.scores.throttledMsPerS)} ms/s`;
+    const mean = `${shorten(run.algorithm, 40)}, mean ${
+      formatFigure(run.scores.throttledMsPerS)
+    } ms/s`;
     return [
       `${scaleLabel("")}${mean}`,
       ...lines.map((line, row) =>

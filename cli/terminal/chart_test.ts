@@ -4,13 +4,13 @@ import { syntheticRuns } from "../../tests/fixtures/run_records.ts";
 import { coresChart, throttlingChart } from "./chart.ts";
 
 /** One pod, 20 steps of 3 s: a minute. */
-function run(law: string, throttled: number[]): RunRecord {
+function run(algorithm: string, throttled: number[]): RunRecord {
   const [made] = syntheticRuns({ pods: 1, minutes: 1 });
   const pod = made?.pods[0];
   assert(made !== undefined && pod !== undefined);
   return {
     ...made,
-    law,
+    algorithm,
     stepS: 3,
     capacity: 7600,
     sumLimits: Array.from({ length: 20 }, (_, step) => step < 10 ? 4000 : 6900),

@@ -1,6 +1,6 @@
 /**
- * Colour of terminal text, as an argument: who draws decides what matters, who calls decides
- * whether the terminal shows colour.
+ * Colour of terminal text, as an argument: the drawing function decides what matters, its caller
+ * decides whether the terminal shows colour.
  *
  * @module
  */

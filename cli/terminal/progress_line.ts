@@ -9,7 +9,7 @@ import { shorten } from "../../simulation/report/html.ts";
 
 /** How far one run is. */
 export interface RunProgress {
-  readonly law: string;
+  readonly algorithm: string;
   /** Virtual seconds done. */
   readonly doneS: number;
   /** Virtual seconds in all, above 0. */
@@ -28,7 +28,7 @@ export interface ProgressUpdate {
 
 /** What has been written so far; begin with {@linkcode NO_PROGRESS}. */
 export interface ProgressMemory {
-  /** Tenths reported per law, for output that is not a terminal. */
+  /** Tenths reported per algorithm, for output that is not a terminal. */
   readonly tenths: ReadonlyMap<string, number>;
   /** The line that stands on the terminal. */
   readonly line: string;
@@ -40,12 +40,12 @@ export const NO_PROGRESS: ProgressMemory = { tenths: new Map(), line: "" };
 const BACK_AND_CLEAR = "\r\x1b[K";
 const BETWEEN = "  |  ";
 
-/** One run in words: `ours 42 % · 12 m of 30 m · 3.1 s`. */
+/** One run as text: `ours 42 % · 12 m of 30 m · 3.1 s`. */
 export function progressLine(run: RunProgress): string {
-  const { law, doneS, totalS, elapsedS } = run;
+  const { algorithm, doneS, totalS, elapsedS } = run;
   const done = Math.floor(doneS / 60);
   const total = formatFigure(totalS / 60).replace(/\.0+$/, "");
-  return `${law} ${percent(run)} % · ${done} m of ${total} m · ${elapsedS.toFixed(1)} s`;
+  return `${algorithm} ${percent(run)} % · ${done} m of ${total} m · ${elapsedS.toFixed(1)} s`;
 }
 
 /**
@@ -69,7 +69,7 @@ function rewritten(
   { runs, columns = 80 }: ProgressUpdate,
 ): { text: string; memory: ProgressMemory } {
   const full = runs.map(progressLine).join(BETWEEN);
-  const short = runs.map((run) => `${run.law} ${percent(run)} %`).join(BETWEEN);
+  const short = runs.map((run) => `${run.algorithm} ${percent(run)} %`).join(BETWEEN);
   // A full line would wrap on some terminals, and a wrapped line can't be taken back.
   const line = shorten(full.length < columns ? full : short, columns - 1);
   return line === memory.line
@@ -81,9 +81,9 @@ function appended(
   memory: ProgressMemory,
   runs: readonly RunProgress[],
 ): { text: string; memory: ProgressMemory } {
-  const due = runs.filter((run) => tenth(run) > (memory.tenths.get(run.law) ?? 0));
+  const due = runs.filter((run) => tenth(run) > (memory.tenths.get(run.algorithm) ?? 0));
   const tenths = new Map(memory.tenths);
-  for (const run of due) tenths.set(run.law, tenth(run));
+  for (const run of due) tenths.set(run.algorithm, tenth(run));
   return {
     text: due.map((run) => `${progressLine(run)}\n`).join(""),
     memory: { ...memory, tenths },

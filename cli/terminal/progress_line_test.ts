@@ -7,15 +7,15 @@ import {
   type RunProgress,
 } from "./progress_line.ts";
 
-function at(law: string, percent: number): RunProgress {
-  return { law, doneS: 18 * percent, totalS: 1800, elapsedS: percent / 10 };
+function at(algorithm: string, percent: number): RunProgress {
+  return { algorithm, doneS: 18 * percent, totalS: 1800, elapsedS: percent / 10 };
 }
 
 Deno.test({
   name: "progressLine() says how far one run is",
   permissions: "none",
   fn() {
-    const run = { law: "ours", doneS: 756, totalS: 1800, elapsedS: 3.14 };
+    const run = { algorithm: "ours", doneS: 756, totalS: 1800, elapsedS: 3.14 };
     assert.equal(progressLine(run), "ours 42 % · 12 m of 30 m · 3.1 s");
     assert.equal(progressLine(at("static", 100)), "static 100 % · 30 m of 30 m · 10.0 s");
   },
@@ -51,7 +51,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "nextProgress() writes a line per tenth and law where there is no terminal",
+  name: "nextProgress() writes a line per tenth and algorithm where there is no terminal",
   permissions: "none",
   fn() {
     let memory = NO_PROGRESS;

@@ -1,5 +1,5 @@
 /**
- * The scores of the runs as a text table: a line per law where it fits, else a line per measure.
+ * The scores of the runs as a text table: a line per algorithm where it fits, else a line per measure.
  *
  * @module
  */
@@ -8,8 +8,8 @@ import { shorten } from "../../simulation/report/html.ts";
 import { isBest, SCORE_MEASURES } from "../../simulation/report/score_measures.ts";
 import { paint, type TerminalLook } from "./paint.ts";
 
-/** Longer names of laws are cut. */
-const LAW_WIDTH = 20;
+/** Longer names of algorithms are cut. */
+const ALGORITHM_WIDTH = 20;
 const GAPS = [2, 1];
 
 interface Cell {
@@ -22,7 +22,7 @@ export function scoreTable(runs: readonly RunRecord[], look: TerminalLook = {}):
   const { columns = 80 } = look;
   if (runs.length === 0) return "";
   for (const gap of GAPS) {
-    const lines = lawPerLine(runs, { look, gap });
+    const lines = algorithmPerLine(runs, { look, gap });
     if (lines.width <= columns) return lines.text;
   }
   return measurePerLine(runs, look);
@@ -34,32 +34,36 @@ function cellsOf(runs: readonly RunRecord[]): Cell[][] {
   );
 }
 
-function lawPerLine(
+function algorithmPerLine(
   runs: readonly RunRecord[],
   { look, gap }: { readonly look: TerminalLook; readonly gap: number },
 ): { text: string; width: number } {
   const cells = cellsOf(runs).map((column) =>
     column.map(({ text, best }) => ({ text: text.replace(/ (?:\/|of) /, "/"), best }))
   );
-  const laws = ["law", "", ...runs.map((run) => shorten(run.law, LAW_WIDTH))];
-  const lawWidth = Math.max(...laws.map((law) => law.length));
+  const algorithms = ["law", "", ...runs.map((run) => shorten(run.algorithm, ALGORITHM_WIDTH))];
+  const algorithmWidth = Math.max(...algorithms.map((algorithm) => algorithm.length));
   const widths = SCORE_MEASURES.map(({ head }, column) =>
-    Math.max(...head.map((word) => word.length), ...(cells[column] ?? []).map(widthOf))
+    Math.max(...head.map((label) => label.length), ...(cells[column] ?? []).map(widthOf))
   );
   const space = " ".repeat(gap);
   const heads = [0, 1].map((line) => {
-    const words = SCORE_MEASURES.map(({ head }, column) =>
+    const cellTexts = SCORE_MEASURES.map(({ head }, column) =>
       (head[line] ?? "").padStart(widths[column] ?? 0)
     );
-    return paint([(laws[line] ?? "").padEnd(lawWidth), ...words].join(space), "dim", look);
+    return paint(
+      [(algorithms[line] ?? "").padEnd(algorithmWidth), ...cellTexts].join(space),
+      "dim",
+      look,
+    );
   });
   const body = runs.map((_, row) => {
-    const words = cells.map((column, index) =>
+    const cellTexts = cells.map((column, index) =>
       aligned(column[row], { width: widths[index] ?? 0, look })
     );
-    return [(laws[row + 2] ?? "").padEnd(lawWidth), ...words].join(space);
+    return [(algorithms[row + 2] ?? "").padEnd(algorithmWidth), ...cellTexts].join(space);
   });
-  const width = lawWidth + widths.reduce((sum, one) => sum + one + gap, 0);
+  const width = algorithmWidth + widths.reduce((sum, one) => sum + one + gap, 0);
   return { text: [...heads, ...body].map(lineOf).join(""), width };
 }
 
@@ -68,13 +72,13 @@ function measurePerLine(runs: readonly RunRecord[], look: TerminalLook): string 
   const cells = cellsOf(runs);
   const names = SCORE_MEASURES.map(({ head }) => head.join(" "));
   const nameWidth = Math.max(...names.map((name) => name.length));
-  const laws = runs.map((run) => shorten(run.law, LAW_WIDTH));
-  const widths = laws.map((law, index) =>
-    Math.max(law.length, ...cells.map((row) => widthOf(row[index])))
+  const algorithms = runs.map((run) => shorten(run.algorithm, ALGORITHM_WIDTH));
+  const widths = algorithms.map((algorithm, index) =>
+    Math.max(algorithm.length, ...cells.map((row) => widthOf(row[index])))
   );
   const full = nameWidth + widths.reduce((sum, width) => sum + width + 2, 0);
   if (full > columns && runs.length > 1) {
-    // Too many laws for the width: halve them, a table below the other.
+    // Too many algorithms for the width: halve them, a table below the other.
     const half = Math.ceil(runs.length / 2);
     return `${measurePerLine(runs.slice(0, half), look)}\n${
       measurePerLine(runs.slice(half), look)
@@ -82,11 +86,11 @@ function measurePerLine(runs: readonly RunRecord[], look: TerminalLook): string 
   }
   const head = [
     "".padEnd(nameWidth),
-    ...laws.map((law, index) => law.padStart(widths[index] ?? 0)),
+    ...algorithms.map((algorithm, index) => algorithm.padStart(widths[index] ?? 0)),
   ];
   const body = cells.map((row, measure) => {
-    const words = row.map((cell, index) => aligned(cell, { width: widths[index] ?? 0, look }));
-    return [(names[measure] ?? "").padEnd(nameWidth), ...words].join("  ");
+    const cellTexts = row.map((cell, index) => aligned(cell, { width: widths[index] ?? 0, look }));
+    return [(names[measure] ?? "").padEnd(nameWidth), ...cellTexts].join("  ");
   });
   return [paint(head.join("  "), "dim", look), ...body].map(lineOf).join("");
 }

@@ -36,16 +36,16 @@ const STATIC: RunScores = {
   overCapacityS: 0,
 };
 
-function run(law: string, scores: RunScores): RunRecord {
+function run(algorithm: string, scores: RunScores): RunRecord {
   const [made] = syntheticRuns({ pods: 1, minutes: 1 });
   assert(made !== undefined);
-  return { ...made, law, scores };
+  return { ...made, algorithm, scores };
 }
 
 const RUNS = [run("ours", OURS), run("static", STATIC)];
 
 Deno.test({
-  name: "scoreTable() has a line per law, with units in the head, on 120 columns",
+  name: "scoreTable() has a line per algorithm, with units in the head, on 120 columns",
   permissions: "none",
   fn() {
     assert.equal(
@@ -101,14 +101,14 @@ Deno.test({
 });
 
 Deno.test({
-  name: "scoreTable() keeps to the width it is given and shows every law and measure",
+  name: "scoreTable() keeps to the width it is given and shows every algorithm and measure",
   permissions: "none",
   fn() {
     for (const columns of [60, 80, 120, 200]) {
       const runs = syntheticRuns({ pods: 200, minutes: 3 });
       const table = scoreTable(runs, { columns });
       for (const line of table.split("\n")) assert(line.length <= columns, `${columns}: ${line}`);
-      for (const { law } of runs) assert(table.includes(law), law);
+      for (const { algorithm } of runs) assert(table.includes(algorithm), algorithm);
       for (const { head } of SCORE_MEASURES) assert(table.includes(head[0]), head[0]);
     }
     assert.equal(scoreTable([]), "");

@@ -12,7 +12,7 @@ export interface ByteSink {
 
 /**
  * Writes the text as UTF-8. A single write to a pipe may take a part of it. Throws what the stream
- * throws: `Deno.errors.BrokenPipe` when nobody reads any more.
+ * throws: `Deno.errors.BrokenPipe` when the output is no longer read.
  */
 export function writeWhole(text: string, sink: ByteSink): void {
   let rest = new TextEncoder().encode(text);

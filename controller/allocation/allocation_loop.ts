@@ -20,8 +20,8 @@ import { copiesInSync } from "./watches/copies_in_sync.ts";
 import { createFairQueue } from "./pace/fair_queue.ts";
 import { createNodeWrites } from "./pace/node_writes.ts";
 import { createPendingDecreases } from "./pace/pending_decreases.ts";
-import { createEventGate } from "./news/event_gate.ts";
-import { podKeyOf } from "./gather.ts";
+import { createEventGate } from "./events/event_gate.ts";
+import { podKeyOf } from "./pod_snapshot.ts";
 import { createNodeMemory } from "./watches/node_memory.ts";
 import type { EventSink } from "./ports.ts";
 import { createQuotaMemory } from "./watches/quota_memory.ts";
@@ -58,14 +58,14 @@ export interface AllocationLoopParts extends
   readonly onConfigChange?: (changed: () => void) => () => void;
 }
 
-/** Writes per second that tell pods of what became of their node, for each thing there is to tell. */
+/** Writes per second that publish a change of a node to its pods, for each kind of change. */
 const NODE_WRITES_PER_SECOND = 50;
 /** Pods that are reconciled at the same time. */
 const WORKERS = 8;
 
 /**
- * Reconciles until the signal is aborted. It begins when the copies are in sync: a pod whose
- * allocation is not in the copy yet must not look like one that has none.
+ * Reconciles until the signal is aborted. It begins when the caches are in sync: a pod with an
+ * allocation that is not cached yet must not look like one that has none.
  */
 // deno-lint-ignore house/function-length
 export async function runAllocationLoop(
@@ -146,7 +146,7 @@ export async function runAllocationLoop(
 
   try {
     if (!await copiesInSync(parts, signal)) return;
-    // What a standby's copies have held for long will be told by no event.
+    // Objects that a standby's caches already hold cause no event.
     lookAtAll();
     await Promise.all([
       agents.run(signal),
@@ -179,7 +179,7 @@ function subscribeQueue(
     }
   };
   const isAnotherQuota = createQuotaMemory(caches.resourceQuotas);
-  // When an allocation is gone its pod can't be told from its key: the pod may need a new one.
+  // The key of a deleted allocation does not name its pod, which may need a new allocation.
   const podOf = new Map<string, string>();
   for (const allocation of caches.allocations.all()) {
     podOf.set(objectKey(allocation.metadata), podKeyOf(allocation));

@@ -1,5 +1,5 @@
 /**
- * What the controller reports of an allocation.
+ * The status that the controller publishes for an allocation.
  *
  * @module
  */
@@ -18,7 +18,7 @@ import { formatCPU, sumCPU } from "../../shared/quantity.ts";
 /** How far an allocation's limits have got. */
 export type Phase = NonNullable<PodAllocationStatus["phase"]>;
 
-/** Reasons that mean: it did not work, and somebody should know. */
+/** Reasons for failures that an administrator should see. */
 const FAILURES: ReadonlySet<string> = new Set<string>([
   "IdentityMismatch",
   "Refused",
@@ -31,7 +31,7 @@ const FAILURES: ReadonlySet<string> = new Set<string>([
   "OriginalUnknown",
 ]);
 
-/** Characters of a message that are kept: a policy engine may answer with a book. */
+/** Most characters of a message: a policy engine may answer at great length. */
 const LONGEST_MESSAGE = 2000;
 
 /** The phase that a reason stands for. */
@@ -57,29 +57,29 @@ function appliedLimits(
   };
 }
 
-/** What the status is made from, beside allocation and pod. */
-export interface StatusNews {
+/** Input of the status, beside allocation and pod. */
+export interface StatusInput {
   readonly decision: Decision;
   /** ISO 8601. */
   readonly wallTime: string;
-  /** True when the server has refused the change, whatever the reason word. */
+  /** True when the server has refused the change, whatever the reason. */
   readonly refused?: boolean;
   /** When the last patch was sent, ISO 8601; absent when this controller has sent none. */
   readonly attemptedAt?: string | undefined;
 }
 
-/** A status as this version writes it: its word is one of the list. */
-export type ToldStatus = PodAllocationStatus & { readonly reason: EnforcementReason };
+/** A status as this version writes it: its reason is one of the list. */
+export type KnownStatus = PodAllocationStatus & { readonly reason: EnforcementReason };
 
 /**
- * The status after a decision, or undefined when the present one says so already. `applied` values
- * are the kubelet's word, never what was asked for.
+ * The status after a decision; undefined when the present status equals it. `applied` values
+ * are those that the kubelet reports, never the requested ones.
  */
 export function nextStatus(
   allocation: PodAllocation,
   pod: Pod,
-  { decision, wallTime, refused = false, attemptedAt }: StatusNews,
-): ToldStatus | undefined {
+  { decision, wallTime, refused = false, attemptedAt }: StatusInput,
+): KnownStatus | undefined {
   const present = allocation.status ?? {};
   const { reason } = decision;
   const message = decision.message?.slice(0, LONGEST_MESSAGE);

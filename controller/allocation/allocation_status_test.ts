@@ -36,9 +36,9 @@ function allocation(status: PodAllocationStatus = {}): PodAllocation {
 function next(
   pod: Pod,
   before: PodAllocation,
-  word: { reason?: EnforcementReason; message?: string },
+  reason: { reason?: EnforcementReason; message?: string },
 ): PodAllocationStatus | undefined {
-  return nextStatus(before, pod, { decision: { changes: [], ...word }, wallTime });
+  return nextStatus(before, pod, { decision: { changes: [], ...reason }, wallTime });
 }
 
 function test(name: string, fn: () => void): void {
@@ -46,8 +46,8 @@ function test(name: string, fn: () => void): void {
 }
 
 test("phaseOf() has a phase for each reason, Applied only for what the kubelet has done", () => {
-  const words = Object.keys(ENFORCEMENT_REASONS) as EnforcementReason[];
-  const ofPhase = (phase: string) => words.filter((word) => phaseOf(word) === phase);
+  const effects = Object.keys(ENFORCEMENT_REASONS) as EnforcementReason[];
+  const ofPhase = (phase: string) => effects.filter((reason) => phaseOf(reason) === phase);
   assert.deepEqual(ofPhase("Applied"), ["Applied", "Restored"]);
   assert.deepEqual(ofPhase("Failed"), [
     "IdentityMismatch",
@@ -120,13 +120,13 @@ test("nextStatus() keeps bounds and originals", () => {
   assert.equal(status?.lastAppliedTime, undefined);
 });
 
-test("nextStatus() has a condition for kubectl wait, whose time is that of its last turn", () => {
+test("nextStatus() has a condition for kubectl wait, with the time of its last transition", () => {
   const at = (second: number) => `2026-01-01T00:00:0${second}.000Z`;
-  const news = (reason: EnforcementReason, second: number, message = "") => ({
+  const decided = (reason: EnforcementReason, second: number, message = "") => ({
     decision: { changes: [], reason, message },
     wallTime: at(second),
   });
-  const held = nextStatus(allocation(), applied(300), news("Waiting", 1, "not yet"));
+  const held = nextStatus(allocation(), applied(300), decided("Waiting", 1, "not yet"));
   assert.deepEqual(held?.conditions, [{
     type: "Applied",
     status: "False",
@@ -135,9 +135,9 @@ test("nextStatus() has a condition for kubectl wait, whose time is that of its l
     lastTransitionTime: at(1),
     observedGeneration: 5,
   }]);
-  const stale = nextStatus(allocation(held), applied(300), news("BoundsStale", 2));
+  const stale = nextStatus(allocation(held), applied(300), decided("BoundsStale", 2));
   assert.equal(stale?.conditions?.[0]?.lastTransitionTime, at(1));
-  const done = nextStatus(allocation(stale), applied(300), news("Applied", 3));
+  const done = nextStatus(allocation(stale), applied(300), decided("Applied", 3));
   assert.equal(done?.conditions?.[0]?.status, "True");
   assert.equal(done?.conditions?.[0]?.lastTransitionTime, at(3));
 });

@@ -55,7 +55,7 @@ export interface CacheOptions {
 }
 
 /**
- * Leases are listed again this often, ms: a watch that has died without a word must not make every
+ * Leases are listed again this often, ms: a watch that has died silently must not make every
  * agent look silent.
  */
 const RELIST_LEASES_MS = 120_000;
@@ -151,7 +151,7 @@ export function outOfSync(caches: Caches): readonly string[] {
   return namedCaches(caches).flatMap(([name, { synced }]) => synced ? [] : [name]);
 }
 
-/** The copies with their names, for whoever runs them. */
+/** The caches with their names, for the program that runs them. */
 export function namedCaches(caches: Caches): readonly (readonly [string, Informer<ApiObject>])[] {
   return Object.entries(caches);
 }

@@ -5,13 +5,13 @@
  */
 import type { OutOfScope } from "../../shared/actuation/scope.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
-import type { Gathered } from "./gather.ts";
+import type { PodSnapshot } from "./pod_snapshot.ts";
 import type { PodMemory } from "./pod_memory.ts";
 import type { QuotaRoom } from "./quotas/quota_room.ts";
-import type { OwnLimits } from "./limits/settle_own_limits.ts";
+import type { OriginalLimits } from "./limits/settle_own_limits.ts";
 
 /** A pod in work. */
-export interface PodCase extends Gathered {
+export interface PodCase extends PodSnapshot {
   readonly podKey: string;
   readonly allocation: PodAllocation;
   readonly memory: PodMemory;
@@ -19,7 +19,7 @@ export interface PodCase extends Gathered {
   readonly scope: OutOfScope | undefined;
   /** False while the cache is out of step, or may not know of the last patch yet. */
   readonly current: boolean;
-  readonly own: OwnLimits;
+  readonly own: OriginalLimits;
   /** What the quotas leave for raises; undefined when none binds. */
   readonly quota: QuotaRoom | undefined;
 }

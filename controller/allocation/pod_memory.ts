@@ -26,7 +26,7 @@ export interface PodMemory {
       readonly untilMs: number;
       readonly message: string;
       readonly reason: EnforcementReason;
-      /** True when it was about the user's own limits: only such a refusal makes a restore wait. */
+      /** True when it was about the original limits: only such a refusal makes a restore wait. */
       readonly restoring: boolean;
     }
     | undefined;
@@ -54,12 +54,12 @@ export interface PodMemory {
   boundsRefusedUntilMs: number;
   /** When other sentences were written for the same bounds. */
   retoldAtMs: number;
-  /** The warnings that were told last of the pod's own words. */
+  /** The last warnings about the pod's own keys. */
   warned: string;
-  /** The same of words that it shares. */
+  /** The last warnings about keys that it shares. */
   sharedWarned?: string;
-  /** True from when it was told that the kernel does not enforce the limit until it does again. */
-  isQuotaOffTold?: boolean;
+  /** True from the event that the kernel does not enforce the limit until it does again. */
+  isQuotaOffReported?: boolean;
 }
 
 /** Notes that a patch was accepted: the kubelet is to confirm it. */
@@ -100,7 +100,7 @@ export function isCurrent(
 const RETELL_MS = 60_000;
 
 /** True when the sentences of the bounds may be written anew; then that is noted. */
-export function mayRetell(memory: PodMemory, nowMs: number): boolean {
+export function mayRepublish(memory: PodMemory, nowMs: number): boolean {
   if (nowMs - memory.retoldAtMs < RETELL_MS) return false;
   memory.retoldAtMs = nowMs;
   return true;
@@ -125,9 +125,9 @@ export function isReleased(memory: PodMemory | undefined, pod: Pod): boolean {
 }
 
 /**
- * A pod whose limits change more often than this in the window is not lowered for 5 minutes. The market
- * itself changes a pod up to 77 times (`tight`, the arena's scene `warm-pool`): a bound of 20 would hold
- * pods in nine of its eleven scenes, and make their P99 up to 3.5 times as long.
+ * A pod with more changes of limits than this in the window is not lowered for 5 minutes. The market
+ * itself changes a pod up to 77 times (`tight`, the arena's scene `warm-pool`): a bound of 20 would
+ * hold pods in nine of its eleven scenes, and make their P99 up to 3.5 times as long.
  */
 const MOST_RESIZES = 100;
 const RESIZES_WINDOW_MS = 5 * 60_000;
@@ -159,11 +159,11 @@ export interface PodMemories {
   of(podKey: string, pod: Pod): PodMemory;
   /** The notes on this pod if there are any. */
   known(podKey: string, pod: Pod): PodMemory | undefined;
-  /** Forgets a pod that is gone. */
+  /** Forgets a deleted pod. */
   forget(podKey: string): void;
 }
 
-/** No notes yet. `onForget` hears of each pod that is gone, with its UID. */
+/** Makes an empty memory. It calls `onForget` for each deleted pod, with its UID. */
 export function createPodMemories(onForget: (podKey: string, uid: string) => void): PodMemories {
   const memories = new Map<string, PodMemory>();
   function forget(podKey: string): void {

@@ -9,7 +9,7 @@ import type { ResizePatch } from "../../shared/actuation/resize_patch.ts";
 import type { MetricOutcome } from "../metrics_demand/demand_reading.ts";
 import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
 import type { EventReason } from "../../shared/api/reasons/event_reasons.ts";
-import type { ChangeReason } from "../../shared/api/reasons/reason_words.ts";
+import type { ChangeReason } from "../../shared/api/reasons/reasons.ts";
 import type { WorkloadKind } from "../../shared/api/workload.ts";
 import type { RefusalKind } from "../../shared/actuation/refusal.ts";
 import type { FairQueue } from "./pace/fair_queue.ts";
@@ -50,7 +50,7 @@ export interface PodResizer {
   ): Promise<string>;
 }
 
-/** What the template of a pod says, where the pod itself no longer tells. */
+/** Reads a pod's template, where the pod itself no longer has the values. */
 export interface OwnerTemplates {
   /**
    * CPU limits, millicores by container name (sidecars too), of the template that the pod was made
@@ -79,7 +79,9 @@ export interface PodEvent {
   readonly type: "Normal" | "Warning";
   readonly reason: EventReason;
   readonly message: string;
-  /** Whose event stream it is instead, where all pods of it are concerned; the pod is one of them. */
+  /**
+   * The object that the event is about instead, where it concerns all its pods; the pod is one of them.
+   */
   readonly about?: SharedSubject;
 }
 
@@ -88,7 +90,7 @@ export interface EventSink {
   emit(event: PodEvent): void;
 }
 
-/** Who wants to know what the loop does, for metrics. Each method is called at once and must be quick. */
+/** Observes the loop, for metrics. Each method is called synchronously and must be quick. */
 export interface AllocationObserver {
   /** The agents were looked at. */
   agents?(verdict: AgentsVerdict): void;
@@ -104,11 +106,11 @@ export interface AllocationObserver {
   }): void;
   /** The kubelet reports the limits that were asked for, this long after the patch, ms. */
   confirmed?(waitedMs: number): void;
-  /** A pod has its own limits back. */
+  /** A pod has its original limits back. */
   restored?(cause: EnforcementReason): void;
   /** A status was written that says why nothing is done. */
   held?(reason: EnforcementReason): void;
-  /** Pods in line and pods whose time has not come. */
+  /** Queued pods, and pods that are due later. */
   queue?(depth: number, delayed: number): void;
   /** Resizes that wait for their turns, now and then. */
   resizeQueue?(queue: Pick<FairQueue, "waiting" | "dropped" | "isBottleneck">): void;

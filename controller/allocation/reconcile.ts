@@ -12,11 +12,11 @@ import { createBackoff } from "../../shared/control/backoff.ts";
 import { notLaterThan, type ReconcileResult } from "../../shared/control/reconcile_loop.ts";
 import { outOfSync } from "./caches.ts";
 import { nextStatus, phaseOf } from "./allocation_status.ts";
-import { bottleneckEvent } from "./news/bottleneck_event.ts";
-import { createBusyServer } from "./pace/busy_server.ts";
+import { bottleneckEvent } from "./events/bottleneck_event.ts";
+import { createAPIBackoff } from "./pace/api_backoff.ts";
 import { isConfirmed, needsConfirmation } from "./limits/confirmed_clearing.ts";
 import { enforce, type Enforcement } from "./limits/enforce.ts";
-import { gather, type Gathered } from "./gather.ts";
+import { type PodSnapshot, snapshotOf } from "./pod_snapshot.ts";
 import { refusalDecision } from "./limits/outcome_facts.ts";
 import { nodeCeiling } from "./bounds/node_room.ts";
 import { createOldDefinition, MAYBE_OLD_DEFINITION } from "./bounds/old_definition.ts";
@@ -28,7 +28,7 @@ import {
   createPodMemories,
   isCurrent,
   isReleased,
-  mayRetell,
+  mayRepublish,
   noteRelease,
   noteResize,
   noteSent,
@@ -36,23 +36,25 @@ import {
   refusalLeftMs,
   resizePauses,
 } from "./pod_memory.ts";
-import { createPodNews } from "./news/pod_news.ts";
+import { createPodEvents } from "./events/pod_events.ts";
 import { newAllocation, publishBounds, type Published } from "./bounds/publish_bounds.ts";
 import type { ReconcilerParts } from "./reconciler_parts.ts";
 import { refusalKind, refusalReason } from "../../shared/actuation/refusal.ts";
-import { createResizeAudit } from "./news/resize_audit.ts";
+import { createResizeAudit } from "./events/resize_audit.ts";
 import { createRolloutMemory } from "./watches/rollout_memory.ts";
 import { isFinished, isLive, outOfScope } from "../../shared/actuation/scope.ts";
-import { settleOwnLimits, withOriginals } from "./limits/settle_own_limits.ts";
+import { settleOriginalLimits, withOriginals } from "./limits/settle_own_limits.ts";
 import { staysRestored } from "./limits/stays_restored.ts";
-import { QUIET_HOLDS, statusEvent } from "./news/status_event.ts";
-import { outsideWarnings, switchWarnings } from "./news/switch_warnings.ts";
+import { QUIET_HOLDS, statusEvent } from "./events/status_event.ts";
+import { outsideWarnings, switchWarnings } from "./events/switch_warnings.ts";
 
 /** A pending change is written to the status only if it lasts this long, ms: most are done by then. */
 const PENDING_MS = 2000;
 /** When to look again after a patch if the kubelet says nothing, ms. */
 const CONFIRM_MS = 10_000;
-/** When to look again while the pods' copy is out of step, ms: a list that finds nothing new is silent. */
+/**
+ * When to look again while the pods' copy is out of step, ms: a list that finds nothing new is silent.
+ */
 const OUT_OF_STEP_MS = 2000;
 /** A fresh state is a moment away after a conflict, ms; after several the copy may stand still. */
 const CONFLICT_MS = { minMs: 100, maxMs: 30_000 };
@@ -68,8 +70,8 @@ export function createReconciler(
   const { caches, store, clock, config, quotaRooms, observer = {} } = parts;
   const lookAgain = createLookAgain(parts.random);
   const conflicts = createBackoff(CONFLICT_MS);
-  const busy = createBusyServer(parts);
-  const news = createPodNews(parts);
+  const busy = createAPIBackoff(parts);
+  const news = createPodEvents(parts);
   const definition = createOldDefinition(parts);
   const audit = createResizeAudit(parts);
   const rolloutStillSince = createRolloutMemory();
@@ -83,7 +85,7 @@ export function createReconciler(
   });
 
   async function reconcile(
-    gathered: Gathered & Pick<PodCase, "podKey" | "allocation" | "scope">,
+    gathered: PodSnapshot & Pick<PodCase, "podKey" | "allocation" | "scope">,
   ): Promise<ReconcileResult> {
     const { podKey, pod, scope, allocation } = gathered;
     if (isFinished(pod)) {
@@ -95,14 +97,14 @@ export function createReconciler(
     const memory = memories.of(podKey, pod);
     const nowMs = clock.monotonic();
     const current = caches.pods.synced && isCurrent(memory, { pod, nowMs });
-    const own = await settleOwnLimits({ pod, allocation, memory }, {
+    const own = await settleOriginalLimits({ pod, allocation, memory }, {
       templates: parts.templates,
       nowMs,
       current,
     });
     const settled = { ...gathered, allocation: withOriginals(allocation, own) };
     const known = { ...settled, memory, current, own, quota: quotaRooms.of(gathered) };
-    news.tellOthers(known);
+    news.reportOthers(known);
     let untilMs: number | undefined;
     // Nobody reads the bounds of a silent agent's pods, and nothing may keep their own limits back.
     if (takesPart && own.known && !parts.isSilent(pod.nodeName)) {
@@ -118,7 +120,7 @@ export function createReconciler(
       if (published instanceof ApiError) return await boundsRefused(known, published);
       memory.publishedRevision = published.revision ?? memory.publishedRevision;
       news.warn(known, [...switchWarnings(known), ...published.warnings]);
-      news.tellBounds(known, published.news);
+      news.reportBounds(known, published.added);
       ({ untilMs } = published);
       if (published.written || forcesRevision) return onTime(lookAgain(), untilMs);
     } else if (
@@ -145,7 +147,7 @@ export function createReconciler(
     const message = `the bounds can't be stored: ${refusal.message}. ${MAYBE_OLD_DEFINITION}`;
     const decision = { changes: [], reason: "Refused", message } as const;
     if (await writeStatus(known, decision, { refused: true }) !== undefined) {
-      news.emit(known.pod, { type: "Warning", reason: "CPULimitFailed", word: "Refused", message });
+      news.emit(known.pod, { type: "Warning", reason: "CPULimitFailed", key: "Refused", message });
     }
     return { requeueAfterMs: BOUNDS_RETRY_MS };
   }
@@ -164,7 +166,7 @@ export function createReconciler(
       nowMs: clock.wall(),
       definition,
       takeTurn: (crowd) => takeTurn(parts.nodeWrites, { podKey, crowd }),
-      mayRetell: () => mayRetell(memory, clock.monotonic()),
+      mayRepublish: () => mayRepublish(memory, clock.monotonic()),
       quota,
       nodeCeiling: nodeCeiling(known, caches.pods),
     }).catch((error) => {
@@ -318,15 +320,15 @@ export function createReconciler(
       ? busy.note({ podKey, error: refusal, nowMs, restoring })
       : { waitMs: parts.backoff.next(podKey), lasts: true };
     if (!lasts) return { requeueAfterMs: waitMs };
-    const word = refusalReason(refusal);
-    known.memory.refusal = { untilMs: nowMs + waitMs, message, reason: word, restoring };
-    news.emit(known.pod, { type: "Warning", reason: "CPULimitFailed", word, message });
+    const key = refusalReason(refusal);
+    known.memory.refusal = { untilMs: nowMs + waitMs, message, reason: key, restoring };
+    news.emit(known.pod, { type: "Warning", reason: "CPULimitFailed", key, message });
     await writeStatus(known, decision, { refused: true });
     return { requeueAfterMs: waitMs };
   }
 
   /** Who meant to say yes or no, and said something else, may wonder why the pod is not in. */
-  function warnOutside(outside: Gathered & Pick<PodCase, "podKey" | "scope">): void {
+  function warnOutside(outside: PodSnapshot & Pick<PodCase, "podKey" | "scope">): void {
     const { podKey, pod, scope } = outside;
     const warnings = outsideWarnings(outside, scope);
     // Most pods outside have nothing to be told, and no memory.
@@ -335,7 +337,7 @@ export function createReconciler(
   }
 
   return async (podKey) => {
-    const gathered = gather(caches, podKey);
+    const gathered = snapshotOf(caches, podKey);
     if (gathered === undefined) {
       memories.forget(podKey);
       parts.newAllocations.leave(podKey);

@@ -51,7 +51,7 @@ test("createReconciler() looks again when a rule ends, though it has just writte
   assert.equal(status()?.bounds?.containers[0]?.held, undefined);
 });
 
-test("createReconciler() patches once while the cache tells old news", async () => {
+test("createReconciler() patches once while the cache reports old news", async () => {
   const { reconcile, want, patches, setPod, status } = reconcilerStage();
   await reconcile();
   want("300m");
@@ -86,7 +86,7 @@ test("createReconciler() moves a limit on that it brought to the original one it
   assert.equal(status()?.reason, "Applied");
 });
 
-test("createReconciler() tells once of an annotation that takes no Guaranteed pod in", async () => {
+test("createReconciler() reports once an annotation that takes no Guaranteed pod in", async () => {
   const { reconcile, setPod, events, status } = reconcilerStage();
   const annotated = (qosClass: Pod["qosClass"], text: string) =>
     setPod((pod) => {
@@ -221,7 +221,7 @@ test("createReconciler() forgets a refusal when a pod of the same name is born",
   assert.deepEqual(await reconcile(), { requeueAfterMs: 1000 });
 });
 
-test("createReconciler() tells of an ignored annotation once", async () => {
+test("createReconciler() reports an ignored annotation once", async () => {
   const { reconcile, setPod, events, clock } = reconcilerStage();
   setPod((pod) => ({
     ...pod,
@@ -230,10 +230,10 @@ test("createReconciler() tells of an ignored annotation once", async () => {
   await reconcile();
   await clock.runUntil(600_000);
   await reconcile();
-  const told = events.filter(({ reason }) => reason === "AnnotationIgnored");
-  assert.equal(told.length, 1);
-  assert.equal(told[0]?.type, "Warning");
-  assert.match(told[0]?.message ?? "", /max-cpu: "64" asks for more/);
+  const reported = events.filter(({ reason }) => reason === "AnnotationIgnored");
+  assert.equal(reported.length, 1);
+  assert.equal(reported[0]?.type, "Warning");
+  assert.match(reported[0]?.message ?? "", /max-cpu: "64" asks for more/);
 });
 
 test("createReconciler() removes the allocation of a finished pod without a restore", async () => {
@@ -252,7 +252,7 @@ test("createReconciler() removes the allocation of a finished pod without a rest
   }
 });
 
-test("createReconciler() makes no allocation on a node whose kubelet can't resize", async () => {
+test("createReconciler() makes no allocation on a node with a kubelet that can't resize", async () => {
   const { reconcile, pods, nodes, status } = reconcilerStage();
   const name = pods.get("shop/web")?.nodeName ?? "";
   const metadata = { name, uid: "n", resourceVersion: "1" };

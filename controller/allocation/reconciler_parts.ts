@@ -10,7 +10,7 @@ import type { Random } from "../../shared/random.ts";
 import type { MarketConfig } from "../config.ts";
 import type { MetricWatch } from "../metrics_demand/metric_watch.ts";
 import type { Caches } from "./caches.ts";
-import type { EventGate } from "./news/event_gate.ts";
+import type { EventGate } from "./events/event_gate.ts";
 import type { AllocationObserver, AllocationStore, OwnerTemplates } from "./ports.ts";
 import type { QuotaRooms } from "./quotas/quota_room.ts";
 import type { LimitHands } from "./limits/send_limits.ts";
@@ -39,7 +39,7 @@ export interface ReconcilerParts extends LimitHands {
   /** Writes that concern all pods of a node. */
   readonly nodeWrites: NodeWrites;
   readonly quotaRooms: QuotaRooms;
-  /** True for a node whose agent has not renewed its lease. */
+  /** True for a node with an agent that has not renewed its lease. */
   readonly isSilent: (nodeName: string) => boolean;
   /** What a metric says of the pod; default: nothing of any. */
   readonly metricOf?: MetricWatch["of"];

@@ -13,10 +13,10 @@ import { createOldDefinition } from "./bounds/old_definition.ts";
 import { BURST_FACTOR, MAX_CPU, PRIORITY_MULTIPLIER } from "./bounds/overrides.ts";
 import { STARTUP_BOOST, startupBoost } from "./bid_rules/startup_boost.ts";
 import type { Caches } from "./caches.ts";
-import { bottleneckEvent } from "./news/bottleneck_event.ts";
-import { createEventGate } from "./news/event_gate.ts";
-import { switchWarnings } from "./news/switch_warnings.ts";
-import { warningText } from "./news/word_warning.ts";
+import { bottleneckEvent } from "./events/bottleneck_event.ts";
+import { createEventGate } from "./events/event_gate.ts";
+import { switchWarnings } from "./events/switch_warnings.ts";
+import { warningText } from "./events/annotation_warning.ts";
 import { copiesInSync, VPA_WAIT_MS } from "./watches/copies_in_sync.ts";
 
 type Texts = Readonly<Record<string, string>>;
@@ -34,7 +34,7 @@ function draft(facts: BidFacts, change: Partial<BoundsInput> = {}) {
   return boundsOf({
     ...facts,
     priorityMultiplier: () => 1,
-    ownLimits: new Map([["app", 200]]),
+    originalLimits: new Map([["app", 200]]),
     burstFactor: 4,
     ...change,
   });
@@ -124,7 +124,7 @@ Deno.test({
             ?.message ?? "",
         "ceilings × 2 until 30 s after the pod is Ready",
       ],
-      ["BurstFactor", () => rule("BurstFactor", {}), "app at most 800m: own limit × 4"],
+      ["BurstFactor", () => rule("BurstFactor", {}), "app at most 800m: original limit × 4"],
       [
         "QuotaExceeded",
         () => rule("QuotaExceeded", {}, { quota: inQuota }),
@@ -150,7 +150,7 @@ function namespaceOf(metadata: { labels?: Texts; annotations?: Texts }): Namespa
 
 const NAMESPACE = namespaceOf({});
 
-/** Warnings of annotations whose values don't count. */
+/** Warnings about annotations without effect. */
 function ignored(annotations: Texts, namespace = NAMESPACE): string {
   const { warnings } = draft({ ...factsOf({}, annotations), namespace });
   return warnings.map(warningText).join("\n");
@@ -175,7 +175,7 @@ Deno.test({
       [
         "max-cpu above the usual ceiling",
         () => ignored({ [MAX_CPU]: "801m" }),
-        'mbcas.io/max-cpu: "801m" asks for more than own limit × burst factor, 800m: label ' +
+        'mbcas.io/max-cpu: "801m" asks for more than original limit × burst factor, 800m: label ' +
         "namespace shop mbcas.io/allow-overrides=true, or ask for at most 800m",
       ],
       [

@@ -17,7 +17,7 @@ export const METRIC_OUTCOMES = [
   "unreadable",
 ] as const;
 
-/** A word of {@linkcode METRIC_OUTCOMES}. */
+/** One of {@linkcode METRIC_OUTCOMES}. */
 export type MetricOutcome = typeof METRIC_OUTCOMES[number];
 
 /** An answer that gives no demand. */
@@ -38,7 +38,7 @@ const MOST_CORES = 100_000;
 /** Outcomes that only a person can mend: the query, or what it asks, is wrong. */
 const FAULTS: ReadonlySet<MetricOutcome> = new Set(["ambiguous", "unusable", "refused"]);
 
-/** True where somebody should be told: waiting does not help. */
+/** True where a warning is due: waiting does not help. */
 export function isFault({ kind }: { readonly kind: MetricOutcome }): boolean {
   return FAULTS.has(kind);
 }

@@ -15,19 +15,19 @@ import { GRID } from "../../shared/market/rounding.ts";
 export type MetricFact =
   | {
     readonly demand: number | ReadonlyMap<string, number>;
-    /** Where it comes from, in words. */
+    /** Its source, for messages. */
     readonly source: string;
     /** Ms since 1970. */
     readonly untilMs: number;
   }
   | {
     readonly missing: string;
-    /** True where a person should be told of it: waiting does not help. */
+    /** True where a warning is due: waiting does not help. */
     readonly fault: boolean;
   }
   | { readonly ignored: string };
 
-/** What the pod's user should be told. */
+/** Warnings for the pod's owner. */
 export function metricWarnings(fact: MetricFact | undefined): readonly string[] {
   if (fact === undefined || "demand" in fact) return [];
   if ("ignored" in fact) return [fact.ignored];
@@ -54,7 +54,7 @@ export function publishedParts({ status }: PodAllocation): ReadonlyMap<string, n
 /** A move by less than this share of the demand is none; nor is one below the step of quotas. */
 const LEAST_MOVE = 0.1;
 
-/** Whether a demand has moved far enough to be told, millicores; absent is 0. */
+/** Whether a demand has moved far enough to be published, millicores; absent is 0. */
 export function hasMoved(before: number | undefined = 0, now: number | undefined = 0): boolean {
   return Math.abs(now - before) >= Math.max(GRID, LEAST_MOVE * before);
 }

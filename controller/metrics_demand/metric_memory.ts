@@ -21,7 +21,7 @@ export interface MetricMemory {
   asking(key: string): void;
   /** When it was asked last, monotonic ms; undefined when it never was. */
   askedAt(key: string): number | undefined;
-  /** Notes an answer; true when the pods that it is about should hear of it. */
+  /** Notes an answer; true when the pods that it is about must be reconciled. */
   note(key: string, reading: DemandReading): boolean;
   /** Forgets all other questions. */
   keepOnly(keys: { has(key: string): boolean }): void;
@@ -32,8 +32,8 @@ interface Entry {
   askedAt?: number;
   value?: { readonly cores: number; readonly bornAt: number };
   problem?: NoDemand | undefined;
-  /** What pods have heard: cores, or the message of a problem. */
-  told?: number | string;
+  /** The published value: cores, or the message of a problem. */
+  published?: number | string;
 }
 
 /** An empty memory; values live for `lifeMs`. */
@@ -72,15 +72,15 @@ export function createMetricMemory(
         entry.problem = undefined;
       } else entry.problem = reading;
       const known = standing(key);
-      const before = entry.told;
+      const before = entry.published;
       if (known.state === "value") {
         const { cores } = known;
         if (typeof before === "number" && !hasMoved(1000 * before, 1000 * cores)) return false;
-        entry.told = cores;
+        entry.published = cores;
         return true;
       }
       const message = known.problem?.message ?? "";
-      entry.told = message;
+      entry.published = message;
       return before !== message;
     },
     keepOnly(keys) {

@@ -44,12 +44,12 @@ test("standing() knows a question that is asked of late, and one that never had 
   assert.deepEqual(standing(KEY), { state: "none", problem: EMPTY });
 });
 
-test("note() is true when a pod should hear of it", async () => {
+test("note() is true when a pod should receive it", async () => {
   const { note, pass } = memory();
   assert.equal(note(KEY, cores(1)), true);
   assert.equal(note(KEY, cores(1.05)), false);
   assert.equal(note(KEY, cores(1.09)), false);
-  assert.equal(note(KEY, cores(1.1)), true, "against what was told, not the last value");
+  assert.equal(note(KEY, cores(1.1)), true, "against what was reported, not the last value");
   assert.equal(note(KEY, GONE), false, "the value counts still");
   await pass(LIFE_MS);
   assert.equal(note(KEY, GONE), true);

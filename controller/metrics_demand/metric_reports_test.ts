@@ -5,7 +5,7 @@ import type { DemandReading } from "./demand_reading.ts";
 import { createMetricReports } from "./metric_reports.ts";
 
 Deno.test({
-  name: "createMetricReports() tells each matter once, and again when it has lasted",
+  name: "createMetricReports() reports each matter once, and again when it has lasted",
   permissions: "none",
   async fn() {
     const clock = createVirtualClock({ wallStart: 0 });

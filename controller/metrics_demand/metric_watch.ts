@@ -17,7 +17,7 @@ import { createMetricReports } from "./metric_reports.ts";
 import { answerLifeMs, type MetricsConfig } from "./metrics_config.ts";
 import type { InstantQueries } from "./ports.ts";
 
-/** What the watch asks, and whom it tells. */
+/** Dependencies of the watch. */
 export interface MetricWatchParts {
   readonly caches: {
     readonly pods: Pick<Caches["pods"], "all">;
@@ -75,7 +75,7 @@ export function createMetricWatch(parts: MetricWatchParts): MetricWatch {
   const reports = createMetricReports(parts);
   let wake = new AbortController();
 
-  /** One question for all pods whose text is the same. */
+  /** One query for all pods with the same text. */
   function questions(): ReadonlyMap<string, Asked> {
     const all = new Map<string, Asked>();
     for (const pod of caches.pods.all()) {
@@ -161,7 +161,9 @@ export function createMetricWatch(parts: MetricWatchParts): MetricWatch {
   };
 }
 
-/** What a pod's question came to; a demand published before this process began counts on for a while. */
+/**
+ * What a pod's question came to; a demand published before this process began counts on for a while.
+ */
 function factOf(
   standing: Standing,
   { allocation, name, nowMs }: {

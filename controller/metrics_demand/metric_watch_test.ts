@@ -226,7 +226,7 @@ watchTest(
   },
 );
 
-watchTest("run() tells pods of values that move and of problems, each once", async (subject) => {
+watchTest("run() informs pods of values that move and of problems, each once", async (subject) => {
   const { state, changed, put, of, watch, at } = subject;
   put("a", "all");
   const steps: readonly (readonly [number | InstantAnswer, number])[] = [

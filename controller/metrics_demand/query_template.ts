@@ -7,7 +7,7 @@
 /** What may stand in a text, as `$namespace` and so on. */
 export const QUERY_VARIABLES = ["namespace", "workload", "pod"] as const;
 
-/** A word of {@linkcode QUERY_VARIABLES}. */
+/** One of {@linkcode QUERY_VARIABLES}. */
 export type QueryVariable = typeof QUERY_VARIABLES[number];
 
 /** A variable, and the string literal that it stands in. */

@@ -58,7 +58,7 @@ function answer(...values: readonly number[]): string {
   return "message" in reading ? reading.message : "";
 }
 
-test("sentences of pods whose metric gives no demand", () =>
+test("sentences of pods with a metric that gives no demand", () =>
   assertSentences([
     [
       "query",
@@ -115,7 +115,7 @@ async function sourceOf(value: number): Promise<string> {
   return fact !== undefined && "source" in fact ? fact.source : "";
 }
 
-test("sentences of pods whose metric gives a demand", () =>
+test("sentences of pods with a metric that gives a demand", () =>
   assertSentences([["value", () => sourceOf(0.5), "query jobs says 0.5 cores for the pod"]]));
 
 function logged(report: (reports: MetricReports) => void): string {

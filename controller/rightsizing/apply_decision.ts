@@ -20,7 +20,7 @@ export type Wish = Extract<RightsizingDecision, { readonly outcome: "apply" }>;
 export interface ApplyHands extends ResizeHands {
   readonly workloads: WorkloadWriter;
   /** Makes limits the own ones of the market's pods, millicores by container. */
-  readonly setOwnLimits: (pod: Pod, limits: ReadonlyMap<string, number>) => Promise<void>;
+  readonly setOriginalLimits: (pod: Pod, limits: ReadonlyMap<string, number>) => Promise<void>;
 }
 
 /** What became of it. */
@@ -34,8 +34,9 @@ export interface Applied {
 }
 
 /**
- * In place: pods first, and what is in force once one of them has it or there is none to resize. So what
- * is lost by a crash between the two is decided again. `pods`: the workload's own, by UID, as they are.
+ * In place: pods first, and what is in force once one of them has it or there is none to resize. So
+ * what is lost by a crash between the two is decided again. `pods`: the workload's own, by UID, as they
+ * are.
  */
 export async function applyDecision(
   facts: RightsizingFacts,
@@ -62,9 +63,9 @@ export async function applyDecision(
   if (resized === 0 && first !== undefined) return { failure: first.failure, behind };
   // A request and its limit have been made for each other: who did not get the one gets none of both.
   const tried = failures.every(({ failure }) => failure.permission === undefined);
-  for (const pod of plan.ownLimits.size === 0 || !tried ? [] : pods.values()) {
+  for (const pod of plan.originalLimits.size === 0 || !tried ? [] : pods.values()) {
     if (behind.includes(pod.metadata.name)) continue;
-    const failure = await failureOf(() => hands.setOwnLimits(pod, plan.ownLimits));
+    const failure = await failureOf(() => hands.setOriginalLimits(pod, plan.originalLimits));
     if (failure !== undefined && failure.next !== "forget") {
       return { inForce: plan.inForce, failure, behind: [...behind, pod.metadata.name] };
     }

@@ -6,7 +6,7 @@
 import {
   type LimitRange,
   type ResourceQuota,
-  unreadableWords,
+  unreadableMessages,
 } from "../../shared/api/namespace.ts";
 import type {
   HorizontalPodAutoscaler,
@@ -47,7 +47,7 @@ export function cachedAutoscalers(
   return {
     autoscalers,
     verticalAutoscalers,
-    unreadable: unreadableWords("VerticalPodAutoscaler", verticalAutoscalers),
+    unreadable: unreadableMessages("VerticalPodAutoscaler", verticalAutoscalers),
   };
 }
 

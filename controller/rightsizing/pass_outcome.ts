@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ReasonWord } from "../../shared/api/reasons/reason_words.ts";
+import type { AnyReason } from "../../shared/api/reasons/reasons.ts";
 import type { RightsizingReason } from "../../shared/api/reasons/rightsizing_reasons.ts";
 import type { PolicyWorkload } from "../../shared/rightsizing/build_policy_status.ts";
 import type { ApplyFailure } from "../../shared/rightsizing/guards/apply_failure.ts";
@@ -74,7 +74,7 @@ function errorPass(
 /** A warning that says a word and its sentence. */
 export function warning(
   reason: WorkloadEvent["reason"],
-  said: { readonly reason: ReasonWord; readonly message: string },
+  said: { readonly reason: AnyReason; readonly message: string },
 ): WorkloadEvent {
   return { type: "Warning", reason, message: eventMessage(said.reason, said.message) };
 }

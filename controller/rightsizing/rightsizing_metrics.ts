@@ -6,7 +6,7 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { ENFORCEMENT_REASONS } from "../../shared/api/reasons/enforcement_reasons.ts";
 import { POLICY_REASONS } from "../../shared/api/reasons/policy_reasons.ts";
-import { listedReason } from "../../shared/api/reasons/reason_words.ts";
+import { listedReason } from "../../shared/api/reasons/reasons.ts";
 import { RIGHTSIZING_REASONS } from "../../shared/api/reasons/rightsizing_reasons.ts";
 import type { CycleOutcome, LookedAt } from "./policy_cycle.ts";
 import type { PolicyName, RightsizingObserver } from "./rightsizing_observer.ts";

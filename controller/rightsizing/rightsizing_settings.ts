@@ -11,7 +11,7 @@ import {
   numberKind,
   optionalKind,
   switchKind,
-  wordsKind,
+  termsKind,
 } from "../../shared/config/setting_kinds.ts";
 import { parseDuration } from "../../shared/duration.ts";
 import type { UsageProvider } from "../../shared/rightsizing/policy_spec.ts";
@@ -83,7 +83,7 @@ export const RIGHTSIZING_ROWS: RightsizingRows = {
     default: "",
     description: "Namespaces whose policies act on all others, too; policies elsewhere act on " +
       "their own namespace alone. Empty: that of the installation; a list in the file",
-    kind: wordsKind("names of namespaces, separated by commas", NAMESPACE),
+    kind: termsKind("names of namespaces, separated by commas", NAMESPACE),
     live: true,
   },
   annotateWorkloads: {

@@ -83,7 +83,10 @@ export interface RightsizingParts {
   readonly observer?: RightsizingObserver;
 }
 
-/** How often the server is asked again what it serves, and the longest wait for one without the kinds, ms. */
+/**
+ * How often the server is asked again what it serves, and the longest wait for one without the kinds,
+ * ms.
+ */
 const ASK_AGAIN_MS = 300_000;
 /** How often it is seen which answers on rights are too old, ms. */
 const RIGHTS_MS = 30_000;
@@ -181,7 +184,7 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
         resizer: api.resizer,
         marketResizer: parts.marketResizer,
         workloads: observedWorkloads(api.workloads, parts.observer),
-        setOwnLimits: createOwnLimitWriter({
+        setOriginalLimits: createOwnLimitWriter({
           allocations: caches.allocations,
           store: parts.allocationStore,
           clock,
@@ -210,8 +213,8 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
 }
 
 /**
- * Runs until `signal` is aborted, and begins anew after a failure: the market's seconds must not end with
- * the clock of hours.
+ * Runs until `signal` is aborted, and begins anew after a failure: the market's seconds must not end
+ * with the clock of hours.
  */
 export async function keepRightsizing(parts: RightsizingParts, signal: AbortSignal): Promise<void> {
   const { clock, log } = parts;

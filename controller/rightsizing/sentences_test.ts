@@ -1,5 +1,5 @@
 import { ApiError } from "../../shared/api/api_error.ts";
-import { remedyFor } from "../../shared/api/reasons/reason_words.ts";
+import { remedyFor } from "../../shared/api/reasons/reasons.ts";
 import { effectiveSettings, type SettingSources } from "../../shared/config/effective_settings.ts";
 import { createPermits } from "../../shared/control/permits.ts";
 import { silentLog } from "../../shared/log.ts";

@@ -41,8 +41,8 @@ export interface CertificateCase {
 }
 
 /**
- * The step, and until when nothing is to be done. A certificate that begins in the future is of a former
- * leader whose clock was ahead of ours: it stays.
+ * The step, and until when nothing is to be done. A certificate that begins in the future is of a
+ * former leader with a clock ahead of ours: it stays.
  */
 export function certificateStep({ stored, names, nowMs }: CertificateCase): CertificateStep {
   if (stored === undefined) return { make: "authority", why: "there are none yet" };

@@ -57,7 +57,7 @@ Deno.test("followFiles() serves what is there, and what comes after it, each onc
   await stop();
 });
 
-Deno.test("followFiles() serves on while the files are of no use, and tells each fault once", async () => {
+Deno.test("followFiles() serves on while the files are of no use, and reports each fault once", async () => {
   const { files, makePair, look, used, warned, stop } = await scene();
   await look();
   await look();

@@ -1,6 +1,6 @@
 /**
- * Keeps the webhook's own certificates in a Secret while this replica leads: makes them once, renews them
- * in time, and has API servers trust them before it serves them.
+ * Keeps the webhook's own certificates in a Secret while this replica leads: makes them once, renews
+ * them in time, and has API servers trust them before it serves them.
  *
  * @module
  */
@@ -151,7 +151,7 @@ async function storedOrMade(
   const fresh = step.make === "authority" || pairs === undefined;
   const authority = fresh
     ? await maker.makeAuthority({
-      // Two authorities of one name would be hard to tell apart.
+      // Two authorities of one name would be hard to distinguish.
       name: `mbcas-webhook ${new Date(nowMs).toISOString()}`,
       ...lifeFrom(nowMs, AUTHORITY_LIFE_MS),
     })

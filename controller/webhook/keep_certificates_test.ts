@@ -17,7 +17,7 @@ Deno.test("keepCertificates() makes, stores, serves and has trusted what was not
   assert.deepEqual(replica.used, [{ cert: stored("tls.crt"), key: stored("tls.key") }]);
   assert.deepEqual(bundles(), [stored("ca.crt"), stored("ca.crt")]);
   assert.deepEqual(replica.made, ["authority"]);
-  assert.deepEqual(replica.told[0]?.names, ["mbcas-webhook.mbcas-system.svc"]);
+  assert.deepEqual(replica.reported[0]?.names, ["mbcas-webhook.mbcas-system.svc"]);
   await run(DAY_MS);
   assert.deepEqual(objects.writes.map(([what]) => what), ["create", "trust"]);
   assert.equal(replica.used.length, 1);
@@ -88,7 +88,7 @@ Deno.test("keepCertificates() puts no old bundle back over that of the next lead
   await replica.stop();
 });
 
-Deno.test("keepCertificates() replaces a Secret that is of no use, and tells why without its texts", async () => {
+Deno.test("keepCertificates() replaces a Secret that is of no use, and reports why without its texts", async () => {
   const { objects, start, run, stored, bundles, believed } = webhookScene();
   const replica = start();
   await run(1000);
@@ -135,7 +135,7 @@ Deno.test("keepCertificates() makes another certificate when the service has ano
   await first.stop();
   const second = start({ names: ["other.svc"] });
   await run(1000);
-  assert.deepEqual(second.told.at(-1)?.names, ["other.svc"]);
+  assert.deepEqual(second.reported.at(-1)?.names, ["other.svc"]);
   assert.deepEqual([second.made, stored("ca.crt")], [["serving"], authority]);
   await second.stop();
 });
@@ -254,13 +254,13 @@ Deno.test("keepCertificates() replaces what has ended while nobody ran", async (
   const second = start();
   await run(1000);
   assert.deepEqual(second.made, ["authority"]);
-  assert.ok((second.told[0]?.notAfterMs ?? 0) > clock.wall());
+  assert.ok((second.reported[0]?.notAfterMs ?? 0) > clock.wall());
   assert.notEqual(stored("ca.crt"), old);
   assert.deepEqual(bundles(), [stored("ca.crt"), stored("ca.crt")]);
   await second.stop();
 });
 
-Deno.test("keepCertificates() serves on while the server refuses, tells so, and goes on afterwards", async () => {
+Deno.test("keepCertificates() serves on while the server refuses, reports so, and goes on afterwards", async () => {
   const { objects, start, startAt, run, stored } = webhookScene();
   const first = start();
   await run(1000);

@@ -17,7 +17,7 @@ export interface KeyedCertificate {
   readonly key: string;
 }
 
-/** What a certificate says of itself. */
+/** The fields of a certificate. */
 export interface CertificateFacts extends Validity {
   /** DNS names that it is good for. */
   readonly names: readonly string[];
@@ -25,12 +25,12 @@ export interface CertificateFacts extends Validity {
   readonly authority: boolean;
 }
 
-/** Makes certificates; the only one to whom chance is not an argument, as nobody may guess keys. */
+/** Makes certificates. It takes no injected randomness: keys must not be predictable. */
 export interface CertificateMaker {
-  makeAuthority(wish: Validity & { readonly name: string }): Promise<KeyedCertificate>;
+  makeAuthority(spec: Validity & { readonly name: string }): Promise<KeyedCertificate>;
   makeServing(
     authority: KeyedCertificate,
-    wish: Validity & { readonly names: readonly string[] },
+    spec: Validity & { readonly names: readonly string[] },
   ): Promise<KeyedCertificate>;
 }
 
@@ -63,7 +63,7 @@ export interface CertificateStore {
   replace(seen: StoredCertificates, data: StoredTexts): Promise<void>;
 }
 
-/** Whom the API servers trust, and as of which version. */
+/** The authorities that the API servers trust, and the version of the configuration. */
 export interface WebhookTrust {
   readonly resourceVersion: string;
   /** PEM of the authorities by webhook; empty: none. */
@@ -72,13 +72,13 @@ export interface WebhookTrust {
 
 /** The `caBundle`s of our own webhook configuration. Throws `ApiError`s as the store does. */
 export interface TrustStore {
-  /** Undefined when there is no configuration: then nobody calls. */
+  /** Undefined when there is no configuration: then no server calls the webhook. */
   read(): Promise<WebhookTrust | undefined>;
   /** Gives each webhook this bundle. Refused when the configuration was written since. */
   write(seen: WebhookTrust, bundle: string): Promise<void>;
 }
 
-/** Files that somebody else renews. */
+/** Certificate files that another program renews. */
 export interface CertificateFiles {
   /** The present pair. Throws an `Error` that names the file which can't be read. */
   read(): Promise<KeyedCertificate>;
@@ -94,9 +94,9 @@ export interface EndpointSliceStore {
   replace(seen: EndpointSlice, spec: EndpointSliceSpec): Promise<void>;
 }
 
-/** Hears of certificates. */
+/** Observes certificates. */
 export interface CertificateObserver {
-  /** Another one is served from now on, or the first. */
+  /** A new certificate is served from now on. */
   serves(facts: CertificateFacts): void;
   /** One was made and stored. */
   made(what: "authority" | "serving"): void;

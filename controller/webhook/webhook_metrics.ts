@@ -1,5 +1,5 @@
 /**
- * The webhook's metrics. All labels are words of closed lists.
+ * The webhook's metrics. All labels have values from closed lists.
  *
  * @module
  */
@@ -7,10 +7,10 @@ import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { AdmissionObserver } from "../../adapters/webhook/admission_routes.ts";
 import type { CertificateObserver } from "./ports.ts";
 
-/** What routes and certificates tell. */
+/** Observers of routes and certificates. */
 export type WebhookMetrics = AdmissionObserver & CertificateObserver;
 
-/** Seconds; the aim is 10 ms for 99 of 100, and nobody waits for longer than 200 ms. */
+/** Seconds; the aim is 10 ms for 99 of 100, and no request waits for longer than 200 ms. */
 const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 2];
 
 /** Puts the metrics into the registry. */

@@ -18,7 +18,7 @@ Deno.test("createWebhookMetrics() counts requests by route, operation and result
   assert.ok(text.includes(`${bucket}{le="0.5",route="${route}"} 3\n`));
 });
 
-Deno.test("createWebhookMetrics() tells when the certificate ends, and which were made", async () => {
+Deno.test("createWebhookMetrics() reports when the certificate ends, and which were made", async () => {
   const registry = new Registry();
   const { serves, made } = createWebhookMetrics(registry);
   const end = "mbcas_webhook_certificate_end_timestamp_seconds";

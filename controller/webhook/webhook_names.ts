@@ -7,7 +7,7 @@
 /** The Secret with the certificates, which each leader takes over from the one before. */
 export const WEBHOOK_SECRET = "mbcas-webhook-certificates";
 
-/** The MutatingWebhookConfiguration whose bundles are kept. */
+/** The MutatingWebhookConfiguration that gets the CA bundles. */
 export const WEBHOOK_CONFIGURATION = "mbcas-webhook";
 
 /** Where API servers ask about pods that are made. */
@@ -19,7 +19,10 @@ export const WORKLOADS_ROUTE = "/mutate/workloads";
 /** The same as {@linkcode PODS_ROUTE} for configurations that were written for Spotalis. */
 export const SPOTALIS_ROUTE = "/mutate";
 
-/** EndpointSlices of the Service. One a family, as Kubernetes lets nobody change that of an EndpointSlice. */
+/**
+ * EndpointSlices of the Service. One a family, since the address family of an EndpointSlice is
+ * immutable.
+ */
 export const ENDPOINT_SLICES = ["mbcas-webhook-ipv4", "mbcas-webhook-ipv6"] as const;
 
 /** The one for the pod with this IP address. */

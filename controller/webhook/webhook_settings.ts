@@ -7,12 +7,12 @@ import type { Setting } from "../../shared/config/setting.ts";
 import { choiceKind, listenKind, switchKind, textKind } from "../../shared/config/setting_kinds.ts";
 
 /**
- * Where certificates come from: made here, or from files in a folder. `cert-manager` is files as well;
- * the word says whose.
+ * Sources of certificates: made here, or files in a folder. `cert-manager` means files as well, which
+ * cert-manager renews.
  */
 export const CERTIFICATE_SOURCES = ["self", "cert-manager", "files"] as const;
 
-/** A word of {@linkcode CERTIFICATE_SOURCES}. */
+/** One of {@linkcode CERTIFICATE_SOURCES}. */
 export type CertificateSource = typeof CERTIFICATE_SOURCES[number];
 
 /** A name of a Service (RFC 1035, as Kubernetes has it). */
@@ -53,7 +53,7 @@ export const WEBHOOK_ROWS: WebhookRows = {
     env: "MBCAS_WEBHOOK_CERTIFICATES",
     default: "self",
     description: "self makes, renews and has trusted its own; cert-manager and files read the " +
-      "folder, and whom API servers trust is somebody else's matter",
+      "folder, and another program publishes the authority that API servers trust",
     kind: choiceKind(CERTIFICATE_SOURCES),
   },
   webhookFolder: {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ChangeReason } from "../api/reasons/reason_words.ts";
+import type { ChangeReason } from "../api/reasons/reasons.ts";
 
 /**
  * Who wants it. Clocks own fields: the market owns `limits.cpu` of managed pods; rightsizing owns requests

@@ -6,12 +6,12 @@
 import * as z from "zod";
 import { quotedText } from "../quoted_text.ts";
 
-/** An object of the API as it was sent: whoever reads it takes nothing for granted. */
+/** An object of the API as it was sent: readers must check every field. */
 export type SentObject = Readonly<Record<string, unknown>>;
 
 /** What is about to be done, and to what. */
 export interface AdmissionRequest {
-  /** Tells this question from all others; the answer repeats it. */
+  /** Identifies this request; the answer repeats it. */
   readonly uid: string;
   /** For instance `Pod`. */
   readonly kind: string;
@@ -84,7 +84,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The engine's own words repeat parts of the body, which may hold anything.
+    // The engine's message repeats parts of the body, which may hold anything.
     throw new SyntaxError(
       `Cannot read an admission review: ${text.length} characters that are no JSON`,
     );

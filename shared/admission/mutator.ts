@@ -1,5 +1,5 @@
 /**
- * One who may change objects before they are stored.
+ * A mutator changes objects before they are stored.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import type { JSONPatchOperation } from "./json_patch.ts";
 export interface Mutation {
   /** Steps on the object of the request. May be none, where there is only something to say. */
   readonly patch: readonly JSONPatchOperation[];
-  /** Sentences that whoever sent the object is shown, for instance by kubectl. */
+  /** Warnings for the client that sent the object; kubectl shows them. */
   readonly warnings?: readonly string[];
   /**
    * Remembers that the answer was given. Called once the patch is part of it, and never for a dry run:
@@ -26,8 +26,8 @@ export interface Mutator {
   /**
    * What becomes of the object; undefined: it is nothing to this mutator. It sees the object as those
    * before it have left it. A server may ask again about an object that another webhook has changed
-   * since, so the second time there should be nothing left to do. `signal` is aborted when nobody waits
-   * any more.
+   * since, so the second time there should be nothing left to do. `signal` is aborted when the caller
+   * no longer waits any more.
    */
   mutate(
     request: AdmissionRequest,

@@ -19,7 +19,7 @@ export interface MutatorsOptions {
 /** One that failed. */
 export interface MutatorFailure {
   readonly mutator: string;
-  /** In words, for the log: not for whoever sent the object. */
+  /** A message for the log, not for the client that sent the object. */
   readonly error: string;
 }
 
@@ -100,7 +100,7 @@ async function within<T>(
   try {
     const first = await Promise.race([working, waited]);
     if (first !== LATE) return first as T;
-    // Where it fails after all, nobody waits for it any more.
+    // When it fails later, no caller waits for it.
     working.catch(() => {});
     late.abort();
     throw new RangeError("Cannot wait for the mutator: it did not answer in time");

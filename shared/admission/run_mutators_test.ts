@@ -109,7 +109,7 @@ Deno.test("runMutators() leaves out a patch that is no JSON, and nothing else", 
   }
 });
 
-Deno.test("runMutators() waits for all of them together no longer than it was told to", async () => {
+Deno.test("runMutators() waits for all of them together no longer than it was reported to", async () => {
   const clock = createVirtualClock({ wallStart: 0 });
   const aborted: string[] = [];
   let remembered = 0;
@@ -140,7 +140,7 @@ Deno.test("runMutators() lets nothing be remembered of a dry run, and all of ano
   assert.equal(remembered, 1);
 });
 
-Deno.test("runMutators() tells of one that can't remember, and keeps its patch", async () => {
+Deno.test("runMutators() reports one that can't remember, and keeps its patch", async () => {
   const remember = (): void => {
     throw new RangeError("full");
   };

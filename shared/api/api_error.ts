@@ -11,11 +11,11 @@ export const LONGEST_RETRY_AFTER_MS = 60_000;
 export class ApiError extends Error {
   /** HTTP status; 0 when there was no answer at all. */
   readonly status: number;
-  /** The `reason` word of the Status object, for instance `Conflict`; empty when there was none. */
+  /** The `reason` of the Status object, for instance `Conflict`; empty when there was none. */
   readonly reason: string;
   /** From the Retry-After header, in milliseconds; {@linkcode LONGEST_RETRY_AFTER_MS} at most. */
   readonly retryAfterMs?: number;
-  /** The `reason` words of the Status object's `details.causes`, for instance `NodeCapacity`. */
+  /** The reasons in the Status object's `details.causes`, for instance `NodeCapacity`. */
   readonly causes: readonly string[];
 
   /** An error as the server worded it. */

@@ -8,7 +8,7 @@ import type { WorkloadRef } from "./workload.ts";
 
 /** One metric on CPU. Either is set. */
 export interface CPUTarget {
-  /** The container whose usage counts; absent: those of all containers. */
+  /** The container with usage that counts; absent: those of all containers. */
   readonly container?: string;
   /** Wanted usage as a share of the request, for instance 0.8. */
   readonly utilization?: number;
@@ -53,9 +53,9 @@ export interface VerticalPodAutoscaler extends ApiObject {
   readonly updateMode: string;
   /** What it says of containers; those of which it says nothing have their CPU set. @default {[]} */
   readonly cpuPolicies?: readonly CPUPolicy[];
-  /** True for one that this product has made to tell a recommendation, and nobody has switched on. */
+  /** True for an object of this product that publishes a recommendation, and is still in mode `Off`. */
   readonly published?: true;
-  /** Why it can't be read, in a sentence; then its mode is `Off`: nobody is left to it. */
+  /** Why it can't be read, as a message; then its mode is `Off`: it manages no pod. */
   readonly unreadable?: string;
 }
 

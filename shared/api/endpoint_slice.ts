@@ -1,5 +1,6 @@
 /**
- * An EndpointSlice (`discovery.k8s.io/v1`) as this product sees it: where a Service without a selector leads.
+ * An EndpointSlice (`discovery.k8s.io/v1`) as this product sees it: where a Service without a selector
+ * leads.
  *
  * @module
  */
@@ -15,7 +16,7 @@ export interface EndpointSlice extends ApiObject {
   };
   /** Label `kubernetes.io/service-name`; empty when absent. */
   readonly service: string;
-  /** Kubernetes lets nobody change it. */
+  /** Immutable. */
   readonly addressType: string;
   readonly endpoints: readonly {
     readonly addresses: readonly string[];

@@ -1,7 +1,7 @@
 /**
- * Fields of our own kinds that a type alone cannot check: durations, quantities, label selectors. Each rule
- * exists in CEL, so that the API server refuses a violation and names the field, and in TypeScript, for
- * objects that were stored before the rule existed.
+ * Fields of our own kinds that a type alone cannot check: durations, quantities, label selectors. Each
+ * rule exists in CEL, so that the API server refuses a violation and names the field, and in
+ * TypeScript, for objects that were stored before the rule existed.
  *
  * @module
  */
@@ -21,7 +21,9 @@ export interface FieldRule<T> {
   holds(value: T): boolean;
 }
 
-/** The schema with these rules and this description; further members of its JSON schema go to `extra`. */
+/**
+ * The schema with these rules and this description; further members of its JSON schema go to `extra`.
+ */
 export function ruled<S extends z.ZodType>(
   schema: S,
   { rules, description, ...extra }: {
@@ -139,7 +141,7 @@ const RESOURCES = {
   memory: { read: parseBytes, most: `${Number.MAX_SAFE_INTEGER}`, example: "128Mi or 1Gi" },
 } as const;
 
-/** Nobody writes more, and the server bounds the cost of rules by it. */
+/** More than any real list has; the server bounds the cost of rules by it. */
 const LONGEST_QUANTITY = 64;
 
 /** A resource that has quantities. */
@@ -195,7 +197,9 @@ export function orderRule(
   };
 }
 
-/** Terms of a selector, and values of a term, that are taken; the server bounds the cost of rules by it. */
+/**
+ * Terms of a selector, and values of a term, that are taken; the server bounds the cost of rules by it.
+ */
 const MOST_TERMS = 64;
 /** Characters before the slash: a DNS subdomain. */
 const LONGEST_PREFIX = 253;
@@ -274,7 +278,7 @@ const requirement = ruled(
   },
 );
 
-/** A selector; who uses it says whose labels it reads. */
+/** A selector; the field that uses it defines which objects' labels it reads. */
 export const labelSelectorSchema = z.object({
   matchLabels: matchLabels.default({}),
   matchExpressions: z.array(requirement).max(MOST_TERMS).default([]).describe(

@@ -14,7 +14,7 @@ export interface Lease extends ApiObject {
     readonly uid: string;
     readonly resourceVersion: string;
   };
-  /** `spec.holderIdentity`; empty when nobody holds it. An agent's is the name of its node. */
+  /** `spec.holderIdentity`; empty when it is not held. An agent's is the name of its node. */
   readonly holder: string;
   /** `spec.leaseDurationSeconds`; 0 when absent. */
   readonly durationSeconds: number;
@@ -34,7 +34,7 @@ export function agentLeaseRef(nodeName: string): { namespace: string; name: stri
   return { namespace: NAMESPACE, name: PREFIX + nodeName };
 }
 
-/** The node whose agent renews this Lease; undefined when it is no agent's. */
+/** The node of the agent that renews this Lease; undefined when it is not an agent's. */
 export function nodeOfAgentLease({ metadata }: Pick<Lease, "metadata">): string | undefined {
   const { name } = metadata;
   return name.startsWith(PREFIX) && name !== PREFIX ? name.slice(PREFIX.length) : undefined;

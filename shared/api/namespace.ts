@@ -113,7 +113,10 @@ export interface PartlyRead {
 }
 
 /** A sentence for each that can't be read: `LimitRange caps: Cannot parse …`. */
-export function unreadableWords(kind: string, objects: readonly PartlyRead[]): readonly string[] {
+export function unreadableMessages(
+  kind: string,
+  objects: readonly PartlyRead[],
+): readonly string[] {
   return objects.flatMap(({ metadata: { name }, unreadable }) =>
     unreadable === undefined ? [] : [`${kind} ${name}: ${unreadable}`]
   );

@@ -37,21 +37,23 @@ export const HOSTNAME = "kubernetes.io/hostname";
 export interface Node extends ApiObject {
   /** `status.allocatable.cpu`, millicores. */
   readonly allocatableCPU: number;
-  /** `status.allocatable.memory`, bytes; absent where it is not told. */
+  /** `status.allocatable.memory`, bytes; absent where it is not reported. */
   readonly allocatableMemory?: number;
   readonly ready: boolean;
   readonly pressures: readonly NodePressure[];
   /** True for a node that is tainted by a node autoscaler that will remove it. */
   readonly draining?: true;
-  /** When it was cordoned, ms since 1970; absent where it is not, or nobody tells since when. */
+  /** When it was cordoned, ms since 1970; absent where it is not, or where the time is unknown. */
   readonly cordonedAtMs?: number;
   /** All its labels; absent: none. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** True where it takes no more pods, whoever wanted that. */
+  /** True where it takes no more pods, for any reason. */
   readonly cordoned?: true;
   /** Absent: none. */
   readonly taints?: readonly NodeTaint[];
-  /** Conditions that hold beside readiness and pressures, for instance `PreemptScheduled`; absent: none. */
+  /**
+   * Conditions that hold beside readiness and pressures, for instance `PreemptScheduled`; absent: none.
+   */
   readonly alarms?: readonly string[];
   /** Label `kubernetes.io/os` where it is there and not `linux`. */
   readonly os?: string;

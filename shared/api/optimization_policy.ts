@@ -156,7 +156,7 @@ const updateStrategy = z.object({
 /** What a policy asks for. */
 export const policySpecSchema = z.object({
   mode: z.enum(["Auto", "Recommend", "Disabled"]).describe(
-    "Auto: recommendations are applied. Recommend: they are told. Disabled: nothing is done.",
+    "Auto: recommendations are applied. Recommend: they are published. Disabled: nothing is done.",
   ),
   weight: z.int().min(1).max(1000).default(100).describe(
     "Of the policies that match a workload and are not disabled, the one of the highest weight " +
@@ -173,7 +173,7 @@ export const policySpecSchema = z.object({
     .default("5m"),
 }).describe("Which workloads, what is recommended for them, and how it is applied.");
 
-/** The whole object, as somebody writes it. */
+/** The whole object, as a user writes it. */
 export const optimizationPolicySchema = z.object({
   apiVersion: z.literal(OPTIPOD_GROUP_VERSION),
   kind: z.literal("OptimizationPolicy"),

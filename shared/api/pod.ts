@@ -56,24 +56,24 @@ export interface PodContainer extends Resources {
   /** When it was last started again, ms since 1970; absent when it never was. */
   readonly restartedAtMs?: number;
   /**
-   * When it was last killed for lack of memory, ms since 1970; absent where the kubelet knows of no such
-   * end: it keeps the present one, and the one before the present run. A container's kills are told
-   * apart by these times, whole seconds; two within one happened with the same memory.
+   * When it was last killed for lack of memory, ms since 1970; absent where the kubelet knows of no
+   * such end: it keeps the present one, and the one before the present run. A container's kills are
+   * recorded apart by these times, whole seconds; two within one happened with the same memory.
    */
   readonly oomKilledAtMs?: number;
   /** True while the kubelet waits before it starts a container that crashed again. */
   readonly crashLooping?: true;
-  /** Field managers of `limits.cpu`, see `limitManagersOf()`; absent when nobody is on record. */
+  /** Field managers of `limits.cpu`, see `limitManagersOf()`; absent when none is recorded. */
   readonly limitManagers?: readonly string[];
 }
 
-/** The kubelet's word about a resize: `PodResizePending` or `PodResizeInProgress`. */
+/** The kubelet's resize condition: `PodResizePending` or `PodResizeInProgress`. */
 export interface ResizeCondition {
   readonly type: "PodResizePending" | "PodResizeInProgress";
   /** `Deferred`, `Infeasible`, `Error` or empty. */
   readonly reason: string;
   readonly message: string;
-  /** `metadata.generation` that it speaks of; kubelets before 1.34 don't tell. */
+  /** The `metadata.generation` that it refers to; absent from kubelets before 1.34. */
   readonly observedGeneration?: number;
 }
 
@@ -126,7 +126,7 @@ export interface Pod extends ApiObject {
   readonly windows?: true;
   /** True where device claims hold CPU or memory of the node for the pod. */
   readonly claimsNodeResources?: true;
-  /** When it was made, ms since 1970; absent where nobody tells. */
+  /** When it was made, ms since 1970; absent where it is unknown. */
   readonly createdAtMs?: number;
   /** Labels that its node must have; absent: none. */
   readonly nodeSelector?: Readonly<Record<string, string>>;
@@ -134,7 +134,10 @@ export interface Pod extends ApiObject {
   readonly requiredNodes?: readonly NodeTerm[];
   /** Names of the PersistentVolumeClaims that it mounts; absent: none. */
   readonly claims?: readonly string[];
-  /** Since when the scheduler finds no node for it, ms since 1970; absent where it has one, or just began. */
+  /**
+   * Since when the scheduler finds no node for it, ms since 1970; absent where it has one, or just
+   * began.
+   */
   readonly unschedulableSinceMs?: number;
   readonly resizeConditions: readonly ResizeCondition[];
 }

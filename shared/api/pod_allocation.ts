@@ -12,7 +12,7 @@ import {
   boundReasonSchema,
   enforcementReasonSchema,
   marketReasonSchema,
-} from "./reasons/reason_words.ts";
+} from "./reasons/reasons.ts";
 
 /** API group and version of allocations. */
 export const ALLOCATION_GROUP_VERSION = "allocation.mbcas.io/v1alpha1";
@@ -24,7 +24,7 @@ export const ALLOCATION_RESOURCE = "podallocations";
 const cpu = z.string().max(32).regex(/^(\d+(\.\d*)?|\.\d+)[numk]?$/);
 const whole = z.int().min(0);
 
-/** The words of this version are what may be written; another version's are read all the same. */
+/** Only reasons of this version may be written; those of other versions are read all the same. */
 const marketReason: z.ZodType<string> = marketReasonSchema;
 const enforcementReason: z.ZodType<string> = enforcementReasonSchema;
 const boundReason: z.ZodType<string> = boundReasonSchema;
@@ -110,20 +110,20 @@ export const containerBoundsSchema = z.object({
   ),
 });
 
-/** One word of the bounds. */
+/** One reason of the bounds. */
 export const boundRuleSchema = z.object({
-  reason: boundReason.describe("What set a bound, as one word."),
+  reason: boundReason.describe("The cause of a bound, in CamelCase."),
   message: z.string().max(4096).describe("The same in a sentence, with its numbers."),
 });
 
-/** Rules that are told of a pod at most. */
+/** Most rules that are published for a pod. */
 export const MOST_RULES = 128;
 
 /** The bounds of a pod's containers. */
 export const boundsSchema = z.object({
   revision: whole.describe("Grows by one with each change of the bounds."),
   reason: z.string().max(4096).describe(
-    "The words of what set the bounds, separated by commas; empty for nothing special.",
+    "The reasons of the bounds, separated by commas; empty when nothing special set them.",
   ),
   rules: z.array(boundRuleSchema).max(MOST_RULES).optional().describe(
     "What set the bounds, each with its sentence.",
@@ -151,7 +151,7 @@ const containerLimits = z.array(containerLimitSchema).max(MOST_CONTAINERS);
 export const conditionSchema = z.object({
   type: z.literal("Applied").describe("Applied: the kubelet reports the desired limits."),
   status: z.enum(["True", "False"]).describe("True or False."),
-  reason: enforcementReason.describe("Why, as one word."),
+  reason: enforcementReason.describe("The reason, in CamelCase."),
   message: z.string().max(32_768).describe("The reason in a sentence."),
   lastTransitionTime: z.string().max(64).describe("Time at which status last changed."),
   observedGeneration: whole.optional().describe("The metadata.generation that was acted on."),
@@ -219,7 +219,7 @@ export const podAllocationSchema = z.object({
       ...BY_NAME,
     }),
     reason: enforcementReason.optional().describe(
-      "Why the desired limits are or are not applied, as one word.",
+      "Why the desired limits are or are not applied, in CamelCase.",
     ),
     message: z.string().max(32_768).optional().describe("The reason in a sentence."),
     conditions: z.array(conditionSchema).max(8).optional().meta({
@@ -243,7 +243,7 @@ export type ContainerBounds = z.infer<typeof containerBoundsSchema>;
 export type BoundRule = z.infer<typeof boundRuleSchema>;
 /** A pod's bounds. */
 export type Bounds = z.infer<typeof boundsSchema>;
-/** A container's own limit or request. */
+/** A container's original limit or request. */
 export type Original = z.infer<typeof originalSchema>;
 /** What the agent writes. */
 export type Desired = z.infer<typeof desiredSchema>;
@@ -254,8 +254,8 @@ export type PodAllocationStatus = NonNullable<z.infer<typeof podAllocationSchema
 /** The whole object. */
 export type PodAllocation = z.infer<typeof podAllocationSchema> & ApiObject;
 
-/** A word of whatever version; what may be written is for the server's own schema to say. */
-const word = z.string();
+/** A reason of any version; the server's own schema bounds what may be written. */
+const anyReason = z.string();
 
 /** What the server gives every object that it stores. */
 const given = z.string().min(1);
@@ -268,13 +268,13 @@ const knownConditions = z.preprocess(
     Array.isArray(list)
       ? list.filter((one) => conditionSchema.shape.type.safeParse(Object(one).type).success)
       : list,
-  z.array(conditionSchema.extend({ reason: word })),
+  z.array(conditionSchema.extend({ reason: anyReason })),
 );
 
 /**
- * `podAllocationSchema`, but that any reason word will do: versions of controller, agent and command
+ * Like `podAllocationSchema`, but with any reason: versions of controller, agent and command
  * line differ during an upgrade and after a rollback, and an allocation must not vanish for one that
- * is older because of a word that it does not know.
+ * is older because of a reason that it does not know.
  */
 export const storedAllocationSchema: z.ZodType<PodAllocation> = podAllocationSchema.extend({
   metadata: metadata.extend({
@@ -283,12 +283,12 @@ export const storedAllocationSchema: z.ZodType<PodAllocation> = podAllocationSch
     uid: given,
     resourceVersion: given,
   }),
-  spec: spec.extend({ market: marketSchema.extend({ reason: word }).optional() }),
+  spec: spec.extend({ market: marketSchema.extend({ reason: anyReason }).optional() }),
   status: status.unwrap().extend({
     bounds: boundsSchema.extend({
-      rules: z.array(boundRuleSchema.extend({ reason: word })).max(MOST_RULES).optional(),
+      rules: z.array(boundRuleSchema.extend({ reason: anyReason })).max(MOST_RULES).optional(),
     }).optional(),
-    reason: word.optional(),
+    reason: anyReason.optional(),
     conditions: knownConditions.optional(),
   }).optional(),
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { sampleAllocation, sampleDesired, samplePod } from "../../tests/contract/sample_objects.ts";
 import { podAllocationSchema, storedAllocationSchema } from "./pod_allocation.ts";
-import { knownMarketReason } from "./reasons/reason_words.ts";
+import { knownMarketReason } from "./reasons/reasons.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -37,7 +37,7 @@ function laterAllocation() {
   };
 }
 
-test("storedAllocationSchema reads the reason words and conditions of a later version", () => {
+test("storedAllocationSchema reads the reasons and conditions of a later version", () => {
   const later = laterAllocation();
   const { spec, status } = storedAllocationSchema.parse(later);
   assert.equal(spec.market?.reason, "Reserved");
@@ -59,7 +59,7 @@ test("storedAllocationSchema refuses what is no allocation", () => {
   assert.equal(storedAllocationSchema.safeParse(odd).success, false);
 });
 
-test("podAllocationSchema lets only words of this version be written", () => {
+test("podAllocationSchema lets only reasons of this version be written", () => {
   const { error } = podAllocationSchema.safeParse(laterAllocation());
   assert.deepEqual(error?.issues.map(({ path }) => path.join(".")), [
     "spec.market.reason",
@@ -71,7 +71,7 @@ test("podAllocationSchema lets only words of this version be written", () => {
   ]);
 });
 
-test("knownMarketReason() passes over words that this version does not know", () => {
+test("knownMarketReason() passes over reasons that this version does not know", () => {
   assert.equal(knownMarketReason("Throttled"), "Throttled");
   assert.equal(knownMarketReason("Reserved"), undefined);
   assert.equal(knownMarketReason(undefined), undefined);

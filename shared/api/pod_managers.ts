@@ -1,5 +1,5 @@
 /**
- * Who has set a container's CPU limit, as the server's record of field managers has it.
+ * The field managers of a container's CPU limit, from the server's record.
  *
  * @module
  */
@@ -16,8 +16,8 @@ const KEY = "k:";
 
 /**
  * The managers of `limits.cpu`, sorted, by container name. Several own a value together when one
- * has applied what another had set already; whoever then changes it takes it from all others. A
- * container whose limit nobody manages is left out. Entries of no known shape are passed over.
+ * has applied a value that another had set already; the manager that changes it then owns it alone. A
+ * container without a manager of its limit is left out. Entries of no known shape are passed over.
  * Source: Kubernetes documentation, "Server-Side Apply", and the set encoding of FieldsV1 in
  * structured-merge-diff (`k:{"name":"app"}` is the list item with that key).
  */

@@ -15,7 +15,7 @@ function entry(manager: string, name: string, resources: unknown, list = "f:cont
 
 const LIMIT = { "f:limits": { ".": {}, "f:cpu": {} } };
 
-test("limitManagersOf() finds who manages each container's limit, sidecars too", () => {
+test("limitManagersOf() finds the managers of each container's limit, sidecars too", () => {
   const managers = limitManagersOf([
     entry("kube-controller-manager", "app", { "f:limits": { "f:memory": {} } }),
     entry("mbcas", "app", LIMIT),
@@ -25,7 +25,7 @@ test("limitManagersOf() finds who manages each container's limit, sidecars too",
   assert.deepEqual([...managers], [["app", ["mbcas"]], ["proxy", ["kubectl-patch"]]]);
 });
 
-test("limitManagersOf() names all who manage a limit together, sorted, each once", () => {
+test("limitManagersOf() names all managers of a shared limit, sorted, each once", () => {
   const managers = limitManagersOf([
     entry("mbcas", "app", LIMIT),
     entry("argocd", "app", LIMIT),
@@ -50,7 +50,7 @@ test("limitManagersOf() passes over what it does not know", () => {
 
 const FOLDER = new URL("../../tests/fixtures/managed-fields/", import.meta.url);
 
-/** By recorded step: who manages the limits of `app` and of the sidecar `proxy`. */
+/** By recorded step: the managers of the limits of `app` and of the sidecar `proxy`. */
 const EXPECTED: readonly (readonly [string, readonly string[], readonly string[]])[] = [
   ["01-created", ["kube-controller-manager"], ["kube-controller-manager"]],
   ["02-raised-by-mbcas", ["mbcas"], ["kube-controller-manager"]],

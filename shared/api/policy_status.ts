@@ -1,5 +1,5 @@
 /**
- * What a policy's status tells, and what a report tells of a workload: the same words.
+ * The status of a policy, and of a workload in a report: both have the same fields.
  *
  * @module
  */
@@ -37,10 +37,10 @@ export const workloadStatusSchema = z.object({
   kind: z.enum(["Deployment", "StatefulSet", "DaemonSet"]).describe("Kind of the workload."),
   name: z.string().min(1).max(253).describe("Name of the workload."),
   status: z.enum(["Applied", "Recommended", "Skipped", "Error"]).describe(
-    "Applied: it has the recommended values. Recommended: it is told, and not applied. " +
+    "Applied: it has the recommended values. Recommended: it is published, not applied. " +
       "Skipped: something held it back. Error: something failed.",
   ),
-  reason: z.string().min(1).max(63).optional().describe("Why, as one word."),
+  reason: z.string().min(1).max(63).optional().describe("The reason, in CamelCase."),
   message: z.string().max(LONGEST_SENTENCE).optional().describe("The same in a sentence."),
   lastRecommendation: time.optional().describe("Time of the last recommendation."),
   lastApplied: time.optional().describe("Time at which values were last applied."),
@@ -59,7 +59,7 @@ export const policyConditionSchema = z.object({
       "of metrics. DryRun: recommendations are made, and none is applied.",
   ),
   status: z.enum(["True", "False", "Unknown"]).describe("True, False or Unknown."),
-  reason: z.string().min(1).max(63).describe("Why, as one word."),
+  reason: z.string().min(1).max(63).describe("The reason, in CamelCase."),
   message: z.string().max(32_768).describe("The reason in a sentence."),
   lastTransitionTime: time.describe("Time at which status last changed."),
   observedGeneration: whole.optional().describe("The metadata.generation that was looked at."),
@@ -73,7 +73,7 @@ export const policyStatusSchema = z.object({
     "x-kubernetes-list-map-keys": ["type"],
   }),
   workloadsDiscovered: whole.optional().describe("Workloads that the policy matches."),
-  workloadsProcessed: whole.optional().describe("Those of them whose evaluation came to an end."),
+  workloadsProcessed: whole.optional().describe("Those of them that were evaluated to the end."),
   workloadsByType: z.object({
     deployments: whole.optional().describe("Deployments among those that it matches."),
     statefulSets: whole.optional().describe("StatefulSets among those that it matches."),

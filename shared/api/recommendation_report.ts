@@ -76,7 +76,7 @@ export const containerTemplateSchema = z.object({
     "What was written over the author's memory values, by a rollout.",
   ),
   written: containerAmountsSchema.extend(written).optional().describe(
-    "What older versions have told in place of cpuWritten and memoryWritten.",
+    "What older versions have published in place of cpuWritten and memoryWritten.",
   ),
 });
 
@@ -111,7 +111,7 @@ export const reportedWorkloadSchema = workloadStatusSchema.omit({ namespace: tru
   ),
   uid: z.string().max(64).optional().describe("UID of the workload that `template` is about."),
   template: z.array(containerTemplateSchema).max(MOST_CONTAINERS).optional().describe(
-    "What is remembered of its template: who wrote what, and when.",
+    "The history of its template: the writers, the values and the times.",
   ),
   usage: z.array(reportedUsageSchema).max(MOST_CONTAINERS).optional().describe(
     "What the containers used: what the recommendations were made of, in a few figures.",

@@ -1,12 +1,13 @@
 /**
- * Workloads: Deployments, StatefulSets and DaemonSets with their pod templates, and the ReplicaSets between.
+ * Workloads: Deployments, StatefulSets and DaemonSets with their pod templates, and the ReplicaSets
+ * between.
  *
  * @module
  */
 import type { ApiObject } from "./object.ts";
 import type { Pod, PodContainer, Resources } from "./pod.ts";
 
-/** Kinds whose rollouts are followed. */
+/** Kinds with rollouts that are followed. */
 export type WorkloadKind = "Deployment" | "StatefulSet" | "DaemonSet";
 
 /** Names a workload within a namespace. */
@@ -60,9 +61,9 @@ export interface MadePods {
 
 /** Values that rightsizing has written into a template, as the server has it on record. */
 export interface WrittenValues {
-  /** When it last did, ms since 1970; 0 where the server does not tell. */
+  /** When it last did, ms since 1970; 0 where the server does not report it. */
   readonly atMs: number;
-  /** Those that nobody else has changed since. */
+  /** Those that no other manager has changed since. */
   readonly containers: readonly WrittenContainer[];
 }
 
@@ -86,13 +87,13 @@ export interface ReplicaCounts {
   readonly firstOrdinal?: number;
 }
 
-/** What tells whether pods of an old template are being replaced. */
+/** The fields that show whether pods of an old template are being replaced. */
 export interface RolloutState {
   /** Pods that there are of the newest template. */
   readonly updated: number;
   /** Pods that there are, of whatever template, and that are to be of the newest. */
   readonly total: number;
-  /** True when nobody is replacing pods: it is paused, waits for a hand, or has given up. */
+  /** True when no pod is being replaced: it is paused, waits for a manual step, or has given up. */
   readonly stands: boolean;
 }
 

@@ -21,6 +21,6 @@ test("isRollingOut() is true until the last pod of an old template is gone", () 
   assert.equal(rolls({ total: 4 }), true);
 });
 
-test("isRollingOut() is false while nobody replaces pods", () => {
+test("isRollingOut() is false while pods are not being replaced", () => {
   assert.equal(rolls({ updated: 1, total: 4, stands: true }), false);
 });

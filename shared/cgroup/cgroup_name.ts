@@ -5,7 +5,7 @@
  */
 
 /** A container that a runtime of the other driver mode put outside its pod's cgroup. */
-export interface StrayContainer {
+export interface OrphanedContainer {
   readonly podUID: string;
   readonly containerID: string;
 }
@@ -18,12 +18,12 @@ const POD_SLICE = /(?:^|-)pod([0-9a-f_]{32,36})\.slice$/;
 const CONTAINER =
   /^(?:(?:cri-containerd|crio|docker|pouch|libpod)-)?([0-9a-f]{12,64})(?:\.scope)?$/;
 /** The runtime took `slice:prefix:id`, meant for systemd, for a path. */
-const STRAY = /^([^:]+):[^:]*:([0-9a-f]{12,64})$/;
+const ORPHANED = /^([^:]+):[^:]*:([0-9a-f]{12,64})$/;
 /** `kubepods.slice`, `kubepods`, and with a cgroup root of its own `kubelet-kubepods.slice`. */
 const ROOT = /^(?:kubepods|kubepods\.slice|.+-kubepods\.slice)$/;
 
 /**
- * The UID of the pod whose cgroup this is, with dashes as the API writes it. A static pod's is the
+ * The UID of the pod with this cgroup, with dashes as the API writes it. A static pod's is the
  * hash of its manifest, 32 hex digits without dashes.
  */
 export function podUIDOfName(name: string): string | undefined {
@@ -31,14 +31,14 @@ export function podUIDOfName(name: string): string | undefined {
   return uid?.replaceAll("_", "-");
 }
 
-/** The hex id of the container whose cgroup this is. */
+/** The hex ID of the container with this cgroup. */
 export function containerIDOfName(name: string): string | undefined {
   return CONTAINER.exec(name)?.[1];
 }
 
 /** Pod and container in a name like `kubepods-burstable-pod<uid>.slice:cri-containerd:<id>`. */
-export function strayContainerOfName(name: string): StrayContainer | undefined {
-  const [, slice = "", containerID] = STRAY.exec(name) ?? [];
+export function orphanedContainerOfName(name: string): OrphanedContainer | undefined {
+  const [, slice = "", containerID] = ORPHANED.exec(name) ?? [];
   const podUID = podUIDOfName(slice);
   return podUID === undefined || containerID === undefined ? undefined : { podUID, containerID };
 }

@@ -19,7 +19,7 @@ export interface CgroupLayout {
   readonly cpuacct: string;
   /** Directories in which pods are found, below the mount points. At least one. */
   readonly roots: readonly string[];
-  /** In words, for the log. */
+  /** A description for the log. */
   readonly description: string;
 }
 
@@ -54,7 +54,7 @@ const DEEPEST_ROOT = 5;
 /** A node has some hundred cgroups above its pods; a tree that grows past this is not one. */
 const MOST_DIRECTORIES = 4096;
 
-/** The `cause` of the error of {@linkcode findLayout}, by which it is told from other errors. */
+/** The `cause` of the error of {@linkcode findLayout}, which distinguishes it from other errors. */
 export const NO_LAYOUT = "no pods' root";
 
 /**

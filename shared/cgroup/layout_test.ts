@@ -9,7 +9,7 @@ function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-test("findLayout() tells the versions apart by what is there", () => {
+test("findLayout() distinguishes the versions by what is there", () => {
   const cases: readonly (readonly [string[], 1 | 2, string, string])[] = [
     [["kubepods.slice", "system.slice"], 2, "", ""],
     [["cpu/kubepods", "cpuacct/kubepods", "memory/kubepods"], 1, "cpu", "cpuacct"],

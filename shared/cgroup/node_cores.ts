@@ -1,5 +1,5 @@
 /**
- * How many CPUs a node has, as its cgroups tell.
+ * The number of a node's CPUs, from its cgroups.
  *
  * @module
  */

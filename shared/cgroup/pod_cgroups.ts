@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { containerIDOfName, podUIDOfName, strayContainerOfName } from "./cgroup_name.ts";
+import { containerIDOfName, orphanedContainerOfName, podUIDOfName } from "./cgroup_name.ts";
 import { type CgroupLayout, joinPath } from "./layout.ts";
 import type { CgroupTree } from "./tree.ts";
 
@@ -26,7 +26,7 @@ export interface PodCgroup {
  * Where a runtime in the cgroupfs mode puts the containers of a kubelet in the systemd mode: below
  * its own service, or at the top when it runs outside of one.
  */
-const STRAY_PLACES = [
+const ORPHAN_PARENTS = [
   "",
   "system.slice",
   ...["containerd", "crio", "docker", "k3s", "k3s-agent", "rke2-server", "rke2-agent"]
@@ -84,14 +84,14 @@ export function listPods(tree: CgroupTree, layout: CgroupLayout): PodCgroup[] {
   for (const { uid, directory } of listPodDirectories(tree, layout)) {
     pods.set(uid, { directory, containers: listContainers(tree, layout, { directory }) });
   }
-  for (const place of strayPlaces(layout)) {
+  for (const place of orphanParents(layout)) {
     for (const name of childrenOf(place, { tree, layout })) {
-      const stray = strayContainerOfName(name);
-      if (stray === undefined) continue;
-      const pod = pods.get(stray.podUID) ?? { containers: [] };
-      pods.set(stray.podUID, pod);
+      const orphan = orphanedContainerOfName(name);
+      if (orphan === undefined) continue;
+      const pod = pods.get(orphan.podUID) ?? { containers: [] };
+      pods.set(orphan.podUID, pod);
       const directory = joinPath(place, name);
-      pod.containers.push(containerCgroup(stray.containerID, { tree, layout, directory }));
+      pod.containers.push(containerCgroup(orphan.containerID, { tree, layout, directory }));
     }
   }
   return Array.from(pods, ([uid, pod]) => ({ uid, ...pod }));
@@ -121,11 +121,11 @@ function isQosLevel(name: string): boolean {
 }
 
 /** The places beside each root, which for a nested node lie inside that node's cgroup. */
-function strayPlaces({ roots }: CgroupLayout): Set<string> {
+function orphanParents({ roots }: CgroupLayout): Set<string> {
   const bases = roots.map((root) => {
     const own = root.lastIndexOf("/");
     const parent = own === -1 ? "" : root.slice(0, own);
     return parent.replace(/(?:^|\/)kubelet(?:\.slice)?$/, "");
   });
-  return new Set(bases.flatMap((base) => STRAY_PLACES.map((place) => joinPath(base, place))));
+  return new Set(bases.flatMap((base) => ORPHAN_PARENTS.map((place) => joinPath(base, place))));
 }

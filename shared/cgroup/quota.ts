@@ -5,7 +5,7 @@
  */
 import { malformed, parseCounter, soleLine, type TextPlace } from "./counter_text.ts";
 
-/** What the kernel and the kubelet use where nobody says otherwise, microseconds. */
+/** The default of the kernel and the kubelet, microseconds. */
 const DEFAULT_PERIOD_US = 100_000;
 
 /** The same in milliseconds. */
@@ -28,7 +28,7 @@ export function parseCpuMax(text: string): Millicores {
 }
 
 /**
- * Version 1: `cpu.cfs_quota_us`, -1 for none, with `cpu.cfs_period_us`, whose kernel default
+ * Version 1: `cpu.cfs_quota_us`, -1 for none, with `cpu.cfs_period_us`, the kernel default of which
  * of 100 ms stands in where that file is not offered; a period that was parsed already is a number
  * of microseconds. Throws a `SyntaxError`.
  */

@@ -18,7 +18,7 @@ export interface ContainerSample {
    * CPU time that runnable threads were kept from running by a quota / interval, summed over
    * threads, so 1000 means: one whole thread stood still. The same unit is "throttled ms per s".
    */
-  readonly heldBack: number;
+  readonly throttledMsPerS: number;
   /** Enforcement periods in the interval, and those in which the quota ran out. */
   readonly periods: number;
   readonly throttledPeriods: number;

@@ -7,11 +7,11 @@ import type { OutputConfiguration } from "commander";
 
 const HELP_COLUMNS = 100;
 
-/** Who takes what it would print. */
+/** Takes what it would print. */
 export interface CollectedOutput {
   /** Takes parts of help texts. */
   readonly take: (part: string) => void;
-  /** Whether it takes complaints, too; else nobody does. @default {false} */
+  /** Whether it takes complaints, too; otherwise they are dropped. @default {false} */
   readonly complaints?: boolean;
 }
 

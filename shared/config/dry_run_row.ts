@@ -1,5 +1,5 @@
 /**
- * The setting by which the controller only tells what it would do.
+ * The setting by which the controller only reports what it would do.
  *
  * @module
  */

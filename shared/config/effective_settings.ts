@@ -96,7 +96,7 @@ export function effectiveSettings<const T extends SettingTable>(
       if (other.text === text) continue;
       const otherValue = setting.kind.parse(other.text);
       if (otherValue === undefined) {
-        // By its own words: those may know of a secret in it that is not to be shown.
+        // In the kind's own message, which hides a secret in the value.
         faults.push(notExpected(other.where, other.text, setting));
         continue;
       }

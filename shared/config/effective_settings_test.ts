@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
 import { effectiveFields, effectiveSettings, type SettingSources } from "./effective_settings.ts";
 import { serverURLKind } from "./server_url_kind.ts";
-import { choiceKind, numberKind, optionalKind, switchKind, wordsKind } from "./setting_kinds.ts";
+import { choiceKind, numberKind, optionalKind, switchKind, termsKind } from "./setting_kinds.ts";
 
 /** The YAML parser looks at two variables for its own debugging. */
 const PURE = { env: ["LOG_TOKENS", "LOG_STREAM"] };
@@ -30,7 +30,7 @@ const TABLE = {
     key: "market.excludedNamespaces",
     default: "kube-system",
     description: "Namespaces that are left alone.",
-    kind: wordsKind("names of namespaces", /^[a-z0-9-]+$/),
+    kind: termsKind("names of namespaces", /^[a-z0-9-]+$/),
   },
   level: {
     key: "log.level",
@@ -84,7 +84,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "effectiveSettings() tells all faults at once, with source, key, value and remedy",
+  name: "effectiveSettings() reports all faults at once, with source, key, value and remedy",
   permissions: PURE,
   fn() {
     const faults = faultsOf({
@@ -105,7 +105,7 @@ Deno.test({
   },
 });
 
-Deno.test("effectiveSettings() tells what variables of Spotalis are called here, or that they are none", () => {
+Deno.test("effectiveSettings() reports what variables of Spotalis are called here, or that they are none", () => {
   const env = {
     SPOTALIS_CONTROLLERS_RECONCILE_INTERVAL: "30s",
     SPOTALIS_HEALTH_ENABLED: "true",
@@ -196,23 +196,25 @@ Deno.test({
   permissions: PURE,
   fn() {
     const flags = new Map([["--listen", "1"], ["--metrics-addr", "2"]]);
-    const told = (sources: SettingSources) => {
+    const problems = (sources: SettingSources) => {
       const result = effectiveSettings(ALIASED, sources);
       assert.ok("faults" in result);
       return result.faults;
     };
-    assertMatches(told({ flags }), [
+    assertMatches(problems({ flags }), [
       /^flag --listen is "1" and flag --metrics-addr is "2", .* controller\.listen: /,
     ]);
-    assertMatches(told({ file: file("listenOn: 3\ncontroller: {listen: 4}") }), [
+    assertMatches(problems({ file: file("listenOn: 3\ncontroller: {listen: 4}") }), [
       /: controller\.listen is "4" and config\.yaml: listenOn is "3", .* controller\.listen: /,
     ]);
     // In no section, and none of its own names.
-    assertMatches(told({ file: file("controller: {listenOn: 3}\nlisten: 1") }), [
+    assertMatches(problems({ file: file("controller: {listenOn: 3}\nlisten: 1") }), [
       /^config\.yaml: controller\.listenOn .* controller\.listen\?$/,
       /^config\.yaml: listen .* listenOn\?$/,
     ]);
-    assertMatches(told({ file: file("listenOn: {a: 1}") }), [/: listenOn is {"a":1}, .* list$/]);
+    assertMatches(problems({ file: file("listenOn: {a: 1}") }), [
+      /: listenOn is {"a":1}, .* list$/,
+    ]);
   },
 });
 

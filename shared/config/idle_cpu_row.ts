@@ -6,7 +6,7 @@
 import type { Setting } from "./setting.ts";
 import { choiceKind } from "./setting_kinds.ts";
 
-/** The words of {@linkcode IdleCPU}. */
+/** The values of {@linkcode IdleCPU}. */
 export const IDLE_CPU = ["free", "tight"] as const;
 
 /**

@@ -28,7 +28,7 @@ export const strictSelectorSchema: z.ZodType<LabelSelector> = z.unknown().superR
 ).pipe(z.strictObject(labelSelectorSchema.shape));
 
 /** `team=shop,stage=prod` as a selector; undefined where it is none. */
-export function selectorOfWords(text: string): unknown {
+export function selectorOfTerms(text: string): unknown {
   const pairs = text.split(",").map((part) => /^\s*([^=\s]+)\s*=\s*([^=\s]*)\s*$/.exec(part));
   if (pairs.includes(null)) return undefined;
   return { matchLabels: Object.fromEntries(pairs.map((pair) => [pair?.[1], pair?.[2]])) };
@@ -39,5 +39,5 @@ export const labelSelectorKind: SettingKind<LabelSelector> = treeKind({
   expects: "a label selector with matchLabels and matchExpressions; as text team=shop,stage=prod " +
     "or JSON",
   schema: () => strictSelectorSchema,
-  words: selectorOfWords,
+  shortForm: selectorOfTerms,
 });

@@ -38,9 +38,9 @@ Deno.test({
       ] as const
     ) {
       assert.equal(labelSelectorKind.parse(text), undefined, text);
-      const told = labelSelectorKind.explain?.(text);
-      if (fault === undefined) assert.equal(told, undefined);
-      else assert.match(told ?? "", fault);
+      const explained = labelSelectorKind.explain?.(text);
+      if (fault === undefined) assert.equal(explained, undefined);
+      else assert.match(explained ?? "", fault);
     }
   },
 });

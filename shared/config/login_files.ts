@@ -16,12 +16,12 @@ export interface LoginFiles {
   readonly caFile?: string;
 }
 
-const WORDS = ["tokenFile", "user", "passwordFile", "caFile"] as const;
+const NAMES = ["tokenFile", "user", "passwordFile", "caFile"] as const;
 const EXPECTS =
   "tokenFile=FILE, or user=NAME passwordFile=FILE; and caFile=FILE where the server's certificate " +
   "is signed by an authority of its own";
 
-/** Words such as `user=reader passwordFile=/etc/mbcas/prometheus/password`; none: no login. */
+/** Terms such as `user=reader passwordFile=/etc/mbcas/prometheus/password`; none: no login. */
 export const loginFilesKind: SettingKind<LoginFiles> = {
   expects: EXPECTS,
   parse(text) {
@@ -34,18 +34,21 @@ export const loginFilesKind: SettingKind<LoginFiles> = {
   },
 };
 
-/** What the words say, or what is wrong with them: a clause. Words that are no names are not shown. */
+/**
+ * The login, or what is wrong with the terms: a clause. Unknown terms are not shown: they may be
+ * secret.
+ */
 export function readLoginFiles(text: string): LoginFiles | { readonly fault: string } {
   const found = new Map<string, string>();
-  for (const word of text.split(/\s+/).filter((one) => one !== "")) {
-    const equals = word.indexOf("=");
-    const name = word.slice(0, Math.max(0, equals));
-    if (!WORDS.some((one) => one === name)) {
+  for (const term of text.split(/\s+/).filter((one) => one !== "")) {
+    const equals = term.indexOf("=");
+    const name = term.slice(0, Math.max(0, equals));
+    if (!NAMES.some((one) => one === name)) {
       // What has no name, or another one, may be the secret itself.
-      return { fault: `the login has a word that begins with none of ${WORDS.join("=, ")}=` };
+      return { fault: `the login has a term that begins with none of ${NAMES.join("=, ")}=` };
     }
     if (found.has(name)) return { fault: `the login has ${name} twice` };
-    const value = word.slice(equals + 1);
+    const value = term.slice(equals + 1);
     if (value === "") return { fault: `${name} of the login is empty` };
     if (name !== "user" && !value.startsWith("/")) {
       return { fault: `${name} of the login is no absolute path of a file` };
@@ -57,7 +60,7 @@ export function readLoginFiles(text: string): LoginFiles | { readonly fault: str
     }
     found.set(name, value);
   }
-  const [tokenFile, name, passwordFile, caFile] = WORDS.map((word) => found.get(word));
+  const [tokenFile, name, passwordFile, caFile] = NAMES.map((term) => found.get(term));
   if (tokenFile !== undefined && (name ?? passwordFile) !== undefined) {
     return { fault: "the login has both a token and a user, expected one of them" };
   }

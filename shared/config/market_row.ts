@@ -13,7 +13,7 @@ export const MARKET_ROW: Setting<boolean> = {
   env: "MBCAS_MARKET",
   default: "on",
   description:
-    "off gives every pod its own limits back; `market: off` in the file says the same, " +
+    "off gives every pod its original limits back; `market: off` in the file says the same, " +
     "in a file with faults, too",
   kind: switchKind,
   shorthand: true,

@@ -37,12 +37,12 @@ export function namedTableKind<T>(
     const table = new Map<string, T>();
     const faults: string[] = [];
     const texts: Readonly<Record<string, string>> = text === "" ? {} : JSON.parse(text);
-    for (const [name, words] of Object.entries(texts)) {
+    for (const [name, text] of Object.entries(texts)) {
       if (!names.pattern.test(name)) {
         faults.push(`${JSON.stringify(name)} is no name of ${of}, ${names.expected}`);
         continue;
       }
-      const found = read(words, name);
+      const found = read(text, name);
       if ("fault" in found) faults.push(`${name}${found.fault}`);
       else table.set(name, found.value);
     }

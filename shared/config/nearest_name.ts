@@ -4,7 +4,7 @@
  * @module
  */
 
-/** More than a third of the letters wrong is another word. */
+/** More than a third of the letters wrong is another name. */
 const MOST_WRONG = 1 / 3;
 
 /** The known name with the fewest edits from `name`; undefined when none is near. O(n·m) each. */

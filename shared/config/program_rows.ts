@@ -9,13 +9,13 @@ import { choiceKind, optionalKind, textKind } from "./setting_kinds.ts";
 /** How much is written, from most to least. */
 export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
 
-/** A word of {@linkcode LOG_LEVELS}. */
+/** One of {@linkcode LOG_LEVELS}. */
 export type LogLevel = typeof LOG_LEVELS[number];
 
 /** How lines of the log look: for machines or for people. */
 export const LOG_FORMATS = ["json", "text"] as const;
 
-/** A word of {@linkcode LOG_FORMATS}. */
+/** One of {@linkcode LOG_FORMATS}. */
 export type LogFormat = typeof LOG_FORMATS[number];
 
 /** The rows, by the names that the programs' code uses. */

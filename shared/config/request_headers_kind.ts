@@ -38,14 +38,14 @@ export const requestHeadersKind: SettingKind<RequestHeaders> = namedTableKind({
   expects: "a map of names of HTTP headers to what they say, none of which is a secret",
   of: "a header",
   names: NAMES,
-  read(words, name) {
+  read(value, name) {
     const header = name.toLowerCase();
     if (SECRET.test(header)) {
       return { fault: " looks like a secret, which has its place in the file of a login" };
     }
     if (OWN.has(header)) return { fault: " is a header that each request has already" };
-    return VALUE.test(words)
-      ? { value: words }
+    return VALUE.test(value)
+      ? { value: value }
       : { fault: " says nothing that a header can, expected 1 to 256 visible characters" };
   },
 });

@@ -14,9 +14,9 @@ Deno.test("requestHeadersKind takes no secret, and shows none", () => {
   for (const name of names) {
     const asked = text({ [name]: "s3cr3t" });
     assert.equal(requestHeadersKind.parse(asked), undefined, name);
-    const words = requestHeadersKind.explain?.(asked) ?? "";
-    assert.match(words, new RegExp(`^${name} .* secret, `));
-    assert.doesNotMatch(words, /s3cr3t/);
+    const message = requestHeadersKind.explain?.(asked) ?? "";
+    assert.match(message, new RegExp(`^${name} .* secret, `));
+    assert.doesNotMatch(message, /s3cr3t/);
   }
 });
 

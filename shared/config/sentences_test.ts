@@ -147,7 +147,7 @@ Deno.test({
     const tree = treeKind({
       expects: "a size",
       schema: () => z.strictObject({ size: z.int() }),
-      words: () => undefined,
+      shortForm: () => undefined,
     });
     const login = (text: string) => loginFilesKind.explain?.(text) ?? "";
     const header = (name: string, text: string) =>
@@ -218,7 +218,7 @@ Deno.test({
       [
         "login: unknown key",
         () => login("token=a"),
-        "the login has a word that begins with none of tokenFile=, user=, passwordFile=, caFile=",
+        "the login has a term that begins with none of tokenFile=, user=, passwordFile=, caFile=",
       ],
       ["login: key twice", () => login("user=a user=b"), "the login has user twice"],
       ["login: no value", () => login("tokenFile="), "tokenFile of the login is empty"],

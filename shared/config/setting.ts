@@ -38,7 +38,7 @@ export interface Setting<T> {
    * no section may also stand beside the file in a ConfigMap.
    */
   readonly aliases?: readonly string[];
-  /** What who knows the aliases from elsewhere has to know: a clause. */
+  /** A hint for users that know the aliases from elsewhere: a clause. */
   readonly aliasNote?: string;
   /** The text of the value that holds where nothing else is said; may be empty. */
   readonly default: string;

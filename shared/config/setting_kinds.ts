@@ -63,11 +63,13 @@ export function durationKind({ leastMs, mostMs }: DurationBounds): SettingKind<n
   };
 }
 
-/** One of these words. */
-export function choiceKind<const Word extends string>(words: readonly Word[]): SettingKind<Word> {
+/** One of these values. */
+export function choiceKind<const Choice extends string>(
+  terms: readonly Choice[],
+): SettingKind<Choice> {
   return {
-    expects: words.length === 1 ? `${words[0]}` : `one of ${words.join(", ")}`,
-    parse: (text) => words.find((word) => word === text),
+    expects: terms.length === 1 ? `${terms[0]}` : `one of ${terms.join(", ")}`,
+    parse: (text) => terms.find((term) => term === text),
   };
 }
 
@@ -89,13 +91,13 @@ export function textKind(expects: string): SettingKind<string> {
   return { expects, parse: (text) => text === "" ? undefined : text };
 }
 
-/** Words separated by commas, in the file also a list; none when the text is empty. */
-export function wordsKind(expects: string, pattern: RegExp): SettingKind<readonly string[]> {
+/** Terms separated by commas, in the file also a list; none when the text is empty. */
+export function termsKind(expects: string, pattern: RegExp): SettingKind<readonly string[]> {
   return {
     expects,
     parse(text) {
-      const words = text.split(",").map((word) => word.trim()).filter((word) => word !== "");
-      return words.every((word) => pattern.test(word)) ? words : undefined;
+      const terms = text.split(",").map((term) => term.trim()).filter((term) => term !== "");
+      return terms.every((term) => pattern.test(term)) ? terms : undefined;
     },
   };
 }

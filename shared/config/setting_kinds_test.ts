@@ -7,8 +7,8 @@ import {
   listenKind,
   numberKind,
   switchKind,
+  termsKind,
   textKind,
-  wordsKind,
 } from "./setting_kinds.ts";
 import { formatDuration } from "../duration.ts";
 
@@ -46,7 +46,7 @@ pure("numberKind() keeps to its bounds and to decimal digits", () => {
   assert.equal(numberKind({ most: 1 }).parse(".5"), 0.5);
 });
 
-pure("switchKind, choiceKind(), textKind() and wordsKind() take their words only", () => {
+pure("switchKind, choiceKind(), textKind() and termsKind() take their values only", () => {
   assert.deepEqual(["on", "true", "off", "false", "yes", "toString"].map(switchKind.parse), [
     true,
     true,
@@ -58,10 +58,10 @@ pure("switchKind, choiceKind(), textKind() and wordsKind() take their words only
   const choice = choiceKind(["OptIn", "OptOut"]);
   assert.deepEqual([choice.parse("OptIn"), choice.parse("optin")], ["OptIn", undefined]);
   assert.deepEqual([textKind("a name").parse(""), textKind("a name").parse("x")], [undefined, "x"]);
-  const words = wordsKind("names", /^[a-z]+$/);
-  assert.deepEqual(words.parse("a, b,,c"), ["a", "b", "c"]);
-  assert.deepEqual(words.parse(""), []);
-  assert.equal(words.parse("a,B"), undefined);
+  const terms = termsKind("names", /^[a-z]+$/);
+  assert.deepEqual(terms.parse("a, b,,c"), ["a", "b", "c"]);
+  assert.deepEqual(terms.parse(""), []);
+  assert.equal(terms.parse("a,B"), undefined);
 });
 
 pure("listenKind takes host:port and :port, and a port alone for that", () => {

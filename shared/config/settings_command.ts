@@ -50,19 +50,19 @@ export function commandFlags<T extends SettingTable>(
     if (value === true) flags.set(option.long ?? "", "true");
     else if (typeof value === "string") flags.set(option.long ?? "", value);
   }
-  for (const word of command.args) {
-    const nearest = nearestName(word.replace(/=.*$/s, ""), known);
+  for (const argument of command.args) {
+    const nearest = nearestName(argument.replace(/=.*$/s, ""), known);
     const remedy = nearest === undefined ? "see --help" : `did you mean ${nearest}?`;
     faults.push(
-      word.startsWith("-")
-        ? `flag ${word} is not known; ${remedy}`
-        : `argument "${word}" is not expected; see --help`,
+      argument.startsWith("-")
+        ? `flag ${argument} is not known; ${remedy}`
+        : `argument "${argument}" is not expected; see --help`,
     );
   }
   return { flags, faults };
 }
 
-/** True for a setting whose flag alone means `true`. */
+/** True for a setting with a flag that means `true` without a value. */
 function isSwitch({ kind, default: text }: Setting<unknown>): boolean {
   return typeof kind.parse(text) === "boolean";
 }

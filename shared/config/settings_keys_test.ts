@@ -23,7 +23,7 @@ function read(data: Record<string, string>) {
 }
 
 Deno.test({
-  name: "settingsAmong() tells the file from the keys beside it, of which either may be missing",
+  name: "settingsAmong() reports the file from the keys beside it, of which either may be missing",
   permissions: "none",
   fn() {
     const { path } = PLACE;

@@ -5,8 +5,8 @@
  */
 
 /**
- * The variables, with the name that each has here; empty: none. A program that may not list its environment
- * looks for them by name: passed over without a word, one of them would have said to change nothing.
+ * The variables, with the name that each has here; empty: none. A program that may not list its
+ * environment looks for them by name: silently ignored, one of them would have meant to change nothing.
  */
 export const SPOTALIS_VARIABLES: ReadonlyMap<string, string> = new Map([
   ["SPOTALIS_OPERATOR_NAMESPACE", ""],

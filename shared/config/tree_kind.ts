@@ -12,19 +12,19 @@ export interface TreeKindOptions<T> {
   readonly expects: string;
   /** Of the value as the file has it; which one may depend on that. */
   readonly schema: (raw: unknown) => z.ZodType<T>;
-  /** What a text means that is no JSON, for instance one word; undefined: nothing. */
-  readonly words: (text: string) => unknown;
+  /** The value of a text that is not JSON, for instance of one term; undefined: none. */
+  readonly shortForm: (text: string) => unknown;
 }
 
 /**
- * A value in JSON, as the file's text of a tree is, or in few words. Each fault is told with its place
- * in the tree.
+ * A value in JSON, as the file's text of a tree is, or in few terms. Each fault is reported with its
+ * place in the tree.
  */
-export function treeKind<T>({ expects, schema, words }: TreeKindOptions<T>): SettingKind<T> {
+export function treeKind<T>({ expects, schema, shortForm }: TreeKindOptions<T>): SettingKind<T> {
   function read(text: string): { readonly value: T } | { readonly fault: string | undefined } {
     let raw: unknown;
     try {
-      raw = /^\s*[{[]/.test(text) ? JSON.parse(text) : words(text);
+      raw = /^\s*[{[]/.test(text) ? JSON.parse(text) : shortForm(text);
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
       return { fault: `is not JSON: ${error.message}` };

@@ -6,11 +6,11 @@ const kind = treeKind({
   expects: "a size or a map",
   schema: () =>
     z.strictObject({ size: z.int(), inner: z.strictObject({ a: z.string() }).optional() }),
-  words: (text) => /^\d+$/.test(text) ? { size: Number(text) } : undefined,
+  shortForm: (text) => /^\d+$/.test(text) ? { size: Number(text) } : undefined,
 });
 
 Deno.test({
-  name: "treeKind() reads JSON, and what its words mean",
+  name: "treeKind() reads JSON, and the short form",
   permissions: "none",
   fn() {
     assert.deepEqual(kind.parse('{"size": 3}'), { size: 3 });
@@ -21,17 +21,17 @@ Deno.test({
 });
 
 Deno.test({
-  name: "treeKind() tells all faults, each with its place",
+  name: "treeKind() reports all faults, each with its place",
   permissions: "none",
   fn() {
-    const told = (text: string) => {
+    const fault = (text: string) => {
       assert.equal(kind.parse(text), undefined);
       return kind.explain?.(text);
     };
     assert.match(
-      told('{"size": 1.5, "inner": {"a": 1, "b": 2}, "sise": 1}') ?? "",
+      fault('{"size": 1.5, "inner": {"a": 1, "b": 2}, "sise": 1}') ?? "",
       /^size is 1\.5: [^;]*; inner\.a is 1: [^;]*; inner\.b [^;]*; sise [^;]*$/,
     );
-    assert.match(told("{size: 1}") ?? "", /^is not JSON: /);
+    assert.match(fault("{size: 1}") ?? "", /^is not JSON: /);
   },
 });

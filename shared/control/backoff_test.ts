@@ -67,7 +67,7 @@ const starting = new ApiError(503, "ServiceUnavailable", "starting");
 
 Deno.test({
   name:
-    "createBackoff() waits five seconds at most for who can't be reached, and little after that",
+    "createBackoff() waits five seconds at most for an unreachable server, and little after that",
   permissions,
   fn() {
     const backoff = createBackoff();

@@ -1,5 +1,5 @@
 /**
- * Failures after which it helps nobody to wait for longer and longer.
+ * Failures after which longer and longer waits do not help.
  *
  * @module
  */
@@ -25,7 +25,7 @@ export function isBrief(error: unknown): boolean {
   return isUnreachable(error) || (error instanceof ApiError && error.retryAfterMs !== undefined);
 }
 
-/** How to log a failure that is tried again after so long: an outage is told of a few times a key. */
+/** How to log a failure that is tried again after so long: an outage is logged a few times a key. */
 export function retryLevel(error: unknown, waitMs: number): "warn" | "debug" {
   return isUnreachable(error) && waitMs >= LONGEST_BRIEF_MS ? "debug" : "warn";
 }

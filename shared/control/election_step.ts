@@ -20,13 +20,13 @@ export interface ElectionState {
   readonly seenMs: number;
 }
 
-/** Who asks, and when. */
+/** The candidate, and the time. */
 export interface ElectionMoment {
   /** The candidate's own name, unlike all others'. */
   readonly identity: string;
   /** Monotonic clock, ms. */
   readonly nowMs: number;
-  /** Wall clock, ms since the Unix epoch: only for people who read the record. */
+  /** Wall clock, ms since the Unix epoch: only shown to people. */
   readonly wallMs: number;
   /** How long a record counts that is not renewed, ms; whole seconds. */
   readonly leaseMs: number;

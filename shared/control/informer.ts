@@ -1,6 +1,6 @@
 /**
  * A local copy of one kind of objects, kept up to date by list and watch. Level-based: a subscriber
- * hears that something about a key changed and reads the present state; nobody learns what happened.
+ * receives the key of a change and reads the present state; events carry no history.
  *
  * @module
  */
@@ -47,7 +47,7 @@ export interface InformerOptions<T extends ApiObject> {
 export interface Informer<T extends ApiObject> {
   /** The object under `objectKey()`, as last seen. */
   get(key: string): T | undefined;
-  /** The objects whose index has this value, or this one among others. */
+  /** The objects with an index that has this value, or this one among others. */
   byIndex(value: string): readonly T[];
   /** All objects as last seen, in no particular order. */
   all(): Iterable<T>;
@@ -134,7 +134,7 @@ export function createInformer<T extends ApiObject>(options: InformerOptions<T>)
   async function follow(from: string, stream: AbortController): Promise<WatchEnd> {
     const startedMs = clock.monotonic();
     const iterator = source.watch(from, stream.signal)[Symbol.asyncIterator]();
-    let heard = false;
+    let received = false;
     let failure: { readonly error: unknown } | undefined;
     try {
       for (;;) {
@@ -142,7 +142,7 @@ export function createInformer<T extends ApiObject>(options: InformerOptions<T>)
         if (stream.signal.aborted) return { next: "list" };
         if ("error" in step) failure = step;
         if ("error" in step || step.value.done) break;
-        heard = true;
+        received = true;
         apply(step.value.value);
       }
     } finally {
@@ -152,7 +152,7 @@ export function createInformer<T extends ApiObject>(options: InformerOptions<T>)
     const lastedMs = clock.monotonic() - startedMs;
     if (lastedMs >= HEALTHY_WATCH_MS) forgetFailures();
     if (failure !== undefined) return failure;
-    if (heard || lastedMs >= SHORTEST_WATCH_MS) return { next: "resume" };
+    if (received || lastedMs >= SHORTEST_WATCH_MS) return { next: "resume" };
     return { error: new Error(`Cannot follow ${name}: the watch ended after ${lastedMs} ms`) };
   }
 

@@ -140,7 +140,8 @@ Deno.test({
 });
 
 Deno.test({
-  name: "createInformer() lists again at once when the version is too old, and tells what differs",
+  name:
+    "createInformer() lists again at once when the version is too old, and reports what differs",
   permissions,
   async fn() {
     await following({
@@ -261,7 +262,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "createInformer() lists again every so often when told to, without losing sync",
+  name: "createInformer() lists again at the configured interval, without losing sync",
   permissions,
   async fn() {
     await following(

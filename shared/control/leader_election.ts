@@ -214,7 +214,7 @@ function createCandidate(
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
         fresh = false;
-        // A conflict means that somebody else was faster: look soon who it is.
+        // A conflict means that another candidate was faster: read the Lease again soon.
         if (error.status === 409) return retryWait / 10;
         log.warn("No answer in the election", { error: error.message, status: error.status });
         return retryWait;

@@ -23,7 +23,7 @@ function createServer(clock: Clock, random: Random) {
       await trip();
       const result = answer();
       await trip();
-      // The link may break while the answer is on its way: done, but nobody knows.
+      // The link may break while the answer is on its way: written, but not confirmed.
       if (!reachable()) throw new ApiError(0, "", "no answer");
       return result;
     }
@@ -258,7 +258,7 @@ Deno.test({
 /** What befalls one of the processes, and how long the others then go on. */
 const blow = fc.record({
   kind: fc.constantFrom("cut", "mend", "kill", "stop", "start"),
-  whom: fc.nat(5),
+  target: fc.nat(5),
   passMs: fc.integer({ min: 10, max: 25_000 }),
   // Clocks of machines differ by parts in a million; here by up to 10 %.
   rate: fc.double({ min: 0.95, max: 1.05, noNaN: true }),
@@ -274,8 +274,8 @@ Deno.test({
         start(0.95);
         start(1.05, 1000);
         await pass(4000);
-        for (const { kind, whom, passMs, rate } of blows) {
-          const process = processes[whom % processes.length];
+        for (const { kind, target, passMs, rate } of blows) {
+          const process = processes[target % processes.length];
           if (kind === "start" && processes.length < 6) start(rate, 1000);
           else if (kind === "cut" && process !== undefined) process.link.up = false;
           else if (kind === "mend" && process?.alive()) process.link.up = true;

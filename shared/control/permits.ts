@@ -10,7 +10,7 @@ export interface Permits {
   run<R>(job: () => Promise<R>): Promise<R>;
 }
 
-/** Nobody runs yet. `most` is read at each turn, so that it may change; below 1 it counts as 1. */
+/** Makes free permits. `most` is read at each turn, so that it may change; below 1 it counts as 1. */
 export function createPermits(most: () => number): Permits {
   let running = 0;
   const waiting: (() => void)[] = [];

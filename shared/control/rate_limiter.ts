@@ -1,6 +1,6 @@
 /**
- * A token bucket whose time is an argument. It is kept as one number, the time at which the bucket
- * would be full again (the virtual scheduling algorithm of ITU-T I.371), so nothing accumulates
+ * A token bucket that takes the time as an argument. It is kept as one number, the time at which the
+ * bucket would be full again (the virtual scheduling algorithm of ITU-T I.371), so nothing accumulates
  * rounding errors between calls.
  *
  * @module
@@ -20,7 +20,7 @@ export interface RateLimiter {
   take(nowMs: number): number;
   /**
    * Takes the next token that is not taken yet, now or in the future, and returns the wait until it
-   * is there, ms. Whoever took it must use it then, without asking again.
+   * is there, ms. The caller that took it must use it then, without asking again.
    */
   reserve(nowMs: number): number;
   /** The wait until `tokens` (default 1) could be taken together, ms; takes none. */

@@ -84,14 +84,17 @@ Deno.test({
 });
 
 Deno.test({
-  name: "runReconcileLoop() goes on within seconds of an outage's end, and tells of it a few times",
+  name: "runReconcileLoop() goes on within seconds of an outage's end, and reports it a few times",
   permissions,
   async fn() {
     const { clock, queue, start, stop } = stage();
     const seenAt: number[] = [];
-    const told: string[] = [];
+    const logged: string[] = [];
     start({
-      log: { ...silentLog, warn: (_message, fields) => void told.push(String(fields?.["waitMs"])) },
+      log: {
+        ...silentLog,
+        warn: (_message, fields) => void logged.push(String(fields?.["waitMs"])),
+      },
       reconcile: () => {
         const now = clock.monotonic();
         seenAt.push(now);
@@ -105,7 +108,7 @@ Deno.test({
     await stop();
     const waits = seenAt.slice(1).map((at, index) => at - Number(seenAt[index]));
     assert.ok(Math.max(...waits) <= 8000, `waits were ${waits}`);
-    assert.deepEqual(told, ["1000", "2000", "4000", "8000"]);
+    assert.deepEqual(logged, ["1000", "2000", "4000", "8000"]);
   },
 });
 

@@ -1,5 +1,5 @@
 /**
- * The owner of background promises. A loop that nobody awaits would fail without a sound, or leave
+ * The owner of background promises. A loop that is not awaited would fail silently, or leave
  * the program half alive; here the first failure stops all the others and surfaces.
  *
  * @module

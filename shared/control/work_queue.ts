@@ -20,7 +20,7 @@ export interface WorkQueue {
   done(key: string): void;
   /** Keys that are due and wait for a taker. */
   readonly depth: number;
-  /** Keys whose time has not come yet. */
+  /** Keys with time that has not come yet. */
   readonly delayed: number;
 }
 
@@ -49,7 +49,7 @@ export function createWorkQueue(clock: Clock): WorkQueue {
   const inWork = new Set<string>();
   const dueAgain = new Set<string>();
   const dueAt = new Map<string, number>();
-  // An earlier add leaves the later entry behind; `dueAt` tells which entry still counts.
+  // An earlier add leaves the later entry behind; `dueAt` shows which entry still counts.
   let timeline = new FlatQueue<Delayed>();
   let order = 0;
   const takers = new Set<(key: string) => void>();
@@ -95,7 +95,7 @@ export function createWorkQueue(clock: Clock): WorkQueue {
     const own = { dueMs: next.dueMs, stop: new AbortController() };
     alarm = own;
     const waitMs = Math.max(LEAST_SLEEP_MS, next.dueMs - clock.monotonic());
-    // `sleep` never rejects; a stopped alarm has a successor or nobody waits.
+    // `sleep` never rejects; a stopped alarm has a successor or no waiter.
     void clock.sleep(waitMs, own.stop.signal).then(() => {
       if (alarm !== own) return;
       alarm = undefined;

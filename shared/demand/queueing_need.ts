@@ -46,7 +46,7 @@ export interface WaitingContainer {
   readonly part: number;
 }
 
-/** A container whose quota has run out for this long, ms, is taken to want all that there is. */
+/** A container with a quota that has run out for this long, ms, is taken to want all that there is. */
 const INSATIABLE_MS = 10_000;
 /** How long work should wait at most where CPU is ample, ms: one CFS period. */
 export const WAIT_TARGET_MS = 100;

@@ -125,7 +125,7 @@ const containers = fc.array(
 );
 const room = fc.double({ min: -1000, max: 40_000, noNaN: true });
 
-pure("commonWait() is the least where there is room, and for nobody", () => {
+pure("commonWait() is the least where there is room, and without containers", () => {
   assert.equal(
     waitFor([waiting(300, 50)], queueingNeed({ mean: 300, burstinessMs: 50 }, WAIT_TARGET_MS)),
     WAIT_TARGET_MS,
@@ -160,21 +160,24 @@ pure("commonWait() counts what a metric asks for, with its part at most", () => 
   assert.equal(wait(9000, alone + 2000), WAIT_TARGET_MS, "its part is 2000");
 });
 
-pure("commonWait() counts who has been saturated for ten seconds with its part at most", () => {
-  const service = waiting(1000, 20);
-  const job = (saturatedMs: number): WaitingContainer => ({
-    estimate: { mean: 5000, burstinessMs: 20, trial: 0, saturatedMs },
-    ceiling: 8000,
-    part: 4000,
-  });
-  assert.equal(waitFor([service, job(10_000)], 6000), WAIT_TARGET_MS);
-  assert.equal(waitFor([service, job(9999)], 6000), MOST_WAIT_MS);
-  // One that needs less than its part counts with what it needs.
-  const modest = { ...job(10_000), part: 100_000 };
-  assert.equal(waitFor([service, modest], 6000), MOST_WAIT_MS);
-});
+pure(
+  "commonWait() counts a container that was saturated for ten seconds with its part at most",
+  () => {
+    const service = waiting(1000, 20);
+    const job = (saturatedMs: number): WaitingContainer => ({
+      estimate: { mean: 5000, burstinessMs: 20, trial: 0, saturatedMs },
+      ceiling: 8000,
+      part: 4000,
+    });
+    assert.equal(waitFor([service, job(10_000)], 6000), WAIT_TARGET_MS);
+    assert.equal(waitFor([service, job(9999)], 6000), MOST_WAIT_MS);
+    // One that needs less than its part counts with what it needs.
+    const modest = { ...job(10_000), part: 100_000 };
+    assert.equal(waitFor([service, modest], 6000), MOST_WAIT_MS);
+  },
+);
 
-pure("commonWait() lets nobody wait longer where all are saturated: weights decide", () => {
+pure("commonWait() lets no container wait longer where all are saturated: weights decide", () => {
   const weights = fc.array(fc.integer({ min: 1, max: 10_000 }), { minLength: 1, maxLength: 20 });
   fc.assert(fc.property(weights, fc.integer({ min: 100, max: 64_000 }), (drawn, size) => {
     const all = drawn.reduce((sum, weight) => sum + weight, 0);
@@ -205,7 +208,7 @@ pure("commonWait() is the shortest such wait: a hundredth less, and the needs do
   }));
 });
 
-pure("commonWait() never grows with room, nor falls when somebody else comes", () => {
+pure("commonWait() never grows with room, nor falls when another container comes", () => {
   fc.assert(fc.property(containers, room, room, (table, a, b) => {
     assert.ok(waitFor(table, Math.max(a, b)) <= waitFor(table, Math.min(a, b)));
     assert.ok(waitFor(table.slice(1), a) <= waitFor(table, a));

@@ -1,5 +1,5 @@
 /**
- * Demand of a container whose quota runs out all the time.
+ * Demand of a container with a quota that runs out all the time.
  *
  * @module
  */

@@ -32,7 +32,7 @@ function saturated(fields: Partial<DemandSignal> = {}): DemandSignal {
   };
 }
 
-function calm(usage = 300, quota = 500): DemandSignal {
+function idle(usage = 300, quota = 500): DemandSignal {
   return saturated({ usage, throttledMsPerS: 0, throttledShare: 0, quota });
 }
 
@@ -74,11 +74,11 @@ pure("createSaturation() tries nothing while no quota runs out, or where there i
   }));
 });
 
-pure("createSaturation() tells for how long a quota has run out, trials and all", () => {
+pure("createSaturation() reports for how long a quota has run out, trials and all", () => {
   const saturation = createSaturation(OPTIONS);
   for (let time = 0; time < 100; time++) saturation.feed(saturated(), 500);
   assert.equal(saturation.saturatedMs, 10_000, "trials do not begin it anew");
-  for (let time = 0; time < 10; time++) saturation.feed(calm(), 500);
+  for (let time = 0; time < 10; time++) saturation.feed(idle(), 500);
   assert.equal(saturation.saturatedMs, 8000);
   for (let time = 0; time < 1000; time++) saturation.feed(saturated(), 500);
   assert.equal(saturation.saturatedMs, MOST_SATURATED_MS);
@@ -92,7 +92,7 @@ pure("createSaturation() begins to wait anew when the quota was enough for a rea
   const saturation = createSaturation(OPTIONS);
   for (let time = 0; time < 20; time++) {
     assert.equal(untilTrial(saturation, saturated(), { most: 2 }).wanted, 0);
-    assert.equal(saturation.feed(calm(), 500), 0);
+    assert.equal(saturation.feed(idle(), 500), 0);
   }
 });
 
@@ -117,8 +117,8 @@ pure(
   () => {
     const saturation = createSaturation(OPTIONS);
     for (let reading = 0; reading < 2; reading++) saturation.feed(saturated(), 500);
-    saturation.feed(calm(), 500);
-    // Other programs keep half of its threads from running: they are not held back by the quota.
+    saturation.feed(idle(), 500);
+    // Other programs keep half of its threads from running: the quota does not throttle them.
     const contended = saturated({ throttledMsPerS: 3500 });
     assert.equal(untilTrial(saturation, contended).readings, 30);
   },
@@ -160,7 +160,7 @@ pure("createSaturation() ends a trial after its time", () => {
   const saturation = createSaturation(OPTIONS);
   untilTrial(saturation);
   // 3000 ms with the larger quota are 30 readings, and the next says that it is over.
-  assert.equal(playTrial(saturation, calm(900, 2000), 1000), OPTIONS.trialMs / INTERVAL_MS + 1);
+  assert.equal(playTrial(saturation, idle(900, 2000), 1000), OPTIONS.trialMs / INTERVAL_MS + 1);
 });
 
 pure(
@@ -169,7 +169,7 @@ pure(
     const saturation = createSaturation(OPTIONS);
     const patience = Array.from({ length: 5 }, () => {
       const { readings } = untilTrial(saturation);
-      playTrial(saturation, calm(500, 2000), 550);
+      playTrial(saturation, idle(500, 2000), 550);
       return readings * INTERVAL_MS;
     });
     // 300, 450, 675 and 1000 ms, in whole readings.
@@ -181,25 +181,25 @@ pure("createSaturation() is quicker again after a trial that was right", () => {
   const saturation = createSaturation(OPTIONS);
   for (let time = 0; time < 4; time++) {
     untilTrial(saturation);
-    playTrial(saturation, calm(500, 2000), 550);
+    playTrial(saturation, idle(500, 2000), 550);
   }
   untilTrial(saturation);
   // What it showed exceeds the quota of before by more than a fifth.
-  playTrial(saturation, calm(600, 2000), 630);
+  playTrial(saturation, idle(600, 2000), 630);
   // From the 1000 ms at most to 1000 / 1.5.
   assert.equal(untilTrial(saturation).readings, 7);
   for (let time = 0; time < 4; time++) {
-    playTrial(saturation, calm(600, 2000), 630);
+    playTrial(saturation, idle(600, 2000), 630);
     untilTrial(saturation);
   }
-  playTrial(saturation, calm(600, 2000), 630);
+  playTrial(saturation, idle(600, 2000), 630);
   assert.equal(untilTrial(saturation).readings, 3, "never quicker than at first");
 });
 
 pure("createSaturation() takes a trial for right by its usage, if the need follows late", () => {
   const saturation = createSaturation(OPTIONS);
   untilTrial(saturation);
-  playTrial(saturation, calm(630, 2000), 550);
+  playTrial(saturation, idle(630, 2000), 550);
   assert.equal(untilTrial(saturation).readings, 3, "no more patient");
 });
 
@@ -217,7 +217,7 @@ pure(
     let readings = 1;
     while (saturation.feed(risen, 1500) === 2000) readings++;
     assert.equal(readings, 10);
-    playTrial(saturation, calm(550, 8000), 590);
+    playTrial(saturation, idle(550, 8000), 590);
     // 590 is less than a fifth above the 500 m that it began at: it showed nothing.
     assert.equal(untilTrial(saturation).readings, 5);
   },
@@ -227,20 +227,20 @@ pure("createSaturation() lets the time of a trial begin when its quota is in for
   const saturation = createSaturation(OPTIONS);
   untilTrial(saturation);
   for (let waited = 0; waited < 2000; waited += INTERVAL_MS) saturation.feed(saturated(), 500);
-  assert.equal(playTrial(saturation, calm(900, 2000), 1000), OPTIONS.trialMs / INTERVAL_MS + 1);
+  assert.equal(playTrial(saturation, idle(900, 2000), 1000), OPTIONS.trialMs / INTERVAL_MS + 1);
 });
 
-pure("createSaturation() gives up a trial that nobody grants, and learns nothing from it", () => {
+pure("createSaturation() gives up a trial that is not granted, and learns nothing from it", () => {
   const saturation = createSaturation(OPTIONS);
   untilTrial(saturation);
   // The quota stays at what it was, for longer than a trial lasts.
-  const readings = playTrial(saturation, calm(), 500);
+  const readings = playTrial(saturation, idle(), 500);
   assert.ok(readings * INTERVAL_MS > OPTIONS.trialMs && readings * INTERVAL_MS < 10_000);
   assert.equal(untilTrial(saturation).readings, OPTIONS.patienceMs / INTERVAL_MS);
 });
 
 pure(
-  "createSaturation() goes on asking while a container stays saturated and nobody grants it",
+  "createSaturation() goes on asking while a container stays saturated and nothing is granted",
   () => {
     const saturation = createSaturation(OPTIONS);
     untilTrial(saturation);
@@ -251,7 +251,7 @@ pure(
 );
 
 pure(
-  "createSaturation() takes a reading in which no period ended for neither calm nor saturated",
+  "createSaturation() takes a reading in which no period ended for neither idle nor saturated",
   () => {
     const saturation = createSaturation(OPTIONS);
     // Two to a period. Usage goes on, but throttling is booked when the period ends.

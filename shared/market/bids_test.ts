@@ -136,7 +136,7 @@ test("withStartupDemand() keeps what was given while nothing is spare, and asks 
   assert.deepEqual(demands([bidder({ boost: true, present: 600 })], -1), [50]);
 });
 
-test("withStartupDemand() leaves out who has no readings, who is held, and who does not start", () => {
+test("withStartupDemand() leaves out containers without readings, held ones, and those that do not start", () => {
   assert.deepEqual(demands([bidder({ boost: true, demand: undefined })], 400), [undefined]);
   assert.deepEqual(demands([bidder({ boost: true, held: "both" })], 400), [50]);
   assert.deepEqual(demands([bidder()], 400), [50]);

@@ -60,7 +60,7 @@ pure("clearRound() keeps limits at their floors when these alone are too much", 
   assert.deepEqual(outcomes.map(({ share, target }) => [share, target]), [[600, 600], [300, 300]]);
 });
 
-pure("clearRound() clears nobody, and without any capacity", () => {
+pure("clearRound() clears no bids, and without any capacity", () => {
   assert.deepEqual(clearRound([], { capacity: 0 }).outcomes, []);
   assert.equal(clearRound([bidder({})], { capacity: 0 }).outcomes[0]?.share, 100);
 });

@@ -21,7 +21,7 @@ pure("splitByRequest() splits in proportion to the requests", () => {
   assert.deepEqual(splitByRequest(400, [0, 300]), [0, 400]);
 });
 
-pure("splitByRequest() splits equally when nobody requests anything", () => {
+pure("splitByRequest() splits equally without any requests", () => {
   assert.deepEqual(splitByRequest(100, [0, 0, 0, 0]), [25, 25, 25, 25]);
 });
 

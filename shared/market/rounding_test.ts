@@ -96,7 +96,7 @@ pure("roundShares() stays on the grid, within the bounds and within the capacity
   );
 });
 
-pure("roundShares() leaves less than a step over while somebody is below the share", () => {
+pure("roundShares() leaves less than a step over while a container is below its share", () => {
   fc.assert(
     fc.property(market, ({ bids, capacity }) => {
       const { shares } = clearMarket(bids, capacity);

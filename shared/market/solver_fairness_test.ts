@@ -63,7 +63,7 @@ pure("clearMarket() lowers no own share and raises no other for more weight", ()
   );
 });
 
-pure("clearMarket() lowers nobody's share when a bidder leaves", () => {
+pure("clearMarket() lowers no share when a bidder leaves", () => {
   fc.assert(
     fc.property(anyMarket, fc.nat(15), (market, index) => {
       const gone = index % market.bids.length;

@@ -74,7 +74,7 @@ pure("clearMarket() asks an infinite price when there is nothing and someone nee
   assert.equal(clearMarket([bid(1, 0, 20, 15)], -1).price, Infinity);
 });
 
-pure("clearMarket() asks nothing when there is nothing and nobody needs it", () => {
+pure("clearMarket() has the price 0 without capacity and without needs", () => {
   assert.equal(clearMarket([bid(1, 0, 20, 0)], 0).price, 0);
   assert.equal(clearMarket([bid(1, 0, 20, 0)], -1).price, 0);
 });
@@ -242,7 +242,7 @@ pure("clearMarket() asks as price what one more millicore would add to the optim
   );
 });
 
-pure("clearMarket() asks the smallest price at which nobody wants more than the share", () => {
+pure("clearMarket() asks the smallest price at which no bidder wants more than the share", () => {
   fc.assert(
     fc.property(anyMarket, ({ bids, capacity }) => {
       const clearing = clearMarket(bids, capacity);

@@ -95,22 +95,25 @@ pure("fundRaises() lowers by a tenth at least: less would not be worth a change"
   assert.deepEqual(payments([pacedSample({ share: 100 })], 10), [[0, 450]]);
 });
 
-pure("fundRaises() leaves out who warms up, paid lately, or has a surplus below a tenth", () => {
-  const containers = [
-    pacedSample({ share: 100 }, { since: AT.now - 9999 }),
-    pacedSample({ share: 100 }, { fundedAt: AT.now - 4999 }),
-    pacedSample({ share: 450 }),
-  ];
-  assert.deepEqual(payments(containers, 1000), []);
-});
+pure(
+  "fundRaises() leaves out containers that warm up, paid lately, or have a surplus below a tenth",
+  () => {
+    const containers = [
+      pacedSample({ share: 100 }, { since: AT.now - 9999 }),
+      pacedSample({ share: 100 }, { fundedAt: AT.now - 4999 }),
+      pacedSample({ share: 450 }),
+    ];
+    assert.deepEqual(payments(containers, 1000), []);
+  },
+);
 
-pure("fundRaises() lets who is rationed keep less beyond its share the longer it rests", () => {
+pure("fundRaises() leaves a rationed container less beyond its share the longer it rests", () => {
   const rationed = (changedAt: number) => pacedSample({ share: 480, need: 900 }, { changedAt });
   assert.deepEqual(payments([rationed(AT.now)], 1000), []);
   assert.deepEqual(payments([rationed(-1e9)], 1000), [[0, 480]]);
 });
 
-pure("fundRaises() asks nobody when nothing is missing", () => {
+pure("fundRaises() takes nothing when nothing is missing", () => {
   assert.deepEqual(payments([pacedSample({ share: 100 })], 0), []);
 });
 

@@ -29,7 +29,7 @@ interface Bounds {
   readonly floor: number;
   readonly ceiling: number;
   readonly weight: number;
-  readonly ownLimit: number;
+  readonly originalLimit: number;
 }
 
 /** And what pacing remembers of it. */
@@ -49,16 +49,16 @@ const drawnBounds = fc.array(
   { minLength: 1, maxLength: 6 },
 ).map((drawn) =>
   drawn.map(({ floor, own, weight }): Bounds => {
-    const ownLimit = floor + own;
-    const ceiling = Math.floor(ownLimit * 4 / 10) * 10;
-    return { floor, ceiling, weight, ownLimit };
+    const originalLimit = floor + own;
+    const ceiling = Math.floor(originalLimit * 4 / 10) * 10;
+    return { floor, ceiling, weight, originalLimit };
   })
 );
 
 function seated(table: readonly Bounds[]): Player[] {
   return table.map((bounds) => ({
     ...bounds,
-    memory: newPaceMemory(bounds.ownLimit, 0),
+    memory: newPaceMemory(bounds.originalLimit, 0),
     past: [],
   }));
 }
@@ -153,8 +153,8 @@ interface Load {
 
 /**
  * Millicores of a container that can be in force once this is decided: what may be already, or the new
- * limit. `committed` after the change may say more for two seconds, since a quota that showed a limit to
- * be replaced tells nothing any more; what it showed is true nevertheless.
+ * limit. `committed` after the change may say more for two seconds, since a quota that showed a limit
+ * to be replaced reports nothing any more; what it showed is true nevertheless.
  */
 function mostInForce(container: PacedContainer, { memory }: PlannedContainer, now: number): number {
   return Math.max(committed(container, now), committedAt(container, memory.limit));
@@ -189,8 +189,8 @@ pure("planChanges() keeps its promises under any load, capacity and delay of the
 });
 
 pure("planChanges() raises within what is free after a decrease that the quota has shown", () => {
-  const eager = { floor: 10, ceiling: 490, weight: 1, ownLimit: 123 };
-  const small = { floor: 10, ceiling: 80, weight: 1, ownLimit: 21 };
+  const eager = { floor: 10, ceiling: 490, weight: 1, originalLimit: 123 };
+  const small = { floor: 10, ceiling: 80, weight: 1, originalLimit: 21 };
   // The small one goes from 21 to 10, which its quota shows, and to 20 where 10 are free.
   checkPromises([eager, small], [
     { capacity: 0, demands: [0, 0], rounds: 36 },

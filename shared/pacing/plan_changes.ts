@@ -149,7 +149,7 @@ function takeBack(draft: Draft, waiting: number | undefined): void {
   }
 }
 
-/** Lowers those whose target has been lower for long enough. */
+/** Lowers those with a target that has been lower for long enough. */
 function followDemandDown(draft: Draft): void {
   for (const container of unchanged(draft)) {
     const { memory, need } = container;

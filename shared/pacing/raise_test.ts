@@ -62,10 +62,13 @@ pure("grantRaises() never grants more than is free, nor more than was asked for"
   );
 });
 
-pure("rationedHysteresis() is the usual one for who has a share of all that it needs", () => {
-  const container = pacedSample({ share: 600, need: 600 }, { changedAt: 0 });
-  assert.equal(rationedHysteresis(container, 0.15, { now: 1e9 }), 0.15);
-});
+pure(
+  "rationedHysteresis() is the usual one for a container with a share of all that it needs",
+  () => {
+    const container = pacedSample({ share: 600, need: 600 }, { changedAt: 0 });
+    assert.equal(rationedHysteresis(container, 0.15, { now: 1e9 }), 0.15);
+  },
+);
 
 pure("rationedHysteresis() shrinks while a rationed container rests, to two hundredths", () => {
   const container = pacedSample({ share: 600, need: 601 }, { changedAt: 0 });

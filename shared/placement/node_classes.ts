@@ -5,10 +5,10 @@
  */
 import { type Labels, labelsMatch } from "../rightsizing/label_match.ts";
 import type { LabelSelector } from "../rightsizing/policy_spec.ts";
-import * as z from "zod";
-import { selectorOfWords, strictSelectorSchema } from "../config/label_selector_kind.ts";
+import { selectorOfTerms, strictSelectorSchema } from "../config/label_selector_kind.ts";
 import type { SettingKind } from "../config/setting.ts";
 import { treeKind } from "../config/tree_kind.ts";
+import * as z from "zod";
 
 /** A toleration, as it stands in a pod. */
 export interface Toleration {
@@ -170,7 +170,7 @@ const toleration = z.strictObject({
 }) satisfies z.ZodType<Toleration>;
 
 const selectorText = z.string().transform((text, context): unknown => {
-  const selector = selectorOfWords(text);
+  const selector = selectorOfTerms(text);
   if (selector !== undefined) return selector;
   context.addIssue({ code: "custom", message: "must be labels, for instance class=spot" });
   return z.NEVER;
@@ -220,7 +220,7 @@ export const nodeClassifierKind: SettingKind<NodeClasses> = treeKind({
   expects: `${PRESETS.join(", ")}, or a map with preset, spotLabels, onDemandLabels and ` +
     "spotTolerations, or with spot and onDemand as key=value",
   schema: schemaOf,
-  words: (text) => PRESETS.some((one) => one === text) ? { preset: text } : undefined,
+  shortForm: (text) => PRESETS.some((one) => one === text) ? { preset: text } : undefined,
 });
 
 /** The fault with the keys of the setting. */

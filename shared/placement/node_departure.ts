@@ -123,7 +123,7 @@ export const departureSignsKind: SettingKind<DepartureSigns> = treeKind({
   expects: `some of ${PRESETS.join(", ")}, separated by commas, or a map with presets, taints ` +
     "(key, value, effect, drained) and conditions",
   schema: () => schema,
-  words(text) {
+  shortForm(text) {
     const presets = text.split(",").map((word) => word.trim()).filter((word) => word !== "");
     return { presets };
   },

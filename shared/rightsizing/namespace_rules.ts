@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type LimitRange, type ResourceQuota, unreadableWords } from "../api/namespace.ts";
+import { type LimitRange, type ResourceQuota, unreadableMessages } from "../api/namespace.ts";
 import type { RightsizingFacts } from "./guards/rightsizing_facts.ts";
 import { type CountedWorkload, quotaRoomsOf } from "./quota_rooms.ts";
 import { resourceRangesOf } from "./resource_ranges.ts";
@@ -26,6 +26,6 @@ export function namespaceRules(
   return {
     ...(ranges === undefined ? {} : { ranges }),
     quotas: quotaRoomsOf(quotas, counted),
-    unreadable: unreadableWords("LimitRange", limitRanges),
+    unreadable: unreadableMessages("LimitRange", limitRanges),
   };
 }

@@ -5,7 +5,7 @@
  */
 import type { Mode } from "../market/solver.ts";
 
-/** The words of {@linkcode NodeState}. */
+/** The values of {@linkcode NodeState}. */
 export const NODE_STATES = ["ample", "scarce"] as const;
 
 /** `ample`: the price is 0 and every limit is at its ceiling. `scarce`: the market divides the CPU. */

@@ -10,7 +10,7 @@ import type { NodeState } from "./node_state.ts";
 import { type RecentLoad, WAITS } from "./recent_load.ts";
 import type { ScarceShare } from "./scarce_clearing.ts";
 
-/** A container whose limit may change. Millicores. */
+/** A container with a limit that may change. Millicores. */
 export interface LimitedContainer {
   /** Bounds of the limit, holds included, on the grid. */
   readonly floor: number;
@@ -58,7 +58,9 @@ export const HYSTERESIS = 0.05;
 export const LOWER_GAP_MS = 5000;
 /** A container goes back to its ceiling when it has got all that it wants for this long. */
 export const RELEASE_AFTER_MS = 10_000;
-/** A container that waits for CPU is short if it gets less than this share of its part for that time. */
+/**
+ * A container that waits for CPU is short if it gets less than this share of its part for that time.
+ */
 const SHORT_SHARE = 0.95;
 
 /** Plans the limits, in the order of the containers. */

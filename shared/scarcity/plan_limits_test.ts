@@ -95,7 +95,7 @@ pure("planLimits() lowers only while another waits and gets less than its part",
   assert.deepEqual(beside({ usage: 151, waiting: 0.2 }), lowered);
   assert.equal(beside({ usage: 152, waiting: 0.2 }), undefined);
   assert.equal(beside({ usage: 760, waiting: 1 }), undefined);
-  // Its own limit is what it waits for.
+  // Its original limit is what it waits for.
   assert.equal(beside({ usage: 190, waiting: 1 }, { limit: 200, rationedAt: 1e5 }), undefined);
   assert.deepEqual(beside({ usage: 189, waiting: 1 }, { limit: 200, rationedAt: 1e5 }), lowered);
 });

@@ -52,7 +52,7 @@ export interface ScarceClearing {
   readonly shares: readonly ScarceShare[];
 }
 
-/** A container whose limit does not bind bids this much above its usage, so that it can grow. */
+/** A container with a limit that does not bind bids this much above its usage, so that it can grow. */
 const GROWTH = 1.05;
 /** So does one that its limit does not throttle and that uses less than this share of it. */
 const BINDS = 0.8;
@@ -61,11 +61,11 @@ const BINDS = 0.8;
  * there one that waits bids its part: what it used until now says nothing of a burst.
  */
 const STARVED_GROWTH = 2;
-/** One whose limit has run out in every period for this long, ms, bids for its part at least. */
+/** One with a limit that has run out in every period for this long, ms, bids for its part at least. */
 const SATURATED_MS = 300;
 /**
- * What is divided / capacity: 97 % of a node whose capacity is 90 % of it. To divide less makes a
- * price out of rounding, on a node that still has CPU to give.
+ * Share of the capacity that is divided: 97 %, where the capacity is 90 % of the node. To divide less
+ * makes a price out of rounding, on a node that still has CPU to give.
  */
 export const DIVIDED = 1.08;
 

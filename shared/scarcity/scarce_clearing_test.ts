@@ -86,7 +86,7 @@ pure("clearScarce() lets a container below its ceiling bid its need, or its part
   assert.deepEqual(bidsOf([bidder({ ...lowered, need: 3000, saturatedMs: 300 })]), [4000]);
 });
 
-pure("clearScarce() lets a container whose limit does not bind bid by its usage", () => {
+pure("clearScarce() lets a container with a limit that does not bind bid by its usage", () => {
   const rests = { limit: 700, usage: 100, need: 804, saturatedMs: 300 };
   assert.deepEqual(bidsOf([bidder(rests), bidder()]), [110, 1050]);
   assert.deepEqual(bidsOf([bidder({ ...rests, throttled: true }), bidder()]), [2160, 1050]);

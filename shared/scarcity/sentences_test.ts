@@ -8,7 +8,7 @@ const MEMORY = { limit: 800, fundedAt: -Infinity };
 const BUSY = { usageNow: 700, usage1s: 700, usage: 700 };
 const CONTAINER: StayingLimit = { ceiling: 800, share: 450, memory: MEMORY, load: BUSY };
 
-function words(
+function sentence(
   memory: Partial<StayingLimit["memory"]>,
   { state = "scarce", ...change }: Partial<StayingLimit> & { readonly state?: NodeState } = {},
 ): string {
@@ -23,54 +23,54 @@ Deno.test({
   permissions: "none",
   fn: () =>
     assertSentences([
-      ["ample, at the ceiling", () => words({}, { state: "ample" }), ""],
+      ["ample, at the ceiling", () => sentence({}, { state: "ample" }), ""],
       [
         "ample, below the ceiling",
-        () => words({ limit: 450 }, { state: "ample" }),
+        () => sentence({ limit: 450 }, { state: "ample" }),
         "ceiling waits: 10 limits a second",
       ],
-      ["no readings", () => words({}, { load: undefined }), ""],
-      ["not rationed", () => words({}), "stays at the ceiling: the share covers the bid"],
-      ["not rationed, share at the ceiling", () => words({}, { share: 800 }), ""],
+      ["no readings", () => sentence({}, { load: undefined }), ""],
+      ["not rationed", () => sentence({}), "stays at the ceiling: the share covers the bid"],
+      ["not rationed, share at the ceiling", () => sentence({}, { share: 800 }), ""],
       [
         "rationed a moment ago",
-        () => words({ limit: 450, rationedAt: NOW - 6500 }),
+        () => sentence({ limit: 450, rationedAt: NOW - 6500 }),
         "back to the ceiling in 4 s",
       ],
       [
         "rationed long ago",
-        () => words({ limit: 450, rationedAt: NOW - 10_000 }),
+        () => sentence({ limit: 450, rationedAt: NOW - 10_000 }),
         "ceiling waits: 10 limits a second",
       ],
-      ["at the share", () => words({ ...rationed, limit: 450 }), ""],
+      ["at the share", () => sentence({ ...rationed, limit: 450 }), ""],
       [
         "close to the share",
-        () => words({ ...rationed, limit: 440 }),
+        () => sentence({ ...rationed, limit: 440 }),
         "raise to 450m is within the hysteresis of 5 %",
       ],
       [
         "close above the share",
-        () => words({ ...rationed, limit: 460 }),
+        () => sentence({ ...rationed, limit: 460 }),
         "decrease to 450m is within the hysteresis of 5 %",
       ],
       [
         "uses less than its share",
-        () => words(rationed, { load: { ...BUSY, usage: 400 } }),
+        () => sentence(rationed, { load: { ...BUSY, usage: 400 } }),
         "stays: the container uses its share at most",
       ],
       [
         "lowered a moment ago",
-        () => words({ ...rationed, fundedAt: NOW - 1500 }),
+        () => sentence({ ...rationed, fundedAt: NOW - 1500 }),
         "decrease to 450m waits 4 s after the last",
       ],
       [
         "short a moment ago",
-        () => words({ ...rationed, shortAt: NOW - 1500 }),
+        () => sentence({ ...rationed, shortAt: NOW - 1500 }),
         "decrease to 450m waits 4 s: the container catches up on CPU that it lacked",
       ],
       [
         "without a victim",
-        () => words(rationed),
+        () => sentence(rationed),
         "decrease to 450m waits until another container waits for CPU",
       ],
     ]),

@@ -4,7 +4,7 @@
  * @module
  */
 
-/** A container on a node whose CPU is all used. Millicores. */
+/** A container on a node with CPU that is all used. Millicores. */
 export interface WeighedUsage {
   /** In the last interval. */
   readonly usage: number;

@@ -27,7 +27,7 @@ pure(
   },
 );
 
-pure("waitByWeight() counts nothing for a container whose request is not known", () => {
+pure("waitByWeight() counts nothing for a container with a request that is not known", () => {
   assert.deepEqual(waits([500, 0], [900, 100]), [false, true]);
   assert.deepEqual(waits([500, 0]), [false]);
   assert.deepEqual(waits(), []);

@@ -1,5 +1,5 @@
 /**
- * In words: why a limit is neither at its ceiling nor at its share, where idle CPU is free.
+ * Explains why a limit is neither at its ceiling nor at its share, where idle CPU is free.
  *
  * @module
  */
@@ -35,7 +35,7 @@ export function whyLimitStays(
   const { ceiling, share, memory: { limit, rationedAt = -Infinity }, load } = container;
   if (state === "ample") return limit < ceiling ? TURN : undefined;
   if (load === undefined) return undefined;
-  if (rationedAt === now) return rationedWords(container, { now, load });
+  if (rationedAt === now) return rationedText(container, { now, load });
   if (limit >= ceiling) {
     return share < ceiling ? "stays at the ceiling: the share covers the bid" : undefined;
   }
@@ -46,7 +46,7 @@ export function whyLimitStays(
 const TURN = `ceiling waits: ${RELEASES_PER_S} limits a second`;
 const MS_PER_S = 1000;
 
-function rationedWords(
+function rationedText(
   { share, memory: { limit, fundedAt, shortAt = -Infinity } }: StayingLimit,
   { now, load }: { readonly now: number; readonly load: RecentLoad },
 ): string | undefined {

@@ -7,7 +7,7 @@
 import * as z from "zod";
 import { NODE_PRESSURES } from "../api/node.ts";
 import { boundsSchema, containerBoundsSchema } from "../api/pod_allocation.ts";
-import { marketReasonSchema } from "../api/reasons/reason_words.ts";
+import { marketReasonSchema } from "../api/reasons/reasons.ts";
 import { IDLE_CPU } from "../config/idle_cpu_row.ts";
 import { NODE_STATES } from "../scarcity/node_state.ts";
 
@@ -27,7 +27,9 @@ export const containerViewSchema = z.object({
   heldBackMsPerSecond: z.number().min(0).optional(),
   /** Share of the last interval's enforcement periods in which a quota ran out, 0 to 1. */
   throttledShare: z.number().min(0).max(1).optional(),
-  /** What it would use if nothing held it back, or a metric's word; absent while there are no readings. */
+  /**
+   * Its usage if nothing limited it, or the demand by a metric; absent while there are no readings.
+   */
   demand: millicores.optional(),
   /** Demand within floor and ceiling. */
   need: millicores,
@@ -42,7 +44,7 @@ export const containerViewSchema = z.object({
   /** Factor on the weight, earned by leaving CPU to others. */
   credit: z.number().min(0),
   held: containerBoundsSchema.shape.held,
-  /** The user's own limit. */
+  /** The original limit. */
   ownLimit: millicores,
   /** As last decided. */
   limit: millicores,
@@ -52,7 +54,7 @@ export const containerViewSchema = z.object({
   quotaOff: z.literal(true).optional(),
   /** Of the last change of the limit; absent before the first. */
   reason: marketReasonSchema.optional(),
-  /** In words: why the limit is not at the target yet; absent when it is. */
+  /** Why the limit is not at the target yet, as a message; absent when it is. */
   waiting: z.string().optional(),
 });
 
@@ -99,11 +101,11 @@ export const nodeViewSchema = z.object({
   capacity: millicores,
   /** Held by pods that take no part. */
   unmanaged: millicores,
-  /** Conditions of the node that make `capacity` smaller; agents of old versions don't tell. */
+  /** Conditions of the node that make `capacity` smaller; agents of old versions don't report them. */
   pressures: z.array(z.enum(NODE_PRESSURES)).optional(),
   /** Of capacity: what limits hold now, idle floors counted by what they need. */
   committed: millicores,
-  /** How long work may wait for its quota, ms; agents of old versions don't tell. */
+  /** How long work may wait for its quota, ms; agents of old versions don't report it. */
   waitMs: z.number().min(0).optional(),
   pods: z.array(podViewSchema),
 });

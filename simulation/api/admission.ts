@@ -1,5 +1,6 @@
 /**
- * What admission says of a resize beside LimitRanges: size of the node, quotas of the namespace. Source: answers of a kube-apiserver 1.36, whose messages these are in short.
+ * What admission says of a resize beside LimitRanges: size of the node, quotas of the namespace.
+ * Source: answers of a kube-apiserver 1.36 (messages shortened).
  *
  * @module
  */
@@ -85,12 +86,12 @@ export function chargeQuotas(
   for (const quota of quotas) {
     for (const { resource, change, bound } of chargesOf(quota, { before, after })) {
       if (bound === undefined || change <= 0 || bound.used + change <= bound.hard) continue;
-      const told = (amount: number): string =>
+      const quantityText = (amount: number): string =>
         `${resource}=${amount}${resource.endsWith("cpu") ? "m" : ""}`;
       throw forbidden(
         after,
-        `exceeded quota: ${quota.metadata.name}, requested: ${told(change)}, ` +
-          `used: ${told(bound.used)}, limited: ${told(bound.hard)}`,
+        `exceeded quota: ${quota.metadata.name}, requested: ${quantityText(change)}, ` +
+          `used: ${quantityText(bound.used)}, limited: ${quantityText(bound.hard)}`,
       );
     }
   }

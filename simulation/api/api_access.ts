@@ -10,7 +10,7 @@ import type { RequestGate } from "./request_gate.ts";
 /** What all watches share. */
 export interface Streams {
   /** Calls `wake` after each write, outage and closing, until the returned function is called. */
-  onNews(wake: () => void): () => void;
+  onEvent(wake: () => void): () => void;
   /** Grows when the server closes its streams in an orderly way. */
   closings(): number;
   /** Time without an event after which a watch gets a bookmark, ms. */

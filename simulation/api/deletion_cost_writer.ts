@@ -1,5 +1,5 @@
 /**
- * The annotation by which a ReplicaSet chooses whom to delete, on the simulated API.
+ * The annotation by which a ReplicaSet chooses pods to delete, on the simulated API.
  *
  * @module
  */

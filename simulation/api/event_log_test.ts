@@ -38,7 +38,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "createEventLog() tells a reader who was overtaken by a compaction",
+  name: "createEventLog() reports a reader that was overtaken by a compaction",
   permissions,
   fn() {
     const log = createEventLog<ApiObject>(100);

@@ -1,5 +1,5 @@
 /**
- * Copies that nobody can change: what the store keeps may be handed out without another copy.
+ * Immutable copies: what the store keeps may be handed out without another copy.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Removes allocations whose pod is gone, a while later, as the garbage collector of the cluster.
+ * Removes allocations with a pod that is gone, a while later, as the garbage collector of the cluster.
  *
  * @module
  */

@@ -1,7 +1,6 @@
 /**
  * What the LimitRanges of a namespace do to a resize: they write defaults, then check each container
- * and the pod. Source: admission plugin LimitRanger of Kubernetes 1.33 to 1.36, whose messages these
- * are in short.
+ * and the pod. Source: admission plugin LimitRanger of Kubernetes 1.33 to 1.36 (messages shortened).
  *
  * @module
  */

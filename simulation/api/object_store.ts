@@ -53,7 +53,7 @@ export interface ObjectStoreOptions {
   readonly historyLimit?: number;
 }
 
-/** Kinds whose status this product neither reads nor writes apart. */
+/** Kinds without a separate status for this product. */
 function plainKind<T extends ApiObject>(kind: KindName): StoredKind<T> {
   return {
     kind,
@@ -83,7 +83,7 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
   const { clock, random, historyLimit = 5000 } = options;
   const listeners = new Set<() => void>();
   let version = 0;
-  const seat = {
+  const shared = {
     nextVersion: () => ++version,
     newUID: () => randomUUID(random),
     monotonic: () => clock.monotonic(),
@@ -92,34 +92,34 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
     historyLimit,
   };
   const tables: ObjectTables = {
-    Pod: createObjectTable(podKind, seat),
-    Namespace: createObjectTable(plainKind<Namespace>("Namespace"), seat),
-    Node: createObjectTable(plainKind<Node>("Node"), seat),
-    PodAllocation: createObjectTable(podAllocationKind, seat),
-    Lease: createObjectTable(plainKind<Lease>("Lease"), seat),
-    LimitRange: createObjectTable(plainKind<LimitRange>("LimitRange"), seat),
-    ResourceQuota: createObjectTable(plainKind<ResourceQuota>("ResourceQuota"), seat),
-    Deployment: createObjectTable(plainKind<Workload>("Deployment"), seat),
-    StatefulSet: createObjectTable(plainKind<Workload>("StatefulSet"), seat),
-    DaemonSet: createObjectTable(plainKind<Workload>("DaemonSet"), seat),
+    Pod: createObjectTable(podKind, shared),
+    Namespace: createObjectTable(plainKind<Namespace>("Namespace"), shared),
+    Node: createObjectTable(plainKind<Node>("Node"), shared),
+    PodAllocation: createObjectTable(podAllocationKind, shared),
+    Lease: createObjectTable(plainKind<Lease>("Lease"), shared),
+    LimitRange: createObjectTable(plainKind<LimitRange>("LimitRange"), shared),
+    ResourceQuota: createObjectTable(plainKind<ResourceQuota>("ResourceQuota"), shared),
+    Deployment: createObjectTable(plainKind<Workload>("Deployment"), shared),
+    StatefulSet: createObjectTable(plainKind<Workload>("StatefulSet"), shared),
+    DaemonSet: createObjectTable(plainKind<Workload>("DaemonSet"), shared),
     HorizontalPodAutoscaler: createObjectTable(
       plainKind<HorizontalPodAutoscaler>("HorizontalPodAutoscaler"),
-      seat,
+      shared,
     ),
     VerticalPodAutoscaler: createObjectTable(
       plainKind<VerticalPodAutoscaler>("VerticalPodAutoscaler"),
-      seat,
+      shared,
     ),
-    OptimizationPolicy: createObjectTable(optimizationPolicyKind, seat),
-    RecommendationReport: createObjectTable(recommendationReportKind, seat),
-    ReplicaSet: createObjectTable(plainKind<ReplicaSet>("ReplicaSet"), seat),
+    OptimizationPolicy: createObjectTable(optimizationPolicyKind, shared),
+    RecommendationReport: createObjectTable(recommendationReportKind, shared),
+    ReplicaSet: createObjectTable(plainKind<ReplicaSet>("ReplicaSet"), shared),
     PodDisruptionBudget: createObjectTable(
       plainKind<PodDisruptionBudget>("PodDisruptionBudget"),
-      seat,
+      shared,
     ),
-    PersistentVolume: createObjectTable(plainKind<PersistentVolume>("PersistentVolume"), seat),
-    ConfigMap: createObjectTable(plainKind<ConfigMap>("ConfigMap"), seat),
-    EndpointSlice: createObjectTable(plainKind<EndpointSlice>("EndpointSlice"), seat),
+    PersistentVolume: createObjectTable(plainKind<PersistentVolume>("PersistentVolume"), shared),
+    ConfigMap: createObjectTable(plainKind<ConfigMap>("ConfigMap"), shared),
+    EndpointSlice: createObjectTable(plainKind<EndpointSlice>("EndpointSlice"), shared),
   };
   return {
     tables,

@@ -13,7 +13,7 @@ import { frozenCopy } from "./frozen_copy.ts";
 import type { StoredKind } from "./stored_kind.ts";
 
 /** What all tables of a store share. */
-export interface TableSeat {
+export interface TableEntry {
   /** Counts one write and returns the new version. */
   nextVersion(): number;
   newUID(): string;
@@ -57,10 +57,10 @@ interface ServerMetadata {
 // deno-lint-ignore house/function-length
 export function createObjectTable<T extends ApiObject>(
   kind: StoredKind<T>,
-  seat: TableSeat,
+  shared: TableEntry,
 ): ObjectTable<T> {
   const objects = new Map<string, T>();
-  const log = createEventLog<T>(seat.historyLimit);
+  const log = createEventLog<T>(shared.historyLimit);
 
   function find(key: string): T {
     const object = objects.get(key);
@@ -76,14 +76,14 @@ export function createObjectTable<T extends ApiObject>(
       { ...object, metadata: { ...object.metadata, ...metadata } },
       before,
     );
-    const version = seat.nextVersion();
+    const version = shared.nextVersion();
     const after = frozenCopy({
       ...admitted,
       metadata: { ...admitted.metadata, resourceVersion: String(version) },
     });
     objects.set(objectKey(after.metadata), after);
-    log.append({ version, atMs: seat.monotonic(), before, after, object: after });
-    seat.changed();
+    log.append({ version, atMs: shared.monotonic(), before, after, object: after });
+    shared.changed();
     return after;
   }
 
@@ -92,15 +92,17 @@ export function createObjectTable<T extends ApiObject>(
     if (objects.has(key)) {
       throw new ApiError(409, "AlreadyExists", `${kind.kind} "${key}" already exists`);
     }
-    const uid = object.metadata.uid === "" ? seat.newUID() : object.metadata.uid;
+    const uid = object.metadata.uid === "" ? shared.newUID() : object.metadata.uid;
     return store({ ...object, metadata: { ...object.metadata, uid } }, undefined, {
       ...(kind.hasGeneration
-        ? { generation: 1, creationTimestamp: new Date(seat.wall()).toISOString() }
+        ? { generation: 1, creationTimestamp: new Date(shared.wall()).toISOString() }
         : {}),
     });
   }
 
-  /** Stores `next` unless it says the same as `before`: then no version is spent and nobody told. */
+  /**
+   * Stores `next` unless it says the same as `before`: then no version is spent and no watch notified.
+   */
   function update(before: T, next: T): T {
     const { generation, creationTimestamp } = before.metadata as ServerMetadata;
     const metadata = {
@@ -157,11 +159,11 @@ export function createObjectTable<T extends ApiObject>(
         );
       }
       objects.delete(key);
-      const version = seat.nextVersion();
+      const version = shared.nextVersion();
       const metadata = { ...before.metadata, resourceVersion: String(version) };
       const object = frozenCopy({ ...before, metadata });
-      log.append({ version, atMs: seat.monotonic(), before, after: undefined, object });
-      seat.changed();
+      log.append({ version, atMs: shared.monotonic(), before, after: undefined, object });
+      shared.changed();
       return object;
     },
     log,

@@ -83,7 +83,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "modify() that changes nothing spends no version and tells nobody",
+  name: "modify() that changes nothing spends no version and notifies no watch",
   permissions,
   fn() {
     const { Pod } = tables();

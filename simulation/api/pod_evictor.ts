@@ -23,7 +23,7 @@ export function createPodEvictor({ store, gate }: ApiAccess): PodEvictor {
   }
 
   function take(pod: Pod): EvictionAnswer | undefined {
-    // Whoever does not run is nothing that a budget keeps.
+    // A budget does not keep a pod that does not run.
     if (pod.phase !== "Running" || pod.metadata.terminating) return undefined;
     const own = budgetsFor(pod);
     const { labels } = pod.metadata;

@@ -37,7 +37,7 @@ export interface SentRequest extends RequestLine {
 export interface InjectedFailure extends RequestLine {
   /** HTTP status; 0 means that there is no answer. */
   readonly status: number;
-  /** The `reason` word. Default: that of the status, where Kubernetes has one. */
+  /** The `reason`. Default: that of the status, where Kubernetes has one. */
   readonly reason?: string;
   readonly message?: string;
   readonly retryAfterMs?: number;

@@ -60,7 +60,10 @@ const PAIRS = [
   ["memory", "", "requestMemory", "limitMemory"],
 ] as const;
 
-/** Who changes a value takes it from all who managed it; who sets what is there gets nothing. */
+/**
+ * A manager that changes a value takes it from all others; one that sets the present value gets
+ * nothing.
+ */
 function resized(pod: Pod, container: PodContainer, { asked, manager }: Change): PodContainer {
   if (asked === undefined) return container;
   const after = { ...container, ...asked };
@@ -81,8 +84,9 @@ function resized(pod: Pod, container: PodContainer, { asked, manager }: Change):
 
 /**
  * The pod as the patch makes it, with `manager` as the owner of its limits. Throws an `ApiError`:
- * 409 when the patch names another version, which is looked at before anything else; 422 when the UID is another one, a container is unknown, a limit is below its request or the QoS
- * class would change; 400 when a quantity is none.
+ * 409 when the patch names another version, which is looked at before anything else; 422 when the UID
+ * is another one, a container is unknown, a limit is below its request or the QoS class would change;
+ * 400 when a quantity is none.
  */
 export function resizePod(
   pod: Pod,

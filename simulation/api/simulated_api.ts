@@ -113,13 +113,13 @@ export function createSimulatedAPI(options: SimulatedAPIOptions): SimulatedAPI {
   const gate = createRequestGate({ clock, random, latencyMs });
   const listeners = new Set<() => void>();
   let closings = 0;
-  const tell = (): void => listeners.forEach((listener) => listener());
+  const notify = (): void => listeners.forEach((listener) => listener());
   const access: ApiAccess = {
     store,
     gate,
     clock,
     streams: {
-      onNews(wake) {
+      onEvent(wake) {
         listeners.add(wake);
         return () => void listeners.delete(wake);
       },
@@ -127,7 +127,7 @@ export function createSimulatedAPI(options: SimulatedAPIOptions): SimulatedAPI {
       bookmarkMs,
     },
   };
-  store.onChange(tell);
+  store.onChange(notify);
   startGarbageCollector({ store, clock, delayMs: garbageDelayMs });
   return {
     ...createSimulatedClient(access),
@@ -138,12 +138,12 @@ export function createSimulatedAPI(options: SimulatedAPIOptions): SimulatedAPI {
     failNext: gate.failNext,
     stop() {
       gate.stop();
-      tell();
+      notify();
     },
     start: gate.start,
     closeWatches() {
       closings++;
-      tell();
+      notify();
     },
     compact: (version = store.version()) => store.compact(version),
     requests: gate.counts,

@@ -32,7 +32,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "failNext() fails as many requests of the verb and kind as it is told, and no other",
+  name: "failNext() fails as many requests of the verb and kind as instructed, and no other",
   permissions,
   async fn() {
     const { clock, api, tables } = server();

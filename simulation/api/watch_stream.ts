@@ -65,7 +65,7 @@ export async function* watchStream<T extends ApiObject>(
   const alarm = createAlarm(clock);
   // Writes of other kinds are many, so they do not wake the stream.
   let concerned = (): boolean => false;
-  const dismiss = streams.onNews(() => {
+  const dismiss = streams.onEvent(() => {
     if (concerned()) alarm.wake();
   });
   signal.addEventListener("abort", alarm.wake, { once: true });

@@ -1,5 +1,6 @@
 /**
- * Rightsizing's writes of workloads, on the simulated API. Nobody makes new pods for a new template.
+ * Rightsizing's writes of workloads, on the simulated API. No controller makes new pods for a new
+ * template.
  *
  * @module
  */
@@ -66,7 +67,7 @@ function invalid({ kind, metadata: { name } }: Named, problem: string): ApiError
   return new ApiError(422, "Invalid", `${kind} "${name}" is invalid: ${problem}`);
 }
 
-/** What others change later stays in it: whoever reads it compares it with the template. */
+/** What others change later stays in it: readers compare it with the template. */
 function withWritten(
   before: WrittenValues | undefined,
   { wanted, atMs }: { readonly wanted: WantedResources; readonly atMs: number },

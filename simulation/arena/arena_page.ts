@@ -8,18 +8,18 @@ import { page } from "../report/page.ts";
 import type { Goal } from "./goals.ts";
 import { arenaMethod } from "./page/arena_method.ts";
 import { goalSection, goalSentence } from "./page/goal_section.ts";
-import { lawLooks, MORE_COLORS } from "./page/law_look.ts";
+import { algorithmLooks, MORE_COLORS } from "./page/algorithm_look.ts";
 import { stageSection, stageTitle } from "./page/stage_section.ts";
 import type { StageResult } from "./stage_result.ts";
 
 /** One self-contained page. */
 export function arenaPage(results: readonly StageResult[], goals: readonly Goal[]): string {
-  const lookOf = lawLooks(results);
+  const lookOf = algorithmLooks(results);
   return page(
-    "Control laws compared",
+    "Control algorithms compared",
     html`
       <header>
-        <p class="scale">CoAllocator · control laws compared in the arena</p>
+        <p class="scale">CoAllocator · control algorithms compared in the arena</p>
         <h1>${goalSentence(goals)}</h1>
         ${links(results)}
       </header>

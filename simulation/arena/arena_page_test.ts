@@ -22,8 +22,14 @@ function parsed(markup: string): Node {
 
 /** Every rival with every setting, ours, the oracle and yardsticks; figures are made up. */
 function fullStage(some: Partial<StageResult> = {}): StageResult {
-  const rivals = allRivals().map(({ law, setting }, index) =>
-    outcome({ law, setting, cores: 1 + index / 5, p99Ms: 4000 / (1 + index), sloHeld: index > 20 })
+  const rivals = allRivals().map(({ algorithm, setting }, index) =>
+    outcome({
+      algorithm,
+      setting,
+      cores: 1 + index / 5,
+      p99Ms: 4000 / (1 + index),
+      sloHeld: index > 20,
+    })
   );
   const [base] = syntheticRuns({ pods: 1, minutes: some.minutes ?? 10 });
   assert(base !== undefined);
@@ -37,9 +43,9 @@ function fullStage(some: Partial<StageResult> = {}): StageResult {
     outcome({ ...UNLIMITED, cores: 64 }),
   ], {
     minutes: 10,
-    records: [OURS, best, ORACLE].map(({ law, setting }) => ({
+    records: [OURS, best, ORACLE].map(({ algorithm, setting }) => ({
       ...base,
-      law,
+      algorithm,
       description: setting,
     })),
     ...some,
@@ -77,10 +83,13 @@ Deno.test({
     );
     assert(scatter !== undefined);
     const titles = [...scatter.querySelectorAll("title")].map((one) => one.textContent);
-    for (const { law, setting } of stage.outcomes) {
-      if (law === UNLIMITED.law) continue;
-      assert(titles.some((title) => title.startsWith(law) && title.includes("cores")), law);
-      if (isRival({ law, setting })) {
+    for (const { algorithm, setting } of stage.outcomes) {
+      if (algorithm === UNLIMITED.algorithm) continue;
+      assert(
+        titles.some((title) => title.startsWith(algorithm) && title.includes("cores")),
+        algorithm,
+      );
+      if (isRival({ algorithm, setting })) {
         assert(titles.some((title) => title.includes(setting)), setting);
       }
     }
@@ -101,7 +110,7 @@ Deno.test({
     ];
     const stages = kinds.map(fullStage);
     const plots = [...parsed(made(stages)).querySelectorAll("svg.plot")];
-    // Scatter and series in two widths each, and figures with a row per law.
+    // Scatter and series in two widths each, and figures with a row per algorithm.
     assert.ok(plots.length >= 4 * 6, `${plots.length} plots`);
     for (const plot of plots) {
       assert.ok((plot.getAttribute("aria-label") ?? "").length > 20);
@@ -111,15 +120,15 @@ Deno.test({
 });
 
 Deno.test({
-  name: "arenaPage() draws what there is: without figures, series, laws or goals it says so",
+  name: "arenaPage() draws what there is: without figures, series, algorithms or goals it says so",
   permissions: "none",
   fn() {
     const odd = outcome({ ...OURS, p50Ms: 0, p99Ms: Infinity, p999Ms: NaN, cores: 0 });
     const markup = arenaPage([stageResult([odd]), stageResult([], { sloMs: 0 })], []);
     assert.match(markup, />No series /);
-    assert.match(markup, />No law .*cores /);
+    assert.match(markup, />No algorithm .*cores /);
     assert(!/NaN|undefined/.test(markup));
-    assert.match(arenaPage([], []), /<h1>Control laws compared/);
+    assert.match(arenaPage([], []), /<h1>Control algorithms compared/);
   },
 });
 
@@ -140,7 +149,7 @@ Deno.test({
   fn() {
     const evil = `<img src=x onerror=alert(1)>"'</svg></script>`;
     const stage = fullStage({ name: evil });
-    const strange = outcome({ law: evil, setting: evil, p99Ms: 70 });
+    const strange = outcome({ algorithm: evil, setting: evil, p99Ms: 70 });
     const markup = made([{ ...stage, outcomes: [...stage.outcomes, strange] }]);
     assert(!/<img|<script/.test(markup));
     assert.equal([...parsed(markup).querySelectorAll("img, script, [onerror]")].length, 0);

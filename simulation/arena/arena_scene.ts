@@ -6,7 +6,7 @@
 import type { Scene } from "../scene.ts";
 import type { KnownLoad } from "./arena_scores.ts";
 
-/** What laws are played on, and what their runs are scored with. */
+/** What algorithms are played on, and what their runs are scored with. */
 export interface ArenaScene extends KnownLoad {
   readonly scene: Scene;
 }

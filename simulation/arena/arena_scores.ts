@@ -1,5 +1,5 @@
 /**
- * A run's series → all figures by which the arena compares control laws.
+ * A run's series → all figures by which the arena compares control algorithms.
  *
  * @module
  */
@@ -96,7 +96,7 @@ function scoreVictims(pods: readonly PodSeries[]): Pick<ArenaScores, "victimsP99
   return { victimsP99Ms: latencyQuantile(latency, 0.99) };
 }
 
-/** A missed burst enters with its length; where all were missed, too: laws are compared by it. */
+/** A missed burst enters with its length; where all were missed, too: algorithms are compared by it. */
 function scoreKnown(
   pods: readonly PodSeries[],
   { bursts, stepS }: { readonly bursts: readonly LevelChange[]; readonly stepS: number },

@@ -14,7 +14,10 @@ import { traceScene } from "./trace_scene.ts";
 const FACTOR = 4;
 const LAST_S = 10;
 const EVERY_S = 120;
-/** Bursts begin at tenths of a second: at whole ones laws that look once a second would be in step. */
+/**
+ * Bursts begin at tenths of a second: at whole ones algorithms that look once a second would be in
+ * step.
+ */
 const STEP_S = 0.1;
 /** Apart from the seeds of arrivals. */
 const SEED_STEP = 31;

@@ -33,7 +33,7 @@ export interface Played extends Entry {
   readonly record?: RunRecord;
 }
 
-/** Told when an entry was played. */
+/** Called when an entry was played. */
 export type OnPlayed = () => void;
 
 /** Plays the entries one after the other. */
@@ -49,14 +49,14 @@ export async function playContest(
     const ours = played.find((one) => isSameEntry(one, OURS_TIGHT));
     const run = await playInContest(entry, { scene, contest, ours });
     onPlayed();
-    const { law, setting } = entry;
+    const { algorithm, setting } = entry;
     const scores = scoreArena(run, known);
     if (!contest.keepSeries) {
-      played.push({ law, setting, scores });
+      played.push({ algorithm, setting, scores });
       continue;
     }
-    const record = assembleRecord(run, { law, description: setting, seed: contest.seed });
-    played.push({ law, setting, scores, record });
+    const record = assembleRecord(run, { algorithm, description: setting, seed: contest.seed });
+    played.push({ algorithm, setting, scores, record });
   }
   return played;
 }
@@ -85,6 +85,6 @@ function playInContest(
 }
 
 function equalLimits({ pods }: Scene, cores: number): number[] {
-  const sum = pods.reduce((total, { ownLimit }) => total + ownLimit, 0);
-  return pods.map(({ ownLimit }) => Math.round(ownLimit * cores * 1000 / sum));
+  const sum = pods.reduce((total, { originalLimit }) => total + originalLimit, 0);
+  return pods.map(({ originalLimit }) => Math.round(originalLimit * cores * 1000 / sum));
 }

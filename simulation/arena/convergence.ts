@@ -15,8 +15,8 @@ const WITHIN = 0.1;
 /**
  * Seconds from the step until the limit came within 10 % of its final value to stay there as long as
  * the level held; 0 when it always was. Undefined when it left once more in the last quarter of that
- * time, whose median is the final value: it has not converged. A law whose limit follows the noise of
- * the load within 10 % has converged; one that swings wider has not.
+ * time, the median of which is the final value: it has not converged. An algorithm with a limit that
+ * follows the noise of the load within 10 % has converged; one that swings wider has not.
  */
 export function convergence(
   { limit }: Pick<PodSeries, "limit">,

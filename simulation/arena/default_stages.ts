@@ -25,7 +25,7 @@ export interface StageLengths {
 /** Of longer traces the busiest stretch of this length is played, min. */
 const LONGEST_MINUTES = 120;
 const QUICK_MINUTES = 15;
-/** 95th percentile of traces whose unit is unknown or says nothing of CPU, CPUs. */
+/** 95th percentile of traces with a unit that is unknown or says nothing of CPU, CPUs. */
 const P95_CORES = 2;
 
 /** Traces that come with the project; request rates are played as requests of 8 ms of CPU. */

@@ -14,7 +14,7 @@ import {
   OURS_TIGHT,
   UNLIMITED,
 } from "./entry.ts";
-import { bestPerLaw, type Figures, type LawOutcome } from "./law_outcome.ts";
+import { type AlgorithmOutcome, bestPerAlgorithm, type Figures } from "./algorithm_outcome.ts";
 import type { StageResult } from "./stage_result.ts";
 
 /** One goal. Measures are in the unit that `measure` names. */
@@ -27,7 +27,10 @@ export interface Goal {
   readonly goal: number;
   /** NaN where there is no figure, for instance because ours missed the SLO. */
   readonly ours: number;
-  /** The rival that comes nearest to the goal or passes it farthest, at its best setting. A reaction is compared with those that allocate no more than 1.1 times the cores of ours. */
+  /**
+   * The rival that comes nearest to the goal or passes it farthest, at its best setting. A reaction is
+   * compared with those that allocate no more than 1.1 times the cores of ours.
+   */
   readonly bestRival?: Entry & { readonly value: number };
   readonly met: boolean;
   /** By how much ours misses it; absent where it does not, or has no figure. */
@@ -48,10 +51,10 @@ const JAIN = 0.999;
 const CONVERGE_S = 60;
 /** A reaction is compared with rivals that allocate at most this much more than ours: cores buy it. */
 const LIKE_CORES = 1.1;
-/** Laws that never change a limit: there, nothing reacts. */
+/** Algorithms that never change a limit: there, nothing reacts. */
 const FIXED = "static";
 
-/** The goals that the stages played can tell of, in the order of the specification. */
+/** The goals that the played stages can measure, in the order of the specification. */
 export function checkGoals(results: readonly StageResult[]): Goal[] {
   const traces = results.filter(({ kind }) => kind === "trace");
   const bursts = results.filter(({ kind }) => kind === "bursts");
@@ -99,7 +102,10 @@ export function checkGoals(results: readonly StageResult[]): Goal[] {
   ].filter((goal) => goal !== undefined);
 }
 
-/** P99 as shipped beside that without limits; where a neighbour contends, its victims' beside theirs alone. */
+/**
+ * P99 as shipped beside that without limits; where a neighbour contends, its victims' beside theirs
+ * alone.
+ */
 function latencyGoal({ name, outcomes }: StageResult): Goal | undefined {
   const figures = (entry: Entry) => outcomes.find((one) => isSameEntry(one, entry))?.median;
   const [ours, unlimited, alone] = [OURS, UNLIMITED, ALONE].map(figures);
@@ -144,12 +150,14 @@ function figureGoal(stages: readonly StageResult[], options: FigureGoal): Goal |
     };
   });
   if (perStage.length === 0 || perStage.some(({ ours }) => ours === undefined)) return undefined;
-  const laws = perStage[0]?.rivals ?? [];
-  const totals = laws.map(({ law, setting }) => ({
-    law,
+  const algorithms = perStage[0]?.rivals ?? [];
+  const totals = algorithms.map(({ algorithm, setting }) => ({
+    algorithm,
     setting: stages.length === 1 ? setting : "best settings",
     value: sum(
-      perStage.map(({ rivals }) => rivals.find((one) => one.law === law)?.median[score] ?? NaN),
+      perStage.map(({ rivals }) =>
+        rivals.find((one) => one.algorithm === algorithm)?.median[score] ?? NaN
+      ),
     ),
   })).filter(({ value }) => Number.isFinite(value));
   return judged({
@@ -181,9 +189,9 @@ function beyondCapacityGoal(stages: readonly StageResult[]): Goal | undefined {
 function coresGoal({ name, outcomes }: StageResult): Goal | undefined {
   const ours = outcomes.find((one) => isSameEntry(one, OURS_TIGHT));
   if (ours === undefined) return undefined;
-  const holding = bestPerLaw(outcomes.filter(isRival)).filter(({ sloHeld }) => sloHeld);
-  const rivals = holding.map(({ law, setting, median }) => ({
-    law,
+  const holding = bestPerAlgorithm(outcomes.filter(isRival)).filter(({ sloHeld }) => sloHeld);
+  const rivals = holding.map(({ algorithm, setting, median }) => ({
+    algorithm,
     setting,
     value: median.coresAllocated ?? NaN,
   }));
@@ -217,8 +225,8 @@ function throttledGoal({ name, outcomes }: StageResult): Goal | undefined {
   }, []);
 }
 
-function movingRivals(outcomes: readonly LawOutcome[]): LawOutcome[] {
-  return bestPerLaw(outcomes.filter((one) => isRival(one) && one.law !== FIXED));
+function movingRivals(outcomes: readonly AlgorithmOutcome[]): AlgorithmOutcome[] {
+  return bestPerAlgorithm(outcomes.filter((one) => isRival(one) && one.algorithm !== FIXED));
 }
 
 function judged(

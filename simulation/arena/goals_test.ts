@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { outcome, scores, stageResult } from "../../tests/fixtures/arena_outcomes.ts";
 import { ALONE, EQUAL_CORES, ORACLE, OURS, OURS_TIGHT, UNLIMITED } from "./entry.ts";
 import { checkGoals, type Goal } from "./goals.ts";
-import { type LawOutcome, spreadOf } from "./law_outcome.ts";
+import { type AlgorithmOutcome, spreadOf } from "./algorithm_outcome.ts";
 
 function find(goals: readonly Goal[], measure: RegExp): Goal {
   const goal = goals.find((one) => measure.test(one.measure));
@@ -15,9 +15,9 @@ Deno.test({
   permissions: "none",
   fn() {
     const rivals = [
-      outcome({ law: "captain", setting: "target 0.1", cores: 2 }),
-      outcome({ law: "captain", setting: "target 0.3", cores: 1, sloHeld: false }),
-      outcome({ law: "hpa", cores: 3 }),
+      outcome({ algorithm: "captain", setting: "target 0.1", cores: 2 }),
+      outcome({ algorithm: "captain", setting: "target 0.3", cores: 1, sloHeld: false }),
+      outcome({ algorithm: "hpa", cores: 3 }),
     ];
     const ours = outcome({ ...OURS_TIGHT, cores: 1.95 });
     const cores = (...more: ReturnType<typeof outcome>[]) =>
@@ -26,7 +26,7 @@ Deno.test({
     assert.ok(Math.abs(against.goal - 1.9) < 1e-12);
     assert.equal(against.met, false);
     assert.ok(Math.abs((against.missedBy ?? 0) - 0.05) < 1e-9);
-    assert.deepEqual(against.bestRival, { law: "captain", setting: "target 0.1", value: 2 });
+    assert.deepEqual(against.bestRival, { algorithm: "captain", setting: "target 0.1", value: 2 });
     assert.equal(cores(outcome({ ...ORACLE, cores: 1.9 })).met, true);
     assert.equal(cores(outcome({ ...ORACLE, cores: 1.5 })).met, false);
   },
@@ -72,14 +72,14 @@ Deno.test({
       reactionMsP95: reactionMsMedian,
     });
     const goals = checkGoals([stageResult([
-      outcome({ law: "static", ...reaction(2, 0) }),
-      outcome({ law: "hpa", ...reaction(3, 0) }),
-      outcome({ law: "captain", ...reaction(2, 1500) }),
+      outcome({ algorithm: "static", ...reaction(2, 0) }),
+      outcome({ algorithm: "hpa", ...reaction(3, 0) }),
+      outcome({ algorithm: "captain", ...reaction(2, 1500) }),
       outcome({ ...OURS_TIGHT, ...reaction(2, 550) }),
     ], { kind: "bursts", name: "bursts-1" })]);
     const median = find(goals, /reaction.*median/);
     assert.equal(median.met, true);
-    assert.equal(median.bestRival?.law, "captain");
+    assert.equal(median.bestRival?.algorithm, "captain");
     assert.equal(find(goals, /reaction.*P95/).goal, 800);
   },
 });
@@ -107,7 +107,7 @@ Deno.test({
   permissions: "none",
   fn() {
     const [none, some] = [scores({ overCapacityS: 0 }), scores({ overCapacityS: 3 })];
-    const beyond = (some: Partial<LawOutcome>) =>
+    const beyond = (some: Partial<AlgorithmOutcome>) =>
       find(checkGoals([stageResult([{ ...outcome(OURS_TIGHT), ...some }])]), /beyond capacity/);
     const bad = spreadOf([none, none, some]);
     assert.equal(bad.median.overCapacityS, 0);
@@ -122,7 +122,7 @@ Deno.test({
   permissions: "none",
   fn() {
     const unlimited = outcome({ ...UNLIMITED, p99Ms: 50 });
-    const of = (p99Ms: number, ...more: LawOutcome[]) =>
+    const of = (p99Ms: number, ...more: AlgorithmOutcome[]) =>
       find(
         checkGoals([
           stageResult([outcome({ ...OURS, p99Ms, victimsP99Ms: p99Ms }), unlimited, ...more]),

@@ -1,5 +1,5 @@
 /**
- * How long a limit took to follow a burst whose beginning is known.
+ * How long a limit took to follow a burst with a beginning that is known.
  *
  * @module
  */

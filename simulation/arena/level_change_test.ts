@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { levelChanges } from "./level_change.ts";
 
 Deno.test({
-  name: "levelChanges() tells each change with the levels around it and how long it lasts",
+  name: "levelChanges() reports each change with the levels around it and how long it lasts",
   permissions: "none",
   fn() {
     assert.deepEqual(levelChanges([1, 1, 4, 1], 1), [

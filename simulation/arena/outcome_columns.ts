@@ -1,13 +1,13 @@
 /**
- * The figures of every law as columns, for tables in the page and in the terminal.
+ * The figures of every algorithm as columns, for tables in the page and in the terminal.
  *
  * @module
  */
 import { formatFigure, NO_FIGURE } from "../report/figure.ts";
-import type { Figures, LawOutcome } from "./law_outcome.ts";
+import type { AlgorithmOutcome, Figures } from "./algorithm_outcome.ts";
 import type { StageResult } from "./stage_result.ts";
 
-/** A figure of every law. */
+/** A figure of every algorithm. */
 export interface OutcomeColumn {
   readonly score: keyof Figures;
   /** Two lines; the first may be empty. */
@@ -43,12 +43,12 @@ const COLUMNS: readonly OutcomeColumn[] = [
   minor(figure("reversalsPer5Min", ["reversals", "per pod 5 min"])),
   minor(figure("floorViolationS", ["below floor", "s"])),
 ];
-/** On a node with one pod they say the same of every law. */
+/** On a node with one pod they say the same of every algorithm. */
 const SHARED: readonly (keyof Figures)[] = ["jain", "envy"];
 
-/** Those that tell laws apart: scenes without bursts, for instance, have no reaction. */
+/** Those that distinguish algorithms: scenes without bursts, for instance, have no reaction. */
 export function outcomeColumns(
-  outcomes: readonly LawOutcome[],
+  outcomes: readonly AlgorithmOutcome[],
   { kind, all = false }: Pick<StageResult, "kind"> & {
     /** The minor ones too. @default {false} */
     readonly all?: boolean;

@@ -1,5 +1,5 @@
 /**
- * Plays a scene under an entry's law.
+ * Plays a scene under an entry's algorithm.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import type { RunSeries } from "../run_series.ts";
 import type { Scene } from "../scene.ts";
 import { ALONE, AS_IT_IS, type Entry, isSameEntry, OURS, OURS_TIGHT, UNLIMITED } from "./entry.ts";
 
-/** What is played, and who hears of it. */
+/** The scene, and the receivers of results. */
 export interface PlayEntryOptions {
   readonly scene: Scene;
   readonly onProgress?: OnProgress;
@@ -23,25 +23,30 @@ export interface PlayEntryOptions {
  */
 export function playEntry(
   entry: Entry,
-  { scene, ...told }: PlayEntryOptions,
+  { scene, ...reports }: PlayEntryOptions,
 ): RunSeries | Promise<RunSeries> {
   const is = (other: Entry) => isSameEntry(entry, other);
-  if (is(OURS)) return playMarket(scene, told);
-  if (is(OURS_TIGHT)) return playMarket(scene, { agent: { idleCPU: "tight" }, ...told });
-  if (is(UNLIMITED)) return playUnlimited(scene, told);
-  if (is(ALONE)) return playUnlimited(withoutNeighbour(scene), told);
+  if (is(OURS)) return playMarket(scene, reports);
+  if (is(OURS_TIGHT)) return playMarket(scene, { agent: { idleCPU: "tight" }, ...reports });
+  if (is(UNLIMITED)) return playUnlimited(scene, reports);
+  if (is(ALONE)) return playUnlimited(withoutNeighbour(scene), reports);
   if (is(AS_IT_IS)) {
-    return playFixed(scene, { limits: scene.pods.map(({ ownLimit }) => ownLimit), ...told });
+    return playFixed(scene, {
+      limits: scene.pods.map(({ originalLimit }) => originalLimit),
+      ...reports,
+    });
   }
   const rival = allRivals().find((one) => isSameEntry(one, entry));
   if (rival === undefined) {
-    throw new RangeError(`Cannot play: no law is named "${entry.law}" ("${entry.setting}")`);
+    throw new RangeError(
+      `Cannot play: no algorithm is named "${entry.algorithm}" ("${entry.setting}")`,
+    );
   }
-  return playRival(scene, rival, told);
+  return playRival(scene, rival, reports);
 }
 
-function playUnlimited(scene: Scene, told: Omit<PlayEntryOptions, "scene">): RunSeries {
-  return playFixed(scene, { limits: scene.pods.map(() => scene.cores * 1000), ...told });
+function playUnlimited(scene: Scene, reports: Omit<PlayEntryOptions, "scene">): RunSeries {
+  return playFixed(scene, { limits: scene.pods.map(() => scene.cores * 1000), ...reports });
 }
 
 /** The victims meet the same periods: pods that come before others keep what is drawn for them. */

@@ -1,5 +1,5 @@
 /**
- * Plays a scene as someone would who knows its future: the mark that no law should pass.
+ * Plays a scene with knowledge of its future: the mark that no algorithm should pass.
  *
  * @module
  */
@@ -20,11 +20,11 @@ export interface PlayOracleOptions {
   readonly changesPerPodMinute: number;
 }
 
-/** The oracle's run, within the bounds that every law has. */
+/** The oracle's run, within the bounds that every algorithm has. */
 export function playOracle(scene: Scene, options: PlayOracleOptions): RunSeries {
   const { sloMs, changesPerPodMinute } = options;
   const node = sceneNode(scene);
-  for (const pod of scene.pods) node.addPod(podOnNode(pod, pod.ownLimit));
+  for (const pod of scene.pods) node.addPod(podOnNode(pod, pod.originalLimit));
   const { bounds, capacity } = recordScene(scene, node);
   const phasesMs = phasesOf(scene);
   const pods = scene.pods.map(({ uid, threads, workload }, index): OraclePod => {
@@ -42,7 +42,9 @@ export function playOracle(scene: Scene, options: PlayOracleOptions): RunSeries 
   return playPlan(scene, limits, { phasesMs });
 }
 
-/** Where in the period quotas are refilled, drawn as `sceneNode()` does for the other laws, ms. */
+/**
+ * Where in the period quotas are refilled, drawn as `sceneNode()` does for the other algorithms, ms.
+ */
 function phasesOf({ seed, pods }: Scene): number[] {
   const random = seededRandom(seed * 16 + 1);
   return pods.map(() => {

@@ -13,7 +13,7 @@ import type { Scene } from "../scene.ts";
 
 /**
  * The scene under plans, one per pod in the order of the pods, each beginning at 0. A planned limit is
- * in force at its moment: who plans ahead asks early, so that the resize delay has passed by then.
+ * in force at its moment: a planner asks early, so that the resize delay has passed by then.
  * Moments are multiples of 100 ms.
  */
 export function playPlan(
@@ -27,7 +27,7 @@ export function playPlan(
   const node = sceneNode(scene);
   scene.pods.forEach((pod, index) => {
     const phaseMs = phasesMs[index];
-    const spec = podOnNode(pod, plans[index]?.[0]?.limit ?? pod.ownLimit);
+    const spec = podOnNode(pod, plans[index]?.[0]?.limit ?? pod.originalLimit);
     node.addPod(phaseMs === undefined ? spec : { ...spec, phaseMs });
   });
   const { recorder } = recordScene(scene, node);
@@ -37,7 +37,7 @@ export function playPlan(
     scene.pods.forEach((pod, index) => {
       const planned = plans[index]?.[next[index] ?? 0];
       if (planned === undefined || planned.atMs > at) return;
-      const from = node.pod(pod.uid).limit ?? pod.ownLimit;
+      const from = node.pod(pod.uid).limit ?? pod.originalLimit;
       node.setContainerQuota(sceneContainerID(pod), planned.limit);
       node.setPodQuota(pod.uid, planned.limit);
       recorder.change({ atS: at / 1000, pod: pod.name, from, to: planned.limit });

@@ -45,7 +45,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "playOracle() meets the same periods as every other law",
+  name: "playOracle() meets the same periods as every other algorithm",
   permissions: "none",
   fn() {
     const { scene } = buildStage(STAGE, 3);

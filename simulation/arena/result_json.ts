@@ -5,11 +5,11 @@
  */
 import type { Goal } from "./goals.ts";
 import { isYardstick } from "./entry.ts";
-import type { Figures, LawOutcome } from "./law_outcome.ts";
+import type { AlgorithmOutcome, Figures } from "./algorithm_outcome.ts";
 import type { StageResult } from "./stage_result.ts";
 
-/** A law with a setting: medians over the seeds; null where there is no figure. */
-export interface LawJSON {
+/** An algorithm with a setting: medians over the seeds; null where there is no figure. */
+export interface AlgorithmJSON {
   readonly law: string;
   readonly setting: string;
   readonly sloHeld: boolean;
@@ -25,9 +25,12 @@ export interface StageJSON {
   readonly seeds: number;
   readonly sloMs: number;
   /** Rivals with an entry per setting, each mode of ours and the oracle with one. */
-  readonly laws: readonly LawJSON[];
-  /** Not to be had as laws: no limit at all, no neighbour, and fixed limits of the cores that ours took. */
-  readonly yardsticks: readonly LawJSON[];
+  readonly laws: readonly AlgorithmJSON[];
+  /**
+   * Not to be had as algorithms: no limit at all, no neighbour, and fixed limits of the cores that ours
+   * took.
+   */
+  readonly yardsticks: readonly AlgorithmJSON[];
   readonly [more: string]: unknown;
 }
 
@@ -71,24 +74,40 @@ export function stageJSON(result: StageResult): StageJSON {
     minutes,
     seeds,
     sloMs,
-    laws: outcomes.filter((one) => !isYardstick(one)).map(lawJSON),
-    yardsticks: outcomes.filter(isYardstick).map(lawJSON),
+    laws: outcomes.filter((one) => !isYardstick(one)).map(algorithmJSON),
+    yardsticks: outcomes.filter(isYardstick).map(algorithmJSON),
   };
 }
 
-function lawJSON(outcome: LawOutcome): LawJSON {
-  const { law, setting, sloHeld, sloHeldShare, median, least, most } = outcome;
+function algorithmJSON(outcome: AlgorithmOutcome): AlgorithmJSON {
+  const { algorithm, setting, sloHeld, sloHeldShare, median, least, most } = outcome;
   const spread = FIGURES.filter(([, score]) => Number.isFinite(median[score])).map((
     [name, score],
   ) => [name, [least[score], most[score]]]);
   return {
-    law,
+    law: algorithm,
     setting,
     sloHeld,
     sloHeldShare,
     ...named(FIGURES, median),
     spread: Object.fromEntries(spread),
   };
+}
+
+/** JSON knows no NaN. */
+function goalJSON(goal: Goal): Record<string, unknown> {
+  const { bestRival, ours } = goal;
+  return {
+    ...goal,
+    ...(bestRival === undefined ? {} : { bestRival: rivalJSON(bestRival) }),
+    ours: Number.isNaN(ours) ? null : ours,
+  };
+}
+
+function rivalJSON(
+  { algorithm, ...rest }: NonNullable<Goal["bestRival"]>,
+): Record<string, unknown> {
+  return { law: algorithm, ...rest };
 }
 
 function named(
@@ -108,7 +127,6 @@ export function arenaJSON(
   return {
     traces: of(true),
     scenes: of(false),
-    // JSON knows no NaN.
-    goals: goals.map((goal) => ({ ...goal, ours: Number.isNaN(goal.ours) ? null : goal.ours })),
+    goals: goals.map(goalJSON),
   };
 }

@@ -10,7 +10,7 @@ const HEADING = "### Figures for programs";
 const TRACE = stageResult([
   outcome({ ...OURS, cores: 1.5 }),
   outcome({ ...OURS_TIGHT, cores: 1.5 }),
-  outcome({ law: "captain", setting: "target 0.1" }),
+  outcome({ algorithm: "captain", setting: "target 0.1" }),
   outcome({ ...UNLIMITED, cores: 64 }),
 ], { p95Cores: 2 });
 const STEPS = stageResult([outcome({ ...OURS_TIGHT, convergeS: 90 })], {

@@ -1,5 +1,5 @@
 /**
- * The arena: every law with every setting on every stage with every seed.
+ * The arena: every algorithm with every setting on every stage with every seed.
  *
  * @module
  */
@@ -18,7 +18,7 @@ import {
   rivalEntries,
   UNLIMITED,
 } from "./entry.ts";
-import { bestPerLaw, type LawOutcome, lawOutcome } from "./law_outcome.ts";
+import { type AlgorithmOutcome, algorithmOutcome, bestPerAlgorithm } from "./algorithm_outcome.ts";
 import type { ContestPlayer } from "./play_contests.ts";
 import { hasVictims, type Stage } from "./stage.ts";
 import type { StageResult } from "./stage_result.ts";
@@ -26,8 +26,8 @@ import type { StageResult } from "./stage_result.ts";
 /** What the arena is to find out. */
 export interface ArenaPlan {
   readonly stages: readonly Stage[];
-  /** Names of laws, `ours` and `oracle` included. */
-  readonly laws: readonly string[];
+  /** Names of algorithms, `ours` and `oracle` included. */
+  readonly algorithms: readonly string[];
   /** Seeds 1 to this. */
   readonly seeds: number;
   /** P99 latency to be held, ms. Default: what it is without any limit, and 100 ms. */
@@ -36,7 +36,7 @@ export interface ArenaPlan {
   readonly keepSeries: boolean;
 }
 
-/** Told after each run how much of the work is done, 0 to 1. */
+/** Called after each run with the share of the work that is done, 0 to 1. */
 export type OnShare = (share: number) => void;
 
 /** One CFS period: the least by which a limit can delay what it throttles. */
@@ -57,7 +57,7 @@ export async function runArena(
   { player, onShare }: { readonly player: ContestPlayer; readonly onShare?: OnShare },
 ): Promise<StageResult[]> {
   const contests = longestFirst(plan, firstContests(plan));
-  const withOracle = plan.laws.includes(ORACLE.law);
+  const withOracle = plan.algorithms.includes(ORACLE.algorithm);
   const oracleCost = withOracle
     ? plan.stages.reduce(
       (sum, stage) => sum + (isCrowded(stage) ? 0 : plan.seeds * costOf(stage, ORACLE)),
@@ -84,8 +84,8 @@ export async function runArena(
   );
 }
 
-function firstContests({ stages, laws, seeds, keepSeries }: ArenaPlan): Contest[] {
-  const rivals = rivalEntries(laws);
+function firstContests({ stages, algorithms, seeds, keepSeries }: ArenaPlan): Contest[] {
+  const rivals = rivalEntries(algorithms);
   const groups: Entry[][] = [];
   for (let from = 0; from < rivals.length; from += RIVALS_TOGETHER) {
     groups.push(rivals.slice(from, from + RIVALS_TOGETHER));
@@ -94,7 +94,7 @@ function firstContests({ stages, laws, seeds, keepSeries }: ArenaPlan): Contest[
     const alone = hasVictims(stage) ? [ALONE] : [];
     const others = isCrowded(stage) ? [] : groups;
     return Array.from({ length: seeds }, (_, before) => before + 1).flatMap((seed) =>
-      [[UNLIMITED, ...alone, ...oursOn(laws)], ...others].map((entries) => ({
+      [[UNLIMITED, ...alone, ...oursOn(algorithms)], ...others].map((entries) => ({
         stage: index,
         seed,
         entries,
@@ -114,8 +114,10 @@ function longestFirst(plan: ArenaPlan, contests: readonly Contest[]): Contest[] 
 }
 
 /** Ours and what stands beside it. */
-function oursOn(laws: readonly string[]): Entry[] {
-  if (!laws.includes(OURS.law)) return laws.includes(ORACLE.law) ? [OURS_TIGHT] : [];
+function oursOn(algorithms: readonly string[]): Entry[] {
+  if (!algorithms.includes(OURS.algorithm)) {
+    return algorithms.includes(ORACLE.algorithm) ? [OURS_TIGHT] : [];
+  }
   return [OURS, OURS_TIGHT, EQUAL_CORES];
 }
 
@@ -164,7 +166,7 @@ function sloOf(seeds: readonly (readonly Played[])[]): number {
 }
 
 function stageResult(
-  { laws, seeds }: ArenaPlan,
+  { algorithms, seeds }: ArenaPlan,
   { stage, sloMs, played }: {
     readonly stage: Stage;
     readonly sloMs: number;
@@ -175,16 +177,18 @@ function stageResult(
     played.flatMap((ofSeed) => ofSeed.filter((one) => isSameEntry(one, entry)))
       .map(({ scores }) => scores);
   const outcomes = [
-    ...rivalEntries(laws),
+    ...rivalEntries(algorithms),
     ...[OURS, OURS_TIGHT, EQUAL_CORES, ORACLE, UNLIMITED, ALONE],
   ]
-    .filter((entry) => isYardstick(entry) || laws.includes(isOurs(entry) ? OURS.law : entry.law))
-    .flatMap((entry): LawOutcome[] => {
+    .filter((entry) =>
+      isYardstick(entry) || algorithms.includes(isOurs(entry) ? OURS.algorithm : entry.algorithm)
+    )
+    .flatMap((entry): AlgorithmOutcome[] => {
       const runs = scoresOf(entry);
       if (runs.length === 0) return [];
-      return [lawOutcome(entry, { runs, sloMs })];
+      return [algorithmOutcome(entry, { runs, sloMs })];
     });
-  const best = bestPerLaw(outcomes);
+  const best = bestPerAlgorithm(outcomes);
   return {
     kind: stage.kind,
     name: stage.name,
@@ -205,8 +209,12 @@ function costOfContest({ stages }: ArenaPlan, { stage, entries }: Contest): numb
   return on === undefined ? 0 : entries.reduce((sum, entry) => sum + costOf(on, entry), 0);
 }
 
-function costOf({ kind, minutes }: Stage, { law }: Entry): number {
+function costOf({ kind, minutes }: Stage, { algorithm }: Entry): number {
   const perMinute = kind === "shared node" || kind === "services" ? COST_OF_SHARED_NODE : 1;
-  const ofLaw = isOurs({ law }) ? COST_OF_OURS : law === ORACLE.law ? COST_OF_ORACLE : 1;
-  return minutes * perMinute * ofLaw;
+  const ofAlgorithm = isOurs({ algorithm })
+    ? COST_OF_OURS
+    : algorithm === ORACLE.algorithm
+    ? COST_OF_ORACLE
+    : 1;
+  return minutes * perMinute * ofAlgorithm;
 }

@@ -12,7 +12,7 @@ function tinyStage(name = "tiny"): Stage {
 }
 
 function plan(some: Partial<ArenaPlan> = {}): ArenaPlan {
-  return { stages: [tinyStage()], laws: ["mbcas"], seeds: 1, keepSeries: false, ...some };
+  return { stages: [tinyStage()], algorithms: ["mbcas"], seeds: 1, keepSeries: false, ...some };
 }
 
 async function here(tried: ArenaPlan) {
@@ -24,10 +24,10 @@ Deno.test({
   name: "runArena() gives a rival's settings and modes of ours an entry each, the oracle one",
   permissions: "none",
   async fn() {
-    const [result] = await here(plan({ laws: ["static", "ours", "oracle"] }));
+    const [result] = await here(plan({ algorithms: ["static", "ours", "oracle"] }));
     assert(result !== undefined);
-    const laws = result.outcomes.map(({ law }) => law);
-    assert.deepEqual(laws, [
+    const algorithms = result.outcomes.map(({ algorithm }) => algorithm);
+    assert.deepEqual(algorithms, [
       ...["static", "static", "static", "static", "static"],
       ...["ours", "ours-tight", "static-equal", "oracle", "unlimited"],
     ]);
@@ -45,12 +45,12 @@ Deno.test({
   permissions: "none",
   async fn() {
     const stages: Stage[] = [{ kind: "services", name: "busy-neighbour", minutes: 1 }];
-    const [result] = await here(plan({ stages, laws: ["ours"] }));
+    const [result] = await here(plan({ stages, algorithms: ["ours"] }));
     const victims = new Map(
-      result?.outcomes.map(({ law, median }) => [law, median.victimsP99Ms ?? 0]),
+      result?.outcomes.map(({ algorithm, median }) => [algorithm, median.victimsP99Ms ?? 0]),
     );
-    const laws = ["ours", "ours-tight", "static-equal", "unlimited", "alone"];
-    assert.deepEqual([...victims.keys()], laws);
+    const algorithms = ["ours", "ours-tight", "static-equal", "unlimited", "alone"];
+    assert.deepEqual([...victims.keys()], algorithms);
     const [alone = 0, free = 0] = [victims.get("alone"), victims.get("ours")];
     assert.ok(alone > 0 && alone <= free, `${alone} ms alone, ${free} ms beside the neighbour`);
   },
@@ -61,7 +61,9 @@ Deno.test({
   permissions: "none",
   async fn() {
     const [made] = await here(plan({ seeds: 3 }));
-    const unlimited = made?.outcomes.find(({ law }) => law === "unlimited")?.median.p99Ms ?? 0;
+    const unlimited = made?.outcomes.find(({ algorithm }) =>
+      algorithm === "unlimited"
+    )?.median.p99Ms ?? 0;
     assert.equal(made?.sloMs, Math.round(unlimited + 100));
     const [given] = await here(plan({ sloMs: 7 }));
     assert.equal(given?.sloMs, 7);
@@ -73,10 +75,10 @@ Deno.test({
   name: "runArena() keeps the series of the first seed's best settings, if they are wanted",
   permissions: "none",
   async fn() {
-    const [result] = await here(plan({ laws: ["k8s-cpu"], seeds: 2, keepSeries: true }));
-    assert.deepEqual(result?.records.map(({ law, seed }) => ({ law, seed })), [
-      { law: "k8s-cpu", seed: 1 },
-      { law: "unlimited", seed: 1 },
+    const [result] = await here(plan({ algorithms: ["k8s-cpu"], seeds: 2, keepSeries: true }));
+    assert.deepEqual(result?.records.map(({ algorithm, seed }) => ({ algorithm, seed })), [
+      { algorithm: "k8s-cpu", seed: 1 },
+      { algorithm: "unlimited", seed: 1 },
     ]);
     assert.equal(result?.records[0]?.pods[0]?.limit.length, 60);
     const [without] = await here(plan());
@@ -85,11 +87,11 @@ Deno.test({
 });
 
 Deno.test({
-  name: "runArena() tells how much is done, up to all of it",
+  name: "runArena() reports how much is done, up to all of it",
   permissions: "none",
   async fn() {
     const shares: number[] = [];
-    const tried = plan({ laws: ["mbcas", "ours", "oracle"], seeds: 2 });
+    const tried = plan({ algorithms: ["mbcas", "ours", "oracle"], seeds: 2 });
     await runArena(tried, {
       player: playHere(tried.stages),
       onShare: (share) => void shares.push(share),
@@ -104,11 +106,11 @@ Deno.test("playInWorkers() says what went wrong in a worker", async () => {
   const contest = {
     stage: 0,
     seed: 1,
-    entries: [{ law: "no such law", setting: "" }],
+    entries: [{ algorithm: "no such algorithm", setting: "" }],
     keepSeries: false,
   };
   try {
-    await assert.rejects(player.play([contest], () => {}), /Cannot play.*"no such law"/s);
+    await assert.rejects(player.play([contest], () => {}), /Cannot play.*"no such algorithm"/s);
   } finally {
     player.close();
   }

@@ -58,7 +58,7 @@ export const SERVICE_SCENES = {
         name: `pod-${index + 1}`,
         cores: index === 0 ? bursts : idle,
         request: 50,
-        ownLimit: 500,
+        originalLimit: 500,
       })),
     );
   },
@@ -88,7 +88,7 @@ export const SERVICE_SCENES = {
     const victims = [1, 2, 3, 4].map((number) => `service-${number}`);
     const { bursts: _, scene } = services({ seed, minutes }, [
       ...victims.map((name) => ({ name, cores: constant(0.8, minutes), request: 1000 })),
-      { name: "neighbour", cores: work, costMs: 100, request: 1000, ownLimit: 4000 },
+      { name: "neighbour", cores: work, costMs: 100, request: 1000, originalLimit: 4000 },
     ]);
     return { scene: { ...scene, contention: { victims, fromS, untilS } } };
   },
@@ -117,7 +117,7 @@ interface ServicePlan {
   readonly costMs?: number;
   readonly request: number;
   /** @default {2 × request} */
-  readonly ownLimit?: number;
+  readonly originalLimit?: number;
 }
 
 function services(
@@ -126,7 +126,7 @@ function services(
 ): { readonly scene: Scene; readonly bursts: readonly LevelChange[] } {
   const endMs = minutes * 60_000;
   const pods = plans.map((plan, index): ScenePod => {
-    const { name, cores, costMs = COST_MS, request, ownLimit = LIMIT_FACTOR * request } = plan;
+    const { name, cores, costMs = COST_MS, request, originalLimit = LIMIT_FACTOR * request } = plan;
     const values = cores.values.map((value) => value * 1000 / costMs);
     const rates: Trace = { ...cores, unit: "requests/s", values };
     const trace = plan.arrivalsMs === undefined
@@ -139,7 +139,7 @@ function services(
       uid: `00000000-0000-4000-a000-${String(index + 1).padStart(12, "0")}`,
       trace: cores.name,
       request,
-      ownLimit,
+      originalLimit,
       priority: 0,
       threads: THREADS,
       p90Demand: 1000 * quantile(expectedDemand(workload(), minutes * 60), 0.9),

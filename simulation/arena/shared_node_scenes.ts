@@ -38,7 +38,7 @@ export const SHARED_NODE_SCENES = {
   batch: ({ seed, minutes }) =>
     sharedNode({ seed, minutes, contention: besideAll(3, minutes) }, [
       ...steady(3, { cores: 1.2, request: 1000 }),
-      { name: "batch", load: "endless", request: 500, ownLimit: CORES * 1000 / 2 },
+      { name: "batch", load: "endless", request: 500, originalLimit: CORES * 1000 / 2 },
     ]),
   /**
    * Three services of double priority that request little beside a job of eight threads. The kernel's
@@ -64,7 +64,7 @@ export const SHARED_NODE_SCENES = {
         priority: index < 4 ? 0 : TWICE_AS_IMPORTANT,
       })),
     ),
-  /** Six pods of drawn sizes, whose mean demand is 1.3 times the capacity. */
+  /** Six pods of drawn sizes, with mean demand that is 1.3 times the capacity. */
   "short-node": ({ seed, minutes }) => {
     const random = seededRandom(seed);
     const sizes = Array.from({ length: 6 }, () => logNormal(random, { mean: 1, variation: 0.6 }));
@@ -90,7 +90,7 @@ interface PodPlan {
   readonly load: "endless" | { readonly cores: number; readonly burst?: number };
   readonly request: number;
   /** @default {2 × request} */
-  readonly ownLimit?: number;
+  readonly originalLimit?: number;
   readonly priority?: number;
 }
 
@@ -115,7 +115,7 @@ function sharedNode(
   plans: readonly PodPlan[],
 ): Scene {
   const pods = plans.map((plan, index): ScenePod => {
-    const { name, load, request, ownLimit = LIMIT_FACTOR * request, priority = 0 } = plan;
+    const { name, load, request, originalLimit = LIMIT_FACTOR * request, priority = 0 } = plan;
     const workload = (): Workload =>
       load === "endless"
         ? endlessWork(THREADS)
@@ -129,7 +129,7 @@ function sharedNode(
       uid: `00000000-0000-4000-a000-${String(index + 1).padStart(12, "0")}`,
       trace: load === "endless" ? "endless" : load.burst === undefined ? "constant" : "bursts",
       request,
-      ownLimit,
+      originalLimit,
       priority,
       threads: THREADS,
       p90Demand: 1000 * quantile(expectedDemand(workload(), minutes * 60), 0.9),

@@ -1,5 +1,5 @@
 /**
- * A scene whose requests are drawn once, for all laws that are played on it.
+ * A scene with requests that are drawn once, for all algorithms that are played on it.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * What laws compete on: a trace or a made-up scene, as plain data that can be sent to a worker.
+ * What algorithms compete on: a trace or a made-up scene, as plain data that can be sent to a worker.
  *
  * @module
  */
@@ -54,7 +54,7 @@ export interface ServiceStage {
   readonly minutes: number;
 }
 
-/** What laws compete on. */
+/** What algorithms compete on. */
 export type Stage = TraceStage | BurstStage | StepStage | SharedNodeStage | ServiceStage;
 
 /** Whether some pods of the stage are victims of a neighbour. */

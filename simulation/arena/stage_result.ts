@@ -5,7 +5,7 @@
  */
 import type { RunRecord } from "../run_record.ts";
 import type { TraceFormat } from "../trace_format.ts";
-import type { LawOutcome } from "./law_outcome.ts";
+import type { AlgorithmOutcome } from "./algorithm_outcome.ts";
 import type { Stage } from "./stage.ts";
 
 /** The outcome of all entries on a stage. */
@@ -21,11 +21,11 @@ export interface StageResult {
   readonly seeds: number;
   /** P99 latency that is to be held, ms. */
   readonly sloMs: number;
-  /** Entry by entry, in the order in which laws were asked for. */
-  readonly outcomes: readonly LawOutcome[];
+  /** Entry by entry, in the order in which algorithms were asked for. */
+  readonly outcomes: readonly AlgorithmOutcome[];
   /**
-   * Series of the first seed, as means of 1 s: of the best setting of each law. `law` and
-   * `description` are law and setting. Empty when series were not kept.
+   * Series of the first seed, as means of 1 s: of the best setting of each algorithm. `algorithm` and
+   * `description` are algorithm and setting. Empty when series were not kept.
    */
   readonly records: readonly RunRecord[];
 }

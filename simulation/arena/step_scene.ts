@@ -2,9 +2,9 @@
  * The scene that convergence is measured in: steady work that changes its level for good, by factors
  * of 4, 0.5, 2 and 0.25.
  *
- * Requests come evenly and cost the same, so that what still moves between two steps is the law: under
- * random arrivals a limit that is any lean runs out by chance, and following that is no failure to
- * converge.
+ * Requests come evenly and cost the same, so that what still moves between two steps is the algorithm:
+ * under random arrivals a limit that is any lean runs out by chance, and following that is no failure
+ * to converge.
  *
  * @module
  */

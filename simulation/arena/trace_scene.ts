@@ -1,6 +1,6 @@
 /**
  * The arena's scene for one trace: one service alone on a node that is never short, so that what a
- * law allocates and what its requests wait is the law's own doing.
+ * algorithm allocates and what its requests wait is the algorithm's own doing.
  *
  * @module
  */
@@ -29,13 +29,13 @@ export interface TraceSceneOptions {
   /** The user's own CPU request, millicores. Default: half of the mean demand. */
   readonly request?: number;
   /** The user's own CPU limit, millicores, not below the request. Default: four times the request. */
-  readonly ownLimit?: number;
+  readonly originalLimit?: number;
 }
 
 /**
- * The request is half of the mean demand, so that floors bind seldom and laws can be told apart; the
- * own limit is four times the request, and the product's burst factor makes the ceiling
- * sixteen times the mean demand.
+ * The request is half of the mean demand, so that floors bind seldom and algorithms can be
+ * distinguished; the original limit is four times the request, and the product's burst factor makes the
+ * ceiling sixteen times the mean demand.
  */
 const REQUEST_SHARE = 0.5;
 const LIMIT_FACTOR = 4;
@@ -70,11 +70,12 @@ export function traceScene(trace: Trace, options: TraceSceneOptions): Scene {
     throw refuse("there is no load in it, expected a value above 0: export a stretch with some");
   }
   const peakCores = quantile(demand, 1);
-  const { request, ownLimit } = ownValues({ meanCores, peakCores }, options);
+  const { request, originalLimit } = ownValues({ meanCores, peakCores }, options);
   const { burstFactor, leastCeiling } = DEFAULT_MARKET_CONFIG;
-  const ceilingCores = Math.max(ownLimit * burstFactor, leastCeiling) / 1000;
-  // A user's own limit may be far below the demand; the node has room for what is asked for anyway.
-  const given = options.request !== undefined || options.ownLimit !== undefined;
+  const ceilingCores = Math.max(originalLimit * burstFactor, leastCeiling) / 1000;
+  // A user's original limit may be far below the demand; the node has room for what is asked for
+  // anyway.
+  const given = options.request !== undefined || options.originalLimit !== undefined;
   const mostCores = given ? Math.max(ceilingCores, peakCores) : ceilingCores;
   return {
     seed,
@@ -85,7 +86,7 @@ export function traceScene(trace: Trace, options: TraceSceneOptions): Scene {
       uid: "00000000-0000-4000-a000-000000000001",
       trace: trace.name,
       request,
-      ownLimit,
+      originalLimit,
       priority: 0,
       threads: Math.max(LEAST_THREADS, Math.ceil(THREADS_PER_CORE * mostCores)),
       workload,
@@ -97,18 +98,18 @@ export function traceScene(trace: Trace, options: TraceSceneOptions): Scene {
 /** Request and limit, millicores: the user's, or what follows from the other and from the demand. */
 function ownValues(
   { meanCores, peakCores }: { readonly meanCores: number; readonly peakCores: number },
-  { request, ownLimit }: TraceSceneOptions,
-): { readonly request: number; readonly ownLimit: number } {
+  { request, originalLimit }: TraceSceneOptions,
+): { readonly request: number; readonly originalLimit: number } {
   const usual = onGrid(meanCores * 1000 * REQUEST_SHARE);
-  const asked = request ?? Math.min(usual, ownLimit ?? usual);
+  const asked = request ?? Math.min(usual, originalLimit ?? usual);
   const roomy = request === undefined ? onGrid(peakCores * 1000 * PEAK_SHARE) : 0;
-  const limit = ownLimit ?? Math.max(LIMIT_FACTOR * asked, roomy);
+  const limit = originalLimit ?? Math.max(LIMIT_FACTOR * asked, roomy);
   if (!(asked > 0 && limit >= asked)) {
     throw new RangeError(
       `Cannot set up the service: its request of ${asked}m is not between 0 and its limit of ${limit}m`,
     );
   }
-  return { request: asked, ownLimit: limit };
+  return { request: asked, originalLimit: limit };
 }
 
 /** On the 10 m grid, at least 10 m. */

@@ -21,8 +21,8 @@ Deno.test({
   name: "traceScene() asks for half of the mean and allows four times that",
   permissions: "none",
   fn() {
-    const { request, ownLimit, minutes, cores, p90Demand } = service();
-    assert.deepEqual([request, ownLimit, minutes], [500, 2000, 2]);
+    const { request, originalLimit, minutes, cores, p90Demand } = service();
+    assert.deepEqual([request, originalLimit, minutes], [500, 2000, 2]);
     // Burst factor 8: a ceiling of 16 cores, which is at most three quarters of the node.
     assert.equal(cores, 22);
     assert.equal(p90Demand, 1500);
@@ -35,22 +35,22 @@ Deno.test({
   permissions: "none",
   fn() {
     const own = (options: Omit<TraceSceneOptions, "seed">) => {
-      const { request, ownLimit } = service(options);
-      return [request, ownLimit];
+      const { request, originalLimit } = service(options);
+      return [request, originalLimit];
     };
-    assert.deepEqual(own({ request: 125, ownLimit: 333 }), [125, 333]);
+    assert.deepEqual(own({ request: 125, originalLimit: 333 }), [125, 333]);
     assert.deepEqual(own({ request: 300 }), [300, 1200]);
-    assert.deepEqual(own({ ownLimit: 3000 }), [500, 3000]);
-    assert.deepEqual(own({ ownLimit: 200 }), [200, 200]);
+    assert.deepEqual(own({ originalLimit: 3000 }), [500, 3000]);
+    assert.deepEqual(own({ originalLimit: 200 }), [200, 200]);
   },
 });
 
 Deno.test({
-  name: "traceScene() has room for the demand where the own limit is far below it",
+  name: "traceScene() has room for the demand where the original limit is far below it",
   permissions: "none",
   fn() {
     const values = TRACE.values.map((value) => value * 20);
-    const { cores, pods } = traceScene({ ...TRACE, values }, { seed: 1, ownLimit: 100 });
+    const { cores, pods } = traceScene({ ...TRACE, values }, { seed: 1, originalLimit: 100 });
     assert(cores * 0.75 >= quantile(values, 1), String(cores));
     assert((pods[0]?.threads ?? 0) >= quantile(values, 1), String(pods[0]?.threads));
   },
@@ -60,7 +60,7 @@ Deno.test({
   name: "traceScene() refuses what can't be played, with its values",
   permissions: "none",
   fn() {
-    assert.throws(() => service({ request: 500, ownLimit: 400 }), {
+    assert.throws(() => service({ request: 500, originalLimit: 400 }), {
       name: "RangeError",
       message: /request of 500m .* limit of 400m$/,
     });

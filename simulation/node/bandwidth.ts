@@ -11,8 +11,8 @@
  * - Throttled time is counted when a CPU is let go (`unthrottle_cfs_rq()`): (stopped threads) × (time
  *   they stand still). With n = min(busy threads, cores) that want to run all the time this is
  *   n × max(0, period − quota / n) a period.
- * - The timer counts periods, also the first one in which nobody took a slice, and then stops until
- *   somebody does (`do_sched_cfs_period_timer()`).
+ * - The timer counts periods, also the first one in which no slice was taken, and then stops until
+ *   one is (`do_sched_cfs_period_timer()`).
  * - Writing a quota fills the pool, takes what CPUs have in hand, remits debts and lets everybody go
  *   (`tg_set_cfs_bandwidth()` in core.c), also when it is the same quota.
  *
@@ -37,13 +37,13 @@ export interface Bandwidth {
   ticking: boolean;
   /** True when no slice was taken since the last refill. */
   untouched: boolean;
-  /** Thread time held back that is not counted yet. */
+  /** Throttled thread time that is not counted yet. */
   pending: number;
   /** Periods in which the timer ran. */
   periods: number;
-  /** Those of them at whose end it held threads back. */
+  /** Those of them that ended with throttled threads. */
   throttledPeriods: number;
-  /** Thread time held back, up to the last time it was let go. */
+  /** Throttled thread time, up to the last time it was let go. */
   throttled: number;
 }
 
@@ -79,7 +79,7 @@ export function touch(bandwidth: Bandwidth): void {
   bandwidth.untouched = false;
 }
 
-/** Counts the thread time held back so far. */
+/** Counts the throttled thread time so far. */
 export function letGo(bandwidth: Bandwidth): void {
   bandwidth.throttled += bandwidth.pending;
   bandwidth.pending = 0;
@@ -115,7 +115,9 @@ export function setQuota(bandwidth: Bandwidth, quota: number): void {
 export interface Charging {
   /** What a CPU takes at a time, ms. */
   readonly slice: number;
-  /** CPUs that it has at this moment, as a share of those on which it runs: 1 unless cores are short. */
+  /**
+   * CPUs that it has at this moment, as a share of those on which it runs: 1 unless cores are short.
+   */
   readonly share: number;
   /** ms between two ticks of a CPU, and since the last one. */
   readonly tick: number;
@@ -123,8 +125,8 @@ export interface Charging {
 }
 
 /**
- * What a running CPU has in hand when it used up its slice `overdrawn` ms of CPU ago. It takes a new one
- * at the first tick after that; in a row of slices each lasts for the same whole number of ticks.
+ * What a running CPU has in hand when it used up its slice `overdrawn` ms of CPU ago. It takes a new
+ * one at the first tick after that; in a row of slices each lasts for the same whole number of ticks.
  */
 export function inHandAfter(
   overdrawn: number,

@@ -1,7 +1,7 @@
 /**
  * The node's cgroup files, version 2 in the systemd layout of kubelet and containerd, as text.
  *
- * Of `cpu.pressure` only `total` is modelled; the averages, which nobody here reads, stand at 0.
+ * Of `cpu.pressure` only `total` is modelled; the averages, which are not read here, are 0.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import type { CgroupTree } from "../../shared/cgroup/tree.ts";
 import type { GroupReading } from "./group_reading.ts";
 import type { SimulatedNode } from "./simulated_node.ts";
 
-/** Controllers as the root of a v2 hierarchy lists them; its presence tells v2 from v1. */
+/** Controllers as the root of a v2 hierarchy lists them; its presence distinguishes v2 from v1. */
 const CONTROLLERS = "cpuset cpu io memory hugetlb pids rdma misc\n";
 const PERIOD_US = 100_000;
 
@@ -35,7 +35,7 @@ export function podDirectory(uid: string): string {
 
 /**
  * The files as they stand at the node's virtual time; every pod is taken for Burstable. Reading
- * does not move the node: whoever owns the time advances it first.
+ * does not move the node: the owner of the time advances it first.
  */
 export function cgroupView(node: SimulatedNode): CgroupTree {
   let index = indexOf(node);

@@ -1,6 +1,6 @@
 /**
- * Who runs how fast when there are more runnable threads than cores: weighted max-min shares, the
- * fluid limit of CFS and EEVDF.
+ * The speed of each thread when there are more runnable threads than cores: weighted max-min shares,
+ * the fluid limit of CFS and EEVDF.
  *
  * @module
  */
@@ -32,10 +32,10 @@ export function createClaims(size: number): Claims {
 }
 
 /**
- * Divides `capacity` over the claims into `claims.given`: nobody gets more than it wants, and whoever
- * gets less has a share per weight no smaller than anyone else's. Progressive filling: those whose
- * want lies below their fair share get it, the rest is divided anew. At most `count` rounds, two
- * or three in practice.
+ * Divides `capacity` over the claims into `claims.given`: no claim gets more than it wants, and one
+ * that gets less has a share per weight no smaller than that of any other. Progressive filling: those
+ * with a want that lies below their fair share get it, the rest is divided anew. At most `count`
+ * rounds, two or three in practice.
  */
 export function shareByWeight(claims: Claims, capacity: number): void {
   const { count, wanted, weights, given } = claims;

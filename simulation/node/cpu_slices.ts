@@ -4,7 +4,7 @@
  * there is none left to take. See `bandwidth.ts` for the rules.
  *
  * Exact where it matters, cheap where it does not: while the pool is large enough for everybody,
- * nobody is charged before the thread stops or the period ends.
+ * no thread is charged before the thread stops or the period ends.
  *
  * Left out: which CPU a thread wakes up on (the one that was used last), and slices that come back
  * to others within the period by the slack timer (`do_sched_cfs_slack_timer()`).
@@ -83,7 +83,7 @@ function settle(
 
 /**
  * The CPUs of the threads that have just stopped, of which `before` had a request, are charged and give
- * back all but 1 ms. A debt that remains holds them, with nobody there.
+ * back all but 1 ms. A debt that remains holds them, without threads.
  */
 export function rest({ bandwidth, server: { busy, paid } }: Charged, before: number): void {
   if (bandwidth.quota === Infinity) return;
@@ -113,8 +113,8 @@ export function restRunning({ bandwidth, server: { paid, running, served } }: Ch
 }
 
 /**
- * Ends a period: debts are paid, and whoever has paid runs on. `charging` is absent when another level
- * holds its threads.
+ * Ends a period: debts are paid, and threads without debt run on. `charging` is absent when another
+ * level holds its threads.
  */
 export function refillContainer(
   { bandwidth, server, heldByPod }: Charged,

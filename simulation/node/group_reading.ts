@@ -24,8 +24,8 @@ export interface GroupReading {
 export interface PodReading extends GroupReading {
   /** CPU time of all requests that came, µs. */
   readonly offeredUs: number;
-  /** Throttled time of both levels, µs: what was truly held back. */
-  readonly heldBackUs: number;
+  /** Throttled time of both levels, µs: what was truly throttled. */
+  readonly totalThrottledUs: number;
   /** Periods in which either level held threads back. */
   readonly heldPeriods: number;
   /** Sum of the containers' limits, millicores; absent when one has none. */
@@ -60,18 +60,18 @@ export function podReading(
 ): PodReading {
   let offered = 0;
   let open = 0;
-  let heldBack = pod.bandwidth.throttled;
+  let throttled = pod.bandwidth.throttled;
   let limitMs = 0;
   for (const { server, bandwidth } of pod.containers) {
     offered += server.offered + server.endless * now;
     open += server.busy + server.queued;
-    heldBack += bandwidth.throttled;
+    throttled += bandwidth.throttled;
     limitMs += bandwidth.quota;
   }
   return {
     ...groupReading(pod, periodMs),
     offeredUs: Math.round(offered * 1000),
-    heldBackUs: Math.round(heldBack * 1000),
+    totalThrottledUs: Math.round(throttled * 1000),
     heldPeriods: pod.heldPeriods,
     completed: pod.latency.total,
     open,

@@ -27,7 +27,7 @@ export interface ContainerSpec {
   /** Requests worked on at once. */
   readonly threads: number;
   readonly workload: ArrivalProcess;
-  /** Told of each request when it is done. */
+  /** Called with each request when it is done. */
   readonly onDone?: Completion;
 }
 
@@ -82,10 +82,10 @@ export interface PodState {
   readonly phase: number;
   /** A tick of the CPUs, ms of virtual time, before it began: at any place in the pod's period. */
   readonly tickAt: number;
-  /** Virtual time of the next tick at which a quota may hold somebody; Infinity when none will. */
+  /** Virtual time of the next tick at which a quota may hold a thread; Infinity when none will. */
   chargeAt: number;
   readonly latency: LatencyHistogram;
-  /** Periods at whose end some level held threads back. */
+  /** Periods that ended with throttled threads at some level. */
   heldPeriods: number;
   usage: number;
   waited: number;
@@ -191,7 +191,7 @@ export function freeContainers(pod: PodState): void {
 }
 
 /**
- * Sets the next tick at which a quota may hold somebody, in this slice: none as long as each CPU that
+ * Sets the next tick at which a quota may hold a thread, in this slice: none as long as each CPU that
  * its threads may have finds a slice of quota to take.
  */
 export function watchQuotas(

@@ -18,19 +18,19 @@ export interface ArrivalProcess {
 }
 
 /**
- * Told when a request is done: its number, counted from 0 in the order in which they come, and the
- * virtual time, ms. Whoever knows what came knows its arrival and cost by the number.
+ * Called when a request is done: its number, counted from 0 in the order in which they come, and the
+ * virtual time, ms. The number identifies its arrival and cost.
  */
 export type Completion = (request: number, atMs: number) => void;
 
-/** What a server works on, and who hears of it. */
+/** The requests of a server, and the receiver of completions. */
 export interface RequestServerOptions {
   readonly arrivals: ArrivalProcess;
   readonly latency: LatencyHistogram;
   readonly onDone?: Completion;
 }
 
-/** Who wants to hear of each completion, and what that takes. */
+/** The receiver of each completion, and what that takes. */
 export interface WatchedRequests {
   readonly onDone: Completion;
   /** Number of the request that thread k works on. */
@@ -45,7 +45,7 @@ export interface RequestServer {
   readonly arrivals: ArrivalProcess;
   /** Time from arrival to completion of each completed request. */
   readonly latency: LatencyHistogram;
-  /** Absent: nobody asks. */
+  /** Absent: no receiver. */
   readonly watched: WatchedRequests | undefined;
   /** Threads with a request: the first ones. */
   busy: number;
@@ -223,8 +223,8 @@ function swapThreads(
 }
 
 /**
- * Ends the requests whose CPU time was served by `now`. A thread for which another one waits goes on
- * with it; the others come to stand right behind the busy ones.
+ * Ends the requests with CPU time that was served by `now`. A thread for which another one waits goes
+ * on with it; the others come to stand right behind the busy ones.
  */
 export function endRequests(server: RequestServer, now: number): void {
   const done = server.served + EPSILON;
@@ -244,7 +244,7 @@ export function endRequests(server: RequestServer, now: number): void {
         const last = --server.running;
         server.busy--;
         if (last === server.busy) {
-          // Nobody is held: of the request that is done only the quota is left to keep.
+          // No thread is held: of the request that is done only the quota is left to keep.
           finish[thread] = finish[last]!;
           since[thread] = since[last]!;
           paid[thread] = paid[last]!;

@@ -23,7 +23,7 @@ const EPSILON = 1e-9;
 const ROUNDING = 1e-6;
 
 /**
- * Runs one pod through a slice in which there is a core for each of its threads, or one container, whose
+ * Runs one pod through a slice in which there is a core for each of its threads, or one container: the
  * threads share what cores there are.
  */
 export function runAlone(pod: PodState, slice: Slice): void {
@@ -119,7 +119,7 @@ function progress(pod: PodState, slice: Slice): void {
     if (rate < server.busy) {
       container.waited += step;
       waiting = true;
-      // A CPU on which one of its threads runs holds nobody back.
+      // A CPU on which one of its threads runs holds no thread.
       if (container.heldByPod) {
         container.counter.pending += Math.min(server.busy, slice.cores) * step;
       } else if (server.running < server.busy) {
@@ -164,7 +164,7 @@ function passTicks(pod: PodState, tick: number, now: number): boolean {
   return isTick;
 }
 
-/** A pod that has nothing left holds at once whoever has come to rest. */
+/** A pod without quota left holds each thread at once that has come to rest. */
 function holdIdle(pod: PodState): void {
   for (const container of pod.containers) {
     if (container.server.busy === 0 && !container.heldByPod) {

@@ -2,7 +2,7 @@
  * A node with N cores, in virtual time: pods, CFS bandwidth control at container and pod level, and
  * weighted sharing when the cores are short.
  *
- * Time moves in slices (10 ms). In a slice whose threads all find a core, each pod runs by itself
+ * Time moves in slices (10 ms). In a slice with threads that all find a core, each pod runs by itself
  * from event to event, exactly. Where they may not, all pods run together and the cores are divided
  * anew after each event. Quotas are refilled at slice boundaries, each pod at its own phase of the
  * period: kernel timers start when a group first runs, so pods do not wake up in step.
@@ -53,7 +53,7 @@ export interface SimulatedNode {
   removePod(uid: string): void;
   /**
    * Sets a limit in millicores, or none. At least 10 m (1 ms). As in the kernel it counts at once: the
-   * group has a whole quota anew, and whoever it held runs on, until the period's end as ever.
+   * group has a whole quota anew, and held threads run on, until the period's end as ever.
    */
   setContainerQuota(containerID: string, millicores: number | undefined): void;
   setPodQuota(podUID: string, millicores: number | undefined): void;

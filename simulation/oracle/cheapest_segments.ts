@@ -99,7 +99,7 @@ function bracket(
     let price = guess;
     let path = shortestPath(search, price);
     if (fits(path)) {
-      // Too cheap a price to be told from none needs the start from nothing.
+      // Too cheap a price to be distinguished from none needs the start from nothing.
       for (; price > guess / MOST_DRIFT; price /= PRICE_STEP) {
         const next = shortestPath(search, price / PRICE_STEP);
         if (!fits(next)) return { few: path, many: next };
@@ -205,7 +205,7 @@ function exactPath(
 }
 
 /**
- * Edges from × (steps + 1) + to on paths whose cost with prices is at most `most`, by their starts
+ * Edges from × (steps + 1) + to on paths with a cost plus prices of at most `most`, by their starts
  * from the last; undefined when there are more than `count`.
  */
 function usableEdges(

@@ -17,7 +17,9 @@ import { firstRequestAt, LATE_SLACK_MS, type Serve, type ServerSpec } from "./se
 
 /** Periods before a window in which an idle server comes to what is under way when it begins. */
 const WARM_UP = 4;
-/** The same in steps, before a stretch of a plan that is replayed alone, and steps looked at after it. */
+/**
+ * The same in steps, before a stretch of a plan that is replayed alone, and steps looked at after it.
+ */
 const AROUND = 3;
 
 /** Periods without enough quota that are looked at together. */
@@ -30,7 +32,7 @@ export interface ReplayOptions extends ServerSpec, LevelBounds {
   readonly due: DueWork;
 }
 
-/** What a replay found. Both are empty when nobody was late. */
+/** What a replay found. Both are empty when no request was late. */
 export interface Findings {
   /** Hold for every plan, if the replay is ideal. */
   readonly needed: readonly Cut[];
@@ -56,7 +58,7 @@ interface Window {
 
 /**
  * Replays plans, each given as one level per step. What differs from the plan before is replayed
- * first; only when nobody is late there, all of it.
+ * first; only when no request is late there, all of it.
  */
 export function cutFinder(
   log: RequestLog,
@@ -64,8 +66,8 @@ export function cutFinder(
 ): (levels: Uint16Array, segmentation: Segmentation) => Findings {
   const { grid } = options;
   const doneMs = new Float64Array(log.atMs.length);
-  const heldBack = new Uint8Array(grid.periods);
-  const replay: Replay = { log, options, doneMs, heldBack };
+  const throttled = new Uint8Array(grid.periods);
+  const replay: Replay = { log, options, doneMs, throttled };
   let before: Uint16Array | undefined;
 
   return (levels, { starts, stride }) => {
@@ -81,7 +83,7 @@ export function cutFinder(
     const cautious: Cut[] = [];
     for (const late of windows) {
       const { first, last } = stepsOf(grid, narrowed(replay, levels, late));
-      // Whoever has the step has all of it: what it leaves under way counts too.
+      // A cut that has the step has all of it: what it leaves under way counts too.
       const window = { from: grid.firstPeriod[first] as number, to: late.to };
       const present = levels[last] as number;
       const level = leastLevel(replay, { window, above: present });
@@ -104,7 +106,7 @@ interface Replay {
   readonly log: RequestLog;
   readonly options: ReplayOptions;
   readonly doneMs: Float64Array;
-  readonly heldBack: Uint8Array;
+  readonly throttled: Uint8Array;
 }
 
 /** Steps [from, to). */
@@ -126,7 +128,7 @@ function changedStretches(before: Uint16Array, levels: Uint16Array): Stretch[] {
 
 /** Windows in which requests were late; those that share their start are one. */
 function lateWindows(
-  { log, options, doneMs, heldBack }: Replay,
+  { log, options, doneMs, throttled }: Replay,
   levels: Uint16Array,
   { from, to }: Stretch,
 ): LateWindow[] {
@@ -137,10 +139,10 @@ function lateWindows(
   const first = firstRequestAt(log, startMs[fromPeriod] as number);
   const end = firstRequestAt(log, untilMs);
   doneMs.fill(Infinity, first, end);
-  heldBack.fill(0, fromPeriod, periodAt(grid, untilMs) + 1);
+  throttled.fill(0, fromPeriod, periodAt(grid, untilMs) + 1);
   const quotaOf = (period: number): number =>
     (levels[stepOf[period] as number] as number) * LEVEL_MS;
-  serve(log, { threads, cores, grid, quotaOf, fromPeriod, untilMs }, { doneMs, heldBack });
+  serve(log, { threads, cores, grid, quotaOf, fromPeriod, untilMs }, { doneMs, throttled });
 
   const windows = new Map<number, LateWindow>();
   for (let index = first; index < end; index++) {
@@ -148,7 +150,7 @@ function lateWindows(
     if (latest > untilMs || !((doneMs[index] as number) > latest + LATE_SLACK_MS)) continue;
     let start = periodAt(grid, log.atMs[index] as number);
     const earliest = Math.max(fromPeriod, start - LONGEST_STREAK);
-    while (start > earliest && heldBack[start - 1] === 1) start--;
+    while (start > earliest && throttled[start - 1] === 1) start--;
     // A queue that lasts is looked at piece by piece.
     if (start === earliest) start -= start % LONGEST_STREAK;
     const known = windows.get(start);

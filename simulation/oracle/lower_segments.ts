@@ -18,8 +18,8 @@ export interface SegmentedPlan {
 }
 
 /**
- * The plan, each segment in turn at the least level at which nobody near it is late. The costliest goes
- * first. When the whole of it is late all the same, the plan stays as it is.
+ * The plan, each segment in turn at the least level at which no request near it is late. The costliest
+ * goes first. When the whole of it is late all the same, the plan stays as it is.
  */
 export function lowerSegments(
   log: RequestLog,

@@ -1,9 +1,9 @@
 /**
- * The oracle: limits for all pods of a node by someone who knows every request beforehand.
+ * The oracle: limits for all pods of a node with knowledge of every request.
  *
- * It is no law of the port in `rivals/rival.ts`, which looks at counters and wishes. Its limits are
- * ready before the run; whoever plays it puts each into force at its moment, without a delay, since
- * who knows the future asks early.
+ * It is no algorithm of the port in `rivals/rival.ts`, which reads counters and requests limits. Its
+ * limits are ready before the run; each is put into force at its moment, without a delay, since with
+ * knowledge of the future it is requested early.
  *
  * @module
  */

@@ -2,7 +2,7 @@
  * Where the CFS periods of a pod lie in time, and which of them belong to a step of a plan.
  *
  * A limit that is set at a moment counts from the refill at or after it, so a period has the limit
- * of the step in which it begins. A pod whose refills do not begin at 0 has a shorter first period
+ * of the step in which it begins. A pod with refills that do not begin at 0 has a shorter first period
  * with a whole quota, as on the node model.
  *
  * @module

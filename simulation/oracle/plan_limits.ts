@@ -1,8 +1,8 @@
 /**
- * The plan of one pod by someone who knows the future: limits that change seldom, the least sum over
+ * The plan of one pod with knowledge of the future: limits that change seldom, the least sum over
  * time at which no request waits longer than it may beyond its own work.
  *
- * A request waits while it stands in the queue, and while its container is held back: what a quota
+ * A request waits while it stands in the queue, and while its container is throttled: what a quota
  * stretches counts as waiting. The plan is what the arithmetic of quotas demands (`level_table.ts`)
  * cut into the cheapest segments (`cheapest_segments.ts`). Replayed request by request under ideal
  * bandwidth control (`serve_log.ts`), it shows what every plan needs (`find_cuts.ts`): that is the
@@ -66,8 +66,8 @@ export interface LimitPlan {
   readonly meanCores: number;
   /**
    * No plan that changes its limit at whole steps, as seldom as this one may, and makes no request
-   * later, allocates less. In runs of more than an hour's 1 s steps: none whose segments are at most
-   * eight times as long as the changes make them in the mean.
+   * later, allocates less. In runs of more than an hour's 1 s steps: none with segments that are at
+   * most eight times as long as the changes make them in the mean.
    */
   readonly lowerBound: number;
   /** The same for plans that change it at any or all of the steps: the work alone demands it. */
@@ -93,7 +93,8 @@ const FEW_STEPS = 60;
 
 /**
  * Plans the limits of one pod over the log's run. A limit planned for a moment is in force at that
- * moment: who knows the future asks early. RangeError for options that make no sense.
+ * moment: with knowledge of the future they are requested early. RangeError for options that make no
+ * sense.
  */
 export function planLimits(log: RequestLog, options: PlanOptions): LimitPlan {
   const { sloMs, threads, maxChanges, cores = Infinity, stepMs = 1000, phaseMs = 0 } = options;
@@ -120,7 +121,7 @@ export function planLimits(log: RequestLog, options: PlanOptions): LimitPlan {
   const table = levelTable(grid, due, { ...bounds, longest });
   const anyChanges = sumOfSteps(table);
   const play: Serve = (...[requests, how, trace]) => playLog(requests, { ...how, uid }, trace);
-  // Where ideally nobody is late under the ceiling, hardly anybody is on the node.
+  // Where ideally no request is late under the ceiling, hardly any is on the node.
   const duePlayed = due.unavoidable === 0
     ? due
     : dueWork(log, { ...server, sloMs, ceilingMs, serve: play });

@@ -270,7 +270,7 @@ Deno.test({
     const workload = (seed: number) =>
       createWorkload(
         { name: "waves", unit: "cores", stepS: 20, values: Float64Array.of(0.4, 1.5, 0.8, 2, 0.3) },
-        // The same cost for all: the longest latency tells the longest wait.
+        // The same cost for all: the longest latency shows the longest wait.
         { random: seededRandom(seed), costMs, variation: 0 },
       );
     for (const [seed, phaseMs] of [[1, 0], [2, 70]] as const) {

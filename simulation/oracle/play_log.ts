@@ -28,12 +28,12 @@ const CONTAINER = "container";
 
 /**
  * As `serveLog()`, on the node: a quota is in force from the beginning of its period's step, and
- * `heldBack` tells in which periods somebody waited for CPU.
+ * `throttled` marks the periods in which a request waited for CPU.
  */
 export function playLog(
   log: RequestLog,
   options: PlayOptions,
-  { doneMs, usedMs, heldBack, stopAfterMs }: ServeTrace,
+  { doneMs, usedMs, throttled, stopAfterMs }: ServeTrace,
 ): boolean {
   const { grid, fromPeriod = 0, untilMs = Infinity } = options;
   const startMs = grid.startMs[fromPeriod] as number;
@@ -48,7 +48,7 @@ export function playLog(
     completed: 0,
     isLate: false,
   };
-  const endMs = run(play, options, { usedMs, heldBack });
+  const endMs = run(play, options, { usedMs, throttled });
   return !play.isLate && !isOverdue(play, endMs);
 }
 
@@ -108,20 +108,20 @@ function requestsOf({ log: { atMs, costMs }, first, originMs }: Play): ArrivalPr
 /** What is written down period by period. */
 interface Measured {
   readonly usedMs: Float64Array | undefined;
-  readonly heldBack: Uint8Array | undefined;
+  readonly throttled: Uint8Array | undefined;
 }
 
-/** Runs period by period until time is up, all is done or somebody is late; returns when that is. */
+/** Runs period by period until time is up, all is done or a request is late; returns when that is. */
 function run(
   play: Play,
   options: PlayOptions,
-  { usedMs, heldBack }: Measured,
+  { usedMs, throttled }: Measured,
 ): number {
   const { grid, quotaOf, fromPeriod = 0, untilMs = Infinity, uid } = options;
   const { startMs, stepOf, stepMs, periods } = grid;
   const node = nodeFor(play, options);
   const count = play.log.atMs.length - play.first;
-  const measures = usedMs !== undefined || heldBack !== undefined;
+  const measures = usedMs !== undefined || throttled !== undefined;
   let before = measures ? node.pod(uid) : undefined;
   let quota = quotaOf(fromPeriod);
   for (let period = fromPeriod;; period++) {
@@ -140,7 +140,7 @@ function run(
     if (before !== undefined && period < periods) {
       const after = node.pod(uid);
       if (usedMs !== undefined) usedMs[period] = (after.usageUs - before.usageUs) / 1000;
-      if (heldBack !== undefined) heldBack[period] = after.waitedUs > before.waitedUs ? 1 : 0;
+      if (throttled !== undefined) throttled[period] = after.waitedUs > before.waitedUs ? 1 : 0;
       before = after;
     }
     if (play.isLate || endMs >= untilMs || play.completed === count) return endMs;

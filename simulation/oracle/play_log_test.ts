@@ -19,7 +19,7 @@ const GRID = periodGrid({ durationMs: 3000, stepMs: 1000, phaseMs: 30 });
 const OPTIONS: PlayOptions = { uid: "p", grid: GRID, threads: 2, cores: 4, quotaOf: () => 20 };
 
 Deno.test({
-  name: "playLog() tells of each request, whoever it overtook",
+  name: "playLog() reports each request, whoever it overtook",
   permissions: "none",
   fn() {
     const doneMs = new Float64Array(6).fill(Infinity);
@@ -34,11 +34,11 @@ Deno.test({
   fn() {
     const doneMs = new Float64Array(6).fill(Infinity);
     const usedMs = new Float64Array(GRID.periods);
-    const heldBack = new Uint8Array(GRID.periods);
-    playLog(BURSTS, { ...OPTIONS, untilMs: 3000 }, { doneMs, usedMs, heldBack });
+    const throttled = new Uint8Array(GRID.periods);
+    playLog(BURSTS, { ...OPTIONS, untilMs: 3000 }, { doneMs, usedMs, throttled });
     assert.equal(Math.round(usedMs.reduce((sum, used) => sum + used, 0)), 90);
     // 43 ms at 20 ms a period: the first, of 30 ms, and the second do not suffice.
-    assert.deepEqual([...heldBack.subarray(0, 4)], [1, 1, 0, 0]);
+    assert.deepEqual([...throttled.subarray(0, 4)], [1, 1, 0, 0]);
     for (const fromPeriod of [11, 18, 21]) {
       const mine = new Float64Array(6).fill(Infinity);
       playLog(BURSTS, { ...OPTIONS, fromPeriod, untilMs: 3000 }, { doneMs: mine });

@@ -1,5 +1,5 @@
 /**
- * The requests of a whole run, written down before it: what a law that knows the future knows.
+ * The requests of a whole run, written down before it: what an algorithm that knows the future knows.
  *
  * @module
  */

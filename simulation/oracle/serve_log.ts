@@ -1,7 +1,7 @@
 /**
  * Serves a log of requests under ideal CFS bandwidth control: FIFO queue, threads that run equally
  * fast, a quota per period that is taken continuously and holds all threads at once when it is used
- * up; a new quota counts from the next refill. It tells of each request when it was done.
+ * up; a new quota counts from the next refill. It reports each request when it was done.
  *
  * It is for proofs. What a plan is worth is found on the node model (`play_log.ts`), where CPUs take
  * quota in slices of 5 ms and are held one by one at their ticks.
@@ -41,7 +41,7 @@ export interface ServeTrace {
   /** CPU used in each period, ms. */
   readonly usedMs?: Float64Array;
   /** 1 where a period ended with requests that its quota did not reach. */
-  readonly heldBack?: Uint8Array;
+  readonly throttled?: Uint8Array;
   /** Latest that each request may be done, ms; serving ends at the first that is later. */
   readonly stopAfterMs?: Float64Array;
 }
@@ -75,7 +75,7 @@ export function firstRequestAt({ atMs }: RequestLog, ms: number): number {
 export function serveLog(
   log: RequestLog,
   options: ServeOptions,
-  { doneMs, usedMs, heldBack, stopAfterMs }: ServeTrace,
+  { doneMs, usedMs, throttled, stopAfterMs }: ServeTrace,
 ): boolean {
   const { atMs, costMs } = log;
   const { threads, cores, grid, quotaOf, fromPeriod = 0, untilMs = Infinity } = options;
@@ -107,7 +107,7 @@ export function serveLog(
   const closePeriod = (): void => {
     if (period >= periods) return;
     if (usedMs !== undefined) usedMs[period] = quota - left;
-    if (heldBack !== undefined) heldBack[period] = left <= EPSILON && busy > 0 ? 1 : 0;
+    if (throttled !== undefined) throttled[period] = left <= EPSILON && busy > 0 ? 1 : 0;
   };
 
   for (;;) {

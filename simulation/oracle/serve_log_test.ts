@@ -45,18 +45,18 @@ Deno.test({
 });
 
 Deno.test({
-  name: "serveLog() says whether all was done in time, and what was used and held back",
+  name: "serveLog() says whether all was done in time, and what was used and throttled",
   permissions: "none",
   fn() {
     const log = logOf([[0, 50], [250, 10]], 400);
     const grid = periodGrid({ durationMs: 400, stepMs: 100, phaseMs: 0 });
     const usedMs = new Float64Array(4);
-    const heldBack = new Uint8Array(4);
+    const throttled = new Uint8Array(4);
     const options = { grid, threads: 4, cores: 4, quotaOf: () => 20 };
-    assert.equal(serveLog(log, { ...options, untilMs: 400 }, { usedMs, heldBack }), true);
+    assert.equal(serveLog(log, { ...options, untilMs: 400 }, { usedMs, throttled }), true);
     assert.deepEqual([...usedMs], [20, 20, 20, 0]);
     // The third period's quota is used to the last, but nobody needs more.
-    assert.deepEqual([...heldBack], [1, 1, 0, 0]);
+    assert.deepEqual([...throttled], [1, 1, 0, 0]);
     const inTime = (first: number, untilMs?: number) =>
       serveLog(log, { ...options, ...(untilMs === undefined ? {} : { untilMs }) }, {
         stopAfterMs: Float64Array.of(first, Infinity),

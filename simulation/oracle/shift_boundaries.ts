@@ -9,7 +9,7 @@ import { levelOf, type LevelTable } from "./level_table.ts";
 const REACH = 24;
 
 /**
- * The cheapest cut whose boundaries are near those of `starts` (first step of each segment), each
+ * The cheapest cut with boundaries that are near those of `starts` (first step of each segment), each
  * segment at its least level. A segment may vanish: it keeps a place, that of the next start, and may
  * come back. Time grows with the number of segments alone.
  */

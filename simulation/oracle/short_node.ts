@@ -1,5 +1,5 @@
 /**
- * The optimum of a node that is short, by someone who knows what each pod needs in each step.
+ * The optimum of a node that is short, with knowledge of what each pod needs in each step.
  *
  * @module
  */

@@ -15,7 +15,7 @@ const MILLICORES = 1000;
 
 /** The reasons with their counts and meaning, and the changes of the run, oldest first. */
 export function changeList(run: RunRecord): Html {
-  const title = html`<h2>Why limits changed under ${run.law}</h2>`;
+  const title = html`<h2>Why limits changed under ${run.algorithm}</h2>`;
   const { changes } = run;
   if (changes.length === 0) {
     return html`<section>${title}<p class="nothing">No limit was changed.</p></section>`;

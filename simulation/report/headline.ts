@@ -1,5 +1,5 @@
 /**
- * The finding in words, computed from the figures and true whichever way they come out.
+ * The finding as text, computed from the figures and true whichever way they come out.
  *
  * @module
  */
@@ -7,7 +7,8 @@ import type { RunRecord } from "../run_record.ts";
 import { formatCores, formatCount, formatFigure } from "./figure.ts";
 
 /**
- * One sentence about throttling in the first run against the second, with the limits as set. Throws a `RangeError` without any run.
+ * One sentence about throttling in the first run against the second, with the limits as set. Throws a
+ * `RangeError` without any run.
  */
 export function headline(runs: readonly RunRecord[]): string {
   const ours = runs[0];
@@ -20,10 +21,10 @@ export function headline(runs: readonly RunRecord[]): string {
   const got = formatFigure(ours.scores.throttledMsPerS);
   const reference = runs[1];
   if (reference === undefined) {
-    return `${scale} ${got} ms/s; no other law was run beside it.`;
+    return `${scale} ${got} ms/s; no other algorithm was run beside it.`;
   }
   const other = formatFigure(reference.scores.throttledMsPerS);
-  const under = `with ${reference.law}`;
+  const under = `with ${reference.algorithm}`;
   if (got === other) return `${scale} ${got} ms/s, as much as ${under}.`;
   return ours.scores.throttledMsPerS < reference.scores.throttledMsPerS
     ? `${scale} ${got} ms/s instead of ${other} ms/s ${under}.`
@@ -46,8 +47,8 @@ export function keyFigures(runs: readonly RunRecord[]): KeyFigure[] {
   const theirs = runs[1];
   const beside = (value: (run: RunRecord) => number, unit: string): string =>
     theirs === undefined
-      ? "no other law to compare with"
-      : `${formatFigure(value(theirs))} ${unit} with ${theirs.law}`;
+      ? "no other algorithm to compare with"
+      : `${formatFigure(value(theirs))} ${unit} with ${theirs.algorithm}`;
   const { scores } = ours;
   return [
     {

@@ -43,7 +43,7 @@ Deno.test({
   name: "headline() does without a second run, but not without any",
   permissions: "none",
   fn() {
-    assert.match(headline(runs({ throttledMsPerS: 5 })), /5\.00 ms\/s; no other law/);
+    assert.match(headline(runs({ throttledMsPerS: 5 })), /5\.00 ms\/s; no other algorithm/);
     assert.throws(() => headline([]), RangeError);
   },
 });
@@ -58,7 +58,7 @@ Deno.test({
     ));
     assert.deepEqual(figures.map(({ value }) => value), ["12.3 ms/s", "76.5 ms", "4.00", "412 ms"]);
     const beside = ["361 ms/s", "207 ms", "4.00 cores"].map((value) =>
-      `${value} with ${MADE[1]?.law}`
+      `${value} with ${MADE[1]?.algorithm}`
     );
     assert.deepEqual(figures.map((figure) => figure.beside), [...beside, "1 burst, 0 missed"]);
   },

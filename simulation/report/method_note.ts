@@ -25,6 +25,6 @@ export function methodNote(run: RunRecord, scene: ReportScene): Html {
       class="method"><h2>How this was measured</h2><p>${scene.description} ${describeScale(
         run,
       )}; one entry per ${run
-        .stepS} s. Every law met the same arrivals on the same simulated node, in virtual time; the same seed gives the same figures.</p><p>A trace has one sample per second, per minute or per request, and nothing recorded is finer: <b>inside a sample the demand is modelled</b>, with arrivals and cost per request drawn at random around it. Latency and throttling come from the node model, not from a machine.</p><p>Long series are drawn as the mean of equal stretches, with a pale band up to the highest step within each; the tables are computed from every step and every request.</p>${list}${again}</section>
+        .stepS} s. Every algorithm met the same arrivals on the same simulated node, in virtual time; the same seed gives the same figures.</p><p>A trace has one sample per second, per minute or per request, and nothing recorded is finer: <b>inside a sample the demand is modelled</b>, with arrivals and cost per request drawn at random around it. Latency and throttling come from the node model, not from a machine.</p><p>Long series are drawn as the mean of equal stretches, with a pale band up to the highest step within each; the tables are computed from every step and every request.</p>${list}${again}</section>
   `;
 }

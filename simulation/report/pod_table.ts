@@ -1,5 +1,5 @@
 /**
- * Who got what, and why: every pod under the first run and under its reference.
+ * The allocation of each pod, and why: every pod under the first run and under its reference.
  *
  * @module
  */
@@ -10,8 +10,8 @@ import { type PodRow, podRows } from "./pod_rows.ts";
 
 /** The table of all pods. */
 export function podTable(runs: readonly RunRecord[]): Html {
-  const ours = runs[0]?.law ?? "";
-  const theirs = runs[1]?.law ?? "static";
+  const ours = runs[0]?.algorithm ?? "";
+  const theirs = runs[1]?.algorithm ?? "static";
   const head = html`
     <thead>
       <tr>
@@ -25,7 +25,7 @@ export function podTable(runs: readonly RunRecord[]): Html {
       </tr>
       <tr>
         <th scope="col">request</th>
-        <th scope="col">own limit</th>
+        <th scope="col">original limit</th>
         <th scope="col">mean limit</th>
         <th scope="col">mean usage</th>
         <th scope="col">${ours}</th>
@@ -39,12 +39,12 @@ export function podTable(runs: readonly RunRecord[]): Html {
   `;
   return html`
     <section>
-      <h2>Who got what, and why</h2>
+      <h2>The allocation of each pod, and why</h2>
       <div class="scroll">
         <table class="pods">${head}<tbody>${podRows(runs).map(rowOf)}</tbody></table>
       </div>
       <p
-        class="caption">Mean limit and usage under ${ours}. “${theirs}” is the static law whose mean Σ of limits is nearest to ours.</p>
+        class="caption">Mean limit and usage under ${ours}. “${theirs}” is the static algorithm with the mean Σ of limits nearest to ours.</p>
     </section>
   `;
 }

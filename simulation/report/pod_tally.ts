@@ -1,5 +1,5 @@
 /**
- * How many pods a law serves better than another, and how many worse.
+ * How many pods an algorithm serves better than another, and how many worse.
  *
  * @module
  */
@@ -43,7 +43,7 @@ export function tallySentence(runs: readonly RunRecord[]): string | undefined {
   const were = less === 1 ? "was" : "were";
   return `${less} of ${
     formatCount(all, "pod")
-  } ${were} throttled less than with ${theirs.law}, ${rest}.`;
+  } ${were} throttled less than with ${theirs.algorithm}, ${rest}.`;
 }
 
 /** `11 / 9`, or `11 / 6, 3 as much`. */

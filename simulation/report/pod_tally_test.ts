@@ -10,7 +10,7 @@ function runs(...throttled: readonly number[][]): RunRecord[] {
   assert(made !== undefined && pod !== undefined);
   return throttled.map((figures, index): RunRecord => ({
     ...made,
-    law: index === 0 ? "market" : "fixed, same cores",
+    algorithm: index === 0 ? "market" : "fixed, same cores",
     pods: figures.map((throttledMsPerS, at) => ({ ...pod, name: `pod-${at}`, throttledMsPerS })),
   }));
 }
@@ -19,7 +19,7 @@ Deno.test({
   name: "tallySentence() says how many pods were throttled less, and how many more",
   permissions: "none",
   fn() {
-    const other = runs([], [])[1]?.law;
+    const other = runs([], [])[1]?.algorithm;
     const said = (...throttled: readonly number[][]) => tallySentence(runs(...throttled)) ?? "";
     assert.match(
       said([1, 2, 9], [4, 5, 6]),
@@ -30,7 +30,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "tallySentence() names pods whose figures read the same",
+  name: "tallySentence() names pods with figures that read the same",
   permissions: "none",
   fn() {
     assert.match(

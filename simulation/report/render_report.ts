@@ -1,5 +1,5 @@
 /**
- * The report page: a finding in words, then tables and plots from the whole to the single change.
+ * The report page: a finding, then tables and plots from the whole to the single change.
  *
  * @module
  */
@@ -27,7 +27,7 @@ export interface ReportOptions {
 
 /**
  * One self-contained HTML page about the runs of one scene, of which the first is ours and the
- * others are static laws. Throws a `RangeError` without any run.
+ * others are static algorithms. Throws a `RangeError` without any run.
  */
 export function renderReport(runs: readonly RunRecord[], { scene }: ReportOptions): string {
   const ours = runs[0];

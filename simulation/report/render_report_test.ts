@@ -41,7 +41,7 @@ Deno.test({
     const runs = syntheticRuns();
     const page = parsed(runs);
     const cells = texts(page, ".scores tbody td");
-    assert.deepEqual(texts(page, ".scores thead th").slice(1), runs.map((run) => run.law));
+    assert.deepEqual(texts(page, ".scores thead th").slice(1), runs.map((run) => run.algorithm));
     const [ours, own, same] = runs;
     assert(ours !== undefined && own !== undefined && same !== undefined);
     assert.deepEqual(cells, [
@@ -123,14 +123,14 @@ Deno.test({
 });
 
 Deno.test({
-  name: "renderReport() escapes names of pods, traces, laws and sources",
+  name: "renderReport() escapes names of pods, traces, algorithms and sources",
   permissions: "none",
   fn() {
     const evil = `<img src=x onerror=alert(1)>"'</svg></script>\u0000`;
     const runs = syntheticRuns({ pods: 2, minutes: 3, names: [evil, "</title><script>"] })
       .map((run): RunRecord => ({
         ...run,
-        law: `${run.law}${evil}`,
+        algorithm: `${run.algorithm}${evil}`,
         description: evil,
         pods: run.pods.map((pod) => ({ ...pod, trace: evil })),
       }));

@@ -1,5 +1,5 @@
 /**
- * What the report tells about the scene beyond the records.
+ * What the report says about the scene beyond the records.
  *
  * @module
  */
@@ -7,12 +7,12 @@
 /** Where a trace comes from. */
 export interface TraceSource {
   readonly name: string;
-  /** Where it was published, in words or as a URL. */
+  /** Where it was published, as text or as a URL. */
   readonly source: string;
   readonly licence: string;
 }
 
-/** The scene in words. */
+/** The scene as text. */
 export interface ReportScene {
   /** What runs on what, in a sentence or two. */
   readonly description: string;

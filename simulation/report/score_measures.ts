@@ -6,13 +6,13 @@
 import type { RunRecord } from "../run_record.ts";
 import { formatCores, formatCount, formatFigure, NO_FIGURE } from "./figure.ts";
 
-/** One measure: its words, its text for a run, and the number by which runs are ranked. */
+/** One measure: its names, its text for a run, and the number by which runs are ranked. */
 export interface ScoreMeasure {
   readonly name: string;
   /** At most two lines of nine characters or so, for narrow column heads. */
   readonly head: readonly [string, string];
   readonly unit: string;
-  /** What it means, for a reader who is new to it. */
+  /** What it means, for readers that do not know it. */
   readonly meaning: string;
   readonly text: (run: RunRecord) => string;
   /** The lower, the better; absent where no direction is better in itself. */
@@ -88,7 +88,7 @@ export const SCORE_MEASURES: readonly ScoreMeasure[] = [
     unit: "ms",
     meaning:
       "from the start of a burst until the limit is at least the demand; a burst counts for a " +
-      "law only if its demand exceeds that law's limit, and a missed one enters median and P95 " +
+      "algorithm only if its demand exceeds that algorithm's limit, and a missed one enters median and P95 " +
       "with its own length",
     text: reaction,
     cost: (run) => run.scores.reactionMsMedian ?? Infinity,
@@ -97,7 +97,7 @@ export const SCORE_MEASURES: readonly ScoreMeasure[] = [
     name: "Bursts missed",
     head: ["missed", "bursts"],
     unit: "of all",
-    meaning: "bursts whose demand the limit never reached while they lasted",
+    meaning: "bursts with a demand that the limit never reached while they lasted",
     text: (run) => `${run.scores.burstsMissed} of ${run.scores.bursts}`,
     cost: (run) => run.scores.burstsMissed,
   },
@@ -121,7 +121,7 @@ export const SCORE_MEASURES: readonly ScoreMeasure[] = [
 ];
 
 /**
- * Whether a run has the best text of a measure among all runs. Nobody is best where all are
+ * Whether a run has the best text of a measure among all runs. None is best where all are
  * equal, where no direction is better, or where the run has no figure.
  */
 export function isBest(
@@ -139,7 +139,7 @@ export function isBest(
     runs.some((other) => measure.text(other) !== bestText);
 }
 
-/** The scene in few words: `30 minutes, 20 pods on 8 cores, seed 1`. */
+/** The scene in short: `30 minutes, 20 pods on 8 cores, seed 1`. */
 export function describeScale(run: RunRecord): string {
   const pods = formatCount(run.pods.length, "pod");
   return `${formatCount(run.minutes, "minute")}, ${pods} on ${

@@ -1,5 +1,5 @@
 /**
- * The table of scores: a row per measure, a column per law, so that it fits a phone.
+ * The table of scores: a row per measure, a column per algorithm, so that it fits a phone.
  *
  * @module
  */
@@ -9,9 +9,9 @@ import { NO_FIGURE } from "./figure.ts";
 import { tallyPods, tallyText } from "./pod_tally.ts";
 import { isBest, SCORE_MEASURES } from "./score_measures.ts";
 
-/** The table, and what each law does. */
+/** The table, and what each algorithm does. */
 export function scoreSection(runs: readonly RunRecord[]): Html {
-  const heads = runs.map((run) => html`<th scope="col">${run.law}</th>`);
+  const heads = runs.map((run) => html`<th scope="col">${run.algorithm}</th>`);
   const rows = SCORE_MEASURES.map((measure) => {
     const cells = runs.map((run) => {
       const best = isBest(measure, run, { runs }) ? trustedBest : html``;
@@ -19,10 +19,10 @@ export function scoreSection(runs: readonly RunRecord[]): Html {
     });
     return html`<tr><th scope="row">${measure.name} <span class="unit">${measure.unit}</span><small>${measure.meaning}</small></th>${cells}</tr>`;
   });
-  const laws = runs.map((run) =>
+  const algorithms = runs.map((run) =>
     html`
       <div>
-        <dt>${run.law}</dt>
+        <dt>${run.algorithm}</dt>
         <dd>${run.description}</dd>
       </div>
     `
@@ -39,17 +39,17 @@ export function scoreSection(runs: readonly RunRecord[]): Html {
         </table>
       </div>
       <p class="caption">Bold: the best of its row, where one direction is better.</p>
-      <dl class="laws">${laws}</dl>
+      <dl class="algorithms">${algorithms}</dl>
     </section>
   `;
 }
 
-/** The first law pod by pod against each of the others. */
+/** The first algorithm pod by pod against each of the others. */
 function tallyRow(runs: readonly RunRecord[]): Html {
   const [ours, ...others] = runs;
   if (ours === undefined || others.length === 0) return html``;
   const cells = others.map((run) => html`<td>${tallyText(tallyPods(ours, run))}</td>`);
-  return html`<tr><th scope="row">Pods throttled less / more <span class="unit">pods</span><small>how many pods ${ours.law} throttled less, and how many more, than the law of the column</small></th><td>${NO_FIGURE}</td>${cells}</tr>`;
+  return html`<tr><th scope="row">Pods throttled less / more <span class="unit">pods</span><small>how many pods ${ours.algorithm} throttled less, and how many more, than the algorithm of the column</small></th><td>${NO_FIGURE}</td>${cells}</tr>`;
 }
 
 const trustedBest: Html = { markup: ' class="best"' };

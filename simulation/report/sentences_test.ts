@@ -29,7 +29,7 @@ function tallied(ours: readonly number[], theirs: readonly number[]): string {
     figures.map((throttledMsPerS, index) => ({ ...pod, name: `pod-${index}`, throttledMsPerS }));
   return tallySentence([
     { ...one, pods: podsOf(ours) },
-    { ...other, law: "static", pods: podsOf(theirs) },
+    { ...other, algorithm: "static", pods: podsOf(theirs) },
   ]) ?? "";
 }
 
@@ -59,7 +59,7 @@ Deno.test({
       [
         "alone",
         () => headline(runs({ throttledMsPerS: 5 })),
-        "In 1 minute, 2 pods on 8 cores were throttled 5.00 ms/s; no other law was run beside it.",
+        "In 1 minute, 2 pods on 8 cores were throttled 5.00 ms/s; no other algorithm was run beside it.",
       ],
       [
         "key figure",
@@ -80,7 +80,7 @@ Deno.test({
         "reaction",
         () => SCORE_MEASURES.find(({ name }) => name.startsWith("Reaction"))?.meaning ?? "",
         "from the start of a burst until the limit is at least the demand; a burst counts for a " +
-        "law only if its demand exceeds that law's limit, and a missed one enters median and P95 " +
+        "algorithm only if its demand exceeds that algorithm's limit, and a missed one enters median and P95 " +
         "with its own length",
       ],
     ]),
@@ -129,14 +129,14 @@ Deno.test({
       [
         "idle",
         () => absent({}),
-        "No pod was throttled under any law. No pod finished a request. The price was 0 " +
+        "No pod was throttled under any algorithm. No pod finished a request. The price was 0 " +
         "throughout: the estimated needs of all always fitted into the node. No limit was changed.",
       ],
       [
         "no steps",
         () => absent({ pods: [], price: [], sumLimits: [], sumUsage: [], changes: [] }),
         "The runs recorded no steps to draw. The runs recorded no steps to draw. No pod finished a " +
-        "request. This law sets no price. The runs recorded no pods to draw. No limit was changed.",
+        "request. This algorithm sets no price. The runs recorded no pods to draw. No limit was changed.",
       ],
     ]),
 });

@@ -10,8 +10,8 @@ const DARK = `
   --line: #303339; --axis: #5d626b;
   --limit: #5b9df5; --own: #f08a4b; --usage: #2b8f74; --usage-peak: #1d4a40; --demand: #a9adb5;
   --price: #b18cf0;
-  --law-0: #5b9df5; --law-1: #f08a4b; --law-2: #b18cf0; --law-3: #35b08c; --law-4: #e3b341;
-  --law-5: #9aa0a8;`;
+  --algorithm-0: #5b9df5; --algorithm-1: #f08a4b; --algorithm-2: #b18cf0; --algorithm-3: #35b08c; --algorithm-4: #e3b341;
+  --algorithm-5: #9aa0a8;`;
 
 /** The whole style sheet; colours of the plots are its variables. */
 export const STYLE = `
@@ -21,8 +21,8 @@ export const STYLE = `
   --line: #e3e5e8; --axis: #a6abb3;
   --limit: #1f6fd6; --own: #d9601a; --usage: #7cc4ae; --usage-peak: #d7eee7; --demand: #6d747e;
   --price: #7a4fd0;
-  --law-0: #1f6fd6; --law-1: #d9601a; --law-2: #7a4fd0; --law-3: #178a69; --law-4: #a87800;
-  --law-5: #6d747e;
+  --algorithm-0: #1f6fd6; --algorithm-1: #d9601a; --algorithm-2: #7a4fd0; --algorithm-3: #178a69; --algorithm-4: #a87800;
+  --algorithm-5: #6d747e;
 }
 @media (prefers-color-scheme: dark) { :root {${DARK}
 } }
@@ -71,10 +71,10 @@ td.best { font-weight: 700; }
 .scores small { display: block; color: var(--faint); font-size: .78rem; font-weight: 400;
   line-height: 1.35; }
 .unit { color: var(--faint); font-weight: 400; font-size: .82rem; }
-.laws { margin: 14px 0 0; font-size: .86rem; color: var(--soft); }
-.laws dt { display: inline; font-weight: 600; color: var(--ink); }
-.laws dd { display: inline; margin: 0; }
-.laws dd::before { content: " "; }
+.algorithms { margin: 14px 0 0; font-size: .86rem; color: var(--soft); }
+.algorithms dt { display: inline; font-weight: 600; color: var(--ink); }
+.algorithms dd { display: inline; margin: 0; }
+.algorithms dd::before { content: " "; }
 
 .pods, .changes { font-size: .82rem; }
 .pods { width: 100%; }

@@ -1,5 +1,5 @@
 /**
- * Who takes part in the back-test.
+ * The rules that take part in the back-test.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import { vpaRule } from "./vpa_rule.ts";
 
 /** A rule, and what decides whether its proposals are applied. */
 export interface Contestant {
-  /** In words, the same for every history: `ours, P90 × 1.2, 24 h`. */
+  /** A title, the same for every history: `ours, P90 × 1.2, 24 h`. */
   readonly label: string;
   readonly rule: RightsizingRule;
   readonly guard: Guard;

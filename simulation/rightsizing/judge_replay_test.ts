@@ -49,7 +49,7 @@ function pure(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-pure("judgeReplay() tells what was covered, idle and lacking", () => {
+pure("judgeReplay() reports what was covered, idle and lacking", () => {
   const { minutes, coverage, waste, lack, overLimitMinutes } = judged(
     { values: [100, 300, 200, 200] },
     [[0, 200]],
@@ -60,7 +60,7 @@ pure("judgeReplay() tells what was covered, idle and lacking", () => {
   near(lack, 0.125);
 });
 
-pure("judgeReplay() tells minutes above the limit apart from those above the request", () => {
+pure("judgeReplay() distinguishes minutes above the limit from those above the request", () => {
   const { coverage, overLimitMinutes } = judged(
     { values: [100, 210, 221, 300], limitFactor: 1.1 },
     [[0, 200]],

@@ -25,7 +25,7 @@ export interface PercentileOptions {
   readonly minSamples?: number;
   /** Default: none. */
   readonly bounds?: ResourceBounds;
-  /** CPU is raised by what limits have held back, as far as that is known without the market. */
+  /** CPU is raised by what limits have cut off, as far as that is known without the market. */
   readonly correctsThrottling?: true;
 }
 
@@ -33,7 +33,7 @@ const HOUR_MS = 3_600_000;
 
 /**
  * The percentile of all samples in (now − window, now] by the estimators of the recommendation. Kills
- * inside the window raise memory; the share of samples that a limit held back can raise CPU.
+ * inside the window raise memory; the share of throttled samples can raise CPU.
  */
 export function percentileRule(name: string, options: PercentileOptions): RightsizingRule {
   const { percentile, safetyFactor, windowMs, correctsThrottling } = options;
@@ -46,7 +46,7 @@ export function percentileRule(name: string, options: PercentileOptions): Rights
 interface SeenSample {
   readonly atMs: number;
   readonly value: number;
-  readonly heldBack: boolean;
+  readonly throttled: boolean;
 }
 
 function beginPercentile(resource: ResourceName, options: PercentileOptions): RuleRun {
@@ -55,8 +55,8 @@ function beginPercentile(resource: ResourceName, options: PercentileOptions): Ru
   const kills: Kill[] = [];
   let oldest = 0;
   return {
-    observe({ atMs, usage, heldBack = false }) {
-      samples.push({ atMs, value: usage, heldBack });
+    observe({ atMs, usage, throttled = false }) {
+      samples.push({ atMs, value: usage, throttled });
     },
     killed: (kill) => void kills.push(kill),
     recommend(atMs) {
@@ -67,7 +67,7 @@ function beginPercentile(resource: ResourceName, options: PercentileOptions): Ru
       const estimate = estimator(resource, {
         ...options,
         kills: kills.filter((kill) => kill.atMs > atMs - windowMs),
-        heldBack: inWindow.filter(({ heldBack }) => heldBack).length / inWindow.length,
+        throttled: inWindow.filter(({ throttled }) => throttled).length / inWindow.length,
       });
       return { value: estimate(usage).amount, peak: usage.max };
     },
@@ -77,17 +77,17 @@ function beginPercentile(resource: ResourceName, options: PercentileOptions): Ru
 /** The recommendation's own chain, with what only a back-test tries in it. */
 function estimator(
   resource: ResourceName,
-  { percentile, safetyFactor, windowMs, bounds, correctsThrottling, kills, heldBack }:
+  { percentile, safetyFactor, windowMs, bounds, correctsThrottling, kills, throttled }:
     & PercentileOptions
     & {
       readonly kills: readonly Kill[];
       /** Share of the samples, 0 to 1. */
-      readonly heldBack: number;
+      readonly throttled: number;
     },
 ): Estimator {
   const plain = percentileOf({ resource, percentile, windowMs });
   const base = correctsThrottling && resource === "cpu"
-    ? withThrottling(plain, { share: heldBack })
+    ? withThrottling(plain, { share: throttled })
     : plain;
   const times = withSafetyFactor(base, { resource, factor: safetyFactor });
   const raised = withOOMRaise(times, kills.map(({ limit }) => ({ hadBytes: limit })));

@@ -80,7 +80,7 @@ pure("percentileRule() stays above a limit that killed by a fifth or 100 Mi, for
 });
 
 pure(
-  "percentileRule() raises what a limit held back by that share, CPU alone and only if asked",
+  "percentileRule() raises the cut-off usage by that share, CPU alone and only if asked",
   () => {
     const after = (
       options: Partial<PercentileOptions>,
@@ -96,7 +96,7 @@ pure(
         run.observe({
           atMs: index * MINUTE_MS,
           usage: 1000,
-          ...(index < held ? { heldBack: true } : {}),
+          ...(index < held ? { throttled: true } : {}),
         });
       }
       return run.recommend(100 * MINUTE_MS)?.value;

@@ -13,7 +13,7 @@ export interface ReadUsageOptions {
   /** For messages. */
   readonly name: string;
   readonly resource: ResourceName;
-  /** Its content tells when absent. */
+  /** Absent: its content shows it. */
   readonly format?: TraceFormat;
 }
 
@@ -21,7 +21,8 @@ export interface ReadUsageOptions {
 const MOST_BYTES = 1e15;
 
 /**
- * Reads CSV of `timestamp,value` or a Prometheus range query, in cores or bytes; gaps stay gaps. Throws a
+ * Reads CSV of `timestamp,value` or a Prometheus range query, in cores or bytes; gaps stay gaps. Throws
+ * a
  * `SyntaxError` for other formats, which have no usage in them, and for what `parseTrace()` refuses.
  */
 export function readUsage(text: string, options: ReadUsageOptions): UsageHistory {

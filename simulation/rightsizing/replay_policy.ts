@@ -45,8 +45,8 @@ const DAY_MS = 86_400_000;
 const WARM_UP_SHARE = 1 / 4;
 
 /**
- * Replays it as if its mode were Auto, alone: no other guard than those of the change, nobody else's
- * limits. The first day, or a quarter of less than four, is played and not judged. Throws a
+ * Replays it as if its mode were Auto, alone: no other guard than those of the change, no other
+ * client's limits. The first day, or a quarter of less than four, is played and not judged. Throws a
  * `RangeError` where the policy recommends nothing.
  */
 export function replayPolicy(history: UsageHistory, policy: ReplayedPolicy): PolicyReplay {

@@ -13,10 +13,12 @@ export interface ReplayOptions {
   readonly guard: Guard;
   /** Between two looks; never less than a sample's step. @default {3_600_000} an hour */
   readonly intervalMs?: number;
-  /** Played but not judged, so that every rule has something to stand on. @default {86_400_000} a day */
+  /**
+   * Played but not judged, so that every rule has something to stand on. @default {86_400_000} a day
+   */
   readonly warmUpMs?: number;
   /**
-   * The limit is what is set times this: nobody sees more usage than that, and memory above it kills.
+   * The limit is what is set times this: usage never exceeds that, and memory above it kills.
    * Default: there is no limit.
    */
   readonly limitFactor?: number;
@@ -30,7 +32,9 @@ export interface ReplayStep {
   readonly end: number;
   /** Millicores or bytes. */
   readonly inForce: number;
-  /** What the rule would have set when the interval began, without a guard; absent if it had too little. */
+  /**
+   * What the rule would have set when the interval began, without a guard; absent if it had too little.
+   */
   readonly proposed?: number;
   /** Whether the value was set at its beginning, and there was another before. */
   readonly changed: boolean;
@@ -53,7 +57,7 @@ interface Standing {
 }
 
 /**
- * The replay. Usage is taken as it was recorded, whatever would have been set: what a limit holds back
+ * The replay. Usage is taken as it was recorded, whatever would have been set: what a limit throttles
  * is not made up for later, and a container that was killed goes on as recorded. A kill is counted
  * when usage passes the limit, and again where that was raised and it still does: after a kill the rule
  * is asked at once, and may raise without a guard, since any updater acts on kills within minutes.
@@ -98,7 +102,7 @@ export function replayRule(
         atMs: at,
         usage,
         ...(inForce === undefined ? {} : { inForce }),
-        ...(used > limit ? { heldBack: true } : {}),
+        ...(used > limit ? { throttled: true } : {}),
       });
       if (used <= limit) killedAt = undefined;
       if (history.resource !== "memory" || used <= limit || inForce === undefined) continue;

@@ -23,7 +23,7 @@ function history(
   };
 }
 
-/** Recommends what it is told, hour by hour, and notes what it sees. */
+/** Recommends what it is given, hour by hour, and notes what it sees. */
 function scripted(values: readonly (number | undefined)[]): {
   readonly rule: RightsizingRule;
   readonly seen: UsageSample[];
@@ -107,13 +107,13 @@ pure("replayRule() shows a rule no usage above the limit", () => {
   play(usage, { rule: limited.rule, limitFactor: 1.1 });
   assert.deepEqual(new Set(limited.seen.map((sample) => sample.usage)), new Set([50, 110]));
   assert.deepEqual(
-    limited.seen.map(({ heldBack = false }) => heldBack),
+    limited.seen.map(({ throttled = false }) => throttled),
     limited.seen.map((sample) => sample.usage === 110),
   );
   const free = scripted([100, 100]);
   play(usage, { rule: free.rule });
   assert.deepEqual(new Set(free.seen.map((sample) => sample.usage)), new Set([50, 500]));
-  assert.ok(free.seen.every(({ heldBack }) => heldBack === undefined));
+  assert.ok(free.seen.every(({ throttled }) => throttled === undefined));
 });
 
 pure("replayRule() kills memory once each time that it passes the limit", () => {

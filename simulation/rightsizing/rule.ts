@@ -1,5 +1,5 @@
 /**
- * A rule of rightsizing as the back-test plays it: it is told what was used, and asked what to
+ * A rule of rightsizing as the back-test plays it: it is given what was used, and asked what to
  * request. It is never handed the history, so it can't look ahead.
  *
  * @module
@@ -14,7 +14,7 @@ export interface UsageSample {
   /** The request at that time; absent before the first. */
   readonly inForce?: number;
   /** More was wanted than the limit let through. */
-  readonly heldBack?: true;
+  readonly throttled?: true;
 }
 
 /** A container went over its memory limit. */
@@ -48,7 +48,7 @@ export interface RuleRun {
 export interface RightsizingRule {
   /** For instance `ours`. */
   readonly name: string;
-  /** Its parameters in a few words; may be empty. */
+  /** Its parameters in short; may be empty. */
   readonly setting: string;
   /** A fresh one, which has seen nothing. */
   begin(resource: ResourceName): RuleRun;

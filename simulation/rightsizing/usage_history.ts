@@ -32,7 +32,7 @@ const PER_UNIT: Readonly<Record<ResourceName, number>> = { cpu: 1000, memory: 1 
 const MOST_STEPS = 1_100_000;
 
 /**
- * The history of samples in cores or bytes. Nothing is interpolated: a minute that nobody recorded
+ * The history of samples in cores or bytes. Nothing is interpolated: a minute without a record
  * can neither be covered nor wasted. Throws a `RangeError` for fewer than two samples, and where
  * times do not grow, or span more than 1.1 million steps.
  */
@@ -79,7 +79,7 @@ export function usageHistory(
 }
 
 /**
- * The same shape with a 95th percentile of `p95`: for histories in units that nobody documented.
+ * The same shape with a 95th percentile of `p95`: for histories in undocumented units.
  * Throws a `RangeError` where that percentile is 0.
  */
 export function scaledTo(history: UsageHistory, p95: number): UsageHistory {

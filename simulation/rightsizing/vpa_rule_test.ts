@@ -99,6 +99,6 @@ pure("vpaRule() takes a kill for a peak of a fifth more, or of 100 Mi more", () 
   assert.equal(after(400), Math.ceil(bucketEnd(500 * MEBIBYTE, 1e7) * 1.15));
   assert.equal(after(1000), Math.ceil(bucketEnd(1200 * MEBIBYTE, 1e7) * 1.15));
   // Little memory: the least that it recommends.
-  const calm = vpaRule().begin("memory");
-  assert.equal(calm.recommend(feed(calm, { usage: 1, minutes: 10 }))?.value, 250 * MEBIBYTE);
+  const idle = vpaRule().begin("memory");
+  assert.equal(idle.recommend(feed(idle, { usage: 1, minutes: 10 }))?.value, 250 * MEBIBYTE);
 });

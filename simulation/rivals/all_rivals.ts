@@ -1,5 +1,5 @@
 /**
- * All laws that ours is measured against, each with every setting that is tried.
+ * All algorithms that ours is measured against, each with every setting that is tried.
  *
  * @module
  */
@@ -15,7 +15,7 @@ import { vpa } from "./vpa.ts";
 /** A budget beside the original's default of none, s: five minutes at three times the limit. */
 const BURST_BUDGET_S = 300;
 
-/** The sweep: law by law, setting by setting. */
+/** The sweep: algorithm by algorithm, setting by setting. */
 export function allRivals(): Rival[] {
   return [
     ...LIMIT_FACTORS.map(requestTimes),
@@ -35,22 +35,24 @@ export function allRivals(): Rival[] {
   ];
 }
 
-/** Names of the laws, in the order of {@linkcode allRivals}. */
-export function rivalLaws(): string[] {
-  return [...new Set(allRivals().map(({ law }) => law))];
+/** Names of the algorithms, in the order of {@linkcode allRivals}. */
+export function rivalAlgorithms(): string[] {
+  return [...new Set(allRivals().map(({ algorithm }) => algorithm))];
 }
 
 /**
- * Every setting of the laws so named, in the order of {@linkcode allRivals}. Throws a RangeError that
- * lists the names that no law has.
+ * Every setting of the algorithms so named, in the order of {@linkcode allRivals}. Throws a RangeError
+ * that lists the names that no algorithm has.
  */
 export function rivalsNamed(names: Iterable<string>): Rival[] {
   const wanted = new Set(names);
-  const known = rivalLaws();
+  const known = rivalAlgorithms();
   const unknown = [...wanted].filter((name) => !known.includes(name));
   if (unknown.length > 0) {
     const list = unknown.map((name) => `"${name}"`).join(", ");
-    throw new RangeError(`Cannot choose rivals: no law is named ${list}, only ${known.join(", ")}`);
+    throw new RangeError(
+      `Cannot choose rivals: no algorithm is named ${list}, only ${known.join(", ")}`,
+    );
   }
-  return allRivals().filter(({ law }) => wanted.has(law));
+  return allRivals().filter(({ algorithm }) => wanted.has(algorithm));
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { firstReadings } from "../../tests/fixtures/fed_rival.ts";
-import { allRivals, rivalLaws, rivalsNamed } from "./all_rivals.ts";
+import { allRivals, rivalAlgorithms, rivalsNamed } from "./all_rivals.ts";
 import type { Rival, RivalNode, RivalPod, RivalRun } from "./rival.ts";
 import { cases } from "../../tests/fixtures/cases.ts";
 
@@ -9,9 +9,9 @@ function pure(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-pure("allRivals() has every setting of every law, each under a name of its own", () => {
+pure("allRivals() has every setting of every algorithm, each under a name of its own", () => {
   const counts = new Map<string, number>();
-  for (const { law } of allRivals()) counts.set(law, (counts.get(law) ?? 0) + 1);
+  for (const { algorithm } of allRivals()) counts.set(algorithm, (counts.get(algorithm) ?? 0) + 1);
   assert.deepEqual([...counts], [
     ["static", 5],
     ["hpa", 4],
@@ -22,7 +22,7 @@ pure("allRivals() has every setting of every law, each under a name of its own",
     ["vpa", 4],
     ["mbcas", 1],
   ]);
-  const names = allRivals().map(({ law, setting }) => `${law} ${setting}`);
+  const names = allRivals().map(({ algorithm, setting }) => `${algorithm} ${setting}`);
   assert.equal(new Set(names).size, names.length);
   assert.ok(allRivals().every(({ setting }) => setting !== ""));
 });
@@ -31,17 +31,19 @@ pure("allRivals() looks at multiples of 100 ms", () => {
   for (const { lookMs } of allRivals()) assert.ok(lookMs > 0 && lookMs % 100 === 0);
 });
 
-pure("rivalsNamed() has all settings of the laws, in the order of the sweep", () => {
-  const laws = rivalsNamed(["mbcas", "koordinator", "mbcas"]).map(({ law }) => law);
-  assert.deepEqual(laws, ["koordinator", "koordinator", "mbcas"]);
+pure("rivalsNamed() has all settings of the algorithms, in the order of the sweep", () => {
+  const algorithms = rivalsNamed(["mbcas", "koordinator", "mbcas"]).map(({ algorithm }) =>
+    algorithm
+  );
+  assert.deepEqual(algorithms, ["koordinator", "koordinator", "mbcas"]);
   assert.deepEqual(rivalsNamed([]), []);
-  assert.equal(rivalsNamed(rivalLaws()).length, allRivals().length);
+  assert.equal(rivalsNamed(rivalAlgorithms()).length, allRivals().length);
 });
 
 pure("rivalsNamed() says which names it does not know, and which it does", () => {
   assert.throws(() => rivalsNamed(["hpa", "keda", "captian"]), {
     name: "RangeError",
-    message: new RegExp(`"keda", "captian",.* ${rivalLaws().join(", ")}$`),
+    message: new RegExp(`"keda", "captian",.* ${rivalAlgorithms().join(", ")}$`),
   });
 });
 
@@ -56,7 +58,7 @@ const anyPod: fc.Arbitrary<RivalPod> = fc
   })
   .map(({ request, more, weight, p90Demand }) => ({
     request,
-    ownLimit: request + more,
+    originalLimit: request + more,
     floor: Math.max(10, request),
     ceiling: 4 * (request + more),
     weight,
@@ -70,7 +72,7 @@ const anyShare = fc.oneof(
 );
 const anyStep = fc.record({
   used: anyShare,
-  heldBack: anyShare,
+  throttledShare: anyShare,
   throttled: anyShare,
   moved: anyShare,
 });
@@ -79,7 +81,7 @@ const anySteps = fc.array(fc.tuple(anyStep, anyStep), { minLength: 1, maxLength:
 
 const NODE: RivalNode = { cpu: 8000, capacity: 7000 };
 
-type Wishes = readonly (number | undefined)[];
+type LimitRequests = readonly (number | undefined)[];
 
 /** All wishes of a run that meets these steps, cut by the bounds and in force at the next look. */
 function* play(
@@ -89,19 +91,19 @@ function* play(
     pods: readonly RivalPod[];
     steps: readonly (readonly Step[])[];
   },
-): Generator<Wishes> {
+): Generator<LimitRequests> {
   let readings = firstReadings(pods);
   let wishes = run.look(0, readings);
   yield wishes;
   for (const [index, step] of steps.entries()) {
     readings = readings.map((before, at) => {
       const { floor, ceiling } = pods[at] as RivalPod;
-      const { used, heldBack, throttled, moved } = step[at] as Step;
+      const { used, throttledShare, throttled, moved } = step[at] as Step;
       const periods = Math.round(moved * rival.lookMs / 100);
       const wanted = wishes[at] ?? before.limit;
       return {
         usageMs: before.usageMs + used * before.limit / 1000 * rival.lookMs,
-        throttledMs: before.throttledMs + heldBack * 8 * rival.lookMs,
+        throttledMs: before.throttledMs + throttledShare * 8 * rival.lookMs,
         periods: before.periods + periods,
         throttledPeriods: before.throttledPeriods + Math.round(throttled * periods),
         limit: Math.ceil(Math.max(floor, Math.min(wanted, ceiling)) / 10) * 10,
@@ -119,7 +121,7 @@ const scenes = fc.record({
 });
 
 for (const rival of allRivals()) {
-  const name = `${rival.law} ${rival.setting}`;
+  const name = `${rival.algorithm} ${rival.setting}`;
 
   pure(`allRivals() wishes for finite limits of at least 0, or for none: ${name}`, () => {
     fc.assert(
@@ -141,7 +143,7 @@ for (const rival of allRivals()) {
         const alone = [...play(rival.start(pods, NODE), { rival, pods, steps })];
         const run = play(rival.start(pods, NODE), { rival, pods, steps });
         const beside = play(rival.start(pods, NODE), { rival, pods, steps: others });
-        const together: Wishes[] = [];
+        const together: LimitRequests[] = [];
         for (const wishes of run) {
           together.push(wishes);
           beside.next();

@@ -39,7 +39,7 @@ export interface CaptainOptions {
 const LOOK_MS = 100;
 const DECIDE_MS = 1000;
 const PERIODS = DECIDE_MS / LOOK_MS;
-/** Readings whose usage is remembered: 5 s. */
+/** Readings with usage that is remembered: 5 s. */
 const REMEMBERED = 50;
 /** Multiple of the target above which the limit is raised. */
 const TOLERANCE = 3;
@@ -64,7 +64,7 @@ const SLACK = 1e-9;
  *   again.
  *
  * r counts periods of time, not those in which the pod was runnable: one throttled period of a pod
- * that sleeps for the other nine is 0.1, as in the paper. Its own limit stays within floor and
+ * that sleeps for the other nine is 0.1, as in the paper. Its original limit stays within floor and
  * ceiling.
  *
  * With target 0 one throttled period in a second is too much, a raise is by the whole r, one
@@ -77,7 +77,7 @@ export function captain(target: number, options: CaptainOptions = {}): Rival {
     throw new RangeError(`Cannot run captain: target ${target} is not at least 0 and below 1`);
   }
   return perPod({
-    law: "captain",
+    algorithm: "captain",
     setting: `target ${target}`,
     lookMs: LOOK_MS,
     createRule: (pod) => captainRule(pod, { target, margin }),
@@ -92,7 +92,7 @@ function captainRule(
   const usages: number[] = [];
   const tolerated = TOLERANCE * target;
   let margin = firstMargin;
-  let limit = pod.ownLimit;
+  let limit = pod.originalLimit;
   let beforeCut: number | undefined;
   let throttled = 0;
 

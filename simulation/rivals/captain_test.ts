@@ -49,7 +49,7 @@ pure("captain() cuts at most by half at once, and ends at the larger of floor an
 });
 
 pure("captain() keeps the margin in standard deviations above the highest usage", () => {
-  const look = feedRival(captain(0.1), { pods: [{ ownLimit: 600 }] });
+  const look = feedRival(captain(0.1), { pods: [{ originalLimit: 600 }] });
   let wish: number | undefined;
   for (let read = 0; read < 10; read++) [wish] = look({ usage: read % 2 === 0 ? 100 : 200 });
   // Ten values 50 m off their mean: s² = 10 × 50² / 9. The margin has gone from 3 to 3 + 0 − 0.1.
@@ -101,7 +101,7 @@ pure("captain() gives back in the place of a decision that is due at the same re
 });
 
 pure("captain() with target 0 answers single throttled periods, and its margin never falls", () => {
-  const look = feedRival(captain(0), { pods: [{ ownLimit: 3000 }] });
+  const look = feedRival(captain(0), { pods: [{ originalLimit: 3000 }] });
   near(second(look, { usage: 1000, throttled: 1 }), 3000 * (1 + 0.1));
   // Margin 3 + 0.1 − 0; ten readings of 1000 and ten of 500 are all 250 off their mean.
   near(second(look, { usage: 500 }), 1000 + 3.1 * Math.sqrt(20 * 250 ** 2 / 19));

@@ -19,7 +19,7 @@ export const UTILISATION_TARGETS: readonly number[] = [0.5, 0.6, 0.7, 0.8];
 export interface HpaOptions {
   /** Request, and limit, of a replica as a share of the pod's request. @default {0.25} */
   readonly replicaShare?: number;
-  /** From the wish for a replica until it serves, ms, a multiple of 100. @default {10000} */
+  /** From the request for a replica until it serves, ms, a multiple of 100. @default {10000} */
   readonly readyAfterMs?: number;
 }
 
@@ -41,7 +41,7 @@ const SLACK = 1e-9;
  * Every 15 s: desired = ⌈replicas × utilisation / target⌉, unchanged within a tenth of the target.
  * More replicas at once, at most to the larger of twice and four more; fewer only down to the highest
  * number desired in the last 300 s, the number at the start included. New replicas serve after
- * 10 s, surplus ones are gone at once. The service begins with as many as its own limit makes, and
+ * 10 s, surplus ones are gone at once. The service begins with as many as its original limit makes, and
  * has at least those that make its floor, at most those that fit under its ceiling.
  *
  * Replicas that do not serve yet count with no usage, as in the original when it scales up; with a
@@ -61,7 +61,7 @@ export function hpa(target: number, options: HpaOptions = {}): Rival {
     );
   }
   return perPod({
-    law: "hpa",
+    algorithm: "hpa",
     setting: `target ${target}`,
     // Often enough to see both the decisions and the moments when replicas are ready.
     lookMs: greatestDivisor(SYNC_MS, readyAfterMs),
@@ -78,7 +78,7 @@ function hpaRule(
   const most = Math.max(least, Math.floor(pod.ceiling / replica + SLACK));
   const cut = (replicas: number) => Math.max(least, Math.min(replicas, most));
 
-  let replicas = cut(Math.round(pod.ownLimit / replica));
+  let replicas = cut(Math.round(pod.originalLimit / replica));
   let ready = replicas;
   const starting: { readonly dueMs: number; readonly replicas: number }[] = [];
   const desiredThen: { readonly atMs: number; readonly replicas: number }[] = [

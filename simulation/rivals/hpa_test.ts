@@ -31,7 +31,7 @@ pure("hpa() at most doubles in 15 s", () => {
 });
 
 pure("hpa() may add four replicas where doubling is less", () => {
-  const look = feedRival(hpa(0.5), { pods: [{ ownLimit: 250 }] });
+  const look = feedRival(hpa(0.5), { pods: [{ originalLimit: 250 }] });
   // 1 × (1000 / 250) / 0.5 = 8, but 1 + 4 = 5.
   assert.deepEqual(feedFor(look, { looks: LOOKS + 2, pods: [{ usage: 1000 }] }), [5 * 250]);
 });
@@ -70,7 +70,7 @@ pure("hpa() keeps between the replicas of floor and ceiling", () => {
   assert.deepEqual(feedFor(idle, { looks: 21 * LOOKS, pods: [{}] }), [3 * 250]);
 });
 
-pure("hpa() takes the share of the request that it is told as a replica", () => {
+pure("hpa() takes the share of the request that it is given as a replica", () => {
   const look = feedRival(hpa(0.5, { replicaShare: 0.5, readyAfterMs: 0 }));
   // 2 × (600 / 1000) / 0.5 = 2.4
   assert.deepEqual(look({ usage: 600 }), [3 * 500]);

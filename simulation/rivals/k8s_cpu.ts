@@ -33,15 +33,15 @@ export function k8sCpuFast(target: number): Rival {
 
 /** Usage is the mean over each interval between two decisions. */
 function usageOverTarget(
-  law: string,
+  algorithm: string,
   { target, everyMs, windowMs }: Times & { readonly target: number },
 ): Rival {
   if (!(target > 0 && target <= 1)) {
-    throw new RangeError(`Cannot run ${law}: target ${target} is not above 0 and at most 1`);
+    throw new RangeError(`Cannot run ${algorithm}: target ${target} is not above 0 and at most 1`);
   }
   const remembered = windowMs / everyMs;
   return perPod({
-    law,
+    algorithm,
     setting: `target ${target}`,
     lookMs: everyMs,
     createRule() {

@@ -32,20 +32,20 @@ const MOST = 3;
 const COOLING = 0.9;
 /** The node's usage is averaged over as many looks. */
 const NODE_LOOKS = 5;
-/** Below this share of its own limit a pod saves budget. */
+/** Below this share of its original limit a pod saves budget. */
 const SAVING_BELOW = 0.6;
 /** The original begins with a random share below a half; the mean of that. */
 const FIRST_SHARE = 0.25;
 
 /**
- * Every second: a pod that was throttled gets 1.2 times the quota, up to three times its own limit;
- * if the node is busy or the pod's budget spent it gets 0.8 times the quota, down to its own limit.
- * Otherwise the quota stays: a pod that bursts no longer keeps it while the node has room. From
- * nine tenths of the node's threshold on nothing is raised.
+ * Every second: a pod that was throttled gets 1.2 times the quota, up to three times its original
+ * limit; if the node is busy or the pod's budget spent it gets 0.8 times the quota, down to its
+ * original limit. Otherwise the quota stays: a pod that bursts no longer keeps it while the node has
+ * room. From nine tenths of the node's threshold on nothing is raised.
  *
- * The budget is a bucket of (3 − 1) × budget seconds of the own limit, a quarter full at the start.
- * With u = usage / own limit, a second at u ≥ 1 takes u − 1, a second at u < 0.6 adds 1 − u; it may
- * owe as much as it holds, and bursting is allowed above 0.
+ * The budget is a bucket of (3 − 1) × budget seconds of the original limit, a quarter full at the
+ * start. With u = usage / original limit, a second at u ≥ 1 takes u − 1, a second at u < 0.6 adds 1 −
+ * u; it may owe as much as it holds, and bursting is allowed above 0.
  */
 export function koordinator(options: KoordinatorOptions = {}): Rival {
   const { budgetS = Infinity, busyShare = 0.5 } = options;
@@ -56,7 +56,7 @@ export function koordinator(options: KoordinatorOptions = {}): Rival {
     throw new RangeError(`Cannot run koordinator: ${busyShare} is no share of a node`);
   }
   return perPod({
-    law: "koordinator",
+    algorithm: "koordinator",
     setting: budgetS === Infinity ? "no budget" : `budget ${budgetS} s`,
     lookMs: LOOK_MS,
     createRule: (pod, node) => koordinatorRule(pod, { node, budgetS, busyShare }),
@@ -67,7 +67,7 @@ function koordinatorRule(
   pod: RivalPod,
   { node, budgetS, busyShare }: Required<KoordinatorOptions> & { readonly node: RivalNode },
 ): PodRule {
-  const base = pod.ownLimit;
+  const base = pod.originalLimit;
   const most = Math.max(base, Math.min(MOST * base, pod.ceiling));
   const mayBurst = budgetS === Infinity ? () => true : createBudget((MOST - 1) * budgetS);
   const nodeUsages: number[] = [];
@@ -85,7 +85,9 @@ function koordinatorRule(
   };
 }
 
-/** A bucket of `size` seconds of the own limit; says whether bursting is allowed after `seconds`. */
+/**
+ * A bucket of `size` seconds of the original limit; says whether bursting is allowed after `seconds`.
+ */
 function createBudget(size: number): (use: number, seconds: number) => boolean {
   let left = size * FIRST_SHARE;
   return (use, seconds) => {

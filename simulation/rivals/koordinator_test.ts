@@ -6,20 +6,23 @@ function pure(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-const POD = { ownLimit: 400 };
+const POD = { originalLimit: 400 };
 const THROTTLED = { usage: 400, throttledPeriods: 1 };
 
 function near(actual: number | undefined, expected: number): void {
   assert.ok(Math.abs((actual ?? NaN) - expected) < 1e-9, `${actual}, expected ${expected}`);
 }
 
-pure("koordinator() raises by a fifth each second of throttling, up to three own limits", () => {
-  const look = feedRival(koordinator(), { pods: [POD] });
-  near(look(THROTTLED)[0], 400 * 1.2);
-  near(look(THROTTLED)[0], 400 * 1.2 * 1.2);
-  // 1.2^6 = 2.99, 1.2^7 = 3.58
-  near(feedFor(look, { looks: 5, pods: [THROTTLED] })[0], 3 * 400);
-});
+pure(
+  "koordinator() raises by a fifth each second of throttling, up to three original limits",
+  () => {
+    const look = feedRival(koordinator(), { pods: [POD] });
+    near(look(THROTTLED)[0], 400 * 1.2);
+    near(look(THROTTLED)[0], 400 * 1.2 * 1.2);
+    // 1.2^6 = 2.99, 1.2^7 = 3.58
+    near(feedFor(look, { looks: 5, pods: [THROTTLED] })[0], 3 * 400);
+  },
+);
 
 pure("koordinator() leaves the quota where nothing is throttled", () => {
   const look = feedRival(koordinator(), { pods: [POD] });
@@ -27,12 +30,12 @@ pure("koordinator() leaves the quota where nothing is throttled", () => {
   near(feedFor(look, { looks: 30, pods: [{}] })[0], 400 * 1.2);
 });
 
-pure("koordinator() stays under the ceiling, and never below the own limit", () => {
+pure("koordinator() stays under the ceiling, and never below the original limit", () => {
   const look = feedRival(koordinator(), { pods: [{ ...POD, ceiling: 700 }] });
   near(feedFor(look, { looks: 9, pods: [THROTTLED] })[0], 700);
 });
 
-pure("koordinator() lowers by a fifth down to the own limit while the node is busy", () => {
+pure("koordinator() lowers by a fifth down to the original limit while the node is busy", () => {
   const look = feedRival(koordinator(), { pods: [POD, {}] });
   feedFor(look, { looks: 3, pods: [THROTTLED] });
   // Mean of the looks so far: (3 × 400 + 15600) / 4 = 4200 of 8000 m, above a half.

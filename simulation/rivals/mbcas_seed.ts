@@ -38,10 +38,10 @@ interface Memory {
  * Each second s = throttled time / CPU time used / 0.1, at most 1, smoothed with a weight of 0.3
  * upwards and 0.1 downwards. Every 15 s demand = the larger of usage × 1.1 and
  * usage + s × (ceiling − usage), with the mean usage of these 15 s; the market is cleared; each pod
- * whose last change is 30 s ago gets its share, at most 1.5 times the present limit.
+ * last changed 30 s ago or earlier gets its share, at most 1.5 times the present limit.
  */
 export function mbcasSeed(): Rival {
-  return { law: "mbcas", setting: "defaults", lookMs: LOOK_MS, start: startRun };
+  return { algorithm: "mbcas", setting: "defaults", lookMs: LOOK_MS, start: startRun };
 }
 
 function startRun(pods: readonly RivalPod[], { capacity }: RivalNode): RivalRun {
@@ -82,7 +82,7 @@ function startRun(pods: readonly RivalPod[], { capacity }: RivalNode): RivalRun 
 }
 
 function remember(memory: Memory, { usageMs, throttledMs, elapsedMs }: PodInterval): void {
-  // A pod that is held back without having run at all is as throttled as can be.
+  // A pod that is throttled without having run at all is as throttled as can be.
   const share = throttledMs === 0 ? 0 : throttledMs / usageMs / THROTTLE_THRESHOLD;
   const now = Math.min(1, share);
   const weight = now > memory.throttling ? FAST_UP : SLOW_DOWN;

@@ -12,7 +12,7 @@ function near(actual: number | undefined, expected: number): void {
 
 /** Looks of 1 s between two writes. */
 const WRITE = 15;
-const POD = { ownLimit: 500, floor: 100, ceiling: 2000 };
+const POD = { originalLimit: 500, floor: 100, ceiling: 2000 };
 
 pure("mbcasSeed() gives a tenth above usage while nothing is throttled, every 15 s", () => {
   const look = feedRival(mbcasSeed(), { pods: [POD] });
@@ -35,14 +35,14 @@ pure("mbcasSeed() raises a throttled pod by half at most, towards the ceiling", 
 });
 
 pure("mbcasSeed() takes throttling in quickly and forgets it slowly", () => {
-  const look = feedRival(mbcasSeed(), { pods: [{ ...POD, ownLimit: 1900 }] });
+  const look = feedRival(mbcasSeed(), { pods: [{ ...POD, originalLimit: 1900 }] });
   feedFor(look, { looks: WRITE - 1, pods: [{ usage: 500 }] });
   // s = 0.3 after the first throttled second; usage 500 m, ceiling 2000 m.
   const s = 0.3 * 1;
   near(look({ usage: 500, throttledMs: 500 })[0], 500 + s * (2000 - 500));
   // 30 quiet seconds: s × 0.9^30 = 0.0127 is less than a tenth of usage.
   near(feedFor(look, { looks: 2 * WRITE, pods: [{ usage: 400 }] })[0], 400 * 1.1);
-  const idle = feedRival(mbcasSeed(), { pods: [{ ...POD, ownLimit: 1900 }] });
+  const idle = feedRival(mbcasSeed(), { pods: [{ ...POD, originalLimit: 1900 }] });
   feedFor(idle, { looks: WRITE, pods: [{ usage: 500, throttledMs: 500 }] });
   // The first write was a change, to 500 + 0.995 × 1500; the next may be at 45 s.
   const faded = (1 - 0.7 ** 15) * 0.9 ** 30;
@@ -54,8 +54,8 @@ pure("mbcasSeed() takes throttling in quickly and forgets it slowly", () => {
 
 pure("mbcasSeed() divides a short node by weight", () => {
   const pods = [
-    { ...POD, ownLimit: 800, floor: 10, weight: 1 },
-    { ...POD, ownLimit: 800, floor: 10, weight: 3 },
+    { ...POD, originalLimit: 800, floor: 10, weight: 1 },
+    { ...POD, originalLimit: 800, floor: 10, weight: 3 },
   ];
   const look = feedRival(mbcasSeed(), { pods, node: { capacity: 1000 } });
   // Both want 880 m.
@@ -70,7 +70,7 @@ pure("mbcasSeed() leaves a limit that is less than 10 m off", () => {
   assert.deepEqual(feedFor(look, { looks: WRITE, pods: [{ usage: 446 }] }), [undefined]);
 });
 
-pure("mbcasSeed() takes a pod that was held back without running as throttled", () => {
+pure("mbcasSeed() takes a pod that was throttled without running as throttled", () => {
   const look = feedRival(mbcasSeed(), { pods: [POD] });
   // s = 1 − 0.7^15 = 0.995 of the ceiling, cut at 1.5 × 500.
   near(feedFor(look, { looks: WRITE, pods: [{ throttledMs: 100 }] })[0], 750);

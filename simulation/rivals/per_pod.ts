@@ -1,5 +1,5 @@
 /**
- * Laws that decide for each pod by itself.
+ * Algorithms that decide for each pod by itself.
  *
  * @module
  */
@@ -7,21 +7,21 @@ import { createIntervals, type PodInterval } from "./pod_interval.ts";
 import type { Rival, RivalNode, RivalPod } from "./rival.ts";
 
 /**
- * The law at work on one pod: asked at each look but the first, it says the limit that it wants,
+ * The algorithm at work on one pod: asked at each look but the first, it says the limit that it wants,
  * millicores, or undefined to leave it. It may remember.
  */
 export type PodRule = (interval: PodInterval) => number | undefined;
 
-/** A law in which no pod's limit depends on another pod's. */
-export interface PerPodLaw extends Pick<Rival, "law" | "setting" | "lookMs"> {
+/** An algorithm in which no pod's limit depends on another pod's. */
+export interface PerPodAlgorithm extends Pick<Rival, "algorithm" | "setting" | "lookMs"> {
   /** A new rule, which remembers nothing, for one pod. */
   createRule(pod: RivalPod, node: RivalNode): PodRule;
 }
 
-/** The law for all pods of a node, each with a rule of its own. */
-export function perPod({ law, setting, lookMs, createRule }: PerPodLaw): Rival {
+/** The algorithm for all pods of a node, each with a rule of its own. */
+export function perPod({ algorithm, setting, lookMs, createRule }: PerPodAlgorithm): Rival {
   return {
-    law,
+    algorithm,
     setting,
     lookMs,
     start(pods, node) {
@@ -41,8 +41,8 @@ export function perPod({ law, setting, lookMs, createRule }: PerPodLaw): Rival {
 }
 
 /**
- * A limit within the bounds under which every law runs the pod. A rule that goes on from its own last
- * limit keeps that one within them too, or it would climb out of reach while the ceiling holds it.
+ * A limit within the bounds under which every algorithm runs the pod. A rule that goes on from its own
+ * last limit keeps that one within them too, or it would climb out of reach while the ceiling holds it.
  */
 export function withinBounds(limit: number, pod: Pick<RivalPod, "floor" | "ceiling">): number {
   return Math.max(pod.floor, Math.min(limit, pod.ceiling));

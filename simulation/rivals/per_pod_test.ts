@@ -8,7 +8,7 @@ Deno.test({
   fn() {
     const asked: string[] = [];
     const rival = perPod({
-      law: "spy",
+      algorithm: "spy",
       setting: "",
       lookMs: 100,
       createRule: ({ request }, { cpu }) => ({ atMs, usage }) => {
@@ -27,8 +27,8 @@ Deno.test({
   name: "perPod() leaves all limits at the first look",
   permissions: "none",
   fn() {
-    const rival = perPod({ law: "spy", setting: "", lookMs: 100, createRule: () => () => 1 });
-    const pod = { request: 1, ownLimit: 1, floor: 1, ceiling: 1, weight: 1, p90Demand: 1 };
+    const rival = perPod({ algorithm: "spy", setting: "", lookMs: 100, createRule: () => () => 1 });
+    const pod = { request: 1, originalLimit: 1, floor: 1, ceiling: 1, weight: 1, p90Demand: 1 };
     const reading = { usageMs: 0, throttledMs: 0, periods: 0, throttledPeriods: 0, limit: 1 };
     const run = rival.start([pod, pod], { cpu: 1000, capacity: 900 });
     assert.deepEqual(run.look(0, [reading, reading]), [undefined, undefined]);

@@ -1,5 +1,5 @@
 /**
- * What happened to pods between two looks of a law.
+ * What happened to pods between two looks of an algorithm.
  *
  * @module
  */
@@ -14,7 +14,7 @@ export interface PodInterval {
   readonly usage: number;
   /** Mean use of all pods of the node together, millicores. */
   readonly nodeUsage: number;
-  /** CPU time used, and thread time held back by quotas, ms. */
+  /** CPU time used, and throttled thread time by quotas, ms. */
   readonly usageMs: number;
   readonly throttledMs: number;
   /** Enforcement periods in which a quota ran out. */

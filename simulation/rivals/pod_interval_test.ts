@@ -7,7 +7,7 @@ function reading(fields: Partial<RivalReading>): RivalReading {
 }
 
 Deno.test({
-  name: "createIntervals() tells nothing at the first look or without time between two",
+  name: "createIntervals() reports nothing at the first look or without time between two",
   permissions: "none",
   fn() {
     const intervalsAt = createIntervals();
@@ -19,7 +19,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "createIntervals() tells what each pod, and all together, did since the last look",
+  name: "createIntervals() reports what each pod, and all together, did since the last look",
   permissions: "none",
   fn() {
     const intervalsAt = createIntervals();

@@ -1,10 +1,10 @@
 /**
- * The port of a control law that is tried beside ours: it looks at a node's pods from time to time
- * and says which limits it wants.
+ * The port of a control algorithm that is tried beside ours: it looks at a node's pods from time to
+ * time and says which limits it wants.
  *
- * A law sees what cgroup files tell, nothing else, and wishes; whoever plays the scene keeps floors,
- * ceilings and the 10 m grid, and puts the wish into force after the resize delay, the same for
- * every law.
+ * An algorithm reads cgroup files, nothing else, and requests limits; the player of the scene keeps
+ * floors, ceilings and the 10 m grid, and puts the request into force after the resize delay, the same
+ * for every algorithm.
  *
  * @module
  */
@@ -22,16 +22,19 @@ export interface RivalReading {
   readonly limit: number;
 }
 
-/** What a law knows of a pod from the start. Millicores; the weight has no unit. */
+/** What an algorithm knows of a pod from the start. Millicores; the weight has no unit. */
 export interface RivalPod {
   readonly request: number;
-  /** The user's own limit; every scene begins with it. */
-  readonly ownLimit: number;
-  /** Bounds within which every law runs the pod. */
+  /** The original limit; every scene begins with it. */
+  readonly originalLimit: number;
+  /** Bounds within which every algorithm runs the pod. */
   readonly floor: number;
   readonly ceiling: number;
   readonly weight: number;
-  /** 90th percentile over the whole run of what would be used in a second: only for a law that knows it. */
+  /**
+   * 90th percentile over the whole run of what would be used in a second: only for an algorithm that
+   * knows it.
+   */
   readonly p90Demand: number;
 }
 
@@ -43,7 +46,7 @@ export interface RivalNode {
   readonly capacity: number;
 }
 
-/** A law at work on one node. */
+/** An algorithm at work on one node. */
 export interface RivalRun {
   /**
    * One look, at `atMs` of virtual time, with a reading per pod in the order of the start. Returns
@@ -52,11 +55,11 @@ export interface RivalRun {
   look(atMs: number, readings: readonly RivalReading[]): readonly (number | undefined)[];
 }
 
-/** A law with one setting. */
+/** An algorithm with one setting. */
 export interface Rival {
   /** As in tables, for instance `captain`. */
-  readonly law: string;
-  /** The setting in words, for instance `target 0.1`; never empty. */
+  readonly algorithm: string;
+  /** The setting as text, for instance `target 0.1`; never empty. */
   readonly setting: string;
   /** Time between two looks, ms, a multiple of 100. */
   readonly lookMs: number;

@@ -20,13 +20,13 @@ export function requestTimes(factor: number): Rival {
   return staticLimit(`request x ${factor}`, ({ request }) => request * factor);
 }
 
-/** As much as can be had: the whole node, cut at the ceiling that every law runs under. */
+/** As much as can be had: the whole node, cut at the ceiling that every algorithm runs under. */
 export function ceilingLimit(): Rival {
   return staticLimit("ceiling", (_, { cpu }) => cpu);
 }
 
 /**
- * The 90th percentile of demand over the whole run × 1.15: what a careful person sets who has seen
+ * The 90th percentile of demand over the whole run × 1.15: what a careful person sets after having seen
  * the load before. It knows the future, though only as one number.
  */
 export function limitOfP90(): Rival {
@@ -35,7 +35,7 @@ export function limitOfP90(): Rival {
 
 function staticLimit(setting: string, limitOf: (pod: RivalPod, node: RivalNode) => number): Rival {
   return {
-    law: "static",
+    algorithm: "static",
     setting,
     lookMs: LOOK_MS,
     start(pods, node) {

@@ -44,7 +44,7 @@ Deno.test({
   name: "ceilingLimit() wishes at the first look already",
   permissions: "none",
   fn() {
-    const pod = { request: 1, ownLimit: 1, floor: 1, ceiling: 1, weight: 1, p90Demand: 1 };
+    const pod = { request: 1, originalLimit: 1, floor: 1, ceiling: 1, weight: 1, p90Demand: 1 };
     assert.deepEqual(ceilingLimit().start([pod], { cpu: 4000, capacity: 1 }).look(0, []), [4000]);
   },
 });

@@ -3,7 +3,7 @@
  * documentation (https://github.com/kubernetes/autoscaler/tree/master/vertical-pod-autoscaler/docs).
  * Percentiles, margin, multipliers of bounds and least sample weight were compared with version 1.8.1:
  * `pkg/recommender` (`config/config.go`, `logic/recommender.go`, `logic/estimator.go`,
- * `model/aggregations_config.go`); who is updated, and when, with `pkg/updater/priority`.
+ * `model/aggregations_config.go`); which pods are updated, and when, with `pkg/updater/priority`.
  *
  * @module
  */
@@ -66,7 +66,7 @@ export function vpa(options: VpaOptions = {}): Rival {
   const { limit = "ratio", act = "difference" } = options;
   const by = limit === "ratio" ? "limit by ratio" : "limit = target";
   return perPod({
-    law: "vpa",
+    algorithm: "vpa",
     setting: `${by}, ${act === "difference" ? "at 10 %" : "outside bounds"}`,
     lookMs: LOOK_MS,
     createRule: (pod) => vpaRule(pod, { limit, act }),
@@ -74,8 +74,8 @@ export function vpa(options: VpaOptions = {}): Rival {
 }
 
 function vpaRule(pod: RivalPod, { limit, act }: Required<VpaOptions>): PodRule {
-  let request = Math.max(1, limit === "ratio" ? pod.request : pod.ownLimit);
-  const ratio = pod.ownLimit / request;
+  let request = Math.max(1, limit === "ratio" ? pod.request : pod.originalLimit);
+  const ratio = pod.originalLimit / request;
   const histogram = createDecayingHistogram();
   let firstMs: number | undefined;
   let samples = 0;

@@ -12,7 +12,7 @@ function near(actual: number | undefined, expected: number): void {
 
 /** Looks of 15 s in a minute. */
 const MINUTE = 4;
-const POD = { request: 100, ownLimit: 200 };
+const POD = { request: 100, originalLimit: 200 };
 /** 150 m lies in the twelfth bucket, which ends at 10 + 10 × 1.05 + … = 159.17 m. */
 const BUCKET_OF_150 = 10 * (1.05 ** 12 - 1) / 0.05;
 const TARGET = BUCKET_OF_150 * 1.15;
@@ -27,7 +27,7 @@ pure("vpa() sets the target and keeps the limit's ratio to the request", () => {
 });
 
 pure("vpa() can set the limit itself to the target", () => {
-  const look = feedRival(vpa({ limit: "target" }), { pods: [{ ...POD, ownLimit: 400 }] });
+  const look = feedRival(vpa({ limit: "target" }), { pods: [{ ...POD, originalLimit: 400 }] });
   near(feedFor(look, { looks: 2 * MINUTE, pods: [{ usage: 150 }] })[0], TARGET);
 });
 
@@ -58,7 +58,7 @@ pure("vpa() follows a peak once more than a tenth of the weight has seen it", ()
 });
 
 pure("vpa() weighs samples by the request in force", () => {
-  const look = feedRival(vpa({ limit: "target" }), { pods: [{ ownLimit: 200 }] });
+  const look = feedRival(vpa({ limit: "target" }), { pods: [{ originalLimit: 200 }] });
   // One sample of 1 core at a request of 200 m, so from 120 s on the request is above 1 core.
   feedFor(look, { looks: MINUTE, pods: [{ usage: 1000 }] });
   const [high] = feedFor(look, { looks: MINUTE, pods: [{ usage: 150 }] });
@@ -96,7 +96,7 @@ pure("vpa() outside bounds waits for history before it raises, and hardly ever l
  */
 pure("vpa() outside bounds climbs by censored steps as slowly as a real one did", () => {
   const look = feedRival(vpa({ act: "bounds" }), { pods: [POD, POD] });
-  let limit = POD.ownLimit;
+  let limit = POD.originalLimit;
   const steps: { readonly atS: number; readonly limit: number }[] = [];
   for (let atS = 15; atS <= 900; atS += 15) {
     const usage = Math.min(1000, limit);

@@ -25,14 +25,14 @@ const LEAVING_MARKS = `[...document.querySelectorAll("svg.plot")]
   })`;
 
 function madePage(): string {
-  const rivals = allRivals().map(({ law, setting }, index) =>
-    outcome({ law, setting, cores: 1.6 + index / 9, p99Ms: 60 + 400 * (index % 7) })
+  const rivals = allRivals().map(({ algorithm, setting }, index) =>
+    outcome({ algorithm, setting, cores: 1.6 + index / 9, p99Ms: 60 + 400 * (index % 7) })
   );
   const runs = syntheticRuns({ pods: 1, minutes: 10 });
   const named = [OURS, EQUAL_CORES, ORACLE];
-  const records = named.flatMap(({ law, setting }, index) => {
+  const records = named.flatMap(({ algorithm, setting }, index) => {
     const run = runs[index];
-    return run === undefined ? [] : [{ ...run, law, description: setting }];
+    return run === undefined ? [] : [{ ...run, algorithm, description: setting }];
   });
   const outcomes = [...rivals, ...named.map((entry) => outcome(entry))];
   const results = [

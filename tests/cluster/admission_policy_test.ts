@@ -1,4 +1,4 @@
-/** Who may write what of allocations, on a real API server. */
+/** The write permissions on allocations, on a real API server. */
 import assert from "node:assert/strict";
 import { allocationsPath, parseAllocation } from "../../adapters/kube/kinds/allocations.ts";
 import {
@@ -33,14 +33,14 @@ const NOT_YOURS = byPolicy("administer podallocations");
 
 const NOT_THE_STATUS = byPolicy("\\bstatus of PodAllocations$");
 
-/** A record of own limits that nobody has ever set. */
+/** A forged record of original limits. */
 const FORGED: Change = { status: { originalLimits: [{ name: "app", cpu: "64" }] } };
 
 function limits(cpuLimit: string): Change {
   return { spec: { desiredCPULimit: cpuLimit, containers: [{ name: "app", cpuLimit }] } };
 }
 
-/** What an agent may not change, in which ways, and who says so. */
+/** The changes that an agent may not make, in which ways, and the refusing policy. */
 const FIELDS: readonly (readonly [what: string, change: Change, refusal: Refusal, Manner[]?])[] = [
   // To these the definition holds everybody, before any policy is asked; the policy says the same.
   ["spec.podName", { spec: { podName: "x" } }, byDefinition("podName is immutable")],
@@ -160,7 +160,7 @@ async function agents(t: Deno.TestContext, stage: PolicyStage): Promise<void> {
     await assertRefused(() => write(agentHere, apply), refusal);
     await assertRefused(() => stage.admin.request({ path: target.path }), {
       status: 404,
-      words: /not found/,
+      message: /not found/,
     });
   });
 
@@ -195,7 +195,7 @@ async function agents(t: Deno.TestContext, stage: PolicyStage): Promise<void> {
 }
 
 async function others(t: Deno.TestContext, stage: PolicyStage): Promise<void> {
-  const { admin, open, plain, here, there, controller, stranger, administrator } = stage;
+  const { admin, open, plain, here, there, controller, outsider, administrator } = stage;
   const draft = (namespace: string, name: string): PodAllocation => ({
     apiVersion: "allocation.mbcas.io/v1alpha1",
     kind: "PodAllocation",
@@ -212,7 +212,7 @@ async function others(t: Deno.TestContext, stage: PolicyStage): Promise<void> {
       assert.equal(written.status?.bounds?.revision, 1);
       await store.remove(written);
       const { path } = allocationTarget(plain, "enrolled");
-      await assertRefused(() => admin.request({ path }), { status: 404, words: /not found/ });
+      await assertRefused(() => admin.request({ path }), { status: 404, message: /not found/ });
     },
   );
 
@@ -227,11 +227,11 @@ async function others(t: Deno.TestContext, stage: PolicyStage): Promise<void> {
       await write(admin, { manner, target, change: label(`admin-${manner}`) });
       assert.deepEqual(await labels(target), { team: `admin-${manner}` });
     });
-    await t.step(`who may administer changes what agents may not by ${manner}`, async () => {
+    await t.step(`an administrator changes what agents may not by ${manner}`, async () => {
       await write(administrator, { manner, target, change: label(`other-${manner}`) });
       assert.deepEqual(await labels(target), { team: `other-${manner}` });
     });
-    await t.step(`who may administer elsewhere only changes nothing by ${manner}`, async () => {
+    await t.step(`an administrator of another namespace changes nothing by ${manner}`, async () => {
       const what = { by: administrator, manner, target: beyond, refusal: NOT_YOURS };
       await assertUnwritten(stage, { ...what, change: label("x") });
       await assertUnwritten(stage, { ...what, change: limits("900m") });
@@ -239,36 +239,36 @@ async function others(t: Deno.TestContext, stage: PolicyStage): Promise<void> {
     await t.step(`administrators write the status, others do not by ${manner}`, async () => {
       const statusOnly = { ...target, statusOnly: true };
       const refused = { manner, change: FORGED, refusal: NOT_YOURS };
-      await assertUnwritten(stage, { by: stranger, target: statusOnly, ...refused });
+      await assertUnwritten(stage, { by: outsider, target: statusOnly, ...refused });
       const elsewhere = { ...beyond, statusOnly: true };
       await assertUnwritten(stage, { by: administrator, target: elsewhere, ...refused });
-      for (const [who, by] of [["admin", admin], ["other", administrator]] as const) {
-        const message = `${who}-${manner}`;
+      for (const [name, by] of [["admin", admin], ["other", administrator]] as const) {
+        const message = `${name}-${manner}`;
         await write(by, { manner, target: statusOnly, change: { status: { message } } });
         assert.equal((await read(stage, target)).status?.message, message);
       }
     });
     await t.step(`others with all rights on allocations change nothing by ${manner}`, async () => {
-      const what = { by: stranger, manner, target, refusal: NOT_YOURS };
+      const what = { by: outsider, manner, target, refusal: NOT_YOURS };
       await assertUnwritten(stage, { ...what, change: label("x") });
       // Its token is bound to the allocation's node, as that of any pod there is.
       await assertUnwritten(stage, { ...what, change: limits("900m") });
     });
   }
 
-  await t.step("others create no allocations, who may administer does", async () => {
+  await t.step("others create no allocations, an administrator does", async () => {
     const create = (by: KubeConnection) =>
       createAllocationStore(by).create(draft(open, "administered"));
-    await assertRefused(() => create(stranger), NOT_YOURS);
+    await assertRefused(() => create(outsider), NOT_YOURS);
     assert.equal((await create(administrator)).metadata.name, "administered");
   });
-  await t.step("an allocation stands in the namespace of its pod, whoever writes it", async () => {
-    const raw = draftAllocation("default", { name: "stray", node: here.name });
-    const body = { ...raw, metadata: { name: "stray" } };
+  await t.step("an allocation stands in the namespace of its pod, for every writer", async () => {
+    const raw = draftAllocation("default", { name: "orphan", node: here.name });
+    const body = { ...raw, metadata: { name: "orphan" } };
     const create = () => admin.request({ method: "POST", path: allocationsPath(plain), body });
     await assertRefused(create, {
       status: 422,
-      words: /'mbcas-allocation-namespace' .*spec\.namespace is default/,
+      message: /'mbcas-allocation-namespace' .*spec\.namespace is default/,
     });
   });
 }

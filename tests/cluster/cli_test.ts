@@ -15,7 +15,7 @@ function manifest(name: string, limit = "200m"): unknown {
   return {
     apiVersion: "v1",
     kind: "Pod",
-    // Out of the market of an installation that may run here: nobody else changes its limits.
+    // Out of the market of an installation that may run here: no other client changes its limits.
     metadata: { name, namespace, annotations: { [MANAGED]: "false" } },
     spec: {
       terminationGracePeriodSeconds: 0,
@@ -50,7 +50,7 @@ async function run(name: string, limit?: string): Promise<Pod> {
   return await podOf(name);
 }
 
-/** Makes the pod look as the market leaves it: a record of its own limit, and another limit. */
+/** Makes the pod look as the market leaves it: a record of its original limit, and another limit. */
 async function takeIn(pod: Pod, limit: string): Promise<void> {
   const connection = await connectKubeconfig();
   try {
@@ -100,7 +100,7 @@ Deno.test("kubectl coalloc on a real cluster", async (t) => {
       assert.match(refused.stdout, /Refused: Pod "resized" is invalid: .*cpu limit/);
     });
 
-    await t.step("restore brings one pod's own limit back, without a controller", async () => {
+    await t.step("restore brings one pod's original limit back, without a controller", async () => {
       await takeIn(await run("one"), "450m");
       const { code, stdout } = await coalloc("restore", `${namespace}/one`, "-o", "json");
       assert.equal(code, 0, stdout);
@@ -131,11 +131,11 @@ Deno.test("kubectl coalloc on a real cluster", async (t) => {
       const again = await coalloc("restore", "-n", namespace, "--yes");
       assert.equal(again.code, 0, again.stdout);
       assert.equal((await limitOf("blocked")).applied, 200);
-      const word = await kubectl.must([
+      const value = await kubectl.must([
         ...["get", "namespace", namespace],
         ...["-o", `jsonpath={.metadata.annotations.mbcas\\.io/managed}`],
       ]);
-      assert.equal(word, "false");
+      assert.equal(value, "false");
     });
 
     await t.step("top and explain read allocations and, where they run, agents", async () => {

@@ -227,7 +227,7 @@ async function openEvents() {
     const { items } = objectOf(await connection.request({ path, query: { fieldSelector } }));
     return listOf(items).map((raw) => {
       const { involvedObject, type, reason, message } = objectOf(raw);
-      return { about: objectOf(involvedObject), told: { type, reason, message } };
+      return { about: objectOf(involvedObject), reported: { type, reason, message } };
     });
   };
   return {
@@ -251,8 +251,8 @@ eventSinkContract(async () => {
   return {
     ...world,
     seen: async (podUID, count) =>
-      (await stored(podUID, count)).map(({ about: { namespace, name, uid }, told }) => {
-        const event = { namespace, podName: name, podUID: uid, ...told };
+      (await stored(podUID, count)).map(({ about: { namespace, name, uid }, reported }) => {
+        const event = { namespace, podName: name, podUID: uid, ...reported };
         return event as unknown as PodEvent;
       }),
   };
@@ -263,15 +263,15 @@ rightsizingEventsContract(async () => {
   return {
     ...world,
     seen: async (ofUID, count) =>
-      (await stored(ofUID, count)).map(({ about, told }) => {
+      (await stored(ofUID, count)).map(({ about, reported }) => {
         const { apiVersion, kind, namespace, name, uid } = about;
-        const event = { about: { apiVersion, kind, namespace, name, uid }, ...told };
+        const event = { about: { apiVersion, kind, namespace, name, uid }, ...reported };
         return event as unknown as RightsizingEvent;
       }),
   };
 });
 
-/** A policy of this name, as somebody writes it. */
+/** A policy of this name, as a user writes it. */
 function policyBody(name: string): Readonly<Record<string, unknown>> {
   return {
     apiVersion: "optipod.io/v1alpha1",

@@ -143,8 +143,8 @@ Deno.test("PodAllocation on a real API server", async (t) => {
     });
 
     await t.step("PodAllocation explains its fields", async () => {
-      const words = await kubectl.must(["explain", "podallocation.status.bounds.containers.held"]);
-      assert.match(words, /^FIELD: held <string>$/m);
+      const text = await kubectl.must(["explain", "podallocation.status.bounds.containers.held"]);
+      assert.match(text, /^FIELD: held <string>$/m);
     });
   } finally {
     connection.close();

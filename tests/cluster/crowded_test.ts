@@ -36,7 +36,7 @@ async function crowded(test: Deno.TestContext): Promise<void> {
     seed: 1,
     seconds: SECONDS,
   });
-  await test.step("the autoscaler scales, and the kernel keeps the opted-out pod's own limit", () => {
+  await test.step("the autoscaler scales, and the kernel keeps the opted-out pod's original limit", () => {
     const { replicas, performers } = result;
     const most = Math.max(...replicas.map(({ wanted }) => wanted));
     assert.ok(most > 1, `up to ${most} replicas`);

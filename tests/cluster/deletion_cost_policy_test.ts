@@ -115,16 +115,16 @@ worldTest(
       await untilAtRest(admin, path);
       const raw = await admin.request({ path });
       for (const manner of MANNERS) {
-        for (const [words, change, manners = MANNERS] of forbidden(raw)) {
+        for (const [message, change, manners = MANNERS] of forbidden(raw)) {
           if (!manners.includes(manner)) continue;
-          const refusal = { words: denial(POLICY, words) };
+          const refusal = { message: denial(POLICY, message) };
           const before = await versionOf(admin, path);
           // Alone, and in passing beside what it may change.
           const metadata = { ...cost(-9).metadata, ...change.metadata };
           for (const one of [change, { ...change, metadata }]) {
             await assertRefused(() => write(controller, { manner, target, change: one }), refusal);
           }
-          assert.equal(await versionOf(admin, path), before, `${words} by ${manner}`);
+          assert.equal(await versionOf(admin, path), before, `${message} by ${manner}`);
         }
       }
       // What the product does goes on, and others are not asked.

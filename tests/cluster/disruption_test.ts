@@ -1,5 +1,5 @@
 /**
- * PodDisruptionBudgets: in-place changes disrupt nobody, so a budget that allows no disruption does
+ * PodDisruptionBudgets: in-place changes disrupt no pod, so a budget that allows no disruption does
  * not stop them, and they use up none of it. What it does is seen beside a Deployment without one.
  *
  * @module
@@ -78,8 +78,10 @@ Deno.test("limits change under a PodDisruptionBudget of none, without an evictio
   assert.equal((await budget()).status.disruptionsAllowed, 0);
   // The event comes once the kubelet has confirmed what the kernel shows already.
   const reasons = await until("event of the raise", async () => {
-    const told = (await eventsOf(node, name)).map(({ reason }) => reason);
-    return told.includes("CPULimitApplied") ? told : undefined;
+    const reported = (await eventsOf(node, name)).map(({ reason }) => reason);
+    return reported.includes("CPULimitApplied") ? reported : undefined;
   }, SETTLED);
-  for (const word of ["Killing", "Evicted", "Preempted"]) assert.ok(!reasons.includes(word), word);
+  for (const reason of ["Killing", "Evicted", "Preempted"]) {
+    assert.ok(!reasons.includes(reason), reason);
+  }
 });

@@ -16,12 +16,12 @@ import { testsAtOnce } from "./scene/tests_at_once.ts";
 import { pause, until } from "./scene/until.ts";
 
 /**
- * Ours after an outage: a candidate that has started meanwhile watches the dead leader's Lease for 15 s,
- * then come the copies and the raise.
+ * Ours after an outage: a candidate that has started meanwhile watches the dead leader's Lease for 15
+ * s, then come the copies and the raise.
  */
 const OURS_AFTER_OUTAGE_MS = 45_000;
 
-/** Own limits are small: several such pods are raised at the same time. */
+/** Original limits are small: several such pods are raised at the same time. */
 const load = (namespace: ScratchNamespace, name: string): Record<string, unknown> =>
   loadPod({
     name,
@@ -44,7 +44,7 @@ async function assertRaised(node: RealNode, name: PodName): Promise<void> {
   await assertLargerQuota(node, name);
 }
 
-/** Waits until the kernel gives a loaded pod's container more than the user's own limit. */
+/** Waits until the kernel gives a loaded pod's container more than the original limit. */
 async function assertLargerQuota(node: RealNode, name: PodName): Promise<void> {
   const pod = await node.pod(name);
   assert.ok(pod !== undefined);
@@ -129,7 +129,8 @@ testsAtOnce({
     async fn() {
       using node = await openRealNode();
       await using namespace = await scratchNamespace(node.connection);
-      // The controller's leader may end itself when it can't renew its lease; an agent has no reason to.
+      // The controller's leader may end itself when it can't renew its lease; an agent has no reason
+      // to.
       const agents = async (): Promise<string[]> =>
         (await podsOf(node, "mbcas-agent")).flatMap(({ containers }) =>
           containers.map(({ containerID }) => containerID ?? "")

@@ -1,6 +1,6 @@
 /**
- * Odd words on pods and namespaces, and odd allocations, on a real server: nothing breaks, limits stay
- * where they belong, and people hear of it. `FUZZ_SEED` repeats a run.
+ * Odd annotations on pods and namespaces, and odd allocations, on a real server: nothing breaks, limits
+ * stay where they belong, and users see it. `FUZZ_SEED` repeats a run.
  *
  * @module
  */
@@ -14,7 +14,12 @@ import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { parseCPU } from "../../shared/quantity.ts";
-import { badWords, textsAt, WORD, type Word } from "../fixtures/own_words.ts";
+import {
+  anyPlacedText,
+  badValues,
+  type PlacedText,
+  textsAt,
+} from "../fixtures/market_annotations.ts";
 import { WRITTEN } from "../fixtures/written_allocations.ts";
 import { appliedAllocation, SETTLED } from "./scene/agreement.ts";
 import { type LoadContainer, loadPod } from "./scene/load_pod.ts";
@@ -24,10 +29,10 @@ import { openRealNode, type RealNode } from "./scene/real_node.ts";
 import { type ScratchNamespace, scratchNamespace } from "./scene/scratch_namespace.ts";
 import { pause, until } from "./scene/until.ts";
 
-/** Pods with odd words, and namespaces with some. */
+/** Pods with odd annotations, and namespaces with some. */
 const PODS = 40;
 const NAMESPACES = 8;
-/** Pods whose allocations are written over, and how often. */
+/** Pods with allocations that are written over, and how often. */
 const OVERWRITTEN = 6;
 const ROUNDS = 8;
 /** So many pods start one after another, on a machine that has other things to do. */
@@ -48,26 +53,30 @@ function seedOf(): number {
 /** What a server takes for a label's value; annotations take all text that is text. */
 const LABEL = /^([A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?)?$/;
 
-function isStorable({ place, text }: Word): boolean {
+function isStorable({ place, text }: PlacedText): boolean {
   return place.endsWith("label") ? LABEL.test(text) : text.isWellFormed();
 }
 
-/** Words that say nothing where they stand. */
-function badWordsOf(places: readonly Word["place"][], { seed, count }: {
+/** Values without effect in their place. */
+function badValuesOf(places: readonly PlacedText["place"][], { seed, count }: {
   readonly seed: number;
   readonly count: number;
-}): Word[] {
-  const fitting = WORD.filter((word) =>
-    places.includes(word.place) && isStorable(word) && badWords([word]).length === 1 &&
-    new TextEncoder().encode(word.text).length < LONGEST_TEXT
+}): PlacedText[] {
+  const fitting = anyPlacedText.filter((value) =>
+    places.includes(value.place) && isStorable(value) && badValues([value]).length === 1 &&
+    new TextEncoder().encode(value.text).length < LONGEST_TEXT
   );
   return fc.sample(fitting, { seed, numRuns: count });
 }
 
-/** Writes the word on the pod or the namespace. */
-async function writeWord({ connection }: RealNode, path: string, word: Word): Promise<void> {
-  const texts = textsAt([word], word.place);
-  const metadata = word.place.endsWith("label") ? { labels: texts } : { annotations: texts };
+/** Writes the value on the pod or the namespace. */
+async function writeValue(
+  { connection }: RealNode,
+  path: string,
+  value: PlacedText,
+): Promise<void> {
+  const texts = textsAt([value], value.place);
+  const metadata = value.place.endsWith("label") ? { labels: texts } : { annotations: texts };
   await connection.request({
     method: "PATCH",
     path,
@@ -87,8 +96,8 @@ async function warningsOf({ connection }: RealNode, pod: Pod): Promise<readonly 
   ).map(({ note }) => String(note));
 }
 
-/** Waits for the pod's one warning, and fails unless it names the word's key and value. */
-async function assertTold(node: RealNode, pod: Pod, { key, text }: Word): Promise<void> {
+/** Waits for the pod's one warning, and fails unless it names the key and value. */
+async function assertReported(node: RealNode, pod: Pod, { key, text }: PlacedText): Promise<void> {
   const warnings = await until(`warning on ${pod.metadata.name}`, async () => {
     const found = await warningsOf(node, pod);
     return found.length > 0 ? found : undefined;
@@ -121,12 +130,12 @@ async function assertServed(node: RealNode, namespace: ScratchNamespace): Promis
   );
 }
 
-Deno.test("odd words on pods and namespaces change no limit, and each is told once", async () => {
+Deno.test("odd annotations on pods and namespaces change no limit, and each is reported once", async () => {
   const seed = seedOf();
   using node = await openRealNode();
   const assertAlive = await watchPrograms(node);
   await using namespace = await scratchNamespace(node.connection, {
-    // Floors are ceilings then: a limit that moves has been moved by a word.
+    // Floors are ceilings then: a limit that moves has been moved by an annotation.
     labels: { [BURST_FACTOR]: "1" },
   });
   const run = (name: string, place = namespace): Promise<Pod> =>
@@ -136,18 +145,18 @@ Deno.test("odd words on pods and namespaces change no limit, and each is told on
   for (const pod of [plain, ...pods]) await appliedAllocation(node, pod);
   const usual = await boundsOf(node, plain);
 
-  const words = badWordsOf(["pod label", "pod annotation"], { seed, count: PODS });
+  const values = badValuesOf(["pod label", "pod annotation"], { seed, count: PODS });
   await Promise.all(
     pods.map((pod, index) =>
-      writeWord(
+      writeValue(
         node,
         `/api/v1/namespaces/${namespace.name}/pods/${pod.metadata.name}`,
-        words[index]!,
+        values[index]!,
       )
     ),
   );
   for (const [index, pod] of pods.entries()) {
-    await assertTold(node, pod, words[index]!);
+    await assertReported(node, pod, values[index]!);
     assert.deepEqual(await boundsOf(node, pod), usual);
     const now = await node.pod(pod.metadata);
     assert.deepEqual(now?.containers[0]?.limitCPU, OWN);
@@ -155,17 +164,17 @@ Deno.test("odd words on pods and namespaces change no limit, and each is told on
   }
   assert.deepEqual(await warningsOf(node, plain), []);
 
-  // The same on namespaces, where a plain one tells what the bounds are.
+  // The same on namespaces, where a plain one reports what the bounds are.
   await using other = await scratchNamespace(node.connection);
   const free = await run("free", other);
   await appliedAllocation(node, free);
-  const theirs = badWordsOf(["namespace", "namespace label"], { seed, count: NAMESPACES });
-  await Promise.all(theirs.map(async (word) => {
+  const theirs = badValuesOf(["namespace", "namespace label"], { seed, count: NAMESPACES });
+  await Promise.all(theirs.map(async (value) => {
     await using odd = await scratchNamespace(node.connection);
-    await writeWord(node, `/api/v1/namespaces/${odd.name}`, word);
+    await writeValue(node, `/api/v1/namespaces/${odd.name}`, value);
     const pod = await run("tenant", odd);
     await appliedAllocation(node, pod);
-    await assertTold(node, pod, word);
+    await assertReported(node, pod, value);
     assert.deepEqual(await boundsOf(node, pod), await boundsOf(node, free));
   }));
   await assertServed(node, other);
@@ -204,15 +213,15 @@ async function overwrite(
       });
       taken++;
     } catch (error) {
-      // The schema's word; or there is no allocation any more, or again.
+      // The schema's message; or there is no allocation any more, or again.
       if (!(error instanceof ApiError) || ![400, 404, 422].includes(error.status)) throw error;
     }
   }
   return taken;
 }
 
-/** An allocation that belongs to nobody, or claims what is another's. */
-function stray(name: string, { metadata: { namespace }, nodeName }: Pod): object {
+/** An allocation without an owner, or one that claims another's pod. */
+function orphan(name: string, { metadata: { namespace }, nodeName }: Pod): object {
   return {
     apiVersion: "allocation.mbcas.io/v1alpha1",
     kind: "PodAllocation",
@@ -227,7 +236,7 @@ function stray(name: string, { metadata: { namespace }, nodeName }: Pod): object
   };
 }
 
-Deno.test("allocations that somebody writes over leave limits within bounds", async (test) => {
+Deno.test("allocations that another client overwrites leave limits within bounds", async (test) => {
   const seed = seedOf();
   using node = await openRealNode();
   const assertAlive = await watchPrograms(node);
@@ -271,7 +280,7 @@ Deno.test("allocations that somebody writes over leave limits within bounds", as
       }) || undefined;
     }, SETTLED);
 
-  await test.step("what the agent writes is written by somebody else", async () => {
+  await test.step("what the agent writes is written by another client", async () => {
     let taken = 0;
     for (let round = 0; round < ROUNDS; round++) {
       for (const [index, pod] of pods.entries()) {
@@ -290,7 +299,7 @@ Deno.test("allocations that somebody writes over leave limits within bounds", as
     }
     assert.ok(taken > ROUNDS, `the server took ${taken}`);
     for (const pod of pods) {
-      await until(`an agent's word on ${pod.metadata.name}`, async () => {
+      await until(`an agent's write on ${pod.metadata.name}`, async () => {
         const { spec } = await node.allocation(pod.metadata.namespace, pod.metadata.uid) ?? {};
         const limits = spec?.containers?.map(({ cpuLimit }) => parseCPU(cpuLimit)) ?? [];
         return limits.length === 2 && limits.every((one) => one >= 50 && one <= 500) || undefined;
@@ -298,14 +307,14 @@ Deno.test("allocations that somebody writes over leave limits within bounds", as
     }
   });
 
-  await test.step("bounds and records are written by somebody else, and strays are there", async () => {
+  await test.step("bounds and records are written by another client, and orphans are there", async () => {
     const [first] = pods;
     assert.ok(first !== undefined);
     const { allocatableCPU } = await readNode(node.connection, first.nodeName);
-    for (const name of ["00-stray", "zz-stray"]) {
+    for (const name of ["00-orphan", "zz-orphan"]) {
       await node.create(
         allocationPath({ namespace: namespace.name, name }).replace(/\/[^/]+$/, ""),
-        stray(name, first),
+        orphan(name, first),
       );
     }
     let taken = 0;
@@ -315,13 +324,13 @@ Deno.test("allocations that somebody writes over leave limits within bounds", as
       }
       const records = await Promise.all(pods.map(statusOf));
       for (let look = 0; look < 10; look++) {
-        // What the own limit is says the record: what bounds it then is request and node.
+        // What the original limit is says the record: what bounds it then is request and node.
         await assertWithin(10, 0.9 * allocatableCPU);
         await pause(200);
       }
       for (const [index, pod] of pods.entries()) {
         await untilBounded(pod);
-        // The record stays as the hand has left it, or tells the pod's own limits again.
+        // The record stays as the hand has left it, or reports the pod's original limits again.
         for (const entry of (await statusOf(pod))?.originalLimits ?? []) {
           const said = [...records[index]?.originalLimits ?? [], ...own]
             .filter(({ name }) => name === entry.name);

@@ -16,7 +16,7 @@ import { until } from "./scene/until.ts";
 const OWN = 50;
 const kubectl = createKubectl();
 
-Deno.test("kubectl diff finds no drift in a Deployment whose pods the market has resized, and does in a changed one", async () => {
+Deno.test("kubectl diff finds no drift in a Deployment with pods that the market has resized, and does in a changed one", async () => {
   using node = await openRealNode();
   await using namespace = await scratchNamespace(node.connection);
   const manifest = (limit: number): Record<string, unknown> =>

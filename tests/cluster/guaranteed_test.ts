@@ -10,7 +10,7 @@ import { parseCPU } from "../../shared/quantity.ts";
 import { coalloc } from "./scene/coalloc.ts";
 import { SETTLED } from "./scene/agreement.ts";
 import { assertRestores } from "./scene/assert_restores.ts";
-import { assertTold } from "./scene/assert_told.ts";
+import { assertReported } from "./scene/assert_reported.ts";
 import { loadPod } from "./scene/load_pod.ts";
 import { enforcedLimits, podDirectories, weighedRequests } from "./scene/node_cgroups.ts";
 import { restoresFor } from "./scene/product_metrics.ts";
@@ -28,7 +28,7 @@ function podPath({ namespace, name }: PodName): string {
   return `/api/v1/namespaces/${namespace}/pods/${name}`;
 }
 
-/** A Guaranteed pod that is idle until told. */
+/** A Guaranteed pod that is idle until it is signalled. */
 async function guaranteedPod(
   node: RealNode,
   { namespace, name, annotations = {} }: PodName & {
@@ -69,9 +69,11 @@ function whenAll(
 ): Promise<number> {
   return until(`values of ${name.name}`, async () => {
     const { spec, quota, podQuota, weight, podWeight } = await valuesOf(node, name);
-    const told = JSON.stringify({ spec, quota, podQuota, weight, podWeight });
-    if (!wanted(spec) || quota !== spec || podQuota !== spec) throw new Error(told);
-    for (const one of [weight, podWeight]) if (Math.abs(one - spec) > COARSE) throw new Error(told);
+    const reported = JSON.stringify({ spec, quota, podQuota, weight, podWeight });
+    if (!wanted(spec) || quota !== spec || podQuota !== spec) throw new Error(reported);
+    for (const one of [weight, podWeight]) {
+      if (Math.abs(one - spec) > COARSE) throw new Error(reported);
+    }
     return spec;
   }, SETTLED);
 }
@@ -97,7 +99,7 @@ async function eventsOf(node: RealNode, namespace: string, reason: string): Prom
   return [...listOf(objectOf(await node.connection.request({ path, query })).items)];
 }
 
-/** Millicores that the node has and no pod on it has requested, by the API's own word. */
+/** Millicores that the node has and no pod on it has requested, by the API's figures. */
 async function roomOnNode({ connection }: RealNode): Promise<number> {
   const get = async (path: string): Promise<readonly unknown[]> =>
     listOf(objectOf(await connection.request({ path })).items);
@@ -180,7 +182,7 @@ testsAtOnce({
       await assertUntouched(node, still);
       await assertLeftAlone(node, bare);
       for (const name of [still, bare]) {
-        await assertTold(node, name, { outside: "NotBurstable", restored: false });
+        await assertReported(node, name, { outside: "NotBurstable", restored: false });
       }
       const now = await node.pod(web);
       assert.deepEqual([now?.metadata.uid, now?.containers[0]?.containerID], [
@@ -202,7 +204,7 @@ testsAtOnce({
       }
       assert.equal(await node.allocation(web.namespace, born?.metadata.uid ?? ""), undefined);
       await assertRestores(node, "NotBurstable", { before: restoresBefore, count: 1 });
-      await assertTold(node, web, { outside: "NotBurstable" });
+      await assertReported(node, web, { outside: "NotBurstable" });
       assert.equal(await restartsOf(node, web), 0);
       await assertUntouched(node, still);
       assert.deepEqual(await eventsOf(node, namespace.name, "CPULimitFailed"), []);
@@ -234,7 +236,7 @@ testsAtOnce({
       assert.ok((await valuesOf(node, web)).spec <= OWN + 120);
     }
     assert.deepEqual(await eventsOf(node, namespace.name, "CPULimitFailed"), []);
-    await assertTold(node, web, { bound: "QuotaExceeded" });
+    await assertReported(node, web, { bound: "QuotaExceeded" });
   },
 });
 
@@ -254,7 +256,7 @@ Deno.test("a Guaranteed pod is raised no further than the other requests on its 
     rules.find(({ reason }) => reason === "NodeCapacity")?.message ?? "",
     new RegExp(`\\bload\\b.*\\b${most}m\\b`),
   );
-  await assertTold(node, web, { bound: "NodeCapacity" });
+  await assertReported(node, web, { bound: "NodeCapacity" });
   for (let i = 0; i < 50; i++) {
     await pause(100);
     assert.equal((await valuesOf(node, web)).spec, most);

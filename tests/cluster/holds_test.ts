@@ -2,7 +2,7 @@
  * Pods in trouble keep their limits, where a pod that is well is lowered beside them: one that is not
  * Ready, was restarted of late, crashes again and again, rolls out, or is critical for the system.
  * All of them are on the node at once, and before the first test the healthy one was lowered: there is
- * somebody who takes what the others would give.
+ * a pod that takes what the others would give.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import assert from "node:assert/strict";
 import type { BoundReason } from "../../shared/api/reasons/bound_reasons.ts";
 import { createKubectl } from "./kubectl.ts";
 import { SETTLED } from "./scene/agreement.ts";
-import { assertTold, assertUntold } from "./scene/assert_told.ts";
+import { assertReported, assertUnreported } from "./scene/assert_reported.ts";
 import { crowd } from "./scene/crowd.ts";
 import { deploymentPods } from "./scene/deployment_pods.ts";
 import { eventTexts } from "./scene/event_texts.ts";
@@ -98,28 +98,30 @@ function pod(name: string): PodName {
   return shared.pod(name);
 }
 
-/** Fails unless the pod keeps its own limit, is held from below for this reason, and tells so. */
+/**
+ * Fails unless the pod keeps its original limit, is held from below for this reason, and reports so.
+ */
 async function assertHeld(
   node: RealNode,
   name: PodName,
-  told: { readonly bound: BoundReason; readonly event?: boolean },
+  reported: { readonly bound: BoundReason; readonly event?: boolean },
 ): Promise<void> {
-  const bounds = await boundBy(node, name, told.bound);
+  const bounds = await boundBy(node, name, reported.bound);
   assert.equal(bounds.held, "lower");
   assert.equal(bounds.floor, 100);
-  await Promise.all([assertStays(node, name), assertTold(node, name, told)]);
+  await Promise.all([assertStays(node, name), assertReported(node, name, reported)]);
 }
 
 /**
- * Fails when the pod has less than its own limit within two seconds, in which the healthy one does
- * without. It may have more: a probe that runs a command is work in the container, and on a busy machine
- * enough of it for a raise, which no hold from below forbids.
+ * Fails when the pod has less than its original limit within two seconds, in which the healthy one does
+ * without. It may have more: a probe that runs a command is work in the container, and on a busy
+ * machine enough of it for a raise, which no hold from below forbids.
  */
 async function assertStays(node: RealNode, name: PodName): Promise<void> {
   for (let i = 0; i < 8; i++) {
     const quota = await quotaOf(node, name);
     assert.ok(quota >= OWN, `${name.name} was lowered to ${quota}m`);
-    assert.ok(await quotaOf(node, pod("healthy")) < OWN, "nobody takes what is given");
+    assert.ok(await quotaOf(node, pod("healthy")) < OWN, "no pod takes what is given");
     await pause(250);
   }
 }
@@ -142,7 +144,7 @@ testsAtOnce({
     await exec(name, "touch", READY_FILE);
     await whenQuota(node, name, (quota) => quota < OWN);
     assert.equal((await boundsOf(node, name))?.reason, "BurstFactor");
-    await assertUntold(node, name, "PodNotReady");
+    await assertUnreported(node, name, "PodNotReady");
   },
   "a pod of which a container restarted is not lowered": async () => {
     using node = await openRealNode();
@@ -154,7 +156,7 @@ testsAtOnce({
   },
   "a pod in CrashLoopBackOff is not lowered": async () => {
     using node = await openRealNode();
-    // Such a pod has always restarted of late, which was told before; and it is not Ready.
+    // Such a pod has always restarted of late, which was reported before; and it is not Ready.
     await assertHeld(node, pod("crashing"), { bound: "CrashLoopBackOff", event: false });
   },
   "a pod of a system-critical class is not lowered": async () => {
@@ -182,6 +184,6 @@ testsAtOnce({
       await kubectl.must(["rollout", "pause", "-n", namespace, "deployment/rolling"]);
       await whenQuota(node, old, (quota) => quota < OWN);
       assert.equal((await boundsOf(node, old))?.reason, "BurstFactor");
-      await assertUntold(node, old, "RolloutInProgress");
+      await assertUnreported(node, old, "RolloutInProgress");
     },
 });

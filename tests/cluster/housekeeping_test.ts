@@ -21,7 +21,7 @@ const kubectl = createKubectl();
 /** The collector looks for new kinds every 30 s. */
 const COLLECTED = { timeoutMs: 90_000 };
 
-/** A pod that nobody runs, and an allocation that it owns. */
+/** A pod without a node, and an allocation that it owns. */
 interface Owned {
   readonly pod: string;
   readonly allocation: string;
@@ -38,7 +38,7 @@ async function ownedPair(
       path: pods,
       body: {
         metadata: { name },
-        spec: { schedulerName: "nobody", containers: [{ name: "app", image: "busybox:stable" }] },
+        spec: { schedulerName: "none", containers: [{ name: "app", image: "busybox:stable" }] },
       },
     }),
   );
@@ -75,7 +75,9 @@ function whenGone(admin: OpenKubeConnection, path: string): Promise<true> {
   );
 }
 
-/** RBAC lets these users write the allocations of the namespace: what refuses them then is the policy. */
+/**
+ * RBAC lets these users write the allocations of the namespace: what refuses them then is the policy.
+ */
 async function letWrite(
   admin: OpenKubeConnection,
   { namespace, users }: { readonly namespace: string; readonly users: readonly string[] },
@@ -147,7 +149,7 @@ Deno.test("housekeeping of allocations on a real API server", async (t) => {
       await whenGone(admin, allocation);
     });
     await t.step(
-      "a controller manager without accounts for its controllers keeps house, too",
+      "a controller manager without accounts for its controllers collects garbage, too",
       async () => {
         // By default all its controllers act under its own name: accounts for each are an option,
         // --use-service-account-credentials, which kubeadm and this cluster set.
@@ -165,7 +167,7 @@ Deno.test("housekeeping of allocations on a real API server", async (t) => {
         assert.equal(await owners(admin, allocation), 0);
       },
     );
-    await t.step("an allocation whose pod stays, stays", async () => {
+    await t.step("an allocation with a pod that stays, stays", async () => {
       await pause(2000);
       assert.equal(await owners(admin, beside.allocation), 1);
     });

@@ -1,7 +1,7 @@
 /**
  * The limit must not cap what an HPA looks at. On a node that is short of CPU the same load is put on
- * three pods, each under an HPA of its own whose target lies near their limit: one in the market, one
- * in it whose limit does not heed its HPA, and one outside.
+ * three pods, each under an HPA of its own with a target that lies near their limit: one in the market,
+ * one in it with a limit that does not heed its HPA, and one outside.
  *
  * @module
  */
@@ -82,13 +82,13 @@ function firstPod(node: RealNode, name: string): Promise<PodName> {
 }
 
 /** What an HPA has seen and wants, all of the same look. */
-interface Wish {
+interface ScaleRequest {
   readonly replicas: number;
   /** Mean use of a pod, millicores; absent before there are metrics. */
   readonly use: number | undefined;
 }
 
-async function wishOf({ connection }: RealNode, name: string): Promise<Wish> {
+async function requestOf({ connection }: RealNode, name: string): Promise<ScaleRequest> {
   const { status } = objectOf(await connection.request({ path: `${HPAS(shared.name)}/${name}` }));
   const { desiredReplicas, currentMetrics } = objectOf(status);
   const [metric] = listOf(currentMetrics);
@@ -100,7 +100,7 @@ async function wishOf({ connection }: RealNode, name: string): Promise<Wish> {
   };
 }
 
-Deno.test("an HPA scales pods of the market as it scales others, and not those whose limit caps its signal", async () => {
+Deno.test("an HPA scales pods of the market as it scales others, and not those with a limit that caps its signal", async () => {
   using node = await openRealNode();
   const pods = await Promise.all(NAMES.map((name) => firstPod(node, name)));
   const [heeding, deaf] = pods;
@@ -116,15 +116,15 @@ Deno.test("an HPA scales pods of the market as it scales others, and not those w
   await until("HPAs that have seen the load", async () => {
     capped = Math.max(capped, await quotaOf(node, deaf));
     const seen = await Promise.all(
-      NAMES.map(async (name) => [name, await wishOf(node, name)] as const),
+      NAMES.map(async (name) => [name, await requestOf(node, name)] as const),
     );
     for (const [name, { replicas }] of seen) most[name] = Math.max(most[name] ?? 0, replicas);
-    const wishes = Object.fromEntries(seen);
-    const scaled = [wishes["heeding"], wishes["outside"]].every((wish) =>
-      (wish?.replicas ?? 0) > 1
+    const requests = Object.fromEntries(seen);
+    const scaled = [requests["heeding"], requests["outside"]].every((request) =>
+      (request?.replicas ?? 0) > 1
     );
-    if (scaled && (wishes["deaf"]?.use ?? 0) > BUSY) return true;
-    throw new Error(JSON.stringify(wishes));
+    if (scaled && (requests["deaf"]?.use ?? 0) > BUSY) return true;
+    throw new Error(JSON.stringify(requests));
   }, { timeoutMs: 180_000, everyMs: 1000 });
   assert.ok(capped < SEEN, `the limit that should cap the signal was ${capped} m`);
   assert.deepEqual(most, { heeding: 2, deaf: 1, outside: 2 });

@@ -19,7 +19,7 @@ import { testsAtOnce } from "./scene/tests_at_once.ts";
 import { pause, until } from "./scene/until.ts";
 import { withTightLimits } from "./scene/with_settings.ts";
 
-/** Own limit of the idle ones, m, and the floor that their HPA's aim of 250 m makes. */
+/** Original limit of the idle ones, m, and the floor that their HPA's aim of 250 m makes. */
 const OWN = 400;
 const FLOOR = 300;
 const IDLE: LoadContainer = { name: "load", request: "100m", limit: `${OWN}m` };
@@ -36,7 +36,7 @@ const WINDOW_S = 45;
 const HPAS = (namespace: string): string =>
   `/apis/autoscaling/v2/namespaces/${namespace}/horizontalpodautoscalers`;
 
-type Words = Readonly<Record<string, string>>;
+type Texts = Readonly<Record<string, string>>;
 
 interface Scaled extends Pick<LoadPod, "annotations"> {
   readonly container: LoadContainer;
@@ -46,9 +46,9 @@ interface Scaled extends Pick<LoadPod, "annotations"> {
   /** True where the HPA is made by its test: what it does is over soon. */
   readonly later?: true;
   /** Of the Deployment itself. */
-  readonly words?: Words;
+  readonly deploymentAnnotations?: Texts;
   /** Of the HPA. */
-  readonly hpaWords?: Words;
+  readonly hpaValues?: Texts;
 }
 
 /** Wanted use in percent of the request. */
@@ -75,20 +75,20 @@ const DEPLOYMENTS: Readonly<Record<string, Scaled>> = {
   scaled: { container: IDLE, metric: percent(250) },
   single: { container: IDLE, side: SIDE, metric: OF_CONTAINER },
   valued: { container: IDLE, metric: OF_VALUE },
-  apart: { container: IDLE, metric: percent(250), words: OFF },
+  apart: { container: IDLE, metric: percent(250), deploymentAnnotations: OFF },
   silent: { container: IDLE, metric: percent(250), annotations: OFF },
-  mute: { container: IDLE, metric: percent(250), hpaWords: OFF },
+  mute: { container: IDLE, metric: percent(250), hpaValues: OFF },
   capped: { container: IDLE, metric: percent(500), annotations: { "mbcas.io/max-cpu": `${OWN}m` } },
   beating: { container: BEATING, metric: percent(50), later: true },
-  loose: { container: BEATING, metric: percent(50), words: OFF, later: true },
+  loose: { container: BEATING, metric: percent(50), deploymentAnnotations: OFF, later: true },
 };
 
 function autoscaler(
   name: string,
-  { metric, hpaWords = {} }: Pick<Scaled, "metric" | "hpaWords">,
+  { metric, hpaValues = {} }: Pick<Scaled, "metric" | "hpaValues">,
 ): Record<string, unknown> {
   return {
-    metadata: { name, annotations: hpaWords },
+    metadata: { name, annotations: hpaValues },
     spec: {
       scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name },
       minReplicas: 1,
@@ -108,7 +108,7 @@ const shared = sharedNamespace(async (node, { name: namespace }) => {
       const containers = side === undefined ? [container] : [container, side];
       const pod = { name, namespace, containers };
       const deployment = loadDeployment({ ...pod, annotations: annotations ?? {} });
-      const metadata = { name, namespace, annotations: scaled.words ?? {} };
+      const metadata = { name, namespace, annotations: scaled.deploymentAnnotations ?? {} };
       const path = `/apis/apps/v1/namespaces/${namespace}/deployments`;
       await node.create(path, { ...deployment, metadata });
       if (scaled.metric === undefined || scaled.later) return;
@@ -151,8 +151,11 @@ testsAtOnce({
       assert.equal(half, OWN - (OWN - FLOOR) / 2);
       assert.ok(whole !== undefined && whole < FLOOR, `${whole}`);
       const workload = { ...scaled, name: "scaled" };
-      const [told] = await eventTexts(node, { ...workload, reason: "CPULimitBounded" });
-      assert.match(told ?? "", /HPAFloor: load\b.*\b300m: 1\.2 × 250m.*HPADamped: .*\bscaled\b/);
+      const [reported] = await eventTexts(node, { ...workload, reason: "CPULimitBounded" });
+      assert.match(
+        reported ?? "",
+        /HPAFloor: load\b.*\b300m: 1\.2 × 250m.*HPADamped: .*\bscaled\b/,
+      );
     },
   "an HPA on one container binds that one, and an averageValue binds as a percentage does":
     async () => {
@@ -182,7 +185,7 @@ testsAtOnce({
       await Promise.all(pods.map((pod) => whenQuota(node, pod, (quota) => quota < FLOOR)));
       for (const pod of pods) assert.equal((await boundsOf(node, pod))?.reason, "BurstFactor");
     },
-  "an HPA's aim above the ceiling is told (HPACapped)": async () => {
+  "an HPA's aim above the ceiling is reported (HPACapped)": async () => {
     using node = await openRealNode();
     const capped = await firstPod(node, "capped");
     const { floor, ceiling } = await boundBy(node, capped, "HPACapped");

@@ -15,7 +15,7 @@ export interface KubectlAnswer {
 export interface Kubectl {
   /** Runs kubectl; a refusal is an answer, not an error. Objects given are its standard input. */
   run(args: readonly string[], objects?: unknown): Promise<KubectlAnswer>;
-  /** As run, and resolves with standard output. Throws an `Error` with kubectl's words otherwise. */
+  /** As run, and resolves with standard output. Throws an `Error` with kubectl's message otherwise. */
   must(args: readonly string[], objects?: unknown): Promise<string>;
 }
 
@@ -46,7 +46,7 @@ export function createKubectl({ kubeconfig }: { readonly kubeconfig?: string } =
   };
 }
 
-/** Whose token, and what it is bound to. */
+/** The account of the token, and what it is bound to. */
 export interface TokenOptions {
   readonly namespace: string;
   readonly serviceAccount: string;

@@ -34,7 +34,7 @@ function create(by: KubeConnection, { namespace, name }: Place): Promise<unknown
   return by.request({ method: "POST", path: resourcePath({ ...LEASES, namespace }), body });
 }
 
-/** Where RBAC stands in nobody's way only the policy does. */
+/** RBAC allows everything here: only the policy refuses. */
 async function byPolicyAlone(t: Deno.TestContext, stage: PolicyStage): Promise<void> {
   const { admin, open: namespace, here, there, agentHere, agentThere, unbound } = stage;
   const at = (name: string): Place => ({ namespace, name });
@@ -52,13 +52,15 @@ async function byPolicyAlone(t: Deno.TestContext, stage: PolicyStage): Promise<v
       await assertRefused(() => create(agentHere, place), OWN_ONLY);
       await assertRefused(() => create(unbound, place), NO_NODE);
       const { path } = target(place);
-      await assertRefused(() => admin.request({ path }), { status: 404, words: /not found/ });
+      await assertRefused(() => admin.request({ path }), { status: 404, message: /not found/ });
     }
   });
   await create(admin, leaders);
 
   for (const manner of MANNERS) {
-    const holder = (who: string) => ({ spec: { holderIdentity: who, leaseDurationSeconds: 60 } });
+    const holder = (identity: string) => ({
+      spec: { holderIdentity: identity, leaseDurationSeconds: 60 },
+    });
     await t.step(`an agent renews its own Lease by ${manner}`, async () => {
       for (const [by, place] of [[agentHere, own], [agentThere, foreign]] as const) {
         await write(by, { manner, target: target(place), change: holder(manner) });

@@ -21,7 +21,7 @@ import { type ScratchNamespace, scratchNamespace } from "./scene/scratch_namespa
 import { pause, until } from "./scene/until.ts";
 import { takeIn } from "./scene/waiting_pod.ts";
 
-/** Own limit of container `load` of each pod, and what it may have where no LimitRange is. */
+/** Original limit of container `load` of each pod, and what it may have where no LimitRange is. */
 const OWN = 40;
 const MOST = 120;
 /** Without a LimitRange it comes to more than this, on a machine that has other work too. */
@@ -86,10 +86,12 @@ const REFUSALS: Readonly<Record<string, Row & { readonly problem: string }>> = {
   },
 };
 
-/** It comes later than the pod, and the server would take a resize, and write into `who` as well. */
-const DEFAULTS: Readonly<Record<string, Row & { readonly who: string }>> = {
-  "bare": { item: MAX, side: { name: "side" }, who: "container side" },
-  "bare-init": { item: MAX, init: { name: "prepare" }, who: "init container prepare" },
+/**
+ * It comes later than the pod, and the server would take a resize, and write into `subject` as well.
+ */
+const DEFAULTS: Readonly<Record<string, Row & { readonly subject: string }>> = {
+  "bare": { item: MAX, side: { name: "side" }, subject: "container side" },
+  "bare-init": { item: MAX, init: { name: "prepare" }, subject: "init container prepare" },
 };
 
 const LATE = { ...REFUSALS, ...DEFAULTS };
@@ -133,7 +135,7 @@ Deno.test.afterAll(async () => {
   await Promise.all(Array.from(namespaces.values(), (one) => one[Symbol.asyncDispose]()));
 });
 
-/** The server's word for a limit of `load` that is set by hand, and that it must refuse. */
+/** The server's answer to a limit of `load` that is set by hand, and that it must refuse. */
 async function refusalOf(node: RealNode, row: string): Promise<string> {
   const { namespace, name } = podOf(row);
   const { uid } = (await thePod(node, podOf(row))).metadata;
@@ -204,7 +206,7 @@ Deno.test("a pod that is older than a LimitRange which it can't meet is left as 
       assert.deepEqual([status?.reason, status?.message], ["LimitRange", problem]);
       return true;
     }, SETTLED);
-    assert.equal(metadata.generation, 1, "nobody has changed the pod");
+    assert.equal(metadata.generation, 1, "the pod is unchanged");
   }
   await assertLeftAlone(node, rows.map(([row]) => row));
   await Promise.all(rows.map(async ([row]) => {
@@ -238,12 +240,12 @@ async function resizedDry(node: RealNode, row: string): Promise<Pod> {
 Deno.test("a pod that a resize would write a LimitRange's defaults into is left as it is (LimitRange), and raised without it", async () => {
   using node = await openRealNode();
   const rows = Object.entries(DEFAULTS);
-  for (const [row, { who }] of rows) {
+  for (const [row, { subject }] of rows) {
     const { metadata } = await thePod(node, podOf(row));
     await until(`hold of ${row}`, async () => {
       const { status } = await node.allocation(metadata.namespace, metadata.uid) ?? {};
       assert.equal(status?.reason, "LimitRange");
-      assert.ok(status.message?.includes(` into ${who} (limits.cpu, requests.cpu), and`));
+      assert.ok(status.message?.includes(` into ${subject} (limits.cpu, requests.cpu), and`));
       return true;
     }, SETTLED);
   }

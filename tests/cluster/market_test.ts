@@ -25,7 +25,7 @@ async function throttledRate(directories: PodDirectories, ms: number): Promise<n
   return 1000 * (cpuAccount(directories).throttledMs - before) / (performance.now() - start);
 }
 
-Deno.test("the market raises a container's quota in its cgroup beyond its own limit, on the same pod", async () => {
+Deno.test("the market raises a container's quota in its cgroup beyond its original limit, on the same pod", async () => {
   using node = await openRealNode();
   await using namespace = await scratchNamespace(node.connection);
   const name = { namespace: namespace.name, name: "first" };
@@ -59,7 +59,7 @@ Deno.test("the market ends the throttling of a container whose demand fits the n
     contentType: "application/merge-patch+json",
     body: { metadata: { annotations: { "mbcas.io/managed": null } } },
   });
-  const after = await until("calm container", async () => {
+  const after = await until("idle container", async () => {
     const rate = await throttledRate(directories, 5000);
     return rate < 20 ? rate : undefined;
   }, SETTLED);

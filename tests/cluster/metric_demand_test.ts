@@ -20,7 +20,7 @@ import { pause, until } from "./scene/until.ts";
 import { withSettings } from "./scene/with_settings.ts";
 
 const OWN = 200;
-/** What the metric says of each pod, cores: twice its own limit, and little of the node. */
+/** What the metric says of each pod, cores: twice its original limit, and little of the node. */
 const CORES = 0.4;
 /** On the node's address, which pods reach; nothing leaves the cluster's network namespace. */
 const LISTEN = `${NETWORK.node}:9090`;
@@ -40,7 +40,7 @@ const kubectl = createKubectl();
 
 Deno.test({
   name:
-    "a pod whose metric asks for more is raised while it is idle, one that names none is not, and " +
+    "a pod with a metric that asks for more is raised while it is idle, one that names none is not, and " +
     "neither is when its metric or the metrics server is gone",
   ignore: !isHarness(),
   async fn() {

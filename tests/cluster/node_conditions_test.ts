@@ -1,14 +1,14 @@
 /**
  * What the node says of itself: under pressure the market shares out less of it, and while it is not
- * Ready or on its way out all limits stay as they are. No kubelet of somebody's own cluster is silenced:
- * an interruption would leave it so.
+ * Ready or on its way out all limits stay as they are. No kubelet of a user's own cluster is
+ * silenced: an interruption would leave it so.
  *
  * @module
  */
 import assert from "node:assert/strict";
 import type { BoundReason } from "../../shared/api/reasons/bound_reasons.ts";
 import { createKubectl } from "./kubectl.ts";
-import { assertTold, assertUntold } from "./scene/assert_told.ts";
+import { assertReported, assertUnreported } from "./scene/assert_reported.ts";
 import { nodeFigures } from "./scene/ballast.ts";
 import { isHarness } from "./scene/harness_access.ts";
 import { boundBy, boundsOf, quotaOf, whenQuota } from "./scene/limits.ts";
@@ -29,7 +29,7 @@ const RESERVE = 0.1;
 
 /** An agent looks at its node every 15 s; the rest is for its next round, and for a busy machine. */
 const SEEN_MS = 30_000;
-/** How often a kubelet looks whether its conditions are still as it has told. */
+/** How often a kubelet looks whether its conditions are still as it has reported. */
 const KUBELET_MS = 10_000;
 
 /** Waits until the market's part of the node, before unmanaged CPU is taken off, is this share. */
@@ -62,13 +62,15 @@ Deno.test({
   },
 });
 
-/** Fails unless the pod is held on both sides for this reason, tells so, and its own limit stays. */
+/**
+ * Fails unless the pod is held on both sides for this reason, reports so, and its original limit stays.
+ */
 async function assertHeld(node: RealNode, web: PodName, bound: BoundReason): Promise<void> {
   assert.equal((await boundBy(node, web, bound)).held, "both");
-  await Promise.all([assertStays(node, web), assertTold(node, web, { bound })]);
+  await Promise.all([assertStays(node, web), assertReported(node, web, { bound })]);
 }
 
-/** Fails unless the pod keeps its own limit for eight seconds, and is held all the while. */
+/** Fails unless the pod keeps its original limit for eight seconds, and is held all the while. */
 async function assertStays(node: RealNode, web: PodName): Promise<void> {
   for (let i = 0; i < 32; i++) {
     await pause(250);
@@ -92,7 +94,7 @@ Deno.test({
       await assertHeld(node, web, "NodeNotReady");
     }
     await whenQuota(node, web, (quota) => quota > WAITING_OWN);
-    await assertUntold(node, web, "NodeNotReady");
+    await assertUnreported(node, web, "NodeNotReady");
   },
 });
 
@@ -121,7 +123,7 @@ Deno.test("limits are raised and not lowered on a node that was just cordoned", 
   try {
     await takeIn(node, namespace.name);
     assert.equal((await boundBy(node, web, "NodeCordoned")).held, "lower");
-    await assertTold(node, web, { bound: "NodeCordoned" });
+    await assertReported(node, web, { bound: "NodeCordoned" });
     await whenQuota(node, web, (quota) => quota > WAITING_OWN);
   } finally {
     await kubectl.must(["uncordon", nodeName]);

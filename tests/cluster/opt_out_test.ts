@@ -1,12 +1,12 @@
 /**
- * Who may say whether a pod takes part: pod or namespace, by label or annotation, at once and with
- * the own limits back; and who is heard where they differ.
+ * The switches that take a pod in or out: on pod or namespace, as label or annotation, at once and with
+ * the original limits back; and their precedence.
  *
  * @module
  */
 import assert from "node:assert/strict";
 import { assertRestores } from "./scene/assert_restores.ts";
-import { assertTold, assertUntold } from "./scene/assert_told.ts";
+import { assertReported, assertUnreported } from "./scene/assert_reported.ts";
 import { boundsOf, quotaOf, thePod, whenQuota } from "./scene/limits.ts";
 import { type LoadContainer, loadPod } from "./scene/load_pod.ts";
 import { restoresFor } from "./scene/product_metrics.ts";
@@ -21,19 +21,19 @@ import { withLiveSettings } from "./scene/with_settings.ts";
 const OWN = 40;
 const MANAGED = "mbcas.io/managed";
 const BUSY: LoadContainer = { name: "load", request: "10m", limit: `${OWN}m`, busy: true };
-/** Own limits are small and may be doubled, so that all these pods fit a busy machine. */
+/** Original limits are small and may be doubled, so that all these pods fit a busy machine. */
 const LITTLE = { "mbcas.io/burst-factor": "2" };
 const AT_ONCE = { timeoutMs: 20_000 };
 
 type Kind = "labels" | "annotations";
 
-/** Sets or removes (null) the word of an object, for instance `/api/v1/namespaces/shop`. */
+/** Sets or removes (null) the value of an object, for instance `/api/v1/namespaces/shop`. */
 async function say(
   { connection }: RealNode,
   path: string,
-  { kind, word, key = MANAGED }: {
+  { kind, value, key = MANAGED }: {
     readonly kind: Kind;
-    readonly word: string | null;
+    readonly value: string | null;
     readonly key?: string;
   },
 ): Promise<void> {
@@ -41,7 +41,7 @@ async function say(
     method: "PATCH",
     path,
     contentType: "application/merge-patch+json",
-    body: { metadata: { [kind]: { [key]: word } } },
+    body: { metadata: { [kind]: { [key]: value } } },
   });
 }
 
@@ -72,7 +72,7 @@ async function assertRestored(node: RealNode, name: PodName): Promise<void> {
   );
 }
 
-/** Fails unless the pods are left alone with their own limits while they throttle. */
+/** Fails unless the pods are left alone with their original limits while they throttle. */
 async function assertAlone(node: RealNode, names: readonly PodName[]): Promise<void> {
   for (let i = 0; i < 20; i++) {
     await pause(250);
@@ -80,7 +80,7 @@ async function assertAlone(node: RealNode, names: readonly PodName[]): Promise<v
   }
 }
 
-Deno.test("a pod or namespace opts out by label or annotation at once, the pod's word over the namespace's, and comes back", async () => {
+Deno.test("a pod or namespace opts out by label or annotation at once, the pod's value over the namespace's, and comes back", async () => {
   using node = await openRealNode();
   const marks = { labels: LITTLE };
   await using one = await scratchNamespace(node.connection, marks);
@@ -99,10 +99,10 @@ Deno.test("a pod or namespace opts out by label or annotation at once, the pod's
 
   const restoresBefore = await restoresFor(node, "OptedOut");
   await Promise.all([
-    say(node, pathOf(byLabel), { kind: "labels", word: "false" }),
-    say(node, pathOf(byAnnotation), { kind: "annotations", word: "false" }),
-    say(node, `/api/v1/namespaces/${two.name}`, { kind: "labels", word: "false" }),
-    say(node, `/api/v1/namespaces/${three.name}`, { kind: "annotations", word: "false" }),
+    say(node, pathOf(byLabel), { kind: "labels", value: "false" }),
+    say(node, pathOf(byAnnotation), { kind: "annotations", value: "false" }),
+    say(node, `/api/v1/namespaces/${two.name}`, { kind: "labels", value: "false" }),
+    say(node, `/api/v1/namespaces/${three.name}`, { kind: "annotations", value: "false" }),
   ]);
   const out = [byLabel, byAnnotation, tenant, guest];
   await Promise.all(out.map((name) => assertRestored(node, name)));
@@ -110,13 +110,13 @@ Deno.test("a pod or namespace opts out by label or annotation at once, the pod's
   for (const name of [stayer, faithful]) assert.ok(await quotaOf(node, name) > OWN, name.name);
   await assertRestores(node, "OptedOut", { before: restoresBefore, count: out.length });
   await Promise.all(
-    [byLabel, tenant].map((name) => assertTold(node, name, { outside: "OptedOut" })),
+    [byLabel, tenant].map((name) => assertReported(node, name, { outside: "OptedOut" })),
   );
-  await assertUntold(node, faithful, "OptedOut");
+  await assertUnreported(node, faithful, "OptedOut");
 
   await Promise.all([
-    say(node, pathOf(byLabel), { kind: "labels", word: null }),
-    say(node, `/api/v1/namespaces/${three.name}`, { kind: "annotations", word: null }),
+    say(node, pathOf(byLabel), { kind: "labels", value: null }),
+    say(node, `/api/v1/namespaces/${three.name}`, { kind: "annotations", value: null }),
   ]);
   await Promise.all([byLabel, guest].map((name) => whenRaised(node, name)));
 });
@@ -128,7 +128,7 @@ const underOptIn = sharedPeriod(
 );
 
 testsAtOnce({
-  "under OptIn only labelled namespaces take part, and pods by their own word where an administrator allows it":
+  "under OptIn only labelled namespaces take part, and pods by their own value where an administrator allows it":
     async () => {
       using node = await openRealNode();
       await using _settings = await underOptIn.join();
@@ -150,11 +150,11 @@ testsAtOnce({
       await Promise.all([member, volunteer].map((name) => whenRaised(node, name)));
       await assertAlone(node, [silent, pushing, quiet]);
       assert.equal(await boundsOf(node, pushing), undefined);
-      // The administrator's word counts at once, too.
+      // The administrator's value counts at once, too.
       await say(node, `/api/v1/namespaces/${plain.name}`, {
         kind: "labels",
         key: "mbcas.io/allow-overrides",
-        word: "true",
+        value: "true",
       });
       await whenRaised(node, pushing);
       assert.equal(await quotaOf(node, silent), OWN);
@@ -172,8 +172,8 @@ testsAtOnce({
       await assertAlone(node, [name, before]);
       assert.equal(await boundsOf(node, name), undefined);
       assert.ok(await restoresFor(node, "NotOptedIn") > restoresBefore);
-      await assertTold(node, before, { outside: "NotOptedIn" });
-      await assertTold(node, name, { outside: "NotOptedIn", restored: false });
+      await assertReported(node, before, { outside: "NotOptedIn" });
+      await assertReported(node, name, { outside: "NotOptedIn", restored: false });
     }
     await until("bounds", async () => await boundsOf(node, name), SETTLED);
     await Promise.all([name, before].map((one) => whenRaised(node, one)));

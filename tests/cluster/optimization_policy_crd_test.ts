@@ -1,4 +1,6 @@
-/** The definition of OptimizationPolicy on a real API server: what it takes, refuses, fills in, shows. */
+/**
+ * The definition of OptimizationPolicy on a real API server: what it takes, refuses, fills in, shows.
+ */
 import assert from "node:assert/strict";
 import { parseAllDocuments } from "yaml";
 import { connectKubeconfig } from "../../adapters/kube/client/kubeconfig_connection.ts";
@@ -58,9 +60,9 @@ Deno.test("OptimizationPolicy on a real API server", async (t) => {
         try {
           for (const one of missing) await kubectl.must(["create", "-f", "-"], one);
           const apply = ["apply", "--server-side", "--force-conflicts", "--dry-run=server", "-k"];
-          const told = await kubectl.must([...apply, folder]);
-          const taken = told.split("\n").filter((line) => line.includes("optimizationpolicy"));
-          assert.equal(taken.length, policiesIn(EXAMPLES).length, told);
+          const reported = await kubectl.must([...apply, folder]);
+          const taken = reported.split("\n").filter((line) => line.includes("optimizationpolicy"));
+          assert.equal(taken.length, policiesIn(EXAMPLES).length, reported);
         } finally {
           for (const { metadata: { name } } of missing) {
             await kubectl.run(["delete", "namespace", name, "--wait=false"]);
@@ -119,8 +121,8 @@ Deno.test("OptimizationPolicy on a real API server", async (t) => {
     });
 
     await t.step("OptimizationPolicy explains its fields", async () => {
-      const words = await kubectl.must(["explain", "optimizationpolicy.spec.metricsConfig"]);
-      assert.match(words, /^ {2}rollingWindow\s+<string>\n {4}\w/m);
+      const text = await kubectl.must(["explain", "optimizationpolicy.spec.metricsConfig"]);
+      assert.match(text, /^ {2}rollingWindow\s+<string>\n {4}\w/m);
     });
   } finally {
     connection.close();

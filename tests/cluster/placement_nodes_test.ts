@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { systemClock } from "../../adapters/system_clock.ts";
 import { createKubectl } from "./kubectl.ts";
 import { PLACEMENT_TIMES } from "./scene/all_components.ts";
-import { whenTold } from "./scene/event_texts.ts";
+import { whenReported } from "./scene/event_texts.ts";
 import { placedWorkload, type PlacedWorkloadOptions } from "./scene/placed_workload.ts";
 import { placementBed, placementTestsAtOnce } from "./scene/placement_bed.ts";
 import { countsOf } from "./scene/seen_replicas.ts";
@@ -41,17 +41,19 @@ const A_SECOND_LATER_MS = 1500;
 /** From the end of the fallback: a move each, with its cooldown. */
 const RETURNS = { timeoutMs: PLACEMENT_TIMES.fallbackMs + 60_000 } as const;
 
-async function apply(wished: Omit<PlacedWorkloadOptions, "namespace">): Promise<void> {
-  const object = placedWorkload({ ...wished, namespace: bed.namespace });
+async function apply(wanted: Omit<PlacedWorkloadOptions, "namespace">): Promise<void> {
+  const object = placedWorkload({ ...wanted, namespace: bed.namespace });
   await kubectl.must(["apply", "-f", "-"], object);
 }
 
-/** Makes a workload that spot nodes have no room for, and gives it a new one once it has fallen back. */
+/**
+ * Makes a workload that spot nodes have no room for, and gives it a new one once it has fallen back.
+ */
 async function assertFallsBackAndReturns(scene: string, spot: number): Promise<void> {
   const place = { namespace: bed.namespace, name: scene };
   const begunMs = performance.now();
   await apply({ name: scene, scene, replicas: 6, share: "70%", floor: 1 });
-  await whenTold(bed.node, { ...place, reason: "SpotFallback" });
+  await whenReported(bed.node, { ...place, reason: "SpotFallback" });
   const tookMs = performance.now() - begunMs;
   assert.ok(tookMs <= FALLS_BACK_WITHIN_MS + MARGIN_MS, `it took ${tookMs} ms`);
   // What has found a spot node stays there.
@@ -64,10 +66,13 @@ async function assertFallsBackAndReturns(scene: string, spot: number): Promise<v
   await bed.nodes.add({ name: `${scene}-spot-9`, class: "spot", scene });
   await bed.replicas.whenDivided(scene, { spot: 4, "on-demand": 2 }, RETURNS);
   moments.end();
-  await whenTold(bed.node, { ...place, reason: "SpotReturned" });
+  await whenReported(bed.node, { ...place, reason: "SpotReturned" });
 }
 
-/** One of two spot nodes says that it is about to go: its pods leave it, and 7 of 8 are Ready at any moment. */
+/**
+ * One of two spot nodes says that it is about to go: its pods leave it, and 7 of 8 are Ready at any
+ * moment.
+ */
 async function assertLeaves(name: string, key: string): Promise<void> {
   await bed.node.create(`/apis/policy/v1/namespaces/${bed.namespace}/poddisruptionbudgets`, {
     metadata: { name },
@@ -81,7 +86,7 @@ async function assertLeaves(name: string, key: string): Promise<void> {
     const ready = replicas.filter((one) => one.ready).length;
     assert.ok(ready >= 7, `${ready} of 8 are Ready`);
   });
-  // Who was made in the second of the sign may have come after it, and stays.
+  // A pod that was made in the second of the sign may have come after it, and stays.
   await systemClock.sleep(A_SECOND_LATER_MS);
   await bed.nodes.taint(going.replace(/^z-/, ""), key);
   const after = await bed.replicas.whenDivided(name, whole, {

@@ -1,4 +1,4 @@
-/** Which words of placement a real API server takes: those that the parser can read. */
+/** The placement annotations that a real API server takes: those that the parser can read. */
 import assert from "node:assert/strict";
 import { objectOf, textsOf } from "../../adapters/kube/client/json_fields.ts";
 import { workloadPath } from "../../adapters/kube/kinds/workloads.ts";
@@ -53,7 +53,7 @@ function firstFault(one: Pick<WordedCase, "annotations"> & Partial<WordedCase>):
   return fault ?? assert.fail(`nothing is wrong with ${JSON.stringify(one)}`);
 }
 
-async function news(t: Deno.TestContext, stage: WordedStage): Promise<void> {
+async function written(t: Deno.TestContext, stage: WordedStage): Promise<void> {
   for (const kind of PLACED_KINDS) {
     for (const one of WORDED_CASES) {
       const { labels = {}, annotations, namespace = "absent" } = one;
@@ -83,12 +83,12 @@ async function wrongBefore(
   return { namespace, target: { apiVersion: "apps/v1", kind, path } };
 }
 
-async function setEnabled({ admin, namespaces }: WordedStage, word: string): Promise<void> {
+async function setEnabled({ admin, namespaces }: WordedStage, value: string): Promise<void> {
   await admin.request({
     method: "PATCH",
     path: `/api/v1/namespaces/${namespaces.false}`,
     contentType: "application/merge-patch+json",
-    body: { metadata: { labels: { [ENABLED]: word } } },
+    body: { metadata: { labels: { [ENABLED]: value } } },
   });
 }
 
@@ -131,15 +131,18 @@ async function changes(t: Deno.TestContext, stage: WordedStage): Promise<void> {
           () => writeThrough(stage, { manner, target, change: kept }),
         );
       }
-      await t.step(`a ${kind} that was wrong takes no other wrong words by ${manner}`, async () => {
-        const words = { ...await annotations(), [SPOT_PERCENTAGE]: "most" };
-        const change = { metadata: { annotations: words } };
-        const attempt = () => writeThrough(stage, { manner, target, change });
-        const fault = firstFault({ annotations: { ...WRONG, [SPOT_PERCENTAGE]: "most" } });
-        assert.deepEqual([fault.key, fault.value], [SPOT_PERCENTAGE, '"most"']);
-        await assertRefused(attempt, fault);
-        assert.equal((await annotations())[SPOT_PERCENTAGE], WRONG[SPOT_PERCENTAGE]);
-      });
+      await t.step(
+        `a ${kind} that was wrong takes no other wrong annotations by ${manner}`,
+        async () => {
+          const annotationsBefore = { ...await annotations(), [SPOT_PERCENTAGE]: "most" };
+          const change = { metadata: { annotations: annotationsBefore } };
+          const attempt = () => writeThrough(stage, { manner, target, change });
+          const fault = firstFault({ annotations: { ...WRONG, [SPOT_PERCENTAGE]: "most" } });
+          assert.deepEqual([fault.key, fault.value], [SPOT_PERCENTAGE, '"most"']);
+          await assertRefused(attempt, fault);
+          assert.equal((await annotations())[SPOT_PERCENTAGE], WRONG[SPOT_PERCENTAGE]);
+        },
+      );
     }
     await t.step(`a ${kind} that was wrong loses its finalizers, so that it can go`, async () => {
       const change = { metadata: { finalizers: null } };
@@ -159,7 +162,7 @@ async function changes(t: Deno.TestContext, stage: WordedStage): Promise<void> {
         target: { ...target, dryRun },
         change: { metadata: { annotations } },
       });
-    await t.step(`a ${kind} that was wrong is taken out by one word`, async () => {
+    await t.step(`a ${kind} that was wrong is taken out by one label`, async () => {
       await patch({ [ENABLED]: "false" }, true);
     });
     await t.step(`a ${kind} that was wrong is mended as a whole`, async () => {
@@ -187,6 +190,6 @@ Deno.test("the policy over placement's annotations, on a real API server", async
     });
     assert.deepEqual(checked.typeChecking?.expressionWarnings ?? [], []);
   });
-  await news(t, stage);
+  await written(t, stage);
   await changes(t, stage);
 });

@@ -1,6 +1,6 @@
 /**
- * The product's own replicas while pods are placed: one leads and answers for all, and the other one takes
- * over.
+ * The product's own replicas while pods are placed: one leads and answers for all, and the other one
+ * takes over.
  *
  * @module
  */
@@ -18,7 +18,7 @@ import { until } from "./scene/until.ts";
 const SCENE = "replicas";
 const kubectl = createKubectl();
 
-// What nobody has placed goes to all nodes alike.
+// Pods without placement go to all nodes alike.
 const bed = placementBed([
   { name: "replicas-spot-1", class: "spot", scene: SCENE },
   { name: "replicas-spot-2", class: "spot", scene: SCENE },
@@ -26,11 +26,11 @@ const bed = placementBed([
   { name: "replicas-steady-2", class: "on-demand", scene: SCENE },
 ]);
 
-/** A Lease of 15 s, two to settle, then each pod that nobody has placed is moved, one after the other. */
+/** A Lease of 15 s, two to settle, then each pod without placement is moved, one after the other. */
 const REPAIRED = { timeoutMs: 180_000 } as const;
 
 /** What each controller says of a series. */
-async function told(series: string): Promise<readonly (number | undefined)[]> {
+async function reported(series: string): Promise<readonly (number | undefined)[]> {
   const pods = await metricsByPod(bed.node, "mbcas-controller");
   return [...pods.values()].map((one) => one.get(series));
 }
@@ -51,7 +51,7 @@ async function leadsToLeader(): Promise<true | undefined> {
 placementTest("several instances → exactly one leader, also after it was killed", async () => {
   let most = 0;
   const one = async (): Promise<true | undefined> => {
-    const leads = await told("spotalis_leader_election_status");
+    const leads = await reported("spotalis_leader_election_status");
     const leading = leads.filter((value) => value === 1).length;
     most = Math.max(most, leading);
     return leads.length === 2 && leading === 1 || undefined;

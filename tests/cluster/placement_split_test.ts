@@ -1,6 +1,6 @@
 /**
  * How replicas are divided on a real cluster: as they are made, when their number, their share or their
- * template changes, and whose pods are never touched.
+ * template changes, and with pods that are never touched.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { splitReplicas, type SplitSpec } from "../../shared/placement/split.ts";
 import { createKubectl } from "./kubectl.ts";
 import { PLACEMENT_TIMES } from "./scene/all_components.ts";
 import { admissionProbe } from "./scene/admission_probe.ts";
-import { eventsOf, eventTexts, whenTold } from "./scene/event_texts.ts";
+import { eventsOf, eventTexts, whenReported } from "./scene/event_texts.ts";
 import { isHarness } from "./scene/harness_access.ts";
 import {
   placedWorkload,
@@ -42,29 +42,29 @@ Deno.test.afterAll(async () => {
 });
 
 /**
- * Of 100 pods: those that the webhook leaves as they are sent, as it has no answer in time where the machine
- * has more to do than it can. A quiet one has none.
+ * Of 100 pods: those that the webhook leaves as they are sent, as it has no answer in time where the
+ * machine has more to do than it can. A quiet one has none.
  */
 const LATE = 10;
 
 /** A move takes a look, an eviction, a new pod and the cooldown; the machine may be slow. */
 const MOVES = { timeoutMs: 60_000 } as const;
 
-type Wished = Omit<PlacedWorkloadOptions, "namespace" | "scene">;
+type Wanted = Omit<PlacedWorkloadOptions, "namespace" | "scene">;
 
-function manifest(wished: Wished): Record<string, unknown> {
-  return placedWorkload({ ...wished, namespace: bed.namespace, scene: SCENE });
+function manifest(wanted: Wanted): Record<string, unknown> {
+  return placedWorkload({ ...wanted, namespace: bed.namespace, scene: SCENE });
 }
 
-async function apply(wished: Wished): Promise<void> {
-  await kubectl.must(["apply", "-f", "-"], manifest(wished));
+async function apply(wanted: Wanted): Promise<void> {
+  await kubectl.must(["apply", "-f", "-"], manifest(wanted));
 }
 
 function split(replicas: number, wish: SplitSpec): ReturnType<typeof splitReplicas> {
   return splitReplicas(replicas, wish);
 }
 
-/** What was moved, in the words of events. */
+/** The moves, by events. */
 function movesOf(name: string): Promise<readonly string[]> {
   return eventTexts(bed.node, { namespace: bed.namespace, name, reason: "PodRescheduled" });
 }
@@ -177,7 +177,7 @@ placementTest("rollout: old and new revision each keep the split", async () => {
 });
 
 placementTest("manifests of Spotalis' users work as they are, and stay as they are", async () => {
-  const workloads: readonly Wished[] = [
+  const workloads: readonly Wanted[] = [
     { name: "label-percent", replicas: 10, share: "60%", floor: 2 },
     { name: "label-bare", replicas: 10, share: "60", floor: 2 },
     { name: "words", replicas: 10, share: "60%", floor: 2, enabledBy: "annotation" },
@@ -211,7 +211,7 @@ placementTestsAtOnce({
     });
     await apply({ ...workload, share: "100%", floor: 1 });
     const reason = "BlockedByPDB";
-    await whenTold(bed.node, { namespace: bed.namespace, name, reason });
+    await whenReported(bed.node, { namespace: bed.namespace, name, reason });
     await pause(5 * PLACEMENT_TIMES.cooldownMs);
     assert.deepEqual(uids(bed.replicas.of(name)), uids(before), "the budget allows none to go");
 
@@ -273,13 +273,13 @@ placementTestsAtOnce({
     assert.deepEqual(uids(bed.replicas.of(name)), uids(after));
   },
   "annotations missing or invalid → untouched": async () => {
-    // Nobody but the controller knows time zones.
+    // Only the controller knows time zones.
     const unreadable = {
       "spotalis.io/disruption-schedule": "CRON_TZ=Atlantis/Capital 0 2 * * *",
       "spotalis.io/disruption-duration": "2h",
     };
     const enabled = { "spotalis.io/enabled": "true" };
-    const workloads: readonly Wished[] = [
+    const workloads: readonly Wanted[] = [
       { name: "plain", replicas: 3 },
       { name: "untuned", replicas: 3, annotations: enabled },
       { name: "unreadable", replicas: 3, share: "50%", annotations: unreadable },
@@ -289,8 +289,8 @@ placementTestsAtOnce({
       await bed.replicas.whenReady(name, count);
     const before = await Promise.all(workloads.map(({ name }) => when(name, 3)));
     const place = { namespace: bed.namespace, name: "unreadable" };
-    const told = await whenTold(bed.node, { ...place, reason: "ConfigurationError" });
-    assert.match(told, /disruption-schedule/);
+    const reported = await whenReported(bed.node, { ...place, reason: "ConfigurationError" });
+    assert.match(reported, /disruption-schedule/);
     const probe = await admissionProbe(bed, { scene: SCENE, annotations: unreadable });
     const tried = await kubectl.run(["create", "--dry-run=server", "-f", "-"], probe.pod);
     assert.ok(tried.ok, tried.stderr);

@@ -1,5 +1,5 @@
 /**
- * Policy engines that deny resizes in one namespace: the engine's words are told, attempts become
+ * Policy engines that deny resizes in one namespace: the engine's message are reported, attempts become
  * rare, pods elsewhere are served as ever, and what is allowed again is done.
  *
  * @module
@@ -7,7 +7,7 @@
 import assert from "node:assert/strict";
 import { createKubectl } from "./kubectl.ts";
 import { SETTLED } from "./scene/agreement.ts";
-import { assertTold } from "./scene/assert_told.ts";
+import { assertReported } from "./scene/assert_reported.ts";
 import { denyingWebhook } from "./scene/denying_webhook.ts";
 import { eventTexts } from "./scene/event_texts.ts";
 import { isHarness } from "./scene/harness_access.ts";
@@ -19,7 +19,7 @@ import { testsAtOnce } from "./scene/tests_at_once.ts";
 import { pause, until } from "./scene/until.ts";
 import { OUTSIDE, takeIn, WAITING_OWN, waitingPod } from "./scene/waiting_pod.ts";
 
-const WORDS = "limits are the platform team's business";
+const MESSAGE = "limits are the platform team's business";
 const GROUP = "/apis/admissionregistration.k8s.io/v1";
 const CONTROLLER = "system:serviceaccount:mbcas-system:mbcas-controller";
 const kubectl = createKubectl();
@@ -73,7 +73,7 @@ async function whenReason(node: RealNode, name: PodName, reason: string): Promis
 }
 
 testsAtOnce({
-  "resizes that a ValidatingAdmissionPolicy denies are told with its words, others go on, and all is done without it":
+  "resizes that a ValidatingAdmissionPolicy denies are reported with its message, others go on, and all is done without it":
     async () => {
       using node = await openRealNode();
       await using denied = await scratchNamespace(node.connection, OUTSIDE);
@@ -90,7 +90,7 @@ testsAtOnce({
           ...{
             spec: {
               matchConstraints: { resourceRules: [RESIZES] },
-              validations: [{ expression: "false", message: WORDS }],
+              validations: [{ expression: "false", message: MESSAGE }],
             },
           },
         });
@@ -107,21 +107,21 @@ testsAtOnce({
         });
         await whenDenied(web);
         await Promise.all([denied, free].map(({ name }) => takeIn(node, name)));
-        assert.match(await whenReason(node, web, "AdmissionDenied"), new RegExp(WORDS));
+        assert.match(await whenReason(node, web, "AdmissionDenied"), new RegExp(MESSAGE));
         await whenQuota(node, other, (quota) => quota > WAITING_OWN);
         assert.equal(await quotaOf(node, web), WAITING_OWN);
-        await assertTold(node, web, { refusal: "AdmissionDenied" });
-        const [told] = await eventTexts(node, { ...web, reason: "CPULimitFailed" });
-        assert.match(told ?? "", new RegExp(WORDS));
+        await assertReported(node, web, { refusal: "AdmissionDenied" });
+        const [reported] = await eventTexts(node, { ...web, reason: "CPULimitFailed" });
+        assert.match(reported ?? "", new RegExp(MESSAGE));
       }
       await whenQuota(node, web, (quota) => quota > WAITING_OWN);
     },
-  "resizes that a webhook denies are told with its words and tried seldom, others go on, and all is done without it":
+  "resizes that a webhook denies are reported with its message and tried seldom, others go on, and all is done without it":
     {
       ignore: !isHarness(),
       async fn() {
         using node = await openRealNode();
-        await using engine = await denyingWebhook(NETWORK.node, WORDS);
+        await using engine = await denyingWebhook(NETWORK.node, MESSAGE);
         await using denied = await scratchNamespace(node.connection, OUTSIDE);
         await using lost = await scratchNamespace(node.connection, OUTSIDE);
         await using free = await scratchNamespace(node.connection, OUTSIDE);
@@ -148,7 +148,7 @@ testsAtOnce({
         {
           const { url, caBundle } = engine;
           await using _denying = await webhook(denied.name, { url, caBundle });
-          // Nobody listens there.
+          // No server listens there.
           await using _lost = await webhook(lost.name, {
             url: `https://${NETWORK.node}:9/`,
             caBundle,
@@ -156,7 +156,7 @@ testsAtOnce({
           await Promise.all([web, away].map(whenDenied));
           await Promise.all([denied, lost, free].map(({ name }) => takeIn(node, name)));
           const message = await whenReason(node, web, "AdmissionDenied");
-          assert.match(message, new RegExp(`policy.example.com.*denied.*${WORDS}`));
+          assert.match(message, new RegExp(`policy.example.com.*denied.*${MESSAGE}`));
           assert.match(await whenReason(node, away, "Refused"), /failed calling webhook/);
           await whenQuota(node, other, (quota) => quota > WAITING_OWN);
           assert.equal(await quotaOf(node, web), WAITING_OWN);
@@ -166,8 +166,8 @@ testsAtOnce({
           const before = engine.asked.length;
           await Promise.all([
             pause(15_000),
-            assertTold(node, web, { refusal: "AdmissionDenied" }),
-            assertTold(node, away, { refusal: "Refused" }),
+            assertReported(node, web, { refusal: "AdmissionDenied" }),
+            assertReported(node, away, { refusal: "Refused" }),
           ]);
           assert.ok(engine.asked.length > 0);
           assert.ok(engine.asked.every((user) => user === CONTROLLER), engine.asked.join());

@@ -134,7 +134,7 @@ Deno.test("pods of PriorityClasses 2000 and 4000 get 1.5 and 2 times the share o
   await assertShares(node, { plain: 1, silver: 1.5, gold: 2 });
 });
 
-Deno.test("pods of PriorityClasses get equal shares where their own word takes the multiplier back", async () => {
+Deno.test("pods of PriorityClasses get equal shares where their own annotation takes the multiplier back", async () => {
   using node = await openRealNode();
   for (const rank of RANKS) {
     const { namespace, name } = shared.pod(rank);
@@ -174,7 +174,7 @@ Deno.test("priorities below 0 weigh half, the highest ten times, and others by t
     await using _settings = await withLiveSettings({
       market: { idleCPU: "tight", priorityMultipliers },
     });
-    // The pods' own word stands over the table, too.
+    // The pods' own annotation takes precedence over the table, too.
     await whenWeights(node, { low: 1, top: 4, gold: 1 });
   }
   await whenWeights(node, { low: 0.5, top: 10 });

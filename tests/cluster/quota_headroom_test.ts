@@ -1,5 +1,6 @@
 /**
- * Raises fill a namespace's quota by shares, and leave room for one more pod, so that a rollout finds it.
+ * Raises fill a namespace's quota by shares, and leave room for one more pod, so that a rollout finds
+ * it.
  *
  * @module
  */
@@ -7,7 +8,7 @@ import assert from "node:assert/strict";
 import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
 import { parseResourceQuota } from "../../adapters/kube/kinds/namespaces.ts";
 import { createKubectl } from "./kubectl.ts";
-import { assertTold } from "./scene/assert_told.ts";
+import { assertReported } from "./scene/assert_reported.ts";
 import { deploymentPods } from "./scene/deployment_pods.ts";
 import { eventTexts } from "./scene/event_texts.ts";
 import { boundsOf } from "./scene/limits.ts";
@@ -43,7 +44,7 @@ async function limitsOf(node: RealNode, name: PodName): Promise<number> {
   return pods.reduce((sum, { containers }) => sum + (containers[0]?.limitCPU ?? 0), 0);
 }
 
-/** A Deployment under a quota, whose limits the market has raised as far as it may. */
+/** A Deployment under a quota, with limits that the market has raised as far as it may. */
 async function raisedDeployment(
   node: RealNode,
   { namespace, most, busy = true }: {
@@ -96,7 +97,7 @@ testsAtOnce({
       const name = { ...web, name: pod?.metadata.name ?? "" };
       const bounds = await boundsOf(node, name);
       assert.match(bounds?.reason ?? "", /QuotaExceeded/);
-      await assertTold(node, name, { bound: "QuotaExceeded" });
+      await assertReported(node, name, { bound: "QuotaExceeded" });
 
       const scale = ["scale", "-n", web.namespace, "deployment/web", `--replicas=${REPLICAS + 1}`];
       await kubectl.must(scale);

@@ -108,7 +108,7 @@ testsAtOnce({
     await using namespace = await scratchNamespace(node.connection);
     await node.create(`/api/v1/namespaces/${namespace.name}/resourcequotas`, {
       metadata: { name: "sum" },
-      // 100m of it stay free for one more pod of the largest own limit.
+      // 100m of it stay free for one more pod of the largest original limit.
       spec: { hard: { "limits.cpu": "450m" } },
     });
     const names = ["one", "two"].map((name) => ({ namespace: namespace.name, name }));

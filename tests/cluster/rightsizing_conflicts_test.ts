@@ -59,7 +59,9 @@ async function onlyPod(node: RealNode, workload: PodName): Promise<Pod | undefin
   return pod?.ready ? pod : undefined;
 }
 
-/** Waits until the kubelet has applied these requests of the pod, and checks that it is the same one. */
+/**
+ * Waits until the kubelet has applied these requests of the pod, and checks that it is the same one.
+ */
 async function whenApplied(
   node: RealNode,
   workload: PodName,
@@ -93,7 +95,7 @@ function vpaText(vpa: unknown): string {
   return `${objectOf(metadata).name} ${updateMode} ${cpu} ${memory}`;
 }
 
-const told = ({ status, reason, message }: WorkloadRecord): string =>
+const reported = ({ status, reason, message }: WorkloadRecord): string =>
   `${status} ${reason} ${message}`;
 
 Deno.test({
@@ -156,9 +158,9 @@ Deno.test({
       await whenApplied(node, scaled, { before: scaledBefore, cpu: kept, memory: LEAST_MEMORY });
       await whenApplied(node, counted, { before: countedBefore, cpu: kept, memory: LEAST_MEMORY });
       await whenApplied(node, bound, { before: boundBefore, cpu: raised, memory: RANGE_MEMORY });
-      const vpaWord = await whenRecord(node, watched, ({ reason }) => reason === "VPAConflict");
-      assert.match(told(vpaWord), /^Skipped VPAConflict .*watched/);
-      assert.ok((vpaWord.recommendations[0]?.cpu ?? 0) >= 10, "recommended all the same");
+      const vpaRecord = await whenRecord(node, watched, ({ reason }) => reason === "VPAConflict");
+      assert.match(reported(vpaRecord), /^Skipped VPAConflict .*watched/);
+      assert.ok((vpaRecord.recommendations[0]?.cpu ?? 0) >= 10, "recommended all the same");
       const untouched = await onlyPod(node, watched);
       assert.deepEqual(
         [untouched?.metadata.uid, untouched?.containers[0]?.requestCPU],
@@ -166,12 +168,12 @@ Deno.test({
       );
       assert.equal(untouched?.containers[0]?.requestMemory, FIRST.memory);
       // Memory was applied without the CPU; from then on there is nothing but what is held.
-      const [hpaWord, quotaWord] = await Promise.all([
+      const [hpaValue, quotaText] = await Promise.all([
         whenRecord(node, scaled, isHeldBy("HPAConflict")),
         whenRecord(node, counted, isHeldBy("QuotaExceeded")),
       ]);
-      assert.match(told(hpaWord), /^Applied HPAConflict .*scaled/);
-      assert.match(told(quotaWord), /^Applied QuotaExceeded .*full/);
+      assert.match(reported(hpaValue), /^Applied HPAConflict .*scaled/);
+      assert.match(reported(quotaText), /^Applied QuotaExceeded .*full/);
       assert.equal((await onlyPod(node, counted))?.containers[0]?.requestCPU, FIRST.cpu);
       for (const { namespace } of [plain, counted, bound]) {
         assert.deepEqual(await eventTexts(node, { namespace, reason: "UpdateFailed" }), []);

@@ -79,7 +79,7 @@ function template(deployment: Record<string, unknown>): {
   };
 }
 
-/** Containers whose requests this manager has applied. */
+/** Containers with requests that this manager has applied. */
 function appliedBy(manager: string, { metadata }: Record<string, unknown>): readonly string[] {
   const entries = listOf(objectOf(metadata).managedFields).map(objectOf)
     .filter((entry) => entry.manager === manager && entry.operation === "Apply");
@@ -211,8 +211,10 @@ Deno.test({
         /^(Error|Skipped) .*patch .*deployments/,
       );
       assert.equal(refused.recommendations.length, NAMES.length);
-      const told = await eventsOf(node, barred);
-      assert.ok(told.some(({ reason, kind }) => reason === "RBACError" && kind === "Deployment"));
+      const reported = await eventsOf(node, barred);
+      assert.ok(
+        reported.some(({ reason, kind }) => reason === "RBACError" && kind === "Deployment"),
+      );
 
       await pause(QUIET_MS);
       assert.equal(await replicaSets(web), 2, "rolled once");

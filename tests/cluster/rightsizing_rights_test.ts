@@ -1,6 +1,6 @@
 /**
- * Numbered properties of who may write what: accounts with random rights, and the mode that writes to no
- * spec, on a real API server.
+ * Numbered properties of who may write what: accounts with random rights, and the mode that writes to
+ * no spec, on a real API server.
  *
  * @module
  */
@@ -46,7 +46,7 @@ const MINUTE_MS = 60_000;
 
 Deno.test.beforeAll(() => applyDefinitions(createKubectl()));
 
-/** A right as it is told: `patch pods/resize` or `get deployments.apps`. */
+/** A right as instructed: `patch pods/resize` or `get deployments.apps`. */
 type Right = string;
 
 const RESIZE: Right = "patch pods/resize";
@@ -67,7 +67,9 @@ function neededFor(method: "InPlace" | "Recreate", kind: WorkloadKind): readonly
   return method === "InPlace" ? [RESIZE] : [rightTo("get", kind), rightTo("patch", kind)];
 }
 
-/** Accounts of the namespace with rights of some kinds and not others, once the server knows of them. */
+/**
+ * Accounts of the namespace with rights of some kinds and not others, once the server knows of them.
+ */
 async function openAccounts({ connection, namespace }: ContractWorld): Promise<Account[]> {
   const connect = await tokenConnector(createKubectl());
   const rbac = `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}`;
@@ -109,11 +111,11 @@ async function openAccounts({ connection, namespace }: ContractWorld): Promise<A
   return accounts;
 }
 
-/** The same, which tells of each request. */
-function watched(connection: KubeConnection, tell: (method: string) => void): KubeConnection {
+/** The same, which reports each request. */
+function watched(connection: KubeConnection, report: (method: string) => void): KubeConnection {
   return {
     request(request) {
-      tell(request.method ?? "GET");
+      report(request.method ?? "GET");
       return connection.request(request);
     },
     lines: (request) => connection.lines(request),
@@ -194,10 +196,10 @@ property(
         const { kind, metadata: { name } } = workload;
         const source = createUsageAnswers();
         for (const container of ownContainers(workload)) {
-          const told = source.of({ namespace, kind, name }, container.name);
+          const reported = source.of({ namespace, kind, name }, container.name);
           for (let minute = 0; minute < 60; minute++) {
-            told.cpu.push([nowMs - minute * MINUTE_MS, cpu]);
-            told.memory.push([nowMs - minute * MINUTE_MS, memory]);
+            reported.cpu.push([nowMs - minute * MINUTE_MS, cpu]);
+            reported.memory.push([nowMs - minute * MINUTE_MS, memory]);
           }
         }
         const hands = rightsizingHands(connection);
@@ -222,7 +224,7 @@ property(
         assert.deepEqual(record.recommendations.map(({ container }) => container), own);
         assert.deepEqual((await world.read(facts)).stored, before);
 
-        // What is told beside the workload, and on it, leaves it as it is but for our annotations.
+        // What is reported beside the workload, and on it, leaves it as it is but for our annotations.
         const [part] = reportParts([record]);
         await store.apply({ namespace, name: `told-${name}`, workloads: part?.workloads ?? [] });
         const path = resourcePath({ ...REPORTS, namespace, name: `told-${name}` });
@@ -234,8 +236,8 @@ property(
           permits: createPermits(() => 1),
         };
         await tellAnnotations([{ workload, record }], telling);
-        const told = await world.read(facts);
-        const { annotations } = told.facts.workload.metadata;
+        const reported = await world.read(facts);
+        const { annotations } = reported.facts.workload.metadata;
         assert.ok(Object.keys(annotations).every(isOwnAnnotation));
         for (const one of record.recommendations) {
           const of = (value: string): string =>
@@ -243,9 +245,9 @@ property(
           assert.equal(parseCPU(of("cpu-request")), one.cpu);
           assert.equal(parseBytes(of("memory-request")), one.memory);
         }
-        const [first, ...pods] = told.stored;
+        const [first, ...pods] = reported.stored;
         assert.deepEqual([first?.spec, ...pods], [before[0]?.spec, ...before.slice(1)]);
-        await tellAnnotations([{ workload: told.facts.workload, record: undefined }], telling);
+        await tellAnnotations([{ workload: reported.facts.workload, record: undefined }], telling);
         assert.deepEqual((await world.read(facts)).stored, before);
       }),
       CASES,

@@ -1,6 +1,6 @@
 /**
- * Rightsizing on a real node: running pods get what their workload's policy recommends without a restart,
- * and nothing of a workload changes where a policy only recommends.
+ * Rightsizing on a real node: running pods get what their workload's policy recommends without a
+ * restart, and nothing of a workload changes where a policy only recommends.
  *
  * @module
  */
@@ -53,9 +53,9 @@ Deno.test({
     using node = await openRealNode();
     await using _installed = await withAllComponents(kubectl);
     await using acted = await scratchNamespace(node.connection);
-    await using told = await scratchNamespace(node.connection);
+    await using reported = await scratchNamespace(node.connection);
     const web = { namespace: acted.name, name: "web" };
-    const same = { namespace: told.name, name: "web" };
+    const same = { namespace: reported.name, name: "web" };
     for (const { namespace, name } of [web, same]) {
       await kubectl.must(
         ["apply", "-f", "-"],

@@ -54,7 +54,7 @@ interface Differences {
   readonly beyondNode: Answer;
   /** A pod without `spec.os` on a Windows node. */
   readonly windowsNode: Answer;
-  /** A pod whose device claims hold CPU of the node; undefined: there is no such status. */
+  /** A pod with device claims that hold CPU of the node; undefined: there is no such status. */
   readonly deviceClaims?: Answer;
 }
 
@@ -146,7 +146,7 @@ function decisionOn(pod: Pod): Decision {
   return decide(MARKET_CHAIN, enforcementInput({ pod, allocation, intents }));
 }
 
-/** The reason word of a refusal that concerns this pod alone. */
+/** The reason of a refusal that concerns this pod alone. */
 async function answerTo(action: () => Promise<unknown>): Promise<Answer> {
   try {
     await action();

@@ -1,5 +1,5 @@
 /**
- * A node whose agent does not answer any more: the limits that its pods came with come back.
+ * A node with an agent that does not answer any more: the limits that its pods came with come back.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import { withSettings } from "./scene/with_settings.ts";
 
 const kubectl = createKubectl();
 
-Deno.test("a node whose agent has fallen silent gives its pods their own limits back", async () => {
+Deno.test("a node with an agent that has fallen silent gives its pods their original limits back", async () => {
   using node = await openRealNode();
   await using _settings = await withSettings({
     controller: { agentSilentAfter: "20s" },

@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { createKubectl } from "./kubectl.ts";
 import { SETTLED } from "./scene/agreement.ts";
-import { assertTold, assertUntold } from "./scene/assert_told.ts";
+import { assertReported, assertUnreported } from "./scene/assert_reported.ts";
 import { loadPod } from "./scene/load_pod.ts";
 import { enforcedLimits, podDirectories } from "./scene/node_cgroups.ts";
 import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
@@ -71,7 +71,7 @@ Deno.test("a pod that starts has its boosted limit until it has been Ready for t
   assert.equal(await quotaOf(node, plain), OWN);
   assert.equal(await quotaOf(node, refused), OWN);
   assert.match(await eventsOf(allowed, "CPULimitBounded"), /StartupBoost: ceilings × 3/);
-  await assertTold(node, boosted, { bound: "StartupBoost" });
+  await assertReported(node, boosted, { bound: "StartupBoost" });
   await until(
     "warning",
     async () =>
@@ -85,10 +85,14 @@ Deno.test("a pod that starts has its boosted limit until it has been Ready for t
   await until("Ready pod", async () => (await node.pod(boosted))?.ready || undefined, SETTLED);
   await pause(3000);
   assert.ok(await quotaOf(node, boosted) > 2 * OWN, "the boost holds on for a while");
-  await until("own limit", async () => await quotaOf(node, boosted) === OWN || undefined, SETTLED);
+  await until(
+    "original limit",
+    async () => await quotaOf(node, boosted) === OWN || undefined,
+    SETTLED,
+  );
   const { metadata } = await node.pod(boosted) ?? assert.fail("the pod is gone");
   const allocation = await node.allocation(boosted.namespace, metadata.uid);
   const rules = allocation?.status?.bounds?.rules ?? [];
   assert.deepEqual(rules.filter(({ reason }) => reason === "StartupBoost"), []);
-  await assertUntold(node, boosted, "StartupBoost");
+  await assertUnreported(node, boosted, "StartupBoost");
 });

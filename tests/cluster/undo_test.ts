@@ -1,6 +1,6 @@
 /**
- * Every way out of the market gives a pod the limits that it came with, and they stay. A node whose
- * agent is gone: `silent_agent_test.ts`.
+ * Every way out of the market gives a pod the limits that it came with, and they stay. A node with
+ * an agent that is gone: `silent_agent_test.ts`.
  *
  * @module
  */
@@ -16,7 +16,7 @@ import { testsAtOnce } from "./scene/tests_at_once.ts";
 import { until } from "./scene/until.ts";
 
 const kubectl = createKubectl();
-/** What somebody sets instead of the own limit, millicores. */
+/** What somebody sets instead of the original limit, millicores. */
 const EDITED = 180;
 
 /** Sets or removes (null) an annotation of an object. */
@@ -29,7 +29,7 @@ async function annotate(node: RealNode, path: string, value: string | null): Pro
   });
 }
 
-// Each on a pod of its own, whose load is small: they are raised together.
+// Each on a pod of its own, with a load that is small: they are raised together.
 testsAtOnce({
   "opting a pod out restores it, and opting in again lets it back": async () => {
     using node = await openRealNode();
@@ -57,17 +57,18 @@ testsAtOnce({
     await annotate(node, `/api/v1/namespaces/${namespace.name}`, "false");
     await assertRestored(node, name);
   },
-  "a bare pod whose record is deleted has its own limits back, from the pod itself": async () => {
-    using node = await openRealNode();
-    await using namespace = await scratchNamespace(node.connection);
-    const name = { namespace: namespace.name, name: "unrecorded" };
-    await raisedPod(node, name);
-    const { metadata: { uid = "" } = {} } = await node.pod(name) ?? {};
-    await annotate(node, `/api/v1/namespaces/${namespace.name}/pods/unrecorded`, "false");
-    await kubectl.run(["delete", "podallocation", uid, "-n", namespace.name]);
-    await assertRestored(node, name);
-  },
-  "a limit that somebody else writes is the new own limit": async () => {
+  "a bare pod with a record that is deleted has its original limits back, from the pod itself":
+    async () => {
+      using node = await openRealNode();
+      await using namespace = await scratchNamespace(node.connection);
+      const name = { namespace: namespace.name, name: "unrecorded" };
+      await raisedPod(node, name);
+      const { metadata: { uid = "" } = {} } = await node.pod(name) ?? {};
+      await annotate(node, `/api/v1/namespaces/${namespace.name}/pods/unrecorded`, "false");
+      await kubectl.run(["delete", "podallocation", uid, "-n", namespace.name]);
+      await assertRestored(node, name);
+    },
+  "a limit that another client writes is the new original limit": async () => {
     using node = await openRealNode();
     await using namespace = await scratchNamespace(node.connection);
     const name = { namespace: namespace.name, name: "edited" };
@@ -80,17 +81,17 @@ testsAtOnce({
       ...["-p", JSON.stringify(patch)],
     ]);
     const pod = await node.pod(name);
-    await until("new own limit on record", async () => {
+    await until("new original limit on record", async () => {
       const allocation = await node.allocation(namespace.name, pod?.metadata.uid ?? "");
       return allocation?.status?.originalLimits?.[0]?.cpu === `${EDITED}m` || undefined;
     }, SETTLED);
-    const told = await until(
+    const reported = await until(
       "event",
       async () => (await eventTexts(node, { ...name, reason: "OwnLimitChanged" }))[0],
     );
-    assert.match(told, new RegExp(`\\bload to ${EDITED}m\\b.*\\b${RAISED_OWN}m\\b`));
+    assert.match(reported, new RegExp(`\\bload to ${EDITED}m\\b.*\\b${RAISED_OWN}m\\b`));
     const { stdout } = await coalloc("explain", "edited", "-n", namespace.name);
-    assert.match(stdout, new RegExp(`own limit ${EDITED}m`));
+    assert.match(stdout, new RegExp(`original limit ${EDITED}m`));
     await whenRaised(node, name);
     await annotate(node, `/api/v1/namespaces/${namespace.name}/pods/edited`, "false");
     await assertRestored(node, name, EDITED);

@@ -56,7 +56,7 @@ async function leftovers(): Promise<readonly string[]> {
 }
 
 Deno.test({
-  name: "uninstalled as documented, every pod has its own limits and nothing is left",
+  name: "uninstalled as documented, every pod has its original limits and nothing is left",
   // It installs what this tree builds: not on anybody's own cluster.
   ignore: !isHarness(),
   fn: uninstall,
@@ -95,7 +95,7 @@ async function uninstall(): Promise<void> {
     return true;
   }, SETTLED);
 
-  // What the API now refuses is the own limit of one of them.
+  // What the API now refuses is the original limit of one of them.
   const ranges = `/api/v1/namespaces/${namespace.name}/limitranges`;
   await node.create(ranges, {
     metadata: { name: "low" },

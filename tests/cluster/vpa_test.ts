@@ -6,7 +6,7 @@
  */
 import assert from "node:assert/strict";
 import { assertRestores } from "./scene/assert_restores.ts";
-import { assertTold, assertUntold } from "./scene/assert_told.ts";
+import { assertReported, assertUnreported } from "./scene/assert_reported.ts";
 import { deploymentPods } from "./scene/deployment_pods.ts";
 import { eventTexts } from "./scene/event_texts.ts";
 import { quotaOf, whenQuota } from "./scene/limits.ts";
@@ -83,7 +83,7 @@ Deno.test("pods are managed where the server knows no VPAs", async () => {
   assert.equal(metrics.get('mbcas_cache_synced{kind="verticalPodAutoscalers"}'), 1);
 });
 
-Deno.test("pods of a VPA that acts get their own limits back (VPAConflict), pods of one that is Off stay managed", async () => {
+Deno.test("pods of a VPA that acts get their original limits back (VPAConflict), pods of one that is Off stay managed", async () => {
   using node = await openRealNode();
   const restoresBefore = await restoresFor(node, "VPAConflict");
   if (!were.known) await defineVPAs(node.connection);
@@ -93,20 +93,20 @@ Deno.test("pods of a VPA that acts get their own limits back (VPAConflict), pods
   await Promise.all(ACTING.map(async (mode) => {
     const name = await podOf(node, mode);
     await whenQuota(node, name, (quota) => quota === OWN, NOTICED);
-    const told = await until(
+    const reported = await until(
       "event",
       async () => (await eventTexts(node, { ...name, reason: "CPULimitsRestored" }))[0],
     );
     const workload = mode.toLowerCase();
     const values = [`VPA ${workload}`, `mode ${mode}`, `Deployment ${workload}`];
-    assert.match(told, new RegExp(values.map((value) => `\\b${value}\\b`).join(".*")));
+    assert.match(reported, new RegExp(values.map((value) => `\\b${value}\\b`).join(".*")));
   }));
   for (const mode of ["none", "Off"]) {
     assert.ok(await quotaOf(node, await podOf(node, mode)) > OWN, mode);
   }
   await assertRestores(node, "VPAConflict", { before: restoresBefore, count: ACTING.length });
-  await assertTold(node, await podOf(node, "Auto"), { outside: "VPAConflict" });
-  await assertUntold(node, await podOf(node, "Off"), "VPAConflict");
+  await assertReported(node, await podOf(node, "Auto"), { outside: "VPAConflict" });
+  await assertUnreported(node, await podOf(node, "Off"), "VPAConflict");
 });
 
 Deno.test("pods are managed again once their VPA is Off or gone", async () => {

@@ -28,7 +28,7 @@ export function certificateContract(name: string, open: OpenHarness<CertificateH
     assert.ok(h.reader.signed(made.cert, made.cert));
   });
 
-  contractTest(`${name}: signed() tells whose a certificate is`, open, async (h) => {
+  contractTest(`${name}: signed() reports whose a certificate is`, open, async (h) => {
     const [one, two] = await h.settle(
       Promise.all(["one", "one"].map((name) => h.maker.makeAuthority({ name, ...VALIDITY }))),
     );

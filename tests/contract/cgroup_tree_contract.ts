@@ -45,7 +45,7 @@ export function cgroupTreeContract(name: string, create: () => CgroupTreeUnderTe
     }
   });
 
-  test("read() tells files of the same name apart", ({ tree, write }) => {
+  test("read() distinguishes files of the same name", ({ tree, write }) => {
     write("a/cpu.max", "max 100000\n");
     write("b/cpu.max", "20000 100000\n");
     assert.equal(tree.read("a/cpu.max"), "max 100000\n");

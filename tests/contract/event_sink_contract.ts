@@ -27,7 +27,7 @@ export function eventSinkContract(open: OpenHarness<EventSinkHarness>): void {
     message: "app: 200m to 400m (Throttled)",
   });
 
-  contractTest("emit() tells what happened to which pod", open, async (harness) => {
+  contractTest("emit() reports what happened to which pod", open, async (harness) => {
     const first = applied(harness.namespace);
     const second: PodEvent = {
       ...first,

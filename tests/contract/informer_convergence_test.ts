@@ -99,7 +99,7 @@ Deno.test({
           log: silentLog,
           name: "pods",
         });
-        // What a level-based subscriber knows: it reads each key when it hears of it.
+        // What a level-based subscriber knows: it reads each key when it receives it.
         const known = new Map<string, Pod | undefined>();
         informer.subscribe((key) => known.set(key, informer.get(key)));
         const stop = new AbortController();

@@ -69,7 +69,7 @@ const CASES: Readonly<Record<string, Case>> = {
 /** What no server can do, and a word of its complaint. */
 const NO_QUERY = { text: "sum(", word: "parse error" } as const;
 
-/** The texts of all cases, and what each finds, for a server that has to be told. */
+/** The texts of all cases, and what each finds, for a server that has to be given them. */
 export function metricResults(): ReadonlyMap<string, readonly number[] | { refused: string }> {
   const results = new Map<string, readonly number[] | { refused: string }>(
     Object.values(CASES).map((one) => [queryOf(one), one.finds]),

@@ -23,7 +23,7 @@ export interface ListWatchHarness extends ContractHarness {
   expiredVersion(): Promise<string>;
 }
 
-/** A server whose list-watch has a selector. */
+/** A server with a list-watch that has a selector. */
 export interface SelectiveHarness extends ListWatchHarness {
   /** Creates an object that the selector leaves out. */
   createForeign(name: string): Promise<void>;
@@ -80,20 +80,24 @@ export function listWatchContract(name: string, open: OpenHarness<ListWatchHarne
     assert.equal(new Set(items.map(({ metadata }) => metadata.uid)).size, 2);
   });
 
-  contractTest(`${name} tells what was written after the list, in order`, open, async (harness) => {
-    const { subject } = harness;
-    await harness.create("old");
-    const { resourceVersion } = await harness.settle(subject.list(never));
-    await harness.create("a");
-    await harness.change("old");
-    const watching = firstEvents(subject, resourceVersion, 4);
-    await harness.change("a");
-    await harness.remove("old");
-    const events = await harness.settle(watching);
-    assert.deepEqual(named(events), ["ADDED a", "MODIFIED old", "MODIFIED a", "DELETED old"]);
-    const versions = events.map(({ object }) => object.metadata.resourceVersion);
-    assert.equal(new Set(versions).size, 4);
-  });
+  contractTest(
+    `${name} reports what was written after the list, in order`,
+    open,
+    async (harness) => {
+      const { subject } = harness;
+      await harness.create("old");
+      const { resourceVersion } = await harness.settle(subject.list(never));
+      await harness.create("a");
+      await harness.change("old");
+      const watching = firstEvents(subject, resourceVersion, 4);
+      await harness.change("a");
+      await harness.remove("old");
+      const events = await harness.settle(watching);
+      assert.deepEqual(named(events), ["ADDED a", "MODIFIED old", "MODIFIED a", "DELETED old"]);
+      const versions = events.map(({ object }) => object.metadata.resourceVersion);
+      assert.equal(new Set(versions).size, 4);
+    },
+  );
 
   contractTest(`${name} resumes after any event, a deletion included`, open, async (harness) => {
     const { subject } = harness;

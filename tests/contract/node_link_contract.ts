@@ -17,7 +17,7 @@ export interface NodeLinkHarness extends ContractHarness {
   /** The link of the node's agent. */
   readonly subject: NodeLink;
   readonly nodeName: string;
-  /** The link of an agent whose node does not exist. */
+  /** The link of an agent with a node that does not exist. */
   readonly lost: NodeLink;
   /** When the agent's Lease was last renewed, ms since the Unix epoch; undefined without one. */
   renewedAt(): Promise<number | undefined>;

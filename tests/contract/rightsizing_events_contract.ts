@@ -44,7 +44,7 @@ export function rightsizingEventsContract(open: OpenHarness<RightsizingEventsHar
     message: "Cooldown: the next change may come in 60 s",
   });
 
-  contractTest("emit() tells on a workload and on its policy, apart", open, async (harness) => {
+  contractTest("emit() reports on a workload and on its policy, apart", open, async (harness) => {
     const { subject, namespace, settle } = harness;
     const ofWorkload = skipped(workload(namespace));
     const failed: RightsizingEvent = {

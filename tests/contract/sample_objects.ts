@@ -36,7 +36,7 @@ export function sampleGuaranteed(change: Partial<PodContainer> = {}): PodContain
   });
 }
 
-/** What tells one sample pod from another. */
+/** Differences of one sample pod from another. */
 export interface PodChoice {
   readonly namespace?: string;
   readonly nodeName?: string;

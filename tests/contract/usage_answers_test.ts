@@ -9,9 +9,9 @@ usageSourceContract("createUsageAnswers()", () => {
   for (const timeMs of sceneMoments(END_MS)) {
     for (const { namespace, uid, container, millicores, bytes } of usesAt(timeMs, END_MS)) {
       if (uid !== SCENE_WORKLOAD.uid) continue;
-      const told = subject.of({ namespace, ...SCENE_WORKLOAD }, container);
-      told.cpu.push([timeMs, millicores]);
-      told.memory.push([timeMs, bytes]);
+      const reported = subject.of({ namespace, ...SCENE_WORKLOAD }, container);
+      reported.cpu.push([timeMs, millicores]);
+      reported.memory.push([timeMs, bytes]);
     }
   }
   return Promise.resolve({

@@ -94,8 +94,8 @@ export function createFaultyClient(parts: FaultyClientParts): FaultyClient {
     clock: process.clock,
     streams: {
       ...parts.access.streams,
-      onNews(wake) {
-        const dismiss = parts.access.streams.onNews(wake);
+      onEvent(wake) {
+        const dismiss = parts.access.streams.onEvent(wake);
         ends.add(dismiss);
         return () => {
           ends.delete(dismiss);

@@ -4,7 +4,7 @@
  * @module
  */
 import { type Caches, namedCaches } from "../../controller/allocation/caches.ts";
-import { podKeyOf } from "../../controller/allocation/gather.ts";
+import { podKeyOf } from "../../controller/allocation/pod_snapshot.ts";
 import type { SimulatedAPI } from "../../simulation/api/simulated_api.ts";
 import type { SentRequest } from "../../simulation/api/request_gate.ts";
 import type { VirtualClock } from "../../simulation/virtual_clock.ts";

@@ -66,7 +66,7 @@ export function checkLimitWrite(
   const limit = container.limitCPU ?? 0;
   if (limit > ceilingOf(pod, own ?? Infinity) && !isLost) violate("Ceiling", change);
   if (limit < floorOf(pod)) violate("HPAFloor", change);
-  if (limit === own && !isLost) violate("MarketName", `${change} is the user's own limit`);
+  if (limit === own && !isLost) violate("MarketName", `${change} is the original limit`);
   // Rightsizing looks at workloads each interval, on copies that are as old as that at times.
   const unsynced = limit === withRequest(pod) ? [] : unsyncedCopies(cluster, write.actor);
   if (limit > (previous.limitCPU ?? 0) && unsynced.length > 0) {

@@ -42,7 +42,7 @@ test("differencesOf() matches rows by their input, whatever is added or removed 
   ]);
 });
 
-test("differencesOf() tells rows of the same input apart by their order", () => {
+test("differencesOf() distinguishes rows of the same input by their order", () => {
   const row = (result: number): string => `${JSON.stringify({ in: "a", result })}\n`;
   const [count] = differencesOf(row(1) + row(2) + row(3), row(1) + row(20) + row(3));
   assert.equal(count, "1 of 3 rows differs; the first is row 2");
@@ -59,7 +59,7 @@ test("differencesOf() shows the path of the first value in a document", () => {
   assert.match(differencesOf('{"a":1,"b":2}', '{"b":2,"a":1}')[0] ?? "", /order or white space/);
 });
 
-test("differencesOf() shows the path in a row whose result is long", () => {
+test("differencesOf() shows the path in a row with a result that is long", () => {
   const filler = "x".repeat(2000);
   const table = (b: number): string => tableOf({ a: { filler, b }, other: 0 });
   const lines = differencesOf(table(1), table(2));

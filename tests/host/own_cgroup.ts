@@ -38,7 +38,7 @@ const PROBE = `
   echo "$version"`;
 
 /**
- * The weight is the largest there is: waiting for a CPU that others hold is not being held back, and
+ * The weight is the largest there is: waiting for a CPU that others hold is not being throttled, and
  * must not be taken for it.
  *
  * $1: name of ours, $2: pod, $3: container, $4: quota in µs of 100 ms, $5: directory to show in.

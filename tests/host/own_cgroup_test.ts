@@ -13,17 +13,19 @@ const TRIES = 3;
 interface Sum {
   readonly wallMs: number;
   readonly usedMs: number;
-  readonly heldBackMs: number;
+  readonly throttledMs: number;
   readonly periods: number;
   readonly throttledPeriods: number;
 }
 
 /** What is not as a process that always wants more than its quota should have it. */
-function fault({ wallMs, usedMs, heldBackMs, periods, throttledPeriods }: Sum): string | undefined {
+function fault(
+  { wallMs, usedMs, throttledMs, periods, throttledPeriods }: Sum,
+): string | undefined {
   const entitledMs = wallMs * QUOTA / 1000;
   const idleMs = wallMs - usedMs;
   if (Math.abs(usedMs - entitledMs) > 0.05 * entitledMs) return "usage";
-  if (Math.abs(heldBackMs - idleMs) > 0.15 * idleMs) return "time held back";
+  if (Math.abs(throttledMs - idleMs) > 0.15 * idleMs) return "time held back";
   return periods > 0 && throttledPeriods >= 0.8 * periods ? undefined : "throttled periods";
 }
 
@@ -47,7 +49,7 @@ Deno.test({
 
     const measured = async (): Promise<Sum> => {
       look();
-      const sum = { wallMs: 0, usedMs: 0, heldBackMs: 0, periods: 0, throttledPeriods: 0 };
+      const sum = { wallMs: 0, usedMs: 0, throttledMs: 0, periods: 0, throttledPeriods: 0 };
       for (let tick = 0; tick < TICKS; tick++) {
         await systemClock.sleep(TICK_MS);
         const sample = look();
@@ -56,7 +58,7 @@ Deno.test({
         assert.equal(sample.podUID, own.podUID);
         sum.wallMs += sample.intervalMs;
         sum.usedMs += sample.usage / 1000 * sample.intervalMs;
-        sum.heldBackMs += sample.heldBack / 1000 * sample.intervalMs;
+        sum.throttledMs += sample.throttledMsPerS / 1000 * sample.intervalMs;
         sum.periods += sample.periods;
         sum.throttledPeriods += sample.throttledPeriods;
       }

@@ -20,7 +20,7 @@ const STAGES: readonly Stage[] = [
 Deno.test("runArena() has the same results in this thread, in one worker and in two", async () => {
   const plan: ArenaPlan = {
     stages: STAGES,
-    laws: ["mbcas", "ours", "oracle"],
+    algorithms: ["mbcas", "ours", "oracle"],
     seeds: 1,
     keepSeries: true,
   };

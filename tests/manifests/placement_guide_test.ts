@@ -17,7 +17,7 @@ import { one, render, type Rendered, renderTest, renderWith } from "./rendered.t
 const root = new URL("../../", import.meta.url);
 const guide = await Deno.readTextFile(new URL("docs/placement.md", root));
 
-/** The cells of the table whose header begins with this cell. */
+/** The cells of the table with a header that begins with this cell. */
 function tableUnder(first: string): readonly (readonly string[])[] {
   const lines = guide.split("\n");
   const begin = lines.findIndex((line) => line.trimStart().startsWith(`| ${first} `));

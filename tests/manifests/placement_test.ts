@@ -164,20 +164,22 @@ renderTest(
 
 renderTest(`policy ${POLICY} refuses in the parser's words, and in all of them`, async () => {
   const { validations } = await policy();
-  const told = validations.map(({ messageExpression }) => messageExpression);
+  const reported = validations.map(({ messageExpression }) => messageExpression);
   const used = new Set<string>();
   for (const one of WORDED_CASES) {
     const reading = readPlacementSpec(wordedWorkload(one));
     const faults = reading.is === "invalid" ? reading.faults : [];
     for (const { of, place, key, remedy } of faults.filter(({ of }) => of === "workload")) {
       const begin = `'${place} ${key} of the ${of} is '`;
-      const found = told.filter((text) => text.startsWith(begin) && text.includes(`: ${remedy}'`));
+      const found = reported.filter((text) =>
+        text.startsWith(begin) && text.includes(`: ${remedy}'`)
+      );
       assert.equal(found.length, 1, `${caseText(one)}: ${begin} … ${remedy}`);
       for (const text of found) used.add(text);
     }
   }
-  assert.deepEqual(told.filter((text) => !used.has(text)), []);
-  // The server wants a message where an expression has line breaks, and tells it where ours fails.
+  assert.deepEqual(reported.filter((text) => !used.has(text)), []);
+  // The server wants a message where an expression has line breaks, and reports it where ours fails.
   for (const { expression, message } of validations) {
     assert.ok(!expression.includes("\n") && message.includes("spotalis.io/"), message);
   }

@@ -136,7 +136,7 @@ function agentFigures(count: number, unheard: number): Readonly<Record<string, n
 }
 
 renderTest(
-  "component alerts tells of agents that are overdue and not silent apart from silent ones",
+  "component alerts reports agents that are overdue and not silent apart from silent ones",
   async () => {
     const { groups } = one(await renderWith(["alerts"]), "PrometheusRule", "mbcas").spec;
     const rules = groups.flatMap((group) => group.rules);

@@ -1,4 +1,6 @@
-/** The webhook's components: what API servers are told, and what the controllers may do for it. */
+/**
+ * The webhook's components: the configuration of API servers, and what the controllers may do for it.
+ */
 import assert from "node:assert/strict";
 import {
   PODS_ROUTE,
@@ -137,7 +139,7 @@ renderTest(
         scope: "Namespaced",
       }],
       matchConditions: [{
-        name: "has-words-of-placement",
+        name: "has-placement-annotations",
         expression: ["labels", "annotations"].map((texts) =>
           `has(object.metadata.${texts}) && object.metadata.${texts}.exists(key, ${word})`
         ).join(" || "),

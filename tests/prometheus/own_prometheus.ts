@@ -33,7 +33,7 @@ export interface OwnPrometheus extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** Debian's package puts it there; another place can be told. */
+/** Debian's package puts it there; another place can be given. */
 const PROGRAM = Deno.env.get("PROMETHEUS") ?? "/usr/bin/prometheus";
 /** Comes with it. */
 const TOOL = PROGRAM.replace(/[^/]*$/, "promtool");

@@ -16,7 +16,9 @@ import { splitReplicas, type SplitSpec } from "../../shared/placement/split.ts";
 import { anySplitWish } from "../fixtures/placement_arbitrary.ts";
 import { placedPod } from "../fixtures/placed_pods.ts";
 
-/** How a server tells of a pod that it makes: with its UID, its name, or only what the name begins with. */
+/**
+ * How a server names a pod that it creates: with its UID, its name, or only what the name begins with.
+ */
 type Known = "uid" | "name" | "prefix";
 
 /** What may happen in the course of a burst; numbers choose among the pods that it may happen to. */

@@ -227,13 +227,13 @@ property(
         );
         assert.equal(heldStatus(decision.reason), mode === "Disabled" ? "Skipped" : "Recommended");
         const { recommendations } = facts;
-        const told = workloadAnnotations({
+        const reported = workloadAnnotations({
           policy: "shop/p",
           recommendedAtMs: NOW_MS,
           recommendations,
         });
         for (const { container } of recommendations) {
-          assert.ok(Object.keys(told).some((name) => name.includes(`.${container}.`)));
+          assert.ok(Object.keys(reported).some((name) => name.includes(`.${container}.`)));
         }
       }),
     );

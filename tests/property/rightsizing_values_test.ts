@@ -229,7 +229,7 @@ property(
         const { method, wanted } = decision;
         methods.add(method);
         const plan = inPlacePlan(facts, wanted);
-        assert.deepEqual(plan.ownLimits, new Map());
+        assert.deepEqual(plan.originalLimits, new Map());
         const byName = new Map(facts.workload.template.containers.map((one) => [one.name, one]));
         for (const serverSideApply of [true, false]) {
           const { body } = templatePatch(
@@ -274,14 +274,15 @@ property("property 10: every container is named exactly once, in quantities that
     fc.property(wide, (facts) => {
       ran++;
       const { recommendations } = facts;
-      const told = workloadAnnotations({
+      const reported = workloadAnnotations({
         policy: "shop/p",
         recommendedAtMs: NOW_MS,
         recommendations,
       });
-      assert.equal(Object.keys(told).length, 3 + 4 * recommendations.length);
+      assert.equal(Object.keys(reported).length, 3 + 4 * recommendations.length);
       for (const { container, cpu, memory } of recommendations) {
-        const of = (value: string) => told[`optipod.io/recommendation.${container}.${value}`] ?? "";
+        const of = (value: string) =>
+          reported[`optipod.io/recommendation.${container}.${value}`] ?? "";
         assert.equal(parseCPU(of("cpu-request")), cpu);
         assert.equal(parseBytes(of("memory-request")), memory);
         assert.doesNotMatch(of("memory-request"), /m$/);

@@ -15,8 +15,8 @@ function reasons(scene: ControllerScene): string {
   return scene.allocation("web")?.status?.bounds?.reason ?? "";
 }
 
-/** Sentences of the events that tell of bounds. */
-function told({ api }: ControllerScene): readonly string[] {
+/** Messages of the events about bounds. */
+function reported({ api }: ControllerScene): readonly string[] {
   return api.events.all().filter(({ reason }) => reason === "CPULimitBounded")
     .map(({ message }) => message);
 }
@@ -30,7 +30,7 @@ async function raised(scene: ControllerScene): Promise<void> {
   assert.deepEqual(scene.limits("web"), { wanted: 600, applied: 600 });
 }
 
-/** Whether the agent's wish to lower the limit comes true. */
+/** Whether the lower limit that the agent requests is applied. */
 async function lowers(scene: ControllerScene): Promise<boolean> {
   scene.want("web", 200);
   await scene.pass(5000);
@@ -132,7 +132,7 @@ for (
       nodes.modify("node-1", ({ draining: _over, ...node }) => ({ ...node, ready: true }));
       await scene.pass(5000);
       assert.deepEqual(scene.limits("web"), { wanted: 800, applied: 800 });
-      assert.equal(told(scene).filter((text) => text.includes(reason)).length, 1);
+      assert.equal(reported(scene).filter((text) => text.includes(reason)).length, 1);
     },
   );
 }
@@ -216,19 +216,22 @@ sceneTest(
   },
 );
 
-sceneTest("runAllocationLoop() tells where an HPA's aim lies above the ceiling", async (scene) => {
-  scene.api.store.tables.HorizontalPodAutoscaler.create(
-    sampleHPA({ cpuTargets: [{ value: 5000 }] }),
-  );
-  scene.startController({ burstFactor: 2, leastCeiling: 0 });
-  scene.createPod("web");
-  scene.changePod("web", ofDeployment);
-  scene.want("web", 100);
-  await scene.pass(10_000);
-  assert.deepEqual([bounds(scene)?.floor, bounds(scene)?.ceiling], [400, 400]);
-  assert.match(reasons(scene), /HPACapped/);
-  assert.deepEqual(scene.limits("web"), { wanted: 400, applied: 400 });
-});
+sceneTest(
+  "runAllocationLoop() reports where an HPA's aim lies above the ceiling",
+  async (scene) => {
+    scene.api.store.tables.HorizontalPodAutoscaler.create(
+      sampleHPA({ cpuTargets: [{ value: 5000 }] }),
+    );
+    scene.startController({ burstFactor: 2, leastCeiling: 0 });
+    scene.createPod("web");
+    scene.changePod("web", ofDeployment);
+    scene.want("web", 100);
+    await scene.pass(10_000);
+    assert.deepEqual([bounds(scene)?.floor, bounds(scene)?.ceiling], [400, 400]);
+    assert.match(reasons(scene), /HPACapped/);
+    assert.deepEqual(scene.limits("web"), { wanted: 400, applied: 400 });
+  },
+);
 
 sceneTest(
   "runAllocationLoop() heeds an HPA or a rollout of the pod's own workload only",
@@ -274,7 +277,7 @@ for (const kind of ["StatefulSet", "DaemonSet"] as const) {
 }
 
 sceneTest(
-  "runAllocationLoop() lowers pods of a StatefulSet whose rollout stands still for 10 min",
+  "runAllocationLoop() lowers pods of a StatefulSet with a rollout that stands still for 10 min",
   async (scene) => {
     const { StatefulSet: statefulSets } = scene.api.store.tables;
     const sample = sampleWorkload({ rollout: { updated: 3 } });

@@ -1,4 +1,4 @@
-/** How often bounds are written and told of: a cluster that stands still costs nothing. */
+/** How often bounds are written and reported: an unchanged cluster costs nothing. */
 import assert from "node:assert/strict";
 import type { Pod } from "../../shared/api/pod.ts";
 import { ofDeployment, sampleHPA, sampleWorkload } from "../fixtures/sample_workloads.ts";
@@ -11,7 +11,7 @@ function writes({ api }: ControllerScene): number {
   return api.requests.get("updateStatus PodAllocation") ?? 0;
 }
 
-function told({ api }: ControllerScene): readonly string[] {
+function reported({ api }: ControllerScene): readonly string[] {
   return api.events.all().filter(({ reason }) => reason === "CPULimitBounded")
     .map(({ message }) => message);
 }
@@ -62,29 +62,29 @@ sceneTest(
     assert.doesNotMatch(later?.reason ?? "", /RecentRestart|HPAScaled/);
     const subjects = scene.api.events.all().filter(({ reason }) => reason === "CPULimitBounded")
       .map(({ about }) => about?.kind);
-    assert.deepEqual(subjects, ["Node", undefined, "Deployment"], told(scene).join("\n"));
+    assert.deepEqual(subjects, ["Node", undefined, "Deployment"], reported(scene).join("\n"));
   },
 );
 
 sceneTest(
-  "runAllocationLoop() tells of new bounds in one event, and of usual ones in none",
+  "runAllocationLoop() reports new bounds in one event, and of usual ones in none",
   async (scene) => {
     scene.startController();
     scene.createPod("web");
     scene.changePod("web", ofDeployment);
     scene.want("web", 300);
     await scene.pass(10_000);
-    assert.deepEqual(told(scene), []);
+    assert.deepEqual(reported(scene), []);
     scene.api.store.tables.HorizontalPodAutoscaler.create(sampleHPA());
     await scene.pass(600_000);
-    const [event = "", ...others] = told(scene);
+    const [event = "", ...others] = reported(scene);
     assert.match(event, /^HPAFloor: .*96m.*80m.*; HPADamped: .*web-hpa/);
     assert.deepEqual(others, []);
   },
 );
 
 sceneTest(
-  "runAllocationLoop() writes nothing when an autoscaler tells what concerns no bound",
+  "runAllocationLoop() writes nothing when an autoscaler reports what concerns no bound",
   async (scene) => {
     const { tables } = scene.api.store;
     tables.HorizontalPodAutoscaler.create(sampleHPA());
@@ -95,7 +95,8 @@ sceneTest(
     scene.want("web", 300);
     await scene.pass(10_000);
     const before = writes(scene);
-    // An HPA's controller writes its status every 15 s, a Deployment's with each pod that comes and goes.
+    // An HPA's controller writes its status every 15 s, a Deployment's with each pod that comes and
+    // goes.
     for (let round = 0; round < 40; round++) {
       tables.HorizontalPodAutoscaler.modify("shop/web-hpa", (hpa) => ({
         ...hpa,
@@ -130,7 +131,7 @@ sceneTest(
       await scene.pass(10_000);
     }
     assert.equal(writes(scene) - before, 2);
-    assert.equal(told(scene).length, 1);
+    assert.equal(reported(scene).length, 1);
   },
 );
 
@@ -160,7 +161,7 @@ sceneTest(
 );
 
 sceneTest(
-  "runAllocationLoop() looks at no pods when their workload tells of nothing that counts",
+  "runAllocationLoop() looks at no pods when their workload reports nothing that counts",
   async (scene) => {
     const { Deployment: deployments } = scene.api.store.tables;
     deployments.create(sampleWorkload());
@@ -178,7 +179,7 @@ sceneTest(
       await scene.pass(1000);
       return looks;
     };
-    // Scaled up and down; then a rollout of which every pod is told.
+    // Scaled up and down; then a rollout with an event for every pod.
     assert.deepEqual([await count(4, 4), await count(3, 3)], [0, 0]);
     assert.ok(await count(0, 4) > 0);
     assert.deepEqual([await count(1, 4), await count(2, 4)], [0, 0]);
@@ -230,7 +231,7 @@ sceneTest(
 );
 
 sceneTest(
-  "runAllocationLoop() tells another cause soon, but not each time that it changes to and fro",
+  "runAllocationLoop() reports another cause soon, but not each time that it changes to and fro",
   async (scene) => {
     const { LimitRange: ranges } = scene.api.store.tables;
     ranges.create({ metadata, items: [], unreadable: "no number" });

@@ -57,12 +57,12 @@ export interface ProgramPlace {
    * @default nothing
    */
   readonly more?: (
-    seat: ProgramSeat,
+    seat: ProgramSlot,
   ) => Pick<ControllerParts, "placement" | "webhook" | "identity">;
 }
 
 /** What the parts of a program share. */
-export interface ProgramSeat
+export interface ProgramSlot
   extends Pick<ControllerParts, "caches" | "clock" | "random" | "log" | "settings" | "identity"> {
   readonly registry: Registry;
 }

@@ -39,7 +39,7 @@ sceneTest("runController() hands over to a standby within 3 s of its end", async
   const second = start(scene, "second");
   await scene.pass(10_000);
   assert.deepEqual([await first.leads(), await second.leads()], [true, false]);
-  // What nobody announces any more when the standby begins: it must look at all that is there.
+  // Objects without an event when the standby begins: it must reconcile all that is there.
   first.terminate();
   await scene.pass(1000);
   scene.want("web", 400);
@@ -57,7 +57,7 @@ sceneTest("runController() takes up what a dead leader left, within 20 s", async
   await scene.pass(10_000);
   const second = start(scene, "second");
   await scene.pass(10_000);
-  // Its resizes fail from now on, so that the wish is left for the other.
+  // Its resizes fail from now on, so that the request is left for the other.
   first.cutOff();
   scene.api.failNext({ verb: "resize", kind: "Pod", status: 500, times: 3 });
   scene.want("web", 300);

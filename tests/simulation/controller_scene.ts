@@ -56,7 +56,7 @@ export interface ControllerScene {
   readonly silent: Set<string>;
   /** Limits in the template of each pod's owner, by pod name; a pod that is not there has none. */
   readonly templates: Map<string, ReadonlyMap<string, number>>;
-  /** Who answers metric queries, of all controllers. */
+  /** Answers metric queries of all controllers. */
   readonly metrics: MetricAnswers;
   /** Lets virtual time pass. */
   pass(ms: number): Promise<void>;
@@ -116,7 +116,7 @@ function openScene(signal: AbortSignal) {
   const silent = new Set<string>();
   const templates = new Map<string, ReadonlyMap<string, number>>();
   const metrics = createMetricAnswers(clock);
-  const violations = watchKubeletsWord(api);
+  const violations = watchResizeConditions(api);
   const ended: Promise<unknown>[] = [];
   const kubelet = createKubelet({
     link: api.kubeletLink(NODE),
@@ -169,7 +169,7 @@ function openScene(signal: AbortSignal) {
 }
 
 /** Notes each applied value in a status that the kubelet has never reported for the pod. */
-function watchKubeletsWord({ store }: SimulatedAPI): string[] {
+function watchResizeConditions({ store }: SimulatedAPI): string[] {
   const words = new Map<string, Set<number>>();
   const violations: string[] = [];
   store.onChange(() => {

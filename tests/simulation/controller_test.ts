@@ -3,9 +3,9 @@ import { MANAGED } from "../../shared/actuation/scope.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import { type ControllerScene, sceneTest } from "./controller_scene.ts";
 
-function optedOut(pod: Pod, word = "false"): Pod {
+function optedOut(pod: Pod, value = "false"): Pod {
   const { metadata } = pod;
-  return { ...pod, metadata: { ...metadata, labels: { ...metadata.labels, [MANAGED]: word } } };
+  return { ...pod, metadata: { ...metadata, labels: { ...metadata.labels, [MANAGED]: value } } };
 }
 
 function patches({ api }: ControllerScene): number {
@@ -59,27 +59,33 @@ sceneTest("runAllocationLoop() writes nothing while nothing changes", async (sce
   assert.deepEqual([...Pod.all(), ...PodAllocation.all()], before);
 });
 
-sceneTest("runAllocationLoop() gives own limits back to a pod that opts out", async (scene) => {
-  scene.startController();
-  await raisedPod(scene);
-  scene.changePod("web", optedOut);
-  await scene.pass(10_000);
-  assert.deepEqual(scene.limits("web"), { wanted: 200, applied: 200 });
-  assert.equal(scene.allocation("web"), undefined);
-  assert.equal(eventsOf(scene, "CPULimitsRestored").length, 1);
-  const before = patches(scene);
-  await scene.pass(300_000);
-  assert.equal(patches(scene), before);
-  assert.deepEqual(scene.limits("web"), { wanted: 200, applied: 200 });
+sceneTest(
+  "runAllocationLoop() gives original limits back to a pod that opts out",
+  async (scene) => {
+    scene.startController();
+    await raisedPod(scene);
+    scene.changePod("web", optedOut);
+    await scene.pass(10_000);
+    assert.deepEqual(scene.limits("web"), { wanted: 200, applied: 200 });
+    assert.equal(scene.allocation("web"), undefined);
+    assert.equal(eventsOf(scene, "CPULimitsRestored").length, 1);
+    const before = patches(scene);
+    await scene.pass(300_000);
+    assert.equal(patches(scene), before);
+    assert.deepEqual(scene.limits("web"), { wanted: 200, applied: 200 });
 
-  scene.changePod("web", (pod) => optedOut(pod, "true"));
-  await scene.pass(10_000);
-  assert.deepEqual(scene.limits("web"), { wanted: 300, applied: 300 });
-  assert.deepEqual(scene.allocation("web")?.status?.originalLimits, [{ name: "app", cpu: "200m" }]);
-});
+    scene.changePod("web", (pod) => optedOut(pod, "true"));
+    await scene.pass(10_000);
+    assert.deepEqual(scene.limits("web"), { wanted: 300, applied: 300 });
+    assert.deepEqual(scene.allocation("web")?.status?.originalLimits, [{
+      name: "app",
+      cpu: "200m",
+    }]);
+  },
+);
 
 sceneTest(
-  "runAllocationLoop() gives own limits back where the namespace opts out",
+  "runAllocationLoop() gives original limits back where the namespace opts out",
   async (scene) => {
     scene.startController();
     await raisedPod(scene);
@@ -112,7 +118,7 @@ sceneTest(
 );
 
 for (const status of [403, 422]) {
-  sceneTest(`runAllocationLoop() tells a ${status} and backs off 1, 2, 4 s`, async (scene) => {
+  sceneTest(`runAllocationLoop() reports a ${status} and backs off 1, 2, 4 s`, async (scene) => {
     scene.startController();
     scene.createPod("web");
     await scene.pass(5000);
@@ -161,7 +167,7 @@ sceneTest("runAllocationLoop() never touches a reborn pod of the same name", asy
   scene.createPod("web");
   await scene.pass(5000);
   const first = scene.pod("web").metadata.uid;
-  // The pod is replaced while the patch is on its way: 6 ms after the agent's word was stored.
+  // The pod is replaced while the patch is on its way: 6 ms after the agent's request was stored.
   const { store } = scene.api;
   const stop = store.onChange(() => {
     if (scene.allocation("web")?.spec.containers === undefined) return;

@@ -1,6 +1,6 @@
 /**
- * A copy of one kind that stands still without a sign of it, as behind an API server whose watch cache
- * has fallen behind.
+ * A copy of one kind that stands still without a sign of it, as behind an API server with a watch cache
+ * that has fallen behind.
  *
  * @module
  */
@@ -13,7 +13,7 @@ export interface FreezableSource<T extends ApiObject> {
   readonly source: ListWatch<T>;
   /** From now on lists are the last one, and no event arrives. */
   freeze(): void;
-  /** The copy is told that it is too old, and lists again. */
+  /** The cache learns that it is too old, and lists again. */
   thaw(): void;
 }
 

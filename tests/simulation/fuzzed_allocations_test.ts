@@ -13,7 +13,7 @@ import { WRITTEN } from "../fixtures/written_allocations.ts";
 import { type ControllerScene, sceneTest } from "./controller_scene.ts";
 import { createFailureLog } from "./failure_log.ts";
 
-/** The record of a pod's own limits. */
+/** The record of a pod's original limits. */
 const OWN = [{ name: "app", cpu: "200m" }, { name: "proxy", cpu: "200m" }];
 
 /** Writes what the server takes of it; true when it takes it. */

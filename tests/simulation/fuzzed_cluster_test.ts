@@ -1,6 +1,6 @@
 /**
- * Odd annotations and odd objects of a kind whose schema is not ours: the controller works with what the
- * readers make of them, and serves the other pods.
+ * Odd annotations and odd objects of a kind with a schema that is not ours: the controller works with
+ * what the readers make of them, and serves the other pods.
  *
  * @module
  */
@@ -44,7 +44,7 @@ const ROOMY = { ...OF_PODS, maxLimitRequestRatio: { ...OF_PODS.maxLimitRequestRa
 const { status: _underWay, ...ROLLED_OUT } = RAW_OBJECTS.Deployment;
 const { targetRef } = RAW_OBJECTS.VerticalPodAutoscaler.spec;
 /** A VPA that leaves the pod alone. */
-const CALM = {
+const IDLE = {
   ...RAW_OBJECTS.VerticalPodAutoscaler,
   spec: { targetRef, updatePolicy: { updateMode: "Off" } },
 };
@@ -79,9 +79,9 @@ const OBJECTS: fc.Arbitrary<Partial<Record<Kind, unknown>>> = fc.record({
   Node: fc.constant({ ...RAW_OBJECTS.Node, spec: {} }),
   Deployment: maybeOdd({ ...ROLLED_OUT, status: { replicas: 3, updatedReplicas: 3 } }),
   HorizontalPodAutoscaler: maybeOdd(RAW_OBJECTS.HorizontalPodAutoscaler),
-  VerticalPodAutoscaler: mutatedJSON(CALM).map((raw) => ({
+  VerticalPodAutoscaler: mutatedJSON(IDLE).map((raw) => ({
     ...Object(raw),
-    metadata: CALM.metadata,
+    metadata: IDLE.metadata,
   })),
   LimitRange: fc.constant({ ...RAW_OBJECTS.LimitRange, spec: { limits: [OF_CONTAINERS, ROOMY] } }),
   ResourceQuota: fc.constant(RAW_OBJECTS.ResourceQuota),
@@ -115,8 +115,8 @@ function clear({ api }: ControllerScene): void {
 }
 
 /**
- * Fails unless each limit is within its bounds, or as it was where it is held or nobody wants another;
- * and unless the own limits are on record as they were.
+ * Fails unless each limit is within its bounds, or as it was where it is held or no other is requested;
+ * and unless the original limits are on record as they were.
  */
 function assertBounded(scene: ControllerScene, before: Pod): void {
   const { spec, status } = scene.allocation("web-0") ?? {};

@@ -59,7 +59,7 @@ sceneTest(
   },
 );
 
-sceneTest("runAllocationLoop() tells of a text that takes no Guaranteed pod in", async (scene) => {
+sceneTest("runAllocationLoop() reports a text that takes no Guaranteed pod in", async (scene) => {
   scene.startController();
   scene.createPod("web", { containers: [sampleGuaranteed()] });
   scene.changePod("web", (pod) => skipping(pod, "False"));
@@ -161,7 +161,7 @@ sceneTest(
 );
 
 sceneTest(
-  "runAllocationLoop() takes what somebody sets by hand for both own values",
+  "runAllocationLoop() takes a value that was set by hand for both original values",
   async (scene) => {
     scene.startController();
     await takenIn(scene);
@@ -233,7 +233,7 @@ sceneTest("runAllocationLoop() foresees what the requests on the node leave", as
 });
 
 sceneTest(
-  "runAllocationLoop() tells that the kubelet has put off the raise of a request",
+  "runAllocationLoop() reports that the kubelet has put off the raise of a request",
   async (scene) => {
     scene.startController();
     await takenIn(scene);
@@ -258,7 +258,7 @@ sceneTest(
 );
 
 sceneTest(
-  "runAllocationLoop() tells that the server finds the node too small, and backs off",
+  "runAllocationLoop() reports that the server finds the node too small, and backs off",
   async (scene) => {
     scene.startController();
     await takenIn(scene);

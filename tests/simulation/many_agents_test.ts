@@ -15,7 +15,7 @@ import { createVirtualClock } from "../../simulation/virtual_clock.ts";
 import { sampleNode, samplePod } from "../contract/sample_objects.ts";
 
 const NODES = 40;
-/** More at once would be nobody's own fault. */
+/** More at once have another cause than the agents. */
 const SILENT = 4;
 
 function leaseOf(nodeName: string): Lease {

@@ -1,4 +1,4 @@
-/** Both clocks on the same pods: who owns which field, and what follows from a new request at once. */
+/** Both loops on the same pods: the owner of each field, and the immediate effects of a new request. */
 import assert from "node:assert/strict";
 import type { UsageSource } from "../../controller/rightsizing/ports.ts";
 import type { UpdateStrategy } from "../../shared/rightsizing/policy_spec.ts";
@@ -12,7 +12,7 @@ import { simulatedRightsizing, startRightsizing } from "./running_rightsizing.ts
 
 const MINUTE_MS = 60_000;
 
-/** A pod of Deployment `web`, its own limit 200 m. */
+/** A pod of Deployment `web`, its original limit 200 m. */
 function deployedPod(scene: ControllerScene): void {
   scene.api.store.tables.Deployment.create({
     kind: "Deployment",
@@ -58,11 +58,11 @@ function policyFor(
   { cpu, strategy = {} }: { readonly cpu: number; readonly strategy?: Partial<UpdateStrategy> },
 ): UsageSource {
   const source = createUsageAnswers();
-  const told = source.of({ namespace: "shop", kind: "Deployment", name: "web" }, "app");
+  const reported = source.of({ namespace: "shop", kind: "Deployment", name: "web" }, "app");
   for (let minute = -60; minute < 240; minute++) {
     const atMs = clock.wall() + minute * MINUTE_MS;
-    told.cpu.push([atMs, cpu]);
-    told.memory.push([atMs, 60 * MI]);
+    reported.cpu.push([atMs, cpu]);
+    reported.memory.push([atMs, 60 * MI]);
   }
   api.store.tables.OptimizationPolicy.create({
     metadata: { name: "all", namespace: "shop", uid: "", resourceVersion: "", generation: 1 },
@@ -140,7 +140,7 @@ sceneTest("a limit that the market has lowered makes room for a higher request",
   assert.equal(request, 168);
   assert.ok((scene.limits("web").wanted ?? 0) >= 168);
   assert.deepEqual(scene.pod("web").containers[0]?.limitManagers, ["mbcas/200m"]);
-  // Whoever raised it, it is no wish of the user's.
+  // The market raised it: it is no request of the user's.
   assert.equal(ownOnRecord(scene), "200m");
 });
 

@@ -1,5 +1,5 @@
 /**
- * The least of the law's stability that each change must pass; tests/long has all of it.
+ * The least of the algorithm's stability that each change must pass; tests/long has all of it.
  *
  * @module
  */
@@ -27,7 +27,8 @@ function surelyCommitted({ containers }: RoundResult): number {
 const drawnDemand = fc.record({ bounds: drawnBounds, first: millicores, then: millicores });
 
 Deno.test({
-  name: "the law never commits more than may be granted by a raise, however short the node is",
+  name:
+    "the algorithm never commits more than may be granted by a raise, however short the node is",
   permissions: "none",
   fn() {
     const demands = fc.array(drawnDemand, { minLength: 1, maxLength: 4 });

@@ -1,4 +1,4 @@
-/** What a metric's word costs and tells: writes of bounds, events, and a change of leaders. */
+/** Costs and reports of a metric: writes of bounds, events, and a change of leaders. */
 import assert from "node:assert/strict";
 import type { MarketConfig } from "../../controller/config.ts";
 import { DEMAND_QUERY } from "../../controller/metrics_demand/metric_question.ts";
@@ -64,7 +64,7 @@ sceneTest(
     assert.deepEqual([writes(scene) - before, demandOf(scene)], [0, 500]);
     scene.metrics.results.set(QUERY, [0.6]);
     await scene.pass(20_000);
-    assert.equal(demandOf(scene), 600, "a move is told at the next answer");
+    assert.equal(demandOf(scene), 600, "a move is published at the next answer");
     assertMatches(eventsOf(scene, "CPULimitBounded"), [
       /^MetricDemand: app .* 500m: query jobs .* 0\.5 cores /,
     ]);
@@ -98,7 +98,7 @@ sceneTest(
 );
 
 sceneTest(
-  "runAllocationLoop() tells a pod's user of a query that does not exist, or says nonsense",
+  "runAllocationLoop() reports a pod's user of a query that does not exist, or says nonsense",
   async (scene) => {
     scene.metrics.results.set(QUERY, [1, 2]);
     scene.startController({ metrics: METRICS });
@@ -130,22 +130,22 @@ sceneTest(
     const config: { -readonly [K in keyof MarketConfig]?: MarketConfig[K] } = {
       metrics: metricsOf(null),
     };
-    const told = new Set<() => void>();
+    const reported = new Set<() => void>();
     scene.startController(config, {
       onConfigChange: (changed) => {
-        told.add(changed);
-        return () => void told.delete(changed);
+        reported.add(changed);
+        return () => void reported.delete(changed);
       },
     });
     await naming(scene, "jobs");
     assertMatches(eventsOf(scene, "AnnotationIgnored"), [/"jobs": .*metrics\.prometheusURL/]);
     assert.deepEqual([demandOf(scene), scene.metrics.asked], [undefined, []]);
     config.metrics = METRICS;
-    for (const changed of told) changed();
+    for (const changed of reported) changed();
     await scene.pass(1000);
     assert.equal(demandOf(scene), 500);
     config.metrics = metricsOf(null);
-    for (const changed of told) changed();
+    for (const changed of reported) changed();
     await scene.pass(1000);
     assert.equal(demandOf(scene), undefined, "without an address nothing counts that was said");
   },

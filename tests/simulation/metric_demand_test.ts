@@ -31,7 +31,7 @@ function scenePod(name: string, { trace, index }: { trace: Trace; index: number 
     uid: `5f2bd5b1-7a52-4a0a-9f5c-1f1d40c2f0a${index}`,
     trace: trace.name,
     request: 100,
-    ownLimit: OWN,
+    originalLimit: OWN,
     priority: 0,
     threads: 4,
     p90Demand: 700,
@@ -57,7 +57,7 @@ const METRICS: MetricsConfig = {
 /** What is asked for pod `web`. */
 const ASKED = `jobs{namespace="${SCENE_NAMESPACE}", pod="web"}`;
 
-/** A node of four CPUs whose limits follow demand. */
+/** A node of four CPUs with limits that follow demand. */
 function cluster({ metrics = METRICS, trace = WORK } = {}): {
   readonly market: MarketCluster;
   readonly at: (seconds: number) => Promise<void>;
@@ -87,7 +87,7 @@ function test(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-test("a pod whose metric asks for more has it before its work comes, another has not", async () => {
+test("a pod with a metric that asks for more has it before its work comes, another has not", async () => {
   const { market, at, quota, annotate } = cluster();
   market.metrics.results.set(ASKED, [0.9]);
   annotate("web", "jobs");
@@ -115,7 +115,7 @@ test("a metric that asks for more than the ceiling gives the ceiling, and less t
   annotate("web", "jobs");
   annotate("plain", "same");
   await at(WORK_S - 1);
-  // Eight times the own limit.
+  // Eight times the original limit.
   assert.equal(quota("web"), 8 * OWN);
   assert.equal(quota("plain"), FLOOR);
   await at(WORK_S + 60);
@@ -132,7 +132,7 @@ test("a value counts for metrics.staleAfter after the server is gone, then the p
   market.metrics.up = false;
   // Two minutes after the last answer, and before a decrease has waited its half a minute.
   await at(160);
-  assert.ok(quota("web") >= 900, "an outage is no news of the pod");
+  assert.ok(quota("web") >= 900, "an outage does not change the pod");
   await at(230);
   assert.equal(quota("web"), FLOOR);
   market.metrics.up = true;
@@ -150,7 +150,7 @@ test("a server that is down, finds nothing or has nonsense to say leaves a pod a
     await at(WORK_S - 1);
     assert.equal(quota("web"), FLOOR, String(result));
     await at(WORK_S + 60);
-    assert.ok(quota("web") >= 700, `${result}: the kernel's word counts`);
+    assert.ok(quota("web") >= 700, `${result}: the kernel's readings count`);
     await market.stop();
   }
 });

@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import { type ControllerScene, sceneTest } from "./controller_scene.ts";
 
-/** A pod with its own limit of 200 m; the agent wants 300 m, and dies before a controller sees it. */
+/**
+ * A pod with its original limit of 200 m; the agent wants 300 m, and dies before a controller sees it.
+ */
 async function deadAgentsLimit(scene: ControllerScene): Promise<void> {
   const kill = scene.startController();
   scene.createPod("web");

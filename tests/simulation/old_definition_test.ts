@@ -1,4 +1,7 @@
-/** A definition of allocations that is older than the controller: no endless writes, and a clear word. */
+/**
+ * A definition of allocations that is older than the controller: no endless writes, and a clear
+ * warning.
+ */
 import assert from "node:assert/strict";
 import { STARTUP_BOOST } from "../../controller/allocation/bid_rules/startup_boost.ts";
 import type { AllocationStore } from "../../controller/allocation/ports.ts";
@@ -13,7 +16,7 @@ function writes({ api }: ControllerScene): number {
   return api.requests.get("updateStatus PodAllocation") ?? 0;
 }
 
-/** A store whose server does this to a status before it stores it, while it is old. */
+/** A store with a server that does this to a status before it stores it, while it is old. */
 function oldStore(
   { api }: ControllerScene,
   admit: (allocation: PodAllocation) => PodAllocation,
@@ -50,7 +53,7 @@ function refusingHalf(status = 422): (allocation: PodAllocation) => PodAllocatio
   };
 }
 
-/** A pod that is raised to 300 m under this store, and then an HPA whose bounds are refused. */
+/** A pod that is raised to 300 m under this store, and then an HPA with bounds that are refused. */
 async function raisedThenScaled(scene: ControllerScene, store: AllocationStore): Promise<void> {
   const { tables } = scene.api.store;
   tables.Deployment.create(sampleWorkload());
@@ -64,7 +67,7 @@ async function raisedThenScaled(scene: ControllerScene, store: AllocationStore):
 }
 
 sceneTest(
-  "runAllocationLoop() tells of a field that the server drops once, and writes it once until it may be new",
+  "runAllocationLoop() reports a field that the server drops once, and writes it once until it may be new",
   async (scene) => {
     const { store, definition } = oldStore(scene, withoutBoost);
     const errors: { readonly field?: string; readonly remedy?: string }[] = [];
@@ -122,8 +125,8 @@ sceneTest(
     assert.deepEqual([phase, reason, bounds?.reason], ["Failed", "Refused", "BurstFactor"]);
     assert.match(message ?? "", /Unsupported value: "half".* apply manifests\/crds of this/);
     assert.equal(writes(scene) - before, 1);
-    const told = scene.api.events.all().filter(({ type }) => type === "Warning");
-    assert.deepEqual(told.map((event) => [event.reason, event.message]), [
+    const reported = scene.api.events.all().filter(({ type }) => type === "Warning");
+    assert.deepEqual(reported.map((event) => [event.reason, event.message]), [
       ["CPULimitFailed", message],
     ]);
     definition.old = false;
@@ -136,7 +139,7 @@ sceneTest(
 
 for (const status of [422, 403, 500]) {
   sceneTest(
-    `runAllocationLoop() gives own limits back on a silent agent's node while bounds are answered with ${status}`,
+    `runAllocationLoop() gives original limits back on a silent agent's node while bounds are answered with ${status}`,
     async (scene) => {
       const { store } = oldStore(scene, refusingHalf(status));
       await raisedThenScaled(scene, store);

@@ -15,10 +15,10 @@ function removeRecord(scene: ControllerScene): void {
 }
 
 /** Opts the namespace in or out: the pod stays as it is. */
-function optNamespace(scene: ControllerScene, word: "true" | "false"): void {
+function optNamespace(scene: ControllerScene, value: "true" | "false"): void {
   scene.api.store.tables.Namespace.modify("shop", (namespace) => ({
     ...namespace,
-    metadata: { ...namespace.metadata, labels: { [MANAGED]: word } },
+    metadata: { ...namespace.metadata, labels: { [MANAGED]: value } },
   }));
 }
 
@@ -31,7 +31,7 @@ async function outAndInOnStaleCopy(scene: ControllerScene, limitByHand?: number)
     await setByHand(scene, limitByHand);
     await scene.pass(10_000);
   }
-  // The agent must have been heard twice, or what it wants does not count after a restore.
+  // The agent must have renewed its lease twice, or its requests do not count after a restore.
   await scene.pass(130_000);
   copy.freeze();
   scene.changePod("web", optOut);
@@ -88,7 +88,7 @@ sceneTest(
 );
 
 sceneTest(
-  "runAllocationLoop() knows the limit of a bare pod whose record was deleted on a stale copy of the pods",
+  "runAllocationLoop() knows the limit of a bare pod with a record that was deleted on a stale copy of the pods",
   async (scene) => {
     const kill = scene.startController();
     scene.createPod("web");
@@ -115,7 +115,7 @@ sceneTest(
 );
 
 sceneTest(
-  "runAllocationLoop() restores a pod whose record was deleted after it had left the market",
+  "runAllocationLoop() restores a pod with a record that was deleted after it had left the market",
   async (scene) => {
     const kill = scene.startController();
     await raisedPod(scene);
@@ -163,7 +163,7 @@ sceneTest(
 );
 
 sceneTest(
-  "runAllocationLoop() reports a pod outside of the market whose original limits nothing tells",
+  "runAllocationLoop() reports a pod outside of the market with unknown original limits",
   async (scene) => {
     const held: string[] = [];
     scene.startController({}, { observer: { held: (reason) => void held.push(reason) } });
@@ -174,10 +174,10 @@ sceneTest(
     await scene.pass(20_000);
     assert.equal(scene.allocation("web")?.status?.reason, "OriginalUnknown");
     assert.deepEqual(held, ["OriginalUnknown"]);
-    const told = scene.api.events.all().filter(({ message }) =>
+    const reported = scene.api.events.all().filter(({ message }) =>
       message.includes("OriginalUnknown")
     );
-    assert.equal(told.length, 1);
+    assert.equal(reported.length, 1);
     assert.equal(limit(scene), 600);
   },
 );

@@ -5,7 +5,7 @@ import { PlacementCluster } from "./placement_cluster.ts";
 
 const MINUTE_MS = 60_000;
 
-/** Pods that ask for spot nodes whoever is asked about them. */
+/** Pods that ask for spot nodes without a webhook's answer. */
 const FOR_SPOT = { spec: { nodeSelector: { "karpenter.sh/capacity-type": "spot" } } };
 
 /** Ten replicas run, and a replica of the controller leads. */
@@ -32,7 +32,7 @@ function tainted(key: string): (node: Node) => Node {
   return (node) => ({ ...node, taints: [{ key, value: "", effect: "NoSchedule" }] });
 }
 
-// Where in its second the sign comes: API servers tell no more of when pods are made.
+// Where in its second the sign comes: API servers store the time of creation in seconds.
 for (const afterMs of [0, 100, 500, 900]) {
   scene(
     `pods of nodes whose sign keeps nobody off them are evicted once, ${afterMs} ms into a second`,
@@ -71,7 +71,7 @@ scene("pods that tolerate all are evicted once from a node that goes", async (cl
   }
 });
 
-scene("a fallback makes pods again ever more rarely that nobody answers for", async (cluster) => {
+scene("a fallback recreates pods without a webhook's answer ever more rarely", async (cluster) => {
   cluster.template = FOR_SPOT;
   cluster.start("10.0.0.1", { "--webhook": "off" });
   await cluster.pass(10_000);
@@ -90,10 +90,10 @@ scene("a fallback makes pods again ever more rarely that nobody answers for", as
   assert.ok(gaps.every((gap) => gap >= 60), gaps.join());
   // Once a fallback has lasted for three minutes, each three minutes at most.
   assert.ok(gaps.filter((gap) => gap < 179).length <= 2 * 5 + 5, gaps.join());
-  const told = cluster.events.filter(({ reason }) => reason === "SpotFallback");
-  // Fallbacks of 2, 4, 8, 16 and 30 minutes, and once in each that nobody seems to answer.
+  const reported = cluster.events.filter(({ reason }) => reason === "SpotFallback");
+  // Fallbacks of 2, 4, 8, 16 and 30 minutes, and once in each that no webhook seems to answer.
   assert.deepEqual(
-    told.map(({ message }) => / webhook .*\?$/.test(message)),
+    reported.map(({ message }) => / webhook .*\?$/.test(message)),
     Array.from({ length: 10 }, (_, index) => index % 2 === 1),
   );
 });
@@ -115,12 +115,12 @@ scene(
     await cluster.pass(200);
     cluster.replicas = 20;
     await cluster.pass(30_000);
-    // Nobody has answered for them, and their template says spot.
+    // No webhook has answered for them, and their template says spot.
     assert.ok(cluster.pending > 0);
     await cluster.pass(MINUTE_MS);
     assert.deepEqual([cluster.counts, cluster.pending], [{ spot: 0, "on-demand": 20 }, 0]);
-    const told = cluster.events.filter(({ reason }) => reason === "SpotFallback");
-    assert.ok(told.every(({ message }) => message.startsWith("until")));
+    const reported = cluster.events.filter(({ reason }) => reason === "SpotFallback");
+    assert.ok(reported.every(({ message }) => message.startsWith("until")));
   },
 );
 
@@ -143,8 +143,8 @@ scene(
     cluster.changeNode("spot-1", tainted("aws-node-termination-handler/spot-itn"));
     await cluster.pass(30_000);
     assert.deepEqual([cluster.counts, cluster.pending], [{ spot: 0, "on-demand": 100 }, 0]);
-    const told = cluster.events.filter(({ reason }) => reason === "SpotFallback");
-    assert.equal(told.length, 1);
+    const reported = cluster.events.filter(({ reason }) => reason === "SpotFallback");
+    assert.equal(reported.length, 1);
   },
 );
 
@@ -158,7 +158,7 @@ scene("pods that must not be disturbed fall back while they don't run", async (c
   assert.deepEqual([cluster.counts, cluster.evictions], [{ spot: 0, "on-demand": 10 }, 7]);
 });
 
-scene("a refused eviction is asked for again now and then, and told once", async (cluster) => {
+scene("a refused eviction is requested again now and then, and reported once", async (cluster) => {
   await begin(cluster);
   const asked: string[] = [];
   cluster.refusal = ({ name }) => {
@@ -183,8 +183,8 @@ scene("a refused eviction is asked for again now and then, and told once", async
     asked.length >= there * 50 && asked.length <= there * 61,
     `${asked.length} of ${there}`,
   );
-  const told = cluster.events.filter(({ reason }) => reason === "BlockedByPDB");
-  assert.equal(told.length, there);
+  const reported = cluster.events.filter(({ reason }) => reason === "BlockedByPDB");
+  assert.equal(reported.length, there);
   cluster.refusal = undefined;
   await cluster.pass(20_000);
   assert.deepEqual([cluster.podsOn("spot-0"), cluster.evictions], [0, there]);
@@ -202,7 +202,7 @@ scene("a denied eviction is tried of others, and becomes rare", async (cluster) 
   await cluster.pass(5000);
   cluster.start("10.0.0.1");
   await cluster.pass(60 * MINUTE_MS);
-  // After 10, 20, 40 and 80 s, and nobody twice in half an hour.
+  // After 10, 20, 40 and 80 s, and no pod twice in half an hour.
   assert.ok(askedAtMs[4]! - askedAtMs[0]! >= 150_000, askedAtMs.slice(0, 5).join());
   assert.equal(new Set(asked).size, 10);
   assert.equal(new Set(asked.slice(0, 10)).size, 10);

@@ -1,6 +1,6 @@
 /**
- * A cluster in virtual time with whole controllers that place pods: an API, a Deployment's controller that
- * has each pod it makes changed by the webhook to which the Service leads, and a scheduler.
+ * A cluster in virtual time with whole controllers that place pods: an API, a Deployment's controller
+ * that has each pod it makes changed by the webhook to which the Service leads, and a scheduler.
  *
  * @module
  */
@@ -254,7 +254,10 @@ export class PlacementCluster {
     });
   }
 
-  /** Gives it a node, or makes it Ready. Who says nothing goes where most room is kept: on-demand. */
+  /**
+   * Gives it a node, or makes it Ready. A pod without a selector goes where most room is kept:
+   * on-demand.
+   */
   #follow(pod: Pod): void {
     const { Pod, Node } = this.api.store.tables;
     const { metadata: { name }, nodeName, nodeSelector = {}, createdAtMs = 0, ready } = pod;

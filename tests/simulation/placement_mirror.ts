@@ -1,6 +1,6 @@
 /**
- * The small world of placement on the simulated API: its objects are written there each second, and what
- * the API was asked to change comes back.
+ * The small world of placement on the simulated API: its objects are written there each second, and
+ * what the API was asked to change comes back.
  *
  * @module
  */
@@ -96,8 +96,8 @@ export class PlacementMirror {
   }
 
   /**
-   * What the API was asked for, to the world. Returns the pods that were evicted; `moved` has the UIDs of
-   * those that were sent as moves.
+   * What the API was asked for, to the world. Returns the pods that were evicted; `moved` has the UIDs
+   * of those that were sent as moves.
    */
   read(moved: ReadonlySet<string>): readonly KnownEviction[] {
     const { Pod } = this.#store.tables;
@@ -116,7 +116,7 @@ export class PlacementMirror {
     return evicted;
   }
 
-  /** What was known, though it may hold no more; a pod without such a cause was moved, whoever hides it. */
+  /** What was known, though it may hold no more; a pod without such a cause was moved. */
   #causeOf(pod: WorldPod, isMove: boolean): KnownEviction["why"] {
     const isKnown = (shown: WorldNode | WorldPod | undefined): boolean =>
       shown !== undefined &&

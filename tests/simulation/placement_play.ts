@@ -26,7 +26,7 @@ export type Happening =
       | "nodes back";
   };
 
-/** What happens to whom. */
+/** An incident. */
 export interface Story {
   readonly kind: WorldWorkload["kind"];
   readonly replicas: number;
@@ -48,8 +48,8 @@ export class Play {
   wasWhole = false;
   readonly #eachSecond: (play: Play) => void;
   readonly #lag: number;
-  /** Replicas and floor as they were wished in each second so far. */
-  readonly #wished: { readonly replicas: number; readonly floor: number }[] = [];
+  /** Replicas and floor as they were requested in each second so far. */
+  readonly #requested: { readonly replicas: number; readonly floor: number }[] = [];
 
   constructor({ kind, replicas, spec, lag, budget }: Story, eachSecond: (play: Play) => void) {
     const workload = { kind, replicas, revision: 1 };
@@ -76,11 +76,11 @@ export class Play {
 
   /**
    * On-demand has as many replicas as it is to have at least, by what could be known when the last
-   * eviction was decided: the way there and back takes its time. A scale-down on that way may have taken
-   * others than it.
+   * eviction was decided: the way there and back takes its time. A scale-down on that way may have
+   * taken others than it.
    */
   assertFloor(): void {
-    const known = this.#wished.slice(-2 * this.#lag - 2);
+    const known = this.#requested.slice(-2 * this.#lag - 2);
     if (known.some(({ replicas }) => replicas > this.world.workload.replicas)) return;
     const floor = Math.min(...known.map((one) => one.floor));
     const there = this.counts["on-demand"];
@@ -92,7 +92,7 @@ export class Play {
       this.world.tick(() => this.wasWhole = this.world.whole);
       const { replicas } = this.world.workload;
       const floor = Math.min(replicas, this.product.spec.minOnDemand);
-      this.#wished.push({ replicas, floor });
+      this.#requested.push({ replicas, floor });
       const allowed = this.world.disruptionsAllowed() ?? Infinity;
       const earlier = this.product.evictions.length;
       await this.product.second();
@@ -157,7 +157,7 @@ export class Play {
       case "nodes back":
         for (const node of world.departing) world.loseNode(node);
         world.departing.clear();
-        // Whoever was to take them away leaves them.
+        // The drain that was to evict them leaves them.
         world.draining.clear();
         world.nodes.push(...NODES.filter((one) => !world.nodes.includes(one)));
         break;

@@ -43,7 +43,7 @@ scene(
     cluster.replicas = 10;
     await cluster.pass(30_000);
     assert.deepEqual(cluster.counts, { spot: 7, "on-demand": 3 });
-    // Nobody had to be moved.
+    // No pod had to be moved.
     assert.equal(cluster.evictions, 0);
     assert.equal(await placed(second), "20");
     const metrics = await second.registry.metrics();
@@ -90,18 +90,21 @@ scene(
   },
 );
 
-scene("runController() splits pods whose affinity names hosts of both classes", async (cluster) => {
-  const values = ["spot-0", "spot-1", "on-demand-0"];
-  const matchExpressions = [{ key: "kubernetes.io/hostname", operator: "In", values }];
-  const required = { nodeSelectorTerms: [{ matchExpressions }] };
-  const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: required };
-  cluster.template = { spec: { affinity: { nodeAffinity } } };
-  cluster.start("10.0.0.1");
-  await cluster.pass(BEGIN_MS);
-  cluster.replicas = 10;
-  await cluster.pass(5000);
-  assert.deepEqual([cluster.counts, cluster.evictions], [{ spot: 7, "on-demand": 3 }, 0]);
-});
+scene(
+  "runController() splits pods with an affinity that names hosts of both classes",
+  async (cluster) => {
+    const values = ["spot-0", "spot-1", "on-demand-0"];
+    const matchExpressions = [{ key: "kubernetes.io/hostname", operator: "In", values }];
+    const required = { nodeSelectorTerms: [{ matchExpressions }] };
+    const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: required };
+    cluster.template = { spec: { affinity: { nodeAffinity } } };
+    cluster.start("10.0.0.1");
+    await cluster.pass(BEGIN_MS);
+    cluster.replicas = 10;
+    await cluster.pass(5000);
+    assert.deepEqual([cluster.counts, cluster.evictions], [{ spot: 7, "on-demand": 3 }, 0]);
+  },
+);
 
 for (
   const [what, key, forMs] of [
@@ -228,7 +231,7 @@ scene(
 );
 
 scene(
-  "runController() tells what runs, and what is to run on-demand at least",
+  "runController() reports what runs, and what is to run on-demand at least",
   async (cluster) => {
     const { registry } = cluster.start("10.0.0.1", {
       "--disruption-window-schedule": "0 12 * * *",
@@ -264,10 +267,10 @@ scene(
 );
 
 scene(
-  "runController() tells of a floor that runs, though its nodes are drained",
+  "runController() reports a floor that runs, though its nodes are drained",
   async (cluster) => {
     cluster.floor = 3;
-    // Whoever drains its node waits for it, which may take hours.
+    // The drain of its node waits for it, which may take hours.
     cluster.template = { metadata: { annotations: { "karpenter.sh/do-not-disrupt": "true" } } };
     const { registry } = cluster.start("10.0.0.1");
     await cluster.pass(BEGIN_MS);
@@ -304,14 +307,14 @@ scene(
 );
 
 scene(
-  "runController() without the webhook moves pods alone, seldom where it is in vain",
+  "runController() without the webhook moves pods alone, seldom where it is without effect",
   async (cluster) => {
     const program = cluster.start("10.0.0.1", { "--webhook": "off" });
     await cluster.pass(BEGIN_MS);
     cluster.replicas = 4;
     await cluster.pass(3_600_000);
-    // What is evicted comes back where the scheduler likes, which here is where it was: the next is after
-    // 20, 40, 80, 160, and then each 180 s.
+    // What is evicted comes back where the scheduler likes, which here is where it was: the next is
+    // after 20, 40, 80, 160, and then each 180 s.
     assert.equal(cluster.evictions, 23);
     const ofWebhook = ["secrets", "endpointslices"];
     assert.deepEqual(program.rights.filter(({ resource }) => ofWebhook.includes(resource)), []);

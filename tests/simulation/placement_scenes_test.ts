@@ -1,5 +1,5 @@
 /**
- * Placement in a small world: stories told by hand.
+ * Placement in a small world: hand-written stories.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import type { NodeClass } from "../../shared/placement/node_classes.ts";
 import { Play, type Story } from "./placement_play.ts";
 
-/** A story told by hand, after the workload has come up. */
+/** A hand-written story, after the workload has come up. */
 async function begun(
   changes: Partial<Story>,
   eachSecond: (play: Play) => void = () => {},
@@ -159,7 +159,7 @@ scene(
 );
 
 scene(
-  "pods whose node stays after all, while others of it are evicted, are left alone",
+  "pods with a node that stays after all, while others of it are evicted, are left alone",
   async () => {
     const play = await begun({
       lag: 3,
@@ -220,7 +220,7 @@ scene(
   async () => {
     const play = await begun({ budget: false, spec: { spotPercentage: 0, minOnDemand: 0 } });
     play.happens({ does: "spot gone" });
-    // Nobody sends pods to spot nodes, of which there are none.
+    // No webhook sends pods to spot nodes, of which there are none.
     play.happens({ does: "webhook down" });
     play.happens({ does: "spec", spec: { spotPercentage: 50, minOnDemand: 0 } });
     while (play.product.evictions.length < 5) await play.seconds(1);
@@ -238,7 +238,7 @@ scene(
   },
 );
 
-scene("events tell of a shortage and of its end, each once", async () => {
+scene("events report a shortage and its end, each once", async () => {
   const play = await begun({});
   const reasons = (): string[] => play.product.events.map(({ reason }) => reason);
   assert.deepEqual(reasons(), []);

@@ -1,6 +1,6 @@
 /**
- * A small cluster in virtual time for placement: nodes, a scheduler, the controllers of workloads, and an
- * API that keeps a budget. Whoever looks sees it as it was a few seconds ago, as through a cache.
+ * A small cluster in virtual time for placement: nodes, a scheduler, the controllers of workloads, and
+ * an API that keeps a budget. Readers see it as it was a few seconds ago, as through a cache.
  *
  * @module
  */
@@ -19,7 +19,7 @@ export interface WorldNode {
 export interface WorldPod {
   readonly uid: string;
   readonly name: string;
-  /** Of another workload, whose pods bear the same labels; absent: of ours. */
+  /** Of another workload with pods of the same labels; absent: of ours. */
   readonly foreign?: true;
   readonly revision: string;
   /** What the webhook made it for; undefined where it had no say. */
@@ -49,7 +49,9 @@ export interface WorldWorkload {
   readonly minAvailable?: (replicas: number) => number;
 }
 
-/** Answers for a pod that is being made: what it is made with, or undefined where nobody answers. */
+/**
+ * Answers for a pod that is being made: what it is made with, or undefined where no webhook answers.
+ */
 export type Webhook = (
   pod: Pick<WorldPod, "uid" | "name" | "revision">,
 ) => { readonly class: NodeClass; readonly deletionCost?: number } | undefined;
@@ -64,7 +66,7 @@ export class PlacementWorld {
   nodes: WorldNode[];
   /** Nodes that are about to go: they take no more pods. */
   readonly departing = new Set<WorldNode>();
-  /** Nodes that somebody drains, who may yet leave them: they take no more pods either. */
+  /** Nodes that are being drained, though the drain may end early: they take no more pods either. */
   readonly draining = new Set<WorldNode>();
   pods: WorldPod[] = [];
   nowMs = 1_000_000_000_000;
@@ -204,7 +206,9 @@ export class PlacementWorld {
     }
   }
 
-  /** A ReplicaSet's order: without a node, not Ready, cheap, young (kubernetes, ActivePodsWithRanks). */
+  /**
+   * A ReplicaSet's order: without a node, not Ready, cheap, young (kubernetes, ActivePodsWithRanks).
+   */
   #firstToGo(pods: readonly WorldPod[]): readonly WorldPod[] {
     return pods.toSorted((a, b) =>
       Number(b.node === undefined) - Number(a.node === undefined) ||

@@ -11,7 +11,7 @@ const metadata = { name: "cpu", namespace: "shop", uid: "", resourceVersion: "" 
 
 Deno.test("startMarketCluster() raises all limits to what a quota allows, and none is refused", async () => {
   const { scene } = await readDemoScene({ seed: 1, minutes: 1, pods: 12, json: true });
-  const own = scene.pods.reduce((sum, { ownLimit }) => sum + ownLimit, 0);
+  const own = scene.pods.reduce((sum, { originalLimit }) => sum + originalLimit, 0);
   const hardLimitsCPU = 2 * own;
   const market = startMarketCluster(scene, {
     agent: { idleCPU: "free" },
@@ -42,7 +42,7 @@ Deno.test("startMarketCluster() raises all limits to what a quota allows, and no
   assert.deepEqual([...blocked], []);
   // One write for each pod, and room for one more of the largest.
   assert.equal(requests.get("resize Pod"), scene.pods.length);
-  const largest = Math.max(...scene.pods.map(({ ownLimit }) => ownLimit));
+  const largest = Math.max(...scene.pods.map(({ originalLimit }) => originalLimit));
   const left = hardLimitsCPU - most.used - largest;
   assert.ok(left >= 0 && left < 10, `${left} m left`);
 });

@@ -134,7 +134,7 @@ sceneTest(
     const left = HARD - totalOf(scene);
     assert.ok(left >= OWN && left <= OWN + 30, `${left} m left`);
     assert.equal(scene.allocation("web-0")?.status?.bounds?.containers[0]?.held, "lower");
-    // Where raises are gone, own limits stay, though the quota is full and the agent wants less.
+    // Where raises are gone, original limits stay, though the quota is full and the agent wants less.
     assert.equal(await grow(scene, 8), 8);
     assert.equal(totalOf(scene), HARD);
     for (const name of RAISED) assert.equal(scene.limits(name).wanted, OWN, name);
@@ -157,7 +157,7 @@ sceneTest(
       const rules = scene.allocation(name)?.status?.bounds?.rules ?? [];
       assert.ok(rules.every(({ message }) => !message.includes("ResourceQuota jobs")));
     }
-    // A pod of jobs has no room for more, and is told in which quota.
+    // A pod of jobs has no room for more, and is reported in which quota.
     scene.createPod("job");
     scene.changePod("job", (pod) => ({ ...pod, hasDeadline: true }));
     scene.want("job", 400);

@@ -15,12 +15,12 @@ function labelled(pod: Pod, word: string): Pod {
   return { ...pod, metadata: { ...metadata, labels: { ...metadata.labels, [MANAGED]: word } } };
 }
 
-/** The pod with the word that takes it out of the market. */
+/** The pod with the annotation that takes it out of the market. */
 export function optOut(pod: Pod): Pod {
   return labelled(pod, "false");
 }
 
-/** The pod with the word that takes it in. */
+/** The pod with the annotation that takes it in. */
 export function optIn(pod: Pod): Pod {
   return labelled(pod, "true");
 }
@@ -33,7 +33,7 @@ export async function raisedPod(scene: ControllerScene): Promise<void> {
   assert.deepEqual(scene.limits("web"), { wanted: 300, applied: 300 });
 }
 
-/** Somebody else sets the limit of container `app` of pod `web`, m. */
+/** Another client sets the limit of container `app` of pod `web`, m. */
 export async function setByHand(scene: ControllerScene, limitCPU: number): Promise<void> {
   const { uid, namespace, name } = scene.pod("web").metadata;
   const patch = resizePatch(uid, [{ name: "app", sidecar: false, limitCPU }]);
@@ -41,7 +41,7 @@ export async function setByHand(scene: ControllerScene, limitCPU: number): Promi
   await settleVirtually(scene.clock, resizer.resize(namespace, name, patch));
 }
 
-/** The own limit of container `app` of pod `web`, as recorded. */
+/** The original limit of container `app` of pod `web`, as recorded. */
 export function ownOnRecord(scene: ControllerScene): string | undefined {
   return scene.allocation("web")?.status?.originalLimits?.[0]?.cpu;
 }

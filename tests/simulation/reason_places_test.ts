@@ -37,22 +37,22 @@ const SERVER: Readonly<Record<string, string>> = {
 const HELD = "`mbcas_held_total{reason}`";
 const RESIZES = "`mbcas_resizes_total{reason}`";
 
-/** Where the word was met in a scene; `before`: events of other things. */
+/** Where the reason was met in a scene; `before`: events of other things. */
 function seen(
   { status, events, heldBy, answers }: ReconcilerStage,
-  { word, before }: { readonly word: EnforcementReason; readonly before: number },
+  { wanted, before }: { readonly wanted: EnforcementReason; readonly before: number },
 ): readonly string[] {
   return [
-    ...(status()?.reason === word ? ["`status.reason`", "`mbcas_allocations{reason}`"] : []),
-    ...(heldBy.includes(word) ? [HELD] : []),
-    ...(answers.some(({ reason }) => reason === word) ? [RESIZES] : []),
+    ...(status()?.reason === wanted ? ["`status.reason`", "`mbcas_allocations{reason}`"] : []),
+    ...(heldBy.includes(wanted) ? [HELD] : []),
+    ...(answers.some(({ reason }) => reason === wanted) ? [RESIZES] : []),
     ...events.slice(before).map(({ reason }) => `event \`${reason}\``),
   ];
 }
 
-function listed(word: EnforcementReason): readonly string[] {
+function listed(wanted: EnforcementReason): readonly string[] {
   const { usual, others } = REASON_PLACES.enforcement;
-  return others[word] ?? usual;
+  return others[wanted] ?? usual;
 }
 
 const BY_SCENE = new Set(["`status.reason`", HELD, RESIZES, "event `CPULimitFailed`"]);
@@ -68,10 +68,10 @@ function test(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-test("REASON_PLACES has each place where a kubelet's word is met", async () => {
+test("REASON_PLACES has each place where a resize condition is met", async () => {
   assert.deepEqual(new Set(Object.keys(KUBELET)), INFEASIBLE_REASONS);
   for (const [name, message] of Object.entries(KUBELET)) {
-    const word = name as EnforcementReason;
+    const wanted = name as EnforcementReason;
     const { stage, before } = await begun();
     await stage.reconcile();
     stage.setPod((pod) => ({
@@ -80,35 +80,35 @@ test("REASON_PLACES has each place where a kubelet's word is met", async () => {
       resizeConditions: [{ type: "PodResizePending", reason: "Infeasible", message }],
     }));
     await stage.reconcile();
-    const places = seen(stage, { word, before });
+    const places = seen(stage, { wanted, before });
     assert.ok(places.includes("`status.reason`"), name);
     assert.ok(places.includes("event `CPULimitHeld`"), name);
-    assert.deepEqual(places.filter((place) => !listed(word).includes(place)), [], name);
+    assert.deepEqual(places.filter((place) => !listed(wanted).includes(place)), [], name);
   }
 });
 
 test("REASON_PLACES has each place where a server's refusal is met, and no other of them", async () => {
   assert.deepEqual(new Set(Object.keys(SERVER)), REFUSAL_REASONS);
   for (const [name, message] of Object.entries(SERVER)) {
-    const word = name as EnforcementReason;
+    const wanted = name as EnforcementReason;
     const { stage, before } = await begun();
     stage.state.refusal = new ApiError(403, "Forbidden", message);
     await stage.reconcile();
-    const places = seen(stage, { word, before });
-    assert.deepEqual(places.filter((place) => !listed(word).includes(place)), [], name);
-    const claimed = listed(word).filter((place) => BY_SCENE.has(place));
+    const places = seen(stage, { wanted, before });
+    assert.deepEqual(places.filter((place) => !listed(wanted).includes(place)), [], name);
+    const claimed = listed(wanted).filter((place) => BY_SCENE.has(place));
     assert.deepEqual(claimed.filter((place) => !places.includes(place)), [], name);
   }
 });
 
-test("REASON_PLACES has each place where a word that waits is met", async () => {
+test("REASON_PLACES has each place where a reason that waits is met", async () => {
   const { reconcile, clock, ...stage } = reconcilerStage();
   await reconcile();
   const before = stage.events.length;
   await reconcile();
   await clock.runUntil(2000);
   await reconcile();
-  const places = seen({ ...stage, reconcile, clock }, { word: "Waiting", before });
+  const places = seen({ ...stage, reconcile, clock }, { wanted: "Waiting", before });
   assert.ok(places.includes(HELD));
   assert.deepEqual(places.filter((place) => !listed("Waiting").includes(place)), []);
   assert.deepEqual(listed("Waiting").filter((place) => place.startsWith("event")), []);

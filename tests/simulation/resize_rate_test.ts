@@ -73,7 +73,7 @@ sceneTest(
 );
 
 sceneTest(
-  "runAllocationLoop() gives own limits back though the server puts resizes off for a day",
+  "runAllocationLoop() gives original limits back though the server puts resizes off for a day",
   async (scene) => {
     scene.startController();
     for (const name of ["web", "db"]) scene.createPod(name);

@@ -37,7 +37,7 @@ test("runRightsizingLoop() annotates a workload only when something has changed,
   assert.equal(patches(scene), NAMES.length + 1);
 });
 
-test("runRightsizingLoop() tells the policy's status before it annotates any workload", async (scene) => {
+test("runRightsizingLoop() reports the policy's status before it annotates any workload", async (scene) => {
   scene.policy("all", { mode: "Recommend" });
   while (scene.statusOf("all").workloads === undefined) {
     assert.equal(patches(scene), 0);
@@ -91,7 +91,7 @@ test("runRightsizingLoop() takes annotations away where their policy does not ma
   assert.deepEqual([valueOf(scene, "web"), scene.annotationsOf("db")], ["180m", {}]);
 });
 
-test("runRightsizingLoop() takes all annotations away where nobody wants them any more", async (scene) => {
+test("runRightsizingLoop() removes all annotations where no policy needs them any more", async (scene) => {
   scene.policy("all", { mode: "Recommend" });
   await scene.run(2 * MINUTE_MS);
   scene.policy("all", { mode: "Disabled" });

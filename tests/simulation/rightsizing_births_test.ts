@@ -18,7 +18,7 @@ import { sampleHPA, sampleVPA } from "../fixtures/sample_workloads.ts";
 import { sceneTest as test } from "../fixtures/scene_test_case.ts";
 
 const MINUTE_MS = 60_000;
-/** Until copies have heard of a change; before the loop looks at it. */
+/** Until copies have received a change; before the loop looks at it. */
 const WATCHED_MS = 500;
 
 const LIMITS: PolicyChoice = {
@@ -100,11 +100,11 @@ test("the loop says once why new pods are as their template again", async (scene
   scene.template("web", [templateOf({ ...TEMPLATE, limitMemory: 4096 * MI })]);
   rollOut(scene);
   await scene.run(20 * MINUTE_MS);
-  const told = scene.events.filter(({ about, message }) =>
+  const reported = scene.events.filter(({ about, message }) =>
     about.kind === "Deployment" && message.includes(" new pods ")
   );
-  assert.deepEqual(told.map(({ reason }) => reason), ["WorkloadSkipped"]);
-  assert.match(told[0]?.message ?? "", /: [^;]* template .*memory .*app [^;]*; /);
+  assert.deepEqual(reported.map(({ reason }) => reason), ["WorkloadSkipped"]);
+  assert.match(reported[0]?.message ?? "", /: [^;]* template .*memory .*app [^;]*; /);
 });
 
 test("limits end where the policy turns to requests only: for new pods, stragglers, and on record", async (scene) => {
@@ -182,7 +182,7 @@ const VPA_WEBHOOK: Mutator = {
 };
 
 for (const mode of ["Initial", "Recreate", "Auto"]) {
-  test(`what a VPA in mode ${mode} sets stays, whoever is asked first`, async (scene) => {
+  test(`what a VPA in mode ${mode} sets stays, whichever webhook is asked first`, async (scene) => {
     await adopted(scene);
     scene.api.store.tables.VerticalPodAutoscaler.create(sampleVPA(mode));
     await scene.run(WATCHED_MS);
@@ -226,7 +226,7 @@ for (
   });
 }
 
-test("a pod of the market is born with what its siblings have as their own limit", async (scene) => {
+test("a pod of the market is born with what its siblings have as their original limit", async (scene) => {
   scene.deployment("web", { containers: [templateOf(TEMPLATE)] });
   scene.uses("web", { cpu: 300, memory: 100 * MI });
   const { PodAllocation } = scene.api.store.tables;
@@ -247,7 +247,7 @@ test("a pod of the market is born with what its siblings have as their own limit
   assert.equal(resourcesOf(await scene.born("web")).limitCPU, 1000);
 });
 
-/** What the surroundings become once values are in force. */
+/** What the input become once values are in force. */
 interface Turn {
   readonly ranges: readonly LimitRangeItem[];
   readonly vpa: string;

@@ -5,7 +5,7 @@ import { sceneTest } from "../fixtures/scene_test_case.ts";
 
 const MINUTE_MS = 60_000;
 
-/** A scene of two Deployments; it takes four minutes to hear of the second one. */
+/** A scene of two Deployments; it takes four minutes to receive the second one. */
 function test(name: string, fn: (scene: RightsizingScene) => Promise<void>): void {
   sceneTest(name, async (scene) => {
     for (const one of ["web", "db"]) {
@@ -75,7 +75,7 @@ test("runRightsizingLoop() is not Ready while what it applies can't be put on re
 });
 
 for (const how of ["crash", "lost answer"] as const) {
-  test(`runRightsizingLoop() knows its own rollout after a ${how}, and takes it for nobody's edit`, async (scene) => {
+  test(`runRightsizingLoop() knows its own rollout after a ${how}, and does not take it for an edit`, async (scene) => {
     scene.api.store.tables.Deployment.remove("shop/db");
     const author = { requestCPU: 1000, requestMemory: 640 * MI };
     scene.template("web", [bareContainer("app", author)]);
@@ -101,11 +101,11 @@ for (const how of ["crash", "lost answer"] as const) {
     assert.deepEqual(memory?.author, { cpu: 1000, memory: 640 * MI });
     assert.deepEqual(memory?.editedAtMs, {});
     assert.deepEqual(memory?.written?.cpu?.pair, { request: 180 });
-    const told = scene.events.filter(({ about, reason, message }) =>
+    const reported = scene.events.filter(({ about, reason, message }) =>
       about.kind === "Deployment" && about.name === "web" && reason === "OptimizationApplied" &&
       message.includes("not on record")
     );
-    assert.equal(told.length, 1);
+    assert.equal(reported.length, 1);
     await scene.run(25 * MINUTE_MS);
     assert.equal(requestOf(), 90);
   });

@@ -39,10 +39,10 @@ worldProperty(
       await scene.run(50 * MINUTE_MS);
       const tried = scene.resizes.filter((pod) => pod.startsWith(`${denied.name}-`));
       assert.deepEqual(tried, Array.from({ length: at + 1 }, (_, pod) => `${denied.name}-${pod}`));
-      const { status, reason, message: told, inForce = [], recommendations = [] } =
+      const { status, reason, message: reported, inForce = [], recommendations = [] } =
         scene.recordOf(denied.name) ?? {};
       assert.deepEqual([status, reason], ["Error", "RBACError"]);
-      assert.match(told ?? "", new RegExp(`${name}: missing: patch pods/resize .*shop$`));
+      assert.match(reported ?? "", new RegExp(`${name}: missing: patch pods/resize .*shop$`));
       const wanted = recommendations.map(({ cpu }) => cpu);
       assert.equal(wanted.length, ownContainers(denied).length);
       assert.deepEqual(requestsOf(denied.name).slice(0, at), Array(at).fill(wanted));

@@ -15,21 +15,22 @@ function busyDeployment(scene: RightsizingScene, name = "web", pods = 2): void {
 const readyOf = (scene: RightsizingScene): unknown =>
   scene.statusOf("all").conditions?.find(({ type }) => type === "Ready")?.reason;
 
-const toldOf = (scene: RightsizingScene, word: string): number =>
-  scene.events.filter(({ reason, about }) => reason === word && about.kind === "Deployment").length;
+const reportsOf = (scene: RightsizingScene, expected: string): number =>
+  scene.events.filter(({ reason, about }) => reason === expected && about.kind === "Deployment")
+    .length;
 
 for (const status of [0, 409, 500]) {
-  test(`runRightsizingLoop() loses nothing of a cycle whose status can't be written: ${status}`, async (scene) => {
+  test(`runRightsizingLoop() loses nothing of a cycle with a status that can't be written: ${status}`, async (scene) => {
     busyDeployment(scene);
     scene.api.failNext({ verb: "updateStatus", kind: "OptimizationPolicy", status, times: 3 });
     scene.policy("all");
     await scene.run(500);
     assert.equal(scene.statusOf("all").workloads, undefined);
     assert.equal(scene.recordOf("web")?.status, "Applied");
-    assert.equal(toldOf(scene, "OptimizationApplied"), 1);
+    assert.equal(reportsOf(scene, "OptimizationApplied"), 1);
     await scene.run(MINUTE_MS);
     assert.equal(scene.statusOf("all").workloads?.[0]?.status, "Applied");
-    assert.equal(toldOf(scene, "OptimizationApplied"), 1);
+    assert.equal(reportsOf(scene, "OptimizationApplied"), 1);
     // Nothing was looked at again for it.
     assert.equal(scene.source.asked.length, 1);
   });
@@ -58,7 +59,7 @@ test("runRightsizingLoop() looks at all when another policy goes in the middle o
   scene.policy("heavy", { weight: 500, mode: "Recommend" });
   await scene.run(MINUTE_MS);
   scene.policy("all", { intervalMs: 60 * MINUTE_MS });
-  // The news of it come while the status of the other one is being written.
+  // Its event comes while the status of the other one is being written.
   await scene.run(4);
   scene.api.store.tables.OptimizationPolicy.remove("shop/heavy");
   await scene.run(MINUTE_MS);
@@ -109,9 +110,9 @@ test("runRightsizingLoop() keeps what it knows while a policy or a template can'
   await scene.run(5 * MINUTE_MS);
   assert.equal(readyOf(scene), "ValidationFailed");
   assert.deepEqual(scene.recordOf("web")?.inForce, inForce);
-  const told = scene.events.filter(({ reason }) => reason === "ValidationFailed");
-  assert.equal(told.length, 1);
-  assert.match(told[0]?.message ?? "", /spec\.weight.*; correct the field/);
+  const reported = scene.events.filter(({ reason }) => reason === "ValidationFailed");
+  assert.equal(reported.length, 1);
+  assert.match(reported[0]?.message ?? "", /spec\.weight.*; correct the field/);
   scene.policy("all");
   Deployment.modify("shop/web", ({ makes: _makes, ...workload }) => workload);
   await scene.run(5 * MINUTE_MS);
@@ -147,7 +148,7 @@ for (const status of [0, 429, 503]) {
     await scene.run(5 * MINUTE_MS);
     assert.equal(scene.recordOf("web")?.status, "Applied");
     assert.equal(scene.api.requests.get("resize Pod"), 4);
-    assert.equal(toldOf(scene, "UpdateFailed"), 1);
+    assert.equal(reportsOf(scene, "UpdateFailed"), 1);
   });
 }
 
@@ -161,7 +162,7 @@ test("runRightsizingLoop() tries again what failed for a while when its status c
   assert.equal(scene.statusOf("all").workloads?.[0]?.status, "Applied");
 });
 
-test("runRightsizingLoop() tells once what a look has failed on, and keeps what is in force", async (scene) => {
+test("runRightsizingLoop() reports once what a look has failed on, and keeps what is in force", async (scene) => {
   busyDeployment(scene);
   scene.policy("all");
   await scene.run(MINUTE_MS);
@@ -170,7 +171,7 @@ test("runRightsizingLoop() tells once what a look has failed on, and keeps what 
   await scene.run(30 * MINUTE_MS);
   assert.equal(scene.statusOf("all").workloads?.[0]?.reason, "EvaluationFailed");
   assert.deepEqual(scene.recordOf("web")?.inForce, inForce);
-  assert.equal(toldOf(scene, "UpdateFailed"), 1);
+  assert.equal(reportsOf(scene, "UpdateFailed"), 1);
 });
 
 test("runRightsizingLoop() raises memory once for a kill, however often it begins anew", async (scene) => {
@@ -215,7 +216,7 @@ test("runRightsizingLoop() lets go of what a workload was that is gone", async (
   assert.equal(scene.recordOf("bare")?.reason, "InsufficientSamples");
 });
 
-test("runRightsizingLoop() goes on with the others while a source hangs on some, and tells those", async (scene) => {
+test("runRightsizingLoop() goes on with the others while a source hangs on some, and reports those", async (scene) => {
   const { source } = scene;
   const stuck = Array.from({ length: 3 }, (_, index) => `stuck${index}`);
   for (const name of stuck) {
@@ -234,7 +235,7 @@ test("runRightsizingLoop() goes on with the others while a source hangs on some,
   for (const name of stuck) assert.equal(scene.recordOf(name)?.status, "Applied");
 });
 
-test("runRightsizingLoop() tells and counts a workload whose template can't be read, until it can be", async (scene) => {
+test("runRightsizingLoop() reports and counts a workload with a template that can't be read, until it can be", async (scene) => {
   for (const name of ["web", "db"]) busyDeployment(scene, name, 1);
   const { Deployment } = scene.api.store.tables;
   const { makes = assert.fail("no template") } = Deployment.get("shop/web") ?? {};
@@ -244,13 +245,13 @@ test("runRightsizingLoop() tells and counts a workload whose template can't be r
   await scene.run(MINUTE_MS);
   const { workloadsDiscovered, workloadsProcessed, workloads = [] } = scene.statusOf("all");
   assert.deepEqual([workloadsDiscovered, workloadsProcessed], [2, 1]);
-  const [{ name, status, reason, message } = assert.fail("nothing is told")] = workloads;
+  const [{ name, status, reason, message } = assert.fail("nothing is reported")] = workloads;
   assert.deepEqual([name, status, reason], ["web", "Error", "UnreadableTemplate"]);
   assert.ok(message?.includes(unreadableTemplate), message);
   assert.equal(scene.recordOf("db")?.status, "Applied");
-  assert.equal(toldOf(scene, "DiscoveryFailed"), 1);
+  assert.equal(reportsOf(scene, "DiscoveryFailed"), 1);
   Deployment.modify("shop/web", ({ unreadableTemplate: _why, ...rest }) => ({ ...rest, makes }));
   await scene.run(10 * MINUTE_MS);
   assert.equal(scene.recordOf("web")?.status, "Applied");
-  assert.equal(toldOf(scene, "DiscoveryFailed"), 1);
+  assert.equal(reportsOf(scene, "DiscoveryFailed"), 1);
 });

@@ -5,7 +5,7 @@ import { sceneTest } from "../fixtures/scene_test_case.ts";
 const MINUTE_MS = 60_000;
 
 sceneTest(
-  "runRightsizingLoop() rolls out once where somebody takes the template's values back, and says so",
+  "runRightsizingLoop() rolls out once where another client takes the template's values back, and says so",
   async (scene) => {
     const containers = [bareContainer("app", { requestCPU: 100, requestMemory: 64 * MI })];
     scene.deployment("web", { containers });
@@ -27,8 +27,8 @@ sceneTest(
     assert.deepEqual(written(), [180]);
     const { status, reason } = scene.recordOf("web") ?? {};
     assert.deepEqual([status, reason], ["Skipped", "TakenBack"]);
-    const told = scene.events.filter(({ message }) => message.includes("TakenBack"));
-    assert.deepEqual(told.map(({ type, reason, about }) => [type, reason, about.kind]), [
+    const reported = scene.events.filter(({ message }) => message.includes("TakenBack"));
+    assert.deepEqual(reported.map(({ type, reason, about }) => [type, reason, about.kind]), [
       ["Warning", "WorkloadSkipped", "Deployment"],
       ["Warning", "WorkloadSkipped", "OptimizationPolicy"],
     ]);
@@ -93,7 +93,7 @@ sceneTest(
 );
 
 sceneTest(
-  "runRightsizingLoop() has nothing against an author who writes nearly what is recommended",
+  "runRightsizingLoop() leaves a template with nearly the recommended values",
   async (scene) => {
     scene.deployment("web", {
       containers: [bareContainer("app", { requestCPU: 100, requestMemory: 64 * MI })],

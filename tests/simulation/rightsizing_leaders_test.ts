@@ -136,7 +136,7 @@ test("the next controller keeps what was written late, before its own first writ
   assert.deepEqual(onRecord(), { web: 6000 });
 });
 
-test("of two applications to one workload the later is on record, whoever writes first", async () => {
+test("of two applications to one workload the later is recorded, whichever leader writes first", async () => {
   for (const [olds, nexts] of [[5000, 6000], [6000, 5000]]) {
     for (const oldFirst of [true, false]) {
       const { leader, onRecord } = world();
@@ -202,7 +202,7 @@ test("a controller that leads no more deletes no report that the next one has wr
   await next.flush();
   await old.flush();
   assert.deepEqual(onRecord(), { web: 5000 });
-  // What it knows to be gone, and nobody has touched, goes as ever.
+  // What it knows to be gone, and no other client has touched, is removed as ever.
   next.book.keepOnly(() => false);
   await next.flush();
   assert.equal(table.all().length, 0);
@@ -210,7 +210,7 @@ test("a controller that leads no more deletes no report that the next one has wr
 
 test("nothing that was applied is ever lost between two controllers, in any order", async () => {
   const step = fc.record({
-    who: fc.constantFrom("old" as const, "next" as const),
+    leader: fc.constantFrom("old" as const, "next" as const),
     name: fc.constantFrom("web", "db", "job"),
     act: fc.constantFrom("look" as const, "apply" as const, "flush" as const),
   });
@@ -229,12 +229,12 @@ test("nothing that was applied is ever lost between two controllers, in any orde
         }
         const all = { old: leader(), next: leader() };
         const last = new Map(begun ? [["web", 1]] : []);
-        for (const [index, { who, name, act }] of steps.entries()) {
+        for (const [index, { leader, name, act }] of steps.entries()) {
           if (index === deposedAt) all.old.depose();
-          if (act === "flush") await all[who].flush();
-          else if (act === "look") all[who].look(name);
+          if (act === "flush") await all[leader].flush();
+          else if (act === "look") all[leader].look(name);
           else {
-            all[who].look(name, 1000 + index);
+            all[leader].look(name, 1000 + index);
             last.set(name, 1000 + index);
           }
         }

@@ -41,8 +41,8 @@ test("runRightsizingLoop() brings the pods of a policy in mode Auto to its recom
   assert.equal(conditions.find(({ type }) => type === "Ready")?.status, "True");
   assert.equal(workloadsDiscovered, 1);
   assert.equal(workloads?.[0]?.status, "Applied");
-  const told = scene.events.filter(({ reason }) => reason === "OptimizationApplied");
-  assert.deepEqual(told.map(({ about }) => about.kind), ["Deployment", "OptimizationPolicy"]);
+  const reported = scene.events.filter(({ reason }) => reason === "OptimizationApplied");
+  assert.deepEqual(reported.map(({ about }) => about.kind), ["Deployment", "OptimizationPolicy"]);
   // Nothing is sent again while nothing changes.
   assert.equal(writes(scene), 2);
   await scene.run(60 * MINUTE_MS);
@@ -129,10 +129,10 @@ test("runRightsizingLoop() without metrics writes nothing, and the reason says s
       reason === "MetricsCollectionFailed" && message.includes("connection refused")
     ),
   );
-  // Nobody is told twice; and it goes on when the source is back.
-  const told = scene.events.length;
+  // No workload is reported twice; and it goes on when the source is back.
+  const reported = scene.events.length;
   await scene.run(30 * MINUTE_MS);
-  assert.equal(scene.events.length, told);
+  assert.equal(scene.events.length, reported);
   scene.source.problem = undefined;
   await scene.run(10 * MINUTE_MS);
   assert.equal(scene.recordOf("web")?.status, "Applied");
@@ -176,7 +176,7 @@ test("runRightsizingLoop() brings a pod that came without the values in force to
   assert.equal(scene.recordOf("web")?.appliedAtMs, applied);
 });
 
-test("runRightsizingLoop() goes on after a restart from what the reports tell", async (scene) => {
+test("runRightsizingLoop() goes on after a restart from the reports", async (scene) => {
   scene.deployment("web");
   scene.uses("web", { cpu: 150, memory: 80 * MI });
   scene.policy("all");
@@ -197,16 +197,16 @@ test("runRightsizingLoop() annotates workloads where that is wanted, and takes i
   scene.config.annotateWorkloads = true;
   scene.policy("all", { mode: "Recommend" });
   await scene.run(2 * MINUTE_MS);
-  const told = scene.annotationsOf("web");
-  assert.equal(told["optipod.io/policy"], "shop/all");
-  assert.equal(told["optipod.io/recommendation.app.cpu-request"], "180m");
+  const reported = scene.annotationsOf("web");
+  assert.equal(reported["optipod.io/policy"], "shop/all");
+  assert.equal(reported["optipod.io/recommendation.app.cpu-request"], "180m");
   scene.api.store.tables.OptimizationPolicy.remove("shop/all");
   await scene.run(5 * MINUTE_MS);
   assert.deepEqual(scene.annotationsOf("web"), {});
   assert.equal(scene.recordOf("web"), undefined);
 });
 
-test("runRightsizingLoop() tells the loser of two policies who has won, and looks at a workload once", async (scene) => {
+test("runRightsizingLoop() reports the winner to the loser of two policies, and looks at a workload once", async (scene) => {
   scene.deployment("web");
   scene.uses("web", { cpu: 150, memory: 80 * MI });
   scene.policy("light", { weight: 10 });

@@ -85,10 +85,10 @@ worldProperty(
       const safe = leastSafeMemory(Math.ceil(peak * MI));
       for (const value of lowered) assert.ok(value >= safe, `${value} of at least ${safe}`);
       seen.lowered += lowered.length;
-      const told = scene.events.filter(({ reason }) => reason === "UnsafeMemoryDecrease");
+      const reported = scene.events.filter(({ reason }) => reason === "UnsafeMemoryDecrease");
       // Ten percent of what is there are worth a change, whatever the threshold.
       if (1.2 * low < 0.4 * present && 1.15 * peak > 1.2 * low) {
-        assert.ok(told.length > 0, `${scene.recordOf("web")?.reason}`);
+        assert.ok(reported.length > 0, `${scene.recordOf("web")?.reason}`);
         seen.held++;
       }
     }),

@@ -202,7 +202,9 @@ const hasLimits = ({ workload: { containers } }: HeldWorld): boolean =>
 const isBare = ({ requestCPU, requestMemory, limitCPU, limitMemory }: PodContainer): boolean =>
   (requestCPU ?? requestMemory ?? limitCPU ?? limitMemory) === undefined;
 
-/** What may hold a change in a world without other controllers, quotas and refusals for good, and when. */
+/**
+ * What may hold a change in a world without other controllers, quotas and refusals for good, and when.
+ */
 const HOLDS: Readonly<Record<string, (world: HeldWorld) => boolean>> = {
   MethodNotAllowed: ({ strategy }) => !strategy.allowInPlaceResize && !strategy.allowRecreate,
   BelowThreshold: () => true,
@@ -246,7 +248,7 @@ worldProperty(
               mayHold({ workload, strategy: { ...strategy, cooldownMs }, incidents }),
               said,
             );
-            // Another word beside it has cut what is there.
+            // Another message beside it has cut what is there.
             const isAlone = !/; [A-Z]\w+: /.test(record.message ?? "");
             if (record.reason !== "BelowThreshold" || !isAlone) continue;
             assertNear(scene, { workload, percent: strategy.changeThresholdPercent ?? 0 });

@@ -76,16 +76,16 @@ Deno.test("runRightsizingLoop(): metrics and an event say that what was applied 
   const refuse = { verb: "create", kind: "RecommendationReport", status: 403 } as const;
   scene.api.failNext({ ...refuse, times: 1000 });
   scene.policy("all");
-  const told = () =>
+  const reported = () =>
     scene.events.filter(({ message }) => message.startsWith("RecordNotWritten: "))
       .map(({ about, reason }) => [about.kind, reason]);
   const counter = 'reconciliation_errors_total{error_type="RecordNotWritten"}';
   await scene.run(MINUTE_MS);
   const soon = await served(registry, "all");
-  assert.deepEqual([soon["record_unwritten"], soon[counter], told()], [0, undefined, []]);
+  assert.deepEqual([soon["record_unwritten"], soon[counter], reported()], [0, undefined, []]);
   await scene.run(20 * MINUTE_MS);
   const later = await served(registry, "all");
   assert.equal(later["record_unwritten"], 1);
   assert.ok((later[counter] ?? 0) >= 3);
-  assert.deepEqual(told(), [["OptimizationPolicy", "UpdateFailed"]]);
+  assert.deepEqual(reported(), [["OptimizationPolicy", "UpdateFailed"]]);
 });

@@ -46,10 +46,10 @@ worldProperty(
       for (const workload of workloads) {
         const record = scene.recordOf(workload.name);
         assert.deepEqual([record?.status, record?.reason], ["Recommended", "RecommendOnly"]);
-        const told = record?.recommendations.map(({ container }) => container);
-        assert.deepEqual(told, ownContainers(workload));
+        const reported = record?.recommendations.map(({ container }) => container);
+        assert.deepEqual(reported, ownContainers(workload));
         const status = scene.statusOf("all").workloads?.find(({ name }) => name === workload.name);
-        assert.deepEqual(status?.recommendations.map(({ container }) => container), told);
+        assert.deepEqual(status?.recommendations.map(({ container }) => container), reported);
       }
     }),
 );
@@ -87,15 +87,15 @@ worldProperty(
       await scene.run(MINUTE_MS);
       for (let cycle = 0; cycle < 3; cycle++) {
         const from = scene.source.asked.length;
-        const told = statusWritesOf(scene);
+        const reported = statusWritesOf(scene);
         await scene.run(interval);
         const asked = scene.source.asked.slice(from).map(({ workload }) => workload.name);
         const names = workloads.map(({ name }) => name).toSorted();
         assert.deepEqual([...new Set(asked)].toSorted(), names);
-        // A cycle begins up to a tenth sooner, so that two may; its own status wakes nobody.
+        // A cycle begins up to a tenth sooner, so that two may; its own status wakes no loop.
         assert.ok(asked.length <= 2 * names.length, `${asked.length}`);
         // And as many that failed: three at most of each of three incidents.
-        const writes = statusWritesOf(scene) - told;
+        const writes = statusWritesOf(scene) - reported;
         assert.ok(writes <= 2 + 3 * 3, `${writes}`);
       }
       assert.equal(writesOf(scene), 0);
@@ -121,14 +121,14 @@ worldProperty(
       await scene.run(MINUTE_MS);
       const asked = scene.source.asked.length;
       const writes = writesOf(scene);
-      const { workloads: told, lastReconciliation } = scene.statusOf("all");
+      const { workloads: reported, lastReconciliation } = scene.statusOf("all");
       const records = workloads.map(({ name }) => scene.recordOf(name));
       const annotations = workloads.map(({ name }) => scene.annotationsOf(name));
-      assert.ok(asked > 0 && told !== undefined);
+      assert.ok(asked > 0 && reported !== undefined);
       await live(scene, 30 * MINUTE_MS, { incidents, workloads });
       assert.equal(scene.source.asked.length, asked);
       assert.equal(writesOf(scene), writes);
-      assert.deepEqual(scene.statusOf("all").workloads, told);
+      assert.deepEqual(scene.statusOf("all").workloads, reported);
       assert.equal(scene.statusOf("all").lastReconciliation, lastReconciliation);
       assert.deepEqual(workloads.map(({ name }) => scene.recordOf(name)), records);
       assert.deepEqual(workloads.map(({ name }) => scene.annotationsOf(name)), annotations);
@@ -193,10 +193,10 @@ worldProperty(
       await live(scene, 15 * MINUTE_MS, { incidents: troubles, workloads });
       assert.equal(writesOf(scene), writes);
       const isDown = problem.problem === "unreachable" || problem.problem === "unavailable";
-      const word = isDown ? "ProviderUnavailable" : "MetricsMissing";
+      const expected = isDown ? "ProviderUnavailable" : "MetricsMissing";
       for (const { name } of workloads) {
         const { status, reason, message } = scene.recordOf(name) ?? {};
-        assert.deepEqual([status, reason, message], ["Skipped", word, problem.message]);
+        assert.deepEqual([status, reason, message], ["Skipped", expected, problem.message]);
       }
       const { conditions = [] } = scene.statusOf("all");
       assert.equal(conditions.find(({ type }) => type === "MetricsMissing")?.status, "True");

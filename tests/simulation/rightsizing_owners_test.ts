@@ -1,10 +1,10 @@
-/** Pods whose names say that they belong to a workload, and whose owners do not. */
+/** Pods with the name of a workload and owners outside of it. */
 import assert from "node:assert/strict";
 import { MI } from "../fixtures/rightsizing_facts.ts";
 import { NAMESPACE } from "../fixtures/rightsizing_scene.ts";
 import { sceneTest as test } from "../fixtures/scene_test_case.ts";
 
-test("runRightsizingLoop() leaves pods alone whose ReplicaSet another Deployment, or none, controls", async (scene) => {
+test("runRightsizingLoop() leaves pods alone with a ReplicaSet that another Deployment, or none, controls", async (scene) => {
   scene.deployment("web");
   scene.uses("web", { cpu: 150, memory: 80 * MI });
   const { Pod, ReplicaSet, Deployment } = scene.api.store.tables;

@@ -9,7 +9,7 @@ import {
 import { sceneTest as test } from "../fixtures/scene_test_case.ts";
 
 const MINUTE_MS = 60_000;
-/** Until copies have heard of a change; before the loop looks at it. */
+/** Until copies have received a change; before the loop looks at it. */
 const WATCHED_MS = 500;
 
 const TEMPLATE = { requestCPU: 100, limitCPU: 1000, requestMemory: 64 * MI, limitMemory: 200 * MI };
@@ -122,7 +122,7 @@ for (const [how, waits] of Object.entries(WAITS)) {
   });
 }
 
-test("a release whose pods were all replaced before it was seen is not held for longer than a window", async (scene) => {
+test("a release with pods that were all replaced before it was seen is not held for longer than a window", async (scene) => {
   await adopted(scene, { policy: HOUR });
   scene.template("web", [bareContainer("app", RAISED)]);
   const { Pod } = scene.api.store.tables;
@@ -155,7 +155,7 @@ test("a workload made anew with more memory keeps it until a whole window has se
   assert.deepEqual(limitsOf(scene), [132 * MI, 132 * MI]);
 });
 
-test("a pod on a small node that the webhook has missed lowers nobody else", async (scene) => {
+test("a pod on a small node that the webhook has missed lowers no other", async (scene) => {
   addNode(scene, "node-1", 16_000);
   addNode(scene, "small", 200);
   await adopted(scene, { policy: REQUESTS });
@@ -194,8 +194,8 @@ test("no pod has less memory than the recent peak + 15 % while a raise is held, 
   assert.deepEqual([app?.requestMemory, app?.limitMemory], [lifted, lifted]);
   const limits = scene.podsOf("web").map(({ containers: [one] }) => one?.limitMemory);
   assert.deepEqual(limits, limits.map(() => lifted));
-  const told = scene.events.filter(({ about, message }) =>
+  const reported = scene.events.filter(({ about, message }) =>
     about.kind === "Deployment" && message.includes("15 %: ")
   );
-  assert.equal(told.length, 1);
+  assert.equal(reported.length, 1);
 });

@@ -71,8 +71,8 @@ test("runRightsizingLoop() goes on where nobody has defined VPAs, and says so in
   scene.policy("all", { strategy: { publishVPA: true } });
   await scene.run(30 * MINUTE_MS);
   assert.equal(scene.recordOf("web")?.status, "Applied");
-  const told = scene.events.filter(({ message }) => message.startsWith("VPANotPublished: "));
-  assert.deepEqual(told.map(({ about, type }) => [about.kind, type]), [
+  const reported = scene.events.filter(({ message }) => message.startsWith("VPANotPublished: "));
+  assert.deepEqual(reported.map(({ about, type }) => [about.kind, type]), [
     ["OptimizationPolicy", "Warning"],
   ]);
 });

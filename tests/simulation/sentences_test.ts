@@ -28,7 +28,7 @@ async function waitsFor(answer: () => Promise<ClusterFindings>): Promise<string>
     random: seededRandom(1),
     log: silentLog,
     rights: [],
-    waitsFor: (told = "") => void (reason = told),
+    waitsFor: (reported = "") => void (reason = reported),
   }, stop.signal);
   await clock.runUntil(1);
   stop.abort();
@@ -61,7 +61,7 @@ Deno.test({
     ]),
 });
 
-sceneTest("resizeCommand() sets a new own limit beside a controller", async (cluster) => {
+sceneTest("resizeCommand() sets a new original limit beside a controller", async (cluster) => {
   const { pass, createPod, want, limits, startController, allocation } = cluster;
   startController();
   createPod("web");
@@ -71,9 +71,9 @@ sceneTest("resizeCommand() sets a new own limit beside a controller", async (clu
   const scene = coallocScene(cluster);
   assert.equal(await scene.run("resize", "web", "--cpu-limit", "300m"), 0, scene.out + scene.err);
   await assertSentences([[
-    "new own limit",
+    "new original limit",
     () => scene.out,
-    "shop/web  app 450m → 300m: the new own limit; the market goes on with app at 450m\n",
+    "shop/web  app 450m → 300m: the new original limit; the market goes on with app at 450m\n",
   ]]);
   await pass(10_000);
   assert.equal(allocation("web")?.status?.originalLimits?.[0]?.cpu, "300m");

@@ -37,7 +37,7 @@ sceneTest("runAllocationLoop() leaves the time between changes that is set", asy
   await raisedPod(scene);
   const changes = await swing(scene, { everyMs: 500, forMs: 20_000 });
   assert.ok(changes.length >= 3 && changes.length <= 4, `${changes.length} changes`);
-  // Own limits don't wait.
+  // Original limits don't wait.
   scene.want("web", 600);
   await scene.pass(10_000);
   scene.want("web", 120);
@@ -58,9 +58,11 @@ sceneTest("runAllocationLoop() holds a pod that oscillates, and says so once", a
   assert.ok(last < 220_000 && next - last >= 299_000, `${last}, ${next}`);
   assert.equal(changes.filter((atMs) => atMs < last + 299_000).length, 101);
   assert.equal(held.filter((reason) => reason === "Oscillating").length, 2);
-  const told = scene.api.events.all().filter(({ message }) => message.startsWith("Oscillating"));
-  assert.deepEqual(told.map(({ reason }) => reason), ["CPULimitHeld", "CPULimitHeld"]);
-  // Own limits come back all the same.
+  const reported = scene.api.events.all().filter(({ message }) =>
+    message.startsWith("Oscillating")
+  );
+  assert.deepEqual(reported.map(({ reason }) => reason), ["CPULimitHeld", "CPULimitHeld"]);
+  // Original limits come back all the same.
   scene.changePod("web", optOut);
   await scene.pass(3000);
   assert.equal(scene.limits("web").wanted, 200);

@@ -156,7 +156,7 @@ sceneTest("runAllocationLoop() tries a blocked restore until it is let through",
 });
 
 sceneTest(
-  "runAllocationLoop() lets pods leave that a change would restart, once they have their own limits",
+  "runAllocationLoop() lets pods leave that a change would restart, once they have their original limits",
   async (scene) => {
     scene.startController();
     const jvm = sampleContainer({ name: "jvm", restartsOnCPU: true });
@@ -177,7 +177,7 @@ sceneTest(
 );
 
 sceneTest(
-  "runAllocationLoop() restarts no container to bring its own limit back, and keeps the record",
+  "runAllocationLoop() restarts no container to bring its original limit back, and keeps the record",
   async (scene) => {
     scene.startController();
     await raisedPod(scene);

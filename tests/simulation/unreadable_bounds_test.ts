@@ -7,7 +7,7 @@ const metadata = { name: "cpu", namespace: "shop", uid: "", resourceVersion: "" 
 const unreadable = 'Cannot parse CPU quantity: "two" is not a number';
 
 /** What the pod's bounds say of what can't be read. */
-function told({ allocation }: ControllerScene): readonly string[] {
+function reported({ allocation }: ControllerScene): readonly string[] {
   return (allocation("web")?.status?.bounds?.rules ?? [])
     .filter(({ reason }) => reason === "UnreadableBound").map(({ message }) => message);
 }
@@ -24,7 +24,7 @@ interface Spoilt {
   readonly of: "web" | "all";
   /** @default {"cpu"} */
   readonly name?: string;
-  /** More to tell the case from others. */
+  /** More to distinguish the case from others. */
   readonly more?: string;
   spoil(scene: ControllerScene): void;
   mend(scene: ControllerScene): void;
@@ -66,7 +66,7 @@ const KINDS: readonly Spoilt[] = [
 
 for (const { kind, name = "cpu", of, more = "", spoil, mend } of KINDS) {
   sceneTest(
-    `runAllocationLoop() keeps limits as they are while a ${kind} can't be read${more}, and tells it`,
+    `runAllocationLoop() keeps limits as they are while a ${kind} can't be read${more}, and reports it`,
     async (scene) => {
       scene.startController();
       scene.createPod("web");
@@ -76,11 +76,11 @@ for (const { kind, name = "cpu", of, more = "", spoil, mend } of KINDS) {
       scene.want("bare", 300);
       await scene.pass(10_000);
       assert.deepEqual(scene.limits("web"), { wanted: 300, applied: 300 });
-      assert.deepEqual(told(scene), []);
+      assert.deepEqual(reported(scene), []);
 
       spoil(scene);
       await scene.pass(5000);
-      assert.deepEqual(told(scene), [`${kind} ${name}: ${unreadable}`]);
+      assert.deepEqual(reported(scene), [`${kind} ${name}: ${unreadable}`]);
       const { type, message = "" } = events(scene, "web").at(-1) ?? {};
       assert.match(message, new RegExp(`^UnreadableBound: ${kind} ${name}: Cannot`));
       assert.equal(type, "Warning");
@@ -95,7 +95,7 @@ for (const { kind, name = "cpu", of, more = "", spoil, mend } of KINDS) {
 
       mend(scene);
       await scene.pass(10_000);
-      assert.deepEqual(told(scene), []);
+      assert.deepEqual(reported(scene), []);
       assert.deepEqual(scene.limits("web"), { wanted: 250, applied: 250 });
       assert.deepEqual(scene.limits("bare"), { wanted: 250, applied: 250 });
     },

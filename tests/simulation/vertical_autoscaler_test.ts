@@ -1,4 +1,4 @@
-/** The market beside VPAs: whose hand is on a pod's resources. */
+/** The market beside VPAs: with a hand that is on a pod's resources. */
 import assert from "node:assert/strict";
 import { type Log, silentLog } from "../../shared/log.ts";
 import { ofDeployment, sampleVPA } from "../fixtures/sample_workloads.ts";
@@ -97,9 +97,9 @@ function refuseVPAs({ api }: ControllerScene, status: number, times: number): vo
   api.failNext({ verb: "list", kind: "VerticalPodAutoscaler", status, times });
 }
 
-function warningLog(): { readonly log: Log; readonly told: string[] } {
-  const told: string[] = [];
-  return { log: { ...silentLog, warn: (message) => void told.push(message) }, told };
+function warningLog(): { readonly log: Log; readonly reported: string[] } {
+  const reported: string[] = [];
+  return { log: { ...silentLog, warn: (message) => void reported.push(message) }, reported };
 }
 
 for (const status of [403, 500]) {
@@ -109,20 +109,20 @@ for (const status of [403, 500]) {
       // A minute and a half of the informer's attempts.
       refuseVPAs(scene, status, 7);
       scene.api.store.tables.VerticalPodAutoscaler.create(sampleVPA("Auto"));
-      const { log, told } = warningLog();
+      const { log, reported } = warningLog();
       scene.startController({}, { log });
       scene.createPod("web");
       scene.changePod("web", ofDeployment);
       scene.want("web", 600);
       await scene.pass(25_000);
-      assert.deepEqual([scene.limits("web").wanted, told], [200, []]);
+      assert.deepEqual([scene.limits("web").wanted, reported], [200, []]);
       await scene.pass(15_000);
-      assert.deepEqual([scene.limits("web").applied, told.length], [200, 1]);
+      assert.deepEqual([scene.limits("web").applied, reported.length], [200, 1]);
       assert.equal(scene.allocation("web")?.status?.reason, "OutOfSync");
-      assert.match(told.join(), /VerticalPodAutoscalers/);
+      assert.match(reported.join(), /VerticalPodAutoscalers/);
       await scene.pass(180_000);
       assert.deepEqual(scene.limits("web"), { wanted: 200, applied: 200 });
-      assert.deepEqual([scene.allocation("web"), restored(scene).length, told.length], [
+      assert.deepEqual([scene.allocation("web"), restored(scene).length, reported.length], [
         undefined,
         1,
         1,
@@ -136,25 +136,25 @@ sceneTest(
   async (scene) => {
     refuseVPAs(scene, 500, 3);
     scene.api.store.tables.VerticalPodAutoscaler.create(sampleVPA("Auto"));
-    const { log, told } = warningLog();
+    const { log, reported } = warningLog();
     scene.startController({}, { log });
     scene.createPod("web");
     scene.changePod("web", ofDeployment);
     scene.want("web", 600);
     await scene.pass(120_000);
     assert.deepEqual(scene.limits("web"), { wanted: 200, applied: 200 });
-    assert.deepEqual([scene.allocation("web"), told, restored(scene)], [undefined, [], []]);
+    assert.deepEqual([scene.allocation("web"), reported, restored(scene)], [undefined, [], []]);
   },
 );
 
 sceneTest("runAllocationLoop() waits for all other kinds, however long it takes", async (scene) => {
   scene.api.failNext({ verb: "list", kind: "ResourceQuota", status: 403, times: 7 });
-  const { log, told } = warningLog();
+  const { log, reported } = warningLog();
   scene.startController({}, { log });
   scene.createPod("web");
   scene.want("web", 600);
   await scene.pass(60_000);
-  assert.deepEqual([scene.limits("web").wanted, scene.allocation("web"), told], [
+  assert.deepEqual([scene.limits("web").wanted, scene.allocation("web"), reported], [
     200,
     undefined,
     [],

@@ -5,7 +5,7 @@
  */
 
 /** What is there. */
-export interface DevSurroundings {
+export interface DevInput {
   /** Programs that are installed. */
   readonly installed: ReadonlySet<string>;
   /** Name of the harness's cluster that this runs in; absent elsewhere. */
@@ -42,7 +42,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
 };
 
 /** Builds, loads, deploys, waits, and follows the logs if asked to. */
-export function devPlan(surroundings: DevSurroundings): DevPlan {
+export function devPlan(surroundings: DevInput): DevPlan {
   const { installed, harness, context, kindClusters, follow, useInstalled = false } = surroundings;
   const foreign = harness === undefined && context !== undefined && !context.startsWith("kind-");
   const needed = harness === undefined && !foreign ? ["docker", "kind", "kubectl"] : ["kubectl"];

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { devPlan, type DevSurroundings } from "./dev_plan.ts";
+import { type DevInput, devPlan } from "./dev_plan.ts";
 
 const all = new Set(["docker", "kind", "kubectl"]);
 const follow = true;
 
-function commands(surroundings: DevSurroundings): string[] {
+function commands(surroundings: DevInput): string[] {
   const plan = devPlan(surroundings);
   assert.ok("steps" in plan, JSON.stringify(plan));
   return plan.steps.map(({ command }) => command.join(" "));

@@ -10,7 +10,7 @@ Deno.test("proseInAssertions refuses sentences in strings, templates and express
   assert.equal(findings("assert.equal(text, `${pod} has no such limit ${cpu}`);"), 1);
   assert.equal(findings("assert.match(text, /the pod has no limit/);"), 1);
   assert.equal(findings('assert.ok(text.includes("the pod has no limit"));'), 1);
-  assert.equal(findings('assertTold(a, [{ message: "the pod has no limit" }]);'), 1);
+  assert.equal(findings('assertReported(a, [{ message: "the pod has no limit" }]);'), 1);
   assert.equal(
     findings('assert.throws(() => read("x"), { message: "Cannot read a pod without limits" });'),
     1,

@@ -1,6 +1,6 @@
 /**
- * Functions say what they return. Deno's own rules for this also ask it of functions whose type is
- * given by the context, such as `const rule: Rule = (x) => ...`; this one does not.
+ * Functions say what they return. Deno's own rules for this also ask it of functions with a type that
+ * is given by the context, such as `const rule: Rule = (x) => ...`; this one does not.
  *
  * @module
  */

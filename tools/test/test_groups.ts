@@ -9,7 +9,7 @@
 /** Files in one group: more would load faster, but balance worse over the CPUs. */
 const GROUP_SIZE = 50;
 
-/** Folders whose tests need a cluster, a browser or Prometheus. */
+/** Folders with tests that need a cluster, a browser or Prometheus. */
 const ELSEWHERE = /^tests\/(?:browser|prometheus)\/|^tests\/cluster\/[^/]+$/;
 
 const LONG = /^tests\/long\//;

@@ -66,7 +66,7 @@ Deno.test("checkAPI() takes an old or empty server for an answer, a broken one f
   await assert.rejects(checkAPI(broken.connection, { rules: [] }), { status: 503 });
 });
 
-/** The findings about a server of this version, whose core group has these resources. */
+/** The findings about a server of this version, with a core group that has these resources. */
 async function supportOf(gitVersion: unknown, ...names: string[]): Promise<ResizeSupport> {
   await using server = serveCanned(({ path }) =>
     path === "/version" ? { gitVersion } : { resources: names.map((name) => ({ name })) }

@@ -214,7 +214,7 @@ function addressOf(server: string, request: KubeRequest | KubeSocketRequest): st
 
 /** A parser of JSON lines. */
 export interface JSONLines {
-  /** The values whose lines end in this chunk. Throws a `SyntaxError` for a line that is no JSON. */
+  /** The values of lines that end in this chunk. Throws a `SyntaxError` for a line that is no JSON. */
   take(chunk: Uint8Array): unknown[];
   /** True when the last line has not ended yet: a stream that ends here was cut off. */
   readonly pending: boolean;

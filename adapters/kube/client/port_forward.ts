@@ -75,7 +75,7 @@ async function throwRejection(connection: KubeConnection, request: KubeRequest):
   try {
     await connection.request(request);
   } catch (error) {
-    // A user who may forward gets 400, "Upgrade required".
+    // A user with the permission to forward gets 400, "Upgrade required".
     if (error instanceof ApiError && HIDDEN.includes(error.status)) throw error;
   }
 }

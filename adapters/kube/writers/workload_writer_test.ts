@@ -111,7 +111,7 @@ Deno.test("recreate() merges without force where nothing is to be applied", asyn
   });
 });
 
-Deno.test("recreate() logs the managers whose values it has taken, and no others", async () => {
+Deno.test("recreate() logs the managers that lose values to it, and no others", async () => {
   const managedFields = [
     managed("kubectl-client-side-apply", "Update", "app", "log"),
     managed("helm", "Apply", "log"),

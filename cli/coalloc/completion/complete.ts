@@ -1,5 +1,5 @@
 /**
- * Completion: what may stand in the place of the last word. Pure but for the names it asks for.
+ * Completion of the last argument. Pure but for the names that it reads.
  *
  * @module
  */
@@ -10,7 +10,7 @@ export interface CompletionNames {
   pods(namespace: string | undefined): Promise<readonly string[]>;
   /** Those that there are recommendations for; with their kind where several have the name. */
   workloads(namespace: string | undefined): Promise<readonly string[]>;
-  /** Those whose replicas may be placed, likewise. */
+  /** Those with replicas that may be placed, likewise. */
   placeable(namespace: string | undefined): Promise<readonly string[]>;
   /** Policies that count for some workload there. */
   policies(namespace: string | undefined): Promise<readonly string[]>;
@@ -21,23 +21,23 @@ export interface CompletionNames {
 /** "No files", in the protocol of completion between kubectl and its plugins (cobra's directives). */
 const NO_FILES = ":4";
 
-/** Flags whose values are files. */
+/** Flags with values that are files. */
 const FILES: ReadonlySet<string> = new Set(["kubeconfig", "trace"]);
 /** The directive "files, if there is nothing else". */
 const DEFAULT = ":0";
 
 /** What is asked of the completion. */
 export interface CompletionInput {
-  /** The words after the program's name; the last, maybe empty, is the one to complete. */
-  readonly words: readonly string[];
+  /** The arguments after the program's name; the last, maybe empty, is the one to complete. */
+  readonly args: readonly string[];
   readonly names: CompletionNames;
 }
 
 /** Candidates, one a line, with a tab before their description, and then a directive. */
-export async function complete(root: Command, { words, names }: CompletionInput): Promise<string> {
-  const last = words.at(-1) ?? "";
-  const before = words.slice(0, -1);
-  const [name] = plainWords(root, before);
+export async function complete(root: Command, { args, names }: CompletionInput): Promise<string> {
+  const last = args.at(-1) ?? "";
+  const before = args.slice(0, -1);
+  const [name] = plainArguments(root, before);
   const command = name === undefined ? root : root.commands.find((one) => one.name() === name);
   if (command === undefined) return answer([], { last });
   // Flags may stand before the command, too.
@@ -57,9 +57,9 @@ export async function complete(root: Command, { words, names }: CompletionInput)
   return answer(await argumentsOf(command, { typed, names }), { last });
 }
 
-function flagOf(command: Command, word: string | undefined): Option | undefined {
+function flagOf(command: Command, arg: string | undefined): Option | undefined {
   return command.options.find(({ long, short }) =>
-    word !== undefined && [long, short].includes(word)
+    arg !== undefined && [long, short].includes(arg)
   );
 }
 
@@ -90,7 +90,7 @@ async function argumentsOf(
   const [argument] = command.registeredArguments;
   if (argument === undefined) return [];
   if (argument.argChoices !== undefined) return argument.argChoices;
-  const given = plainWords(command, typed);
+  const given = plainArguments(command, typed);
   if (given.length > 0 && !argument.variadic) return [];
   const namespace = valueOf(command, typed, { flag: "--namespace" });
   if (argument.name() === "workload") {
@@ -102,10 +102,10 @@ async function argumentsOf(
   return pods.filter((pod) => !given.includes(pod));
 }
 
-/** Words that are neither flags nor their values. */
-function plainWords(command: Command, typed: readonly string[]): string[] {
-  return typed.filter((word, index) =>
-    !word.startsWith("-") && !flagOf(command, typed[index - 1])?.required
+/** Arguments that are neither flags nor their values. */
+function plainArguments(command: Command, typed: readonly string[]): string[] {
+  return typed.filter((arg, index) =>
+    !arg.startsWith("-") && !flagOf(command, typed[index - 1])?.required
   );
 }
 
@@ -114,9 +114,9 @@ function valueOf(
   typed: readonly string[],
   { flag }: { readonly flag: string },
 ): string | undefined {
-  for (const [index, word] of typed.entries()) {
-    if (word.startsWith(`${flag}=`)) return word.slice(flag.length + 1);
-    if (flagOf(command, word)?.long === flag) return typed[index + 1];
+  for (const [index, arg] of typed.entries()) {
+    if (arg.startsWith(`${flag}=`)) return arg.slice(flag.length + 1);
+    if (flagOf(command, arg)?.long === flag) return typed[index + 1];
   }
   return undefined;
 }

@@ -9,9 +9,9 @@ import { addShopWorkload, placedScene } from "../../../tests/fixtures/placed_sho
 import { runCoalloc } from "../run_coalloc.ts";
 import { COMPLETION_SHELLS } from "./completion_script.ts";
 
-async function completed(scene: CoallocScene, ...words: string[]): Promise<string[]> {
+async function completed(scene: CoallocScene, ...args: string[]): Promise<string[]> {
   scene.out = "";
-  assert.equal(await scene.run("__complete", ...words), 0);
+  assert.equal(await scene.run("__complete", ...args), 0);
   return scene.out.trimEnd().split("\n").map((line) => line.split("\t")[0] ?? "");
 }
 
@@ -83,7 +83,7 @@ Deno.test({
     ]);
     assert.deepEqual(await completed(scene, "recommend", "-o", "p"), ["patch", ":4"]);
     assert.deepEqual(await completed(scene, "top", "-o", "p"), [":4"]);
-    // Two of one name are told apart.
+    // Two of one name are reported apart.
     const [web, db] = records;
     assert.ok(web !== undefined && db !== undefined);
     const twin = { ...db, workload: { ...db.workload, name: "web" } };
@@ -98,7 +98,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "complete() offers workloads whose replicas may be placed",
+  name: "complete() offers workloads with replicas that may be placed",
   permissions: "none",
   async fn() {
     const scene = placedScene(
@@ -130,8 +130,8 @@ Deno.test({
       asked.push(options);
       return Promise.reject(new Error("no cluster"));
     };
-    const words = ["__complete", "top", "--kubeconfig", "k", "--context=c", ""];
-    assert.equal(await runCoalloc(words, { ...scene.world, connect }), 0);
+    const args = ["__complete", "top", "--kubeconfig", "k", "--context=c", ""];
+    assert.equal(await runCoalloc(args, { ...scene.world, connect }), 0);
     assert.equal(scene.out, ":4\n");
     assert.deepEqual(asked, [{ kubeconfig: "k", context: "c" }]);
     await scene.close();

@@ -6,19 +6,19 @@
 import type { ReportedWorkload } from "../../../shared/api/recommendation_report.ts";
 import { PLACED_KINDS } from "../../../shared/placement/eligibility.ts";
 import type { Cluster, CoallocWorld, ConnectOptions } from "../ports.ts";
-import { workloadTitle, type WorkloadWord } from "../workload_word.ts";
+import { type WorkloadArgument, workloadTitle } from "../workload_argument.ts";
 import type { CompletionNames } from "./complete.ts";
 
-/** Names read with the cluster flags among the words. */
+/** Names read with the cluster flags among the arguments. */
 export function completionNames(
   { connect }: Pick<CoallocWorld, "connect">,
-  words: readonly string[],
+  args: readonly string[],
 ): CompletionNames {
   async function names(
     read: (cluster: Cluster) => Promise<readonly string[]>,
   ): Promise<readonly string[]> {
     try {
-      return [...new Set(await read(await connect(connectOptions(words))))].sort();
+      return [...new Set(await read(await connect(connectOptions(args))))].sort();
     } catch {
       return [];
     }
@@ -31,14 +31,14 @@ export function completionNames(
         (await reader.pods(namespace ?? defaultNamespace)).map(({ metadata }) => metadata.name)
       ),
     workloads: (namespace) =>
-      names(async (cluster) => toldApart(await reportedBy(cluster, namespace))),
+      names(async (cluster) => distinctNames(await reportedBy(cluster, namespace))),
     placeable: (namespace) =>
       names(async ({ placement, defaultNamespace }) => {
         const kinds = PLACED_KINDS.map((kind) =>
           placement.workloads(kind, namespace ?? defaultNamespace)
         );
         const all = (await Promise.all(kinds)).flat();
-        return toldApart(all.map(({ kind, metadata: { name } }) => ({ kind, name })));
+        return distinctNames(all.map(({ kind, metadata: { name } }) => ({ kind, name })));
       }),
     policies: (namespace) =>
       names(async (cluster) =>
@@ -53,7 +53,7 @@ export function completionNames(
 }
 
 /** Names, with the kind where there are several of one name. */
-function toldApart(all: readonly Required<WorkloadWord>[]): readonly string[] {
+function distinctNames(all: readonly Required<WorkloadArgument>[]): readonly string[] {
   const kinds = Map.groupBy(all, ({ name }) => name);
   return all.map((one) =>
     new Set(kinds.get(one.name)?.map(({ kind }) => kind)).size > 1 ? workloadTitle(one) : one.name
@@ -68,12 +68,12 @@ async function reportedBy(
   return reports.flatMap(({ workloads }) => workloads);
 }
 
-function connectOptions(words: readonly string[]): ConnectOptions {
+function connectOptions(args: readonly string[]): ConnectOptions {
   const value = (flag: string): string | undefined => {
-    const index = words.findIndex((word) => word === flag || word.startsWith(`${flag}=`));
-    const word = words[index];
-    if (word === undefined) return undefined;
-    return word === flag ? words[index + 1] : word.slice(flag.length + 1);
+    const index = args.findIndex((arg) => arg === flag || arg.startsWith(`${flag}=`));
+    const arg = args[index];
+    if (arg === undefined) return undefined;
+    return arg === flag ? args[index + 1] : arg.slice(flag.length + 1);
   };
   const [kubeconfig, context] = [value("--kubeconfig"), value("--context")];
   return {

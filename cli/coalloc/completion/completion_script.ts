@@ -4,10 +4,10 @@
  * @module
  */
 
-/** Whose scripts there are; `kubectl` is the file by which kubectl completes its plugin. */
+/** The shells with a script; `kubectl` is the file by which kubectl completes its plugin. */
 export const COMPLETION_SHELLS = ["bash", "zsh", "fish", "kubectl"] as const;
 
-/** A word of {@linkcode COMPLETION_SHELLS}. */
+/** One of {@linkcode COMPLETION_SHELLS}. */
 export type CompletionShell = typeof COMPLETION_SHELLS[number];
 
 const SCRIPTS: Readonly<Record<CompletionShell, string>> = {

@@ -1,15 +1,15 @@
 /**
- * What the rules of a pod's bounds say, in words. Pure.
+ * The rules of a pod's bounds as text. Pure.
  *
  * @module
  */
 import { type Hold, holdOf } from "../../../shared/api/reasons/bound_holds.ts";
 import { setsCeiling } from "../../../shared/api/reasons/ceiling_reasons.ts";
-import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reason_words.ts";
+import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
 import type { BoundRule } from "../../../shared/api/pod_allocation.ts";
 import type { ExplainedBounds } from "./explanation.ts";
 
-const HOLD_WORDS: Readonly<Record<Hold, string>> = {
+const HOLD_TEXTS: Readonly<Record<Hold, string>> = {
   half: "held, lowered by half steps only",
   lower: "held, not to be lowered",
   both: "held as it is",
@@ -28,11 +28,11 @@ export function ruleLines({ rules = [] }: ExplainedBounds): readonly string[] {
 
 /** How the limit is held and by which rules; an allocation of an older version names none. */
 export function holdText(hold: Hold, { rules = [] }: Pick<ExplainedBounds, "rules">): string {
-  const words = rulesThatHold(hold, rules).map(({ reason }) => reason);
-  return [HOLD_WORDS[hold], [...new Set(words)].join(", ")].filter(Boolean).join(": ");
+  const reasons = rulesThatHold(hold, rules).map(({ reason }) => reason);
+  return [HOLD_TEXTS[hold], [...new Set(reasons)].join(", ")].filter(Boolean).join(": ");
 }
 
-/** The rules whose words hold a limit in this way. */
+/** The rules with reasons that hold a limit in this way. */
 export function rulesThatHold(hold: Hold, rules: readonly BoundRule[]): readonly BoundRule[] {
   return rules.filter(({ reason }) => holdOf(reason) === hold);
 }

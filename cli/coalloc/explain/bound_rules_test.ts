@@ -11,13 +11,13 @@ import type { BoundRule, ContainerBounds } from "../../../shared/api/pod_allocat
 import { BOUND_HOLDS } from "../../../shared/api/reasons/bound_holds.ts";
 import { BOUND_REASONS } from "../../../shared/api/reasons/bound_reasons.ts";
 import { CEILING_REASONS } from "../../../shared/api/reasons/ceiling_reasons.ts";
-import { remedyFor } from "../../../shared/api/reasons/reason_words.ts";
+import { remedyFor } from "../../../shared/api/reasons/reasons.ts";
 import type { Reason } from "../../../shared/api/reasons/reason.ts";
 import type { ContainerView } from "../../../shared/view/node_view.ts";
 import { DEFAULT_MARKET_SETTINGS } from "../market_settings.ts";
 import { explainText } from "./explain_text.ts";
 import { type Explanation, explanationOf } from "./explanation.ts";
-import { heldBack } from "./held_back.ts";
+import { blockerOf } from "./blocker.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -41,7 +41,7 @@ interface Choice {
 function explanation({ rules, container = {}, view }: Choice): Explanation {
   const draft = newAllocation({ pod: POD });
   const usual = { name: "app", containerID: "containerd://web", floor: 100, ceiling: 800 };
-  const reason = rules?.map((rule) => rule.reason).join(", ") ?? "own limit × 4";
+  const reason = rules?.map((rule) => rule.reason).join(", ") ?? "original limit × 4";
   const containers = [{ ...usual, weight: 100, ...container }];
   const bounds = { revision: 7, reason, containers, ...(rules === undefined ? {} : { rules }) };
   const market = {
@@ -64,13 +64,13 @@ function explanation({ rules, container = {}, view }: Choice): Explanation {
   });
 }
 
-const CALM: Partial<ContainerView> = { usage: 30, demand: 40, need: 100, share: 100, target: 200 };
+const IDLE: Partial<ContainerView> = { usage: 30, demand: 40, need: 100, share: 100, target: 200 };
 /** A container that would use more than its limit. */
 const SHORT: Partial<ContainerView> = { demand: 480, share: 480, need: 480, target: 480 };
 
-test("explainText() tells each rule of bounds with its sentence, its numbers and its remedy", () => {
+test("explainText() reports each rule of bounds with its sentence, its numbers and its remedy", () => {
   for (const [reason, { means, remedy }] of Object.entries<Reason>(BOUND_REASONS)) {
-    for (const view of [CALM, undefined]) {
+    for (const view of [IDLE, undefined]) {
       const message = `app because of ${reason}`;
       const text = explainText(explanation({
         rules: [{ reason, message }, { reason: "NodeSize", message: "app at most 3600m" }],
@@ -87,9 +87,9 @@ test("explainText() tells each rule of bounds with its sentence, its numbers and
   }
 });
 
-test("explainText() tells what an allocation without rules has, and a word of a later version", () => {
-  const old = explainText(explanation({ view: CALM }));
-  assert.match(old, /^Bounds +revision 7; own limit × 4$/m);
+test("explainText() reports what an allocation without rules has, and a word of a later version", () => {
+  const old = explainText(explanation({ view: IDLE }));
+  assert.match(old, /^Bounds +revision 7; original limit × 4$/m);
   assert.doesNotMatch(old, /what to do/);
   const later = explainText(
     explanation({ rules: [{ reason: "Moonlight", message: "it is full" }] }),
@@ -97,15 +97,15 @@ test("explainText() tells what an allocation without rules has, and a word of a 
   assert.match(later, /^ +Moonlight: .* \(it is full\)$/m);
 });
 
-test("explainText() names the rules that keep a limit up, and tells a boost and a metric", () => {
+test("explainText() names the rules that keep a limit up, and reports a boost and a metric", () => {
   const lower = { rules: [{ reason: "PodNotReady", message: "the pod is not Ready" }] };
-  const kept = explainText(explanation({ ...lower, container: { held: "lower" }, view: CALM }));
-  assert.match(kept, /by nothing: .*; app is held.*: PodNotReady$/m);
+  const kept = explainText(explanation({ ...lower, container: { held: "lower" }, view: IDLE }));
+  assert.match(kept, /Not blocked: .*; app is held.*: PodNotReady$/m);
   assert.match(kept, /^ {2}app +floor 100m, .*; held.*: PodNotReady$/m);
-  const free = explainText(explanation({ ...lower, view: CALM }));
+  const free = explainText(explanation({ ...lower, view: IDLE }));
   assert.doesNotMatch(free, /: PodNotReady$/m);
   const started = { boost: true, demand: 300 } as const;
-  for (const view of [CALM, undefined]) {
+  for (const view of [IDLE, undefined]) {
     const choice = { container: started, ...(view === undefined ? {} : { view }) };
     const text = explainText(explanation(choice));
     assert.match(text, /; boosted/);
@@ -116,20 +116,20 @@ test("explainText() names the rules that keep a limit up, and tells a boost and 
 test("heldBack() names the rules that keep a limit as it is, with the first remedy", () => {
   const wants = { container: { held: "both" }, view: SHORT } as const;
   const rules = [
-    { reason: "BurstFactor", message: "app at most 800m: own limit × 4" },
+    { reason: "BurstFactor", message: "app at most 800m: original limit × 4" },
     { reason: "NodeDraining", message: "node-1 is being drained" },
   ];
-  const draining = heldBack(explanation({ ...wants, rules }));
+  const draining = blockerOf(explanation({ ...wants, rules }));
   assert.equal(draining?.by, "BoundsHold");
   assert.match(draining?.words ?? "", / app .*: NodeDraining: node-1 is being drained$/);
   assert.equal(draining?.remedy, remedyFor("NodeDraining"));
-  const old = heldBack(explanation(wants));
+  const old = blockerOf(explanation(wants));
   assert.equal(old?.by, "BoundsHold");
-  assert.match(old?.words ?? "", / app .*: own limit × 4$/);
+  assert.match(old?.words ?? "", / app .*: original limit × 4$/);
   assert.equal(old?.remedy, undefined);
   for (const [reason, hold] of Object.entries(BOUND_HOLDS)) {
     const message = `so says ${reason}`;
-    const found = heldBack(explanation({ ...wants, rules: [{ reason, message }] }));
+    const found = blockerOf(explanation({ ...wants, rules: [{ reason, message }] }));
     const told = found?.words.endsWith(`as it is: ${reason}: ${message}`);
     // What only keeps limits from being lowered holds nobody back.
     assert.equal(told, hold === "both", reason);
@@ -139,26 +139,26 @@ test("heldBack() names the rules that keep a limit as it is, with the first reme
 test("heldBack() names the rule that sets a ceiling, and what to do about that one", () => {
   const view = { ...SHORT, limit: 200, ceiling: 200 };
   const rules = [
-    { reason: "BurstFactor", message: "db at most 900m: own limit × 4" },
+    { reason: "BurstFactor", message: "db at most 900m: original limit × 4" },
     { reason: "QuotaExceeded", message: "app at most 200m: its share of ResourceQuota cpu" },
     { reason: "HPADamped", message: "HPA web scales the workload on CPU" },
   ];
-  const quota = heldBack(explanation({ view, rules }));
+  const quota = blockerOf(explanation({ view, rules }));
   assert.equal(quota?.by, "CeilingBinds");
   assert.match(quota?.words ?? "", / app, 200m \(QuotaExceeded: .*200m.*480m$/);
   assert.equal(quota?.remedy, remedyFor("QuotaExceeded"));
-  const old = heldBack(explanation({ view }));
-  assert.match(old?.words ?? "", /200m \(own limit × 4\)/);
+  const old = blockerOf(explanation({ view }));
+  assert.match(old?.words ?? "", /200m \(original limit × 4\)/);
   assert.match(old?.remedy ?? "", /mbcas.io\/max-cpu/);
 });
 
 test("heldBack() takes the remedy of a ceiling from its rule, and from no rule that sets none", () => {
   const view = { ...SHORT, limit: 200, ceiling: 200 };
-  const general = heldBack(explanation({ view }))?.remedy;
+  const general = blockerOf(explanation({ view }))?.remedy;
   const sets: ReadonlySet<string> = new Set(CEILING_REASONS);
   for (const reason of Object.keys(BOUND_REASONS)) {
     const message = `app because of ${reason}`;
-    const found = heldBack(explanation({ view, rules: [{ reason, message }] }));
+    const found = blockerOf(explanation({ view, rules: [{ reason, message }] }));
     const told = found?.words.includes(`(${reason}: ${message})`);
     assert.equal(told, sets.has(reason), reason);
     assert.equal(found?.remedy, (sets.has(reason) ? remedyFor(reason) : undefined) ?? general);

@@ -1,5 +1,5 @@
 /**
- * `explain`: gathers what is known of one pod and tells it.
+ * `explain`: collects the facts about one pod and shows them.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import { readSettings } from "../read_settings.ts";
 import { structuredOutput } from "../structured_output.ts";
 import { explainText } from "./explain_text.ts";
 import { explanationOf } from "./explanation.ts";
-import { heldBack } from "./held_back.ts";
+import { blockerOf } from "./blocker.ts";
 
 /** What the user asked for. */
 export interface ExplainRequest {
@@ -59,7 +59,7 @@ export async function explainCommand(
     nodeView: readings.views.find(({ node }) => node === pod.nodeName),
     problems: [
       ...settings.problems,
-      // Of a pod that has an allocation the controller tells what it sees.
+      // The allocation of a pod has the controller's view.
       ...(allocation === undefined ? unseenOf(pod, scopeFacts) : []),
       ...readings.problems,
     ],
@@ -67,7 +67,7 @@ export async function explainCommand(
     nowMs: world.clock.wall(),
   });
   world.out(
-    structuredOutput({ ...explanation, heldBack: heldBack(explanation) ?? null }, output) ??
+    structuredOutput({ ...explanation, heldBack: blockerOf(explanation) ?? null }, output) ??
       explainText(explanation, look),
   );
   return 0;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { sampleNode } from "../../../tests/contract/sample_objects.ts";
 import { ownedBy, sampleHPA } from "../../../tests/fixtures/sample_workloads.ts";
 import { SKIP_GUARANTEED } from "../../../shared/actuation/scope.ts";
-import { remedyFor } from "../../../shared/api/reasons/reason_words.ts";
+import { remedyFor } from "../../../shared/api/reasons/reasons.ts";
 import { addMarketPod, coallocScene } from "../../../tests/fixtures/coalloc_scene.ts";
 import { sampleNodeView, samplePodView } from "../../../tests/fixtures/node_views.ts";
 
@@ -39,7 +39,7 @@ Deno.test({
     const owner = { apiVersion: "apps/v1", kind: "StatefulSet", name: "web", uid: "s" };
     pods.modify("shop/web", (pod) => ({ ...pod, metadata: { ...pod.metadata, owner } }));
     assert.equal(await scene.run("explain", "web"), 0);
-    assert.match(scene.out, /^Held back: .* no allocation/m);
+    assert.match(scene.out, /^Blocked: .* no allocation/m);
     assert.doesNotMatch(scene.out, /VPA|VerticalPodAutoscaler/);
 
     scene.out = "";
@@ -97,7 +97,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "explainCommand() tells the rules of the bounds as data",
+  name: "explainCommand() reports the rules of the bounds as data",
   permissions: { env: ["LOG_TOKENS", "LOG_STREAM"] },
   async fn() {
     const scene = coallocScene();

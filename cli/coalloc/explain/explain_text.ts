@@ -1,9 +1,9 @@
 /**
- * An explanation in words. Pure.
+ * An explanation as text. Pure.
  *
  * @module
  */
-import { sentenceOf } from "../../../shared/api/reasons/reason_words.ts";
+import { sentenceOf } from "../../../shared/api/reasons/reasons.ts";
 import type { ContainerBounds } from "../../../shared/api/pod_allocation.ts";
 import type { ContainerView } from "../../../shared/view/node_view.ts";
 import { paint, type TerminalLook } from "../../terminal/paint.ts";
@@ -11,18 +11,18 @@ import { textLines } from "../../terminal/printable_text.ts";
 import { ageText, coresText, cpuText, priceText } from "../cpu_text.ts";
 import { holdText, ruleLines } from "./bound_rules.ts";
 import type { ExplainedBounds, Explanation } from "./explanation.ts";
-import { heldBack } from "./held_back.ts";
+import { blockerOf } from "./blocker.ts";
 import {
   boundsNotes,
-  boundsWords,
-  clearingWords,
-  demandWords,
-  pacingWords,
-  pressureWords,
-  readingWords,
-  stateWords,
-} from "./stage_words.ts";
-import { type UnheldWords, unheldWords } from "./unheld_words.ts";
+  boundsText,
+  clearingText,
+  demandText,
+  pacingText,
+  pressureText,
+  readingText,
+  stateText,
+} from "./stage_text.ts";
+import { type UnenforcedText, unenforcedText } from "./unenforced_text.ts";
 
 const NO_BOUNDS: ExplainedBounds = { revision: 0, reason: "" };
 
@@ -63,36 +63,36 @@ export function explainText(explanation: Explanation, look: TerminalLook = {}): 
 function headOf(explanation: Explanation, look: TerminalLook): string[] {
   const { namespace, pod, node, qosClass, phase, outside } = explanation;
   const where = node === "" ? "" : ` on node ${node}`;
-  const held = heldBack(explanation);
-  const unheld = unheldWords(explanation);
-  const { remedy } = held ?? unheld;
+  const held = blockerOf(explanation);
+  const unenforced = unenforcedText(explanation);
+  const { remedy } = held ?? unenforced;
   const head = paint(`Pod ${namespace}/${pod}${where}`, "bold", look) + `: ${qosClass}, ${phase}`;
   const verdict = outside !== undefined
     ? paint("Not in the market", "yellow", look) + `: ${held?.words}`
     : held === undefined
-    ? unheldText(explanation, { unheld, look })
-    : paint("Held back", "yellow", look) + `: ${held.words}`;
+    ? notBlocked(explanation, { unenforced, look })
+    : paint("Blocked", "yellow", look) + `: ${held.words}`;
   const views = explanation.containers.flatMap(({ view }) => view ?? []);
   const { nodeView } = explanation;
-  const state = nodeView === undefined ? undefined : stateWords(nodeView, views);
+  const state = nodeView === undefined ? undefined : stateText(nodeView, views);
   const stated = state === undefined ? [] : [state];
   return [head, verdict, ...stated, ...(remedy === undefined ? [] : [`What to do: ${remedy}`])];
 }
 
-function unheldText(
+function notBlocked(
   explanation: Explanation,
-  { unheld: { covered, words }, look }: {
-    readonly unheld: UnheldWords;
+  { unenforced: { covered, words }, look }: {
+    readonly unenforced: UnenforcedText;
     readonly look: TerminalLook;
   },
 ): string {
   const [verdict = "", ...rest] = words.split(":");
   return [paint(verdict, covered ? "green" : "yellow", look), ...rest].join(":") +
-    keptWords(explanation);
+    keptText(explanation);
 }
 
 /** Limits that would not be lowered are nothing that holds a pod back, but people wonder. */
-function keptWords({ containers, bounds = NO_BOUNDS }: Explanation): string {
+function keptText({ containers, bounds = NO_BOUNDS }: Explanation): string {
   const kept = containers.flatMap(({ name, bounds: own }) =>
     own?.held === undefined ? [] : [`; ${name} is ${holdText(own.held, bounds)}`]
   );
@@ -108,14 +108,14 @@ function stagesOf(all: Explanation): Stage[] {
   const each = (words: (view: ContainerView, own?: ContainerBounds) => string): ContainerLines =>
     seen.map(({ name, view, own }) => [name, words(view, own)] as const);
   const more = bounds === undefined ? [] : ruleLines(bounds);
-  const boundsText = bounds === undefined
+  const boundsLine = bounds === undefined
     ? "none yet: the controller has not published them"
     : [`revision ${bounds.revision}`, more.length > 0 ? "" : bounds.reason].filter(Boolean)
       .join("; ");
   if (nodeView === undefined || seen.length === 0) {
     return [
-      { name: "Market", pod: writtenWords(all) },
-      { name: "Bounds", pod: boundsText, containers: writtenBounds(all), more },
+      { name: "Market", pod: writtenText(all) },
+      { name: "Bounds", pod: boundsLine, containers: writtenBounds(all), more },
       desiredStage(all),
       controllerStage(all),
       kubeletStage(all),
@@ -127,14 +127,14 @@ function stagesOf(all: Explanation): Stage[] {
     {
       name: "Readings",
       pod: `${ageText(nodeView.ageMs)} ago, by the node's agent`,
-      containers: each(readingWords),
+      containers: each(readingText),
     },
-    { name: "Demand", containers: each((view, own) => demandWords(view, own?.demand)) },
+    { name: "Demand", containers: each((view, own) => demandText(view, own?.demand)) },
     {
       name: "Bounds",
-      pod: boundsText +
+      pod: boundsLine +
         (stale ? ` (the last written clearing used ${market?.observedBounds})` : ""),
-      containers: each((view, own) => boundsWords(view) + boundsNotes(own ?? view, bounds ?? {})),
+      containers: each((view, own) => boundsText(view) + boundsNotes(own ?? view, bounds ?? {})),
       more,
     },
     {
@@ -143,10 +143,10 @@ function stagesOf(all: Explanation): Stage[] {
         `${coresText(nodeView.committed)} of ${coresText(nodeView.capacity)} cores committed, ` +
         `${coresText(nodeView.unmanaged)} unmanaged, ${
           coresText(nodeView.allocatable)
-        } allocatable${pressureWords(nodeView)}`,
-      containers: each((view) => clearingWords(view, nodeView)),
+        } allocatable${pressureText(nodeView)}`,
+      containers: each((view) => clearingText(view, nodeView)),
     },
-    { name: "Pacing", containers: each(pacingWords) },
+    { name: "Pacing", containers: each(pacingText) },
     desiredStage(all),
     controllerStage(all),
     kubeletStage(all),
@@ -154,7 +154,7 @@ function stagesOf(all: Explanation): Stage[] {
 }
 
 /** The market as the agent wrote it down last. */
-function writtenWords({ market }: Explanation): string {
+function writtenText({ market }: Explanation): string {
   if (market === undefined) return "the agent has not cleared with this pod yet";
   const price = market.price === undefined ? null : market.price;
   return `${market.mode} at price ${priceText(price)}: demand ${cpuText(market.demand)}, need ${
@@ -178,13 +178,13 @@ function desiredStage({ desired, market, containers }: Explanation): Stage {
     name: "Desired",
     pod: desired === undefined ? "nothing yet" : `${cpuText(desired)}${reason}`,
     containers: containers.flatMap(({ name, desired: own, ownLimit }) =>
-      own === undefined ? [] : [[name, `${cpuText(own)}${ownWords(ownLimit)}`] as const]
+      own === undefined ? [] : [[name, `${cpuText(own)}${originalText(ownLimit)}`] as const]
     ),
   };
 }
 
-function ownWords(ownLimit: number | undefined): string {
-  return ownLimit === undefined ? "" : `; own limit ${cpuText(ownLimit)}`;
+function originalText(ownLimit: number | undefined): string {
+  return ownLimit === undefined ? "" : `; original limit ${cpuText(ownLimit)}`;
 }
 
 function controllerStage({ controller }: Explanation): Stage {
@@ -192,13 +192,13 @@ function controllerStage({ controller }: Explanation): Stage {
   if (reason === undefined) return { name: "Controller", pod: "has not looked at it yet" };
   const sentence = sentenceOf(reason);
   // Of an applied limit the sentence says it all.
-  const told = message === undefined || message === sentence || reason === "Applied";
-  const own = told ? "" : ` (${message})`;
-  const word = phase === undefined || phase === reason ? reason : `${phase}, ${reason}`;
+  const isUsual = message === undefined || message === sentence || reason === "Applied";
+  const own = isUsual ? "" : ` (${message})`;
+  const state = phase === undefined || phase === reason ? reason : `${phase}, ${reason}`;
   const ago = appliedAgeMs === undefined ? undefined : `${ageText(appliedAgeMs)} ago`;
   const pod = reason === "Applied"
-    ? `${[word, ago].filter(Boolean).join(" ")}: ${sentence}`
-    : `${word}: ${sentence}${own}${ago === undefined ? "" : `; last change ${ago}`}`;
+    ? `${[state, ago].filter(Boolean).join(" ")}: ${sentence}`
+    : `${state}: ${sentence}${own}${ago === undefined ? "" : `; last change ${ago}`}`;
   return { name: "Controller", pod };
 }
 

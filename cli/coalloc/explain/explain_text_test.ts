@@ -12,7 +12,7 @@ import type { ContainerView } from "../../../shared/view/node_view.ts";
 import { DEFAULT_MARKET_SETTINGS } from "../market_settings.ts";
 import { explainText } from "./explain_text.ts";
 import { type Explanation, type ExplanationInput, explanationOf } from "./explanation.ts";
-import { heldBack } from "./held_back.ts";
+import { blockerOf } from "./blocker.ts";
 
 const POD: Pod = {
   ...samplePod("web", {
@@ -46,7 +46,7 @@ const ALLOCATION: PodAllocation = {
     originalLimits: [{ name: "app", cpu: "200m" }],
     bounds: {
       revision: 7,
-      reason: "own limit × 4",
+      reason: "original limit × 4",
       containers: [
         { name: "app", containerID: "containerd://web", floor: 100, ceiling: 800, weight: 100 },
       ],
@@ -79,7 +79,7 @@ function explanation(change: Partial<ExplanationInput> = {}): Explanation {
 }
 
 function cause(change: Partial<ExplanationInput>): string | undefined {
-  return heldBack(explanation(change))?.by;
+  return blockerOf(explanation(change))?.by;
 }
 
 function controllerSays(
@@ -188,7 +188,7 @@ Deno.test({
   name: "explainText() says that the limit covers the demand only where that is known",
   permissions: "none",
   fn() {
-    const covers = /by nothing: .*covers/;
+    const covers = /Not blocked: .*covers/;
     const enough = { share: 480, target: 480 };
     assert.match(verdict({ nodeView: nodeView({ demand: 201, ...enough }) }), covers);
     assert.match(
@@ -210,7 +210,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "explainText() names containers without readings, and the node whose agent has none",
+  name: "explainText() names containers without readings, and the node with an agent that has none",
   permissions: "none",
   fn() {
     const { usage: _usage, demand: _demand, ...young } = sampleContainerView();
@@ -224,7 +224,7 @@ Deno.test({
     const calm = nodeView({ demand: 40, need: 100, share: 100, target: 200 });
     assert.match(
       verdict({ nodeView: calm, pod: { ...POD, containers: [...POD.containers, plain] } }),
-      /by nothing: /,
+      /Not blocked: /,
     );
   },
 });
@@ -259,7 +259,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "explainText() tells what to do about the cause for which own limits are back",
+  name: "explainText() reports what to do about the cause for which original limits are back",
   permissions: "none",
   fn() {
     const restored = { phase: "Applied", reason: "Restored" } as const;

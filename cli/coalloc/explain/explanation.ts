@@ -18,13 +18,13 @@ import type {
   PodAllocation,
   PodAllocationStatus,
 } from "../../../shared/api/pod_allocation.ts";
-import { remedyFor } from "../../../shared/api/reasons/reason_words.ts";
+import { remedyFor } from "../../../shared/api/reasons/reasons.ts";
 import { parseCPUBound } from "../../../shared/quantity.ts";
 import type { ContainerView, NodeView, PodView } from "../../../shared/view/node_view.ts";
 import type { ScopeFacts } from "../ports.ts";
-import { ownLimitsOf } from "../restore/restore_plan.ts";
+import { recordedLimitsOf } from "../restore/restore_plan.ts";
 
-/** One container. CPU in millicores; absent is what nobody knows. */
+/** One container. CPU in millicores; absent where unknown. */
 export interface ContainerExplanation {
   readonly name: string;
   readonly sidecar: boolean;
@@ -44,7 +44,7 @@ export interface ContainerExplanation {
 
 /** What the agent says of the pod's node. */
 export interface NodeExplanation extends Omit<NodeView, "pods" | "at"> {
-  /** How old its word is, ms. */
+  /** Age of its view, ms. */
   readonly ageMs: number;
 }
 
@@ -61,7 +61,7 @@ export interface ControllerExplanation extends
 /** What set the pod's bounds. */
 export interface ExplainedBounds {
   readonly revision: number;
-  /** Its words, separated by commas. */
+  /** Its reasons, separated by commas. */
   readonly reason: string;
   /** Each with its sentence; absent in an allocation of an older version. */
   readonly rules?: readonly ExplainedRule[];
@@ -176,7 +176,7 @@ function containerOf(
     readonly podView: PodView | undefined;
   },
 ): ContainerExplanation {
-  const ownLimit = ownLimitsOf(allocation)?.get(name);
+  const ownLimit = recordedLimitsOf(allocation)?.get(name);
   const desired = allocation?.spec.containers?.find((one) => one.name === name)?.cpuLimit;
   const bounds = allocation?.status?.bounds?.containers.find((one) => one.name === name);
   const view = podView?.containers.find((one) => one.name === name);

@@ -6,7 +6,7 @@
  */
 import type { ContainerExplanation, Explanation } from "./explanation.ts";
 
-/** Millicores; absent is what nobody knows. */
+/** Millicores; absent where unknown. */
 export interface DemandAndLimit {
   readonly demand?: number | undefined;
   readonly limit?: number | undefined;
@@ -25,7 +25,7 @@ export function demandAndLimit({ view, applied, limit }: ContainerExplanation): 
   return { demand: view?.demand, limit: applied ?? limit };
 }
 
-/** Of each container whose limit counts; of the whole pod where no agent answers. */
+/** Of each container with a limit that counts; of the whole pod where no agent answers. */
 export function demandsAndLimits(
   { containers, nodeView, market, desired }: Explanation,
 ): readonly DemandAndLimit[] {

@@ -4,7 +4,7 @@ import { sampleContainerView, sampleNodeView } from "../../../tests/fixtures/nod
 import type { ContainerView } from "../../../shared/view/node_view.ts";
 import { explainText } from "./explain_text.ts";
 import type { ContainerExplanation, ExplainedBounds, Explanation } from "./explanation.ts";
-import { boundsNotes, clearingWords } from "./stage_words.ts";
+import { boundsNotes, clearingText } from "./stage_text.ts";
 
 /** What differs from the usual; undefined takes a part away. */
 type Change = { readonly [Key in keyof Explanation]?: Explanation[Key] | undefined };
@@ -28,11 +28,11 @@ function app(view: Partial<ContainerView>, change: Partial<ContainerExplanation>
 
 const WAITING = app({ waiting: "raise to 450m waits for funds" }, { ownLimit: 200, desired: 200 });
 
-/** A running pod whose limit is applied, on a congested node. */
+/** A running pod with a limit that is applied, on a congested node. */
 const POD: Explanation = {
   ...{ namespace: "shop", pod: "web", node: "node-1", phase: "Running", terminating: false },
   ...{ qosClass: "Burstable", hasAllocation: true, desired: 200, market: MARKET },
-  bounds: { revision: 7, reason: "own limit × 4" },
+  bounds: { revision: 7, reason: "original limit × 4" },
   nodeView: { ...sampleNodeView([]), ageMs: 250 },
   controller: { phase: "Applied", reason: "Applied" },
   resizeConditions: [],
@@ -44,7 +44,7 @@ const { view: _view, ...unseen } = app({});
 const UNSEEN: Change = { nodeView: undefined, containers: [unseen] };
 const OPTED_OUT = { reason: "OptedOut", message: "the pod is opted out" } as const;
 
-const CALM = { usage: 30, demand: 40, need: 100, share: 100, target: 200, heldBackMsPerSecond: 0 };
+const IDLE = { usage: 30, demand: 40, need: 100, share: 100, target: 200, heldBackMsPerSecond: 0 };
 const ENOUGH = { share: 480, target: 480 };
 const OFF = { ...ENOUGH, quotaOff: true } as const;
 const UNREAD = { usage: undefined, demand: undefined };
@@ -70,12 +70,12 @@ const MANY: Change = {
   market: { ...MARKET, observedBounds: 6 },
   controller: { phase: "Pending", reason: "ResizeDeferred", appliedAgeMs: 180_000 },
   containers: [
-    app({ ...CALM, throttledShare: 0 }, held("half")),
+    app({ ...IDLE, throttledShare: 0 }, held("half")),
     app({ ...ENOUGH, target: 600 }, { name: "full", ...held("lower") }),
     app({ demand: 900 }, { name: "metric", bounds: { ...BOUNDS, boost: true, demand: 900 } }),
     app(UNREAD, { name: "young", ...held("both") }),
     app(
-      { ...CALM, usage: 40, enforced: undefined, limit: 450 },
+      { ...IDLE, usage: 40, enforced: undefined, limit: 450 },
       { name: "none", bounds: { ...BOUNDS, demand: 25 } },
     ),
   ],
@@ -94,21 +94,21 @@ Deno.test("sentences of explain: whole pages", () =>
       () => page({}),
       `\
 Pod shop/web on node node-1: Burstable, Running
-Held back: node node-1 is congested: its 3.60 cores are divided, and the share of app is 450m of the 480m that it needs
+Blocked: node node-1 is congested: its 3.60 cores are divided, and the share of app is 450m of the 480m that it needs
 What to do: a larger request or priority gives a larger share; so does a less busy node
 
 Readings     250ms ago, by the node's agent
-  app        uses 198m of a quota of 200m; held back 412 ms in every second, in 86 % of the periods
+  app        uses 198m of a quota of 200m; throttled 412 ms in every second, in 86 % of the periods
 Demand
-  app        would use 480m: what its quota holds back can't show in the usage
-Bounds       revision 7; own limit × 4
+  app        would use 480m: its usage can't show throttled demand
+Bounds       revision 7; original limit × 4
   app        floor 100m, ceiling 800m, weight 100 × credit 1.20
 Clearing     node node-1 is congested at price 0.267: 3.42 of 3.60 cores committed, 0.20 unmanaged, 4.00 allocatable
   app        need 480m, share 450m: weight × credit / price = 100 × 1.20 / 0.267 = 450m, less than it needs
 Pacing
   app        limit 200m, target 450m: raise to 450m waits for funds
-Desired      200m for Throttled: the container was held back by its limit
-  app        200m; own limit 200m
+Desired      200m for Throttled: the container was throttled by its limit
+  app        200m; original limit 200m
 Controller   Applied: the kubelet reports the desired limits
 Kubelet
   app        limit 200m in the spec, 200m applied; request 100m
@@ -119,13 +119,13 @@ Kubelet
       () => page({ ...UNSEEN, problems: ["No agent runs on node node-1"] }),
       `\
 Pod shop/web on node node-1: Burstable, Running
-Held back: the node is congested: its demand of 480m is above its limit of 200m, as last written down
+Blocked: the node is congested: its demand of 480m is above its limit of 200m, as last written down
 What to do: a larger request or priority gives a larger share; so does a less busy node
 
 Market       congested at price 0.267: demand 480m, need 480m, credit 1.20 (as last written)
-Bounds       revision 7; own limit × 4
+Bounds       revision 7; original limit × 4
   app        floor 100m, ceiling 800m, weight 100
-Desired      200m for Throttled: the container was held back by its limit
+Desired      200m for Throttled: the container was throttled by its limit
 Controller   Applied: the kubelet reports the desired limits
 Kubelet
   app        limit 200m in the spec, 200m applied; request 100m
@@ -137,21 +137,21 @@ No agent runs on node node-1
       () => page(MANY),
       `\
 Pod shop/web on node node-1: Burstable, Running
-Held back: ResizeDeferred: the kubelet has deferred the resize
+Blocked: ResizeDeferred: the kubelet has deferred the resize
 What to do: the kubelet tries again by itself; the pod's conditions say what it waits for
 
 Readings     5s ago, by the node's agent
-  app        uses 30m of a quota of 200m; not held back
-  full       uses 198m of a quota of 200m; held back 412 ms in every second, in 86 % of the periods
-  metric     uses 198m of a quota of 200m; held back 412 ms in every second, in 86 % of the periods
+  app        uses 30m of a quota of 200m; not throttled
+  full       uses 198m of a quota of 200m; throttled 412 ms in every second, in 86 % of the periods
+  metric     uses 198m of a quota of 200m; throttled 412 ms in every second, in 86 % of the periods
   young      no readings yet
-  none       uses 40m without a quota; not held back, in 86 % of the periods
+  none       uses 40m without a quota; not throttled, in 86 % of the periods
 Demand
   app        would use 40m: its recent usage with room for its swings
-  full       would use 480m: what its quota holds back can't show in the usage
+  full       would use 480m: its usage can't show throttled demand
   metric     would use 900m: a metric asks for 900m
   young      unknown while there are no readings: the limit stays
-  none       would use 40m: its usage, since nothing holds it back; a metric asks for 25m
+  none       would use 40m: its usage, since nothing throttles it; a metric asks for 25m
 Bounds       revision 7 (the last written clearing used 6)
   app        floor 100m, ceiling 800m, weight 100 × credit 1.20; held, lowered by half steps only: HPADamped
   full       floor 100m, ceiling 800m, weight 100 × credit 1.20; held, not to be lowered: PodNotReady
@@ -177,7 +177,7 @@ Pacing
   metric     limit 200m is at its target
   young      limit 200m is at its target
   none       limit 450m is at its target
-Desired      200m for Throttled: the container was held back by its limit
+Desired      200m for Throttled: the container was throttled by its limit
 Controller   Pending, ResizeDeferred: the kubelet has deferred the resize; last change 3m ago
 Kubelet
   app        limit 200m in the spec, 200m applied; request 100m
@@ -203,19 +203,19 @@ Kubelet
 
 Deno.test("sentences of explain: what blocks the pod", () =>
   assertSentences([
-    head("NotRunning: terminating", { terminating: true }, "Held back: the pod is terminating"),
-    head("NotRunning: no node", { node: "" }, "Held back: the pod is on no node yet"),
-    head("NotRunning: Pending", { phase: "Pending" }, "Held back: the pod is Pending"),
+    head("NotRunning: terminating", { terminating: true }, "Blocked: the pod is terminating"),
+    head("NotRunning: no node", { node: "" }, "Blocked: the pod is on no node yet"),
+    head("NotRunning: Pending", { phase: "Pending" }, "Blocked: the pod is Pending"),
     head(
       "NoAllocation",
       { hasAllocation: false },
-      "Held back: the controller has made no allocation for the pod\n" +
+      "Blocked: the controller has made no allocation for the pod\n" +
         "What to do: does it run? kubectl -n mbcas-system get pods",
     ),
     head(
       "NodeHoldsLimits",
       { nodeView: { ...sampleNodeView([]), ageMs: 250, held: "SchedExt" } },
-      "Held back: no limit moves on node node-1: SchedExt: a sched_ext scheduler is attached on " +
+      "Blocked: no limit moves on node node-1: SchedExt: a sched_ext scheduler is attached on " +
         "the node: the kernel enforces no CPU limit, and none is moved\n" +
         "What to do: detach it, as /sys/kernel/sched_ext/state shows; or leave the node's pods " +
         "out of the market",
@@ -223,41 +223,41 @@ Deno.test("sentences of explain: what blocks the pod", () =>
     head(
       "ControllerHolds",
       { controller: {} },
-      "Held back: the controller has not looked at the desired limit yet\n" +
+      "Blocked: the controller has not checked the desired limit yet\n" +
         "What to do: if it lasts, does it run? kubectl -n mbcas-system get pods",
     ),
     head(
       "KubeletIsBehind",
       { containers: [app({}, { limit: 450 })] },
-      "Held back: the kubelet still has 200m for app, not 450m: it has not said why",
+      "Blocked: the kubelet still has 200m for app, not 450m: it has not said why",
     ),
     head(
       "BoundsHold",
       { containers: [app({}, held("both"))] },
-      "Held back: the controller keeps the limit of app as it is: own limit × 4",
+      "Blocked: the controller keeps the limit of app as it is: original limit × 4",
     ),
     head(
       "CeilingBinds",
       { containers: [app({ ceiling: 200 })] },
-      "Held back: the ceiling of app, 200m (own limit × 4), is below its demand of 480m\n" +
-        "What to do: a larger own limit, mbcas.io/max-cpu or burst factor raises the ceiling",
+      "Blocked: the ceiling of app, 200m (original limit × 4), is below its demand of 480m\n" +
+        "What to do: a larger original limit, mbcas.io/max-cpu or burst factor raises the ceiling",
     ),
     head(
       "NoReadings",
       { containers: [app(UNREAD)] },
-      "Held back: the agent has no readings of app: its limit stays\n" +
+      "Blocked: the agent has no readings of app: its limit stays\n" +
         "What to do: if it lasts, look at the log of the agent on node node-1",
     ),
     head(
       "WrittenNeedIsBounded: ceiling",
       { ...UNSEEN, market: { ...MARKET, need: 200 } },
-      "Held back: the ceiling: its demand of 480m is above its limit of 200m, as last written " +
+      "Blocked: the ceiling: its demand of 480m is above its limit of 200m, as last written " +
         "down",
     ),
     head(
       "PacingWaits",
       { containers: [app({ ...ENOUGH, waiting: "raise waits 1 s" })] },
-      "Held back: for a moment by pacing: app: raise waits 1 s",
+      "Blocked: for a moment by pacing: app: raise waits 1 s",
     ),
   ]));
 
@@ -266,32 +266,32 @@ Deno.test("sentences of explain: nothing known blocks the pod", () =>
     head(
       "not covered",
       { containers: [app(ENOUGH)] },
-      "Nothing is known to hold it back: demand 480m, limit 200m",
+      "Nothing is known to block it: demand 480m, limit 200m",
     ),
     head(
       "kept",
-      { bounds: bounds("PodNotReady"), containers: [app(CALM, held("lower"))] },
-      "Held back by nothing: the limit covers the demand; app is held, not to be lowered: " +
+      { bounds: bounds("PodNotReady"), containers: [app(IDLE, held("lower"))] },
+      "Not blocked: the limit covers the demand; app is held, not to be lowered: " +
         "PodNotReady",
     ),
     head(
       "QuotaOff",
       { containers: [app(OFF)] },
-      "Held back by nothing: the limit of app is not enforced: QuotaOff\n" +
+      "Not blocked: the limit of app is not enforced: QuotaOff\n" +
         "What to do: it takes cpuCFSQuota: true in the node's kubelet configuration, and no " +
         "exclusive CPUs",
     ),
     head(
       "QuotaOff: two",
       { containers: [app(OFF), app(OFF, { name: "side" })] },
-      "Held back by nothing: the limits of app, side are not enforced: QuotaOff\n" +
+      "Not blocked: the limits of app, side are not enforced: QuotaOff\n" +
         "What to do: it takes cpuCFSQuota: true in the node's kubelet configuration, and no " +
         "exclusive CPUs",
     ),
     head(
       "QuotaOff: covered",
-      { containers: [app(OFF), app(CALM, { name: "side" })] },
-      "Held back by nothing: what is limited has what it demands; the limit of app is not " +
+      { containers: [app(OFF), app(IDLE, { name: "side" })] },
+      "Not blocked: what is limited has what it demands; the limit of app is not " +
         "enforced: QuotaOff\n" +
         "What to do: it takes cpuCFSQuota: true in the node's kubelet configuration, and no " +
         "exclusive CPUs",
@@ -299,7 +299,7 @@ Deno.test("sentences of explain: nothing known blocks the pod", () =>
     head(
       "QuotaOff: not covered",
       { containers: [app(OFF), app(ENOUGH, { name: "side" })] },
-      "Nothing is known to hold it back: demand 480m, limit 200m beside what is free; the " +
+      "Nothing is known to block it: demand 480m, limit 200m beside what is free; the " +
         "limit of app is not enforced: QuotaOff\n" +
         "What to do: it takes cpuCFSQuota: true in the node's kubelet configuration, and no " +
         "exclusive CPUs",
@@ -307,13 +307,13 @@ Deno.test("sentences of explain: nothing known blocks the pod", () =>
     head(
       "no agent",
       { ...UNSEEN, market: undefined },
-      "Nothing is known to hold it back: as last written down: demand not known, limit 200m; " +
+      "Nothing is known to block it: as last written down: demand not known, limit 200m; " +
         "the agent's readings are not known",
     ),
     head(
       "no agent: QuotaOff",
       { ...UNSEEN, market: { ...MARKET, reason: "QuotaOff" } },
-      "Nothing is known to hold it back: as last written down: demand 480m, limit 200m, " +
+      "Nothing is known to block it: as last written down: demand 480m, limit 200m, " +
         "QuotaOff; the agent's readings are not known\n" +
         "What to do: it takes cpuCFSQuota: true in the node's kubelet configuration, and no " +
         "exclusive CPUs",
@@ -330,12 +330,12 @@ Deno.test("sentences of explain: stages", () =>
     ],
     [
       "overloaded",
-      () => clearingWords(app({}).view, { mode: "overloaded", price: null }),
+      () => clearingText(app({}).view, { mode: "overloaded", price: null }),
       "need 480m, share 450m: the floors alone exceed the node, limits stay at their floors",
     ],
     [
       "enough",
-      () => clearingWords(app(ENOUGH).view, { mode: "congested", price: 0.2 }),
+      () => clearingText(app(ENOUGH).view, { mode: "congested", price: 0.2 }),
       "need 480m, share 480m: weight × credit / price = 100 × 1.20 / 0.2 = 600m, enough for " +
       "its need",
     ],

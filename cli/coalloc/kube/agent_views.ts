@@ -47,7 +47,7 @@ export function createAgentViews(
   };
 }
 
-/** A port-forward can't be called back: the user does not wait for one that nobody needs any more. */
+/** A port-forward can't be cancelled: the user does not wait for one that is no longer needed. */
 async function unlessAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>();
   const abort = (): void => aborted.reject(new ApiError(0, "Aborted", "aborted"));

@@ -59,7 +59,7 @@ export function createClusterReader(
   connection: KubeConnection,
   { clock, signal }: ReaderParts,
 ): ClusterReader {
-  // A server that does not answer must not outlast the user's patience, whoever asks here.
+  // A server that does not answer must not outlast the user's patience.
   const interruptible: KubeConnection = {
     ...connection,
     request: (request) => connection.request({ signal, ...request }),
@@ -67,13 +67,13 @@ export function createClusterReader(
   const get = (path: string): Promise<unknown> => orNothing(interruptible.request({ path }));
   const all = async <T extends ApiObject>(source: ListWatch<T>): Promise<readonly T[]> =>
     (await source.list(signal)).items;
-  /** None where nobody has defined the kind. */
+  /** None where the kind is not defined. */
   async function verticalAutoscalersOf(pod: Pod): Promise<readonly VerticalPodAutoscaler[]> {
     const { namespace } = pod.metadata;
     const source = verticalPodAutoscalerListWatch(connection, { clock, namespace });
     return (await all(source)).filter(({ target }) => belongsTo(pod, target));
   }
-  /** Only of a pod whose request moves do they decide whether it takes part. */
+  /** Only of a pod with a request that moves do they decide whether it takes part. */
   async function autoscalersOf(
     pod: Pod,
   ): Promise<Pick<ScopeFacts, "autoscalers" | "workload"> | undefined> {
@@ -122,7 +122,7 @@ export function createClusterReader(
     },
     async limitFacts({ nodeName, metadata: { namespace } }) {
       const [ranges, node] = await Promise.all([
-        // Not everybody may read them; the server has the last word anyway.
+        // Not all users may read them; the server decides anyway.
         unlessHidden(all(limitRangeListWatch(connection, { namespace }))),
         nodeName === "" ? undefined : unlessHidden(get(nodePath(nodeName))),
       ]);
@@ -181,7 +181,7 @@ async function unlessHidden<T>(answer: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** As `unlessHidden`, and for a kind of others whose definition or webhook is broken. */
+/** As `unlessHidden`, and for a kind of others with a definition or webhook that is broken. */
 async function unlessUnreadable<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await unlessHidden(answer);

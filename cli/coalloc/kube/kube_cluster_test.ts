@@ -170,7 +170,7 @@ Deno.test({
     assert.deepEqual(await closed.cluster.reader.scopeFacts(pod), {});
     const without = server({ [node]: forbidden });
     assert.deepEqual(await without.cluster.reader.scopeFacts(pod), { verticalAutoscalers: [] });
-    // VPAs are others' kind: their webhook may be down. What else the server answers is told.
+    // VPAs are others' kind: their webhook may be down. What else the server answers is reported.
     const fault = new ApiError(500, "InternalError", "no");
     const broken = server({ [path]: fault, [node]: forbidden });
     assert.deepEqual(await broken.cluster.reader.scopeFacts(pod), {});
@@ -294,7 +294,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "createKubeCluster() resizes under the field manager that it is told",
+  name: "createKubeCluster() resizes under the field manager that it is reported",
   permissions: "none",
   async fn() {
     const path = "/api/v1/namespaces/shop/pods/web/resize";
@@ -306,7 +306,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "createAgentViews() finds running agents, and tells that one does not answer",
+  name: "createAgentViews() finds running agents, and reports that one does not answer",
   permissions: "none",
   async fn() {
     const agent = { ...RAW_POD, ...metadata("mbcas-agent-1") };

@@ -7,28 +7,28 @@ import type { Workload } from "../../../shared/api/workload.ts";
 import { nearestName } from "../../../shared/config/nearest_name.ts";
 import { isPlacedKind } from "../../../shared/placement/eligibility.ts";
 import { CommandProblem, type NamespaceChoice } from "../command_context.ts";
-import { workloadTitle } from "../workload_word.ts";
-import type { PlacedWord } from "./placed_word.ts";
+import { workloadTitle } from "../workload_argument.ts";
+import type { PlacedArgument } from "./placed_argument.ts";
 import type { PlaceableWorkload } from "./shown_workload.ts";
 
 /** What the user asks for. */
 export interface PlacedChoice {
   /** All of them when absent. */
-  readonly word?: PlacedWord;
+  readonly workload?: PlacedArgument;
   readonly namespace: NamespaceChoice;
 }
 
-/** By namespace, kind and name. Throws a {@linkcode CommandProblem} where a word names none. */
+/** By namespace, kind and name. Throws a {@linkcode CommandProblem} where an argument names none. */
 export function choosePlaced(
   all: readonly Workload[],
-  { word, namespace }: PlacedChoice,
+  { workload, namespace }: PlacedChoice,
 ): readonly PlaceableWorkload[] {
   const placeable = all.flatMap((one) => isPlaceable(one) ? [one] : []);
   const chosen = placeable.filter(({ kind, metadata: { name } }) =>
-    word === undefined || (name === word.name && (word.kind ?? kind) === kind)
+    workload === undefined || (name === workload.name && (workload.kind ?? kind) === kind)
   );
-  if (word !== undefined && chosen.length === 0) {
-    throw new CommandProblem(missing(word, { placeable, namespace }));
+  if (workload !== undefined && chosen.length === 0) {
+    throw new CommandProblem(missing(workload, { placeable, namespace }));
   }
   return chosen.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
 }
@@ -42,7 +42,7 @@ function isPlaceable(workload: Workload): workload is PlaceableWorkload {
 }
 
 function missing(
-  { kind, name }: PlacedWord,
+  { kind, name }: PlacedArgument,
   { placeable, namespace }: {
     readonly placeable: readonly PlaceableWorkload[];
     readonly namespace: NamespaceChoice;

@@ -51,11 +51,11 @@ export function foresee(facts: NextMoveInput, rules: FollowedRules): Foreseen {
 function departureStep({ pods, spec }: NextMoveInput): NextStep | undefined {
   if (spec.paused) return undefined;
   const pod = firstToGo(pods.filter(leavesAtOnce));
-  return pod && { words: leavingWords(pod) + budgetWords(pod), pod: pod.name };
+  return pod && { words: leavingText(pod) + budgetText(pod), pod: pod.name };
 }
 
 /** When the sign was first seen is known to the controller alone. */
-function leavingWords({ name, departs }: PlacedPod): string {
+function leavingText({ name, departs }: PlacedPod): string {
   return `evict pod ${name} from a node that is about to go (${departs}), if it was made before that`;
 }
 
@@ -65,7 +65,7 @@ function firstToGo(pods: readonly PlacedPod[]): PlacedPod | undefined {
   return free.find(({ budget }) => budget === undefined) ?? free[0];
 }
 
-function budgetWords({ budget }: PlacedPod): string {
+function budgetText({ budget }: PlacedPod): string {
   return budget === undefined ? "" : `, once its budget lets it: ${budget}`;
 }
 
@@ -79,7 +79,7 @@ function shortageStep(
     const pod = firstToGo(stranded.filter((one) => isLeftBehind(one, { shortage, nowMs })));
     if (pod === undefined) return unplacedStep({ pods, shortage, nowMs }, options);
     return {
-      words: `evict pod ${pod.name} (it finds no spot node) to on-demand${budgetWords(pod)}`,
+      words: `evict pod ${pod.name} (it finds no spot node) to on-demand${budgetText(pod)}`,
       pod: pod.name,
       to: "on-demand",
     };
@@ -98,7 +98,10 @@ function shortageStep(
   };
 }
 
-/** They are made again, in this fallback or by the next. Twice made for spot they say that nobody places pods. */
+/**
+ * They are recreated, in this fallback or by the next. Recreated for spot again, they show that no
+ * webhook places pods.
+ */
 function unplacedStep(
   { pods, shortage, nowMs }: Pick<NextMoveInput, "pods" | "shortage" | "nowMs">,
   options: ShortageOptions,
@@ -136,18 +139,18 @@ function moveStep(
   const later = nowMs > facts.nowMs ? { notBefore: timeText(nowMs) } : {};
   if ("move" in next) {
     const { pod, to } = next.move;
-    if (leavesInTurn(pod)) return { words: leavingWords(pod), pod: pod.name, ...later };
-    const words = `evict pod ${pod.name} (${victimWords(next.move, facts)}) to ${to}`;
+    if (leavesInTurn(pod)) return { words: leavingText(pod), pod: pod.name, ...later };
+    const words = `evict pod ${pod.name} (${victimText(next.move, facts)}) to ${to}`;
     return { words, pod: pod.name, to, ...later };
   }
-  // What holds it back now is told by the phase.
+  // The phase shows what blocks it now.
   return next.wait === "BlockedByPDB" && nowMs > facts.nowMs
     ? { words: `wait until a budget lets one go (${next.message})`, ...later }
     : undefined;
 }
 
 /** Why it is this pod that goes. */
-function victimWords({ pod, to }: Move, { pods, spec, workload }: NextMoveInput): string {
+function victimText({ pod, to }: Move, { pods, spec, workload }: NextMoveInput): string {
   const surplus = `surplus ${otherClass(to)}`;
   if (pod.cordoned) return `${surplus} on a cordoned node`;
   if (workload.kind === "StatefulSet") return "misplaced by its ordinal";

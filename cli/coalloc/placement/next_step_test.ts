@@ -69,7 +69,7 @@ Deno.test("foresee() looks beyond cooldown, window and fallback", () => {
   );
 });
 
-Deno.test("foresee() tells of shortages, and of pods that wait for a spot node", () => {
+Deno.test("foresee() reports shortages, and of pods that wait for a spot node", () => {
   const waiting = (sinceMs?: number) =>
     placedPod("web-0", {
       class: "spot",
@@ -103,7 +103,7 @@ Deno.test("foresee() tells of shortages, and of pods that wait for a spot node",
   assert.deepEqual([step?.pod, step?.to, step?.notBefore], ["web-0", "on-demand", undefined]);
 });
 
-Deno.test("foresee() lets pods go first whose node is about to go, unless they are to stay", () => {
+Deno.test("foresee() evicts pods of a leaving node first, unless they are to stay", () => {
   const departs = "taint spot-itn";
   const dying = placedPod("web-9", { gone: true, departs });
   const pods = [...placedPods({ spot: 4 }), dying];

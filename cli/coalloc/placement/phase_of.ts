@@ -4,7 +4,7 @@
  * @module
  */
 import type { PlacementReason } from "../../../shared/api/reasons/placement_reasons.ts";
-import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reason_words.ts";
+import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
 import type { NextMove } from "../../../shared/placement/next_move.ts";
 import { type Shortage, shortagePhase } from "../../../shared/placement/shortage.ts";
 import type { PhaseFacts, PlacementPhase } from "./placement_view.ts";
@@ -64,7 +64,7 @@ export function phaseOf({ next, shortage, nowMs }: PhaseInput): PhaseFacts {
   };
 }
 
-/** The word with what the list says of it. */
+/** The reason with its meaning. */
 export function reasonFacts(
   reason: PlacementReason,
   message: string,

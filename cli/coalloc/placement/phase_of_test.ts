@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reason_words.ts";
+import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
 import type { MoveWait, NextMove } from "../../../shared/placement/next_move.ts";
 import { placedPod } from "../../../tests/fixtures/placed_pods.ts";
 import { phaseOf } from "./phase_of.ts";
@@ -42,7 +42,7 @@ Deno.test("phaseOf() names a phase for each reason, with its words and its end",
   );
 });
 
-Deno.test("phaseOf() tells a fallback whatever else holds, and the return from it", () => {
+Deno.test("phaseOf() reports a fallback whatever else holds, and the return from it", () => {
   const during = { untilMs: NOW + 60_000, rounds: 2 };
   const found = phaseOf({ next: wait("NotWhole"), shortage: during, nowMs: NOW });
   assert.deepEqual([found.phase, found.until, found.reason], [

@@ -1,5 +1,5 @@
 /**
- * `placement`: gathers workloads and what there is of them, and says where they stand and what comes
+ * `placement`: collects workloads and their pods, and shows their state and what comes
  * next, once or again and again. Nothing is written.
  *
  * @module
@@ -14,7 +14,7 @@ import { structuredOutput } from "../structured_output.ts";
 import { watchScreens } from "../watch_screens.ts";
 import { choosePlaced } from "./choose_placed.ts";
 import { fittedScreen } from "./fitted_screen.ts";
-import type { PlacedWord } from "./placed_word.ts";
+import type { PlacedArgument } from "./placed_argument.ts";
 import { barLegend, placementDetail } from "./placement_detail.ts";
 import { placementTable } from "./placement_table.ts";
 import type { PlacementView } from "./placement_view.ts";
@@ -25,7 +25,7 @@ import { gateAnswer, shownWorkload } from "./shown_workload.ts";
 /** What the user asked for. */
 export interface PlacementRequest {
   /** All workloads when absent. */
-  readonly word?: PlacedWord;
+  readonly workload?: PlacedArgument;
   /** Time between two screens, ms; one screen only when absent. */
   readonly watchMs?: number;
 }
@@ -53,7 +53,7 @@ export async function placementCommand(
 }
 
 async function readView(
-  { word }: PlacementRequest,
+  { workload }: PlacementRequest,
   { cluster, namespace, world }: CommandContext,
 ): Promise<PlacementView> {
   const [facts, { rules, notes }, alive] = await Promise.all([
@@ -63,7 +63,7 @@ async function readView(
   ]);
   const objects = listedObjects(facts.lists);
   const chosen = choosePlaced(facts.workloads, {
-    ...(word === undefined ? {} : { word }),
+    ...(workload === undefined ? {} : { workload }),
     namespace,
   });
   const taking = chosen.filter((one) => gateAnswer(one, { objects, rules }).spec !== undefined);
@@ -109,7 +109,7 @@ async function controllerIsAlive(
 
 function textOf(
   view: PlacementView,
-  { request: { word, watchMs }, context: { world, namespace, output, look } }: {
+  { request: { workload, watchMs }, context: { world, namespace, output, look } }: {
     readonly request: PlacementRequest;
     readonly context: CommandContext;
   },
@@ -119,7 +119,7 @@ function textOf(
   if (structured !== undefined) return structured;
   const nowMs = world.clock.wall();
   const wide = output === "wide";
-  const text = word === undefined
+  const text = workload === undefined
     ? placementTable(view, { ...look, wide, namespaces: namespace.all, nowMs })
     : [
       ...view.workloads.map((one) => placementDetail(one, { ...look, nowMs })),

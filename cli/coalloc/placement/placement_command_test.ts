@@ -9,7 +9,7 @@ import {
   shopNode,
   type ShopWorkload,
 } from "../../../tests/fixtures/placed_shop.ts";
-import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reason_words.ts";
+import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
 import { runCoalloc } from "../run_coalloc.ts";
 import type { PlacementView } from "./placement_view.ts";
 
@@ -105,7 +105,7 @@ placedTest("placementCommand() shows the longer cooldown after moves that have n
   },
 });
 
-placedTest("placementCommand() tells one workload in detail, by each of its names", {
+placedTest("placementCommand() reports one workload in detail, by each of its names", {
   workloads: SHOP,
   async fn(scene) {
     remember(scene, "web", { lastMoveAtMs: NOW - 4000 });
@@ -189,7 +189,7 @@ placedTest("placementCommand() names budgets that block, and pods that may not g
   },
 });
 
-placedTest("placementCommand() tells of nodes about to go, and of pods that find no spot node", {
+placedTest("placementCommand() reports nodes about to go, and of pods that find no spot node", {
   workloads: [{ nodes: ["dying", "od-1"], words: HALF }, {
     name: "api",
     nodes: ["", "od-1"],

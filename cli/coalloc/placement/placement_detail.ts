@@ -8,8 +8,8 @@ import { UNKNOWN } from "../cpu_text.ts";
 import { textLines } from "../../terminal/printable_text.ts";
 import { type Cell, textTable } from "../text_table.ts";
 import type { ClassCounts } from "../../../shared/placement/node_classes.ts";
-import { nextWords, phasePaint, phaseWords } from "./phase_words.ts";
-import { wishWords } from "./placement_table.ts";
+import { nextText, phasePaint, phaseText } from "./phase_text.ts";
+import { splitText } from "./placement_table.ts";
 import type { ShownPod, ShownRevision, ShownWorkload } from "./placement_view.ts";
 import { BAR_LEGEND, BAR_WIDTH, splitBar } from "./split_bar.ts";
 
@@ -28,7 +28,7 @@ export function placementDetail(workload: ShownWorkload, look: DetailLook): stri
     ...headOf(workload, look),
     ...splitLines(workload, look),
     // Why there is none stands above.
-    ...(workload.next === undefined ? [] : [`Next: ${nextWords(workload, look.nowMs)}`]),
+    ...(workload.next === undefined ? [] : [`Next: ${nextText(workload, look.nowMs)}`]),
   ]) + (pods.length === 0 ? "" : `\n${podTable(pods, look)}`);
 }
 
@@ -40,7 +40,7 @@ export function barLegend(workloads: readonly ShownWorkload[], look: TerminalLoo
 
 function headOf(workload: ShownWorkload, look: DetailLook): string[] {
   const { kind, namespace, name, phase, reason, means, message, remedy, replicas } = workload;
-  const phrase = phaseWords(workload, look.nowMs);
+  const phrase = phaseText(workload, look.nowMs);
   const how = phasePaint(phase);
   const counted = replicas === undefined
     ? ""
@@ -54,17 +54,17 @@ function headOf(workload: ShownWorkload, look: DetailLook): string[] {
       ? reason === undefined && own !== "" ? [own] : []
       : [`${paint(reason, "yellow", look)}: ${means}${own === "" ? "" : ` (${own})`}`]),
     ...(remedy === undefined || remedy === "nothing" ? [] : [`What to do: ${remedy}`]),
-    ...wishLine(workload),
+    ...splitLine(workload),
   ];
 }
 
-function wishLine(workload: ShownWorkload): string[] {
+function splitLine(workload: ShownWorkload): string[] {
   const { wish } = workload;
   if (wish === undefined) return [];
   const window = wish.window === undefined
     ? "moved at any time"
     : `moved from ${wish.window.schedule} on for ${wish.window.durationMs / 60_000} min`;
-  return [`Wish: ${wishWords(workload)}; ${window}${wish.paused ? "; paused" : ""}`];
+  return [`Wish: ${splitText(workload)}; ${window}${wish.paused ? "; paused" : ""}`];
 }
 
 /** Of one revision the whole, of several each by itself. */

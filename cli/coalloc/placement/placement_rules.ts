@@ -1,6 +1,6 @@
 /**
- * The installation's rules of placement: what the settings file and the controller's variables say, by the
- * controller's own rows. The controller checks them; here what can't be read counts as not set.
+ * The installation's rules of placement: what the settings file and the controller's variables say, by
+ * the controller's own rows. The controller checks them; here what can't be read counts as not set.
  *
  * @module
  */
@@ -23,7 +23,7 @@ export type PlacementRules = Pick<
 >;
 
 /** What the installation says. */
-export interface InstalledWords {
+export interface InstalledText {
   /** The settings file; empty where there is none. */
   readonly text: string;
   /** Variables of the controller; undefined where there is none, or the user may not see it. */
@@ -40,7 +40,7 @@ export interface InstalledRules {
 const ROWS = { ...PLACEMENT_ROWS, dryRun: DRY_RUN_ROW };
 
 /** What holds: variable over file over default, as for the controller. */
-export function placementRules({ text, variables }: InstalledWords): InstalledRules {
+export function placementRules({ text, variables }: InstalledText): InstalledRules {
   const { texts } = fileValues({ path: SETTINGS.key, text }, { table: ROWS });
   const notes: string[] = [];
 
@@ -71,7 +71,7 @@ export function placementRules({ text, variables }: InstalledWords): InstalledRu
     Object.entries(ROWS).map(([name, row]) => [name, valueOf<unknown>(row)]),
   ) as unknown as PlacementValues & { readonly dryRun: boolean };
   const rules = placementConfig(() => ({ ...values, namespace: SYSTEM_NAMESPACE }));
-  // Manifests turn it on by a variable: without those nobody knows.
+  // Manifests turn it on by a variable: without those it is unknown.
   const isKnown = variables !== undefined || texts.has(PLACEMENT_ROWS.placement.key);
   const switches = isKnown ? switchNotes(values, rules) : [];
   return { rules, notes: [...notes, ...placementFaults(values), ...switches] };

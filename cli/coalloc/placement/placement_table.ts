@@ -7,9 +7,9 @@ import { paint, type TerminalLook } from "../../terminal/paint.ts";
 import { textLines } from "../../terminal/printable_text.ts";
 import { UNKNOWN } from "../cpu_text.ts";
 import { type Cell, type Column, type TextTable, textTable } from "../text_table.ts";
-import { workloadTitle } from "../workload_word.ts";
+import { workloadTitle } from "../workload_argument.ts";
 import type { NodeClass } from "../../../shared/placement/node_classes.ts";
-import { nextWords, phasePaint, phaseWords } from "./phase_words.ts";
+import { nextText, phasePaint, phaseText } from "./phase_text.ts";
 import type { PlacementView, ShownRevision, ShownWorkload } from "./placement_view.ts";
 
 /** How it is shown. */
@@ -52,7 +52,7 @@ const COLUMNS: readonly RowColumn[] = [
   { head: REVISION, cell: ({ revision }) => ({ text: revision?.revision || UNKNOWN }), luxury: 2 },
   {
     head: WISH,
-    cell: ({ workload, first }) => ({ text: first ? wishWords(workload) : "" }),
+    cell: ({ workload, first }) => ({ text: first ? splitText(workload) : "" }),
     luxury: 2,
   },
   { head: "SPOT", align: "right", cell: (row) => splitCell(row, "spot") },
@@ -61,7 +61,7 @@ const COLUMNS: readonly RowColumn[] = [
   { head: "PHASE", cell: phaseCell },
   {
     head: "NEXT",
-    cell: ({ workload, first, nowMs }) => ({ text: first ? nextWords(workload, nowMs) : "" }),
+    cell: ({ workload, first, nowMs }) => ({ text: first ? nextText(workload, nowMs) : "" }),
     luxury: 1,
   },
 ];
@@ -91,8 +91,8 @@ export function placementTable(view: PlacementView, look: PlacementLook): string
   return joined(tableText(rows, { columns, look }), foot);
 }
 
-/** The words of the wish: `70 %, at least 2`. */
-export function wishWords({ wish }: Pick<ShownWorkload, "wish">): string {
+/** The requested split: `70 %, at least 2`. */
+export function splitText({ wish }: Pick<ShownWorkload, "wish">): string {
   if (wish === undefined) return UNKNOWN;
   const { spotPercentage, minOnDemand } = wish;
   return minOnDemand === 0
@@ -104,7 +104,7 @@ function joined(body: string, foot: string): string {
   return foot === "" ? body : `${body}\n${foot}`;
 }
 
-/** Who has never asked to be placed is of no interest beside those who have. */
+/** Workloads without placement are of no interest beside those with it. */
 function isOfInterest({ phase, reason }: ShownWorkload): boolean {
   return phase !== "LeftAlone" || reason === "PlacementUntuned";
 }
@@ -135,7 +135,9 @@ function longestLine(table: TextTable): number {
   return Math.max(...textTable(table).split("\n").map((line) => line.length));
 }
 
-/** The rows with their last cells cut so that the longest is shorter by `excess`; undefined: too short. */
+/**
+ * The rows with their last cells cut so that the longest is shorter by `excess`; undefined: too short.
+ */
 function lastCut(
   rows: readonly (readonly Cell[])[],
   excess: number,
@@ -151,7 +153,7 @@ function lastCut(
   );
 }
 
-/** `3/5`: three of five. One revision has the workload's wish, several have each their own. */
+/** `3/5`: three of five. One revision has the workload's split, several have each their own. */
 function splitCell({ workload, revision }: Row, one: NodeClass): Cell {
   const { desired, actual } = workload.revisions.length > 1 && revision !== undefined
     ? revision
@@ -172,6 +174,6 @@ function pendingCell({ workload, revision }: Row): Cell {
 function phaseCell({ workload, first, nowMs }: Row): Cell {
   if (!first) return { text: "" };
   const how = phasePaint(workload.phase);
-  const text = phaseWords(workload, nowMs);
+  const text = phaseText(workload, nowMs);
   return how === undefined ? { text } : { text, how };
 }

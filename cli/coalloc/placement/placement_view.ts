@@ -10,8 +10,8 @@ import type { PlacedKind } from "../../../shared/placement/eligibility.ts";
 import type { PlacementSpec } from "../../../shared/placement/placement_spec.ts";
 
 /**
- * Where a workload stands. `Bound`: each replica that would have to move forbids it. `LeftAlone`: it takes
- * no part. `Unknown`: what would tell can't be read.
+ * Where a workload stands. `Bound`: each replica that would have to move forbids it. `LeftAlone`: it
+ * takes no part. `Unknown`: the needed objects can't be read.
  */
 export type PlacementPhase =
   | "AsWished"
@@ -33,7 +33,7 @@ export interface PhaseFacts {
   readonly phase: PlacementPhase;
   /** When the phase ends by itself. */
   readonly until?: string;
-  /** One word, what it means, and what can be done about it; absent where nothing is to be said. */
+  /** The reason, its meaning and its remedy; absent where there is none. */
   readonly reason?: PlacementReason;
   readonly means?: string;
   readonly remedy?: string;
@@ -43,9 +43,9 @@ export interface PhaseFacts {
 
 /** What the controller does next, as far as it can be foreseen. */
 export interface NextStep {
-  /** In words, for instance `evict pod web-1 (youngest surplus spot) to on-demand`. */
+  /** As text, for instance `evict pod web-1 (youngest surplus spot) to on-demand`. */
   readonly words: string;
-  /** Who is evicted; absent where nobody is. */
+  /** The pod that is evicted; absent where none is. */
   readonly pod?: string;
   /** The class that it moves to. */
   readonly to?: NodeClass;
@@ -57,7 +57,7 @@ export interface NextStep {
 export interface ShownRevision {
   /** Hash of the template. */
   readonly revision: string;
-  /** The split of as many pods as there are; absent where nothing is wished. */
+  /** The split of as many pods as there are; absent where none is requested. */
   readonly desired?: ClassCounts;
   /** Pods by the class of their nodes; absent where nodes can't be read. */
   readonly actual?: ClassCounts;
@@ -74,7 +74,7 @@ export interface ShownPod {
   /** Of its node, or the one that it was made for; absent where its node can't be read. */
   readonly class?: NodeClass;
   readonly ready: boolean;
-  /** What is to be said of it beyond that, in a few words each. */
+  /** Short remarks. */
   readonly notes: readonly string[];
 }
 

@@ -21,17 +21,19 @@ import {
 import type { ShownRevision } from "./placement_view.ts";
 
 /** A workload that takes part. */
-export type WishedReplicas = PlacedWorkload & { readonly spec: SplitSpec };
+export type PlacedReplicas = PlacedWorkload & { readonly spec: SplitSpec };
 
 /** How they are counted. */
 export interface RevisionOptions {
   /** False: where pods run is not known. */
   readonly nodesKnown: boolean;
   /** Absent: it takes no part. */
-  readonly workload?: WishedReplicas;
+  readonly workload?: PlacedReplicas;
 }
 
-/** The newest first. Pods that are gone count for nothing, unless they run until their node is drained. */
+/**
+ * The newest first. Pods that are gone count for nothing, unless they run until their node is drained.
+ */
 export function shownRevisions(
   pods: readonly PlacedPod[],
   { nodesKnown, workload }: RevisionOptions,
@@ -62,8 +64,8 @@ function youngest(pods: readonly PlacedPod[]): number {
   return Math.max(...pods.map(({ createdAtMs }) => createdAtMs));
 }
 
-/** Of a StatefulSet the ordinals tell, of whatever revision they are. */
-function desiredOf(pods: readonly PlacedPod[], workload: WishedReplicas): ClassCounts {
+/** Of a StatefulSet the ordinals decide, of any revision. */
+function desiredOf(pods: readonly PlacedPod[], workload: PlacedReplicas): ClassCounts {
   if (workload.kind === "Deployment") return splitReplicas(pods.length, workload.spec);
   return countByClass(pods.map(({ name, class: present }) => {
     const ordinal = ordinalOf(name);

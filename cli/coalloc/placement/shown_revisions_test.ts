@@ -32,8 +32,8 @@ Deno.test("shownRevisions() asks a StatefulSet's ordinals, and says nothing of n
   const [all] = shownRevisions(pods, { nodesKnown: false, workload });
   assert.deepEqual(all?.desired, { spot: 1, "on-demand": 1 });
   assert.equal(all !== undefined && "actual" in all, false);
-  const [untold] = shownRevisions(pods, { nodesKnown: true });
-  assert.equal(untold !== undefined && "desired" in untold, false);
+  const [unreported] = shownRevisions(pods, { nodesKnown: true });
+  assert.equal(unreported !== undefined && "desired" in unreported, false);
 });
 
 Deno.test("shownRevisions() counts as the metrics do who is on a node that is drained", () => {

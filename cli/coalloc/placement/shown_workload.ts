@@ -38,7 +38,7 @@ import { shownPods } from "./shown_pods.ts";
 import { shownRevisions, sumOfCounts } from "./shown_revisions.ts";
 
 /** What it stands among. */
-export interface WorkloadSurroundings {
+export interface ShownInput {
   readonly lists: ObjectLists;
   /** The same, as placement asks for them. */
   readonly objects: PlacedObjects;
@@ -54,7 +54,7 @@ export type PlaceableWorkload = Workload & { readonly kind: PlacedKind };
 /** What the gate says of it. */
 export function gateAnswer(
   workload: Workload,
-  { objects, rules }: Pick<WorkloadSurroundings, "objects" | "rules">,
+  { objects, rules }: Pick<ShownInput, "objects" | "rules">,
 ): Eligibility {
   return checkEligibility(eligibilityInput(workload, objects), rules.scope);
 }
@@ -62,7 +62,7 @@ export function gateAnswer(
 /** The workload as it is shown. */
 export function shownWorkload(
   workload: PlaceableWorkload,
-  around: WorkloadSurroundings,
+  around: ShownInput,
 ): ShownWorkload {
   const { objects, rules, lists, nowMs } = around;
   const { kind, metadata: { namespace, name } } = workload;
@@ -112,7 +112,7 @@ function blindFor(
   return nodes === undefined ? "nodes" : undefined;
 }
 
-/** A namespace that can't be read may have said what nobody here knows. */
+/** A namespace that can't be read may have settings that are unknown here. */
 function refusedOutlook(
   { reason, message }: Refusal,
   { subject, lists }: { readonly subject: EligibilityInput; readonly lists: ObjectLists },
@@ -140,7 +140,7 @@ interface Taking {
 
 function outlookOf(
   { workload, moved, wish, pods, blind }: Taking,
-  { rules, memories, nowMs }: WorkloadSurroundings,
+  { rules, memories, nowMs }: ShownInput,
 ): Outlook {
   const { namespace } = workload.metadata;
   const memory = memoryOf(workload, { page: memories.get(namespace), nowMs });

@@ -37,7 +37,7 @@ export interface AdvisedContainer {
   readonly sidecar: boolean;
   /** As the manifest asks for; absent where it names no such container, or can't be read. */
   readonly template?: ContainerAmounts;
-  /** What running pods have, most pods first; in the market the own limits, not the market's. */
+  /** What running pods have, most pods first; in the market the original limits, not the market's. */
   readonly pods: readonly PodAmounts[];
   /** Absent where there is no recommendation for it. */
   readonly recommended?: ContainerAmounts;
@@ -45,7 +45,7 @@ export interface AdvisedContainer {
   readonly inForce?: ContainerAmounts;
   /** How the recommendation came about. */
   readonly explanation?: string;
-  /** What it was made of; absent where the report does not tell. */
+  /** The data that it was made of; absent where the report does not have it. */
   readonly usage?: { readonly cpu?: DistributionSummary; readonly memory?: DistributionSummary };
   /** Of the requests of its pods; absent where there is no recommendation or nothing to compare. */
   readonly changes?: Changes;
@@ -58,7 +58,7 @@ export interface AdvisedWorkload {
   readonly name: string;
   readonly policy: { readonly namespace: string; readonly name: string };
   readonly status: WorkloadRecord["status"];
-  /** One word, what it means, and what can be done about it; absent where nothing is to be said. */
+  /** The reason, its meaning and its remedy; absent where there is none. */
   readonly reason?: string;
   readonly means?: string;
   readonly remedy?: string;

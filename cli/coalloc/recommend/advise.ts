@@ -7,7 +7,7 @@ import { workloadsOf } from "../../../shared/actuation/workloads_of.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import type { RecommendationReport } from "../../../shared/api/recommendation_report.ts";
-import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reason_words.ts";
+import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
 import type { WorkloadTemplate } from "../../../shared/api/workload.ts";
 import { recordsOf } from "../../../shared/rightsizing/report_parts.ts";
 import type { ValuesInForce, WorkloadRecord } from "../../../shared/rightsizing/workload_record.ts";
@@ -57,7 +57,9 @@ export function adviseAll(
   });
 }
 
-/** Entries of one workload may stand in several reports, of which `recommendations-2` comes before 10. */
+/**
+ * Entries of one workload may stand in several reports, of which `recommendations-2` comes before 10.
+ */
 function byPart(a: RecommendationReport, b: RecommendationReport): number {
   return a.metadata.name.localeCompare(b.metadata.name, "en", { numeric: true });
 }
@@ -75,14 +77,14 @@ function keyOf(
   return `${namespace}/${kind}/${name}`;
 }
 
-interface Surroundings {
+interface AdviceSources {
   readonly template: WorkloadTemplate | undefined;
   readonly exists?: boolean;
   readonly pods?: readonly Pod[];
   readonly allocationByUID: ReadonlyMap<string, PodAllocation>;
 }
 
-function advise(record: WorkloadRecord, around: Surroundings): AdvisedWorkload {
+function advise(record: WorkloadRecord, around: AdviceSources): AdvisedWorkload {
   const { workload, policy, status, reason, message, recommendedAtMs, appliedAtMs, method } =
     record;
   const remedy = reason === undefined ? undefined : remedyFor(reason);
@@ -112,7 +114,7 @@ function timeText(ms: number): string {
 /** Those of the template first and in its order: those of the report need have none. */
 function containersOf(
   { recommendations, inForce, usage = [] }: WorkloadRecord,
-  { template, pods, allocationByUID }: Surroundings,
+  { template, pods, allocationByUID }: AdviceSources,
 ): readonly AdvisedContainer[] {
   const templated = new Map(template?.containers.map((one) => [one.name, one]));
   const names = [

@@ -27,7 +27,7 @@ function viewOf(workloads: readonly AdvisedWorkload[]): AdviceView {
   return { workloads, changes, notes: [] };
 }
 
-/** Names of all containers that a record tells of, once each. */
+/** Names of all containers that a record reports, once each. */
 function containersOf({ recommendations, inForce, usage = [] }: WorkloadRecord): string[] {
   const named = [...recommendations, ...inForce, ...usage].map(({ container }) => container);
   return [...new Set(named)].sort();
@@ -119,7 +119,7 @@ pure("adviseAll() takes own requests of a Guaranteed pod in the market for what 
   assert.equal(cpuOf({ originalRequests: [{ name: "other", cpu: "125m" }] }), 500);
 });
 
-pure("adviseAll() tells what is gone from what it can't know", () => {
+pure("adviseAll() reports what is gone from what it can't know", () => {
   const reports = reportsOf(shopRecords());
   const exists = (templates: ReturnType<typeof shopTemplates> | undefined) =>
     adviseAll({ ...NOTHING_ELSE, reports, templates }).map((one) => one.exists);

@@ -7,19 +7,19 @@ import type { WorkloadTemplate } from "../../../shared/api/workload.ts";
 import { nearestName } from "../../../shared/config/nearest_name.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/stored_policy.ts";
 import { CommandProblem, type NamespaceChoice } from "../command_context.ts";
-import { workloadTitle, type WorkloadWord } from "../workload_word.ts";
+import { type WorkloadArgument, workloadTitle } from "../workload_argument.ts";
 import type { AdvisedWorkload } from "./advice_view.ts";
 
-/** A policy as a user writes it: with its namespace, where the word has one. */
-export interface PolicyWord {
+/** A policy as a user writes it: with its namespace, where the argument has one. */
+export interface PolicyArgument {
   readonly namespace?: string;
   readonly name: string;
 }
 
 /** What the user asks for; all that is there must hold. */
 export interface WorkloadChoice {
-  readonly workload?: WorkloadWord;
-  readonly policy?: PolicyWord;
+  readonly workload?: WorkloadArgument;
+  readonly policy?: PolicyArgument;
 }
 
 /** What helps to say why there is nothing. */
@@ -53,11 +53,11 @@ export function chooseWorkloads(
   throw new CommandProblem(missingPolicy(policy, { all, facts }));
 }
 
-function isNamed({ kind, name }: AdvisedWorkload, word: WorkloadWord): boolean {
-  return name === word.name && (word.kind === undefined || word.kind === kind);
+function isNamed({ kind, name }: AdvisedWorkload, wanted: WorkloadArgument): boolean {
+  return name === wanted.name && (wanted.kind === undefined || wanted.kind === kind);
 }
 
-function isOf(policy: AdvisedWorkload["policy"], { namespace, name }: PolicyWord): boolean {
+function isOf(policy: AdvisedWorkload["policy"], { namespace, name }: PolicyArgument): boolean {
   return policy.name === name && (namespace === undefined || policy.namespace === namespace);
 }
 
@@ -67,13 +67,13 @@ interface Known {
 }
 
 function missingWorkload(
-  word: WorkloadWord,
+  wanted: WorkloadArgument,
   { all, facts: { namespace, templates = [] } }: Known,
 ): string {
-  const begin = `Cannot show recommendations for ${word.name}`;
+  const begin = `Cannot show recommendations for ${wanted.name}`;
   const there = templates.map(({ kind, metadata }) => ({ kind, name: metadata.name }));
   const same = there.find(({ kind, name }) =>
-    name === word.name && (word.kind === undefined || word.kind === kind)
+    name === wanted.name && (wanted.kind === undefined || wanted.kind === kind)
   );
   if (same !== undefined) {
     return `${begin}: no policy has looked at ${workloadTitle(same)} of ${
@@ -82,14 +82,17 @@ function missingWorkload(
       "kubectl get optimizationpolicies -A shows which there are";
   }
   const known = [...all, ...there];
-  const nearest = nearestName(word.name, known.map(({ name }) => name));
+  const nearest = nearestName(wanted.name, known.map(({ name }) => name));
   const meant = known.find(({ name }) => name === nearest);
-  const kind = word.kind === undefined ? "workload" : word.kind;
+  const kind = wanted.kind === undefined ? "workload" : wanted.kind;
   const hint = meant === undefined ? "is -n right?" : `is it ${workloadTitle(meant)}?`;
   return `${begin}: ${placeOf(namespace)} has no such ${kind}; ${hint}`;
 }
 
-function missingPolicy(policy: PolicyWord, { all, facts: { namespace, policies } }: Known): string {
+function missingPolicy(
+  policy: PolicyArgument,
+  { all, facts: { namespace, policies } }: Known,
+): string {
   const begin = `Cannot show policy ${policyTitle(policy)}`;
   const found = policies?.find(({ metadata }) => isOf(metadata, policy));
   const where = placeOf(namespace);
@@ -109,7 +112,7 @@ function missingPolicy(policy: PolicyWord, { all, facts: { namespace, policies }
   return `${begin}: no workload of ${where} has such a policy; ${hint}`;
 }
 
-function policyTitle({ namespace, name }: PolicyWord): string {
+function policyTitle({ namespace, name }: PolicyArgument): string {
   return namespace === undefined ? name : `${namespace}/${name}`;
 }
 

@@ -9,7 +9,7 @@
 import { safeMemory } from "../../../shared/rightsizing/guards/memory_decrease.ts";
 import { pair, type ResourcePair } from "../../../shared/rightsizing/guards/wanted_resources.ts";
 import type { AdvisedContainer, ContainerAmounts } from "./advice_view.ts";
-import { amountWord } from "./amount_words.ts";
+import { amountText } from "./amount_text.ts";
 
 /** The amounts, and what was done to them. */
 export interface MergeableAmounts {
@@ -20,11 +20,11 @@ export interface MergeableAmounts {
 
 /**
  * The recommendation with memory lowered no further than to the largest sample + 15 %, not at all where
- * nobody knows that sample, and with requests cut at limits that stay.
+ * that sample is unknown, and with requests cut at limits that stay.
  */
 export function mergeableAmounts(container: AdvisedContainer): MergeableAmounts {
   const { recommended = {}, template, pods } = container;
-  // Without rights on manifests pods tell, the most of which are alike.
+  // Without rights on manifests the values of most pods count.
   const present = template ?? pods[0] ?? {};
   const { memory: _memory, memoryLimit: _memoryLimit, ...rest } = recommended;
   const { pair: { request, limit }, unsafe } = safeAmounts(container, present);
@@ -63,11 +63,11 @@ function safeAmounts(
   const what = side === "limit" ? "memory limit" : "memory";
   const fate = safe[side] === undefined
     ? `${what} is left out`
-    : `${what} is lowered to no less than ${amountWord("memory", safe[side])}`;
-  const lowered = amountWord("memory", asked[side] ?? 0);
+    : `${what} is lowered to no less than ${amountText("memory", safe[side])}`;
+  const lowered = amountText("memory", asked[side] ?? 0);
   const why = peak === undefined
     ? `${lowered} is less than it has, and its peak is not known`
-    : `${lowered} is below its largest sample, ${amountWord("memory", peak)}, + 15 %, and could ` +
+    : `${lowered} is below its largest sample, ${amountText("memory", peak)}, + 15 %, and could ` +
       "kill it";
   return { pair: safe, unsafe: `${fate}: ${why}` };
 }
@@ -77,5 +77,5 @@ function cut(request: number | undefined, limit = Infinity): number | undefined 
 }
 
 function cutNote(what: "cpu" | "memory", limit: number): string {
-  return `${what} is cut to the limit, ${amountWord(what, limit)}, which the patch leaves alone`;
+  return `${what} is cut to the limit, ${amountText(what, limit)}, which the patch leaves alone`;
 }

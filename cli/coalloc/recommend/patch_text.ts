@@ -7,9 +7,9 @@
 import { stringify } from "yaml";
 import { formatCPU } from "../../../shared/quantity.ts";
 import { textLines } from "../../terminal/printable_text.ts";
-import { workloadTitle } from "../workload_word.ts";
+import { workloadTitle } from "../workload_argument.ts";
 import type { AdviceView, AdvisedContainer, AdvisedWorkload } from "./advice_view.ts";
-import { changesWords } from "./amount_words.ts";
+import { changesText } from "./amount_text.ts";
 import { mergeableAmounts } from "./mergeable_amounts.ts";
 
 /** A workload's patch, or why there is none. */
@@ -51,7 +51,7 @@ export function patchText(view: AdviceView): string {
   const left = patches.filter(({ body }) => body === undefined);
   const head = commentLines([
     ...HEAD,
-    ...view.workloads.length === 0 ? ["No recommendations here."] : [changesWords(view.changes)],
+    ...view.workloads.length === 0 ? ["No recommendations here."] : [changesText(view.changes)],
     ...view.notes,
     ...left.flatMap(({ comments }) => comments),
   ]);

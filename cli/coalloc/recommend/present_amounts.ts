@@ -7,7 +7,7 @@ import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import { countableCPU } from "../../../shared/quantity.ts";
 import { amountsOfResources } from "../../../shared/rightsizing/values_in_force.ts";
-import { ownLimitsOf } from "../restore/restore_plan.ts";
+import { recordedLimitsOf } from "../restore/restore_plan.ts";
 import type { PodAmounts } from "./advice_view.ts";
 
 /** Where pods are looked at. */
@@ -31,9 +31,11 @@ export function podAmounts(
     .toSorted((a, b) => b.count - a.count);
 }
 
-/** In the market `limits.cpu` is the market's, of a Guaranteed pod the request too: the own ones count. */
+/**
+ * In the market `limits.cpu` is the market's, of a Guaranteed pod the request too: the own ones count.
+ */
 function asOwn(container: PodContainer, allocation: PodAllocation | undefined): PodContainer {
-  const limit = ownLimitsOf(allocation)?.get(container.name);
+  const limit = recordedLimitsOf(allocation)?.get(container.name);
   const text = allocation?.status?.originalRequests?.find(({ name }) => name === container.name)
     ?.cpu;
   const request = text === undefined ? undefined : countableCPU(text);

@@ -9,7 +9,7 @@ const SHOP = { all: false, name: "shop" } as const;
 const UNREADABLE = "Cannot parse CPU quantity";
 const FORBIDDEN = new ApiError(403, "Forbidden", 'User "u" cannot list resource "pods"');
 
-/** The cluster of a scene whose server answers so when pods are asked for. */
+/** The cluster of a scene with a server that answers so when pods are asked for. */
 async function withPods<T>(
   answer: Error,
   use: (cluster: Pick<Cluster, "reader" | "recommendations">) => Promise<T>,

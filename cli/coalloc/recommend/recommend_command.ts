@@ -1,5 +1,5 @@
 /**
- * `recommend`: gathers reports and what there is, and shows the one beside the other. Nothing is
+ * `recommend`: collects reports and the present values, and shows both side by side. Nothing is
  * written.
  *
  * @module
@@ -71,7 +71,7 @@ function emptyNote(policies: readonly StoredPolicy[] | undefined): string {
     "optimizationpolicies -A shows whether they are Ready; a controller has to run";
 }
 
-/** Entries that are there, and that nobody here can read. */
+/** Existing entries that can't be read here. */
 function unreadNotes(
   reports: readonly RecommendationReport[],
   all: readonly AdvisedWorkload[],

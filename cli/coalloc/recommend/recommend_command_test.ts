@@ -3,12 +3,12 @@ import { parse } from "yaml";
 import { reportsOf, shopRecords } from "../../../tests/fixtures/advised_shop.ts";
 import { addMarketPod } from "../../../tests/fixtures/coalloc_scene.ts";
 import { recommended, shopTest } from "../../../tests/fixtures/shop_scene.ts";
-import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reason_words.ts";
+import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
 import { runCoalloc } from "../run_coalloc.ts";
 import type { AdviceView } from "./advice_view.ts";
 
 shopTest(
-  "recommendCommand() tells one workload in detail, with its usage in figures",
+  "recommendCommand() reports one workload in detail, with its usage in figures",
   async (scene) => {
     for (const word of ["web", "deployment/web", "deploy/web"]) {
       const [code, out] = await recommended(scene, word);
@@ -158,26 +158,29 @@ shopTest("recommendCommand() looks in the namespaces that are asked for", async 
   assert.equal((await recommended(scene, "--policy", "shop/databases"))[0], 1);
 });
 
-shopTest("recommendCommand() counts the market's pods with their own limits", async (scene) => {
-  const { metadata, ...pod } = addMarketPod(scene, "cart-5d9c7f6b8-0", { limit: 900, own: 200 });
-  const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "cart-5d9c7f6b8", uid: "rs" };
-  scene.api.store.tables.Pod.modify("shop/cart-5d9c7f6b8-0", () => ({
-    ...pod,
-    metadata: { ...metadata, owner, labels: { "pod-template-hash": "5d9c7f6b8" } },
-  }));
-  const [record] = shopRecords();
-  assert.ok(record !== undefined);
-  scene.rightsizing.reports = reportsOf([
-    { ...record, workload: { ...record.workload, name: "cart" } },
-  ]);
-  assert.match((await recommended(scene, "cart"))[1], /request 100m → 336m; limit 200m$/m);
-  // Without the market installed there are no own limits to find.
-  scene.installed = false;
-  assert.match((await recommended(scene, "cart"))[1], /request 100m → 336m; limit 900m$/m);
-});
+shopTest(
+  "recommendCommand() counts the market's pods with their original limits",
+  async (scene) => {
+    const { metadata, ...pod } = addMarketPod(scene, "cart-5d9c7f6b8-0", { limit: 900, own: 200 });
+    const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "cart-5d9c7f6b8", uid: "rs" };
+    scene.api.store.tables.Pod.modify("shop/cart-5d9c7f6b8-0", () => ({
+      ...pod,
+      metadata: { ...metadata, owner, labels: { "pod-template-hash": "5d9c7f6b8" } },
+    }));
+    const [record] = shopRecords();
+    assert.ok(record !== undefined);
+    scene.rightsizing.reports = reportsOf([
+      { ...record, workload: { ...record.workload, name: "cart" } },
+    ]);
+    assert.match((await recommended(scene, "cart"))[1], /request 100m → 336m; limit 200m$/m);
+    // Without the market installed there are no original limits to find.
+    scene.installed = false;
+    assert.match((await recommended(scene, "cart"))[1], /request 100m → 336m; limit 900m$/m);
+  },
+);
 
 shopTest(
-  "recommendCommand() tells a failure, a single pod, and a message without a reason",
+  "recommendCommand() reports a failure, a single pod, and a message without a reason",
   async (scene) => {
     const [web] = shopRecords();
     assert.ok(web !== undefined);

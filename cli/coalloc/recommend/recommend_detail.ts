@@ -7,7 +7,7 @@ import { paint, type TerminalLook } from "../../terminal/paint.ts";
 import { textLines } from "../../terminal/printable_text.ts";
 import { ageText, UNKNOWN } from "../cpu_text.ts";
 import type { AdvisedContainer, AdvisedWorkload } from "./advice_view.ts";
-import { amountWord, changeCell, inForceWord } from "./amount_words.ts";
+import { amountText, changeCell, inForceText } from "./amount_text.ts";
 import { PLOT_LEGEND, usagePlot } from "./usage_plot.ts";
 
 /** How it is shown. */
@@ -18,7 +18,7 @@ export interface DetailLook extends TerminalLook {
 
 /** Wider plots say no more. */
 const WIDEST_PLOT = 60;
-/** Before what is told of a container. */
+/** Before the lines of a container. */
 const INDENT = " ".repeat(11);
 
 /** The text, each line ended by a line feed. */
@@ -100,12 +100,12 @@ function resourceLines(
   const change = how === undefined ? text : paint(text, how, look);
   const limits = changeCell(container, limit).text;
   const adopted = [
-    inForceWord(container, resource),
-    ...(container.inForce?.[limit] === undefined ? [] : [`limit ${inForceWord(container, limit)}`]),
+    inForceText(container, resource),
+    ...(container.inForce?.[limit] === undefined ? [] : [`limit ${inForceText(container, limit)}`]),
   ].join(", ");
   const parts = [
     `request ${change}`,
-    // One that nobody sets and nobody recommends is no news.
+    // A value that is neither set nor recommended is not shown.
     ...(/^(none|-)$/.test(limits) ? [] : [`limit ${limits}`]),
     ...(adopted === UNKNOWN ? [] : [`in force ${adopted}`]),
   ];
@@ -123,15 +123,15 @@ function usageLines(
   const figures = usage?.[resource];
   if (figures === undefined) return [];
   const { samples, min, p50, p90, p95, p99, max } = figures;
-  const words = Object.entries({ min, P50: p50, P90: p90, P95: p95, P99: p99, max })
-    .map(([name, amount]) => `${name} ${amountWord(resource, amount)}`);
-  const told = `${INDENT}used ${words.join(", ")} in ${samples} samples`;
-  if (look.columns === undefined) return [told];
+  const quantiles = Object.entries({ min, P50: p50, P90: p90, P95: p95, P99: p99, max })
+    .map(([name, amount]) => `${name} ${amountText(resource, amount)}`);
+  const line = `${INDENT}used ${quantiles.join(", ")} in ${samples} samples`;
+  if (look.columns === undefined) return [line];
   const width = Math.max(10, Math.min(WIDEST_PLOT, look.columns - INDENT.length - 1));
   const request = recommended?.[resource];
   const plot = usagePlot(figures, {
     ...(request === undefined ? {} : { recommended: request }),
     width,
   });
-  return [INDENT + paint(plot, "blue", look), told];
+  return [INDENT + paint(plot, "blue", look), line];
 }

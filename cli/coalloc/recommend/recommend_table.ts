@@ -7,9 +7,9 @@ import { paint, type TerminalLook } from "../../terminal/paint.ts";
 import { textLines } from "../../terminal/printable_text.ts";
 import { ageText, UNKNOWN } from "../cpu_text.ts";
 import { type Cell, type Column, textTable } from "../text_table.ts";
-import { workloadTitle } from "../workload_word.ts";
+import { workloadTitle } from "../workload_argument.ts";
 import type { AdviceView, AdvisedContainer, AdvisedWorkload } from "./advice_view.ts";
-import { changeCell, changesWords, inForceWord } from "./amount_words.ts";
+import { changeCell, changesText, inForceText } from "./amount_text.ts";
 import { detailText, plotLegend } from "./recommend_detail.ts";
 
 /** How it is shown. */
@@ -53,12 +53,12 @@ const COLUMNS: readonly RowColumn[] = [
   },
   {
     head: "CPU IN FORCE",
-    cell: ({ container }) => ({ text: inForceWord(container, "cpu") }),
+    cell: ({ container }) => ({ text: inForceText(container, "cpu") }),
     wide: true,
   },
   {
     head: "MEMORY IN FORCE",
-    cell: ({ container }) => ({ text: inForceWord(container, "memory") }),
+    cell: ({ container }) => ({ text: inForceText(container, "memory") }),
     wide: true,
   },
   { head: "STATUS", cell: statusCell, luxury: 1 },
@@ -126,7 +126,7 @@ function tableText(
 
 /** The sums and the notes, each line ended by a line feed. */
 export function footText(view: AdviceView, look: TerminalLook): string {
-  return `${changesWords(view.changes)}\n${noteLines(view, look)}`;
+  return `${changesText(view.changes)}\n${noteLines(view, look)}`;
 }
 
 function noteLines({ notes }: AdviceView, look: TerminalLook): string {

@@ -37,7 +37,7 @@ Requests of all pods: CPU shrinks by 0.33 and grows by 1.29 cores, memory shrink
       page(scene, "web"),
       `\
 Deployment shop/web: Recommended, policy shop/all, 3 pods
-RecommendOnly: the policy's mode is Recommend: the recommendation is only told
+RecommendOnly: the policy's mode is Recommend: the recommendation is only published
 What to do: set the policy's mode to Auto to have it applied
 Recommended 4m ago, never applied
   app
@@ -65,7 +65,7 @@ Requests of all pods: CPU shrinks by 0.33 and grows by 0.29 cores, memory shrink
 # log of daemonset/log: no recommendation
 ---
 # Deployment shop/web, policy shop/all: Recommended
-# RecommendOnly: the policy's mode is Recommend: the recommendation is only told
+# RecommendOnly: the policy's mode is Recommend: the recommendation is only published
 # app of deployment/web: CPU 336m: P90 of 2880 samples in 24h is 280m, times 1.2 is 336m. Memory 88617123: P90 of 2880 samples in 24h is 73847603, times 1.2 is 88617123
 # proxy of deployment/web: raised to the minimum
 apiVersion: apps/v1

@@ -5,20 +5,22 @@
  */
 import { quotedText } from "../../../shared/quoted_text.ts";
 import type { WorkloadChoice } from "./choose_workloads.ts";
-import { workloadWord } from "../workload_word.ts";
+import { workloadArgument } from "../workload_argument.ts";
 
 /** What was typed. */
 export interface TypedChoice {
-  readonly word: string | undefined;
+  readonly workloadText: string | undefined;
   /** Value of `--policy`. */
   readonly policy: unknown;
 }
 
-/** The choice, or what is wrong with the words in a sentence. */
-export function workloadChoice({ word, policy }: TypedChoice): WorkloadChoice | string {
-  const workload = word === undefined ? undefined : workloadWord(word);
-  if (word !== undefined && workload === undefined) {
-    return `Cannot find workload: ${quotedText(word)} is neither NAME nor KIND/NAME with a kind ` +
+/** The choice, or what is wrong with the arguments. */
+export function workloadChoice({ workloadText, policy }: TypedChoice): WorkloadChoice | string {
+  const workload = workloadText === undefined ? undefined : workloadArgument(workloadText);
+  if (workloadText !== undefined && workload === undefined) {
+    return `Cannot find workload: ${
+      quotedText(workloadText)
+    } is neither NAME nor KIND/NAME with a kind ` +
       "of deployment, statefulset or daemonset; -n names the namespace";
   }
   const parts = typeof policy === "string" ? policy.split("/") : [];

@@ -13,19 +13,21 @@ import { textLines } from "../../terminal/printable_text.ts";
 import { type CommandContext, CommandProblem } from "../command_context.ts";
 import { type Look, type PollEnd, pollPod, WAITS } from "../poll_pod.ts";
 import type { PodName } from "../ports.ts";
-import { ownLimitsOf } from "../restore/restore_plan.ts";
+import { recordedLimitsOf } from "../restore/restore_plan.ts";
 import { limitStep } from "../restore/restore_pod.ts";
 import { stepsText } from "../restore/restore_text.ts";
 import { structuredOutput } from "../structured_output.ts";
-import type { LimitWish } from "./limit_wish.ts";
+import type { LimitRequest } from "./limit_request.ts";
 
-/** Name in managedFields: any but the product's own, so that the value becomes the new own limit. */
+/**
+ * Name in managedFields: any but the product's own, so that the value becomes the new original limit.
+ */
 const FIELD_MANAGER = "kubectl-coalloc";
 
 /** What the user asked for. */
 export interface ResizeRequest {
   readonly pod: PodName;
-  readonly wishes: readonly LimitWish[];
+  readonly limits: readonly LimitRequest[];
   readonly dryRun: boolean;
   readonly timeoutMs: number;
 }
@@ -43,7 +45,7 @@ export async function resizeCommand(
       `Cannot resize pod ${name}: namespace ${namespace} has no such pod; is -n right?`,
     );
   }
-  const wanted = wantedLimits(pod, request.wishes);
+  const wanted = wantedLimits(pod, request.limits);
   const facts = await reader.limitFacts(pod);
   const first = decideManually({ ...facts, pod }, wanted);
   if (first.reason !== undefined && first.reason !== "Applied" && !WAITS.has(first.reason)) {
@@ -101,8 +103,8 @@ function apply(
 }
 
 /**
- * Somebody has set another limit since. In the market that is as it should be once the controller has
- * the value on record as the new own limit: the market goes on from there within a second.
+ * Another client has set another limit since. In the market that is as it should be once the controller
+ * has the value on record as the new original limit: the market goes on from there within a second.
  */
 async function afterwards(
   pod: Pod,
@@ -112,24 +114,24 @@ async function afterwards(
   },
 ): Promise<Look> {
   if (!limitsAreOurs(pod)) {
-    return { done: "Refused", message: "somebody else has set another limit meanwhile" };
+    return { done: "Refused", message: "another client has set another limit meanwhile" };
   }
   const { namespace, uid } = pod.metadata;
   const allocations = await cluster.reader.allocations(namespace);
-  const own = ownLimitsOf(allocations.find(({ spec }) => spec.podUID === uid));
+  const own = recordedLimitsOf(allocations.find(({ spec }) => spec.podUID === uid));
   const present = pod.containers.filter(({ name }) => wanted.has(name))
     .map(({ name, limitCPU }) => `${name} at ${cpuText(limitCPU)}`).join(", ");
   return [...wanted].every(([name, limit]) => own?.get(name) === limit)
-    ? { done: "Applied", message: `the new own limit; the market goes on with ${present}` }
+    ? { done: "Applied", message: `the new original limit; the market goes on with ${present}` }
     : { wait: "ResizeInProgress", message: `the market has set ${present}` };
 }
 
 /** Limits by container; a quantity without a name is for a pod's only container. */
-function wantedLimits(pod: Pod, wishes: readonly LimitWish[]): ReadonlyMap<string, number> {
+function wantedLimits(pod: Pod, limits: readonly LimitRequest[]): ReadonlyMap<string, number> {
   const names = pod.containers.map(({ name }) => name);
   const regular = pod.containers.filter(({ sidecar }) => !sidecar).map(({ name }) => name);
   const list = names.join(", ");
-  return new Map(wishes.map(({ container, limitCPU }) => {
+  return new Map(limits.map(({ container, limitCPU }) => {
     const name = container ?? (regular.length === 1 ? regular[0] : undefined);
     if (name === undefined) {
       throw new CommandProblem(

@@ -61,7 +61,7 @@ sceneTest("resizeCommand() moves the request of a Guaranteed pod with its limit"
   ]);
 });
 
-sceneTest("resizeCommand() tells that a node has not that much for a request", async (scene) => {
+sceneTest("resizeCommand() reports that a node has not that much for a request", async (scene) => {
   scene.api.store.tables.Node.create(sampleNode("node-1"));
   addMarketPod(scene, "db", { limit: 450, own: 200, guaranteed: true });
   assert.equal(await scene.run("resize", "db", "--cpu-limit", "5"), 1);
@@ -84,7 +84,7 @@ sceneTest("resizeCommand() changes nothing on a dry run", async (scene) => {
   assert.equal(container(scene).limitCPU, 450);
 });
 
-sceneTest("resizeCommand() tells the kubelet's word when time is up", async (scene) => {
+sceneTest("resizeCommand() reports the kubelet's word when time is up", async (scene) => {
   scene.kubelet.refuseResizes("shop/web", {
     type: "PodResizePending",
     reason: "Infeasible",

@@ -9,7 +9,7 @@ import type { ClusterReader } from "../ports.ts";
 
 /**
  * Of a namespace, or of all. None where the CustomResourceDefinition is gone: it was deleted before
- * its pods were restored, and their owners' templates may still tell what their limits were.
+ * its pods were restored, and their owners' templates may still have their limits.
  */
 export async function allocationsOnRecord(
   reader: Pick<ClusterReader, "allocations">,

@@ -8,13 +8,13 @@ import {
   ENFORCEMENT_REASONS,
   type EnforcementReason,
 } from "../../../shared/api/reasons/enforcement_reasons.ts";
-import { listedReason } from "../../../shared/api/reasons/reason_words.ts";
+import { listedReason } from "../../../shared/api/reasons/reasons.ts";
 import type { VersionReason } from "../../../shared/api/reasons/version_reasons.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import type { ClusterReader } from "../ports.ts";
 import { allocationsOnRecord } from "./allocations_on_record.ts";
 import { isDone, type RestoreResult } from "./restore_pod.ts";
-import { ownLimitsOf } from "./restore_plan.ts";
+import { recordedLimitsOf } from "./restore_plan.ts";
 
 /** What the wait works with. */
 export interface ReleaseParts {
@@ -36,19 +36,19 @@ export interface Release {
 }
 
 const POLL_MS = 1000;
-/** What a controller says of allocations whose limits it does not touch. */
+/** The reason of a controller for allocations with limits that it does not change. */
 const HARMLESS: ReadonlySet<EnforcementReason | VersionReason> = new Set([
   "Restored",
   "IdentityMismatch",
   "OriginalUnknown",
 ]);
-const WORDS =
+const MESSAGE =
   "the controller has not let go of the pod yet, and may set the market's limit once more";
 
 /**
  * The results, with `RestoreBlocked` for pods that a controller still holds when time is up. A
  * controller that has let go has removed the allocation; while it has not, it might set the market's
- * limit once more. Without a running controller allocations stay, and nobody acts on them.
+ * limit once more. Without a running controller allocations stay, without effect.
  *
  * A namespace's own admin may not look for a controller in the installation's namespace. The pods are
  * restored by then, so a refusal here ends the wait and not the command.
@@ -76,7 +76,7 @@ async function released(
   results: readonly RestoreResult[],
   { reader, clock, signal, timeoutMs, namespace, override }: ReleaseParts,
 ): Promise<readonly RestoreResult[]> {
-  const message = override === undefined ? WORDS : `${WORDS}: ${override}`;
+  const message = override === undefined ? MESSAGE : `${MESSAGE}: ${override}`;
   const waiting = results.some((result) => result.outcome === "Restored");
   if (signal.aborted || !waiting || !await reader.controllerIsAlive()) return results;
   const deadline = clock.monotonic() + timeoutMs;
@@ -101,7 +101,7 @@ async function heldPods(
   const allocations = await allocationsOnRecord(reader, namespace);
   const held = allocations.filter((one) =>
     // A pod that was never changed has nothing on record that could be applied again.
-    ownLimitsOf(one) !== undefined &&
+    recordedLimitsOf(one) !== undefined &&
     !HARMLESS.has(listedReason(ENFORCEMENT_REASONS, one.status?.reason ?? ""))
   );
   return new Set(held.map(({ metadata, spec }) => `${metadata.namespace}/${spec.podName}`));

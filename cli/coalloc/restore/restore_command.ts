@@ -1,5 +1,5 @@
 /**
- * `restore`: out of the market, own limits back.
+ * `restore`: out of the market, original limits back.
  *
  * @module
  */
@@ -41,7 +41,7 @@ export async function restoreCommand(
   const { cluster, world, output, look } = context;
   const { reader } = cluster;
   // What the limits were is read before the switch: a controller removes an allocation it is done with.
-  const { pods, allocations } = await gather(target, reader);
+  const { pods, allocations } = await collect(target, reader);
   const plans = await withTemplates(restorePlans(pods, allocations), reader);
   if (dryRun) {
     world.out(structuredOutput(planData(plans), output) ?? planText(target, plans));
@@ -95,7 +95,7 @@ export async function restoreCommand(
 }
 
 /**
- * Lines about pods while others are still being restored. Output that nobody reads any more, as that
+ * Lines about pods while others are still being restored. Output that is no longer read, as that
  * of `restore … | head -1`, must not leave pods half restored: the failure waits for `end`.
  */
 function patientLines(
@@ -118,7 +118,7 @@ function patientLines(
   };
 }
 
-async function gather(
+async function collect(
   target: RestoreTarget,
   reader: ClusterReader,
 ): Promise<{ pods: readonly Pod[]; allocations: readonly PodAllocation[] }> {
@@ -161,20 +161,22 @@ async function readOverride(
   }
 }
 
-/** Where the allocation is lost, the template that the pod was made from tells its own limits. */
+/** Where the allocation is lost, the pod's template has its original limits. */
 async function withTemplates(plans: RestorePlans, reader: ClusterReader): Promise<RestorePlans> {
   const found = await inParallel(plans.unrecorded, async ({ pod }) => ({
     pod,
-    ownLimits: await reader.templateLimits(pod),
+    originalLimits: await reader.templateLimits(pod),
   }));
   return {
     plans: [
       ...plans.plans,
-      ...found.flatMap(({ pod, ownLimits }) =>
-        ownLimits === undefined ? [] : [{ pod, ownLimits, record: "template" as const }]
+      ...found.flatMap(({ pod, originalLimits }) =>
+        originalLimits === undefined ? [] : [{ pod, originalLimits, record: "template" as const }]
       ),
     ],
-    unrecorded: found.filter(({ ownLimits }) => ownLimits === undefined).map(({ pod }) => ({
+    unrecorded: found.filter(({ originalLimits }) => originalLimits === undefined).map((
+      { pod },
+    ) => ({
       pod,
     })),
     untouched: plans.untouched,
@@ -196,7 +198,9 @@ function agreed(
   }
   const count = plans.plans.length;
   return world.confirm(
-    `Take ${where} out of the market and give ${count} ${count === 1 ? "pod" : "pods"} their own ` +
+    `Take ${where} out of the market and give ${count} ${
+      count === 1 ? "pod" : "pods"
+    } their original ` +
       "limits back?",
   );
 }

@@ -286,7 +286,7 @@ sceneTest("restoreCommand() waits until a running controller has let go", async 
   assert.match(scene.out, /^Nothing to restore: /);
 });
 
-sceneTest("restoreCommand() tells what an own namespace's admin can't see", async (scene) => {
+sceneTest("restoreCommand() reports what an own namespace's admin can't see", async (scene) => {
   addMarketPod(scene, "web", { limit: 450, own: 200 });
   scene.controllerAlive = new ApiError(
     403,

@@ -1,5 +1,5 @@
 /**
- * Which limits are whose own: what a restore has to bring back. Pure.
+ * Finds the original limits that a restore has to bring back. Pure.
  *
  * @module
  */
@@ -8,17 +8,17 @@ import type { Pod } from "../../../shared/api/pod.ts";
 import type { Original, PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import { countableCPU } from "../../../shared/quantity.ts";
 
-/** A pod and its own limits, millicores by container name. */
+/** A pod and its original limits, millicores by container name. */
 export interface RestorePlan {
   readonly pod: Pod;
-  readonly ownLimits: ReadonlyMap<string, number>;
+  readonly originalLimits: ReadonlyMap<string, number>;
   /** Those of the allocation. */
   readonly recorded?: readonly Original[] | undefined;
   /** Where they are on record. */
   readonly record: "allocation" | "pod" | "template";
 }
 
-/** A pod whose own limits nobody knows. */
+/** A pod with unknown original limits. */
 export interface UnknownOriginal {
   readonly pod: Pod;
 }
@@ -28,12 +28,12 @@ export interface RestorePlans {
   readonly plans: readonly RestorePlan[];
   /** Their limits are this product's, and neither they nor an allocation have the original ones. */
   readonly unrecorded: readonly UnknownOriginal[];
-  /** Pods whose limits are their own. */
+  /** Pods with limits that are their own. */
   readonly untouched: number;
 }
 
-/** The user's own limits of the allocation's pod; undefined when they are not on record. */
-export function ownLimitsOf(
+/** The original limits of the allocation's pod; undefined when they are not on record. */
+export function recordedLimitsOf(
   allocation: PodAllocation | undefined,
 ): ReadonlyMap<string, number> | undefined {
   const originals = allocation?.status?.originalLimits;
@@ -41,7 +41,7 @@ export function ownLimitsOf(
   return countable(originals);
 }
 
-/** A value that can't be counted is nobody's limit: nothing of ours has recorded that. */
+/** A value that can't be counted is skipped: our programs never record one. */
 function countable(originals: readonly Original[]): ReadonlyMap<string, number> {
   return new Map(originals.flatMap(({ name, cpu }): [string, number][] => {
     const millicores = cpu === undefined ? undefined : countableCPU(cpu);
@@ -58,7 +58,7 @@ export function originalsNow(
   return originals && countable(originals);
 }
 
-/** Sorts the pods by what is known of their own limits. */
+/** Sorts the pods by what is known of their original limits. */
 export function restorePlans(
   pods: readonly Pod[],
   allocations: readonly PodAllocation[],
@@ -69,10 +69,10 @@ export function restorePlans(
   let untouched = 0;
   for (const pod of pods) {
     const recorded = byUID.get(pod.metadata.uid)?.status?.originalLimits;
-    const ownLimits = originalsNow(pod, recorded);
+    const originalLimits = originalsNow(pod, recorded);
     if (recorded === undefined && !limitsAreOurs(pod)) untouched++;
-    else if (ownLimits === undefined) unrecorded.push({ pod });
-    else plans.push({ pod, ownLimits, recorded, record: recorded ? "allocation" : "pod" });
+    else if (originalLimits === undefined) unrecorded.push({ pod });
+    else plans.push({ pod, originalLimits, recorded, record: recorded ? "allocation" : "pod" });
   }
   return { plans, unrecorded, untouched };
 }

@@ -1,5 +1,5 @@
 /**
- * Gives one pod its own limits back, and waits for the kubelet's word.
+ * Gives one pod its original limits back, and waits for the kubelet's confirmation.
  *
  * @module
  */
@@ -59,9 +59,9 @@ export function isDone({ outcome }: Pick<RestoreResult, "outcome">): boolean {
 }
 
 /** Limits that would change. */
-export function restoreSteps({ pod, ownLimits }: RestorePlan): LimitStep[] {
+export function restoreSteps({ pod, originalLimits }: RestorePlan): LimitStep[] {
   return pod.containers.flatMap(({ name, limitCPU }) => {
-    const own = ownLimits.get(name);
+    const own = originalLimits.get(name);
     if (own === undefined || own === limitCPU) return [];
     return [limitStep(pod, { container: name, from: limitCPU, to: own })];
   });
@@ -93,13 +93,13 @@ export async function restorePod(plan: RestorePlan, parts: RestoreParts): Promis
   const verdict = await pollPod(plan.pod.metadata, {
     ...parts,
     async look(pod) {
-      // Somebody may have set another limit since the plan was made.
-      const ownLimits = originalsNow(pod, plan.recorded) ?? plan.ownLimits;
-      const wanted = decisionFor(pod, { ownLimits });
+      // Another client may have set another limit since the plan was made.
+      const originalLimits = originalsNow(pod, plan.recorded) ?? plan.originalLimits;
+      const wanted = decisionFor(pod, { originalLimits });
       // What else the server would write is asked only where something is to be sent.
       const decision = wanted.changes.length === 0
         ? wanted
-        : decisionFor(pod, { ownLimits, facts: await reader.limitFacts(pod) });
+        : decisionFor(pod, { originalLimits, facts: await reader.limitFacts(pod) });
       if (decision.changes.length === 0) return settled(decision);
       const { uid, resourceVersion } = pod.metadata;
       const patch = resizePatch(uid, decision.changes, { resourceVersion });
@@ -115,11 +115,11 @@ export async function restorePod(plan: RestorePlan, parts: RestoreParts): Promis
 
 function decisionFor(
   pod: Pod,
-  { ownLimits, facts = {} }: Pick<RestorePlan, "ownLimits"> & {
+  { originalLimits, facts = {} }: Pick<RestorePlan, "originalLimits"> & {
     readonly facts?: Pick<PodFacts, "limitRange">;
   },
 ): Decision {
-  const intents = [...ownLimits].map(([container, limitCPU]): Intent => ({
+  const intents = [...originalLimits].map(([container, limitCPU]): Intent => ({
     source: "restore",
     container,
     limitCPU,
@@ -136,10 +136,10 @@ function decisionFor(
   });
 }
 
-/** What a pod that needs no patch (now) is told to do: be done, or be looked at again. */
+/** The next step of a pod that needs no patch (now): done, or check again. */
 function settled({ reason, message = "" }: Decision): Look {
   if (reason === undefined || reason === "Applied") {
-    return { done: "Restored", message: "the pod has its own limits" };
+    return { done: "Restored", message: "the pod has its original limits" };
   }
   if (INFEASIBLE_REASONS.has(reason)) return { done: "RestoreBlocked", message };
   return WAITS.has(reason) ? { wait: reason, message } : { done: reason, message };

@@ -1,5 +1,5 @@
 /**
- * A restore in words. Pure.
+ * A restore as text. Pure.
  *
  * @module
  */
@@ -9,26 +9,28 @@ import { cpuText } from "../cpu_text.ts";
 import { CONTROLLER_DEPLOYMENT } from "../kube/installation.ts";
 import { isDone, type LimitStep, type RestoreResult, restoreSteps } from "./restore_pod.ts";
 import type { RestorePlans } from "./restore_plan.ts";
-import { type RestoreTarget, switchWords } from "./switch_off.ts";
+import { type RestoreTarget, switchText } from "./switch_off.ts";
 
-/** `app 450m → 200m, proxy 50m → 40m`, with a word of requests that move; or that nothing differs. */
+/**
+ * `app 450m → 200m, proxy 50m → 40m`, with a note about requests that move; or that nothing differs.
+ */
 export function stepsText(steps: readonly LimitStep[]): string {
   if (steps.length === 0) return "limits as they were";
-  const words = steps.map(({ container, from, to }) =>
+  const changes = steps.map(({ container, from, to }) =>
     from === to ? `${container} ${cpuText(to)}` : `${container} ${cpuText(from)} → ${cpuText(to)}`
   ).join(", ");
-  return steps.some(({ withRequest }) => withRequest) ? `${words} (request and limit)` : words;
+  return steps.some(({ withRequest }) => withRequest) ? `${changes} (request and limit)` : changes;
 }
 
 /** One line for a pod that was worked on. */
 export function resultLine(result: RestoreResult, look: TerminalLook = {}): string {
   const { namespace, pod, outcome, message, steps, tookMs } = result;
   const done = isDone(result);
-  const word = paint(outcome.padEnd(14), done ? "green" : "red", look);
-  const told = outcome === "Restored"
+  const verdict = paint(outcome.padEnd(14), done ? "green" : "red", look);
+  const detail = outcome === "Restored"
     ? steps.length === 0 ? message : `${stepsText(steps)} (${(tookMs / 1000).toFixed(1)} s)`
     : message;
-  return textLines([`${word}  ${namespace}/${pod}  ${told}`]);
+  return textLines([`${verdict}  ${namespace}/${pod}  ${detail}`]);
 }
 
 /** What would be done. */
@@ -39,10 +41,10 @@ export function planText(target: RestoreTarget, plans: RestorePlans): string {
     return `  ${namespace}/${name}  ${stepsText(restoreSteps(plan))}${source}`;
   });
   const unknown = plans.unrecorded.map(({ pod: { metadata } }) =>
-    `  ${metadata.namespace}/${metadata.name}  OriginalUnknown: no record of its own limits`
+    `  ${metadata.namespace}/${metadata.name}  OriginalUnknown: no record of its original limits`
   );
   return textLines([
-    `Would ${switchWords(target)}, then restore:`,
+    `Would ${switchText(target)}, then restore:`,
     ...lines,
     ...unknown,
     ...(lines.length + unknown.length === 0 ? ["  no pod: none has limits of the market"] : []),
@@ -61,12 +63,12 @@ export function summaryText(
   { untouched }: { readonly untouched: number },
 ): string {
   if (results.length === 0) {
-    const who = untouched === 1 ? "the pod has its" : `${untouched} pods have their`;
-    return `Nothing to restore: ${who} own limits.\n`;
+    const pods = untouched === 1 ? "the pod has its" : `${untouched} pods have their`;
+    return `Nothing to restore: ${pods} original limits.\n`;
   }
   const failed = results.filter((result) => !isDone(result));
   const restored = results.length - failed.length;
-  const others = untouched === 0 ? "" : `, ${untouched} with own limits before`;
+  const others = untouched === 0 ? "" : `, ${untouched} with original limits before`;
   const pods = results.length === 1 ? "pod" : "pods";
   const head = `${restored} of ${results.length} ${pods} restored${others}`;
   if (failed.length === 0) return `${head}.\n`;

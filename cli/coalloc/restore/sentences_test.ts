@@ -55,12 +55,12 @@ Deno.test({
         }),
         "Would annotate namespace shop with mbcas.io/managed=false, then restore:\n" +
         "  shop/owned  app 450m → 200m (from the owner's template)\n" +
-        "  shop/bare  OriginalUnknown: no record of its own limits\n",
+        "  shop/bare  OriginalUnknown: no record of its original limits\n",
       ],
       [
         "untouched",
         restored("web", { pods: { web: IDLE } }),
-        "Nothing to restore: the pod has its own limits.\n",
+        "Nothing to restore: the pod has its original limits.\n",
       ],
       [
         "OriginalUnknown",
@@ -79,7 +79,7 @@ Deno.test({
           },
         }),
         "Restored        shop/web  app 450m → 200m (0.5 s)\n" +
-        "1 of 1 pod restored, 1 with own limits before.\n" +
+        "1 of 1 pod restored, 1 with original limits before.\n" +
         "Cannot see whether a controller runs and still holds these pods: leases is forbidden; " +
         "kubectl get podallocations -n shop lists those that it has not let go of.\n",
       ],
@@ -134,7 +134,7 @@ Deno.test({
       [
         "refused",
         restored("-n shop", { change: (scene) => void (scene.answer = false) }),
-        "Take namespace shop out of the market and give 1 pod their own limits back? Nothing was " +
+        "Take namespace shop out of the market and give 1 pod their original limits back? Nothing was " +
         "changed.\n",
       ],
       [

@@ -21,17 +21,17 @@ export function saysNo({ metadata }: Pick<Pod | Namespace, "metadata">): boolean
   return metadata.labels[MANAGED] === "false" || metadata.annotations[MANAGED] === "false";
 }
 
-/** Pods whose own word would stand over their namespace's. */
+/** Pods with a value of their own that takes precedence over their namespace's. */
 export function contradicting(pods: readonly Pod[]): readonly Pod[] {
   return pods.filter((pod) => {
     const { labels, annotations } = pod.metadata;
-    const word = labels[MANAGED] ?? annotations[MANAGED];
-    return word !== undefined && !saysNo(pod);
+    const value = labels[MANAGED] ?? annotations[MANAGED];
+    return value !== undefined && !saysNo(pod);
   });
 }
 
-/** What switches the target off, in words. */
-export function switchWords(target: RestoreTarget): string {
+/** The step that switches the target off, as text. */
+export function switchText(target: RestoreTarget): string {
   if (target.kind === "pod") {
     return `annotate pod ${target.pod.namespace}/${target.pod.name} with ${MANAGED}=false`;
   }
@@ -77,6 +77,6 @@ export async function switchOff(
     return [];
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 404) throw error;
-    return ["There is no installation here whose market could be switched off"];
+    return ["There is no installation here with a market that could be switched off"];
   }
 }

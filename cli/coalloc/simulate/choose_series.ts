@@ -50,9 +50,9 @@ export function chooseSeries(text: string, { wanted = new Map(), refuse }: Serie
   const found = wanted.size === 0
     ? `it has ${meant.length} series`
     : `${meant.length} of its series have ${list([...wanted])}`;
-  const example = tellingLabel(labels);
+  const example = distinguishingLabel(labels);
   const remedy = example === undefined
-    ? "their labels don't tell them apart: aggregate the query with sum()"
+    ? "their labels don't distinguish them: aggregate the query with sum()"
     : `choose one, for instance --series ${example}, or aggregate the query with sum()`;
   throw refuse(`${found}: ${labelsOf(labels)}; ${remedy}`);
 }
@@ -66,7 +66,7 @@ function jsonOf(text: string): unknown {
 }
 
 /** `label=value` of the first series by a label that differs from series to series. */
-function tellingLabel(series: readonly Labels[]): string | undefined {
+function distinguishingLabel(series: readonly Labels[]): string | undefined {
   const [first = {}] = series;
   const differs = ([name]: [string, string]) =>
     new Set(series.map((labels) => labels[name])).size === series.length;

@@ -42,7 +42,7 @@ Deno.test({
     assert.throws(() => chosen(exported(WEB_0), { pod: "db" }), {
       message: /^none .*pod=db; .*pod=web-0\}$/,
     });
-    assert.throws(() => chosen(exported({}, {})), { message: /apart: .*sum\(\)$/ });
+    assert.throws(() => chosen(exported({}, {})), { message: /distinguish them: .*sum\(\)$/ });
     const many = Array.from({ length: 10 }, (_, pod) => ({ pod: `web-${pod}` }));
     assert.throws(() => chosen(exported(...many)), {
       message: /\{pod=web-7\}, and 2 more; choose/,

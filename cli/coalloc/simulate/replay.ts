@@ -1,11 +1,14 @@
 /**
- * Plays a history under every law, seed by seed.
+ * Plays a history under every algorithm, seed by seed.
  *
  * @module
  */
 import { type ArenaScores, scoreArena } from "../../../simulation/arena/arena_scores.ts";
 import { type Entry, UNLIMITED } from "../../../simulation/arena/entry.ts";
-import { type LawOutcome, lawOutcome } from "../../../simulation/arena/law_outcome.ts";
+import {
+  type AlgorithmOutcome,
+  algorithmOutcome,
+} from "../../../simulation/arena/algorithm_outcome.ts";
 import { playEntry } from "../../../simulation/arena/play_entry.ts";
 import { shareRequests } from "../../../simulation/arena/shared_requests.ts";
 import { traceScene, type TraceSceneOptions } from "../../../simulation/arena/trace_scene.ts";
@@ -19,7 +22,11 @@ import type { Scene } from "../../../simulation/scene.ts";
 import type { Trace } from "../../../simulation/trace.ts";
 import { CommandProblem } from "../command_context.ts";
 import type { CoallocWorld } from "../ports.ts";
-import { lawLabel, type ReplayedLaw, replayedLaws } from "./replayed_laws.ts";
+import {
+  algorithmLabel,
+  type ReplayedAlgorithm,
+  replayedAlgorithms,
+} from "./replayed_algorithms.ts";
 
 /** How a history is replayed. */
 export interface ReplayOptions extends Omit<TraceSceneOptions, "seed" | "minutes"> {
@@ -28,7 +35,7 @@ export interface ReplayOptions extends Omit<TraceSceneOptions, "seed" | "minutes
   readonly seeds: number;
   /** P99 latency that must be kept, ms. Default: {@linkcode SLO_MARGIN_MS} above that of no limit. */
   readonly sloMs?: number;
-  /** Told the share that is done, 0 to 1. */
+  /** Receives the share that is done, 0 to 1. */
   readonly onProgress: (share: number) => void;
   readonly world: Pick<CoallocWorld, "clock" | "signal" | "unheard">;
 }
@@ -40,14 +47,14 @@ export interface Replay {
   readonly sloMs: number;
   /** Median P99 without any limit, ms; absent when the SLO was given. */
   readonly freeP99Ms?: number;
-  readonly outcomes: readonly LawOutcome[];
+  readonly outcomes: readonly AlgorithmOutcome[];
   /** The runs of the first seed, in the order of the outcomes. */
   readonly runs: readonly RunRecord[];
 }
 
 /** What the SLO allows a limit to cost, ms of P99. */
 export const SLO_MARGIN_MS = 100;
-/** Requests of one run: each takes about a microsecond under each law, and 16 bytes. */
+/** Requests of one run: each takes about a microsecond under each algorithm, and 16 bytes. */
 const MOST_REQUESTS = 2e7;
 
 /** Ends the replay: the user has interrupted it. */
@@ -62,11 +69,13 @@ export async function replay(trace: Trace, options: ReplayOptions): Promise<Repl
   const sceneOf = (seed: number): Scene => traceScene(trace, { ...service, seed });
   const scene = sceneOf(1);
   refuseTooMuch(trace, { scene, costMs: service.costMs });
-  const laws = replayedLaws();
-  const scores = new Map<ReplayedLaw, ArenaScores[]>(laws.map((law) => [law, []]));
+  const algorithms = replayedAlgorithms();
+  const scores = new Map<ReplayedAlgorithm, ArenaScores[]>(
+    algorithms.map((algorithm) => [algorithm, []]),
+  );
   const runs: RunRecord[] = [];
   const freeP99Ms: number[] = [];
-  const plays = seeds * (laws.length + (sloMs === undefined ? 1 : 0));
+  const plays = seeds * (algorithms.length + (sloMs === undefined ? 1 : 0));
   let played = 0;
 
   /** One run. What plays at once holds the program up: Ctrl-C must end it then. */
@@ -74,8 +83,10 @@ export async function replay(trace: Trace, options: ReplayOptions): Promise<Repl
     await world.clock.sleep(0);
     if (world.signal.aborted) throw INTERRUPTED;
     const seconds = scene.minutes * 60;
-    const told = (doneS: number) => onProgress((played + doneS / seconds) / plays);
-    const series = await world.unheard(() => playEntry(entry, { scene: drawn, onProgress: told }));
+    const report = (doneS: number) => onProgress((played + doneS / seconds) / plays);
+    const series = await world.unheard(() =>
+      playEntry(entry, { scene: drawn, onProgress: report })
+    );
     played++;
     return series;
   }
@@ -85,12 +96,14 @@ export async function replay(trace: Trace, options: ReplayOptions): Promise<Repl
     if (sloMs === undefined) {
       freeP99Ms.push(scoreArena(await run(UNLIMITED, drawn)).p99Ms);
     }
-    for (const law of laws) {
-      const series = await run(law, drawn);
-      scores.get(law)?.push(scoreArena(series));
+    for (const algorithm of algorithms) {
+      const series = await run(algorithm, drawn);
+      scores.get(algorithm)?.push(scoreArena(series));
       if (seed !== 1) continue;
-      const { description } = law;
-      runs.push(assembleRecord(series, { law: lawLabel(law), description, seed }));
+      const { description } = algorithm;
+      runs.push(
+        assembleRecord(series, { algorithm: algorithmLabel(algorithm), description, seed }),
+      );
     }
   }
 
@@ -106,7 +119,9 @@ export async function replay(trace: Trace, options: ReplayOptions): Promise<Repl
     scene,
     sloMs: slo,
     ...(sloMs === undefined ? { freeP99Ms: free } : {}),
-    outcomes: laws.map((law) => lawOutcome(law, { runs: scores.get(law) ?? [], sloMs: slo })),
+    outcomes: algorithms.map((algorithm) =>
+      algorithmOutcome(algorithm, { runs: scores.get(algorithm) ?? [], sloMs: slo })
+    ),
     runs,
   };
 }

@@ -3,31 +3,34 @@ import { assertSentences, messageOf } from "../../../tests/fixtures/assert_sente
 import { coallocScene } from "../../../tests/fixtures/coalloc_scene.ts";
 import { syntheticRuns } from "../../../tests/fixtures/run_records.ts";
 import { AS_IT_IS, type Entry, OURS, OURS_TIGHT } from "../../../simulation/arena/entry.ts";
-import type { LawOutcome } from "../../../simulation/arena/law_outcome.ts";
+import type { AlgorithmOutcome } from "../../../simulation/arena/algorithm_outcome.ts";
 import { traceScene } from "../../../simulation/arena/trace_scene.ts";
 import { chooseSeries } from "./choose_series.ts";
 import { readHistory } from "./read_history.ts";
-import { P90 } from "./replayed_laws.ts";
+import { P90 } from "./replayed_algorithms.ts";
 import { simulatePage } from "./simulate_page.ts";
 import { notes, type Story, storySentences } from "./simulate_text.ts";
 import { verdict } from "./verdict.ts";
 
 const SLO_MS = 140;
 type Figures = readonly [cores: number, p99Ms: number];
-const VPA = { law: "vpa", setting: "s" };
+const VPA = { algorithm: "vpa", setting: "s" };
 
-function outcome({ law, setting }: Entry, ...[coresAllocated, p99Ms]: Figures): LawOutcome {
+function outcome(
+  { algorithm, setting }: Entry,
+  ...[coresAllocated, p99Ms]: Figures
+): AlgorithmOutcome {
   const sloHeld = p99Ms <= SLO_MS;
   const figures = { coresAllocated, p99Ms };
   return {
-    ...{ law, setting, sloHeld, sloHeldShare: Number(sloHeld) },
+    ...{ algorithm, setting, sloHeld, sloHeldShare: Number(sloHeld) },
     ...{ median: figures, least: figures, most: figures },
   };
 }
 
 /** One of the sentences about these figures. */
 const found =
-  (index: number, ours: Figures, own: Figures, ...others: readonly LawOutcome[]) => () => {
+  (index: number, ours: Figures, own: Figures, ...others: readonly AlgorithmOutcome[]) => () => {
     const known = [outcome(OURS, 8, 39), outcome(OURS_TIGHT, ...ours), outcome(AS_IT_IS, ...own)];
     return verdict([...known, ...others], { sloMs: SLO_MS }).at(index) ?? "";
   };
@@ -80,26 +83,26 @@ Deno.test({
       [
         "other for more",
         found(1, [1.2, 57], [4, 900], outcome(VPA, 3, 50)),
-        'Of the other laws "vpa: s" held the SLO with the fewest cores: 3.00, more than ' +
+        'Of the other algorithms "vpa: s" held the SLO with the fewest cores: 3.00, more than ' +
         "CoAllocator.",
       ],
       [
         "other for less",
         found(1, [1.2, 57], [4, 900], outcome(P90, 1, 50)),
-        'Of the other laws "static: P90 x 1.15", which knows the whole load beforehand, held the ' +
+        'Of the other algorithms "static: P90 x 1.15", which knows the whole load beforehand, held the ' +
         "SLO with the fewest cores: 1.00, fewer than CoAllocator.",
       ],
       [
         "other for the same",
         found(1, [1.2, 57], [4, 900], outcome(VPA, 1.205, 50)),
-        'Of the other laws "vpa: s" held the SLO with the fewest cores: 1.21, as many as ' +
+        'Of the other algorithms "vpa: s" held the SLO with the fewest cores: 1.21, as many as ' +
         "CoAllocator.",
       ],
-      ["no other", found(1, [1.2, 57], [4, 900]), "No other law in the table held the SLO."],
+      ["no other", found(1, [1.2, 57], [4, 900]), "No other algorithm in the table held the SLO."],
       [
         "no cheaper other",
         found(1, [1.2, 57], [4, 100], outcome(VPA, 5, 50)),
-        "No other law in the table held the SLO with fewer cores than your limit as it is.",
+        "No other algorithm in the table held the SLO with fewer cores than your limit as it is.",
       ],
       [
         "as shipped",
@@ -124,7 +127,7 @@ Deno.test({
       ],
       [
         "given",
-        () => storySentences(story({ sloMs: 139, ownLimit: 500 })).join("\n"),
+        () => storySentences(story({ sloMs: 139, originalLimit: 500 })).join("\n"),
         "cpu.csv (cores, a value per 60 s): 2 minutes; demand 1.00 cores on average, P95 1.00.\n" +
         "One container with a request of 500m and a limit of 2000m; medians of 1 seed. SLO: P99 " +
         "of at most 139 ms.",
@@ -140,10 +143,10 @@ Deno.test({
       ],
       [
         "usage at the limit",
-        () => notes(story({ ownLimit: 1010 })).join("\n"),
+        () => notes(story({ originalLimit: 1010 })).join("\n"),
         "Inside a sample of 60 s demand is modelled: requests are drawn around it.\n" +
         "The usage in the file touches the limit: without it, more would have been used, and " +
-        "every law here would have been given too little to do.",
+        "every algorithm here would have been given too little to do.",
       ],
       [
         "page",
@@ -157,7 +160,7 @@ Deno.test({
         },
         "<title>What would have happened: cpu.csv\n" +
         "One container alone on a node of 22 cores, which is never short; limits stay between " +
-        "the product&#39;s floor and ceiling for it under every law. The table has medians over " +
+        "the product&#39;s floor and ceiling for it under every algorithm. The table has medians over " +
         "the seeds, the plots show the first.",
       ],
       ["arrivals", () => {
@@ -204,7 +207,7 @@ Deno.test({
       [
         "alike series",
         chosen([{}, {}]),
-        "it has 2 series: {}, {}; their labels don't tell them apart: aggregate the query with " +
+        "it has 2 series: {}, {}; their labels don't distinguish them: aggregate the query with " +
         "sum()",
       ],
       [

@@ -15,7 +15,7 @@ import type { SimulateRequest } from "./simulate_request.ts";
 import { simulateData } from "./simulate_data.ts";
 import { simulateText, type Story } from "./simulate_text.ts";
 
-/** From this time on progress is told, ms. */
+/** From this time on progress is shown, ms. */
 const QUIET_MS = 1000;
 
 /** What the command works with; no cluster. */
@@ -36,7 +36,7 @@ export async function simulateCommand(
   const played = await replay(history.trace, {
     ...service,
     world,
-    onProgress: progress.told,
+    onProgress: progress.report,
   });
   progress.end();
   if (played === undefined) return INTERRUPTED;
@@ -58,11 +58,11 @@ export async function simulateCommand(
 /** Progress goes to standard error, so that output can be piped. */
 function progressTo(
   { progress, errIsTerminal: isTerminal, clock }: CommandWorld,
-): { readonly told: (share: number) => void; readonly end: () => void } {
+): { readonly report: (share: number) => void; readonly end: () => void } {
   const since = clock.monotonic();
   let before = 0;
   return {
-    told(share) {
+    report(share) {
       const elapsedMs = clock.monotonic() - since;
       if (elapsedMs < QUIET_MS) return;
       const now = { share, elapsedS: elapsedMs / 1000 };

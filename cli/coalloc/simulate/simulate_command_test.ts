@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type CoallocScene, coallocScene } from "../../../tests/fixtures/coalloc_scene.ts";
 import { AS_IT_IS } from "../../../simulation/arena/entry.ts";
 import { runCoalloc } from "../run_coalloc.ts";
-import { lawLabel } from "./replayed_laws.ts";
+import { algorithmLabel } from "./replayed_algorithms.ts";
 
 /** A minute of 40 to 80 requests per second; at 8 ms each about half a core. */
 const RPS = Array.from({ length: 60 }, (_, second) => 40 + 40 * (Math.floor(second / 10) % 2))
@@ -21,36 +21,39 @@ function sceneTest(name: string, fn: (scene: CoallocScene) => Promise<void>): vo
   });
 }
 
-sceneTest("simulateCommand() shows every law and the verdict, without a cluster", async (scene) => {
-  const world = {
-    ...scene.world,
-    connect: () => Promise.reject(new Error("not asked for")),
-  };
-  const args = "simulate --trace rps.txt --request 200m --limit 800m --seeds 2".split(" ");
-  assert.equal(await runCoalloc(args, { ...world, clock: passing(0) }), 0);
-  const [head = "", service = "", gap, columns = "", ...rows] = scene.out.split("\n");
-  assert.match(
-    head,
-    /^rps\.txt \(rps, .* 1 s\): 1 minute; demand 0\.480 cores .*, P95 0\.640\.$/,
-  );
-  assert.match(service, /200m.*800m;.* 2 seeds\. SLO: P99/);
-  assert.equal(gap, "");
-  assert.match(
-    columns,
-    /^LAW +SLO +CORES +P50 MS +P99 MS +P99\.9 MS +THROTTLED MS\/S +CHANGES\/MIN/,
-  );
-  const laws = rows.slice(0, 11).map((row) => row.split(/ {2,}/)[0]);
-  const statics = ["request x 1", "request x 2", "request x 4", "P90 x 1.15"];
-  assert.deepEqual(laws.slice(0, 7), [
-    ...["ours", "ours, tight", lawLabel(AS_IT_IS)],
-    ...statics.map((setting) => lawLabel({ law: "static", setting })),
-  ]);
-  assert(laws.slice(7).every((law) => law?.startsWith("vpa: ")), laws.join());
-  assert.match(rows[2] ?? "", /^static: as.* (held|missed) +0\.800 /);
-  assert.match(scene.out, /^CoAllocator .*cores/m);
-  assert.match(scene.out, /\nInside .* 1 s .*\n$/);
-  assert.match(scene.err, /^Trace "rps\.txt" .* rps; .*\n$/);
-});
+sceneTest(
+  "simulateCommand() shows every algorithm and the verdict, without a cluster",
+  async (scene) => {
+    const world = {
+      ...scene.world,
+      connect: () => Promise.reject(new Error("not asked for")),
+    };
+    const args = "simulate --trace rps.txt --request 200m --limit 800m --seeds 2".split(" ");
+    assert.equal(await runCoalloc(args, { ...world, clock: passing(0) }), 0);
+    const [head = "", service = "", gap, columns = "", ...rows] = scene.out.split("\n");
+    assert.match(
+      head,
+      /^rps\.txt \(rps, .* 1 s\): 1 minute; demand 0\.480 cores .*, P95 0\.640\.$/,
+    );
+    assert.match(service, /200m.*800m;.* 2 seeds\. SLO: P99/);
+    assert.equal(gap, "");
+    assert.match(
+      columns,
+      /^ALGORITHM +SLO +CORES +P50 MS +P99 MS +P99\.9 MS +THROTTLED MS\/S +CHANGES\/MIN/,
+    );
+    const laws = rows.slice(0, 11).map((row) => row.split(/ {2,}/)[0]);
+    const statics = ["request x 1", "request x 2", "request x 4", "P90 x 1.15"];
+    assert.deepEqual(laws.slice(0, 7), [
+      ...["ours", "ours, tight", algorithmLabel(AS_IT_IS)],
+      ...statics.map((setting) => algorithmLabel({ algorithm: "static", setting })),
+    ]);
+    assert(laws.slice(7).every((law) => law?.startsWith("vpa: ")), laws.join());
+    assert.match(rows[2] ?? "", /^static: as.* (held|missed) +0\.800 /);
+    assert.match(scene.out, /^CoAllocator .*cores/m);
+    assert.match(scene.out, /\nInside .* 1 s .*\n$/);
+    assert.match(scene.err, /^Trace "rps\.txt" .* rps; .*\n$/);
+  },
+);
 
 sceneTest("simulateCommand() prints one object in the arena's shape", async (scene) => {
   const args = ["simulate", "--trace", "rps.txt", "--seeds", "1", "--slo-ms", "200", "--json"];
@@ -120,7 +123,7 @@ sceneTest(
 );
 
 sceneTest(
-  "simulateCommand() tells progress after a second, and ends when interrupted",
+  "simulateCommand() reports progress after a second, and ends when interrupted",
   async (scene) => {
     const args = "simulate --trace rps.txt --format rps --seeds 1".split(" ");
     const world = { ...scene.world, clock: passing(400) };

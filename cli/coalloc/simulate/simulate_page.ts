@@ -1,5 +1,5 @@
 /**
- * A replay as a page: the finding in words, the table, plots of the first seed, and the method. Made
+ * A replay as a page: the finding, the table, plots of the first seed, and the method. Made
  * of the parts of the demo's report.
  *
  * @module
@@ -12,7 +12,7 @@ import { latencyPlot } from "../../../simulation/report/plots/latency_plot.ts";
 import { limitsPlot } from "../../../simulation/report/plots/limits_plot.ts";
 import { throttlingPlot } from "../../../simulation/report/plots/throttling_plot.ts";
 import { ownSource } from "../../../simulation/report/trace_sources.ts";
-import { lawLabel } from "./replayed_laws.ts";
+import { algorithmLabel } from "./replayed_algorithms.ts";
 import { simulateCommandLine } from "./simulate_command_line.ts";
 import { notes, REPLAY_MEASURES, type Story, storySentences } from "./simulate_text.ts";
 import { verdict } from "./verdict.ts";
@@ -35,7 +35,7 @@ export function simulatePage(story: Story): string {
         ${storySentences(story).map((one) => html`<p class="scale">${one}</p>`)}
       </header>
       <main>
-      ${lawTable(story)}
+      ${algorithmTable(story)}
       ${limitsPlot(runs, "Limit against demand")}
       ${throttlingPlot(runs)}
       ${latencyPlot(runs)}
@@ -43,7 +43,7 @@ export function simulatePage(story: Story): string {
       ${methodNote(ours, {
         description: `${notes(story).join(" ")} One container alone on a node of ` +
           `${scene.cores} cores, which is never short; limits stay between the product's floor and ` +
-          "ceiling for it under every law. The table has medians over the seeds, the plots show " +
+          "ceiling for it under every algorithm. The table has medians over the seeds, the plots show " +
           "the first.",
         traces: [ownSource(name)],
         command: simulateCommandLine(story.request),
@@ -53,41 +53,41 @@ export function simulatePage(story: Story): string {
   );
 }
 
-function lawTable({ replay: { outcomes, runs } }: Story): Html {
+function algorithmTable({ replay: { outcomes, runs } }: Story): Html {
   const heads = REPLAY_MEASURES.map(({ head }) => html`<th scope="col">${head}</th>`);
   const rows = outcomes.map((outcome) =>
     html`
-      <tr><th scope="row">${lawLabel(outcome)}</th>${REPLAY_MEASURES.map(({ text }) =>
+      <tr><th scope="row">${algorithmLabel(outcome)}</th>${REPLAY_MEASURES.map(({ text }) =>
         html`<td>${text(outcome)}</td>`
       )}</tr>
     `
   );
-  const laws = runs.map(({ law, description }) =>
+  const algorithms = runs.map(({ algorithm, description }) =>
     html`
       <div>
-        <dt>${law}</dt>
+        <dt>${algorithm}</dt>
         <dd>${description}</dd>
       </div>
     `
   );
   return html`
     <section>
-      <h2>Law by law</h2>
+      <h2>By algorithm</h2>
       <div class="scroll">
         <table class="scores">
           <thead>
-            <tr><th scope="col">law</th>${heads}</tr>
+            <tr><th scope="col">algorithm</th>${heads}</tr>
           </thead>
           <tbody>${rows}</tbody>
         </table>
       </div>
       <p class="caption">
         SLO: whether the median P99 was within it. Cores: the limit, mean over time. Throttled:
-        thread time that the limit held back. Reaction: from the start of a burst until the limit is
-        at least the demand, median / P95; it counts for a law only where the demand exceeds its
+        throttled thread time. Reaction: from the start of a burst until the limit is
+        at least the demand, median / P95; it counts for an algorithm only where the demand exceeds its
         limit. Slack: 1 − usage / limit.
       </p>
-      <dl class="laws">${laws}</dl>
+      <dl class="algorithms">${algorithms}</dl>
     </section>
   `;
 }

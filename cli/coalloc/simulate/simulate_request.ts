@@ -11,7 +11,7 @@ import type { OutputFormat } from "../structured_output.ts";
 export interface HistorySource {
   /** `-` is standard input. */
   readonly path: string;
-  /** Its content tells when absent. */
+  /** Absent: its content shows it. */
   readonly format?: TraceFormat;
   /** Labels of the series that is meant, by name. */
   readonly series?: ReadonlyMap<string, string>;
@@ -22,7 +22,7 @@ export interface SimulateRequest {
   readonly source: HistorySource;
   /** Millicores; see `TraceSceneOptions` for those left out. */
   readonly request?: number;
-  readonly ownLimit?: number;
+  readonly originalLimit?: number;
   /** The 95th percentile that the load is scaled to, CPUs. */
   readonly p95Cores?: number;
   /** Mean CPU time of a request, ms. */
@@ -74,7 +74,7 @@ export function simulateRequest(
   }
   return {
     source: { path: flags.trace, ...defined({ format, series }) },
-    ...defined({ request, ownLimit: limit, p95Cores: flags.scaleP95, sloMs: flags.sloMs }),
+    ...defined({ request, originalLimit: limit, p95Cores: flags.scaleP95, sloMs: flags.sloMs }),
     costMs,
     seeds,
     minutes,

@@ -48,7 +48,7 @@ Deno.test({
       },
       p95Cores: 2.5,
       request: 500,
-      ownLimit: 2000,
+      originalLimit: 2000,
       costMs: 20,
       sloMs: 250,
       seeds: 3,

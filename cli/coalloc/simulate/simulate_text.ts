@@ -4,7 +4,7 @@
  * @module
  */
 import { isSameEntry, OURS } from "../../../simulation/arena/entry.ts";
-import type { LawOutcome } from "../../../simulation/arena/law_outcome.ts";
+import type { AlgorithmOutcome } from "../../../simulation/arena/algorithm_outcome.ts";
 import { mean } from "../../../simulation/mean.ts";
 import { formatCount, formatFigure } from "../../../simulation/report/figure.ts";
 import { expectedDemand } from "../../../simulation/expected_demand.ts";
@@ -16,7 +16,7 @@ import { type Cell, type Column, textTable } from "../text_table.ts";
 import type { History } from "./read_history.ts";
 import { type Replay, SLO_MARGIN_MS } from "./replay.ts";
 import type { SimulateRequest } from "./simulate_request.ts";
-import { lawLabel } from "./replayed_laws.ts";
+import { algorithmLabel } from "./replayed_algorithms.ts";
 import { verdict } from "./verdict.ts";
 
 /** What was replayed, and what came of it. */
@@ -32,11 +32,11 @@ export interface SimulateLook extends TerminalLook {
   readonly wide?: boolean;
 }
 
-/** A measure of a law. */
+/** A measure of an algorithm. */
 export interface ReplayMeasure {
   /** In capitals in the terminal. */
   readonly head: string;
-  readonly text: (outcome: LawOutcome) => string;
+  readonly text: (outcome: AlgorithmOutcome) => string;
   /** In wide tables only. */
   readonly wide?: true;
   /** Left out first where lines are too long: the highest goes first. */
@@ -79,12 +79,12 @@ export function storySentences({ history, replay, request }: Story): string[] {
   const { path, format, minutes, trace } = history;
   const { scene, sloMs, freeP99Ms } = replay;
   const [pod] = scene.pods;
-  if (pod === undefined) throw new RangeError("Cannot tell what was replayed: there is no pod");
+  if (pod === undefined) throw new RangeError("Cannot name what was replayed: there is no pod");
   const stretch = scene.minutes < minutes
     ? `the busiest ${scene.minutes} of its ${minutes} minutes`
     : formatCount(scene.minutes, "minute");
   const demand = expectedDemand(pod.workload(), scene.minutes * 60);
-  const given = request.request !== undefined || request.ownLimit !== undefined;
+  const given = request.request !== undefined || request.originalLimit !== undefined;
   const assumed = given ? "" : " (assumed: give yours with --request and --limit)";
   const slo = freeP99Ms === undefined
     ? `SLO: P99 of at most ${formatFigure(sloMs)} ms.`
@@ -98,15 +98,16 @@ export function storySentences({ history, replay, request }: Story): string[] {
       formatFigure(quantile(demand, 0.95))
     }.`,
     `One container with a request of ${cpuText(pod.request)} and a limit of ${
-      cpuText(pod.ownLimit)
+      cpuText(pod.originalLimit)
     }${assumed}; medians of ${formatCount(request.seeds, "seed")}. ${slo}`,
   ];
 }
 
 /** What to know before believing the figures. */
-export function notes({ history: { format, trace }, request: { ownLimit } }: Story): string[] {
+export function notes({ history: { format, trace }, request: { originalLimit } }: Story): string[] {
   const most = trace.unit === "cores" ? 1000 * quantile(trace.values, 0.99) : 0;
-  const touched = ownLimit !== undefined && most > TOUCHES * ownLimit && most <= ownLimit;
+  const touched = originalLimit !== undefined && most > TOUCHES * originalLimit &&
+    most <= originalLimit;
   return [
     format === "arrivals"
       ? "Requests come when they were recorded; what each costs in CPU is drawn."
@@ -114,22 +115,25 @@ export function notes({ history: { format, trace }, request: { ownLimit } }: Sto
     ...(touched
       ? [
         "The usage in the file touches the limit: without it, more would have been used, and every " +
-        "law here would have been given too little to do.",
+        "algorithm here would have been given too little to do.",
       ]
       : []),
   ];
 }
 
-/** Usage this near to the limit was probably held back by it. */
+/** Usage this near to the limit was probably throttled by it. */
 const TOUCHES = 0.9;
 
-function reactionText({ median: { reactionMsMedian, reactionMsP95 } }: LawOutcome): string {
+function reactionText({ median: { reactionMsMedian, reactionMsP95 } }: AlgorithmOutcome): string {
   if (reactionMsMedian === undefined) return "-";
   return `${formatFigure(reactionMsMedian)}/${formatFigure(reactionMsP95)}`;
 }
 
 /** The table, without the columns for which the terminal is too narrow. */
-function table(outcomes: readonly LawOutcome[], { wide = false, ...look }: SimulateLook): string {
+function table(
+  outcomes: readonly AlgorithmOutcome[],
+  { wide = false, ...look }: SimulateLook,
+): string {
   let measures = REPLAY_MEASURES.filter((measure) => wide || measure.wide !== true);
   const { columns = Infinity } = look;
   for (;;) {
@@ -143,7 +147,7 @@ function table(outcomes: readonly LawOutcome[], { wide = false, ...look }: Simul
 }
 
 function tableOf(
-  outcomes: readonly LawOutcome[],
+  outcomes: readonly AlgorithmOutcome[],
   { measures, look }: {
     readonly measures: readonly ReplayMeasure[];
     readonly look: TerminalLook;
@@ -154,20 +158,20 @@ function tableOf(
     align: "right",
   }));
   return textTable({
-    columns: [{ head: "LAW" }, ...columns],
+    columns: [{ head: "ALGORITHM" }, ...columns],
     rows: outcomes.map((outcome) => [
-      lawCell(outcome),
+      algorithmCell(outcome),
       ...measures.map((measure): Cell => cellOf(outcome, measure)),
     ]),
   }, look);
 }
 
-function lawCell(outcome: LawOutcome): Cell {
-  const text = lawLabel(outcome);
+function algorithmCell(outcome: AlgorithmOutcome): Cell {
+  const text = algorithmLabel(outcome);
   return isSameEntry(outcome, OURS) ? { text, how: "bold" } : { text };
 }
 
-function cellOf(outcome: LawOutcome, { head, text }: ReplayMeasure): Cell {
+function cellOf(outcome: AlgorithmOutcome, { head, text }: ReplayMeasure): Cell {
   if (head !== "SLO") return { text: text(outcome) };
   return { text: text(outcome), how: outcome.sloHeld ? "green" : "red" };
 }

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { AS_IT_IS, OURS, OURS_TIGHT } from "../../../simulation/arena/entry.ts";
 import { traceScene } from "../../../simulation/arena/trace_scene.ts";
-import type { LawOutcome } from "../../../simulation/arena/law_outcome.ts";
-import { lawLabel } from "./replayed_laws.ts";
+import type { AlgorithmOutcome } from "../../../simulation/arena/algorithm_outcome.ts";
+import { algorithmLabel } from "./replayed_algorithms.ts";
 import { simulateText, type Story } from "./simulate_text.ts";
 
 const FIGURES = {
@@ -18,7 +18,7 @@ const FIGURES = {
   overCapacityS: 0,
 };
 
-const OUTCOME: LawOutcome = {
+const OUTCOME: AlgorithmOutcome = {
   ...OURS,
   sloHeld: true,
   sloHeldShare: 1,
@@ -60,11 +60,11 @@ function story(sloMs?: number): Story {
   };
 }
 
-const rowOf = (text: string, law: string): string | undefined =>
-  text.split("\n").find((line) => line.startsWith(law));
+const rowOf = (text: string, algorithm: string): string | undefined =>
+  text.split("\n").find((line) => line.startsWith(algorithm));
 
 Deno.test({
-  name: "simulateText() has a line per law, and leaves out columns for narrow terminals",
+  name: "simulateText() has a line per algorithm, and leaves out columns for narrow terminals",
   permissions: "none",
   fn() {
     const text = simulateText(story());
@@ -72,13 +72,13 @@ Deno.test({
       rowOf(text, "ours") ?? "",
       /^ours +held +1\.20 +6\.00 +57\.0 +130 +150 +0\.400 +450\/700$/,
     );
-    assert.match(rowOf(text, lawLabel(AS_IT_IS)) ?? "", / missed .* -$/);
+    assert.match(rowOf(text, algorithmLabel(AS_IT_IS)) ?? "", / missed .* -$/);
     const wide = simulateText(story(), { wide: true });
-    assert.match(rowOf(wide, "LAW") ?? "", /SLACK %$/);
+    assert.match(rowOf(wide, "ALGORITHM") ?? "", /SLACK %$/);
     assert.match(rowOf(wide, "ours") ?? "", /25\.0$/);
-    const narrow = rowOf(simulateText(story(), { columns: 80 }), "LAW") ?? "";
+    const narrow = rowOf(simulateText(story(), { columns: 80 }), "ALGORITHM") ?? "";
     assert(narrow.length <= 80 && !narrow.includes("P50") && narrow.includes("P99"), narrow);
-    assert.match(rowOf(simulateText(story(), { columns: 20 }), "LAW") ?? "", /CORES/);
+    assert.match(rowOf(simulateText(story(), { columns: 20 }), "ALGORITHM") ?? "", /CORES/);
   },
 });
 

@@ -1,5 +1,5 @@
 /**
- * What a replay comes to in words, true whichever way the figures come out. Pure.
+ * The finding of a replay as text, whatever the figures are. Pure.
  *
  * @module
  */
@@ -10,20 +10,20 @@ import {
   OURS,
   OURS_TIGHT,
 } from "../../../simulation/arena/entry.ts";
-import { bestSetting, type LawOutcome } from "../../../simulation/arena/law_outcome.ts";
+import { type AlgorithmOutcome, bestSetting } from "../../../simulation/arena/algorithm_outcome.ts";
 import { formatFigure } from "../../../simulation/report/figure.ts";
-import { lawLabel, P90 } from "./replayed_laws.ts";
+import { algorithmLabel, P90 } from "./replayed_algorithms.ts";
 
 /** Costs count as the same within this share. */
 const SAME_COST = 0.01;
 
 /**
- * Sentences: ours with `market.idleCPU: tight` beside the limit as it is; the cheapest other law that
- * holds the SLO; ours with its defaults, whose limits cost nothing while CPU is free. Throws a
+ * Sentences: ours with `market.idleCPU: tight` beside the limit as it is; the cheapest other algorithm
+ * that holds the SLO; ours with its defaults: their limits cost nothing while CPU is free. Throws a
  * RangeError when one of these was not played.
  */
 export function verdict(
-  outcomes: readonly LawOutcome[],
+  outcomes: readonly AlgorithmOutcome[],
   { sloMs }: { readonly sloMs: number },
 ): string[] {
   const [shipped, ours, own] = [OURS, OURS_TIGHT, AS_IT_IS].map((entry) =>
@@ -42,7 +42,7 @@ export function verdict(
   ];
 }
 
-function costOf(ours: LawOutcome, own: LawOutcome): string {
+function costOf(ours: AlgorithmOutcome, own: AlgorithmOutcome): string {
   const [mine, theirs] = [coresOf(ours), coresOf(own)];
   const subject = "CoAllocator with market.idleCPU: tight would have allocated";
   if (isSame(mine, theirs)) {
@@ -55,8 +55,8 @@ function costOf(ours: LawOutcome, own: LawOutcome): string {
 }
 
 function latencyOf(
-  ours: LawOutcome,
-  { own, slo }: { readonly own: LawOutcome; readonly slo: string },
+  ours: AlgorithmOutcome,
+  { own, slo }: { readonly own: AlgorithmOutcome; readonly slo: string },
 ): string {
   const [mine, theirs] = [formatFigure(ours.median.p99Ms), formatFigure(own.median.p99Ms)];
   if (ours.sloHeld && own.sloHeld) {
@@ -72,14 +72,14 @@ function latencyOf(
 
 /** The cheapest of those that are not ours, and whether it is cheaper. */
 function bestOther(
-  outcomes: readonly LawOutcome[],
-  { ours, own }: { readonly ours: LawOutcome; readonly own: LawOutcome },
+  outcomes: readonly AlgorithmOutcome[],
+  { ours, own }: { readonly ours: AlgorithmOutcome; readonly own: AlgorithmOutcome },
 ): string {
   const best = bestSetting(outcomes.filter((one) => !isOurs(one) && one.sloHeld));
-  if (best === undefined) return "No other law in the table held the SLO.";
+  if (best === undefined) return "No other algorithm in the table held the SLO.";
   const cores = coresOf(best);
   if (own.sloHeld && cores >= coresOf(own)) {
-    return "No other law in the table held the SLO with fewer cores than your limit as it is.";
+    return "No other algorithm in the table held the SLO with fewer cores than your limit as it is.";
   }
   const foresight = isSameEntry(best, P90) ? ", which knows the whole load beforehand," : "";
   const beside = !ours.sloHeld
@@ -89,11 +89,13 @@ function bestOther(
     : cores < coresOf(ours)
     ? ", fewer than CoAllocator"
     : ", more than CoAllocator";
-  return `Of the other laws "${lawLabel(best)}"${foresight} held the SLO with the fewest cores: ` +
+  return `Of the other algorithms "${
+    algorithmLabel(best)
+  }"${foresight} held the SLO with the fewest cores: ` +
     `${formatFigure(cores)}${beside}.`;
 }
 
-function coresOf({ median }: LawOutcome): number {
+function coresOf({ median }: AlgorithmOutcome): number {
   return median.coresAllocated ?? NaN;
 }
 

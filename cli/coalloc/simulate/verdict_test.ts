@@ -1,16 +1,20 @@
 import assert from "node:assert/strict";
 import { AS_IT_IS, type Entry, OURS, OURS_TIGHT } from "../../../simulation/arena/entry.ts";
-import type { LawOutcome } from "../../../simulation/arena/law_outcome.ts";
-import { P90 } from "./replayed_laws.ts";
+import type { AlgorithmOutcome } from "../../../simulation/arena/algorithm_outcome.ts";
+import { P90 } from "./replayed_algorithms.ts";
 import { verdict } from "./verdict.ts";
 
 const SLO_MS = 140;
 
-function outcome({ law, setting }: Entry, coresAllocated: number, p99Ms: number): LawOutcome {
+function outcome(
+  { algorithm, setting }: Entry,
+  coresAllocated: number,
+  p99Ms: number,
+): AlgorithmOutcome {
   const sloHeld = p99Ms <= SLO_MS;
   const figures = { coresAllocated, p99Ms };
   return {
-    law,
+    algorithm,
     setting,
     sloHeld,
     sloHeldShare: Number(sloHeld),
@@ -22,7 +26,7 @@ function outcome({ law, setting }: Entry, coresAllocated: number, p99Ms: number)
 
 type Costs = readonly [cores: number, p99Ms: number];
 
-function played(ours: Costs, own: Costs): LawOutcome[] {
+function played(ours: Costs, own: Costs): AlgorithmOutcome[] {
   return [outcome(OURS, 8, 39), outcome(OURS_TIGHT, ...ours), outcome(AS_IT_IS, ...own)];
 }
 
@@ -35,7 +39,7 @@ function first(
 
 function second(
   ours: readonly [cores: number, p99Ms: number],
-  other: LawOutcome,
+  other: AlgorithmOutcome,
   own: readonly [cores: number, p99Ms: number] = [4, 900],
 ): string | undefined {
   return verdict([...played(ours, own), other], { sloMs: SLO_MS })[1];
@@ -63,11 +67,11 @@ Deno.test({
 });
 
 Deno.test({
-  name: "verdict() names the cheapest other law that holds the SLO, also when it is cheaper",
+  name: "verdict() names the cheapest other algorithm that holds the SLO, also when it is cheaper",
   permissions: "none",
   fn() {
     const vpa = (cores: number, p99Ms: number) =>
-      outcome({ law: "vpa", setting: "s" }, cores, p99Ms);
+      outcome({ algorithm: "vpa", setting: "s" }, cores, p99Ms);
     assert.match(second([1.2, 57], vpa(3, 50)) ?? "", /"vpa: s" .*: 3\.00, more /);
     assert.match(second([1.2, 57], vpa(1, 50)) ?? "", /1\.00, fewer than CoAllocator\.$/);
     assert.match(second([1.2, 57], vpa(1.205, 50)) ?? "", /: 1\.21, as many /);

@@ -38,14 +38,14 @@ Deno.test({
         "no such pod",
         shown("gone", "--node", "node-1"),
         "Pod gone is not in the market of namespace shop on node node-1; -A looks in all " +
-        "namespaces, kubectl coalloc explain gone -n shop tells why\n",
+        "namespaces, kubectl coalloc explain gone -n shop shows why\n",
       ],
       [
         "no such pod in any namespace",
         shown("gone", "-A"),
         "Cannot read the agent of node node-2: no answer in 5000 ms; its pods are shown as their " +
         "allocations have them\n" +
-        "Pod gone is not in the market; kubectl coalloc explain gone -n NAMESPACE tells why\n",
+        "Pod gone is not in the market; kubectl coalloc explain gone -n NAMESPACE shows why\n",
       ],
       [
         "pod after -w",

@@ -18,7 +18,7 @@ export interface TopLook extends TerminalLook {
   readonly namespaces?: boolean;
   /** Lines of the screen; pods beyond them are counted, not shown. All of them when absent. */
   readonly rows?: number;
-  /** The user has named the pods, and the notes tell which are missing. @default {false} */
+  /** The user has named the pods, and the notes name the missing ones. @default {false} */
   readonly named?: boolean;
 }
 
@@ -96,7 +96,7 @@ function tableOf(
   { all, look }: { readonly all: readonly TopPod[]; readonly look: TopLook },
 ): { columns: readonly Column[]; rows: Cell[][] } {
   const { wide = false, namespaces = true, columns: width = Infinity } = look;
-  // Agents' words are less than a second old; an age says something only of the others.
+  // Views of agents are less than a second old; only the others need an age.
   const aged = wide || all.some(({ source }) => source === "allocation");
   const live = all.some(({ source }) => source === "agent");
   const wanted = COLUMNS.filter(({ head, wide: wideOnly }) => {

@@ -39,7 +39,7 @@ const WRITTEN = {
     lastAppliedTime: "2025-12-31T23:58:30Z",
     bounds: {
       revision: 3,
-      reason: "own limit × 4",
+      reason: "original limit × 4",
       containers: [{
         name: "app",
         containerID: "containerd://far",
@@ -113,7 +113,7 @@ No agent runs
 });
 
 Deno.test({
-  name: "topView() filters and sorts, and tells which pods are missing",
+  name: "topView() filters and sorts, and reports which pods are missing",
   permissions: "none",
   fn() {
     const input = readings({ allocations: [WRITTEN] });

@@ -1,5 +1,5 @@
 /**
- * What `top` shows, as plain data: pods as their agents see them, and those without an agent's word as
+ * What `top` shows, as plain data: pods as their agents see them, and those without an agent's view as
  * their allocations have them. Pure.
  *
  * @module
@@ -10,14 +10,14 @@ import { parseCPUBound } from "../../../shared/quantity.ts";
 import type { NodeView, PodView } from "../../../shared/view/node_view.ts";
 import type { NodeReadings } from "../node_readings.ts";
 
-/** One pod. CPU in millicores; absent is what nobody knows. */
+/** One pod. CPU in millicores; absent where unknown. */
 export interface TopPod {
   readonly namespace: string;
   readonly pod: string;
   readonly node: string;
-  /** Whose word it is. */
+  /** The source of the row. */
   readonly source: "agent" | "allocation";
-  /** How old that word is, ms. */
+  /** Its age, ms. */
   readonly ageMs?: number;
   readonly usage?: number | undefined;
   readonly demand?: number;
@@ -32,14 +32,14 @@ export interface TopPod {
   readonly throttledMsPerSecond?: number;
   /** 1/m; null when infinite. */
   readonly price?: number | null;
-  /** The market's word; of a later version's agent one that is not known here. */
+  /** The market's reason; of a later version's agent one that is not known here. */
   readonly reason?: string | undefined;
 }
 
 /** One node with an agent. CPU in millicores. */
 export interface TopNode extends Omit<NodeView, "pods" | "at"> {
   readonly mode: Mode;
-  /** How old the agent's word is, ms. */
+  /** Age of the agent's view, ms. */
   readonly ageMs: number;
   /** Pods in its market. */
   readonly pods: number;
@@ -104,7 +104,7 @@ export function topView(
 
 /** A pod may be missing because it is elsewhere, or because it takes no part. */
 function missingText(name: string, { namespace, node }: TopChoice): string {
-  const explain = `kubectl coalloc explain ${name} -n ${namespace ?? "NAMESPACE"} tells why`;
+  const explain = `kubectl coalloc explain ${name} -n ${namespace ?? "NAMESPACE"} shows why`;
   const onNode = node === undefined ? "" : ` on node ${node}`;
   return namespace === undefined
     ? `Pod ${name} is not in the market${onNode}; ${explain}`

@@ -32,7 +32,7 @@ export interface BidFacts {
 }
 
 /** What a rule says. */
-export interface BidWord {
+export interface BidEffect {
   readonly reason: BoundReason;
   /** In a sentence, with its numbers. */
   readonly message: string;
@@ -41,7 +41,7 @@ export interface BidWord {
   readonly held?: ContainerBounds["held"];
   /** Bound of the limit from below, millicores; the ceiling cuts it. */
   readonly floor?: number;
-  /** Factor on the ceiling that the own limit gives. */
+  /** Factor on the ceiling that the original limit gives. */
   readonly boost?: number;
   /** Demand that counts if it is more than what the kernel shows, millicores. */
   readonly demand?: number;
@@ -50,4 +50,4 @@ export interface BidWord {
 }
 
 /** A rule; nothing to say is an empty list. */
-export type BidRule = (facts: BidFacts) => readonly BidWord[];
+export type BidRule = (facts: BidFacts) => readonly BidEffect[];

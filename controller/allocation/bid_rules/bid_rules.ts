@@ -1,5 +1,5 @@
 /**
- * The rules of the bids, in the order in which their words are told.
+ * The rules of the bids, in the order in which their reasons are published.
  *
  * @module
  */

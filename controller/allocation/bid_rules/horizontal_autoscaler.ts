@@ -7,10 +7,10 @@ import type { CPUTarget, HorizontalPodAutoscaler } from "../../../shared/api/aut
 import { heedsAutoscaler } from "../../../shared/actuation/hpa_coordination.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import { splitByRequest } from "../../../shared/market/pod_split.ts";
-import type { BidFacts, BidRule, BidWord } from "./bid_rule.ts";
+import type { BidEffect, BidFacts, BidRule } from "./bid_rule.ts";
 
 /**
- * A usage that the limit holds at the target would never tell the HPA to scale up: the limit stays
+ * If the limit capped usage at the HPA's target, the HPA would never scale up: the limit stays
  * this much above it. The HPA itself ignores differences of 10 %.
  */
 const SIGNAL_ROOM = 1.2;
@@ -32,14 +32,14 @@ export const horizontalAutoscaler: BidRule = (facts) => {
   });
 };
 
-function halfSteps({ metadata: { name } }: HorizontalPodAutoscaler): readonly BidWord[] {
+function halfSteps({ metadata: { name } }: HorizontalPodAutoscaler): readonly BidEffect[] {
   return [{ reason: "HPADamped", held: "half", message: `HPA ${name} scales the workload on CPU` }];
 }
 
 function scaledOfLate(
   { nowMs }: BidFacts,
   { metadata: { name }, lastScaleMs = -Infinity, stabilizationMs }: HorizontalPodAutoscaler,
-): readonly BidWord[] {
+): readonly BidEffect[] {
   const untilMs = lastScaleMs + stabilizationMs;
   if (nowMs >= untilMs) return [];
   const message = `HPA ${name} scaled the workload; its window is ${stabilizationMs / 1000} s`;
@@ -49,10 +49,10 @@ function scaledOfLate(
 function floors(
   pod: Pod,
   { metadata: { name }, cpuTargets }: HorizontalPodAutoscaler,
-): readonly BidWord[] {
+): readonly BidEffect[] {
   return cpuTargets.flatMap((target) => {
     const aims = aimsOf(pod, target);
-    return pod.containers.flatMap((container, index): BidWord[] => {
+    return pod.containers.flatMap((container, index): BidEffect[] => {
       const aim = aims[index] ?? 0;
       if (aim <= 0 || container.limitCPU === undefined) return [];
       // 1.2 × 0.7 × 100 is a little more than 84 in floating point.

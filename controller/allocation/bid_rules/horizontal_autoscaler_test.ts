@@ -5,7 +5,7 @@ import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
 import { sampleContainer, samplePod } from "../../../tests/contract/sample_objects.ts";
 import { bidFacts, FACTS_NOW_MS } from "../../../tests/fixtures/bid_facts.ts";
 import { sampleHPA, sampleWorkload } from "../../../tests/fixtures/sample_workloads.ts";
-import type { BidFacts, BidWord } from "./bid_rule.ts";
+import type { BidEffect, BidFacts } from "./bid_rule.ts";
 import { HPA_COORDINATION } from "../../../shared/actuation/hpa_coordination.ts";
 import { horizontalAutoscaler } from "./horizontal_autoscaler.ts";
 
@@ -18,23 +18,23 @@ const PAIR = [
   sampleContainer({ name: "proxy", requestCPU: 100 }),
 ];
 
-function words(
+function effects(
   containers: readonly PodContainer[],
   change: Partial<BidFacts>,
   edit: (pod: Pod) => Pod = (pod) => pod,
-): readonly BidWord[] {
+): readonly BidEffect[] {
   return horizontalAutoscaler(bidFacts(edit(samplePod("web", { containers })), change));
 }
 
 function floors(containers: readonly PodContainer[], ...cpuTargets: CPUTarget[]) {
-  return words(containers, { autoscalers: [sampleHPA({ cpuTargets })] })
+  return effects(containers, { autoscalers: [sampleHPA({ cpuTargets })] })
     .filter(({ reason }) => reason === "HPAFloor")
     .map(({ container, floor }) => [container, floor]);
 }
 
 test("horizontalAutoscaler() says nothing without an HPA, or of one that does not look at CPU", () => {
-  assert.deepEqual(words(PAIR, {}), []);
-  assert.deepEqual(words(PAIR, { autoscalers: [sampleHPA({ cpuTargets: [] })] }), []);
+  assert.deepEqual(effects(PAIR, {}), []);
+  assert.deepEqual(effects(PAIR, { autoscalers: [sampleHPA({ cpuTargets: [] })] }), []);
 });
 
 test("horizontalAutoscaler() puts floors at 1.2 times the usage that the HPA aims at", () => {
@@ -46,7 +46,9 @@ test("horizontalAutoscaler() puts floors at 1.2 times the usage that the HPA aim
 });
 
 test("horizontalAutoscaler() says of each floor where it comes from", () => {
-  const [floor] = words(PAIR, { autoscalers: [sampleHPA({ cpuTargets: [{ utilization: 0.5 }] })] });
+  const [floor] = effects(PAIR, {
+    autoscalers: [sampleHPA({ cpuTargets: [{ utilization: 0.5 }] })],
+  });
   assert.equal(
     floor?.message,
     "app at least 120m: 1.2 × 100m, the usage that HPA web-hpa aims at",
@@ -77,7 +79,7 @@ test("horizontalAutoscaler() is not led above the step by floating point", () =>
   assert.deepEqual(floors([sampleContainer()], { utilization: 0.7 }), [["app", 84]]);
 });
 
-test("horizontalAutoscaler() tells the floors of all metrics of all its HPAs", () => {
+test("horizontalAutoscaler() reports the floors of all metrics of all its HPAs", () => {
   assert.deepEqual(
     floors([sampleContainer()], { utilization: 0.5 }, { container: "app", value: 200 }),
     [["app", 60], ["app", 240]],
@@ -85,7 +87,7 @@ test("horizontalAutoscaler() tells the floors of all metrics of all its HPAs", (
 });
 
 test("horizontalAutoscaler() has limits go down by half steps", () => {
-  const damped = words(PAIR, { autoscalers: [sampleHPA()] })
+  const damped = effects(PAIR, { autoscalers: [sampleHPA()] })
     .find(({ reason }) => reason === "HPADamped");
   assert.deepEqual([damped?.held, damped?.container, damped?.untilMs], [
     "half",
@@ -97,31 +99,33 @@ test("horizontalAutoscaler() has limits go down by half steps", () => {
 test("horizontalAutoscaler() lowers nothing for one window after scaling, and says when it ends", () => {
   const stabilizationMs = 60_000;
   const scaled = (agoMs: number) =>
-    words(PAIR, {
+    effects(PAIR, {
       autoscalers: [sampleHPA({ lastScaleMs: FACTS_NOW_MS - agoMs, stabilizationMs })],
     }).find(({ reason }) => reason === "HPAScaled");
   assert.deepEqual([scaled(59_999)?.held, scaled(59_999)?.untilMs], ["lower", FACTS_NOW_MS + 1]);
   assert.equal(scaled(0)?.untilMs, FACTS_NOW_MS + 60_000);
   assert.equal(scaled(60_000), undefined);
   const without = sampleHPA({ lastScaleMs: FACTS_NOW_MS, stabilizationMs: 0 });
-  assert.ok(!words(PAIR, { autoscalers: [without] }).some(({ reason }) => reason === "HPAScaled"));
+  assert.ok(
+    !effects(PAIR, { autoscalers: [without] }).some(({ reason }) => reason === "HPAScaled"),
+  );
 });
 
 test("horizontalAutoscaler() is switched off by the word of pod or workload, the pod's first", () => {
   const autoscalers = [sampleHPA({ lastScaleMs: FACTS_NOW_MS })];
-  const say = (word: string) => ({ [HPA_COORDINATION]: word });
-  const annotated = (word: string) => (pod: Pod): Pod => ({
+  const say = (effect: string) => ({ [HPA_COORDINATION]: effect });
+  const annotated = (effect: string) => (pod: Pod): Pod => ({
     ...pod,
-    metadata: { ...pod.metadata, annotations: say(word) },
+    metadata: { ...pod.metadata, annotations: say(effect) },
   });
   const off = sampleWorkload({ annotations: say("false") });
-  assert.deepEqual(words(PAIR, { autoscalers }, annotated("false")), []);
-  assert.deepEqual(words(PAIR, { autoscalers, workload: off }), []);
-  const on = words(PAIR, { autoscalers });
+  assert.deepEqual(effects(PAIR, { autoscalers }, annotated("false")), []);
+  assert.deepEqual(effects(PAIR, { autoscalers, workload: off }), []);
+  const on = effects(PAIR, { autoscalers });
   assert.equal(on.length, 4);
-  assert.deepEqual(words(PAIR, { autoscalers, workload: off }, annotated("true")), on);
+  assert.deepEqual(effects(PAIR, { autoscalers, workload: off }, annotated("true")), on);
   const workload = sampleWorkload({ annotations: say("no") });
-  assert.deepEqual(words(PAIR, { autoscalers, workload }), on);
+  assert.deepEqual(effects(PAIR, { autoscalers, workload }), on);
 });
 
 test("horizontalAutoscaler() heeds an HPA's own word where pod and workload say nothing", () => {
@@ -129,11 +133,11 @@ test("horizontalAutoscaler() heeds an HPA's own word where pod and workload say 
   const silenced = sampleHPA({
     metadata: { ...metadata, name: "b", annotations: { [HPA_COORDINATION]: "false" } },
   });
-  assert.deepEqual(words(PAIR, { autoscalers: [silenced] }), []);
-  const both = words(PAIR, { autoscalers: [silenced, sampleHPA()] });
-  assert.deepEqual(both, words(PAIR, { autoscalers: [sampleHPA()] }));
+  assert.deepEqual(effects(PAIR, { autoscalers: [silenced] }), []);
+  const both = effects(PAIR, { autoscalers: [silenced, sampleHPA()] });
+  assert.deepEqual(both, effects(PAIR, { autoscalers: [sampleHPA()] }));
   const workload = sampleWorkload({ annotations: { [HPA_COORDINATION]: "true" } });
-  assert.equal(words(PAIR, { autoscalers: [silenced], workload }).length, 3);
+  assert.equal(effects(PAIR, { autoscalers: [silenced], workload }).length, 3);
 });
 
 test("horizontalAutoscaler() never gives less than 1.2 times the aim, and at most a step more", () => {

@@ -18,7 +18,7 @@ const UNTIL_MS = FACTS_NOW_MS + 60_000;
 function draft(metric: MetricFact | undefined): BoundsDraft {
   return boundsOf({
     ...bidFacts(POD, { metric }),
-    ownLimits: new Map([["app", 200], ["proxy", 200]]),
+    originalLimits: new Map([["app", 200], ["proxy", 200]]),
     burstFactor: 4,
     priorityMultiplier: () => 1,
   });
@@ -46,7 +46,7 @@ test("metricDemand() divides a pod's cores by the requests that its user has wri
     boundsOf(input).containers.map(({ demand }) => demand);
   const input = {
     ...bidFacts(POD, { metric: says }),
-    ownLimits: new Map([["app", 200], ["proxy", 200]]),
+    originalLimits: new Map([["app", 200], ["proxy", 200]]),
     burstFactor: 4,
     priorityMultiplier: () => 1,
   };

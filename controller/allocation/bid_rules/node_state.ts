@@ -14,7 +14,7 @@ const DRAIN_MS = 10 * 60_000;
 
 /**
  * Holds everything on a node that is not Ready or will be removed: what is written there may never be
- * done, or is in vain. While a cordoned node may be drained, pods may have more but not less: the
+ * done, or has no effect. While a cordoned node may be drained, pods may have more but not less: the
  * load moves, and what they use now says little.
  */
 export const nodeState: BidRule = ({ pod, node, nowMs }) => {

@@ -41,7 +41,7 @@ test("nodeState() lowers no limit for 10 min after a cordon, and then says nothi
 
 test("nodeState() gives one reason for a node that is several", () => {
   const cordonedAtMs = FACTS_NOW_MS;
-  const words = (change: Partial<Node>) => said(change).map(({ reason }) => reason);
-  assert.deepEqual(words({ ready: false, draining: true, cordonedAtMs }), ["NodeNotReady"]);
-  assert.deepEqual(words({ draining: true, cordonedAtMs }), ["NodeDraining"]);
+  const effects = (change: Partial<Node>) => said(change).map(({ reason }) => reason);
+  assert.deepEqual(effects({ ready: false, draining: true, cordonedAtMs }), ["NodeNotReady"]);
+  assert.deepEqual(effects({ draining: true, cordonedAtMs }), ["NodeDraining"]);
 });

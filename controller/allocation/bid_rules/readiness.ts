@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { BidFacts, BidRule, BidWord } from "./bid_rule.ts";
+import type { BidEffect, BidFacts, BidRule } from "./bid_rule.ts";
 
 /** After a restart no limit is lowered for this long, ms. */
 const RESTART_MS = 5 * 60_000;
@@ -15,14 +15,14 @@ export const readiness: BidRule = (facts) => [
   ...notReady(facts),
 ];
 
-function crashLooping({ pod }: BidFacts): readonly BidWord[] {
+function crashLooping({ pod }: BidFacts): readonly BidEffect[] {
   const names = pod.containers.filter(({ crashLooping }) => crashLooping).map(({ name }) => name);
   if (names.length === 0) return [];
   const message = `${names.join(", ")} crashes again and again`;
   return [{ reason: "CrashLoopBackOff", held: "lower", message }];
 }
 
-function restartedOfLate({ pod, nowMs }: BidFacts): readonly BidWord[] {
+function restartedOfLate({ pod, nowMs }: BidFacts): readonly BidEffect[] {
   const fresh = pod.containers.filter(({ restartedAtMs = -Infinity }) =>
     nowMs - restartedAtMs < RESTART_MS
   );
@@ -33,7 +33,7 @@ function restartedOfLate({ pod, nowMs }: BidFacts): readonly BidWord[] {
   return [{ reason: "RecentRestart", held: "lower", message, untilMs }];
 }
 
-function notReady({ pod }: BidFacts): readonly BidWord[] {
+function notReady({ pod }: BidFacts): readonly BidEffect[] {
   return pod.ready
     ? []
     : [{ reason: "PodNotReady", held: "lower", message: "the pod is not Ready" }];

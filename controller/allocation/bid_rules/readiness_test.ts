@@ -27,8 +27,8 @@ test("readiness() lowers nothing of a pod that is not Ready", () => {
 });
 
 test("readiness() lowers nothing for five minutes after a restart, and says when they end", () => {
-  const [{ message = "", ...word } = {}, ...more] = said([restarted(1000)]);
-  assert.deepEqual([word, more], [
+  const [{ message = "", ...effect } = {}, ...more] = said([restarted(1000)]);
+  assert.deepEqual([effect, more], [
     { reason: "RecentRestart", held: "lower", untilMs: FACTS_NOW_MS + 299_000 },
     [],
   ]);
@@ -38,9 +38,13 @@ test("readiness() lowers nothing for five minutes after a restart, and says when
 });
 
 test("readiness() reckons from the last of several restarts, and names all that count", () => {
-  const [word] = said([restarted(400_000, "old"), restarted(200_000, "a"), restarted(90_000, "b")]);
-  assert.match(word?.message ?? "", /^a, b /);
-  assert.equal(word?.untilMs, FACTS_NOW_MS + 210_000);
+  const [effect] = said([
+    restarted(400_000, "old"),
+    restarted(200_000, "a"),
+    restarted(90_000, "b"),
+  ]);
+  assert.match(effect?.message ?? "", /^a, b /);
+  assert.equal(effect?.untilMs, FACTS_NOW_MS + 210_000);
 });
 
 test("readiness() takes a restart that this clock has not reached yet for a fresh one", () => {
@@ -49,18 +53,18 @@ test("readiness() takes a restart that this clock has not reached yet for a fres
 
 test("readiness() lowers nothing of a pod that crashes again and again, and says all that is wrong", () => {
   const looping = { ...restarted(60_000, "b"), crashLooping: true } as const;
-  const words = said([sampleContainer(), looping], { ready: false });
-  assert.deepEqual(words.map(({ reason, held }) => [reason, held]), [
+  const effects = said([sampleContainer(), looping], { ready: false });
+  assert.deepEqual(effects.map(({ reason, held }) => [reason, held]), [
     ["CrashLoopBackOff", "lower"],
     ["RecentRestart", "lower"],
     ["PodNotReady", "lower"],
   ]);
-  assert.match(words[0]?.message ?? "", /^b /);
+  assert.match(effects[0]?.message ?? "", /^b /);
 });
 
 test("readiness() heeds sidecars as it does other containers", () => {
   const proxy = sampleContainer({ name: "proxy", sidecar: true, crashLooping: true });
-  const words = said([sampleContainer(), proxy]);
-  assert.deepEqual(words.map(({ reason }) => reason), ["CrashLoopBackOff"]);
-  assert.match(words[0]?.message ?? "", /proxy/);
+  const effects = said([sampleContainer(), proxy]);
+  assert.deepEqual(effects.map(({ reason }) => reason), ["CrashLoopBackOff"]);
+  assert.match(effects[0]?.message ?? "", /proxy/);
 });

@@ -21,8 +21,8 @@ export const rollout: BidRule = ({ workload, rolloutStillSinceMs, nowMs }) => {
   const { kind, metadata: { name } } = workload;
   // Without numbers: bounds that stay the same are not written again when they change.
   const message = `${kind} ${name} rolls out: its pods are being replaced`;
-  const word = { reason: "RolloutInProgress", held: "lower", message } as const;
-  if (kind === "Deployment" || rolloutStillSinceMs === undefined) return [word];
+  const effect = { reason: "RolloutInProgress", held: "lower", message } as const;
+  if (kind === "Deployment" || rolloutStillSinceMs === undefined) return [effect];
   const untilMs = rolloutStillSinceMs + STILL_MS;
-  return nowMs < untilMs ? [{ ...word, untilMs }] : [];
+  return nowMs < untilMs ? [{ ...effect, untilMs }] : [];
 };

@@ -20,12 +20,12 @@ test("rollout() says nothing of bare pods, other kinds and workloads that stand"
 });
 
 test("rollout() lowers nothing while pods of an old template are being replaced", () => {
-  const [word, ...more] = said({ updated: 1, total: 4 });
+  const [effect, ...more] = said({ updated: 1, total: 4 });
   assert.deepEqual(more, []);
-  assert.equal(word?.reason, "RolloutInProgress");
-  assert.equal(word?.held, "lower");
-  assert.match(word?.message ?? "", /^Deployment web /);
-  assert.equal(word?.untilMs, undefined);
+  assert.equal(effect?.reason, "RolloutInProgress");
+  assert.equal(effect?.held, "lower");
+  assert.match(effect?.message ?? "", /^Deployment web /);
+  assert.equal(effect?.untilMs, undefined);
 });
 
 test("rollout() ends the hold of a rollout that makes no step, but for Deployments", () => {
@@ -35,10 +35,10 @@ test("rollout() ends the hold of a rollout that makes no step, but for Deploymen
     return rollout(bidFacts(samplePod("web"), { workload, rolloutStillSinceMs }));
   };
   for (const kind of ["StatefulSet", "DaemonSet"] as const) {
-    const [word] = after(599_000, kind);
-    assert.deepEqual([word?.held, word?.untilMs], ["lower", FACTS_NOW_MS + 1000]);
+    const [effect] = after(599_000, kind);
+    assert.deepEqual([effect?.held, effect?.untilMs], ["lower", FACTS_NOW_MS + 1000]);
     assert.deepEqual(after(600_000, kind), []);
   }
-  const [word] = after(600_000, "Deployment");
-  assert.deepEqual([word?.held, word?.untilMs], ["lower", undefined]);
+  const [effect] = after(600_000, "Deployment");
+  assert.deepEqual([effect?.held, effect?.untilMs], ["lower", undefined]);
 });

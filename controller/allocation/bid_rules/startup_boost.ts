@@ -37,8 +37,8 @@ export function parseStartupBoost(text: string): StartupBoost | undefined {
 }
 
 /**
- * The rule for a pod whose annotation counts. It starts once, for ten minutes at most: one that is no
- * longer Ready after that, or whose containers crash again and again, does not start.
+ * The rule for a pod with a valid annotation. A pod starts once, for ten minutes at most: a pod that
+ * is no longer Ready after that, or has containers in CrashLoopBackOff, is not starting.
  */
 export function startupBoost({ factor, holdMs }: StartupBoost): BidRule {
   return ({ pod, nowMs }) => {

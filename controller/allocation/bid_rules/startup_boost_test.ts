@@ -48,8 +48,8 @@ function readyFor(ms: number): Partial<Pod> {
 }
 
 test("startupBoost() boosts ceilings until the hold after Ready is over, and says when", () => {
-  const [{ message = "", ...word } = {}, ...more] = said(readyFor(10_000));
-  assert.deepEqual([word, more], [
+  const [{ message = "", ...effect } = {}, ...more] = said(readyFor(10_000));
+  assert.deepEqual([effect, more], [
     { reason: "StartupBoost", boost: 2, untilMs: FACTS_NOW_MS + 20_000 },
     [],
   ]);

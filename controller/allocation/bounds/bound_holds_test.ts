@@ -84,7 +84,7 @@ Deno.test({
         const { rules, containers } = boundsOf({
           ...facts,
           pod,
-          ownLimits: new Map(pod.containers.map(({ name, limitCPU = 0 }) => [name, limitCPU])),
+          originalLimits: new Map(pod.containers.map(({ name, limitCPU = 0 }) => [name, limitCPU])),
           burstFactor: 4,
           priorityMultiplier,
         });

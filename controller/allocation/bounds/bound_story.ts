@@ -1,5 +1,5 @@
 /**
- * What the sentences of bounds tell, apart from their numbers.
+ * The messages of bounds, apart from their numbers.
  *
  * @module
  */
@@ -12,11 +12,13 @@ import type { BoundReason } from "../../../shared/api/reasons/bound_reasons.ts";
  */
 const NUMBER = /(?<![\w.-])\d+(?:\.\d+)?/g;
 
-/** Its sentence tells when it was asked last, which is another after each start of the controller. */
-const RESTLESS: ReadonlySet<string> = new Set<BoundReason>(["MetricDemand"]);
+/**
+ * Rules with the time of the last query in the message: it changes with each start of the controller.
+ */
+const VOLATILE: ReadonlySet<string> = new Set<BoundReason>(["MetricDemand"]);
 
-/** Equal for sentences that tell the same. */
+/** Equal for messages that differ by numbers only. */
 export function boundStory(rules: readonly BoundRule[] = []): string {
-  return rules.filter(({ reason }) => !RESTLESS.has(reason))
+  return rules.filter(({ reason }) => !VOLATILE.has(reason))
     .map(({ reason, message }) => `${reason}: ${message.replace(NUMBER, "#")}`).join("\n");
 }

@@ -1,5 +1,5 @@
 /**
- * The API's half of the bids: floor, ceiling and weight of each container that has a CPU limit.
+ * The controller's half of the bids: floor, ceiling and weight of each container that has a CPU limit.
  *
  * @module
  */
@@ -9,28 +9,30 @@ import type { Pod } from "../../../shared/api/pod.ts";
 import type { Bounds, ContainerBounds } from "../../../shared/api/pod_allocation.ts";
 import { LEAST_CPU } from "../../../shared/market/bids.ts";
 import { metricWarnings } from "../../metrics_demand/metric_fact.ts";
-import type { BidFacts, BidWord } from "../bid_rules/bid_rule.ts";
+import type { BidEffect, BidFacts } from "../bid_rules/bid_rule.ts";
 import { isSystemCritical } from "../bid_rules/system_critical.ts";
-import { type BoundWord, createBoundWords } from "./bound_words.ts";
+import { createBoundRules, type KnownRule } from "./bound_rules.ts";
 import { type Ceiling, namespaceBounds, type QuotaBounds } from "./namespace_bounds.ts";
 import { atOwnRequests } from "../limits/own_limits.ts";
-import type { WordWarning } from "../news/word_warning.ts";
+import type { AnnotationWarning } from "../events/annotation_warning.ts";
 import { type Overrides, PRIORITY_MULTIPLIER } from "./overrides.ts";
 import { qosKeeper } from "./qos_keeper.ts";
-import { seatsOf } from "./seats.ts";
+import { participantsOf } from "./participants.ts";
 
-/** What bounds are made from. */
+/** Input of the bounds. */
 export interface BoundsInput extends BidFacts {
-  /** The user's own limits, millicores by container name. */
-  readonly ownLimits: ReadonlyMap<string, number>;
+  /** The original limits, millicores by container name. */
+  readonly originalLimits: ReadonlyMap<string, number>;
   readonly burstFactor: number;
-  /** Least ceiling by it, where no namespace sets it, millicores. @default {0} */
+  /**
+   * The least ceiling that the burst factor gives, where no namespace sets it, millicores. @default {0}
+   */
   readonly leastCeiling?: number | undefined;
   /** Multiplier of the weight by `spec.priority`. */
   readonly priorityMultiplier: (priority: number) => number;
-  /** What the namespace's LimitRanges say of CPU; absent when nothing. */
+  /** The CPU ranges of the namespace's LimitRanges; absent when there are none. */
   readonly limitRange?: CPURanges | undefined;
-  /** What its quotas allow the pod; absent when none counts it. */
+  /** The bounds that its quotas give the pod; absent when none counts the pod. */
   readonly quota?: QuotaBounds | undefined;
   /**
    * The user's own requests, millicores by container name, where the market moves those in the spec.
@@ -38,46 +40,47 @@ export interface BoundsInput extends BidFacts {
    * @default {those in the spec}
    */
   readonly ownRequests?: ReadonlyMap<string, number>;
-  /** What the requests on its node allow the pod as its total; absent where its requests stay. */
+  /** The pod's largest total, given the requests on its node; absent where its requests stay. */
   readonly nodeCeiling?: number | undefined;
 }
 
-/** Every pod may keep this much, or its own limit if that is less. Millicores. */
+/** Every pod may keep this much, or its original limit if that is less. Millicores. */
 const LEAST_LIMIT = 100;
 /** One container may have at most this share of a node. */
 const NODE_SHARE = 0.9;
 
 /** Bounds without their revision. */
 export interface BoundsDraft extends Omit<Bounds, "revision"> {
-  readonly rules: BoundWord[];
+  readonly rules: KnownRule[];
   /** Annotations that don't count, and why. */
-  readonly warnings: readonly WordWarning[];
-  /** When they will be others without an event, ms since 1970; absent: when something changes. */
+  readonly warnings: readonly AnnotationWarning[];
+  /** Time of the next change without an event, ms since 1970; absent: they change by events only. */
   readonly untilMs?: number;
 }
 
 /**
  * The bounds of a pod as the API's state has them now.
  *
- * Where a quota needs raises back, a hold from below stands as a floor, at what is left after that: the
- * agent and the check of its values then need no exception, and neither can take more.
+ * Where a quota needs raises back, a hold against decreases becomes a floor at the limit that remains:
+ * the agent and the check of its values then need no exception, and neither can take more.
  */
 export function boundsOf(input: BoundsInput): BoundsDraft {
-  const { node, ownLimits } = input;
+  const { node, originalLimits } = input;
   const pod = atOwnRequests(input.pod, input.ownRequests ?? new Map());
-  const { seats, overrides, words } = seatsOf({ ...input, pod });
-  const theirs = namespaceBounds(seats, { ...input, pod });
+  const { participants, overrides, effects } = participantsOf({ ...input, pod });
+  const theirs = namespaceBounds(participants, { ...input, pod });
   const multiplier = overrides.priorityMultiplier ?? input.priorityMultiplier(pod.priority);
-  const keeper = qosKeeper({ pod, ownLimits });
+  const keeper = qosKeeper({ pod, originalLimits });
   const moves = movesRequest(pod);
-  const told = createBoundWords();
-  for (const word of words) told.add(word);
-  if (multiplier !== 1) told.add(weightMultiplied(multiplier, { pod, overrides }));
-  const containers = seats.map((seat, index): ContainerBounds => {
-    const { container: { name, requestCPU = 0, restartsOnCPU }, containerID, own, allowed } = seat;
+  const rules = createBoundRules();
+  for (const effect of effects) rules.add(effect);
+  if (multiplier !== 1) rules.add(weightMultiplied(multiplier, { pod, overrides }));
+  const containers = participants.map((participant, index): ContainerBounds => {
+    const { container: { name, requestCPU = 0, restartsOnCPU }, containerID, own, allowed } =
+      participant;
     const spare = name === keeper ? LEAST_CPU : 0;
     const { floor: least = 0, ceilings = [], backTo } = theirs[index] ?? {};
-    const said = words.filter(({ container = name }) => container === name);
+    const applying = effects.filter(({ container = name }) => container === name);
     const floor = Math.max(requestCPU + spare, Math.min(LEAST_LIMIT, own), LEAST_CPU, least);
     const lowest = lowestOf([
       allowed,
@@ -94,20 +97,20 @@ export function boundsOf(input: BoundsInput): BoundsDraft {
       ...ceilings,
     ]);
     const ceiling = Math.max(floor, lowest.ceiling);
-    told.ceiling(name, { floor, lowest });
-    const wanted = Math.max(0, ...said.map((word) => word.floor ?? 0));
-    if (wanted > ceiling) told.capped(name, { wanted, ceiling });
+    rules.ceiling(name, { floor, lowest });
+    const wanted = Math.max(0, ...applying.map((effect) => effect.floor ?? 0));
+    if (wanted > ceiling) rules.capped(name, { wanted, ceiling });
     const held = strongest([
-      ...said.map((word) => word.held),
+      ...applying.map((effect) => effect.held),
       ...(keeper === null || restartsOnCPU ? ["both"] as const : []),
     ]);
-    if (keeper === null) told.add(QOS_WOULD_CHANGE);
-    if (restartsOnCPU) told.add(restartPolicy(name));
-    // Own limits are never undercut for it, so that only raises go.
+    if (keeper === null) rules.add(QOS_WOULD_CHANGE);
+    if (restartsOnCPU) rules.add(restartPolicy(name));
+    // Only raises are undone: no limit falls below the original one.
     const yields = held === "lower" && backTo !== undefined && !isSystemCritical(pod);
     const kept = yields ? Math.max(floor, backTo) : 0;
-    const boosted = said.some(({ boost }) => boost !== undefined);
-    const demand = Math.max(0, ...said.map((word) => word.demand ?? 0));
+    const boosted = applying.some(({ boost }) => boost !== undefined);
+    const demand = Math.max(0, ...applying.map((effect) => effect.demand ?? 0));
     return {
       name,
       containerID,
@@ -121,9 +124,9 @@ export function boundsOf(input: BoundsInput): BoundsDraft {
     };
   });
   const quotaEnds = input.quota?.againMs === undefined ? [] : [input.nowMs + input.quota.againMs];
-  const ends = [...words.flatMap(({ untilMs }) => untilMs ?? []), ...quotaEnds];
+  const ends = [...effects.flatMap(({ untilMs }) => untilMs ?? []), ...quotaEnds];
   return {
-    ...told.words(),
+    ...rules.summary(),
     containers,
     warnings: [...overrides.warnings, ...metricWarnings(input.metric)],
     ...(ends.length === 0 ? {} : { untilMs: Math.min(...ends) }),
@@ -141,7 +144,7 @@ function weightMultiplied(
     readonly pod: Pick<Pod, "priority" | "priorityClassName">;
     readonly overrides: Pick<Overrides, "priorityMultiplier">;
   },
-): BoundWord {
+): KnownRule {
   const ofClass = priorityClassName === undefined ? "" : ` (class ${priorityClassName})`;
   const by = overrides.priorityMultiplier === undefined
     ? `priority ${priority}${ofClass}`
@@ -149,7 +152,7 @@ function weightMultiplied(
   return { reason: "WeightMultiplied", message: `weight × ${multiplier.toFixed(2)}: ${by}` };
 }
 
-function restartPolicy(name: string): Pick<BidWord, "reason" | "message"> {
+function restartPolicy(name: string): Pick<BidEffect, "reason" | "message"> {
   return { reason: "RestartPolicy", message: `resizePolicy restarts ${name} on a CPU change` };
 }
 

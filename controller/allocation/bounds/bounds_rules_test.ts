@@ -32,7 +32,7 @@ interface Choice {
   /** Of each container in a quota, and what the pod owes. */
   readonly share?: number;
   readonly owed?: number;
-  /** The user's own limits, where they are not those of the containers. */
+  /** The original limits, where they are not those of the containers. */
   readonly own?: number;
 }
 
@@ -58,7 +58,9 @@ function draft(choice: Choice = {}): BoundsDraft {
     namespace: choice.allowed ? ALLOWING : undefined,
     ...facts,
     priorityMultiplier,
-    ownLimits: new Map(containers.map(({ name, limitCPU = 0 }) => [name, choice.own ?? limitCPU])),
+    originalLimits: new Map(
+      containers.map(({ name, limitCPU = 0 }) => [name, choice.own ?? limitCPU]),
+    ),
     burstFactor: 4,
     ...(share === undefined ? {} : {
       quota: {
@@ -107,7 +109,7 @@ test("boundsOf() takes the strongest hold: both over lower over half", () => {
   assert.equal(held({ containers: restarts, facts: { autoscalers } }), "both");
 });
 
-test("boundsOf() tells every rule that speaks, not only the strongest", () => {
+test("boundsOf() reports every rule that speaks, not only the strongest", () => {
   const { reason, rules } = draft({
     facts: { autoscalers, ...rollingOut, ...draining },
     pod: { ready: false, priorityClassName: "system-cluster-critical" },
@@ -140,7 +142,7 @@ test("boundsOf() raises the floor to what an HPA's signal needs", () => {
   ]);
 });
 
-test("boundsOf() cuts that floor at the ceiling, and tells it (HPACapped)", () => {
+test("boundsOf() cuts that floor at the ceiling, and reports it (HPACapped)", () => {
   const facts = { autoscalers: [sampleHPA({ cpuTargets: [{ utilization: 2 }] })] };
   const annotations = { [MAX_CPU]: "200m" };
   const { containers, rules } = draft({ facts, annotations });
@@ -218,7 +220,7 @@ test("boundsOf() boosts nothing where an administrator does not allow it, or the
   assert.match(bad.warnings.join(), /startup-boost: "twice" /);
 });
 
-test("boundsOf() tells no more rules than an allocation takes, and every reason all the same", () => {
+test("boundsOf() reports no more rules than an allocation takes, and every reason all the same", () => {
   const containers = Array.from({ length: 70 }, (_, index) => running({ name: `c${index}` }));
   const { rules, reason } = draft({ containers, facts: { autoscalers } });
   assert.equal(rules.length, MOST_RULES);

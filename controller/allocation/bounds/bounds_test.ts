@@ -59,7 +59,7 @@ function draft(containers: readonly PodContainer[], choice: Choice = {}): Bounds
   return boundsOf({
     ...bidFacts(podOf(containers, choice), { namespace, node }),
     priorityMultiplier,
-    ownLimits: new Map(
+    originalLimits: new Map(
       containers.flatMap(({ name, limitCPU }) => limitCPU === undefined ? [] : [[name, limitCPU]]),
     ),
     burstFactor: choice.burstFactor ?? 4,
@@ -74,7 +74,7 @@ function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-test("boundsOf() puts the floor at the request, at 100 m or the own limit, at 10 m at least", () => {
+test("boundsOf() puts the floor at the request, at 100 m or the original limit, at 10 m at least", () => {
   const floor = (requestCPU: number, limitCPU: number) =>
     draft([running({ requestCPU, limitCPU })]).containers[0]?.floor;
   assert.equal(floor(150, 400), 150);
@@ -128,18 +128,18 @@ test("boundsOf() weighs by request and priority, and the annotation stands over 
 });
 
 test("boundsOf() says whose word multiplies the weight, and nothing of a multiplier of 1", () => {
-  const told = (choice: Choice) =>
+  const reported = (choice: Choice) =>
     draft([running({ requestCPU: 100 })], choice).rules
       .filter(({ reason }) => reason === "WeightMultiplied").map(({ message }) => message);
-  assert.deepEqual(told({}), []);
-  assert.deepEqual(told({ priority: 1000 }), []);
-  assert.deepEqual(told({ priority: 4000 }), ["weight × 2.00: priority 4000"]);
-  assert.deepEqual(told({ priority: -1, priorityClassName: "low" }), [
+  assert.deepEqual(reported({}), []);
+  assert.deepEqual(reported({ priority: 1000 }), []);
+  assert.deepEqual(reported({ priority: 4000 }), ["weight × 2.00: priority 4000"]);
+  assert.deepEqual(reported({ priority: -1, priorityClassName: "low" }), [
     "weight × 0.50: priority -1 (class low)",
   ]);
   const annotated = { priority: 4000, annotations: { [PRIORITY_MULTIPLIER]: "0.2" } };
-  assert.deepEqual(told(annotated), ["weight × 0.20: annotation mbcas.io/priority-multiplier"]);
-  assert.deepEqual(told({ priority: 4000, annotations: { [PRIORITY_MULTIPLIER]: "1" } }), []);
+  assert.deepEqual(reported(annotated), ["weight × 0.20: annotation mbcas.io/priority-multiplier"]);
+  assert.deepEqual(reported({ priority: 4000, annotations: { [PRIORITY_MULTIPLIER]: "1" } }), []);
 });
 
 test("boundsOf() leaves out containers that don't run yet or have no limit", () => {
@@ -174,7 +174,7 @@ test("boundsOf() holds all containers where none can keep the QoS class", () => 
   assert.match(reason, /QoSWouldChange/);
 });
 
-test("boundsOf() keeps each container within the pod's own limit, which alone decides on QoS", () => {
+test("boundsOf() keeps each container within the pod's original limit, which alone decides on QoS", () => {
   const app = [running()];
   assert.deepEqual(sides(app, { podLevel: { limitCPU: 500 } }), [[100, 500]]);
   assert.equal(draft(app, { podLevel: { limitCPU: 500 } }).reason, "PodLevelLimit");
@@ -204,7 +204,7 @@ test("boundsOf() names the node where its requests leave a Guaranteed pod no mor
   const { containers, reason, rules } = boundsOf({
     ...bidFacts(podOf([app])),
     priorityMultiplier,
-    ownLimits: new Map([["app", 200]]),
+    originalLimits: new Map([["app", 200]]),
     burstFactor: 4,
     nodeCeiling: 450,
   });

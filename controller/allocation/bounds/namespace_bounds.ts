@@ -1,6 +1,6 @@
 /**
- * What a namespace's LimitRanges and quotas, and for Guaranteed pods the requests on the node, make of
- * each container's floor and ceiling.
+ * Floor and ceiling of each container by its namespace's LimitRanges and quotas and, for Guaranteed
+ * pods, by the requests on the node.
  *
  * @module
  */
@@ -15,30 +15,30 @@ import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
 import type { CeilingReason } from "../../../shared/api/reasons/ceiling_reasons.ts";
 import { splitByRequest } from "../../../shared/market/pod_split.ts";
 
-/** A bound from above and what it comes from. Millicores. */
+/** An upper bound and its source. Millicores. */
 export interface Ceiling {
   readonly ceiling: number;
   readonly reason: CeilingReason;
-  /** What it comes from, in words. */
+  /** Its source, for messages. */
   readonly source: string;
 }
 
-/** What the namespace says of one container. Millicores. */
+/** Bounds of one container by its namespace. Millicores. */
 export interface NamespaceBound {
   readonly floor: number;
   readonly ceilings: readonly Ceiling[];
-  /** The limit after it gives back what the quotas need of its raise. Absent: it gives nothing. */
+  /** The limit once the quotas have taken back their part of its raise. Absent: it gives nothing. */
   readonly backTo?: number;
 }
 
 /** A container that takes part. */
-export interface BoundedSeat {
+export interface BoundedContainer {
   readonly container: PodContainer;
-  /** The user's own limit, millicores. */
+  /** The original limit, millicores. */
   readonly own: number;
 }
 
-/** What the quotas that count a pod allow it. */
+/** Bounds of a pod by the quotas that count it. */
 export interface QuotaBounds {
   /** The share of each container, millicores, and the quota that makes it no more, by container. */
   readonly shares: ReadonlyMap<string, { readonly millicores: number; readonly quota: string }>;
@@ -58,24 +58,24 @@ export interface NamespaceFacts {
   readonly nodeCeiling?: number | undefined;
 }
 
-/** The namespace's bounds, in the order of the seats. */
+/** The namespace's bounds, in the order of the participants. */
 export function namespaceBounds(
-  seats: readonly BoundedSeat[],
+  participants: readonly BoundedContainer[],
   { pod, limitRange, quota, nodeCeiling = Infinity }: NamespaceFacts,
 ): readonly NamespaceBound[] {
-  const seated = new Set(seats.map(({ container }) => container.name));
+  const participating = new Set(participants.map(({ container }) => container.name));
   const others = pod.containers.reduce(
-    (sum, { name, limitCPU = 0 }) => seated.has(name) ? sum : sum + limitCPU,
+    (sum, { name, limitCPU = 0 }) => participating.has(name) ? sum : sum + limitCPU,
     0,
   );
-  const requests = seats.map(({ container }) => container.requestCPU ?? 0);
-  const bases = seats.map(({ container }) => container.limitCPU ?? 0);
+  const requests = participants.map(({ container }) => container.requestCPU ?? 0);
+  const bases = participants.map(({ container }) => container.limitCPU ?? 0);
   const moves = movesRequest(pod);
-  const byPod = partsOfPod(seats, { pod, range: limitRange?.pod });
+  const byPod = partsOfPod(participants, { pod, range: limitRange?.pod });
   const byNode = parts(nodeCeiling - others, { requests, bases });
-  const podLeast = parts(limitRange?.pod.min ?? 0, { requests, bases: seats.map(() => 0) });
-  const left = quota === undefined ? [] : afterGivingBack(seats, quota);
-  return seats.map(({ container: { name, requestCPU = 0 } }, index) => {
+  const podLeast = parts(limitRange?.pod.min ?? 0, { requests, bases: participants.map(() => 0) });
+  const left = quota === undefined ? [] : afterGivingBack(participants, quota);
+  return participants.map(({ container: { name, requestCPU = 0 } }, index) => {
     const share = quota?.shares.get(name);
     const backTo = left[index];
     return {
@@ -114,11 +114,11 @@ export function namespaceBounds(
  * above its share. Undefined for those that give nothing.
  */
 function afterGivingBack(
-  seats: readonly BoundedSeat[],
+  participants: readonly BoundedContainer[],
   { shares, owed }: QuotaBounds,
 ): readonly (number | undefined)[] {
-  const limits = seats.map(({ container }) => container.limitCPU ?? 0);
-  const above = seats.map(({ container: { name, limitCPU = 0 } }) =>
+  const limits = participants.map(({ container }) => container.limitCPU ?? 0);
+  const above = participants.map(({ container: { name, limitCPU = 0 } }) =>
     Math.max(0, limitCPU - (shares.get(name)?.millicores ?? Infinity))
   );
   const total = Math.min(owed, added(above));
@@ -132,18 +132,18 @@ function afterGivingBack(
  * for sidecars also beside each init container that runs with them.
  */
 function partsOfPod(
-  seats: readonly BoundedSeat[],
+  participants: readonly BoundedContainer[],
   { pod, range }: { readonly pod: Pod; readonly range: CPURange | undefined },
 ): ReadonlyMap<string, number> {
   const least = new Map<string, number>();
   // What the pod says as a whole is what counts then, and no container's limit changes it.
   if (range === undefined || pod.podLevel?.limitCPU !== undefined) return least;
   const most = largestLimit(range, podTotal(pod, "requestCPU") ?? 0, { moves: movesRequest(pod) });
-  const seated = new Set(seats.map(({ container }) => container.name));
+  const participating = new Set(participants.map(({ container }) => container.name));
   for (const phase of podPhases(pod)) {
     const names = new Set(phase.map(({ name }) => name));
-    const theirs = seats.filter(({ container }) => names.has(container.name));
-    const others = sumOf(phase.filter(({ name }) => !seated.has(name)), "limitCPU");
+    const theirs = participants.filter(({ container }) => names.has(container.name));
+    const others = sumOf(phase.filter(({ name }) => !participating.has(name)), "limitCPU");
     const split = parts(most - others, {
       requests: theirs.map(({ container }) => container.requestCPU ?? 0),
       bases: theirs.map(({ own }) => own),

@@ -24,7 +24,7 @@ function ranges(container: Partial<CPURange>, pod: Partial<CPURange> = {}): CPUR
 
 const app = sampleContainer({ containerID: "containerd://a" });
 const proxy = sampleContainer({ name: "proxy", containerID: "containerd://b", limitCPU: 400 });
-const seats = (containers: readonly PodContainer[]) =>
+const participants = (containers: readonly PodContainer[]) =>
   containers.map((container) => ({ container, own: container.limitCPU ?? 0 }));
 
 function shares(millicores: Readonly<Record<string, number>>): QuotaBounds {
@@ -49,7 +49,7 @@ interface Choice {
 function ceilings(choice: Choice): readonly number[] {
   const { limitRange, quota, nodeCeiling, others = [] } = choice;
   const pod = samplePod("web", { containers: [app, proxy, ...others] });
-  return namespaceBounds(seats([app, proxy]), { pod, limitRange, quota, nodeCeiling })
+  return namespaceBounds(participants([app, proxy]), { pod, limitRange, quota, nodeCeiling })
     .map((bound) => Math.min(...bound.ceilings.map(({ ceiling }) => ceiling)));
 }
 
@@ -62,10 +62,10 @@ test("namespaceBounds() takes a container's max and ratio", () => {
   assert.deepEqual(ceilings({ limitRange: ranges({ max: 350, ratio: 3 }) }), [300, 300]);
 });
 
-test("namespaceBounds() divides a pod's max: own limits first, the rest by request", () => {
+test("namespaceBounds() divides a pod's max: original limits first, the rest by request", () => {
   assert.deepEqual(ceilings({ limitRange: ranges({}, { max: 1000 }) }), [400, 600]);
   assert.deepEqual(ceilings({ limitRange: ranges({}, { ratio: 4 }) }), [300, 500]);
-  // Own limits that are too much for it are divided by request.
+  // Original limits that are too much for it are divided by request.
   assert.deepEqual(ceilings({ limitRange: ranges({}, { max: 500 }) }), [250, 250]);
   const others = [sampleContainer({ name: "batch", requestCPU: 50, limitCPU: 300 })];
   assert.deepEqual(ceilings({ limitRange: ranges({}, { max: 1000 }), others }), [250, 450]);
@@ -76,7 +76,10 @@ test("namespaceBounds() counts init containers as the pod's maximum does", () =>
     const sidecar = { ...proxy, sidecar: true };
     const init = sampleContainer({ name: "prepare", limitCPU: 700, sidecarsBefore });
     const pod = { ...samplePod("web", { containers: [app, sidecar] }), initContainers: [init] };
-    return namespaceBounds(seats([app, sidecar]), { pod, limitRange: ranges({}, { max: 1000 }) })
+    return namespaceBounds(participants([app, sidecar]), {
+      pod,
+      limitRange: ranges({}, { max: 1000 }),
+    })
       .map((bound) => Math.min(...bound.ceilings.map(({ ceiling }) => ceiling)));
   };
   assert.deepEqual(max(0), [400, 600]);
@@ -87,7 +90,7 @@ test("namespaceBounds() counts init containers as the pod's maximum does", () =>
 test("namespaceBounds() has no pod's maximum for containers where the pod says a total itself", () => {
   const pod = { ...samplePod("web", { containers: [app] }), podLevel: { limitCPU: 300 } };
   const limitRange = ranges({}, { max: 300 });
-  const [bound] = namespaceBounds(seats([app]), { pod, limitRange });
+  const [bound] = namespaceBounds(participants([app]), { pod, limitRange });
   assert.ok(bound?.ceilings.every(({ ceiling }) => ceiling === Infinity));
 });
 
@@ -97,11 +100,11 @@ test("namespaceBounds() bounds each container by its share of a quota", () => {
 });
 
 test("namespaceBounds() takes back what is owed from containers above their shares alone", () => {
-  const seat = (limitCPU: number, name: string) => ({
+  const participant = (limitCPU: number, name: string) => ({
     container: sampleContainer({ name, limitCPU }),
     own: 100,
   });
-  const raised = [seat(500, "app"), seat(200, "proxy"), seat(150, "lowered")];
+  const raised = [participant(500, "app"), participant(200, "proxy"), participant(150, "lowered")];
   const pod = samplePod("web", { containers: raised.map(({ container }) => container) });
   const quota = shares({ app: 300, proxy: 100, lowered: 400 });
   const of = (owed: number) =>
@@ -121,7 +124,7 @@ test("namespaceBounds() passes over ratios where the request goes with the limit
   const container = sampleGuaranteed({ containerID: "containerd://a" });
   const pod = samplePod("web", { containers: [container] });
   const limitRange = ranges({ max: 900, ratio: 1 }, { ratio: 1 });
-  const [bound] = namespaceBounds(seats([container]), { pod, limitRange });
+  const [bound] = namespaceBounds(participants([container]), { pod, limitRange });
   assert.equal(Math.min(...(bound?.ceilings ?? []).map(({ ceiling }) => ceiling)), 900);
 });
 
@@ -131,7 +134,7 @@ test("boundsOf() names the namespace's bound where it is the lowest, and lifts t
     boundsOf({
       ...bidFacts(pod, { node: { ...sampleNode("node-1"), allocatableCPU: 8000 } }),
       priorityMultiplier,
-      ownLimits: new Map([["app", 200]]),
+      originalLimits: new Map([["app", 200]]),
       burstFactor: 4,
       limitRange: choice.limitRange,
       quota: choice.quota,
@@ -155,7 +158,7 @@ test("boundsOf() sets each ceiling by a word that counts as one, and begins with
   const annotations = { "mbcas.io/max-cpu": "300m" };
   const usual = {
     ...bidFacts(samplePod("web", { containers: [app] }), { node }),
-    ...{ priorityMultiplier, ownLimits: new Map([["app", 200]]), burstFactor: 4 },
+    ...{ priorityMultiplier, originalLimits: new Map([["app", 200]]), burstFactor: 4 },
   };
   const { pod } = usual;
   const cases: readonly (readonly [reason: string, change: Partial<typeof usual> & Choice])[] = [

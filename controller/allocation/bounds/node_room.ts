@@ -1,5 +1,5 @@
 /**
- * What the requests on a node leave for the raises of a pod whose request moves with its limit.
+ * CPU that the requests on a node leave for raises of a pod with requests that follow its limits.
  *
  * @module
  */
@@ -11,8 +11,8 @@ import { GRID } from "../../../shared/market/rounding.ts";
 import { type Caches, podsOnNode } from "../caches.ts";
 
 /**
- * What they allow the pod as its total, in steps of 10 m: what it has and all that is free, which
- * whoever comes first takes. Undefined for a pod whose request stays, and where the node is not known.
+ * The pod's largest total, in steps of 10 m: its present one and all free CPU, which goes to the first
+ * pod that takes it. Undefined for a pod with a fixed request, and where the node is not known.
  */
 export function nodeCeiling(
   { pod, node }: { readonly pod: Pod; readonly node: Node | undefined },

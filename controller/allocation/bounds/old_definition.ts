@@ -1,6 +1,6 @@
 /**
  * What to do about a definition (CRD) that is older than this controller: the server drops the fields
- * that it does not know, without a word.
+ * that it does not know, and reports nothing.
  *
  * @module
  */

@@ -9,7 +9,11 @@ import type { Pod } from "../../../shared/api/pod.ts";
 import { countableCPU, sumCPU } from "../../../shared/quantity.ts";
 import { quotedText } from "../../../shared/quoted_text.ts";
 import { parseStartupBoost, STARTUP_BOOST, type StartupBoost } from "../bid_rules/startup_boost.ts";
-import { namespaceSubject, warningOf, type WordWarning } from "../news/word_warning.ts";
+import {
+  type AnnotationWarning,
+  namespaceSubject,
+  warningOf,
+} from "../events/annotation_warning.ts";
 import type { SharedSubject } from "../ports.ts";
 import { clampMultiplier } from "./priority_multiplier.ts";
 
@@ -17,7 +21,7 @@ import { clampMultiplier } from "./priority_multiplier.ts";
 export const MAX_CPU = "mbcas.io/max-cpu";
 /** Annotation of a pod: factor on its weight. */
 export const PRIORITY_MULTIPLIER = "mbcas.io/priority-multiplier";
-/** Label or annotation of a namespace: factor on own limits. */
+/** Label or annotation of a namespace: factor on original limits. */
 export const BURST_FACTOR = "mbcas.io/burst-factor";
 
 /** What annotations are read from, and what they are measured by. */
@@ -25,7 +29,7 @@ export interface OverrideInput {
   readonly pod: Pod;
   readonly namespace: Namespace | undefined;
   /** The original limits of the pod's containers that have one, millicores. */
-  readonly ownLimits: readonly number[];
+  readonly originalLimits: readonly number[];
   /** Where the namespace sets none. */
   readonly burstFactor: number;
   /** The least ceiling of a container there, millicores. @default {0} */
@@ -43,7 +47,7 @@ export interface Overrides {
   /** What the burst factor allows each container, millicores, in the order of the limits. */
   readonly burstCeilings: readonly number[];
   /** Annotations that can't be read, may not count or count for another value, for an event. */
-  readonly warnings: readonly WordWarning[];
+  readonly warnings: readonly AnnotationWarning[];
 }
 
 /** Reads the annotations. Those that ask for more count only where an administrator allows it. */
@@ -51,16 +55,16 @@ export function overridesOf(input: OverrideInput): Overrides {
   const { annotations, namespace: place } = input.pod.metadata;
   const { labels = {}, annotations: ofNamespace = {} } = input.namespace?.metadata ?? {};
   const allowed = labels[ALLOW_OVERRIDES] === "true";
-  const warnings: WordWarning[] = [];
+  const warnings: AnnotationWarning[] = [];
   const about = input.namespace === undefined ? undefined : namespaceSubject(input.namespace);
   const theirs = { warnings, on: `namespace ${place}: `, about };
   const ofTheirs = readNumber(labels, BURST_FACTOR, theirs) ??
     readNumber(ofNamespace, BURST_FACTOR, theirs);
   const burstFactor = Math.max(1, ofTheirs ?? input.burstFactor);
   const least = ofTheirs === undefined && burstFactor > 1 ? input.leastCeiling ?? 0 : 0;
-  const burstCeilings = input.ownLimits.map((own) => Math.max(times(own, burstFactor), least));
+  const burstCeilings = input.originalLimits.map((own) => Math.max(times(own, burstFactor), least));
 
-  /** The words say what may be asked for without an administrator. */
+  /** The messages name the largest value that needs no administrator. */
   function mayCount(key: string, { most, instead = "" }: AskingForMore): boolean {
     if (allowed) return true;
     const text = quotedText(annotations[key] ?? "");
@@ -77,7 +81,7 @@ export function overridesOf(input: OverrideInput): Overrides {
     (multiplier <= 1 ||
       mayCount(PRIORITY_MULTIPLIER, { most: " than 1", instead: ", or ask for at most 1" }));
   const bounds = maxCPU !== undefined && (maxCPU <= most || mayCount(MAX_CPU, {
-    most: ` than own limit × burst factor, ${most}m`,
+    most: ` than original limit × burst factor, ${most}m`,
     instead: `, or ask for at most ${most}m`,
   }));
   const boosts = startupBoost !== undefined && mayCount(STARTUP_BOOST, { most: "" });
@@ -97,7 +101,7 @@ export function times(millicores: number, factor: number): number {
 
 type Texts = Readonly<Record<string, string>>;
 
-/** What an annotation is told that needs an administrator. */
+/** The warning about an annotation that needs an administrator's permission. */
 interface AskingForMore {
   /** Than what it asks for more. */
   readonly most: string;
@@ -108,7 +112,10 @@ interface AskingForMore {
 /** The multiplier as it counts, and a warning where that is another than was asked for. */
 function clamped(
   multiplier: number,
-  { annotations, warnings }: { readonly annotations: Texts; readonly warnings: WordWarning[] },
+  { annotations, warnings }: {
+    readonly annotations: Texts;
+    readonly warnings: AnnotationWarning[];
+  },
 ): number {
   const counts = clampMultiplier(multiplier);
   if (counts !== multiplier) {
@@ -123,8 +130,8 @@ function readNumber(
   from: Texts,
   key: string,
   { warnings, on = "", about }: {
-    readonly warnings: WordWarning[];
-    /** Whose it is, where that is not the pod. @default {""} */
+    readonly warnings: AnnotationWarning[];
+    /** The object that it belongs to, where that is not the pod. @default {""} */
     readonly on?: string;
     /** The same for events. */
     readonly about?: SharedSubject | undefined;
@@ -139,7 +146,7 @@ function readNumber(
   return undefined;
 }
 
-function readBoost(from: Texts, warnings: WordWarning[]): StartupBoost | undefined {
+function readBoost(from: Texts, warnings: AnnotationWarning[]): StartupBoost | undefined {
   const text = from[STARTUP_BOOST];
   if (text === undefined) return undefined;
   const boost = parseStartupBoost(text);
@@ -153,7 +160,7 @@ function readBoost(from: Texts, warnings: WordWarning[]): StartupBoost | undefin
   return undefined;
 }
 
-function readCPU(from: Texts, key: string, warnings: WordWarning[]): number | undefined {
+function readCPU(from: Texts, key: string, warnings: AnnotationWarning[]): number | undefined {
   const text = from[key];
   if (text === undefined) return undefined;
   const millicores = countableCPU(text);

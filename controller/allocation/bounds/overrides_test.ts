@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { ALLOW_OVERRIDES } from "../../../shared/actuation/scope.ts";
 import type { Namespace } from "../../../shared/api/namespace.ts";
 import { samplePod } from "../../../tests/contract/sample_objects.ts";
-import { warningText } from "../news/word_warning.ts";
+import { warningText } from "../events/annotation_warning.ts";
 import {
   BURST_FACTOR,
   MAX_CPU,
@@ -15,7 +15,7 @@ import {
 
 type Texts = Readonly<Record<string, string>>;
 
-/** Own limit 200 m, burst factor 4: annotations may ask for up to 800 m. */
+/** Original limit 200 m, burst factor 4: annotations may ask for up to 800 m. */
 function read(
   annotations: Texts,
   theirs: { labels?: Texts; annotations?: Texts } = {},
@@ -34,7 +34,7 @@ function read(
   return overridesOf({
     pod: { ...pod, metadata: { ...pod.metadata, annotations } },
     namespace,
-    ownLimits: [200],
+    originalLimits: [200],
     burstFactor: 4,
     ...input,
   });
@@ -88,12 +88,12 @@ test("overridesOf() says whose value it can't read, and gives one that it can", 
   assert.deepEqual(whose, ["Namespace", "Namespace", "pod", "pod"]);
 });
 
-test("overridesOf() tells of a multiplier that counts for another value, and of no other", () => {
-  const told = (text: string) => read({ [PRIORITY_MULTIPLIER]: text }, ALLOWED).warnings;
+test("overridesOf() reports a multiplier that counts for another value, and of no other", () => {
+  const reported = (text: string) => read({ [PRIORITY_MULTIPLIER]: text }, ALLOWED).warnings;
   const key = "mbcas.io/priority-multiplier";
-  assert.deepEqual(told("50"), [`${key}: "50" counts as 10, the most`]);
-  assert.deepEqual(told("0.01"), [`${key}: "0.01" counts as 0.1, the least`]);
-  for (const text of ["10", "0.1", "2.5"]) assert.deepEqual(told(text), []);
+  assert.deepEqual(reported("50"), [`${key}: "50" counts as 10, the most`]);
+  assert.deepEqual(reported("0.01"), [`${key}: "0.01" counts as 0.1, the least`]);
+  for (const text of ["10", "0.1", "2.5"]) assert.deepEqual(reported(text), []);
   // What may not count at all counts for nothing.
   const { warnings } = read({ [PRIORITY_MULTIPLIER]: "50" });
   assert.ok(warnings.length === 1 && !warnings.join().includes("counts as"));
@@ -116,7 +116,7 @@ test("overridesOf() measures by the namespace's burst factor, label before annot
 });
 
 test("overridesOf() allows the least ceiling, unless a factor is 1 or a namespace sets one", () => {
-  const least = { leastCeiling: 500, ownLimits: [20, 200] };
+  const least = { leastCeiling: 500, originalLimits: [20, 200] };
   assert.deepEqual(read({}, {}, least).burstCeilings, [500, 800]);
   assert.deepEqual(read({}, {}, { ...least, burstFactor: 1 }).burstCeilings, [20, 200]);
   const ofTheirs = { labels: { [BURST_FACTOR]: "1.5" } };

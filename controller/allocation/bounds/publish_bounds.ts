@@ -7,13 +7,13 @@ import type { Bounds, ContainerBounds, PodAllocation } from "../../../shared/api
 import type { MarketConfig } from "../../config.ts";
 import { hasMoved, type MetricFact } from "../../metrics_demand/metric_fact.ts";
 import { boundStory } from "./bound_story.ts";
-import type { BoundWord } from "./bound_words.ts";
+import type { KnownRule } from "./bound_rules.ts";
 import type { QuotaBounds } from "./namespace_bounds.ts";
 import { boundsOf } from "./bounds.ts";
-import type { Gathered } from "../gather.ts";
+import type { PodSnapshot } from "../pod_snapshot.ts";
 import type { OldDefinition } from "./old_definition.ts";
 import { type Originals, originalsOf, ownValues } from "../limits/own_limits.ts";
-import type { WordWarning } from "../news/word_warning.ts";
+import type { AnnotationWarning } from "../events/annotation_warning.ts";
 import type { AllocationStore } from "../ports.ts";
 import { type BoundCrowd, boundCrowd } from "../pace/node_writes.ts";
 import { priorityMultiplier } from "./priority_multiplier.ts";
@@ -22,7 +22,7 @@ import { priorityMultiplier } from "./priority_multiplier.ts";
 const CEILING_HYSTERESIS = 0.1;
 
 /** The allocation of a pod that has none yet. */
-export function newAllocation({ pod }: Pick<Gathered, "pod">): PodAllocation {
+export function newAllocation({ pod }: Pick<PodSnapshot, "pod">): PodAllocation {
   const { name, namespace, uid } = pod.metadata;
   return {
     apiVersion: "allocation.mbcas.io/v1alpha1",
@@ -38,25 +38,25 @@ export function newAllocation({ pod }: Pick<Gathered, "pod">): PodAllocation {
   };
 }
 
-/** What publishing came to. */
+/** The result of publishing. */
 export interface Published {
   /** True when the bounds were written. */
   readonly written: boolean;
-  /** Of bounds that the agent is to clear by; absent where it knows them. */
+  /** The revision that the agent must clear by; absent where it already does. */
   readonly revision?: number;
-  /** What holds now and did not hold before, with its sentence. */
-  readonly news: readonly BoundWord[];
-  /** When the bounds will be others without an event, ms since 1970. */
+  /** The rules that did not apply before. */
+  readonly added: readonly KnownRule[];
+  /** Time of the next change without an event, ms since 1970. */
   readonly untilMs?: number | undefined;
   /** Annotations that don't count, and why. */
-  readonly warnings: readonly WordWarning[];
+  readonly warnings: readonly AnnotationWarning[];
 }
 
-/** What publishing needs beside the pod. */
+/** Input of publishing, beside the pod. */
 export interface PublishContext {
   readonly store: AllocationStore;
   readonly config: MarketConfig;
-  /** Own limits where they are not on record yet, or are others now. */
+  /** Original limits that are not recorded yet or have changed. */
   readonly originals?: Originals | undefined;
   /**
    * Whether the same bounds get a new revision, too, by which the agent then clears.
@@ -66,7 +66,7 @@ export interface PublishContext {
   readonly forcesRevision?: boolean;
   /** See `BoundsInput.quota`. */
   readonly quota?: QuotaBounds | undefined;
-  /** What a metric says of the pod. */
+  /** The demand that a metric gives for the pod. */
   readonly metric?: MetricFact | undefined;
   /** See `BidFacts.rolloutStillSinceMs`. */
   readonly rolloutStillSinceMs?: number | undefined;
@@ -74,46 +74,46 @@ export interface PublishContext {
   readonly nodeCeiling?: number | undefined;
   /** Wall-clock time, ms since 1970. */
   readonly nowMs: number;
-  /** What the server is known to store. @default {all} */
+  /** The fields that the server is known to store. @default {all} */
   readonly definition?: OldDefinition;
   /**
-   * Takes the pod's turn where many are written of at once; false: it waits. Called at each look,
-   * without a crowd where nobody else is concerned.
+   * Takes the pod's turn where many pods change at once; false: it waits. Called by each reconcile,
+   * without a crowd where only this pod changes.
    *
    * @default {() => true}
    */
   readonly takeTurn?: (crowd: BoundCrowd | undefined) => boolean;
   /**
-   * Whether the same bounds may be written with other sentences now; called only where there are.
+   * Whether unchanged bounds may be written with new messages now; called only where messages differ.
    *
    * @default {() => true}
    */
-  readonly mayRetell?: () => boolean;
+  readonly mayRepublish?: () => boolean;
 }
 
 /**
- * Writes the bounds if they have changed, with the user's own limits on the first time: they must
- * be on record before the first patch.
+ * Writes the bounds if they have changed. The first time it also writes the original limits, which
+ * must be recorded before the first patch.
  */
 export async function publishBounds(
-  gathered: Gathered & { readonly allocation: PodAllocation },
+  snapshot: PodSnapshot & { readonly allocation: PodAllocation },
   context: PublishContext,
 ): Promise<Published> {
-  const { allocation, pod } = gathered;
+  const { allocation, pod } = snapshot;
   const { store, config, quota, nodeCeiling, metric, nowMs } = context;
-  const { forcesRevision = false, definition, takeTurn = () => true, mayRetell = () => true } =
+  const { forcesRevision = false, definition, takeTurn = () => true, mayRepublish = () => true } =
     context;
   const { originalLimits: recorded, originalRequests } = allocation.status ?? {};
   const originals = context.originals ?? (recorded === undefined ? originalsOf(pod) : undefined);
   const { burstFactor, leastCeiling } = config;
   const { warnings, untilMs, ...wanted } = boundsOf({
-    ...gathered,
+    ...snapshot,
     rolloutStillSinceMs: context.rolloutStillSinceMs,
     metric,
     nowMs,
     ...{ burstFactor, leastCeiling },
     priorityMultiplier: (priority) => priorityMultiplier(priority, config.priorityMultipliers),
-    ownLimits: ownValues(originals?.originalLimits ?? recorded),
+    originalLimits: ownValues(originals?.originalLimits ?? recorded),
     ownRequests: ownValues(originals?.originalRequests ?? originalRequests),
     quota,
     nodeCeiling,
@@ -121,24 +121,24 @@ export async function publishBounds(
   const draft = definition?.storable(wanted) ?? wanted;
   const present = allocation.status?.bounds;
   const same = present !== undefined && !forcesRevision && !differ(present, draft, allocation);
-  const told = present === undefined ? "" : present.reason;
+  const presentReason = present === undefined ? "" : present.reason;
   const published = { untilMs, warnings };
-  const news = newRules(present, draft.rules);
-  const before = wordsOf(present?.rules);
-  // What must be on record before the first patch waits for nobody.
+  const added = newRules(present, draft.rules);
+  const before = reasonsOf(present?.rules);
+  // A record that the first patch depends on does not wait for its turn.
   const crowd = originals === undefined
-    ? boundCrowd({ before, now: wordsOf(draft.rules) }) ??
+    ? boundCrowd({ before, now: reasonsOf(draft.rules) }) ??
       (forcesRevision ? "unconfirmed" : undefined)
     : undefined;
   const isTurn = takeTurn(crowd);
-  if (originals === undefined && same && draft.reason === told) {
+  if (originals === undefined && same && draft.reason === presentReason) {
     const isNew = boundStory(present.rules) !== boundStory(draft.rules);
-    if (!isNew || !mayRetell()) return { ...published, written: false, news: [] };
+    if (!isNew || !mayRepublish()) return { ...published, written: false, added: [] };
   }
-  if (!isTurn) return { ...published, written: false, news: [] };
+  if (!isTurn) return { ...published, written: false, added: [] };
   // A status that was lost must not begin again with a revision that the agent has seen already.
   const last = present?.revision ?? allocation.spec.market?.observedBounds ?? 0;
-  // Other words for the same bounds are no news for the agent.
+  // New messages alone concern the agent not at all: the revision stays.
   const bounds = same
     ? { ...present, reason: draft.reason, rules: draft.rules }
     : { ...draft, revision: last + 1 };
@@ -148,19 +148,19 @@ export async function publishBounds(
   });
   definition?.compare(bounds, status?.bounds);
   const { revision } = bounds;
-  return { ...published, written: true, news, ...(same ? {} : { revision }) };
+  return { ...published, written: true, added, ...(same ? {} : { revision }) };
 }
 
-function wordsOf(rules: Bounds["rules"]): ReadonlySet<string> {
+function reasonsOf(rules: Bounds["rules"]): ReadonlySet<string> {
   return new Set(rules?.map(({ reason }) => reason));
 }
 
-/** Rules whose word did not stand there before. */
+/** Rules with a reason that was not there before. */
 function newRules(
   present: Bounds | undefined,
-  rules: readonly BoundWord[],
-): readonly BoundWord[] {
-  const before = wordsOf(present?.rules);
+  rules: readonly KnownRule[],
+): readonly KnownRule[] {
+  const before = reasonsOf(present?.rules);
   return rules.filter(({ reason }) => !before.has(reason));
 }
 

@@ -8,7 +8,7 @@ import {
   sampleGuaranteed,
   samplePod,
 } from "../../../tests/contract/sample_objects.ts";
-import { FACTS_NOW_MS, quietGathered } from "../../../tests/fixtures/bid_facts.ts";
+import { FACTS_NOW_MS, quietSnapshot } from "../../../tests/fixtures/bid_facts.ts";
 import { DEFAULT_MARKET_CONFIG } from "../../config.ts";
 import type { MetricFact } from "../../metrics_demand/metric_fact.ts";
 import { MAX_CPU } from "./overrides.ts";
@@ -43,7 +43,7 @@ async function publish(
       return Promise.resolve(written);
     },
   };
-  const gathered = { ...quietGathered({ ...pod, ready: true }), allocation };
+  const gathered = { ...quietSnapshot({ ...pod, ready: true }), allocation };
   const { written, warnings } = await publishBounds(gathered, {
     store,
     config: DEFAULT_MARKET_CONFIG,
@@ -188,14 +188,14 @@ test("publishBounds() writes a metric's demand when it comes, goes, or moves by 
   });
   const gone: MetricFact = { missing: "query jobs: connection refused", fault: false };
   let { allocation } = await publish(pod, allocationOf(pod));
-  const told: unknown[] = [];
+  const reported: unknown[] = [];
   for (const metric of [says(500), says(545), says(551), says(480), gone, gone]) {
     const published = await publish(pod, allocation, { metric });
     ({ allocation } = published);
     const bounds = allocation.status?.bounds;
-    told.push([published.written, bounds?.revision, bounds?.containers[0]?.demand]);
+    reported.push([published.written, bounds?.revision, bounds?.containers[0]?.demand]);
   }
-  assert.deepEqual(told, [
+  assert.deepEqual(reported, [
     [true, 2, 500],
     [false, 2, 500],
     [true, 3, 551],
@@ -211,15 +211,15 @@ test("publishBounds() writes another cause without a new revision, and no other 
   let { allocation } = await publish(pod, allocationOf(pod), {
     metric: because("query a: refused"),
   });
-  const told: unknown[] = [];
+  const reported: unknown[] = [];
   for (const cause of ["refused", "timeout 5 s", "timeout 6 s"]) {
     const published = await publish(pod, allocation, { metric: because(`query a: ${cause}`) });
     ({ allocation } = published);
     const { revision, rules = [] } = allocation.status?.bounds ?? {};
     const said = rules.find(({ reason }) => reason === "MetricMissing")?.message;
-    told.push([published.written, revision, said]);
+    reported.push([published.written, revision, said]);
   }
-  assert.deepEqual(told, [
+  assert.deepEqual(reported, [
     [false, 1, "query a: refused"],
     [true, 1, "query a: timeout 5 s"],
     [false, 1, "query a: timeout 5 s"],

@@ -8,30 +8,30 @@ import { qosClassOf } from "../../../shared/actuation/qos.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import { LEAST_CPU } from "../../../shared/market/bids.ts";
 
-/** A pod and its user's own limits. */
+/** A pod and its original limits. */
 export interface QOSCase {
   readonly pod: Pod;
   /** Millicores by container name. */
-  readonly ownLimits: ReadonlyMap<string, number>;
+  readonly originalLimits: ReadonlyMap<string, number>;
 }
 
 /**
  * Where all containers have memory request = limit and CPU limits, the market could make request =
- * limit everywhere, and the pod would turn Guaranteed, which the API refuses. One container whose
- * own limit allows it then keeps its limit above its request. Returns its name, undefined when
- * there is no such danger, as in a pod that is Guaranteed already, null when no container can do it.
+ * limit everywhere, and the pod would turn Guaranteed, which the API refuses. One container with
+ * an original limit above its request then keeps it there. Returns its name; undefined when there is no
+ * such danger, as in a pod that is Guaranteed already; null when no container can do it.
  */
-export function qosKeeper({ pod, ownLimits }: QOSCase): string | undefined | null {
+export function qosKeeper({ pod, originalLimits }: QOSCase): string | undefined | null {
   // Pod-level resources decide alone, and the market leaves them as they are.
   if (pod.podLevel !== undefined || movesRequest(pod)) return undefined;
   const all = [...pod.containers, ...pod.initContainers];
   const atRequest = all.map((container) => ({ ...container, limitCPU: container.requestCPU ?? 0 }));
   const lowered = atRequest.map((container, index) =>
-    ownLimits.has(container.name) ? container : all[index] ?? container
+    originalLimits.has(container.name) ? container : all[index] ?? container
   );
   if (qosClassOf(lowered) !== "Guaranteed") return undefined;
   const able = pod.containers.find(({ name, requestCPU = 0 }) =>
-    (ownLimits.get(name) ?? 0) >= requestCPU + LEAST_CPU
+    (originalLimits.get(name) ?? 0) >= requestCPU + LEAST_CPU
   );
   return able?.name ?? null;
 }

@@ -10,10 +10,10 @@ import { arbitrate, type Intent } from "../../../shared/actuation/intent.ts";
 import { restoredMessage } from "../../../shared/actuation/restored_message.ts";
 import type { ApiError } from "../../../shared/api/api_error.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
-import type { ChangeReason } from "../../../shared/api/reasons/reason_words.ts";
+import type { ChangeReason } from "../../../shared/api/reasons/reasons.ts";
 import { parseCPUBound } from "../../../shared/quantity.ts";
 import { changeOf } from "../../../shared/actuation/cut_raises.ts";
-import type { Gathered } from "../gather.ts";
+import type { PodSnapshot } from "../pod_snapshot.ts";
 import type { ResizeRequest } from "../pace/pending_decreases.ts";
 import type { QuotaBooking } from "../quotas/quota_ledger.ts";
 import { marketCause } from "./market_cause.ts";
@@ -85,9 +85,12 @@ function restoreCause({ outOfScope, agentSilent }: EnforceContext): OutOfScope |
   return { reason: "AgentSilent", message: "the node's agent has not renewed its lease" };
 }
 
-/** Gathers the wishes, asks the chain, sends what it lets through. Throws nothing that the server answers. */
+/**
+ * Gathers the wishes, asks the chain, sends what it lets through. Throws nothing that the server
+ * answers.
+ */
 export async function enforce(
-  { pod, node, allocation, limitRange }: Gathered & { readonly allocation: PodAllocation },
+  { pod, node, allocation, limitRange }: PodSnapshot & { readonly allocation: PodAllocation },
   context: EnforceContext,
 ): Promise<Enforcement> {
   const { outOfScope, agentSilent, backOffMs, quotaHeadroom, quotaName } = context;

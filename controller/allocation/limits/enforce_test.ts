@@ -1,4 +1,4 @@
-import { quietGathered } from "../../../tests/fixtures/bid_facts.ts";
+import { quietSnapshot } from "../../../tests/fixtures/bid_facts.ts";
 import assert from "node:assert/strict";
 import type { ResizePatch } from "../../../shared/actuation/resize_patch.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
@@ -64,7 +64,7 @@ async function attempt(
   });
   const turns: ResizeRequest[] = [];
   const outcome = await enforce({
-    ...quietGathered(pod),
+    ...quietSnapshot(pod),
     allocation,
   }, {
     resizer: hand("market"),
@@ -165,17 +165,17 @@ test("enforce() returns the server's refusal, and throws what is none", async ()
 test("enforce() books a raise with the quotas before it is sent, and says what became of it", async () => {
   const play = async (choice: Choice): Promise<unknown[]> => {
     const patches: ResizePatch[] = [];
-    const told: unknown[] = [];
+    const reported: unknown[] = [];
     const book: EnforceContext["book"] = (change) => {
-      told.push(["booked", change, patches.length]);
+      reported.push(["booked", change, patches.length]);
       return {
-        accepted: (taken, version) => void told.push(["accepted", taken, version]),
-        refused: () => void told.push("refused"),
-        unknown: () => void told.push("unknown"),
+        accepted: (taken, version) => void reported.push(["accepted", taken, version]),
+        refused: () => void reported.push("refused"),
+        unknown: () => void reported.push("unknown"),
       };
     };
-    await attempt({ ...choice, book, patches }).catch(() => told.push("thrown"));
-    return told;
+    await attempt({ ...choice, book, patches }).catch(() => reported.push("thrown"));
+    return reported;
   };
   const booked = ["booked", 100, 0];
   assert.deepEqual(await play({}), [booked, ["accepted", 100, "2"]]);

@@ -23,7 +23,7 @@ export interface ForeignLimit {
 }
 
 /** What is known of a pod's own limits. */
-export interface OwnLimits {
+export interface OriginalLimits {
   /** False when nothing tells them: then the pod is left alone. */
   readonly known: boolean;
   /** What to put on record; absent when it is there already. */
@@ -33,14 +33,14 @@ export interface OwnLimits {
 }
 
 /** What the question is about. */
-export interface OwnLimitsCase {
+export interface OriginalLimitsCase {
   readonly pod: Pod;
   readonly allocation: PodAllocation;
   readonly memory: PodMemory;
 }
 
 /** What answers it. */
-export interface OwnLimitsContext {
+export interface OriginalLimitsContext {
   readonly templates: OwnerTemplates;
   /** Ms of the monotonic clock. */
   readonly nowMs: number;
@@ -55,10 +55,10 @@ const TEMPLATE_RETRY_MS = 300_000;
  * Looks at the pod, then at the record, then at the template of the pod's owner. A patch that follows
  * names the version of the pod, so that no stale copy of anything else can lead to a wrong one.
  */
-export async function settleOwnLimits(
-  { pod, allocation: { status }, memory }: OwnLimitsCase,
-  { templates, nowMs, current }: OwnLimitsContext,
-): Promise<OwnLimits> {
+export async function settleOriginalLimits(
+  { pod, allocation: { status }, memory }: OriginalLimitsCase,
+  { templates, nowMs, current }: OriginalLimitsContext,
+): Promise<OriginalLimits> {
   const recorded = status?.originalLimits;
   if (recorded !== undefined && !current) return { known: true, foreign: [] };
   let originalLimits = originalLimitsOf(pod, { recorded });
@@ -84,7 +84,7 @@ export async function settleOwnLimits(
 /** The allocation with the original limits that were found just now. */
 export function withOriginals(
   allocation: PodAllocation,
-  { originals }: Pick<OwnLimits, "originals">,
+  { originals }: Pick<OriginalLimits, "originals">,
 ): PodAllocation {
   if (originals === undefined) return allocation;
   return { ...allocation, status: { ...allocation.status, ...originals } };

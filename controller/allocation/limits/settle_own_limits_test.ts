@@ -8,7 +8,7 @@ import {
   samplePod,
 } from "../../../tests/contract/sample_objects.ts";
 import { createPodMemories, type PodMemory } from "../pod_memory.ts";
-import { type OwnLimits, settleOwnLimits } from "./settle_own_limits.ts";
+import { type OriginalLimits, settleOriginalLimits } from "./settle_own_limits.ts";
 
 function test(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });
@@ -27,7 +27,7 @@ interface Choice {
 const memoryOf = (): PodMemory => createPodMemories(() => {}).of("shop/web", samplePod("web"));
 
 /** What is settled, and how often the template was asked. */
-async function settle(choice: Choice): Promise<OwnLimits & { readonly asked: number }> {
+async function settle(choice: Choice): Promise<OriginalLimits & { readonly asked: number }> {
   let asked = 0;
   const { limit = 300, manager = "mbcas", recorded, nowMs = 0, current = true } = choice;
   const pod = samplePod("web", {
@@ -36,7 +36,7 @@ async function settle(choice: Choice): Promise<OwnLimits & { readonly asked: num
   const status = recorded === undefined ? {} : { originalLimits: recorded };
   const allocation = { ...sampleAllocation(pod), status };
   const { memory = memoryOf(), template } = choice;
-  const settled = await settleOwnLimits({ pod, allocation, memory }, {
+  const settled = await settleOriginalLimits({ pod, allocation, memory }, {
     templates: {
       limitsOf() {
         asked++;
@@ -71,7 +71,7 @@ test("settleOwnLimits() takes the request of a Guaranteed pod over with the limi
   const raised = { limitCPU: 500, requestCPU: 500, limitManagers: ["kubectl-patch"] };
   const pod = samplePod("web", { containers: [sampleGuaranteed(raised)] });
   const status = { originalLimits: OWN, originalRequests: OWN };
-  const { originals } = await settleOwnLimits(
+  const { originals } = await settleOriginalLimits(
     { pod, allocation: { ...sampleAllocation(pod), status }, memory: memoryOf() },
     { templates: { limitsOf: () => Promise.resolve(undefined) }, nowMs: 0, current: true },
   );

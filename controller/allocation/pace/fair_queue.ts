@@ -26,7 +26,7 @@ export interface FairQueueOptions {
   /** Turns a second; as many may be taken at once. */
   readonly perSecond: number;
   readonly clock: Clock;
-  /** Called with each pod that waited and whose turn has come: it asks again, or leaves. */
+  /** Called with each waiting pod when its turn comes: it asks again, or leaves. */
   readonly wake: (podKey: string) => void;
   /** Aborted when nothing is to be woken any more. */
   readonly signal: AbortSignal;
@@ -66,10 +66,12 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
   const burst = Math.max(1, Math.ceil(perSecond));
   const all = createRateLimiter({ perSecond, burst });
   const leastUrgent = createRateLimiter({ perSecond: perSecond * LEAST_URGENT_SHARE, burst });
-  /** By urgency the namespaces in the order of their turns, each with its pods in the order of arrival. */
+  /**
+   * By urgency the namespaces in the order of their turns, each with its pods in the order of arrival.
+   */
   const rotations = URGENCIES.map(() => new Map<string, Set<string>>());
   const places = new Map<string, Urgency>();
-  /** Pods whose turn has come. */
+  /** Pods that may proceed. */
   const granted = new Map<string, Urgency>();
   let heldUntilMs = -Infinity;
   let alarm: { readonly dueMs: number; readonly stop: AbortController } | undefined;
@@ -95,7 +97,7 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
     isBottleneck &&= places.size > perSecond * BOTTLENECK_SECONDS * EASED_SHARE;
   }
 
-  /** Takes the pod whose turn is next out of the line, and its namespace to the end of the rotation. */
+  /** Takes the next pod out of the queue and moves its namespace to the end of the rotation. */
   function next(urgency: Urgency): string | undefined {
     const rotation = rotations[urgency];
     for (const [namespace, pods] of rotation ?? []) {

@@ -106,7 +106,7 @@ test("take() asks each of 4,000 waiting pods once more, when its turn has come",
   assert.equal(asked(), 2 * 4000 - 50);
 });
 
-test("take() moves a pod whose request became more urgent, and keeps its place otherwise", async () => {
+test("take() moves a pod with a request that became more urgent, and keeps its place otherwise", async () => {
   const { add, order, clock } = stage(1);
   add(pods("a", 4, 3));
   add([{ podKey: "a/p3", urgency: 2 }, { podKey: "a/p2", urgency: 3 }]);

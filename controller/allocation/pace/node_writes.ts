@@ -1,6 +1,6 @@
 /**
- * The pace of writes that tell pods of what became of their node: a zone that fails concerns a hundred
- * thousand at once, of which most are gone before they need be told.
+ * Rate limits for status writes about a node's state: a failing zone concerns a hundred thousand pods
+ * at once, and most are deleted before their write is due.
  *
  * @module
  */
@@ -9,12 +9,12 @@ import { createFairQueue, type FairQueue, type FairQueueOptions } from "./fair_q
 
 const BOUND_CROWDS = ["failed", "leaving", "over", "unconfirmed"] as const;
 
-/** What many bounds are written for at once; `unconfirmed`: a new revision by a new leader. */
+/** Causes of many writes of bounds at once; `unconfirmed`: a new revision by a new leader. */
 export type BoundCrowd = (typeof BOUND_CROWDS)[number];
 
 /**
- * A line for each thing that many pods are told at once: who waits for one must not stand behind a
- * whole zone that waits for another. `agentAway`: those that wait for their node's agent.
+ * A queue for each cause: a pod that waits for one cause must not wait behind a whole zone that waits
+ * for another. `agentAway`: pods that wait for their node's agent.
  */
 export type NodeWrites = Readonly<Record<BoundCrowd | "agentAway", FairQueue>>;
 
@@ -29,7 +29,7 @@ export function createNodeWrites(options: FairQueueOptions): NodeWrites {
   };
 }
 
-/** What holds for all pods of a node, and whom it makes wait. */
+/** The bounds of all pods of a node, and the queue of each. */
 const CROWDS: ReadonlyMap<BoundReason, BoundCrowd> = new Map<BoundReason, BoundCrowd>([
   ["NodeNotReady", "failed"],
   ["NodeDraining", "leaving"],
@@ -37,8 +37,8 @@ const CROWDS: ReadonlyMap<BoundReason, BoundCrowd> = new Map<BoundReason, BoundC
 ]);
 
 /**
- * The crowd that the pod is of when its bounds have the words `now` after the words `before`; undefined
- * when it is of none.
+ * The queue of a pod when the reasons of its bounds change from `before` to `now`; undefined when it
+ * needs none.
  */
 export function boundCrowd(
   { before, now }: {
@@ -46,10 +46,10 @@ export function boundCrowd(
     readonly now: ReadonlySet<string>;
   },
 ): BoundCrowd | undefined {
-  const words = [...CROWDS];
-  const come = words.find(([word]) => now.has(word) && !before.has(word));
+  const crowds = [...CROWDS];
+  const come = crowds.find(([reason]) => now.has(reason) && !before.has(reason));
   if (come !== undefined) return come[1];
-  return words.some(([word]) => before.has(word) && !now.has(word)) ? "over" : undefined;
+  return crowds.some(([reason]) => before.has(reason) && !now.has(reason)) ? "over" : undefined;
 }
 
 /** Whether the pod's turn in the queue of its crowd has come; the pod leaves the others of bounds. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createVirtualClock } from "../../../simulation/virtual_clock.ts";
-import { NODE_BOUNDS } from "../news/pod_news.ts";
+import { NODE_BOUNDS } from "../events/pod_events.ts";
 import { boundCrowd, createNodeWrites, takeTurn } from "./node_writes.ts";
 
 function test(name: string, fn: () => void): void {
@@ -11,7 +11,7 @@ function crowdOf(before: readonly string[], now: readonly string[]): string | un
   return boundCrowd({ before: new Set(before), now: new Set(now) });
 }
 
-test("boundCrowd() finds what many pods are told at once, when it begins and when it ends", () => {
+test("boundCrowd() finds what many pods are reported at once, when it begins and when it ends", () => {
   assert.equal(crowdOf([], ["NodeNotReady"]), "failed");
   assert.equal(crowdOf(["BurstFactor"], ["BurstFactor", "NodeCordoned"]), "leaving");
   assert.equal(crowdOf(["NodeCordoned"], ["NodeDraining"]), "leaving");

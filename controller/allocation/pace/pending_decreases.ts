@@ -7,13 +7,13 @@
 import { changeOf } from "../../../shared/actuation/cut_raises.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
-import { type ChangeReason, isUnhurried } from "../../../shared/api/reasons/reason_words.ts";
+import { type ChangeReason, isUnhurried } from "../../../shared/api/reasons/reasons.ts";
 import { countableCPU } from "../../../shared/quantity.ts";
 import { marketCause } from "../limits/market_cause.ts";
 
 /** A change of a pod's limits that is about to be sent. Millicores. */
 export interface ResizeRequest {
-  /** True when the user's own limits come back. */
+  /** True when the original limits come back. */
   readonly restoring: boolean;
   readonly reason: ChangeReason;
   /** Change of the pod's total. */
@@ -60,7 +60,10 @@ interface Pending {
 /** A raise waits no longer, ms: what keeps the decrease from being sent may last. */
 const PATIENCE_MS = 5000;
 
-/** No decreases yet. `wake` is called with each pod whose raise waited when the last one is settled. */
+/**
+ * Makes an empty one. When the last decrease is settled it calls `wake` with each pod that waited to be
+ * raised.
+ */
 export function createPendingDecreases(wake: (podKey: string) => void): PendingDecreases {
   const pending = new Map<string, Pending>();
   const byNode = new Map<string, Set<string>>();

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { isUnhurried } from "../../../shared/api/reasons/reason_words.ts";
+import { isUnhurried } from "../../../shared/api/reasons/reasons.ts";
 import type { FairQueue, TurnRequest } from "./fair_queue.ts";
 import {
   paysForRaises,

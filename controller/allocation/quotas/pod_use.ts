@@ -18,12 +18,12 @@ export interface PodUse {
   readonly limits: number;
   readonly requests: number;
   /** The same of the user's own values, not those that were raised: what another such pod asks for. */
-  readonly ownLimits: number;
+  readonly originalLimits: number;
   readonly ownRequests: number;
   /** What quotas count of it beside its bids. */
   readonly fixedLimits: number;
   readonly fixedRequests: number;
-  /** What its containers ask of the quotas; empty for a pod whose limits stay. */
+  /** The bids of its containers for the quotas; empty for a pod with fixed limits. */
   readonly bids: readonly QuotaBid[];
   /** What quotas would count less of it if its limits were at their ceilings, and that may be. */
   readonly raise: number;
@@ -51,7 +51,7 @@ export function podUseOf(
   return {
     limits: counted(pod, "limitCPU"),
     requests: counted(pod, "requestCPU"),
-    ownLimits: counted(ownPod, "limitCPU"),
+    originalLimits: counted(ownPod, "limitCPU"),
     ownRequests: counted(ownPod, "requestCPU"),
     fixedLimits: counted(atFloors, "limitCPU") - floor,
     fixedRequests: counted(atFloors, "requestCPU") - (moves ? floor : 0),

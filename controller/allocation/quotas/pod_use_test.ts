@@ -29,7 +29,7 @@ interface Choice {
   readonly ceiling?: number;
 }
 
-/** Its own limit and request is 200 m. */
+/** Its original limit and request is 200 m. */
 function allocationOf(pod: Pod, { held, ceiling }: Choice = {}): PodAllocation {
   const own = [{ name: "app", cpu: "200m" }];
   const app = { name: "app", containerID: "c", floor: 100, ceiling: ceiling ?? 0, weight: 1 };
@@ -56,8 +56,8 @@ function useOf(
 test("podUseOf() sums limits and requests, containers without any for nothing", () => {
   const { limitCPU: _none, ...free } = sampleContainer({ name: "free" });
   const pod = podOf([sampleContainer(), free, sampleContainer({ name: "b", limitCPU: 250 })]);
-  const { limits, requests, ownLimits, ownRequests } = useOf(pod) ?? {};
-  assert.deepEqual([limits, requests, ownLimits, ownRequests], [450, 300, 450, 300]);
+  const { limits, requests, originalLimits, ownRequests } = useOf(pod) ?? {};
+  assert.deepEqual([limits, requests, originalLimits, ownRequests], [450, 300, 450, 300]);
 });
 
 test("podUseOf() knows nothing of a pod that has ended", () => {
@@ -67,10 +67,10 @@ test("podUseOf() knows nothing of a pod that has ended", () => {
   assert.equal(useOf(limited(4000, { phase: "Pending" }))?.limits, 4000);
 });
 
-test("podUseOf() tells the user's own values from raised ones, requests where those move", () => {
+test("podUseOf() reports the user's own values from raised ones, requests where those move", () => {
   const of = (pod: Pod) => {
-    const { ownLimits, ownRequests, moves } = useOf(pod, allocationOf(pod)) ?? {};
-    return [ownLimits, ownRequests, moves];
+    const { originalLimits, ownRequests, moves } = useOf(pod, allocationOf(pod)) ?? {};
+    return [originalLimits, ownRequests, moves];
   };
   assert.deepEqual(of(limited(800)), [200, 100, false]);
   const fixed = podOf([sampleGuaranteed({ limitCPU: 900, requestCPU: 900 })]);
@@ -122,7 +122,7 @@ test("podUseOf() counts as the server's quota does: init containers, the pod's o
   const of = (limitCPU: number, change: Partial<Pod>): readonly unknown[] => {
     const pod = limited(limitCPU, change);
     const use = useOf(pod, allocationOf(pod));
-    return [use?.limits, use?.ownLimits, use?.raise, use?.requests, use?.ownRequests];
+    return [use?.limits, use?.originalLimits, use?.raise, use?.requests, use?.ownRequests];
   };
   assert.deepEqual(of(500, {}), [500, 200, 300, 100, 100]);
   // What the init container takes in any case can't be given back.

@@ -11,7 +11,7 @@ import { isSystemCritical } from "../bid_rules/system_critical.ts";
 import { boundsOf } from "../bounds/bounds.ts";
 import { priorityMultiplier } from "../bounds/priority_multiplier.ts";
 import type { Caches } from "../caches.ts";
-import { gather } from "../gather.ts";
+import { snapshotOf } from "../pod_snapshot.ts";
 import { ownValues } from "../limits/own_limits.ts";
 
 /** A container under a quota. Millicores. */
@@ -25,7 +25,7 @@ export interface QuotaBid {
   readonly ceiling: number;
 }
 
-/** Reads the bids of the pod under this key; empty for a pod whose limits stay as they are. */
+/** Reads the bids of the pod under this key; empty for a pod with fixed limits. */
 export function createQuotaBids(
   { caches, clock, config }: {
     readonly caches: Caches;
@@ -34,17 +34,17 @@ export function createQuotaBids(
   },
 ): (podKey: string) => readonly QuotaBid[] {
   return (podKey) => {
-    const gathered = gather(caches, podKey);
-    if (gathered === undefined || outOfScope({ ...gathered, config }) !== undefined) return [];
-    const { pod, allocation } = gathered;
-    const { originalLimits, originalRequests } = allocation?.status ?? {};
+    const snapshot = snapshotOf(caches, podKey);
+    if (snapshot === undefined || outOfScope({ ...snapshot, config }) !== undefined) return [];
+    const { pod, allocation } = snapshot;
+    const { originalLimits: recorded, originalRequests } = allocation?.status ?? {};
     // Of a terminating pod nothing changes any more, and a limit for the pod as a whole is what counts.
     if (pod.metadata.terminating || pod.podLevel?.limitCPU !== undefined) return [];
-    const originals = originalLimitsOf(pod, { recorded: originalLimits });
+    const originals = originalLimitsOf(pod, { recorded });
     if (originals === undefined) return [];
-    const ownLimits = ownValues(originals);
+    const originalLimits = ownValues(originals);
     const { containers } = boundsOf({
-      ...gathered,
+      ...snapshot,
       // A pod that is about to start has its share at once, so that shares change only once for it.
       pod: {
         ...pod,
@@ -54,7 +54,7 @@ export function createQuotaBids(
       burstFactor: config.burstFactor,
       leastCeiling: config.leastCeiling,
       priorityMultiplier: (priority) => priorityMultiplier(priority, config.priorityMultipliers),
-      ownLimits,
+      originalLimits,
       ownRequests: ownValues(originalRequests),
     });
     const present = new Map(pod.containers.map(({ name, limitCPU = 0 }) => [name, limitCPU]));
@@ -62,7 +62,7 @@ export function createQuotaBids(
       const limit = present.get(name) ?? 0;
       if (held === "both") return { name, weight, floor: limit, ceiling: limit };
       const kept = isSystemCritical(pod) ? limit : 0;
-      const floor = Math.max(kept, Math.min(ownLimits.get(name) ?? 0, ceiling));
+      const floor = Math.max(kept, Math.min(originalLimits.get(name) ?? 0, ceiling));
       return { name, weight, floor, ceiling: Math.max(floor, ceiling) };
     });
   };

@@ -21,11 +21,13 @@ export function resourcesOf(pod: Pick<Pod, "qosClass">): readonly QuotaResource[
 
 /** Raises of all quotas. */
 export interface QuotaLedger {
-  /** Millicores that the quota leaves; undefined when it does not bound the resource. May be below 0. */
+  /**
+   * Millicores that the quota leaves; undefined when it does not bound the resource. May be below 0.
+   */
   headroom(quota: ResourceQuota, resource: QuotaResource): number | undefined;
   /**
-   * Books a change of these resources that is about to be sent, millicores: others who look meanwhile
-   * must not count on the same room.
+   * Books a change of these resources that is about to be sent, millicores: no other reconcile may
+   * count on the same room meanwhile.
    */
   book(
     quotas: readonly ResourceQuota[],
@@ -38,9 +40,9 @@ export interface QuotaLedger {
 export interface QuotaBooking {
   /** The server took so much of it, millicores; the pod has this resourceVersion since. */
   accepted(change: number, version: string | undefined): void;
-  /** It took nothing. */
+  /** The server refused it. */
   refused(): void;
-  /** Nobody knows. */
+  /** The outcome is not known. */
   unknown(): void;
 }
 

@@ -29,7 +29,7 @@ export interface QuotaSubject {
 }
 
 /** A number of millicores, and the quota that makes it no more. */
-export interface QuotaWord {
+export interface QuotaAmount {
   readonly millicores: number;
   /** Its name. */
   readonly quota: string;
@@ -38,7 +38,7 @@ export interface QuotaWord {
 /** What the quotas leave one pod, at the moment of each call. */
 export interface QuotaRoom {
   /** For its raises and those of all others. */
-  headroom(): QuotaWord;
+  headroom(): QuotaAmount;
   /** What they allow its containers. */
   bounds(): QuotaBounds;
   /** Books a change of the pod's total that is about to be sent, millicores. */
@@ -100,14 +100,14 @@ export function createQuotaRooms(
   }
 
   function boundsOf(podKey: string, all: readonly Left[]): QuotaBounds {
-    const shares = new Map<string, QuotaWord>();
+    const shares = new Map<string, QuotaAmount>();
     const againMs: number[] = [];
     for (const { quota, resource, hard, use, kept } of all) {
       const room = hard - kept - use.fixed;
       const part = divided.of(quota, resource, { podKey, room });
       for (const [name, millicores] of part.shares) {
-        const word = { millicores, quota: quota.metadata.name };
-        shares.set(name, least(shares.get(name) ?? word, word));
+        const amount = { millicores, quota: quota.metadata.name };
+        shares.set(name, least(shares.get(name) ?? amount, amount));
       }
       if (part.againMs !== undefined) againMs.push(part.againMs);
     }
@@ -128,7 +128,7 @@ export function createQuotaRooms(
         counting.flatMap((quota) => resources.flatMap((resource) => leftOf(quota, resource)));
       return {
         headroom: () =>
-          left().map(({ quota, headroom }): QuotaWord => ({
+          left().map(({ quota, headroom }): QuotaAmount => ({
             millicores: headroom,
             quota: quota.metadata.name,
           })).reduce(least),
@@ -144,8 +144,8 @@ export function createQuotaRooms(
   };
 }
 
-/** Of equals the first by name, so that the same quotas always give the same words. */
-function least(one: QuotaWord, other: QuotaWord): QuotaWord {
+/** Of equals the first by name, so that the same quotas always give the same message. */
+function least(one: QuotaAmount, other: QuotaAmount): QuotaAmount {
   const less = other.millicores - one.millicores;
   return less < 0 || (less === 0 && other.quota < one.quota) ? other : one;
 }

@@ -87,7 +87,7 @@ test("createQuotaRooms() bounds a Guaranteed pod by limits and requests, others 
   assert.equal(room("web", ofRequests), undefined);
 });
 
-test("createQuotaRooms() keeps room for one more pod of the largest own limit and request", () => {
+test("createQuotaRooms() keeps room for one more pod of the largest original limit and request", () => {
   const raised = sampleGuaranteed({ limitCPU: 400, requestCPU: 400 });
   const { room } = namespaceOf({ fixed: raised, web: sampleContainer() }, 1);
   // Own values count: 200 m of limits, 150 m of requests.
@@ -176,7 +176,7 @@ test("createQuotaRooms() reads only the pod itself where no other has changed", 
   assert.equal(look(), 400);
 });
 
-test("createQuotaRooms() takes the requests that a quota lacks from pods whose requests move", () => {
+test("createQuotaRooms() takes the requests that a quota lacks from pods with requests that move", () => {
   const containers = {
     fixed: sampleGuaranteed({ limitCPU: 500, requestCPU: 500 }),
     web: sampleContainer({ limitCPU: 800 }),

@@ -46,8 +46,8 @@ interface Division {
 }
 
 /**
- * Divides anew when a pod asks and its namespace has changed, and calls `wake` for the other pods whose
- * shares are others then. A pod that came after the division has its original limits.
+ * Divides anew when a pod asks and its namespace has changed, and calls `wake` for the other pods with
+ * new shares. A pod that came after the division has its original limits.
  */
 export function createQuotaShares(
   { uses, clock, wake }: {

@@ -7,7 +7,7 @@
 import { quotaCounts, type ScopedPod } from "../../../shared/actuation/quota_counts.ts";
 import type { ResourceQuota } from "../../../shared/api/namespace.ts";
 import type { Caches } from "../caches.ts";
-import { podKeyOf } from "../gather.ts";
+import { podKeyOf } from "../pod_snapshot.ts";
 import { type PodUse, podUseOf } from "./pod_use.ts";
 import type { QuotaBid } from "./quota_bids.ts";
 import type { QuotaResource } from "./quota_ledger.ts";
@@ -126,7 +126,7 @@ export function createQuotaUses(
     return use === undefined ? undefined : { ...use, group: groupOf(groups, pod) };
   }
 
-  function hear(podKey: string): void {
+  function recount(podKey: string): void {
     const namespace = namespaceOf(podKey);
     const book = books.get(namespace);
     if (book === undefined) return;
@@ -146,11 +146,11 @@ export function createQuotaUses(
   }
 
   const stops = [
-    pods.subscribe(hear),
+    pods.subscribe(recount),
     allocations.subscribe((key) => {
       const allocation = allocations.get(key);
-      // One that is gone ends with its pod, or with own limits in it: then the pod itself has told.
-      if (allocation !== undefined) hear(podKeyOf(allocation));
+      // A deleted allocation ends with its pod, or after a restore: the pod's own event covers both.
+      if (allocation !== undefined) recount(podKeyOf(allocation));
     }),
   ];
 
@@ -222,7 +222,7 @@ function count({ tallies: { limits, requests } }: Group, use: PodUse, sign: 1 | 
   requests.used += sign * use.requests;
   limits.fixed += sign * use.fixedLimits;
   requests.fixed += sign * use.fixedRequests;
-  countSize(limits.sizes, use.ownLimits, sign);
+  countSize(limits.sizes, use.originalLimits, sign);
   countSize(requests.sizes, use.ownRequests, sign);
   for (const tally of use.moves ? [limits, requests] : [limits]) tally.raised += sign * use.raise;
 }
@@ -232,7 +232,7 @@ function isSameClaim(one: Entry | undefined, other: Entry | undefined): boolean 
   if (one === undefined || other === undefined) return one === other;
   return one.group === other.group && one.moves === other.moves &&
     one.fixedLimits === other.fixedLimits && one.fixedRequests === other.fixedRequests &&
-    one.ownLimits === other.ownLimits && one.ownRequests === other.ownRequests &&
+    one.originalLimits === other.originalLimits && one.ownRequests === other.ownRequests &&
     one.bids.length === other.bids.length &&
     one.bids.every((bid, index) => isSameBid(bid, other.bids[index]));
 }

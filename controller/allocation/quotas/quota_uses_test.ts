@@ -34,7 +34,7 @@ function limited(name: string, limitCPU: number, change: Partial<Pod> = {}): Pod
   return podOf(name, sampleContainer({ limitCPU }), change);
 }
 
-/** Own limit and request of container `app`; no ceiling is published. */
+/** Original limit and request of container `app`; no ceiling is published. */
 function allocationOf(pod: Pod, cpu: string): PodAllocation {
   const own = [{ name: "app", cpu }];
   return { ...sampleAllocation(pod), status: { originalLimits: own, originalRequests: own } };
@@ -76,7 +76,7 @@ test("createQuotaUses() sums a namespace's pods, and finds the largest by the us
   assert.equal(uses.pod("shop/job"), undefined);
 });
 
-test("createQuotaUses() counts raises of requests for pods whose requests move", () => {
+test("createQuotaUses() counts raises of requests for pods with requests that move", () => {
   const { pods, allocations, requests, limits } = stage();
   const fixed = podOf("fixed", sampleGuaranteed({ limitCPU: 900, requestCPU: 900 }));
   const web = limited("web", 500);
@@ -113,7 +113,7 @@ test("createQuotaUses() counts for a quota with scopes what those take in", () =
   assert.deepEqual(limits(), { ...NOTHING, used: 900, fixed: 900, largest: 700 });
   const classes = [{ name: "PriorityClass", operator: "In", values: ["high"] }];
   assert.deepEqual(limits(...classes), NOTHING);
-  // A pod that is told to end some day is in another scope from then on.
+  // A pod that is reported to end some day is in another scope from then on.
   pods.put(limited("web", 200, { hasDeadline: true, priorityClassName: "high" }));
   assert.deepEqual(limits(...TERMINATING), { ...NOTHING, used: 900, fixed: 900, largest: 700 });
   assert.deepEqual(limits(...classes), { ...NOTHING, used: 200, fixed: 200, largest: 200 });
@@ -136,7 +136,7 @@ test("createQuotaUses() reads a namespace once, and then one pod for each that c
   assert.deepEqual(limits(), { ...NOTHING, used: 50_200, fixed: 50_200, largest: 300 });
 });
 
-test("forget() begins anew with the next question, and stop() hears nothing more", () => {
+test("forget() begins anew with the next question, and stop() receives nothing more", () => {
   const { pods, allocations, limits, uses } = stage();
   pods.put(limited("a", 100));
   limits();

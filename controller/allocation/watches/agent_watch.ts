@@ -1,5 +1,5 @@
 /**
- * Keeps an eye on the agents' signs of life.
+ * Watches the agents' leases.
  *
  * @module
  */
@@ -8,31 +8,31 @@ import type { MarketConfig } from "../../config.ts";
 import type { Caches } from "../caches.ts";
 import { type AgentsVerdict, createSilentAgents } from "./silent_agents.ts";
 
-/** What the watch looks at, and whom it tells. */
+/** Dependencies of the watch. */
 export interface AgentWatchParts {
   readonly caches: Pick<Caches, "leases" | "allocations" | "nodes">;
   readonly clock: Clock;
   readonly config: Pick<MarketConfig, "agentSilentAfterMs">;
   /** Called with the node of each agent that fell silent or came back. */
   readonly onChange: (nodeName: string) => void;
-  /** Called after each look. */
+  /** Called after each check. */
   readonly observe: (verdict: AgentsVerdict) => void;
 }
 
 /** The watch. */
 export interface AgentWatch {
-  /** True for a node whose agent has not renewed its lease. */
+  /** True for a node with an agent that has not renewed its lease. */
   isSilent(nodeName: string): boolean;
-  /** Looks until `signal` is aborted. */
+  /** Checks until `signal` is aborted. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** How often it looks, ms: an outage shorter than this is small against the time of silence. */
+/** Longest interval of checks, ms: an outage shorter than this is small against the time of silence. */
 const LONGEST_LOOK_MS = 10_000;
-/** Looks in a time of silence, at least: it is found late by at most the inverse of this. */
+/** Checks in a time of silence, at least: silence is found late by at most the inverse of this. */
 const LOOKS = 10;
 
-/** A watch that has not looked yet. */
+/** Makes a watch that has not checked yet. */
 export function createAgentWatch(
   { caches, clock, config, onChange, observe }: AgentWatchParts,
 ): AgentWatch {

@@ -1,5 +1,5 @@
 /**
- * Whose pods a change of an autoscaler concerns.
+ * The workloads that a change of an autoscaler concerns.
  *
  * @module
  */
@@ -14,9 +14,9 @@ export interface Targeting extends ApiObject {
 }
 
 /**
- * The function tells the workloads that a change under this key concerns: the present target and the
- * one before, which can't be read any more. None when nothing has changed of what is kept of the
- * object: autoscalers write their status several times a minute.
+ * Makes a function that returns the workloads that a change under this key concerns: the present target
+ * and the previous one, which is no longer readable. None when no field that we keep has changed:
+ * autoscalers write their status several times a minute.
  */
 export function createTargetMemory<T extends Targeting>(
   copy: Pick<Informer<T>, "all" | "get">,

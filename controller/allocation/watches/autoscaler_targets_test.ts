@@ -31,7 +31,7 @@ function stage(...present: VerticalPodAutoscaler[]) {
   };
 }
 
-test("createTargetMemory() tells the target of an object that is new, changed or gone", () => {
+test("createTargetMemory() reports the target of an object that is new, changed or gone", () => {
   const { set, remove } = stage();
   assert.deepEqual(set(sampleVPA("Off")), [web]);
   assert.deepEqual(set(sampleVPA("Auto")), [web]);
@@ -39,7 +39,7 @@ test("createTargetMemory() tells the target of an object that is new, changed or
   assert.deepEqual(remove(), []);
 });
 
-test("createTargetMemory() tells both targets of an object that has moved", () => {
+test("createTargetMemory() reports both targets of an object that has moved", () => {
   const { set } = stage();
   set(sampleVPA("Auto"));
   assert.deepEqual(set(sampleVPA("Auto", { target: api })), [web, api]);

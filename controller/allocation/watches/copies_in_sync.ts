@@ -1,5 +1,5 @@
 /**
- * What must be read before the first pod is looked at.
+ * Waits for the caches that the first reconcile needs.
  *
  * @module
  */
@@ -10,13 +10,13 @@ import type { Log } from "../../../shared/log.ts";
 import { type Caches, namedCaches } from "../caches.ts";
 
 /**
- * A server that lists at all has done so by then, ms. VerticalPodAutoscalers are a definition of
- * somebody else's, so a conversion webhook that is down, for instance, is no fault of the cluster's.
+ * Any working server has listed by then, ms. Another vendor defines VerticalPodAutoscalers: its
+ * conversion webhook may be down while the cluster works.
  */
 export const VPA_WAIT_MS = 30_000;
 
 /**
- * Resolves with true when all copies are in sync, with false when `signal` is aborted first. For
+ * Resolves with true when all caches are in sync, with false when `signal` is aborted first. For
  * VerticalPodAutoscalers it waits only a while after the others, and then warns: until they are known
  * limits come back and are lowered, but not raised.
  */

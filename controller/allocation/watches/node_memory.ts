@@ -8,7 +8,7 @@ import type { Node } from "../../../shared/api/node.ts";
 import type { Informer } from "../../../shared/control/informer.ts";
 import { createChangeMemory } from "./change_memory.ts";
 
-/** See {@linkcode createChangeMemory}; keys are names. A node tells of itself every few seconds. */
+/** See {@linkcode createChangeMemory}; keys are names. A node updates its status every few seconds. */
 export function createNodeMemory(
   copy: Pick<Informer<Node>, "all" | "get">,
 ): (nodeName: string) => boolean {

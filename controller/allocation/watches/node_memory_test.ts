@@ -22,7 +22,7 @@ function stage(first?: Node): (node: Node | undefined) => boolean {
 
 const NODE = sampleNode("n");
 
-test("createNodeMemory() tells of what concerns pods, and of nothing else", () => {
+test("createNodeMemory() reports what concerns pods, and of nothing else", () => {
   const change = stage(NODE);
   assert.equal(change(NODE), false);
   assert.equal(change({ ...NODE, allocatableCPU: 2000, pressures: ["MemoryPressure"] }), false);
@@ -40,7 +40,7 @@ test("createNodeMemory() tells of what concerns pods, and of nothing else", () =
   assert.equal(change({ ...NODE, kubeletVersion: "v1.35.0" }), false);
 });
 
-test("createNodeMemory() tells of nodes that come and go, once", () => {
+test("createNodeMemory() reports nodes that come and go, once", () => {
   const change = stage();
   assert.deepEqual([change(NODE), change(NODE)], [true, false]);
   assert.deepEqual([change(undefined), change(undefined)], [true, false]);

@@ -4,7 +4,7 @@ import { sampleQuota } from "../../../tests/contract/sample_objects.ts";
 import { createQuotaMemory } from "./quota_memory.ts";
 
 Deno.test({
-  name: "createQuotaMemory() tells what a quota allows from what is used of it",
+  name: "createQuotaMemory() reports what a quota allows from what is used of it",
   permissions: "none",
   fn() {
     let quota: ResourceQuota | undefined = sampleQuota();

@@ -1,5 +1,5 @@
 /**
- * Since when a rollout has made no step.
+ * The time since when a rollout has made no progress.
  *
  * @module
  */
@@ -12,13 +12,13 @@ interface Seen {
   readonly askedMs: number;
 }
 
-/** A workload that nobody asks about for so long, ms, is gone. */
+/** A workload that was not asked about for so long, ms, is gone. */
 const FORGET_MS = 60 * 60_000;
 
 /**
- * The function says since when the workload's counts are what they are, ms of the clock that it is
- * asked by; undefined while it does not roll out. A rollout that is seen for the first time has just
- * made a step.
+ * Makes a function that returns since when the workload's counts are unchanged, ms of the caller's
+ * clock; undefined while it does not roll out. A rollout that is seen for the first time has just made
+ * progress.
  */
 export function createRolloutMemory(): (
   workload: Workload | undefined,

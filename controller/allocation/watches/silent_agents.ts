@@ -1,14 +1,14 @@
 /**
- * Which agents have fallen silent, so that nobody reads their nodes' cgroups any more.
+ * Finds silent agents: no one samples the cgroups of their nodes any more.
  *
  * @module
  */
 import { type Lease, nodeOfAgentLease } from "../../../shared/api/lease.ts";
 
-/** When more than this share of the agents is overdue, the fault is not theirs. */
+/** When more than this share of the agents is overdue, the cause is not the agents. */
 const MOST_SILENT = 0.1;
 
-/** What the controller sees at one moment. */
+/** The controller's view at one moment. */
 export interface AgentsView {
   /** By the controller's own monotonic clock, ms; what the leases say of time is another clock's. */
   readonly nowMs: number;
@@ -24,9 +24,9 @@ export interface AgentsView {
   readonly isReady: (nodeName: string) => boolean;
 }
 
-/** What a look at the agents came to. */
+/** The result of a check. */
 export interface AgentsVerdict {
-  /** Nodes whose agent is silent; while too many are overdue at once, those that were before. */
+  /** Nodes with a silent agent; while too many are overdue at once, those of the previous check. */
   readonly silent: ReadonlySet<string>;
   /**
    * Agents that are overdue, whether that counts or not. The silent ones are among them, also where
@@ -37,27 +37,27 @@ export interface AgentsVerdict {
   readonly agents: number;
 }
 
-/** A memory of when each agent was last heard. */
+/** Remembers the last renewal of each agent's lease. */
 export interface SilentAgents {
-  /** Takes in what is seen now and says who is silent. Times may not run backward. */
+  /** Takes in the present view and returns the silent agents. Times may not run backward. */
   look(view: AgentsView): AgentsVerdict;
 }
 
-/** What is known of one agent. */
+/** The state of one agent. */
 interface Agent {
   /** The last renewal that was seen; undefined when its lease never was. */
   readonly renewal: string | undefined;
-  /** Since when no other one was, ms. */
+  /** When it was first seen, ms. */
   readonly atMs: number;
   readonly silent: boolean;
 }
 
 /**
- * A memory without any agent. An agent is heard when its lease is another one than at the last
- * look. A node without a lease counts from when it was first seen to have managed pods. While the
- * leases are not in sync nobody falls silent, and all begin anew when they are: what was missed
- * meanwhile can't be held against an agent. But an agent that is silent stays so until it is heard:
- * what it wanted is no truer because the controller has lost sight of it, or another one died too.
+ * Makes an empty memory. An agent is alive when its lease differs from that of the last check. A node
+ * without a lease counts from when it was first seen with managed pods. While the leases are not in
+ * sync no agent becomes silent, and all intervals begin anew afterwards: the controller may have missed
+ * renewals. A silent agent stays silent until it renews its lease, even if the controller loses its
+ * caches or other agents fail too.
  */
 export function createSilentAgents(): SilentAgents {
   let known = new Map<string, Agent>();

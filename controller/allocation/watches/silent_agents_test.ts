@@ -21,8 +21,8 @@ function lease(nodeName: string, renewTimeMs: number): Lease {
 }
 
 function view(nowMs: number, change: Partial<AgentsView> = {}): AgentsView {
-  const calm = { synced: true, leases: [], managedNodes: [], isReady: () => true };
-  return { nowMs, silentAfterMs: SILENCE_MS, ...calm, ...change };
+  const usual = { synced: true, leases: [], managedNodes: [], isReady: () => true };
+  return { nowMs, silentAfterMs: SILENCE_MS, ...usual, ...change };
 }
 
 test("look() calls an agent silent 5 min after the last renewal that it saw", () => {
@@ -96,8 +96,8 @@ test("look() keeps an agent silent until it is heard, whatever the controller lo
   const gone = { leases: [lease("b", 2)], managedNodes: ["a"] };
   assert.deepEqual(silentAt(2 * SILENCE_MS + 4, gone), ["a"]);
   assert.deepEqual(silentAt(2 * SILENCE_MS + 5, stuck), ["a"]);
-  const heard = { leases: [lease("a", 8), lease("b", 3)] };
-  assert.deepEqual(silentAt(2 * SILENCE_MS + 6, heard), []);
+  const renewed = { leases: [lease("a", 8), lease("b", 3)] };
+  assert.deepEqual(silentAt(2 * SILENCE_MS + 6, renewed), []);
 });
 
 test("look() counts silent agents as overdue, also those of nodes that are not Ready any more", () => {
@@ -121,7 +121,7 @@ test("look() counts silent agents as overdue, also those of nodes that are not R
   assert.deepEqual(look(2 * SILENCE_MS + 2, 0, down), { silent: 0, overdue: 0 });
 });
 
-test("look() finds an agent silent beside a silent one whose node is not Ready any more", () => {
+test("look() finds an agent silent beside a silent one with a node that is not Ready any more", () => {
   const agents = createSilentAgents();
   const look = (nowMs: number, renewals: readonly number[], down?: string) => {
     const leases = renewals.map((renewal, index) => lease(`n${index}`, renewal));
@@ -165,7 +165,7 @@ test("look() finds an agent silent after 5 min, never too many at once, and unti
   fc.assert(
     fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
       const agents = createSilentAgents();
-      const heardMs = new Map<string, number>();
+      const renewedMs = new Map<string, number>();
       const unseen = new Set<string>();
       const renewals = Array.from({ length: 12 }, () => 0);
       let nowMs = 0;
@@ -179,10 +179,10 @@ test("look() finds an agent silent after 5 min, never too many at once, and unti
             renewals[index] = (renewals[index] ?? 0) + 1;
             unseen.add(name);
           }
-          if (synced && unseen.delete(name) && heardMs.has(name)) spoke.add(name);
-          if (!synced) heardMs.set(name, Infinity);
-          else if (spoke.has(name) || (heardMs.get(name) ?? Infinity) === Infinity) {
-            heardMs.set(name, nowMs);
+          if (synced && unseen.delete(name) && renewedMs.has(name)) spoke.add(name);
+          if (!synced) renewedMs.set(name, Infinity);
+          else if (spoke.has(name) || (renewedMs.get(name) ?? Infinity) === Infinity) {
+            renewedMs.set(name, nowMs);
           }
         });
         const { silent, overdue, agents: expected } = agents.look(view(nowMs, {
@@ -193,7 +193,7 @@ test("look() finds an agent silent after 5 min, never too many at once, and unti
         // Nothing is expected of a node that is not Ready: an agent there is not one of too many.
         const late = renewals.flatMap((_, index) => {
           const name = `n${index}`;
-          const isLate = nowMs - (heardMs.get(name) ?? Infinity) >= SILENCE_MS;
+          const isLate = nowMs - (renewedMs.get(name) ?? Infinity) >= SILENCE_MS;
           const staysSilent = before.has(name) && !spoke.has(name);
           return synced && ready[index] === true && (isLate || staysSilent) ? [name] : [];
         });

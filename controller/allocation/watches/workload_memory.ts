@@ -16,18 +16,18 @@ import { createChangeMemory } from "./change_memory.ts";
 export function createWorkloadMemory(
   copy: Pick<Informer<Workload>, "all" | "get">,
 ): (key: string) => boolean {
-  return createChangeMemory(copy, wordsOf);
+  return createChangeMemory(copy, factsOf);
 }
 
-function wordsOf({ metadata: { labels, annotations }, rollout }: Workload): string {
+function factsOf({ metadata: { labels, annotations }, rollout }: Workload): string {
   return JSON.stringify([
     isRollingOut(rollout),
-    marketWords(labels),
-    marketWords(annotations),
+    marketTexts(labels),
+    marketTexts(annotations),
   ]);
 }
 
 /** Labels are the user's, and most of them no business of the market's. */
-function marketWords(texts: Texts = {}): readonly (readonly [string, string | undefined])[] {
+function marketTexts(texts: Texts = {}): readonly (readonly [string, string | undefined])[] {
   return Object.entries(texts).filter(([name]) => name.startsWith("mbcas.io/"));
 }

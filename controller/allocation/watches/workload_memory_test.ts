@@ -22,13 +22,13 @@ function stage(...present: Workload[]) {
   };
 }
 
-test("createWorkloadMemory() tells of workloads that come and go, once", () => {
+test("createWorkloadMemory() reports workloads that come and go, once", () => {
   const change = stage();
   assert.deepEqual([change(sampleWorkload()), change(sampleWorkload())], [true, false]);
   assert.deepEqual([change(undefined), change(undefined)], [true, false]);
 });
 
-test("createWorkloadMemory() tells when a rollout begins and ends, and of no pod in between", () => {
+test("createWorkloadMemory() reports when a rollout begins and ends, and of no pod in between", () => {
   const change = stage(sampleWorkload());
   const counts = [[3, 3], [0, 4], [1, 4], [3, 4], [3, 3], [5, 5]] as const;
   assert.deepEqual(
@@ -37,7 +37,7 @@ test("createWorkloadMemory() tells when a rollout begins and ends, and of no pod
   );
 });
 
-test("createWorkloadMemory() tells of other annotations", () => {
+test("createWorkloadMemory() reports other annotations", () => {
   const change = stage(sampleWorkload());
   const annotations = { "mbcas.io/hpa-coordination": "false" };
   assert.deepEqual([change(sampleWorkload({ annotations })), change(sampleWorkload())], [
@@ -46,7 +46,7 @@ test("createWorkloadMemory() tells of other annotations", () => {
   ]);
 });
 
-test("createWorkloadMemory() tells of other labels", () => {
+test("createWorkloadMemory() reports other labels", () => {
   const change = stage(sampleWorkload());
   const { metadata, ...rest } = sampleWorkload();
   const labelled = { ...rest, metadata: { ...metadata, labels: { "mbcas.io/managed": "false" } } };

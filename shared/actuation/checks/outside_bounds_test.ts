@@ -75,7 +75,7 @@ test("outsideBounds() never objects to what an agent of ours may clear, held or 
       const ceiling = floor + spare;
       const range = limitBounds({
         ...{ floor, ceiling, present, held: hold, weight: 1, credit: 1 },
-        ...{ ownLimit: 200, demand: 100 },
+        ...{ originalLimit: 200, demand: 100 },
       });
       const wish = range.floor + part * (range.ceiling - range.floor);
       const bounds = { floor, ceiling, ...(hold === undefined ? {} : { held: hold }) };

@@ -31,7 +31,7 @@ export interface InPlacePlan {
    * New own limits, millicores by container, where the market owns `limits.cpu` of the pods: the base
    * of their ceilings. Empty where the limit is patched itself.
    */
-  readonly ownLimits: ReadonlyMap<string, number>;
+  readonly originalLimits: ReadonlyMap<string, number>;
   /** What new pods of the workload get, by container: with it, a pod is made as the others are. */
   readonly inForce: ReadonlyMap<string, Resources>;
 }
@@ -39,8 +39,9 @@ export interface InPlacePlan {
 const FIELDS = ["requestCPU", "requestMemory", "limitCPU", "limitMemory"] as const;
 
 /**
- * The plan for wanted values that all guards have let pass. Pods that have them already are left out, and
- * those whose node has too little for them: a kubelet would call that infeasible, and never try again.
+ * The plan for wanted values that all guards have let pass. Pods that have them already are left out,
+ * and those whose node has too little for them: a kubelet would call that infeasible, and never try
+ * again.
  */
 export function inPlacePlan(facts: RightsizingFacts, wanted: WantedResources): InPlacePlan {
   const subjects = presentSubjects(facts, "InPlace");
@@ -67,7 +68,7 @@ export function inPlacePlan(facts: RightsizingFacts, wanted: WantedResources): I
   for (const [name, values] of wanted) {
     inForce.set(name, { ...inForce.get(name), ...resourcesOf(values) });
   }
-  return { pods, ownLimits: new Map(facts.marketManages ? limits : []), inForce };
+  return { pods, originalLimits: new Map(facts.marketManages ? limits : []), inForce };
 }
 
 /** A pod that requests too much already may have less, or as much. */

@@ -33,7 +33,7 @@ test("inPlacePlan() changes each pod that differs, in what differs", () => {
     },
     { name: "half", uid: "uid-half", changes: [{ ...app, requestMemory: 96 * MI }] },
   ]);
-  assert.deepEqual(plan.ownLimits, new Map());
+  assert.deepEqual(plan.originalLimits, new Map());
 });
 
 test("inPlacePlan() leaves out who would ask its node for more than it has, and no one who asks for less", () => {
@@ -50,13 +50,13 @@ test("inPlacePlan() leaves out who would ask its node for more than it has, and 
 
 test("inPlacePlan() hands the CPU limit out where the market owns it", () => {
   const plan = inPlacePlan(rightsizingFacts({ marketManages: true }), wanted);
-  assert.deepEqual(plan.ownLimits, new Map([["app", 180]]));
+  assert.deepEqual(plan.originalLimits, new Map([["app", 180]]));
   for (const { changes } of plan.pods) {
     assert.deepEqual(changes, [{ ...app, requestCPU: 150, requestMemory: 96 * MI }]);
   }
   const requests = new Map([["app", { cpu: { request: 150 } }]]);
   const only = inPlacePlan(rightsizingFacts({ marketManages: true }), requests);
-  assert.deepEqual(only.ownLimits, new Map());
+  assert.deepEqual(only.originalLimits, new Map());
 });
 
 test("inPlacePlan() leaves all CPU of a Guaranteed pod of the market to the market", () => {
@@ -70,7 +70,7 @@ test("inPlacePlan() leaves all CPU of a Guaranteed pod of the market to the mark
   assert.deepEqual(plan.pods[0]?.changes, [
     { ...app, requestMemory: 96 * MI, limitMemory: 96 * MI },
   ]);
-  assert.deepEqual(plan.ownLimits, new Map([["app", 150]]));
+  assert.deepEqual(plan.originalLimits, new Map([["app", 150]]));
 });
 
 test("inPlacePlan() puts its values into force for new pods, and keeps those of before", () => {

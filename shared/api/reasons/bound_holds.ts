@@ -1,5 +1,5 @@
 /**
- * Which words of bounds hold a limit, and how.
+ * The reasons of bounds that hold a limit, and how.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import type { BoundReason } from "./bound_reasons.ts";
 /** How a limit is held; see `containerBoundsSchema`. */
 export type Hold = "half" | "lower" | "both";
 
-/** By word; one that is not here sets a bound and holds nothing. */
+/** By reason; one that is not here sets a bound and holds nothing. */
 export const BOUND_HOLDS: Readonly<Partial<Record<BoundReason, Hold>>> = {
   QoSWouldChange: "both",
   RestartPolicy: "both",
@@ -25,7 +25,7 @@ export const BOUND_HOLDS: Readonly<Partial<Record<BoundReason, Hold>>> = {
   HPADamped: "half",
 };
 
-/** How the word holds a limit; undefined for a bound, and for a word of another version. */
+/** How the reason holds a limit; undefined for a bound, and for a reason of another version. */
 export function holdOf(reason: string): Hold | undefined {
   return Object.hasOwn(BOUND_HOLDS, reason) ? BOUND_HOLDS[reason as BoundReason] : undefined;
 }

@@ -11,7 +11,7 @@ const WITHOUT_HPA = 'mbcas.io/hpa-coordination: "false" on workload, pods or HPA
 /** What set floor, ceiling or hold of a container; written by the controller. */
 export const BOUND_REASONS = {
   BurstFactor: {
-    means: "the ceiling is the user's own limit times the burst factor, or the least ceiling",
+    means: "the ceiling is the original limit times the burst factor, or the least ceiling",
     remedy: "label the namespace mbcas.io/burst-factor, or give the pod a larger limit",
   },
   MaxCPU: {
@@ -20,7 +20,7 @@ export const BOUND_REASONS = {
   },
   WeightMultiplied: {
     means: "the pod's weight, its share where CPU is scarce, is not that of its request alone",
-    remedy: "the message says whose word it is: another PriorityClass, annotation " +
+    remedy: "the message names its source: another PriorityClass, annotation " +
       "mbcas.io/priority-multiplier or market.priorityMultipliers changes it",
   },
   NodeSize: {
@@ -71,7 +71,7 @@ export const BOUND_REASONS = {
   },
   CrashLoopBackOff: {
     means: "a container crashes again and again: no limit is lowered",
-    remedy: "look at its last words: kubectl logs --previous",
+    remedy: "see its last log: kubectl logs --previous",
   },
   RolloutInProgress: {
     means: "the workload rolls out: its pods' limits are not lowered, and it is not rightsized",
@@ -87,7 +87,7 @@ export const BOUND_REASONS = {
   },
   HPACapped: {
     means: "the floor for the HPA's signal lies above the ceiling: the HPA may see too little use",
-    remedy: "a larger own limit or burst factor, or a lower target utilization of the HPA",
+    remedy: "a larger original limit or burst factor, or a lower target utilization of the HPA",
   },
   HPADamped: {
     means: "an HPA scales the workload on CPU: limits go down by half steps",
@@ -99,15 +99,14 @@ export const BOUND_REASONS = {
   },
   MetricDemand: {
     means: "a metric says what the pod could use: it counts where it is more than the kernel shows",
-    remedy: "nothing: without annotation mbcas.io/demand-query only the kernel's word counts",
+    remedy: "nothing: without annotation mbcas.io/demand-query only the kernel's readings count",
   },
   MetricMissing: {
-    means:
-      "the metric that the pod names gives no value that can be used: only the kernel's word counts",
+    means: "the metric that the pod names gives no usable value: only the kernel's readings count",
     remedy:
       "the rule's message says why; metrics.* in ConfigMap mbcas-config has address and queries",
   },
 } as const satisfies Readonly<Record<string, Reason>>;
 
-/** A word of {@linkcode BOUND_REASONS}. */
+/** One of {@linkcode BOUND_REASONS}. */
 export type BoundReason = keyof typeof BOUND_REASONS;

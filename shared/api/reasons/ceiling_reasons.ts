@@ -1,11 +1,11 @@
 /**
- * Which words of bounds set a ceiling.
+ * The reasons of bounds that set a ceiling.
  *
  * @module
  */
 import type { BoundReason } from "./bound_reasons.ts";
 
-/** All of them. A rule with such a word begins with the name of its container. */
+/** All of them. A rule with such a reason begins with the name of its container. */
 export const CEILING_REASONS = [
   "BurstFactor",
   "MaxCPU",
@@ -17,12 +17,12 @@ export const CEILING_REASONS = [
   "FloorBinds",
 ] as const satisfies readonly BoundReason[];
 
-/** A word of {@linkcode CEILING_REASONS}. */
+/** One of {@linkcode CEILING_REASONS}. */
 export type CeilingReason = typeof CEILING_REASONS[number];
 
-const WORDS: ReadonlySet<string> = new Set(CEILING_REASONS);
+const CEILINGS: ReadonlySet<string> = new Set(CEILING_REASONS);
 
-/** True for a word that sets a ceiling; false for others, and for one of another version. */
+/** True for a reason that sets a ceiling; false for others, and for one of another version. */
 export function setsCeiling(reason: string): boolean {
-  return WORDS.has(reason);
+  return CEILINGS.has(reason);
 }

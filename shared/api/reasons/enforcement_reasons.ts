@@ -77,7 +77,7 @@ export const ENFORCEMENT_REASONS = {
   },
   WindowsPod: {
     means: "pods on Windows can't be resized in place",
-    remedy: "nothing: the pod keeps its own limits",
+    remedy: "nothing: the pod keeps its original limits",
   },
   StaticPod: {
     means: "the pod is a static one: the API server can't resize it",
@@ -102,7 +102,7 @@ export const ENFORCEMENT_REASONS = {
   },
   DeviceClaims: {
     means: "the pod's device claims hold CPU or memory of the node: it can't be resized",
-    remedy: "nothing: the pod keeps its own limits, unless it claims no CPU or memory",
+    remedy: "nothing: the pod keeps its original limits, unless it claims no CPU or memory",
   },
   VPAConflict: {
     means: "a VerticalPodAutoscaler sets resources of the workload's containers",
@@ -195,21 +195,21 @@ export const ENFORCEMENT_REASONS = {
       "set controller.dryRun to false in ConfigMap mbcas-config; where the component dry-run is in the overlay, take it out: its variable stands over the ConfigMap",
   },
   Restored: {
-    means: "the user's own limits are back",
+    means: "the original limits are back",
     remedy: "nothing: the message says why",
   },
   RestoreBlocked: {
-    means: "the API server refuses the user's own limits, or would write a LimitRange's defaults " +
-      "into the pod with them, which nobody can remove",
+    means: "the API server refuses the original limits, or would write a LimitRange's defaults " +
+      "into the pod with them, which can't be removed",
     remedy:
       "make room in the quota or LimitRange that the message names, or take the defaults out " +
       "of the LimitRange; it is tried again",
   },
   OriginalUnknown: {
-    means: "the user's own limits are not known: the pod is left alone",
+    means: "the original limits are not known: the pod is left alone",
     remedy: "recreate the pod, or set its limits with kubectl coalloc resize",
   },
 } as const satisfies Readonly<Record<string, Reason>>;
 
-/** A word of {@linkcode ENFORCEMENT_REASONS}. */
+/** One of {@linkcode ENFORCEMENT_REASONS}. */
 export type EnforcementReason = keyof typeof ENFORCEMENT_REASONS;

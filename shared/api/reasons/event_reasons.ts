@@ -5,39 +5,40 @@
  */
 import type { Reason } from "./reason.ts";
 
-/** What the pod's event stream tells. */
+/** Events about pods. */
 export const EVENT_REASONS = {
   CPULimitApplied: {
     means: "the kubelet has taken a new limit",
     remedy: "nothing: the message says why the limit was changed",
   },
   CPULimitHeld: {
-    means: "a change is held back, for the reason in the message",
-    remedy: "kubectl coalloc explain tells what holds it back, and what to do",
+    means: "a change is blocked, for the reason in the message",
+    remedy: "kubectl coalloc explain shows what blocks it, and what to do",
   },
   CPULimitBounded: {
     means: "a new bound holds for the limit, for the reason in the message",
-    remedy: "kubectl coalloc explain tells what to do about each bound",
+    remedy: "kubectl coalloc explain shows what to do about each bound",
   },
   CPULimitFailed: {
     means: "the API server refused a change",
-    remedy: "the message is the server's; kubectl coalloc explain tells what to do",
+    remedy: "the message is the server's; kubectl coalloc explain shows what to do",
   },
   CPULimitsRestored: {
-    means: "the user's own limits are back",
+    means: "the original limits are back",
     remedy: "nothing: the message says why",
   },
   OwnLimitChanged: {
-    means: "somebody else has set the limit: it is the own limit from now on",
-    remedy: "nothing: the market starts from the new limit; the message says who has set it",
+    means: "another client has set the limit: it is the original limit from now on",
+    remedy:
+      "nothing: the market starts from the new limit; the message names the field manager that has set it",
   },
   AnnotationIgnored: {
     means:
-      "a word can't be read, may not count, counts for less than it says, or stands where nobody " +
+      "a value can't be read, may not count, counts for less than it says, or stands where it is not " +
       "reads it",
     remedy: "the message names annotation or label, and what counts",
   },
 } as const satisfies Readonly<Record<string, Reason>>;
 
-/** A word of {@linkcode EVENT_REASONS}. */
+/** One of {@linkcode EVENT_REASONS}. */
 export type EventReason = keyof typeof EVENT_REASONS;

@@ -7,7 +7,7 @@ import { BOUND_REASONS } from "./bound_reasons.ts";
 import type { Reason } from "./reason.ts";
 
 const LOWERED = "nothing, while the container is not throttled; a larger CPU request raises the " +
-  'floor, no annotation does; mbcas.io/managed: "false" keeps the own limit';
+  'floor, no annotation does; mbcas.io/managed: "false" keeps the original limit';
 
 /** Why the market wants a limit; written by the agent. */
 export const MARKET_REASONS = {
@@ -16,7 +16,7 @@ export const MARKET_REASONS = {
     remedy: "nothing: from now on the limit follows the demand",
   },
   Throttled: {
-    means: "the container was held back by its limit",
+    means: "the container was throttled by its limit",
     remedy: "nothing: the limit goes up as far as ceiling and node allow",
   },
   DemandRose: {
@@ -75,5 +75,5 @@ export const MARKET_REASONS = {
   },
 } as const satisfies Readonly<Record<string, Reason>>;
 
-/** A word of {@linkcode MARKET_REASONS}. */
+/** One of {@linkcode MARKET_REASONS}. */
 export type MarketReason = keyof typeof MARKET_REASONS;

@@ -6,7 +6,7 @@
 import { PLACEMENT_REASONS } from "./placement_reasons.ts";
 import type { Reason } from "./reason.ts";
 
-/** What the event stream of a workload tells of placement. */
+/** Events about the placement of a workload. */
 export const PLACEMENT_EVENT_REASONS = {
   PodRescheduled: {
     means: "a replica was evicted, so that the one made in its place runs where it is to run",
@@ -25,5 +25,5 @@ export const PLACEMENT_EVENT_REASONS = {
   },
 } as const satisfies Readonly<Record<string, Reason>>;
 
-/** A word of {@linkcode PLACEMENT_EVENT_REASONS}. */
+/** One of {@linkcode PLACEMENT_EVENT_REASONS}. */
 export type PlacementEventReason = keyof typeof PLACEMENT_EVENT_REASONS;

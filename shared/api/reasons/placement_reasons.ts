@@ -24,7 +24,7 @@ export const PLACEMENT_REASONS = {
     remedy: "to take it in, remove the label",
   },
   PlacementOff: {
-    means: "nobody has asked for the workload's replicas to be placed",
+    means: "placement of the workload's replicas was not requested",
     remedy: 'to take it in, label it spotalis.io/enabled: "true"',
   },
   PlacementUntuned: {
@@ -76,5 +76,5 @@ export const PLACEMENT_REASONS = {
   },
 } as const satisfies Readonly<Record<string, Reason>>;
 
-/** A word of {@linkcode PLACEMENT_REASONS}. */
+/** One of {@linkcode PLACEMENT_REASONS}. */
 export type PlacementReason = keyof typeof PLACEMENT_REASONS;

@@ -7,7 +7,7 @@ import type { Reason } from "./reason.ts";
 import { RIGHTSIZING_EVENT_REASONS } from "./rightsizing_event_reasons.ts";
 import { RIGHTSIZING_REASONS } from "./rightsizing_reasons.ts";
 
-/** Words of the conditions `Ready`, `MetricsMissing` and `DryRun`. */
+/** Reasons of the conditions `Ready`, `MetricsMissing` and `DryRun`. */
 export const POLICY_REASONS = {
   PolicyValid: {
     means: "each field of the policy is valid, and its source of metrics answers",
@@ -35,5 +35,5 @@ export const POLICY_REASONS = {
   },
 } as const satisfies Readonly<Record<string, Reason>>;
 
-/** A word of {@linkcode POLICY_REASONS}. */
+/** One of {@linkcode POLICY_REASONS}. */
 export type PolicyReason = keyof typeof POLICY_REASONS;

@@ -1,10 +1,10 @@
 /**
- * What stands behind a reason word.
+ * The meaning of a reason.
  *
  * @module
  */
 
-/** A reason, told to people. Both without a period at the end. */
+/** The meaning of a reason, and what to do about it. Both without a period at the end. */
 export interface Reason {
   /** A sentence. */
   readonly means: string;

@@ -6,7 +6,7 @@
 import type { Reason } from "./reason.ts";
 import { RIGHTSIZING_REASONS } from "./rightsizing_reasons.ts";
 
-/** What the event streams of a policy and of its workloads tell. */
+/** Events about a policy and its workloads. */
 export const RIGHTSIZING_EVENT_REASONS = {
   RecommendationGenerated: {
     means: "there is a recommendation for the workload, which is not applied",
@@ -48,5 +48,5 @@ export const RIGHTSIZING_EVENT_REASONS = {
   UnsafeMemoryDecrease: RIGHTSIZING_REASONS.UnsafeMemoryDecrease,
 } as const satisfies Readonly<Record<string, Reason>>;
 
-/** A word of {@linkcode RIGHTSIZING_EVENT_REASONS}. */
+/** One of {@linkcode RIGHTSIZING_EVENT_REASONS}. */
 export type RightsizingEventReason = keyof typeof RIGHTSIZING_EVENT_REASONS;

@@ -7,14 +7,16 @@ import { BOUND_REASONS } from "./bound_reasons.ts";
 import { ENFORCEMENT_REASONS } from "./enforcement_reasons.ts";
 import type { Reason } from "./reason.ts";
 
-/** What an OptimizationPolicy says of a workload; words that the market has mean the same here. */
+/**
+ * Reasons of a workload under an OptimizationPolicy; those that the market shares mean the same here.
+ */
 export const RIGHTSIZING_REASONS = {
   PolicyDisabled: {
     means: "the policy's mode is Disabled: nothing is looked at, and nothing written",
     remedy: "set the policy's mode to Recommend or Auto",
   },
   EvaluationFailed: {
-    means: "the look at the workload failed on something that nobody has foreseen",
+    means: "reconciling the workload failed on an unexpected error",
     remedy: "report it with the message; the workload is left as it is, and tried again",
   },
   UnreadableTemplate: {
@@ -26,7 +28,7 @@ export const RIGHTSIZING_REASONS = {
     remedy: "the message names it; change spec.weight or the selector of one of them",
   },
   RecommendOnly: {
-    means: "the policy's mode is Recommend: the recommendation is only told",
+    means: "the policy's mode is Recommend: the recommendation is only published",
     remedy: "set the policy's mode to Auto to have it applied",
   },
   DryRun: ENFORCEMENT_REASONS.DryRun,
@@ -66,7 +68,7 @@ export const RIGHTSIZING_REASONS = {
   VPAConflict: ENFORCEMENT_REASONS.VPAConflict,
   RolloutInProgress: BOUND_REASONS.RolloutInProgress,
   RolloutPaused: {
-    means: "the workload's rollout is paused: whoever paused it wants no changes",
+    means: "the workload's rollout is paused, and a paused workload is not changed",
     remedy: "kubectl rollout resume",
   },
   LimitRange: ENFORCEMENT_REASONS.LimitRange,
@@ -90,14 +92,14 @@ export const RIGHTSIZING_REASONS = {
     remedy: "look at the node that the message names: kubectl describe node",
   },
   TakenBack: {
-    means: "what was written into the workload's template has been undone by somebody else, and " +
+    means: "what was written into the workload's template has been undone by another client, and " +
       "would be again: a tool that applies manifests, for instance",
     remedy:
       "let that tool leave containers' resources alone (Argo CD: ignoreDifferences), or let " +
       "the policy resize in place; another recommendation is tried once",
   },
   NotRolledOut: {
-    means: "the template has the values, and nobody replaces the pods that lack them",
+    means: "the template has the values, and the pods that lack them are not being replaced",
     remedy: "replace them: updateStrategy OnDelete and partitions leave that to you; or look why " +
       "the rollout has given up: kubectl rollout status",
   },
@@ -123,7 +125,7 @@ export const RIGHTSIZING_REASONS = {
     remedy: "updateStrategy.allowRecreate replaces the pods instead; servers from 1.34 on can",
   },
   InPlaceResizeUnavailable: {
-    means: "the pods can't be resized in place, and the policy lets nobody recreate them",
+    means: "the pods can't be resized in place, and the policy does not allow recreation",
     remedy: "set updateStrategy.allowRecreate to true, or use Kubernetes 1.33 or newer",
   },
   MethodNotAllowed: {
@@ -133,5 +135,5 @@ export const RIGHTSIZING_REASONS = {
   },
 } as const satisfies Readonly<Record<string, Reason>>;
 
-/** A word of {@linkcode RIGHTSIZING_REASONS}. */
+/** One of {@linkcode RIGHTSIZING_REASONS}. */
 export type RightsizingReason = keyof typeof RIGHTSIZING_REASONS;

@@ -1,11 +1,11 @@
 /**
- * What stands for a word that this version does not know.
+ * The reason in place of one that this version does not know.
  *
  * @module
  */
 import type { Reason } from "./reason.ts";
 
-/** Told in place of another version's words, so that events and metrics have those of the lists only. */
+/** Replaces reasons of another version, so that events and metrics have those of the lists only. */
 export const VERSION_REASONS = {
   OtherVersion: {
     means: "a reason of another version of the product, which this one does not know",
@@ -13,5 +13,5 @@ export const VERSION_REASONS = {
   },
 } as const satisfies Readonly<Record<string, Reason>>;
 
-/** A word of {@linkcode VERSION_REASONS}. */
+/** One of {@linkcode VERSION_REASONS}. */
 export type VersionReason = keyof typeof VERSION_REASONS;

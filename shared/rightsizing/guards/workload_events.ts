@@ -5,7 +5,7 @@
  */
 import type { RightsizingEventReason } from "../../api/reasons/rightsizing_event_reasons.ts";
 import type { RightsizingReason } from "../../api/reasons/rightsizing_reasons.ts";
-import { type ReasonWord, remedyFor } from "../../api/reasons/reason_words.ts";
+import { type AnyReason, remedyFor } from "../../api/reasons/reasons.ts";
 import type { ApplyFailure } from "./apply_failure.ts";
 import type { RightsizingDecision } from "./decide_rightsizing.ts";
 
@@ -83,6 +83,6 @@ export function failureEvent({ next, reason, message }: ApplyFailure): WorkloadE
 }
 
 /** `WORD: message; what can be done`. */
-export function eventMessage(reason: ReasonWord, message: string): string {
+export function eventMessage(reason: AnyReason, message: string): string {
   return `${reason}: ${message}; ${remedyFor(reason)}`;
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { remedyFor } from "../../api/reasons/reason_words.ts";
+import { remedyFor } from "../../api/reasons/reasons.ts";
 import { ApiError } from "../../api/api_error.ts";
 import {
   autoPolicy,

@@ -7,7 +7,7 @@ import { formatFigure } from "../../report/figure.ts";
 import { type Html, html } from "../../report/html.ts";
 import { traceSources } from "../../report/trace_sources.ts";
 import type { StageResult } from "../stage_result.ts";
-import { lawNote } from "./law_notes.ts";
+import { algorithmNote } from "./algorithm_notes.ts";
 
 /** The note at the end of the page. */
 export function arenaMethod(results: readonly StageResult[]): Html {
@@ -18,12 +18,14 @@ export function arenaMethod(results: readonly StageResult[]): Html {
   const sources = traceSources(traces.map(({ name }) => name)).map(({ name, source, licence }) =>
     html`<li><b>${name}</b>: ${source}. Licence: ${licence}.</li>`
   );
-  const laws = [...new Set(results.flatMap(({ outcomes }) => outcomes.map(({ law }) => law)))];
-  const notes = laws.flatMap((law) => {
-    const note = lawNote(law);
+  const algorithms = [
+    ...new Set(results.flatMap(({ outcomes }) => outcomes.map(({ algorithm }) => algorithm))),
+  ];
+  const notes = algorithms.flatMap((algorithm) => {
+    const note = algorithmNote(algorithm);
     return note === undefined ? [] : html`
       <div>
-        <dt>${law}</dt>
+        <dt>${algorithm}</dt>
         <dd>${note}</dd>
       </div>
     `;
@@ -36,7 +38,7 @@ export function arenaMethod(results: readonly StageResult[]): Html {
   `;
   return html`
     <section class="method"
-      id="method"><h2>How this was measured</h2><p>Every law met the same requests on the same model of a node, in virtual time, under the same floor, ceiling and delay of a resize. The model throttles containers by quota in periods of 100 ms, as the kernel does, and lets requests queue, so latency is an outcome. The same seeds give the same figures; they are medians over the seeds unless a figure says otherwise.</p><p>A trace has one sample per second, per minute or per request, and no open trace of containers is finer than 10 s: <b>inside a sample the demand is modelled</b>, with arrivals and CPU time per request drawn at random around it. Bursts, steps and shared nodes are made up entirely. Latency and throttling come from the model, not from a machine.</p><p>Of rivals every setting is shown, and the best one is chosen per trace after the fact; ours has one default. Series are of the first seed.</p>${lists}<dl class="laws">${notes}</dl></section>
+      id="method"><h2>How this was measured</h2><p>Every algorithm met the same requests on the same model of a node, in virtual time, under the same floor, ceiling and delay of a resize. The model throttles containers by quota in periods of 100 ms, as the kernel does, and lets requests queue, so latency is an outcome. The same seeds give the same figures; they are medians over the seeds unless a figure says otherwise.</p><p>A trace has one sample per second, per minute or per request, and no open trace of containers is finer than 10 s: <b>inside a sample the demand is modelled</b>, with arrivals and CPU time per request drawn at random around it. Bursts, steps and shared nodes are made up entirely. Latency and throttling come from the model, not from a machine.</p><p>Of rivals every setting is shown, and the best one is chosen per trace after the fact; ours has one default. Series are of the first seed.</p>${lists}<dl class="algorithms">${notes}</dl></section>
   `;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Shapes by which laws are told apart without colour. Drawn from the same corners in plots and in
- * legends.
+ * Shapes by which algorithms are distinguished without colour. Drawn from the same corners in plots and
+ * in legends.
  *
  * @module
  */

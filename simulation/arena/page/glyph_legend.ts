@@ -1,5 +1,5 @@
 /**
- * A legend whose swatches are shapes.
+ * A legend with swatches that are shapes.
  *
  * @module
  */

@@ -6,11 +6,11 @@
 import { formatFigure, NO_FIGURE } from "../../report/figure.ts";
 import { type Html, html } from "../../report/html.ts";
 import type { Goal } from "../goals.ts";
-import { entryName } from "./law_look.ts";
+import { entryName } from "./algorithm_look.ts";
 
 /** The finding in a sentence. */
 export function goalSentence(goals: readonly Goal[]): string {
-  if (goals.length === 0) return "Control laws compared";
+  if (goals.length === 0) return "Control algorithms compared";
   const met = goals.filter((goal) => goal.met).length;
   return met === goals.length
     ? `Ours meets all ${goals.length} goals`
@@ -58,7 +58,9 @@ function rowOf(goal: Goal): Html {
       <td>${Number.isFinite(ours) ? figureBeside(goal) : NO_FIGURE}</td>
       <td>${formatFigure(bestRival?.value)}</td>
       <td class="word">${bestRival === undefined ? NO_FIGURE : entryName(bestRival)}</td>
-      <td style="white-space:nowrap;color:var(--law-${goal.met ? 3 : 1})">${verdict(goal)}</td>
+      <td style="white-space:nowrap;color:var(--algorithm-${goal.met ? 3 : 1})">${verdict(
+        goal,
+      )}</td>
     </tr>
   `;
 }

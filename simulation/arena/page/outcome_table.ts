@@ -1,45 +1,45 @@
 /**
- * The figures behind the plots of a stage: every law with every setting.
+ * The figures behind the plots of a stage: every algorithm with every setting.
  *
  * @module
  */
 import { formatCount, formatFigure } from "../../report/figure.ts";
 import { type Html, html, trusted } from "../../report/html.ts";
 import { isSameEntry, OURS } from "../entry.ts";
-import { bestPerLaw, type LawOutcome } from "../law_outcome.ts";
+import { type AlgorithmOutcome, bestPerAlgorithm } from "../algorithm_outcome.ts";
 import { type OutcomeColumn, outcomeColumns } from "../outcome_columns.ts";
 import type { StageResult } from "../stage_result.ts";
 
 const BEST = trusted(' class="best"');
 const NOT_BEST = trusted("");
 
-/** The best setting of each law in sight, all settings folded away. */
+/** The best setting of each algorithm in sight, all settings folded away. */
 export function outcomeTables(result: StageResult): Html {
   const { name, outcomes } = result;
-  const best = bestPerLaw(outcomes);
+  const best = bestPerAlgorithm(outcomes);
   return html`
-    ${table(best, { result, label: `${name}: the best setting of each law` })}
+    ${table(best, { result, label: `${name}: the best setting of each algorithm` })}
     <details>
       <summary>All ${formatCount(outcomes.length, "setting")} on ${name} as a table</summary>
-      ${table(outcomes, { result, label: `${name}: every setting of every law` })}
+      ${table(outcomes, { result, label: `${name}: every setting of every algorithm` })}
     </details>
   `;
 }
 
 function table(
-  outcomes: readonly LawOutcome[],
+  outcomes: readonly AlgorithmOutcome[],
   { result, label }: { readonly result: StageResult; readonly label: string },
 ): Html {
   const columns = outcomeColumns(outcomes, { kind: result.kind, all: true });
-  const best = new Set(bestPerLaw(result.outcomes));
+  const best = new Set(bestPerAlgorithm(result.outcomes));
   const heads = columns.map(({ head }) => html`<th scope="col">${headText(head)}</th>`);
   const rows = outcomes.map((outcome) => {
-    // Where all rows are the best of their law, bold says nothing: there it marks ours.
+    // Where all rows are the best of their algorithm, bold says nothing: there it marks ours.
     const isBold = outcomes.length === best.size ? isSameEntry(outcome, OURS) : best.has(outcome);
     const cells = columns.map((column) =>
       html`<td${isBold ? BEST : NOT_BEST}>${cellText(outcome, column)}</td>`
     );
-    return html`<tr><th scope="row">${outcome.law}</th><td class="word">${outcome.setting}</td><td>${
+    return html`<tr><th scope="row">${outcome.algorithm}</th><td class="word">${outcome.setting}</td><td>${
       heldText(outcome)
     }</td>${cells}</tr>`;
   });
@@ -48,7 +48,7 @@ function table(
       <table class="outcomes" style="width:100%;font-size:.82rem">
         <thead>
           <tr>
-            <th scope="col">Law</th>
+            <th scope="col">Algorithm</th>
             <th scope="col" style="text-align:left">Setting</th>
             <th scope="col">SLO</th>
             ${heads}
@@ -67,15 +67,18 @@ function headText(head: OutcomeColumn["head"]): string {
 }
 
 /** The median; of cores the spread over the seeds too. */
-function cellText({ median, least, most }: LawOutcome, { score, text }: OutcomeColumn): string {
+function cellText(
+  { median, least, most }: AlgorithmOutcome,
+  { score, text }: OutcomeColumn,
+): string {
   if (score !== "coresAllocated") return text(median);
   const [low, high] = [least, most].map((of) => formatFigure(of.coresAllocated));
   return low === high ? text(median) : `${text(median)} (${low} – ${high})`;
 }
 
 /** Held or missed, and by how many seeds where they disagree. */
-function heldText({ sloHeld, sloHeldShare }: LawOutcome): string {
-  const word = sloHeld ? "held" : "missed";
+function heldText({ sloHeld, sloHeldShare }: AlgorithmOutcome): string {
+  const verdict = sloHeld ? "held" : "missed";
   const isSplit = sloHeldShare > 0 && sloHeldShare < 1;
-  return isSplit ? `${word} (${Math.round(100 * sloHeldShare)} % of seeds held it)` : word;
+  return isSplit ? `${verdict} (${Math.round(100 * sloHeldShare)} % of seeds held it)` : verdict;
 }

@@ -1,5 +1,5 @@
 /**
- * The figures of a stage with a row per law: latency, changes, and what its kind adds.
+ * The figures of a stage with a row per algorithm: latency, changes, and what its kind adds.
  *
  * @module
  */
@@ -7,12 +7,12 @@ import { formatFigure } from "../../report/figure.ts";
 import type { Html } from "../../report/html.ts";
 import { isYardstick } from "../entry.ts";
 import type { Goal } from "../goals.ts";
-import { bestPerLaw, type Figures } from "../law_outcome.ts";
+import { bestPerAlgorithm, type Figures } from "../algorithm_outcome.ts";
 import type { StageResult } from "../stage_result.ts";
-import { lawBars } from "./law_bars.ts";
-import { lawDots } from "./law_dots.ts";
-import type { LookOf } from "./law_look.ts";
-import type { ComparedLine } from "./law_rows.ts";
+import { algorithmBars } from "./algorithm_bars.ts";
+import { algorithmDots } from "./algorithm_dots.ts";
+import type { LookOf } from "./algorithm_look.ts";
+import type { ComparedLine } from "./algorithm_rows.ts";
 
 /** What the figures need beside the stage. */
 export interface StageFigureOptions {
@@ -21,18 +21,18 @@ export interface StageFigureOptions {
   readonly goals: readonly Goal[];
 }
 
-const BARS = "The best setting of each law, median; the thin line spans the seeds.";
-const DOTS = "The best setting of each law, medians over the seeds. The axis is logarithmic.";
+const BARS = "The best setting of each algorithm, median; the thin line spans the seeds.";
+const DOTS = "The best setting of each algorithm, medians over the seeds. The axis is logarithmic.";
 
-/** The figures, each at the best setting of each law. */
+/** The figures, each at the best setting of each algorithm. */
 // deno-lint-ignore house/function-length
 export function stageFigures(result: StageResult, options: StageFigureOptions): Html[] {
   const { lookOf } = options;
   const { name, kind, sloMs, outcomes } = result;
-  const best = bestPerLaw(outcomes);
+  const best = bestPerAlgorithm(outcomes);
   const moving = best.filter((one) => !isYardstick(one));
   const line = (measure: string) => goalLine(options.goals, { measure, where: name });
-  const latency = lawDots(best, {
+  const latency = algorithmDots(best, {
     title: `${name}: latency`,
     lookOf,
     series: [
@@ -46,7 +46,7 @@ export function stageFigures(result: StageResult, options: StageFigureOptions): 
       : {}),
     caption: DOTS,
   });
-  const changes = lawBars(moving, {
+  const changes = algorithmBars(moving, {
     title: `${name}: limit changes`,
     lookOf,
     score: "changesPerPodMinute",
@@ -62,7 +62,7 @@ export function stageFigures(result: StageResult, options: StageFigureOptions): 
     readonly caption: string;
     readonly format?: (value: number) => string;
     readonly most?: number;
-  }): Html => lawBars(best, { ...options, lookOf, ...line(options.measure) });
+  }): Html => algorithmBars(best, { ...options, lookOf, ...line(options.measure) });
   switch (kind) {
     case "trace":
       return [latency, changes];
@@ -70,7 +70,7 @@ export function stageFigures(result: StageResult, options: StageFigureOptions): 
       return [
         latency,
         changes,
-        lawDots(moving, {
+        algorithmDots(moving, {
           title: `${name}: reaction`,
           lookOf,
           series: [

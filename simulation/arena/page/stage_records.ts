@@ -5,18 +5,21 @@
  */
 import type { RunRecord } from "../../run_record.ts";
 import { type Entry, isRival, ORACLE, OURS, OURS_TIGHT } from "../entry.ts";
-import { bestSetting } from "../law_outcome.ts";
+import { bestSetting } from "../algorithm_outcome.ts";
 import type { StageResult } from "../stage_result.ts";
-import { entryName } from "./law_look.ts";
+import { entryName } from "./algorithm_look.ts";
 
-/** Ours, also where limits follow demand, the best rival and the oracle, as far as there are series, named as in the tables. */
+/**
+ * Ours, also where limits follow demand, the best rival and the oracle, as far as there are series,
+ * named as in the tables.
+ */
 export function stageRecords({ outcomes, records }: StageResult): RunRecord[] {
   const rival: Entry | undefined = bestSetting(outcomes.filter(isRival));
   return [OURS, OURS_TIGHT, ...(rival === undefined ? [] : [rival]), ORACLE].flatMap((entry) => {
     // A record holds the setting where a report has a description.
-    const record = records.find(({ law, description }) =>
-      law === entry.law && description === entry.setting
+    const record = records.find(({ algorithm, description }) =>
+      algorithm === entry.algorithm && description === entry.setting
     );
-    return record === undefined ? [] : [{ ...record, law: entryName(entry) }];
+    return record === undefined ? [] : [{ ...record, algorithm: entryName(entry) }];
   });
 }

@@ -10,16 +10,16 @@ Deno.test({
   fn() {
     const [run] = syntheticRuns({ pods: 1, minutes: 1 });
     assert(run !== undefined);
-    const best = outcome({ law: "captain", setting: "target 0.1", cores: 1 });
-    const other = outcome({ law: "hpa", setting: "target 0.5", cores: 3 });
+    const best = outcome({ algorithm: "captain", setting: "target 0.1", cores: 1 });
+    const other = outcome({ algorithm: "hpa", setting: "target 0.5", cores: 3 });
     const outcomes = [ORACLE, OURS_TIGHT, OURS].map((entry) => outcome(entry));
-    const records = [other, ...outcomes, best].map(({ law, setting }) => ({
+    const records = [other, ...outcomes, best].map(({ algorithm, setting }) => ({
       ...run,
-      law,
+      algorithm,
       description: setting,
     }));
     const result = stageResult([other, best, ...outcomes], { records });
-    assert.deepEqual(stageRecords(result).map(({ law }) => law), [
+    assert.deepEqual(stageRecords(result).map(({ algorithm }) => algorithm), [
       "ours",
       "ours-tight",
       "captain, target 0.1",

@@ -1,5 +1,5 @@
 /**
- * One stage of the arena: its findings in words, its figures and its tables.
+ * One stage of the arena: its findings, its figures and its tables.
  *
  * @module
  */
@@ -8,10 +8,10 @@ import { type Html, html } from "../../report/html.ts";
 import { coresPlot } from "../../report/plots/cores_plot.ts";
 import { limitsPlot } from "../../report/plots/limits_plot.ts";
 import { isRival, isSameEntry, ORACLE, OURS } from "../entry.ts";
-import { bestSetting, type LawOutcome } from "../law_outcome.ts";
+import { type AlgorithmOutcome, bestSetting } from "../algorithm_outcome.ts";
 import type { StageResult } from "../stage_result.ts";
 import { scaleSentence } from "./arena_method.ts";
-import { entryName } from "./law_look.ts";
+import { entryName } from "./algorithm_look.ts";
 import { outcomeTables } from "./outcome_table.ts";
 import { type StageFigureOptions, stageFigures } from "./stage_figures.ts";
 import { stageRecords } from "./stage_records.ts";
@@ -51,10 +51,13 @@ export function stageSection(
       <p class="tally">${findings(result)}</p>
       ${outcomeTables(result)}
       ${tradeOffPlot(result, options.lookOf)}
-      ${// Several pods want more than there is: capacity says more there than the sum of wishes.
+      ${// Several pods want more than there is: capacity says more there than the sum of requests.
       (kind === "shared node" || kind === "services") && runs.length > 0
         ? coresPlot(runs)
-        : limitsPlot(runs.filter(({ law }) => law !== OURS.law), `${name}: limit against demand`)}
+        : limitsPlot(
+          runs.filter(({ algorithm }) => algorithm !== OURS.algorithm),
+          `${name}: limit against demand`,
+        )}
       <div style="${grid}">${stageFigures(result, options)}</div>
     </section>
   `;
@@ -65,7 +68,7 @@ function findings({ outcomes }: StageResult): string {
   const ours = outcomes.find((one) => isSameEntry(one, OURS));
   const rival = bestSetting(outcomes.filter(isRival));
   const oracle = outcomes.find((one) => isSameEntry(one, ORACLE));
-  const named: (readonly [string, LawOutcome | undefined])[] = [
+  const named: (readonly [string, AlgorithmOutcome | undefined])[] = [
     ["Ours", ours],
     [rival === undefined ? "" : `The best rival (${entryName(rival)})`, rival],
     ["The oracle", oracle],

@@ -1,5 +1,5 @@
 /**
- * What each law costs against how long its slowest requests wait, setting by setting.
+ * What each algorithm costs against how long its slowest requests wait, setting by setting.
  *
  * @module
  */
@@ -9,11 +9,11 @@ import { type Html, html, printable } from "../../report/html.ts";
 import { figureBlock } from "../../report/plots/figure_block.ts";
 import { svgPlot } from "../../report/plots/svg_plot.ts";
 import { ALONE, ORACLE, OURS, UNLIMITED } from "../entry.ts";
-import { bestPerLaw, type LawOutcome } from "../law_outcome.ts";
+import { type AlgorithmOutcome, bestPerAlgorithm } from "../algorithm_outcome.ts";
 import type { StageResult } from "../stage_result.ts";
 import { glyphSymbol } from "./glyph.ts";
 import { glyphLegend } from "./glyph_legend.ts";
-import { entryName, type LookOf } from "./law_look.ts";
+import { entryName, type LookOf } from "./algorithm_look.ts";
 import { spansDecades, valueAxis } from "./value_axis.ts";
 
 const WIDE = 1080;
@@ -23,7 +23,7 @@ const R_BEST = 6;
 const R_MARKED = 8;
 
 interface Dot {
-  readonly law: string;
+  readonly algorithm: string;
   readonly cores: number;
   readonly p99Ms: number;
   readonly isBest: boolean;
@@ -35,19 +35,27 @@ export function tradeOffPlot(result: StageResult, lookOf: LookOf): Html {
   const { name, sloMs, outcomes, seeds } = result;
   const title = `${name}: cores against latency`;
   // No limit at all has no price to be drawn at.
-  const entries = outcomes.filter(({ law }) => law !== UNLIMITED.law && law !== ALONE.law);
+  const entries = outcomes.filter(({ algorithm }) =>
+    algorithm !== UNLIMITED.algorithm && algorithm !== ALONE.algorithm
+  );
   const dots = dotsOf(entries);
   if (dots.length === 0) {
-    return figureBlock({ title, wide: "No law has cores and a latency to draw.", caption: "" });
+    return figureBlock({
+      title,
+      wide: "No algorithm has cores and a latency to draw.",
+      caption: "",
+    });
   }
-  const laws = [...new Set(dots.map(({ law }) => law))];
-  const swatches = glyphLegend(laws.map((law) => ({ label: law, ...lookOf(law) })));
+  const algorithms = [...new Set(dots.map(({ algorithm }) => algorithm))];
+  const swatches = glyphLegend(
+    algorithms.map((algorithm) => ({ label: algorithm, ...lookOf(algorithm) })),
+  );
   const missing = entries.length - dots.length;
   const notes = [
-    `Each mark is a law with one setting, median over ${
+    `Each mark is an algorithm with one setting, median over ${
       formatCount(seeds, "seed")
     }; the outlined ` +
-    "ones are the best of their law: the fewest cores that hold the SLO, or else the lowest P99. " +
+    "ones are the best of their algorithm: the fewest cores that hold the SLO, or else the lowest P99. " +
     `Down and left is better; marks below the line hold the SLO of ${formatFigure(sloMs)} ms. ` +
     "Latency is on a logarithmic axis.",
     spansDecades(dots.map(({ cores }) => cores)) ? "Cores are too." : "",
@@ -63,14 +71,14 @@ export function tradeOffPlot(result: StageResult, lookOf: LookOf): Html {
   });
 }
 
-function dotsOf(outcomes: readonly LawOutcome[]): Dot[] {
-  const best = new Set(bestPerLaw(outcomes));
+function dotsOf(outcomes: readonly AlgorithmOutcome[]): Dot[] {
+  const best = new Set(bestPerAlgorithm(outcomes));
   return outcomes.flatMap((outcome) => {
     const { coresAllocated: cores = NaN, p99Ms = NaN } = outcome.median;
     if (!(cores > 0 && p99Ms > 0 && cores < Infinity && p99Ms < Infinity)) return [];
     const figures = `${formatFigure(cores)} cores, P99 ${formatFigure(p99Ms)} ms`;
     return [{
-      law: outcome.law,
+      algorithm: outcome.algorithm,
       cores,
       p99Ms,
       isBest: best.has(outcome),
@@ -81,8 +89,8 @@ function dotsOf(outcomes: readonly LawOutcome[]): Dot[] {
   });
 }
 
-function isMarked({ law }: { readonly law: string }): boolean {
-  return law === OURS.law || law === ORACLE.law;
+function isMarked({ algorithm }: { readonly algorithm: string }): boolean {
+  return algorithm === OURS.algorithm || algorithm === ORACLE.algorithm;
 }
 
 function drawDots(
@@ -105,7 +113,8 @@ function drawDots(
   ];
   const radii = [R, R_BEST, R_MARKED];
   return svgPlot({
-    description: `Cores allocated and P99 latency on ${name}, a mark per law and setting; the ` +
+    description:
+      `Cores allocated and P99 latency on ${name}, a mark per algorithm and setting; the ` +
       "figures are in the table",
     width,
     height: width === WIDE ? 440 : 380,
@@ -117,13 +126,13 @@ function drawDots(
     marks: [
       ...(hasSlo ? sloMarks(sloMs) : []),
       ...layers.flatMap((layer, place) =>
-        [...new Set(layer.map(({ law }) => law))].map((law) =>
-          Plot.dot(layer.filter((dot) => dot.law === law), {
+        [...new Set(layer.map(({ algorithm }) => algorithm))].map((algorithm) =>
+          Plot.dot(layer.filter((dot) => dot.algorithm === algorithm), {
             x: "cores",
             y: "p99Ms",
             r: radii[place] ?? R,
-            symbol: glyphSymbol(lookOf(law).glyph),
-            fill: lookOf(law).color,
+            symbol: glyphSymbol(lookOf(algorithm).glyph),
+            fill: lookOf(algorithm).color,
             fillOpacity: place === 0 ? 0.7 : 1,
             stroke: place === 0 ? "var(--surface)" : "var(--ink)",
             strokeWidth: place === 0 ? 0.5 : 1.5,
@@ -135,7 +144,7 @@ function drawDots(
       Plot.text(dots.filter(isMarked), {
         x: "cores",
         y: "p99Ms",
-        text: "law",
+        text: "algorithm",
         dy: -17,
         fontWeight: 600,
         fill: "var(--ink)",

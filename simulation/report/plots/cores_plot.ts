@@ -1,5 +1,5 @@
 /**
- * What each law allocated and what was used, against what the node has to share.
+ * What each algorithm allocated and what was used, against what the node has to share.
  *
  * @module
  */
@@ -9,35 +9,44 @@ import { envelope, secondsPerPoint } from "../envelope.ts";
 import { formatCores } from "../figure.ts";
 import type { Html } from "../html.ts";
 import { figureBlock } from "./figure_block.ts";
-import { lawFacets } from "./law_facets.ts";
+import { algorithmFacets } from "./algorithm_facets.ts";
 
 /** While CPU is free limits sum to many times the capacity: they are drawn at this multiple of it. */
 const MOST_OF_CAPACITY = 1.5;
 
-/** Σ limits, Σ usage and capacity over time, one panel per law. */
+/** Σ limits, Σ usage and capacity over time, one panel per algorithm. */
 export function coresPlot(runs: readonly RunRecord[]): Html {
   const title = "Cores allocated and used";
   const most = MOST_OF_CAPACITY * Math.max(...runs.map((run) => run.capacity / 1000));
-  const limits = runs.flatMap((run, law) => rows(run.sumLimits, { law, stepS: run.stepS }))
+  const limits = runs.flatMap((run, algorithm) =>
+    rows(run.sumLimits, { algorithm, stepS: run.stepS })
+  )
     .map((row) => ({ ...row, mean: Math.min(most, row.mean), max: Math.min(most, row.max) }));
-  const usage = runs.flatMap((run, law) => rows(run.sumUsage, { law, stepS: run.stepS }));
+  const usage = runs.flatMap((run, algorithm) =>
+    rows(run.sumUsage, { algorithm, stepS: run.stepS })
+  );
   const first = runs[0];
   if (first === undefined || limits.length === 0) {
     return figureBlock({ title, wide: "The runs recorded no steps to draw.", caption: "" });
   }
-  const capacity = runs.map((run, law) => ({ law, cores: run.capacity / 1000 }));
+  const capacity = runs.map((run, algorithm) => ({ algorithm, cores: run.capacity / 1000 }));
   const highest = Math.max(...[...limits, ...usage].map((row) => row.max).filter(Number.isFinite));
-  const facets = lawFacets({
-    laws: runs.map((run) => run.law),
-    description: "Sum of limits, sum of usage and capacity in cores over time, per law",
+  const facets = algorithmFacets({
+    algorithms: runs.map((run) => run.algorithm),
+    description: "Sum of limits, sum of usage and capacity in cores over time, per algorithm",
     yLabel: "cores",
     yMax: 1.06 * Math.max(highest, ...capacity.map((row) => row.cores)),
     minutes: first.minutes,
     marks: (channel) => [
-      Plot.areaY(usage, { [channel]: "law", x: "minute", y: "max", fill: "var(--usage-peak)" }),
-      Plot.areaY(usage, { [channel]: "law", x: "minute", y: "mean", fill: "var(--usage)" }),
+      Plot.areaY(usage, {
+        [channel]: "algorithm",
+        x: "minute",
+        y: "max",
+        fill: "var(--usage-peak)",
+      }),
+      Plot.areaY(usage, { [channel]: "algorithm", x: "minute", y: "mean", fill: "var(--usage)" }),
       Plot.areaY(limits, {
-        [channel]: "law",
+        [channel]: "algorithm",
         x: "minute",
         y1: "mean",
         y2: "max",
@@ -45,14 +54,14 @@ export function coresPlot(runs: readonly RunRecord[]): Html {
         fillOpacity: 0.25,
       }),
       Plot.lineY(limits, {
-        [channel]: "law",
+        [channel]: "algorithm",
         x: "minute",
         y: "mean",
         stroke: "var(--limit)",
         strokeWidth: 1.8,
       }),
       Plot.ruleY(capacity, {
-        [channel]: "law",
+        [channel]: "algorithm",
         y: "cores",
         stroke: "var(--ink)",
         strokeDasharray: "5,4",
@@ -80,10 +89,10 @@ export function coresPlot(runs: readonly RunRecord[]): Html {
 
 function rows(
   millicores: readonly number[],
-  { law, stepS }: { readonly law: number; readonly stepS: number },
-): { law: number; minute: number; mean: number; max: number }[] {
+  { algorithm, stepS }: { readonly algorithm: number; readonly stepS: number },
+): { algorithm: number; minute: number; mean: number; max: number }[] {
   return envelope(millicores, { stepS }).map(({ minute, mean, max }) => ({
-    law,
+    algorithm,
     minute,
     mean: mean / 1000,
     max: max / 1000,

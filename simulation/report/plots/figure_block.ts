@@ -1,6 +1,6 @@
 /**
  * The frame of a plot in the page: heading, legend, the drawing for wide and narrow screens, and
- * the words that say how to read it, or why there is nothing to draw.
+ * the caption, or why there is nothing to draw.
  *
  * @module
  */
@@ -14,11 +14,11 @@ export interface LegendEntry {
   readonly mark?: "line" | "dash" | "area" | "dot";
 }
 
-/** A plot with its words. */
+/** A plot with its caption. */
 export interface FigureBlock {
   readonly title: string;
   readonly legend?: readonly LegendEntry[];
-  /** Drawn for screens from 900 px on; or, in its place, the words why there is no plot. */
+  /** Drawn for screens from 900 px on; or, in its place, the reason why there is no plot. */
   readonly wide: Html | string;
   /** Drawn for narrow screens; `wide` serves both where it is left out. */
   readonly narrow?: Html;

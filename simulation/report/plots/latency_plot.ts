@@ -1,5 +1,5 @@
 /**
- * The slowest requests of each pod under each law.
+ * The slowest requests of each pod under each algorithm.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { formatCount, formatFigure } from "../figure.ts";
 import { type Html, printable, shorten } from "../html.ts";
 import { podRows } from "../pod_rows.ts";
 import { figureBlock } from "./figure_block.ts";
-import { lawColor } from "./law_color.ts";
+import { algorithmColor } from "./algorithm_color.ts";
 import { svgPlot } from "./svg_plot.ts";
 
 /** Pods drawn at most. */
@@ -20,25 +20,27 @@ const LOG_STEPS = [1, 2, 5];
 
 interface LatencyDot {
   readonly pod: number;
-  readonly law: number;
+  readonly algorithm: number;
   readonly p99Ms: number;
   readonly title: string;
 }
 
-/** P99 latency by pod, a dot per law. */
+/** P99 latency by pod, a dot per algorithm. */
 export function latencyPlot(runs: readonly RunRecord[]): Html {
   const title = "P99 latency by pod";
   const served = podRows(runs).filter(({ ours, theirs }) =>
     [ours, theirs].some((pod) => pod !== undefined && pod.requests > 0)
   );
   const shown = served.slice(0, MOST_PODS);
-  const dots = runs.flatMap((run, law) => dotsOf(run, { law, names: shown.map(nameOf) }));
+  const dots = runs.flatMap((run, algorithm) =>
+    dotsOf(run, { algorithm, names: shown.map(nameOf) })
+  );
   if (dots.length === 0) {
     return figureBlock({ title, wide: "No pod finished a request.", caption: "" });
   }
   const idle = (runs[0]?.pods.length ?? 0) - served.length;
   const notes = [
-    "A line joins the laws of a pod; its length is what the choice of law means to the slowest " +
+    "A line joins the algorithms of a pod; its length is what the choice of algorithm means to the slowest " +
     "requests.",
     served.length > shown.length
       ? `Drawn are the ${shown.length} pods that static limits throttle most, of ${served.length}.`
@@ -48,7 +50,11 @@ export function latencyPlot(runs: readonly RunRecord[]): Html {
   ];
   return figureBlock({
     title,
-    legend: runs.map((run, law) => ({ label: run.law, color: lawColor(law), mark: "dot" })),
+    legend: runs.map((run, algorithm) => ({
+      label: run.algorithm,
+      color: algorithmColor(algorithm),
+      mark: "dot",
+    })),
     wide: draw(dots, { names: shown.map(nameOf), width: 1080 }),
     narrow: draw(dots, { names: shown.map(nameOf), width: 400 }),
     caption: notes.filter((note) => note !== "").join(" "),
@@ -61,16 +67,16 @@ function nameOf({ ours }: { readonly ours: { readonly name: string } }): string 
 
 function dotsOf(
   run: RunRecord,
-  { law, names }: { readonly law: number; readonly names: readonly string[] },
+  { algorithm, names }: { readonly algorithm: number; readonly names: readonly string[] },
 ): LatencyDot[] {
   return run.pods.flatMap(({ name, p99Ms, requests }) => {
     const pod = names.indexOf(name);
     if (pod < 0 || requests === 0 || !Number.isFinite(p99Ms)) return [];
     return [{
       pod,
-      law,
+      algorithm,
       p99Ms,
-      title: printable(`${name}, ${run.law}: ${formatFigure(p99Ms)} ms`),
+      title: printable(`${name}, ${run.algorithm}: ${formatFigure(p99Ms)} ms`),
     }];
   });
 }
@@ -109,7 +115,7 @@ function draw(
     }
     : { domain: [0, most * 1.05], ticks: width / 90 };
   return svgPlot({
-    description: "99th percentile of latency by pod and law",
+    description: "99th percentile of latency by pod and algorithm",
     width,
     height: 50 + 22 * names.length,
     marginLeft: 18 + 7.2 * longest,
@@ -137,11 +143,11 @@ function draw(
         }),
       ),
       // Ours is drawn last, above the others.
-      Plot.dot(dots.toSorted((a, b) => b.law - a.law), {
+      Plot.dot(dots.toSorted((a, b) => b.algorithm - a.algorithm), {
         x: "p99Ms",
         y: "pod",
         r: 4.5,
-        fill: (dot: LatencyDot) => lawColor(dot.law),
+        fill: (dot: LatencyDot) => algorithmColor(dot.algorithm),
         stroke: "var(--surface)",
         strokeWidth: 1,
         title: "title",

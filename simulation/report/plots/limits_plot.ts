@@ -1,5 +1,5 @@
 /**
- * Limits against demand over time, a panel per law on shared axes.
+ * Limits against demand over time, a panel per algorithm on shared axes.
  *
  * @module
  */
@@ -8,38 +8,38 @@ import type { PodRecord, RunRecord } from "../../run_record.ts";
 import { envelope, secondsPerPoint } from "../envelope.ts";
 import type { Html } from "../html.ts";
 import { figureBlock } from "./figure_block.ts";
-import { lawFacets } from "./law_facets.ts";
+import { algorithmFacets } from "./algorithm_facets.ts";
 
 /** Per line: the arena's page has more than a dozen of these plots. */
 const POINTS = 180;
 
 interface Row {
-  readonly law: number;
+  readonly algorithm: number;
   readonly minute: number;
   readonly mean: number;
   readonly max: number;
 }
 
-/** A panel per run, named by its law; of several pods the sums are drawn. */
+/** A panel per run, named by its algorithm; of several pods the sums are drawn. */
 export function limitsPlot(runs: readonly RunRecord[], title: string): Html {
   const limits = rowsOf(runs, (run) => run.sumLimits);
   const demands = rowsOf(runs, (run) => sumOf(run.pods));
   const first = runs[0];
   if (first === undefined || limits.length === 0) {
-    return figureBlock({ title, wide: "No series of these laws were kept.", caption: "" });
+    return figureBlock({ title, wide: "No series of these algorithms were kept.", caption: "" });
   }
   const highest = [...limits, ...demands].map(({ max }) => max).filter(Number.isFinite)
     .reduce((most, value) => Math.max(most, value), 0);
-  const facets = lawFacets({
-    laws: runs.map(({ law }) => law),
+  const facets = algorithmFacets({
+    algorithms: runs.map(({ algorithm }) => algorithm),
     description: `Limit and demand in cores over time under ${
-      runs.map(({ law }) => law).join("; ")
+      runs.map(({ algorithm }) => algorithm).join("; ")
     }`,
     yLabel: "cores",
     yMax: 1.04 * highest,
     minutes: first.minutes,
     marks: (channel) => {
-      const shared = { [channel]: "law", x: "minute" };
+      const shared = { [channel]: "algorithm", x: "minute" };
       return [
         Plot.areaY(demands, { ...shared, y: "max", fill: "var(--usage-peak)" }),
         Plot.areaY(demands, { ...shared, y: "mean", fill: "var(--usage)" }),
@@ -75,9 +75,9 @@ function rowsOf(
   runs: readonly RunRecord[],
   series: (run: RunRecord) => readonly number[],
 ): Row[] {
-  return runs.flatMap((run, law) =>
+  return runs.flatMap((run, algorithm) =>
     envelope(series(run), { stepS: run.stepS, points: POINTS }).map(({ minute, mean, max }) => ({
-      law,
+      algorithm,
       minute,
       mean: mean / 1000,
       max: max / 1000,

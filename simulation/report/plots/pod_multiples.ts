@@ -31,8 +31,8 @@ export function podMultiples(runs: readonly RunRecord[]): Html {
     ? ` Drawn are the first ${shown.length} of ${rows.length} pods; the table below has all.`
     : "";
   const swatches = legend([
-    { label: `limit, ${ours.law}`, color: "var(--limit)" },
-    { label: "own limit, static", color: "var(--own)", mark: "dash" },
+    { label: `limit, ${ours.algorithm}`, color: "var(--limit)" },
+    { label: "original limit, static", color: "var(--own)", mark: "dash" },
     { label: "usage", color: "var(--usage)", mark: "area" },
     { label: "demand", color: "var(--demand)" },
   ]);
@@ -81,7 +81,7 @@ function draw(pod: PodRecord, run: RunRecord): Html {
     1,
   ];
   return svgPlot({
-    description: "Limit, own limit, usage and demand of the pod in millicores over time",
+    description: "Limit, original limit, usage and demand of the pod in millicores over time",
     width: 300,
     height: 150,
     marginTop: 10,

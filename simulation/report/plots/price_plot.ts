@@ -16,7 +16,7 @@ const MILLICORES = 1000;
 
 /** The price over time under the given run. */
 export function pricePlot(run: RunRecord): Html {
-  const title = `Price of CPU under ${run.law}`;
+  const title = `Price of CPU under ${run.algorithm}`;
   const finite = run.price.filter(Number.isFinite);
   const infinite = countInfinite(run.price);
   if (finite.length === 0) {
@@ -60,7 +60,7 @@ export function pricePlot(run: RunRecord): Html {
       "get it." +
       (infinite > 0
         ? ` ${formatCount(infinite, "step")} with an infinite price (nothing is left for ` +
-          "somebody without a floor) can't be drawn."
+          "a container without a floor) can't be drawn."
         : ""),
   });
 }
@@ -70,8 +70,8 @@ function countInfinite(prices: readonly number[]): number {
 }
 
 function withoutFinitePrice(prices: readonly number[]): string {
-  if (prices.length === 0) return "This law sets no price.";
+  if (prices.length === 0) return "This algorithm sets no price.";
   return countInfinite(prices) === prices.length
-    ? "The price was infinite throughout: nothing was left for somebody without a floor."
+    ? "The price was infinite throughout: nothing was left for containers without a floor."
     : "No finite price was recorded.";
 }

@@ -20,7 +20,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "pricePlot() tells in words an infinite price from none",
+  name: "pricePlot() distinguishes in words an infinite price from none",
   permissions: "none",
   fn() {
     assert.match(plotted([Infinity, Infinity]), /infinite throughout/);

@@ -1,6 +1,6 @@
 /**
  * The objects that make the cluster's DNS and the metrics API known: both run as processes on the
- * node, behind Services whose endpoints are the node's address.
+ * node, behind Services with endpoints that are the node's address.
  *
  * @module
  */

@@ -43,7 +43,7 @@ export async function bringDown(
   await withProgress(progress, "removing mounts, cgroups, the namespace and files", async () => {
     await unmountBelow(instance.directory);
     await removeCgroups(instance);
-    await tellOfGuests(instance, progress);
+    await reportGuests(instance, progress);
     await deleteNamespace(instance);
     await removeTraces(instance);
     if (known) await Deno.remove(instance.directory, { recursive: true });
@@ -68,7 +68,7 @@ async function endShims({ containerdSocket }: Instance): Promise<void> {
 }
 
 /** Others' processes in the namespace are left alone; it goes on without a name until they end. */
-async function tellOfGuests(instance: Instance, { say }: Progress): Promise<void> {
+async function reportGuests(instance: Instance, { say }: Progress): Promise<void> {
   const guests = await processesInside(instance);
   if (guests.length > 0) say(`still in the namespace, not ended: ${guests.join(", ")}`);
 }

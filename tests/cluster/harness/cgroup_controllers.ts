@@ -18,23 +18,23 @@ const NEEDED: readonly string[] = ["cpu", "cpuset", "memory", "hugetlb", "pids"]
 /** The controllers that are passed on from a root; undefined where there is no cgroup v2. */
 export async function passedOn(root: string): Promise<readonly string[] | undefined> {
   const text = await readIfThere(`${root}/cgroup.subtree_control`);
-  return text === undefined ? undefined : words(text);
+  return text === undefined ? undefined : terms(text);
 }
 
 /**
- * Passes on what a kubelet demands of its cgroup root, which otherwise has it only when somebody
+ * Passes on what a kubelet demands of its cgroup root, which otherwise has it only when another program
  * else needed it. Does nothing where there is no cgroup v2.
  */
 export async function enableControllers(root: string): Promise<void> {
   const enabled = await passedOn(root);
   if (enabled === undefined) return;
-  const offered = words(await readIfThere(`${root}/cgroup.controllers`) ?? "");
+  const offered = terms(await readIfThere(`${root}/cgroup.controllers`) ?? "");
   const missing = NEEDED.filter((name) => offered.includes(name) && !enabled.includes(name));
   await change(root, missing.map((name) => `+${name}`));
 }
 
 /**
- * Passes on no more than before. Whether another cgroup needs a controller can't be told from it,
+ * Passes on no more than before. Whether another cgroup needs a controller is unknown,
  * since it may have set a limit long after it was made; so all stays as it is while there is one.
  */
 export async function restoreControllers(root: string, before: readonly string[]): Promise<void> {
@@ -58,6 +58,6 @@ async function change(root: string, changes: readonly string[]): Promise<void> {
   }
 }
 
-function words(text: string): readonly string[] {
-  return text.split(/\s+/).filter((word) => word !== "");
+function terms(text: string): readonly string[] {
+  return text.split(/\s+/).filter((term) => term !== "");
 }

@@ -91,7 +91,7 @@ export function signal(pid: number, name: Deno.Signal): void {
   }
 }
 
-/** What the kernel tells of a process, or undefined when there is none. */
+/** What the kernel reports a process, or undefined when there is none. */
 export async function processStat(pid: number): Promise<ProcessStat | undefined> {
   return parseStat(await readIfThere(`/proc/${pid}/stat`) ?? "");
 }

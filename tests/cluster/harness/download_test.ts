@@ -45,7 +45,7 @@ async function withServer(test: (origin: string, folder: string) => Promise<void
   }
 }
 
-Deno.test("download() puts an executable in place whose sum is the published one", async () => {
+Deno.test("download() puts an executable in place with a sum that is the published one", async () => {
   await withServer(async (origin, folder) => {
     const sum = await publishedSum(`${origin}/good`);
     assert.equal(sum, SUM);

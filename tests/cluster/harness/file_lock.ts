@@ -15,7 +15,7 @@ export interface FileLock extends Disposable {
 /** After this long in ms, it is said what is waited for. */
 const SAY_AFTER_MS = 500;
 
-/** Waits until no other run holds the file, whose folder is made where it is missing. */
+/** Waits until no other run holds the file; creates its folder where that is missing. */
 export async function lockFile(
   path: string,
   { progress }: { readonly progress: Progress },
@@ -41,8 +41,8 @@ export async function lockFile(
 
 async function waitForLock(file: Deno.FsFile, path: string, { say }: Progress): Promise<void> {
   const holder = (await readIfThere(path) ?? "").trim();
-  const whom = holder === "" ? "another run of the harness" : `process ${holder}`;
-  const timer = setTimeout(() => say(`waiting for ${whom}, which holds ${path}`), SAY_AFTER_MS);
+  const other = holder === "" ? "another run of the harness" : `process ${holder}`;
+  const timer = setTimeout(() => say(`waiting for ${other}, which holds ${path}`), SAY_AFTER_MS);
   try {
     await file.lock(true);
   } finally {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { imageArchive } from "./image_archive.ts";
 
-/** Files of an archive whose paths fit into 100 bytes, by path. */
+/** Files of an archive with paths of up to 100 bytes, by path. */
 function filesOf(archive: Uint8Array): Map<string, Uint8Array> {
   const files = new Map<string, Uint8Array>();
   const field = (from: number, to: number): string =>

@@ -1,11 +1,11 @@
 /**
- * Files that say how to reach the API server, and as whom.
+ * Kubeconfig files: the API server and the user.
  *
  * @module
  */
 import { type Instance, NETWORK } from "./instance.ts";
 
-/** Names of those who get a kubeconfig; their certificates are named the same. */
+/** Users with a kubeconfig; their certificates are named the same. */
 export const KUBECONFIG_USERS = [
   "admin",
   "kube-controller-manager",

@@ -32,7 +32,7 @@ const SETTINGS: readonly string[] = [
   "kernel/keys/root_maxbytes",
 ];
 
-/** Folders whose paths are fixed in the kubelet, containerd or its network; parents after them. */
+/** Folders with paths that are fixed in the kubelet, containerd or its network; parents after them. */
 const FOLDERS: readonly string[] = [
   "/var/lib/kubelet/device-plugins",
   "/var/lib/kubelet",
@@ -134,7 +134,7 @@ async function removeFolder(folder: string): Promise<void> {
   }
 }
 
-/** Removes a socket, unless it is not there or somebody listens on it. */
+/** Removes a socket, unless it is not there or in use. */
 async function removeSocket(path: string): Promise<void> {
   try {
     (await Deno.connect({ transport: "unix", path })).close();

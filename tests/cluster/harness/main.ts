@@ -30,7 +30,7 @@ import { run, wholePath } from "./shell.ts";
 const NOT_UP = 3;
 
 const print = (text: string): void => console.log(text);
-// Progress is no result: who wants JSON on standard output gets nothing else there.
+// Progress goes to standard error: standard output carries the result alone.
 const progress: Progress = { say: (text) => console.error(text), now: () => performance.now() };
 
 async function main(args: readonly string[]): Promise<number> {

@@ -4,7 +4,7 @@
  * @module
  */
 
-/** `undefined` when the node is ready, otherwise the reason in words. */
+/** `undefined` when the node is ready, otherwise the reason as a message. */
 export function notReady(node: unknown): string | undefined {
   const conditions = list(member(member(node, "status"), "conditions"));
   const ready = conditions.find((each) => member(each, "type") === "Ready");

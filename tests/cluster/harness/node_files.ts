@@ -8,7 +8,7 @@ import { type Instance, NETWORK } from "./instance.ts";
 
 /** What the machine or the user decides. */
 export interface NodeOptions {
-  /** `static` gives whole CPUs to Guaranteed pods, whose resize is then Infeasible. */
+  /** `static` gives whole CPUs to Guaranteed pods, with a resize that is then Infeasible. */
   readonly cpuManager: "none" | "static";
   /** With `off` no limit is enforced: `cpuCFSQuota: false`. */
   readonly cpuQuota: "on" | "off";
@@ -31,7 +31,7 @@ const PLUGINS_NOT_NEEDED = [
   "io.containerd.internal.v1.tracing",
 ];
 
-/** Who asked for which resize, and the server's words where it refused. */
+/** The resize requests by user, and the server's messages where it refused. */
 const AUDIT_POLICY = {
   apiVersion: "audit.k8s.io/v1",
   kind: "Policy",

@@ -8,7 +8,7 @@ import { type Progress, withProgress } from "./progress.ts";
 import { removeLeftPolicy, withoutServices } from "./service_policy.ts";
 import { findProgram, isExecutable, run } from "./shell.ts";
 
-/** Packages by the program that tells whether they are there. */
+/** Packages by the program that shows whether they are installed. */
 export const PACKAGES: Readonly<Record<string, string>> = {
   containerd: "containerd",
   ctr: "containerd",

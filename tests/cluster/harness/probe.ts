@@ -8,7 +8,7 @@ import { type Instance, NETWORK } from "./instance.ts";
 
 /** Asks as the administrator. */
 export interface Prober extends Disposable {
-  /** Undefined when it serves, otherwise the reason in words. */
+  /** Undefined when it serves, otherwise the reason as a message. */
   ask(probe: Probe): Promise<string | undefined>;
   /** The parsed JSON at a path of the API server. Throws when it does not give it. */
   get(path: string): Promise<unknown>;

@@ -12,7 +12,7 @@ export interface ProcessRecord {
   readonly startTicks: number;
 }
 
-/** What `/proc/PID/stat` tells. */
+/** What `/proc/PID/stat` reports. */
 export interface ProcessStat {
   /** `Z` and `X` are dead. */
   readonly state: string;
@@ -45,7 +45,7 @@ export function parseStat(text: string): ProcessStat | undefined {
   return { state, parent, startTicks };
 }
 
-/** Whether what `/proc` tells of a number is still the recorded process, and alive. */
+/** Whether what `/proc` reports a number is still the recorded process, and alive. */
 export function isSame(record: ProcessRecord, stat: ProcessStat | undefined): boolean {
   return stat !== undefined && stat.startTicks === record.startTicks &&
     stat.state !== "Z" && stat.state !== "X";

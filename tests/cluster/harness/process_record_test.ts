@@ -30,7 +30,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "isSame() tells a process from another that got its number, and from its remains",
+  name: "isSame() distinguishes a process from another that got its number, and from its remains",
   permissions: "none",
   fn() {
     const record = { pid: 4242, startTicks: 987654 };

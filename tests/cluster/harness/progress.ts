@@ -4,7 +4,7 @@
  * @module
  */
 
-/** Where lines go, and how time is told. */
+/** Where lines go, and how time is reported. */
 export interface Progress {
   readonly say: (line: string) => void;
   /** Milliseconds, never going back. */

@@ -69,7 +69,7 @@ export interface Awaited {
   readonly about: string;
   /** Undefined when it is so, otherwise the reason why not. */
   readonly ask: () => Promise<string | undefined>;
-  /** The component whose end makes waiting vain, and whose log explains. */
+  /** The component that ends the wait when it exits; its log explains why. */
   readonly component: ComponentName;
 }
 

@@ -8,9 +8,9 @@ import { lockFile } from "./file_lock.ts";
 import type { Progress } from "./progress.ts";
 import { isExecutable } from "./shell.ts";
 
-/** Where the policy is, and who else may be at it. */
+/** Where the policy is, and the lock against concurrent runs. */
 export interface PolicyOptions {
-  /** The folder of all instances, with the lock that whoever has written a policy holds. */
+  /** The folder of all instances, with the lock of the run that has written a policy. */
   readonly stateRoot: string;
   readonly progress: Progress;
   /** @default {"/usr/sbin/policy-rc.d"} */
@@ -20,7 +20,10 @@ export interface PolicyOptions {
 /** Asked before a package starts a service; 101 forbids it. Source: invoke-rc.d(8). */
 const FILE = "/usr/sbin/policy-rc.d";
 
-/** By this line a policy that a run which was killed left behind is told from the machine's own. */
+/**
+ * By this line a policy that a run which was killed left behind is distinguished from the machine's
+ * own.
+ */
 const MARKER = "# CoAllocator's test cluster wrote this and removes it";
 
 /** No instance can have this name. */

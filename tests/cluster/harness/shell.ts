@@ -10,7 +10,7 @@ export interface RunOptions {
   readonly directory?: string;
   /** Given on standard input. */
   readonly input?: string;
-  /** Sends the program a SIGINT, whose end is still waited for. */
+  /** Sends the program a SIGINT and still waits for its end. */
   readonly signal?: AbortSignal;
 }
 

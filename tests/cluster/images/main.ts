@@ -19,7 +19,7 @@ const { permissions }: { permissions: Record<string, Record<string, unknown>> } 
 const runtime = await runtimeLayer();
 const folder = new URL("build/images/", root);
 await Deno.mkdir(folder, { recursive: true });
-const named = Deno.args.filter((word) => !word.startsWith("-"));
+const named = Deno.args.filter((arg) => !arg.startsWith("-"));
 for (const program of PROGRAMS) {
   if (!program.image || (named.length > 0 && !named.includes(program.name))) continue;
   const script = await Deno.readFile(new URL(await bundleProgram(program), root));

@@ -10,11 +10,11 @@ Deno.test({
   name: "programEntrypoint() has the permissions of the set as literal flags, then the script",
   permissions: "none",
   fn() {
-    const words = programEntrypoint(program, { read: ["/host/cgroup"], net: ["a:443"] });
-    assert.equal(words[0], "/deno");
-    assert.equal(words.at(-1), "/demo.js");
+    const entrypoint = programEntrypoint(program, { read: ["/host/cgroup"], net: ["a:443"] });
+    assert.equal(entrypoint[0], "/deno");
+    assert.equal(entrypoint.at(-1), "/demo.js");
     assert.deepEqual(
-      words.filter((word) => /allow|prompt/.test(word)),
+      entrypoint.filter((arg) => /allow|prompt/.test(arg)),
       ["--no-prompt", "--allow-read=/host/cgroup", "--allow-net=a:443"],
     );
   },

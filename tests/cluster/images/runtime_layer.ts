@@ -24,7 +24,7 @@ export interface LayerProgram {
   /** Where it stands in the image. */
   readonly path: string;
   readonly source: string;
-  /** A folder with a file system of its own, whose libraries come first. @default {none} */
+  /** A folder with a file system of its own; its libraries come first. @default {none} */
   readonly root?: string;
 }
 

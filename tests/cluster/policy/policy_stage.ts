@@ -1,5 +1,5 @@
 /**
- * Two nodes, their allocations, and everyone who may or may not write them.
+ * Two nodes, their allocations, and accounts that may or may not write them.
  *
  * @module
  */
@@ -29,7 +29,7 @@ import type { Target } from "./manner.ts";
 /** The stage while it stands. */
 export interface PolicyStage extends AsyncDisposable {
   readonly admin: OpenKubeConnection;
-  /** Here RBAC stands in nobody's way: agents may do anything with allocations, status, and Leases. */
+  /** RBAC allows everything here: agents may do anything with allocations, status, and Leases. */
   readonly open: string;
   /** Here everybody has the rights of the manifests and no more. */
   readonly plain: string;
@@ -42,8 +42,8 @@ export interface PolicyStage extends AsyncDisposable {
   /** The controller's account. */
   readonly controller: OpenKubeConnection;
   /** Accounts of others with all rights on allocations, by tokens of node `here`. */
-  readonly stranger: OpenKubeConnection;
-  /** As `stranger`, and may also `administer` in the namespace `open`. */
+  readonly outsider: OpenKubeConnection;
+  /** As `outsider`, and may also `administer` in the namespace `open`. */
   readonly administrator: OpenKubeConnection;
   /** An allocation of one of the nodes; throws an `ApiError` when it is there already. */
   allocate(
@@ -119,7 +119,7 @@ export async function setPolicyStage(): Promise<PolicyStage> {
   const copies = stack.use(createRoleCopies(place, connect));
   const all = [ALLOCATIONS, STATUS].flatMap((kind) => VERBS.map((verb) => ({ verb, ...kind })));
   const administer: AccessRule = { verb: "administer", ...ALLOCATIONS, namespace: open };
-  const [agentHere, agentThere, unbound, controller, stranger, administrator] = await Promise.all([
+  const [agentHere, agentThere, unbound, controller, outsider, administrator] = await Promise.all([
     account("mbcas-agent", here),
     account("mbcas-agent", there),
     account("mbcas-agent"),
@@ -141,7 +141,7 @@ export async function setPolicyStage(): Promise<PolicyStage> {
 
   await Promise.all([
     untilInForce(/\badminister podallocations\b/, {
-      by: stranger,
+      by: outsider,
       path: allocationsPath(open),
       body: draftAllocation(open, { name: "probe", node: here.name }),
     }),
@@ -163,7 +163,7 @@ export async function setPolicyStage(): Promise<PolicyStage> {
     agentThere,
     unbound,
     controller,
-    stranger,
+    outsider,
     administrator,
     allocate,
     [Symbol.asyncDispose]: () => standing[Symbol.asyncDispose](),
@@ -171,20 +171,20 @@ export async function setPolicyStage(): Promise<PolicyStage> {
 }
 
 /**
- * Tries to create an object until a policy refuses it in these words: a policy takes effect some
+ * Tries to create an object until a policy refuses it with this message: a policy takes effect some
  * moments after it was written, and the server says nothing when.
  */
 async function untilInForce(
-  words: RegExp,
+  message: RegExp,
   { by, path, body }: { by: KubeConnection; path: string; body: object },
 ): Promise<void> {
   const request = { method: "POST", path, query: { dryRun: "All" }, body } as const;
-  await until(`policy that says "${words.source}"`, async () => {
+  await until(`policy that says "${message.source}"`, async () => {
     try {
       await by.request(request);
       return undefined;
     } catch (error) {
-      return error instanceof ApiError && words.test(error.message) ? true : undefined;
+      return error instanceof ApiError && message.test(error.message) ? true : undefined;
     }
   });
 }

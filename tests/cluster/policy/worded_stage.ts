@@ -1,5 +1,5 @@
 /**
- * Namespaces with and without a word of placement, and the policy over its annotations in force.
+ * Namespaces with and without the placement label, and the policy over its annotations in force.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { workloadCollection } from "../../../adapters/kube/kinds/workloads.ts";
 import { ENABLED, SPOT_PERCENTAGE } from "../../../shared/api/placement_keys.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { PlacedKind } from "../../../shared/placement/eligibility.ts";
-import { namespaceLabels, type NamespaceWord } from "../../fixtures/worded_workloads.ts";
+import { namespaceLabels, type NamespaceValue } from "../../fixtures/worded_workloads.ts";
 import { createKubectl, type Kubectl } from "../kubectl.ts";
 import { scratchNamespace } from "../scene/scratch_namespace.ts";
 import { until } from "../scene/until.ts";
@@ -19,14 +19,14 @@ import type { Change } from "./manner.ts";
 /** The policy and its binding. */
 export const ANNOTATION_POLICY = "spotalis-annotations";
 
-const WORDS: readonly NamespaceWord[] = ["absent", "true", "false", "yes"];
+const VALUES: readonly NamespaceValue[] = ["absent", "true", "false", "yes"];
 
 /** The stage while it stands. */
 export interface WordedStage extends AsyncDisposable {
   readonly admin: OpenKubeConnection;
   readonly kubectl: Kubectl;
   /** Namespaces, by their label. */
-  readonly namespaces: Readonly<Record<NamespaceWord, string>>;
+  readonly namespaces: Readonly<Record<NamespaceValue, string>>;
   /** Makes a workload `web` without replicas, or only tries to. */
   create(
     kind: PlacedKind,
@@ -44,14 +44,14 @@ export async function setWordedStage(): Promise<WordedStage> {
   stack.defer(() => admin.close());
   stack.use(await installPolicy(kubectl, ANNOTATION_POLICY));
 
-  const made = await Promise.all(WORDS.map(async (word) => {
+  const made = await Promise.all(VALUES.map(async (value) => {
     const one = stack.use(
       await scratchNamespace(admin, {
-        labels: namespaceLabels(word),
+        labels: namespaceLabels(value),
         annotations: { "mbcas.io/managed": "false" },
       }),
     );
-    return [word, one.name] as const;
+    return [value, one.name] as const;
   }));
 
   const create: WordedStage["create"] = async (kind, { namespace, metadata, dryRun = false }) => {
@@ -90,8 +90,8 @@ export async function setWordedStage(): Promise<WordedStage> {
     });
   };
 
-  const namespaces = Object.fromEntries(made) as Record<NamespaceWord, string>;
-  for (const word of ["absent", "true", "yes"] as const) await untilRefused(namespaces[word]);
+  const namespaces = Object.fromEntries(made) as Record<NamespaceValue, string>;
+  for (const value of ["absent", "true", "yes"] as const) await untilRefused(namespaces[value]);
   const standing = stack.move();
   return {
     admin,

@@ -108,7 +108,7 @@ const IN_ITS_NAMESPACE: readonly RoleAct[] = [
   },
   {
     right: `get ${LEASES} "${LEADER_LEASE}" in mbcas-system`,
-    deed: "see who leads",
+    deed: "see the leader",
     async perform(connection, stage) {
       assert.equal((await leadership(connection, stage).read())?.holder, "first");
     },

@@ -1,5 +1,5 @@
 /**
- * What the controller tells: an event on a pod, and that it came about again.
+ * What the controller reports: an event on a pod, and that it came about again.
  *
  * @module
  */
@@ -19,19 +19,19 @@ export function eventActs(): readonly [create: RoleAct, patch: RoleAct] {
   return [
     {
       right: `create ${RIGHTS}`,
-      deed: "tell of a change",
-      perform: (connection, stage) => tell(1, { connection, stage }),
+      deed: "report a change",
+      perform: (connection, stage) => report(1, { connection, stage }),
     },
     {
       right: `patch ${RIGHTS}`,
-      deed: "tell that a change came about again",
-      perform: (connection, stage) => tell(2, { connection, stage }),
+      deed: "report that a change came about again",
+      perform: (connection, stage) => report(2, { connection, stage }),
     },
   ];
 }
 
 /** Reports the same as often as that; throws unless it is then one event that was counted so often. */
-async function tell(
+async function report(
   times: number,
   { connection, stage }: { readonly connection: KubeConnection; readonly stage: RoleStage },
 ): Promise<void> {
@@ -44,7 +44,7 @@ async function tell(
   const stop = new AbortController();
   const running = sink.run(stop.signal);
   const { name, namespace, uid } = stage.pod.metadata;
-  // Unlike what was told before, with fewer rights.
+  // Unlike what was reported before, with fewer rights.
   const message = `tried ${crypto.randomUUID()}`;
   const note = { namespace, podName: name, podUID: uid, type: "Normal", message } as const;
   for (let time = 0; time < times; time++) sink.emit({ ...note, reason: "CPULimitHeld" });
@@ -54,5 +54,5 @@ async function tell(
     stop.abort();
     await running;
   }
-  assert.equal(await stage.toldTimes(message), times);
+  assert.equal(await stage.loggedTimes(message), times);
 }

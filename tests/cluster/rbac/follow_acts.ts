@@ -15,7 +15,7 @@ import type { RoleStage } from "./role_stage.ts";
 export interface FollowedKind {
   /** As in the text of its rights, for instance `deployments.apps`, with what narrows them. */
   readonly rights: string;
-  /** In words. */
+  /** A description. */
   readonly kind: string;
   readonly source: (connection: KubeConnection, stage: RoleStage) => ListWatch<ApiObject>;
   /** The name of an object on the stage. */
@@ -47,7 +47,8 @@ export function followActs(followed: FollowedKind): readonly [list: RoleAct, wat
       async perform(connection, stage) {
         const shown = watchUntil(source(connection, stage), name(stage));
         if (served(stage)) return await shown;
-        // RBAC is asked before the server looks whether it has the kind: a 404 is for who may.
+        // RBAC is asked before the server looks whether it has the kind: a 404 is for permitted
+        // accounts.
         await assert.rejects(shown, (error) => error instanceof ApiError && error.status === 404);
       },
     },

@@ -26,7 +26,7 @@ function bindingsOf(objects: readonly ManifestObject[], account: string): Manife
 
 /**
  * What a service account may do by the roles that are bound to it; what it may in one namespace only
- * has that namespace. Throws an `Error` for a binding whose role is not there.
+ * has that namespace. Throws an `Error` for a binding with a role that is not there.
  */
 export function grantedRights(
   objects: readonly ManifestObject[],

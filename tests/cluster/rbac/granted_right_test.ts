@@ -52,7 +52,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "grantedRights() refuses a binding whose role is not there",
+  name: "grantedRights() refuses a binding with a role that is not there",
   permissions: "none",
   fn() {
     const lost = [...OBJECTS, binding("Role", "lost", "system")];

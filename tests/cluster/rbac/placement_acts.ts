@@ -31,7 +31,7 @@ const FRESH = "fresh-memory";
 /** Anything but what pods are made with. */
 const COST = -7;
 
-/** A volume that nobody can claim, named as the stage's namespace; it is removed in the end. */
+/** A volume that no claim can bind, named as the stage's namespace; it is removed in the end. */
 export async function setVolume(
   { admin, namespace }: Pick<RoleStage, "admin" | "namespace">,
 ): Promise<AsyncDisposable> {
@@ -84,7 +84,7 @@ const POD_ACTS: readonly RoleAct[] = [
       const containers = [{ name: "app", image: "busybox:stable" }];
       const body = {
         metadata: { generateName: "moved-" },
-        spec: { schedulerName: "nobody", containers },
+        spec: { schedulerName: "none", containers },
       };
       const { name, uid } = parseIdentity(await admin.request({ method: "POST", path, body }));
       const { is } = await createPodEvictor(connection).evict({ namespace, name, uid });

@@ -9,7 +9,10 @@ import type { ApiError } from "../../../shared/api/api_error.ts";
 /** What was refused; a subresource stands behind its resource, as in `pods/resize`. */
 export type RefusedRight = Pick<AccessRule, "verb" | "group" | "resource">;
 
-/** The words of the API server (k8s.io/apiserver/pkg/endpoints/handlers/responsewriters, `forbiddenMessage`). */
+/**
+ * The message of the API server (k8s.io/apiserver/pkg/endpoints/handlers/responsewriters,
+ * `forbiddenMessage`).
+ */
 const REFUSAL =
   / cannot (\S+) resource "([^"]+)" in API group "([^"]*)" (at the cluster|in the name)/;
 

@@ -7,7 +7,7 @@ function refusal(message: string, status = 403): ApiError {
 }
 
 Deno.test({
-  name: "refusedByRBAC() reads the missing right from the server's words",
+  name: "refusedByRBAC() reads the missing right from the server's message",
   permissions: "none",
   fn() {
     const user = 'User "system:serviceaccount:mbcas-system:mbcas-controller" cannot';
@@ -40,11 +40,11 @@ Deno.test({
       "may not change metadata.labels",
       'pods "web-0" is forbidden: exceeded quota: sum, requested: limits.cpu=2',
     ];
-    for (const words of others) assert.equal(refusedByRBAC(refusal(words)), undefined, words);
-    const words =
+    for (const message of others) assert.equal(refusedByRBAC(refusal(message)), undefined, message);
+    const message =
       'pods is forbidden: User "x" cannot list resource "pods" in API group "" at the ' +
       "cluster scope";
-    assert.ok(refusedByRBAC(refusal(words)) !== undefined);
-    assert.equal(refusedByRBAC(refusal(words, 409)), undefined);
+    assert.ok(refusedByRBAC(refusal(message)) !== undefined);
+    assert.equal(refusedByRBAC(refusal(message, 409)), undefined);
   },
 });

@@ -61,7 +61,7 @@ const POLICY_ACTS: readonly RoleAct[] = [
   }),
   {
     right: "update optimizationpolicies/status.optipod.io",
-    deed: "tell what became of a policy",
+    deed: "report the state of a policy",
     async perform(connection, { admin, namespace }) {
       const path = resourcePath({ ...POLICY_KIND, namespace, name: MADE });
       const policy = parseOptimizationPolicy(await admin.request({ path }));
@@ -178,7 +178,7 @@ const USAGE_ACTS: readonly RoleAct[] = [
     async perform(connection) {
       const answer = await createPodMetrics(connection).read(new AbortController().signal);
       // RBAC is asked before the server looks whether it has the kind: that there is no
-      // metrics-server is only told to who may ask it.
+      // Only permitted accounts see metrics-server.
       if ("problem" in answer) assert.equal(answer.problem, "unavailable", answer.message);
     },
   },

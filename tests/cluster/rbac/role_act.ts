@@ -72,7 +72,7 @@ export function assertRefused({ refusals }: ActOutcome, right: AccessRule): void
   );
 }
 
-/** Rights that no act needs, and acts whose right is not among these. */
+/** Rights that no act needs, and acts with a right that is not among these. */
 export function unmatched(
   rights: readonly AccessRule[],
   acts: readonly RoleAct[],

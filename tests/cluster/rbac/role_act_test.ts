@@ -52,7 +52,7 @@ function act(perform: RoleAct["perform"]): RoleAct {
 }
 
 Deno.test({
-  name: "performAct() tells of a refusal that the act kept to itself",
+  name: "performAct() reports a refusal that the act kept to itself",
   permissions: "none",
   async fn() {
     const silent = act(async (connection) => {

@@ -55,7 +55,7 @@ export interface RoleStage extends AsyncDisposable {
   /** When the node's agent, the one that was tried here, last gave a sign of life; ms. */
   agentRenewedAt(): Promise<number | undefined>;
   /** How often the one event of this message has come about; throws when there is not just one. */
-  toldTimes(message: string): Promise<number>;
+  loggedTimes(message: string): Promise<number>;
 }
 
 const CONTAINERS = [{
@@ -75,7 +75,7 @@ const OBJECTS: readonly (readonly [group: string, plural: string, body: object])
   ["api/v1", "configmaps", { metadata: { name: MADE, labels: { [USAGE_LABEL]: "true" } } }],
   ["api/v1", "configmaps", { metadata: { name: REMEMBERED, labels: { [MEMORY_LABEL]: "true" } } }],
   ["apis/policy/v1", "poddisruptionbudgets", {
-    spec: { maxUnavailable: 1, selector: { matchLabels: { app: "nobody" } } },
+    spec: { maxUnavailable: 1, selector: { matchLabels: { app: "none" } } },
   }],
   // Of a policy that is switched off an installed controller wants nothing.
   [`apis/${OPTIPOD_GROUP_VERSION}`, "optimizationpolicies", {
@@ -151,7 +151,7 @@ export async function setRoleStage(admin: OpenKubeConnection): Promise<RoleStage
   });
   const pod = parsePod(
     await create(at("api/v1", "pods"), {
-      spec: { schedulerName: "nobody", containers: CONTAINERS },
+      spec: { schedulerName: "none", containers: CONTAINERS },
     }),
   );
   const objects = servesVPA
@@ -173,7 +173,7 @@ export async function setRoleStage(admin: OpenKubeConnection): Promise<RoleStage
     : OBJECTS;
   await Promise.all(objects.map(([group, plural, body]) => create(at(group, plural), body)));
 
-  async function toldTimes(message: string): Promise<number> {
+  async function loggedTimes(message: string): Promise<number> {
     const path = at("apis/events.k8s.io/v1", "events");
     const events = listOf(objectOf(await admin.request({ path })).items)
       .filter((event) => objectOf(event).note === message);
@@ -208,7 +208,7 @@ export async function setRoleStage(admin: OpenKubeConnection): Promise<RoleStage
       parsePod(await admin.request({ path: `${at("api/v1", "pods")}/${name}` }))
         .containers[0]?.limitCPU,
     agentRenewedAt,
-    toldTimes,
+    loggedTimes,
     [Symbol.asyncDispose]: () => scratch[Symbol.asyncDispose](),
   };
 }

@@ -24,7 +24,7 @@ const OWNERS: readonly OwnerKind[] = [
 export function templateActs(): readonly RoleAct[] {
   return OWNERS.map(({ right, apiVersion, kind }) => ({
     right,
-    deed: `tell own limits from the template of a ${kind}`,
+    deed: `read original limits from the template of a ${kind}`,
     async perform(connection, { pod }) {
       const owner = { apiVersion, kind, name: MADE, uid: crypto.randomUUID() };
       // The name of the revision that a pod of a StatefulSet was made from.

@@ -25,7 +25,7 @@ function published({ namespace }: Pick<RoleStage, "namespace">): PublishedVPA {
     { kind: "Deployment", metadata: { ...metadata, resourceVersion: "", annotations: {} } },
     [{ container: "app", cpu: CPU, memory: 2 ** 20, explanation: "" }],
   );
-  // Its owner is nobody, whose garbage would be collected at once.
+  // Its owner does not exist: the garbage collector would delete it at once.
   return { ...vpa, metadata: { ...named, ownerReferences: [] } };
 }
 
@@ -35,8 +35,8 @@ async function uidOf({ admin, namespace }: RoleStage, { metadata }: PublishedVPA
 }
 
 /**
- * RBAC is asked before the server looks whether it has the kind: that there is none is only told to who
- * may ask.
+ * RBAC is asked before the server looks whether it has the kind: only permitted accounts see that there
+ * is none, those that may ask.
  */
 async function whereServed(
   { servesVPA }: RoleStage,
@@ -49,7 +49,7 @@ async function whereServed(
   });
 }
 
-const NOBODY = "00000000-0000-0000-0000-000000000000";
+const NO_UID = "00000000-0000-0000-0000-000000000000";
 
 /** In an order in which each finds what it needs. */
 export const VPA_ACTS: readonly RoleAct[] = [
@@ -68,7 +68,7 @@ export const VPA_ACTS: readonly RoleAct[] = [
     perform: (connection, stage) =>
       whereServed(stage, async () => {
         const vpa = published(stage);
-        const uid = stage.servesVPA ? await uidOf(stage, vpa) : NOBODY;
+        const uid = stage.servesVPA ? await uidOf(stage, vpa) : NO_UID;
         await createVPAPublisher(connection).recommend(vpa, uid);
         const path = `${vpasPath(stage.namespace)}/${vpa.metadata.name}`;
         const { status } = objectOf(await stage.admin.request({ path }));
@@ -84,7 +84,7 @@ export const VPA_ACTS: readonly RoleAct[] = [
       whereServed(stage, async () => {
         const vpa = published(stage);
         const { namespace, name } = vpa.metadata;
-        const uid = stage.servesVPA ? await uidOf(stage, vpa) : NOBODY;
+        const uid = stage.servesVPA ? await uidOf(stage, vpa) : NO_UID;
         await createVPAPublisher(connection).remove({ namespace, name, uid });
         await assert.rejects(uidOf(stage, vpa), /not found/);
       }),

@@ -26,13 +26,13 @@ const SECRET = `secrets "${WEBHOOK_SECRET}" in mbcas-system`;
 const CONFIGURATION =
   `mutatingwebhookconfigurations.admissionregistration.k8s.io "${WEBHOOK_CONFIGURATION}"`;
 const CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
-/** By it our own configuration is told from that of an installed webhook. */
+/** By it our own configuration is distinguished from that of an installed webhook. */
 const TRIED_WEBHOOK = "rbac-test.mbcas.io";
 const AUTHORITY = new URL("../../fixtures/tls/ca.crt", import.meta.url);
 
 /**
- * The configuration by its name, of which there is one in the cluster: where the webhook is installed it
- * is that one, otherwise one that asks nobody about anything, which is removed in the end.
+ * The configuration by its name, of which there is one in the cluster: where the webhook is installed
+ * it is that one, otherwise one without a matching rule, which is removed in the end.
  */
 export async function setWebhookConfiguration(
   { admin }: Pick<RoleStage, "admin">,
@@ -44,7 +44,7 @@ export async function setWebhookConfiguration(
       admissionReviewVersions: ["v1"],
       sideEffects: "None",
       failurePolicy: "Ignore",
-      clientConfig: { service: { namespace: "mbcas-system", name: "nobody" } },
+      clientConfig: { service: { namespace: "mbcas-system", name: "none" } },
       rules: [],
     }],
   };
@@ -136,7 +136,7 @@ export const CERTIFICATE_ACTS: readonly RoleAct[] = [
     deed: "renew the certificate",
     async perform(connection, stage) {
       const store = secret(connection, stage);
-      // Who may not write is refused before the server looks what is there.
+      // An account without the right is refused before the server looks what is there.
       const seen = await store.read() ?? { resourceVersion: "", data: {} };
       await store.replace(seen, { of: "second" });
       assert.deepEqual((await store.read())?.data, { of: "second" });

@@ -8,7 +8,7 @@
  * Where a file may run.
  *
  * - `beside`: needs the API server alone; runs beside anything but `alone`.
- * - `node`: has pods on the one node, whose market clears all of them together; one at a time.
+ * - `node`: has pods on the one node, where one market clears all of them; one at a time.
  * - `components`: needs the product with its components, which are installed once for all of them.
  * - `timed`: needs the components, and limits how many answers of the webhook are late; one at a
  *   time, with nothing beside it.

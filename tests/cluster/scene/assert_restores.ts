@@ -12,8 +12,9 @@ import type { RealNode } from "./real_node.ts";
 import { until } from "./until.ts";
 
 /**
- * Waits until so many pods more than `before` have got their own limits back for this cause. On the
- * harness's cluster these must be all: on another there are pods of other people, who may come and go.
+ * Waits until so many pods more than `before` have got their original limits back for this cause. On
+ * the harness's cluster these must be all: on another there are pods of other people, who may come and
+ * go.
  */
 export async function assertRestores(
   node: Pick<RealNode, "connection">,

@@ -8,8 +8,8 @@ import { loadPod } from "./load_pod.ts";
 import type { PodName, RealNode } from "./real_node.ts";
 
 /**
- * Makes the pod. Its weight and its own limit are those of a giant; it uses nothing, and since it is
- * never Ready its own limit stays.
+ * Makes the pod. Its weight and its original limit are those of a giant; it uses nothing, and since it
+ * is never Ready its original limit stays.
  */
 export async function crowd(node: RealNode, namespace: string): Promise<PodName> {
   const name = "crowd";

@@ -15,7 +15,7 @@ export interface SeenEvent {
   /** What it is about, for instance a `Pod`. */
   readonly kind: string;
   readonly name: string;
-  /** Who tells it, for instance `mbcas-controller`. */
+  /** Who reports it, for instance `mbcas-controller`. */
   readonly by: string;
   /** ms since 1970; 0 where it is not told. */
   readonly atMs: number;
@@ -52,7 +52,7 @@ export async function eventTexts(
 }
 
 /** Waits for an event of this reason; returns its message. */
-export async function whenTold(
+export async function whenReported(
   node: Pick<RealNode, "connection">,
   { reason, ...name }: PodName & { readonly reason: string },
   options?: UntilOptions,

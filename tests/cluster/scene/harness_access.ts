@@ -63,7 +63,7 @@ export async function compactHistory(): Promise<void> {
   await etcd("kv/compaction", { revision: header.revision, physical: true });
 }
 
-/** Removes from etcd all whose key begins so; the prefix ends with a slash. */
+/** Removes from etcd all with a key that begins so; the prefix ends with a slash. */
 export async function deletePrefix(prefix: string): Promise<void> {
   // The first key after them: a slash is followed by a zero.
   await etcd("kv/deleterange", {

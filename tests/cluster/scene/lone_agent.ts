@@ -24,7 +24,7 @@ export interface LoneAgent extends AsyncDisposable {
 /** The machine's CPUs are more than any pod here uses. */
 const CORES = navigator.hardwareConcurrency;
 
-/** Starts the agent for a pod whose first container may have up to `ceiling` millicores. */
+/** Starts the agent for a pod with a first container that may have up to `ceiling` millicores. */
 export async function startLoneAgent(
   instance: Instance,
   pod: Pod,

@@ -1,6 +1,6 @@
 /**
- * The installed product with placement and its webhook, simulated nodes of both classes, and a namespace:
- * what the tests of one file about placement share.
+ * The installed product with placement and its webhook, simulated nodes of both classes, and a
+ * namespace: what the tests of one file about placement share.
  *
  * @module
  */
@@ -29,7 +29,9 @@ const ANSWERS_IN_A_ROW = 30;
 
 const kubectl = createKubectl();
 
-/** Is there from before the first test of the file until after the last; on the harness's cluster alone. */
+/**
+ * Is there from before the first test of the file until after the last; on the harness's cluster alone.
+ */
 export function placementBed(nodes: readonly SimulatedNode[]): PlacementBed {
   const stage: { bed?: PlacementBed; undo?: AsyncDisposable } = {};
   const bed = (): PlacementBed => {
@@ -61,7 +63,9 @@ export function placementBed(nodes: readonly SimulatedNode[]): PlacementBed {
   };
 }
 
-/** A test on the bed: what it does to nodes and to the installed product is nothing for other clusters. */
+/**
+ * A test on the bed: what it does to nodes and to the installed product is nothing for other clusters.
+ */
 export function placementTest(name: string, fn: () => Promise<void>): void {
   // The bed's watches and signs of life go on from before each test until after it.
   Deno.test({ name, ignore: !isHarness(), sanitizeOps: false, sanitizeResources: false, fn });
@@ -76,19 +80,19 @@ export function placementTestsAtOnce(tests: Readonly<Record<string, () => Promis
 }
 
 async function makeBed(
-  wished: readonly SimulatedNode[],
+  wanted: readonly SimulatedNode[],
   undo: AsyncDisposableStack,
 ): Promise<PlacementBed> {
   const node = undo.use(await openRealNode());
   const { connection } = node;
   const nodes = undo.use(await openSimulatedNodes(connection));
-  await Promise.all(wished.map((one) => nodes.add(one)));
+  await Promise.all(wanted.map((one) => nodes.add(one)));
   const { name: namespace } = undo.use(await scratchNamespace(connection));
   undo.use(await withAllComponents(kubectl));
   const { classOf } = nodes;
   const replicas = undo.use(await seenReplicas(connection, { namespace, classOf }));
   const bed = { node, nodes, namespace, replicas };
-  const probe = await admissionProbe(bed, { scene: wished[0]?.scene ?? "none" });
+  const probe = await admissionProbe(bed, { scene: wanted[0]?.scene ?? "none" });
   let inARow = 0;
   await until(`webhook that places ${ANSWERS_IN_A_ROW} pods in a row`, async () => {
     while (inARow < ANSWERS_IN_A_ROW) {

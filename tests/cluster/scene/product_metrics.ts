@@ -57,7 +57,7 @@ export async function productMetrics(
   return values;
 }
 
-/** How many pods the controllers have given their own limits back to for this cause so far. */
+/** How many pods the controllers have given their original limits back to for this cause so far. */
 export async function restoresFor(
   node: Pick<RealNode, "connection">,
   cause: EnforcementReason,

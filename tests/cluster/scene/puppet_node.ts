@@ -38,7 +38,7 @@ export interface PuppetPod {
 }
 
 /** What the kubelet says of a pod's resize. */
-export interface ResizeWord {
+export interface ResizeCondition {
   readonly reason: "Deferred" | "Infeasible";
   readonly message: string;
   /** The generation that it speaks of; kubelets 1.33 name none. */
@@ -56,7 +56,7 @@ export interface PuppetNode {
   /** The pod now. */
   pod(name: string): Promise<Pod>;
   /** Says why a resize is pending, as the last recorded word of a kubelet. */
-  pending(name: string, word?: Partial<ResizeWord>): Promise<Pod>;
+  pending(name: string, word?: Partial<ResizeCondition>): Promise<Pod>;
 }
 
 const PODS = `/api/v1/namespaces/${PUPPET_NAMESPACE}/pods`;

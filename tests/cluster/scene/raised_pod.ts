@@ -10,7 +10,7 @@ import { loadPod } from "./load_pod.ts";
 import type { PodName, RealNode } from "./real_node.ts";
 import { pause } from "./until.ts";
 
-/** Own limit of such a pod, millicores: small, so that several are raised beside each other. */
+/** Original limit of such a pod, millicores: small, so that several are raised beside each other. */
 export const RAISED_OWN = 100;
 /** More than this is a raise. */
 export const RAISED = 2 * RAISED_OWN;
@@ -35,7 +35,9 @@ export async function whenRaised(
   await whenQuota(node, name, (quota) => quota > RAISED, options);
 }
 
-/** Fails unless the pod's own limit comes back, in spec and kernel, and stays for three seconds. */
+/**
+ * Fails unless the pod's original limit comes back, in spec and kernel, and stays for three seconds.
+ */
 export async function assertRestored(
   node: RealNode,
   name: PodName,

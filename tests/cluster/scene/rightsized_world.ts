@@ -52,8 +52,8 @@ export interface StoredSpec {
 }
 
 /**
- * A world in the namespace. Its workloads want no pods, and its pods belong to nobody and are seen by no
- * scheduler: nothing but the test changes them.
+ * A world in the namespace. Its workloads want no pods, and its pods belong to nobody and are seen by
+ * no scheduler: nothing but the test changes them.
  */
 export function createRightsizedWorld(
   connection: KubeConnection,
@@ -128,7 +128,7 @@ export function rightsizingHands(connection: KubeConnection): ApplyHands {
     resizer: createPodResizer(connection, { fieldManager: TEMPLATE_MANAGER }),
     marketResizer: createPodResizer(connection),
     workloads: createWorkloadWriter(connection, { log: silentLog }),
-    setOwnLimits: () => Promise.resolve(),
+    setOriginalLimits: () => Promise.resolve(),
   };
 }
 

@@ -14,7 +14,7 @@ import { renewServing } from "./webhook_pair.ts";
 
 /** The load, and the new certificate that is on its way. */
 export interface RotatedCertificate extends AsyncDisposable {
-  /** Waits until the leader serves the new one, ends the load, and tells. */
+  /** Waits until the leader serves the new one, ends the load, and reports. */
   end(): Promise<AdmissionCount & { readonly failures: number }>;
 }
 

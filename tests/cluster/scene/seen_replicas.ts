@@ -28,7 +28,7 @@ export interface SeenReplica {
   readonly nodeName: string;
 }
 
-/** Tells of pods by their label `app`. */
+/** Reports pods by their label `app`. */
 export interface SeenReplicas extends AsyncDisposable {
   of(app: string): readonly SeenReplica[];
   /** Waits until there are exactly these, all Ready; returns them. */
@@ -51,7 +51,9 @@ export interface DividedOptions extends UntilOptions {
 
 /** Moments that are looked at. */
 export interface Moments {
-  /** Looks no more. Throws what the first check has thrown that did; otherwise the number of moments. */
+  /**
+   * Looks no more. Throws what the first check has thrown that did; otherwise the number of moments.
+   */
   end(): number;
 }
 

@@ -25,10 +25,10 @@ function rawPod(name: string, { nodeName, app = "web", version = "1", ends = fal
   };
 }
 
-/** A server with two pods, and a hand that tells of what happens next. */
+/** A server with two pods, and a hand that causes what happens next. */
 async function openScene(): Promise<{
   readonly seen: SeenReplicas;
-  readonly tell: (event: unknown) => void;
+  readonly report: (event: unknown) => void;
 }> {
   const events: unknown[] = [];
   const connection: KubeConnection = {
@@ -46,21 +46,21 @@ async function openScene(): Promise<{
   };
   const classOf = (name: string): NodeClass | undefined => CLASSES[name];
   const seen = await seenReplicas(connection, { namespace: "shop", classOf });
-  return { seen, tell: (event) => void events.push(event) };
+  return { seen, report: (event) => void events.push(event) };
 }
 
 Deno.test({
   name: "seenReplicas() waits until the pods that do not end are divided as told",
   permissions: "none",
   async fn() {
-    const { seen, tell } = await openScene();
+    const { seen, report } = await openScene();
     await using _end = seen;
     const fast = { timeoutMs: 20, everyMs: 1 };
     const other = seen.whenDivided("web", { spot: 2, "on-demand": 0 }, fast);
     await assert.rejects(other, /\b2 pods of web\b.*\b1 and 1; of 2 pods 2\b/);
     const both = await seen.whenDivided("web", { spot: 1, "on-demand": 1 }, fast);
     assert.deepEqual(both.map(({ name }) => name).toSorted(), ["one", "two"]);
-    tell({
+    report({
       type: "MODIFIED",
       object: rawPod("two", { nodeName: "z-2", version: "2", ends: true }),
     });
@@ -69,19 +69,19 @@ Deno.test({
 });
 
 Deno.test({
-  name: "everyMoment() looks at each change of the workload's pods, and tells its first failure",
+  name: "everyMoment() looks at each change of the workload's pods, and reports its first failure",
   permissions: "none",
   async fn() {
-    const { seen, tell } = await openScene();
+    const { seen, report } = await openScene();
     await using _end = seen;
-    const calm = seen.everyMoment("web", () => {});
+    const idle = seen.everyMoment("web", () => {});
     const strict = seen.everyMoment("web", ({ length }) => assert.equal(length, 2));
-    tell({ type: "ADDED", object: rawPod("else", { nodeName: "z-1", app: "db", version: "2" }) });
-    tell({ type: "ADDED", object: rawPod("three", { nodeName: "z-1", version: "3" }) });
-    tell({ type: "DELETED", object: rawPod("three", { nodeName: "z-1", version: "4" }) });
-    tell({ type: "DELETED", object: rawPod("one", { nodeName: "z-1", version: "5" }) });
+    report({ type: "ADDED", object: rawPod("else", { nodeName: "z-1", app: "db", version: "2" }) });
+    report({ type: "ADDED", object: rawPod("three", { nodeName: "z-1", version: "3" }) });
+    report({ type: "DELETED", object: rawPod("three", { nodeName: "z-1", version: "4" }) });
+    report({ type: "DELETED", object: rawPod("one", { nodeName: "z-1", version: "5" }) });
     await until("the last change", () => seen.of("web").length === 1 || undefined, { everyMs: 1 });
-    assert.equal(calm.end(), 3, "another workload's pod is no moment of this one");
+    assert.equal(idle.end(), 3, "another workload's pod is no moment of this one");
     assert.throws(() => strict.end(), /3 !== 2/);
   },
 });

@@ -76,7 +76,7 @@ export function nodeStatus({ pods = 110 }: SimulatedNode, nowMs: number): object
   return { capacity: room, allocatable: room, conditions: [readyCondition("True", nowMs)] };
 }
 
-/** Whether the node is ready; `Unknown` says that nothing is heard of it. */
+/** Whether the node is ready; `Unknown` says that it is silent. */
 export function readyCondition(status: "True" | "Unknown", nowMs: number): object {
   const at = new Date(nowMs).toISOString().replace(/\.\d+Z$/, "Z");
   const reason = status === "True" ? "KubeletReady" : "NodeStatusUnknown";

@@ -33,8 +33,8 @@ export interface SimulatedNodes extends AsyncDisposable {
   /** Gives it a taint with this key, as those do who are about to take a node away. */
   taint(name: string, key: string): Promise<void>;
   /**
-   * Its kubelet falls silent, and the cluster says so at once, not after its 50 s: its controllers then taint
-   * the node and delete its pods, which nobody ends.
+   * Its kubelet falls silent, and the cluster says so at once, not after its 50 s: its controllers then
+   * taint the node and delete its pods, which nobody ends.
    */
   die(name: string): Promise<void>;
 }
@@ -83,7 +83,7 @@ export async function openSimulatedNodes(connection: KubeConnection): Promise<Si
     renew(),
     runStandInKubelet(connection, { lives, clock: systemClock }, end.signal),
   ]);
-  // A failure is told at the end, whoever waits for pods until then.
+  // A failure is reported at the end, whoever waits for pods until then.
   const failure = work.then(() => undefined, (error: unknown) => error);
 
   return {
@@ -139,7 +139,7 @@ export async function openSimulatedNodes(connection: KubeConnection): Promise<Si
   };
 }
 
-/** Removes the nodes whose stand-in has not renewed their Lease in time. */
+/** Removes the nodes with a stand-in that has not renewed their Lease in time. */
 async function removeSilent(connection: KubeConnection): Promise<void> {
   const query = { labelSelector: SIMULATED };
   const list = async (path: string): Promise<readonly unknown[]> =>

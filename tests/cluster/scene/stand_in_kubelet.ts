@@ -1,6 +1,6 @@
 /**
- * A stand-in for the kubelets of nodes without machines: pods that are bound there are Running and Ready
- * a moment later, and those that are deleted end at once. No container ever starts.
+ * A stand-in for the kubelets of nodes without machines: pods that are bound there are Running and
+ * Ready a moment later, and those that are deleted end at once. No container ever starts.
  *
  * @module
  */
@@ -46,7 +46,7 @@ export async function runStandInKubelet(
     try {
       await (step === "end" ? end(connection, pod) : start(connection, pod, clock));
     } catch (error) {
-      // It is another one by now, or none: the watch tells.
+      // It is another one by now, or none: the watch reports.
       if (!(error instanceof ApiError && [404, 409].includes(error.status))) throw error;
     }
     return {};

@@ -8,7 +8,7 @@ import { pause } from "./until.ts";
 
 /** The load while it lasts. */
 export interface SteadyAdmissions {
-  /** Ends it, waits for the last answers, and tells. Throws what a request has thrown. */
+  /** Ends it, waits for the last answers, and reports. Throws what a request has thrown. */
   end(): Promise<AdmissionCount>;
 }
 

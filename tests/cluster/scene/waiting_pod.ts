@@ -10,7 +10,7 @@ import { loadPod } from "./load_pod.ts";
 import type { PodName, RealNode } from "./real_node.ts";
 import type { NamespaceMarks } from "./scratch_namespace.ts";
 
-/** Own limit of the pod, millicores: small, so that many of them fit a busy machine. */
+/** Original limit of the pod, millicores: small, so that many of them fit a busy machine. */
 export const WAITING_OWN = 40;
 
 /** For its namespace: outside of the market, and limits may be doubled. */
@@ -18,7 +18,7 @@ export const OUTSIDE: NamespaceMarks = {
   labels: { "mbcas.io/burst-factor": "2", "mbcas.io/managed": "false" },
 };
 
-/** Makes the pod, and waits until it runs under its own limit. */
+/** Makes the pod, and waits until it runs under its original limit. */
 export async function waitingPod(node: RealNode, namespace: string): Promise<PodName> {
   const name = { namespace, name: "web" };
   const containers = [{ name: "load", request: "10m", limit: `${WAITING_OWN}m`, busy: true }];

@@ -23,7 +23,7 @@ export async function renewServing(connection: KubeConnection, nowMs: number): P
   const stored = await store.read();
   if (stored === undefined) throw new Error("Cannot renew the certificate: there is no Secret");
   const authority = { cert: stored.data["ca.crt"] ?? "", key: stored.data["ca.key"] ?? "" };
-  // An hour less than the product's own, so that it is told from those.
+  // An hour less than the product's own, so that it is distinguished from those.
   const validity = lifeFrom(nowMs, SERVING_LIFE_MS - HOUR_MS);
   const names = servingNames(SERVICE, PRODUCT_NAMESPACE);
   const { cert, key } = await createCertificateMaker().makeServing(authority, {

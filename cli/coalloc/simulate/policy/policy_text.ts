@@ -22,7 +22,7 @@ export interface PolicyStory {
 }
 
 const DAY_MS = 86_400_000;
-const WORDS: Readonly<Record<ResourceName, string>> = { cpu: "CPU", memory: "memory" };
+const RESOURCE_NAMES: Readonly<Record<ResourceName, string>> = { cpu: "CPU", memory: "memory" };
 
 /** What was replayed, the plot, a line per day, and what it comes to. */
 export function policyText(story: PolicyStory, look: TerminalLook = {}): string {
@@ -49,7 +49,7 @@ function settingSentences({ named: { name, policy }, history, played }: PolicySt
     ? "requests only"
     : `limits are ${limitMultipliers[resource]} × the request`;
   return [
-    `${path}: ${spanText(values.length * stepMs)} of ${WORDS[resource]}, a value per ` +
+    `${path}: ${spanText(values.length * stepMs)} of ${RESOURCE_NAMES[resource]}, a value per ` +
     `${formatSeconds(stepMs)}; judged after the first ${spanText(played.warmUpMs)}.`,
     `Policy ${name}: ${percentile} × ${safetyFactor} over ${spanText(windowMs)}, every ` +
     `${spanText(intervalMs)}, from ${amount(min, resource)} to ${
@@ -138,7 +138,7 @@ function noteSentences(
       ? `Bursts inside of a sample of ${formatSeconds(stepMs)} are not in the file; throttling ` +
         "begins within 100 ms."
       : "A container that was killed goes on here as it was recorded.",
-    "What a limit held back when it was recorded is missing in the file.",
+    "Demand that a limit throttled during the recording is missing in the file.",
   ];
 }
 

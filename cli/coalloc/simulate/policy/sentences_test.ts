@@ -64,7 +64,7 @@ The request would have covered 97.22 % of the time, with 0.175 as much idle as u
 A limit of that size would have throttled in 60 min; the policy leaves limits alone.
 The policy's mode is Recommend: this is what Auto would have done.
 Bursts inside of a sample of 3600 s are not in the file; throttling begins within 100 ms.
-What a limit held back when it was recorded is missing in the file.`,
+Demand that a limit throttled during the recording is missing in the file.`,
       ],
       [
         "CPU, limits follow",
@@ -75,7 +75,7 @@ Policy web: P90 × 1.2 over 24 h, every 5 min, from 50m to 4000m; changes of 10 
 The request would have covered 97.22 % of the time, with 0.175 as much idle as used, by 0 changes. The longest stretch above it lasted 60 min.
 The limit would have throttled in 60 min.
 Bursts inside of a sample of 3600 s are not in the file; throttling begins within 100 ms.
-What a limit held back when it was recorded is missing in the file.`,
+Demand that a limit throttled during the recording is missing in the file.`,
       ],
       [
         "memory",
@@ -87,7 +87,7 @@ The request would have covered 97.22 % of the time, with 0.175 as much idle as u
 The policy leaves limits alone, so none of its own could have killed.
 The policy's mode is Recommend: this is what Auto would have done.
 A container that was killed goes on here as it was recorded.
-What a limit held back when it was recorded is missing in the file.`,
+Demand that a limit throttled during the recording is missing in the file.`,
       ],
       [
         "memory, limits follow",
@@ -98,7 +98,7 @@ Policy web: P90 × 1.2 over 24 h, every 5 min, from 64Mi to 4Gi; changes of 10 %
 The request would have covered 97.22 % of the time, with 0.739 as much idle as used, by 1 change. The longest stretch above it lasted 60 min.
 The limit would have killed the container once.
 A container that was killed goes on here as it was recorded.
-What a limit held back when it was recorded is missing in the file.`,
+Demand that a limit throttled during the recording is missing in the file.`,
       ],
       [
         "memory, no kill",
@@ -109,7 +109,7 @@ Policy web: P90 × 1.2 over 24 h, every 5 min, from 64Mi to 4Gi; changes of 10 %
 The request would have covered 100.00 % of the time, with 0.200 as much idle as used, by 0 changes. Usage never passed the request.
 The limit would never have killed the container.
 A container that was killed goes on here as it was recorded.
-What a limit held back when it was recorded is missing in the file.`,
+Demand that a limit throttled during the recording is missing in the file.`,
       ],
       [
         "no policy file",

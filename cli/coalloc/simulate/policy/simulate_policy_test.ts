@@ -44,7 +44,7 @@ const CPU = "simulate --policy p.yaml --history cpu.csv --format cores".split(" 
 const MEMORY = "simulate --policy p.yaml --history memory.csv --resource memory --format cores"
   .split(" ");
 
-sceneTest("simulatePolicy() tells requests over time, coverage and waste", async (scene) => {
+sceneTest("simulatePolicy() reports requests over time, coverage and waste", async (scene) => {
   assert.equal(await scene.run(...CPU), 0);
   assert.equal(scene.err, "");
   const [head, setting, gap, title] = scene.out.split("\n");
@@ -62,7 +62,7 @@ sceneTest("simulatePolicy() tells requests over time, coverage and waste", async
   assert.doesNotMatch(scene.out, /\bkilled\b/);
 });
 
-sceneTest("simulatePolicy() tells kills of memory where limits follow", async (scene) => {
+sceneTest("simulatePolicy() informs kills of memory where limits follow", async (scene) => {
   assert.equal(await scene.run(...MEMORY), 0);
   assert.match(scene.out, /^The policy .*alone, .*killed\.$/m);
   scene.out = "";

@@ -39,7 +39,7 @@ const memoryDefault: MarketCase = (input) => ({
 const changedMeanwhile: MarketCase = (input) =>
   withStatus(input, { containerStatuses: lagging(input) });
 
-/** Each case applied to a pod that is out of scope, or whose agent is silent. */
+/** Each case applied to a pod that is out of scope, or with an agent that is silent. */
 function restored(change: MarketCase): MarketCase {
   return (input, draw) => {
     const next = change(input, draw);
@@ -130,7 +130,7 @@ const outOfSync: MarketCase = (input, draw) => ({
   outOfSync: draw.oneOf([["namespaces"], ["limitRanges", "resourceQuotas"]]),
 });
 
-/** A LimitRange leaves a limit that is the request, in a pod whose memory is Guaranteed. */
+/** A LimitRange leaves a limit that is the request, in a pod with memory that is Guaranteed. */
 const clampedToRequest: MarketCase = (_input, draw) => {
   const cpu = `${100 * draw.whole(1, 3)}m`;
   const requests = { cpu, memory: "64Mi" };

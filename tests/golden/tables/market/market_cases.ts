@@ -65,7 +65,10 @@ const INFEASIBLE = [
   "something else",
 ] as const;
 
-/** The kubelet reports this about a resize; wanted limits are mostly those of the spec, which it is about. */
+/**
+ * The kubelet reports this about a resize; wanted limits are mostly those of the spec, which it is
+ * about.
+ */
 function kubeletReports(condition: Readonly<Record<string, string>>): MarketCase {
   return (input, draw) => {
     const observedGeneration = draw.oneOf([2, 3, 3, 3, 3, 3, 3, 3]);
@@ -189,7 +192,7 @@ export const restarts: MarketCase = (input, draw) =>
         : one,
   );
 
-/** A single Burstable container whose limit would come down to its request. */
+/** A single Burstable container with a limit that would come down to its request. */
 export const otherClass: MarketCase = (input, draw) => {
   const list = { cpu: "200m", memory: "64Mi" };
   const [first] = input.pod.spec.containers;
@@ -214,7 +217,7 @@ export const notYetItsTurn: MarketCase = (input, draw) => ({
   turnInMs: 20 * draw.whole(1, 50),
 });
 
-/** A change that is sent, of the market's or back to the user's own limits, and this answer. */
+/** A change that is sent, of the market's or back to the original limits, and this answer. */
 const REFUSED = MARKET_REFUSALS.map((refusal): MarketCase => (input, draw) => ({
   ...input,
   refusal,

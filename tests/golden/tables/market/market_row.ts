@@ -16,7 +16,7 @@ import {
 import { parseNode } from "../../../../adapters/kube/kinds/nodes.ts";
 import { parsePod } from "../../../../adapters/kube/kinds/pods.ts";
 import type { Caches } from "../../../../controller/allocation/caches.ts";
-import { gather, type Gathered } from "../../../../controller/allocation/gather.ts";
+import { type PodSnapshot, snapshotOf } from "../../../../controller/allocation/pod_snapshot.ts";
 import { enforce } from "../../../../controller/allocation/limits/enforce.ts";
 import { refusalDecision } from "../../../../controller/allocation/limits/outcome_facts.ts";
 import type { PodResizer } from "../../../../controller/allocation/ports.ts";
@@ -37,7 +37,7 @@ import { POD_IDENTITY, wholePod } from "../raw_pod.ts";
 export interface MarketResult {
   /** Why the limits are not changed, or are changed otherwise than wanted; null: no reason. */
   readonly reason: string | null;
-  /** Why the user's own limits come back; absent while the market sets them. */
+  /** Why the original limits come back; absent while the market sets them. */
   readonly restores?: string;
   /** The `spec` of each patch, by field manager. */
   readonly patch: readonly Readonly<Record<string, unknown>>[];
@@ -64,7 +64,7 @@ export interface Decided<Result> {
 /** Decides what happens to the limits. */
 export async function marketResult(input: MarketInput): Promise<Decided<MarketResult>> {
   const caches = cachesOf(input);
-  const gathered = gather(caches, `${NAMESPACE}/${POD}`);
+  const gathered = snapshotOf(caches, `${NAMESPACE}/${POD}`);
   if (gathered === undefined) throw new RangeError("Cannot decide a row: its pod is not found");
   return input.by === "person" ? byPerson(input, gathered) : await byController(input, {
     gathered,
@@ -74,7 +74,7 @@ export async function marketResult(input: MarketInput): Promise<Decided<MarketRe
 
 function byPerson(
   input: MarketInput,
-  { pod, node, limitRange }: Gathered,
+  { pod, node, limitRange }: PodSnapshot,
 ): Decided<MarketResult> {
   const { hard = {}, used = {} } = input.quota ?? {};
   const quotaHeadroom = millicores(hard["limits.cpu"]) - millicores(used["limits.cpu"]);
@@ -90,7 +90,7 @@ function byPerson(
 
 async function byController(
   input: MarketInput,
-  { gathered, caches }: { readonly gathered: Gathered; readonly caches: Caches },
+  { gathered, caches }: { readonly gathered: PodSnapshot; readonly caches: Caches },
 ): Promise<Decided<MarketResult>> {
   const { allocation } = gathered;
   if (allocation === undefined) {

@@ -10,7 +10,7 @@ import type { MoveInput } from "./placement_input.ts";
 export type MoveCase = (input: MoveInput, draw: Draw) => MoveInput;
 
 /** Some pods, and mostly the first one, with one more word. */
-function withWord(...words: readonly string[]): MoveCase {
+function withValue(...words: readonly string[]): MoveCase {
   return (input, draw) => ({
     ...input,
     pods: input.pods.map((pod, index) =>
@@ -92,11 +92,11 @@ export const MOVE_CASES: readonly DrawnCase<MoveInput>[] = [
     const { pods, ...all } = unbalanced(input, draw);
     return { ...all, pods: pods.map((pod) => draw.chance(4 / 5) ? `${pod} protected` : pod) };
   }, 8],
-  [withWord("cordoned"), 5],
-  [withWord("drained"), 6],
-  [withWord("interrupted"), 4],
-  [withWord("old"), 5],
-  [withWord("unready", "pending"), 4],
+  [withValue("cordoned"), 5],
+  [withValue("drained"), 6],
+  [withValue("interrupted"), 4],
+  [withValue("old"), 5],
+  [withValue("unready", "pending"), 4],
   [(input, draw) => ({
     ...unbalanced(input, draw),
     lastMoveSecondsAgo: draw.oneOf([9, 10, 10, 11]),

@@ -109,7 +109,7 @@ export function replicaSetOf(): ReplicaSet {
   });
 }
 
-/** The workload, all of whose pods are counted in its status. */
+/** The workload, with all of its pods counted in its status. */
 export function placementWorkload(input: MoveInput, pods: readonly Pod[]): Workload {
   const { kind, namespace, annotations, status, replicas = pods.length } = input;
   return parseWorkload({

@@ -117,7 +117,7 @@ function recordingHands(
       },
       annotate: () => Promise.resolve(),
     },
-    setOwnLimits({ metadata }, limits) {
+    setOriginalLimits({ metadata }, limits) {
       const own = [...limits].map(([name, limit]) => [name, formatCPU(limit)]);
       patch.push({ pod: metadata.name, originalLimits: Object.fromEntries(own) });
       return Promise.resolve();

@@ -1,0 +1,127 @@
+/**
+ * Each stage between readings and limit of a container, as text. Pure.
+ *
+ * @module
+ */
+import type { ContainerView } from "../../../shared/view/node_view.ts";
+import type { ContainerBounds } from "../../../shared/api/pod_allocation.ts";
+import { cpuText, priceText, throttledText } from "../cpu_text.ts";
+import { holdText } from "./bound_rules.ts";
+import type { ExplainedBounds, NodeExplanation } from "./explanation.ts";
+
+/** A container counts as throttled from this share of its limit on. */
+const THROTTLED_SHARE = 0.01;
+
+/** Usage, quota and how much the quota took away. */
+export function readingText(
+  { usage, enforced, heldBackMsPerSecond: throttledMs, throttledShare }: ContainerView,
+): string {
+  if (usage === undefined) return "no readings yet";
+  const quota = enforced === undefined ? "without a quota" : `of a quota of ${cpuText(enforced)}`;
+  const throttled = throttledMs === undefined || Math.round(throttledMs) === 0
+    ? "not throttled"
+    : `throttled ${throttledText(throttledMs)} ms in every second`;
+  const periods = throttledShare === undefined || throttledShare === 0
+    ? ""
+    : `, in ${Math.round(throttledShare * 100)} % of the periods`;
+  return `uses ${cpuText(usage)} ${quota}; ${throttled}${periods}`;
+}
+
+/** What it would use, and why that is believed; `metric` is what a metric says of it, if any does. */
+export function demandText(view: ContainerView, metric?: number): string {
+  const { demand } = view;
+  if (demand === undefined || metric === undefined) return kernelDemandText(view);
+  return demand > metric
+    ? `${kernelDemandText(view)}; a metric asks for ${cpuText(metric)}`
+    : `would use ${cpuText(demand)}: a metric asks for ${cpuText(metric)}`;
+}
+
+function kernelDemandText({ usage, demand, limit, heldBackMsPerSecond }: ContainerView): string {
+  if (demand === undefined) return "unknown while there are no readings: the limit stays";
+  const throttled = (heldBackMsPerSecond ?? 0) > limit * THROTTLED_SHARE;
+  if (throttled) {
+    return `would use ${cpuText(demand)}: its usage can't show throttled demand`;
+  }
+  return (usage ?? 0) < demand
+    ? `would use ${cpuText(demand)}: its recent usage with room for its swings`
+    : `would use ${cpuText(demand)}: its usage, since nothing throttles it`;
+}
+
+/** Floor, ceiling and weight. */
+export function boundsText({ floor, ceiling, weight, credit }: ContainerView): string {
+  return `floor ${cpuText(floor)}, ceiling ${cpuText(ceiling)}, weight ${round(weight)} × credit ` +
+    credit.toFixed(2);
+}
+
+/** What the controller says of the container beside its bounds, each after a semicolon. */
+export function boundsNotes(
+  { held, boost }: Pick<ContainerBounds, "held" | "boost">,
+  bounds: Pick<ExplainedBounds, "rules">,
+): string {
+  return [
+    ...(held === undefined ? [] : [holdText(held, bounds)]),
+    ...(boost === true ? ["boosted while the pod starts: gets what the node has to spare"] : []),
+  ].map((note) => `; ${note}`).join("");
+}
+
+/** Need and share, and how one came from the other. */
+export function clearingText(
+  { need, share, weight, credit }: ContainerView,
+  { mode, price }: Pick<NodeExplanation, "mode" | "price">,
+): string {
+  const begin = `need ${cpuText(need)}, share ${cpuText(share)}`;
+  if (mode === "uncongested") return `${begin}: all needs fit the node`;
+  if (mode === "overloaded") {
+    return `${begin}: the floors alone exceed the node, limits stay at their floors`;
+  }
+  const fair = price === null || price === 0 ? undefined : weight * credit / price;
+  const formula = `weight × credit / price = ${round(weight)} × ${credit.toFixed(2)} / ` +
+    `${priceText(price)} = ${cpuText(fair)}`;
+  return share < need
+    ? `${begin}: ${formula}, less than it needs`
+    : `${begin}: ${formula}, enough for its need`;
+}
+
+/**
+ * Whether the node's CPU is free or scarce, and what that means for the containers; undefined where it
+ * is ample and limits follow demand all the same, and where the agent's version does not say.
+ */
+export function stateText(
+  { state, stateSeconds = 0, idleCPU, price, capacity }: Pick<
+    NodeExplanation,
+    "state" | "stateSeconds" | "idleCPU" | "price" | "capacity"
+  >,
+  views: readonly ContainerView[],
+): string | undefined {
+  if (views.length === 0) return undefined;
+  if (state === "scarce") {
+    const share = views.reduce((sum, view) => sum + view.share, 0);
+    return `CPU is scarce since ${Math.round(stateSeconds)} s: share ${cpuText(share)} of ${
+      round(capacity / 1000)
+    } CPUs, price ${priceText(price)}`;
+  }
+  if (state === undefined || idleCPU !== "free") return undefined;
+  const free = "CPU is free on this node";
+  if (views.every(({ limit, ceiling }) => limit >= ceiling)) return `${free}: limit at its ceiling`;
+  return views.every(({ limit, ceiling, target }) => limit >= ceiling || target >= ceiling)
+    ? `${free}: limit on its way to its ceiling`
+    : `${free}: limit follows the need, since the request moves with it`;
+}
+
+/** Why the node's capacity is smaller than usual, after a semicolon; empty where it is not. */
+export function pressureText({ pressures = [] }: Pick<NodeExplanation, "pressures">): string {
+  return pressures.length === 0
+    ? ""
+    : `; the capacity is smaller for ${pressures.join(" and ")}: each takes a tenth`;
+}
+
+/** The limit on its way to the target. */
+export function pacingText({ limit, target, waiting }: ContainerView): string {
+  return waiting === undefined
+    ? `limit ${cpuText(limit)} is at its target`
+    : `limit ${cpuText(limit)}, target ${cpuText(target)}: ${waiting}`;
+}
+
+function round(value: number): string {
+  return Number(value.toPrecision(3)).toString();
+}

@@ -1,0 +1,40 @@
+/**
+ * The arguments of `placement`, and its help.
+ *
+ * @module
+ */
+import { Command, Option } from "commander";
+import { durationParser } from "../duration.ts";
+import { examples } from "../examples.ts";
+
+/** The command without its action and the flags that all commands have. */
+export function placementArguments(): Command {
+  return new Command("placement").summary("where replicas run: spot and on-demand nodes").argument(
+    "[workload]",
+    "this workload only: a name, or kind/name",
+  )
+    .description(
+      "How many replicas of Deployments and StatefulSets run on spot and on on-demand nodes, how\n" +
+        "many are to, what keeps them from moving, and which pod moves next. A workload that is\n" +
+        "named is shown in detail. Writes nothing.",
+    )
+    .addOption(
+      new Option("-w, --watch [interval]", "again and again, for instance every 1s")
+        .argParser(durationParser({
+          leastMs: 200,
+          mostMs: 3_600_000,
+          // The interval may be left out, so a workload's name after -w is taken for one.
+          remedy: "put the workload before -w, or write --watch=2s",
+        })).preset("2s"),
+    )
+    .addHelpText(
+      "after",
+      examples([
+        ["kubectl coalloc placement -A", "all workloads that are placed"],
+        ["kubectl coalloc placement deployment/web -n shop", "one with its pods and its next step"],
+        ["kubectl coalloc placement web -n shop --watch", "follow a move, a rollout, a shortage"],
+        ["kubectl coalloc placement -n shop -o wide", "also those that take no part, and why"],
+        ["kubectl coalloc placement -A -o json", "for programs"],
+      ]),
+    );
+}

@@ -1,0 +1,81 @@
+/**
+ * Amounts of containers as text: present, recommended and in force. Pure.
+ *
+ * @module
+ */
+import type { Paint } from "../../terminal/paint.ts";
+import { coresText, cpuText, UNKNOWN } from "../cpu_text.ts";
+import { memoryText } from "../memory_text.ts";
+import type { Cell } from "../text_table.ts";
+import type { AdvisedContainer, Changes, ContainerAmounts } from "./advice_view.ts";
+
+/** An amount of a container. */
+export type AmountName = keyof ContainerAmounts;
+
+/** Where pods have nothing set. */
+const UNSET = "none";
+
+/** `250m`, `84.5Mi`. */
+export function amountText(name: AmountName, amount: number): string {
+  return name === "cpu" || name === "cpuLimit" ? cpuText(amount) : memoryText(amount);
+}
+
+/**
+ * What there is and what is recommended: `500m → 336m`, `200m..250m → 336m` where pods differ, and
+ * `none → 336m` where nothing is set; `-` is not known, or not recommended. A limit that is left alone
+ * stands for itself. The template stands for pods where there are none.
+ */
+export function changeCell(container: AdvisedContainer, name: AmountName): Cell {
+  const to = container.recommended?.[name];
+  const present = presentText(container, name);
+  if (to === undefined && isLimit(name)) return { text: present, how: "dim" };
+  const text = `${present} → ${to === undefined ? UNKNOWN : amountText(name, to)}`;
+  const how = to === undefined ? "dim" : directionOf(container, { name, to });
+  return how === undefined ? { text } : { text, how };
+}
+
+/** What was adopted, `-` where nothing was. */
+export function inForceText({ inForce }: AdvisedContainer, name: AmountName): string {
+  const amount = inForce?.[name];
+  return amount === undefined ? UNKNOWN : amountText(name, amount);
+}
+
+function isLimit(name: AmountName): boolean {
+  return name === "cpuLimit" || name === "memoryLimit";
+}
+
+function presentAmounts({ pods, template }: AdvisedContainer): readonly ContainerAmounts[] {
+  if (pods.length > 0) return pods;
+  return template === undefined ? [] : [template];
+}
+
+function presentText(container: AdvisedContainer, name: AmountName): string {
+  const present = presentAmounts(container);
+  if (present.length === 0) return UNKNOWN;
+  const set = present.flatMap((one) => one[name] ?? []);
+  const bare = set.length < present.length ? [UNSET] : [];
+  const ends = set.length === 0 ? [] : [Math.min(...set), Math.max(...set)];
+  const texts = [...bare, ...ends.map((amount) => amountText(name, amount))];
+  return [...new Set(texts)].join("..");
+}
+
+/** Raises cost something, so they stand out; undefined where some pods get more and others less. */
+function directionOf(
+  container: AdvisedContainer,
+  { name, to }: { readonly name: AmountName; readonly to: number },
+): Paint | undefined {
+  // A limit that is not set is above any.
+  const bare = isLimit(name) ? Infinity : 0;
+  const present = presentAmounts(container).map((one) => one[name] ?? bare);
+  if (present.every((amount) => amount === to)) return "dim";
+  if (present.every((amount) => amount <= to)) return "yellow";
+  return present.every((amount) => amount >= to) ? "green" : undefined;
+}
+
+/** What the requests of all pods come to, in a sentence. */
+export function changesText({ cpu, memory }: Changes): string {
+  const cores = (millicores: number): string => coresText(millicores);
+  return `Requests of all pods: CPU shrinks by ${cores(cpu.shrinks)} and grows by ` +
+    `${cores(cpu.grows)} cores, memory shrinks by ${memoryText(memory.shrinks)} and grows by ` +
+    memoryText(memory.grows);
+}

@@ -1,0 +1,43 @@
+/**
+ * `--cpu-limit [container=]QUANTITY`.
+ *
+ * @module
+ */
+import { InvalidArgumentError } from "commander";
+import { parseCPU } from "../../../shared/quantity.ts";
+
+/** A limit that the user wants. */
+export interface LimitRequest {
+  /** The pod's only container when absent. */
+  readonly container?: string;
+  /** Millicores, above 0. */
+  readonly limitCPU: number;
+}
+
+/** Reads one value of the flag; commander hands over those before it. */
+export function limitRequestParser(
+  text: string,
+  before: readonly LimitRequest[] = [],
+): LimitRequest[] {
+  const equals = text.lastIndexOf("=");
+  const container = text.slice(0, Math.max(0, equals));
+  const limitCPU = quantity(text.slice(equals + 1));
+  if (equals === 0) throw new InvalidArgumentError(`The name before "${text}" is missing`);
+  const request = equals < 0 ? { limitCPU } : { container, limitCPU };
+  if (before.some((other) => other.container === request.container)) {
+    throw new InvalidArgumentError(
+      equals < 0 ? "Name the containers" : `Container ${container} has two limits`,
+    );
+  }
+  return [...before, request];
+}
+
+function quantity(text: string): number {
+  try {
+    const limitCPU = parseCPU(text);
+    if (limitCPU > 0) return limitCPU;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  throw new InvalidArgumentError("Give a CPU quantity above 0, for instance 500m or 1.5");
+}

@@ -1,0 +1,151 @@
+/**
+ * The arguments of `simulate`: its flags and its help.
+ *
+ * @module
+ */
+import { Command, InvalidArgumentError, Option } from "commander";
+import { parseCPU } from "../../../shared/quantity.ts";
+import { TRACE_FORMATS } from "../../../simulation/trace_format.ts";
+import { filePath, numberWithin } from "../../flag_values.ts";
+import { examples } from "../examples.ts";
+import { addOutputFlags } from "../global_flags.ts";
+
+/** Random seeds, one run of every algorithm for each. */
+const DEFAULT_SEEDS = 5;
+const MOST_SEEDS = 100;
+/** Minutes that are played of a longer file. */
+const DEFAULT_MINUTES = 60;
+const MOST_MINUTES = 1440;
+/** CPU time of a request, ms. */
+const DEFAULT_COST_MS = 8;
+const LEAST_COST_MS = 0.1;
+const MOST_COST_MS = 60_000;
+const MOST_CORES = 512;
+const MOST_SLO_MS = 3_600_000;
+
+const DESCRIPTION =
+  `Replays a recorded load of yours, without a cluster, under the limit as it is, static limits,
+the Vertical Pod Autoscaler's rules and CoAllocator, and shows what would have happened:
+latency, throttling, and the cores that limits would have taken.
+
+Inside a sample of the file demand is modelled, with requests drawn at random around it; the
+figures are medians over the seeds. One container is alone on a node that is never short.
+
+With --policy it replays an OptimizationPolicy over days of usage instead: which requests it would
+have set, what they would have covered and left idle, and how often its limits would have throttled
+or killed.`;
+
+const FORMATS = `
+Formats of a history, plain or gzipped; left out, the content shows it:
+  rps         one number per line: requests in each second
+  cores       CSV of timestamp,value: CPU in use
+  arrivals    CSV with the time of one request in the first column
+  prometheus  JSON of a range query, in cores
+
+Export one from Prometheus (a step of 30s or less shows more than one of minutes):
+  curl -sG http://localhost:9090/api/v1/query_range -o cpu.json \\
+    --data-urlencode 'query=sum by (pod) (rate(container_cpu_usage_seconds_total{
+      namespace="shop", pod=~"web-.*", container!=""}[1m]))' \\
+    -d start=$(date -d '-6 hours' +%s) -d end=$(date +%s) -d step=30s
+Throttled demand is missing in such a history: a container that is throttled would have
+used more.`;
+
+/** The command without its handler. */
+export function simulateArguments(): Command {
+  const command = new Command("simulate")
+    .summary("what would have happened to a recorded load")
+    .description(DESCRIPTION)
+    .addOption(
+      new Option("--trace <file>", "the history; - reads standard input").argParser(historyPath),
+    )
+    .addOption(
+      new Option("--policy <file>", "replay this OptimizationPolicy instead; with --history")
+        .argParser(filePath),
+    )
+    .addOption(
+      new Option("--history <file>", "usage over days, for --policy; - reads standard input")
+        .argParser(historyPath),
+    )
+    .addOption(
+      new Option("--resource <name>", "what --history is of (default: cpu)")
+        .choices(["cpu", "memory"]),
+    )
+    .addOption(new Option("--format <format>", "how it is written").choices(TRACE_FORMATS))
+    .addOption(
+      new Option("--series <label=value>", "of several series in a Prometheus export, this one")
+        .argParser(labels),
+    )
+    .addOption(
+      new Option("--scale-p95 <cores>", "scale the load so that its 95th percentile is this")
+        .argParser(numberWithin({ least: 0.01, most: MOST_CORES })),
+    )
+    .addOption(
+      new Option("--request <cpu>", "the container's own CPU request (default: half of the mean)")
+        .argParser(quantity),
+    )
+    .addOption(
+      new Option("--limit <cpu>", "the container's own CPU limit (default: four times the request)")
+        .argParser(quantity),
+    )
+    .addOption(
+      new Option("--cost-ms <ms>", "mean CPU time of one request").default(DEFAULT_COST_MS)
+        .argParser(numberWithin({ least: LEAST_COST_MS, most: MOST_COST_MS })),
+    )
+    .addOption(
+      new Option("--slo-ms <ms>", "P99 that must be kept (default: 100 ms above that of no limit)")
+        .argParser(numberWithin({ least: 1, most: MOST_SLO_MS })),
+    )
+    .addOption(
+      new Option("--seeds <count>", "how often chance is drawn anew").default(DEFAULT_SEEDS)
+        .argParser(numberWithin({ least: 1, most: MOST_SEEDS, whole: true })),
+    )
+    .addOption(
+      new Option("--minutes <count>", "of a longer history, the busiest so many")
+        .default(DEFAULT_MINUTES)
+        .argParser(numberWithin({ least: 1, most: MOST_MINUTES, whole: true })),
+    )
+    .option("--json", "one JSON object, as -o json")
+    .option("--html", "a page with plots to standard output, the table to standard error");
+  return addOutputFlags(command).addHelpText("after", FORMATS).addHelpText(
+    "after",
+    examples([
+      ["kubectl coalloc simulate --trace cpu.json --request 500m --limit 2", "your pod's history"],
+      [
+        "kubectl coalloc simulate --trace cpu.json --series pod=web-0 --html > page.html",
+        "one of several series, with a page",
+      ],
+      ["kubectl coalloc simulate --trace rps.txt --cost-ms 20 --json", "a request rate, as data"],
+      [
+        "kubectl coalloc simulate --policy policy.yaml --history memory.json --resource memory",
+        "what a policy would have done, in bytes",
+      ],
+    ]),
+  );
+}
+
+function quantity(text: string): number {
+  try {
+    const millicores = parseCPU(text);
+    if (millicores > 0 && millicores <= MOST_CORES * 1000) return millicores;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  throw new InvalidArgumentError(
+    `Give a CPU quantity above 0 and up to ${MOST_CORES}, for instance 500m or 1.5`,
+  );
+}
+
+/** A single dash is standard input. */
+function historyPath(text: string): string {
+  return text === "-" ? text : filePath(text);
+}
+
+/** Labels by name, of `pod=web-0` or `namespace=shop,pod=web-0`. */
+function labels(text: string): ReadonlyMap<string, string> {
+  const pairs = text.split(",").map((pair): [string, string] => {
+    const [, name = "", value = ""] = /^\s*([^=\s]+)=(.*?)\s*$/.exec(pair) ?? [];
+    if (name === "") throw new InvalidArgumentError("Give label=value, for instance pod=web-0");
+    return [name, value.replace(/^"(.*)"$/, "$1")];
+  });
+  return new Map(pairs);
+}

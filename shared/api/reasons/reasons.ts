@@ -1,0 +1,94 @@
+/**
+ * All reasons: one list for objects, events, metrics, command line and docs.
+ *
+ * @module
+ */
+import * as z from "zod";
+import { BOUND_REASONS, type BoundReason } from "./bound_reasons.ts";
+import { ENFORCEMENT_REASONS, type EnforcementReason } from "./enforcement_reasons.ts";
+import { EVENT_REASONS, type EventReason } from "./event_reasons.ts";
+import { MARKET_REASONS, type MarketReason } from "./market_reasons.ts";
+import { PLACEMENT_EVENT_REASONS, type PlacementEventReason } from "./placement_event_reasons.ts";
+import { PLACEMENT_REASONS, type PlacementReason } from "./placement_reasons.ts";
+import { POLICY_REASONS, type PolicyReason } from "./policy_reasons.ts";
+import type { Reason } from "./reason.ts";
+import {
+  RIGHTSIZING_EVENT_REASONS,
+  type RightsizingEventReason,
+} from "./rightsizing_event_reasons.ts";
+import { RIGHTSIZING_REASONS, type RightsizingReason } from "./rightsizing_reasons.ts";
+import { VERSION_REASONS, type VersionReason } from "./version_reasons.ts";
+
+/** The lists by the object or event that carries their reasons. */
+export const REASON_LISTS = {
+  market: MARKET_REASONS,
+  bounds: BOUND_REASONS,
+  enforcement: ENFORCEMENT_REASONS,
+  events: EVENT_REASONS,
+  rightsizing: RIGHTSIZING_REASONS,
+  rightsizingEvents: RIGHTSIZING_EVENT_REASONS,
+  policies: POLICY_REASONS,
+  placement: PLACEMENT_REASONS,
+  placementEvents: PLACEMENT_EVENT_REASONS,
+  versions: VERSION_REASONS,
+} as const;
+
+/** Why a limit changes or stays: the market's reason, or the controller's. */
+export type ChangeReason = MarketReason | EnforcementReason | VersionReason;
+
+/** Any reason of the lists. */
+export type AnyReason =
+  | ChangeReason
+  | BoundReason
+  | EventReason
+  | RightsizingReason
+  | RightsizingEventReason
+  | PolicyReason
+  | PlacementReason
+  | PlacementEventReason;
+
+const REASONS: ReadonlyMap<string, Reason> = new Map(
+  Object.values(REASON_LISTS).flatMap((list) => Object.entries<Reason>(list)),
+);
+
+/** The meaning of a reason; a newer version may have reasons that are in no list. */
+export function sentenceOf(reason: string): string {
+  return REASONS.get(reason)?.means ?? "a reason that this version does not know";
+}
+
+/** The remedy for a reason; undefined for an unknown reason. */
+export function remedyFor(reason: string): string | undefined {
+  return REASONS.get(reason)?.remedy;
+}
+
+/** The reason where `list` has it, and otherwise `OtherVersion`. */
+export function listedReason<T extends string>(
+  list: Readonly<Record<T, Reason>>,
+  reason: string,
+): T | VersionReason {
+  return Object.hasOwn(list, reason) ? reason as T : "OtherVersion";
+}
+
+/** True for changes without urgency: they come after all others. */
+export function isUnhurried(reason: AnyReason): boolean {
+  return reason === "DemandFell" || reason === "CPUFree";
+}
+
+/** The market's reason, or undefined for none and for one that this version does not know. */
+export function knownMarketReason(reason: string | undefined): MarketReason | undefined {
+  return marketReasonSchema.safeParse(reason).data;
+}
+
+const reasonsOf = <T extends string>(reasons: Record<T, Reason>): [T, ...T[]] =>
+  Object.keys(reasons) as [T, ...T[]];
+
+/** Schema of a market reason. */
+export const marketReasonSchema: z.ZodType<MarketReason> = z.enum(reasonsOf(MARKET_REASONS));
+
+/** Schema of a bound's reason. */
+export const boundReasonSchema: z.ZodType<BoundReason> = z.enum(reasonsOf(BOUND_REASONS));
+
+/** Schema of an enforcement reason. */
+export const enforcementReasonSchema: z.ZodType<EnforcementReason> = z.enum(
+  reasonsOf(ENFORCEMENT_REASONS),
+);

@@ -1,0 +1,171 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { cases } from "../../tests/fixtures/cases.ts";
+import {
+  type ContainerInterval,
+  type LevelMemory,
+  NO_LEVEL_MEMORY,
+  throttledTime,
+} from "./throttled_time.ts";
+import type { Interval } from "./interval.ts";
+
+const interval = (growth: Partial<Interval> = {}): Interval => ({
+  at: 1000,
+  intervalMs: 250,
+  usageMs: 50,
+  periods: 3,
+  throttledPeriods: 2,
+  throttledMs: 0,
+  ...growth,
+});
+
+/** One pod of one container, both levels the same in every interval; the last loss. */
+function steady(containerMs: number, podMs: number, { cores = 2, threads = 99 } = {}): number {
+  let memory: LevelMemory = NO_LEVEL_MEMORY;
+  let lost = NaN;
+  let roomMs = 0;
+  for (let round = 0; round < 40; round++) {
+    const result = throttledTime(memory, {
+      pod: interval({ throttledMs: podMs }),
+      containers: [{ interval: interval({ throttledMs: containerMs }), threads, roomMs }],
+      cores,
+    });
+    memory = result.memory;
+    ({ throttledMs: lost, roomMs } = result.containers[0] ?? { throttledMs: NaN, roomMs: NaN });
+  }
+  return lost;
+}
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+test("throttledTime() adds levels that count apart", () => {
+  assert.equal(steady(60, 130), 190);
+  assert.equal(steady(150, 0), 150);
+  assert.equal(steady(0, 150), 150);
+});
+
+test("throttledTime() takes the larger of levels that count the same pauses", () => {
+  assert.equal(steady(150, 153), 153);
+  assert.equal(steady(153, 150), 153);
+  // 5 % of the larger is the limit, once there is more than a period to compare.
+  assert.equal(steady(150, 165), 315);
+});
+
+test("throttledTime() knows the same pauses although they are counted in turn", () => {
+  // Two pauses of 80 ms an interval, but every other time a third or only one falls into it.
+  let memory: LevelMemory = NO_LEVEL_MEMORY;
+  let lost = 0;
+  for (let round = 0; round < 40; round++) {
+    const result = throttledTime(memory, {
+      pod: interval({ throttledMs: round % 2 === 0 ? 240 : 80 }),
+      containers: [{ interval: interval({ throttledMs: 160 }) }],
+      cores: 4,
+    });
+    memory = result.memory;
+    lost += result.containers[0]?.throttledMs ?? NaN;
+  }
+  // Larger of each pair: (240 + 160) / 2 an interval; their sum would be 320.
+  assert.equal(lost, 40 * 200);
+});
+
+test("throttledTime() never gives more than the CPUs, or the threads, could have run", () => {
+  assert.equal(steady(300, 500, { cores: 2 }), 2 * 250 - 50);
+  assert.equal(steady(300, 500, { cores: 1 }), 250 - 50);
+  assert.equal(steady(300, 500, { cores: 8, threads: 3 }), 3 * 250 - 50);
+  assert.equal(steady(195, 115, { threads: 1 }), 250 - 50);
+  assert.equal(steady(195, 115, { threads: 0 }), 250 - 50);
+});
+
+test("throttledTime() carries one period of room, for a pause that ends after the interval", () => {
+  const losses = [100, 290, 290].reduce<{ ms: number[]; roomMs: number }>(({ ms, roomMs }, own) => {
+    const one = { interval: interval({ throttledMs: own }), threads: 1, roomMs };
+    const [lost] = throttledTime(NO_LEVEL_MEMORY, { containers: [one], cores: 2 }).containers;
+    assert.ok(lost);
+    return { ms: [...ms, lost.throttledMs], roomMs: lost.roomMs };
+  }, { ms: [], roomMs: 0 });
+  // 200 are free in each interval: 100 are left of the first, 10 of those after the second.
+  assert.deepEqual(losses.ms, [100, 290, 210]);
+});
+
+test("throttledTime() shares the pod's time by use, and by quota without any usage", () => {
+  const pod = interval({ usageMs: 80, throttledMs: 120, throttledPeriods: 3 });
+  const losses = (containers: readonly ContainerInterval[]) =>
+    throttledTime(NO_LEVEL_MEMORY, { pod, containers, cores: 4 }).containers.map((c) =>
+      c.throttledMs
+    );
+  const used = (usageMs: number) => interval({ usageMs, throttledPeriods: 0 });
+  assert.deepEqual(losses([60, 20, 0].map((ms) => ({ interval: used(ms) }))), [90, 30, 0]);
+  // A third one used 40 of the pod's 80 ms but has no interval yet: its part goes to no other.
+  assert.deepEqual(losses([{ interval: used(40) }]), [60]);
+  const idle = { ...pod, usageMs: 0 };
+  const byQuota = throttledTime(NO_LEVEL_MEMORY, {
+    pod: idle,
+    containers: [{ interval: used(0), quota: 300 }, { interval: used(0) }],
+    cores: 4,
+  });
+  assert.deepEqual(byQuota.containers.map((c) => c.throttledMs), [120, 0]);
+});
+
+test("throttledTime() takes a shared run queue's pause for the containers' own", () => {
+  // Both hold the same CPU: the pod's level counts the pause once, each container its own.
+  let memory: LevelMemory = NO_LEVEL_MEMORY;
+  let last: readonly number[] = [];
+  for (let round = 0; round < 20; round++) {
+    const one = { interval: interval({ throttledMs: 160 }) };
+    const pod = interval({ usageMs: 100, throttledMs: 160 });
+    const result = throttledTime(memory, { pod, containers: [one, one], cores: 2 });
+    memory = result.memory;
+    last = result.containers.map(({ throttledMs }) => throttledMs);
+  }
+  assert.deepEqual(last, [160, 160]);
+});
+
+test("throttledTime() counts periods at either level, never more than there were", () => {
+  const periods = (own: number, pod: number) =>
+    throttledTime(NO_LEVEL_MEMORY, {
+      pod: interval({ throttledPeriods: pod, throttledMs: 150 }),
+      containers: [{ interval: interval({ throttledPeriods: own, periods: 3, throttledMs: 20 }) }],
+      cores: 2,
+    }).containers[0]?.throttledPeriods;
+  assert.equal(periods(1, 2), 3);
+  assert.equal(periods(2, 3), 3);
+});
+
+test("throttledTime() is a number where next to nothing was counted inside of the pod", () => {
+  const growth = { usageMs: 0, periods: 0, throttledPeriods: 0 };
+  const inside = [5e-324, 0].map((throttledMs) => interval({ ...growth, throttledMs }));
+  const { containers } = throttledTime(NO_LEVEL_MEMORY, {
+    pod: interval({ ...growth, throttledMs: 8.9e-16 }),
+    containers: inside.map((each) => ({ interval: each })),
+    cores: 4,
+  });
+  assert.deepEqual(containers.map(({ throttledMs }) => throttledMs), [8.9e-16, 0]);
+});
+
+test("throttledTime() stays between nothing and the CPUs' time for any growth", () => {
+  const growth = fc.record({
+    usageMs: fc.double({ min: 0, max: 4000, noNaN: true }),
+    throttledMs: fc.double({ min: 0, max: 1e6, noNaN: true }),
+    periods: fc.nat(100),
+    throttledPeriods: fc.nat(100),
+  }, { noNullPrototype: true }).map(interval);
+  const pods = fc.array(fc.record({ pod: growth, containers: fc.array(growth, { maxLength: 4 }) }));
+  fc.assert(
+    fc.property(pods, (looks) => {
+      let memory: LevelMemory = NO_LEVEL_MEMORY;
+      for (const { pod, containers } of looks) {
+        const pairs = containers.map((each) => ({ interval: each }));
+        const result = throttledTime(memory, { pod, containers: pairs, cores: 4 });
+        memory = result.memory;
+        for (const [index, { throttledMs, throttledPeriods }] of result.containers.entries()) {
+          const { usageMs = 0, periods = 0, throttledPeriods: own = 0 } = containers[index] ?? {};
+          assert.ok(throttledMs >= 0 && throttledMs <= Math.max(0, 4 * 250 - usageMs));
+          assert.ok(throttledPeriods >= 0 && throttledPeriods <= Math.max(periods, own));
+        }
+      }
+    }),
+    cases(5),
+  );
+});

@@ -1,0 +1,173 @@
+/**
+ * Checks that users see a reason: by `kubectl coalloc explain`, the controllers' metrics and
+ * events.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { parseAllocation } from "../../../adapters/kube/kinds/allocations.ts";
+import { listOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
+import { QUIET_BOUNDS } from "../../../controller/allocation/events/pod_events.ts";
+import type { BoundReason } from "../../../shared/api/reasons/bound_reasons.ts";
+import type { EnforcementReason } from "../../../shared/api/reasons/enforcement_reasons.ts";
+import type { EventReason } from "../../../shared/api/reasons/event_reasons.ts";
+import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
+import { SETTLED } from "./agreement.ts";
+import { coalloc } from "./coalloc.ts";
+import { eventsOf, type SeenEvent } from "./event_texts.ts";
+import { thePod } from "./limits.ts";
+import { productMetrics } from "./product_metrics.ts";
+import type { PodName, RealNode } from "./real_node.ts";
+import { until } from "./until.ts";
+import { type Gauge, GAUGES, gaugesOf } from "./reason_gauges.ts";
+
+/** A word, by what it is said of. */
+export type Told =
+  | {
+    /** Sets or holds the pod's limits. */
+    readonly bound: BoundReason;
+    /** False where an event of the same kind may have kept this one back. @default {true} */
+    readonly event?: boolean;
+  }
+  /** The API server refuses the pod's new limits for this reason. */
+  | { readonly refusal: EnforcementReason }
+  | {
+    /** Why the pod is not in the market. */
+    readonly outside: EnforcementReason;
+    /** False where it was never in it, so that nothing was given back. @default {true} */
+    readonly restored?: boolean;
+  };
+
+/**
+ * Fails unless `explain` gives the word with its sentence and remedy, the controllers' gauges count as
+ * many pods as have it, and an event reports it. The pod must have the word already.
+ */
+export async function assertReported(node: RealNode, name: PodName, reported: Told): Promise<void> {
+  if ("bound" in reported) {
+    const { bound, event = true } = reported;
+    await Promise.all([
+      assertExplained(
+        name,
+        bound,
+        new RegExp(`^ +${bound}: ${literal(sentenceOf(bound))} \\(`, "m"),
+      ),
+      assertCounted(node, name, { gauge: "bounds", word: bound }),
+      ...(event ? [assertBoundEvent(node, name, bound)] : []),
+    ]);
+  } else if ("refusal" in reported) {
+    const { refusal } = reported;
+    const line = new RegExp(
+      `^Controller +(\\w+, )?${refusal}: ${literal(sentenceOf(refusal))}`,
+      "m",
+    );
+    await Promise.all([
+      assertExplained(name, refusal, line),
+      assertCounted(node, name, { gauge: "allocations", word: refusal }),
+      assertRefusalsCounted(node, refusal),
+      whenEvent(node, name, { reason: "CPULimitFailed", test: () => true }),
+    ]);
+  } else {
+    const { outside, restored = true } = reported;
+    await Promise.all([
+      assertExplained(name, outside, new RegExp(`^[^:\\n]+: ${outside}: `, "m")),
+      ...(restored
+        ? [whenEvent(node, name, { reason: "CPULimitsRestored", test: () => true })]
+        : []),
+    ]);
+  }
+}
+
+/** Fails unless `explain` is without the word, and the pod none of those that a gauge counts by it. */
+export async function assertUnreported(
+  node: RealNode,
+  name: PodName,
+  word: BoundReason | EnforcementReason,
+): Promise<void> {
+  const gauges = gaugesOf(word);
+  assert.ok(gauges.length > 0, `no gauge counts by ${word}`);
+  const [text] = await Promise.all([
+    explain(name),
+    ...gauges.map((gauge) => assertCounted(node, name, { gauge, word, one: false })),
+  ]);
+  assert.doesNotMatch(text, new RegExp(`\\b${word}\\b`));
+}
+
+async function explain({ namespace, name }: PodName): Promise<string> {
+  const { code, stdout, stderr } = await coalloc("explain", name, "-n", namespace);
+  assert.equal(code, 0, stderr);
+  return stdout;
+}
+
+async function assertExplained(name: PodName, word: string, line: RegExp): Promise<void> {
+  const text = await explain(name);
+  assert.match(text, line);
+  const remedy = remedyFor(word);
+  if (remedy !== undefined) {
+    assert.ok(text.toLowerCase().includes(`: ${remedy}`.toLowerCase()), text);
+  }
+}
+
+/**
+ * Waits until the gauge counts as many pods by this word as the server's allocations have it, of which
+ * this pod's is one or is not.
+ */
+async function assertCounted(
+  node: RealNode,
+  name: PodName,
+  { gauge, word, one = true }: {
+    readonly gauge: Gauge;
+    readonly word: string;
+    readonly one?: boolean;
+  },
+): Promise<void> {
+  const { metadata: { uid } } = await thePod(node, name);
+  const { series, has } = GAUGES[gauge];
+  const path = "/apis/allocation.mbcas.io/v1alpha1/podallocations";
+  await until(`count of ${word} in the metrics`, async () => {
+    const { items } = objectOf(await node.connection.request({ path }));
+    const having = listOf(items).map(parseAllocation).filter((each) => has(each, word));
+    assert.equal(having.some(({ spec }) => spec.podUID === uid), one, `${name.name} has ${word}`);
+    const counts = [...await productMetrics(node, "mbcas-controller")]
+      .filter(([each]) => series(word).test(each)).map(([, count]) => count);
+    const count = counts.reduce((sum, part) => sum + part, 0);
+    assert.equal(count, having.length, `pods with ${word}`);
+    return true;
+  }, SETTLED);
+}
+
+async function assertRefusalsCounted(node: RealNode, word: EnforcementReason): Promise<void> {
+  const metrics = await productMetrics(node, "mbcas-controller");
+  const series = `mbcas_resizes_total{outcome="refused",reason="${word}"}`;
+  assert.ok((metrics.get(series) ?? 0) > 0, series);
+}
+
+async function assertBoundEvent(node: RealNode, name: PodName, word: BoundReason): Promise<void> {
+  const reason = "CPULimitBounded";
+  const test = ({ message }: SeenEvent): boolean => message.includes(`${word}: `);
+  if (!QUIET_BOUNDS.has(word)) return await whenEvent(node, name, { reason, test });
+  const reported = (await eventsOf(node, name)).filter((event) =>
+    event.reason === reason && test(event)
+  );
+  assert.deepEqual(reported, [], "what every pod has in its life is no event");
+}
+
+/** Waits for such an event about the pod, a workload of its namespace, or its node. */
+async function whenEvent(
+  node: RealNode,
+  name: PodName,
+  { reason, test }: { readonly reason: EventReason; readonly test: (event: SeenEvent) => boolean },
+): Promise<void> {
+  const { nodeName } = await thePod(node, name);
+  await until(`event ${reason} that says so of ${name.name}`, async () => {
+    const near = (await eventsOf(node, { namespace: name.namespace }))
+      .filter((event) => event.kind !== "Pod" || event.name === name.name);
+    const ofNode = await eventsOf(node, { namespace: "default", name: nodeName });
+    const reported = [...near, ...ofNode].filter((event) => event.reason === reason);
+    if (reported.some(test)) return true;
+    throw new Error(`there are: ${reported.map(({ message }) => message).join("; ")}`);
+  }, SETTLED);
+}
+
+function literal(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
+}

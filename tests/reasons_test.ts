@@ -1,0 +1,162 @@
+/**
+ * Objects, events and metrics tell reasons by the words of the lists and by no others.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import type { PodEvent as SentPodEvent } from "../adapters/kube/writers/event_series.ts";
+import type { BidEffect } from "../controller/allocation/bid_rules/bid_rule.ts";
+import type { BoundsDraft } from "../controller/allocation/bounds/bounds.ts";
+import type { KnownStatus } from "../controller/allocation/allocation_status.ts";
+import type { AllocationObserver, PodEvent } from "../controller/allocation/ports.ts";
+import type { refusalReason } from "../shared/actuation/refusal.ts";
+import type { Verdict } from "../shared/actuation/check.ts";
+import type { Decision } from "../shared/actuation/decide.ts";
+import type { Intent } from "../shared/actuation/intent.ts";
+import type { OutOfScope } from "../shared/actuation/scope.ts";
+import {
+  type AnyReason,
+  boundReasonSchema,
+  enforcementReasonSchema,
+  listedReason,
+  marketReasonSchema,
+  REASON_LISTS,
+} from "../shared/api/reasons/reasons.ts";
+import { podAllocationSchema } from "../shared/api/pod_allocation.ts";
+import type { Eligibility } from "../shared/placement/eligibility.ts";
+import type { MoveWait } from "../shared/placement/next_move.ts";
+import { MARKET_REASONS } from "../shared/api/reasons/market_reasons.ts";
+import type { GuardVerdict } from "../shared/rightsizing/guards/guard.ts";
+import type { RightsizingDecision } from "../shared/rightsizing/guards/decide_rightsizing.ts";
+import type { ApplyFailure } from "../shared/rightsizing/guards/apply_failure.ts";
+import type { WorkloadEvent } from "../shared/rightsizing/guards/workload_events.ts";
+import type { PaceChange } from "../shared/pacing/paced_container.ts";
+import { projectFiles } from "../tools/project_files.ts";
+import { sampleAllocation, sampleDesired, samplePod } from "./contract/sample_objects.ts";
+
+/** `"listed"` where only words of the lists fit; a type that takes any text does not compile below. */
+type Kind<T> = [T] extends [AnyReason | undefined] ? "listed" : "free";
+type ReasonOf<T> = T extends { readonly reason?: infer R } ? R : never;
+type Told<K extends keyof AllocationObserver> = Parameters<NonNullable<AllocationObserver[K]>>[0];
+
+Deno.test({
+  name: "code that publishes a reason takes words of the lists only, as the compiler says",
+  permissions: "none",
+  fn() {
+    const places: {
+      readonly "checks": Kind<ReasonOf<NonNullable<Verdict>>>;
+      readonly "decisions": Kind<Decision["reason"]>;
+      readonly "intents": Kind<Intent["reason"]>;
+      readonly "scope": Kind<OutOfScope["reason"]>;
+      readonly "refusals": Kind<ReturnType<typeof refusalReason>>;
+      readonly "statuses": Kind<KnownStatus["reason"]>;
+      readonly "changes of the market": Kind<PaceChange["reason"]>;
+      readonly "rules of bids": Kind<BidEffect["reason"]>;
+      readonly "rules of bounds": Kind<BoundsDraft["rules"][number]["reason"]>;
+      readonly "events": Kind<PodEvent["reason"]>;
+      readonly "events as sent": Kind<SentPodEvent["reason"]>;
+      readonly "guards": Kind<ReasonOf<NonNullable<GuardVerdict>>>;
+      readonly "decisions of rightsizing": Kind<ReasonOf<RightsizingDecision>>;
+      readonly "failures of rightsizing": Kind<ApplyFailure["reason"]>;
+      readonly "events of rightsizing": Kind<WorkloadEvent["reason"]>;
+      readonly "gate of placement": Kind<ReasonOf<Eligibility>>;
+      readonly "waits of placement": Kind<MoveWait["wait"]>;
+      readonly "metric of resizes": Kind<Told<"resized">["reason"]>;
+      readonly "metric of restores": Kind<Told<"restored">>;
+      readonly "metric of held changes": Kind<Told<"held">>;
+    } = {
+      "checks": "listed",
+      "decisions": "listed",
+      "intents": "listed",
+      "scope": "listed",
+      "refusals": "listed",
+      "statuses": "listed",
+      "changes of the market": "listed",
+      "rules of bids": "listed",
+      "rules of bounds": "listed",
+      "events": "listed",
+      "events as sent": "listed",
+      "guards": "listed",
+      "decisions of rightsizing": "listed",
+      "failures of rightsizing": "listed",
+      "events of rightsizing": "listed",
+      "gate of placement": "listed",
+      "waits of placement": "listed",
+      "metric of resizes": "listed",
+      "metric of restores": "listed",
+      "metric of held changes": "listed",
+    };
+    assert.deepEqual([...new Set(Object.values(places))], ["listed"]);
+    const free: Kind<string> = "free";
+    assert.equal(free, "free");
+  },
+});
+
+Deno.test({
+  name: "podAllocationSchema takes each word of its list and no other",
+  permissions: "none",
+  fn() {
+    const sample = sampleAllocation(samplePod("web"));
+    const metadata = { ...sample.metadata, name: "web" };
+    const spec = { ...sample.spec, podUID: "u1" };
+    const { market } = sampleDesired("200m");
+    const containers: never[] = [];
+    const rules = (reason: string) => [{ reason, message: "" }];
+    const told: Readonly<Record<"market" | "enforcement" | "bounds", (reason: string) => object>> =
+      {
+        market: (reason) => ({ spec: { ...spec, market: { ...market, reason } } }),
+        enforcement: (reason) => ({ status: { reason } }),
+        bounds: (reason) => ({
+          status: { bounds: { revision: 1, reason, rules: rules(reason), containers } },
+        }),
+      };
+    for (const name of ["market", "enforcement", "bounds"] as const) {
+      const fits = (reason: string): boolean => {
+        const allocation = { ...sample, metadata, spec, ...told[name](reason) };
+        return podAllocationSchema.safeParse(allocation).success;
+      };
+      for (const reason of Object.keys(REASON_LISTS[name])) assert.ok(fits(reason), reason);
+      for (const reason of ["OtherVersion", "Because", "", "applied"]) {
+        assert.ok(!fits(reason), reason);
+      }
+    }
+    assert.ok(marketReasonSchema.safeParse("Throttled").success);
+    assert.ok(!enforcementReasonSchema.safeParse("Throttled").success);
+    assert.ok(!boundReasonSchema.safeParse("Throttled").success);
+  },
+});
+
+Deno.test({
+  name: "listedReason() puts one word in place of those of other versions",
+  permissions: "none",
+  fn() {
+    assert.equal(listedReason(MARKET_REASONS, "Throttled"), "Throttled");
+    assert.equal(listedReason(MARKET_REASONS, "MarketOff"), "OtherVersion");
+    assert.equal(listedReason(MARKET_REASONS, "constructor"), "OtherVersion");
+  },
+});
+
+/** Where programs say what becomes of a limit. */
+const SOURCES = /^(agent|controller|shared|adapters|cli)\/.*(?<!_test)\.ts$/;
+/** A literal in the place of a reason. */
+const LITERAL = /\b(?:reason|cause|done|wait): "(\w+)"/g;
+
+Deno.test({
+  name: "the programs' sources name no reason that is in no list",
+  permissions: { read: true },
+  async fn() {
+    const root = new URL("../", import.meta.url);
+    const reasons = new Set(Object.values(REASON_LISTS).flatMap((list) => Object.keys(list)));
+    const found = new Set<string>();
+    for (const path of await projectFiles(root, ".ts")) {
+      if (!SOURCES.test(path)) continue;
+      const text = await Deno.readTextFile(new URL(path, root));
+      for (const [, reason = ""] of text.matchAll(LITERAL)) {
+        assert.ok(reasons.has(reason), `${path} has reason "${reason}"`);
+        found.add(reason);
+      }
+    }
+    // A pattern that no longer finds anything proves nothing.
+    assert.ok(found.size > 40, `${found.size}`);
+  },
+});

@@ -1,0 +1,341 @@
+/**
+ * Numbered properties of what rightsizing asks and reports, over random worlds in virtual time.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { ApiError } from "../../shared/api/api_error.ts";
+import { remedyFor } from "../../shared/api/reasons/reasons.ts";
+import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
+import { anyStrategy } from "../fixtures/rightsizing_arbitrary.ts";
+import { MI } from "../fixtures/rightsizing_facts.ts";
+import type { PolicyChoice, RightsizingScene } from "../fixtures/rightsizing_scene.ts";
+import {
+  anyProblem,
+  anyWorkloads,
+  freeContainers,
+  incidentsWithin,
+  inWorld,
+  live,
+  workloadsOf,
+  worldProperty,
+} from "../fixtures/rightsizing_worlds.ts";
+
+const MINUTE_MS = 60_000;
+
+/** Nothing is in the way of a change of these. */
+const freeWorkloads = workloadsOf(freeContainers);
+
+const mode = fc.constantFrom("Auto" as const, "Recommend" as const);
+
+const ofTier = (tier: string): NonNullable<PolicyChoice["selector"]> => ({
+  workloadSelector: { matchLabels: { tier }, matchExpressions: [] },
+  workloadKinds: ["Deployment", "StatefulSet", "DaemonSet"],
+});
+
+worldProperty(
+  "property 1: every workload in scope leads to a lookup of its usage in each cycle, and no other does",
+  [
+    anyWorkloads,
+    fc.array(fc.boolean(), { minLength: 3, maxLength: 3 }),
+    mode,
+    fc.integer({ min: 2, max: 8 }).map((minutes) => minutes * MINUTE_MS),
+    incidentsWithin(10 * MINUTE_MS, { problems: fc.option(anyProblem, { nil: undefined }) }),
+  ],
+  (workloads, isInScope, policyMode, intervalMs, incidents) =>
+    inWorld([], async (scene) => {
+      const inScope: string[] = [];
+      for (const [index, { name, containers, pods, usage }] of workloads.entries()) {
+        if (isInScope[index]) inScope.push(name);
+        const labels = { tier: isInScope[index] ? "front" : "back" };
+        scene.deployment(name, { containers, pods, labels });
+        scene.uses(name, usage);
+      }
+      scene.policy("all", { mode: policyMode, intervalMs, selector: ofTier("front") });
+      await live(scene, 12 * MINUTE_MS, { incidents, workloads });
+      // A copy that has to wait for its list again.
+      await scene.run(MINUTE_MS);
+      for (let cycle = 0; cycle < 3; cycle++) {
+        const from = scene.source.asked.length;
+        await scene.run(intervalMs);
+        const asked = new Set(scene.source.asked.slice(from).map(({ workload }) => workload.name));
+        assert.deepEqual([...asked].toSorted(), inScope.toSorted());
+      }
+      const ever = new Set(scene.source.asked.map(({ workload }) => workload.name));
+      assert.deepEqual([...ever].toSorted(), inScope.toSorted());
+      assert.equal(scene.statusOf("all").workloadsDiscovered, inScope.length);
+    }),
+);
+
+/** Each version of each workload's record that was ever written, by name. */
+function historyOf(scene: RightsizingScene): Map<string, WorkloadRecord[]> {
+  const history = new Map<string, WorkloadRecord[]>();
+  let seen = "";
+  scene.api.store.onChange(() => {
+    const { RecommendationReport } = scene.api.store.tables;
+    const now = RecommendationReport.all().map(({ metadata }) => metadata.resourceVersion).join();
+    if (now === seen) return;
+    seen = now;
+    for (const name of ["web", "db", "job"]) {
+      const record = scene.recordOf(name);
+      if (record !== undefined) history.set(name, [...history.get(name) ?? [], record]);
+    }
+  });
+  return history;
+}
+
+worldProperty(
+  "property 23: each workload has the time of its last recommendation, and was last applied then or later",
+  [anyWorkloads, anyStrategy, incidentsWithin(10 * MINUTE_MS)],
+  (workloads, strategy, incidents) =>
+    inWorld(workloads, async (scene) => {
+      const history = historyOf(scene);
+      scene.policy("all", {
+        intervalMs: 2 * MINUTE_MS,
+        strategy: { ...strategy, cooldownMs: 3 * MINUTE_MS },
+      });
+      // Each version is to be seen.
+      const troubles = incidents.filter(({ what }) =>
+        typeof what === "string" || !("failure" in what) ||
+        what.failure.kind !== "RecommendationReport"
+      );
+      await live(scene, 15 * MINUTE_MS, { incidents: troubles, workloads });
+      for (const { name } of workloads) {
+        let before: WorkloadRecord | undefined;
+        for (const record of history.get(name) ?? assert.fail(`no record of ${name}`)) {
+          const { recommendedAtMs = NaN, appliedAtMs } = record;
+          assert.ok(recommendedAtMs >= (before?.recommendedAtMs ?? 0), `${recommendedAtMs}`);
+          assert.ok(recommendedAtMs <= scene.clock.wall());
+          if (appliedAtMs !== before?.appliedAtMs) {
+            assert.ok((appliedAtMs ?? NaN) >= recommendedAtMs, `${appliedAtMs} ${recommendedAtMs}`);
+          }
+          before = record;
+        }
+        const reported = scene.statusOf("all").workloads?.find((one) => one.name === name);
+        assert.equal(Date.parse(reported?.lastRecommendation ?? ""), before?.recommendedAtMs);
+        const applied = reported?.lastApplied === undefined
+          ? undefined
+          : Date.parse(reported.lastApplied);
+        assert.equal(applied, before?.appliedAtMs);
+      }
+    }),
+);
+
+worldProperty(
+  "property 24: whatever is skipped or fails has a machine-readable reason, wherever it is reported",
+  [
+    anyWorkloads,
+    anyStrategy,
+    mode,
+    fc.constantFrom(1, 10, 1000),
+    fc.boolean(),
+    incidentsWithin(15 * MINUTE_MS, { problems: anyProblem }),
+  ],
+  (workloads, strategy, policyMode, minSamples, resizeServed, incidents) =>
+    inWorld(workloads, async (scene) => {
+      const history = historyOf(scene);
+      scene.served.resizeServed = resizeServed;
+      scene.policy("all", { mode: policyMode, minSamples, strategy, intervalMs: 3 * MINUTE_MS });
+      scene.policy("other", { weight: 1 });
+      await live(scene, 20 * MINUTE_MS, { incidents, workloads });
+      const reported = [
+        ...[...history.values()].flat(),
+        ...(["all", "other"] as const).flatMap((name) => scene.statusOf(name).workloads ?? []),
+      ];
+      assert.ok(reported.length >= 3 * workloads.length);
+      for (const { status, reason, message } of reported) {
+        if (status === "Applied") continue;
+        assert.notEqual(remedyFor(reason ?? ""), undefined, `${status} ${reason}`);
+        assert.ok((message ?? "").length > 0, reason);
+      }
+      const lost = scene.statusOf("other").workloads?.map(({ status, reason }) => [status, reason]);
+      assert.deepEqual(lost, workloads.map(() => ["Skipped", "Outweighed"]));
+    }),
+);
+
+/** A class of failures: how it is brought about, and how it is reported. */
+interface FailureClass {
+  readonly event: string;
+  /** The reason with the remedy that ends the message. */
+  readonly expected: string;
+  readonly policy?: PolicyChoice;
+  readonly begin?: (scene: RightsizingScene) => void;
+  /** The policy alone receives it. */
+  readonly ofPolicy?: true;
+}
+
+const RBAC_MESSAGE = 'deployments.apps "x" is forbidden: User "u" cannot patch resource ' +
+  '"deployments" in API group "apps" in the namespace "shop"';
+const RECREATE: PolicyChoice = { strategy: { allowInPlaceResize: false, allowRecreate: true } };
+
+const refusing = (error: ApiError) => (scene: RightsizingScene): void => {
+  for (const name of ["web", "db", "job"]) scene.refusals.set(name, error);
+};
+
+const FAILURES: readonly FailureClass[] = [
+  {
+    event: "MetricsCollectionFailed",
+    expected: "ProviderUnavailable",
+    begin: ({ source }) => void (source.problem = { problem: "unreachable", message: "refused" }),
+  },
+  {
+    event: "MetricsCollectionFailed",
+    expected: "MetricsMissing",
+    begin: ({ source }) => void (source.problem = { problem: "unreadable", message: "no JSON" }),
+  },
+  {
+    event: "RBACError",
+    expected: "RBACError",
+    policy: RECREATE,
+    begin: refusing(new ApiError(403, "Forbidden", RBAC_MESSAGE)),
+  },
+  {
+    event: "UpdateFailed",
+    expected: "AdmissionDenied",
+    policy: RECREATE,
+    begin: refusing(
+      new ApiError(403, "", 'admission webhook "kyverno.svc" denied the request: no'),
+    ),
+  },
+  {
+    event: "UpdateFailed",
+    expected: "ServerBusy",
+    policy: RECREATE,
+    begin: refusing(new ApiError(500, "InternalError", "etcd is gone")),
+  },
+  {
+    event: "UpdateFailed",
+    expected: "Refused",
+    policy: RECREATE,
+    begin: refusing(new ApiError(422, "Invalid", "spec.template: Invalid value")),
+  },
+  {
+    event: "UpdateFailed",
+    expected: "EvaluationFailed",
+    begin: ({ source }) => void (source.usage = () => Promise.reject(new TypeError("Cannot add"))),
+  },
+  {
+    event: "DiscoveryFailed",
+    expected: "UnreadableTemplate",
+    begin: ({ api: { store: { tables: { Deployment } } } }) => {
+      for (const { metadata } of Deployment.all()) {
+        Deployment.modify(
+          `${metadata.namespace}/${metadata.name}`,
+          ({ makes: _makes, ...rest }) => ({
+            ...rest,
+            unreadableTemplate: "Cannot read a template: it has no containers",
+          }),
+        );
+      }
+    },
+  },
+  {
+    event: "InPlaceResizeUnavailable",
+    expected: "InPlaceResizeUnavailable",
+    begin: ({ served }) => void (served.resizeServed = false),
+  },
+  {
+    event: "WorkloadSkipped",
+    expected: "MethodNotAllowed",
+    policy: { strategy: { allowInPlaceResize: false, allowRecreate: false } },
+  },
+  {
+    event: "WorkloadSkipped",
+    expected: "InsufficientSamples",
+    policy: { minSamples: 1000 },
+  },
+  {
+    event: "UnsafeMemoryDecrease",
+    expected: "UnsafeMemoryDecrease",
+    // Everything is lowered to a bound below its peak.
+    policy: { bounds: { cpu: { min: 10, max: 4000 }, memory: { min: MI, max: 2 * MI } } },
+  },
+  {
+    event: "ValidationFailed",
+    expected: "ValidationFailed",
+    ofPolicy: true,
+    begin: ({ api }) =>
+      void api.store.tables.OptimizationPolicy.modify("shop/all", ({ spec: _spec, ...policy }) => ({
+        ...policy,
+        faults: [{ field: "spec.weight", value: "0", valid: "1 to 1000" }],
+      })),
+  },
+];
+
+worldProperty(
+  "property 26: each class of failures is reported once, with a suggestion, on the workload and on its policy",
+  [freeWorkloads, fc.constantFrom(...FAILURES), fc.nat(20 * MINUTE_MS)],
+  (workloads, { event, expected, policy, begin, ofPolicy }, restartAtMs) => {
+    const all = workloads.map((one) => ({
+      ...one,
+      pods: 1,
+      containers: one.containers.map((container) => ({ ...container, requestMemory: 400 * MI })),
+      // Far from what is requested, and above the lowest bound.
+      usage: { cpu: 3000, memory: 100 * MI },
+    }));
+    return inWorld(all, async (scene) => {
+      scene.policy("all", { ...policy, mode: "Auto" });
+      begin?.(scene);
+      await scene.run(Math.max(1000, restartAtMs));
+      // Without a restart of what is reported when it begins: a fault of a policy is reported by each
+      // process.
+      if (!ofPolicy) await scene.restart();
+      await scene.run(20 * MINUTE_MS);
+      const reported = scene.events.filter(({ reason }) => reason === event);
+      for (const { message, type } of reported) {
+        assert.ok(message.includes(`${expected}: `), message);
+        assert.ok(message.endsWith(`; ${remedyFor(expected)}`), message);
+        assert.equal(type, expected === "InsufficientSamples" ? "Normal" : "Warning");
+      }
+      const { Deployment, OptimizationPolicy } = scene.api.store.tables;
+      const uids = reported.filter(({ about }) => about.kind === "Deployment").map((one) =>
+        one.about.uid
+      );
+      assert.deepEqual(
+        uids.toSorted(),
+        ofPolicy ? [] : Deployment.all().map(({ metadata }) => metadata.uid).toSorted(),
+      );
+      const ofPolicies = reported.filter(({ about }) => about.kind === "OptimizationPolicy");
+      assert.deepEqual(
+        [...new Set(ofPolicies.map(({ about }) => about.uid))],
+        OptimizationPolicy.all().map(({ metadata }) => metadata.uid),
+      );
+      assert.equal(ofPolicies.length, 1);
+    });
+  },
+);
+
+worldProperty(
+  "property 28: after a 403 nothing is tried again in the cycle, the workload is untouched and named, and the others go on",
+  [freeWorkloads, fc.nat(2), fc.boolean()],
+  (workloads, index, useServerSideApply) => {
+    const all = workloads.map((one) => ({ ...one, usage: { cpu: 3000, memory: 800 * MI } }));
+    const denied = all[index % all.length]?.name ?? "";
+    return inWorld(all, async (scene) => {
+      let tries = 0;
+      const error = new ApiError(403, "Forbidden", RBAC_MESSAGE);
+      scene.refusals.set(denied, error);
+      const { get } = scene.refusals;
+      scene.refusals.get = (name) => {
+        if (name === denied) tries++;
+        return get.call(scene.refusals, name);
+      };
+      const before = scene.api.store.tables.Deployment.get(`shop/${denied}`);
+      scene.policy("all", {
+        strategy: { ...RECREATE.strategy, useServerSideApply },
+        intervalMs: 60 * MINUTE_MS,
+      });
+      await scene.run(50 * MINUTE_MS);
+      assert.equal(tries, 1);
+      assert.deepEqual(scene.api.store.tables.Deployment.get(`shop/${denied}`), before);
+      assert.deepEqual(
+        scene.recreations.map(({ name }) => name).toSorted(),
+        all.map(({ name }) => name).filter((name) => name !== denied).toSorted(),
+      );
+      const { status, reason, message } = scene.recordOf(denied) ?? {};
+      assert.deepEqual([status, reason], ["Error", "RBACError"]);
+      assert.match(message ?? "", /patch deployments\.apps .*shop/);
+    });
+  },
+);
