@@ -5,14 +5,14 @@
  */
 import { type CPURanges, cpuRangesOf } from "../../shared/actuation/cpu_range.ts";
 import { belongsTo, workloadsOf } from "../../shared/actuation/workloads_of.ts";
-import type { HorizontalPodAutoscaler } from "../../shared/api/horizontal_pod_autoscaler.ts";
-import type { Namespace } from "../../shared/api/namespace.ts";
+import type {
+  HorizontalPodAutoscaler,
+  VerticalPodAutoscaler,
+} from "../../shared/api/autoscalers.ts";
+import { type Namespace, type ResourceQuota, unreadableWords } from "../../shared/api/namespace.ts";
 import type { Node } from "../../shared/api/node.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
-import type { ResourceQuota } from "../../shared/api/resource_quota.ts";
-import { unreadableWords } from "../../shared/api/unreadable_words.ts";
-import type { VerticalPodAutoscaler } from "../../shared/api/vertical_pod_autoscaler.ts";
 import type { Workload, WorkloadRef } from "../../shared/api/workload.ts";
 import type { Caches } from "./caches.ts";
 

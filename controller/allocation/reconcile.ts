@@ -61,6 +61,7 @@ const CONFLICT_MS = { minMs: 100, maxMs: 30_000 };
 const BOUNDS_RETRY_MS = 5 * 60_000;
 
 /** The reconcile function of the market clock; keys are `namespace/podName`. */
+// deno-lint-ignore house/function-length
 export function createReconciler(
   parts: ReconcilerParts,
 ): (podKey: string) => Promise<ReconcileResult> {

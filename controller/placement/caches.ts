@@ -5,13 +5,12 @@
  */
 import { CAPACITY } from "../../shared/api/placement_keys.ts";
 import type { Namespace } from "../../shared/api/namespace.ts";
-import type { PersistentVolume } from "../../shared/api/persistent_volume.ts";
+import type { PersistentVolume } from "../../shared/api/node.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodDisruptionBudget } from "../../shared/api/pod_disruption_budget.ts";
-import type { ReplicaSet } from "../../shared/api/replica_set.ts";
-import type { Workload } from "../../shared/api/workload.ts";
+import type { ReplicaSet, Workload } from "../../shared/api/workload.ts";
 import { createInformer, type Informer } from "../../shared/control/informer.ts";
-import type { ApiObject } from "../../shared/control/list_watch.ts";
+import type { ApiObject } from "../../shared/api/object.ts";
 import type { CountedPod } from "../../shared/placement/admit_pod.ts";
 import {
   allowedClasses,

@@ -3,11 +3,11 @@
  *
  * @module
  */
-import type { PersistentVolume } from "../../shared/api/persistent_volume.ts";
+import type { PersistentVolume } from "../../shared/api/node.ts";
 import type { PodDisruptionBudget } from "../../shared/api/pod_disruption_budget.ts";
 import type { PlacementEventReason } from "../../shared/api/reasons/placement_event_reasons.ts";
 import type { PlacementReason } from "../../shared/api/reasons/placement_reasons.ts";
-import type { ReplicaSet } from "../../shared/api/replica_set.ts";
+import type { ReplicaSet } from "../../shared/api/workload.ts";
 import type { ListWatch } from "../../shared/control/list_watch.ts";
 import type { PlacedKind } from "../../shared/placement/eligibility.ts";
 import type { ClassCounts, NodeClass } from "../../shared/placement/node_classes.ts";

@@ -72,6 +72,7 @@ export interface PassSubject {
  * Asks, decides, applies. What the server refuses is an outcome; never rejects for it. Undefined where
  * `signal` was aborted before usage came: then nothing was learnt, and nothing is to be told.
  */
+// deno-lint-ignore house/function-length
 export async function passWorkload(
   subject: PassSubject,
   parts: PassParts,

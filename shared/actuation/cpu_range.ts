@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { LimitRange, LimitRangeBounds, LimitRangeItem } from "../api/limit_range.ts";
+import type { LimitRange, LimitRangeBounds, LimitRangeItem } from "../api/namespace.ts";
 
 /** A range of requests and limits: of CPU in millicores, of memory in bytes. */
 export interface CPURange {

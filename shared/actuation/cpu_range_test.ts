@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { LimitRangeItem } from "../api/limit_range.ts";
+import type { LimitRangeItem } from "../api/namespace.ts";
 import { cpuRangesOf, largestLimit } from "./cpu_range.ts";
 
 function test(name: string, fn: () => void): void {

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Pod } from "../api/pod.ts";
-import type { QuotaScope, ResourceQuota } from "../api/resource_quota.ts";
+import type { QuotaScope, ResourceQuota } from "../api/namespace.ts";
 
 /** What scopes look at. */
 export type ScopedPod = Pick<Pod, "qosClass" | "priorityClassName" | "hasDeadline">;

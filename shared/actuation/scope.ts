@@ -5,8 +5,7 @@
  */
 import type { Namespace } from "../api/namespace.ts";
 import type { Pod } from "../api/pod.ts";
-import type { HorizontalPodAutoscaler } from "../api/horizontal_pod_autoscaler.ts";
-import type { VerticalPodAutoscaler } from "../api/vertical_pod_autoscaler.ts";
+import type { HorizontalPodAutoscaler, VerticalPodAutoscaler } from "../api/autoscalers.ts";
 import type { Workload } from "../api/workload.ts";
 import { heedsAutoscaler } from "./hpa_coordination.ts";
 import { movesRequest } from "./moved_request.ts";

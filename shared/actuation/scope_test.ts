@@ -4,7 +4,7 @@ import type { Pod } from "../api/pod.ts";
 import { sampleContainer, samplePod } from "../../tests/contract/sample_objects.ts";
 import { DEFAULT_MARKET_CONFIG, type MarketConfig } from "../../controller/config.ts";
 import { sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
-import type { HorizontalPodAutoscaler } from "../api/horizontal_pod_autoscaler.ts";
+import type { HorizontalPodAutoscaler } from "../api/autoscalers.ts";
 import { HPA_COORDINATION } from "./hpa_coordination.ts";
 import {
   ALLOW_OVERRIDES,

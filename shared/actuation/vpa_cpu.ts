@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { VerticalPodAutoscaler } from "../api/vertical_pod_autoscaler.ts";
+import type { VerticalPodAutoscaler } from "../api/autoscalers.ts";
 
 /** The entry for all containers that have none of their own. */
 const ALL_OTHERS = "*";

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Pod } from "../api/pod.ts";
-import type { ReplicaSet } from "../api/replica_set.ts";
-import { EVERY_WORKLOAD, type WorkloadKind } from "../api/workload.ts";
+import { EVERY_WORKLOAD, type ReplicaSet, type WorkloadKind } from "../api/workload.ts";
 import { samplePod } from "../../tests/contract/sample_objects.ts";
 import { ofDeployment, ownedBy, sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
 import { belongsTo, controls, workloadsOf } from "./workloads_of.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ApiObject } from "../control/list_watch.ts";
+import type { ApiObject } from "./object.ts";
 import type { NodeTerm } from "./node.ts";
 
 /** Quality-of-service class, as the API server computed it. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ApiObject } from "../control/list_watch.ts";
+import type { ApiObject } from "./object.ts";
 import type { LabelSelector } from "../rightsizing/policy_spec.ts";
 
 /** The trimmed budget. */

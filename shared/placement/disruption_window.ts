@@ -5,7 +5,7 @@
  */
 // croner: no dependencies, no timer unless it is given a function, times from an argument, time zones by Intl.
 import { Cron } from "croner";
-import { parseGoDuration } from "../go_duration.ts";
+import { parseGoDuration } from "../duration.ts";
 import { quotedText } from "../quoted_text.ts";
 import { remembered } from "../remembered.ts";
 

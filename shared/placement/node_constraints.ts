@@ -6,8 +6,13 @@
  */
 import type { SentObject } from "../admission/admission_review.ts";
 import { isMembers, membersOf, textIn, textsIn } from "../admission/sent_members.ts";
-import { HOSTNAME, type Node, type NodeRequirement, type NodeTerm } from "../api/node.ts";
-import type { PersistentVolume } from "../api/persistent_volume.ts";
+import {
+  HOSTNAME,
+  type Node,
+  type NodeRequirement,
+  type NodeTerm,
+  type PersistentVolume,
+} from "../api/node.ts";
 import { type Labels, labelsMatch } from "../rightsizing/label_match.ts";
 import type { LabelRequirement } from "../rightsizing/policy_spec.ts";
 import {

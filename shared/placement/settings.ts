@@ -7,12 +7,12 @@ import { labelSelectorKind } from "../config/label_selector_kind.ts";
 import type { Setting, SettingKind, SettingValues } from "../config/setting.ts";
 import {
   durationKind,
-  formatDuration,
   numberKind,
   optionalKind,
   switchKind,
   textKind,
 } from "../config/setting_kinds.ts";
+import { formatDuration } from "../duration.ts";
 import { parseCronSchedule, parseWindowDuration } from "./disruption_window.ts";
 import { type NodeClasses, nodeClassifierKind } from "./node_classes.ts";
 import { DEPARTURE_PRESETS, type DepartureSigns, departureSignsKind } from "./node_departure.ts";

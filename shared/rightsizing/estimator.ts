@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { formatDuration } from "../config/setting_kinds.ts";
+import { formatDuration } from "../duration.ts";
 import { amountText } from "./amount_text.ts";
 import type { Distribution, ResourceName } from "./distribution.ts";
 import type { Percentile, ResourceBounds } from "./policy_spec.ts";

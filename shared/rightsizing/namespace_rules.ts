@@ -3,9 +3,7 @@
  *
  * @module
  */
-import type { LimitRange } from "../api/limit_range.ts";
-import type { ResourceQuota } from "../api/resource_quota.ts";
-import { unreadableWords } from "../api/unreadable_words.ts";
+import { type LimitRange, type ResourceQuota, unreadableWords } from "../api/namespace.ts";
 import type { RightsizingFacts } from "./guards/rightsizing_facts.ts";
 import { type CountedWorkload, quotaRoomsOf } from "./quota_rooms.ts";
 import { resourceRangesOf } from "./resource_ranges.ts";

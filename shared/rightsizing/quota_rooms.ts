@@ -5,7 +5,7 @@
  */
 import { qosClassOfPod } from "../actuation/qos.ts";
 import { quotaCounts, type ScopedPod } from "../actuation/quota_counts.ts";
-import type { QuotaBound, ResourceQuota } from "../api/resource_quota.ts";
+import type { QuotaBound, ResourceQuota } from "../api/namespace.ts";
 import type { PodTemplate } from "../api/workload.ts";
 import type { QuotaRoom } from "./guards/rightsizing_facts.ts";
 

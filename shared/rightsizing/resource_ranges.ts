@@ -4,7 +4,7 @@
  * @module
  */
 import { cpuRangesOf, rangesOf } from "../actuation/cpu_range.ts";
-import type { LimitRange, LimitRangeBounds } from "../api/limit_range.ts";
+import type { LimitRange, LimitRangeBounds } from "../api/namespace.ts";
 import type { ResourceRanges } from "./guards/rightsizing_facts.ts";
 
 /**

@@ -8,7 +8,7 @@
 import { qosClassOfPod } from "../../shared/actuation/qos.ts";
 import type { TypedBounds } from "../../shared/actuation/cpu_range.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
-import type { LimitRangeItem } from "../../shared/api/limit_range.ts";
+import type { LimitRangeItem } from "../../shared/api/namespace.ts";
 import type { Pod, PodContainer, Resources } from "../../shared/api/pod.ts";
 import { parseBytes, parseCPU } from "../../shared/quantity.ts";
 import type { ObjectStore } from "./object_store.ts";

@@ -7,7 +7,7 @@ import { qosClassOf } from "../../shared/actuation/qos.ts";
 import { MANAGED } from "../../shared/actuation/scope.ts";
 import type { Lease } from "../../shared/api/lease.ts";
 import type { Pod } from "../../shared/api/pod.ts";
-import type { ApiObject } from "../../shared/control/list_watch.ts";
+import type { ApiObject } from "../../shared/api/object.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
 import { parseCPU } from "../../shared/quantity.ts";
 import type { EventLog, LogEntry } from "../../simulation/api/event_log.ts";

@@ -4,8 +4,7 @@ import { runAllocationLoop } from "../../controller/allocation/allocation_loop.t
 import { createCaches, namedCaches } from "../../controller/allocation/caches.ts";
 import { DEFAULT_MARKET_CONFIG } from "../../controller/config.ts";
 import { RESTORE_MANAGER } from "../../shared/actuation/field_managers.ts";
-import { agentLeaseRef } from "../../shared/api/agent_lease.ts";
-import type { Lease } from "../../shared/api/lease.ts";
+import { agentLeaseRef, type Lease } from "../../shared/api/lease.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";

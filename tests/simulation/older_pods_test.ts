@@ -8,7 +8,7 @@ import { arbitrate } from "../../shared/actuation/intent.ts";
 import { qosClassOfPod } from "../../shared/actuation/qos.ts";
 import { resizePatch } from "../../shared/actuation/resize_patch.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
-import type { LimitRangeItem } from "../../shared/api/limit_range.ts";
+import type { LimitRangeItem } from "../../shared/api/namespace.ts";
 import type { Pod, PodContainer } from "../../shared/api/pod.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { checkLimitRanges, writeDefaults } from "../../simulation/api/limit_ranger.ts";

@@ -9,8 +9,8 @@ import {
   NODE_PRESSURES,
   type NodeRequirement,
   type NodeTerm,
+  type PersistentVolume,
 } from "../../../shared/api/node.ts";
-import type { PersistentVolume } from "../../../shared/api/persistent_volume.ts";
 import { type KubeConnection, resourcePath } from "../client/connection.ts";
 import { present, someOf } from "../client/json_fields.ts";
 import { listWatchOf, type OpenListWatch } from "../client/list_watch.ts";

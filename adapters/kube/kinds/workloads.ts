@@ -6,18 +6,18 @@
  */
 import { fieldsSetBy } from "../../../shared/actuation/methods/owned_fields.ts";
 import { TEMPLATE_MANAGER } from "../../../shared/actuation/methods/template_patch.ts";
-import type { ReplicaSet } from "../../../shared/api/replica_set.ts";
 import type {
   MadePods,
   PodTemplate,
   ReplicaCounts,
+  ReplicaSet,
   RolloutState,
   Workload,
   WorkloadKind,
   WorkloadRef,
+  WorkloadTemplate,
   WrittenValues,
 } from "../../../shared/api/workload.ts";
-import type { WorkloadTemplate } from "../../../shared/api/workload_template.ts";
 import type { ListWatch } from "../../../shared/control/list_watch.ts";
 import { type KubeConnection, resourcePath } from "../client/connection.ts";
 import { present } from "../client/json_fields.ts";

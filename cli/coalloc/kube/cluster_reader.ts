@@ -31,9 +31,10 @@ import { cpuRangesOf } from "../../../shared/actuation/cpu_range.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Node } from "../../../shared/api/node.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
-import type { VerticalPodAutoscaler } from "../../../shared/api/vertical_pod_autoscaler.ts";
+import type { VerticalPodAutoscaler } from "../../../shared/api/autoscalers.ts";
 import type { Clock } from "../../../shared/clock.ts";
-import type { ApiObject, ListWatch } from "../../../shared/control/list_watch.ts";
+import type { ListWatch } from "../../../shared/control/list_watch.ts";
+import type { ApiObject } from "../../../shared/api/object.ts";
 import type { ClusterReader, PodName, ScopeFacts } from "../ports.ts";
 import {
   CONTROLLER_DEPLOYMENT,
@@ -53,6 +54,7 @@ export interface ReaderParts {
 const HIDDEN = Symbol("hidden");
 
 /** The port's implementation. */
+// deno-lint-ignore house/function-length
 export function createClusterReader(
   connection: KubeConnection,
   { clock, signal }: ReaderParts,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { CPUTarget } from "../../../shared/api/horizontal_pod_autoscaler.ts";
+import type { CPUTarget } from "../../../shared/api/autoscalers.ts";
 import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
 import { sampleContainer, samplePod } from "../../../tests/contract/sample_objects.ts";
 import { bidFacts, FACTS_NOW_MS } from "../../../tests/fixtures/bid_facts.ts";

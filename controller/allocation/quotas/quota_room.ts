@@ -5,7 +5,7 @@
  */
 import { quotaCounts } from "../../../shared/actuation/quota_counts.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
-import type { ResourceQuota } from "../../../shared/api/resource_quota.ts";
+import type { ResourceQuota } from "../../../shared/api/namespace.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import { objectKey } from "../../../shared/control/object_key.ts";
 import type { MarketConfig } from "../../config.ts";

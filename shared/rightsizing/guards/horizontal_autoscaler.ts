@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { HorizontalPodAutoscaler, MemoryTarget } from "../../api/horizontal_pod_autoscaler.ts";
+import type { HorizontalPodAutoscaler, MemoryTarget } from "../../api/autoscalers.ts";
 import type { ResourceName } from "../distribution.ts";
 import { type GuardVerdict, withoutPairs } from "./guard.ts";
 import type { RightsizingFacts } from "./rightsizing_facts.ts";

@@ -4,10 +4,9 @@
  * @module
  */
 import type { CPURanges } from "../../actuation/cpu_range.ts";
-import type { HorizontalPodAutoscaler } from "../../api/horizontal_pod_autoscaler.ts";
+import type { HorizontalPodAutoscaler, VerticalPodAutoscaler } from "../../api/autoscalers.ts";
 import type { Node } from "../../api/node.ts";
 import type { Pod, Resources } from "../../api/pod.ts";
-import type { VerticalPodAutoscaler } from "../../api/vertical_pod_autoscaler.ts";
 import type { MadePods, Workload } from "../../api/workload.ts";
 import type { ResourceName } from "../distribution.ts";
 import type { PolicySpec } from "../policy_spec.ts";

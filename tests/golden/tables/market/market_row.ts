@@ -28,7 +28,7 @@ import { resizePatch } from "../../../../shared/actuation/resize_patch.ts";
 import { isLive, outOfScope } from "../../../../shared/actuation/scope.ts";
 import { ApiError } from "../../../../shared/api/api_error.ts";
 import type { Informer } from "../../../../shared/control/informer.ts";
-import type { ApiObject } from "../../../../shared/control/list_watch.ts";
+import type { ApiObject } from "../../../../shared/api/object.ts";
 import { parseCPUBound } from "../../../../shared/quantity.ts";
 import type { MarketInput } from "./market_input.ts";
 import { POD_IDENTITY, wholePod } from "../raw_pod.ts";
