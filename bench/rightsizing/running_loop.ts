@@ -7,7 +7,7 @@
 import { systemClock } from "../../adapters/system_clock.ts";
 import { createCaches, namedCaches } from "../../controller/allocation/caches.ts";
 import { createCachedFacts } from "../../controller/rightsizing/cached_facts.ts";
-import { createCorrectionMemory } from "../../controller/rightsizing/corrections/correction_memory.ts";
+import { createCorrectionMemory } from "../../controller/rightsizing/corrections/corrections.ts";
 import type { CycleOutcome } from "../../controller/rightsizing/policy_cycle.ts";
 import { createRightsizingCopies } from "../../controller/rightsizing/rightsizing_copies.ts";
 import { runRightsizingLoop } from "../../controller/rightsizing/rightsizing_loop.ts";

@@ -14,7 +14,7 @@ import { podDisruptionBudgetListWatch } from "../../adapters/kube/kinds/pod_disr
 import { replicaSetListWatch } from "../../adapters/kube/kinds/workloads.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Random } from "../../shared/random.ts";
-import type { CheckpointStore } from "../rightsizing/sampler/ports.ts";
+import type { CheckpointStore } from "../../shared/control/persisted_map.ts";
 import type { PlacementSources } from "./placement_copies.ts";
 import type { DeletionCostWriter, PlacementEvents, PodEvictor } from "./placement_ports.ts";
 

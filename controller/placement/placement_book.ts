@@ -8,6 +8,7 @@ import { ApiError } from "../../shared/api/api_error.ts";
 import type { Workload } from "../../shared/api/workload.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { createBackoff } from "../../shared/control/backoff.ts";
+import type { CheckpointStore } from "../../shared/control/persisted_map.ts";
 import type { Log } from "../../shared/log.ts";
 import type { PlacedKind } from "../../shared/placement/placement_gate.ts";
 import {
@@ -18,7 +19,6 @@ import {
   type PlacementMemory,
   readMemory,
 } from "../../shared/placement/placement_memory.ts";
-import type { CheckpointStore } from "../rightsizing/sampler/ports.ts";
 
 /** Whose memory it is. */
 export interface RememberedWorkload {

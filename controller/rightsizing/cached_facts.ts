@@ -21,7 +21,7 @@ import { workloadKey } from "../../shared/rightsizing/policy_choice.ts";
 import { ownValues } from "../allocation/limits/own_limits.ts";
 import { cachedAutoscalers, type NamespaceRules } from "./cached_surroundings.ts";
 import type { ClusterFacts } from "./cluster_facts.ts";
-import type { CorrectionMemory } from "./corrections/correction_memory.ts";
+import type { CorrectionMemory } from "./corrections/corrections.ts";
 
 /** The copies that are read. */
 export interface FactCaches {

@@ -19,8 +19,7 @@ import type { Caches } from "../allocation/caches.ts";
 import type { AllocationStore, PodResizer } from "../allocation/ports.ts";
 import { createCachedFacts } from "./cached_facts.ts";
 import { cachedRules } from "./cached_surroundings.ts";
-import { createCorrectionKeeper } from "./corrections/correction_keeper.ts";
-import { createCorrectionMemory } from "./corrections/correction_memory.ts";
+import { createCorrectionKeeper, createCorrectionMemory } from "./corrections/corrections.ts";
 import type { RightsizingEvents, WorkloadWriter } from "./loop_ports.ts";
 import { observedWorkloads } from "./observed_workloads.ts";
 import { createOwnLimitWriter } from "./own_limit_writer.ts";
@@ -33,7 +32,8 @@ import type { RightsizingCopies, RightsizingSources } from "./rightsizing_copies
 import { runRightsizingLoop } from "./rightsizing_loop.ts";
 import type { RightsizingObserver } from "./rightsizing_observer.ts";
 import { createSampledPods } from "./sampled_pods.ts";
-import type { CheckpointStore, PodOwners } from "./sampler/ports.ts";
+import type { CheckpointStore } from "../../shared/control/persisted_map.ts";
+import type { PodOwners } from "./sampler/ports.ts";
 import { wonPlaces } from "./won_places.ts";
 import type { UsageSources } from "./sources/usage_sources.ts";
 

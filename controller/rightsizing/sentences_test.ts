@@ -5,7 +5,7 @@ import { createPermits } from "../../shared/control/permits.ts";
 import { silentLog } from "../../shared/log.ts";
 import { distributionOfSamples } from "../../shared/rightsizing/samples.ts";
 import { createVirtualClock } from "../../simulation/virtual_clock.ts";
-import { assertSentences, messageOf } from "../../tests/fixtures/assert_sentences.ts";
+import { assertSentences } from "../../tests/fixtures/assert_sentences.ts";
 import { notedHands } from "../../tests/fixtures/noted_hands.ts";
 import {
   autoPolicy,
@@ -17,11 +17,8 @@ import {
 import { sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
 import { CONTROLLER_SETTINGS } from "../settings.ts";
 import { awaitDiscovery } from "./await_discovery.ts";
-import { readLooks, writeLooks } from "./corrections/looks_text.ts";
-import { MOST_LOOKS } from "./corrections/throttle_memory.ts";
 import { evaluateWorkload } from "./evaluate_workload.ts";
 import { createPublishedVPAs } from "./published_vpas.ts";
-import { readCheckpoint } from "./sampler/checkpoint_parts.ts";
 import { unwrittenRecord } from "./unwritten_record.ts";
 import { passWorkload } from "./workload_pass.ts";
 
@@ -141,12 +138,6 @@ async function undiscovered(): Promise<string> {
   return messages.join();
 }
 
-/** Faults of a checkpoint of samples. */
-function damaged(data: Readonly<Record<string, string>>): string {
-  const read = readCheckpoint({ name: "usage-shop", data }, { nowMs: NOW_MS });
-  return "fault" in read ? read.fault : read.faults.join();
-}
-
 Deno.test({
   name: "sentences of the rightsizing controller",
   permissions: "none",
@@ -192,27 +183,6 @@ Deno.test({
         "DiscoveryFailed",
         undiscovered,
         "DiscoveryFailed: the API server has not listed statefulSets for 30 s",
-      ],
-      [
-        "checkpoint of samples",
-        () => damaged({}),
-        "usage-shop has no readable key about of version 1",
-      ],
-      [
-        "checkpoint of samples, key",
-        () => {
-          const about = { version: 1, namespace: "shop", newestMs: 1, workloads: {} };
-          return damaged({ about: JSON.stringify(about), "uid-9.app": "" });
-        },
-        'usage-shop, key "uid-9.app": it is of no workload',
-      ],
-      [
-        "checkpoint of throttling",
-        () => {
-          const look = { atMs: NOW_MS, wanted: new Map() };
-          return messageOf(() => readLooks(writeLooks(new Array(MOST_LOOKS + 1).fill(look))));
-        },
-        "Cannot read looks: there are 481",
       ],
     ]),
 });

@@ -1,18 +1,13 @@
 import { assertSentences, messageOf } from "../../tests/fixtures/assert_sentences.ts";
-import { createBitReader, createBitWriter } from "./bit_text.ts";
+import { restoredRings, type StoredRings } from "./container_rings.ts";
 import { interpolatedQuantile } from "./interpolated_quantile.ts";
 import { millisecondsOf } from "./recorded_values.ts";
 import { distributionOfSamples } from "./samples.ts";
-import { sealText, unsealText } from "./sealed_text.ts";
 import { uncensored } from "./throttling.ts";
 import { truncatedProduct } from "./truncated_product.ts";
 import { createUsageRing } from "./usage_ring.ts";
 
 const USAGE = distributionOfSamples([{ atMs: 1, value: 1 }], { nowMs: 1, windowMs: 1 });
-
-/** Message of the error that reading a text as a note of version 1 throws. */
-const unsealed = (text: string) => () =>
-  messageOf(() => unsealText(text, { version: 1, what: "note" }));
 
 Deno.test({
   name: "sentences of errors about numbers and texts",
@@ -20,40 +15,13 @@ Deno.test({
   fn: () =>
     assertSentences([
       [
-        "bits, character",
-        () => messageOf(() => createBitReader("A*").fixed(12)),
-        "Cannot read numbers: character 1 of 2 is not one of the alphabet",
-      ],
-      [
-        "bits, too many",
-        () => messageOf(() => createBitReader("A".repeat(20)).small()),
-        "Cannot read numbers: one has more than 53 bits",
-      ],
-      [
-        "bits, more",
-        () => messageOf(() => createBitReader("AA").end()),
-        "Cannot read numbers: more follows than was expected",
-      ],
-      [
-        "bits, number",
-        () => messageOf(() => createBitWriter().sized(0.5)),
-        "Cannot write number: 0.5 is not whole and from 0 to 2^53 - 1",
-      ],
-      [
-        "sealed, other version",
-        unsealed(sealText("a", 2)),
-        "Cannot read note: its version is 2, expected 1",
-      ],
-      ["sealed, no version", unsealed("a"), "Cannot read note: it does not begin with a version"],
-      [
-        "sealed, length",
-        unsealed(sealText("a".repeat(2 ** 20), 1)),
-        "Cannot read note: it has 1048584 characters, expected at most 1048576",
-      ],
-      [
-        "sealed, check sum",
-        unsealed(`${sealText("a", 1)}A`),
-        "Cannot read note: its check sum is another, so it was cut or changed",
+        "ring, buckets",
+        () => {
+          const cpu: StoredRings["cpu"] = [[1, 1, 1, 1, 0, 694, [1]]];
+          const options = { shape: { windowMs: 1 }, nowMs: 1 };
+          return messageOf(() => restoredRings({ cpu, memory: [] }, options));
+        },
+        "Cannot read cpu usage: it has 695 buckets, expected at most 694",
       ],
       [
         "ring, window",

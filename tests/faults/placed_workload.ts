@@ -5,7 +5,7 @@
  * @module
  */
 import type { PlacementAPI } from "../../controller/placement/connect_placement.ts";
-import type { Checkpoint } from "../../controller/rightsizing/sampler/ports.ts";
+import type { Checkpoint } from "../../shared/control/persisted_map.ts";
 import type { AdmissionRequest } from "../../shared/admission/admission_review.ts";
 import { applyJSONPatch } from "../../shared/admission/json_patch.ts";
 import { runMutators } from "../../shared/admission/run_mutators.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 import type { RightsizingAPI } from "../../controller/rightsizing/run_rightsizing.ts";
-import type { Checkpoint, CheckpointStore } from "../../controller/rightsizing/sampler/ports.ts";
+import type { Checkpoint, CheckpointStore } from "../../shared/control/persisted_map.ts";
 import type { UsageSource } from "../../controller/rightsizing/ports.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import type { RightsizingEventList } from "../../simulation/api/rightsizing_event_list.ts";

@@ -67,7 +67,7 @@ Deno.test({
       await pass(MINUTE_MS);
       assert.equal(memory(), 228 * MI);
     }
-    assert.deepEqual([...correctionStore.kept.keys()], ["mbcas-corrections-shop"]);
+    assert.deepEqual([...correctionStore.kept.keys()], ["mbcas-corrections-0"]);
     api.store.tables.Pod.remove("shop/web-1");
     {
       await using _second = startRightsizing({ api, clock }, { source, correctionStore });

@@ -11,7 +11,7 @@ import {
   type RightsizingParts,
   runRightsizing,
 } from "../../controller/rightsizing/run_rightsizing.ts";
-import type { CheckpointStore } from "../../controller/rightsizing/sampler/ports.ts";
+import type { CheckpointStore } from "../../shared/control/persisted_map.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { cacheSources } from "../../simulation/api/cache_sources.ts";

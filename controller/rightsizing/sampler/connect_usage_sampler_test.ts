@@ -73,6 +73,6 @@ Deno.test("connectUsageSampler() reads metrics-server, and its history outlives 
   assert.equal(await live(server), 1, "the same reading, known from the history");
   const written = server.requests.filter(({ method }) => method === "PATCH");
   assert.deepEqual(written.map(({ path }) => path), [
-    "/api/v1/namespaces/mbcas-system/configmaps/mbcas-usage-shop",
+    "/api/v1/namespaces/mbcas-system/configmaps/mbcas-usage-0",
   ]);
 });

@@ -47,16 +47,3 @@ export interface PodOwners {
   /** False only where the workload is known to be gone. */
   exists(workload: { readonly namespace: string; readonly uid: string }): boolean;
 }
-
-/** What is kept under a name. */
-export interface Checkpoint {
-  readonly name: string;
-  readonly data: Readonly<Record<string, string>>;
-}
-
-/** Where the history outlives the process. All methods throw an `ApiError`. */
-export interface CheckpointStore {
-  list(signal: AbortSignal): Promise<readonly Checkpoint[]>;
-  apply(checkpoint: Checkpoint, signal: AbortSignal): Promise<void>;
-  remove(name: string, signal: AbortSignal): Promise<void>;
-}

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../../shared/api/api_error.ts";
+import type { Checkpoint, CheckpointStore } from "../../../shared/control/persisted_map.ts";
 import { silentLog } from "../../../shared/log.ts";
 import { createVirtualClock } from "../../../simulation/virtual_clock.ts";
 import type { UsageProblem, UsageQuestion, WorkloadIdentity } from "../ports.ts";
-import type { Checkpoint, CheckpointStore, PodMetrics, PodUsage } from "./ports.ts";
+import type { PodMetrics, PodUsage } from "./ports.ts";
 import { createUsageSampler } from "./usage_sampler.ts";
 
 const START_MS = 1_767_225_600_000;
@@ -187,12 +188,12 @@ test("createUsageSampler() tells of damaged checkpoints and goes on", async () =
   const first = begin();
   await pass(10 * 60_000 - 1);
   await first.end();
-  kept.set("mbcas-usage-other", { name: "mbcas-usage-other", data: { about: "{" } });
+  kept.set("mbcas-usage-1", { name: "mbcas-usage-1", data: { entries: "{" } });
   const second = begin();
   await pass(0);
   assert.equal(await second.count(), 10);
   assert.equal(told.length, 1);
-  assert.match(told[0] ?? "", /mbcas-usage-other/);
+  assert.match(told[0] ?? "", /mbcas-usage-1/);
   await second.end();
 });
 

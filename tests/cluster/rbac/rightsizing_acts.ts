@@ -4,10 +4,8 @@
  * @module
  */
 import assert from "node:assert/strict";
-import {
-  createCheckpointStore,
-  type KubeCheckpointStore,
-} from "../../../adapters/kube/writers/checkpoint_store.ts";
+import { createCheckpointStore } from "../../../adapters/kube/writers/checkpoint_store.ts";
+import type { CheckpointStore } from "../../../shared/control/persisted_map.ts";
 import { type KubeConnection, resourcePath } from "../../../adapters/kube/client/connection.ts";
 import { objectOf, textsOf } from "../../../adapters/kube/client/json_fields.ts";
 import {
@@ -160,7 +158,7 @@ function workloadActs(kind: WorkloadKind): readonly [get: RoleAct, patch: RoleAc
   ];
 }
 
-function checkpoints(connection: KubeConnection, { namespace }: RoleStage): KubeCheckpointStore {
+function checkpoints(connection: KubeConnection, { namespace }: RoleStage): CheckpointStore {
   return createCheckpointStore(connection, { namespace, label: USAGE_LABEL, manager: "optipod" });
 }
 

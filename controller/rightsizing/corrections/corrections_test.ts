@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { type Log, silentLog } from "../../../shared/log.ts";
-import { sealText } from "../../../shared/rightsizing/sealed_text.ts";
+import { decodeEntries, encodeEntries } from "../../../shared/control/persisted_map.ts";
 import { createVirtualClock } from "../../../simulation/virtual_clock.ts";
 import { keptCheckpoints } from "../../../tests/fixtures/kept_checkpoints.ts";
-import { createCorrectionKeeper } from "./correction_keeper.ts";
-import { createCorrectionMemory } from "./correction_memory.ts";
+import {
+  type CorrectionMemory,
+  createCorrectionKeeper,
+  createCorrectionMemory,
+} from "./corrections.ts";
 import type { SeenKill } from "./oom_memory.ts";
 import type { Look } from "./throttle_memory.ts";
 
@@ -63,7 +66,7 @@ test("createCorrectionKeeper() hands kills and looks on to the next process", as
   first.memory.oom.restore(WEB, [KILL]);
   first.memory.throttle.restore(WEB, LOOKS);
   await first.end();
-  assert.deepEqual(store.writes, ["apply mbcas-corrections-shop"]);
+  assert.deepEqual(store.writes, ["apply mbcas-corrections-0"]);
   const second = await begin();
   const kills = second.memory.oom.killsOf(WEB, [], { sinceMs: 0 });
   assert.deepEqual(kills.get("app")?.map(({ hadBytes }) => hadBytes), [1 << 27]);
@@ -82,25 +85,12 @@ test("createCorrectionKeeper() writes now and then, and takes away what nobody r
   const { memory, end } = await begin();
   memory.oom.restore(WEB, [KILL]);
   await pass(INTERVAL_MS);
-  assert.deepEqual(store.writes, ["apply mbcas-corrections-shop"]);
+  assert.deepEqual(store.writes, ["apply mbcas-corrections-0"]);
   await pass(10 * INTERVAL_MS);
   assert.equal(store.writes.length, 1);
   memory.oom.keepOnly(() => false);
   await pass(INTERVAL_MS);
-  assert.deepEqual(store.writes.slice(1), ["remove mbcas-corrections-shop"]);
-  await end();
-});
-
-test("createCorrectionKeeper() tells once that nothing can be written, and tries again", async () => {
-  const { store, told, pass, begin } = stage();
-  const { memory, end } = await begin();
-  memory.oom.restore(WEB, [KILL]);
-  store.refusal = new ApiError(403, "Forbidden", "no");
-  await pass(3 * INTERVAL_MS);
-  assert.equal(told.length, 1);
-  store.refusal = undefined;
-  await pass(INTERVAL_MS);
-  assert.deepEqual([...store.kept.keys()], ["mbcas-corrections-shop"]);
+  assert.deepEqual(store.writes.slice(1), ["remove mbcas-corrections-0"]);
   await end();
 });
 
@@ -119,20 +109,71 @@ test("createCorrectionKeeper() reads again what can't be read yet, and goes on w
   const going = await begin();
   assert.equal(going.loaded(), true);
   assert.equal(told.length, 1);
-  assert.match(told[0] ?? "", /configmaps is forbidden.*seen anew/);
   await going.end();
 });
 
-test("createCorrectionKeeper() begins anew where a checkpoint is of another version", async () => {
+/** What a memory is after it was written and read again at a time. */
+async function afterRestart(
+  fill: (memory: CorrectionMemory) => void,
+  nowMs: number,
+): Promise<CorrectionMemory> {
+  const { clock, store, pass, begin } = stage();
+  const first = await begin();
+  fill(first.memory);
+  await first.end();
+  await clock.runUntil(nowMs - START_MS);
+  const second = await begin();
+  await pass(0);
+  assert.equal(store.writes.length, 1);
+  return second.memory;
+}
+
+test("createCorrectionKeeper() keeps each workload apart, looks to the second, amounts to the millicore", async () => {
+  const unlimited: SeenKill = { ...KILL, container: "log", hadBytes: 0, unlimited: true };
+  const looks: readonly Look[] = [
+    { atMs: START_MS - 9_999, wanted: new Map([["app", 250.4], ["log", 1]]) },
+    { atMs: START_MS - 5_000, wanted: new Map() },
+    { atMs: START_MS - 7_000, wanted: new Map() },
+  ];
+  const { oom, throttle } = await afterRestart((memory) => {
+    memory.oom.restore(WEB, [KILL, unlimited]);
+    memory.throttle.restore("StatefulSet/bank/db", looks);
+  }, START_MS);
+  assert.deepEqual(oom.contents(), new Map([[WEB, [KILL, unlimited]]]));
+  assert.deepEqual(
+    throttle.contents(),
+    new Map([["StatefulSet/bank/db", [
+      { atMs: START_MS - 10_000, wanted: new Map([["app", 250], ["log", 1]]) },
+      { atMs: START_MS - 5_000, wanted: new Map() },
+      { atMs: START_MS - 5_000, wanted: new Map() },
+    ]]]),
+  );
+});
+
+test("createCorrectionKeeper() keeps the latest kills of a workload that has very many", async () => {
+  const kills = Array.from({ length: 300 }, (_, index) => ({ ...KILL, atMs: index }));
+  const { oom } = await afterRestart(({ oom }) => oom.restore(WEB, kills), START_MS);
+  const times = oom.contents().get(WEB)?.map(({ atMs }) => atMs) ?? [];
+  assert.deepEqual([times.length, Math.min(...times), Math.max(...times)], [200, 100, 299]);
+});
+
+test("createCorrectionKeeper() knows no looks of the future", async () => {
+  const looks = [{ atMs: START_MS + 60_000, wanted: new Map([["app", 1]]) }];
+  const { throttle } = await afterRestart(({ throttle }) => throttle.restore(WEB, looks), START_MS);
+  assert.deepEqual(throttle.contents().get(WEB)?.map(({ atMs }) => atMs), [START_MS]);
+});
+
+test("createCorrectionKeeper() begins anew for a workload of which it can't read what was seen", async () => {
   const { store, told, pass, begin } = stage();
-  const name = "mbcas-corrections-shop";
-  store.kept.set(name, { name, data: { seen: sealText("{}", 7) } });
+  const name = "mbcas-corrections-0";
+  const text = await encodeEntries([[WEB, { kills: 7 }]], { encode: (one) => one });
+  store.kept.set(name, { name, data: { entries: text ?? "" } });
   const { memory, end } = await begin();
   assert.equal(memory.oom.contents().size, 0);
-  assert.equal(told.length, 1);
-  assert.match(told[0] ?? "", /mbcas-corrections-shop.*version is 7, expected 1/);
+  assert.match(told.join(), /mbcas-corrections-0.*kills/);
   memory.oom.restore(WEB, [KILL]);
   await pass(INTERVAL_MS);
-  assert.match(store.kept.get(name)?.data["seen"] ?? "", /^1:/);
+  const stored = await decodeEntries(store.kept.get(name)?.data["entries"] ?? "");
+  assert.deepEqual(stored, [[WEB, { kills: [KILL], looks: [] }]]);
   await end();
 });
