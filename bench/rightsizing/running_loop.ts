@@ -15,8 +15,8 @@ import { connectUsageSources } from "../../controller/rightsizing/sources/connec
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
+import { recordsOf } from "../../shared/rightsizing/reports.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
-import { recordsOf } from "../../shared/rightsizing/report_parts.ts";
 import { cacheSources } from "../../simulation/api/cache_sources.ts";
 import { createSimulatedAPI } from "../../simulation/api/simulated_api.ts";
 import { addCluster } from "./cluster_objects.ts";

@@ -11,7 +11,7 @@ import {
   type PolicyProblem,
 } from "../../shared/rightsizing/build_policy_status.ts";
 import { eventMessage } from "../../shared/rightsizing/guards/workload_events.ts";
-import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
+import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import type { RightsizingEvents } from "./loop_ports.ts";
 import type { PolicyStatusWriter } from "./policy_ports.ts";
 import type { RightsizingConfig } from "./rightsizing_config.ts";

@@ -7,17 +7,17 @@ import { isFinished } from "../../shared/actuation/scope.ts";
 import { controls } from "../../shared/actuation/workloads_of.ts";
 import type { HorizontalPodAutoscaler } from "../../shared/api/horizontal_pod_autoscaler.ts";
 import type { Node } from "../../shared/api/node.ts";
-import type { ReplicaSet } from "../../shared/api/replica_set.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
+import type { ReplicaSet } from "../../shared/api/replica_set.ts";
 import type { VerticalPodAutoscaler } from "../../shared/api/vertical_pod_autoscaler.ts";
 import type { Informer } from "../../shared/control/informer.ts";
 import type {
   RightsizedWorkload,
   RightsizingFacts,
 } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
-import { largestNode } from "../../shared/rightsizing/largest_node.ts";
-import { workloadKey } from "../../shared/rightsizing/policy_choice.ts";
+import { largestNode } from "../../shared/rightsizing/namespace_bounds.ts";
+import { workloadKey } from "../../shared/rightsizing/policy_match.ts";
 import { ownValues } from "../allocation/limits/own_limits.ts";
 import { cachedAutoscalers, type NamespaceRules } from "./cached_surroundings.ts";
 import type { ClusterFacts } from "./cluster_facts.ts";

@@ -3,18 +3,18 @@
  *
  * @module
  */
-import { unreadableWords } from "../../shared/api/unreadable_words.ts";
 import type { HorizontalPodAutoscaler } from "../../shared/api/horizontal_pod_autoscaler.ts";
 import type { LimitRange } from "../../shared/api/limit_range.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { ResourceQuota } from "../../shared/api/resource_quota.ts";
+import { unreadableWords } from "../../shared/api/unreadable_words.ts";
 import type { VerticalPodAutoscaler } from "../../shared/api/vertical_pod_autoscaler.ts";
 import type { Informer } from "../../shared/control/informer.ts";
 import type {
   RightsizedWorkload,
   RightsizingFacts,
 } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
-import { namespaceRules } from "../../shared/rightsizing/namespace_rules.ts";
+import { namespaceRules } from "../../shared/rightsizing/namespace_bounds.ts";
 
 /** The copies of autoscalers. */
 export interface AutoscalerCaches {

@@ -15,8 +15,8 @@ import {
   policiesFor,
   type PolicySurroundings,
   readablePolicies,
-} from "../../shared/rightsizing/policy_choice.ts";
-import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
+} from "../../shared/rightsizing/policy_match.ts";
+import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import type { WorkloadWriter } from "./loop_ports.ts";
 import type { PublishedVPAs } from "./published_vpas.ts";
 import type { RecordBook } from "./record_book.ts";

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { createPermits } from "../../shared/control/permits.ts";
 import { silentLog } from "../../shared/log.ts";
-import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
-import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
+import type { PolicySpec, StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import { notedHands } from "../../tests/fixtures/noted_hands.ts";
 import { autoPolicy, NOW_MS } from "../../tests/fixtures/rightsizing_facts.ts";

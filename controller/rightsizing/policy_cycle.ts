@@ -10,6 +10,9 @@ import {
   buildPolicyStatus,
   type PolicyProblem,
   type PolicyWorkload,
+  type SamplerShape,
+  samplesNote,
+  scopeNote,
   validationProblem,
 } from "../../shared/rightsizing/build_policy_status.ts";
 import type {
@@ -23,16 +26,14 @@ import {
   readablePolicies,
   type ReadablePolicy,
   workloadKey,
-} from "../../shared/rightsizing/policy_choice.ts";
+} from "../../shared/rightsizing/policy_match.ts";
+import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import type { FoundWorkload } from "../../shared/rightsizing/rightsized_workload.ts";
-import { type SamplerShape, samplesNote } from "../../shared/rightsizing/samples_note.ts";
-import { scopeNote } from "../../shared/rightsizing/scope_note.ts";
-import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
+import { failedPass, type PassOutcome, unreadablePass } from "./pass_outcome.ts";
 import type { PolicyStatusWriter } from "./policy_ports.ts";
 import type { RecordBook } from "./record_book.ts";
-import { failedPass, type PassOutcome, unreadablePass } from "./pass_outcome.ts";
-import { type PassParts, passWorkload } from "./workload_pass.ts";
 import type { UsageSources } from "./sources/usage_sources.ts";
+import { type PassParts, passWorkload } from "./workload_pass.ts";
 
 /** What there is when a cycle begins. */
 export interface CycleState extends PolicySurroundings {

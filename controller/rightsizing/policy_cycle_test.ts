@@ -4,8 +4,7 @@ import type { PolicyStatus } from "../../shared/api/policy_status.ts";
 import { createPermits } from "../../shared/control/permits.ts";
 import { silentLog } from "../../shared/log.ts";
 import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
-import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
-import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
+import type { PolicySpec, StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import { createUsageAnswers } from "../../simulation/usage_answers.ts";
 import { notedHands } from "../../tests/fixtures/noted_hands.ts";
 import {
@@ -20,8 +19,8 @@ import {
   runPolicyCycle,
   tellPolicyStatus,
 } from "./policy_cycle.ts";
-import { createRecordBook } from "./record_book.ts";
 import type { UsageAnswer, UsageQuestion } from "./ports.ts";
+import { createRecordBook } from "./record_book.ts";
 
 function test(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });

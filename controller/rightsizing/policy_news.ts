@@ -5,12 +5,12 @@
  */
 import type { Informer } from "../../shared/control/informer.ts";
 import {
+  policyNeighbours,
   type PolicySurroundings,
   readablePolicies,
-} from "../../shared/rightsizing/policy_choice.ts";
-import { policyNeighbours } from "../../shared/rightsizing/policy_neighbours.ts";
-import type { WorkloadView } from "../../shared/rightsizing/policy_scope.ts";
-import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
+  type WorkloadView,
+} from "../../shared/rightsizing/policy_match.ts";
+import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 
 /** What tells it. */
 export interface PolicyNewsParts {

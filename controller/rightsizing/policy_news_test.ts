@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
-import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
+import type { PolicySpec, StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import { autoPolicy } from "../../tests/fixtures/rightsizing_facts.ts";
 import { sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
 import { createPolicyNews } from "./policy_news.ts";

@@ -5,7 +5,7 @@
  */
 import type { Namespace } from "../../shared/api/namespace.ts";
 import type { Informer } from "../../shared/control/informer.ts";
-import type { PolicySurroundings } from "../../shared/rightsizing/policy_choice.ts";
+import type { PolicySurroundings } from "../../shared/rightsizing/policy_match.ts";
 import type { RightsizingConfig } from "./rightsizing_config.ts";
 
 /** The namespaces' labels, and whose policies act on all of them. */

@@ -3,7 +3,7 @@ import { ApiError } from "../../shared/api/api_error.ts";
 import { createPermits } from "../../shared/control/permits.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
-import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
+import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import { createObjectStore } from "../../simulation/api/object_store.ts";
 import { createVirtualClock } from "../../simulation/virtual_clock.ts";
 import { notedVPAs } from "../../tests/fixtures/noted_vpas.ts";

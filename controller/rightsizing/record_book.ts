@@ -8,9 +8,14 @@ import { ApiError } from "../../shared/api/api_error.ts";
 import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Log } from "../../shared/log.ts";
-import { workloadKey } from "../../shared/rightsizing/policy_choice.ts";
-import { appliedAt, mergeRecords } from "../../shared/rightsizing/merge_records.ts";
-import { isReportName, recordsOf, reportParts } from "../../shared/rightsizing/report_parts.ts";
+import { workloadKey } from "../../shared/rightsizing/policy_match.ts";
+import {
+  appliedAt,
+  isReportName,
+  mergeRecords,
+  recordsOf,
+  reportParts,
+} from "../../shared/rightsizing/reports.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import type { NewReport, ReportStore } from "./policy_ports.ts";
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { SamplerShape } from "../../shared/rightsizing/samples_note.ts";
+import type { SamplerShape } from "../../shared/rightsizing/build_policy_status.ts";
 import type { ControllerSettings } from "../settings.ts";
 
 /** Settings of the clock of hours. */

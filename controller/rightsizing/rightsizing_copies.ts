@@ -8,7 +8,7 @@ import type { RecommendationReport } from "../../shared/api/recommendation_repor
 import type { ReplicaSet } from "../../shared/api/replica_set.ts";
 import { createInformer, type Informer } from "../../shared/control/informer.ts";
 import type { ListWatch } from "../../shared/control/list_watch.ts";
-import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
+import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import type { CacheOptions } from "../allocation/caches.ts";
 
 /** The copies. */

@@ -23,17 +23,17 @@ import {
   type PolicySurroundings,
   readablePolicies,
   workloadKey,
-} from "../../shared/rightsizing/policy_choice.ts";
+} from "../../shared/rightsizing/policy_match.ts";
+import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import { foundWorkload, rightsizedWorkload } from "../../shared/rightsizing/rightsized_workload.ts";
-import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
 import { awaitDiscovery, type Synced } from "./await_discovery.ts";
-import type { RightsizingEvents } from "./loop_ports.ts";
-import type { PolicyStatusWriter, ReportStore, VPAPublisher } from "./policy_ports.ts";
-import { type CycleOutcome, type CycleParts, runPolicyCycle } from "./policy_cycle.ts";
-import { createPolicyNews } from "./policy_news.ts";
-import { policySurroundings } from "./policy_surroundings.ts";
 import { keepHouse } from "./keep_house.ts";
 import { keepRecord } from "./keep_record.ts";
+import type { RightsizingEvents } from "./loop_ports.ts";
+import { type CycleOutcome, type CycleParts, runPolicyCycle } from "./policy_cycle.ts";
+import { createPolicyNews } from "./policy_news.ts";
+import type { PolicyStatusWriter, ReportStore, VPAPublisher } from "./policy_ports.ts";
+import { policySurroundings } from "./policy_surroundings.ts";
 import { createPublishedVPAs } from "./published_vpas.ts";
 import { createRecordBook } from "./record_book.ts";
 import type { RightsizingConfig } from "./rightsizing_config.ts";

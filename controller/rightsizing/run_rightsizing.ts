@@ -6,6 +6,7 @@
 import type { Workload } from "../../shared/api/workload.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { createBackoff } from "../../shared/control/backoff.ts";
+import type { CheckpointStore } from "../../shared/control/persisted_map.ts";
 import { createSupervisor } from "../../shared/control/supervisor.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Random } from "../../shared/random.ts";
@@ -13,7 +14,7 @@ import type {
   RightsizedWorkload,
   RightsizingFacts,
 } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
-import { policiesFor, readablePolicies } from "../../shared/rightsizing/policy_choice.ts";
+import { policiesFor, readablePolicies } from "../../shared/rightsizing/policy_match.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import type { Caches } from "../allocation/caches.ts";
 import type { AllocationStore, PodResizer } from "../allocation/ports.ts";
@@ -32,10 +33,9 @@ import type { RightsizingCopies, RightsizingSources } from "./rightsizing_copies
 import { runRightsizingLoop } from "./rightsizing_loop.ts";
 import type { RightsizingObserver } from "./rightsizing_observer.ts";
 import { createSampledPods } from "./sampled_pods.ts";
-import type { CheckpointStore } from "../../shared/control/persisted_map.ts";
 import type { PodOwners } from "./sampler/ports.ts";
-import { wonPlaces } from "./won_places.ts";
 import type { UsageSources } from "./sources/usage_sources.ts";
+import { wonPlaces } from "./won_places.ts";
 
 /** What the server serves of resizing. */
 export type ResizeSupport = Pick<RightsizingFacts, "resizeServed" | "lowersMemoryLimits">;

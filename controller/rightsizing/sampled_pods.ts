@@ -12,10 +12,10 @@ import type { Pod } from "../../shared/api/pod.ts";
 import type { Workload } from "../../shared/api/workload.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Informer } from "../../shared/control/informer.ts";
-import { workloadKey } from "../../shared/rightsizing/policy_choice.ts";
+import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
+import { workloadKey } from "../../shared/rightsizing/policy_match.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import { ownContainers, rightsizedWorkload } from "../../shared/rightsizing/rightsized_workload.ts";
-import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { PodOwner, PodOwners } from "./sampler/ports.ts";
 
 /** What tells it. */

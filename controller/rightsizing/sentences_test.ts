@@ -3,7 +3,7 @@ import { remedyFor } from "../../shared/api/reasons/reason_words.ts";
 import { effectiveSettings, type SettingSources } from "../../shared/config/effective_settings.ts";
 import { createPermits } from "../../shared/control/permits.ts";
 import { silentLog } from "../../shared/log.ts";
-import { distributionOfSamples } from "../../shared/rightsizing/samples.ts";
+import { distributionOfSamples } from "../../shared/rightsizing/distribution.ts";
 import { createVirtualClock } from "../../simulation/virtual_clock.ts";
 import { assertSentences } from "../../tests/fixtures/assert_sentences.ts";
 import { notedHands } from "../../tests/fixtures/noted_hands.ts";

@@ -7,7 +7,7 @@ import type { Clock } from "../../shared/clock.ts";
 import type { Permits } from "../../shared/control/permits.ts";
 import type { Log } from "../../shared/log.ts";
 import { eventMessage } from "../../shared/rightsizing/guards/workload_events.ts";
-import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
+import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import type { RightsizingEvents, WorkloadWriter } from "./loop_ports.ts";
 import { type CycleOutcome, tellPolicyStatus } from "./policy_cycle.ts";
 import type { PolicyStatusWriter } from "./policy_ports.ts";

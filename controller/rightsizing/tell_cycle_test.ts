@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { PolicyStatus } from "../../shared/api/policy_status.ts";
 import { createPermits } from "../../shared/control/permits.ts";
 import { silentLog } from "../../shared/log.ts";
-import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
+import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import { notedHands } from "../../tests/fixtures/noted_hands.ts";
 import {
   autoPolicy,

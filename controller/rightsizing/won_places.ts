@@ -7,8 +7,8 @@ import {
   matchesWorkload,
   type PolicySurroundings,
   type ReadablePolicy,
-} from "../../shared/rightsizing/policy_choice.ts";
-import type { WorkloadView } from "../../shared/rightsizing/policy_scope.ts";
+  type WorkloadView,
+} from "../../shared/rightsizing/policy_match.ts";
 
 /**
  * One workload for each namespace and kind of which an enabled policy has any: what the account may do

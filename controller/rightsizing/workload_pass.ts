@@ -5,7 +5,6 @@
  */
 import type { Pod } from "../../shared/api/pod.ts";
 import type { Clock } from "../../shared/clock.ts";
-import { isBriefLack } from "../../shared/rightsizing/brief_lack.ts";
 import type { ApplyFailure } from "../../shared/rightsizing/guards/apply_failure.ts";
 import { countingValues } from "../../shared/rightsizing/guards/counting_values.ts";
 import { toldTogether } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
@@ -22,17 +21,21 @@ import {
   heldStatus,
   type WorkloadEvent,
 } from "../../shared/rightsizing/guards/workload_events.ts";
-import { largestDifference } from "../../shared/rightsizing/largest_difference.ts";
-import { withLateWrites } from "../../shared/rightsizing/late_writes.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
-import type { ContainerRecommendation } from "../../shared/rightsizing/recommendation.ts";
+import type { ContainerRecommendation } from "../../shared/rightsizing/recommend.ts";
 import {
   afterRecreate,
   lookAtTemplate,
   type SeenTemplate,
+  withLateWrites,
 } from "../../shared/rightsizing/template_memory.ts";
-import { type UnsettledPods, unsettledPods } from "../../shared/rightsizing/unsettled_pods.ts";
 import { valuesInForce } from "../../shared/rightsizing/values_in_force.ts";
+import {
+  isBriefLack,
+  largestDifference,
+  type UnsettledPods,
+  unsettledPods,
+} from "../../shared/rightsizing/workload_checks.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import { applyDecision, type ApplyHands, templateAfter, type Wish } from "./apply_decision.ts";
 import { bringToForce, isNothingNew } from "./bring_to_force.ts";

@@ -4,8 +4,8 @@
  * @module
  */
 import * as z from "zod";
+import type { LabelSelector } from "../api/label_selector.ts";
 import { labelSelectorSchema } from "../api/label_selector_field.ts";
-import type { LabelSelector } from "../rightsizing/policy_spec.ts";
 import type { SettingKind } from "./setting.ts";
 import { treeKind } from "./tree_kind.ts";
 

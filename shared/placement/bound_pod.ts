@@ -3,8 +3,7 @@
  *
  * @module
  */
-import { type Labels, labelsMatch } from "../rightsizing/label_match.ts";
-import type { LabelRequirement } from "../rightsizing/policy_spec.ts";
+import { type LabelRequirement, type Labels, labelsMatch } from "../api/label_selector.ts";
 import { NODE_CLASSES, type NodeClass } from "./node_class.ts";
 import { capacityKeys, type NodeClasses, nodeClassOf, selectorOf } from "./node_classes.ts";
 

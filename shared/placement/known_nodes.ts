@@ -3,8 +3,8 @@
  *
  * @module
  */
+import { type Labels, labelsMatch } from "../api/label_selector.ts";
 import type { Node } from "../api/node.ts";
-import { type Labels, labelsMatch } from "../rightsizing/label_match.ts";
 import { HOSTNAME, type KnownNodes } from "./bound_pod.ts";
 import type { NodeClass } from "./node_class.ts";
 import { type NodeClasses, nodeClassOf, selectorOf } from "./node_classes.ts";

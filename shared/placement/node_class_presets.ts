@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { LabelSelector } from "../rightsizing/policy_spec.ts";
+import type { LabelSelector } from "../api/label_selector.ts";
 import type { ClassNodes, NodeClasses } from "./node_classes.ts";
 
 /** Names of the presets. */

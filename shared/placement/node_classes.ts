@@ -3,8 +3,7 @@
  *
  * @module
  */
-import { type Labels, labelsMatch } from "../rightsizing/label_match.ts";
-import type { LabelSelector } from "../rightsizing/policy_spec.ts";
+import { type Labels, type LabelSelector, labelsMatch } from "../api/label_selector.ts";
 import type { NodeClass } from "./node_class.ts";
 
 /** A toleration, as it stands in a pod. */

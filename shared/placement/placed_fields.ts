@@ -3,8 +3,8 @@
  *
  * @module
  */
+import type { Labels } from "../api/label_selector.ts";
 import { CAPACITY } from "../api/placement_keys.ts";
-import type { Labels } from "../rightsizing/label_match.ts";
 import { type NodeClass, otherClass } from "./node_class.ts";
 import { capacityKeys, type NodeClasses, selectorOf, type Toleration } from "./node_classes.ts";
 

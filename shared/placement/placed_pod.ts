@@ -3,8 +3,8 @@
  *
  * @module
  */
+import type { Labels } from "../api/label_selector.ts";
 import { CAPACITY } from "../api/placement_keys.ts";
-import type { Labels } from "../rightsizing/label_match.ts";
 import type { ClassCounts, NodeClass } from "./node_class.ts";
 import { type NodeClasses, nodeClassOf, selectorOf } from "./node_classes.ts";
 

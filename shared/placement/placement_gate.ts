@@ -3,9 +3,8 @@
  *
  * @module
  */
+import { type LabelSelector, labelsMatch } from "../api/label_selector.ts";
 import type { PlacementReason } from "../api/reasons/placement_reasons.ts";
-import { labelsMatch } from "../rightsizing/label_match.ts";
-import type { LabelSelector } from "../rightsizing/policy_spec.ts";
 import type { DisruptionWindow } from "./disruption_window.ts";
 import type { Worded } from "./enabled_word.ts";
 import { placementFaultText } from "./placement_fault.ts";

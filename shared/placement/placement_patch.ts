@@ -3,14 +3,14 @@
  *
  * @module
  */
-import { type JSONPatchOperation, pointerPart } from "../admission/json_patch.ts";
 import type { SentObject } from "../admission/admission_review.ts";
-import type { Labels } from "../rightsizing/label_match.ts";
+import { type JSONPatchOperation, pointerPart } from "../admission/json_patch.ts";
+import { isMembers, textsIn } from "../admission/sent_members.ts";
+import type { Labels } from "../api/label_selector.ts";
 import { DELETION_COST } from "./deletion_cost.ts";
 import type { NodeClass } from "./node_class.ts";
 import type { NodeClasses, Toleration } from "./node_classes.ts";
 import { placedFields } from "./placed_fields.ts";
-import { isMembers, textsIn } from "../admission/sent_members.ts";
 
 /** Where to, and with which cost. */
 export interface PlacementPatchOptions {

@@ -3,8 +3,7 @@
  *
  * @module
  */
-import { labelsMatch } from "../rightsizing/label_match.ts";
-import type { LabelSelector } from "../rightsizing/policy_spec.ts";
+import { type LabelSelector, labelsMatch } from "../api/label_selector.ts";
 
 /** A PodDisruptionBudget of the pods' namespace. */
 export interface PodBudget {

@@ -1,8 +1,9 @@
 /**
- * The status of a policy, from what became of its workloads.
+ * The status of a policy, from the outcomes of its workloads.
  *
  * @module
  */
+import { faultText, type FieldFault } from "../api/field_fault.ts";
 import {
   MOST_CONTAINERS,
   MOST_WORKLOADS,
@@ -10,9 +11,65 @@ import {
   type PolicyStatus,
 } from "../api/policy_status.ts";
 import type { PolicyReason } from "../api/reasons/policy_reasons.ts";
+import { formatDuration } from "../config/setting_kinds.ts";
 import { cutToBytes } from "../cut_to_bytes.ts";
-import { faultText, type FieldFault } from "./field_fault.ts";
+import { type PolicyReach, reachesNamespace } from "./policy_match.ts";
+import type { PolicySelector, PolicySpec } from "./policy_spec.ts";
 import { type WorkloadRecord, workloadStatusOf } from "./workload_record.ts";
+
+/** Namespaces or workloads that a message names. */
+const MOST_NAMED = 5;
+
+/**
+ * A sentence where the selector asks for other namespaces than the policy acts on, or where it matches
+ * nothing; undefined where there is nothing to say. It hangs on the policy's own words alone: who may
+ * write a policy in one namespace need not know which others there are.
+ */
+export function scopeNote(
+  { namespaces, namespaceSelector }: PolicySelector,
+  { matched, ...reach }: PolicyReach & {
+    /** How many workloads it matches. */
+    readonly matched: number;
+  },
+): string | undefined {
+  const { policyNamespace: own } = reach;
+  const beyond = new Set(namespaces?.allow.filter((name) => !reachesNamespace(name, reach)));
+  const isBound = !reach.policyNamespaces.includes(own);
+  const words = [
+    ...(beyond.size === 0 ? [] : [`its selector asks for ${firstOf([...beyond])}`]),
+    ...(isBound && namespaceSelector !== undefined ? ["it has a namespaceSelector"] : []),
+    ...(matched === 0 ? ["it matches no workload"] : []),
+  ];
+  if (words.length === 0) return undefined;
+  const only = `; it acts on its own namespace ${own} alone, since the controller's setting ` +
+    "policyNamespaces does not have that";
+  return `${words.join(", ")}${isBound ? only : ""}`;
+}
+
+/** How metrics-server is sampled. */
+export interface SamplerShape {
+  /** Between two readings, ms. */
+  readonly intervalMs: number;
+  /** Parts of a window that the history has; the oldest of them may be left out. */
+  readonly size: number;
+}
+
+/**
+ * A sentence where metrics-server is sampled so seldom that one pod may have fewer samples in the window
+ * than `minSamples`: then there is a recommendation at one look and none at the next. Undefined where there
+ * is nothing to say. One reading may be late. 5 min, read every 30 s and kept in 16 parts, hold 8 for sure.
+ */
+export function samplesNote(
+  { provider, windowMs, minSamples }: Pick<PolicySpec, "provider" | "windowMs" | "minSamples">,
+  { intervalMs, size }: SamplerShape,
+): string | undefined {
+  if (provider !== "metrics-server") return undefined;
+  const sure = Math.max(0, Math.floor(windowMs * (size - 1) / size / intervalMs) - 1);
+  if (sure >= minSamples) return undefined;
+  return `its rollingWindow of ${formatDuration(windowMs)} holds ${sure} samples of one pod for ` +
+    `sure, read every ${formatDuration(intervalMs)}, and minSamples is ${minSamples}: a longer ` +
+    "window, a smaller minSamples or the controller's setting rightsizing.samplerInterval helps";
+}
 
 /** Why a policy can't be followed now. */
 export interface PolicyProblem {
@@ -58,8 +115,6 @@ export interface PolicyCycle {
 const MOST_BYTES = 512 * 1024;
 /** Bytes of a condition's message: characters are not more. */
 const LONGEST_MESSAGE = 32_768;
-/** Workloads that a message names. */
-const MOST_NAMED = 5;
 
 const encoder = new TextEncoder();
 
@@ -112,7 +167,9 @@ function metricsCondition(cycle: PolicyCycle): PolicyCondition | undefined {
     status: missing.length > 0 ? "True" : "False",
     reason: missing.length > 0 ? "MetricsMissing" : "MetricsPresent",
     message: missing.length > 0
-      ? `${missing.length} of ${workloads.length} workloads: ${named(missing)}`
+      ? `${missing.length} of ${workloads.length} workloads: ${
+        firstOf(missing.map(nameOf).toSorted())
+      }`
       : "no workload lacks metrics",
   });
 }
@@ -185,8 +242,7 @@ function nameOf({ record: { workload } }: PolicyWorkload): string {
   return `${workload.namespace}/${workload.kind}/${workload.name}`;
 }
 
-function named(workloads: readonly PolicyWorkload[]): string {
-  const names = workloads.map(nameOf).toSorted();
+function firstOf(names: readonly string[]): string {
   const more = names.length - MOST_NAMED;
   return names.slice(0, MOST_NAMED).join(", ") + (more > 0 ? ` and ${more} more` : "");
 }

@@ -1,11 +1,9 @@
 import { assertSentences, messageOf } from "../../tests/fixtures/assert_sentences.ts";
-import { restoredRings, type StoredRings } from "./container_rings.ts";
-import { interpolatedQuantile } from "./interpolated_quantile.ts";
-import { millisecondsOf } from "./recorded_values.ts";
-import { distributionOfSamples } from "./samples.ts";
-import { uncensored } from "./throttling.ts";
-import { truncatedProduct } from "./truncated_product.ts";
-import { createUsageRing } from "./usage_ring.ts";
+import { truncatedProduct } from "./amounts.ts";
+import { distributionOfSamples, interpolatedQuantile } from "./distribution.ts";
+import { uncensored } from "./estimator.ts";
+import { createUsageRing, restoredRings, type StoredRings } from "./usage_ring.ts";
+import { millisecondsOf } from "./workload_record.ts";
 
 const USAGE = distributionOfSamples([{ atMs: 1, value: 1 }], { nowMs: 1, windowMs: 1 });
 

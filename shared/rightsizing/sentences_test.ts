@@ -1,15 +1,17 @@
 import { assertSentences } from "../../tests/fixtures/assert_sentences.ts";
 import { templateContainer, workloadPod } from "../../tests/fixtures/rightsizing_facts.ts";
 import { largeRecord } from "../../tests/fixtures/workload_records.ts";
-import { buildPolicyStatus, type PolicyCycle } from "./build_policy_status.ts";
-import { faultText } from "./field_fault.ts";
-import type { PolicySelector } from "./policy_spec.ts";
-import { readPolicySpec } from "./read_policy_spec.ts";
+import { faultText } from "../api/field_fault.ts";
+import {
+  buildPolicyStatus,
+  type PolicyCycle,
+  samplesNote,
+  scopeNote,
+} from "./build_policy_status.ts";
+import { distributionOfSamples } from "./distribution.ts";
+import { type PolicySelector, readPolicySpec } from "./policy_spec.ts";
 import { type Corrections, recommend, type RecommendationRule } from "./recommend.ts";
-import { distributionOfSamples } from "./samples.ts";
-import { samplesNote } from "./samples_note.ts";
-import { scopeNote } from "./scope_note.ts";
-import { unsettledPods } from "./unsettled_pods.ts";
+import { unsettledPods } from "./workload_checks.ts";
 
 function test(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });

@@ -1,6 +1,6 @@
 /**
- * What is remembered of the containers of a workload's template, by resource: what their author wrote,
- * and when he changed it; what was written over it, and whether somebody has taken that back.
+ * What is remembered of the containers of a workload's template, by resource: what their author wrote, and when it
+ * changed; what was written over it, and whether that was reverted.
  *
  * @module
  */
@@ -19,7 +19,13 @@ import {
   type WantedResources,
 } from "./guards/wanted_resources.ts";
 import { amountsOfResources, resourcesOfAmounts, valuesInTemplate } from "./values_in_force.ts";
-import type { TemplateMemory, WorkloadRecord, WrittenOver } from "./workload_record.ts";
+import type {
+  ContainerAmounts,
+  TemplateMemory,
+  ValuesInForce,
+  WorkloadRecord,
+  WrittenOver,
+} from "./workload_record.ts";
 
 /** What has stood for so long was no tool's to heal, ms: a day. */
 const STOOD_MS = 86_400_000;
@@ -256,4 +262,59 @@ function withTimes(
   oldBeforeMs: NonNullable<TemplateMemory["oldBeforeMs"]>,
 ): Pick<TemplateMemory, "oldBeforeMs"> {
   return Object.keys(oldBeforeMs).length === 0 ? {} : { oldBeforeMs };
+}
+
+/** What of a record says what was applied. */
+export type AppliedRecord = Pick<WorkloadRecord, "inForce" | "appliedAtMs" | "method">;
+
+/**
+ * The record with what was written late: the answer never came, or the process ended before it had noted
+ * it. It counts as applied when it is seen, so that a cooldown follows, and new values are decided on it.
+ */
+export function withLateWrites(
+  record: AppliedRecord,
+  { late, containers, nowMs }: {
+    /** See `lookAtTemplate()`. */
+    readonly late: readonly PairEntry[];
+    /** The template's. */
+    readonly containers: readonly PodContainer[];
+    /** Ms since 1970. */
+    readonly nowMs: number;
+  },
+): AppliedRecord {
+  if (late.length === 0) return record;
+  const names = new Set(late.map(({ container }) => container));
+  const inForce = [
+    ...record.inForce.filter(({ container }) => !names.has(container)),
+    ...containers.filter(({ name }) => names.has(name)).map((present) => {
+      const known = record.inForce.find(({ container }) => container === present.name);
+      const own = late.filter(({ container }) => container === present.name);
+      return valuesWith(own, { known, present });
+    }),
+  ];
+  return { inForce, appliedAtMs: nowMs, method: "Recreate" };
+}
+
+/** A resource that was not written late stays on what it was adopted on. */
+function valuesWith(
+  late: readonly PairEntry[],
+  { known, present }: {
+    readonly known: ValuesInForce | undefined;
+    readonly present: PodContainer;
+  },
+): ValuesInForce {
+  const { container: _name, adoptedOn, ...before } = known ?? { container: present.name };
+  const now = amountsOfResources(present);
+  const merged = (old: ContainerAmounts, ofLate: (one: PairEntry) => PairEntry["pair"]) => {
+    const wanted = byResource((resource) => {
+      const found = late.find((one) => one.resource === resource);
+      return found === undefined ? pairOf(resourcesOfAmounts(old), resource) : ofLate(found);
+    });
+    return amountsOfResources(resourcesOf(wanted));
+  };
+  return {
+    container: present.name,
+    ...merged(before, ({ pair }) => pair),
+    adoptedOn: merged(adoptedOn ?? now, ({ resource }) => pairOf(present, resource)),
+  };
 }

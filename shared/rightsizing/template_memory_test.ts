@@ -4,10 +4,12 @@ import type { Resources } from "../api/pod.ts";
 import { type PairEntry, wantedOf } from "./guards/wanted_resources.ts";
 import {
   afterRecreate,
+  type AppliedRecord,
   lookAtTemplate,
   rememberedOf,
   type RememberedRecord,
   type TemplateLook,
+  withLateWrites,
 } from "./template_memory.ts";
 import type { TemplateMemory } from "./workload_record.ts";
 
@@ -244,4 +246,62 @@ test("rememberedOf() reads older records", () => {
   assert.deepEqual(rememberedOf(inPlace), [
     { container: "app", author: adoptedOn, editedAtMs: {} },
   ]);
+});
+
+const CPU_LATE = { container: "app", resource: "cpu", pair: { request: 180 } } as const;
+const MEMORY_LATE = {
+  container: "app",
+  resource: "memory",
+  pair: { request: 96 * MI },
+} as const;
+const NOW = [
+  bareContainer("app", { requestCPU: 180, requestMemory: 96 * MI, limitMemory: 128 * MI }),
+];
+const BEFORE: AppliedRecord = {
+  inForce: [
+    {
+      container: "app",
+      cpu: 120,
+      cpuLimit: 150,
+      memory: 70 * MI,
+      adoptedOn: { cpu: 100, memory: 64 * MI },
+    },
+    { container: "log", cpu: 10 },
+  ],
+  appliedAtMs: NOW_MS - 9000,
+  method: "InPlace",
+};
+
+test("withLateWrites() leaves a record as it is where nothing was written late", () => {
+  assert.equal(withLateWrites(BEFORE, { late: [], containers: NOW, nowMs: NOW_MS }), BEFORE);
+});
+
+test("withLateWrites() takes them for applied as they are seen, on what stands there", () => {
+  const adoptedOn = { cpu: 180, memory: 96 * MI, memoryLimit: 128 * MI };
+  const late = [CPU_LATE, MEMORY_LATE];
+  const noted = withLateWrites(BEFORE, { late, containers: NOW, nowMs: NOW_MS });
+  assert.deepEqual(noted, {
+    inForce: [
+      { container: "log", cpu: 10 },
+      { container: "app", cpu: 180, memory: 96 * MI, adoptedOn },
+    ],
+    appliedAtMs: NOW_MS,
+    method: "Recreate",
+  });
+  const first = withLateWrites({ inForce: [] }, { late, containers: NOW, nowMs: NOW_MS });
+  assert.deepEqual(first.inForce, [{ container: "app", cpu: 180, memory: 96 * MI, adoptedOn }]);
+});
+
+test("withLateWrites() leaves the other resource on what it was adopted on", () => {
+  const { inForce } = withLateWrites(BEFORE, {
+    late: [CPU_LATE],
+    containers: NOW,
+    nowMs: NOW_MS,
+  });
+  assert.deepEqual(inForce.at(-1), {
+    container: "app",
+    cpu: 180,
+    memory: 70 * MI,
+    adoptedOn: { cpu: 180, memory: 64 * MI },
+  });
 });

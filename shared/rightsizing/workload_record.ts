@@ -1,6 +1,6 @@
 /**
- * What is known of a workload after a cycle, and how it is written: to the status of its policy, and to
- * the report of its namespace, from which it is read again.
+ * What is known of a workload after a reconcile, and how it is written: to the status of its policy, and to the
+ * report of its namespace, from which it is read again.
  *
  * @module
  */
@@ -9,17 +9,26 @@ import type {
   ReportedUsage,
   ReportedWorkload,
   UsageFigures,
+  WrittenAmounts,
   WrittenInForce,
+  WrittenResource,
+  WrittenTemplate,
 } from "../api/recommendation_report.ts";
 import type { WorkloadKind } from "../api/workload.ts";
 import { cutToBytes } from "../cut_to_bytes.ts";
 import { formatBytes, formatCPU, parseBytes, parseCPU } from "../quantity.ts";
 import type { ResourceName } from "./distribution.ts";
-import type { ResourcePair } from "./guards/wanted_resources.ts";
-import type { ContainerRecommendation } from "./recommendation.ts";
-import { amountsOf, millisecondsOf, timeText, writtenAmounts } from "./recorded_values.ts";
-import { templateOf, writtenTemplate } from "./recorded_template.ts";
+import {
+  byResource,
+  formatAmount,
+  pair,
+  pairOf,
+  RESOURCE_NAMES,
+  type ResourcePair,
+} from "./guards/wanted_resources.ts";
+import type { ContainerRecommendation } from "./recommend.ts";
 import type { DistributionSummary, UsageSummary } from "./usage_summary.ts";
+import { resourcesOfAmounts } from "./values_in_force.ts";
 
 /** Bytes of a sentence; the schema counts characters, which are not more. */
 const MOST_BYTES = 4096;
@@ -217,3 +226,125 @@ function mapFigures<T extends number | string, R>(
 type Figures<T> =
   & Pick<UsageFigures, "samples">
   & Readonly<Record<Exclude<keyof DistributionSummary, "samples">, T>>;
+
+/** Amounts, millicores and bytes, as quantities. */
+export function writtenAmounts(
+  { cpu, memory, cpuLimit, memoryLimit }: ContainerAmounts,
+): WrittenAmounts {
+  return {
+    ...(cpu === undefined ? {} : { cpu: formatCPU(cpu) }),
+    ...(memory === undefined ? {} : { memory: formatBytes(memory) }),
+    ...(cpuLimit === undefined ? {} : { cpuLimit: formatCPU(cpuLimit) }),
+    ...(memoryLimit === undefined ? {} : { memoryLimit: formatBytes(memoryLimit) }),
+  };
+}
+
+/** The amounts. Throws a `SyntaxError` that names a bad quantity. */
+export function amountsOf(
+  { cpu, memory, cpuLimit, memoryLimit }: WrittenAmounts,
+): ContainerAmounts {
+  return {
+    ...(cpu === undefined ? {} : { cpu: parseCPU(cpu) }),
+    ...(memory === undefined ? {} : { memory: parseBytes(memory) }),
+    ...(cpuLimit === undefined ? {} : { cpuLimit: parseCPU(cpuLimit) }),
+    ...(memoryLimit === undefined ? {} : { memoryLimit: parseBytes(memoryLimit) }),
+  };
+}
+
+/** A time, ms since 1970, as ISO 8601. */
+export function timeText(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+/** The time, ms since 1970. Throws a `SyntaxError` for what is none. */
+export function millisecondsOf(time: string): number {
+  const ms = Date.parse(time);
+  if (Number.isNaN(ms)) throw new SyntaxError(`Cannot parse time: ${time} is no date`);
+  return ms;
+}
+
+/** The fields of a resource. */
+const FIELDS = {
+  cpu: { edited: "cpuEdited", oldBefore: "cpuOldBefore", written: "cpuWritten" },
+  memory: { edited: "memoryEdited", oldBefore: "memoryOldBefore", written: "memoryWritten" },
+} as const;
+
+/** As it is written. */
+export function writtenTemplate(
+  { container, author, editedAtMs, oldBeforeMs = {}, written = {} }: TemplateMemory,
+): WrittenTemplate {
+  const fields = RESOURCE_NAMES.map((resource) => {
+    const [edited, before] = [editedAtMs[resource], oldBeforeMs[resource]];
+    const [over, names] = [written[resource], FIELDS[resource]];
+    return {
+      ...(edited === undefined ? {} : { [names.edited]: timeText(edited) }),
+      ...(before === undefined ? {} : { [names.oldBefore]: timeText(before) }),
+      ...(over === undefined ? {} : { [names.written]: writtenResource(resource, over) }),
+    };
+  });
+  return Object.assign({ container, author: writtenAmounts(author) }, ...fields);
+}
+
+/**
+ * As it is read, from reports of older versions, too, which had one `written` for both resources. Throws
+ * a `SyntaxError` that names a bad quantity or time.
+ */
+export function templateOf(stored: WrittenTemplate): TemplateMemory {
+  const oldBeforeMs = byResource((resource) => optionalTime(stored[FIELDS[resource].oldBefore]));
+  const written = byResource((resource) => {
+    const over = stored[FIELDS[resource].written];
+    return over === undefined ? formerOver(resource, stored) : overOf(resource, over);
+  });
+  return {
+    container: stored.container,
+    author: amountsOf(stored.author),
+    editedAtMs: byResource((resource) => optionalTime(stored[FIELDS[resource].edited])),
+    ...(Object.keys(oldBeforeMs).length === 0 ? {} : { oldBeforeMs }),
+    ...(Object.keys(written).length === 0 ? {} : { written }),
+  };
+}
+
+function optionalTime(time: string | undefined): number | undefined {
+  return time === undefined ? undefined : millisecondsOf(time);
+}
+
+function writtenResource(
+  resource: ResourceName,
+  { pair: { request, limit }, atMs, takenBackAtMs, times }: WrittenOver,
+): WrittenResource {
+  return {
+    ...(request === undefined ? {} : { request: formatAmount(resource, request) }),
+    ...(limit === undefined ? {} : { limit: formatAmount(resource, limit) }),
+    at: timeText(atMs),
+    ...(takenBackAtMs === undefined ? {} : { takenBack: timeText(takenBackAtMs) }),
+    times,
+  };
+}
+
+function overOf(resource: ResourceName, written: WrittenResource): WrittenOver {
+  const parse = resource === "cpu" ? parseCPU : parseBytes;
+  const amount = (text: string | undefined): number | undefined =>
+    text === undefined ? undefined : parse(text);
+  return writtenAt(pair(amount(written.request), amount(written.limit)), written);
+}
+
+function formerOver(
+  resource: ResourceName,
+  { written }: WrittenTemplate,
+): WrittenOver | undefined {
+  if (written === undefined) return undefined;
+  const found = pairOf(resourcesOfAmounts(amountsOf(written)), resource);
+  return Object.keys(found).length === 0 ? undefined : writtenAt(found, written);
+}
+
+function writtenAt(
+  written: ResourcePair,
+  { at, takenBack, times }: Pick<WrittenResource, "at" | "takenBack" | "times">,
+): WrittenOver {
+  return {
+    pair: written,
+    atMs: millisecondsOf(at),
+    ...(takenBack === undefined ? {} : { takenBackAtMs: millisecondsOf(takenBack) }),
+    times,
+  };
+}

@@ -4,21 +4,21 @@
  *
  * @module
  */
+import { createPlacement } from "../../controller/placement/placement.ts";
+import { createPlacementMetrics } from "../../controller/placement/placement_metrics.ts";
 import type {
   EvictionAnswer,
   PlacementEvent,
   PodRef,
 } from "../../controller/placement/placement_ports.ts";
-import { createPlacement } from "../../controller/placement/placement.ts";
-import { createPlacementMetrics } from "../../controller/placement/placement_metrics.ts";
 import type { AccessRight } from "../../controller/start_check.ts";
 import { runMutators } from "../../shared/admission/run_mutators.ts";
+import { labelsMatch } from "../../shared/api/label_selector.ts";
 import type { Node } from "../../shared/api/node.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { ClassCounts, NodeClass } from "../../shared/placement/node_class.ts";
 import { secondOf } from "../../shared/placement/placed_pod.ts";
 import { placementConfig } from "../../shared/placement/settings/placement_config.ts";
-import { labelsMatch } from "../../shared/rightsizing/label_match.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { createSimulatedAPI, type SimulatedAPI } from "../../simulation/api/simulated_api.ts";
 import { createVirtualClock, type VirtualClock } from "../../simulation/virtual_clock.ts";

@@ -3,12 +3,12 @@
  *
  * @module
  */
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
 import { createRecordBook, type RecordBook } from "../../controller/rightsizing/record_book.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
-import { recordsOf } from "../../shared/rightsizing/report_parts.ts";
+import { recordsOf } from "../../shared/rightsizing/reports.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import { createSimulatedAPI } from "../../simulation/api/simulated_api.ts";
 import { createVirtualClock } from "../../simulation/virtual_clock.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { seededRandom } from "../../shared/random.ts";
-import { recordsOf } from "../../shared/rightsizing/report_parts.ts";
+import { recordsOf } from "../../shared/rightsizing/reports.ts";
 import { createSimulatedAPI } from "../../simulation/api/simulated_api.ts";
 import { createUsageAnswers } from "../../simulation/usage_answers.ts";
 import { createVirtualClock } from "../../simulation/virtual_clock.ts";

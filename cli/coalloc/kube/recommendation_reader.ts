@@ -9,8 +9,8 @@ import {
   recommendationReportListWatch,
 } from "../../../adapters/kube/kinds/optimization_policies.ts";
 import { templateOf, workloadListWatch } from "../../../adapters/kube/kinds/workloads.ts";
-import { WORKLOAD_KINDS } from "../../../shared/rightsizing/read_policy_spec.ts";
 import type { ApiObject, ListWatch } from "../../../shared/control/list_watch.ts";
+import { WORKLOAD_KINDS } from "../../../shared/rightsizing/policy_spec.ts";
 import type { RecommendationReader } from "../ports.ts";
 import type { ReaderParts } from "./cluster_reader.ts";
 

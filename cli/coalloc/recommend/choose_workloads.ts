@@ -5,7 +5,7 @@
  */
 import type { WorkloadTemplate } from "../../../shared/api/workload_template.ts";
 import { nearestName } from "../../../shared/config/nearest_name.ts";
-import type { StoredPolicy } from "../../../shared/rightsizing/stored_policy.ts";
+import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
 import { CommandProblem, type NamespaceChoice } from "../command_context.ts";
 import { workloadTitle, type WorkloadWord } from "../workload_word.ts";
 import type { AdvisedWorkload } from "./advice_view.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 import type { Pod } from "../../../shared/api/pod.ts";
-import { bytesBeforeOOM, type OOMKill } from "../../../shared/rightsizing/oom_raise.ts";
+import { bytesBeforeOOM, type OOMKill } from "../../../shared/rightsizing/estimator.ts";
 
 /** The kills that have been seen. */
 export interface OOMMemory {

@@ -6,7 +6,7 @@
  */
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import { countableCPU } from "../../../shared/quantity.ts";
-import type { Throttling } from "../../../shared/rightsizing/throttling.ts";
+import type { Throttling } from "../../../shared/rightsizing/estimator.ts";
 
 /** The looks so far. */
 export interface ThrottleMemory {

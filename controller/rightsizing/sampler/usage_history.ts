@@ -5,14 +5,14 @@
  */
 import * as z from "zod";
 import type { PersistedMap } from "../../../shared/control/persisted_map.ts";
+import type { ContainerUsage } from "../../../shared/rightsizing/distribution.ts";
 import {
   type ContainerRings,
   createContainerRings,
   restoredRings,
   storedRings,
   storedRingsSchema,
-} from "../../../shared/rightsizing/container_rings.ts";
-import type { ContainerUsage } from "../../../shared/rightsizing/distribution.ts";
+} from "../../../shared/rightsizing/usage_ring.ts";
 import type { UsageQuestion, WorkloadIdentity } from "../ports.ts";
 import { noSamples } from "../sources/collected_samples.ts";
 import type { PodOwner, PodOwners, PodUsage } from "./ports.ts";

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { LabelSelector } from "../../api/label_selector.ts";
 import { labelSelectorKind } from "../../config/label_selector_kind.ts";
 import type { Setting, SettingKind, SettingValues } from "../../config/setting.ts";
 import {
@@ -17,7 +18,6 @@ import { parseCronSchedule } from "../cron_schedule.ts";
 import { parseWindowDuration } from "../disruption_window.ts";
 import type { NodeClasses } from "../node_classes.ts";
 import { DEPARTURE_PRESETS, type DepartureSigns } from "../node_departure.ts";
-import type { LabelSelector } from "../../rightsizing/policy_spec.ts";
 import { departureSignsKind } from "./departure_signs_kind.ts";
 import { nodeClassifierKind } from "./node_classifier_kind.ts";
 
