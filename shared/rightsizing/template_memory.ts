@@ -18,7 +18,7 @@ import {
   resourcesOf,
   type WantedResources,
 } from "./guards/wanted_resources.ts";
-import { amountsOfResources, resourcesOfAmounts, valuesInTemplate } from "./values_in_force.ts";
+import { amountsOfResources, resourcesOfAmounts } from "./values_in_force.ts";
 import type {
   ContainerAmounts,
   TemplateMemory,
@@ -33,7 +33,7 @@ const STOOD_MS = 86_400_000;
 /** What of a record memory is made of. */
 export type RememberedRecord = Pick<
   WorkloadRecord,
-  "uid" | "template" | "inForce" | "method" | "appliedAtMs" | "recommendedAtMs"
+  "uid" | "template" | "recommendedAtMs"
 >;
 
 /** A template as it is now, and what there is of the workload's pods. */
@@ -59,22 +59,6 @@ export interface SeenTemplate {
   readonly late: readonly PairEntry[];
 }
 
-/** What the record remembers. Those of older versions have what stood in the template at an adoption. */
-export function rememberedOf(record: RememberedRecord | undefined): readonly TemplateMemory[] {
-  if (record === undefined) return [];
-  const { template, inForce, method, appliedAtMs = 0 } = record;
-  if (template !== undefined) return template;
-  const written = valuesInTemplate(method === "Recreate" ? inForce : []);
-  return inForce.flatMap(({ container, adoptedOn }): TemplateMemory[] => {
-    if (adoptedOn === undefined) return [];
-    const over = byResource((resource) => {
-      const found = pairOf(written.get(container) ?? {}, resource);
-      return isEmpty(found) ? undefined : { pair: found, atMs: appliedAtMs, times: 0 };
-    });
-    return [{ container, author: adoptedOn, editedAtMs: {}, ...withOver(over) }];
-  });
-}
-
 /**
  * The memory after a look at the template. A request or limit that is neither the author's nor what was
  * written over it is an edit of that resource: from then on that is his, and of what was written over it
@@ -88,7 +72,7 @@ export function lookAtTemplate(
   record: RememberedRecord | undefined,
   look: TemplateLook,
 ): SeenTemplate {
-  const before = rememberedOf(record);
+  const before = record?.template ?? [];
   const isAnew = record?.uid !== undefined && record.uid !== look.uid;
   const late: PairEntry[] = [];
   const own = look.containers.filter(({ sidecar }) => !sidecar);

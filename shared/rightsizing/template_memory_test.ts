@@ -6,7 +6,6 @@ import {
   afterRecreate,
   type AppliedRecord,
   lookAtTemplate,
-  rememberedOf,
   type RememberedRecord,
   type TemplateLook,
   withLateWrites,
@@ -38,7 +37,7 @@ function recordOf(
   template: readonly TemplateMemory[],
   fields: Partial<RememberedRecord> = {},
 ): RememberedRecord {
-  return { uid: "one", template, inForce: [], ...fields };
+  return { uid: "one", template, ...fields };
 }
 
 type Step = Resources | readonly PairEntry[];
@@ -226,26 +225,6 @@ test("lookAtTemplate() takes for written what the server has as written by us, a
   const first = lookAtTemplate(undefined, lookAt(WRITTEN, { written }));
   assert.deepEqual(first.late, []);
   assert.deepEqual(first.remembered[0]?.author, { memory: 64 * MI });
-});
-
-test("rememberedOf() reads older records", () => {
-  const template = [{ container: "app", author: { cpu: 100 }, editedAtMs: {} }];
-  assert.deepEqual(rememberedOf(recordOf(template)), template);
-  assert.deepEqual(rememberedOf(undefined), []);
-  const adoptedOn = { cpu: 180, memory: 64 * MI };
-  const older = {
-    inForce: [{ container: "app", cpu: 180, adoptedOn }],
-    method: "Recreate",
-    appliedAtMs: NOW_MS,
-  } as const;
-  const written = { cpu: { pair: { request: 180 }, atMs: NOW_MS, times: 0 } };
-  assert.deepEqual(rememberedOf(older), [
-    { container: "app", author: adoptedOn, editedAtMs: {}, written },
-  ]);
-  const { method: _method, ...inPlace } = older;
-  assert.deepEqual(rememberedOf(inPlace), [
-    { container: "app", author: adoptedOn, editedAtMs: {} },
-  ]);
 });
 
 const CPU_LATE = { container: "app", resource: "cpu", pair: { request: 180 } } as const;

@@ -13,18 +13,6 @@ export function resourcesInForce(
   return new Map(values.map((one) => [one.container, resourcesOfAmounts(one)]));
 }
 
-/** Of these, what stood in the template itself when it was adopted: it was written there. */
-export function valuesInTemplate(
-  values: readonly ValuesInForce[],
-): ReadonlyMap<string, Resources> {
-  const written = values.map(({ container, adoptedOn = {}, ...amounts }) => {
-    const names = ["cpu", "memory", "cpuLimit", "memoryLimit"] as const;
-    const same = names.filter((name) => amounts[name] === adoptedOn[name]);
-    return { container, ...Object.fromEntries(same.map((name) => [name, amounts[name]])) };
-  });
-  return resourcesInForce(written);
-}
-
 /** The amounts as fields of a container. */
 export function resourcesOfAmounts(
   { cpu, memory, cpuLimit, memoryLimit }: ContainerAmounts,

@@ -22,13 +22,11 @@ import {
   byResource,
   formatAmount,
   pair,
-  pairOf,
   RESOURCE_NAMES,
   type ResourcePair,
 } from "./guards/wanted_resources.ts";
 import type { ContainerRecommendation } from "./recommend.ts";
 import type { DistributionSummary, UsageSummary } from "./usage_summary.ts";
-import { resourcesOfAmounts } from "./values_in_force.ts";
 
 /** Bytes of a sentence; the schema counts characters, which are not more. */
 const MOST_BYTES = 4096;
@@ -41,7 +39,7 @@ export type ValuesInForce =
   & Pick<ContainerRecommendation, "container">
   & ContainerAmounts
   & {
-    /** What the template said of the container then; absent in records of older versions. */
+    /** What the template said of the container then. */
     readonly adoptedOn?: ContainerAmounts;
   };
 
@@ -97,7 +95,7 @@ export interface WorkloadRecord {
   readonly inForce: readonly ValuesInForce[];
   /** UID of the workload that `template` is about. */
   readonly uid?: string;
-  /** What is remembered of its template; absent in records of older versions. */
+  /** What is remembered of its template. */
   readonly template?: readonly TemplateMemory[];
   /** What the recommendations were made of, see `usageSummaryOf()`; absent where nobody keeps it. */
   readonly usage?: readonly UsageSummary[];
@@ -285,15 +283,12 @@ export function writtenTemplate(
   return Object.assign({ container, author: writtenAmounts(author) }, ...fields);
 }
 
-/**
- * As it is read, from reports of older versions, too, which had one `written` for both resources. Throws
- * a `SyntaxError` that names a bad quantity or time.
- */
+/** As it is read. Throws a `SyntaxError` that names a bad quantity or time. */
 export function templateOf(stored: WrittenTemplate): TemplateMemory {
   const oldBeforeMs = byResource((resource) => optionalTime(stored[FIELDS[resource].oldBefore]));
   const written = byResource((resource) => {
     const over = stored[FIELDS[resource].written];
-    return over === undefined ? formerOver(resource, stored) : overOf(resource, over);
+    return over === undefined ? undefined : overOf(resource, over);
   });
   return {
     container: stored.container,
@@ -321,28 +316,15 @@ function writtenResource(
   };
 }
 
-function overOf(resource: ResourceName, written: WrittenResource): WrittenOver {
+function overOf(
+  resource: ResourceName,
+  { request, limit, at, takenBack, times }: WrittenResource,
+): WrittenOver {
   const parse = resource === "cpu" ? parseCPU : parseBytes;
   const amount = (text: string | undefined): number | undefined =>
     text === undefined ? undefined : parse(text);
-  return writtenAt(pair(amount(written.request), amount(written.limit)), written);
-}
-
-function formerOver(
-  resource: ResourceName,
-  { written }: WrittenTemplate,
-): WrittenOver | undefined {
-  if (written === undefined) return undefined;
-  const found = pairOf(resourcesOfAmounts(amountsOf(written)), resource);
-  return Object.keys(found).length === 0 ? undefined : writtenAt(found, written);
-}
-
-function writtenAt(
-  written: ResourcePair,
-  { at, takenBack, times }: Pick<WrittenResource, "at" | "takenBack" | "times">,
-): WrittenOver {
   return {
-    pair: written,
+    pair: pair(amount(request), amount(limit)),
     atMs: millisecondsOf(at),
     ...(takenBack === undefined ? {} : { takenBackAtMs: millisecondsOf(takenBack) }),
     times,

@@ -58,27 +58,6 @@ test("writtenTemplate() tells of each resource apart, and templateOf() reads it 
   assert.deepEqual(templateOf(writtenTemplate(blank)), blank);
 });
 
-test("templateOf() reads what older versions have told of both resources at once", () => {
-  const stored = {
-    container: "app",
-    author: { cpu: "100m" },
-    memoryEdited: at,
-    written: { cpu: "180m", cpuLimit: "200m", memory: "96Mi", at, takenBack: at, times: 1 },
-  };
-  const over = { atMs: NOW_MS, takenBackAtMs: NOW_MS, times: 1 };
-  assert.deepEqual(templateOf(containerTemplateSchema.parse(stored)), {
-    container: "app",
-    author: { cpu: 100 },
-    editedAtMs: { memory: NOW_MS },
-    written: {
-      cpu: { pair: { request: 180, limit: 200 }, ...over },
-      memory: { pair: { request: 96 * MI }, ...over },
-    },
-  });
-  const { written: { memory: _memory, ...ofCPU } } = stored;
-  assert.deepEqual(Object.keys(templateOf({ ...stored, written: ofCPU }).written ?? {}), ["cpu"]);
-});
-
 test("templateOf() names a time and a quantity that are none", () => {
   const stored = { container: "app", author: {} };
   assert.throws(() => templateOf({ ...stored, cpuEdited: "soon" }), SyntaxError);
