@@ -6,11 +6,11 @@
  */
 import { systemClock } from "../../adapters/system_clock.ts";
 import { createCaches, namedCaches } from "../../controller/allocation/caches.ts";
+import { createRightsizingCopies } from "../../controller/rightsizing/api.ts";
 import { createCachedFacts } from "../../controller/rightsizing/cached_facts.ts";
 import { createCorrectionMemory } from "../../controller/rightsizing/corrections/corrections.ts";
-import type { CycleOutcome } from "../../controller/rightsizing/policy_cycle.ts";
-import { createRightsizingCopies } from "../../controller/rightsizing/rightsizing_copies.ts";
-import { runRightsizingLoop } from "../../controller/rightsizing/rightsizing_loop.ts";
+import { runRightsizingLoop } from "../../controller/rightsizing/loop.ts";
+import type { CycleOutcome } from "../../controller/rightsizing/policies/policy_cycle.ts";
 import { connectUsageSources } from "../../controller/rightsizing/sources/connect_usage_sources.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";

@@ -19,7 +19,7 @@ import type {
 import { largestNode } from "../../shared/rightsizing/namespace_bounds.ts";
 import { workloadKey } from "../../shared/rightsizing/policy_match.ts";
 import { ownValues } from "../allocation/limits/own_limits.ts";
-import { cachedAutoscalers, type NamespaceRules } from "./cached_surroundings.ts";
+import { cachedAutoscalers, type NamespaceRules } from "./cached_rules.ts";
 import type { ClusterFacts } from "./cluster_facts.ts";
 import type { CorrectionMemory } from "./corrections/corrections.ts";
 

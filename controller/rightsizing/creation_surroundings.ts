@@ -11,7 +11,7 @@ import type {
 import { largestNode } from "../../shared/rightsizing/namespace_bounds.ts";
 import { rightsizedWorkload } from "../../shared/rightsizing/rightsized_workload.ts";
 import type { Caches } from "../allocation/caches.ts";
-import { cachedAutoscalers, cachedRules } from "./cached_surroundings.ts";
+import { cachedAutoscalers, cachedRules } from "./cached_rules.ts";
 
 /** The copies that are read. */
 export type CreationCaches = Pick<

@@ -16,10 +16,10 @@ import {
 } from "../../tests/fixtures/rightsizing_facts.ts";
 import { sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
 import { CONTROLLER_SETTINGS } from "../settings.ts";
-import { awaitDiscovery } from "./await_discovery.ts";
 import { evaluateWorkload } from "./evaluate_workload.ts";
-import { createPublishedVPAs } from "./published_vpas.ts";
-import { unwrittenRecord } from "./unwritten_record.ts";
+import { awaitDiscovery } from "./policies/initial_sync.ts";
+import { createPublishedVPAs } from "./policies/published_vpas.ts";
+import { unwrittenRecord } from "./policies/report_cycle.ts";
 import { passWorkload } from "./workload_pass.ts";
 
 const facts = rightsizingFacts();

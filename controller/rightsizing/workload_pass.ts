@@ -41,16 +41,8 @@ import { applyDecision, type ApplyHands, templateAfter, type Wish } from "./appl
 import { bringToForce, isNothingNew } from "./bring_to_force.ts";
 import type { ClusterFacts, WorkloadCase } from "./cluster_facts.ts";
 import { evaluateWorkload, type Evaluation } from "./evaluate_workload.ts";
-import {
-  baseRecord,
-  news,
-  type PassOutcome,
-  type Told,
-  warning,
-  withoutUsage,
-} from "./pass_outcome.ts";
-import type { UsageSource } from "./ports.ts";
-import { usageQuestion } from "./usage_question.ts";
+import { baseRecord, news, type PassOutcome, type Told, warning, withoutUsage } from "./outcome.ts";
+import { usageQuestion, type UsageSource } from "./ports.ts";
 
 /** What a look is made with. */
 export interface PassParts {

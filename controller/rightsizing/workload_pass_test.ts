@@ -13,7 +13,7 @@ import {
   templateContainer,
   workloadPod,
 } from "../../tests/fixtures/rightsizing_facts.ts";
-import { failedPass, type PassOutcome, unreadablePass } from "./pass_outcome.ts";
+import { failedPass, type PassOutcome, unreadablePass } from "./outcome.ts";
 import { type PassSubject, passWorkload } from "./workload_pass.ts";
 
 function test(name: string, fn: () => Promise<void>): void {

@@ -19,7 +19,7 @@ import {
 import { workloadPlural } from "../../adapters/kube/kinds/workloads.ts";
 import { createReportStore } from "../../adapters/kube/writers/recommendation_writers.ts";
 import { applyDecision } from "../../controller/rightsizing/apply_decision.ts";
-import { tellAnnotations } from "../../controller/rightsizing/told_workloads.ts";
+import { tellAnnotations } from "../../controller/rightsizing/events.ts";
 import { passWorkload } from "../../controller/rightsizing/workload_pass.ts";
 import { isOwnAnnotation } from "../../shared/actuation/methods/workload_annotations.ts";
 import type { WorkloadKind } from "../../shared/api/workload.ts";

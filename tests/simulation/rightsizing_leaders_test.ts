@@ -5,7 +5,7 @@
  */
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import { createRecordBook, type RecordBook } from "../../controller/rightsizing/record_book.ts";
+import { createRecordBook, type RecordBook } from "../../controller/rightsizing/store.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { recordsOf } from "../../shared/rightsizing/reports.ts";

@@ -1,7 +1,7 @@
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
 import type { UsageQuestion, WorkloadIdentity } from "../ports.ts";
-import type { PodOwner, PodUsage } from "./ports.ts";
+import type { PodOwner, PodUsage } from "./pod_owners.ts";
 import {
   createUsageHistory,
   readHistory,

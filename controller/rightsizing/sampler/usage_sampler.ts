@@ -3,11 +3,14 @@
  *
  * @module
  */
+import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
+import { createPodMetrics } from "../../../adapters/kube/kinds/pod_metrics.ts";
+import { createCheckpointStore } from "../../../adapters/kube/writers/checkpoint_store.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import { type CheckpointStore, createPersistedMap } from "../../../shared/control/persisted_map.ts";
 import type { Log } from "../../../shared/log.ts";
 import type { UsageProblem, UsageSource } from "../ports.ts";
-import type { PodMetrics, PodOwners } from "./ports.ts";
+import type { PodMetrics, PodOwners } from "./pod_owners.ts";
 import {
   createUsageHistory,
   type HistoryOptions,
@@ -134,3 +137,31 @@ const NOT_READ: UsageProblem = {
   problem: "unavailable",
   message: "the sampler has not read metrics-server yet",
 };
+
+/** What the sampler needs beside the API. */
+export interface UsageSamplerOptions
+  extends Pick<UsageSamplerParts, "owners" | "clock" | "log" | "intervalMs" | "slots"> {
+  /** Of the installation: its history is kept there. */
+  readonly namespace: string;
+}
+
+/** Label of the ConfigMaps with the history. */
+export const USAGE_LABEL = "optipod.io/usage-history";
+/** Field manager of what rightsizing writes. */
+const MANAGER = "optipod";
+
+/**
+ * A sampler with the rights of the connection: to list `pods.metrics.k8s.io` everywhere, and to list,
+ * create, patch and delete ConfigMaps of the installation's namespace.
+ */
+export function connectUsageSampler(
+  connection: KubeConnection,
+  { namespace, ...parts }: UsageSamplerOptions,
+): UsageSampler {
+  const store = { namespace, label: USAGE_LABEL, manager: MANAGER };
+  return createUsageSampler({
+    ...parts,
+    metrics: createPodMetrics(connection),
+    store: createCheckpointStore(connection, store),
+  });
+}

@@ -1,0 +1,273 @@
+import assert from "node:assert/strict";
+import { ApiError } from "../../shared/api/api_error.ts";
+import { OPTIPOD_GROUP_VERSION } from "../../shared/api/optimization_policy.ts";
+import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
+import { type Log, silentLog } from "../../shared/log.ts";
+import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
+import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import type { NewReport } from "./ports.ts";
+import { createRecordBook, keepRecord, type RecordBook } from "./store.ts";
+
+function test(name: string, fn: () => Promise<void>): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+function recordOf(name: string, fields: Partial<WorkloadRecord> = {}): WorkloadRecord {
+  return {
+    workload: { kind: "Deployment", namespace: "shop", name },
+    policy: { namespace: "shop", name: "all" },
+    status: "Applied",
+    recommendations: [],
+    inForce: [{ container: "app", cpu: 150 }],
+    ...fields,
+  };
+}
+
+/** A store whose answers the test gives by hand, if it wants to. */
+function stage(
+  { reports = [], log = silentLog }: {
+    readonly reports?: readonly RecommendationReport[];
+    readonly log?: Log;
+  } = {},
+) {
+  const stored = new Map(reports.map((one) => [key(one.metadata), one]));
+  const state = { applied: [] as NewReport[], refusal: undefined as Error | undefined, nowMs: 0 };
+  const end = new AbortController();
+  const gates: PromiseWithResolvers<void>[] = [];
+  const held = { on: false };
+  const book: RecordBook = createRecordBook({
+    reports,
+    log,
+    clock: { monotonic: () => state.nowMs },
+    signal: end.signal,
+    store: {
+      list: (namespace) =>
+        Promise.resolve([...stored.values()].filter((one) => one.metadata.namespace === namespace)),
+      async apply(report) {
+        state.applied.push(report);
+        if (held.on) {
+          const gate = Promise.withResolvers<void>();
+          gates.push(gate);
+          await gate.promise;
+        }
+        if (state.refusal !== undefined) throw state.refusal;
+        const before = stored.get(key(report))?.metadata.resourceVersion;
+        if (report.resourceVersion !== before) throw new ApiError(409, "Conflict", "modified");
+        const made = reportOf(report, `${Number(before ?? 0) + 1}`);
+        stored.set(key(report), made);
+        return made;
+      },
+      remove({ metadata }) {
+        if (!stored.delete(key(metadata))) {
+          return Promise.reject(new ApiError(404, "NotFound", "not found"));
+        }
+        return Promise.resolve();
+      },
+    },
+  });
+  return { book, stored, state, gates, held, end };
+}
+
+function key({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
+  return `${namespace}/${name}`;
+}
+
+function reportOf(
+  { namespace, name, workloads }: NewReport,
+  resourceVersion: string,
+): RecommendationReport {
+  return {
+    apiVersion: OPTIPOD_GROUP_VERSION,
+    kind: "RecommendationReport",
+    metadata: { namespace, name, uid: "u", resourceVersion, labels: {} },
+    workloads: [...workloads],
+  };
+}
+
+const web = recordOf("web");
+
+/** All that can go on without the store has gone on. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+}
+
+test("createRecordBook() begins with what the reports tell, and flush() writes only what has changed", async () => {
+  const first = stage();
+  first.book.set(web);
+  await first.book.flush();
+  const second = stage({ reports: [...first.stored.values()] });
+  assert.deepEqual(second.book.get(web.workload)?.inForce, web.inForce);
+  await second.book.flush();
+  assert.equal(second.state.applied.length, 0);
+  second.book.set(recordOf("db"));
+  await second.book.flush();
+  assert.deepEqual(
+    second.state.applied.map(({ workloads }) => workloads.map(({ name }) => name)),
+    [["db", "web"]],
+  );
+});
+
+test("flush() sends no second write of a namespace while one is on its way", async () => {
+  const { book, state, gates, held, stored } = stage();
+  held.on = true;
+  book.set(web);
+  const first = book.flush();
+  await settled();
+  book.set(recordOf("web", { inForce: [{ container: "app", cpu: 300 }] }));
+  const second = book.flush();
+  await settled();
+  assert.equal(state.applied.length, 1);
+  gates[0]?.resolve();
+  await first;
+  await settled();
+  assert.equal(state.applied.length, 2);
+  gates[1]?.resolve();
+  await second;
+  const [{ workloads } = { workloads: [] }] = stored.values();
+  assert.equal(workloads[0]?.inForce?.[0]?.cpu, "300m");
+});
+
+test("flush() tries again with the next one what the server has refused, and tells it once", async () => {
+  const told: string[] = [];
+  const log = { ...silentLog, warn: (message: string) => void told.push(message) };
+  const { book, state, stored } = stage({ log });
+  state.refusal = new ApiError(503, "ServiceUnavailable", "busy");
+  book.set(web);
+  await book.flush();
+  await book.flush();
+  assert.deepEqual([stored.size, told.length], [0, 1]);
+  state.refusal = undefined;
+  await book.flush();
+  assert.equal(stored.size, 1);
+});
+
+test("flush() keeps for the next one what failed on something unforeseen", async () => {
+  const { book, state, stored } = stage();
+  state.refusal = new TypeError("Cannot read it");
+  book.set(web);
+  await assert.rejects(() => book.flush(), TypeError);
+  state.refusal = undefined;
+  await book.flush();
+  assert.equal(stored.size, 1);
+});
+
+test("flush() leaves a namespace alone that is gone", async () => {
+  const { book, state } = stage();
+  state.refusal = new ApiError(404, "NotFound", "no such namespace");
+  book.set(web);
+  await book.flush();
+  await book.flush();
+  assert.equal(state.applied.length, 1);
+  book.keepOnly(() => false);
+  await book.flush();
+  assert.deepEqual([...book.namespaces()], []);
+});
+
+test("keepOnly() forgets the others, and their reports go with them", async () => {
+  const { book, stored } = stage();
+  book.set(web);
+  book.set(recordOf("db", { policy: { namespace: "shop", name: "other" } }));
+  await book.flush();
+  book.keepOnly(({ policy }) => policy.name === "all");
+  await book.flush();
+  assert.equal(book.get(recordOf("db").workload), undefined);
+  assert.deepEqual([...stored.values()].flatMap(({ workloads }) => workloads.map((w) => w.name)), [
+    "web",
+  ]);
+  book.keepOnly(() => false);
+  await book.flush();
+  assert.deepEqual([[...stored.keys()], [...book.namespaces()]], [[], []]);
+});
+
+test("flushApplied() writes namespaces in which something was applied, and leaves the rest to flush()", async () => {
+  const { book, state } = stage();
+  const told = (fields: Partial<WorkloadRecord>): WorkloadRecord => recordOf("web", fields);
+  book.set(told({ inForce: [], status: "Recommended" }));
+  await book.flushApplied();
+  assert.equal(state.applied.length, 0);
+  book.set(told({ appliedAtMs: 1 }));
+  await book.flushApplied();
+  await book.flushApplied();
+  assert.equal(state.applied.length, 1);
+  book.set(told({ appliedAtMs: 1, reason: "Cooldown", status: "Skipped" }));
+  await book.flushApplied();
+  assert.equal(state.applied.length, 1);
+  await book.flush();
+  assert.equal(state.applied.length, 2);
+  book.set(told({ appliedAtMs: 1, inForce: [{ container: "app", cpu: 300 }] }));
+  await book.flushApplied();
+  await book.flush();
+  assert.equal(state.applied.length, 3);
+});
+
+test("flush() writes over the version that it knows, and after a conflict over what there is now", async () => {
+  const { book, state, stored } = stage();
+  const versions = (): unknown[] => state.applied.map(({ resourceVersion }) => resourceVersion);
+  book.set(web);
+  await book.flush();
+  const [report] = stored.values();
+  const other = report && { ...report, metadata: { ...report.metadata, resourceVersion: "7" } };
+  if (other !== undefined) stored.set("shop/recommendations-1", other);
+  book.set(recordOf("db"));
+  await book.flush();
+  stored.clear();
+  book.set(recordOf("job"));
+  await book.flush();
+  assert.deepEqual(versions(), [undefined, "1", "7", "8", undefined]);
+  const [{ workloads } = { workloads: [] }] = stored.values();
+  assert.deepEqual(workloads.map(({ name }) => name), ["db", "job", "web"]);
+});
+
+test("flush() tells a conflict that does not end, and keeps it for the next one", async () => {
+  const { book, state, stored } = stage();
+  state.refusal = new ApiError(409, "Conflict", "modified");
+  book.set(web);
+  await book.flush();
+  assert.equal(state.applied.length, 2);
+  state.nowMs = 60_000;
+  await book.flush();
+  assert.equal(book.unwritten("shop"), "modified");
+  state.refusal = undefined;
+  await book.flush();
+  assert.equal(stored.size, 1);
+});
+
+test("unwritten() tells what has failed for a minute, however often, until it does not", async () => {
+  const { book, state } = stage();
+  state.refusal = new ApiError(403, "Forbidden", "cannot patch");
+  book.set(web);
+  for (let policy = 0; policy < 10; policy++) await book.flush();
+  state.nowMs = 59_999;
+  await book.flush();
+  assert.equal(book.unwritten("shop"), undefined);
+  state.nowMs = 60_000;
+  assert.deepEqual([book.unwritten("shop"), book.unwritten("bank")], ["cannot patch", undefined]);
+  state.refusal = undefined;
+  await book.flush();
+  assert.equal(book.unwritten("shop"), undefined);
+});
+
+Deno.test({
+  name: "keepRecord() writes every five seconds until the end, whatever the store throws",
+  permissions: "none",
+  async fn() {
+    const clock = createVirtualClock({ wallStart: 0 });
+    const end = new AbortController();
+    let writes = 0;
+    const warnings: unknown[] = [];
+    const log: Log = { ...silentLog, warn: (_message, fields) => void warnings.push(fields) };
+    const book = {
+      flushApplied() {
+        writes++;
+        return writes === 2 ? Promise.reject(new SyntaxError("no JSON")) : Promise.resolve();
+      },
+    };
+    const running = keepRecord({ book, clock, log }, end.signal);
+    await clock.runUntil(16_000);
+    assert.deepEqual([writes, warnings], [3, [{ error: "SyntaxError: no JSON" }]]);
+    end.abort();
+    await clock.runUntil(60_000);
+    await running;
+    assert.equal(writes, 3);
+  },
+});
