@@ -6,7 +6,7 @@
 import type { Namespace } from "../../shared/api/namespace.ts";
 import type { Informer } from "../../shared/control/informer.ts";
 import type { SamplerShape } from "../../shared/rightsizing/build_policy_status.ts";
-import type { PolicySurroundings } from "../../shared/rightsizing/policy_match.ts";
+import type { PolicyInput } from "../../shared/rightsizing/policy_match.ts";
 import type { ControllerSettings } from "../settings.ts";
 
 /** Settings of the clock of hours. */
@@ -60,10 +60,10 @@ export function rightsizingConfig(settings: () => RightsizingSettings): Rightsiz
 }
 
 /** The namespaces' labels, and whose policies act on all of them. */
-export function policySurroundings(
+export function policyInput(
   namespaces: Pick<Informer<Namespace>, "all">,
   { policyNamespaces }: Pick<RightsizingConfig, "policyNamespaces">,
-): PolicySurroundings {
+): PolicyInput {
   const labels = Array.from(
     namespaces.all(),
     ({ metadata }) => [metadata.name, metadata.labels] as const,

@@ -37,15 +37,15 @@ export function policySubject(
  * Events of a cycle, on workload and policy. The policy hears of each kind once a cycle, with the first
  * workload that it is about and how many there are: a crowd must not fill its stream.
  */
-export function tellEvents(
+export function emitCycleEvents(
   policy: StoredPolicy,
-  { looked, events }: Pick<CycleOutcome, "looked"> & { readonly events: RightsizingEvents },
+  { reconciled, events }: Pick<CycleOutcome, "reconciled"> & { readonly events: RightsizingEvents },
 ): void {
   const kinds = new Map<
     string,
     { readonly first: WorkloadEvent; readonly of: string; more: number }
   >();
-  for (const { workload, outcome } of looked) {
+  for (const { workload, outcome } of reconciled) {
     for (const event of outcome.events) {
       events.emit({ about: workloadSubject(workload), ...event });
       const kind = `${event.type} ${event.reason}`;
@@ -67,7 +67,7 @@ export function tellEvents(
 }
 
 /** What the annotations of a workload are brought to. */
-export interface AnnotationWish {
+export interface AnnotationTarget {
   readonly workload: Pick<RightsizedWorkload, "kind" | "metadata">;
   /** Undefined: nothing is told there any more. */
   readonly record: WorkloadRecord | undefined;
@@ -82,11 +82,14 @@ export interface AnnotationParts {
 }
 
 /** Brings annotations to what is wanted. What the server refuses is logged, and tried the next time. */
-export async function tellAnnotations(
-  wishes: readonly AnnotationWish[],
+export async function writeAnnotations(
+  wishes: readonly AnnotationTarget[],
   { workloads, permits, log }: AnnotationParts,
 ): Promise<void> {
-  async function tell(workload: AnnotationWish["workload"], patch: AnnotationPatch): Promise<void> {
+  async function tell(
+    workload: AnnotationTarget["workload"],
+    patch: AnnotationPatch,
+  ): Promise<void> {
     try {
       await workloads.annotate(workload, patch);
     } catch (error) {

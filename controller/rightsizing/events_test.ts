@@ -12,8 +12,8 @@ import {
   recommendation,
   rightsizingFacts,
 } from "../../tests/fixtures/rightsizing_facts.ts";
-import { policySubject, tellAnnotations, tellEvents, workloadSubject } from "./events.ts";
-import type { LookedAt } from "./policies/policy_cycle.ts";
+import { emitCycleEvents, policySubject, workloadSubject, writeAnnotations } from "./events.ts";
+import type { ReconciledWorkload } from "./policies/policy_cycle.ts";
 import type { RightsizingEvent } from "./ports.ts";
 
 function test(name: string, fn: () => void | Promise<void>): void {
@@ -40,19 +40,23 @@ const record: WorkloadRecord = {
   inForce: [],
 };
 
-function lookedAt(name: string, ...events: WorkloadEvent[]): LookedAt {
+function lookedAt(name: string, ...events: WorkloadEvent[]): ReconciledWorkload {
   return {
     workload: workloadOf(name),
     outcome: { record, metricsMissing: false, recommends: true, difference: 0, events },
   };
 }
 
-test("tellEvents() tells each workload, and the policy each kind once with how many there are", () => {
+test("emitCycleEvents() tells each workload, and the policy each kind once with how many there are", () => {
   const told: RightsizingEvent[] = [];
   const skipped: WorkloadEvent = { type: "Normal", reason: "WorkloadSkipped", message: "why" };
   const failed: WorkloadEvent = { type: "Warning", reason: "UpdateFailed", message: "what" };
-  tellEvents(policy, {
-    looked: [lookedAt("web", skipped), lookedAt("db", skipped, failed), lookedAt("job", skipped)],
+  emitCycleEvents(policy, {
+    reconciled: [
+      lookedAt("web", skipped),
+      lookedAt("db", skipped, failed),
+      lookedAt("job", skipped),
+    ],
     events: { emit: (event) => void told.push(event) },
   });
   const of = (uid: string): string[] =>
@@ -66,20 +70,20 @@ test("tellEvents() tells each workload, and the policy each kind once with how m
   assert.deepEqual(told.at(-1)?.about, policySubject(policy));
 });
 
-test("tellAnnotations() writes only what differs, and takes away what nobody tells any more", async () => {
+test("writeAnnotations() writes only what differs, and takes away what nobody tells any more", async () => {
   const hands = notedHands();
   const parts = { workloads: hands.workloads, permits: createPermits(() => 2), log: silentLog };
-  await tellAnnotations([{ workload: workloadOf("web"), record }], parts);
+  await writeAnnotations([{ workload: workloadOf("web"), record }], parts);
   const [first = ""] = hands.asked;
   assert.match(first, /^annotate web .*"optipod\.io\/recommendation\.app\.cpu-request":"150m"/);
   const annotations = JSON.parse(first.slice("annotate web ".length));
-  await tellAnnotations([{ workload: workloadOf("web", annotations), record }], parts);
+  await writeAnnotations([{ workload: workloadOf("web", annotations), record }], parts);
   assert.equal(hands.asked.length, 1);
-  await tellAnnotations([{ workload: workloadOf("web", annotations), record: undefined }], parts);
+  await writeAnnotations([{ workload: workloadOf("web", annotations), record: undefined }], parts);
   assert.match(hands.asked[1] ?? "", /"optipod\.io\/managed":null/);
 });
 
-test("tellAnnotations() goes on with the others after a refusal, and logs those that mean something", async () => {
+test("writeAnnotations() goes on with the others after a refusal, and logs those that mean something", async () => {
   const hands = notedHands();
   const told: unknown[] = [];
   const log = {
@@ -89,7 +93,7 @@ test("tellAnnotations() goes on with the others after a refusal, and logs those 
   hands.refusals.set("annotate web", new ApiError(403, "Forbidden", "no"));
   hands.refusals.set("annotate db", new ApiError(404, "NotFound", "gone"));
   const wishes = ["web", "db", "job"].map((name) => ({ workload: workloadOf(name), record }));
-  await tellAnnotations(wishes, {
+  await writeAnnotations(wishes, {
     workloads: hands.workloads,
     permits: createPermits(() => 1),
     log,
@@ -98,11 +102,11 @@ test("tellAnnotations() goes on with the others after a refusal, and logs those 
   assert.deepEqual(told, ["Deployment shop/web"]);
 });
 
-test("tellAnnotations() writes as many at the same time as are permitted", async () => {
+test("writeAnnotations() writes as many at the same time as are permitted", async () => {
   const waiting: (() => void)[] = [];
   const workloads = { annotate: () => new Promise<void>((done) => void waiting.push(done)) };
   const wishes = ["web", "db", "job"].map((name) => ({ workload: workloadOf(name), record }));
-  const told = tellAnnotations(wishes, {
+  const told = writeAnnotations(wishes, {
     workloads,
     permits: createPermits(() => 2),
     log: silentLog,

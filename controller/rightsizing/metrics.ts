@@ -10,7 +10,7 @@ import { ENFORCEMENT_REASONS } from "../../shared/api/reasons/enforcement_reason
 import { POLICY_REASONS } from "../../shared/api/reasons/policy_reasons.ts";
 import { listedReason } from "../../shared/api/reasons/reason_words.ts";
 import { RIGHTSIZING_REASONS } from "../../shared/api/reasons/rightsizing_reasons.ts";
-import type { CycleOutcome, LookedAt } from "./policies/policy_cycle.ts";
+import type { CycleOutcome, ReconciledWorkload } from "./policies/policy_cycle.ts";
 import type { WorkloadWriter } from "./ports.ts";
 import type { CollectionObserver } from "./sources/usage_sources.ts";
 
@@ -166,14 +166,14 @@ export function createRightsizingMetrics(registry: Registry): Required<Rightsizi
 
   return {
     cycleEnded(policy, { tookMs, outcome, error }) {
-      if (outcome?.calledOff !== true) durations.observe(noted(policy, durations), tookMs / 1000);
+      if (outcome?.aborted !== true) durations.observe(noted(policy, durations), tookMs / 1000);
       if (error !== undefined) {
         errors.inc(noted(policy, errors, { error_type: error }));
       }
       if (outcome === undefined) return;
-      const { matched, looked, problem, calledOff } = outcome;
+      const { matched, reconciled, problem, aborted } = outcome;
       // What was called off has not seen all: what was known stays.
-      if (!calledOff) {
+      if (!aborted) {
         monitored.set(noted(policy, monitored), matched.length);
         const there = matched.filter(({ record }) => record.status === "Applied").length;
         updated.set(noted(policy, updated), there);
@@ -181,15 +181,15 @@ export function createRightsizingMetrics(registry: Registry): Required<Rightsizi
         unwritten.set(noted(policy, unwritten), outcome.unwritten === undefined ? 0 : 1);
         if (outcome.unwritten !== undefined) fail(policy, outcome.unwritten.reason);
       }
-      const made = looked.filter(({ outcome: { recommends } }) => recommends).length;
+      const made = reconciled.filter(({ outcome: { recommends } }) => recommends).length;
       recommendations.inc(noted(policy, recommendations), made);
-      for (const one of looked) {
+      for (const one of reconciled) {
         const { applied: method } = one.outcome;
         if (method !== undefined) applications.inc(noted(policy, applications, { method }));
         const word = failureOf(one);
         if (word !== undefined) fail(policy, word);
       }
-      if (problem !== undefined && looked.length === 0) fail(policy, problem.reason);
+      if (problem !== undefined && reconciled.length === 0) fail(policy, problem.reason);
     },
     collected: (provider, tookMs) => collections.observe({ provider }, tookMs / 1000),
     templatePatched: ({ kind, outcome }) => patches.inc({ kind, outcome }),
@@ -217,7 +217,9 @@ function wordOf(word: string): string {
   return listedReason(WORDS, word);
 }
 
-function failureOf({ outcome: { missing, record, failure } }: LookedAt): string | undefined {
+function failureOf(
+  { outcome: { missing, record, failure } }: ReconciledWorkload,
+): string | undefined {
   if (missing !== undefined) return missing.reason;
   if (failure !== undefined) return failure.reason;
   return record.status === "Error" ? record.reason ?? "" : undefined;

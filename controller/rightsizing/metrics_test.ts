@@ -5,8 +5,8 @@ import { ApiError } from "../../shared/api/api_error.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import { rightsizingFacts } from "../../tests/fixtures/rightsizing_facts.ts";
 import { createRightsizingMetrics, observedWorkloads, type PolicyName } from "./metrics.ts";
-import type { PassOutcome } from "./outcome.ts";
-import type { CycleOutcome, LookedAt } from "./policies/policy_cycle.ts";
+import type { ReconcileOutcome } from "./outcome.ts";
+import type { CycleOutcome, ReconciledWorkload } from "./policies/policy_cycle.ts";
 import type { WorkloadWriter } from "./ports.ts";
 
 const { workload } = rightsizingFacts();
@@ -69,7 +69,7 @@ interface Found {
   readonly status: WorkloadRecord["status"];
   readonly reason: string;
   readonly advised: boolean;
-  readonly looked: boolean;
+  readonly reconciled: boolean;
   readonly missing: boolean;
   readonly failed: boolean;
   readonly applied?: "InPlace" | "Recreate" | undefined;
@@ -79,7 +79,7 @@ const found: fc.Arbitrary<Found> = fc.record({
   status: fc.constantFrom("Applied", "Recommended", "Skipped", "Error"),
   reason: fc.constantFrom("Cooldown", "BelowThreshold", "RBACError", "UnsafeMemoryDecrease"),
   advised: fc.boolean(),
-  looked: fc.boolean(),
+  reconciled: fc.boolean(),
   missing: fc.boolean(),
   failed: fc.boolean(),
   applied: fc.constantFrom("InPlace", "Recreate", undefined),
@@ -87,7 +87,7 @@ const found: fc.Arbitrary<Found> = fc.record({
 
 const ADVICE = [{ container: "app", cpu: 100, memory: 1024, explanation: "P90" }];
 
-function passOf(one: Found): PassOutcome {
+function passOf(one: Found): ReconcileOutcome {
   const { status, reason, advised, missing, failed, applied } = one;
   return {
     record: {
@@ -109,10 +109,10 @@ function passOf(one: Found): PassOutcome {
   };
 }
 
-function outcomeOf(all: readonly Found[], calledOff = false): CycleOutcome {
-  const looked = all.filter((one) => one.looked)
-    .map((one): LookedAt => ({ workload, outcome: passOf(one) }));
-  return { matched: all.map(passOf), looked, calledOff };
+function outcomeOf(all: readonly Found[], aborted = false): CycleOutcome {
+  const reconciled = all.filter((one) => one.reconciled)
+    .map((one): ReconciledWorkload => ({ workload, outcome: passOf(one) }));
+  return { matched: all.map(passOf), reconciled, aborted };
 }
 
 /** Lines of a metric, `labels value`, without its name. */
@@ -123,7 +123,7 @@ async function lines(registry: Registry, name: string): Promise<readonly string[
 }
 
 type Step =
-  | { readonly policy: PolicyName; readonly cycle: readonly Found[]; readonly calledOff: boolean }
+  | { readonly policy: PolicyName; readonly cycle: readonly Found[]; readonly aborted: boolean }
   | { readonly policy: PolicyName; readonly gone: true };
 
 const policy: fc.Arbitrary<PolicyName> = fc.record({
@@ -136,7 +136,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       policy,
       cycle: fc.array(found, { maxLength: 8 }),
-      calledOff: fc.nat(4).map((one) => one === 0),
+      aborted: fc.nat(4).map((one) => one === 0),
     }),
   },
   fc.record({ policy, gone: fc.constant(true as const) }),
@@ -155,18 +155,18 @@ class Expected {
 
 function learn(
   expected: Expected,
-  { cycle, calledOff }: Extract<Step, { readonly cycle: unknown }>,
+  { cycle, aborted }: Extract<Step, { readonly cycle: unknown }>,
 ): void {
-  if (!calledOff) {
+  if (!aborted) {
     expected.last = cycle;
     expected.cycles++;
   }
-  const looked = cycle.filter((one) => one.looked);
+  const reconciled = cycle.filter((one) => one.reconciled);
   expected.add(
     "recommendations_total ",
-    looked.filter((one) => one.advised).length,
+    reconciled.filter((one) => one.advised).length,
   );
-  for (const one of looked) {
+  for (const one of reconciled) {
     if (one.applied !== undefined) expected.add(`applications_total method=${one.applied}`);
     const word = one.missing
       ? "MetricsMissing"
@@ -221,7 +221,7 @@ Deno.test({
             expected.delete(key);
             continue;
           }
-          const outcome = outcomeOf(one.cycle, one.calledOff);
+          const outcome = outcomeOf(one.cycle, one.aborted);
           metrics.cycleEnded(one.policy, { tookMs: 20, outcome });
           const learned = expected.get(key) ?? new Expected();
           expected.set(key, learned);
@@ -247,7 +247,7 @@ const OF_A_LATER_VERSION: Found = {
   status: "Skipped",
   reason: "AWordThatNobodyKnows",
   advised: false,
-  looked: false,
+  reconciled: false,
   missing: false,
   failed: false,
 };
@@ -284,7 +284,7 @@ Deno.test("createRightsizingMetrics() counts workloads that can't be read among 
     status: "Error",
     reason: "UnreadableTemplate",
     advised: false,
-    looked: true,
+    reconciled: true,
     missing: false,
     failed: false,
   };

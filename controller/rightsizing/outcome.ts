@@ -18,7 +18,7 @@ import type { Wish } from "./apply_decision.ts";
 import type { MissingUsage } from "./evaluate_workload.ts";
 
 /** What came of it. */
-export interface PassOutcome extends PolicyWorkload {
+export interface ReconcileOutcome extends PolicyWorkload {
   /** Those that are new. */
   readonly events: readonly WorkloadEvent[];
   /** Whether this look came to a recommendation; the record keeps an older one where it did not. */
@@ -38,15 +38,15 @@ export interface NamedSubject extends Told {
 }
 
 /** What is told of a look that threw. */
-export function failedPass(subject: NamedSubject, error: unknown): PassOutcome {
+export function failedOutcome(subject: NamedSubject, error: unknown): ReconcileOutcome {
   const message = String(error);
   return errorPass(subject, { reason: "EvaluationFailed", event: "UpdateFailed", message });
 }
 
 /** What is told of a workload that can't be looked at: nothing of it is changed. */
-export function unreadablePass(
+export function unreadableOutcome(
   subject: NamedSubject & { readonly workload: UnreadableWorkload },
-): PassOutcome {
+): ReconcileOutcome {
   const message = subject.workload.unreadableTemplate;
   return errorPass(subject, { reason: "UnreadableTemplate", event: "DiscoveryFailed", message });
 }
@@ -58,7 +58,7 @@ function errorPass(
     readonly event: WorkloadEvent["reason"];
     readonly message: string;
   },
-): PassOutcome {
+): ReconcileOutcome {
   const { before } = subject;
   const record: WorkloadRecord = { ...baseRecord(subject), status: "Error", reason, message };
   const event = warning(kind, { reason, message });
@@ -107,7 +107,7 @@ export interface Told {
 export function withoutUsage(
   missing: MissingUsage,
   { base, before }: Told & { readonly base: WorkloadRecord },
-): PassOutcome {
+): ReconcileOutcome {
   const { reason, message } = missing;
   const record = { ...base, reason, message };
   const event = warning("MetricsCollectionFailed", { reason, message });

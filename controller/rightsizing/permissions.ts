@@ -9,7 +9,7 @@ import type { Clock } from "../../shared/clock.ts";
 import type { MissingPermission } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import {
   matchesWorkload,
-  type PolicySurroundings,
+  type PolicyInput,
   type ReadablePolicy,
   type WorkloadView,
 } from "../../shared/rightsizing/policy_match.ts";
@@ -127,9 +127,9 @@ export function createPermissionMemory(
  * One workload for each namespace and kind of which an enabled policy has any: what the account may do
  * there is to be known.
  */
-export function wonPlaces<W extends WorkloadView>(
+export function watchedNamespaces<W extends WorkloadView>(
   workloads: Iterable<W>,
-  { policies, ...around }: PolicySurroundings & { readonly policies: readonly ReadablePolicy[] },
+  { policies, ...around }: PolicyInput & { readonly policies: readonly ReadablePolicy[] },
 ): readonly W[] {
   const found = new Map<string, W>();
   for (const workload of workloads) {

@@ -4,7 +4,7 @@ import type { WorkloadKind } from "../../shared/api/workload.ts";
 import type { MissingPermission } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import { autoPolicy } from "../../tests/fixtures/rightsizing_facts.ts";
-import { createPermissionMemory, type RightsPlace, wonPlaces } from "./permissions.ts";
+import { createPermissionMemory, type RightsPlace, watchedNamespaces } from "./permissions.ts";
 
 function test(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });
@@ -112,14 +112,14 @@ const WORKLOADS = ["shop/web", "shop/db", "bank/web", "quiet/web"].flatMap((path
 });
 
 function placesFor(spec: PolicySpec): readonly string[] {
-  return wonPlaces(WORKLOADS, {
+  return watchedNamespaces(WORKLOADS, {
     policies: [{ metadata: { namespace: "ops", name: "all" }, spec }],
     namespaces: new Map(),
     policyNamespaces: ["ops"],
   }).map(({ kind, metadata: { namespace, name } }) => `${kind} ${namespace}/${name}`);
 }
 
-Deno.test("wonPlaces() has one workload a namespace and kind, of those that an enabled policy has", () => {
+Deno.test("watchedNamespaces() has one workload a namespace and kind, of those that an enabled policy has", () => {
   const selector: PolicySpec["selector"] = {
     namespaces: { allow: [], deny: ["quiet"] },
     workloadKinds: ["Deployment"],

@@ -80,7 +80,7 @@ export interface UsageSource {
 }
 
 /** When, and among whom. */
-export interface QuestionSurroundings {
+export interface QuestionInput {
   /** All pods of the workload's namespace, and which of them are its own. */
   readonly neighbours: readonly Pod[];
   readonly isOwn: (pod: Pod) => boolean;
@@ -92,7 +92,7 @@ export interface QuestionSurroundings {
 /** The question about all containers of the workload, init containers and sidecars left out. */
 export function usageQuestion(
   workload: RightsizedWorkload,
-  { neighbours, isOwn, nowMs, windowMs }: QuestionSurroundings,
+  { neighbours, isOwn, nowMs, windowMs }: QuestionInput,
 ): UsageQuestion {
   const { kind, metadata: { namespace, name, uid } } = workload;
   const pods: string[] = [];

@@ -17,12 +17,12 @@ import type { AllocationStore, PodResizer } from "../allocation/ports.ts";
 import type { ResizeSupport, RightsizingAPI, RightsizingCopies } from "./api.ts";
 import { createCachedFacts } from "./cached_facts.ts";
 import { cachedRules } from "./cached_rules.ts";
-import { policySurroundings, type RightsizingConfig } from "./config.ts";
+import { policyInput, type RightsizingConfig } from "./config.ts";
 import { createCorrectionKeeper, createCorrectionMemory } from "./corrections/corrections.ts";
 import { runRightsizingLoop } from "./loop.ts";
 import { observedWorkloads, type RightsizingObserver } from "./metrics.ts";
 import { createOwnLimitWriter } from "./own_limit_writer.ts";
-import { createPermissionMemory, wonPlaces } from "./permissions.ts";
+import { createPermissionMemory, watchedNamespaces } from "./permissions.ts";
 import { createSampledPods } from "./sampler/pod_owners.ts";
 
 /** What rightsizing runs with. */
@@ -58,7 +58,7 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
   const all = (): Workload[] => Object.values(workloadCopies).flatMap((copy) => [...copy.all()]);
 
   const around = () => ({
-    ...policySurroundings(caches.namespaces, config),
+    ...policyInput(caches.namespaces, config),
     policies: readablePolicies(policies.all()),
   });
 
@@ -100,7 +100,7 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
 
   async function keepRights(term: AbortSignal): Promise<void> {
     while (!term.aborted) {
-      await permissions.refresh(wonPlaces(all(), around()));
+      await permissions.refresh(watchedNamespaces(all(), around()));
       await clock.sleep(RIGHTS_MS, term);
     }
   }

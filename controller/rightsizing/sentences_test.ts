@@ -111,8 +111,8 @@ async function unpublished(error?: ApiError): Promise<string> {
     events: { emit: ({ message }) => void messages.push(withoutRemedy(message)) },
     log: silentLog,
   });
-  await vpas.tell(POLICY, {
-    looked: [{ workload, outcome: OUTCOME }],
+  await vpas.publish(POLICY, {
+    reconciled: [{ workload, outcome: OUTCOME }],
     permits: createPermits(() => 1),
     signal: new AbortController().signal,
   });

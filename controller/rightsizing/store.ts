@@ -17,205 +17,129 @@ import {
   reportParts,
 } from "../../shared/rightsizing/reports.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
-import type { NewReport, ReportStore } from "./ports.ts";
+import type { ReportStore } from "./ports.ts";
 
 /** Names a workload. */
 export type WorkloadName = WorkloadRecord["workload"];
 
-/** The records. */
-export interface RecordBook {
+/** The records, and their way to the reports. */
+export interface RecordStore {
   get(workload: WorkloadName): WorkloadRecord | undefined;
-  /** Of all workloads of a namespace. */
+  /** Namespaces of which anything is known. */
   namespaces(): Iterable<string>;
-  /** Replaces what is known of the workload, unless somebody else has applied something later. */
+  /** Replaces the record of the workload, unless another writer has applied something later. */
   set(record: WorkloadRecord): void;
-  /** Forgets all records but those that are to be kept. */
+  /** Deletes all records but those that are to be kept. */
   keepOnly(keep: (record: WorkloadRecord) => boolean): void;
   /**
-   * Writes the reports of namespaces in which something has changed. What can't be written stays for the
-   * next time. One flush follows the other: of two writes of a report on their way at the same time the
-   * older could arrive last.
+   * Writes the reports of namespaces with changes. What fails stays for the next flush. One flush follows
+   * the other: of two writes of a report at the same time the older could arrive last.
    */
   flush(): Promise<void>;
   /**
-   * Writes those in which something was applied since the last time: a crash must not lose it, nor new
-   * pods come without it, until the end of a long cycle. What can't be written waits for `flush`.
+   * Writes those in which something was applied since the last write: a crash must not lose it, nor new
+   * pods come without it, until the end of a long cycle.
    */
   flushApplied(): Promise<void>;
-  /** What the server says, where the reports of a namespace could not be written for a while. */
+  /** The server's message, where the reports of a namespace could not be written for a while. */
   unwritten(namespace: string): string | undefined;
 }
 
-/** What the book is made with. */
-export interface RecordBookParts {
+/** What the store is made with. */
+export interface RecordStoreParts {
   /** As the server has them at the beginning. */
   readonly reports: Iterable<RecommendationReport>;
   readonly store: ReportStore;
   readonly clock: Pick<Clock, "monotonic">;
   readonly log: Log;
   /**
-   * Aborted when the process leads no more: from then on what somebody else has written counts, but for
-   * what was applied later. @default never
+   * Aborted when the process leads no more: from then on records of another writer count, but for what
+   * was applied later. @default never
    */
   readonly signal?: AbortSignal;
 }
 
-/** Failures of which more than the log hears, ms: what is over by then was a matter of a moment. */
-const TOLD_AFTER_MS = 60_000;
+/** Failures that last for so long are reported on policies, ms. */
+const REPORTED_AFTER_MS = 60_000;
+/** Between two writes of what was applied, ms. */
+const APPLIED_MS = 5000;
 
-/** A book with what the reports tell. */
-export function createRecordBook(
-  { reports, store, clock, log, signal }: RecordBookParts,
-): RecordBook {
-  const books = new Map<string, Map<string, WorkloadRecord>>();
-  /** Reports that there are, by name, in each namespace. */
-  const stored = new Map<string, Map<string, RecommendationReport>>();
+/** What is known of one namespace. Records go by the key of their workload. */
+interface NamespaceRecords {
+  readonly namespace: string;
+  readonly records: Map<string, WorkloadRecord>;
+  /** Reports as they are stored, by name. */
+  readonly stored: Map<string, RecommendationReport>;
+  /** Records of another writer, until a reconcile that has begun with them. */
+  readonly taken: Map<string, WorkloadRecord>;
+  /** Since when writes fail, by the monotonic clock, and with which message. */
+  failing?: { readonly sinceMs: number; readonly message: string } | undefined;
+}
+
+/** A store with what the reports hold. */
+export function createRecordStore(
+  { reports, store, clock, log, signal }: RecordStoreParts,
+): RecordStore {
+  const all = namespacesOf(reports);
+  const target = { store, clock, leads: () => signal?.aborted !== true };
   const changed = new Set<string>();
   /** Of those, where something was applied. */
   const applied = new Set<string>();
-  /** Since when, by the monotonic clock. */
-  const failing = new Map<string, { readonly sinceMs: number; readonly message: string }>();
-  /** Records of somebody else, by namespace and key, until a look that has begun with them. */
-  const taken = new Map<string, Map<string, WorkloadRecord>>();
   let fails = false;
   let last: Promise<unknown> = Promise.resolve();
-
-  for (const report of reports) {
-    const { namespace, name } = report.metadata;
-    if (isReportName(name)) within(stored, namespace).set(name, report);
-  }
-  for (const [namespace, ones] of stored) {
-    for (const record of recordsOf([...ones.values()], namespace)) {
-      within(books, namespace).set(keyOf(record.workload), record);
-    }
-  }
-
-  async function write(namespace: string): Promise<void> {
-    const parts = reportParts([...within(books, namespace).values()]);
-    const there = within(stored, namespace);
-    for (const part of parts) there.set(part.name, await apply({ ...part, namespace }));
-    const wanted = new Set(parts.map(({ name }) => name));
-    for (const [name, report] of [...there]) {
-      if (wanted.has(name)) continue;
-      try {
-        await store.remove(report);
-      } catch (error) {
-        if (!(error instanceof ApiError && error.status === 404)) throw error;
-      }
-      there.delete(name);
-    }
-    forgetEmpty(namespace);
-  }
-
-  /** Over the version that is known, and none where none is: nothing is overwritten that was not read. */
-  function apply(report: NewReport): Promise<RecommendationReport> {
-    const version = within(stored, report.namespace).get(report.name)?.metadata.resourceVersion;
-    return store.apply(version === undefined ? report : { ...report, resourceVersion: version });
-  }
-
-  /** Where somebody else has written, once more over what both know. */
-  async function writeOver(namespace: string): Promise<void> {
-    try {
-      await write(namespace);
-    } catch (error) {
-      if (!(error instanceof ApiError && error.status === 409)) throw error;
-      if (await readAgain(namespace)) await write(namespace);
-    }
-  }
-
-  /** Takes over what somebody else knows; false where there is nothing to write beside it. */
-  async function readAgain(namespace: string): Promise<boolean> {
-    const now = (await store.list(namespace)).filter(({ metadata }) => isReportName(metadata.name));
-    const there = within(stored, namespace);
-    const records = within(books, namespace);
-    const leads = signal?.aborted !== true;
-    const merged = mergeRecords({
-      own: [...records.values()],
-      found: recordsOf(now, namespace),
-      known: recordsOf([...there.values()], namespace),
-    }, { leads });
-    there.clear();
-    for (const report of now) there.set(report.metadata.name, report);
-    records.clear();
-    for (const record of merged.records) records.set(keyOf(record.workload), record);
-    for (const record of merged.taken) {
-      within(taken, namespace).set(keyOf(record.workload), record);
-    }
-    return leads || merged.hasNews;
-  }
-
-  /** A look that had begun before somebody else's record was taken over knows less than that. */
-  function isOutdated(record: WorkloadRecord): boolean {
-    const { namespace } = record.workload;
-    const key = keyOf(record.workload);
-    const other = taken.get(namespace)?.get(key);
-    if (appliedAt(other) > appliedAt(record)) return true;
-    taken.get(namespace)?.delete(key);
-    return false;
-  }
-
-  /** Namespaces come and go. */
-  function forgetEmpty(namespace: string): void {
-    for (const maps of [books, stored, taken]) {
-      if (maps.get(namespace)?.size === 0) maps.delete(namespace);
-    }
-  }
 
   async function flushAll(namespaces: ReadonlySet<string>): Promise<void> {
     const failures: string[] = [];
     for (const namespace of [...namespaces]) {
       changed.delete(namespace);
       applied.delete(namespace);
+      const known = within(all, namespace);
       try {
-        await writeOver(namespace);
-        failing.delete(namespace);
+        await flushNamespace(known, target);
       } catch (error) {
-        if (error instanceof ApiError && error.status === 404) {
-          // A namespace that is gone has no reports, nor workloads.
-          stored.delete(namespace);
-          failing.delete(namespace);
-          forgetEmpty(namespace);
-          continue;
-        }
         changed.add(namespace);
         if (!(error instanceof ApiError)) throw error;
-        const { sinceMs = clock.monotonic() } = failing.get(namespace) ?? {};
-        failing.set(namespace, { sinceMs, message: error.message });
         failures.push(`${namespace}: ${error.message}`);
+        continue;
+      }
+      if ([known.records, known.stored, known.taken].every(({ size }) => size === 0)) {
+        all.delete(namespace);
       }
     }
     const [error] = failures;
     if (error !== undefined && !fails) {
-      log.warn("Reports can't be written", { namespaces: failures.length, error });
+      log.warn("Failed to write reports", { namespaces: failures.length, error });
     }
     fails = error !== undefined;
   }
 
-  /** Who fails is told so; the next one tries again. */
   function flushNext(namespaces: ReadonlySet<string>): Promise<void> {
     const own = last.then(() => flushAll(namespaces));
+    // Its own caller gets the failure.
     last = own.catch(() => undefined);
     return own;
   }
 
   return {
-    get: (workload) => books.get(workload.namespace)?.get(keyOf(workload)),
-    namespaces: () => books.keys(),
+    get: (workload) => all.get(workload.namespace)?.records.get(keyOf(workload)),
+    namespaces: () => all.keys(),
     set(record) {
-      if (isOutdated(record)) return;
       const { namespace } = record.workload;
-      const records = within(books, namespace);
+      const { records, taken } = within(all, namespace);
       const key = keyOf(record.workload);
+      // The reconcile had begun before the other writer's record was read.
+      if (appliedAt(taken.get(key)) > appliedAt(record)) return;
+      taken.delete(key);
       if (isApplied(record, records.get(key))) applied.add(namespace);
       records.set(key, record);
       changed.add(namespace);
     },
     keepOnly(keep) {
-      for (const [namespace, records] of books) {
+      for (const { namespace, records, taken } of all.values()) {
         for (const [key, record] of records) {
           if (keep(record)) continue;
           records.delete(key);
-          taken.get(namespace)?.delete(key);
+          taken.delete(key);
           changed.add(namespace);
         }
       }
@@ -223,10 +147,108 @@ export function createRecordBook(
     flush: () => flushNext(changed),
     flushApplied: () => flushNext(applied),
     unwritten(namespace) {
-      const { sinceMs = Infinity, message } = failing.get(namespace) ?? {};
-      return clock.monotonic() - sinceMs < TOLD_AFTER_MS ? undefined : message;
+      const { sinceMs = Infinity, message } = all.get(namespace)?.failing ?? {};
+      return clock.monotonic() - sinceMs < REPORTED_AFTER_MS ? undefined : message;
     },
   };
+}
+
+function namespacesOf(reports: Iterable<RecommendationReport>): Map<string, NamespaceRecords> {
+  const all = new Map<string, NamespaceRecords>();
+  for (const report of reports) {
+    const { namespace, name } = report.metadata;
+    if (isReportName(name)) within(all, namespace).stored.set(name, report);
+  }
+  for (const { namespace, records, stored } of all.values()) {
+    for (const record of recordsOf([...stored.values()], namespace)) {
+      records.set(keyOf(record.workload), record);
+    }
+  }
+  return all;
+}
+
+function within(all: Map<string, NamespaceRecords>, namespace: string): NamespaceRecords {
+  const known = all.get(namespace) ??
+    { namespace, records: new Map(), stored: new Map(), taken: new Map() };
+  all.set(namespace, known);
+  return known;
+}
+
+/** Where reports are written, and whether this process leads. */
+interface ReportTarget {
+  readonly store: ReportStore;
+  readonly leads: () => boolean;
+  readonly clock: Pick<Clock, "monotonic">;
+}
+
+/** Writes the reports of a namespace. Throws what the server refuses, but that the namespace is gone. */
+async function flushNamespace(known: NamespaceRecords, target: ReportTarget): Promise<void> {
+  try {
+    await writeOrMerge(known, target);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (error.status !== 404) {
+      const { sinceMs = target.clock.monotonic() } = known.failing ?? {};
+      known.failing = { sinceMs, message: error.message };
+      throw error;
+    }
+    // A namespace that is gone has no reports.
+    known.stored.clear();
+  }
+  known.failing = undefined;
+}
+
+/** Writes the reports; after a conflict once more, merged with what another writer has written. */
+async function writeOrMerge(known: NamespaceRecords, target: ReportTarget): Promise<void> {
+  try {
+    await writeReports(known, target.store);
+  } catch (error) {
+    if (!(error instanceof ApiError && error.status === 409)) throw error;
+    if (await mergeStored(known, target)) await writeReports(known, target.store);
+  }
+}
+
+/** Over the versions that are known, and none where none is: nothing is overwritten that was not read. */
+async function writeReports(
+  { namespace, records, stored }: NamespaceRecords,
+  store: ReportStore,
+): Promise<void> {
+  const parts = reportParts([...records.values()]);
+  for (const part of parts) {
+    const { resourceVersion } = stored.get(part.name)?.metadata ?? {};
+    const version = resourceVersion === undefined ? {} : { resourceVersion };
+    stored.set(part.name, await store.apply({ ...part, namespace, ...version }));
+  }
+  const wanted = new Set(parts.map(({ name }) => name));
+  for (const [name, report] of [...stored]) {
+    if (wanted.has(name)) continue;
+    try {
+      await store.remove(report);
+    } catch (error) {
+      if (!(error instanceof ApiError && error.status === 404)) throw error;
+    }
+    stored.delete(name);
+  }
+}
+
+/** Takes over what another writer knows; false where there is nothing to write beside it. */
+async function mergeStored(
+  { namespace, records, stored, taken }: NamespaceRecords,
+  { store, leads }: ReportTarget,
+): Promise<boolean> {
+  const now = (await store.list(namespace)).filter(({ metadata }) => isReportName(metadata.name));
+  const isLeader = leads();
+  const merged = mergeRecords({
+    own: [...records.values()],
+    found: recordsOf(now, namespace),
+    known: recordsOf([...stored.values()], namespace),
+  }, { leads: isLeader });
+  stored.clear();
+  for (const report of now) stored.set(report.metadata.name, report);
+  records.clear();
+  for (const record of merged.records) records.set(keyOf(record.workload), record);
+  for (const record of merged.taken) taken.set(keyOf(record.workload), record);
+  return isLeader || merged.hasNews;
 }
 
 function isApplied(record: WorkloadRecord, before: WorkloadRecord | undefined): boolean {
@@ -238,32 +260,23 @@ function keyOf({ kind, namespace, name }: WorkloadName): string {
   return workloadKey({ kind, metadata: { namespace, name, labels: {} } });
 }
 
-function within<T>(maps: Map<string, Map<string, T>>, namespace: string): Map<string, T> {
-  const known = maps.get(namespace) ?? new Map<string, T>();
-  maps.set(namespace, known);
-  return known;
-}
-
-/** Between two looks whether something was applied that is not on record, ms. */
-const RECORD_MS = 5000;
-
-/** Runs until `signal` is aborted, whatever a write comes to: all of rightsizing stands beside it. */
-export async function keepRecord(
-  { book, clock, log }: {
-    readonly book: Pick<RecordBook, "flushApplied">;
+/** Writes what was applied every few seconds, whatever a write fails with, until `signal` is aborted. */
+export async function writeAppliedRecords(
+  { records, clock, log }: {
+    readonly records: Pick<RecordStore, "flushApplied">;
     readonly clock: Pick<Clock, "sleep">;
     readonly log: Log;
   },
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
-    await clock.sleep(RECORD_MS, signal);
+    await clock.sleep(APPLIED_MS, signal);
     if (signal.aborted) return;
     try {
-      await book.flushApplied();
+      await records.flushApplied();
     } catch (error) {
-      // The book still has it, and tries again with the next flush of a cycle.
-      log.warn("What was applied can't be written", { error: String(error) });
+      // The next flush of a cycle tries again.
+      log.warn("Failed to write what was applied", { error: String(error) });
     }
   }
 }

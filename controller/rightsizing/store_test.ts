@@ -6,7 +6,7 @@ import { type Log, silentLog } from "../../shared/log.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import { createVirtualClock } from "../../simulation/virtual_clock.ts";
 import type { NewReport } from "./ports.ts";
-import { createRecordBook, keepRecord, type RecordBook } from "./store.ts";
+import { createRecordStore, type RecordStore, writeAppliedRecords } from "./store.ts";
 
 function test(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });
@@ -35,7 +35,7 @@ function stage(
   const end = new AbortController();
   const gates: PromiseWithResolvers<void>[] = [];
   const held = { on: false };
-  const book: RecordBook = createRecordBook({
+  const records: RecordStore = createRecordStore({
     reports,
     log,
     clock: { monotonic: () => state.nowMs },
@@ -65,7 +65,7 @@ function stage(
       },
     },
   });
-  return { book, stored, state, gates, held, end };
+  return { records, stored, state, gates, held, end };
 }
 
 function key({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
@@ -91,16 +91,16 @@ async function settled(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await Promise.resolve();
 }
 
-test("createRecordBook() begins with what the reports tell, and flush() writes only what has changed", async () => {
+test("createRecordStore() begins with what the reports tell, and flush() writes only what has changed", async () => {
   const first = stage();
-  first.book.set(web);
-  await first.book.flush();
+  first.records.set(web);
+  await first.records.flush();
   const second = stage({ reports: [...first.stored.values()] });
-  assert.deepEqual(second.book.get(web.workload)?.inForce, web.inForce);
-  await second.book.flush();
+  assert.deepEqual(second.records.get(web.workload)?.inForce, web.inForce);
+  await second.records.flush();
   assert.equal(second.state.applied.length, 0);
-  second.book.set(recordOf("db"));
-  await second.book.flush();
+  second.records.set(recordOf("db"));
+  await second.records.flush();
   assert.deepEqual(
     second.state.applied.map(({ workloads }) => workloads.map(({ name }) => name)),
     [["db", "web"]],
@@ -108,13 +108,13 @@ test("createRecordBook() begins with what the reports tell, and flush() writes o
 });
 
 test("flush() sends no second write of a namespace while one is on its way", async () => {
-  const { book, state, gates, held, stored } = stage();
+  const { records, state, gates, held, stored } = stage();
   held.on = true;
-  book.set(web);
-  const first = book.flush();
+  records.set(web);
+  const first = records.flush();
   await settled();
-  book.set(recordOf("web", { inForce: [{ container: "app", cpu: 300 }] }));
-  const second = book.flush();
+  records.set(recordOf("web", { inForce: [{ container: "app", cpu: 300 }] }));
+  const second = records.flush();
   await settled();
   assert.equal(state.applied.length, 1);
   gates[0]?.resolve();
@@ -130,125 +130,128 @@ test("flush() sends no second write of a namespace while one is on its way", asy
 test("flush() tries again with the next one what the server has refused, and tells it once", async () => {
   const told: string[] = [];
   const log = { ...silentLog, warn: (message: string) => void told.push(message) };
-  const { book, state, stored } = stage({ log });
+  const { records, state, stored } = stage({ log });
   state.refusal = new ApiError(503, "ServiceUnavailable", "busy");
-  book.set(web);
-  await book.flush();
-  await book.flush();
+  records.set(web);
+  await records.flush();
+  await records.flush();
   assert.deepEqual([stored.size, told.length], [0, 1]);
   state.refusal = undefined;
-  await book.flush();
+  await records.flush();
   assert.equal(stored.size, 1);
 });
 
 test("flush() keeps for the next one what failed on something unforeseen", async () => {
-  const { book, state, stored } = stage();
+  const { records, state, stored } = stage();
   state.refusal = new TypeError("Cannot read it");
-  book.set(web);
-  await assert.rejects(() => book.flush(), TypeError);
+  records.set(web);
+  await assert.rejects(() => records.flush(), TypeError);
   state.refusal = undefined;
-  await book.flush();
+  await records.flush();
   assert.equal(stored.size, 1);
 });
 
 test("flush() leaves a namespace alone that is gone", async () => {
-  const { book, state } = stage();
+  const { records, state } = stage();
   state.refusal = new ApiError(404, "NotFound", "no such namespace");
-  book.set(web);
-  await book.flush();
-  await book.flush();
+  records.set(web);
+  await records.flush();
+  await records.flush();
   assert.equal(state.applied.length, 1);
-  book.keepOnly(() => false);
-  await book.flush();
-  assert.deepEqual([...book.namespaces()], []);
+  records.keepOnly(() => false);
+  await records.flush();
+  assert.deepEqual([...records.namespaces()], []);
 });
 
 test("keepOnly() forgets the others, and their reports go with them", async () => {
-  const { book, stored } = stage();
-  book.set(web);
-  book.set(recordOf("db", { policy: { namespace: "shop", name: "other" } }));
-  await book.flush();
-  book.keepOnly(({ policy }) => policy.name === "all");
-  await book.flush();
-  assert.equal(book.get(recordOf("db").workload), undefined);
+  const { records, stored } = stage();
+  records.set(web);
+  records.set(recordOf("db", { policy: { namespace: "shop", name: "other" } }));
+  await records.flush();
+  records.keepOnly(({ policy }) => policy.name === "all");
+  await records.flush();
+  assert.equal(records.get(recordOf("db").workload), undefined);
   assert.deepEqual([...stored.values()].flatMap(({ workloads }) => workloads.map((w) => w.name)), [
     "web",
   ]);
-  book.keepOnly(() => false);
-  await book.flush();
-  assert.deepEqual([[...stored.keys()], [...book.namespaces()]], [[], []]);
+  records.keepOnly(() => false);
+  await records.flush();
+  assert.deepEqual([[...stored.keys()], [...records.namespaces()]], [[], []]);
 });
 
 test("flushApplied() writes namespaces in which something was applied, and leaves the rest to flush()", async () => {
-  const { book, state } = stage();
+  const { records, state } = stage();
   const told = (fields: Partial<WorkloadRecord>): WorkloadRecord => recordOf("web", fields);
-  book.set(told({ inForce: [], status: "Recommended" }));
-  await book.flushApplied();
+  records.set(told({ inForce: [], status: "Recommended" }));
+  await records.flushApplied();
   assert.equal(state.applied.length, 0);
-  book.set(told({ appliedAtMs: 1 }));
-  await book.flushApplied();
-  await book.flushApplied();
+  records.set(told({ appliedAtMs: 1 }));
+  await records.flushApplied();
+  await records.flushApplied();
   assert.equal(state.applied.length, 1);
-  book.set(told({ appliedAtMs: 1, reason: "Cooldown", status: "Skipped" }));
-  await book.flushApplied();
+  records.set(told({ appliedAtMs: 1, reason: "Cooldown", status: "Skipped" }));
+  await records.flushApplied();
   assert.equal(state.applied.length, 1);
-  await book.flush();
+  await records.flush();
   assert.equal(state.applied.length, 2);
-  book.set(told({ appliedAtMs: 1, inForce: [{ container: "app", cpu: 300 }] }));
-  await book.flushApplied();
-  await book.flush();
+  records.set(told({ appliedAtMs: 1, inForce: [{ container: "app", cpu: 300 }] }));
+  await records.flushApplied();
+  await records.flush();
   assert.equal(state.applied.length, 3);
 });
 
 test("flush() writes over the version that it knows, and after a conflict over what there is now", async () => {
-  const { book, state, stored } = stage();
+  const { records, state, stored } = stage();
   const versions = (): unknown[] => state.applied.map(({ resourceVersion }) => resourceVersion);
-  book.set(web);
-  await book.flush();
+  records.set(web);
+  await records.flush();
   const [report] = stored.values();
   const other = report && { ...report, metadata: { ...report.metadata, resourceVersion: "7" } };
   if (other !== undefined) stored.set("shop/recommendations-1", other);
-  book.set(recordOf("db"));
-  await book.flush();
+  records.set(recordOf("db"));
+  await records.flush();
   stored.clear();
-  book.set(recordOf("job"));
-  await book.flush();
+  records.set(recordOf("job"));
+  await records.flush();
   assert.deepEqual(versions(), [undefined, "1", "7", "8", undefined]);
   const [{ workloads } = { workloads: [] }] = stored.values();
   assert.deepEqual(workloads.map(({ name }) => name), ["db", "job", "web"]);
 });
 
 test("flush() tells a conflict that does not end, and keeps it for the next one", async () => {
-  const { book, state, stored } = stage();
+  const { records, state, stored } = stage();
   state.refusal = new ApiError(409, "Conflict", "modified");
-  book.set(web);
-  await book.flush();
+  records.set(web);
+  await records.flush();
   assert.equal(state.applied.length, 2);
   state.nowMs = 60_000;
-  await book.flush();
-  assert.equal(book.unwritten("shop"), "modified");
+  await records.flush();
+  assert.equal(records.unwritten("shop"), "modified");
   state.refusal = undefined;
-  await book.flush();
+  await records.flush();
   assert.equal(stored.size, 1);
 });
 
 test("unwritten() tells what has failed for a minute, however often, until it does not", async () => {
-  const { book, state } = stage();
+  const { records, state } = stage();
   state.refusal = new ApiError(403, "Forbidden", "cannot patch");
-  book.set(web);
-  for (let policy = 0; policy < 10; policy++) await book.flush();
+  records.set(web);
+  for (let policy = 0; policy < 10; policy++) await records.flush();
   state.nowMs = 59_999;
-  await book.flush();
-  assert.equal(book.unwritten("shop"), undefined);
+  await records.flush();
+  assert.equal(records.unwritten("shop"), undefined);
   state.nowMs = 60_000;
-  assert.deepEqual([book.unwritten("shop"), book.unwritten("bank")], ["cannot patch", undefined]);
+  assert.deepEqual([records.unwritten("shop"), records.unwritten("bank")], [
+    "cannot patch",
+    undefined,
+  ]);
   state.refusal = undefined;
-  await book.flush();
-  assert.equal(book.unwritten("shop"), undefined);
+  await records.flush();
+  assert.equal(records.unwritten("shop"), undefined);
 });
 
 Deno.test({
-  name: "keepRecord() writes every five seconds until the end, whatever the store throws",
+  name: "writeAppliedRecords() writes every five seconds until the end, whatever the store throws",
   permissions: "none",
   async fn() {
     const clock = createVirtualClock({ wallStart: 0 });
@@ -256,13 +259,13 @@ Deno.test({
     let writes = 0;
     const warnings: unknown[] = [];
     const log: Log = { ...silentLog, warn: (_message, fields) => void warnings.push(fields) };
-    const book = {
+    const records = {
       flushApplied() {
         writes++;
         return writes === 2 ? Promise.reject(new SyntaxError("no JSON")) : Promise.resolve();
       },
     };
-    const running = keepRecord({ book, clock, log }, end.signal);
+    const running = writeAppliedRecords({ records, clock, log }, end.signal);
     await clock.runUntil(16_000);
     assert.deepEqual([writes, warnings], [3, [{ error: "SyntaxError: no JSON" }]]);
     end.abort();

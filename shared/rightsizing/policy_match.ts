@@ -77,7 +77,7 @@ export function readablePolicies<P extends { readonly spec?: PolicySpec }>(
 }
 
 /** What policies look at beside workloads. */
-export interface PolicySurroundings {
+export interface PolicyInput {
   /** Labels of namespaces by name. */
   readonly namespaces: ReadonlyMap<string, Labels>;
   /** Namespaces whose policies act on all others. */
@@ -97,7 +97,7 @@ export interface DiscoveredWorkload<W extends WorkloadView, P extends ReadablePo
  */
 export function policiesFor<P extends ReadablePolicy>(
   workload: WorkloadView,
-  { policies, ...surroundings }: PolicySurroundings & { readonly policies: readonly P[] },
+  { policies, ...surroundings }: PolicyInput & { readonly policies: readonly P[] },
 ): readonly P[] {
   return policies.filter((policy) => matchesWorkload(policy, workload, surroundings))
     .toSorted(firstOfPolicies);
@@ -109,7 +109,7 @@ export function policiesFor<P extends ReadablePolicy>(
  */
 export function discoverWorkloads<W extends WorkloadView, P extends ReadablePolicy>(
   workloads: Iterable<W>,
-  { policies, ...surroundings }: PolicySurroundings & { readonly policies: readonly P[] },
+  { policies, ...surroundings }: PolicyInput & { readonly policies: readonly P[] },
 ): ReadonlyMap<P, readonly DiscoveredWorkload<W, P>[]> {
   const found = new Map(policies.map((policy) => [policy, [] as DiscoveredWorkload<W, P>[]]));
   const best = policies.toSorted(firstOfPolicies);
@@ -156,7 +156,7 @@ export function workloadKey({ kind, metadata }: WorkloadView): string {
 export function matchesWorkload(
   { metadata, spec }: ReadablePolicy,
   workload: WorkloadView,
-  { namespaces, policyNamespaces }: PolicySurroundings,
+  { namespaces, policyNamespaces }: PolicyInput,
 ): boolean {
   const { namespace } = workload.metadata;
   return spec.mode !== "Disabled" &&
@@ -179,7 +179,7 @@ function order(a: string, b: string): number {
 }
 
 /** What there is beside the policy that changes. */
-export interface Neighbourhood<P extends ReadablePolicy> extends PolicySurroundings {
+export interface AffectedPoliciesInput<P extends ReadablePolicy> extends PolicyInput {
   readonly workloads: Iterable<WorkloadView>;
   /** The other ones. */
   readonly policies: readonly P[];
@@ -190,9 +190,9 @@ export interface Neighbourhood<P extends ReadablePolicy> extends PolicySurroundi
  * may win it by the change, or lose it. `versions`: the policy as it was and as it is, as far as it was
  * there and could be read.
  */
-export function policyNeighbours<P extends ReadablePolicy>(
+export function affectedPolicies<P extends ReadablePolicy>(
   versions: readonly ReadablePolicy[],
-  { workloads, policies, ...surroundings }: Neighbourhood<P>,
+  { workloads, policies, ...surroundings }: AffectedPoliciesInput<P>,
 ): readonly P[] {
   const concerned = [...workloads].filter((workload) =>
     versions.some((policy) => matchesWorkload(policy, workload, surroundings))

@@ -12,12 +12,12 @@ import {
 import { autoPolicy } from "../../tests/fixtures/rightsizing_facts.ts";
 import { labelsMatch } from "../api/label_selector.ts";
 import {
+  affectedPolicies,
   discoverWorkloads,
   isInScope,
   outweighedRecord,
   policiesFor,
-  policyNeighbours,
-  type PolicySurroundings,
+  type PolicyInput,
   reachesNamespace,
   type ReadablePolicy,
   workloadKey,
@@ -145,7 +145,7 @@ function keyOf({ metadata }: ReadablePolicy): string {
   return `${metadata.namespace}/${metadata.name}`;
 }
 
-const ADMINS: PolicySurroundings = {
+const ADMINS: PolicyInput = {
   namespaces: new Map(),
   policyNamespaces: ["a", "a-b", "policies"],
 };
@@ -284,7 +284,7 @@ function namesBeside(...versions: readonly ReadablePolicy[]): readonly string[] 
     metadata: { namespace: "shop", name: app, labels: { app } },
   }));
   const policies = [policyFor("web"), policyFor("db"), policyFor("job")];
-  return policyNeighbours(versions, {
+  return affectedPolicies(versions, {
     workloads,
     policies,
     namespaces: new Map([["shop", {}]]),
@@ -292,13 +292,13 @@ function namesBeside(...versions: readonly ReadablePolicy[]): readonly string[] 
   }).map(({ metadata }) => metadata.name);
 }
 
-test("policyNeighbours() finds those of the same workloads, before and now", () => {
+test("affectedPolicies() finds those of the same workloads, before and now", () => {
   assert.deepEqual(namesBeside(policyFor("web")), ["web"]);
   assert.deepEqual(namesBeside(policyFor("web"), policyFor("db")), ["web", "db"]);
   assert.deepEqual(namesBeside(policyFor("web", { mode: "Disabled" }), policyFor("db")), ["db"]);
 });
 
-test("policyNeighbours() finds nobody where the policy is for no workload", () => {
+test("affectedPolicies() finds nobody where the policy is for no workload", () => {
   assert.deepEqual(namesBeside(policyFor("job")), []);
   const elsewhere = { ...policyFor("web"), metadata: { namespace: "other", name: "web" } };
   assert.deepEqual(namesBeside(elsewhere), []);

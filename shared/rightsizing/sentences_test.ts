@@ -11,7 +11,7 @@ import {
 import { distributionOfSamples } from "./distribution.ts";
 import { type PolicySelector, readPolicySpec } from "./policy_spec.ts";
 import { type Corrections, recommend, type RecommendationRule } from "./recommend.ts";
-import { unsettledPods } from "./workload_checks.ts";
+import { unfinishedResizes } from "./workload_checks.ts";
 
 function test(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });
@@ -106,7 +106,7 @@ test("sentences about recommendations", () =>
         const resizeConditions = [{ ...reason, observedGeneration: 1 }];
         const metadata = { ...pod.metadata, generation: 1 };
         const pods = [{ ...pod, metadata, resizeConditions }];
-        return unsettledPods(pods, { marketManages: false })?.message ?? "";
+        return unfinishedResizes(pods, { marketManages: false })?.message ?? "";
       },
       "1 pods, web-1: cpu",
     ],

@@ -37,7 +37,7 @@ export type RememberedRecord = Pick<
 >;
 
 /** A template as it is now, and what there is of the workload's pods. */
-export interface TemplateLook {
+export interface ObservedTemplate {
   /** UID of the workload. */
   readonly uid: string;
   readonly containers: readonly PodContainer[];
@@ -50,7 +50,7 @@ export interface TemplateLook {
 }
 
 /** What comes of a look. */
-export interface SeenTemplate {
+export interface TemplateObservation {
   readonly remembered: readonly TemplateMemory[];
   /**
    * Values that were written and were not on record, though something was: nobody has heard the answer,
@@ -68,10 +68,10 @@ export interface SeenTemplate {
  * A workload that was made anew under its name begins with what was used under that name, so it has the
  * former one's edits, and other values than there were are an edit; but nothing was written over its own.
  */
-export function lookAtTemplate(
+export function observeTemplate(
   record: RememberedRecord | undefined,
-  look: TemplateLook,
-): SeenTemplate {
+  look: ObservedTemplate,
+): TemplateObservation {
   const before = record?.template ?? [];
   const isAnew = record?.uid !== undefined && record.uid !== look.uid;
   const late: PairEntry[] = [];
@@ -211,7 +211,7 @@ function timesOf(
     readonly known: TemplateMemory | undefined;
     readonly isEdited: boolean;
     readonly record: RememberedRecord | undefined;
-    readonly look: TemplateLook;
+    readonly look: ObservedTemplate;
   },
 ): EditTimes {
   if (isEdited) return { editedAtMs: nowMs, oldBeforeMs: record?.recommendedAtMs ?? 0 };
@@ -258,7 +258,7 @@ export type AppliedRecord = Pick<WorkloadRecord, "inForce" | "appliedAtMs" | "me
 export function withLateWrites(
   record: AppliedRecord,
   { late, containers, nowMs }: {
-    /** See `lookAtTemplate()`. */
+    /** See `observeTemplate()`. */
     readonly late: readonly PairEntry[];
     /** The template's. */
     readonly containers: readonly PodContainer[];

@@ -50,7 +50,7 @@ const LEAST_PATIENCE_MS = 3_600_000;
  * than `minSamples`, it holds one less at every second look. Nothing is recommended for such a look, and
  * what was reported before stays.
  */
-export function isBriefLack(
+export function lacksSamplesBriefly(
   { nowMs, policy: { minSamples, windowMs }, samples, workload }: RightsizingFacts,
   { before, now }: {
     readonly before: WorkloadRecord | undefined;
@@ -67,7 +67,7 @@ export function isBriefLack(
 }
 
 /** What kubelets say of a resize that they have not done, all pods together. */
-export interface UnsettledPods {
+export interface UnfinishedResizes {
   /** The worst: what will never be done comes before what has failed, and that before what waits. */
   readonly reason: EnforcementReason;
   /** How many pods, and the first one's kubelet's words. */
@@ -78,10 +78,10 @@ export interface UnsettledPods {
  * Undefined where no kubelet has anything against it, or all are still at work. Pods of the market are
  * resized all the time: there a word counts only where a field is not in force that is rightsizing's.
  */
-export function unsettledPods(
+export function unfinishedResizes(
   pods: Iterable<Pod>,
   { marketManages }: { readonly marketManages: boolean },
-): UnsettledPods | undefined {
+): UnfinishedResizes | undefined {
   const found = [...pods]
     .filter((pod) => !marketManages || pod.containers.some((one) => lacksOwn(pod, one)))
     .map((pod) => ({ name: pod.metadata.name, ...kubeletWord(pod) }))

@@ -7,7 +7,7 @@ import {
   workloadPod,
 } from "../../tests/fixtures/rightsizing_facts.ts";
 import type { Pod, PodContainer, ResizeCondition } from "../api/pod.ts";
-import { isBriefLack, unsettledPods } from "./workload_checks.ts";
+import { lacksSamplesBriefly, unfinishedResizes } from "./workload_checks.ts";
 import type { WorkloadRecord } from "./workload_record.ts";
 
 const POLICY = { namespace: "shop", name: "all" };
@@ -22,11 +22,12 @@ const BEFORE: WorkloadRecord = {
 };
 
 Deno.test({
-  name: "isBriefLack() is true for a workload that had enough within the hour, and has half of it",
+  name:
+    "lacksSamplesBriefly() is true for a workload that had enough within the hour, and has half of it",
   permissions: "none",
   fn() {
     const of = (change: Partial<WorkloadRecord>, have = 9, windowMs = 300_000): boolean =>
-      isBriefLack(
+      lacksSamplesBriefly(
         rightsizingFacts({
           samples: new Map([["app", have]]),
           policy: autoPolicy({}, { windowMs }),
@@ -41,7 +42,10 @@ Deno.test({
     assert.equal(of({ policy: { ...POLICY, name: "other" } }), false);
     const anHourAgo = { recommendedAtMs: NOW_MS - 3_600_001 };
     assert.deepEqual([of(anHourAgo), of(anHourAgo, 9, 4_000_000)], [false, true]);
-    assert.equal(isBriefLack(rightsizingFacts(), { before: undefined, now: BEFORE }), false);
+    assert.equal(
+      lacksSamplesBriefly(rightsizingFacts(), { before: undefined, now: BEFORE }),
+      false,
+    );
   },
 });
 
@@ -65,31 +69,34 @@ const FREE = { marketManages: false };
 const DEFERRED = { reason: "Deferred", message: "node is full" };
 const INFEASIBLE = { reason: "Infeasible", message: "Node didn't have enough capacity: cpu" };
 
-test("unsettledPods() tells the worst word of kubelets, and of how many pods", () => {
-  assert.equal(unsettledPods([podOf("web-1")], FREE), undefined);
-  assert.equal(unsettledPods([podOf("web-1", { type: "PodResizeInProgress" })], FREE), undefined);
-  assert.deepEqual(unsettledPods([podOf("web-1"), podOf("web-2", DEFERRED)], FREE), {
+test("unfinishedResizes() tells the worst word of kubelets, and of how many pods", () => {
+  assert.equal(unfinishedResizes([podOf("web-1")], FREE), undefined);
+  assert.equal(
+    unfinishedResizes([podOf("web-1", { type: "PodResizeInProgress" })], FREE),
+    undefined,
+  );
+  assert.deepEqual(unfinishedResizes([podOf("web-1"), podOf("web-2", DEFERRED)], FREE), {
     reason: "ResizeDeferred",
     message: "1 pods, web-2: node is full",
   });
   assert.deepEqual(
-    unsettledPods([podOf("web-1", DEFERRED), podOf("web-2", INFEASIBLE), podOf("web-3")], FREE),
+    unfinishedResizes([podOf("web-1", DEFERRED), podOf("web-2", INFEASIBLE), podOf("web-3")], FREE),
     { reason: "NodeCapacity", message: `2 pods, web-2: ${INFEASIBLE.message}` },
   );
   const failed = { type: "PodResizeInProgress", reason: "Error", message: "cgroup" } as const;
-  assert.equal(unsettledPods([podOf("web-1", failed)], FREE)?.reason, "ResizeError");
+  assert.equal(unfinishedResizes([podOf("web-1", failed)], FREE)?.reason, "ResizeError");
 });
 
-test("unsettledPods() leaves out words about an older spec", () => {
+test("unfinishedResizes() leaves out words about an older spec", () => {
   const pod = podOf("web-1", { ...INFEASIBLE, observedGeneration: 1 });
-  assert.equal(unsettledPods([pod], FREE), undefined);
+  assert.equal(unfinishedResizes([pod], FREE), undefined);
 });
 
-test("unsettledPods() leaves out what only the market's limits wait for", () => {
+test("unfinishedResizes() leaves out what only the market's limits wait for", () => {
   const waiting = (container: Partial<PodContainer>): string | undefined => {
     const pod = podOf("web-1", DEFERRED);
     const containers = pod.containers.map((one) => ({ ...one, ...container }));
-    return unsettledPods([{ ...pod, containers }], { marketManages: true })?.reason;
+    return unfinishedResizes([{ ...pod, containers }], { marketManages: true })?.reason;
   };
   const there = { requestCPU: 100, requestMemory: 64 };
   const limit = { limitCPU: 400, appliedLimitCPU: 200 };

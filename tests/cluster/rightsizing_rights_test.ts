@@ -19,7 +19,7 @@ import {
 import { workloadPlural } from "../../adapters/kube/kinds/workloads.ts";
 import { createReportStore } from "../../adapters/kube/writers/recommendation_writers.ts";
 import { applyDecision } from "../../controller/rightsizing/apply_decision.ts";
-import { tellAnnotations } from "../../controller/rightsizing/events.ts";
+import { writeAnnotations } from "../../controller/rightsizing/events.ts";
 import { passWorkload } from "../../controller/rightsizing/workload_pass.ts";
 import { isOwnAnnotation } from "../../shared/actuation/methods/workload_annotations.ts";
 import type { WorkloadKind } from "../../shared/api/workload.ts";
@@ -233,7 +233,7 @@ property(
           log: silentLog,
           permits: createPermits(() => 1),
         };
-        await tellAnnotations([{ workload, record }], telling);
+        await writeAnnotations([{ workload, record }], telling);
         const told = await world.read(facts);
         const { annotations } = told.facts.workload.metadata;
         assert.ok(Object.keys(annotations).every(isOwnAnnotation));
@@ -245,7 +245,7 @@ property(
         }
         const [first, ...pods] = told.stored;
         assert.deepEqual([first?.spec, ...pods], [before[0]?.spec, ...before.slice(1)]);
-        await tellAnnotations([{ workload: told.facts.workload, record: undefined }], telling);
+        await writeAnnotations([{ workload: told.facts.workload, record: undefined }], telling);
         assert.deepEqual((await world.read(facts)).stored, before);
       }),
       CASES,

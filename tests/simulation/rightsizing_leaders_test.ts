@@ -5,7 +5,7 @@
  */
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import { createRecordBook, type RecordBook } from "../../controller/rightsizing/store.ts";
+import { createRecordStore, type RecordStore } from "../../controller/rightsizing/store.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { recordsOf } from "../../shared/rightsizing/reports.ts";
@@ -16,7 +16,7 @@ import { createVirtualClock } from "../../simulation/virtual_clock.ts";
 const NAMESPACE = "shop";
 
 interface Leader {
-  readonly book: RecordBook;
+  readonly book: RecordStore;
   /** From now on it leads no more. */
   depose(): void;
   /** Looks at the workload, and applies something at that time, or nothing. */
@@ -57,7 +57,7 @@ function world() {
   }
   function leader(): Leader {
     const end = new AbortController();
-    const book = createRecordBook({
+    const book = createRecordStore({
       reports: table.all(),
       store: api.reportStore,
       clock,

@@ -13,17 +13,17 @@ import type { Log } from "../../../shared/log.ts";
 import {
   matchesWorkload,
   policiesFor,
-  type PolicySurroundings,
+  type PolicyInput,
   readablePolicies,
 } from "../../../shared/rightsizing/policy_match.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
-import { tellAnnotations } from "../events.ts";
+import { writeAnnotations } from "../events.ts";
 import type { WorkloadWriter } from "../ports.ts";
-import type { RecordBook } from "../store.ts";
+import type { RecordStore } from "../store.ts";
 import type { PublishedVPAs } from "./published_vpas.ts";
 
 /** What there is, and what is kept of it. */
-export interface HouseParts extends PolicySurroundings {
+export interface GarbageParts extends PolicyInput {
   /** By key; those whose template can't be read now, too: that may be a matter of an edit. */
   readonly workloads: ReadonlyMap<string, Pick<Workload, "kind" | "metadata">>;
   /** All of them. */
@@ -31,7 +31,7 @@ export interface HouseParts extends PolicySurroundings {
   readonly annotateWorkloads: boolean;
   /** Ms since 1970. */
   readonly nowMs: number;
-  readonly book: Pick<RecordBook, "keepOnly" | "flush">;
+  readonly records: Pick<RecordStore, "keepOnly" | "flush">;
   readonly writer: WorkloadWriter;
   readonly vpas: Pick<PublishedVPAs, "keepOnly">;
   readonly permits: Permits;
@@ -46,9 +46,9 @@ const GONE_MS = 600_000;
  * policies that are gone or not for their workload any more. A policy that is disabled keeps what it knows
  * and has told, and so does one that can't be read: whose workloads it has, its spec does not tell.
  */
-export async function keepHouse(
-  { workloads, policies, annotateWorkloads, nowMs, book, writer, vpas, permits, log, ...around }:
-    HouseParts,
+export async function collectGarbage(
+  { workloads, policies, annotateWorkloads, nowMs, records, writer, vpas, permits, log, ...around }:
+    GarbageParts,
 ): Promise<void> {
   const readable = readablePolicies(policies);
   const enabled = readable.map((one) => ({
@@ -58,7 +58,7 @@ export async function keepHouse(
   const byName = new Map(enabled.map((one) => [nameOf(one), one]));
   const unreadable = new Set(policies.filter(({ spec }) => spec === undefined).map(nameOf));
   const ofUnreadable = new Set<string>();
-  book.keepOnly(({ workload: { kind, namespace, name }, policy, recommendedAtMs = 0 }) => {
+  records.keepOnly(({ workload: { kind, namespace, name }, policy, recommendedAtMs = 0 }) => {
     const key = `${kind}/${namespace}/${name}`;
     const workload = workloads.get(key);
     if (workload === undefined) {
@@ -72,7 +72,7 @@ export async function keepHouse(
     }
     return enabled.some((one) => matchesWorkload(one, workload, around));
   });
-  await book.flush();
+  await records.flush();
   const told = [...workloads.values()].filter((workload) => {
     const { annotations } = workload.metadata;
     if (!Object.keys(annotations).some(isOwnAnnotation)) return false;
@@ -82,7 +82,7 @@ export async function keepHouse(
       policy !== undefined && matchesWorkload(policy, workload, around);
     return !annotateWorkloads || !applies;
   });
-  await tellAnnotations(
+  await writeAnnotations(
     told.map((workload) => ({ workload, record: undefined })),
     { workloads: writer, permits, log },
   );

@@ -6,7 +6,7 @@ import type { WorkloadRecord } from "../../../shared/rightsizing/workload_record
 import { notedHands } from "../../../tests/fixtures/noted_hands.ts";
 import { autoPolicy, NOW_MS } from "../../../tests/fixtures/rightsizing_facts.ts";
 import { sampleWorkload } from "../../../tests/fixtures/sample_workloads.ts";
-import { keepHouse } from "./garbage_collection.ts";
+import { collectGarbage } from "./garbage_collection.ts";
 
 function test(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });
@@ -46,14 +46,14 @@ async function house(
   const hands = notedHands();
   // One whose template can't be read.
   const workload = sampleWorkload({ annotations: { "optipod.io/policy": "shop/all" } });
-  await keepHouse({
+  await collectGarbage({
     workloads: new Map(isThere ? [["Deployment/shop/web", workload]] : []),
     policies,
     namespaces: new Map([["shop", {}]]),
     policyNamespaces: [],
     annotateWorkloads,
     nowMs: NOW_MS,
-    book: {
+    records: {
       keepOnly: (keep) => void (isKept = keep({ ...record, recommendedAtMs: lookedAtMs })),
       flush: () => Promise.resolve(),
     },
@@ -79,7 +79,7 @@ async function kept(
 
 const TAKEN_AWAY = ['annotate web {"optipod.io/policy":null}'];
 
-test("keepHouse() forgets what no policy is for, and takes its words away", async () => {
+test("collectGarbage() forgets what no policy is for, and takes its words away", async () => {
   assert.deepEqual(await kept([policyOf({})]), [true, []]);
   assert.deepEqual(await kept([]), [false, TAKEN_AWAY]);
   const elsewhere = policyOf({ selector: { workloadKinds: ["DaemonSet"] } });
@@ -87,7 +87,7 @@ test("keepHouse() forgets what no policy is for, and takes its words away", asyn
   assert.deepEqual(await kept([policyOf({})], { isThere: false }), [false, []]);
 });
 
-test("keepHouse() remembers for a while what is gone: it may come back under its name", async () => {
+test("collectGarbage() remembers for a while what is gone: it may come back under its name", async () => {
   const minutes = (ago: number, ...policies: readonly StoredPolicy[]) =>
     kept(policies, { isThere: false, lookedAtMs: NOW_MS - ago * 60_000 });
   const slow = policyOf({ intervalMs: 3_600_000 });
@@ -97,23 +97,23 @@ test("keepHouse() remembers for a while what is gone: it may come back under its
   assert.deepEqual(await minutes(1), [false, []]);
 });
 
-test("keepHouse() lets policies that are disabled or can't be read keep what they know", async () => {
+test("collectGarbage() lets policies that are disabled or can't be read keep what they know", async () => {
   assert.deepEqual(await kept([policyOf({ mode: "Disabled" })]), [true, []]);
   assert.deepEqual(await kept([policyOf()]), [true, []]);
   const other = { ...policyOf(), metadata: { ...policyOf().metadata, name: "other" } };
   assert.deepEqual(await kept([other]), [false, TAKEN_AWAY]);
 });
 
-test("keepHouse() takes the words of a policy that is gone away, though another one has the workload", async () => {
+test("collectGarbage() takes the words of a policy that is gone away, though another one has the workload", async () => {
   const other = { ...policyOf({}), metadata: { ...policyOf().metadata, name: "other" } };
   assert.deepEqual(await kept([other]), [true, TAKEN_AWAY]);
 });
 
-test("keepHouse() takes all annotations away where nobody wants any", async () => {
+test("collectGarbage() takes all annotations away where nobody wants any", async () => {
   assert.deepEqual(await kept([policyOf({})], { annotateWorkloads: false }), [true, TAKEN_AWAY]);
 });
 
-test("keepHouse() keeps the VPA while the policy that counts has it published", async () => {
+test("collectGarbage() keeps the VPA while the policy that counts has it published", async () => {
   const { updateStrategy } = autoPolicy({ publishVPA: true });
   const publishing = policyOf({ updateStrategy });
   const keepsVPA = async (...given: Parameters<typeof house>): Promise<boolean> =>

@@ -5,55 +5,52 @@
  */
 import type { Informer } from "../../../shared/control/informer.ts";
 import {
-  policyNeighbours,
-  type PolicySurroundings,
+  affectedPolicies,
+  type PolicyInput,
   readablePolicies,
   type WorkloadView,
 } from "../../../shared/rightsizing/policy_match.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
 
-/** What tells it. */
-export interface PolicyNewsParts {
+/** Where policies and workloads are read. */
+export interface PolicyChangesParts {
   readonly policies: Pick<Informer<StoredPolicy>, "get" | "all">;
   readonly workloads: () => Iterable<WorkloadView>;
-  readonly surroundings: () => PolicySurroundings;
+  readonly input: () => PolicyInput;
 }
 
-/** What has become of policies since they were last looked at here. */
-export interface PolicyNews {
-  /** False where only status or labels have changed, if anything has; then all is as it was. */
-  hear(key: string): boolean;
-  /**
-   * Others, by key, that may win a workload by what was heard last of this one, or lose it. Nobody else
-   * is to be woken: one tenant's edits must not cost the others anything.
-   */
-  neighbours(key: string): readonly string[];
+/** Changes of policies, each against the version of the call before. */
+export interface PolicyChanges {
+  /** False where at most the status or labels of the policy have changed. */
+  hasChanged(key: string): boolean;
+  /** Other policies, by key, that may win or lose a workload by the last change of this one. */
+  affected(key: string): readonly string[];
 }
 
-interface Heard {
+interface Versions {
   readonly before: StoredPolicy | undefined;
   readonly now: StoredPolicy | undefined;
 }
 
-/** Nothing was heard of any policy. */
-export function createPolicyNews(parts: PolicyNewsParts): PolicyNews {
-  const { policies, workloads, surroundings } = parts;
-  const heard = new Map<string, Heard>();
+/** No version of any policy is known. */
+export function trackPolicyChanges(parts: PolicyChangesParts): PolicyChanges {
+  const { policies, workloads, input } = parts;
+  const known = new Map<string, Versions>();
   return {
-    hear(key) {
-      const [before, now] = [heard.get(key)?.now, policies.get(key)];
+    hasChanged(key) {
+      const [before, now] = [known.get(key)?.now, policies.get(key)];
       if (before !== undefined && now !== undefined && isSame(before, now)) return false;
-      heard.set(key, { before, now });
+      known.set(key, { before, now });
       return true;
     },
-    neighbours(key) {
-      const { before, now } = heard.get(key) ?? {};
-      // Of one that is gone nothing is left to be heard.
-      if (now === undefined) heard.delete(key);
+    affected(key) {
+      const { before, now } = known.get(key) ?? {};
+      // The policy is gone.
+      if (now === undefined) known.delete(key);
       const others = readablePolicies(policies.all()).filter((one) => keyOf(one) !== key);
       const versions = [before, now].filter((one) => one !== undefined);
-      return policyNeighbours(readablePolicies(versions), {
-        ...surroundings(),
+      return affectedPolicies(readablePolicies(versions), {
+        ...input(),
         workloads: workloads(),
         policies: others,
       }).map(keyOf);

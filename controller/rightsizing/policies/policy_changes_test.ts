@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { PolicySpec, StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
 import { autoPolicy } from "../../../tests/fixtures/rightsizing_facts.ts";
 import { sampleWorkload } from "../../../tests/fixtures/sample_workloads.ts";
-import { createPolicyNews } from "./policy_changes.ts";
+import { trackPolicyChanges } from "./policy_changes.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -11,10 +11,10 @@ function test(name: string, fn: () => void): void {
 /** One Deployment, and policies that are changed by `put` and `remove`. */
 function stage() {
   const all = new Map<string, StoredPolicy>();
-  const news = createPolicyNews({
+  const news = trackPolicyChanges({
     policies: { get: (key) => all.get(key), all: () => [...all.values()] },
     workloads: () => [sampleWorkload()],
-    surroundings: () => ({ namespaces: new Map([["shop", {}]]), policyNamespaces: [] }),
+    input: () => ({ namespaces: new Map([["shop", {}]]), policyNamespaces: [] }),
   });
   function put(name: string, generation: number, spec?: Partial<PolicySpec>): void {
     const metadata = { namespace: "shop", name, uid: name, resourceVersion: "", generation };
@@ -28,25 +28,25 @@ function stage() {
   return { news, put, remove: (name: string) => void all.delete(`shop/${name}`) };
 }
 
-test("hear() tells a new generation and an end from what is no change", () => {
+test("hasChanged() tells a new generation and an end from what is no change", () => {
   const { news, put, remove } = stage();
   put("all", 1, {});
-  assert.deepEqual([news.hear("shop/all"), news.hear("shop/all")], [true, false]);
+  assert.deepEqual([news.hasChanged("shop/all"), news.hasChanged("shop/all")], [true, false]);
   put("all", 2);
-  assert.deepEqual([news.hear("shop/all"), news.hear("shop/all")], [true, false]);
+  assert.deepEqual([news.hasChanged("shop/all"), news.hasChanged("shop/all")], [true, false]);
   remove("all");
-  assert.equal(news.hear("shop/all"), true);
+  assert.equal(news.hasChanged("shop/all"), true);
 });
 
-test("neighbours() are those of the workloads that the policy had, or has", () => {
+test("affected() are those of the workloads that the policy had, or has", () => {
   const { news, put, remove } = stage();
   const nothing = { selector: { workloadKinds: [] } };
   put("other", 1, {});
   put("elsewhere", 1, nothing);
   put("unreadable", 1);
   const beside = (): readonly string[] => {
-    assert.ok(news.hear("shop/all"));
-    return news.neighbours("shop/all");
+    assert.ok(news.hasChanged("shop/all"));
+    return news.affected("shop/all");
   };
   put("all", 1, {});
   assert.deepEqual(beside(), ["shop/other"]);
@@ -58,5 +58,5 @@ test("neighbours() are those of the workloads that the policy had, or has", () =
   assert.deepEqual(beside(), ["shop/other"]);
   remove("all");
   assert.deepEqual(beside(), ["shop/other"]);
-  assert.deepEqual(news.neighbours("shop/all"), []);
+  assert.deepEqual(news.affected("shop/all"), []);
 });

@@ -7,7 +7,6 @@ import type { RightsizingReason } from "../../../shared/api/reasons/rightsizing_
 import type { Clock } from "../../../shared/clock.ts";
 import type { Permits } from "../../../shared/control/permits.ts";
 import {
-  buildPolicyStatus,
   type PolicyProblem,
   type PolicyWorkload,
   type SamplerShape,
@@ -22,29 +21,28 @@ import type {
 import {
   discoverWorkloads,
   outweighedRecord,
-  type PolicySurroundings,
+  type PolicyInput,
   readablePolicies,
   type ReadablePolicy,
   workloadKey,
 } from "../../../shared/rightsizing/policy_match.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
 import type { FoundWorkload } from "../../../shared/rightsizing/rightsized_workload.ts";
-import { failedPass, type PassOutcome, unreadablePass } from "../outcome.ts";
-import type { PolicyStatusWriter } from "../ports.ts";
+import { failedOutcome, type ReconcileOutcome, unreadableOutcome } from "../outcome.ts";
 import type { UsageSources } from "../sources/usage_sources.ts";
-import type { RecordBook } from "../store.ts";
+import type { RecordStore } from "../store.ts";
 import { type PassParts, passWorkload } from "../workload_pass.ts";
 
 /** What there is when a cycle begins. */
-export interface CycleState extends PolicySurroundings {
+export interface CycleState extends PolicyInput {
   /** All of them, those that can't be read and the disabled ones too. */
   readonly policies: readonly StoredPolicy[];
   readonly workloads: Iterable<FoundWorkload>;
   readonly dryRun: boolean;
   readonly sampler: SamplerShape;
   /**
-   * Only these are looked at, by key, and those of which nothing is known under this policy; nothing new
-   * is learnt of the others. @default all
+   * Only these are reconciled, by key, and those that have no outcome under this policy yet.
+   * @default all
    */
   readonly only?: { has(key: string): boolean };
 }
@@ -52,38 +50,38 @@ export interface CycleState extends PolicySurroundings {
 /** What a cycle works with. */
 export interface CycleParts extends Omit<PassParts, "source"> {
   readonly sources: UsageSources;
-  readonly book: RecordBook;
-  /** What policy engines have said no to, by workload. */
+  readonly records: RecordStore;
+  /** What policy engines have denied, by workload. */
   readonly denials: Map<string, Denial>;
-  /** Bounds how many workloads are looked at at the same time. */
+  /** Bounds how many workloads are reconciled at the same time. */
   readonly permits: Permits;
-  /** What became of workloads when they were last looked at, by key, whichever policy had won them. */
-  readonly past: Map<string, PassOutcome>;
+  /** The last outcome of each workload, by key, whichever policy had won it. */
+  readonly outcomes: Map<string, ReconcileOutcome>;
   /**
-   * Looks under way, by workload: where another policy wins in the middle of one, the second look must
-   * begin from what the first came to.
+   * Reconciles under way, by workload: where another policy wins in the middle of one, the second must
+   * begin from the outcome of the first.
    */
   readonly underWay: Map<string, Promise<unknown>>;
-  /** Hears of each workload whose write was refused for want of a right. */
+  /** Called with each workload whose write was forbidden. */
   readonly lacksPermission?: (workload: FoundWorkload) => void;
   readonly clock: Pick<Clock, "wall">;
 }
 
-/** A denial, and which policy in which generation had asked: of another one nothing has been said. */
+/** A denial, and the policy, in its generation, that it answers. */
 export interface Denial extends LastDenial {
   readonly policy: string;
 }
 
-/** A workload that the cycle has looked at. */
-export interface LookedAt {
+/** A workload that the cycle has reconciled. */
+export interface ReconciledWorkload {
   readonly workload: Pick<RightsizedWorkload, "kind" | "metadata">;
-  readonly outcome: PassOutcome;
+  readonly outcome: ReconcileOutcome;
 }
 
-/** What a cycle came to. */
+/** The outcome of a cycle. */
 export interface CycleOutcome {
   readonly problem?: PolicyProblem;
-  /** What it came to can't be put on record, for a minute or longer. */
+  /** Its records could not be written, for a minute or longer. */
   readonly unwritten?: PolicyProblem;
   /** See `scopeNote()`. */
   readonly note?: string;
@@ -91,15 +89,15 @@ export interface CycleOutcome {
   readonly lack?: string;
   /** All workloads that the policy matches. */
   readonly matched: readonly PolicyWorkload[];
-  readonly looked: readonly LookedAt[];
-  /** True where the signal was aborted before all were looked at: there is nothing whole to tell. */
-  readonly calledOff: boolean;
+  readonly reconciled: readonly ReconciledWorkload[];
+  /** True where the signal was aborted before all were reconciled: nothing is reported. */
+  readonly aborted: boolean;
 }
 
-/** Of these nothing was asked: what they make pods of is not known. */
+/** No usage was asked for such a workload. */
 const UNREADABLE: RightsizingReason = "UnreadableTemplate";
 
-/** After a denial the policy engine is asked again after this, ms: it is an hour's clock. */
+/** After a denial the policy engine is asked again after this, ms. */
 const DENIED_MS = 3_600_000;
 
 /**
@@ -113,7 +111,7 @@ export async function runPolicyCycle(
 ): Promise<CycleOutcome> {
   const { spec, faults } = policy;
   if (spec !== undefined) {
-    const outcome = await lookAtAll({ ...policy, spec }, state, { parts, signal });
+    const outcome = await reconcileAll({ ...policy, spec }, state, { parts, signal });
     if (spec.mode === "Disabled") return outcome;
     const note = scopeNote(spec.selector, {
       policyNamespace: policy.metadata.namespace,
@@ -127,49 +125,17 @@ export async function runPolicyCycle(
       ...(lack === undefined ? {} : { lack }),
     };
   }
-  return { problem: validationProblem(faults), matched: [], looked: [], calledOff: false };
+  return { problem: validationProblem(faults), matched: [], reconciled: [], aborted: false };
 }
 
-/**
- * Writes what a cycle came to. `policy`: as it is now, which may be later than the cycle saw it; of
- * another generation there is nothing to tell. What the writer throws comes through.
- */
-export async function tellPolicyStatus(
-  policy: StoredPolicy,
-  { unwritten, problem = unwritten, note, lack, matched, calledOff }: CycleOutcome,
-  { statuses, nowMs, dryRun, generation }: {
-    readonly statuses: PolicyStatusWriter;
-    readonly nowMs: number;
-    readonly dryRun: boolean;
-    /** Of the policy that was looked at. */
-    readonly generation: number;
-  },
-): Promise<void> {
-  const { metadata, spec, status: before } = policy;
-  if (calledOff || metadata.generation !== generation) return;
-  const isIdle = spec === undefined || spec.mode === "Disabled";
-  await statuses.writeStatus(
-    policy,
-    buildPolicyStatus({
-      nowMs,
-      generation,
-      before,
-      dryRun,
-      ...(problem === undefined ? {} : { problem }),
-      notes: [note, lack].filter((one) => one !== undefined),
-      ...(isIdle ? {} : { workloads: matched }),
-    }),
-  );
-}
+type ActivePolicy = StoredPolicy & ReadablePolicy;
 
-type LookingPolicy = StoredPolicy & ReadablePolicy;
-
-async function lookAtAll(
-  policy: LookingPolicy,
+async function reconcileAll(
+  policy: ActivePolicy,
   state: CycleState,
   { parts, signal }: { readonly parts: CycleParts; readonly signal: AbortSignal },
 ): Promise<CycleOutcome> {
-  if (policy.spec.mode === "Disabled") return { matched: [], looked: [], calledOff: false };
+  if (policy.spec.mode === "Disabled") return { matched: [], reconciled: [], aborted: false };
   const readable = readablePolicies(state.policies);
   const { namespace, name } = policy.metadata;
   const own = readable.find(({ metadata }) =>
@@ -180,55 +146,58 @@ async function lookAtAll(
     : discoverWorkloads(state.workloads, { ...state, policies: readable }).get(own) ?? [];
   const won = found.filter(({ winner }) => winner === own).map(({ workload }) => workload);
   /** Of the last look, unless that was for another policy. */
-  const knownOf = (workload: FoundWorkload): PassOutcome | undefined => {
-    const last = parts.past.get(workloadKey(workload));
+  const lastOutcomeOf = (workload: FoundWorkload): ReconcileOutcome | undefined => {
+    const last = parts.outcomes.get(workloadKey(workload));
     const isOwn = last?.record.policy.namespace === namespace && last.record.policy.name === name;
     return isOwn ? last : undefined;
   };
   const isDue = (workload: FoundWorkload): boolean =>
     state.only === undefined || state.only.has(workloadKey(workload)) ||
-    knownOf(workload) === undefined;
+    lastOutcomeOf(workload) === undefined;
   const [due, others] = [won.filter(isDue), won.filter((workload) => !isDue(workload))];
   const source = parts.sources.of(policy.spec);
   const looks = await Promise.all(
     due.map((workload) =>
-      parts.permits.run(async (): Promise<readonly LookedAt[]> => {
+      parts.permits.run(async (): Promise<readonly ReconciledWorkload[]> => {
         if (signal.aborted) return [];
-        const outcome = await passAlone({ workload, policy }, { ...parts, source }, signal);
+        const outcome = await reconcileAlone({ workload, policy }, { ...parts, source }, signal);
         return outcome === undefined ? [] : [{ workload, outcome }];
       })
     ),
   );
-  const looked = looks.flat();
-  const calledOff = looked.length < due.length;
+  const reconciled = looks.flat();
+  const aborted = reconciled.length < due.length;
   const lost = found.filter(({ winner }) => winner !== own).map((one): PolicyWorkload => ({
     record: outweighedRecord(one),
     metricsMissing: false,
     difference: 0,
   }));
   const outcomes = [
-    ...looked.map(({ outcome }) => outcome),
-    ...others.flatMap((workload) => knownOf(workload) ?? []),
+    ...reconciled.map(({ outcome }) => outcome),
+    ...others.flatMap((workload) => lastOutcomeOf(workload) ?? []),
   ];
   const matched = [...outcomes, ...lost];
   const asked = outcomes.filter(({ record }) => record.reason !== UNREADABLE);
   const [down] = asked;
-  const isDown = ({ missing }: PassOutcome): boolean => missing?.reason === "ProviderUnavailable";
-  if (down?.missing === undefined || !asked.every(isDown)) return { matched, looked, calledOff };
+  const isDown = ({ missing }: ReconcileOutcome): boolean =>
+    missing?.reason === "ProviderUnavailable";
+  if (down?.missing === undefined || !asked.every(isDown)) {
+    return { matched, reconciled, aborted };
+  }
   const problem = { reason: "ProviderUnavailable", message: down.missing.message } as const;
-  return { problem, matched, looked, calledOff };
+  return { problem, matched, reconciled, aborted };
 }
 
-async function passAlone(
-  one: { readonly workload: FoundWorkload; readonly policy: LookingPolicy },
+async function reconcileAlone(
+  one: { readonly workload: FoundWorkload; readonly policy: ActivePolicy },
   parts: CycleParts & Pick<PassParts, "source">,
   signal: AbortSignal,
-): Promise<PassOutcome | undefined> {
+): Promise<ReconcileOutcome | undefined> {
   const { underWay } = parts;
   const key = workloadKey(one.workload);
   for (let before = underWay.get(key); before; before = underWay.get(key)) await before;
   if (signal.aborted) return undefined;
-  const look = passOne(one, parts, signal);
+  const look = reconcileOne(one, parts, signal);
   underWay.set(key, look);
   try {
     return await look;
@@ -238,30 +207,30 @@ async function passAlone(
 }
 
 /** Never rejects: one workload that can't be looked at must not keep the others from it. */
-async function passOne(
-  { workload, policy }: { readonly workload: FoundWorkload; readonly policy: LookingPolicy },
+async function reconcileOne(
+  { workload, policy }: { readonly workload: FoundWorkload; readonly policy: ActivePolicy },
   parts: CycleParts & Pick<PassParts, "source">,
   signal: AbortSignal,
-): Promise<PassOutcome | undefined> {
-  const { book, denials, clock } = parts;
+): Promise<ReconcileOutcome | undefined> {
+  const { records, denials, clock } = parts;
   const { kind, metadata: { namespace, name } } = workload;
   const key = workloadKey(workload);
-  const before = book.get({ kind, namespace, name });
+  const before = records.get({ kind, namespace, name });
   const asking = `${policy.metadata.uid} ${policy.metadata.generation}`;
   const last = denials.get(key);
   const denial = last?.policy === asking ? last : undefined;
   const subject = { policy, before, denial };
-  let outcome: PassOutcome | undefined;
+  let outcome: ReconcileOutcome | undefined;
   try {
     outcome = "unreadableTemplate" in workload
-      ? unreadablePass({ ...subject, workload })
+      ? unreadableOutcome({ ...subject, workload })
       : await passWorkload({ ...subject, workload }, parts, { signal });
   } catch (error) {
-    outcome = failedPass({ ...subject, workload }, error);
+    outcome = failedOutcome({ ...subject, workload }, error);
   }
   if (outcome === undefined) return undefined;
-  book.set(outcome.record);
-  parts.past.set(key, outcome);
+  records.set(outcome.record);
+  parts.outcomes.set(key, outcome);
   const { failure } = outcome;
   if (failure?.permission !== undefined) parts.lacksPermission?.(workload);
   if (failure?.reason === "AdmissionDenied") {

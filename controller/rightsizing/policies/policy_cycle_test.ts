@@ -14,13 +14,9 @@ import {
   rightsizingFacts,
 } from "../../../tests/fixtures/rightsizing_facts.ts";
 import type { UsageAnswer, UsageQuestion } from "../ports.ts";
-import { createRecordBook } from "../store.ts";
-import {
-  type CycleParts,
-  type CycleState,
-  runPolicyCycle,
-  tellPolicyStatus,
-} from "./policy_cycle.ts";
+import { createRecordStore } from "../store.ts";
+import { type CycleParts, type CycleState, runPolicyCycle } from "./policy_cycle.ts";
+import { writePolicyStatus } from "./report_cycle.ts";
 
 function test(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });
@@ -67,7 +63,7 @@ function stage(answer: (question: UsageQuestion) => Promise<UsageAnswer>, worker
         },
       }),
     },
-    book: createRecordBook({
+    records: createRecordStore({
       reports: [],
       clock: { monotonic: () => 0 },
       log: silentLog,
@@ -79,7 +75,7 @@ function stage(answer: (question: UsageQuestion) => Promise<UsageAnswer>, worker
     }),
     denials: new Map(),
     permits: createPermits(() => workers),
-    past: new Map(),
+    outcomes: new Map(),
     underWay: new Map(),
     clock: { wall: () => NOW_MS },
     hands: notedHands(),
@@ -101,10 +97,10 @@ test("runPolicyCycle() looks at what the policy has won, and tells the rest who 
   const { asked, parts, signal } = stage(() => Promise.resolve(NO_USAGE));
   const state = stateOf([light, heavy], ["web", "db"]);
   const lost = await runPolicyCycle(light, state, { parts, signal });
-  assert.deepEqual([asked, lost.looked.length], [[], 0]);
+  assert.deepEqual([asked, lost.reconciled.length], [[], 0]);
   assert.deepEqual(lost.matched.map(({ record }) => record.reason), ["Outweighed", "Outweighed"]);
   const won = await runPolicyCycle(heavy, state, { parts, signal });
-  assert.deepEqual([asked, won.looked.length], [["web", "db"], 2]);
+  assert.deepEqual([asked, won.reconciled.length], [["web", "db"], 2]);
   assert.equal(won.problem?.reason, "ProviderUnavailable");
 });
 
@@ -128,7 +124,7 @@ test("runPolicyCycle() tells of a workload that can't be read, asks nothing for 
   assert.equal(outcome.matched[0]?.record.message, unreadableTemplate);
   // The source is down for all that it was asked for.
   assert.equal(outcome.problem?.reason, "ProviderUnavailable");
-  assert.equal(outcome.calledOff, false);
+  assert.equal(outcome.aborted, false);
 });
 
 test("runPolicyCycle() asks nothing for a policy that is disabled or can't be read", async () => {
@@ -215,8 +211,8 @@ test("runPolicyCycle() begins no look once it is called off, and says so", async
     return Promise.resolve(NO_USAGE);
   }, 1);
   const outcome = await runPolicyCycle(all, stateOf([all], ["web", "db"]), { parts, signal });
-  assert.deepEqual([asked, outcome.looked, outcome.calledOff], [["web"], [], true]);
-  assert.equal(parts.past.size, 0);
+  assert.deepEqual([asked, outcome.reconciled, outcome.aborted], [["web"], [], true]);
+  assert.equal(parts.outcomes.size, 0);
 });
 
 test("runPolicyCycle() never looks at a workload twice at the same time", async () => {
@@ -237,7 +233,7 @@ test("runPolicyCycle() never looks at a workload twice at the same time", async 
   assert.deepEqual([asked, parts.underWay.size], [["web", "web"], 0]);
 });
 
-test("tellPolicyStatus() writes what the cycle came to, but nothing of another generation or of half a cycle", async () => {
+test("writePolicyStatus() writes what the cycle came to, but nothing of another generation or of half a cycle", async () => {
   const written: PolicyStatus[] = [];
   const statuses = {
     writeStatus(_policy: unknown, status: PolicyStatus): Promise<string> {
@@ -246,14 +242,14 @@ test("tellPolicyStatus() writes what the cycle came to, but nothing of another g
     },
   };
   const all = policyOf("all", {});
-  const outcome = { matched: [], looked: [], calledOff: false };
+  const outcome = { matched: [], reconciled: [], aborted: false };
   const parts = { statuses, nowMs: NOW_MS, dryRun: true, generation: 3 };
-  await tellPolicyStatus(all, { ...outcome, calledOff: true }, parts);
-  await tellPolicyStatus(all, outcome, { ...parts, generation: 2 });
+  await writePolicyStatus(all, { ...outcome, aborted: true }, parts);
+  await writePolicyStatus(all, outcome, { ...parts, generation: 2 });
   assert.equal(written.length, 0);
-  await tellPolicyStatus(all, outcome, parts);
+  await writePolicyStatus(all, outcome, parts);
   assert.equal(written[0]?.workloadsDiscovered, 0);
   assert.equal(written[0]?.conditions?.find(({ type }) => type === "DryRun")?.status, "True");
-  await tellPolicyStatus(policyOf("off", { mode: "Disabled" }), outcome, parts);
+  await writePolicyStatus(policyOf("off", { mode: "Disabled" }), outcome, parts);
   assert.equal(written[1]?.workloadsDiscovered, undefined);
 });

@@ -34,9 +34,9 @@ export interface PublishedVPAs {
    * wants that, and where they differ by enough to be seen. What can't be done is told on the policy, each
    * reason once until it is over, and tried in the next cycle.
    */
-  tell(
+  publish(
     policy: StoredPolicy,
-    options: Pick<CycleOutcome, "looked"> & {
+    options: Pick<CycleOutcome, "reconciled"> & {
       readonly permits: Permits;
       readonly signal: AbortSignal;
     },
@@ -76,8 +76,9 @@ export function createPublishedVPAs(
   const told = new Map<string, Told>();
 
   /** Why it can't be published; undefined: it is. */
-  async function publish(
-    { workload, outcome: { record: { recommendations: values } } }: CycleOutcome["looked"][number],
+  async function publishOne(
+    { workload, outcome: { record: { recommendations: values } } }:
+      CycleOutcome["reconciled"][number],
   ): Promise<string | undefined> {
     const vpa = publishedVPA(workload, values);
     const { namespace, name } = vpa.metadata;
@@ -107,7 +108,7 @@ export function createPublishedVPAs(
     }
   }
 
-  function tellProblem(policy: StoredPolicy, workload: string, problem: string): void {
+  function reportProblem(policy: StoredPolicy, workload: string, problem: string): void {
     const { uid } = policy.metadata;
     const isKnown = [...told.values()].some((one) => one.policy === uid && one.problem === problem);
     told.set(workload, { policy: uid, problem });
@@ -122,18 +123,18 @@ export function createPublishedVPAs(
   }
 
   return {
-    async tell(policy, { looked, permits, signal }) {
+    async publish(policy, { reconciled, permits, signal }) {
       if (policy.spec?.updateStrategy.publishVPA !== true) return;
       let isServed = true;
       await Promise.all(
-        looked.map((one) =>
+        reconciled.map((one) =>
           permits.run(async () => {
             if (signal.aborted || !isServed) return;
             if (one.outcome.record.recommendations.length === 0) return;
             const workload = workloadKey(one.workload);
-            const problem = await publish(one);
+            const problem = await publishOne(one);
             if (problem === undefined) told.delete(workload);
-            else tellProblem(policy, workload, problem);
+            else reportProblem(policy, workload, problem);
             if (problem === NOT_SERVED) isServed = false;
           })
         ),

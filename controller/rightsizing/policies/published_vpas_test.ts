@@ -37,7 +37,7 @@ const policy = (publishVPA = true): StoredPolicy => ({
 function lookedAt(
   { cpu = 150, names = ["web"] }: { readonly cpu?: number; readonly names?: readonly string[] } =
     {},
-): CycleOutcome["looked"] {
+): CycleOutcome["reconciled"] {
   return names.map((name) => ({
     workload: { ...web, metadata: { ...web.metadata, name } },
     outcome: {
@@ -74,34 +74,34 @@ function stage() {
     events: { emit: (event) => void events.push(event) },
     log: silentLog,
   });
-  const tell = (looked = lookedAt()): Promise<void> =>
-    vpas.tell(policy(), { looked, permits, signal: GOING });
-  return { table, publisher, events, copy, vpas, tell };
+  const publish = (reconciled = lookedAt()): Promise<void> =>
+    vpas.publish(policy(), { reconciled, permits, signal: GOING });
+  return { table, publisher, events, copy, vpas, publish };
 }
 
-test("tell() makes a VPA for each workload, and writes it again when something else is recommended", async () => {
-  const { publisher, events, tell } = stage();
-  await tell();
-  await tell();
+test("publish() makes a VPA for each workload, and writes it again when something else is recommended", async () => {
+  const { publisher, events, publish } = stage();
+  await publish();
+  await publish();
   assert.deepEqual(publisher.asked, [`create ${NAME}`, `recommend ${NAME} app=150m,96Mi`]);
   publisher.asked.length = 0;
-  await tell(lookedAt({ cpu: 300 }));
+  await publish(lookedAt({ cpu: 300 }));
   assert.deepEqual(publisher.asked, [`recommend ${NAME} app=300m,96Mi`]);
   assert.deepEqual(events, []);
 });
 
-test("tell() writes nothing for less than a hundredth, however often it adds up from the last write", async () => {
-  const { publisher, tell } = stage();
-  await tell(lookedAt({ cpu: 1000 }));
+test("publish() writes nothing for less than a hundredth, however often it adds up from the last write", async () => {
+  const { publisher, publish } = stage();
+  await publish(lookedAt({ cpu: 1000 }));
   publisher.asked.length = 0;
-  for (const cpu of [1005, 1009, 991]) await tell(lookedAt({ cpu }));
+  for (const cpu of [1005, 1009, 991]) await publish(lookedAt({ cpu }));
   assert.deepEqual(publisher.asked, []);
-  await tell(lookedAt({ cpu: 1010 }));
-  await tell(lookedAt({ cpu: 1001 }));
+  await publish(lookedAt({ cpu: 1010 }));
+  await publish(lookedAt({ cpu: 1001 }));
   assert.deepEqual(publisher.asked, [`recommend ${NAME} app=1010m,96Mi`]);
 });
 
-test("tell() writes as many at the same time as there are permits", async () => {
+test("publish() writes as many at the same time as there are permits", async () => {
   const { publisher, vpas } = stage();
   const { create } = publisher;
   let [now, most] = [0, 0];
@@ -111,24 +111,24 @@ test("tell() writes as many at the same time as there are permits", async () => 
     now--;
     return await create.call(publisher, vpa);
   };
-  const looked = lookedAt({ names: ["a", "b", "c", "d", "e"] });
-  await vpas.tell(policy(), { looked, permits: createPermits(() => 3), signal: GOING });
+  const reconciled = lookedAt({ names: ["a", "b", "c", "d", "e"] });
+  await vpas.publish(policy(), { reconciled, permits: createPermits(() => 3), signal: GOING });
   assert.equal(most, 3);
   assert.equal(publisher.asked.length, 10);
 });
 
-test("tell() tells a problem again that was over meanwhile, and forgets those of workloads that are gone", async () => {
-  const { publisher, events, vpas, tell } = stage();
+test("publish() tells a problem again that was over meanwhile, and forgets those of workloads that are gone", async () => {
+  const { publisher, events, vpas, publish } = stage();
   const refused = new ApiError(403, "Forbidden", "no");
   const failing = async (): Promise<void> => {
     publisher.refusal = refused;
-    await tell(lookedAt({ cpu: 100 + 100 * events.length }));
-    await tell(lookedAt({ cpu: 100 + 100 * events.length }));
+    await publish(lookedAt({ cpu: 100 + 100 * events.length }));
+    await publish(lookedAt({ cpu: 100 + 100 * events.length }));
     publisher.refusal = undefined;
   };
   await failing();
   assert.equal(events.length, 1);
-  await tell();
+  await publish();
   await failing();
   assert.equal(events.length, 2);
   await vpas.keepOnly(() => false);
@@ -136,34 +136,34 @@ test("tell() tells a problem again that was over meanwhile, and forgets those of
   assert.equal(events.length, 3);
 });
 
-test("tell() publishes nothing where the policy wants nothing, or there is nothing to tell", async () => {
-  const { publisher, vpas, tell } = stage();
-  await vpas.tell(policy(false), { looked: lookedAt(), permits, signal: GOING });
-  await vpas.tell(policy(), { looked: lookedAt(), permits, signal: AbortSignal.abort() });
-  await tell(lookedAt({ cpu: 0 }));
+test("publish() publishes nothing where the policy wants nothing, or there is nothing to tell", async () => {
+  const { publisher, vpas, publish } = stage();
+  await vpas.publish(policy(false), { reconciled: lookedAt(), permits, signal: GOING });
+  await vpas.publish(policy(), { reconciled: lookedAt(), permits, signal: AbortSignal.abort() });
+  await publish(lookedAt({ cpu: 0 }));
   assert.deepEqual(publisher.asked, []);
 });
 
-test("tell() goes on with what an earlier process has made, and makes anew what somebody deleted", async () => {
-  const { publisher, table, tell } = stage();
+test("publish() goes on with what an earlier process has made, and makes anew what somebody deleted", async () => {
+  const { publisher, table, publish } = stage();
   table.create(sampleVPA("Off", {
     metadata: { name: NAME, namespace: "shop", uid: "", resourceVersion: "" },
     published: true,
   }));
-  await tell();
+  await publish();
   assert.deepEqual(publisher.asked, [`recommend ${NAME} app=150m,96Mi`]);
   table.remove(`shop/${NAME}`);
   publisher.asked.length = 0;
-  await tell();
+  await publish();
   assert.deepEqual(publisher.asked, [`create ${NAME}`, `recommend ${NAME} app=150m,96Mi`]);
 });
 
-test("tell() leaves a VPA alone that is somebody else's, and says so once", async () => {
-  const { publisher, events, table, tell } = stage();
+test("publish() leaves a VPA alone that is somebody else's, and says so once", async () => {
+  const { publisher, events, table, publish } = stage();
   const metadata = { name: NAME, namespace: "shop", uid: "", resourceVersion: "" };
   table.create(sampleVPA("Off", { metadata }));
-  await tell();
-  await tell();
+  await publish();
+  await publish();
   assert.deepEqual(publisher.asked, []);
   assert.deepEqual(events.map(({ about: { kind }, reason }) => [kind, reason]), [
     ["OptimizationPolicy", "UpdateFailed"],
@@ -172,46 +172,46 @@ test("tell() leaves a VPA alone that is somebody else's, and says so once", asyn
   assert.ok(events[0]?.message.startsWith(about), events[0]?.message);
 });
 
-test("tell() trusts the server where the copy is late: its own one is no problem, another's is", async () => {
-  const { publisher, events, copy, tell } = stage();
+test("publish() trusts the server where the copy is late: its own one is no problem, another's is", async () => {
+  const { publisher, events, copy, publish } = stage();
   copy.follows = false;
-  await tell();
+  await publish();
   publisher.refusal = new ApiError(409, "AlreadyExists", "already exists");
-  await tell();
+  await publish();
   assert.equal(events.length, 0);
-  await tell(lookedAt({ names: ["db"] }));
+  await publish(lookedAt({ names: ["db"] }));
   assert.match(events[0]?.message ?? "", /Deployment\/shop\/db: already exists;/);
 });
 
-test("tell() asks once where nobody has defined the kind, and publishes all when somebody has", async () => {
-  const { publisher, events, tell } = stage();
+test("publish() asks once where nobody has defined the kind, and publishes all when somebody has", async () => {
+  const { publisher, events, publish } = stage();
   publisher.refusal = new ApiError(404, "NotFound", "the server could not find it");
-  const looked = lookedAt({ names: ["web", "db", "job"] });
-  await tell(looked);
-  await tell(looked);
+  const reconciled = lookedAt({ names: ["web", "db", "job"] });
+  await publish(reconciled);
+  await publish(reconciled);
   assert.deepEqual(publisher.asked, [`create ${NAME}`, `create ${NAME}`]);
   assert.equal(events.length, 1);
   assert.match(events[0]?.message ?? "", /^VPANotPublished: .* VerticalPodAutoscalers/);
   publisher.refusal = undefined;
   publisher.asked.length = 0;
-  await tell(looked);
+  await publish(reconciled);
   assert.equal(publisher.asked.length, 6);
 });
 
-test("tell() tells what the server refuses in its words, and tries again", async () => {
-  const { publisher, events, tell } = stage();
-  await tell();
+test("publish() tells what the server refuses in its words, and tries again", async () => {
+  const { publisher, events, publish } = stage();
+  await publish();
   publisher.refusal = new ApiError(403, "Forbidden", "forbidden");
-  await tell(lookedAt({ cpu: 300 }));
+  await publish(lookedAt({ cpu: 300 }));
   assert.match(events[0]?.message ?? "", /: forbidden;/);
   publisher.refusal = undefined;
-  await tell(lookedAt({ cpu: 300 }));
+  await publish(lookedAt({ cpu: 300 }));
   assert.equal(publisher.asked.at(-1), `recommend ${NAME} app=300m,96Mi`);
 });
 
 test("keepOnly() takes away its own ones, and nobody else's", async () => {
-  const { publisher, table, vpas, tell } = stage();
-  await tell(lookedAt({ names: ["web", "db"] }));
+  const { publisher, table, vpas, publish } = stage();
+  await publish(lookedAt({ names: ["web", "db"] }));
   table.create(sampleVPA("Off"));
   publisher.asked.length = 0;
   await vpas.keepOnly((key) => key === "Deployment/shop/db");
@@ -223,8 +223,8 @@ test("keepOnly() takes away its own ones, and nobody else's", async () => {
 });
 
 test("keepOnly() goes on where one can't be taken away, and tries again", async () => {
-  const { publisher, table, vpas, tell } = stage();
-  await tell(lookedAt({ names: ["web", "db"] }));
+  const { publisher, table, vpas, publish } = stage();
+  await publish(lookedAt({ names: ["web", "db"] }));
   for (const status of [403, 404, 409, 500]) {
     publisher.refusal = new ApiError(status, "", "no");
     publisher.asked.length = 0;

@@ -11,7 +11,7 @@ import {
   rightsizingFacts,
 } from "../../../tests/fixtures/rightsizing_facts.ts";
 import type { CycleOutcome } from "./policy_cycle.ts";
-import { tellCycle, unwrittenRecord } from "./report_cycle.ts";
+import { reportCycle, unwrittenRecord } from "./report_cycle.ts";
 
 /** A workload that a policy matches. */
 function matched(namespace: string) {
@@ -26,14 +26,14 @@ function matched(namespace: string) {
 }
 
 Deno.test("unwrittenRecord() names a namespace of the policy's workloads, and no other", () => {
-  const book = {
+  const records = {
     unwritten: (namespace: string) => namespace === "bank" ? "forbidden" : undefined,
   };
   const both = { matched: [matched("shop"), matched("bank")] };
-  const problem = unwrittenRecord(both, book);
+  const problem = unwrittenRecord(both, records);
   assert.equal(problem?.reason, "RecordNotWritten");
   assert.match(problem.message, / bank: forbidden$/);
-  assert.equal(unwrittenRecord({ matched: [matched("shop")] }, book), undefined);
+  assert.equal(unwrittenRecord({ matched: [matched("shop")] }, records), undefined);
 });
 
 function test(name: string, fn: () => Promise<void>): void {
@@ -64,8 +64,8 @@ const LOOKED = {
 
 const OUTCOME: CycleOutcome = {
   matched: [LOOKED],
-  looked: [{ workload: rightsizingFacts().workload, outcome: LOOKED }],
-  calledOff: false,
+  reconciled: [{ workload: rightsizingFacts().workload, outcome: LOOKED }],
+  aborted: false,
 };
 
 /** What is told of the cycle, in order. */
@@ -80,7 +80,7 @@ async function told(
   const hands = notedHands();
   const end = new AbortController();
   if (aborted) end.abort();
-  const telling = tellCycle(POLICY, {
+  const telling = reportCycle(POLICY, {
     outcome,
     present: present === POLICY ? POLICY : present,
     statuses: {
@@ -96,8 +96,8 @@ async function told(
     },
     writer: hands.workloads,
     vpas: {
-      tell: (_policy, { looked }) => {
-        hands.asked.push(`publish ${looked.length}`);
+      publish: (_policy, { reconciled }) => {
+        hands.asked.push(`publish ${reconciled.length}`);
         return Promise.resolve();
       },
     },
@@ -114,7 +114,7 @@ async function told(
 
 const VALID = "PolicyValid";
 
-test("tellCycle() tells the status first, and workloads even where the status can't be written", async () => {
+test("reportCycle() tells the status first, and workloads even where the status can't be written", async () => {
   assert.deepEqual(await told(), [VALID, "publish 1", "annotate web"]);
   assert.deepEqual(await told({ refuses: true }), [VALID, "publish 1", "annotate web"]);
   assert.deepEqual(await told({ aborted: true }), [VALID]);
@@ -122,7 +122,7 @@ test("tellCycle() tells the status first, and workloads even where the status ca
   assert.deepEqual(await told({ present: other }), ["publish 1", "annotate web"]);
 });
 
-test("tellCycle() tells once in an event, and in each status, what can't be put on record", async () => {
+test("reportCycle() tells once in an event, and in each status, what can't be put on record", async () => {
   const unwritten = { reason: "RecordNotWritten", message: "forbidden" } as const;
   const outcome = { ...OUTCOME, unwritten };
   const [event, status] = await told({ outcome });
@@ -139,7 +139,7 @@ test("tellCycle() tells once in an event, and in each status, what can't be put 
   assert.deepEqual((await told({ outcome, present }))[0], "RecordNotWritten: forbidden");
 });
 
-test("tellCycle() tells a problem of the policy's own before that of its record", async () => {
+test("reportCycle() tells a problem of the policy's own before that of its record", async () => {
   const unwritten = { reason: "RecordNotWritten", message: "forbidden" } as const;
   const problem = { reason: "ProviderUnavailable", message: "refused" } as const;
   const [, status] = await told({ outcome: { ...OUTCOME, unwritten, problem } });
