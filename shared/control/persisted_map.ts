@@ -97,112 +97,32 @@ const TRAILER = 16;
 /** In place of a trailer. */
 const UNKNOWN = "unknown";
 
+/** The entries, and what is known of the shards, by number. */
+interface MapState<T> {
+  readonly options: PersistedMapOptions<T>;
+  readonly values: Map<string, T>;
+  /** Trailers of shards as they stand in their ConfigMaps. */
+  readonly stored: Map<number, string>;
+  readonly changed: Set<number>;
+  /** How many there are: a power of two. */
+  shards: number;
+}
+
 /** An empty map. */
 export function createPersistedMap<T>(options: PersistedMapOptions<T>): PersistedMap<T> {
-  const { store, prefix, holds, clock, log, mostBytes = MOST_BYTES } = options;
+  const { store, holds, clock, log } = options;
   const values = new Map<string, T>();
-  /** Trailers of shards as they stand in their ConfigMaps, by number. */
-  const stored = new Map<number, string>();
-  const changed = new Set<number>();
-  let shards = 1;
+  const [stored, changed] = [new Map<number, string>(), new Set<number>()];
+  const state: MapState<T> = { options, values, stored, changed, shards: 1 };
   let running: Promise<void> | undefined;
   let next: Promise<void> | undefined;
   let saveFails = false;
-
-  const shardOf = (key: string): number => hashOf(key) % shards;
-
-  async function read(checkpoints: readonly Checkpoint[]): Promise<void> {
-    const found = checkpoints.flatMap(({ name, data }) => {
-      const index = name.startsWith(prefix) ? name.slice(prefix.length) : "";
-      return /^\d{1,4}$/.test(index) ? [{ name, index: Number(index), data }] : [];
-    }).toSorted((a, b) => b.index - a.index);
-    const [last] = found;
-    shards = 1;
-    while (last !== undefined && shards <= last.index) shards *= 2;
-    for (const { name, index, data } of found) {
-      stored.set(index, UNKNOWN);
-      try {
-        const text = data[ENTRIES] ?? "";
-        const entries = await decodeEntries(text);
-        stored.set(index, text.slice(-TRAILER));
-        for (const [key, value] of entries) take(key, { value, index, name });
-      } catch (error) {
-        if (!(error instanceof SyntaxError)) throw error;
-        log.warn("Cannot read persisted shard: it counts as empty", {
-          ...{ holds, name, error: error.message },
-        });
-        changed.add(index);
-      }
-    }
-  }
-
-  /** Keeps a stored entry. In another shard than its own it is left from a crash while shards doubled. */
-  function take(
-    key: string,
-    { value, index, name }: {
-      readonly value: unknown;
-      readonly index: number;
-      readonly name: string;
-    },
-  ): void {
-    const own = shardOf(key);
-    if (own !== index) changed.add(index);
-    if (own !== index && values.has(key)) return;
-    changed.add(own);
-    try {
-      values.set(key, options.decode(value));
-      if (own === index) changed.delete(own);
-    } catch (error) {
-      if (!(error instanceof SyntaxError)) throw error;
-      log.warn("Cannot read persisted entry: it is left out", {
-        ...{ holds, name, key, error: error.message },
-      });
-    }
-  }
-
-  /** The shard's text; empty where it has no entries, undefined where it is too large. */
-  async function textOf(index: number): Promise<string | undefined> {
-    const own = [...values].filter(([key]) => shardOf(key) === index);
-    if (own.length === 0) return "";
-    return await encodeEntries(own.toSorted(([a], [b]) => a < b ? -1 : 1), {
-      encode: options.encode,
-      pause: () => clock.sleep(0),
-      mostBytes: own.length > 1 && shards < MOST_SHARDS ? mostBytes : Infinity,
-    });
-  }
-
-  async function write(signal: AbortSignal): Promise<void> {
-    for (const index of [...changed].toSorted((a, b) => b - a)) {
-      changed.delete(index);
-      const text = await textOf(index);
-      if (text === undefined) {
-        shards *= 2;
-        for (let each = 0; each < shards; each++) changed.add(each);
-        return await write(signal);
-      }
-      const trailer = text.slice(-TRAILER);
-      if (trailer === (stored.get(index) ?? "")) continue;
-      try {
-        signal.throwIfAborted();
-        // Until there is an answer either may stand there.
-        stored.set(index, UNKNOWN);
-        const name = `${prefix}${index}`;
-        if (text === "") await store.remove(name, signal);
-        else await store.apply({ name, data: { [ENTRIES]: text } }, signal);
-        stored.set(index, trailer);
-      } catch (error) {
-        // Shards below keep what moves to this one until it is written.
-        changed.add(index);
-        throw error;
-      }
-    }
-  }
 
   function save(signal: AbortSignal): Promise<void> {
     next ??= (async () => {
       await running?.catch(() => undefined);
       next = undefined;
-      running = write(signal);
+      running = writeChanged(state, signal);
       await running;
     })();
     return next;
@@ -225,17 +145,17 @@ export function createPersistedMap<T>(options: PersistedMapOptions<T>): Persiste
     entries: () => values.entries(),
     set(key, value) {
       values.set(key, value);
-      changed.add(shardOf(key));
+      changed.add(shardOf(state, key));
     },
     delete(key) {
-      if (values.delete(key)) changed.add(shardOf(key));
+      if (values.delete(key)) changed.add(shardOf(state, key));
     },
     async load(signal, { failed, emptyIfForbidden = false } = {}) {
       for (const each of [values, stored, changed]) each.clear();
       const backoff = createBackoff({ maxMs: LONGEST_WAIT_MS });
       while (!signal.aborted) {
         try {
-          await read(await store.list(signal));
+          await readShards(state, await store.list(signal));
           return true;
         } catch (error) {
           if (signal.aborted) break;
@@ -262,6 +182,107 @@ export function createPersistedMap<T>(options: PersistedMapOptions<T>): Persiste
       if (late.signal.aborted) log.warn("Shutdown timed out before state was persisted", { holds });
     },
   };
+}
+
+async function readShards<T>(
+  state: MapState<T>,
+  checkpoints: readonly Checkpoint[],
+): Promise<void> {
+  const { options: { prefix, holds, log }, stored, changed } = state;
+  const found = checkpoints.flatMap(({ name, data }) => {
+    const index = name.startsWith(prefix) ? name.slice(prefix.length) : "";
+    return /^\d{1,4}$/.test(index) ? [{ name, index: Number(index), data }] : [];
+  }).toSorted((a, b) => b.index - a.index);
+  const [last] = found;
+  state.shards = 1;
+  while (last !== undefined && state.shards <= last.index) state.shards *= 2;
+  for (const { name, index, data } of found) {
+    stored.set(index, UNKNOWN);
+    try {
+      const text = data[ENTRIES] ?? "";
+      const entries = await decodeEntries(text);
+      stored.set(index, text.slice(-TRAILER));
+      for (const [key, value] of entries) takeEntry(state, key, { value, index, name });
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      log.warn("Cannot read persisted shard: it counts as empty", {
+        ...{ holds, name, error: error.message },
+      });
+      changed.add(index);
+    }
+  }
+}
+
+/** Keeps a stored entry. In another shard than its own it is left from a crash while shards doubled. */
+function takeEntry<T>(
+  state: MapState<T>,
+  key: string,
+  { value, index, name }: {
+    readonly value: unknown;
+    readonly index: number;
+    readonly name: string;
+  },
+): void {
+  const { options: { decode, holds, log }, values, changed } = state;
+  const own = shardOf(state, key);
+  if (own !== index) {
+    changed.add(index);
+    if (values.has(key)) return;
+    changed.add(own);
+  }
+  try {
+    values.set(key, decode(value));
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    changed.add(index);
+    log.warn("Cannot read persisted entry: it is left out", {
+      ...{ holds, name, key, error: error.message },
+    });
+  }
+}
+
+async function writeChanged<T>(state: MapState<T>, signal: AbortSignal): Promise<void> {
+  const { options: { store, prefix }, stored, changed } = state;
+  for (const index of [...changed].toSorted((a, b) => b - a)) {
+    changed.delete(index);
+    const text = await textOf(state, index);
+    if (text === undefined) {
+      state.shards *= 2;
+      for (let each = 0; each < state.shards; each++) changed.add(each);
+      return await writeChanged(state, signal);
+    }
+    const trailer = text.slice(-TRAILER);
+    if (trailer === (stored.get(index) ?? "")) continue;
+    try {
+      signal.throwIfAborted();
+      // Until there is an answer either may stand there.
+      stored.set(index, UNKNOWN);
+      const name = `${prefix}${index}`;
+      if (text === "") await store.remove(name, signal);
+      else await store.apply({ name, data: { [ENTRIES]: text } }, signal);
+      stored.set(index, trailer);
+    } catch (error) {
+      // Shards below keep what moves to this one until it is written.
+      changed.add(index);
+      throw error;
+    }
+  }
+}
+
+/** The shard's text; empty where it has no entries, undefined where it is too large. */
+async function textOf<T>(state: MapState<T>, index: number): Promise<string | undefined> {
+  const { options: { encode, clock, mostBytes = MOST_BYTES }, values, shards } = state;
+  const own = [...values].filter(([key]) => shardOf(state, key) === index);
+  if (own.length === 0) return "";
+  return await encodeEntries(own.toSorted(([a], [b]) => a < b ? -1 : 1), {
+    encode,
+    pause: () => clock.sleep(0),
+    mostBytes: own.length > 1 && shards < MOST_SHARDS ? mostBytes : Infinity,
+  });
+}
+
+function shardOf({ shards }: Pick<MapState<unknown>, "shards">, key: string): number {
+  return hashOf(key) % shards;
 }
 
 /** How {@linkcode encodeEntries} goes about it. */
