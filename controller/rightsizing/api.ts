@@ -101,7 +101,7 @@ export interface RightsizingAPI {
   /** A source that samples by itself while it runs. */
   sampler(owners: PodOwners): UsageSource & { run(signal: AbortSignal): Promise<void> };
   /**
-   * The sources that policies name, and what lets go of their connections. `collected` hears how long
+   * The sources that policies name; `close` ends their connections. `collected` is called with how long
    * they take.
    */
   usageSources(

@@ -15,14 +15,14 @@ export interface RightsizingConfig {
   readonly dryRun: boolean;
   /** Namespaces whose policies act on all others; elsewhere a policy acts on its own alone. */
   readonly policyNamespaces: readonly string[];
-  /** Whether recommendations are told in annotations of workloads. */
+  /** Whether recommendations are written to annotations of workloads. */
   readonly annotateWorkloads: boolean;
-  /** Workloads that are looked at at the same time. */
+  /** Workloads that are reconciled at the same time. */
   readonly workers: number;
   readonly sampler: SamplerShape;
 }
 
-/** What rightsizing is told by the controller's settings. */
+/** The controller's settings that concern rightsizing. */
 export type RightsizingSettings = Pick<
   ControllerSettings,
   | "namespace"
@@ -59,7 +59,7 @@ export function rightsizingConfig(settings: () => RightsizingSettings): Rightsiz
   };
 }
 
-/** The namespaces' labels, and whose policies act on all of them. */
+/** The namespaces' labels, and the namespaces whose policies act on all of them. */
 export function policyInput(
   namespaces: Pick<Informer<Namespace>, "all">,
   { policyNamespaces }: Pick<RightsizingConfig, "policyNamespaces">,

@@ -34,7 +34,7 @@ export function policySubject(
 }
 
 /**
- * Events of a cycle, on workload and policy. The policy hears of each kind once a cycle, with the first
+ * Emits events of a cycle, on workload and policy. The policy gets each kind once a cycle, with the first
  * workload that it is about and how many there are: a crowd must not fill its stream.
  */
 export function emitCycleEvents(
@@ -66,14 +66,14 @@ export function emitCycleEvents(
   }
 }
 
-/** What the annotations of a workload are brought to. */
+/** A workload and what its annotations are made of. */
 export interface AnnotationTarget {
   readonly workload: Pick<RightsizedWorkload, "kind" | "metadata">;
-  /** Undefined: nothing is told there any more. */
+  /** Undefined: the annotations are deleted. */
   readonly record: WorkloadRecord | undefined;
 }
 
-/** Who writes annotations. */
+/** What annotations are written with. */
 export interface AnnotationParts {
   readonly workloads: Pick<WorkloadWriter, "annotate">;
   /** Bounds how many are written at the same time. */
@@ -81,12 +81,12 @@ export interface AnnotationParts {
   readonly log: Log;
 }
 
-/** Brings annotations to what is wanted. What the server refuses is logged, and tried the next time. */
+/** Writes annotations that differ. What the server refuses is logged, and tried the next time. */
 export async function writeAnnotations(
-  wishes: readonly AnnotationTarget[],
+  targets: readonly AnnotationTarget[],
   { workloads, permits, log }: AnnotationParts,
 ): Promise<void> {
-  async function tell(
+  async function write(
     workload: AnnotationTarget["workload"],
     patch: AnnotationPatch,
   ): Promise<void> {
@@ -96,15 +96,15 @@ export async function writeAnnotations(
       if (!(error instanceof ApiError)) throw error;
       if (error.status === 404 || error.status === 409) return;
       const { namespace, name } = workload.metadata;
-      log.warn("A workload's annotations can't be written", {
+      log.warn("Failed to write annotations", {
         workload: `${workload.kind} ${namespace}/${name}`,
         error: error.message,
       });
     }
   }
-  await Promise.all(wishes.map(async ({ workload, record }) => {
+  await Promise.all(targets.map(async ({ workload, record }) => {
     const patch = annotationPatch(workload.metadata.annotations, annotationsOf(record));
-    if (patch !== undefined) await permits.run(() => tell(workload, patch));
+    if (patch !== undefined) await permits.run(() => write(workload, patch));
   }));
 }
 

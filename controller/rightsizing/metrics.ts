@@ -23,9 +23,9 @@ export interface PolicyName {
 /** What a cycle can fail with as a whole, before or after it had an outcome. */
 export type CycleFailure = "CycleFailed" | "StatusNotWritten";
 
-/** Hears of it. */
+/** Observes rightsizing; calls are synchronous and must be quick. */
 export interface RightsizingObserver {
-  /** A cycle has ended; one that failed has no outcome, or one that could not be told. */
+  /** A cycle has ended; one that failed has no outcome, or one that could not be reported. */
   cycleEnded?(policy: PolicyName, cycle: {
     readonly tookMs: number;
     readonly outcome?: CycleOutcome;
@@ -41,7 +41,7 @@ export interface RightsizingObserver {
   policyGone?(policy: PolicyName): void;
 }
 
-/** The same writer; `observer` hears of each template that it has applied, or could not apply. */
+/** The same writer; reports each template that it has applied, or could not apply, to `observer`. */
 export function observedWorkloads(
   writer: WorkloadWriter,
   observer: Pick<RightsizingObserver, "templatePatched"> | undefined,
@@ -50,16 +50,16 @@ export function observedWorkloads(
     annotate: (workload, patch) => writer.annotate(workload, patch),
     async recreate(workload, wanted, options) {
       const { kind } = workload;
-      const tell = (outcome: string): void => {
+      const report = (outcome: string): void => {
         if (options.serverSideApply) observer?.templatePatched?.({ kind, outcome });
       };
       try {
         await writer.recreate(workload, wanted, options);
       } catch (error) {
-        tell(error instanceof ApiError ? refusalKind(error) : "failed");
+        report(error instanceof ApiError ? refusalKind(error) : "failed");
         throw error;
       }
-      tell("accepted");
+      report("accepted");
     },
   };
 }
@@ -79,7 +79,7 @@ interface Series {
   remove(labels: Labels): void;
 }
 
-/** Puts the metrics into the registry, and follows what it is told. */
+/** Puts the metrics into the registry, and keeps them by what it observes. */
 export function createRightsizingMetrics(registry: Registry): Required<RightsizingObserver> {
   const registers = [registry];
   const gauge = (name: string, help: string, more: readonly string[] = []) =>

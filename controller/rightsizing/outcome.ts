@@ -17,11 +17,11 @@ import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts
 import type { Wish } from "./apply_decision.ts";
 import type { MissingUsage } from "./evaluate_workload.ts";
 
-/** What came of it. */
+/** The outcome. */
 export interface ReconcileOutcome extends PolicyWorkload {
   /** Those that are new. */
   readonly events: readonly WorkloadEvent[];
-  /** Whether this look came to a recommendation; the record keeps an older one where it did not. */
+  /** Whether there is a new recommendation; otherwise the record keeps an older one. */
   readonly recommends: boolean;
   /** What a write failed with. */
   readonly failure?: ApplyFailure;
@@ -31,27 +31,27 @@ export interface ReconcileOutcome extends PolicyWorkload {
   readonly applied?: Wish["method"];
 }
 
-/** Whom a look is about, as far as it takes no template. */
+/** The workload, its policy and its last record. */
 export interface NamedSubject extends Told {
   readonly workload: Pick<RightsizedWorkload, "kind" | "metadata">;
   readonly policy: { readonly metadata: { readonly namespace: string; readonly name: string } };
 }
 
-/** What is told of a look that threw. */
+/** The outcome of a reconcile that threw. */
 export function failedOutcome(subject: NamedSubject, error: unknown): ReconcileOutcome {
   const message = String(error);
-  return errorPass(subject, { reason: "EvaluationFailed", event: "UpdateFailed", message });
+  return errorOutcome(subject, { reason: "EvaluationFailed", event: "UpdateFailed", message });
 }
 
-/** What is told of a workload that can't be looked at: nothing of it is changed. */
+/** The outcome for a workload whose template can't be read: nothing of it is changed. */
 export function unreadableOutcome(
   subject: NamedSubject & { readonly workload: UnreadableWorkload },
 ): ReconcileOutcome {
   const message = subject.workload.unreadableTemplate;
-  return errorPass(subject, { reason: "UnreadableTemplate", event: "DiscoveryFailed", message });
+  return errorOutcome(subject, { reason: "UnreadableTemplate", event: "DiscoveryFailed", message });
 }
 
-function errorPass(
+function errorOutcome(
   subject: NamedSubject,
   { reason, event: kind, message }: {
     readonly reason: RightsizingReason;
@@ -71,15 +71,15 @@ function errorPass(
   };
 }
 
-/** A warning that says a word and its sentence. */
+/** A warning with a reason and its message. */
 export function warning(
   reason: WorkloadEvent["reason"],
-  said: { readonly reason: ReasonWord; readonly message: string },
+  cause: { readonly reason: ReasonWord; readonly message: string },
 ): WorkloadEvent {
-  return { type: "Warning", reason, message: eventMessage(said.reason, said.message) };
+  return { type: "Warning", reason, message: eventMessage(cause.reason, cause.message) };
 }
 
-/** What stays as it was. */
+/** The record with what stays as it was. */
 export function baseRecord({ workload, policy, before }: NamedSubject): WorkloadRecord {
   const { namespace, name } = workload.metadata;
   const { recommendedAtMs, appliedAtMs, method, usage, uid, template } = before ?? {};
@@ -98,12 +98,12 @@ export function baseRecord({ workload, policy, before }: NamedSubject): Workload
   };
 }
 
-/** What was known of the workload. */
+/** The last record of the workload. */
 export interface Told {
   readonly before: WorkloadRecord | undefined;
 }
 
-/** What is told of a look for which there is no usage. */
+/** The outcome of a reconcile without usage. */
 export function withoutUsage(
   missing: MissingUsage,
   { base, before }: Told & { readonly base: WorkloadRecord },
@@ -122,8 +122,8 @@ export function withoutUsage(
 }
 
 /**
- * Nobody is told twice that things are as they were. A word that has an event of its own is told once,
- * too, whether it cuts a change or holds what is left of it; `WorkloadSkipped` is only told of a hold.
+ * The events that say something new. A reason that has an event of its own is emitted once, whether it cuts
+ * a change or blocks the rest of it; `WorkloadSkipped` is emitted for a blocked change only.
  */
 export function news(
   events: readonly WorkloadEvent[],

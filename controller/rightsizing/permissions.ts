@@ -46,16 +46,16 @@ export interface RightsPlace {
   readonly metadata: { readonly namespace: string };
 }
 
-/** What was last heard. */
+/** The last answers. */
 export interface PermissionMemory {
   /**
-   * Asks about these workloads where the last answer is too old, and forgets what was said of places
-   * where there is none of them.
+   * Asks about these workloads where the last answer is too old, and forgets answers about namespaces
+   * and kinds without any.
    */
   refresh(workloads: Iterable<RightsPlace>): Promise<void>;
-  /** The server has refused a write for want of a right: what it said before is not so any more. */
+  /** Forgets an answer: the server has forbidden a write. */
   forget(workload: RightsPlace): void;
-  /** Nothing where it was never asked: then the server's refusal tells. */
+  /** Empty where it was never asked: then the server refuses the write. */
   missing(workload: RightsPlace): readonly MissingPermission[];
 }
 
@@ -71,7 +71,7 @@ export interface PermissionMemoryOptions {
    */
   readonly freshMs?: number;
   /**
-   * How long one counts that something is missing, ms. Somebody may have been told of it just now.
+   * How long an answer counts that something is missing, ms: the right may be granted soon.
    *
    * @default {30000}
    */
@@ -83,7 +83,7 @@ interface Answer {
   readonly atMs: number;
 }
 
-/** Nothing is known. A server that does not answer leaves what was known before. */
+/** Nothing is known. Where the server does not answer, the last answers stay. */
 export function createPermissionMemory(
   { rights, clock, freshMs = 300_000, missingFreshMs = 30_000 }: PermissionMemoryOptions,
 ): PermissionMemory {

@@ -49,7 +49,7 @@ export interface UsageQuestion {
 /**
  * Why there is no usage. `unreachable`: nothing came, or not now. `refused`: the server says that it
  * can't do such a question. `unreadable`: what came is no answer to it. `unavailable`: there is
- * nobody to ask, or not yet.
+ * no server to ask, or not yet.
  */
 export interface UsageProblem {
   readonly problem: "unreachable" | "refused" | "unreadable" | "unavailable";
@@ -79,7 +79,7 @@ export interface UsageSource {
   usage(question: UsageQuestion, signal: AbortSignal): Promise<UsageAnswer>;
 }
 
-/** When, and among whom. */
+/** When, and about which pods. */
 export interface QuestionInput {
   /** All pods of the workload's namespace, and which of them are its own. */
   readonly neighbours: readonly Pod[];
@@ -169,7 +169,7 @@ export interface ReportStore {
   /** All of the namespace, as the server has them now. */
   list(namespace: string): Promise<readonly RecommendationReport[]>;
   /**
-   * Makes the report, or replaces what its version tells, and returns it as stored. 409 `AlreadyExists`
+   * Creates the report, or replaces the version that is named, and returns it as stored. 409 `AlreadyExists`
    * where there is one already, and `Conflict` where the version is not the stored one.
    */
   apply(report: NewReport): Promise<RecommendationReport>;
@@ -177,11 +177,11 @@ export interface ReportStore {
   remove(report: Pick<RecommendationReport, "metadata">): Promise<void>;
 }
 
-/** Writes VPAs that tell recommendations. Each call throws an `ApiError` when the server refuses. */
+/** Writes VPAs with recommendations. Each call throws an `ApiError` when the server refuses. */
 export interface VPAPublisher {
   /**
-   * Makes the VPA, which recommends nothing yet, and resolves with its UID. 404 where nobody has defined
-   * the kind, 409 where there is one of the name.
+   * Makes the VPA, which recommends nothing yet, and resolves with its UID. 404 where the kind
+   * is not defined, 409 where there is one of the name.
    */
   create(vpa: PublishedVPA): Promise<string>;
   /** Replaces what the VPA recommends, if its UID is still this one. */

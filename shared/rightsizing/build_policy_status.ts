@@ -56,7 +56,7 @@ export interface SamplerShape {
 
 /**
  * A sentence where metrics-server is sampled so seldom that one pod may have fewer samples in the window
- * than `minSamples`: then there is a recommendation at one look and none at the next. Undefined where there
+ * than `minSamples`: then there is a recommendation in one cycle and none in the next. Undefined where there
  * is nothing to say. One reading may be late. 5 min, read every 30 s and kept in 16 parts, hold 8 for sure.
  */
 export function samplesNote(
@@ -95,7 +95,7 @@ export interface PolicyWorkload {
 /** One cycle of a policy. */
 export interface PolicyCycle {
   readonly nowMs: number;
-  /** `metadata.generation` of the policy that was looked at. */
+  /** `metadata.generation` of the policy in the cycle. */
   readonly generation: number;
   /** The status before: what is not known anew stays. */
   readonly before: PolicyStatus;
@@ -104,7 +104,7 @@ export interface PolicyCycle {
   readonly problem?: PolicyProblem;
   /** What there is to know of a valid policy, in sentences; see `scopeNote()`, `samplesNote()`. @default {[]} */
   readonly notes?: readonly string[];
-  /** Absent where no workload was looked at: the policy is disabled, or there is a problem. */
+  /** Absent where no workload was reconciled: the policy is disabled, or there is a problem. */
   readonly workloads?: readonly PolicyWorkload[];
 }
 
@@ -125,7 +125,7 @@ const COUNTED = {
   daemonSets: "DaemonSet",
 } as const;
 
-/** The status after the cycle. Workloads and counts of a cycle that looked at none are those before. */
+/** The status after the cycle. Workloads and counts of a cycle that reconciled none are those before. */
 export function buildPolicyStatus(cycle: PolicyCycle): PolicyStatus {
   const { before, workloads, generation } = cycle;
   const conditions = [readyCondition(cycle), metricsCondition(cycle), dryRunCondition(cycle)];
@@ -142,7 +142,7 @@ export function validationProblem(faults: readonly FieldFault[]): PolicyProblem 
   return { reason: "ValidationFailed", message: faults.map(faultText).join("; ") };
 }
 
-type News = Pick<PolicyCondition, "type" | "status" | "message"> & {
+type NewCondition = Pick<PolicyCondition, "type" | "status" | "message"> & {
   readonly reason: PolicyReason;
 };
 
@@ -186,12 +186,12 @@ function dryRunCondition(cycle: PolicyCycle): PolicyCondition {
 }
 
 /** The time is that of the last change of status. */
-function condition({ nowMs, generation, before }: PolicyCycle, news: News): PolicyCondition {
-  const old = before.conditions?.find(({ type }) => type === news.type);
+function condition({ nowMs, generation, before }: PolicyCycle, now: NewCondition): PolicyCondition {
+  const old = before.conditions?.find(({ type }) => type === now.type);
   return {
-    ...news,
-    message: cutToBytes(news.message, LONGEST_MESSAGE),
-    lastTransitionTime: old?.status === news.status
+    ...now,
+    message: cutToBytes(now.message, LONGEST_MESSAGE),
+    lastTransitionTime: old?.status === now.status
       ? old.lastTransitionTime
       : new Date(nowMs).toISOString(),
     observedGeneration: generation,

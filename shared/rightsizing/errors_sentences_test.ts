@@ -37,7 +37,7 @@ Deno.test({
           messageOf(() =>
             createUsageRing("cpu", { windowMs: 1 }).distribution({ nowMs: 1, windowMs: 2 })
           ),
-        "Cannot look back 2 ms: the ring covers 1 ms",
+        "Cannot answer for 2 ms: the ring covers 1 ms",
       ],
       [
         "quantile, fraction",

@@ -14,7 +14,7 @@ export interface Estimate {
   /** Millicores or bytes; whole from the safety factor on. */
   readonly amount: number;
   /** One phrase for each step, in order; the last is about `amount`. */
-  readonly told: readonly string[];
+  readonly steps: readonly string[];
 }
 
 /** Makes an estimate of samples, of which there is one at least. */
@@ -40,10 +40,10 @@ export function percentileOf({ resource, percentile, windowMs }: PercentileOptio
   return (usage) => {
     const amount = usage.quantile(FRACTIONS[percentile]);
     const samples = usage.count === 1 ? "sample" : "samples";
-    const told = `${percentile} of ${usage.count} ${samples} in ${formatWindow(windowMs)} is ${
+    const step = `${percentile} of ${usage.count} ${samples} in ${formatWindow(windowMs)} is ${
       amountText(resource, amount)
     }`;
-    return { amount, told: [told] };
+    return { amount, steps: [step] };
   };
 }
 
@@ -63,8 +63,8 @@ export function withSafetyFactor(
   return (usage) => {
     const estimate = base(usage);
     const amount = truncatedProduct(estimate.amount, factor);
-    const told = `times ${factor} is ${amountText(resource, amount)}`;
-    return { amount, told: [...estimate.told, told] };
+    const step = `times ${factor} is ${amountText(resource, amount)}`;
+    return { amount, steps: [...estimate.steps, step] };
   };
 }
 
@@ -80,16 +80,16 @@ export function withBounds(
     if (amount < bounds.min) {
       return {
         amount: bounds.min,
-        told: [...estimate.told, `raised to the minimum of bounds ${min} to ${max}`],
+        steps: [...estimate.steps, `raised to the minimum of bounds ${min} to ${max}`],
       };
     }
     if (amount > bounds.max) {
       return {
         amount: bounds.max,
-        told: [...estimate.told, `lowered to the maximum of bounds ${min} to ${max}`],
+        steps: [...estimate.steps, `lowered to the maximum of bounds ${min} to ${max}`],
       };
     }
-    return { amount, told: [...estimate.told, `within bounds ${min} to ${max}`] };
+    return { amount, steps: [...estimate.steps, `within bounds ${min} to ${max}`] };
   };
 }
 
@@ -153,10 +153,10 @@ export function withThrottling(base: Estimator, throttling: Throttling): Estimat
     const why = throttling.demand === undefined
       ? "more was wanted, how much is unknown"
       : "the market saw that much wanted";
-    const told = `raised to ${
+    const step = `raised to ${
       amountText("cpu", amount)
     } since its limit ran out in ${percent} of the periods (${why})`;
-    return { amount, told: [...seen.told, told] };
+    return { amount, steps: [...seen.steps, step] };
   };
 }
 
@@ -203,9 +203,9 @@ export function withOOMRaise(base: Estimator, kills: readonly OOMKill[]): Estima
     );
     const raised = had === 0 ? 0 : raisedAfterOOM({ hadBytes: had });
     if (estimate.amount >= raised) return estimate;
-    const told = `killed for lack of memory at ${amountText("memory", had)}, so raised to ${
+    const step = `killed for lack of memory at ${amountText("memory", had)}, so raised to ${
       amountText("memory", raised)
     }`;
-    return { amount: raised, told: [...estimate.told, told] };
+    return { amount: raised, steps: [...estimate.steps, step] };
   };
 }

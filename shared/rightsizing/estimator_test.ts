@@ -35,20 +35,20 @@ pure("percentileOf() takes the policy's percentile, and tells samples and window
     percentile(one)(USAGE).amount
   );
   assert.deepEqual(amounts, [200, 280, 290, 298]);
-  assert.deepEqual(percentile("P90")(USAGE).told, ["P90 of 3 samples in 24h is 280m"]);
+  assert.deepEqual(percentile("P90")(USAGE).steps, ["P90 of 3 samples in 24h is 280m"]);
 });
 
 pure("percentileOf() tells windows as policies write them", () => {
-  const told = (windowMs: number) => percentile("P50", windowMs)(USAGE).told[0];
-  assert.equal(told(7 * DAY_MS), "P50 of 3 samples in 7d is 200m");
-  assert.equal(told(36 * HOUR_MS), "P50 of 3 samples in 36h is 200m");
-  assert.equal(told(HOUR_MS / 2), "P50 of 3 samples in 30m is 200m");
+  const steps = (windowMs: number) => percentile("P50", windowMs)(USAGE).steps[0];
+  assert.equal(steps(7 * DAY_MS), "P50 of 3 samples in 7d is 200m");
+  assert.equal(steps(36 * HOUR_MS), "P50 of 3 samples in 36h is 200m");
+  assert.equal(steps(HOUR_MS / 2), "P50 of 3 samples in 30m is 200m");
 });
 
 pure("withSafetyFactor() multiplies what it wraps, truncates it and says so", () => {
   const estimate = withSafetyFactor(percentile("P90"), { resource: "cpu", factor: 1.25 })(USAGE);
   assert.equal(estimate.amount, 350);
-  assert.deepEqual(estimate.told, ["P90 of 3 samples in 24h is 280m", "times 1.25 is 350m"]);
+  assert.deepEqual(estimate.steps, ["P90 of 3 samples in 24h is 280m", "times 1.25 is 350m"]);
   const odd = withSafetyFactor(percentile("P99"), { resource: "cpu", factor: 1.001 })(USAGE);
   assert.equal(odd.amount, 298, "of 298.298");
 });
@@ -62,10 +62,10 @@ pure("withBounds() moves what is outside to the nearer bound, and nothing that i
     [bounded(201, 1000), 201, /^raised .*minimum .*201m to 1$/],
     [bounded(10, 199), 199, /^lowered .*maximum .*10m to 199m$/],
   ] as const;
-  for (const [{ amount, told }, expected, phrase] of cases) {
+  for (const [{ amount, steps }, expected, phrase] of cases) {
     assert.equal(amount, expected);
-    assert.match(told.at(-1) ?? "", phrase);
-    assert.equal(told.length, 2);
+    assert.match(steps.at(-1) ?? "", phrase);
+    assert.equal(steps.length, 2);
   }
 });
 
@@ -133,14 +133,14 @@ pure(
 );
 
 pure("withThrottling() tells what it raised, and by whose word", () => {
-  const { amount, told: [percentile, raised = "", ...more] } = withThrottling(p90, {
+  const { amount, steps: [percentile, raised = "", ...more] } = withThrottling(p90, {
     share: 0.2,
     demand: 700,
   })(CUT);
-  assert.deepEqual([amount, percentile, more], [700, ...p90(CUT).told, []]);
+  assert.deepEqual([amount, percentile, more], [700, ...p90(CUT).steps, []]);
   assert.match(raised, / 700m .*20 % .*market/);
   const guessed = withThrottling(p90, { share: 0.25 })(CUT);
-  assert.match(guessed.told[1] ?? "", / 250m .*25 % .*unknown/);
+  assert.match(guessed.steps[1] ?? "", / 250m .*25 % .*unknown/);
 });
 
 pure("withThrottling() says nothing where the percentile lies below what was cut off", () => {
@@ -167,7 +167,7 @@ const MEBI = 2 ** 20;
 const NO_USAGE = distributionOfSamples([], { nowMs: 1, windowMs: 1 });
 
 function fixed(amount: number): Estimator {
-  return () => ({ amount, told: ["used"] });
+  return () => ({ amount, steps: ["used"] });
 }
 
 pure("raisedAfterOOM() is 100Mi more below 500Mi, and a fifth more above", () => {
@@ -196,7 +196,7 @@ pure("raisedAfterOOM() is the larger of both raises, in whole bytes", () => {
 
 pure("withOOMRaise() raises by the worst kill, and tells it", () => {
   const kills = [{ hadBytes: 200 * MEBI }, { hadBytes: 256 * MEBI }, { hadBytes: 100 * MEBI }];
-  const { amount, told: [used, raised = "", ...more] } = withOOMRaise(fixed(300 * MEBI), kills)(
+  const { amount, steps: [used, raised = "", ...more] } = withOOMRaise(fixed(300 * MEBI), kills)(
     NO_USAGE,
   );
   assert.deepEqual([amount, used, more], [356 * MEBI, "used", []]);
@@ -216,7 +216,7 @@ pure("withOOMRaise() takes the largest sample for what a container without a lim
 });
 
 pure("withOOMRaise() leaves alone what is as much already, and what was not killed", () => {
-  const enough = { amount: 356 * MEBI, told: ["used"] };
+  const enough = { amount: 356 * MEBI, steps: ["used"] };
   assert.deepEqual(
     withOOMRaise(fixed(356 * MEBI), [{ hadBytes: 256 * MEBI }])(NO_USAGE),
     enough,

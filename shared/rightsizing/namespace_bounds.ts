@@ -26,7 +26,7 @@ export interface CountedWorkload {
 
 /**
  * The rooms of all quotas that count any of the pods, or such as are to come: a change must fit them
- * all. Quotas that can't be read seem to bound nothing: `namespaceRules()` tells of them.
+ * all. Quotas that can't be read bound nothing here: `namespaceRules()` names them.
  */
 export function quotaRoomsOf(
   quotas: readonly ResourceQuota[],
@@ -55,7 +55,7 @@ function roomsOf(
 
 /**
  * All LimitRanges together; undefined where none says anything of either, and has no defaults. Those
- * that can't be read seem to say nothing: `namespaceRules()` tells of them.
+ * that can't be read bound nothing here: `namespaceRules()` names them.
  */
 export function resourceRangesOf(limitRanges: readonly LimitRange[]): ResourceRanges | undefined {
   const items = limitRanges.flatMap((one) => one.items);
@@ -100,7 +100,7 @@ export function namespaceRules(
 
 /**
  * The most of each resource that any of the nodes has: a pod that requests more waits for a node that
- * there is not. A node that does not tell may have any amount; undefined without nodes. Which of them
+ * there is not. A node without a figure may have any amount; undefined without nodes. Which of them
  * the pod could go to is not asked.
  */
 export function largestNode(

@@ -9,7 +9,7 @@ import type { WorkloadKind } from "../api/workload.ts";
 import type { PolicySelector, PolicySpec } from "./policy_spec.ts";
 import type { WorkloadRecord } from "./workload_record.ts";
 
-/** A workload, as far as selectors look. */
+/** A workload, as selectors see it. */
 export interface WorkloadView {
   readonly kind: WorkloadKind;
   readonly metadata: {
@@ -67,7 +67,7 @@ export interface ReadablePolicy {
   readonly spec: PolicySpec;
 }
 
-/** Those of the policies whose spec can be read. */
+/** The policies that can be read. */
 export function readablePolicies<P extends { readonly spec?: PolicySpec }>(
   policies: Iterable<P>,
 ): readonly (P & { readonly spec: PolicySpec })[] {
@@ -76,7 +76,7 @@ export function readablePolicies<P extends { readonly spec?: PolicySpec }>(
   );
 }
 
-/** What policies look at beside workloads. */
+/** What matching needs beside policies and workloads. */
 export interface PolicyInput {
   /** Labels of namespaces by name. */
   readonly namespaces: ReadonlyMap<string, Labels>;

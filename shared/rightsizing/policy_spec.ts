@@ -15,7 +15,7 @@ import type { ApiObject } from "../control/list_watch.ts";
 import { parseGoDuration } from "../go_duration.ts";
 import type { ResourceName } from "./distribution.ts";
 
-/** Auto applies, Recommend tells, Disabled does nothing. */
+/** Auto applies, Recommend reports, Disabled does nothing. */
 export type PolicyMode = "Auto" | "Recommend" | "Disabled";
 
 /** Which of the samples counts. */
@@ -87,7 +87,7 @@ export interface PolicyDefaults {
   readonly provider?: UsageProvider;
 }
 
-/** All kinds, in the order in which they are told. */
+/** All kinds, in the order of reports. */
 export const WORKLOAD_KINDS: readonly WorkloadKind[] = ["Deployment", "StatefulSet", "DaemonSet"];
 
 type WrittenSpec = z.output<typeof policySpecSchema>;

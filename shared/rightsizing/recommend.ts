@@ -48,7 +48,7 @@ export interface RecommendationRule extends
 export interface Corrections {
   /** Kills within the window. @default {[]} */
   readonly oomKills?: readonly OOMKill[];
-  /** Absent where no limit held it back, or nobody looked. */
+  /** Absent where no limit throttled it, or that is not known. */
   readonly throttling?: Throttling;
 }
 
@@ -141,8 +141,8 @@ function limitOf({ amount }: Estimate, multiplier: number): number {
 }
 
 /** `CPU 336m: P90 of 2880 samples in 24h is 280m, times 1.2 is 336m, within bounds 50m to 2`. */
-function explained(resource: ResourceName, { amount, told }: Estimate): string {
-  return `${RESOURCE_TITLES[resource]} ${amountText(resource, amount)}: ${told.join(", ")}`;
+function explained(resource: ResourceName, { amount, steps }: Estimate): string {
+  return `${RESOURCE_TITLES[resource]} ${amountText(resource, amount)}: ${steps.join(", ")}`;
 }
 
 /** What is known of a workload. */
@@ -158,7 +158,7 @@ const NOTHING = distributionOfSamples([], { nowMs: 0, windowMs: 0 });
 
 /**
  * One outcome for each container that the workload's template names, once each and in its order. One
- * whose usage nobody knows has too few samples: none.
+ * without usage has too few samples: none.
  */
 export function recommendWorkload(
   containers: readonly string[],

@@ -127,9 +127,9 @@ function byKindAndName(a: ReportedWorkload, b: ReportedWorkload): number {
 
 /** Records of one namespace. */
 export interface RecordVersions {
-  /** What this controller has learnt. */
+  /** What this controller knows. */
   readonly own: readonly WorkloadRecord[];
-  /** What somebody else has written. */
+  /** What another controller has written. */
   readonly found: readonly WorkloadRecord[];
   /** What was written when this controller last read or wrote. */
   readonly known: readonly WorkloadRecord[];
@@ -140,7 +140,7 @@ export interface MergedRecords {
   readonly records: readonly WorkloadRecord[];
   /** Workloads of which the other one's record is kept, in place of one's own or of none. */
   readonly taken: readonly WorkloadRecord[];
-  /** Whether this controller has applied something that the other one does not know. */
+  /** Whether this controller has applied something that the other one does not have. */
   readonly hasNews: boolean;
 }
 
@@ -161,7 +161,7 @@ export function mergeRecords(
     const [my, their, old] = [mine.get(key), theirs.get(key), before.get(key)];
     const isMine = appliedAt(my) > Math.max(appliedAt(their), appliedAt(old));
     const isTheirs = appliedAt(their) > Math.max(appliedAt(my), appliedAt(old));
-    // What this one has dropped, and nobody has applied anything to since, does not come back.
+    // What this one has dropped does not come back, unless something was applied to it since.
     const leading = my ?? (old === undefined ? their : undefined);
     const kept = isMine ? my : isTheirs || !leads ? their : leading;
     if (isMine) hasNews = true;

@@ -49,20 +49,20 @@ export interface ObservedTemplate {
   readonly isOldThere: (startedBeforeMs: number) => boolean;
 }
 
-/** What comes of a look. */
+/** The memory after an observation. */
 export interface TemplateObservation {
   readonly remembered: readonly TemplateMemory[];
   /**
-   * Values that were written and were not on record, though something was: nobody has heard the answer,
-   * or lived to note it.
+   * Values that were written and are not on record, though others are: the answer was lost, or the process
+   * ended before it wrote the record.
    */
   readonly late: readonly PairEntry[];
 }
 
 /**
- * The memory after a look at the template. A request or limit that is neither the author's nor what was
- * written over it is an edit of that resource: from then on that is his, and of what was written over it
- * only what stands is remembered. What is his again without an edit was taken back. What the server has
+ * The memory after an observation of the template. A request or limit that is neither the author's nor what was
+ * written over it is an edit of that resource: from then on that is the author's, and of what was written over
+ * it only what stands is remembered. What is the author's again without an edit was reverted. What the server has
  * on record as written by us is no edit, even where the record knows nothing of it.
  *
  * A workload that was made anew under its name begins with what was used under that name, so it has the
@@ -70,25 +70,25 @@ export interface TemplateObservation {
  */
 export function observeTemplate(
   record: RememberedRecord | undefined,
-  look: ObservedTemplate,
+  observed: ObservedTemplate,
 ): TemplateObservation {
   const before = record?.template ?? [];
-  const isAnew = record?.uid !== undefined && record.uid !== look.uid;
+  const isAnew = record?.uid !== undefined && record.uid !== observed.uid;
   const late: PairEntry[] = [];
-  const own = look.containers.filter(({ sidecar }) => !sidecar);
+  const own = observed.containers.filter(({ sidecar }) => !sidecar);
   const remembered = own.map((present): TemplateMemory => {
     const known = before.find(({ container }) => container === present.name);
     const ours = isAnew
       ? undefined
-      : look.written?.containers.find(({ name }) => name === present.name);
+      : observed.written?.containers.find(({ name }) => name === present.name);
     const seen = byResource((resource) => {
       const now = pairOf(present, resource);
-      const one = lookAtPair(now, {
+      const one = observePair(now, {
         author: known && pairOf(resourcesOfAmounts(known.author), resource),
         over: known?.written?.[resource],
         ours: pairOf(ours ?? {}, resource),
-        oursAtMs: Math.min(look.written?.atMs ?? 0, look.nowMs),
-        nowMs: look.nowMs,
+        oursAtMs: Math.min(observed.written?.atMs ?? 0, observed.nowMs),
+        nowMs: observed.nowMs,
       });
       if (one.isLate && known !== undefined) {
         late.push({ container: present.name, resource, pair: one.over?.pair ?? {} });
@@ -96,7 +96,7 @@ export function observeTemplate(
       return isAnew ? { ...one, author: now, over: undefined } : one;
     });
     const times = byResource((resource) =>
-      timesOf(resource, { known, isEdited: seen[resource]?.isEdited === true, record, look })
+      timesOf(resource, { known, isEdited: seen[resource]?.isEdited === true, record, observed })
     );
     return {
       container: present.name,
@@ -109,7 +109,7 @@ export function observeTemplate(
   return { remembered, late };
 }
 
-/** The memory after the values were written into the template, which was that of the look before. */
+/** The memory after the values were written into the template, which was that of the last observation. */
 export function afterRecreate(
   remembered: readonly TemplateMemory[],
   { wanted, containers, atMs }: {
@@ -149,7 +149,7 @@ interface SeenPair {
   readonly isLate: boolean;
 }
 
-function lookAtPair(
+function observePair(
   now: ResourcePair,
   { author, over, ours, oursAtMs, nowMs }: KnownPair,
 ): SeenPair {
@@ -202,16 +202,16 @@ interface EditTimes {
 
 /**
  * While pods from before an edit are there, the time of it goes along: usage is theirs until then. Which
- * pods that are for certain, the last look tells at which all was as before. Pods that were started
+ * pods that are for certain, the last observation shows at which all was as before. Pods that were started
  * between that and the edit's being seen may be of either, so they do not count: they may stay for good.
  */
 function timesOf(
   resource: ResourceName,
-  { known, isEdited, record, look: { nowMs, isOldThere } }: {
+  { known, isEdited, record, observed: { nowMs, isOldThere } }: {
     readonly known: TemplateMemory | undefined;
     readonly isEdited: boolean;
     readonly record: RememberedRecord | undefined;
-    readonly look: ObservedTemplate;
+    readonly observed: ObservedTemplate;
   },
 ): EditTimes {
   if (isEdited) return { editedAtMs: nowMs, oldBeforeMs: record?.recommendedAtMs ?? 0 };

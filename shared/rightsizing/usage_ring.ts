@@ -125,7 +125,7 @@ export function createUsageRing(
     distribution(window) {
       if (!(window.windowMs <= windowMs)) {
         throw new RangeError(
-          `Cannot look back ${window.windowMs} ms: the ring covers ${windowMs} ms`,
+          `Cannot answer for ${window.windowMs} ms: the ring covers ${windowMs} ms`,
         );
       }
       const startMs = window.nowMs - window.windowMs;

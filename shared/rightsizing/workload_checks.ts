@@ -47,7 +47,7 @@ const LEAST_PATIENCE_MS = 3_600_000;
 /**
  * Whether a workload that lacks samples now had enough of them within the last hour, or within the
  * window where that is longer, and still has half of what is needed. Where a window holds hardly more
- * than `minSamples`, it holds one less at every second look. Nothing is recommended for such a look, and
+ * than `minSamples`, it holds one less in every second cycle. Nothing is recommended in such a cycle, and
  * what was reported before stays.
  */
 export function lacksSamplesBriefly(

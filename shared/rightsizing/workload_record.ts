@@ -49,8 +49,8 @@ export interface TemplateMemory {
   /** As its author wrote it, without what was written over it. */
   readonly author: ContainerAmounts;
   /**
-   * When a change of his was seen, by resource, ms since 1970: the last time at which pods from before it
-   * were there. Absent: since he is known, never.
+   * When a change by the author was seen, by resource, ms since 1970: the last time at which pods from before
+   * it were there. Absent: never.
    */
   readonly editedAtMs: Readonly<Partial<Record<ResourceName, number>>>;
   /**
@@ -58,7 +58,7 @@ export interface TemplateMemory {
    * none is there any more.
    */
   readonly oldBeforeMs?: Readonly<Partial<Record<ResourceName, number>>>;
-  /** What was written over his values, by resource. */
+  /** What was written over the author's values, by resource. */
   readonly written?: Readonly<Partial<Record<ResourceName, WrittenOver>>>;
 }
 
@@ -97,14 +97,14 @@ export interface WorkloadRecord {
   readonly uid?: string;
   /** What is remembered of its template. */
   readonly template?: readonly TemplateMemory[];
-  /** What the recommendations were made of, see `usageSummaryOf()`; absent where nobody keeps it. */
+  /** What the recommendations were made of, see `usageSummaryOf()`; absent where it is not kept. */
   readonly usage?: readonly UsageSummary[];
 }
 
 /** The record as it stands in the status of a policy. */
 export function workloadStatusOf(record: WorkloadRecord): WorkloadStatus {
   const { workload, status, reason, message, recommendedAtMs, appliedAtMs } = record;
-  // Nothing was ever applied, and nothing is: that has no way, and is told as such.
+  // Nothing was ever applied, and nothing is.
   const method = record.method ?? (status === "Skipped" ? "Skip" : undefined);
   return {
     namespace: workload.namespace,

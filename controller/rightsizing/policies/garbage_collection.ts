@@ -22,9 +22,9 @@ import type { WorkloadWriter } from "../ports.ts";
 import type { RecordStore } from "../store.ts";
 import type { PublishedVPAs } from "./published_vpas.ts";
 
-/** What there is, and what is kept of it. */
+/** The workloads and policies that exist, and what is kept of them. */
 export interface GarbageParts extends PolicyInput {
-  /** By key; those whose template can't be read now, too: that may be a matter of an edit. */
+  /** By key; also those whose template can't be read now. */
   readonly workloads: ReadonlyMap<string, Pick<Workload, "kind" | "metadata">>;
   /** All of them. */
   readonly policies: readonly StoredPolicy[];
@@ -38,13 +38,13 @@ export interface GarbageParts extends PolicyInput {
   readonly log: Log;
 }
 
-/** For so long a workload that is gone may come back under its name, as in a reinstallation, ms. */
+/** A workload that is gone may come back under its name within this time, as in a reinstallation, ms. */
 const GONE_MS = 600_000;
 
 /**
- * Forgets records of workloads that are gone for good or that no policy is for, and takes away words of
- * policies that are gone or not for their workload any more. A policy that is disabled keeps what it knows
- * and has told, and so does one that can't be read: whose workloads it has, its spec does not tell.
+ * Deletes records of workloads that are gone for good or that no policy selects, and annotations and VPAs of
+ * policies that are gone or do not select their workload any more. Disabled policies, and those that can't be
+ * read, keep theirs.
  */
 export async function collectGarbage(
   { workloads, policies, annotateWorkloads, nowMs, records, writer, vpas, permits, log, ...around }:
@@ -73,7 +73,7 @@ export async function collectGarbage(
     return enabled.some((one) => matchesWorkload(one, workload, around));
   });
   await records.flush();
-  const told = [...workloads.values()].filter((workload) => {
+  const annotated = [...workloads.values()].filter((workload) => {
     const { annotations } = workload.metadata;
     if (!Object.keys(annotations).some(isOwnAnnotation)) return false;
     const name = annotations[POLICY_ANNOTATION] ?? "";
@@ -83,7 +83,7 @@ export async function collectGarbage(
     return !annotateWorkloads || !applies;
   });
   await writeAnnotations(
-    told.map((workload) => ({ workload, record: undefined })),
+    annotated.map((workload) => ({ workload, record: undefined })),
     { workloads: writer, permits, log },
   );
   await vpas.keepOnly((key) => {

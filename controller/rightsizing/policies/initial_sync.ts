@@ -16,8 +16,8 @@ import type { RightsizingConfig } from "../config.ts";
 import { policySubject } from "../events.ts";
 import type { PolicyStatusWriter, RightsizingEvents } from "../ports.ts";
 
-/** Each time after so long it is told, ms: a server that is busy, or starts, has answered by then. */
-const PATIENCE_MS = 30_000;
+/** Between two reports, ms: a server that is busy, or starts, has answered by then. */
+const REPORT_MS = 30_000;
 
 /** A copy, or several as one. */
 export interface Synced {
@@ -25,7 +25,7 @@ export interface Synced {
   whenSynced(signal: AbortSignal): Promise<boolean>;
 }
 
-/** What is waited for, and where it is told. */
+/** What is waited for, and where a long wait is reported. */
 export interface DiscoveryParts {
   readonly policies: Pick<Informer<StoredPolicy>, "all" | "whenSynced">;
   /** By a name for people. */
@@ -38,9 +38,8 @@ export interface DiscoveryParts {
 }
 
 /**
- * True once all copies are there; false where `signal` was aborted before. While one is not, nothing can
- * be looked at: after half a minute each policy that does something is told which ones are missing, once
- * for each of its generations, and one that comes later within another half.
+ * True once all caches are there; false where `signal` was aborted before. After half a minute the missing
+ * ones are reported on each policy that is enabled, once for each of its generations.
  */
 export async function awaitDiscovery(
   parts: DiscoveryParts,
@@ -56,37 +55,37 @@ export async function awaitDiscovery(
   const over = new AbortController();
   const [synced] = await Promise.all([
     Promise.all(Object.entries(all).map(isSynced)).finally(() => over.abort()),
-    tellMissing(parts, { missing, signal: AbortSignal.any([signal, over.signal]) }),
+    reportMissing(parts, { missing, signal: AbortSignal.any([signal, over.signal]) }),
   ]);
   return synced.every((one) => one);
 }
 
-async function tellMissing(
+async function reportMissing(
   parts: DiscoveryParts,
   { missing, signal }: { readonly missing: ReadonlySet<string>; readonly signal: AbortSignal },
 ): Promise<void> {
   const { policies, clock, log } = parts;
-  const told = new Set<string>();
-  for (let waitedMs = PATIENCE_MS;; waitedMs += PATIENCE_MS) {
-    await clock.sleep(PATIENCE_MS, signal);
+  const reported = new Set<string>();
+  for (let waitedMs = REPORT_MS;; waitedMs += REPORT_MS) {
+    await clock.sleep(REPORT_MS, signal);
     if (signal.aborted) return;
     const what = [...missing].toSorted().join(", ");
-    if (waitedMs === PATIENCE_MS) {
-      log.warn("copies of the cluster are still missing: no workload is looked at", { what });
+    if (waitedMs === REPORT_MS) {
+      log.warn("Caches are still missing: no workload is reconciled", { what });
     }
     const message = `the API server has not listed ${what} for ${waitedMs / 1000} s`;
     for (const policy of policies.all()) {
       if (signal.aborted) return;
       if (policy.spec === undefined || policy.spec.mode === "Disabled") continue;
       const version = `${policy.metadata.uid} ${policy.metadata.generation}`;
-      if (told.has(version)) continue;
-      told.add(version);
-      await tellPolicy(policy, { reason: "DiscoveryFailed", message }, parts);
+      if (reported.has(version)) continue;
+      reported.add(version);
+      await reportOnPolicy(policy, { reason: "DiscoveryFailed", message }, parts);
     }
   }
 }
 
-async function tellPolicy(
+async function reportOnPolicy(
   policy: StoredPolicy,
   problem: PolicyProblem & { readonly reason: "DiscoveryFailed" },
   { statuses, events, config, clock, log }: DiscoveryParts,
@@ -104,6 +103,6 @@ async function tellPolicy(
   try {
     await statuses.writeStatus(policy, status);
   } catch (error) {
-    log.warn("a policy's status could not be written", { error: String(error) });
+    log.warn("Failed to write policy status", { error: String(error) });
   }
 }

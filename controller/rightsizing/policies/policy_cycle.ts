@@ -145,7 +145,7 @@ async function reconcileAll(
     ? []
     : discoverWorkloads(state.workloads, { ...state, policies: readable }).get(own) ?? [];
   const won = found.filter(({ winner }) => winner === own).map(({ workload }) => workload);
-  /** Of the last look, unless that was for another policy. */
+  /** The last outcome, unless that was for another policy. */
   const lastOutcomeOf = (workload: FoundWorkload): ReconcileOutcome | undefined => {
     const last = parts.outcomes.get(workloadKey(workload));
     const isOwn = last?.record.policy.namespace === namespace && last.record.policy.name === name;
@@ -156,7 +156,7 @@ async function reconcileAll(
     lastOutcomeOf(workload) === undefined;
   const [due, others] = [won.filter(isDue), won.filter((workload) => !isDue(workload))];
   const source = parts.sources.of(policy.spec);
-  const looks = await Promise.all(
+  const outcomesOfDue = await Promise.all(
     due.map((workload) =>
       parts.permits.run(async (): Promise<readonly ReconciledWorkload[]> => {
         if (signal.aborted) return [];
@@ -165,7 +165,7 @@ async function reconcileAll(
       })
     ),
   );
-  const reconciled = looks.flat();
+  const reconciled = outcomesOfDue.flat();
   const aborted = reconciled.length < due.length;
   const lost = found.filter(({ winner }) => winner !== own).map((one): PolicyWorkload => ({
     record: outweighedRecord(one),
@@ -197,16 +197,16 @@ async function reconcileAlone(
   const key = workloadKey(one.workload);
   for (let before = underWay.get(key); before; before = underWay.get(key)) await before;
   if (signal.aborted) return undefined;
-  const look = reconcileOne(one, parts, signal);
-  underWay.set(key, look);
+  const outcome = reconcileOne(one, parts, signal);
+  underWay.set(key, outcome);
   try {
-    return await look;
+    return await outcome;
   } finally {
     underWay.delete(key);
   }
 }
 
-/** Never rejects: one workload that can't be looked at must not keep the others from it. */
+/** Never rejects: a workload that fails must not stop the others. */
 async function reconcileOne(
   { workload, policy }: { readonly workload: FoundWorkload; readonly policy: ActivePolicy },
   parts: CycleParts & Pick<PassParts, "source">,

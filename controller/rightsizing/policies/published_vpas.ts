@@ -30,9 +30,9 @@ export interface PublishedVPAParts {
 /** The published ones. */
 export interface PublishedVPAs {
   /**
-   * Brings the VPAs of workloads that a cycle has looked at to what is recommended, where the policy
-   * wants that, and where they differ by enough to be seen. What can't be done is told on the policy, each
-   * reason once until it is over, and tried in the next cycle.
+   * Writes recommendations of reconciled workloads to their VPAs, where the policy wants that and they
+   * differ by a percent. A failure is reported on the policy once until it is over, and tried again in
+   * the next cycle.
    */
   publish(
     policy: StoredPolicy,
@@ -41,7 +41,7 @@ export interface PublishedVPAs {
       readonly signal: AbortSignal;
     },
   ): Promise<void>;
-  /** Takes all away but those of the workloads, by key, that are to be kept. */
+  /** Deletes all but those of the workloads, by key, that are to be kept. */
   keepOnly(keep: (workload: string) => boolean): Promise<void>;
 }
 
@@ -53,14 +53,14 @@ interface Written {
   readonly values: readonly ContainerRecommendation[];
 }
 
-/** What was told of a workload that can't be published. */
-interface Told {
+/** A failure that was reported. */
+interface ReportedFailure {
   /** UID of the policy. */
   readonly policy: string;
   readonly problem: string;
 }
 
-/** Less is not written: usage moves by a byte in each cycle, and nobody reads VPAs to the byte, %. */
+/** A smaller change is not written: usage moves by a byte in each cycle, %. */
 const LEAST_CHANGE = { percent: 1 };
 
 const NOT_SERVED =
@@ -73,7 +73,7 @@ export function createPublishedVPAs(
   /** By namespace and name. */
   const written = new Map<string, Written>();
   /** By workload, as long as it lasts. */
-  const told = new Map<string, Told>();
+  const reported = new Map<string, ReportedFailure>();
 
   /** Why it can't be published; undefined: it is. */
   async function publishOne(
@@ -110,10 +110,12 @@ export function createPublishedVPAs(
 
   function reportProblem(policy: StoredPolicy, workload: string, problem: string): void {
     const { uid } = policy.metadata;
-    const isKnown = [...told.values()].some((one) => one.policy === uid && one.problem === problem);
-    told.set(workload, { policy: uid, problem });
+    const isKnown = [...reported.values()].some((one) =>
+      one.policy === uid && one.problem === problem
+    );
+    reported.set(workload, { policy: uid, problem });
     if (isKnown) return;
-    log.warn("A recommendation can't be published as a VPA", { workload, problem });
+    log.warn("Failed to publish a VPA", { workload, problem });
     events.emit({
       about: policySubject(policy),
       type: "Warning",
@@ -133,7 +135,7 @@ export function createPublishedVPAs(
             if (one.outcome.record.recommendations.length === 0) return;
             const workload = workloadKey(one.workload);
             const problem = await publishOne(one);
-            if (problem === undefined) told.delete(workload);
+            if (problem === undefined) reported.delete(workload);
             else reportProblem(policy, workload, problem);
             if (problem === NOT_SERVED) isServed = false;
           })
@@ -142,7 +144,7 @@ export function createPublishedVPAs(
     },
     async keepOnly(keep) {
       for (const [key, { workload }] of written) if (!keep(workload)) written.delete(key);
-      for (const workload of told.keys()) if (!keep(workload)) told.delete(workload);
+      for (const workload of reported.keys()) if (!keep(workload)) reported.delete(workload);
       for (const { metadata, target: { kind, name }, published } of [...copy.all()]) {
         if (published === undefined || keep(`${kind}/${metadata.namespace}/${name}`)) continue;
         try {
@@ -151,7 +153,7 @@ export function createPublishedVPAs(
           if (!(error instanceof ApiError)) throw error;
           if (error.status === 404 || error.status === 409) continue;
           const vpa = `${metadata.namespace}/${metadata.name}`;
-          log.warn("A published VPA can't be taken away", { vpa, error: error.message });
+          log.warn("Failed to delete a published VPA", { vpa, error: error.message });
         }
       }
     },

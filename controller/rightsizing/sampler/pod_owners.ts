@@ -1,5 +1,5 @@
 /**
- * Which pods are sampled, and for which workload: those whose workload a policy measures by metrics-server.
+ * Pods that are sampled, and their workloads: a policy measures those by metrics-server.
  *
  * @module
  */
@@ -45,7 +45,7 @@ export interface PodMetrics {
   >;
 }
 
-/** Whose a pod is, and what is kept of it. */
+/** The workload of a pod, and what is kept of its usage. */
 export interface PodOwner {
   readonly workload: WorkloadIdentity;
   /** Init containers left out. */
@@ -56,15 +56,15 @@ export interface PodOwner {
 
 /** What the caches know of pods and workloads. */
 export interface PodOwners {
-  /** Undefined where nobody wants to know what the pod uses. */
+  /** Undefined where no policy needs usage of the pod. */
   ownerOf(pod: { readonly namespace: string; readonly name: string }): PodOwner | undefined;
-  /** False where nobody wants to know what any pod uses. */
+  /** False where no policy needs usage of any pod. */
   isWanted(): boolean;
   /** False only where the workload is known to be gone. */
   exists(workload: { readonly namespace: string; readonly uid: string }): boolean;
 }
 
-/** What tells it. */
+/** Where pods, workloads and policies are read. */
 export interface SampledPodsParts {
   readonly pods: Pick<Informer<Pod>, "get">;
   /** The workload of a kind under `namespace/name`. */

@@ -44,7 +44,7 @@ export interface UsageHistory {
   begin(): void;
 }
 
-/** Readings are some seconds old, and after this nobody knows any more which were counted. */
+/** Older readings are not counted: the times of counted ones are forgotten by then. */
 const OLDEST_MS = 600_000;
 
 /** Times of pods that are gone are swept out when there are more than this. */

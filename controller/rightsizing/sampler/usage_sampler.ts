@@ -35,7 +35,7 @@ export interface UsageSamplerParts extends HistoryOptions {
 /** The sampler. */
 export interface UsageSampler extends UsageSource {
   /**
-   * Reads the history, then samples while somebody wants it, until `signal` is aborted, and writes once
+   * Reads the history, then samples while a policy needs it, until `signal` is aborted, and writes once
    * more.
    */
   run(signal: AbortSignal): Promise<void>;
@@ -94,7 +94,7 @@ export function createUsageSampler(parts: UsageSamplerParts): UsageSampler {
     }
   }
 
-  /** Nothing has failed: who begins to ask is told what was seen before, and how few that is. */
+  /** Not sampling is no failure: the next question gets what was seen before. */
   function rest(): void {
     problem = undefined;
     missed = 0;

@@ -61,7 +61,7 @@ export interface UsageConnections {
   readonly sampler: UsageSource;
   readonly clock: Clock;
   readonly log: Log;
-  /** Hears how long a source took for an answer. */
+  /** Called with how long a source took for an answer. */
   readonly collected?: CollectionObserver;
 }
 

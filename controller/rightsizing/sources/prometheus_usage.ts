@@ -48,7 +48,7 @@ export function regexText(text: string): string {
 }
 
 /**
- * Whether a series is of a pod that belongs to somebody else: its own name says so, or that of a
+ * Whether a series is of a pod of another workload: its own name says so, or that of a
  * living brother. `web-bcd-x4x4x` is no pod of the Deployment `web` where `web-bcd-y5y5y` is one of
  * the DaemonSet `web-bcd`.
  */
@@ -207,7 +207,7 @@ const NO_SERVER: UsageProblem = {
 
 /**
  * A source that asks twice, once for CPU and once for memory. Answers that would be too large are
- * asked for in parts of the time, which the number of living pods tells, and halved where the series
+ * asked for in parts of the time, by the number of living pods, and halved where the series
  * of pods that are gone make them too large still.
  */
 export function createPrometheusUsage(

@@ -30,15 +30,15 @@ export interface UsageCache {
 /** No answer is used longer. */
 const LONGEST_LIFE_MS = 60_000;
 
-/** How long answers count for a policy that is looked at this often, ms. */
+/** How long answers count for a policy with this interval, ms. */
 export function cacheLifeMs({ intervalMs }: { readonly intervalMs: number }): number {
   return Math.min(LONGEST_LIFE_MS, intervalMs / 2);
 }
 
 interface Entry {
   readonly answer: Promise<UsageAnswer>;
-  /** Ends the call when nobody waits for it any more. */
-  readonly nobody: AbortController;
+  /** Ends the call when no question waits for it any more. */
+  readonly stop: AbortController;
   waiting: number;
   /** Once it is there. */
   settled?: { readonly atMs: number; readonly failed: boolean };
@@ -68,9 +68,9 @@ export function createUsageCache(
 
   function ask(key: string, question: UsageQuestion): Entry {
     forgetOld();
-    const nobody = new AbortController();
-    const answer = source.usage(question, nobody.signal);
-    const entry: Entry = { answer, nobody, waiting: 0 };
+    const stop = new AbortController();
+    const answer = source.usage(question, stop.signal);
+    const entry: Entry = { answer, stop, waiting: 0 };
     entries.set(key, entry);
     return entry;
   }
@@ -102,7 +102,7 @@ export function createUsageCache(
           entry.settled = { atMs: clock.monotonic(), failed: "problem" in answer };
         } else if (entry.waiting === 0) {
           if (entries.get(key) === entry) entries.delete(key);
-          entry.nobody.abort();
+          entry.stop.abort();
         }
         return answer;
       },
@@ -159,7 +159,7 @@ export interface UsageSourceParts {
   readonly custom: ReadonlyMap<string, () => UsageSource>;
   readonly clock: Pick<Clock, "monotonic" | "sleep">;
   readonly log: Log;
-  /** Hears how long a source took for an answer; of what was cached it hears nothing. */
+  /** Called with how long a source took for an answer that was not cached. */
   readonly collected?: CollectionObserver;
 }
 
