@@ -55,6 +55,10 @@ test("customSourceTableKind names what is wrong, and shows no secret", () => {
 /** The YAML parser looks at two variables for its own debugging. */
 const PURE = { env: ["LOG_TOKENS", "LOG_STREAM"] };
 
+function withYAML(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: PURE, fn });
+}
+
 const file = (text: string) => ({ path: "config.yaml", text });
 
 function valuesOf(sources: SettingSources): ControllerSettings {
@@ -82,10 +86,9 @@ function typed(...args: readonly string[]): SettingSources {
   return { flags: command.flags };
 }
 
-Deno.test({
-  name: "RIGHTSIZING_ROWS are off by default, and rightsizingConfig() has the documented defaults",
-  permissions: PURE,
-  fn() {
+withYAML(
+  "RIGHTSIZING_ROWS are off by default, and rightsizingConfig() has the documented defaults",
+  () => {
     const values = valuesOf({});
     assert.equal(values.rightsizing, false);
     assert.deepEqual({ ...rightsizingConfig(() => values) }, {
@@ -96,127 +99,106 @@ Deno.test({
       sampler: { intervalMs: 30_000, size: 16 },
     });
   },
+);
+
+withYAML("rightsizingConfig() follows the settings, and either dry-run is one", () => {
+  let values = valuesOf({});
+  const config = rightsizingConfig(() => values);
+  const text = "rightsizing:\n  enabled: on\n  workers: 3\n  annotateWorkloads: true\n" +
+    "  policyNamespaces: [platform, teams]\n  samplerInterval: 45s\n  samplerSize: 32\n";
+  values = valuesOf({ file: file(text) });
+  assert.equal(values.rightsizing, true);
+  assert.deepEqual({ ...config }, {
+    dryRun: false,
+    policyNamespaces: ["platform", "teams"],
+    annotateWorkloads: true,
+    workers: 3,
+    sampler: { intervalMs: 45_000, size: 32 },
+  });
+  for (const section of ["controller", "rightsizing"]) {
+    values = valuesOf({ file: file(`${section}: {dryRun: true}`) });
+    assert.equal(config.dryRun, true, section);
+    // That of rightsizing leaves the market alone.
+    assert.equal(values.dryRun, section === "controller");
+  }
 });
 
-Deno.test({
-  name: "rightsizingConfig() follows the settings, and either dry-run is one",
-  permissions: PURE,
-  fn() {
-    let values = valuesOf({});
-    const config = rightsizingConfig(() => values);
-    const text = "rightsizing:\n  enabled: on\n  workers: 3\n  annotateWorkloads: true\n" +
-      "  policyNamespaces: [platform, teams]\n  samplerInterval: 45s\n  samplerSize: 32\n";
-    values = valuesOf({ file: file(text) });
-    assert.equal(values.rightsizing, true);
-    assert.deepEqual({ ...config }, {
-      dryRun: false,
-      policyNamespaces: ["platform", "teams"],
-      annotateWorkloads: true,
-      workers: 3,
-      sampler: { intervalMs: 45_000, size: 32 },
-    });
-    for (const section of ["controller", "rightsizing"]) {
-      values = valuesOf({ file: file(`${section}: {dryRun: true}`) });
-      assert.equal(config.dryRun, true, section);
-      // That of rightsizing leaves the market alone.
-      assert.equal(values.dryRun, section === "controller");
-    }
-  },
+withYAML("RIGHTSIZING_ROWS name what does not fit", () => {
+  const faults = faultsOf({
+    file: file(
+      "rightsizing: {workers: 0, policyNamespaces: [Teams], annotateWorkloads: maybe, interval: 1m}",
+    ),
+  }).join("\n");
+  for (const name of ["workers", "policyNamespaces", "annotateWorkloads", "interval"]) {
+    assert.match(faults, new RegExp(`rightsizing\\.${name} is`));
+  }
+  assert.match(faults, /from 1 to 100/);
 });
 
-Deno.test({
-  name: "RIGHTSIZING_ROWS name what does not fit",
-  permissions: PURE,
-  fn() {
-    const faults = faultsOf({
-      file: file(
-        "rightsizing: {workers: 0, policyNamespaces: [Teams], annotateWorkloads: maybe, interval: 1m}",
-      ),
-    }).join("\n");
-    for (const name of ["workers", "policyNamespaces", "annotateWorkloads", "interval"]) {
-      assert.match(faults, new RegExp(`rightsizing\\.${name} is`));
-    }
-    assert.match(faults, /from 1 to 100/);
-  },
+withYAML("CONTROLLER_SETTINGS take the flags of OptiPod", () => {
+  const values = valuesOf(
+    typed(
+      "--metrics-addr=:9000",
+      "--enable-leader-election",
+      "--metrics-provider=metrics-server",
+      "--dry-run",
+      "--health-probe-addr=:9000",
+    ),
+  );
+  assert.deepEqual(
+    [values.listen, values.leaderElection, values.rightsizingProvider, values.dryRun],
+    [":9000", true, "metrics-server", true],
+  );
+  assertFaults(typed("--metrics-addr=:8080", "--health-probe-addr=:8081"), [
+    /--metrics-addr .*":8080" .*--health-probe-addr .*":8081", .*controller\.listen/,
+  ]);
+  assertFaults(typed("--enable-leader-election=false", "--metrics-provider=influx"), [
+    /--metrics-provider .*"influx", .*prometheus, metrics-server, custom$/,
+    /--enable-leader-election .*"false", expected true/,
+  ]);
 });
 
-Deno.test({
-  name: "CONTROLLER_SETTINGS take the flags of OptiPod",
-  permissions: PURE,
-  fn() {
-    const values = valuesOf(
-      typed(
-        "--metrics-addr=:9000",
-        "--enable-leader-election",
-        "--metrics-provider=metrics-server",
-        "--dry-run",
-        "--health-probe-addr=:9000",
-      ),
-    );
-    assert.deepEqual(
-      [values.listen, values.leaderElection, values.rightsizingProvider, values.dryRun],
-      [":9000", true, "metrics-server", true],
-    );
-    assertFaults(typed("--metrics-addr=:8080", "--health-probe-addr=:8081"), [
-      /--metrics-addr .*":8080" .*--health-probe-addr .*":8081", .*controller\.listen/,
-    ]);
-    assertFaults(typed("--enable-leader-election=false", "--metrics-provider=influx"), [
-      /--metrics-provider .*"influx", .*prometheus, metrics-server, custom$/,
-      /--enable-leader-election .*"false", expected true/,
-    ]);
-  },
+withYAML("CONTROLLER_SETTINGS say in --help what OptiPod's flags can't do, and by faults", () => {
+  const command = commandFlags(CONTROLLER_PROGRAM, ["--help"]);
+  assert.ok("help" in command);
+  const help = command.help.replaceAll(/\s+/g, " ");
+  for (const flag of ["--metrics-addr", "--health-probe-addr"]) {
+    assert.match(help, new RegExp(`${flag} <value> Another name of --listen: `));
+  }
+  assert.match(help, /--enable-leader-election \S+ Accepted [^:]*no effect: /);
+  assertFaults(typed("--metrics-addr=0"), [/--metrics-addr .*"0", .*127\.0\.0\.1:8080$/]);
+  const short = commandFlags(CONTROLLER_PROGRAM, ["-metrics-addr=:8080"]);
+  assert.ok("faults" in short && short.faults.length === 1);
+  assert.match(short.faults[0] ?? "", / -metrics-addr=:8080 .* --metrics-addr\?$/);
 });
 
-Deno.test({
-  name: "CONTROLLER_SETTINGS say in --help what OptiPod's flags can't do, and by faults",
-  permissions: PURE,
-  fn() {
-    const command = commandFlags(CONTROLLER_PROGRAM, ["--help"]);
-    assert.ok("help" in command);
-    const help = command.help.replaceAll(/\s+/g, " ");
-    for (const flag of ["--metrics-addr", "--health-probe-addr"]) {
-      assert.match(help, new RegExp(`${flag} <value> Another name of --listen: `));
-    }
-    assert.match(help, /--enable-leader-election \S+ Accepted [^:]*no effect: /);
-    assertFaults(typed("--metrics-addr=0"), [/--metrics-addr .*"0", .*127\.0\.0\.1:8080$/]);
-    const short = commandFlags(CONTROLLER_PROGRAM, ["-metrics-addr=:8080"]);
-    assert.ok("faults" in short && short.faults.length === 1);
-    assert.match(short.faults[0] ?? "", / -metrics-addr=:8080 .* --metrics-addr\?$/);
-  },
+withYAML("CONTROLLER_SETTINGS take the data of OptiPod's ConfigMap at the top of the file", () => {
+  const values = valuesOf({
+    file: file(
+      'dryRun: "true"\nmetricsProvider: prometheus\nprometheusURL: http://prometheus:9090\n' +
+        'leaderElection: "true"\nreconciliationInterval: 5m\nmarket: off\n',
+    ),
+  });
+  assert.deepEqual(
+    [values.dryRun, values.prometheusURL, values.rightsizingProvider, values.market],
+    [true, "http://prometheus:9090", "prometheus", false],
+  );
+  assertFaults({
+    file: file(
+      "leaderElection: false\nreconciliationInterval: 10m\nmetricProvider: prometheus\n" +
+        "dryRun: true\ncontroller: {dryRun: false}\n",
+    ),
+  }, [
+    /^config\.yaml: metricProvider .* metricsProvider\?$/,
+    /^config\.yaml: reconciliationInterval .*"10m", expected 5m/,
+    /^config\.yaml: leaderElection .*"false", expected true/,
+    /^config\.yaml: controller\.dryRun .*"false" .*config\.yaml: dryRun .*"true"/,
+  ]);
 });
 
-Deno.test({
-  name: "CONTROLLER_SETTINGS take the data of OptiPod's ConfigMap at the top of the file",
-  permissions: PURE,
-  fn() {
-    const values = valuesOf({
-      file: file(
-        'dryRun: "true"\nmetricsProvider: prometheus\nprometheusURL: http://prometheus:9090\n' +
-          'leaderElection: "true"\nreconciliationInterval: 5m\nmarket: off\n',
-      ),
-    });
-    assert.deepEqual(
-      [values.dryRun, values.prometheusURL, values.rightsizingProvider, values.market],
-      [true, "http://prometheus:9090", "prometheus", false],
-    );
-    assertFaults({
-      file: file(
-        "leaderElection: false\nreconciliationInterval: 10m\nmetricProvider: prometheus\n" +
-          "dryRun: true\ncontroller: {dryRun: false}\n",
-      ),
-    }, [
-      /^config\.yaml: metricProvider .* metricsProvider\?$/,
-      /^config\.yaml: reconciliationInterval .*"10m", expected 5m/,
-      /^config\.yaml: leaderElection .*"false", expected true/,
-      /^config\.yaml: controller\.dryRun .*"false" .*config\.yaml: dryRun .*"true"/,
-    ]);
-  },
-});
-
-Deno.test({
-  name: "CONTROLLER_SETTINGS take the data of OptiPod's ConfigMap as it is, without a file",
-  permissions: PURE,
-  fn() {
+withYAML(
+  "CONTROLLER_SETTINGS take the data of OptiPod's ConfigMap as it is, without a file",
+  () => {
     const place = { name: "config.yaml", path: "/etc/mbcas/config.yaml", place: "/etc/mbcas/" };
     const data = {
       dryRun: "true",
@@ -236,7 +218,7 @@ Deno.test({
     // The agent mounts the same one.
     assert.ok("values" in effectiveSettings(AGENT_SETTINGS, { file: mounted }));
   },
-});
+);
 
 /** A text that fits each setting of rightsizing, other than its default where one fits. */
 const FITTING = {
@@ -305,11 +287,9 @@ const FITTING = {
   ],
 } as const;
 
-Deno.test({
-  name:
-    "CONTROLLER_SETTINGS take each of rightsizing's by file, variable and flag, the last before all",
-  permissions: PURE,
-  fn() {
+withYAML(
+  "CONTROLLER_SETTINGS take each of rightsizing's by file, variable and flag, the last before all",
+  () => {
     // A map of names has no form as one word.
     const rest = Object.keys(RIGHTSIZING_ROWS).filter((name) => !(name in FITTING));
     assert.deepEqual(rest, ["customSources"]);
@@ -335,13 +315,11 @@ Deno.test({
       assert.equal(faultsOf(badFile).length, 1, name);
     }
   },
-});
+);
 
-Deno.test({
-  name:
-    "CONTROLLER_SETTINGS refuse two names with two values whatever these are, and take equal ones",
-  permissions: PURE,
-  fn() {
+withYAML(
+  "CONTROLLER_SETTINGS refuse two names with two values whatever these are, and take equal ones",
+  () => {
     const word = fc.constantFrom("true", "on", "false", "off");
     fc.assert(fc.property(word, word, (own, other) => {
       const isOn = (text: string) => text === "true" || text === "on";
@@ -351,7 +329,7 @@ Deno.test({
       if (faults.length === 0) assert.equal(valuesOf({ file: file(text) }).dryRun, isOn(own));
     }));
   },
-});
+);
 
 Deno.test("OTHER_SECTIONS of the agent are all that the controller's table has in the file", () => {
   const keys = Object.values(CONTROLLER_SETTINGS).flatMap(fileKeysOf);

@@ -184,34 +184,6 @@ test("createUsageSampler() samples nothing over a history that it can't read", a
   await second.end();
 });
 
-test("createUsageSampler() tells of damaged checkpoints and goes on", async () => {
-  const { kept, begin, pass, told } = stage();
-  const first = begin();
-  await pass(10 * 60_000 - 1);
-  await first.end();
-  kept.set("mbcas-usage-1", { name: "mbcas-usage-1", data: { entries: "{" } });
-  const second = begin();
-  await pass(0);
-  assert.equal(await second.count(), 10);
-  assert.equal(told.length, 1);
-  assert.match(told[0] ?? "", /mbcas-usage-1/);
-  await second.end();
-});
-
-test("createUsageSampler() tries again what could not be written, and tells it once", async () => {
-  const { world, begin, pass, told, kept } = stage();
-  const process = begin();
-  await pass(0);
-  world.storeDown = true;
-  await pass(10 * 60_000);
-  assert.equal(told.length, 1, told.join());
-  assert.equal(kept.size, 0);
-  world.storeDown = false;
-  await pass(3 * 60_000);
-  assert.equal(kept.size, 1);
-  await process.end();
-});
-
 test("createUsageSampler() writes nothing that has not changed, and forgets what is gone", async () => {
   const { world, begin, pass, kept } = stage();
   const process = begin();
