@@ -5,6 +5,7 @@
  */
 import type { ReasonWord } from "../../shared/api/reasons/reason_words.ts";
 import type { RightsizingReason } from "../../shared/api/reasons/rightsizing_reasons.ts";
+import { defined } from "../../shared/defined.ts";
 import type { PolicyWorkload } from "../../shared/rightsizing/build_policy_status.ts";
 import type { ApplyFailure } from "../../shared/rightsizing/guards/apply_failure.ts";
 import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
@@ -83,19 +84,15 @@ export function warning(
 export function baseRecord({ workload, policy, before }: NamedSubject): WorkloadRecord {
   const { namespace, name } = workload.metadata;
   const { recommendedAtMs, appliedAtMs, method, usage, uid, template } = before ?? {};
-  return {
+  return defined({
     workload: { kind: workload.kind, namespace, name },
     policy: { namespace: policy.metadata.namespace, name: policy.metadata.name },
-    status: "Skipped",
-    ...(recommendedAtMs === undefined ? {} : { recommendedAtMs }),
-    ...(appliedAtMs === undefined ? {} : { appliedAtMs }),
-    ...(method === undefined ? {} : { method }),
+    status: "Skipped" as const,
+    ...{ recommendedAtMs, appliedAtMs, method },
     recommendations: before?.recommendations ?? [],
-    ...(usage === undefined ? {} : { usage }),
-    ...(uid === undefined ? {} : { uid }),
-    ...(template === undefined ? {} : { template }),
+    ...{ usage, uid, template },
     inForce: before?.inForce ?? [],
-  };
+  });
 }
 
 /** The last record of the workload. */

@@ -4,6 +4,7 @@
  * @module
  */
 import type { PodContainer, Resources } from "../api/pod.ts";
+import { defined, mapDefined } from "../defined.ts";
 import type { ContainerAmounts, ValuesInForce } from "./workload_record.ts";
 
 /** By container, what it is to have. */
@@ -17,12 +18,12 @@ export function resourcesInForce(
 export function resourcesOfAmounts(
   { cpu, memory, cpuLimit, memoryLimit }: ContainerAmounts,
 ): Resources {
-  return {
-    ...(cpu === undefined ? {} : { requestCPU: cpu }),
-    ...(memory === undefined ? {} : { requestMemory: memory }),
-    ...(cpuLimit === undefined ? {} : { limitCPU: cpuLimit }),
-    ...(memoryLimit === undefined ? {} : { limitMemory: memoryLimit }),
-  };
+  return defined({
+    requestCPU: cpu,
+    requestMemory: memory,
+    limitCPU: cpuLimit,
+    limitMemory: memoryLimit,
+  });
 }
 
 /** What a record keeps of them, with what the containers of the template have beside them. */
@@ -32,11 +33,8 @@ export function valuesInForce(
 ): readonly ValuesInForce[] {
   return [...inForce].map(([container, values]) => {
     const written = template.find(({ name }) => name === container);
-    return {
-      container,
-      ...amountsOfResources(values),
-      ...(written === undefined ? {} : { adoptedOn: amountsOfResources(written) }),
-    };
+    const adoptedOn = mapDefined(written, amountsOfResources);
+    return defined({ container, ...amountsOfResources(values), adoptedOn });
   });
 }
 
@@ -44,10 +42,10 @@ export function valuesInForce(
 export function amountsOfResources(
   { requestCPU, requestMemory, limitCPU, limitMemory }: Resources,
 ): ContainerAmounts {
-  return {
-    ...(requestCPU === undefined ? {} : { cpu: requestCPU }),
-    ...(requestMemory === undefined ? {} : { memory: requestMemory }),
-    ...(limitCPU === undefined ? {} : { cpuLimit: limitCPU }),
-    ...(limitMemory === undefined ? {} : { memoryLimit: limitMemory }),
-  };
+  return defined({
+    cpu: requestCPU,
+    memory: requestMemory,
+    cpuLimit: limitCPU,
+    memoryLimit: limitMemory,
+  });
 }

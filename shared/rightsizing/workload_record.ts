@@ -16,6 +16,7 @@ import type {
 } from "../api/recommendation_report.ts";
 import type { WorkloadKind } from "../api/workload.ts";
 import { cutToBytes } from "../cut_to_bytes.ts";
+import { defined, mapDefined } from "../defined.ts";
 import { formatBytes, formatCPU, parseBytes, parseCPU } from "../quantity.ts";
 import type { ResourceName } from "./distribution.ts";
 import {
@@ -105,50 +106,49 @@ export interface WorkloadRecord {
 export function workloadStatusOf(record: WorkloadRecord): WorkloadStatus {
   const { workload, status, reason, message, recommendedAtMs, appliedAtMs } = record;
   // Nothing was ever applied, and nothing is.
-  const method = record.method ?? (status === "Skipped" ? "Skip" : undefined);
-  return {
+  const method: WorkloadStatus["lastApplyMethod"] = record.method ??
+    (status === "Skipped" ? "Skip" : undefined);
+  return defined({
     namespace: workload.namespace,
     kind: workload.kind,
     name: workload.name,
     status,
-    ...(reason === undefined ? {} : { reason }),
-    ...(message === undefined ? {} : { message: cutToBytes(message, MOST_BYTES) }),
-    ...(recommendedAtMs === undefined ? {} : { lastRecommendation: timeText(recommendedAtMs) }),
-    ...(appliedAtMs === undefined ? {} : { lastApplied: timeText(appliedAtMs) }),
-    ...(method === undefined ? {} : { lastApplyMethod: method }),
+    reason,
+    message: mapDefined(message, (text) => cutToBytes(text, MOST_BYTES)),
+    lastRecommendation: mapDefined(recommendedAtMs, timeText),
+    lastApplied: mapDefined(appliedAtMs, timeText),
+    lastApplyMethod: method,
     recommendations: record.recommendations.map(adviceOf),
-  };
+  });
 }
 
 /** The record as it stands in the report of its namespace. */
 export function reportedWorkloadOf(record: WorkloadRecord): ReportedWorkload {
   const { namespace: _namespace, ...status } = workloadStatusOf(record);
   const { policy: { namespace, name }, usage, uid, template } = record;
-  return {
+  return defined({
     ...status,
     policy: { namespace, name },
     inForce: record.inForce.map(writtenInForce),
-    ...(uid === undefined ? {} : { uid }),
-    ...(template === undefined ? {} : { template: template.map(writtenTemplate) }),
-    ...(usage === undefined ? {} : { usage: usage.map(writtenUsage) }),
-  };
+    uid,
+    template: template?.map(writtenTemplate),
+    usage: usage?.map(writtenUsage),
+  });
 }
 
 /** The record that a report of the namespace has. Throws a `SyntaxError` that names a bad quantity or time. */
 export function workloadRecordOf(reported: ReportedWorkload, namespace: string): WorkloadRecord {
   const { kind, name, status, reason, message, lastRecommendation, lastApplied } = reported;
   const { lastApplyMethod: method, uid, template } = reported;
-  return {
+  return defined({
     workload: { kind, namespace, name },
     policy: reported.policy,
     status,
-    ...(reason === undefined ? {} : { reason }),
-    ...(message === undefined ? {} : { message }),
-    ...(lastRecommendation === undefined
-      ? {}
-      : { recommendedAtMs: millisecondsOf(lastRecommendation) }),
-    ...(lastApplied === undefined ? {} : { appliedAtMs: millisecondsOf(lastApplied) }),
-    ...(method === undefined || method === "Skip" ? {} : { method }),
+    reason,
+    message,
+    recommendedAtMs: mapDefined(lastRecommendation, millisecondsOf),
+    appliedAtMs: mapDefined(lastApplied, millisecondsOf),
+    method: method === "Skip" ? undefined : method,
     recommendations: reported.recommendations.map((advice) => ({
       container: advice.container,
       ...amountsOf(advice),
@@ -157,10 +157,10 @@ export function workloadRecordOf(reported: ReportedWorkload, namespace: string):
       explanation: advice.explanation,
     })),
     inForce: reported.inForce.map(inForceOf),
-    ...(uid === undefined ? {} : { uid }),
-    ...(template === undefined ? {} : { template: template.map(templateOf) }),
-    ...(reported.usage === undefined ? {} : { usage: reported.usage.map(summaryOf) }),
-  };
+    uid,
+    template: template?.map(templateOf),
+    usage: reported.usage?.map(summaryOf),
+  });
 }
 
 function adviceOf(recommendation: ContainerRecommendation): ContainerAdvice {
@@ -174,35 +174,29 @@ function adviceOf(recommendation: ContainerRecommendation): ContainerAdvice {
 }
 
 function writtenInForce({ container, adoptedOn, ...values }: ValuesInForce): WrittenInForce {
-  return {
-    container,
-    ...writtenAmounts(values),
-    ...(adoptedOn === undefined ? {} : { adoptedOn: writtenAmounts(adoptedOn) }),
-  };
+  const written = writtenAmounts(values);
+  return defined({ container, ...written, adoptedOn: mapDefined(adoptedOn, writtenAmounts) });
 }
 
 function inForceOf({ container, adoptedOn, ...values }: WrittenInForce): ValuesInForce {
-  return {
-    container,
-    ...amountsOf(values),
-    ...(adoptedOn === undefined ? {} : { adoptedOn: amountsOf(adoptedOn) }),
-  };
+  const amounts = amountsOf(values);
+  return defined({ container, ...amounts, adoptedOn: mapDefined(adoptedOn, amountsOf) });
 }
 
 function writtenUsage({ container, cpu, memory }: UsageSummary): ReportedUsage {
-  return {
+  return defined({
     container,
-    ...(cpu === undefined ? {} : { cpu: mapFigures(cpu, formatCPU) }),
-    ...(memory === undefined ? {} : { memory: mapFigures(memory, String) }),
-  };
+    cpu: mapDefined(cpu, (figures) => mapFigures(figures, formatCPU)),
+    memory: mapDefined(memory, (figures) => mapFigures(figures, String)),
+  });
 }
 
 function summaryOf({ container, cpu, memory }: ReportedUsage): UsageSummary {
-  return {
+  return defined({
     container,
-    ...(cpu === undefined ? {} : { cpu: mapFigures(cpu, parseCPU) }),
-    ...(memory === undefined ? {} : { memory: mapFigures(memory, parseBytes) }),
-  };
+    cpu: mapDefined(cpu, (figures) => mapFigures(figures, parseCPU)),
+    memory: mapDefined(memory, (figures) => mapFigures(figures, parseBytes)),
+  });
 }
 
 /** All figures but the count, read or written. */
@@ -229,24 +223,24 @@ type Figures<T> =
 export function writtenAmounts(
   { cpu, memory, cpuLimit, memoryLimit }: ContainerAmounts,
 ): WrittenAmounts {
-  return {
-    ...(cpu === undefined ? {} : { cpu: formatCPU(cpu) }),
-    ...(memory === undefined ? {} : { memory: formatBytes(memory) }),
-    ...(cpuLimit === undefined ? {} : { cpuLimit: formatCPU(cpuLimit) }),
-    ...(memoryLimit === undefined ? {} : { memoryLimit: formatBytes(memoryLimit) }),
-  };
+  return defined({
+    cpu: mapDefined(cpu, formatCPU),
+    memory: mapDefined(memory, formatBytes),
+    cpuLimit: mapDefined(cpuLimit, formatCPU),
+    memoryLimit: mapDefined(memoryLimit, formatBytes),
+  });
 }
 
 /** The amounts. Throws a `SyntaxError` that names a bad quantity. */
 export function amountsOf(
   { cpu, memory, cpuLimit, memoryLimit }: WrittenAmounts,
 ): ContainerAmounts {
-  return {
-    ...(cpu === undefined ? {} : { cpu: parseCPU(cpu) }),
-    ...(memory === undefined ? {} : { memory: parseBytes(memory) }),
-    ...(cpuLimit === undefined ? {} : { cpuLimit: parseCPU(cpuLimit) }),
-    ...(memoryLimit === undefined ? {} : { memoryLimit: parseBytes(memoryLimit) }),
-  };
+  return defined({
+    cpu: mapDefined(cpu, parseCPU),
+    memory: mapDefined(memory, parseBytes),
+    cpuLimit: mapDefined(cpuLimit, parseCPU),
+    memoryLimit: mapDefined(memoryLimit, parseBytes),
+  });
 }
 
 /** A time, ms since 1970, as ISO 8601. */
@@ -272,48 +266,45 @@ export function writtenTemplate(
   { container, author, editedAtMs, oldBeforeMs = {}, written = {} }: TemplateMemory,
 ): WrittenTemplate {
   const fields = RESOURCE_NAMES.map((resource) => {
-    const [edited, before] = [editedAtMs[resource], oldBeforeMs[resource]];
-    const [over, names] = [written[resource], FIELDS[resource]];
-    return {
-      ...(edited === undefined ? {} : { [names.edited]: timeText(edited) }),
-      ...(before === undefined ? {} : { [names.oldBefore]: timeText(before) }),
-      ...(over === undefined ? {} : { [names.written]: writtenResource(resource, over) }),
-    };
+    const names = FIELDS[resource];
+    return defined({
+      [names.edited]: mapDefined(editedAtMs[resource], timeText),
+      [names.oldBefore]: mapDefined(oldBeforeMs[resource], timeText),
+      [names.written]: mapDefined(written[resource], (over) => writtenResource(resource, over)),
+    });
   });
   return Object.assign({ container, author: writtenAmounts(author) }, ...fields);
 }
 
 /** As it is read. Throws a `SyntaxError` that names a bad quantity or time. */
 export function templateOf(stored: WrittenTemplate): TemplateMemory {
-  const oldBeforeMs = byResource((resource) => optionalTime(stored[FIELDS[resource].oldBefore]));
-  const written = byResource((resource) => {
-    const over = stored[FIELDS[resource].written];
-    return over === undefined ? undefined : overOf(resource, over);
-  });
+  const timeOf = (field: "edited" | "oldBefore") =>
+    byResource((resource) => mapDefined(stored[FIELDS[resource][field]], millisecondsOf));
+  const oldBeforeMs = timeOf("oldBefore");
+  const written = byResource((resource) =>
+    mapDefined(stored[FIELDS[resource].written], (over) => overOf(resource, over))
+  );
   return {
     container: stored.container,
     author: amountsOf(stored.author),
-    editedAtMs: byResource((resource) => optionalTime(stored[FIELDS[resource].edited])),
+    editedAtMs: timeOf("edited"),
     ...(Object.keys(oldBeforeMs).length === 0 ? {} : { oldBeforeMs }),
     ...(Object.keys(written).length === 0 ? {} : { written }),
   };
-}
-
-function optionalTime(time: string | undefined): number | undefined {
-  return time === undefined ? undefined : millisecondsOf(time);
 }
 
 function writtenResource(
   resource: ResourceName,
   { pair: { request, limit }, atMs, takenBackAtMs, times }: WrittenOver,
 ): WrittenResource {
-  return {
-    ...(request === undefined ? {} : { request: formatAmount(resource, request) }),
-    ...(limit === undefined ? {} : { limit: formatAmount(resource, limit) }),
+  const amount = (value: number): string => formatAmount(resource, value);
+  return defined({
+    request: mapDefined(request, amount),
+    limit: mapDefined(limit, amount),
     at: timeText(atMs),
-    ...(takenBackAtMs === undefined ? {} : { takenBack: timeText(takenBackAtMs) }),
+    takenBack: mapDefined(takenBackAtMs, timeText),
     times,
-  };
+  });
 }
 
 function overOf(
@@ -321,12 +312,10 @@ function overOf(
   { request, limit, at, takenBack, times }: WrittenResource,
 ): WrittenOver {
   const parse = resource === "cpu" ? parseCPU : parseBytes;
-  const amount = (text: string | undefined): number | undefined =>
-    text === undefined ? undefined : parse(text);
-  return {
-    pair: pair(amount(request), amount(limit)),
+  return defined({
+    pair: pair(mapDefined(request, parse), mapDefined(limit, parse)),
     atMs: millisecondsOf(at),
-    ...(takenBack === undefined ? {} : { takenBackAtMs: millisecondsOf(takenBack) }),
+    takenBackAtMs: mapDefined(takenBack, millisecondsOf),
     times,
-  };
+  });
 }
