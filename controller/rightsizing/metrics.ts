@@ -79,8 +79,14 @@ interface Series {
   remove(labels: Labels): void;
 }
 
-/** Puts the metrics into the registry, and keeps them by what it observes. */
-export function createRightsizingMetrics(registry: Registry): Required<RightsizingObserver> {
+const OF_POLICY = ["namespace", "policy"] as const;
+
+type Metrics =
+  & Readonly<Record<"monitored" | "updated" | "skipped" | "unwritten", Gauge>>
+  & Readonly<Record<"durations" | "collections", Histogram>>
+  & Readonly<Record<"errors" | "recommendations" | "applications" | "patches", Counter>>;
+
+function createMetrics(registry: Registry): Metrics {
   const registers = [registry];
   const gauge = (name: string, help: string, more: readonly string[] = []) =>
     new Gauge({ name: `optipod_${name}`, help, labelNames: [...OF_POLICY, ...more], registers });
@@ -88,67 +94,90 @@ export function createRightsizingMetrics(registry: Registry): Required<Rightsizi
     new Counter({ name: `optipod_${name}_total`, help, labelNames, registers });
   const seconds = (name: string, help: string, labelNames: string[], buckets: number[]) =>
     new Histogram({ name: `optipod_${name}_seconds`, help, labelNames, buckets, registers });
+  return {
+    monitored: gauge("workloads_monitored", "Workloads that the policy matches."),
+    updated: gauge("workloads_updated", "Of those, workloads that have what is recommended."),
+    skipped: gauge(
+      "workloads_skipped",
+      "Of those, workloads for which nothing could be recommended or applied, by reason.",
+      ["reason"],
+    ),
+    unwritten: gauge(
+      "record_unwritten",
+      "1 where what the last cycle came to could not be put on record for a minute, else 0.",
+    ),
+    durations: seconds(
+      "reconciliation_duration",
+      "Time of one cycle of a policy, requests included.",
+      [...OF_POLICY],
+      CYCLE_BUCKETS,
+    ),
+    collections: seconds(
+      "metrics_collection_duration",
+      "Time until a source of usage has answered for one workload; what is cached asks none.",
+      ["provider"],
+      COLLECTION_BUCKETS,
+    ),
+    errors: counter(
+      "reconciliation_errors",
+      "Workloads without metrics, failed writes, and cycles that failed as a whole, by word.",
+      [...OF_POLICY, "error_type"],
+    ),
+    recommendations: counter(
+      "recommendations",
+      "Workloads for which a recommendation was made, in each cycle anew.",
+      OF_POLICY,
+    ),
+    applications: counter("applications", "Recommendations that were applied, by method.", [
+      ...OF_POLICY,
+      "method",
+    ]),
+    patches: counter(
+      "ssa_patch",
+      "Server-side apply patches of workloads' templates, by kind and the server's answer.",
+      ["kind", "outcome"],
+    ),
+  };
+}
 
-  const monitored = gauge("workloads_monitored", "Workloads that the policy matches.");
-  const updated = gauge("workloads_updated", "Of those, workloads that have what is recommended.");
-  const skipped = gauge(
-    "workloads_skipped",
-    "Of those, workloads for which nothing could be recommended or applied, by reason.",
-    ["reason"],
-  );
-  const unwritten = gauge(
-    "record_unwritten",
-    "1 where what the last cycle came to could not be put on record for a minute, else 0.",
-  );
-  const durations = seconds(
-    "reconciliation_duration",
-    "Time of one cycle of a policy, requests included.",
-    [...OF_POLICY],
-    CYCLE_BUCKETS,
-  );
-  const collections = seconds(
-    "metrics_collection_duration",
-    "Time until a source of usage has answered for one workload; what is cached asks none.",
-    ["provider"],
-    COLLECTION_BUCKETS,
-  );
-  const errors = counter(
-    "reconciliation_errors",
-    "Workloads without metrics, failed writes, and cycles that failed as a whole, by word.",
-    [...OF_POLICY, "error_type"],
-  );
-  const recommendations = counter(
-    "recommendations",
-    "Workloads for which a recommendation was made, in each cycle anew.",
-    OF_POLICY,
-  );
-  const applications = counter("applications", "Recommendations that were applied, by method.", [
-    ...OF_POLICY,
-    "method",
-  ]);
-  const patches = counter(
-    "ssa_patch",
-    "Server-side apply patches of workloads' templates, by kind and the server's answer.",
-    ["kind", "outcome"],
-  );
+/** The series of each policy, so that they can be removed. */
+interface PolicySeries {
+  /** Labels of a series of the policy. */
+  labels(policy: PolicyName, metric: Series, more?: Labels): Labels;
+  remove(policy: PolicyName): void;
+}
 
-  /** By policy: the labels of its series as JSON, by metric. */
-  const ofPolicy = new Map<string, Map<Series, Set<string>>>();
+function createPolicySeries(): PolicySeries {
+  /** By policy: labels as JSON, by metric. */
+  const known = new Map<string, Map<Series, Set<string>>>();
+  return {
+    labels(policy, metric, more = {}) {
+      const labels = { ...labelsOf(policy), ...more };
+      const series = known.get(keyOf(policy)) ?? new Map<Series, Set<string>>();
+      known.set(keyOf(policy), series);
+      series.set(metric, (series.get(metric) ?? new Set()).add(JSON.stringify(labels)));
+      return labels;
+    },
+    remove(policy) {
+      for (const [metric, all] of known.get(keyOf(policy)) ?? []) {
+        for (const labels of all) metric.remove(JSON.parse(labels));
+      }
+      known.delete(keyOf(policy));
+    },
+  };
+}
 
-  /** The labels, noted as such of the policy's series. */
-  function noted(policy: PolicyName, metric: Series, more: Labels = {}): Labels {
-    const labels = { ...labelsOf(policy), ...more };
-    const series = ofPolicy.get(keyOf(policy)) ?? new Map<Series, Set<string>>();
-    ofPolicy.set(keyOf(policy), series);
-    series.set(metric, (series.get(metric) ?? new Set()).add(JSON.stringify(labels)));
-    return labels;
-  }
-
-  /** How many workloads there are of a word; words that are no more are taken away. */
+/** Puts the metrics into the registry, and keeps them by what it observes. */
+export function createRightsizingMetrics(registry: Registry): Required<RightsizingObserver> {
+  const metrics = createMetrics(registry);
+  const { durations, errors, monitored, skipped, updated, unwritten } = metrics;
+  const series = createPolicySeries();
+  /** By policy, the reasons that workloads are skipped with. */
   const reasons = new Map<string, ReadonlySet<string>>();
-  function setSkipped(policy: PolicyName, outcome: CycleOutcome): void {
+
+  function setSkipped(policy: PolicyName, { matched }: CycleOutcome): void {
     const counts = new Map<string, number>();
-    for (const { record: { status, reason = "" } } of outcome.matched) {
+    for (const { record: { status, reason = "" } } of matched) {
       if (status !== "Skipped" && status !== "Error") continue;
       const word = wordOf(reason);
       counts.set(word, (counts.get(word) ?? 0) + 1);
@@ -157,53 +186,56 @@ export function createRightsizingMetrics(registry: Registry): Required<Rightsizi
       if (!counts.has(reason)) skipped.remove({ ...labelsOf(policy), reason });
     }
     reasons.set(keyOf(policy), new Set(counts.keys()));
-    for (const [reason, count] of counts) skipped.set(noted(policy, skipped, { reason }), count);
+    for (const [reason, count] of counts) {
+      skipped.set(series.labels(policy, skipped, { reason }), count);
+    }
+  }
+
+  function setWorkloads(policy: PolicyName, outcome: CycleOutcome): void {
+    const applied = outcome.matched.filter(({ record }) => record.status === "Applied").length;
+    monitored.set(series.labels(policy, monitored), outcome.matched.length);
+    updated.set(series.labels(policy, updated), applied);
+    setSkipped(policy, outcome);
+    unwritten.set(series.labels(policy, unwritten), outcome.unwritten === undefined ? 0 : 1);
+    if (outcome.unwritten !== undefined) fail(policy, outcome.unwritten.reason);
+  }
+
+  function countReconciled(policy: PolicyName, { reconciled, problem }: CycleOutcome): void {
+    const { recommendations, applications } = metrics;
+    const made = reconciled.filter(({ outcome: { recommends } }) => recommends).length;
+    recommendations.inc(series.labels(policy, recommendations), made);
+    for (const one of reconciled) {
+      const { applied: method } = one.outcome;
+      if (method !== undefined) applications.inc(series.labels(policy, applications, { method }));
+      const word = failureOf(one);
+      if (word !== undefined) fail(policy, word);
+    }
+    if (problem !== undefined && reconciled.length === 0) fail(policy, problem.reason);
   }
 
   function fail(policy: PolicyName, word: string): void {
-    errors.inc(noted(policy, errors, { error_type: wordOf(word) }));
+    errors.inc(series.labels(policy, errors, { error_type: wordOf(word) }));
   }
 
   return {
     cycleEnded(policy, { tookMs, outcome, error }) {
-      if (outcome?.aborted !== true) durations.observe(noted(policy, durations), tookMs / 1000);
-      if (error !== undefined) {
-        errors.inc(noted(policy, errors, { error_type: error }));
+      if (outcome?.aborted !== true) {
+        durations.observe(series.labels(policy, durations), tookMs / 1000);
       }
+      if (error !== undefined) errors.inc(series.labels(policy, errors, { error_type: error }));
       if (outcome === undefined) return;
-      const { matched, reconciled, problem, aborted } = outcome;
-      // What was called off has not seen all: what was known stays.
-      if (!aborted) {
-        monitored.set(noted(policy, monitored), matched.length);
-        const there = matched.filter(({ record }) => record.status === "Applied").length;
-        updated.set(noted(policy, updated), there);
-        setSkipped(policy, outcome);
-        unwritten.set(noted(policy, unwritten), outcome.unwritten === undefined ? 0 : 1);
-        if (outcome.unwritten !== undefined) fail(policy, outcome.unwritten.reason);
-      }
-      const made = reconciled.filter(({ outcome: { recommends } }) => recommends).length;
-      recommendations.inc(noted(policy, recommendations), made);
-      for (const one of reconciled) {
-        const { applied: method } = one.outcome;
-        if (method !== undefined) applications.inc(noted(policy, applications, { method }));
-        const word = failureOf(one);
-        if (word !== undefined) fail(policy, word);
-      }
-      if (problem !== undefined && reconciled.length === 0) fail(policy, problem.reason);
+      // An aborted cycle has not seen all workloads: the last figures stay.
+      if (!outcome.aborted) setWorkloads(policy, outcome);
+      countReconciled(policy, outcome);
     },
-    collected: (provider, tookMs) => collections.observe({ provider }, tookMs / 1000),
-    templatePatched: ({ kind, outcome }) => patches.inc({ kind, outcome }),
+    collected: (provider, tookMs) => metrics.collections.observe({ provider }, tookMs / 1000),
+    templatePatched: ({ kind, outcome }) => metrics.patches.inc({ kind, outcome }),
     policyGone(policy) {
-      for (const [metric, all] of ofPolicy.get(keyOf(policy)) ?? []) {
-        for (const labels of all) metric.remove(JSON.parse(labels));
-      }
-      ofPolicy.delete(keyOf(policy));
+      series.remove(policy);
       reasons.delete(keyOf(policy));
     },
   };
 }
-
-const OF_POLICY = ["namespace", "policy"] as const;
 
 function labelsOf({ namespace, name }: PolicyName): Labels {
   return { namespace, policy: name };
