@@ -145,19 +145,26 @@ export function createPublishedVPAs(
     async keepOnly(keep) {
       for (const [key, { workload }] of written) if (!keep(workload)) written.delete(key);
       for (const workload of reported.keys()) if (!keep(workload)) reported.delete(workload);
-      for (const { metadata, target: { kind, name }, published } of [...copy.all()]) {
-        if (published === undefined || keep(`${kind}/${metadata.namespace}/${name}`)) continue;
-        try {
-          await publisher.remove(metadata);
-        } catch (error) {
-          if (!(error instanceof ApiError)) throw error;
-          if (error.status === 404 || error.status === 409) continue;
-          const vpa = `${metadata.namespace}/${metadata.name}`;
-          log.warn("Failed to delete a published VPA", { vpa, error: error.message });
-        }
-      }
+      await removeOthers(keep, { copy, publisher, log });
     },
   };
+}
+
+async function removeOthers(
+  keep: (workload: string) => boolean,
+  { copy, publisher, log }: Pick<PublishedVPAParts, "copy" | "publisher" | "log">,
+): Promise<void> {
+  for (const { metadata, target: { kind, name }, published } of [...copy.all()]) {
+    if (published === undefined || keep(`${kind}/${metadata.namespace}/${name}`)) continue;
+    try {
+      await publisher.remove(metadata);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      if (error.status === 404 || error.status === 409) continue;
+      const vpa = `${metadata.namespace}/${metadata.name}`;
+      log.warn("Failed to delete a published VPA", { vpa, error: error.message });
+    }
+  }
 }
 
 function isNear(

@@ -91,17 +91,11 @@ export function createUsageHistory(
     return timeMs <= last;
   }
 
-  function forgetTimes(nowMs: number): void {
-    for (const [key, timeMs] of lastMs) {
-      if (timeMs < nowMs - OLDEST_MS) lastMs.delete(key);
-    }
-  }
-
   return {
     add(reading, { owner: { workload, containers, windowMs }, nowMs }) {
       const { namespace, pod, timeMs } = reading;
       if (timeMs <= nowMs - OLDEST_MS || isCounted(reading, workload.uid)) return;
-      if (lastMs.size > 2 * MOST_TIMES_KEPT) forgetTimes(nowMs);
+      if (lastMs.size > 2 * MOST_TIMES_KEPT) deleteBefore(lastMs, nowMs - OLDEST_MS);
       lastMs.set(`${namespace}/${pod}`, timeMs);
       const history = kept.get(workload.uid) ??
         { workload, namespace, newestMs: 0, containers: new Map() };
@@ -142,6 +136,10 @@ export function createUsageHistory(
       for (const [uid, { newestMs }] of kept.entries()) countedMs.set(uid, newestMs);
     },
   };
+}
+
+function deleteBefore(times: Map<string, number>, sinceMs: number): void {
+  for (const [key, timeMs] of times) if (timeMs < sinceMs) times.delete(key);
 }
 
 const storedSchema = z.object({

@@ -7,7 +7,11 @@ import type { KubeConnection } from "../../../adapters/kube/client/connection.ts
 import { createPodMetrics } from "../../../adapters/kube/kinds/pod_metrics.ts";
 import { createCheckpointStore } from "../../../adapters/kube/writers/checkpoint_store.ts";
 import type { Clock } from "../../../shared/clock.ts";
-import { type CheckpointStore, createPersistedMap } from "../../../shared/control/persisted_map.ts";
+import {
+  type CheckpointStore,
+  createPersistedMap,
+  type PersistedMap,
+} from "../../../shared/control/persisted_map.ts";
 import type { Log } from "../../../shared/log.ts";
 import type { UsageProblem, UsageSource } from "../ports.ts";
 import type { PodMetrics, PodOwners } from "./pod_owners.ts";
@@ -46,15 +50,9 @@ const MOST_MISSED = 4;
 
 /** A sampler that knows nothing yet. */
 export function createUsageSampler(parts: UsageSamplerParts): UsageSampler {
-  const { metrics, owners, store, clock, log, intervalMs } = parts;
+  const { metrics, owners, clock, log, intervalMs } = parts;
   const { checkpointIntervalMs = 180_000 } = parts;
-  const kept = createPersistedMap<WorkloadHistory>({
-    ...{ store, clock, log },
-    prefix: "mbcas-usage-",
-    holds: "usage history",
-    encode: storedHistory,
-    decode: (stored) => readHistory(stored, { ...parts, nowMs: clock.wall() }),
-  });
+  const kept = historiesOf(parts);
   const history = createUsageHistory(kept, parts);
   /** When each workload, by UID, was first asked about: only what a policy wants is kept. */
   const asked = new Map<string, { readonly namespace: string; readonly sinceMs: number }>();
@@ -131,6 +129,18 @@ export function createUsageSampler(parts: UsageSamplerParts): UsageSampler {
       problem = NOT_READ;
     },
   };
+}
+
+/** Histories as they are kept in ConfigMaps. */
+function historiesOf(parts: UsageSamplerParts): PersistedMap<WorkloadHistory> {
+  const { store, clock, log } = parts;
+  return createPersistedMap<WorkloadHistory>({
+    ...{ store, clock, log },
+    prefix: "mbcas-usage-",
+    holds: "usage history",
+    encode: storedHistory,
+    decode: (stored) => readHistory(stored, { ...parts, nowMs: clock.wall() }),
+  });
 }
 
 const NOT_READ: UsageProblem = {
