@@ -7,25 +7,25 @@
  * @module
  */
 import { Registry } from "prom-client";
-import { healthRoutes, registerProcessMetrics, serveHTTP } from "../adapters/program_server.ts";
+import { createHTTPLogin } from "../adapters/http_login.ts";
 import { createJSONLog } from "../adapters/json_log.ts";
 import { connectInCluster } from "../adapters/kube/client/in_cluster_connection.ts";
 import { connectKubeconfig } from "../adapters/kube/client/kubeconfig_connection.ts";
-import { createHTTPLogin } from "../adapters/http_login.ts";
-import { createInstantQueries } from "../adapters/prometheus/instant_queries.ts";
+import { healthRoutes, registerProcessMetrics, serveHTTP } from "../adapters/program_server.ts";
 import { programEnvironment, readProgramSettings } from "../adapters/program_settings.ts";
 import { programSignals } from "../adapters/program_signals.ts";
+import { createInstantQueries } from "../adapters/prometheus/instant_queries.ts";
 import { systemClock } from "../adapters/system_clock.ts";
 import { effectiveFields } from "../shared/config/effective_settings.ts";
+import { placementConfig } from "../shared/placement/config.ts";
 import { createCaches, namedCaches } from "./allocation/caches.ts";
 import { connectControllerAPI } from "./controller_api.ts";
 import { createLiveSettings, warnOfOverridden } from "./live_settings.ts";
 import { createControllerMetrics } from "./metrics.ts";
-import { placementConfig } from "../shared/placement/config.ts";
 import { createPlacement } from "./placement/placement.ts";
 import { createPlacementMetrics } from "./placement/metrics.ts";
-import { rightsizingConfig } from "./rightsizing/rightsizing_config.ts";
-import { createRightsizingMetrics } from "./rightsizing/rightsizing_metrics.ts";
+import { rightsizingConfig } from "./rightsizing/config.ts";
+import { createRightsizingMetrics } from "./rightsizing/metrics.ts";
 import { runController } from "./run_controller.ts";
 import { CONTROLLER_PROGRAM, CONTROLLER_SETTINGS, OTHER_SECTIONS } from "./settings.ts";
 import { connectWebhook } from "./webhook/connect_webhook.ts";

@@ -5,7 +5,7 @@
  */
 import { LEADER_LEASE } from "./leader_lease.ts";
 import { placementRights } from "./placement/connect.ts";
-import { rightsizingRights } from "./rightsizing/rightsizing_rights.ts";
+import { rightsizingRights } from "./rightsizing/permissions.ts";
 import type { AccessRight } from "./start_check.ts";
 
 /** Where the installation is, and what of it is on. */

@@ -30,18 +30,15 @@ import { reportOldKubelets } from "./old_kubelets.ts";
 import type { PlacementAPI } from "./placement/ports.ts";
 import type { Placement } from "./placement/placement.ts";
 import { controllerRights } from "./rights.ts";
+import {
+  createRightsizingCopies,
+  type RightsizingAPI,
+  type RightsizingCopies,
+} from "./rightsizing/api.ts";
 import { createCreationMutator } from "./rightsizing/creation_mutator.ts";
 import { createCreationSurroundings } from "./rightsizing/creation_surroundings.ts";
 import { createCreationValues } from "./rightsizing/creation_values.ts";
-import {
-  createRightsizingCopies,
-  type RightsizingCopies,
-} from "./rightsizing/rightsizing_copies.ts";
-import {
-  keepRightsizing,
-  type RightsizingAPI,
-  type RightsizingParts,
-} from "./rightsizing/run_rightsizing.ts";
+import { keepRightsizing, type RightsizingParts } from "./rightsizing/run.ts";
 import { createServedResize, type ServedResize } from "./served_resize.ts";
 import { type AskCluster, startCheck } from "./start_check.ts";
 import { webhookRights } from "./webhook/webhook_rights.ts";

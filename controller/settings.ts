@@ -3,15 +3,16 @@
  *
  * @module
  */
-import type { Effective } from "../shared/config/effective_settings.ts";
 import { DRY_RUN_ROW } from "../shared/config/dry_run_row.ts";
+import type { Effective } from "../shared/config/effective_settings.ts";
 import { HEARTBEAT_ROW } from "../shared/config/heartbeat_row.ts";
 import { IDLE_CPU_ROW } from "../shared/config/idle_cpu_row.ts";
 import { labelMatchersKind } from "../shared/config/label_matchers_kind.ts";
 import { loginFilesKind } from "../shared/config/login_files.ts";
 import { MARKET_ROW } from "../shared/config/market_row.ts";
-import { requestHeadersKind } from "../shared/config/request_headers_kind.ts";
 import { PROGRAM_ROWS } from "../shared/config/program_rows.ts";
+import { requestHeadersKind } from "../shared/config/request_headers_kind.ts";
+import { serverURLKind } from "../shared/config/server_url_kind.ts";
 import type { Setting, SettingValues } from "../shared/config/setting.ts";
 import {
   addressKind,
@@ -24,13 +25,12 @@ import {
   termsKind,
   textKind,
 } from "../shared/config/setting_kinds.ts";
-import { serverURLKind } from "../shared/config/server_url_kind.ts";
 import { PLACEMENT_ROWS, placementFaults } from "../shared/placement/settings.ts";
 import { priorityTableKind } from "./allocation/bounds/priority_table_kind.ts";
 import { heartbeatFaults } from "./heartbeat_faults.ts";
 import { listenFaults } from "./listen_faults.ts";
 import { queryTableKind } from "./metrics_demand/query_table_kind.ts";
-import { RIGHTSIZING_ROWS } from "./rightsizing/rightsizing_settings.ts";
+import { RIGHTSIZING_ROWS } from "./rightsizing/settings.ts";
 import { WEBHOOK_ROWS } from "./webhook/webhook_settings.ts";
 
 const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { podNamePattern } from "../../controller/rightsizing/sources/pod_names.ts";
+import { podNamePattern } from "../../controller/rightsizing/sources/prometheus_usage.ts";
 import { podName, valueAt, workloadName } from "./known_usage.ts";
 
 const NOON_MS = Date.UTC(2026, 0, 1, 12);

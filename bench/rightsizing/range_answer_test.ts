@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { usageQueries } from "../../controller/rightsizing/sources/usage_queries.ts";
+import { usageQueries } from "../../controller/rightsizing/sources/prometheus_usage.ts";
 import { containerName, namespaceOf, podName, valueAt, workloadName } from "./known_usage.ts";
 import { type RangeAnswer, rangeAnswer } from "./range_answer.ts";
 

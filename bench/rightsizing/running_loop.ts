@@ -6,17 +6,17 @@
  */
 import { systemClock } from "../../adapters/system_clock.ts";
 import { createCaches, namedCaches } from "../../controller/allocation/caches.ts";
+import { createRightsizingCopies } from "../../controller/rightsizing/api.ts";
 import { createCachedFacts } from "../../controller/rightsizing/cached_facts.ts";
-import { createCorrectionMemory } from "../../controller/rightsizing/corrections/correction_memory.ts";
-import type { CycleOutcome } from "../../controller/rightsizing/policy_cycle.ts";
-import { createRightsizingCopies } from "../../controller/rightsizing/rightsizing_copies.ts";
-import { runRightsizingLoop } from "../../controller/rightsizing/rightsizing_loop.ts";
+import { createCorrectionMemory } from "../../controller/rightsizing/corrections/corrections.ts";
+import { runRightsizingLoop } from "../../controller/rightsizing/loop.ts";
+import type { CycleOutcome } from "../../controller/rightsizing/policies/policy_cycle.ts";
 import { connectUsageSources } from "../../controller/rightsizing/sources/connect_usage_sources.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
+import { recordsOf } from "../../shared/rightsizing/reports.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
-import { recordsOf } from "../../shared/rightsizing/report_parts.ts";
 import { cacheSources } from "../../simulation/api/cache_sources.ts";
 import { createSimulatedAPI } from "../../simulation/api/simulated_api.ts";
 import { addCluster } from "./cluster_objects.ts";

@@ -6,20 +6,20 @@
  */
 import type { PodFacts } from "../../shared/actuation/check.ts";
 import type { ResizePatch } from "../../shared/actuation/resize_patch.ts";
+import type {
+  HorizontalPodAutoscaler,
+  VerticalPodAutoscaler,
+} from "../../shared/api/autoscalers.ts";
 import type { Namespace } from "../../shared/api/namespace.ts";
 import type { Node, PersistentVolume } from "../../shared/api/node.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { PodDisruptionBudget } from "../../shared/api/pod_disruption_budget.ts";
 import type { ReplicaSet, Workload, WorkloadTemplate } from "../../shared/api/workload.ts";
-import type {
-  HorizontalPodAutoscaler,
-  VerticalPodAutoscaler,
-} from "../../shared/api/autoscalers.ts";
 import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { PlacedKind } from "../../shared/placement/eligibility.ts";
-import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
+import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import type { NodeView } from "../../shared/view/node_view.ts";
 
 /** Name and namespace of a pod. */

@@ -12,7 +12,7 @@ import type { ListWatch } from "../../shared/control/list_watch.ts";
 import type { PlacedKind } from "../../shared/placement/eligibility.ts";
 import type { ClassCounts, NodeClass } from "../../shared/placement/node_classes.ts";
 import type { UnplacedReason } from "../../shared/placement/placement_request.ts";
-import type { CheckpointStore } from "../rightsizing/sampler/ports.ts";
+import type { CheckpointStore } from "../../shared/control/persisted_map.ts";
 
 /** What placement needs of the API server, beside the caches that it shares with the market. */
 export interface PlacementAPI {

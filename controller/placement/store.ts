@@ -16,7 +16,7 @@ import {
   type PlacementMemory,
   readMemory,
 } from "../../shared/placement/placement_memory.ts";
-import type { CheckpointStore } from "../rightsizing/sampler/ports.ts";
+import type { CheckpointStore } from "../../shared/control/persisted_map.ts";
 import type { PlacementTarget } from "./ports.ts";
 
 /** The state of all workloads. */

@@ -11,7 +11,7 @@ import type { RightsizingDecision } from "../../shared/rightsizing/guards/decide
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { resourcesOf } from "../../shared/rightsizing/guards/wanted_resources.ts";
 import { applyInPlace, type ResizeHands } from "./apply_in_place.ts";
-import type { WorkloadWriter } from "./loop_ports.ts";
+import type { WorkloadWriter } from "./ports.ts";
 
 /** A decision to do something. */
 export type Wish = Extract<RightsizingDecision, { readonly outcome: "apply" }>;

@@ -18,12 +18,12 @@ import type {
   RightsizedWorkload,
   RightsizingFacts,
 } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
-import { largestNode } from "../../shared/rightsizing/largest_node.ts";
-import { workloadKey } from "../../shared/rightsizing/policy_choice.ts";
+import { largestNode } from "../../shared/rightsizing/namespace_bounds.ts";
+import { workloadKey } from "../../shared/rightsizing/policy_match.ts";
 import { ownValues } from "../allocation/limits/own_limits.ts";
-import { cachedAutoscalers, type NamespaceRules } from "./cached_surroundings.ts";
+import { cachedAutoscalers, type NamespaceRules } from "./cached_rules.ts";
 import type { ClusterFacts } from "./cluster_facts.ts";
-import type { CorrectionMemory } from "./corrections/correction_memory.ts";
+import type { CorrectionMemory } from "./corrections/corrections.ts";
 
 /** The copies that are read. */
 export interface FactCaches {

@@ -11,7 +11,7 @@ import {
   workloadPod,
 } from "../../tests/fixtures/rightsizing_facts.ts";
 import { sampleHPA, sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
-import { createCorrectionMemory } from "./corrections/correction_memory.ts";
+import { createCorrectionMemory } from "./corrections/corrections.ts";
 import { createCachedFacts } from "./cached_facts.ts";
 
 function test(name: string, fn: () => void | Promise<void>): void {

@@ -8,10 +8,10 @@ import type {
   RightsizedWorkload,
   RightsizingFacts,
 } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
-import { largestNode } from "../../shared/rightsizing/largest_node.ts";
+import { largestNode } from "../../shared/rightsizing/namespace_bounds.ts";
 import { rightsizedWorkload } from "../../shared/rightsizing/rightsized_workload.ts";
 import type { Caches } from "../allocation/caches.ts";
-import { cachedAutoscalers, cachedRules } from "./cached_surroundings.ts";
+import { cachedAutoscalers, cachedRules } from "./cached_rules.ts";
 
 /** The copies that are read. */
 export type CreationCaches = Pick<

@@ -8,8 +8,8 @@ import type { RecommendationReport } from "../../shared/api/recommendation_repor
 import type { WorkloadRef } from "../../shared/api/workload.ts";
 import type { Informer } from "../../shared/control/informer.ts";
 import { countingValues } from "../../shared/rightsizing/guards/counting_values.ts";
-import { recordsOf } from "../../shared/rightsizing/report_parts.ts";
-import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
+import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
+import { recordsOf } from "../../shared/rightsizing/reports.ts";
 import { resourcesOfAmounts } from "../../shared/rightsizing/values_in_force.ts";
 import type { ValuesInForce, WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import type { CreationSurroundings } from "./creation_surroundings.ts";

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import type { PodContainer, Resources } from "../../shared/api/pod.ts";
 import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
-import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
-import { reportParts } from "../../shared/rightsizing/report_parts.ts";
-import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
+import type { PolicySpec, StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
+import { reportParts } from "../../shared/rightsizing/reports.ts";
 import type { ValuesInForce, WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import {
   autoPolicy,

@@ -14,9 +14,11 @@ import type {
   RightsizingFacts,
 } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
-import type { Corrections } from "../../shared/rightsizing/recommend.ts";
-import { recommendWorkload } from "../../shared/rightsizing/recommend_workload.ts";
-import type { ContainerRecommendation } from "../../shared/rightsizing/recommendation.ts";
+import {
+  type ContainerRecommendation,
+  type Corrections,
+  recommendWorkload,
+} from "../../shared/rightsizing/recommend.ts";
 import { ownContainers } from "../../shared/rightsizing/rightsized_workload.ts";
 import { type UsageSummary, usageSummaryOf } from "../../shared/rightsizing/usage_summary.ts";
 import type { UsageAnswer, UsageProblem } from "./ports.ts";

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
-import type { ContainerUsage } from "../../shared/rightsizing/distribution.ts";
-import { distributionOfSamples } from "../../shared/rightsizing/samples.ts";
+import {
+  type ContainerUsage,
+  distributionOfSamples,
+} from "../../shared/rightsizing/distribution.ts";
 import {
   autoPolicy,
   MI,

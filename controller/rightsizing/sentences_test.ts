@@ -3,9 +3,9 @@ import { remedyFor } from "../../shared/api/reasons/reasons.ts";
 import { effectiveSettings, type SettingSources } from "../../shared/config/effective_settings.ts";
 import { createPermits } from "../../shared/control/permits.ts";
 import { silentLog } from "../../shared/log.ts";
-import { distributionOfSamples } from "../../shared/rightsizing/samples.ts";
+import { distributionOfSamples } from "../../shared/rightsizing/distribution.ts";
 import { createVirtualClock } from "../../simulation/virtual_clock.ts";
-import { assertSentences, messageOf } from "../../tests/fixtures/assert_sentences.ts";
+import { assertSentences } from "../../tests/fixtures/assert_sentences.ts";
 import { notedHands } from "../../tests/fixtures/noted_hands.ts";
 import {
   autoPolicy,
@@ -16,13 +16,12 @@ import {
 } from "../../tests/fixtures/rightsizing_facts.ts";
 import { sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
 import { CONTROLLER_SETTINGS } from "../settings.ts";
-import { awaitDiscovery } from "./await_discovery.ts";
-import { readLooks, writeLooks } from "./corrections/looks_text.ts";
-import { MOST_LOOKS } from "./corrections/throttle_memory.ts";
 import { evaluateWorkload } from "./evaluate_workload.ts";
-import { createPublishedVPAs } from "./published_vpas.ts";
-import { readCheckpoint } from "./sampler/checkpoint_parts.ts";
-import { unwrittenRecord } from "./unwritten_record.ts";
+import { awaitDiscovery } from "./policies/initial_sync.ts";
+import { createPublishedVPAs } from "./policies/published_vpas.ts";
+import { unwrittenRecord } from "./policies/report_cycle.ts";
+import type { UsageAnswer, UsageSource } from "./ports.ts";
+import { createUsageSources } from "./sources/usage_sources.ts";
 import { passWorkload } from "./workload_pass.ts";
 
 const facts = rightsizingFacts();
@@ -114,8 +113,8 @@ async function unpublished(error?: ApiError): Promise<string> {
     events: { emit: ({ message }) => void messages.push(withoutRemedy(message)) },
     log: silentLog,
   });
-  await vpas.tell(POLICY, {
-    looked: [{ workload, outcome: OUTCOME }],
+  await vpas.publish(POLICY, {
+    reconciled: [{ workload, outcome: OUTCOME }],
     permits: createPermits(() => 1),
     signal: new AbortController().signal,
   });
@@ -139,12 +138,6 @@ async function undiscovered(): Promise<string> {
   await clock.runUntil(60_000);
   await waiting;
   return messages.join();
-}
-
-/** Faults of a checkpoint of samples. */
-function damaged(data: Readonly<Record<string, string>>): string {
-  const read = readCheckpoint({ name: "usage-shop", data }, { nowMs: NOW_MS });
-  return "fault" in read ? read.fault : read.faults.join();
 }
 
 Deno.test({
@@ -193,27 +186,6 @@ Deno.test({
         undiscovered,
         "DiscoveryFailed: the API server has not listed statefulSets for 30 s",
       ],
-      [
-        "checkpoint of samples",
-        () => damaged({}),
-        "usage-shop has no readable key about of version 1",
-      ],
-      [
-        "checkpoint of samples, key",
-        () => {
-          const about = { version: 1, namespace: "shop", newestMs: 1, workloads: {} };
-          return damaged({ about: JSON.stringify(about), "uid-9.app": "" });
-        },
-        'usage-shop, key "uid-9.app": it is of no workload',
-      ],
-      [
-        "checkpoint of throttling",
-        () => {
-          const look = { atMs: NOW_MS, wanted: new Map() };
-          return messageOf(() => readLooks(writeLooks(new Array(MOST_LOOKS + 1).fill(look))));
-        },
-        "Cannot read looks: there are 481",
-      ],
     ]),
 });
 
@@ -239,6 +211,60 @@ Deno.test({
         faults({ flags: new Map([["--reconciliation-interval", "10m"]]) }),
         'flag --reconciliation-interval is "10m", expected 5m: others are said in each policy, ' +
         "as its reconciliationInterval",
+      ],
+    ]),
+});
+
+const NEVER: UsageSource = { usage: () => new Promise<UsageAnswer>(() => {}) };
+
+/** Message of what custom source `billing` answers, where these are configured. */
+async function answered(...custom: readonly (readonly [string, () => UsageSource])[]) {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const sources = createUsageSources({
+    prometheus: () => NEVER,
+    metricsServer: () => NEVER,
+    custom: new Map(custom),
+    clock,
+    log: silentLog,
+  });
+  const policy = { provider: "custom", customSource: "billing", intervalMs: 1 } as const;
+  const asked = sources.of(policy).usage({
+    namespace: "shop",
+    workload: { kind: "Deployment", name: "web", uid: "u" },
+    pods: [],
+    otherPods: [],
+    containers: [],
+    window: { fromMs: 0, toMs: 1 },
+  }, new AbortController().signal);
+  await clock.runUntil(300_000);
+  const answer = await asked;
+  return "problem" in answer ? answer.message : "";
+}
+
+function failingStart(): never {
+  throw new Error("no address");
+}
+
+Deno.test({
+  name: "sentences of sources of usage",
+  permissions: "none",
+  fn: () =>
+    assertSentences([
+      ["unreachable", () => answered(["billing", () => NEVER]), "no answer came within 300 s"],
+      [
+        "unavailable",
+        () => answered(["billing", failingStart]),
+        "the source could not be started: no address",
+      ],
+      [
+        "unavailable, other sources",
+        () => answered(["a", () => NEVER], ["b", () => NEVER]),
+        'no custom source "billing" is configured; there are: a, b',
+      ],
+      [
+        "unavailable, no sources",
+        () => answered(),
+        'no custom source "billing" is configured; there are none',
       ],
     ]),
 });

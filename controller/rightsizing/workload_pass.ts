@@ -5,7 +5,6 @@
  */
 import type { Pod } from "../../shared/api/pod.ts";
 import type { Clock } from "../../shared/clock.ts";
-import { isBriefLack } from "../../shared/rightsizing/brief_lack.ts";
 import type { ApplyFailure } from "../../shared/rightsizing/guards/apply_failure.ts";
 import { countingValues } from "../../shared/rightsizing/guards/counting_values.ts";
 import { toldTogether } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
@@ -22,17 +21,21 @@ import {
   heldStatus,
   type WorkloadEvent,
 } from "../../shared/rightsizing/guards/workload_events.ts";
-import { largestDifference } from "../../shared/rightsizing/largest_difference.ts";
-import { withLateWrites } from "../../shared/rightsizing/late_writes.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
-import type { ContainerRecommendation } from "../../shared/rightsizing/recommendation.ts";
+import type { ContainerRecommendation } from "../../shared/rightsizing/recommend.ts";
 import {
   afterRecreate,
-  lookAtTemplate,
-  type SeenTemplate,
+  observeTemplate,
+  type TemplateObservation,
+  withLateWrites,
 } from "../../shared/rightsizing/template_memory.ts";
-import { type UnsettledPods, unsettledPods } from "../../shared/rightsizing/unsettled_pods.ts";
 import { valuesInForce } from "../../shared/rightsizing/values_in_force.ts";
+import {
+  lacksSamplesBriefly,
+  largestDifference,
+  type UnfinishedResizes,
+  unfinishedResizes,
+} from "../../shared/rightsizing/workload_checks.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import { applyDecision, type ApplyHands, templateAfter, type Wish } from "./apply_decision.ts";
 import { bringToForce, isNothingNew } from "./bring_to_force.ts";
@@ -41,13 +44,12 @@ import { evaluateWorkload, type Evaluation } from "./evaluate_workload.ts";
 import {
   baseRecord,
   news,
-  type PassOutcome,
+  type ReconcileOutcome,
   type Told,
   warning,
   withoutUsage,
-} from "./pass_outcome.ts";
-import type { UsageSource } from "./ports.ts";
-import { usageQuestion } from "./usage_question.ts";
+} from "./outcome.ts";
+import { usageQuestion, type UsageSource } from "./ports.ts";
 
 /** What a look is made with. */
 export interface PassParts {
@@ -77,7 +79,7 @@ export async function passWorkload(
   subject: PassSubject,
   parts: PassParts,
   { signal }: { readonly signal: AbortSignal },
-): Promise<PassOutcome | undefined> {
+): Promise<ReconcileOutcome | undefined> {
   const { workload, policy, before, denial } = subject;
   const { source, cluster, hands, clock } = parts;
   const nowMs = clock.wall();
@@ -162,7 +164,7 @@ export async function passWorkload(
   const wish = decision.outcome === "apply" ? decision : catchUp;
   if (wish?.outcome !== "apply") {
     const unsettled = isNothingNew(facts, decision)
-      ? unsettledPods(pods.values(), facts)
+      ? unfinishedResizes(pods.values(), facts)
       : undefined;
     // Where a pod is held back from what is in force, that is what holds.
     const holding = { ...found, decision: wish ?? decision };
@@ -202,11 +204,11 @@ export async function passWorkload(
 function seenTemplate(
   { workload, before }: PassSubject,
   { pods, nowMs }: { readonly pods: readonly Pod[]; readonly nowMs: number },
-): SeenTemplate {
+): TemplateObservation {
   const { metadata: { uid }, template, written, rollout } = workload;
   const started = pods.map(({ startedAtMs = Infinity }) => startedAtMs);
   const oldestMs = Math.min(...started);
-  return lookAtTemplate(before, {
+  return observeTemplate(before, {
     uid,
     containers: template.containers,
     written,
@@ -225,12 +227,12 @@ function held(
   { recommended, before, ended, unsettled }: Told & {
     readonly recommended: WorkloadRecord;
     readonly ended: readonly WorkloadEvent[];
-    readonly unsettled: UnsettledPods | undefined;
+    readonly unsettled: UnfinishedResizes | undefined;
   },
-): PassOutcome {
+): ReconcileOutcome {
   const { facts, decision } = found;
   const isBrief = decision.outcome === "hold" && decision.reason === "InsufficientSamples" &&
-    isBriefLack(facts, { before, now: recommended });
+    lacksSamplesBriefly(facts, { before, now: recommended });
   const [word, told]: readonly [Word, readonly WorkloadEvent[]] = unsettled !== undefined
     ? [{ status: "Error", ...unsettled }, [warning("UpdateFailed", unsettled)]]
     : isBrief && before !== undefined
@@ -301,7 +303,7 @@ function appliedEvent(
   };
 }
 
-function lateEvent(late: SeenTemplate["late"]): WorkloadEvent {
+function lateEvent(late: TemplateObservation["late"]): WorkloadEvent {
   return {
     type: "Normal",
     reason: "OptimizationApplied",

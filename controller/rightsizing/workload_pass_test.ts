@@ -13,7 +13,7 @@ import {
   templateContainer,
   workloadPod,
 } from "../../tests/fixtures/rightsizing_facts.ts";
-import { failedPass, type PassOutcome, unreadablePass } from "./pass_outcome.ts";
+import { failedOutcome, type ReconcileOutcome, unreadableOutcome } from "./outcome.ts";
 import { type PassSubject, passWorkload } from "./workload_pass.ts";
 
 function test(name: string, fn: () => Promise<void>): void {
@@ -47,7 +47,7 @@ async function look(
     strangers = [],
     ...choice
   }: PassChoice = {},
-): Promise<{ readonly outcome: PassOutcome | undefined; readonly hands: NotedHands }> {
+): Promise<{ readonly outcome: ReconcileOutcome | undefined; readonly hands: NotedHands }> {
   const { samples: _samples, memoryPeaks: _peaks, recommendations: _none, ...facts } =
     rightsizingFacts(choice);
   const source = createUsageAnswers();
@@ -86,7 +86,7 @@ function subjectOf(before?: WorkloadRecord, choice: PassChoice = {}): PassSubjec
 }
 
 const BUSY = new ApiError(503, "ServiceUnavailable", "busy");
-const eventsOf = (outcome: PassOutcome | undefined): string[] =>
+const eventsOf = (outcome: ReconcileOutcome | undefined): string[] =>
   outcome?.events.map(({ reason }) => reason) ?? [];
 
 test("passWorkload() applies what it recommends, and the record has values, times and way", async () => {
@@ -196,21 +196,21 @@ test("passWorkload() does and tells nothing once it is called off", async () => 
   assert.deepEqual([outcome, hands.asked], [undefined, []]);
 });
 
-test("failedPass() tells once what was thrown, and keeps what is in force", async () => {
+test("failedOutcome() tells once what was thrown, and keeps what is in force", async () => {
   const { outcome } = await look();
-  const first = failedPass(subjectOf(outcome?.record), new TypeError("Cannot add"));
+  const first = failedOutcome(subjectOf(outcome?.record), new TypeError("Cannot add"));
   assert.deepEqual([first.record.status, first.record.reason], ["Error", "EvaluationFailed"]);
   assert.deepEqual(first.record.inForce, outcome?.record.inForce);
   assert.deepEqual(eventsOf(first), ["UpdateFailed"]);
-  assert.deepEqual(eventsOf(failedPass(subjectOf(first.record), new TypeError("Cannot"))), []);
+  assert.deepEqual(eventsOf(failedOutcome(subjectOf(first.record), new TypeError("Cannot"))), []);
 });
 
-test("unreadablePass() tells once why, and keeps what is in force and was recommended", async () => {
+test("unreadableOutcome() tells once why, and keeps what is in force and was recommended", async () => {
   const { outcome } = await look();
   const { kind, metadata } = subjectOf(undefined).workload;
   const workload = { kind, metadata, unreadableTemplate: "Cannot read it" };
   const passAfter = (before: WorkloadRecord | undefined) =>
-    unreadablePass({ ...subjectOf(before), workload });
+    unreadableOutcome({ ...subjectOf(before), workload });
   const first = passAfter(outcome?.record);
   const { status, reason, message, inForce, recommendations } = first.record;
   assert.deepEqual([status, reason, message], ["Error", "UnreadableTemplate", "Cannot read it"]);

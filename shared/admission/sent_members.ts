@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Labels } from "../rightsizing/label_match.ts";
+import type { Labels } from "../api/label_selector.ts";
 
 /** True of what has members. */
 export function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {

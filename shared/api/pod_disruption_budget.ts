@@ -4,7 +4,7 @@
  * @module
  */
 import type { ApiObject } from "./object.ts";
-import type { LabelSelector } from "../rightsizing/policy_spec.ts";
+import type { LabelSelector } from "./label_selector.ts";
 
 /** The trimmed budget. */
 export interface PodDisruptionBudget extends ApiObject {

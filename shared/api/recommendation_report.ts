@@ -29,20 +29,17 @@ export const containerValuesSchema = containerAmountsSchema.extend({
 
 const time = workloadStatusSchema.shape.lastApplied;
 
-const written = {
-  at: z.string().max(64).describe("Time at which it was written."),
-  takenBack: time.describe("Time at which it was seen that it is not there any more."),
-  times: z.int().min(0).default(0).describe(
-    "How often in a row it was taken back within a day of having been written.",
-  ),
-};
 const { cpu: quantity } = containerAmountsSchema.shape;
 
 /** What was written over the author's values of a resource. */
 export const writtenResourceSchema = z.object({
   request: quantity.describe("What the container was to request."),
   limit: quantity.describe("What it was to be limited to."),
-  ...written,
+  at: z.string().max(64).describe("Time at which it was written."),
+  takenBack: time.describe("Time at which it was seen that it is not there any more."),
+  times: z.int().min(0).default(0).describe(
+    "How often in a row it was taken back within a day of having been written.",
+  ),
 });
 
 /** When the author's change of a resource was seen, and what is there of before. */
@@ -74,9 +71,6 @@ export const containerTemplateSchema = z.object({
   ),
   memoryWritten: writtenResourceSchema.optional().describe(
     "What was written over the author's memory values, by a rollout.",
-  ),
-  written: containerAmountsSchema.extend(written).optional().describe(
-    "What older versions have published in place of cpuWritten and memoryWritten.",
   ),
 });
 

@@ -5,7 +5,7 @@
  */
 import * as z from "zod";
 import { labelSelectorSchema } from "../api/fields.ts";
-import type { LabelSelector } from "../rightsizing/policy_spec.ts";
+import type { LabelSelector } from "../api/label_selector.ts";
 import type { SettingKind } from "./setting.ts";
 import { treeKind } from "./tree_kind.ts";
 

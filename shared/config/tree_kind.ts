@@ -4,7 +4,7 @@
  * @module
  */
 import type * as z from "zod";
-import { faultsOf, faultText } from "../rightsizing/field_fault.ts";
+import { faultsOf, faultText } from "../api/field_fault.ts";
 import type { SettingKind } from "./setting.ts";
 
 /** What stands there. */

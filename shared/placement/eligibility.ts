@@ -4,8 +4,7 @@
  * @module
  */
 import type { PlacementReason } from "../api/reasons/placement_reasons.ts";
-import { labelsMatch } from "../rightsizing/label_match.ts";
-import type { LabelSelector } from "../rightsizing/policy_spec.ts";
+import { type LabelSelector, labelsMatch } from "../api/label_selector.ts";
 import type { DisruptionWindow } from "./disruption_window.ts";
 import {
   type LabeledObject,

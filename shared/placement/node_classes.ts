@@ -3,8 +3,7 @@
  *
  * @module
  */
-import { type Labels, labelsMatch } from "../rightsizing/label_match.ts";
-import type { LabelSelector } from "../rightsizing/policy_spec.ts";
+import { type Labels, type LabelSelector, labelsMatch } from "../api/label_selector.ts";
 import { selectorOfTerms, strictSelectorSchema } from "../config/label_selector_kind.ts";
 import type { SettingKind } from "../config/setting.ts";
 import { treeKind } from "../config/tree_kind.ts";

@@ -13,8 +13,7 @@ import {
   type NodeTerm,
   type PersistentVolume,
 } from "../api/node.ts";
-import { type Labels, labelsMatch } from "../rightsizing/label_match.ts";
-import type { LabelRequirement } from "../rightsizing/policy_spec.ts";
+import { type LabelRequirement, type Labels, labelsMatch } from "../api/label_selector.ts";
 import {
   capacityKeys,
   NODE_CLASSES,

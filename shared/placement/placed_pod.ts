@@ -6,7 +6,7 @@
 import type { Node } from "../api/node.ts";
 import { CAPACITY } from "../api/placement_keys.ts";
 import type { Pod } from "../api/pod.ts";
-import type { Labels } from "../rightsizing/label_match.ts";
+import type { Labels } from "../api/label_selector.ts";
 import {
   type ClassCounts,
   type NodeClass,

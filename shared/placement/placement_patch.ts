@@ -7,7 +7,7 @@ import type { SentObject } from "../admission/admission_review.ts";
 import { type JSONPatchOperation, pointerPart } from "../admission/json_patch.ts";
 import { isMembers, textsIn } from "../admission/sent_members.ts";
 import { CAPACITY } from "../api/placement_keys.ts";
-import type { Labels } from "../rightsizing/label_match.ts";
+import type { Labels } from "../api/label_selector.ts";
 import { DELETION_COST } from "./deletion_cost.ts";
 import {
   capacityKeys,

@@ -16,7 +16,7 @@ import { formatDuration } from "../duration.ts";
 import { parseCronSchedule, parseWindowDuration } from "./disruption_window.ts";
 import { type NodeClasses, nodeClassifierKind } from "./node_classes.ts";
 import { DEPARTURE_PRESETS, type DepartureSigns, departureSignsKind } from "./node_departure.ts";
-import type { LabelSelector } from "../rightsizing/policy_spec.ts";
+import type { LabelSelector } from "../api/label_selector.ts";
 
 /** The rows by property of the settings. */
 export interface PlacementRows {

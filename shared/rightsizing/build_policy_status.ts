@@ -1,8 +1,9 @@
 /**
- * The status of a policy, from what became of its workloads.
+ * The status of a policy, from the outcomes of its workloads.
  *
  * @module
  */
+import { faultText, type FieldFault } from "../api/field_fault.ts";
 import {
   MOST_CONTAINERS,
   MOST_WORKLOADS,
@@ -10,9 +11,65 @@ import {
   type PolicyStatus,
 } from "../api/policy_status.ts";
 import type { PolicyReason } from "../api/reasons/policy_reasons.ts";
+import { formatDuration } from "../duration.ts";
 import { cutToBytes } from "../cut_to_bytes.ts";
-import { faultText, type FieldFault } from "./field_fault.ts";
+import { type PolicyReach, reachesNamespace } from "./policy_match.ts";
+import type { PolicySelector, PolicySpec } from "./policy_spec.ts";
 import { type WorkloadRecord, workloadStatusOf } from "./workload_record.ts";
+
+/** Namespaces or workloads that a message names. */
+const MOST_NAMED = 5;
+
+/**
+ * A sentence where the selector asks for other namespaces than the policy acts on, or where it matches
+ * nothing; undefined where there is nothing to say. It hangs on the policy's own words alone: who may
+ * write a policy in one namespace need not know which others there are.
+ */
+export function scopeNote(
+  { namespaces, namespaceSelector }: PolicySelector,
+  { matched, ...reach }: PolicyReach & {
+    /** How many workloads it matches. */
+    readonly matched: number;
+  },
+): string | undefined {
+  const { policyNamespace: own } = reach;
+  const beyond = new Set(namespaces?.allow.filter((name) => !reachesNamespace(name, reach)));
+  const isBound = !reach.policyNamespaces.includes(own);
+  const words = [
+    ...(beyond.size === 0 ? [] : [`its selector asks for ${firstOf([...beyond])}`]),
+    ...(isBound && namespaceSelector !== undefined ? ["it has a namespaceSelector"] : []),
+    ...(matched === 0 ? ["it matches no workload"] : []),
+  ];
+  if (words.length === 0) return undefined;
+  const only = `; it acts on its own namespace ${own} alone, since the controller's setting ` +
+    "policyNamespaces does not have that";
+  return `${words.join(", ")}${isBound ? only : ""}`;
+}
+
+/** How metrics-server is sampled. */
+export interface SamplerShape {
+  /** Between two readings, ms. */
+  readonly intervalMs: number;
+  /** Parts of a window that the history has; the oldest of them may be left out. */
+  readonly size: number;
+}
+
+/**
+ * A sentence where metrics-server is sampled so seldom that one pod may have fewer samples in the window
+ * than `minSamples`: then there is a recommendation in one cycle and none in the next. Undefined where there
+ * is nothing to say. One reading may be late. 5 min, read every 30 s and kept in 16 parts, hold 8 for sure.
+ */
+export function samplesNote(
+  { provider, windowMs, minSamples }: Pick<PolicySpec, "provider" | "windowMs" | "minSamples">,
+  { intervalMs, size }: SamplerShape,
+): string | undefined {
+  if (provider !== "metrics-server") return undefined;
+  const sure = Math.max(0, Math.floor(windowMs * (size - 1) / size / intervalMs) - 1);
+  if (sure >= minSamples) return undefined;
+  return `its rollingWindow of ${formatDuration(windowMs)} holds ${sure} samples of one pod for ` +
+    `sure, read every ${formatDuration(intervalMs)}, and minSamples is ${minSamples}: a longer ` +
+    "window, a smaller minSamples or the controller's setting rightsizing.samplerInterval helps";
+}
 
 /** Why a policy can't be followed now. */
 export interface PolicyProblem {
@@ -38,7 +95,7 @@ export interface PolicyWorkload {
 /** One cycle of a policy. */
 export interface PolicyCycle {
   readonly nowMs: number;
-  /** `metadata.generation` of the policy that was looked at. */
+  /** `metadata.generation` of the policy in the cycle. */
   readonly generation: number;
   /** The status before: what is not known anew stays. */
   readonly before: PolicyStatus;
@@ -47,7 +104,7 @@ export interface PolicyCycle {
   readonly problem?: PolicyProblem;
   /** What there is to know of a valid policy, in sentences; see `scopeNote()`, `samplesNote()`. @default {[]} */
   readonly notes?: readonly string[];
-  /** Absent where no workload was looked at: the policy is disabled, or there is a problem. */
+  /** Absent where no workload was reconciled: the policy is disabled, or there is a problem. */
   readonly workloads?: readonly PolicyWorkload[];
 }
 
@@ -58,8 +115,6 @@ export interface PolicyCycle {
 const MOST_BYTES = 512 * 1024;
 /** Bytes of a condition's message: characters are not more. */
 const LONGEST_MESSAGE = 32_768;
-/** Workloads that a message names. */
-const MOST_NAMED = 5;
 
 const encoder = new TextEncoder();
 
@@ -70,7 +125,7 @@ const COUNTED = {
   daemonSets: "DaemonSet",
 } as const;
 
-/** The status after the cycle. Workloads and counts of a cycle that looked at none are those before. */
+/** The status after the cycle. Workloads and counts of a cycle that reconciled none are those before. */
 export function buildPolicyStatus(cycle: PolicyCycle): PolicyStatus {
   const { before, workloads, generation } = cycle;
   const conditions = [readyCondition(cycle), metricsCondition(cycle), dryRunCondition(cycle)];
@@ -87,7 +142,7 @@ export function validationProblem(faults: readonly FieldFault[]): PolicyProblem 
   return { reason: "ValidationFailed", message: faults.map(faultText).join("; ") };
 }
 
-type News = Pick<PolicyCondition, "type" | "status" | "message"> & {
+type NewCondition = Pick<PolicyCondition, "type" | "status" | "message"> & {
   readonly reason: PolicyReason;
 };
 
@@ -112,7 +167,9 @@ function metricsCondition(cycle: PolicyCycle): PolicyCondition | undefined {
     status: missing.length > 0 ? "True" : "False",
     reason: missing.length > 0 ? "MetricsMissing" : "MetricsPresent",
     message: missing.length > 0
-      ? `${missing.length} of ${workloads.length} workloads: ${named(missing)}`
+      ? `${missing.length} of ${workloads.length} workloads: ${
+        firstOf(missing.map(nameOf).toSorted())
+      }`
       : "no workload lacks metrics",
   });
 }
@@ -129,12 +186,12 @@ function dryRunCondition(cycle: PolicyCycle): PolicyCondition {
 }
 
 /** The time is that of the last change of status. */
-function condition({ nowMs, generation, before }: PolicyCycle, news: News): PolicyCondition {
-  const old = before.conditions?.find(({ type }) => type === news.type);
+function condition({ nowMs, generation, before }: PolicyCycle, now: NewCondition): PolicyCondition {
+  const old = before.conditions?.find(({ type }) => type === now.type);
   return {
-    ...news,
-    message: cutToBytes(news.message, LONGEST_MESSAGE),
-    lastTransitionTime: old?.status === news.status
+    ...now,
+    message: cutToBytes(now.message, LONGEST_MESSAGE),
+    lastTransitionTime: old?.status === now.status
       ? old.lastTransitionTime
       : new Date(nowMs).toISOString(),
     observedGeneration: generation,
@@ -185,8 +242,7 @@ function nameOf({ record: { workload } }: PolicyWorkload): string {
   return `${workload.namespace}/${workload.kind}/${workload.name}`;
 }
 
-function named(workloads: readonly PolicyWorkload[]): string {
-  const names = workloads.map(nameOf).toSorted();
+function firstOf(names: readonly string[]): string {
   const more = names.length - MOST_NAMED;
   return names.slice(0, MOST_NAMED).join(", ") + (more > 0 ? ` and ${more} more` : "");
 }

@@ -1,15 +1,95 @@
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
 import { largeRecord, workloadRecords } from "../../tests/fixtures/workload_records.ts";
 import { type PolicyStatus, policyStatusSchema, storedPolicyStatus } from "../api/policy_status.ts";
 import {
   buildPolicyStatus,
   type PolicyCycle,
   type PolicyWorkload,
+  samplesNote,
+  scopeNote,
   validationProblem,
 } from "./build_policy_status.ts";
-import { readPolicySpec } from "./read_policy_spec.ts";
+import { type PolicySelector, readPolicySpec } from "./policy_spec.ts";
+import { createUsageRing } from "./usage_ring.ts";
 import type { WorkloadRecord } from "./workload_record.ts";
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+function noteOf(
+  selector: Partial<PolicySelector>,
+  { matched = 3, policyNamespaces = [] }: {
+    readonly matched?: number;
+    readonly policyNamespaces?: readonly string[];
+  } = {},
+): string | undefined {
+  const whole = { workloadKinds: ["Deployment"], ...selector } as const;
+  return scopeNote(whole, { policyNamespace: "shop", policyNamespaces, matched });
+}
+
+const namespaceSelector = { matchLabels: { team: "a" }, matchExpressions: [] };
+
+test("scopeNote() says which namespaces a policy asks for in vain", () => {
+  assert.equal(noteOf({}), undefined);
+  assert.equal(noteOf({ namespaces: { allow: ["shop"], deny: ["other"] } }), undefined);
+  const namespaces = { allow: ["shop", "b", "c"], deny: [] };
+  assert.match(noteOf({ namespaces }) ?? "", /selector .* b, c; .*shop .*policyNamespaces/);
+  assert.match(noteOf({ namespaceSelector }) ?? "", /namespaceSelector; .*shop .*policyNamespaces/);
+  const many = { allow: ["a", "b", "c", "d", "e", "f", "g"], deny: [] };
+  assert.match(noteOf({ namespaces: many }) ?? "", / a, b, c, d, e and 2 more;/);
+  const policyNamespaces = ["shop"];
+  assert.equal(noteOf({ namespaces, namespaceSelector }, { policyNamespaces }), undefined);
+});
+
+test("scopeNote() says that nothing matches, and that a policy's reach may be why", () => {
+  assert.match(noteOf({}, { matched: 0 }) ?? "", /no workload; .*shop .*policyNamespaces/);
+  assert.match(noteOf({}, { matched: 0, policyNamespaces: ["shop"] }) ?? "", /no workload$/);
+});
+
+const MINUTE_MS = 60_000;
+const DEFAULTS = { intervalMs: 30_000, size: 16 };
+const SPEC = { provider: "metrics-server", windowMs: 5 * MINUTE_MS, minSamples: 10 } as const;
+
+test("samplesNote() says that 5 min read every 30 s do not hold 10 samples", () => {
+  assert.match(samplesNote(SPEC, DEFAULTS) ?? "", / 5m .* 8 .* 30s, .* 10: .*samplerInterval/);
+  assert.equal(samplesNote({ ...SPEC, minSamples: 8 }, DEFAULTS), undefined);
+  assert.equal(samplesNote(SPEC, { ...DEFAULTS, intervalMs: 20_000 }), undefined);
+  assert.equal(samplesNote({ ...SPEC, windowMs: 24 * 60 * MINUTE_MS }, DEFAULTS), undefined);
+  assert.equal(samplesNote({ ...SPEC, provider: "prometheus" }, DEFAULTS), undefined);
+});
+
+test("samplesNote() is silent only where each look at one pod has enough, one reading late or not", () => {
+  let silent = 0;
+  fc.assert(
+    fc.property(
+      fc.record({
+        windowMs: fc.integer({ min: 1000, max: 20 * MINUTE_MS }),
+        intervalMs: fc.integer({ min: 5000, max: MINUTE_MS }),
+        minSamples: fc.integer({ min: 1, max: 60 }),
+        size: fc.constantFrom(4, 16, 64),
+        phase: fc.double({ min: 0, max: 1, noNaN: true }),
+        late: fc.nat(100),
+      }),
+      ({ windowMs, intervalMs, minSamples, size, phase, late }) => {
+        const policy = { provider: "metrics-server", windowMs, minSamples } as const;
+        if (samplesNote(policy, { intervalMs, size }) !== undefined) return;
+        silent++;
+        const nowMs = 1e12;
+        const ring = createUsageRing("cpu", { windowMs, slots: size });
+        const count = Math.ceil(2 * windowMs / intervalMs);
+        for (let back = count; back >= 0; back--) {
+          if (back === late) continue;
+          ring.add({ atMs: nowMs - (back + phase) * intervalMs, value: 1 }, nowMs);
+        }
+        const have = ring.distribution({ nowMs, windowMs }).count;
+        assert.ok(have >= minSamples, `${have} of ${minSamples}`);
+      },
+    ),
+  );
+  assert.ok(silent > 20, `${silent}`);
+});
 
 function pure(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });

@@ -1,21 +1,21 @@
 /**
- * Estimates of what a container should ask for of one resource: functions that wrap one another, each
- * with one idea, which it tells.
+ * Estimates of what a container should request of one resource: functions that wrap one another, each with one
+ * idea, which it explains. Percentile, safety factor, bounds, and corrections for throttling and OOM kills.
  *
  * @module
  */
 import { formatDuration } from "../duration.ts";
-import { amountText } from "./amount_text.ts";
+import { amountText } from "../../cli/coalloc/recommend/amount_text.ts";
 import type { Distribution, ResourceName } from "./distribution.ts";
 import type { Percentile, ResourceBounds } from "./policy_spec.ts";
-import { truncatedProduct } from "./truncated_product.ts";
+import { truncatedProduct } from "./amounts.ts";
 
 /** An amount and how it came about. */
 export interface Estimate {
   /** Millicores or bytes; whole from the safety factor on. */
   readonly amount: number;
   /** One phrase for each step, in order; the last is about `amount`. */
-  readonly told: readonly string[];
+  readonly steps: readonly string[];
 }
 
 /** Makes an estimate of samples, of which there is one at least. */
@@ -41,10 +41,10 @@ export function percentileOf({ resource, percentile, windowMs }: PercentileOptio
   return (usage) => {
     const amount = usage.quantile(FRACTIONS[percentile]);
     const samples = usage.count === 1 ? "sample" : "samples";
-    const told = `${percentile} of ${usage.count} ${samples} in ${formatWindow(windowMs)} is ${
+    const step = `${percentile} of ${usage.count} ${samples} in ${formatWindow(windowMs)} is ${
       amountText(resource, amount)
     }`;
-    return { amount, told: [told] };
+    return { amount, steps: [step] };
   };
 }
 
@@ -64,8 +64,8 @@ export function withSafetyFactor(
   return (usage) => {
     const estimate = base(usage);
     const amount = truncatedProduct(estimate.amount, factor);
-    const told = `times ${factor} is ${amountText(resource, amount)}`;
-    return { amount, told: [...estimate.told, told] };
+    const step = `times ${factor} is ${amountText(resource, amount)}`;
+    return { amount, steps: [...estimate.steps, step] };
   };
 }
 
@@ -81,15 +81,132 @@ export function withBounds(
     if (amount < bounds.min) {
       return {
         amount: bounds.min,
-        told: [...estimate.told, `raised to the minimum of bounds ${min} to ${max}`],
+        steps: [...estimate.steps, `raised to the minimum of bounds ${min} to ${max}`],
       };
     }
     if (amount > bounds.max) {
       return {
         amount: bounds.max,
-        told: [...estimate.told, `lowered to the maximum of bounds ${min} to ${max}`],
+        steps: [...estimate.steps, `lowered to the maximum of bounds ${min} to ${max}`],
       };
     }
-    return { amount, told: [...estimate.told, `within bounds ${min} to ${max}`] };
+    return { amount, steps: [...estimate.steps, `within bounds ${min} to ${max}`] };
+  };
+}
+
+/** How much a limit held back within the window. */
+export interface Throttling {
+  /**
+   * Share of the enforcement periods in which the quota ran out, 0 to 1: `nr_throttled` / `nr_periods` of
+   * `cpu.stat`, as cAdvisor's `container_cpu_cfs_throttled_periods_total` / `container_cpu_cfs_periods_total`.
+   * The kernel counts no periods while a container is idle, so this overstates the share of the time for
+   * one that seldom runs.
+   */
+  readonly share: number;
+  /**
+   * Millicores that the market's agent saw wanted: `spec.market.demand` of the pod's allocation, which
+   * is what its threads would use if nothing held them back, with the agent's headroom. Where a limit
+   * runs out all the time that is a trial of at most four times the quota. Absent where no market runs.
+   */
+  readonly demand?: number;
+}
+
+/**
+ * Usage as it would have been. A limit cuts off the samples at the top, so with a throttled share s the
+ * quantiles below 1 − s are what they were, and those above are known to be too low.
+ *
+ * Those become the observed demand, if that is more. Where nobody observed one they grow by the factor
+ * 1 + s: how much was missing cannot be known, but twice as much is tried at most, and the next window
+ * shows whether it was enough.
+ *
+ * Throws a `RangeError` for a share outside of 0..1 and a demand that is no amount.
+ */
+export function uncensored(
+  usage: Distribution,
+  { share, demand }: Throttling,
+): Distribution {
+  if (!(share >= 0 && share <= 1)) {
+    throw new RangeError(`Cannot correct for throttling: share is ${share}, expected 0 to 1`);
+  }
+  if (demand !== undefined && !(demand >= 0 && Number.isFinite(demand))) {
+    throw new RangeError(`Cannot correct for throttling: demand is ${demand}, expected at least 0`);
+  }
+  if (share === 0) return usage;
+  const raise = (amount: number): number =>
+    demand === undefined ? amount * (1 + share) : Math.max(amount, demand);
+  return {
+    ...usage,
+    max: raise(usage.max),
+    quantile(fraction) {
+      const amount = usage.quantile(fraction);
+      return fraction >= 1 - share ? raise(amount) : amount;
+    },
+  };
+}
+
+/** The base's estimate of what usage would have been; belongs around the percentile alone. */
+export function withThrottling(base: Estimator, throttling: Throttling): Estimator {
+  return (usage) => {
+    const seen = base(usage);
+    const { amount } = base(uncensored(usage, throttling));
+    if (amount <= seen.amount) return seen;
+    const percent = `${Number((100 * throttling.share).toFixed(1))} %`;
+    const why = throttling.demand === undefined
+      ? "more was wanted, how much is unknown"
+      : "the market saw that much wanted";
+    const step = `raised to ${
+      amountText("cpu", amount)
+    } since its limit ran out in ${percent} of the periods (${why})`;
+    return { amount, steps: [...seen.steps, step] };
+  };
+}
+
+/** A kill for lack of memory within the window; older ones are the caller's to forget. */
+export interface OOMKill {
+  /** Bytes that the container had: its memory limit at that time, or what it requested, 0 if nothing. */
+  readonly hadBytes: number;
+  /**
+   * True where no limit bound it: the node was short. It had what it used then, which is not known; the
+   * largest sample stands for that.
+   */
+  readonly unlimited?: true;
+}
+
+const MEBI = 2 ** 20;
+/** Raised by as much at least, so that small containers do not take many kills to grow. */
+const LEAST_RAISE_BYTES = 100 * MEBI;
+const RAISE_FACTOR = 1.2;
+
+/** Bytes after a kill: max(20 %, 100Mi) over what it had. 256Mi becomes 356Mi, 1024Mi 1228.8Mi. */
+export function raisedAfterOOM({ hadBytes }: Pick<OOMKill, "hadBytes">): number {
+  return Math.max(truncatedProduct(hadBytes, RAISE_FACTOR), hadBytes + LEAST_RAISE_BYTES);
+}
+
+/** What is raised to so many bytes, rounded down; 0 or less: nothing is. 356Mi comes from 256Mi. */
+export function bytesBeforeOOM(raised: number): number {
+  return Math.floor(Math.min(raised / RAISE_FACTOR, raised - LEAST_RAISE_BYTES));
+}
+
+/**
+ * The base, or what is over what the container had when it was killed, if that is more. Samples never
+ * show what was missing: none is taken at the moment of a kill, and none can be above the limit. Belongs
+ * around the safety factor (the raise is one itself) and inside of the bounds.
+ */
+export function withOOMRaise(base: Estimator, kills: readonly OOMKill[]): Estimator {
+  if (kills.length === 0) return base;
+  return (usage) => {
+    const estimate = base(usage);
+    const used = usage.count === 0 ? 0 : usage.max;
+    const had = Math.max(
+      ...kills.map(({ hadBytes, unlimited = false }) =>
+        unlimited ? Math.max(hadBytes, used) : hadBytes
+      ),
+    );
+    const raised = had === 0 ? 0 : raisedAfterOOM({ hadBytes: had });
+    if (estimate.amount >= raised) return estimate;
+    const step = `killed for lack of memory at ${amountText("memory", had)}, so raised to ${
+      amountText("memory", raised)
+    }`;
+    return { amount: raised, steps: [...estimate.steps, step] };
   };
 }

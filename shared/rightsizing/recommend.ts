@@ -1,22 +1,36 @@
 /**
- * What a container should ask for, from what it used.
+ * What containers should request, from what they used.
  *
  * @module
  */
-import { amountText, RESOURCE_TITLES } from "./amount_text.ts";
-import type { ContainerUsage, ResourceName } from "./distribution.ts";
+import { amountText, RESOURCE_TITLES, truncatedProduct } from "./amounts.ts";
+import { type ContainerUsage, distributionOfSamples, type ResourceName } from "./distribution.ts";
 import {
   type Estimate,
   type Estimator,
+  type OOMKill,
   percentileOf,
+  type Throttling,
   withBounds,
+  withOOMRaise,
   withSafetyFactor,
+  withThrottling,
 } from "./estimator.ts";
-import { type OOMKill, withOOMRaise } from "./oom_raise.ts";
 import type { PolicySpec } from "./policy_spec.ts";
-import type { ContainerRecommendation } from "./recommendation.ts";
-import { type Throttling, withThrottling } from "./throttling.ts";
-import { truncatedProduct } from "./truncated_product.ts";
+
+/** Values for one container: millicores and bytes, whole. */
+export interface ContainerRecommendation {
+  readonly container: string;
+  /** Request. */
+  readonly cpu: number;
+  /** Request. */
+  readonly memory: number;
+  /** Absent where limits are left alone. */
+  readonly cpuLimit?: number;
+  readonly memoryLimit?: number;
+  /** In a sentence: percentile, samples, window, raw value, factor, bounds and what clamped it. */
+  readonly explanation: string;
+}
 
 /** What of a policy a recommendation hangs on. */
 export interface RecommendationRule extends
@@ -34,7 +48,7 @@ export interface RecommendationRule extends
 export interface Corrections {
   /** Kills within the window. @default {[]} */
   readonly oomKills?: readonly OOMKill[];
-  /** Absent where no limit held it back, or nobody looked. */
+  /** Absent where no limit throttled it, or that is not known. */
   readonly throttling?: Throttling;
 }
 
@@ -127,6 +141,34 @@ function limitOf({ amount }: Estimate, multiplier: number): number {
 }
 
 /** `CPU 336m: P90 of 2880 samples in 24h is 280m, times 1.2 is 336m, within bounds 50m to 2`. */
-function explained(resource: ResourceName, { amount, told }: Estimate): string {
-  return `${RESOURCE_TITLES[resource]} ${amountText(resource, amount)}: ${told.join(", ")}`;
+function explained(resource: ResourceName, { amount, steps }: Estimate): string {
+  return `${RESOURCE_TITLES[resource]} ${amountText(resource, amount)}: ${steps.join(", ")}`;
+}
+
+/** What is known of a workload. */
+export interface WorkloadUsage {
+  /** In any order; of containers that the workload no longer has, too. */
+  readonly usages: readonly ContainerUsage[];
+  readonly rule: RecommendationRule;
+  /** By container. @default {empty} */
+  readonly corrections?: ReadonlyMap<string, Corrections>;
+}
+
+const NOTHING = distributionOfSamples([], { nowMs: 0, windowMs: 0 });
+
+/**
+ * One outcome for each container that the workload's template names, once each and in its order. One
+ * without usage has too few samples: none.
+ */
+export function recommendWorkload(
+  containers: readonly string[],
+  { usages, rule, corrections = new Map() }: WorkloadUsage,
+): RecommendOutcome[] {
+  const known = new Map(usages.map((usage) => [usage.container, usage]));
+  return [...new Set(containers)].map((container) =>
+    recommend(known.get(container) ?? { container, cpu: NOTHING, memory: NOTHING }, {
+      rule,
+      corrections: corrections.get(container) ?? {},
+    })
+  );
 }

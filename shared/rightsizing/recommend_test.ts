@@ -1,11 +1,16 @@
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
 import { formatBytes, formatCPU, parseBytes, parseCPU } from "../quantity.ts";
-import type { ContainerUsage } from "./distribution.ts";
+import { type ContainerUsage, distributionOfSamples } from "./distribution.ts";
 import type { Percentile } from "./policy_spec.ts";
-import type { ContainerRecommendation } from "./recommendation.ts";
-import { type Corrections, recommend, type RecommendationRule } from "./recommend.ts";
-import { distributionOfSamples } from "./samples.ts";
+import {
+  type ContainerRecommendation,
+  type Corrections,
+  recommend,
+  type RecommendationRule,
+  type RecommendOutcome,
+  recommendWorkload,
+} from "./recommend.ts";
 
 const MEBI = 2 ** 20;
 const DAY_MS = 86_400_000;
@@ -233,4 +238,66 @@ pure("recommend() raises CPU that a limit held back, before the factor", () => {
     /is 200m, .*500m .* 40 % .*, times 1\.2 is 600m, within/,
   );
   assert.equal(recommended(of, rule(), { corrections: { throttling: { share: 0 } } }).cpu, 240);
+});
+
+const USAGE_WINDOW = { nowMs: 1_800_000_000_000, windowMs: 86_400_000 } as const;
+const RULE: RecommendationRule = {
+  windowMs: USAGE_WINDOW.windowMs,
+  percentile: "P90",
+  safetyFactor: 1.2,
+  minSamples: 2,
+  bounds: { cpu: { min: 10, max: 4000 }, memory: { min: MEBI, max: 2048 * MEBI } },
+  updateStrategy: { updateRequestsOnly: true, limitMultipliers: { cpu: 1, memory: 1.1 } },
+};
+
+function usageOf(container: string, samples: number): ContainerUsage {
+  const of = (value: number) =>
+    distributionOfSamples(
+      Array.from({ length: samples }, () => ({ atMs: USAGE_WINDOW.nowMs, value })),
+      USAGE_WINDOW,
+    );
+  return { container, cpu: of(100), memory: of(100 * MEBI) };
+}
+
+function nameOf({ recommendation, insufficient }: RecommendOutcome): string {
+  return recommendation?.container ?? insufficient?.container ?? "";
+}
+
+const name = fc.constantFrom("app", "proxy", "log", "cache", "cron");
+const template = fc.array(name, { maxLength: 8 });
+const usages = fc.array(fc.tuple(name, fc.nat({ max: 4 })), { maxLength: 8 })
+  .map((drawn) => drawn.map(([container, samples]) => usageOf(container, samples)));
+
+pure("recommendWorkload() has every container exactly once, with quantities that parse", () => {
+  fc.assert(
+    fc.property(template, usages, (containers, known) => {
+      const outcomes = recommendWorkload(containers, { usages: known, rule: RULE });
+      assert.deepEqual(outcomes.map(nameOf), [...new Set(containers)]);
+      for (const { recommendation, insufficient } of outcomes) {
+        assert.notEqual(recommendation === undefined, insufficient === undefined);
+        if (recommendation === undefined) continue;
+        assert.equal(parseCPU(formatCPU(recommendation.cpu)), 120);
+        assert.equal(parseBytes(formatBytes(recommendation.memory)), 120 * MEBI);
+      }
+    }),
+  );
+});
+
+pure("recommendWorkload() has none for a container that has no usage", () => {
+  const [app, fresh] = recommendWorkload(["app", "fresh"], {
+    usages: [usageOf("app", 5), usageOf("gone", 5)],
+    rule: RULE,
+  });
+  assert.equal(app?.recommendation?.cpu, 120);
+  assert.deepEqual([fresh?.insufficient?.have, fresh?.insufficient?.need], [0, 2]);
+});
+
+pure("recommendWorkload() corrects the container that was killed, and no other", () => {
+  const [app, proxy] = recommendWorkload(["app", "proxy"], {
+    usages: [usageOf("app", 5), usageOf("proxy", 5)],
+    rule: RULE,
+    corrections: new Map([["proxy", { oomKills: [{ hadBytes: 128 * MEBI }] }]]),
+  });
+  assert.equal(app?.recommendation?.memory, 120 * MEBI);
+  assert.equal(proxy?.recommendation?.memory, 228 * MEBI);
 });

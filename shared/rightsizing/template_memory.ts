@@ -1,6 +1,6 @@
 /**
- * What is remembered of the containers of a workload's template, by resource: what their author wrote,
- * and when he changed it; what was written over it, and whether somebody has taken that back.
+ * What is remembered of the containers of a workload's template, by resource: what their author wrote, and when it
+ * changed; what was written over it, and whether that was reverted.
  *
  * @module
  */
@@ -18,8 +18,14 @@ import {
   resourcesOf,
   type WantedResources,
 } from "./guards/wanted_resources.ts";
-import { amountsOfResources, resourcesOfAmounts, valuesInTemplate } from "./values_in_force.ts";
-import type { TemplateMemory, WorkloadRecord, WrittenOver } from "./workload_record.ts";
+import { amountsOfResources, resourcesOfAmounts } from "./values_in_force.ts";
+import type {
+  ContainerAmounts,
+  TemplateMemory,
+  ValuesInForce,
+  WorkloadRecord,
+  WrittenOver,
+} from "./workload_record.ts";
 
 /** What has stood for so long was no tool's to heal, ms: a day. */
 const STOOD_MS = 86_400_000;
@@ -27,11 +33,11 @@ const STOOD_MS = 86_400_000;
 /** What of a record memory is made of. */
 export type RememberedRecord = Pick<
   WorkloadRecord,
-  "uid" | "template" | "inForce" | "method" | "appliedAtMs" | "recommendedAtMs"
+  "uid" | "template" | "recommendedAtMs"
 >;
 
 /** A template as it is now, and what there is of the workload's pods. */
-export interface TemplateLook {
+export interface ObservedTemplate {
   /** UID of the workload. */
   readonly uid: string;
   readonly containers: readonly PodContainer[];
@@ -43,62 +49,46 @@ export interface TemplateLook {
   readonly isOldThere: (startedBeforeMs: number) => boolean;
 }
 
-/** What comes of a look. */
-export interface SeenTemplate {
+/** The memory after an observation. */
+export interface TemplateObservation {
   readonly remembered: readonly TemplateMemory[];
   /**
-   * Values that were written and were not on record, though something was: nobody has heard the answer,
-   * or lived to note it.
+   * Values that were written and are not on record, though others are: the answer was lost, or the process
+   * ended before it wrote the record.
    */
   readonly late: readonly PairEntry[];
 }
 
-/** What the record remembers. Those of older versions have what stood in the template at an adoption. */
-export function rememberedOf(record: RememberedRecord | undefined): readonly TemplateMemory[] {
-  if (record === undefined) return [];
-  const { template, inForce, method, appliedAtMs = 0 } = record;
-  if (template !== undefined) return template;
-  const written = valuesInTemplate(method === "Recreate" ? inForce : []);
-  return inForce.flatMap(({ container, adoptedOn }): TemplateMemory[] => {
-    if (adoptedOn === undefined) return [];
-    const over = byResource((resource) => {
-      const found = pairOf(written.get(container) ?? {}, resource);
-      return isEmpty(found) ? undefined : { pair: found, atMs: appliedAtMs, times: 0 };
-    });
-    return [{ container, author: adoptedOn, editedAtMs: {}, ...withOver(over) }];
-  });
-}
-
 /**
- * The memory after a look at the template. A request or limit that is neither the author's nor what was
- * written over it is an edit of that resource: from then on that is his, and of what was written over it
- * only what stands is remembered. What is his again without an edit was taken back. What the server has
+ * The memory after an observation of the template. A request or limit that is neither the author's nor what was
+ * written over it is an edit of that resource: from then on that is the author's, and of what was written over
+ * it only what stands is remembered. What is the author's again without an edit was reverted. What the server has
  * on record as written by us is no edit, even where the record knows nothing of it.
  *
  * A workload that was made anew under its name begins with what was used under that name, so it has the
  * former one's edits, and other values than there were are an edit; but nothing was written over its own.
  */
-export function lookAtTemplate(
+export function observeTemplate(
   record: RememberedRecord | undefined,
-  look: TemplateLook,
-): SeenTemplate {
-  const before = rememberedOf(record);
-  const isAnew = record?.uid !== undefined && record.uid !== look.uid;
+  observed: ObservedTemplate,
+): TemplateObservation {
+  const before = record?.template ?? [];
+  const isAnew = record?.uid !== undefined && record.uid !== observed.uid;
   const late: PairEntry[] = [];
-  const own = look.containers.filter(({ sidecar }) => !sidecar);
+  const own = observed.containers.filter(({ sidecar }) => !sidecar);
   const remembered = own.map((present): TemplateMemory => {
     const known = before.find(({ container }) => container === present.name);
     const ours = isAnew
       ? undefined
-      : look.written?.containers.find(({ name }) => name === present.name);
+      : observed.written?.containers.find(({ name }) => name === present.name);
     const seen = byResource((resource) => {
       const now = pairOf(present, resource);
-      const one = lookAtPair(now, {
+      const one = observePair(now, {
         author: known && pairOf(resourcesOfAmounts(known.author), resource),
         over: known?.written?.[resource],
         ours: pairOf(ours ?? {}, resource),
-        oursAtMs: Math.min(look.written?.atMs ?? 0, look.nowMs),
-        nowMs: look.nowMs,
+        oursAtMs: Math.min(observed.written?.atMs ?? 0, observed.nowMs),
+        nowMs: observed.nowMs,
       });
       if (one.isLate && known !== undefined) {
         late.push({ container: present.name, resource, pair: one.over?.pair ?? {} });
@@ -106,7 +96,7 @@ export function lookAtTemplate(
       return isAnew ? { ...one, author: now, over: undefined } : one;
     });
     const times = byResource((resource) =>
-      timesOf(resource, { known, isEdited: seen[resource]?.isEdited === true, record, look })
+      timesOf(resource, { known, isEdited: seen[resource]?.isEdited === true, record, observed })
     );
     return {
       container: present.name,
@@ -119,7 +109,7 @@ export function lookAtTemplate(
   return { remembered, late };
 }
 
-/** The memory after the values were written into the template, which was that of the look before. */
+/** The memory after the values were written into the template, which was that of the last observation. */
 export function afterRecreate(
   remembered: readonly TemplateMemory[],
   { wanted, containers, atMs }: {
@@ -159,7 +149,7 @@ interface SeenPair {
   readonly isLate: boolean;
 }
 
-function lookAtPair(
+function observePair(
   now: ResourcePair,
   { author, over, ours, oursAtMs, nowMs }: KnownPair,
 ): SeenPair {
@@ -212,16 +202,16 @@ interface EditTimes {
 
 /**
  * While pods from before an edit are there, the time of it goes along: usage is theirs until then. Which
- * pods that are for certain, the last look tells at which all was as before. Pods that were started
+ * pods that are for certain, the last observation shows at which all was as before. Pods that were started
  * between that and the edit's being seen may be of either, so they do not count: they may stay for good.
  */
 function timesOf(
   resource: ResourceName,
-  { known, isEdited, record, look: { nowMs, isOldThere } }: {
+  { known, isEdited, record, observed: { nowMs, isOldThere } }: {
     readonly known: TemplateMemory | undefined;
     readonly isEdited: boolean;
     readonly record: RememberedRecord | undefined;
-    readonly look: TemplateLook;
+    readonly observed: ObservedTemplate;
   },
 ): EditTimes {
   if (isEdited) return { editedAtMs: nowMs, oldBeforeMs: record?.recommendedAtMs ?? 0 };
@@ -256,4 +246,59 @@ function withTimes(
   oldBeforeMs: NonNullable<TemplateMemory["oldBeforeMs"]>,
 ): Pick<TemplateMemory, "oldBeforeMs"> {
   return Object.keys(oldBeforeMs).length === 0 ? {} : { oldBeforeMs };
+}
+
+/** What of a record says what was applied. */
+export type AppliedRecord = Pick<WorkloadRecord, "inForce" | "appliedAtMs" | "method">;
+
+/**
+ * The record with what was written late: the answer never came, or the process ended before it had noted
+ * it. It counts as applied when it is seen, so that a cooldown follows, and new values are decided on it.
+ */
+export function withLateWrites(
+  record: AppliedRecord,
+  { late, containers, nowMs }: {
+    /** See `observeTemplate()`. */
+    readonly late: readonly PairEntry[];
+    /** The template's. */
+    readonly containers: readonly PodContainer[];
+    /** Ms since 1970. */
+    readonly nowMs: number;
+  },
+): AppliedRecord {
+  if (late.length === 0) return record;
+  const names = new Set(late.map(({ container }) => container));
+  const inForce = [
+    ...record.inForce.filter(({ container }) => !names.has(container)),
+    ...containers.filter(({ name }) => names.has(name)).map((present) => {
+      const known = record.inForce.find(({ container }) => container === present.name);
+      const own = late.filter(({ container }) => container === present.name);
+      return valuesWith(own, { known, present });
+    }),
+  ];
+  return { inForce, appliedAtMs: nowMs, method: "Recreate" };
+}
+
+/** A resource that was not written late stays on what it was adopted on. */
+function valuesWith(
+  late: readonly PairEntry[],
+  { known, present }: {
+    readonly known: ValuesInForce | undefined;
+    readonly present: PodContainer;
+  },
+): ValuesInForce {
+  const { container: _name, adoptedOn, ...before } = known ?? { container: present.name };
+  const now = amountsOfResources(present);
+  const merged = (old: ContainerAmounts, ofLate: (one: PairEntry) => PairEntry["pair"]) => {
+    const wanted = byResource((resource) => {
+      const found = late.find((one) => one.resource === resource);
+      return found === undefined ? pairOf(resourcesOfAmounts(old), resource) : ofLate(found);
+    });
+    return amountsOfResources(resourcesOf(wanted));
+  };
+  return {
+    container: present.name,
+    ...merged(before, ({ pair }) => pair),
+    adoptedOn: merged(adoptedOn ?? now, ({ resource }) => pairOf(present, resource)),
+  };
 }

@@ -4,10 +4,11 @@ import type { Resources } from "../api/pod.ts";
 import { type PairEntry, wantedOf } from "./guards/wanted_resources.ts";
 import {
   afterRecreate,
-  lookAtTemplate,
-  rememberedOf,
+  type AppliedRecord,
+  type ObservedTemplate,
+  observeTemplate,
   type RememberedRecord,
-  type TemplateLook,
+  withLateWrites,
 } from "./template_memory.ts";
 import type { TemplateMemory } from "./workload_record.ts";
 
@@ -22,7 +23,7 @@ const MEMORY: PairEntry = { container: "app", resource: "memory", pair: { reques
 const WRITTEN = { ...AUTHOR, requestCPU: 180 };
 
 /** A look at a template; whatever was written and when, nobody knows, and no pod is of an older one. */
-function lookAt(resources: Resources, fields: Partial<TemplateLook> = {}): TemplateLook {
+function lookAt(resources: Resources, fields: Partial<ObservedTemplate> = {}): ObservedTemplate {
   return {
     uid: "one",
     containers: [bareContainer("app", resources)],
@@ -36,7 +37,7 @@ function recordOf(
   template: readonly TemplateMemory[],
   fields: Partial<RememberedRecord> = {},
 ): RememberedRecord {
-  return { uid: "one", template, inForce: [], ...fields };
+  return { uid: "one", template, ...fields };
 }
 
 type Step = Resources | readonly PairEntry[];
@@ -53,14 +54,14 @@ function after(...steps: readonly Step[]): TemplateMemory | undefined {
     }
     containers = [bareContainer("app", step as Resources)];
     const record = hour === 0 ? undefined : recordOf(remembered);
-    const seen = lookAtTemplate(record, lookAt({}, { containers, nowMs }));
+    const seen = observeTemplate(record, lookAt({}, { containers, nowMs }));
     assert.deepEqual(seen.late, []);
     remembered = seen.remembered;
   });
   return remembered[0];
 }
 
-test("lookAtTemplate() keeps the time of an author's edit, of that resource alone", () => {
+test("observeTemplate() keeps the time of an author's edit, of that resource alone", () => {
   assert.deepEqual(after(AUTHOR, AUTHOR)?.editedAtMs, {});
   const limited = { ...AUTHOR, limitMemory: 4096 * MI };
   const edited = after(AUTHOR, limited, limited);
@@ -70,7 +71,7 @@ test("lookAtTemplate() keeps the time of an author's edit, of that resource alon
   assert.deepEqual(after(limited, AUTHOR)?.editedAtMs, { memory: NOW_MS + HOUR_MS });
 });
 
-test("lookAtTemplate() takes neither what was written over it nor its undoing for an edit", () => {
+test("observeTemplate() takes neither what was written over it nor its undoing for an edit", () => {
   assert.deepEqual(after(AUTHOR, [CPU], WRITTEN)?.editedAtMs, {});
   const back = after(AUTHOR, [CPU], WRITTEN, AUTHOR);
   assert.deepEqual(back, {
@@ -91,7 +92,7 @@ test("lookAtTemplate() takes neither what was written over it nor its undoing fo
   assert.equal(third?.written, undefined);
 });
 
-test("lookAtTemplate() takes a limit that is left of what was written for nobody's edit", () => {
+test("observeTemplate() takes a limit that is left of what was written for nobody's edit", () => {
   const both = { ...CPU, pair: { request: 180, limit: 200 } };
   const applied = after(AUTHOR, [both], { ...AUTHOR, limitCPU: 200 });
   assert.deepEqual(applied?.editedAtMs, {});
@@ -108,7 +109,7 @@ test("lookAtTemplate() takes a limit that is left of what was written for nobody
   });
 });
 
-test("lookAtTemplate() counts what is taken back soon, again and again", () => {
+test("observeTemplate() counts what is taken back soon, again and again", () => {
   const back = (...steps: readonly Step[]): number | undefined =>
     after(AUTHOR, [CPU], AUTHOR, ...steps)?.written?.cpu?.times;
   assert.equal(back(AUTHOR), 1);
@@ -144,20 +145,20 @@ test("afterRecreate() keeps what stands of what was written before, and nothing 
   assert.deepEqual(gone?.written?.cpu?.pair, { request: 190 });
 });
 
-test("lookAtTemplate() tells no time that is to come, when the clock was set back", () => {
+test("observeTemplate() tells no time that is to come, when the clock was set back", () => {
   const known = { container: "app", author: { cpu: 1 }, editedAtMs: { cpu: NOW_MS + HOUR_MS } };
-  const { remembered: [ahead] } = lookAtTemplate(recordOf([known]), lookAt({ requestCPU: 1 }));
+  const { remembered: [ahead] } = observeTemplate(recordOf([known]), lookAt({ requestCPU: 1 }));
   assert.deepEqual(ahead?.editedAtMs, { cpu: NOW_MS });
 });
 
-test("lookAtTemplate() goes along with an edit as long as pods from before are there", () => {
+test("observeTemplate() goes along with an edit as long as pods from before are there", () => {
   const lookedAtMs = NOW_MS - HOUR_MS;
   const known = { container: "app", author: { cpu: 100, memory: 64 * MI }, editedAtMs: {} };
   const record = recordOf([known], { recommendedAtMs: lookedAtMs });
   const edited = { ...AUTHOR, requestCPU: 300 };
   const asked: number[] = [];
   const see = (before: RememberedRecord, hour: number, isOldThere: boolean) =>
-    lookAtTemplate(
+    observeTemplate(
       before,
       lookAt(edited, {
         nowMs: NOW_MS + hour * HOUR_MS,
@@ -183,7 +184,7 @@ test("lookAtTemplate() goes along with an edit as long as pods from before are t
   assert.deepEqual(later, last);
 });
 
-test("lookAtTemplate() takes what a workload that was made anew has otherwise for an edit", () => {
+test("observeTemplate() takes what a workload that was made anew has otherwise for an edit", () => {
   const written = { cpu: { pair: { request: 180 }, atMs: NOW_MS - HOUR_MS, times: 3 } };
   const known = {
     container: "app",
@@ -192,7 +193,7 @@ test("lookAtTemplate() takes what a workload that was made anew has otherwise fo
     written,
   };
   const anew = (resources: Resources) =>
-    lookAtTemplate(recordOf([known]), lookAt(resources, { uid: "other" })).remembered;
+    observeTemplate(recordOf([known]), lookAt(resources, { uid: "other" })).remembered;
   const { written: _forgotten, ...rest } = known;
   assert.deepEqual(anew(AUTHOR), [rest]);
   // He has taken over what was written for the former one: it is his now.
@@ -202,7 +203,7 @@ test("lookAtTemplate() takes what a workload that was made anew has otherwise fo
   assert.deepEqual(edited?.author, { cpu: 100, memory: 1024 * MI });
 });
 
-test("lookAtTemplate() takes for written what the server has as written by us, and tells of it", () => {
+test("observeTemplate() takes for written what the server has as written by us, and tells of it", () => {
   const known = {
     container: "app",
     author: { cpu: 100, memory: 64 * MI },
@@ -211,37 +212,75 @@ test("lookAtTemplate() takes for written what the server has as written by us, a
   };
   const atMs = NOW_MS - HOUR_MS;
   const written = { atMs, containers: [{ name: "app", requestCPU: 180, requestMemory: 96 * MI }] };
-  const { remembered, late } = lookAtTemplate(recordOf([known]), lookAt(WRITTEN, { written }));
+  const { remembered, late } = observeTemplate(recordOf([known]), lookAt(WRITTEN, { written }));
   assert.deepEqual(late, [CPU]);
   assert.deepEqual(remembered, [{
     ...known,
     written: { cpu: { pair: { request: 180 }, atMs, times: 2 } },
   }]);
   // It is known by then.
-  const again = lookAtTemplate(recordOf(remembered), lookAt(WRITTEN, { written }));
+  const again = observeTemplate(recordOf(remembered), lookAt(WRITTEN, { written }));
   assert.deepEqual(again, { remembered, late: [] });
   // What the record knows nothing of, not even whose it was, is no author's.
-  const first = lookAtTemplate(undefined, lookAt(WRITTEN, { written }));
+  const first = observeTemplate(undefined, lookAt(WRITTEN, { written }));
   assert.deepEqual(first.late, []);
   assert.deepEqual(first.remembered[0]?.author, { memory: 64 * MI });
 });
 
-test("rememberedOf() reads older records", () => {
-  const template = [{ container: "app", author: { cpu: 100 }, editedAtMs: {} }];
-  assert.deepEqual(rememberedOf(recordOf(template)), template);
-  assert.deepEqual(rememberedOf(undefined), []);
-  const adoptedOn = { cpu: 180, memory: 64 * MI };
-  const older = {
-    inForce: [{ container: "app", cpu: 180, adoptedOn }],
-    method: "Recreate",
+const CPU_LATE = { container: "app", resource: "cpu", pair: { request: 180 } } as const;
+const MEMORY_LATE = {
+  container: "app",
+  resource: "memory",
+  pair: { request: 96 * MI },
+} as const;
+const NOW = [
+  bareContainer("app", { requestCPU: 180, requestMemory: 96 * MI, limitMemory: 128 * MI }),
+];
+const BEFORE: AppliedRecord = {
+  inForce: [
+    {
+      container: "app",
+      cpu: 120,
+      cpuLimit: 150,
+      memory: 70 * MI,
+      adoptedOn: { cpu: 100, memory: 64 * MI },
+    },
+    { container: "log", cpu: 10 },
+  ],
+  appliedAtMs: NOW_MS - 9000,
+  method: "InPlace",
+};
+
+test("withLateWrites() leaves a record as it is where nothing was written late", () => {
+  assert.equal(withLateWrites(BEFORE, { late: [], containers: NOW, nowMs: NOW_MS }), BEFORE);
+});
+
+test("withLateWrites() takes them for applied as they are seen, on what stands there", () => {
+  const adoptedOn = { cpu: 180, memory: 96 * MI, memoryLimit: 128 * MI };
+  const late = [CPU_LATE, MEMORY_LATE];
+  const noted = withLateWrites(BEFORE, { late, containers: NOW, nowMs: NOW_MS });
+  assert.deepEqual(noted, {
+    inForce: [
+      { container: "log", cpu: 10 },
+      { container: "app", cpu: 180, memory: 96 * MI, adoptedOn },
+    ],
     appliedAtMs: NOW_MS,
-  } as const;
-  const written = { cpu: { pair: { request: 180 }, atMs: NOW_MS, times: 0 } };
-  assert.deepEqual(rememberedOf(older), [
-    { container: "app", author: adoptedOn, editedAtMs: {}, written },
-  ]);
-  const { method: _method, ...inPlace } = older;
-  assert.deepEqual(rememberedOf(inPlace), [
-    { container: "app", author: adoptedOn, editedAtMs: {} },
-  ]);
+    method: "Recreate",
+  });
+  const first = withLateWrites({ inForce: [] }, { late, containers: NOW, nowMs: NOW_MS });
+  assert.deepEqual(first.inForce, [{ container: "app", cpu: 180, memory: 96 * MI, adoptedOn }]);
+});
+
+test("withLateWrites() leaves the other resource on what it was adopted on", () => {
+  const { inForce } = withLateWrites(BEFORE, {
+    late: [CPU_LATE],
+    containers: NOW,
+    nowMs: NOW_MS,
+  });
+  assert.deepEqual(inForce.at(-1), {
+    container: "app",
+    cpu: 180,
+    memory: 70 * MI,
+    adoptedOn: { cpu: 180, memory: 64 * MI },
+  });
 });

@@ -1,11 +1,15 @@
-import assert from "node:assert/strict";
 import fc from "fast-check";
-import { BUCKET_SCALES, RELATIVE_ERROR } from "./bucket_scale.ts";
-import type { Distribution } from "./distribution.ts";
-import { distributionOfSamples } from "./samples.ts";
-import { BLOCK } from "./usage_histogram.ts";
-import { createUsageRing, type UsageRing } from "./usage_ring.ts";
-import type { UsageSample } from "./usage_sample.ts";
+import assert from "node:assert/strict";
+import { type Distribution, distributionOfSamples, type UsageSample } from "./distribution.ts";
+import { BLOCK, BUCKET_SCALES, RELATIVE_ERROR } from "./usage_histogram.ts";
+import {
+  createContainerRings,
+  createUsageRing,
+  restoredRings,
+  type StoredRings,
+  storedRings,
+  type UsageRing,
+} from "./usage_ring.ts";
 
 const HOUR_MS = 3_600_000;
 const WINDOW_MS = 24 * HOUR_MS;
@@ -256,4 +260,84 @@ pure("createUsageRing() takes little for usage that stays within a factor of two
   }
   assert.equal(ring.distribution(WINDOW).count, 2880);
   assert.ok(countBytes(ring) <= 17 * 2 * 4 * BLOCK, `${countBytes(ring)}`);
+});
+
+const SHAPE = { windowMs: WINDOW_MS } as const;
+
+/** As JSON gives back rings with these samples. */
+function stored(samples: readonly UsageSample[]) {
+  const rings = createContainerRings(SHAPE);
+  for (const sample of samples) {
+    rings.cpu.add(sample, NOW_MS);
+    rings.memory.add(sample, NOW_MS);
+  }
+  return { rings, json: JSON.parse(JSON.stringify(storedRings(rings))) };
+}
+
+const sample = fc.record({
+  atMs: fc.integer({
+    min: NOW_MS - WINDOW_MS + 1,
+    max: NOW_MS,
+  }),
+  value: fc.double({ min: 0, max: 1e16, noNaN: true }).map((one) => one < 1e-6 ? 0 : one),
+});
+
+pure("property 31: restoredRings() has exactly what storedRings() was given", () => {
+  fc.assert(fc.property(fc.array(sample, { maxLength: 40 }), (samples) => {
+    const { rings, json } = stored(samples);
+    const restored = restoredRings(json, { shape: SHAPE, nowMs: NOW_MS });
+    for (const resource of ["cpu", "memory"] as const) {
+      const [now, before] = [restored[resource].contents(), rings[resource].contents()];
+      assert.deepEqual(storedRings(restored)[resource], storedRings(rings)[resource]);
+      assert.deepEqual(now.map(({ count }) => count), before.map(({ count }) => count));
+    }
+  }));
+});
+
+pure("restoredRings() counts more samples than a bucket's 16 bits hold", () => {
+  const { json } = stored(
+    Array.from({ length: 70_000 }, () => ({ atMs: NOW_MS, value: 7e6 })),
+  );
+  const { cpu, memory } = restoredRings(json, { shape: SHAPE, nowMs: NOW_MS });
+  for (const ring of [cpu, memory]) {
+    assert.equal(ring.distribution(WINDOW).count, 70_000);
+  }
+});
+
+pure(
+  "restoredRings() goes on in whatever shape it now keeps, without what has left the window",
+  () => {
+    const { json } = stored([1, 2, 3, 40_000].map((back) => ({
+      atMs: NOW_MS - 1000 * back,
+      value: 100 * back,
+    })));
+    for (const shape of [SHAPE, { windowMs: 7 * WINDOW_MS, slots: 32 }]) {
+      const rings = restoredRings(json, { shape, nowMs: NOW_MS });
+      for (const resource of ["cpu", "memory"] as const) {
+        const { count, max, oldestMs } = rings[resource].distribution({
+          ...shape,
+          nowMs: NOW_MS,
+        });
+        assert.deepEqual([count, max, oldestMs], [
+          4,
+          4_000_000,
+          NOW_MS - 40_000_000,
+        ]);
+      }
+    }
+    const later = restoredRings(json, {
+      shape: SHAPE,
+      nowMs: NOW_MS + WINDOW_MS,
+    });
+    assert.deepEqual(later.cpu.contents(), []);
+  },
+);
+
+pure("restoredRings() throws for buckets that are not of the scale", () => {
+  const wrong: [number, number[]][] = [[694, [1]], [690, [1, 1, 1, 1, 1]], [1e9, [1]]];
+  for (const [first, counts] of wrong) {
+    const cpu: StoredRings["cpu"] = [[NOW_MS, NOW_MS, 1, 1, 0, first, counts]];
+    const options = { shape: SHAPE, nowMs: NOW_MS };
+    assert.throws(() => restoredRings({ cpu, memory: [] }, options), SyntaxError);
+  }
 });

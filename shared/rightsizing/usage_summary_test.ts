@@ -1,6 +1,6 @@
-import assert from "node:assert/strict";
 import fc from "fast-check";
-import { distributionOfSamples } from "./samples.ts";
+import assert from "node:assert/strict";
+import { distributionOfSamples } from "./distribution.ts";
 import { usageSummaryOf } from "./usage_summary.ts";
 
 function pure(name: string, fn: () => void): void {

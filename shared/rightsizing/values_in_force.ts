@@ -4,6 +4,7 @@
  * @module
  */
 import type { PodContainer, Resources } from "../api/pod.ts";
+import { defined, mapDefined } from "../defined.ts";
 import type { ContainerAmounts, ValuesInForce } from "./workload_record.ts";
 
 /** By container, what it is to have. */
@@ -13,28 +14,16 @@ export function resourcesInForce(
   return new Map(values.map((one) => [one.container, resourcesOfAmounts(one)]));
 }
 
-/** Of these, what stood in the template itself when it was adopted: it was written there. */
-export function valuesInTemplate(
-  values: readonly ValuesInForce[],
-): ReadonlyMap<string, Resources> {
-  const written = values.map(({ container, adoptedOn = {}, ...amounts }) => {
-    const names = ["cpu", "memory", "cpuLimit", "memoryLimit"] as const;
-    const same = names.filter((name) => amounts[name] === adoptedOn[name]);
-    return { container, ...Object.fromEntries(same.map((name) => [name, amounts[name]])) };
-  });
-  return resourcesInForce(written);
-}
-
 /** The amounts as fields of a container. */
 export function resourcesOfAmounts(
   { cpu, memory, cpuLimit, memoryLimit }: ContainerAmounts,
 ): Resources {
-  return {
-    ...(cpu === undefined ? {} : { requestCPU: cpu }),
-    ...(memory === undefined ? {} : { requestMemory: memory }),
-    ...(cpuLimit === undefined ? {} : { limitCPU: cpuLimit }),
-    ...(memoryLimit === undefined ? {} : { limitMemory: memoryLimit }),
-  };
+  return defined({
+    requestCPU: cpu,
+    requestMemory: memory,
+    limitCPU: cpuLimit,
+    limitMemory: memoryLimit,
+  });
 }
 
 /** What a record keeps of them, with what the containers of the template have beside them. */
@@ -44,11 +33,8 @@ export function valuesInForce(
 ): readonly ValuesInForce[] {
   return [...inForce].map(([container, values]) => {
     const written = template.find(({ name }) => name === container);
-    return {
-      container,
-      ...amountsOfResources(values),
-      ...(written === undefined ? {} : { adoptedOn: amountsOfResources(written) }),
-    };
+    const adoptedOn = mapDefined(written, amountsOfResources);
+    return defined({ container, ...amountsOfResources(values), adoptedOn });
   });
 }
 
@@ -56,10 +42,10 @@ export function valuesInForce(
 export function amountsOfResources(
   { requestCPU, requestMemory, limitCPU, limitMemory }: Resources,
 ): ContainerAmounts {
-  return {
-    ...(requestCPU === undefined ? {} : { cpu: requestCPU }),
-    ...(requestMemory === undefined ? {} : { memory: requestMemory }),
-    ...(limitCPU === undefined ? {} : { cpuLimit: limitCPU }),
-    ...(limitMemory === undefined ? {} : { memoryLimit: limitMemory }),
-  };
+  return defined({
+    cpu: requestCPU,
+    memory: requestMemory,
+    cpuLimit: limitCPU,
+    memoryLimit: limitMemory,
+  });
 }

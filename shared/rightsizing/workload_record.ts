@@ -1,6 +1,6 @@
 /**
- * What is known of a workload after a cycle, and how it is written: to the status of its policy, and to
- * the report of its namespace, from which it is read again.
+ * What is known of a workload after a reconcile, and how it is written: to the status of its policy, and to the
+ * report of its namespace, from which it is read again.
  *
  * @module
  */
@@ -9,16 +9,24 @@ import type {
   ReportedUsage,
   ReportedWorkload,
   UsageFigures,
+  WrittenAmounts,
   WrittenInForce,
+  WrittenResource,
+  WrittenTemplate,
 } from "../api/recommendation_report.ts";
 import type { WorkloadKind } from "../api/workload.ts";
 import { cutToBytes } from "../cut_to_bytes.ts";
+import { defined, mapDefined } from "../defined.ts";
 import { formatBytes, formatCPU, parseBytes, parseCPU } from "../quantity.ts";
 import type { ResourceName } from "./distribution.ts";
-import type { ResourcePair } from "./guards/wanted_resources.ts";
-import type { ContainerRecommendation } from "./recommendation.ts";
-import { amountsOf, millisecondsOf, timeText, writtenAmounts } from "./recorded_values.ts";
-import { templateOf, writtenTemplate } from "./recorded_template.ts";
+import {
+  byResource,
+  formatAmount,
+  pair,
+  RESOURCE_NAMES,
+  type ResourcePair,
+} from "./guards/wanted_resources.ts";
+import type { ContainerRecommendation } from "./recommend.ts";
 import type { DistributionSummary, UsageSummary } from "./usage_summary.ts";
 
 /** Bytes of a sentence; the schema counts characters, which are not more. */
@@ -32,7 +40,7 @@ export type ValuesInForce =
   & Pick<ContainerRecommendation, "container">
   & ContainerAmounts
   & {
-    /** What the template said of the container then; absent in records of older versions. */
+    /** What the template said of the container then. */
     readonly adoptedOn?: ContainerAmounts;
   };
 
@@ -42,8 +50,8 @@ export interface TemplateMemory {
   /** As its author wrote it, without what was written over it. */
   readonly author: ContainerAmounts;
   /**
-   * When a change of his was seen, by resource, ms since 1970: the last time at which pods from before it
-   * were there. Absent: since he is known, never.
+   * When a change by the author was seen, by resource, ms since 1970: the last time at which pods from before
+   * it were there. Absent: never.
    */
   readonly editedAtMs: Readonly<Partial<Record<ResourceName, number>>>;
   /**
@@ -51,7 +59,7 @@ export interface TemplateMemory {
    * none is there any more.
    */
   readonly oldBeforeMs?: Readonly<Partial<Record<ResourceName, number>>>;
-  /** What was written over his values, by resource. */
+  /** What was written over the author's values, by resource. */
   readonly written?: Readonly<Partial<Record<ResourceName, WrittenOver>>>;
 }
 
@@ -88,60 +96,59 @@ export interface WorkloadRecord {
   readonly inForce: readonly ValuesInForce[];
   /** UID of the workload that `template` is about. */
   readonly uid?: string;
-  /** What is remembered of its template; absent in records of older versions. */
+  /** What is remembered of its template. */
   readonly template?: readonly TemplateMemory[];
-  /** What the recommendations were made of, see `usageSummaryOf()`; absent where nobody keeps it. */
+  /** What the recommendations were made of, see `usageSummaryOf()`; absent where it is not kept. */
   readonly usage?: readonly UsageSummary[];
 }
 
 /** The record as it stands in the status of a policy. */
 export function workloadStatusOf(record: WorkloadRecord): WorkloadStatus {
   const { workload, status, reason, message, recommendedAtMs, appliedAtMs } = record;
-  // Nothing was ever applied, and nothing is: that has no way, and is told as such.
-  const method = record.method ?? (status === "Skipped" ? "Skip" : undefined);
-  return {
+  // Nothing was ever applied, and nothing is.
+  const method: WorkloadStatus["lastApplyMethod"] = record.method ??
+    (status === "Skipped" ? "Skip" : undefined);
+  return defined({
     namespace: workload.namespace,
     kind: workload.kind,
     name: workload.name,
     status,
-    ...(reason === undefined ? {} : { reason }),
-    ...(message === undefined ? {} : { message: cutToBytes(message, MOST_BYTES) }),
-    ...(recommendedAtMs === undefined ? {} : { lastRecommendation: timeText(recommendedAtMs) }),
-    ...(appliedAtMs === undefined ? {} : { lastApplied: timeText(appliedAtMs) }),
-    ...(method === undefined ? {} : { lastApplyMethod: method }),
+    reason,
+    message: mapDefined(message, (text) => cutToBytes(text, MOST_BYTES)),
+    lastRecommendation: mapDefined(recommendedAtMs, timeText),
+    lastApplied: mapDefined(appliedAtMs, timeText),
+    lastApplyMethod: method,
     recommendations: record.recommendations.map(adviceOf),
-  };
+  });
 }
 
 /** The record as it stands in the report of its namespace. */
 export function reportedWorkloadOf(record: WorkloadRecord): ReportedWorkload {
   const { namespace: _namespace, ...status } = workloadStatusOf(record);
   const { policy: { namespace, name }, usage, uid, template } = record;
-  return {
+  return defined({
     ...status,
     policy: { namespace, name },
     inForce: record.inForce.map(writtenInForce),
-    ...(uid === undefined ? {} : { uid }),
-    ...(template === undefined ? {} : { template: template.map(writtenTemplate) }),
-    ...(usage === undefined ? {} : { usage: usage.map(writtenUsage) }),
-  };
+    uid,
+    template: template?.map(writtenTemplate),
+    usage: usage?.map(writtenUsage),
+  });
 }
 
 /** The record that a report of the namespace has. Throws a `SyntaxError` that names a bad quantity or time. */
 export function workloadRecordOf(reported: ReportedWorkload, namespace: string): WorkloadRecord {
   const { kind, name, status, reason, message, lastRecommendation, lastApplied } = reported;
   const { lastApplyMethod: method, uid, template } = reported;
-  return {
+  return defined({
     workload: { kind, namespace, name },
     policy: reported.policy,
     status,
-    ...(reason === undefined ? {} : { reason }),
-    ...(message === undefined ? {} : { message }),
-    ...(lastRecommendation === undefined
-      ? {}
-      : { recommendedAtMs: millisecondsOf(lastRecommendation) }),
-    ...(lastApplied === undefined ? {} : { appliedAtMs: millisecondsOf(lastApplied) }),
-    ...(method === undefined || method === "Skip" ? {} : { method }),
+    reason,
+    message,
+    recommendedAtMs: mapDefined(lastRecommendation, millisecondsOf),
+    appliedAtMs: mapDefined(lastApplied, millisecondsOf),
+    method: method === "Skip" ? undefined : method,
     recommendations: reported.recommendations.map((advice) => ({
       container: advice.container,
       ...amountsOf(advice),
@@ -150,10 +157,10 @@ export function workloadRecordOf(reported: ReportedWorkload, namespace: string):
       explanation: advice.explanation,
     })),
     inForce: reported.inForce.map(inForceOf),
-    ...(uid === undefined ? {} : { uid }),
-    ...(template === undefined ? {} : { template: template.map(templateOf) }),
-    ...(reported.usage === undefined ? {} : { usage: reported.usage.map(summaryOf) }),
-  };
+    uid,
+    template: template?.map(templateOf),
+    usage: reported.usage?.map(summaryOf),
+  });
 }
 
 function adviceOf(recommendation: ContainerRecommendation): ContainerAdvice {
@@ -167,35 +174,29 @@ function adviceOf(recommendation: ContainerRecommendation): ContainerAdvice {
 }
 
 function writtenInForce({ container, adoptedOn, ...values }: ValuesInForce): WrittenInForce {
-  return {
-    container,
-    ...writtenAmounts(values),
-    ...(adoptedOn === undefined ? {} : { adoptedOn: writtenAmounts(adoptedOn) }),
-  };
+  const written = writtenAmounts(values);
+  return defined({ container, ...written, adoptedOn: mapDefined(adoptedOn, writtenAmounts) });
 }
 
 function inForceOf({ container, adoptedOn, ...values }: WrittenInForce): ValuesInForce {
-  return {
-    container,
-    ...amountsOf(values),
-    ...(adoptedOn === undefined ? {} : { adoptedOn: amountsOf(adoptedOn) }),
-  };
+  const amounts = amountsOf(values);
+  return defined({ container, ...amounts, adoptedOn: mapDefined(adoptedOn, amountsOf) });
 }
 
 function writtenUsage({ container, cpu, memory }: UsageSummary): ReportedUsage {
-  return {
+  return defined({
     container,
-    ...(cpu === undefined ? {} : { cpu: mapFigures(cpu, formatCPU) }),
-    ...(memory === undefined ? {} : { memory: mapFigures(memory, String) }),
-  };
+    cpu: mapDefined(cpu, (figures) => mapFigures(figures, formatCPU)),
+    memory: mapDefined(memory, (figures) => mapFigures(figures, String)),
+  });
 }
 
 function summaryOf({ container, cpu, memory }: ReportedUsage): UsageSummary {
-  return {
+  return defined({
     container,
-    ...(cpu === undefined ? {} : { cpu: mapFigures(cpu, parseCPU) }),
-    ...(memory === undefined ? {} : { memory: mapFigures(memory, parseBytes) }),
-  };
+    cpu: mapDefined(cpu, (figures) => mapFigures(figures, parseCPU)),
+    memory: mapDefined(memory, (figures) => mapFigures(figures, parseBytes)),
+  });
 }
 
 /** All figures but the count, read or written. */
@@ -217,3 +218,104 @@ function mapFigures<T extends number | string, R>(
 type Figures<T> =
   & Pick<UsageFigures, "samples">
   & Readonly<Record<Exclude<keyof DistributionSummary, "samples">, T>>;
+
+/** Amounts, millicores and bytes, as quantities. */
+export function writtenAmounts(
+  { cpu, memory, cpuLimit, memoryLimit }: ContainerAmounts,
+): WrittenAmounts {
+  return defined({
+    cpu: mapDefined(cpu, formatCPU),
+    memory: mapDefined(memory, formatBytes),
+    cpuLimit: mapDefined(cpuLimit, formatCPU),
+    memoryLimit: mapDefined(memoryLimit, formatBytes),
+  });
+}
+
+/** The amounts. Throws a `SyntaxError` that names a bad quantity. */
+export function amountsOf(
+  { cpu, memory, cpuLimit, memoryLimit }: WrittenAmounts,
+): ContainerAmounts {
+  return defined({
+    cpu: mapDefined(cpu, parseCPU),
+    memory: mapDefined(memory, parseBytes),
+    cpuLimit: mapDefined(cpuLimit, parseCPU),
+    memoryLimit: mapDefined(memoryLimit, parseBytes),
+  });
+}
+
+/** A time, ms since 1970, as ISO 8601. */
+export function timeText(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+/** The time, ms since 1970. Throws a `SyntaxError` for what is none. */
+export function millisecondsOf(time: string): number {
+  const ms = Date.parse(time);
+  if (Number.isNaN(ms)) throw new SyntaxError(`Cannot parse time: ${time} is no date`);
+  return ms;
+}
+
+/** The fields of a resource. */
+const FIELDS = {
+  cpu: { edited: "cpuEdited", oldBefore: "cpuOldBefore", written: "cpuWritten" },
+  memory: { edited: "memoryEdited", oldBefore: "memoryOldBefore", written: "memoryWritten" },
+} as const;
+
+/** As it is written. */
+export function writtenTemplate(
+  { container, author, editedAtMs, oldBeforeMs = {}, written = {} }: TemplateMemory,
+): WrittenTemplate {
+  const fields = RESOURCE_NAMES.map((resource) => {
+    const names = FIELDS[resource];
+    return defined({
+      [names.edited]: mapDefined(editedAtMs[resource], timeText),
+      [names.oldBefore]: mapDefined(oldBeforeMs[resource], timeText),
+      [names.written]: mapDefined(written[resource], (over) => writtenResource(resource, over)),
+    });
+  });
+  return Object.assign({ container, author: writtenAmounts(author) }, ...fields);
+}
+
+/** As it is read. Throws a `SyntaxError` that names a bad quantity or time. */
+export function templateOf(stored: WrittenTemplate): TemplateMemory {
+  const timeOf = (field: "edited" | "oldBefore") =>
+    byResource((resource) => mapDefined(stored[FIELDS[resource][field]], millisecondsOf));
+  const oldBeforeMs = timeOf("oldBefore");
+  const written = byResource((resource) =>
+    mapDefined(stored[FIELDS[resource].written], (over) => overOf(resource, over))
+  );
+  return {
+    container: stored.container,
+    author: amountsOf(stored.author),
+    editedAtMs: timeOf("edited"),
+    ...(Object.keys(oldBeforeMs).length === 0 ? {} : { oldBeforeMs }),
+    ...(Object.keys(written).length === 0 ? {} : { written }),
+  };
+}
+
+function writtenResource(
+  resource: ResourceName,
+  { pair: { request, limit }, atMs, takenBackAtMs, times }: WrittenOver,
+): WrittenResource {
+  const amount = (value: number): string => formatAmount(resource, value);
+  return defined({
+    request: mapDefined(request, amount),
+    limit: mapDefined(limit, amount),
+    at: timeText(atMs),
+    takenBack: mapDefined(takenBackAtMs, timeText),
+    times,
+  });
+}
+
+function overOf(
+  resource: ResourceName,
+  { request, limit, at, takenBack, times }: WrittenResource,
+): WrittenOver {
+  const parse = resource === "cpu" ? parseCPU : parseBytes;
+  return defined({
+    pair: pair(mapDefined(request, parse), mapDefined(limit, parse)),
+    atMs: millisecondsOf(at),
+    takenBackAtMs: mapDefined(takenBack, millisecondsOf),
+    times,
+  });
+}

@@ -12,7 +12,7 @@ import {
   recommendationReportSchema,
 } from "../../shared/api/recommendation_report.ts";
 import type { ApiObject } from "../../shared/api/object.ts";
-import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
+import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import type { KindName, StoredKind } from "./stored_kind.ts";
 
 /** What the schema makes of it; throws an `ApiError` with status 422 that names the fields. */

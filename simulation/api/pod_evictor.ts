@@ -9,7 +9,7 @@ import type { Pod } from "../../shared/api/pod.ts";
 import type { PodDisruptionBudget } from "../../shared/api/pod_disruption_budget.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
 import { budgetRefusal } from "../../shared/placement/workload_snapshot.ts";
-import { labelsMatch } from "../../shared/rightsizing/label_match.ts";
+import { labelsMatch } from "../../shared/api/label_selector.ts";
 import type { ApiAccess } from "./api_access.ts";
 
 /** The port's implementation. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { PolicyStatusWriter } from "../../controller/rightsizing/policy_ports.ts";
+import type { PolicyStatusWriter } from "../../controller/rightsizing/ports.ts";
 import type { ApiAccess } from "./api_access.ts";
 
 /** The port's implementation. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { NewReport, ReportStore } from "../../controller/rightsizing/policy_ports.ts";
+import type { NewReport, ReportStore } from "../../controller/rightsizing/ports.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { OPTIPOD_GROUP_VERSION } from "../../shared/api/optimization_policy.ts";
 import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";

@@ -3,10 +3,7 @@
  *
  * @module
  */
-import type {
-  RightsizingEvent,
-  RightsizingEvents,
-} from "../../controller/rightsizing/loop_ports.ts";
+import type { RightsizingEvent, RightsizingEvents } from "../../controller/rightsizing/ports.ts";
 import type { EventListOptions } from "./event_list.ts";
 
 /** An event and its time, ms of the monotonic clock. */

@@ -6,8 +6,11 @@
 import type { DesiredWriter, NodeLink } from "../../agent/ports.ts";
 import type { AllocationStore, PodResizer } from "../../controller/allocation/ports.ts";
 import type { DeletionCostWriter, PodEvictor } from "../../controller/placement/ports.ts";
-import type { PolicyStatusWriter, ReportStore } from "../../controller/rightsizing/policy_ports.ts";
-import type { WorkloadWriter } from "../../controller/rightsizing/loop_ports.ts";
+import type {
+  PolicyStatusWriter,
+  ReportStore,
+  WorkloadWriter,
+} from "../../controller/rightsizing/ports.ts";
 import type { EndpointSliceStore } from "../../controller/webhook/ports.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { LeaseStore } from "../../shared/control/leader_election.ts";

@@ -18,7 +18,7 @@ import type { PodDisruptionBudget } from "../../shared/api/pod_disruption_budget
 import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
 import type { ReplicaSet, Workload } from "../../shared/api/workload.ts";
 import type { ApiObject } from "../../shared/api/object.ts";
-import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
+import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 
 /** The kinds of the simulated cluster. */
 export interface StoredKinds {

@@ -5,7 +5,7 @@
  * @module
  */
 import { isDeepStrictEqual } from "node:util";
-import type { WorkloadWriter } from "../../controller/rightsizing/loop_ports.ts";
+import type { WorkloadWriter } from "../../controller/rightsizing/ports.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { PodContainer } from "../../shared/api/pod.ts";
 import type { MadePods, Workload, WrittenValues } from "../../shared/api/workload.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { truncatedProduct } from "../../shared/rightsizing/truncated_product.ts";
+import { truncatedProduct } from "../../shared/rightsizing/amounts.ts";
 
 /**
  * Request × factor in whole millicores or bytes, as a policy sets it; never below the request, which

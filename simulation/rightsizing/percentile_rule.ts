@@ -3,17 +3,16 @@
  *
  * @module
  */
-import type { ResourceName } from "../../shared/rightsizing/distribution.ts";
+import { distributionOfSamples, type ResourceName } from "../../shared/rightsizing/distribution.ts";
 import {
   type Estimator,
   percentileOf,
   withBounds,
+  withOOMRaise,
   withSafetyFactor,
+  withThrottling,
 } from "../../shared/rightsizing/estimator.ts";
-import { withOOMRaise } from "../../shared/rightsizing/oom_raise.ts";
 import type { Percentile, ResourceBounds } from "../../shared/rightsizing/policy_spec.ts";
-import { distributionOfSamples } from "../../shared/rightsizing/samples.ts";
-import { withThrottling } from "../../shared/rightsizing/throttling.ts";
 import type { Kill, RightsizingRule, RuleRun } from "./rule.ts";
 
 /** The parts of a policy that decide what is recommended. */

@@ -25,7 +25,7 @@ import { createPodResizer } from "../../adapters/kube/writers/pod_writers.ts";
 import { podListWatch } from "../../adapters/kube/kinds/pods.ts";
 import { systemClock } from "../../adapters/system_clock.ts";
 import type { PodEvent } from "../../controller/allocation/ports.ts";
-import type { RightsizingEvent } from "../../controller/rightsizing/loop_ports.ts";
+import type { RightsizingEvent } from "../../controller/rightsizing/ports.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { allocationStoreContract } from "../contract/allocation_store_contract.ts";

@@ -4,24 +4,25 @@
  *
  * @module
  */
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
+import { resourcePath } from "../../adapters/kube/client/connection.ts";
 import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
-import {
-  createPolicyStatusWriter,
-  createReportStore,
-} from "../../adapters/kube/writers/recommendation_writers.ts";
 import {
   parseOptimizationPolicy,
   parseRecommendationReport,
   POLICIES,
   REPORTS,
 } from "../../adapters/kube/kinds/optimization_policies.ts";
+import {
+  createPolicyStatusWriter,
+  createReportStore,
+} from "../../adapters/kube/writers/recommendation_writers.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
+import { faultText } from "../../shared/api/field_fault.ts";
 import { buildPolicyStatus } from "../../shared/rightsizing/build_policy_status.ts";
-import { faultText } from "../../shared/rightsizing/field_fault.ts";
-import { readPolicySpec } from "../../shared/rightsizing/read_policy_spec.ts";
-import { recordsOf, type ReportPart, reportParts } from "../../shared/rightsizing/report_parts.ts";
+import { readPolicySpec } from "../../shared/rightsizing/policy_spec.ts";
+import { recordsOf, type ReportPart, reportParts } from "../../shared/rightsizing/reports.ts";
 import { SAMPLE_POLICY_SPEC } from "../contract/sample_objects.ts";
 import { workloadRecords } from "../fixtures/workload_records.ts";
 import {
@@ -33,7 +34,6 @@ import {
 import { createKubectl } from "./kubectl.ts";
 import { applyDefinitions } from "./rendered_manifests.ts";
 import { type ContractWorld, worldTest as property } from "./scene/contract_world.ts";
-import { resourcePath } from "../../adapters/kube/client/connection.ts";
 
 const CASES = { numRuns: 100 } as const;
 

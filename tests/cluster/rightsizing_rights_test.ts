@@ -4,32 +4,32 @@
  *
  * @module
  */
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
+import { createMethodRights } from "../../adapters/kube/client/access_rules.ts";
 import {
   type KubeConnection,
   type OpenKubeConnection,
   resourcePath,
 } from "../../adapters/kube/client/connection.ts";
-import { createMethodRights } from "../../adapters/kube/client/access_rules.ts";
 import {
   parseRecommendationReport,
   REPORTS,
 } from "../../adapters/kube/kinds/optimization_policies.ts";
-import { createReportStore } from "../../adapters/kube/writers/recommendation_writers.ts";
 import { workloadPlural } from "../../adapters/kube/kinds/workloads.ts";
+import { createReportStore } from "../../adapters/kube/writers/recommendation_writers.ts";
 import { applyDecision } from "../../controller/rightsizing/apply_decision.ts";
-import { tellAnnotations } from "../../controller/rightsizing/told_workloads.ts";
+import { writeAnnotations } from "../../controller/rightsizing/events.ts";
 import { passWorkload } from "../../controller/rightsizing/workload_pass.ts";
 import { isOwnAnnotation } from "../../shared/actuation/methods/workload_annotations.ts";
-import { createPermits } from "../../shared/control/permits.ts";
 import type { WorkloadKind } from "../../shared/api/workload.ts";
+import { createPermits } from "../../shared/control/permits.ts";
 import { silentLog } from "../../shared/log.ts";
 import { parseBytes, parseCPU } from "../../shared/quantity.ts";
 import { decideRightsizing } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
-import { WORKLOAD_KINDS } from "../../shared/rightsizing/read_policy_spec.ts";
-import { recordsOf, reportParts } from "../../shared/rightsizing/report_parts.ts";
+import { WORKLOAD_KINDS } from "../../shared/rightsizing/policy_spec.ts";
+import { recordsOf, reportParts } from "../../shared/rightsizing/reports.ts";
 import { ownContainers } from "../../shared/rightsizing/rightsized_workload.ts";
 import { createUsageAnswers } from "../../simulation/usage_answers.ts";
 import { anyFacts } from "../fixtures/rightsizing_arbitrary.ts";
@@ -235,7 +235,7 @@ property(
           log: silentLog,
           permits: createPermits(() => 1),
         };
-        await tellAnnotations([{ workload, record }], telling);
+        await writeAnnotations([{ workload, record }], telling);
         const reported = await world.read(facts);
         const { annotations } = reported.facts.workload.metadata;
         assert.ok(Object.keys(annotations).every(isOwnAnnotation));
@@ -247,7 +247,7 @@ property(
         }
         const [first, ...pods] = reported.stored;
         assert.deepEqual([first?.spec, ...pods], [before[0]?.spec, ...before.slice(1)]);
-        await tellAnnotations([{ workload: reported.facts.workload, record: undefined }], telling);
+        await writeAnnotations([{ workload: reported.facts.workload, record: undefined }], telling);
         assert.deepEqual((await world.read(facts)).stored, before);
       }),
       CASES,

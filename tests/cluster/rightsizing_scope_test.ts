@@ -4,21 +4,27 @@
  *
  * @module
  */
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
 import { type OpenKubeConnection, resourcePath } from "../../adapters/kube/client/connection.ts";
 import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
 import { connectKubeconfig } from "../../adapters/kube/client/kubeconfig_connection.ts";
 import { parseNamespace } from "../../adapters/kube/kinds/namespaces.ts";
 import { POLICIES } from "../../adapters/kube/kinds/optimization_policies.ts";
 import { parseWorkload, workloadCollection } from "../../adapters/kube/kinds/workloads.ts";
+import { faultText } from "../../shared/api/field_fault.ts";
+import type { Labels, LabelSelector } from "../../shared/api/label_selector.ts";
 import type { Workload } from "../../shared/api/workload.ts";
-import { faultText } from "../../shared/rightsizing/field_fault.ts";
-import type { Labels } from "../../shared/rightsizing/label_match.ts";
-import { discoverWorkloads, workloadKey } from "../../shared/rightsizing/policy_choice.ts";
-import { isInScope } from "../../shared/rightsizing/policy_scope.ts";
-import type { LabelSelector, PolicySelector } from "../../shared/rightsizing/policy_spec.ts";
-import { readPolicySpec, WORKLOAD_KINDS } from "../../shared/rightsizing/read_policy_spec.ts";
+import {
+  discoverWorkloads,
+  isInScope,
+  workloadKey,
+} from "../../shared/rightsizing/policy_match.ts";
+import {
+  type PolicySelector,
+  readPolicySpec,
+  WORKLOAD_KINDS,
+} from "../../shared/rightsizing/policy_spec.ts";
 import { SAMPLE_POLICY_SPEC } from "../contract/sample_objects.ts";
 import { createKubectl } from "./kubectl.ts";
 import { applyDefinitions } from "./rendered_manifests.ts";

@@ -4,9 +4,9 @@
  * @module
  */
 import assert from "node:assert/strict";
-import type { PolicyStatusWriter } from "../../controller/rightsizing/policy_ports.ts";
+import type { PolicyStatusWriter } from "../../controller/rightsizing/ports.ts";
 import type { PolicyStatus } from "../../shared/api/policy_status.ts";
-import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
+import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import {
   assertRefused,
   type ContractHarness,

@@ -8,7 +8,7 @@ import type {
   EventSubject,
   RightsizingEvent,
   RightsizingEvents,
-} from "../../controller/rightsizing/loop_ports.ts";
+} from "../../controller/rightsizing/ports.ts";
 import { OPTIPOD_GROUP_VERSION } from "../../shared/api/optimization_policy.ts";
 import { type ContractHarness, contractTest, type OpenHarness } from "./contract_harness.ts";
 

@@ -9,8 +9,7 @@ import type { Node } from "../../shared/api/node.ts";
 import type { Pod, PodContainer } from "../../shared/api/pod.ts";
 import type { Desired, PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { ResourceQuota } from "../../shared/api/namespace.ts";
-import { readPolicySpec } from "../../shared/rightsizing/read_policy_spec.ts";
-import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
+import { readPolicySpec, type StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 
 /** A container with 100 m requested and 200 m allowed. */
 export function sampleContainer(change: Partial<PodContainer> = {}): PodContainer {

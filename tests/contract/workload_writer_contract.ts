@@ -4,7 +4,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import type { WorkloadWriter } from "../../controller/rightsizing/loop_ports.ts";
+import type { WorkloadWriter } from "../../controller/rightsizing/ports.ts";
 import { refusalKind } from "../../shared/actuation/refusal.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { PodContainer, Resources } from "../../shared/api/pod.ts";

@@ -5,18 +5,18 @@
  * @module
  */
 import type { PlacementAPI } from "../../controller/placement/ports.ts";
-import type { Checkpoint } from "../../controller/rightsizing/sampler/ports.ts";
+import type { Checkpoint } from "../../shared/control/persisted_map.ts";
 import type { AdmissionRequest } from "../../shared/admission/admission_review.ts";
 import { applyJSONPatch } from "../../shared/admission/json_patch.ts";
 import { runMutators } from "../../shared/admission/run_mutators.ts";
 import { membersOf, textsIn } from "../../shared/admission/sent_members.ts";
-import { labelsMatch } from "../../shared/rightsizing/label_match.ts";
+import { labelsMatch } from "../../shared/api/label_selector.ts";
 import type { Pod } from "../../shared/api/pod.ts";
+import type { SimulatedAPI, SimulatedClient } from "../../simulation/api/simulated_api.ts";
+import type { VirtualClock } from "../../simulation/virtual_clock.ts";
 import { samplePod } from "../contract/sample_objects.ts";
 import { sampleWorkload } from "../fixtures/sample_workloads.ts";
 import type { WebhookService } from "../fixtures/webhook_service.ts";
-import type { SimulatedAPI, SimulatedClient } from "../../simulation/api/simulated_api.ts";
-import type { VirtualClock } from "../../simulation/virtual_clock.ts";
 import { byCost } from "../simulation/deletion_order.ts";
 import { checkpointStore } from "./rightsized_workload.ts";
 

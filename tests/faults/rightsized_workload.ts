@@ -4,9 +4,9 @@
  *
  * @module
  */
-import type { RightsizingAPI } from "../../controller/rightsizing/run_rightsizing.ts";
-import type { Checkpoint, CheckpointStore } from "../../controller/rightsizing/sampler/ports.ts";
+import type { RightsizingAPI } from "../../controller/rightsizing/api.ts";
 import type { UsageSource } from "../../controller/rightsizing/ports.ts";
+import type { Checkpoint, CheckpointStore } from "../../shared/control/persisted_map.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import type { RightsizingEventList } from "../../simulation/api/rightsizing_event_list.ts";
 import type { SimulatedAPI, SimulatedClient } from "../../simulation/api/simulated_api.ts";

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { parseAllDocuments } from "yaml";
 import { optimizationPolicySchema } from "../../shared/api/optimization_policy.ts";
-import { faultsOf, faultText } from "../../shared/rightsizing/field_fault.ts";
-import { readPolicySpec } from "../../shared/rightsizing/read_policy_spec.ts";
+import { faultsOf, faultText } from "../../shared/api/field_fault.ts";
+import { readPolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import { structuralSchema } from "../../tools/crd/structural_schema.ts";
 
 const EXAMPLES = new URL("../../manifests/examples/optipod/", import.meta.url);

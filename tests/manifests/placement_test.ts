@@ -1,6 +1,6 @@
 /** The component placement: what it turns on, lets through, allows, and refuses at the source. */
 import assert from "node:assert/strict";
-import { RIGHTSIZING_ROWS } from "../../controller/rightsizing/rightsizing_settings.ts";
+import { RIGHTSIZING_ROWS } from "../../controller/rightsizing/settings.ts";
 import { WEBHOOK_ROWS } from "../../controller/webhook/webhook_settings.ts";
 import { placementRights } from "../../controller/placement/connect.ts";
 import { SYSTEM_NAMESPACES } from "../../shared/placement/eligibility.ts";

@@ -1,6 +1,6 @@
 /** The component rightsizing: what the market does without, what policies need, and no more. */
 import assert from "node:assert/strict";
-import { RIGHTSIZING_ROWS } from "../../controller/rightsizing/rightsizing_settings.ts";
+import { RIGHTSIZING_ROWS } from "../../controller/rightsizing/settings.ts";
 import { one, render, type Rendered, renderTest, renderWith, rightsOf } from "./rendered.ts";
 
 function keys(objects: readonly Rendered[]): string[] {

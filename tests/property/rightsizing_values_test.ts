@@ -3,8 +3,10 @@
  *
  * @module
  */
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
+import { templateAfter } from "../../controller/rightsizing/apply_decision.ts";
+import { bringToForce } from "../../controller/rightsizing/bring_to_force.ts";
 import { inPlacePlan } from "../../shared/actuation/methods/in_place_plan.ts";
 import {
   type CreationStep,
@@ -15,17 +17,14 @@ import { workloadAnnotations } from "../../shared/actuation/methods/workload_ann
 import { containerResources, resizePatch } from "../../shared/actuation/resize_patch.ts";
 import type { PodContainer } from "../../shared/api/pod.ts";
 import { parseBytes, parseCPU } from "../../shared/quantity.ts";
-import { templateAfter } from "../../controller/rightsizing/apply_decision.ts";
-import { bringToForce } from "../../controller/rightsizing/bring_to_force.ts";
+import { type Distribution, distributionOfSamples } from "../../shared/rightsizing/distribution.ts";
 import { countingValues } from "../../shared/rightsizing/guards/counting_values.ts";
 import {
   decideRightsizing,
   type RightsizingDecision,
 } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
-import type { Distribution } from "../../shared/rightsizing/distribution.ts";
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { recommend } from "../../shared/rightsizing/recommend.ts";
-import { distributionOfSamples } from "../../shared/rightsizing/samples.ts";
 import { valuesInForce } from "../../shared/rightsizing/values_in_force.ts";
 import {
   anyContainers,

@@ -3,12 +3,12 @@
  *
  * @module
  */
-import assert from "node:assert/strict";
 import fc from "fast-check";
-import { createRecordBook, type RecordBook } from "../../controller/rightsizing/record_book.ts";
+import assert from "node:assert/strict";
+import { createRecordStore, type RecordStore } from "../../controller/rightsizing/store.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
-import { recordsOf } from "../../shared/rightsizing/report_parts.ts";
+import { recordsOf } from "../../shared/rightsizing/reports.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import { createSimulatedAPI } from "../../simulation/api/simulated_api.ts";
 import { createVirtualClock } from "../../simulation/virtual_clock.ts";
@@ -16,7 +16,7 @@ import { createVirtualClock } from "../../simulation/virtual_clock.ts";
 const NAMESPACE = "shop";
 
 interface Leader {
-  readonly book: RecordBook;
+  readonly book: RecordStore;
   /** From now on it leads no more. */
   depose(): void;
   /** Looks at the workload, and applies something at that time, or nothing. */
@@ -57,7 +57,7 @@ function world() {
   }
   function leader(): Leader {
     const end = new AbortController();
-    const book = createRecordBook({
+    const book = createRecordStore({
       reports: table.all(),
       store: api.reportStore,
       clock,

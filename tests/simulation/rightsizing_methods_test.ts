@@ -3,10 +3,10 @@
  *
  * @module
  */
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
 import type { PodContainer } from "../../shared/api/pod.ts";
-import { truncatedProduct } from "../../shared/rightsizing/truncated_product.ts";
+import { truncatedProduct } from "../../shared/rightsizing/amounts.ts";
 import { anyStrategy } from "../fixtures/rightsizing_arbitrary.ts";
 import { MI } from "../fixtures/rightsizing_facts.ts";
 import type { PolicyChoice, RightsizingScene } from "../fixtures/rightsizing_scene.ts";

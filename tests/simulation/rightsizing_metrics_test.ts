@@ -1,7 +1,7 @@
 /** The metrics of the loop as it runs: they follow its cycles, and go with their policy. */
 import assert from "node:assert/strict";
 import { Registry } from "prom-client";
-import { createRightsizingMetrics } from "../../controller/rightsizing/rightsizing_metrics.ts";
+import { createRightsizingMetrics } from "../../controller/rightsizing/metrics.ts";
 import { MI } from "../fixtures/rightsizing_facts.ts";
 import { NAMESPACE, openRightsizingScene } from "../fixtures/rightsizing_scene.ts";
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { seededRandom } from "../../shared/random.ts";
-import { recordsOf } from "../../shared/rightsizing/report_parts.ts";
+import { recordsOf } from "../../shared/rightsizing/reports.ts";
 import { createSimulatedAPI } from "../../simulation/api/simulated_api.ts";
 import { createUsageAnswers } from "../../simulation/usage_answers.ts";
 import { createVirtualClock } from "../../simulation/virtual_clock.ts";
@@ -67,7 +67,7 @@ Deno.test({
       await pass(MINUTE_MS);
       assert.equal(memory(), 228 * MI);
     }
-    assert.deepEqual([...correctionStore.kept.keys()], ["mbcas-corrections-shop"]);
+    assert.deepEqual([...correctionStore.kept.keys()], ["mbcas-corrections-0"]);
     api.store.tables.Pod.remove("shop/web-1");
     {
       await using _second = startRightsizing({ api, clock }, { source, correctionStore });

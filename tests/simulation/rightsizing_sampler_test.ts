@@ -3,9 +3,9 @@
  *
  * @module
  */
-import assert from "node:assert/strict";
 import fc from "fast-check";
-import { createSampledPods } from "../../controller/rightsizing/sampled_pods.ts";
+import assert from "node:assert/strict";
+import { createSampledPods } from "../../controller/rightsizing/sampler/pod_owners.ts";
 import { createUsageSampler } from "../../controller/rightsizing/sampler/usage_sampler.ts";
 import { silentLog } from "../../shared/log.ts";
 import { createVirtualClock } from "../../simulation/virtual_clock.ts";

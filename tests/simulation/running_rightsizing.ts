@@ -4,14 +4,10 @@
  * @module
  */
 import { createCaches, namedCaches } from "../../controller/allocation/caches.ts";
+import { createRightsizingCopies, type RightsizingAPI } from "../../controller/rightsizing/api.ts";
 import type { UsageSource } from "../../controller/rightsizing/ports.ts";
-import { createRightsizingCopies } from "../../controller/rightsizing/rightsizing_copies.ts";
-import {
-  type RightsizingAPI,
-  type RightsizingParts,
-  runRightsizing,
-} from "../../controller/rightsizing/run_rightsizing.ts";
-import type { CheckpointStore } from "../../controller/rightsizing/sampler/ports.ts";
+import { type RightsizingParts, runRightsizing } from "../../controller/rightsizing/run.ts";
+import type { CheckpointStore } from "../../shared/control/persisted_map.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { cacheSources } from "../../simulation/api/cache_sources.ts";

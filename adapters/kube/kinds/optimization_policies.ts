@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { faultText } from "../../../shared/api/field_fault.ts";
 import { OPTIPOD_GROUP_VERSION } from "../../../shared/api/optimization_policy.ts";
 import {
   type RecommendationReport,
@@ -10,12 +11,11 @@ import {
 } from "../../../shared/api/recommendation_report.ts";
 import { readableItems, storedPolicyStatus } from "../../../shared/api/policy_status.ts";
 import type { ListWatch } from "../../../shared/control/list_watch.ts";
-import { faultText } from "../../../shared/rightsizing/field_fault.ts";
 import {
   type PolicyDefaults,
   readPolicySpec,
-} from "../../../shared/rightsizing/read_policy_spec.ts";
-import type { StoredPolicy } from "../../../shared/rightsizing/stored_policy.ts";
+  type StoredPolicy,
+} from "../../../shared/rightsizing/policy_spec.ts";
 import type { KubeConnection } from "../client/connection.ts";
 import { objectOf } from "../client/json_fields.ts";
 import { listWatchOf, type ListWatchOptions, type OpenListWatch } from "../client/list_watch.ts";

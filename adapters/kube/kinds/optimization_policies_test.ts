@@ -1,10 +1,10 @@
-import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { PolicyDefaults } from "../../../shared/rightsizing/read_policy_spec.ts";
-import { recordsOf, reportParts } from "../../../shared/rightsizing/report_parts.ts";
-import { workloadRecords } from "../../../tests/fixtures/workload_records.ts";
+import assert from "node:assert/strict";
 import { type Log, type LogFields, silentLog } from "../../../shared/log.ts";
+import type { PolicyDefaults } from "../../../shared/rightsizing/policy_spec.ts";
+import { recordsOf, reportParts } from "../../../shared/rightsizing/reports.ts";
 import { serveCanned, streamAnswer } from "../../../tests/fixtures/canned_server.ts";
+import { workloadRecords } from "../../../tests/fixtures/workload_records.ts";
 import {
   optimizationPolicyListWatch,
   parseOptimizationPolicy,

@@ -3,8 +3,8 @@
  *
  * @module
  */
+import type { LabelRequirement, LabelSelector } from "../../../shared/api/label_selector.ts";
 import type { PodDisruptionBudget } from "../../../shared/api/pod_disruption_budget.ts";
-import type { LabelRequirement, LabelSelector } from "../../../shared/rightsizing/policy_spec.ts";
 import { listWatchOf, type OpenListWatch } from "../client/list_watch.ts";
 import { parseNamespacedIdentity } from "./object_fields.ts";
 import type { RawObject, RawRequirement, Texts } from "./raw_objects.ts";

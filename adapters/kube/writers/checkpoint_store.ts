@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { CheckpointStore } from "../../../shared/control/persisted_map.ts";
 import {
   type KubeConnection,
   patchRequest,
@@ -11,22 +12,6 @@ import {
 } from "../client/connection.ts";
 import { listOf, objectOf } from "../client/json_fields.ts";
 import { CONFIG_MAPS, parseConfigMap } from "../kinds/config_maps.ts";
-
-/** The data of a name. */
-export interface KubeCheckpoint {
-  readonly name: string;
-  readonly data: Readonly<Record<string, string>>;
-}
-
-/** The controller's port of this name. All methods throw an `ApiError`. */
-export interface KubeCheckpointStore {
-  /** Reads all checkpoints. */
-  list(signal: AbortSignal): Promise<readonly KubeCheckpoint[]>;
-  /** Writes a checkpoint over any earlier one. */
-  apply(checkpoint: KubeCheckpoint, signal: AbortSignal): Promise<void>;
-  /** Deletes a checkpoint, if it exists. */
-  remove(name: string, signal: AbortSignal): Promise<void>;
-}
 
 /** Namespace and label of the ConfigMaps. */
 export interface CheckpointStoreOptions {
@@ -41,7 +26,7 @@ export interface CheckpointStoreOptions {
 export function createCheckpointStore(
   connection: KubeConnection,
   { namespace, label, manager }: CheckpointStoreOptions,
-): KubeCheckpointStore {
+): CheckpointStore {
   const pathOf = (name: string): string => resourcePath({ ...CONFIG_MAPS, namespace, name });
   return {
     async list(signal) {

@@ -8,8 +8,8 @@ import type { PublishedVPA } from "../../../shared/actuation/methods/published_v
 import { TEMPLATE_MANAGER } from "../../../shared/actuation/methods/template_patch.ts";
 import type { PolicyStatus } from "../../../shared/api/policy_status.ts";
 import type { RecommendationReport } from "../../../shared/api/recommendation_report.ts";
-import type { ReportPart } from "../../../shared/rightsizing/report_parts.ts";
-import type { StoredPolicy } from "../../../shared/rightsizing/stored_policy.ts";
+import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
+import type { ReportPart } from "../../../shared/rightsizing/reports.ts";
 import {
   deleteRequest,
   type KubeConnection,

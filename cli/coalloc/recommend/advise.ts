@@ -9,7 +9,7 @@ import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import type { RecommendationReport } from "../../../shared/api/recommendation_report.ts";
 import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
 import type { WorkloadTemplate } from "../../../shared/api/workload.ts";
-import { recordsOf } from "../../../shared/rightsizing/report_parts.ts";
+import { recordsOf } from "../../../shared/rightsizing/reports.ts";
 import type { ValuesInForce, WorkloadRecord } from "../../../shared/rightsizing/workload_record.ts";
 import { amountsOfResources } from "../../../shared/rightsizing/values_in_force.ts";
 import type { AdvisedContainer, AdvisedWorkload, ContainerAmounts } from "./advice_view.ts";

@@ -5,7 +5,7 @@
  */
 import type { WorkloadTemplate } from "../../../shared/api/workload.ts";
 import { nearestName } from "../../../shared/config/nearest_name.ts";
-import type { StoredPolicy } from "../../../shared/rightsizing/stored_policy.ts";
+import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
 import { CommandProblem, type NamespaceChoice } from "../command_context.ts";
 import { type WorkloadArgument, workloadTitle } from "../workload_argument.ts";
 import type { AdvisedWorkload } from "./advice_view.ts";

@@ -6,7 +6,7 @@
  */
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { RecommendationReport } from "../../../shared/api/recommendation_report.ts";
-import type { StoredPolicy } from "../../../shared/rightsizing/stored_policy.ts";
+import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
 import type { CommandContext } from "../command_context.ts";
 import { INTERRUPTED } from "../exit_code.ts";
 import { structuredOutput } from "../structured_output.ts";

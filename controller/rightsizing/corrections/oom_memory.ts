@@ -1,11 +1,11 @@
 /**
- * Remembers what containers had when they were killed for lack of memory: the kubelet tells when, and what
- * a container has may be raised meanwhile.
+ * Remembers the memory of containers at their OOM kills: the kubelet reports when, and a container's memory
+ * may be raised meanwhile.
  *
  * @module
  */
 import type { Pod } from "../../../shared/api/pod.ts";
-import { bytesBeforeOOM, type OOMKill } from "../../../shared/rightsizing/oom_raise.ts";
+import { bytesBeforeOOM, type OOMKill } from "../../../shared/rightsizing/estimator.ts";
 
 /** The kills that have been seen. */
 export interface OOMMemory {
@@ -27,17 +27,17 @@ export interface OOMMemory {
   restore(workload: string, kills: readonly SeenKill[]): void;
 }
 
-/** A kill, and what tells it from others. */
+/** A kill with its identity. */
 export interface SeenKill extends OOMKill {
   /** UID of its pod. */
   readonly pod: string;
   readonly container: string;
-  /** Ms since 1970, as the kubelet told. */
+  /** Ms since 1970, as the kubelet reported. */
   readonly atMs: number;
 }
 
-/** The kubelet tells whole seconds, cut off: what it tells was up to so much later, ms. */
-const TOLD_WITHIN_MS = 1000;
+/** The kubelet reports whole seconds, rounded down: the kill was up to so much later, ms. */
+const REPORTED_WITHIN_MS = 1000;
 
 /**
  * No kill has been seen. Of one that is seen for the first time the memory is what the container has then:
@@ -58,7 +58,7 @@ export function createOOMMemory(): OOMMemory {
           const { name: container, oomKilledAtMs: atMs, limitMemory, requestMemory } of containers
         ) {
           if (atMs === undefined) continue;
-          const isNew = atMs + TOLD_WITHIN_MS > lastAppliedMs;
+          const isNew = atMs + REPORTED_WITHIN_MS > lastAppliedMs;
           const hadBytes = isNew
             ? limitMemory ?? requestMemory ?? 0
             : bytesBeforeOOM(requestMemory ?? 0);

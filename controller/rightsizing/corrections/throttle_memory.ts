@@ -6,31 +6,31 @@
  */
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import { countableCPU } from "../../../shared/quantity.ts";
-import type { Throttling } from "../../../shared/rightsizing/throttling.ts";
+import type { Throttling } from "../../../shared/rightsizing/estimator.ts";
 
-/** The looks so far. */
+/** The observations so far. */
 export interface ThrottleMemory {
   /**
    * Looks at a workload's allocations; those of pods that the market has not cleared yet say nothing.
-   * However often it is asked, looks are spread over the window: what was seen a day ago counts as much
-   * as what is seen now.
+   * However often it is called, observations are spread over the window: one of a day ago counts as much
+   * as one of now.
    */
   look(
     workload: string,
     allocations: readonly PodAllocation[],
     at: { readonly nowMs: number; readonly windowMs: number },
   ): void;
-  /** What the looks after `sinceMs` came to, by container; of one that was never held back, nothing. */
+  /** Throttling after `sinceMs`, by container; a container that was never throttled is absent. */
   throttlingOf(workload: string, sinceMs: number): ReadonlyMap<string, Throttling>;
   /** Forgets all workloads but those that are to be kept. */
   keepOnly(keep: (workload: string) => boolean): void;
-  /** All that is remembered, by workload, the oldest look first. */
+  /** All that is remembered, by workload, the oldest first. */
   contents(): ReadonlyMap<string, readonly Look[]>;
   /** Takes what another process has seen, in place of what is known. */
   restore(workload: string, looks: readonly Look[]): void;
 }
 
-/** What one look saw. */
+/** One observation. */
 export interface Look {
   /** Ms since 1970. */
   readonly atMs: number;
@@ -40,11 +40,11 @@ export interface Look {
 
 /** Of a workload in a window; of a day one every three minutes. */
 export const MOST_LOOKS = 480;
-/** So often at least must have been looked, before a share is one. */
+/** Fewer observations make no share. */
 const LEAST_LOOKS = 4;
 
 /**
- * No look has been taken. The market tells the demand of a pod as a whole: it is divided over containers
+ * Nothing was observed. The market gives the demand of a pod as a whole: it is divided over containers
  * as their limits are.
  */
 export function createThrottleMemory(): ThrottleMemory {

@@ -3,49 +3,52 @@
  *
  * @module
  */
+import * as z from "zod";
+import type { PersistedMap } from "../../../shared/control/persisted_map.ts";
+import type { ContainerUsage } from "../../../shared/rightsizing/distribution.ts";
 import {
   type ContainerRings,
   createContainerRings,
-} from "../../../shared/rightsizing/container_rings.ts";
-import type { ContainerUsage } from "../../../shared/rightsizing/distribution.ts";
+  restoredRings,
+  storedRings,
+  storedRingsSchema,
+} from "../../../shared/rightsizing/usage_ring.ts";
 import type { UsageQuestion, WorkloadIdentity } from "../ports.ts";
 import { noSamples } from "../sources/collected_samples.ts";
-import type { PodOwner, PodOwners, PodUsage } from "./ports.ts";
+import type { PodOwner, PodOwners, PodUsage } from "./pod_owners.ts";
 
 /** What is kept of one workload. */
 export interface WorkloadHistory {
   readonly workload: WorkloadIdentity;
+  readonly namespace: string;
+  /** The latest time of a reading that was counted, ms since 1970. */
+  newestMs: number;
   readonly containers: Map<string, ContainerRings>;
 }
 
-/** What is kept of one namespace. */
-export interface NamespaceHistory {
-  /** By UID: one that was deleted and made again is another. */
-  readonly workloads: Map<string, WorkloadHistory>;
-  /** The latest time of a reading that was counted, ms since 1970. */
-  newestMs: number;
-  /** Whether anything has changed since it was written. */
-  changed: boolean;
-}
+/** Histories by UID of the workload: one that was deleted and made again is another. */
+export type KeptHistories = Pick<
+  PersistedMap<WorkloadHistory>,
+  "get" | "set" | "delete" | "entries"
+>;
 
 /** The history. */
 export interface UsageHistory {
-  /** By namespace. */
-  readonly namespaces: Map<string, NamespaceHistory>;
   /** Counts a reading, unless it was counted before or is too old. */
   add(reading: PodUsage, options: { readonly owner: PodOwner; readonly nowMs: number }): void;
   /** What is known, of each container that is asked for. */
   usage(question: UsageQuestion, nowMs: number): ReadonlyMap<string, ContainerUsage>;
   /** Forgets workloads that are gone. */
   forgetGone(exists: PodOwners["exists"]): void;
-  /** Forgets a namespace, and until when its readings were counted. */
-  forgetNamespace(namespace: string): void;
-  /** Forgets everything. */
-  clear(): void;
+  /** Takes what is kept now for what an earlier process has counted. */
+  begin(): void;
 }
 
-/** Readings are some seconds old, and after this nobody knows any more which were counted. */
+/** Older readings are not counted: the times of counted ones are forgotten by then. */
 const OLDEST_MS = 600_000;
+
+/** Times of pods that are gone are swept out when there are more than this. */
+const MOST_TIMES_KEPT = 10_000;
 
 /** How much is kept. */
 export interface HistoryOptions {
@@ -53,23 +56,15 @@ export interface HistoryOptions {
   readonly slots?: number;
 }
 
-/** A history without anything in it. */
-// deno-lint-ignore house/function-length
-export function createUsageHistory({ slots }: HistoryOptions = {}): UsageHistory {
-  const namespaces = new Map<string, NamespaceHistory>();
+/** A history of what is kept already. */
+export function createUsageHistory(
+  kept: KeptHistories,
+  { slots }: HistoryOptions = {},
+): UsageHistory {
   /** Times of the last readings of pods, by namespace and pod. */
   const lastMs = new Map<string, number>();
-  /** What stood in the checkpoint of a namespace: readings until then were counted in another life. */
+  /** By UID of the workload, until when an earlier process has counted readings. */
   const countedMs = new Map<string, number>();
-
-  function namespaceOf(namespace: string): NamespaceHistory {
-    let known = namespaces.get(namespace);
-    if (known === undefined) {
-      known = { workloads: new Map(), newestMs: 0, changed: false };
-      namespaces.set(namespace, known);
-    }
-    return known;
-  }
 
   /** The rings of a container, with its owner's window by now. */
   function ringsOf(
@@ -91,39 +86,23 @@ export function createUsageHistory({ slots }: HistoryOptions = {}): UsageHistory
     return rings;
   }
 
-  function isCounted({ namespace, pod, timeMs }: PodUsage): boolean {
-    const last = lastMs.get(`${namespace}/${pod}`);
-    if (last !== undefined) return timeMs <= last;
-    let counted = countedMs.get(namespace);
-    if (counted === undefined) {
-      // Before the first reading of this life it is what the checkpoint says, or nothing.
-      counted = namespaces.get(namespace)?.newestMs ?? 0;
-      countedMs.set(namespace, counted);
-    }
-    return timeMs <= counted;
-  }
-
-  function forgetTimes(nowMs: number): void {
-    for (const [key, timeMs] of lastMs) {
-      if (timeMs < nowMs - OLDEST_MS) lastMs.delete(key);
-    }
+  function isCounted({ namespace, pod, timeMs }: PodUsage, uid: string): boolean {
+    const last = lastMs.get(`${namespace}/${pod}`) ?? countedMs.get(uid) ?? 0;
+    return timeMs <= last;
   }
 
   return {
-    namespaces,
-    add(reading, { owner, nowMs }) {
+    add(reading, { owner: { workload, containers, windowMs }, nowMs }) {
       const { namespace, pod, timeMs } = reading;
-      if (timeMs <= nowMs - OLDEST_MS || isCounted(reading)) return;
-      if (lastMs.size > 2 * MOST_TIMES_KEPT) forgetTimes(nowMs);
+      if (timeMs <= nowMs - OLDEST_MS || isCounted(reading, workload.uid)) return;
+      if (lastMs.size > 2 * MOST_TIMES_KEPT) deleteBefore(lastMs, nowMs - OLDEST_MS);
       lastMs.set(`${namespace}/${pod}`, timeMs);
-      const kept = namespaceOf(namespace);
-      const { workload, containers, windowMs } = owner;
-      const history = kept.workloads.get(workload.uid) ?? { workload, containers: new Map() };
-      kept.workloads.set(workload.uid, history);
-      kept.changed = true;
+      const history = kept.get(workload.uid) ??
+        { workload, namespace, newestMs: 0, containers: new Map() };
       // A node's clock may be ahead: nothing was measured later than now.
       const atMs = Math.min(timeMs, nowMs);
-      kept.newestMs = Math.max(kept.newestMs, timeMs);
+      history.newestMs = Math.max(history.newestMs, timeMs);
+      kept.set(workload.uid, history);
       for (const { name, cpu, memory } of reading.containers) {
         if (!containers.includes(name)) continue;
         const rings = ringsOf(history, { name, windowMs, nowMs });
@@ -131,8 +110,8 @@ export function createUsageHistory({ slots }: HistoryOptions = {}): UsageHistory
         rings.memory.add({ atMs, value: memory }, nowMs);
       }
     },
-    usage({ namespace, workload, containers, window }, nowMs) {
-      const known = namespaces.get(namespace)?.workloads.get(workload.uid)?.containers;
+    usage({ workload, containers, window }, nowMs) {
+      const known = kept.get(workload.uid)?.containers;
       const endMs = Math.max(nowMs, window.toMs);
       const nothing = noSamples(window);
       return new Map(containers.map((container) => {
@@ -145,25 +124,61 @@ export function createUsageHistory({ slots }: HistoryOptions = {}): UsageHistory
       }));
     },
     forgetGone(exists) {
-      for (const [namespace, kept] of namespaces) {
-        for (const uid of kept.workloads.keys()) {
-          if (exists({ namespace, uid })) continue;
-          kept.workloads.delete(uid);
-          kept.changed = true;
-        }
+      for (const [uid, { namespace }] of kept.entries()) {
+        if (exists({ namespace, uid })) continue;
+        kept.delete(uid);
+        countedMs.delete(uid);
       }
     },
-    forgetNamespace(namespace) {
-      namespaces.delete(namespace);
-      countedMs.delete(namespace);
-    },
-    clear() {
-      namespaces.clear();
+    begin() {
       lastMs.clear();
       countedMs.clear();
+      for (const [uid, { newestMs }] of kept.entries()) countedMs.set(uid, newestMs);
     },
   };
 }
 
-/** Times of pods that are gone are swept out when there are more than this. */
-const MOST_TIMES_KEPT = 10_000;
+function deleteBefore(times: Map<string, number>, sinceMs: number): void {
+  for (const [key, timeMs] of times) if (timeMs < sinceMs) times.delete(key);
+}
+
+const storedSchema = z.object({
+  kind: z.enum(["Deployment", "StatefulSet", "DaemonSet"]),
+  namespace: z.string().min(1),
+  name: z.string().min(1),
+  uid: z.string().min(1),
+  windowMs: z.number().int().min(1),
+  newestMs: z.number().min(0),
+  containers: z.record(z.string(), storedRingsSchema),
+});
+
+/** A history as JSON. */
+export function storedHistory(
+  { workload: { kind, name, uid }, namespace, newestMs, containers }: WorkloadHistory,
+): unknown {
+  const stored = Array.from(containers, ([container, rings]) => [container, storedRings(rings)]);
+  // All rings of a workload have the window of its policy.
+  const [rings] = containers.values();
+  const windowMs = rings?.cpu.windowMs;
+  return { kind, namespace, name, uid, windowMs, newestMs, containers: Object.fromEntries(stored) };
+}
+
+/** Reads what {@linkcode storedHistory} makes. Throws a `SyntaxError` for anything else. */
+export function readHistory(
+  stored: unknown,
+  { nowMs, slots }: HistoryOptions & { readonly nowMs: number },
+): WorkloadHistory {
+  const { success, data, error } = storedSchema.safeParse(stored);
+  if (!success) throw new SyntaxError(`Cannot read usage history: ${z.prettifyError(error)}`);
+  const { kind, namespace, name, uid, windowMs, newestMs } = data;
+  const shape = slots === undefined ? { windowMs } : { windowMs, slots };
+  const containers = Object.entries(data.containers).map(([container, rings]) =>
+    [container, restoredRings(rings, { shape, nowMs })] as const
+  );
+  return {
+    workload: { kind, name, uid },
+    namespace,
+    newestMs: Math.min(newestMs, nowMs),
+    containers: new Map(containers),
+  };
+}

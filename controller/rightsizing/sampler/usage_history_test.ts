@@ -1,8 +1,14 @@
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
 import type { UsageQuestion, WorkloadIdentity } from "../ports.ts";
-import type { PodOwner, PodUsage } from "./ports.ts";
-import { createUsageHistory, type UsageHistory } from "./usage_history.ts";
+import type { PodOwner, PodUsage } from "./pod_owners.ts";
+import {
+  createUsageHistory,
+  readHistory,
+  storedHistory,
+  type UsageHistory,
+  type WorkloadHistory,
+} from "./usage_history.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -39,7 +45,8 @@ function counts(subject: UsageHistory, nowMs = NOW_MS): readonly number[] {
 }
 
 test("add() counts a reading of a pod once, over all pods, of the owner's containers only", () => {
-  const subject = createUsageHistory();
+  const kept = new Map<string, WorkloadHistory>();
+  const subject = createUsageHistory(kept);
   add(subject, reading());
   add(subject, reading());
   add(subject, reading({ timeMs: NOW_MS - 1 }));
@@ -50,11 +57,11 @@ test("add() counts a reading of a pod once, over all pods, of the owner's contai
   assert.deepEqual([cpu.count, cpu.min, cpu.max], [2, 100, 300]);
   assert.deepEqual([memory.count, memory.min, memory.max], [2, 200, 600]);
   assert.deepEqual([...usage.keys()], ["app", "proxy"]);
-  assert.equal(subject.namespaces.get("shop")?.workloads.get("u1")?.containers.has("init"), false);
+  assert.equal(kept.get("u1")?.containers.has("init"), false);
 });
 
 test("add() passes over readings that are too old to know whether they were counted", () => {
-  const subject = createUsageHistory();
+  const subject = createUsageHistory(new Map());
   add(subject, reading({ timeMs: NOW_MS - 600_000 }));
   assert.deepEqual(counts(subject), [0, 0]);
   add(subject, reading({ timeMs: NOW_MS - 599_999 }));
@@ -62,9 +69,9 @@ test("add() passes over readings that are too old to know whether they were coun
 });
 
 test("add() counts nothing of the time that another life has counted", () => {
-  const subject = createUsageHistory();
-  const workloads = new Map([["u1", { workload: WEB, containers: new Map() }]]);
-  subject.namespaces.set("shop", { workloads, newestMs: NOW_MS - 100, changed: false });
+  const before = { workload: WEB, namespace: "shop", newestMs: NOW_MS - 100 };
+  const subject = createUsageHistory(new Map([["u1", { ...before, containers: new Map() }]]));
+  subject.begin();
   add(subject, reading({ timeMs: NOW_MS - 100 }));
   add(subject, reading({ pod: "web-b", timeMs: NOW_MS - 200 }));
   assert.deepEqual(counts(subject), [0, 0]);
@@ -79,7 +86,7 @@ test("property 12: usage() has samples of (now - window, now], whatever the node
     fc.array(offset, { minLength: 1, maxLength: 30 }),
     fc.integer({ min: 1, max: 900_000 }),
     (offsets, windowMs) => {
-      const subject = createUsageHistory();
+      const subject = createUsageHistory(new Map());
       for (const [at, ms] of offsets.entries()) {
         add(subject, reading({ pod: `web-${at}`, timeMs: NOW_MS + ms }));
       }
@@ -96,7 +103,7 @@ test("property 12: usage() has samples of (now - window, now], whatever the node
 });
 
 test("usage() has each container that is asked for, seen or not", () => {
-  const subject = createUsageHistory();
+  const subject = createUsageHistory(new Map());
   const usage = subject.usage(question(), NOW_MS);
   assert.deepEqual(Array.from(usage.values(), ({ cpu, memory }) => [cpu.count, memory.count]), [
     [0, 0],
@@ -108,7 +115,7 @@ test("usage() has each container that is asked for, seen or not", () => {
 });
 
 test("add() keeps what there is when the window changes, as far as it covers it", () => {
-  const subject = createUsageHistory();
+  const subject = createUsageHistory(new Map());
   add(subject, reading({ timeMs: NOW_MS - 300_000 }));
   add(subject, reading());
   const owner = { ...OWNER, windowMs: 200_000 };
@@ -117,27 +124,37 @@ test("add() keeps what there is when the window changes, as far as it covers it"
   assert.equal(cpu.count, 2);
 });
 
-test("forgetGone() forgets workloads that are gone, and notes the change", () => {
-  const subject = createUsageHistory();
+test("forgetGone() forgets workloads that are gone, and until when they were counted", () => {
+  const kept = new Map<string, WorkloadHistory>();
+  const subject = createUsageHistory(kept);
   add(subject, reading());
-  const kept = subject.namespaces.get("shop") ?? assert.fail();
-  kept.changed = false;
   subject.forgetGone(() => true);
-  assert.equal(kept.changed, false);
   assert.deepEqual(counts(subject), [1, 1]);
+  subject.begin();
   subject.forgetGone(({ namespace, uid }) => namespace !== "shop" || uid !== "u1");
-  assert.equal(kept.changed, true);
-  assert.deepEqual(counts(subject), [0, 0]);
+  assert.equal(kept.size, 0);
+  add(subject, reading());
+  assert.deepEqual(counts(subject), [1, 1]);
 });
 
-test("forgetNamespace() leaves nothing of it, not even until when readings were counted", () => {
-  const subject = createUsageHistory();
-  const inCheckpoint = { workloads: new Map(), newestMs: NOW_MS, changed: false };
-  subject.namespaces.set("shop", inCheckpoint);
-  add(subject, reading());
-  assert.deepEqual(counts(subject), [0, 0], "counted in another life");
-  subject.forgetNamespace("shop");
-  assert.equal(subject.namespaces.size, 0);
-  add(subject, reading());
-  assert.deepEqual(counts(subject), [1, 1]);
+test("readHistory() reads what storedHistory() makes, in whatever shape rings now have", () => {
+  const kept = new Map<string, WorkloadHistory>();
+  add(createUsageHistory(kept), reading({ cpu: 0.5 }));
+  add(createUsageHistory(kept), reading({ timeMs: NOW_MS - 500_000, cpu: 1e9 }));
+  const one = kept.get("u1") ?? assert.fail();
+  const stored = JSON.parse(JSON.stringify(storedHistory(one)));
+  for (const slots of [16, 32]) {
+    const read = readHistory(stored, { nowMs: NOW_MS, slots });
+    assert.deepEqual([read.workload, read.namespace, read.newestMs], [WEB, "shop", NOW_MS]);
+    const usage = createUsageHistory(new Map([["u1", read]])).usage(question(), NOW_MS);
+    const { cpu, memory } = usage.get("proxy") ?? assert.fail();
+    assert.deepEqual([cpu.count, cpu.min, cpu.max, cpu.oldestMs], [2, 0.5, 1e9, NOW_MS - 500_000]);
+    assert.deepEqual([memory.count, memory.min, memory.max], [2, 1, 2e9]);
+  }
+  assert.equal(readHistory(stored, { nowMs: NOW_MS - 1 }).newestMs, NOW_MS - 1);
+  for (
+    const [key, value] of Object.entries({ kind: "Job", windowMs: 0, containers: { app: {} } })
+  ) {
+    assert.throws(() => readHistory({ ...stored, [key]: value }, { nowMs: NOW_MS }), SyntaxError);
+  }
 });

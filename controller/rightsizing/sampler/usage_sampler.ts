@@ -3,13 +3,25 @@
  *
  * @module
  */
+import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
+import { createPodMetrics } from "../../../adapters/kube/kinds/pod_metrics.ts";
+import { createCheckpointStore } from "../../../adapters/kube/writers/checkpoint_store.ts";
 import type { Clock } from "../../../shared/clock.ts";
-import { createBackoff } from "../../../shared/control/backoff.ts";
+import {
+  type CheckpointStore,
+  createPersistedMap,
+  type PersistedMap,
+} from "../../../shared/control/persisted_map.ts";
 import type { Log } from "../../../shared/log.ts";
 import type { UsageProblem, UsageSource } from "../ports.ts";
-import { readCheckpoint, writeCheckpoints } from "./checkpoint_parts.ts";
-import type { CheckpointStore, PodMetrics, PodOwners } from "./ports.ts";
-import { createUsageHistory, type HistoryOptions } from "./usage_history.ts";
+import type { PodMetrics, PodOwners } from "./pod_owners.ts";
+import {
+  createUsageHistory,
+  type HistoryOptions,
+  readHistory,
+  storedHistory,
+  type WorkloadHistory,
+} from "./usage_history.ts";
 
 /** What the sampler works with. */
 export interface UsageSamplerParts extends HistoryOptions {
@@ -22,87 +34,42 @@ export interface UsageSamplerParts extends HistoryOptions {
   readonly intervalMs: () => number;
   /** Between two times that the history is written. @default {180000} */
   readonly checkpointIntervalMs?: number;
-  /** For writing it at the end. @default {5000} */
-  readonly finalMs?: number;
 }
 
 /** The sampler. */
 export interface UsageSampler extends UsageSource {
   /**
-   * Reads the history, then samples while somebody wants it, until `signal` is aborted, and writes once
+   * Reads the history, then samples while a policy needs it, until `signal` is aborted, and writes once
    * more.
    */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Of the ConfigMaps. */
-const PREFIX = "mbcas-usage-";
 /** Readings that may fail in a row before the history is too old to answer from. */
 const MOST_MISSED = 4;
-/** The history is read again after this at the latest, ms. */
-const LONGEST_WAIT_MS = 60_000;
 
 /** A sampler that knows nothing yet. */
 // deno-lint-ignore house/function-length
 export function createUsageSampler(parts: UsageSamplerParts): UsageSampler {
-  const { metrics, owners, store, clock, log, intervalMs } = parts;
-  const { checkpointIntervalMs = 180_000, finalMs = 5000 } = parts;
-  const history = createUsageHistory(parts);
-  /** Names of the checkpoints that there are. */
-  const stored = new Map<string, Set<string>>();
+  const { metrics, owners, clock, log, intervalMs } = parts;
+  const { checkpointIntervalMs = 180_000 } = parts;
+  const kept = historiesOf(parts);
+  const history = createUsageHistory(kept, parts);
   /** When each workload, by UID, was first asked about: only what a policy wants is kept. */
   const asked = new Map<string, { readonly namespace: string; readonly sinceMs: number }>();
   let problem: UsageProblem | undefined = NOT_READ;
   let missed = 0;
-  let savesFail = false;
 
   async function load(signal: AbortSignal): Promise<void> {
-    history.clear();
     asked.clear();
-    stored.clear();
     problem = NOT_READ;
     missed = 0;
-    const backoff = createBackoff({ maxMs: LONGEST_WAIT_MS });
-    while (!signal.aborted) {
-      try {
-        for (const checkpoint of await store.list(signal)) take(checkpoint);
-        return;
-      } catch (error) {
-        if (signal.aborted) return;
-        const why = error instanceof Error ? error.message : String(error);
-        log.warn("The history of usage can't be read, nothing is sampled yet", { error: why });
-        problem = { problem: "unavailable", message: `its history can't be read: ${why}` };
-        await clock.sleep(backoff.next("load", error), signal);
-      }
-    }
-  }
-
-  function take(checkpoint: Parameters<typeof readCheckpoint>[0]): void {
-    const { name } = checkpoint;
-    const read = readCheckpoint(checkpoint, { ...parts, nowMs: clock.wall() });
-    if ("fault" in read) {
-      log.warn("A checkpoint of usage is damaged", { name, fault: read.fault });
-      return;
-    }
-    const { namespace, newestMs, workloads, faults } = read;
-    for (const fault of faults) log.warn("A checkpoint of usage is damaged", { name, fault });
-    const kept = history.namespaces.get(namespace) ??
-      { workloads: new Map(), newestMs: 0, changed: false };
-    for (const [uid, { workload, containers }] of workloads) {
-      const known = kept.workloads.get(uid) ?? { workload, containers: new Map() };
-      // A workload's containers may stand in several parts.
-      for (const [container, rings] of containers) known.containers.set(container, rings);
-      kept.workloads.set(uid, known);
-    }
-    kept.newestMs = Math.max(kept.newestMs, newestMs);
-    history.namespaces.set(namespace, kept);
-    namesOf(namespace).add(name);
-  }
-
-  function namesOf(namespace: string): Set<string> {
-    const names = stored.get(namespace) ?? new Set();
-    stored.set(namespace, names);
-    return names;
+    await kept.load(signal, {
+      failed(message) {
+        problem = { problem: "unavailable", message: `its history can't be read: ${message}` };
+      },
+    });
+    history.begin();
   }
 
   async function sample(signal: AbortSignal): Promise<void> {
@@ -126,63 +93,11 @@ export function createUsageSampler(parts: UsageSamplerParts): UsageSampler {
     }
   }
 
-  /** Nothing has failed: who begins to ask is told what was seen before, and how few that is. */
+  /** Not sampling is no failure: the next question gets what was seen before. */
   function rest(): void {
     problem = undefined;
     missed = 0;
     asked.clear();
-  }
-
-  /** Writes what has changed; a namespace that can't be written stays for the next time. */
-  async function save(signal: AbortSignal): Promise<void> {
-    const failures: string[] = [];
-    for (const [namespace, kept] of history.namespaces) {
-      if (!kept.changed || signal.aborted) continue;
-      kept.changed = false;
-      try {
-        await saveOne(namespace, signal);
-        if (kept.workloads.size === 0) {
-          history.forgetNamespace(namespace);
-          stored.delete(namespace);
-        }
-      } catch (error) {
-        kept.changed = true;
-        failures.push(error instanceof Error ? error.message : String(error));
-      }
-    }
-    const [first] = failures;
-    if (first !== undefined && !savesFail) {
-      log.warn("The history of usage can't be written", {
-        namespaces: failures.length,
-        error: first,
-      });
-    }
-    savesFail = first !== undefined;
-  }
-
-  async function saveOne(namespace: string, signal: AbortSignal): Promise<void> {
-    const kept = history.namespaces.get(namespace);
-    if (kept === undefined) return;
-    const checkpoints = writeCheckpoints(kept, { namespace, prefix: PREFIX });
-    const names = namesOf(namespace);
-    const wanted = new Set(checkpoints.map(({ name }) => name));
-    for (const checkpoint of checkpoints) {
-      await store.apply(checkpoint, signal);
-      names.add(checkpoint.name);
-    }
-    for (const name of names) {
-      if (wanted.has(name)) continue;
-      await store.remove(name, signal);
-      names.delete(name);
-    }
-  }
-
-  async function saveAtEnd(): Promise<void> {
-    const [over, done] = [new AbortController(), new AbortController()];
-    const late = clock.sleep(finalMs, done.signal).then(() => over.abort());
-    await save(over.signal);
-    done.abort();
-    await late;
   }
 
   return {
@@ -207,17 +122,57 @@ export function createUsageSampler(parts: UsageSamplerParts): UsageSampler {
         }
         if (clock.monotonic() - savedAt >= checkpointIntervalMs && !signal.aborted) {
           savedAt = clock.monotonic();
-          await save(signal);
+          await kept.saveOrLog(signal);
         }
         await clock.sleep(Math.max(0, begunAt + intervalMs() - clock.monotonic()), signal);
       }
-      await saveAtEnd();
+      await kept.saveAtEnd();
       problem = NOT_READ;
     },
   };
+}
+
+/** Histories as they are kept in ConfigMaps. */
+function historiesOf(parts: UsageSamplerParts): PersistedMap<WorkloadHistory> {
+  const { store, clock, log } = parts;
+  return createPersistedMap<WorkloadHistory>({
+    ...{ store, clock, log },
+    prefix: "mbcas-usage-",
+    holds: "usage history",
+    encode: storedHistory,
+    decode: (stored) => readHistory(stored, { ...parts, nowMs: clock.wall() }),
+  });
 }
 
 const NOT_READ: UsageProblem = {
   problem: "unavailable",
   message: "the sampler has not read metrics-server yet",
 };
+
+/** What the sampler needs beside the API. */
+export interface UsageSamplerOptions
+  extends Pick<UsageSamplerParts, "owners" | "clock" | "log" | "intervalMs" | "slots"> {
+  /** Of the installation: its history is kept there. */
+  readonly namespace: string;
+}
+
+/** Label of the ConfigMaps with the history. */
+export const USAGE_LABEL = "optipod.io/usage-history";
+/** Field manager of what rightsizing writes. */
+const MANAGER = "optipod";
+
+/**
+ * A sampler with the rights of the connection: to list `pods.metrics.k8s.io` everywhere, and to list,
+ * create, patch and delete ConfigMaps of the installation's namespace.
+ */
+export function connectUsageSampler(
+  connection: KubeConnection,
+  { namespace, ...parts }: UsageSamplerOptions,
+): UsageSampler {
+  const store = { namespace, label: USAGE_LABEL, manager: MANAGER };
+  return createUsageSampler({
+    ...parts,
+    metrics: createPodMetrics(connection),
+    store: createCheckpointStore(connection, store),
+  });
+}

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../../shared/api/api_error.ts";
+import type { Checkpoint, CheckpointStore } from "../../../shared/control/persisted_map.ts";
 import { silentLog } from "../../../shared/log.ts";
 import { createVirtualClock } from "../../../simulation/virtual_clock.ts";
+import { type CannedServer, serveCanned } from "../../../tests/fixtures/canned_server.ts";
 import type { UsageProblem, UsageQuestion, WorkloadIdentity } from "../ports.ts";
-import type { Checkpoint, CheckpointStore, PodMetrics, PodUsage } from "./ports.ts";
-import { createUsageSampler } from "./usage_sampler.ts";
+import type { PodMetrics, PodUsage } from "./pod_owners.ts";
+import { connectUsageSampler, createUsageSampler } from "./usage_sampler.ts";
 
 const START_MS = 1_767_225_600_000;
 const HOUR_MS = 3_600_000;
@@ -182,34 +184,6 @@ test("createUsageSampler() samples nothing over a history that it can't read", a
   await second.end();
 });
 
-test("createUsageSampler() tells of damaged checkpoints and goes on", async () => {
-  const { kept, begin, pass, told } = stage();
-  const first = begin();
-  await pass(10 * 60_000 - 1);
-  await first.end();
-  kept.set("mbcas-usage-other", { name: "mbcas-usage-other", data: { about: "{" } });
-  const second = begin();
-  await pass(0);
-  assert.equal(await second.count(), 10);
-  assert.equal(told.length, 1);
-  assert.match(told[0] ?? "", /mbcas-usage-other/);
-  await second.end();
-});
-
-test("createUsageSampler() tries again what could not be written, and tells it once", async () => {
-  const { world, begin, pass, told, kept } = stage();
-  const process = begin();
-  await pass(0);
-  world.storeDown = true;
-  await pass(10 * 60_000);
-  assert.equal(told.length, 1, told.join());
-  assert.equal(kept.size, 0);
-  world.storeDown = false;
-  await pass(3 * 60_000);
-  assert.equal(kept.size, 1);
-  await process.end();
-});
-
 test("createUsageSampler() writes nothing that has not changed, and forgets what is gone", async () => {
   const { world, begin, pass, kept } = stage();
   const process = begin();
@@ -276,4 +250,74 @@ test("createUsageSampler() tells since when it watches for a workload: since it 
   await pass(60_000);
   assert.equal(await watched(), clock.wall());
   await process.end();
+});
+
+const NOW_MS = Date.UTC(2026, 0, 1);
+const SERVED_WEB = { kind: "Deployment", name: "web", uid: "uid-web" } as const;
+const QUESTION: UsageQuestion = {
+  namespace: "shop",
+  workload: SERVED_WEB,
+  pods: ["web-a"],
+  otherPods: [],
+  containers: ["app"],
+  window: { fromMs: NOW_MS - HOUR_MS, toMs: NOW_MS },
+};
+
+/** An API server with one pod that uses half a core, and its ConfigMaps. */
+function serveAPI(): CannedServer {
+  const maps = new Map<string, unknown>();
+  return serveCanned(({ method, path, body }) => {
+    if (path === "/apis/metrics.k8s.io/v1beta1/pods") {
+      const usage = { cpu: "500123456n", memory: "64Mi" };
+      const pod = {
+        metadata: { namespace: "shop", name: "web-a" },
+        timestamp: new Date(NOW_MS - 5000).toISOString(),
+        containers: [{ name: "app", usage }],
+      };
+      return { kind: "PodMetricsList", items: [pod] };
+    }
+    if (method === "GET") return { items: [...maps.values()] };
+    const { metadata, ...rest } = body as { metadata: { name: string } };
+    maps.set(metadata.name, { ...rest, metadata: { ...metadata, uid: "u", resourceVersion: "1" } });
+    return {};
+  });
+}
+
+/** One life of a sampler: it reads once, is asked, and ends. */
+async function live(server: CannedServer): Promise<number> {
+  const clock = createVirtualClock({ wallStart: NOW_MS });
+  const [end, read] = [new AbortController(), Promise.withResolvers<void>()];
+  const owner = { workload: SERVED_WEB, containers: ["app"], windowMs: HOUR_MS };
+  const sampler = connectUsageSampler(server.connection, {
+    namespace: "mbcas-system",
+    owners: {
+      ownerOf: () => owner,
+      isWanted: () => true,
+      // Asked for after each reading.
+      exists: () => (read.resolve(), true),
+    },
+    clock,
+    log: silentLog,
+    intervalMs: () => 30_000,
+  });
+  const running = sampler.run(end.signal);
+  await read.promise;
+  const answer = await sampler.usage(QUESTION, end.signal);
+  end.abort();
+  await running;
+  assert.ok("usage" in answer);
+  const { cpu, memory } = answer.usage.get("app") ?? assert.fail();
+  assert.ok(Math.abs(cpu.max - 500.123456) < 1e-6, String(cpu.max));
+  assert.equal(memory.max, 64 * 2 ** 20);
+  return cpu.count;
+}
+
+Deno.test("connectUsageSampler() reads metrics-server, and its history outlives it in a ConfigMap", async () => {
+  await using server = serveAPI();
+  assert.equal(await live(server), 1);
+  assert.equal(await live(server), 1, "the same reading, known from the history");
+  const written = server.requests.filter(({ method }) => method === "PATCH");
+  assert.deepEqual(written.map(({ path }) => path), [
+    "/api/v1/namespaces/mbcas-system/configmaps/mbcas-usage-0",
+  ]);
 });

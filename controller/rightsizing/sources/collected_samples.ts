@@ -3,13 +3,13 @@
  *
  * @module
  */
-import { compactDistribution } from "../../../shared/rightsizing/compact_distribution.ts";
-import type {
-  ContainerUsage,
-  Distribution,
-  ResourceName,
+import {
+  compactDistribution,
+  type ContainerUsage,
+  type Distribution,
+  type ResourceName,
+  samplesDistribution,
 } from "../../../shared/rightsizing/distribution.ts";
-import { samplesDistribution } from "../../../shared/rightsizing/samples_distribution.ts";
 import type { UsageWindow } from "../ports.ts";
 
 /** Values with their times, at the same places. */

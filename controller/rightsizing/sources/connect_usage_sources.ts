@@ -1,5 +1,5 @@
 /**
- * The sources of usage on real servers.
+ * The sources of usage, on real connections.
  *
  * @module
  */
@@ -11,11 +11,41 @@ import type { LoginFiles } from "../../../shared/config/login_files.ts";
 import type { RequestHeaders } from "../../../shared/config/request_headers_kind.ts";
 import type { Log } from "../../../shared/log.ts";
 import type { ControllerSettings } from "../../settings.ts";
-import type { UsageSource } from "../ports.ts";
-import type { RightsizingObserver } from "../rightsizing_observer.ts";
-import { createCustomUsageSource } from "./custom_usage.ts";
+import type { UsageProblem, UsageQuestion, UsageSource } from "../ports.ts";
+import { createCollectedSamples, type TimedValues } from "./collected_samples.ts";
 import { createPrometheusUsage } from "./prometheus_usage.ts";
-import { createUsageSources, type UsageSources } from "./usage_sources.ts";
+import { type CollectionObserver, createUsageSources, type UsageSources } from "./usage_sources.ts";
+
+/** Samples in millicores and bytes by container, or why there are none. */
+export type CustomUsageAnswer = {
+  readonly containers: ReadonlyMap<
+    string,
+    { readonly cpu: TimedValues; readonly memory: TimedValues }
+  >;
+} | UsageProblem;
+
+/** Asks that server. */
+export interface CustomUsageServer {
+  /** Never rejects; `signal` ends the wait. */
+  ask(question: UsageQuestion, signal: AbortSignal): Promise<CustomUsageAnswer>;
+}
+
+/** A source that asks once; what is outside of the window, or not asked for, is left out. */
+export function createCustomUsageSource(server: CustomUsageServer): UsageSource {
+  return {
+    async usage(question, signal) {
+      const samples = createCollectedSamples(question);
+      if (question.containers.length === 0) return { usage: samples.usage() };
+      const answer = await server.ask(question, signal);
+      if ("problem" in answer) return answer;
+      for (const [container, { cpu, memory }] of answer.containers) {
+        samples.add(cpu, { container, resource: "cpu", factor: 1 });
+        samples.add(memory, { container, resource: "memory", factor: 1 });
+      }
+      return { usage: samples.usage() };
+    },
+  };
+}
 
 /** What says where the servers are, and what is made elsewhere. */
 export interface UsageConnections {
@@ -31,8 +61,8 @@ export interface UsageConnections {
   readonly sampler: UsageSource;
   readonly clock: Clock;
   readonly log: Log;
-  /** Hears how long a source took for an answer. */
-  readonly collected?: RightsizingObserver["collected"];
+  /** Called with how long a source took for an answer. */
+  readonly collected?: CollectionObserver;
 }
 
 /** Sources with connections of their own. */

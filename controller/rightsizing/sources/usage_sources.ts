@@ -1,5 +1,5 @@
 /**
- * The sources by the names under which policies ask for them.
+ * Sources of usage by the names that policies give them: bounded in time, asked once for all that ask the same.
  *
  * @module
  */
@@ -7,10 +7,149 @@ import type { Clock } from "../../../shared/clock.ts";
 import type { Log } from "../../../shared/log.ts";
 import { quotedText } from "../../../shared/quoted_text.ts";
 import type { PolicySpec } from "../../../shared/rightsizing/policy_spec.ts";
-import type { UsageSource } from "../ports.ts";
-import type { RightsizingObserver } from "../rightsizing_observer.ts";
-import { createBoundedUsage } from "./bounded_usage.ts";
-import { cacheLifeMs, createUsageCache, type UsageCache } from "./usage_cache.ts";
+import type { UsageAnswer, UsageQuestion, UsageSource } from "../ports.ts";
+
+/** What is cached, and for how long failures are. */
+export interface UsageCacheOptions {
+  readonly source: UsageSource;
+  readonly clock: Pick<Clock, "monotonic">;
+  /**
+   * A failure is not cached longer, ms: whoever asks at once again need not wait for another one.
+   *
+   * @default {5000}
+   */
+  readonly failureLifeMs?: number;
+}
+
+/** Answers of one source. */
+export interface UsageCache {
+  /** The source itself, but an answer that came less than `lifeMs` ago will do, or one on its way. */
+  within(lifeMs: number): UsageSource;
+}
+
+/** No answer is used longer. */
+const LONGEST_LIFE_MS = 60_000;
+
+/** How long answers count for a policy with this interval, ms. */
+export function cacheLifeMs({ intervalMs }: { readonly intervalMs: number }): number {
+  return Math.min(LONGEST_LIFE_MS, intervalMs / 2);
+}
+
+interface Entry {
+  readonly answer: Promise<UsageAnswer>;
+  /** Ends the call when no question waits for it any more. */
+  readonly stop: AbortController;
+  waiting: number;
+  /** Once it is there. */
+  settled?: { readonly atMs: number; readonly failed: boolean };
+}
+
+const CALLED_OFF: UsageAnswer = { problem: "unreachable", message: "the question was called off" };
+
+/** An empty cache. */
+export function createUsageCache(
+  { source, clock, failureLifeMs = 5000 }: UsageCacheOptions,
+): UsageCache {
+  /** By question, those on their way among them. */
+  const entries = new Map<string, Entry>();
+
+  function isFresh({ settled }: Entry, lifeMs: number): boolean {
+    if (settled === undefined) return true;
+    const mostMs = settled.failed ? Math.min(lifeMs, failureLifeMs) : lifeMs;
+    return clock.monotonic() - settled.atMs < mostMs;
+  }
+
+  /** Answers are large: none stays that can't be used. */
+  function forgetOld(): void {
+    for (const [key, entry] of entries) {
+      if (!isFresh(entry, LONGEST_LIFE_MS)) entries.delete(key);
+    }
+  }
+
+  function ask(key: string, question: UsageQuestion): Entry {
+    forgetOld();
+    const stop = new AbortController();
+    const answer = source.usage(question, stop.signal);
+    const entry: Entry = { answer, stop, waiting: 0 };
+    entries.set(key, entry);
+    return entry;
+  }
+
+  async function wait(entry: Entry, signal: AbortSignal): Promise<UsageAnswer> {
+    const off = Promise.withResolvers<UsageAnswer>();
+    const leave = (): void => off.resolve(CALLED_OFF);
+    signal.addEventListener("abort", leave, { once: true });
+    entry.waiting++;
+    try {
+      return await Promise.race([entry.answer, off.promise]);
+    } finally {
+      entry.waiting--;
+      signal.removeEventListener("abort", leave);
+    }
+  }
+
+  return {
+    within: (lifeMs) => ({
+      async usage(question, signal) {
+        if (signal.aborted) return CALLED_OFF;
+        const key = keyOf(question);
+        const known = entries.get(key);
+        if (known?.settled !== undefined && isFresh(known, lifeMs)) return await known.answer;
+        const entry = known !== undefined && isFresh(known, lifeMs) ? known : ask(key, question);
+        const answer = await wait(entry, signal);
+        if (entry.settled !== undefined) return answer;
+        if (answer !== CALLED_OFF) {
+          entry.settled = { atMs: clock.monotonic(), failed: "problem" in answer };
+        } else if (entry.waiting === 0) {
+          if (entries.get(key) === entry) entries.delete(key);
+          entry.stop.abort();
+        }
+        return answer;
+      },
+    }),
+  };
+}
+
+/** The same question a little later asks for another window of the same length. */
+function keyOf({ namespace, workload, containers, window }: UsageQuestion): string {
+  const { kind, name, uid } = workload;
+  return JSON.stringify([namespace, kind, name, uid, containers, window.toMs - window.fromMs]);
+}
+
+/** For all of an answer, ms: large ones take many requests, each of which has a timeout of its own. */
+const TIMEOUT_MS = 300_000;
+
+/** As `source`, but each answer within {@linkcode TIMEOUT_MS}. */
+function withTimeout(
+  source: UsageSource,
+  { clock, answered }: {
+    readonly clock: UsageSourceParts["clock"];
+    /** Called with how long the source took, ms, unless the question was called off. */
+    readonly answered: (tookMs: number) => void;
+  },
+): UsageSource {
+  return {
+    async usage(question, signal) {
+      const begunAt = clock.monotonic();
+      const [over, done] = [new AbortController(), new AbortController()];
+      const late = clock.sleep(TIMEOUT_MS, done.signal).then((): UsageAnswer => ({
+        problem: "unreachable",
+        message: `no answer came within ${TIMEOUT_MS / 1000} s`,
+      }));
+      try {
+        const answer = source.usage(question, AbortSignal.any([signal, over.signal]));
+        return await Promise.race([answer, late]);
+      } finally {
+        over.abort();
+        done.abort();
+        if (!signal.aborted) answered(clock.monotonic() - begunAt);
+      }
+    },
+  };
+}
+
+/** Called when a source was asked and has answered, or has not; `provider` is the policies' word for it. */
+export type CollectionObserver = (provider: string, tookMs: number) => void;
 
 /** How the sources are made; none is before a policy asks for it. */
 export interface UsageSourceParts {
@@ -20,8 +159,8 @@ export interface UsageSourceParts {
   readonly custom: ReadonlyMap<string, () => UsageSource>;
   readonly clock: Pick<Clock, "monotonic" | "sleep">;
   readonly log: Log;
-  /** Hears how long a source took for an answer; of what was cached it hears nothing. */
-  readonly collected?: RightsizingObserver["collected"];
+  /** Called with how long a source took for an answer that was not cached. */
+  readonly collected?: CollectionObserver;
 }
 
 /** The sources. */
@@ -47,7 +186,7 @@ export function createUsageSources(
     const rests = failure !== undefined && clock.monotonic() - failure.atMs < RETRY_MS;
     if (rests) return unavailable(failure.message);
     try {
-      const source = createBoundedUsage(start(), {
+      const source = withTimeout(start(), {
         clock,
         answered: (tookMs) => collected?.(providerOf(name), tookMs),
       });

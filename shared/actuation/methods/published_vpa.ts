@@ -5,7 +5,7 @@
  */
 import { formatBytes, formatCPU } from "../../quantity.ts";
 import type { RightsizedWorkload } from "../../rightsizing/guards/rightsizing_facts.ts";
-import type { ContainerRecommendation } from "../../rightsizing/recommendation.ts";
+import type { ContainerRecommendation } from "../../rightsizing/recommend.ts";
 import { TEMPLATE_MANAGER } from "./template_patch.ts";
 
 /** The object, status included, which is written apart. */

@@ -4,8 +4,8 @@
  * @module
  */
 import type { PodContainer, Resources } from "../../api/pod.ts";
+import { truncatedProduct } from "../amounts.ts";
 import type { PolicySpec } from "../policy_spec.ts";
-import { truncatedProduct } from "../truncated_product.ts";
 import { resourcesInForce, resourcesOfAmounts } from "../values_in_force.ts";
 import type { ValuesInForce } from "../workload_record.ts";
 import { describeCut } from "./cut_values.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ContainerRecommendation } from "../recommendation.ts";
+import type { ContainerRecommendation } from "../recommend.ts";
 import { isWorth } from "./change_threshold.ts";
 import type { GuardVerdict } from "./guard.ts";
 import type { RightsizingFacts } from "./rightsizing_facts.ts";

@@ -4,8 +4,8 @@
  * @module
  */
 import { methodFor } from "../../actuation/methods/choose_method.ts";
+import { timeText } from "../workload_record.ts";
 import { type GuardVerdict, withoutPairs } from "./guard.ts";
-import { timeText } from "../recorded_values.ts";
 import { loweredTo } from "./memory_decrease.ts";
 import type { RightsizingFacts } from "./rightsizing_facts.ts";
 import { presentSubjects } from "./subjects.ts";

@@ -10,7 +10,7 @@ import type { Pod, Resources } from "../../api/pod.ts";
 import type { MadePods, Workload } from "../../api/workload.ts";
 import type { ResourceName } from "../distribution.ts";
 import type { PolicySpec } from "../policy_spec.ts";
-import type { ContainerRecommendation } from "../recommendation.ts";
+import type { ContainerRecommendation } from "../recommend.ts";
 import type { TemplateMemory } from "../workload_record.ts";
 
 /** The workload that is to be rightsized. See `rightsizedWorkload()`. */

@@ -4,10 +4,8 @@
  * @module
  */
 import assert from "node:assert/strict";
-import {
-  createCheckpointStore,
-  type KubeCheckpointStore,
-} from "../../../adapters/kube/writers/checkpoint_store.ts";
+import { createCheckpointStore } from "../../../adapters/kube/writers/checkpoint_store.ts";
+import type { CheckpointStore } from "../../../shared/control/persisted_map.ts";
 import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
 import {
   createDeletionCostWriter,
@@ -104,7 +102,7 @@ const POD_ACTS: readonly RoleAct[] = [
   },
 ];
 
-function memory(connection: KubeConnection, { namespace }: RoleStage): KubeCheckpointStore {
+function memory(connection: KubeConnection, { namespace }: RoleStage): CheckpointStore {
   const manager = "mbcas-placement";
   return createCheckpointStore(connection, { namespace, label: MEMORY_LABEL, manager });
 }

@@ -4,16 +4,8 @@
  * @module
  */
 import assert from "node:assert/strict";
-import {
-  createCheckpointStore,
-  type KubeCheckpointStore,
-} from "../../../adapters/kube/writers/checkpoint_store.ts";
 import { type KubeConnection, resourcePath } from "../../../adapters/kube/client/connection.ts";
 import { objectOf, textsOf } from "../../../adapters/kube/client/json_fields.ts";
-import {
-  createPolicyStatusWriter,
-  createReportStore,
-} from "../../../adapters/kube/writers/recommendation_writers.ts";
 import {
   optimizationPolicyListWatch,
   parseOptimizationPolicy,
@@ -29,9 +21,15 @@ import {
   workloadCollection,
   workloadPlural,
 } from "../../../adapters/kube/kinds/workloads.ts";
+import { createCheckpointStore } from "../../../adapters/kube/writers/checkpoint_store.ts";
+import {
+  createPolicyStatusWriter,
+  createReportStore,
+} from "../../../adapters/kube/writers/recommendation_writers.ts";
 import { createWorkloadWriter } from "../../../adapters/kube/writers/workload_writer.ts";
-import { USAGE_LABEL } from "../../../controller/rightsizing/sampler/connect_usage_sampler.ts";
+import { USAGE_LABEL } from "../../../controller/rightsizing/sampler/usage_sampler.ts";
 import type { WorkloadKind } from "../../../shared/api/workload.ts";
+import type { CheckpointStore } from "../../../shared/control/persisted_map.ts";
 import { silentLog } from "../../../shared/log.ts";
 import { rightsizedWorkload } from "../../../shared/rightsizing/rightsized_workload.ts";
 import { followActs } from "./follow_acts.ts";
@@ -160,7 +158,7 @@ function workloadActs(kind: WorkloadKind): readonly [get: RoleAct, patch: RoleAc
   ];
 }
 
-function checkpoints(connection: KubeConnection, { namespace }: RoleStage): KubeCheckpointStore {
+function checkpoints(connection: KubeConnection, { namespace }: RoleStage): CheckpointStore {
   return createCheckpointStore(connection, { namespace, label: USAGE_LABEL, manager: "optipod" });
 }
 

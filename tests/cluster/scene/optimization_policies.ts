@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { parseRecommendationReport } from "../../../adapters/kube/kinds/optimization_policies.ts";
 import { listOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
-import { recordsOf } from "../../../shared/rightsizing/report_parts.ts";
+import { parseRecommendationReport } from "../../../adapters/kube/kinds/optimization_policies.ts";
+import { recordsOf } from "../../../shared/rightsizing/reports.ts";
 import type { WorkloadRecord } from "../../../shared/rightsizing/workload_record.ts";
 import type { Kubectl } from "../kubectl.ts";
 import type { LoadContainer } from "./load_pod.ts";

@@ -1,0 +1,174 @@
+/**
+ * All that rightsizing asks of the API server, and its caches.
+ *
+ * @module
+ */
+import { createMethodRights } from "../../adapters/kube/client/access_rules.ts";
+import { readResizeSupport } from "../../adapters/kube/client/api_checks.ts";
+import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
+import {
+  optimizationPolicyListWatch,
+  recommendationReportListWatch,
+} from "../../adapters/kube/kinds/optimization_policies.ts";
+import { replicaSetListWatch } from "../../adapters/kube/kinds/workloads.ts";
+import { createCheckpointStore } from "../../adapters/kube/writers/checkpoint_store.ts";
+import { createPodResizer } from "../../adapters/kube/writers/pod_writers.ts";
+import {
+  createPolicyStatusWriter,
+  createReportStore,
+  createVPAPublisher,
+} from "../../adapters/kube/writers/recommendation_writers.ts";
+import { createWorkloadWriter } from "../../adapters/kube/writers/workload_writer.ts";
+import { TEMPLATE_MANAGER } from "../../shared/actuation/methods/template_patch.ts";
+import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
+import type { ReplicaSet } from "../../shared/api/workload.ts";
+import type { Clock } from "../../shared/clock.ts";
+import { createInformer, type Informer } from "../../shared/control/informer.ts";
+import type { ListWatch } from "../../shared/control/list_watch.ts";
+import type { CheckpointStore } from "../../shared/control/persisted_map.ts";
+import type { Log } from "../../shared/log.ts";
+import type { Random } from "../../shared/random.ts";
+import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
+import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
+import type { CacheOptions } from "../allocation/caches.ts";
+import type { PodResizer } from "../allocation/ports.ts";
+import type { ControllerSettings } from "../settings.ts";
+import type { MethodRights } from "./permissions.ts";
+import type {
+  PolicyStatusWriter,
+  ReportStore,
+  RightsizingEvents,
+  UsageSource,
+  VPAPublisher,
+  WorkloadWriter,
+} from "./ports.ts";
+import type { PodOwners } from "./sampler/pod_owners.ts";
+import { connectUsageSampler } from "./sampler/usage_sampler.ts";
+import { connectUsageSources } from "./sources/connect_usage_sources.ts";
+import type { CollectionObserver, UsageSources } from "./sources/usage_sources.ts";
+
+/** The copies. */
+export interface RightsizingCopies {
+  readonly policies: Informer<StoredPolicy>;
+  /** By their namespaces. */
+  readonly reports: Informer<RecommendationReport>;
+  /** What says which Deployment controls a pod. */
+  readonly replicaSets: Informer<ReplicaSet>;
+}
+
+/** Where they come from. */
+export interface RightsizingSources {
+  readonly policies: ListWatch<StoredPolicy>;
+  readonly reports: ListWatch<RecommendationReport>;
+  readonly replicaSets: ListWatch<ReplicaSet>;
+}
+
+/** Copies that are empty until each is run. */
+export function createRightsizingCopies(
+  { policies, reports, replicaSets }: RightsizingSources,
+  options: CacheOptions,
+): RightsizingCopies {
+  return {
+    policies: createInformer({ ...options, source: policies, name: "OptimizationPolicy" }),
+    reports: createInformer({
+      ...options,
+      source: reports,
+      name: "RecommendationReport",
+      indexBy: ({ metadata }) => metadata.namespace,
+    }),
+    replicaSets: createInformer({ ...options, source: replicaSets, name: "ReplicaSet" }),
+  };
+}
+
+/** What the server serves of resizing. */
+export type ResizeSupport = Pick<RightsizingFacts, "resizeServed" | "lowersMemoryLimits">;
+
+/** All that rightsizing asks of the outside, beside what the market has copies of. */
+export interface RightsizingAPI {
+  readonly sources: RightsizingSources;
+  readonly statuses: PolicyStatusWriter;
+  readonly reportStore: ReportStore;
+  readonly vpaPublisher: VPAPublisher;
+  readonly workloads: WorkloadWriter;
+  readonly rights: MethodRights;
+  readonly events: RightsizingEvents;
+  /** For kills and throttling that were seen. */
+  readonly correctionStore: CheckpointStore;
+  /** Under rightsizing's name. */
+  readonly resizer: PodResizer;
+  /** Throws an `ApiError` when the server does not answer. */
+  resizeSupport(): Promise<ResizeSupport>;
+  /** A source that samples by itself while it runs. */
+  sampler(owners: PodOwners): UsageSource & { run(signal: AbortSignal): Promise<void> };
+  /**
+   * The sources that policies name; `close` ends their connections. `collected` is called with how long
+   * they take.
+   */
+  usageSources(
+    sampler: UsageSource,
+    collected: CollectionObserver | undefined,
+  ): UsageSources & { close(): void };
+}
+
+/** Label of the ConfigMaps with kills and throttling that were seen. */
+const CORRECTIONS_LABEL = "optipod.io/corrections";
+
+/** What the adapters work with. */
+export interface RightsizingAPIOptions {
+  /** Of the installation. */
+  readonly namespace: string;
+  readonly settings: () => ControllerSettings;
+  readonly events: RightsizingEvents;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+/** The ports with the rights of this connection. */
+export function connectRightsizingAPI(
+  connection: KubeConnection,
+  { namespace, settings, events, clock, random, log }: RightsizingAPIOptions,
+): RightsizingAPI {
+  const every = { log, random };
+  const { rightsizingProvider: provider, samplerSize: slots } = settings();
+  return {
+    sources: {
+      policies: optimizationPolicyListWatch(connection, {
+        ...every,
+        ...(provider === null ? {} : { provider }),
+      }),
+      reports: recommendationReportListWatch(connection, every),
+      replicaSets: replicaSetListWatch(connection, every),
+    },
+    statuses: createPolicyStatusWriter(connection),
+    reportStore: createReportStore(connection),
+    vpaPublisher: createVPAPublisher(connection),
+    workloads: createWorkloadWriter(connection, { log }),
+    rights: createMethodRights(connection),
+    correctionStore: createCheckpointStore(connection, {
+      namespace,
+      label: CORRECTIONS_LABEL,
+      manager: TEMPLATE_MANAGER,
+    }),
+    events,
+    resizer: createPodResizer(connection, { fieldManager: TEMPLATE_MANAGER }),
+    resizeSupport: () => readResizeSupport(connection),
+    sampler: (owners) =>
+      connectUsageSampler(connection, {
+        namespace,
+        owners,
+        clock,
+        log,
+        intervalMs: () => settings().samplerInterval,
+        slots,
+      }),
+    usageSources: (sampler, collected) =>
+      connectUsageSources({
+        settings,
+        sampler,
+        clock,
+        log,
+        ...(collected === undefined ? {} : { collected }),
+      }),
+  };
+}

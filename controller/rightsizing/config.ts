@@ -1,0 +1,72 @@
+/**
+ * What rightsizing needs of the controller's settings. Properties are read when they are asked for.
+ *
+ * @module
+ */
+import type { Namespace } from "../../shared/api/namespace.ts";
+import type { Informer } from "../../shared/control/informer.ts";
+import type { SamplerShape } from "../../shared/rightsizing/build_policy_status.ts";
+import type { PolicyInput } from "../../shared/rightsizing/policy_match.ts";
+import type { ControllerSettings } from "../settings.ts";
+
+/** Settings of the clock of hours. */
+export interface RightsizingConfig {
+  /** Recommendations for all, and nothing applied. */
+  readonly dryRun: boolean;
+  /** Namespaces whose policies act on all others; elsewhere a policy acts on its own alone. */
+  readonly policyNamespaces: readonly string[];
+  /** Whether recommendations are written to annotations of workloads. */
+  readonly annotateWorkloads: boolean;
+  /** Workloads that are reconciled at the same time. */
+  readonly workers: number;
+  readonly sampler: SamplerShape;
+}
+
+/** The controller's settings that concern rightsizing. */
+export type RightsizingSettings = Pick<
+  ControllerSettings,
+  | "namespace"
+  | "dryRun"
+  | "rightsizingDryRun"
+  | "policyNamespaces"
+  | "annotateWorkloads"
+  | "rightsizingWorkers"
+  | "samplerInterval"
+  | "samplerSize"
+>;
+
+/** A view of settings that may change: each property is read when it is asked for. */
+export function rightsizingConfig(settings: () => RightsizingSettings): RightsizingConfig {
+  return {
+    get dryRun() {
+      const { dryRun, rightsizingDryRun } = settings();
+      return dryRun || rightsizingDryRun;
+    },
+    get policyNamespaces() {
+      const { policyNamespaces, namespace } = settings();
+      return policyNamespaces.length === 0 ? [namespace] : policyNamespaces;
+    },
+    get annotateWorkloads() {
+      return settings().annotateWorkloads;
+    },
+    get workers() {
+      return settings().rightsizingWorkers;
+    },
+    get sampler() {
+      const { samplerInterval, samplerSize } = settings();
+      return { intervalMs: samplerInterval, size: samplerSize };
+    },
+  };
+}
+
+/** The namespaces' labels, and the namespaces whose policies act on all of them. */
+export function policyInput(
+  namespaces: Pick<Informer<Namespace>, "all">,
+  { policyNamespaces }: Pick<RightsizingConfig, "policyNamespaces">,
+): PolicyInput {
+  const labels = Array.from(
+    namespaces.all(),
+    ({ metadata }) => [metadata.name, metadata.labels] as const,
+  );
+  return { namespaces: new Map(labels), policyNamespaces };
+}

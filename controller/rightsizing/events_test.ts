@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { ApiError } from "../../shared/api/api_error.ts";
+import { createPermits } from "../../shared/control/permits.ts";
+import { silentLog } from "../../shared/log.ts";
+import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
+import type { WorkloadEvent } from "../../shared/rightsizing/guards/workload_events.ts";
+import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
+import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
+import { notedHands } from "../../tests/fixtures/noted_hands.ts";
+import {
+  NOW_MS,
+  recommendation,
+  rightsizingFacts,
+} from "../../tests/fixtures/rightsizing_facts.ts";
+import { emitCycleEvents, policySubject, workloadSubject, writeAnnotations } from "./events.ts";
+import type { ReconciledWorkload } from "./policies/policy_cycle.ts";
+import type { RightsizingEvent } from "./ports.ts";
+
+function test(name: string, fn: () => void | Promise<void>): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+const policy: StoredPolicy = {
+  metadata: { name: "all", namespace: "shop", uid: "p", resourceVersion: "1", generation: 1 },
+  faults: [],
+  status: {},
+};
+
+function workloadOf(name: string, annotations = {}): RightsizedWorkload {
+  const { workload } = rightsizingFacts();
+  return { ...workload, metadata: { ...workload.metadata, name, uid: `uid-${name}`, annotations } };
+}
+
+const record: WorkloadRecord = {
+  workload: { kind: "Deployment", namespace: "shop", name: "web" },
+  policy: { namespace: "shop", name: "all" },
+  status: "Recommended",
+  recommendedAtMs: NOW_MS,
+  recommendations: [recommendation()],
+  inForce: [],
+};
+
+function lookedAt(name: string, ...events: WorkloadEvent[]): ReconciledWorkload {
+  return {
+    workload: workloadOf(name),
+    outcome: { record, metricsMissing: false, recommends: true, difference: 0, events },
+  };
+}
+
+test("emitCycleEvents() tells each workload, and the policy each kind once with how many there are", () => {
+  const told: RightsizingEvent[] = [];
+  const skipped: WorkloadEvent = { type: "Normal", reason: "WorkloadSkipped", message: "why" };
+  const failed: WorkloadEvent = { type: "Warning", reason: "UpdateFailed", message: "what" };
+  emitCycleEvents(policy, {
+    reconciled: [
+      lookedAt("web", skipped),
+      lookedAt("db", skipped, failed),
+      lookedAt("job", skipped),
+    ],
+    events: { emit: (event) => void told.push(event) },
+  });
+  const of = (uid: string): string[] =>
+    told.filter(({ about }) => about.uid === uid).map(({ message }) => message);
+  assert.deepEqual([of("uid-web"), of("uid-db")], [["why"], ["why", "what"]]);
+  assert.deepEqual(of("p"), [
+    "Deployment shop/web (and 2 more): why",
+    "Deployment shop/db: what",
+  ]);
+  assert.deepEqual(told[0]?.about, workloadSubject(workloadOf("web")));
+  assert.deepEqual(told.at(-1)?.about, policySubject(policy));
+});
+
+test("writeAnnotations() writes only what differs, and takes away what nobody tells any more", async () => {
+  const hands = notedHands();
+  const parts = { workloads: hands.workloads, permits: createPermits(() => 2), log: silentLog };
+  await writeAnnotations([{ workload: workloadOf("web"), record }], parts);
+  const [first = ""] = hands.asked;
+  assert.match(first, /^annotate web .*"optipod\.io\/recommendation\.app\.cpu-request":"150m"/);
+  const annotations = JSON.parse(first.slice("annotate web ".length));
+  await writeAnnotations([{ workload: workloadOf("web", annotations), record }], parts);
+  assert.equal(hands.asked.length, 1);
+  await writeAnnotations([{ workload: workloadOf("web", annotations), record: undefined }], parts);
+  assert.match(hands.asked[1] ?? "", /"optipod\.io\/managed":null/);
+});
+
+test("writeAnnotations() goes on with the others after a refusal, and logs those that mean something", async () => {
+  const hands = notedHands();
+  const told: unknown[] = [];
+  const log = {
+    ...silentLog,
+    warn: (_message: string, fields = {}) => void told.push(Object.values(fields)[0]),
+  };
+  hands.refusals.set("annotate web", new ApiError(403, "Forbidden", "no"));
+  hands.refusals.set("annotate db", new ApiError(404, "NotFound", "gone"));
+  const wishes = ["web", "db", "job"].map((name) => ({ workload: workloadOf(name), record }));
+  await writeAnnotations(wishes, {
+    workloads: hands.workloads,
+    permits: createPermits(() => 1),
+    log,
+  });
+  assert.equal(hands.asked.length, 3);
+  assert.deepEqual(told, ["Deployment shop/web"]);
+});
+
+test("writeAnnotations() writes as many at the same time as are permitted", async () => {
+  const waiting: (() => void)[] = [];
+  const workloads = { annotate: () => new Promise<void>((done) => void waiting.push(done)) };
+  const wishes = ["web", "db", "job"].map((name) => ({ workload: workloadOf(name), record }));
+  const told = writeAnnotations(wishes, {
+    workloads,
+    permits: createPermits(() => 2),
+    log: silentLog,
+  });
+  for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+  assert.equal(waiting.length, 2);
+  for (let one = 0; one < wishes.length; one++) {
+    waiting[one]?.();
+    for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+  }
+  await told;
+  assert.equal(waiting.length, 3);
+});

@@ -1,0 +1,132 @@
+import assert from "node:assert/strict";
+import { createPermits } from "../../../shared/control/permits.ts";
+import { silentLog } from "../../../shared/log.ts";
+import type { PolicySpec, StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
+import type { WorkloadRecord } from "../../../shared/rightsizing/workload_record.ts";
+import { notedHands } from "../../../tests/fixtures/noted_hands.ts";
+import { autoPolicy, NOW_MS } from "../../../tests/fixtures/rightsizing_facts.ts";
+import { sampleWorkload } from "../../../tests/fixtures/sample_workloads.ts";
+import { collectGarbage } from "./garbage_collection.ts";
+
+function test(name: string, fn: () => Promise<void>): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+function policyOf(spec?: Partial<PolicySpec>): StoredPolicy {
+  return {
+    metadata: { name: "all", namespace: "shop", uid: "p", resourceVersion: "1", generation: 1 },
+    ...(spec === undefined ? {} : { spec: autoPolicy({}, spec) }),
+    faults: [],
+    status: {},
+  };
+}
+
+const record: WorkloadRecord = {
+  workload: { kind: "Deployment", namespace: "shop", name: "web" },
+  policy: { namespace: "shop", name: "all" },
+  status: "Applied",
+  recommendations: [],
+  inForce: [],
+};
+
+interface Kept {
+  readonly record: boolean;
+  readonly vpa: boolean;
+  /** What is done with its annotations. */
+  readonly asked: readonly string[];
+}
+
+/** What is kept of Deployment `web`. */
+async function house(
+  policies: readonly StoredPolicy[],
+  { isThere = true, annotateWorkloads = true, lookedAtMs = 0 } = {},
+): Promise<Kept> {
+  let isKept: boolean | undefined;
+  let keepsVPA: boolean | undefined;
+  const hands = notedHands();
+  // One whose template can't be read.
+  const workload = sampleWorkload({ annotations: { "optipod.io/policy": "shop/all" } });
+  await collectGarbage({
+    workloads: new Map(isThere ? [["Deployment/shop/web", workload]] : []),
+    policies,
+    namespaces: new Map([["shop", {}]]),
+    policyNamespaces: [],
+    annotateWorkloads,
+    nowMs: NOW_MS,
+    records: {
+      keepOnly: (keep) => void (isKept = keep({ ...record, recommendedAtMs: lookedAtMs })),
+      flush: () => Promise.resolve(),
+    },
+    writer: hands.workloads,
+    vpas: { keepOnly: (keep) => Promise.resolve(void (keepsVPA = keep("Deployment/shop/web"))) },
+    permits: createPermits(() => 1),
+    log: silentLog,
+  });
+  return {
+    record: isKept ?? assert.fail("nobody asked"),
+    vpa: keepsVPA ?? assert.fail("nobody asked"),
+    asked: hands.asked,
+  };
+}
+
+/** Whether the record is kept, and what is done with the annotations. */
+async function kept(
+  ...given: Parameters<typeof house>
+): Promise<readonly [boolean, readonly string[]]> {
+  const { record, asked } = await house(...given);
+  return [record, asked];
+}
+
+const TAKEN_AWAY = ['annotate web {"optipod.io/policy":null}'];
+
+test("collectGarbage() forgets what no policy is for, and takes its words away", async () => {
+  assert.deepEqual(await kept([policyOf({})]), [true, []]);
+  assert.deepEqual(await kept([]), [false, TAKEN_AWAY]);
+  const elsewhere = policyOf({ selector: { workloadKinds: ["DaemonSet"] } });
+  assert.deepEqual(await kept([elsewhere]), [false, TAKEN_AWAY]);
+  assert.deepEqual(await kept([policyOf({})], { isThere: false }), [false, []]);
+});
+
+test("collectGarbage() remembers for a while what is gone: it may come back under its name", async () => {
+  const minutes = (ago: number, ...policies: readonly StoredPolicy[]) =>
+    kept(policies, { isThere: false, lookedAtMs: NOW_MS - ago * 60_000 });
+  const slow = policyOf({ intervalMs: 3_600_000 });
+  assert.deepEqual(await minutes(14, policyOf({})), [true, []]);
+  assert.deepEqual(await minutes(15, policyOf({})), [false, []]);
+  assert.deepEqual(await minutes(69, slow), [true, []]);
+  assert.deepEqual(await minutes(1), [false, []]);
+});
+
+test("collectGarbage() lets policies that are disabled or can't be read keep what they know", async () => {
+  assert.deepEqual(await kept([policyOf({ mode: "Disabled" })]), [true, []]);
+  assert.deepEqual(await kept([policyOf()]), [true, []]);
+  const other = { ...policyOf(), metadata: { ...policyOf().metadata, name: "other" } };
+  assert.deepEqual(await kept([other]), [false, TAKEN_AWAY]);
+});
+
+test("collectGarbage() takes the words of a policy that is gone away, though another one has the workload", async () => {
+  const other = { ...policyOf({}), metadata: { ...policyOf().metadata, name: "other" } };
+  assert.deepEqual(await kept([other]), [true, TAKEN_AWAY]);
+});
+
+test("collectGarbage() takes all annotations away where nobody wants any", async () => {
+  assert.deepEqual(await kept([policyOf({})], { annotateWorkloads: false }), [true, TAKEN_AWAY]);
+});
+
+test("collectGarbage() keeps the VPA while the policy that counts has it published", async () => {
+  const { updateStrategy } = autoPolicy({ publishVPA: true });
+  const publishing = policyOf({ updateStrategy });
+  const keepsVPA = async (...given: Parameters<typeof house>): Promise<boolean> =>
+    (await house(...given)).vpa;
+  assert.equal(await keepsVPA([publishing]), true);
+  assert.equal(await keepsVPA([publishing], { isThere: false }), false);
+  assert.equal(await keepsVPA([]), false);
+  assert.equal(await keepsVPA([policyOf({})]), false);
+  // What a policy that can't be read wants, nobody knows.
+  assert.equal(await keepsVPA([policyOf()]), true);
+  assert.equal(await keepsVPA([policyOf({ updateStrategy, mode: "Disabled" })]), false);
+  const heavier = policyOf({ weight: 500 });
+  const { metadata } = heavier;
+  const other = { ...heavier, metadata: { ...metadata, name: "heavier" } };
+  assert.equal(await keepsVPA([publishing, other]), false);
+});

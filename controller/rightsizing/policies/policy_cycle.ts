@@ -1,0 +1,245 @@
+/**
+ * One cycle of one policy: finds its workloads, reconciles those that it wins.
+ *
+ * @module
+ */
+import type { RightsizingReason } from "../../../shared/api/reasons/rightsizing_reasons.ts";
+import type { Clock } from "../../../shared/clock.ts";
+import type { Permits } from "../../../shared/control/permits.ts";
+import {
+  type PolicyProblem,
+  type PolicyWorkload,
+  type SamplerShape,
+  samplesNote,
+  scopeNote,
+  validationProblem,
+} from "../../../shared/rightsizing/build_policy_status.ts";
+import type {
+  LastDenial,
+  RightsizedWorkload,
+} from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
+import {
+  discoverWorkloads,
+  outweighedRecord,
+  type PolicyInput,
+  readablePolicies,
+  type ReadablePolicy,
+  workloadKey,
+} from "../../../shared/rightsizing/policy_match.ts";
+import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
+import type { FoundWorkload } from "../../../shared/rightsizing/rightsized_workload.ts";
+import { failedOutcome, type ReconcileOutcome, unreadableOutcome } from "../outcome.ts";
+import type { UsageSources } from "../sources/usage_sources.ts";
+import type { RecordStore } from "../store.ts";
+import { type PassParts, passWorkload } from "../workload_pass.ts";
+
+/** What there is when a cycle begins. */
+export interface CycleState extends PolicyInput {
+  /** All of them, those that can't be read and the disabled ones too. */
+  readonly policies: readonly StoredPolicy[];
+  readonly workloads: Iterable<FoundWorkload>;
+  readonly dryRun: boolean;
+  readonly sampler: SamplerShape;
+  /**
+   * Only these are reconciled, by key, and those that have no outcome under this policy yet.
+   * @default all
+   */
+  readonly only?: { has(key: string): boolean };
+}
+
+/** What a cycle works with. */
+export interface CycleParts extends Omit<PassParts, "source"> {
+  readonly sources: UsageSources;
+  readonly records: RecordStore;
+  /** What policy engines have denied, by workload. */
+  readonly denials: Map<string, Denial>;
+  /** Bounds how many workloads are reconciled at the same time. */
+  readonly permits: Permits;
+  /** The last outcome of each workload, by key, whichever policy had won it. */
+  readonly outcomes: Map<string, ReconcileOutcome>;
+  /**
+   * Reconciles under way, by workload: where another policy wins in the middle of one, the second must
+   * begin from the outcome of the first.
+   */
+  readonly underWay: Map<string, Promise<unknown>>;
+  /** Called with each workload whose write was forbidden. */
+  readonly lacksPermission?: (workload: FoundWorkload) => void;
+  readonly clock: Pick<Clock, "wall">;
+}
+
+/** A denial, and the policy, in its generation, that it answers. */
+export interface Denial extends LastDenial {
+  readonly policy: string;
+}
+
+/** A workload that the cycle has reconciled. */
+export interface ReconciledWorkload {
+  readonly workload: Pick<RightsizedWorkload, "kind" | "metadata">;
+  readonly outcome: ReconcileOutcome;
+}
+
+/** The outcome of a cycle. */
+export interface CycleOutcome {
+  readonly problem?: PolicyProblem;
+  /** Its records could not be written, for a minute or longer. */
+  readonly unwritten?: PolicyProblem;
+  /** See `scopeNote()`. */
+  readonly note?: string;
+  /** See `samplesNote()`. */
+  readonly lack?: string;
+  /** All workloads that the policy matches. */
+  readonly matched: readonly PolicyWorkload[];
+  readonly reconciled: readonly ReconciledWorkload[];
+  /** True where the signal was aborted before all were reconciled: nothing is reported. */
+  readonly aborted: boolean;
+}
+
+/** No usage was asked for such a workload. */
+const UNREADABLE: RightsizingReason = "UnreadableTemplate";
+
+/** After a denial the policy engine is asked again after this, ms. */
+const DENIED_MS = 3_600_000;
+
+/**
+ * Runs the cycle. One workload that fails never stops the others. Nothing is asked for a policy that is
+ * disabled or can't be read.
+ */
+export async function runPolicyCycle(
+  policy: StoredPolicy,
+  state: CycleState,
+  { parts, signal }: { readonly parts: CycleParts; readonly signal: AbortSignal },
+): Promise<CycleOutcome> {
+  const { spec, faults } = policy;
+  if (spec !== undefined) {
+    const outcome = await reconcileAll({ ...policy, spec }, state, { parts, signal });
+    if (spec.mode === "Disabled") return outcome;
+    const note = scopeNote(spec.selector, {
+      policyNamespace: policy.metadata.namespace,
+      policyNamespaces: state.policyNamespaces,
+      matched: outcome.matched.length,
+    });
+    const lack = samplesNote(spec, state.sampler);
+    return {
+      ...outcome,
+      ...(note === undefined ? {} : { note }),
+      ...(lack === undefined ? {} : { lack }),
+    };
+  }
+  return { problem: validationProblem(faults), matched: [], reconciled: [], aborted: false };
+}
+
+type ActivePolicy = StoredPolicy & ReadablePolicy;
+
+async function reconcileAll(
+  policy: ActivePolicy,
+  state: CycleState,
+  { parts, signal }: { readonly parts: CycleParts; readonly signal: AbortSignal },
+): Promise<CycleOutcome> {
+  if (policy.spec.mode === "Disabled") return { matched: [], reconciled: [], aborted: false };
+  const readable = readablePolicies(state.policies);
+  const { namespace, name } = policy.metadata;
+  const own = readable.find(({ metadata }) =>
+    metadata.namespace === namespace && metadata.name === name
+  );
+  const found = own === undefined
+    ? []
+    : discoverWorkloads(state.workloads, { ...state, policies: readable }).get(own) ?? [];
+  const won = found.filter(({ winner }) => winner === own).map(({ workload }) => workload);
+  /** The last outcome, unless that was for another policy. */
+  const lastOutcomeOf = (workload: FoundWorkload): ReconcileOutcome | undefined => {
+    const last = parts.outcomes.get(workloadKey(workload));
+    const isOwn = last?.record.policy.namespace === namespace && last.record.policy.name === name;
+    return isOwn ? last : undefined;
+  };
+  const isDue = (workload: FoundWorkload): boolean =>
+    state.only === undefined || state.only.has(workloadKey(workload)) ||
+    lastOutcomeOf(workload) === undefined;
+  const [due, others] = [won.filter(isDue), won.filter((workload) => !isDue(workload))];
+  const source = parts.sources.of(policy.spec);
+  const outcomesOfDue = await Promise.all(
+    due.map((workload) =>
+      parts.permits.run(async (): Promise<readonly ReconciledWorkload[]> => {
+        if (signal.aborted) return [];
+        const outcome = await reconcileAlone({ workload, policy }, { ...parts, source }, signal);
+        return outcome === undefined ? [] : [{ workload, outcome }];
+      })
+    ),
+  );
+  const reconciled = outcomesOfDue.flat();
+  const aborted = reconciled.length < due.length;
+  const lost = found.filter(({ winner }) => winner !== own).map((one): PolicyWorkload => ({
+    record: outweighedRecord(one),
+    metricsMissing: false,
+    difference: 0,
+  }));
+  const outcomes = [
+    ...reconciled.map(({ outcome }) => outcome),
+    ...others.flatMap((workload) => lastOutcomeOf(workload) ?? []),
+  ];
+  const matched = [...outcomes, ...lost];
+  const asked = outcomes.filter(({ record }) => record.reason !== UNREADABLE);
+  const [down] = asked;
+  const isDown = ({ missing }: ReconcileOutcome): boolean =>
+    missing?.reason === "ProviderUnavailable";
+  if (down?.missing === undefined || !asked.every(isDown)) {
+    return { matched, reconciled, aborted };
+  }
+  const problem = { reason: "ProviderUnavailable", message: down.missing.message } as const;
+  return { problem, matched, reconciled, aborted };
+}
+
+async function reconcileAlone(
+  one: { readonly workload: FoundWorkload; readonly policy: ActivePolicy },
+  parts: CycleParts & Pick<PassParts, "source">,
+  signal: AbortSignal,
+): Promise<ReconcileOutcome | undefined> {
+  const { underWay } = parts;
+  const key = workloadKey(one.workload);
+  for (let before = underWay.get(key); before; before = underWay.get(key)) await before;
+  if (signal.aborted) return undefined;
+  const outcome = reconcileOne(one, parts, signal);
+  underWay.set(key, outcome);
+  try {
+    return await outcome;
+  } finally {
+    underWay.delete(key);
+  }
+}
+
+/** Never rejects: a workload that fails must not stop the others. */
+async function reconcileOne(
+  { workload, policy }: { readonly workload: FoundWorkload; readonly policy: ActivePolicy },
+  parts: CycleParts & Pick<PassParts, "source">,
+  signal: AbortSignal,
+): Promise<ReconcileOutcome | undefined> {
+  const { records, denials, clock } = parts;
+  const { kind, metadata: { namespace, name } } = workload;
+  const key = workloadKey(workload);
+  const before = records.get({ kind, namespace, name });
+  const asking = `${policy.metadata.uid} ${policy.metadata.generation}`;
+  const last = denials.get(key);
+  const denial = last?.policy === asking ? last : undefined;
+  const subject = { policy, before, denial };
+  let outcome: ReconcileOutcome | undefined;
+  try {
+    outcome = "unreadableTemplate" in workload
+      ? unreadableOutcome({ ...subject, workload })
+      : await passWorkload({ ...subject, workload }, parts, { signal });
+  } catch (error) {
+    outcome = failedOutcome({ ...subject, workload }, error);
+  }
+  if (outcome === undefined) return undefined;
+  records.set(outcome.record);
+  parts.outcomes.set(key, outcome);
+  const { failure } = outcome;
+  if (failure?.permission !== undefined) parts.lacksPermission?.(workload);
+  if (failure?.reason === "AdmissionDenied") {
+    denials.set(key, {
+      message: failure.message,
+      recommendations: outcome.record.recommendations,
+      retryAtMs: clock.wall() + DENIED_MS,
+      policy: asking,
+    });
+  } else if (outcome.applied !== undefined) denials.delete(key);
+  return outcome;
+}

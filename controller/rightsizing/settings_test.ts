@@ -1,0 +1,344 @@
+import fc from "fast-check";
+import assert from "node:assert/strict";
+import { AGENT_SETTINGS, OTHER_SECTIONS } from "../../agent/settings.ts";
+import {
+  effectiveFields,
+  effectiveSettings,
+  type SettingSources,
+} from "../../shared/config/effective_settings.ts";
+import { OPTIPOD_KEYS } from "../../shared/config/optipod_keys.ts";
+import { fileKeysOf, sectionOf } from "../../shared/config/setting.ts";
+import { commandFlags } from "../../shared/config/settings_command.ts";
+import { settingsAmong } from "../../shared/config/settings_keys.ts";
+import { CONTROLLER_PROGRAM, CONTROLLER_SETTINGS, type ControllerSettings } from "../settings.ts";
+import { rightsizingConfig } from "./config.ts";
+import { customSourceTableKind, RIGHTSIZING_ROWS } from "./settings.ts";
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+test("customSourceTableKind reads addresses and logins by name", () => {
+  const text = JSON.stringify({
+    billing: "https://billing:8443/v1/ tokenFile=/etc/mbcas/token caFile=/etc/mbcas/ca",
+    plain: " http://plain ",
+  });
+  assert.deepEqual(
+    customSourceTableKind.parse(text),
+    new Map([
+      ["billing", {
+        url: "https://billing:8443/v1",
+        login: { tokenFile: "/etc/mbcas/token", caFile: "/etc/mbcas/ca" },
+      }],
+      ["plain", { url: "http://plain", login: {} }],
+    ]),
+  );
+  assert.deepEqual(customSourceTableKind.parse(""), new Map());
+});
+
+test("customSourceTableKind names what is wrong, and shows no secret", () => {
+  const faults: Readonly<Record<string, readonly [string, string]>> = {
+    "a name": ["No_Name", "http://a"],
+    "an address": ["a", "billing"],
+    "a login in it": ["a", "http://me:hunter2@host"],
+    "a login after it": ["a", "http://a hunter2"],
+  };
+  for (const [what, [name, words]] of Object.entries(faults)) {
+    const text = JSON.stringify({ fine: "http://fine", [name]: words });
+    assert.equal(customSourceTableKind.parse(text), undefined, what);
+    const fault = customSourceTableKind.explain?.(text) ?? "";
+    assert.ok(fault.includes(name) && !fault.includes("hunter2"), fault);
+    assert.ok(!fault.includes("fine"), fault);
+  }
+});
+
+/** The YAML parser looks at two variables for its own debugging. */
+const PURE = { env: ["LOG_TOKENS", "LOG_STREAM"] };
+
+function withYAML(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: PURE, fn });
+}
+
+const file = (text: string) => ({ path: "config.yaml", text });
+
+function valuesOf(sources: SettingSources): ControllerSettings {
+  const read = effectiveSettings(CONTROLLER_SETTINGS, sources);
+  assert.ok("values" in read, "faults" in read ? read.faults.join("\n") : "");
+  return read.values;
+}
+
+function faultsOf(sources: SettingSources): readonly string[] {
+  const read = effectiveSettings(CONTROLLER_SETTINGS, sources);
+  return "faults" in read ? read.faults : [];
+}
+
+/** The faults of these settings, each by a pattern, and no others. */
+function assertFaults(sources: SettingSources, patterns: readonly RegExp[]): void {
+  const faults = faultsOf(sources);
+  assert.equal(faults.length, patterns.length, faults.join("\n"));
+  for (const [index, pattern] of patterns.entries()) assert.match(faults[index] ?? "", pattern);
+}
+
+function typed(...args: readonly string[]): SettingSources {
+  const command = commandFlags(CONTROLLER_PROGRAM, args);
+  assert.ok("flags" in command);
+  assert.deepEqual(command.faults, []);
+  return { flags: command.flags };
+}
+
+withYAML(
+  "RIGHTSIZING_ROWS are off by default, and rightsizingConfig() has the documented defaults",
+  () => {
+    const values = valuesOf({});
+    assert.equal(values.rightsizing, false);
+    assert.deepEqual({ ...rightsizingConfig(() => values) }, {
+      dryRun: false,
+      policyNamespaces: ["mbcas-system"],
+      annotateWorkloads: false,
+      workers: 10,
+      sampler: { intervalMs: 30_000, size: 16 },
+    });
+  },
+);
+
+withYAML("rightsizingConfig() follows the settings, and either dry-run is one", () => {
+  let values = valuesOf({});
+  const config = rightsizingConfig(() => values);
+  const text = "rightsizing:\n  enabled: on\n  workers: 3\n  annotateWorkloads: true\n" +
+    "  policyNamespaces: [platform, teams]\n  samplerInterval: 45s\n  samplerSize: 32\n";
+  values = valuesOf({ file: file(text) });
+  assert.equal(values.rightsizing, true);
+  assert.deepEqual({ ...config }, {
+    dryRun: false,
+    policyNamespaces: ["platform", "teams"],
+    annotateWorkloads: true,
+    workers: 3,
+    sampler: { intervalMs: 45_000, size: 32 },
+  });
+  for (const section of ["controller", "rightsizing"]) {
+    values = valuesOf({ file: file(`${section}: {dryRun: true}`) });
+    assert.equal(config.dryRun, true, section);
+    // That of rightsizing leaves the market alone.
+    assert.equal(values.dryRun, section === "controller");
+  }
+});
+
+withYAML("RIGHTSIZING_ROWS name what does not fit", () => {
+  const faults = faultsOf({
+    file: file(
+      "rightsizing: {workers: 0, policyNamespaces: [Teams], annotateWorkloads: maybe, interval: 1m}",
+    ),
+  }).join("\n");
+  for (const name of ["workers", "policyNamespaces", "annotateWorkloads", "interval"]) {
+    assert.match(faults, new RegExp(`rightsizing\\.${name} is`));
+  }
+  assert.match(faults, /from 1 to 100/);
+});
+
+withYAML("CONTROLLER_SETTINGS take the flags of OptiPod", () => {
+  const values = valuesOf(
+    typed(
+      "--metrics-addr=:9000",
+      "--enable-leader-election",
+      "--metrics-provider=metrics-server",
+      "--dry-run",
+      "--health-probe-addr=:9000",
+    ),
+  );
+  assert.deepEqual(
+    [values.listen, values.leaderElection, values.rightsizingProvider, values.dryRun],
+    [":9000", true, "metrics-server", true],
+  );
+  assertFaults(typed("--metrics-addr=:8080", "--health-probe-addr=:8081"), [
+    /--metrics-addr .*":8080" .*--health-probe-addr .*":8081", .*controller\.listen/,
+  ]);
+  assertFaults(typed("--enable-leader-election=false", "--metrics-provider=influx"), [
+    /--metrics-provider .*"influx", .*prometheus, metrics-server, custom$/,
+    /--enable-leader-election .*"false", expected true/,
+  ]);
+});
+
+withYAML("CONTROLLER_SETTINGS say in --help what OptiPod's flags can't do, and by faults", () => {
+  const command = commandFlags(CONTROLLER_PROGRAM, ["--help"]);
+  assert.ok("help" in command);
+  const help = command.help.replaceAll(/\s+/g, " ");
+  for (const flag of ["--metrics-addr", "--health-probe-addr"]) {
+    assert.match(help, new RegExp(`${flag} <value> Another name of --listen: `));
+  }
+  assert.match(help, /--enable-leader-election \S+ Accepted [^:]*no effect: /);
+  assertFaults(typed("--metrics-addr=0"), [/--metrics-addr .*"0", .*127\.0\.0\.1:8080$/]);
+  const short = commandFlags(CONTROLLER_PROGRAM, ["-metrics-addr=:8080"]);
+  assert.ok("faults" in short && short.faults.length === 1);
+  assert.match(short.faults[0] ?? "", / -metrics-addr=:8080 .* --metrics-addr\?$/);
+});
+
+withYAML("CONTROLLER_SETTINGS take the data of OptiPod's ConfigMap at the top of the file", () => {
+  const values = valuesOf({
+    file: file(
+      'dryRun: "true"\nmetricsProvider: prometheus\nprometheusURL: http://prometheus:9090\n' +
+        'leaderElection: "true"\nreconciliationInterval: 5m\nmarket: off\n',
+    ),
+  });
+  assert.deepEqual(
+    [values.dryRun, values.prometheusURL, values.rightsizingProvider, values.market],
+    [true, "http://prometheus:9090", "prometheus", false],
+  );
+  assertFaults({
+    file: file(
+      "leaderElection: false\nreconciliationInterval: 10m\nmetricProvider: prometheus\n" +
+        "dryRun: true\ncontroller: {dryRun: false}\n",
+    ),
+  }, [
+    /^config\.yaml: metricProvider .* metricsProvider\?$/,
+    /^config\.yaml: reconciliationInterval .*"10m", expected 5m/,
+    /^config\.yaml: leaderElection .*"false", expected true/,
+    /^config\.yaml: controller\.dryRun .*"false" .*config\.yaml: dryRun .*"true"/,
+  ]);
+});
+
+withYAML(
+  "CONTROLLER_SETTINGS take the data of OptiPod's ConfigMap as it is, without a file",
+  () => {
+    const place = { name: "config.yaml", path: "/etc/mbcas/config.yaml", place: "/etc/mbcas/" };
+    const data = {
+      dryRun: "true",
+      metricsProvider: "prometheus",
+      prometheusURL: "http://prometheus:9090",
+      leaderElection: "true",
+      reconciliationInterval: "5m",
+    };
+    assert.deepEqual(Object.keys(data).toSorted(), OPTIPOD_KEYS.toSorted());
+    const mounted = settingsAmong(data, place);
+    assert.ok(mounted !== undefined);
+    const { dryRun, prometheusURL, rightsizingProvider } = valuesOf({ file: mounted });
+    assert.deepEqual(
+      [dryRun, prometheusURL, rightsizingProvider],
+      [true, "http://prometheus:9090", "prometheus"],
+    );
+    // The agent mounts the same one.
+    assert.ok("values" in effectiveSettings(AGENT_SETTINGS, { file: mounted }));
+  },
+);
+
+/** A text that fits each setting of rightsizing, other than its default where one fits. */
+const FITTING = {
+  rightsizing: ["rightsizing.enabled", "--rightsizing", "MBCAS_RIGHTSIZING", "on"],
+  rightsizingDryRun: [
+    "rightsizing.dryRun",
+    "--rightsizing-dry-run",
+    "MBCAS_RIGHTSIZING_DRY_RUN",
+    "on",
+  ],
+  rightsizingWorkers: [
+    "rightsizing.workers",
+    "--rightsizing-workers",
+    "MBCAS_RIGHTSIZING_WORKERS",
+    "7",
+  ],
+  policyNamespaces: [
+    "rightsizing.policyNamespaces",
+    "--policy-namespaces",
+    "MBCAS_POLICY_NAMESPACES",
+    "a,b",
+  ],
+  annotateWorkloads: [
+    "rightsizing.annotateWorkloads",
+    "--annotate-workloads",
+    "MBCAS_ANNOTATE_WORKLOADS",
+    "on",
+  ],
+  samplerInterval: [
+    "rightsizing.samplerInterval",
+    "--sampler-interval",
+    "MBCAS_SAMPLER_INTERVAL",
+    "45s",
+  ],
+  samplerSize: ["rightsizing.samplerSize", "--sampler-size", "MBCAS_SAMPLER_SIZE", "32"],
+  rightsizingProvider: [
+    "rightsizing.provider",
+    "--metrics-provider",
+    "MBCAS_METRICS_PROVIDER",
+    "prometheus",
+  ],
+  rightsizingInterval: [
+    "rightsizing.interval",
+    "--reconciliation-interval",
+    "MBCAS_RECONCILIATION_INTERVAL",
+    "300s",
+  ],
+  leaderElection: [
+    "controller.leaderElection",
+    "--enable-leader-election",
+    "MBCAS_LEADER_ELECTION",
+    "on",
+  ],
+  dryRun: ["controller.dryRun", "--dry-run", "MBCAS_DRY_RUN", "on"],
+  prometheusURL: [
+    "metrics.prometheusURL",
+    "--prometheus-url",
+    "MBCAS_PROMETHEUS_URL",
+    "http://a:1",
+  ],
+  prometheusLogin: [
+    "metrics.prometheusLogin",
+    "--prometheus-login",
+    "MBCAS_PROMETHEUS_LOGIN",
+    "tokenFile=/t",
+  ],
+} as const;
+
+withYAML(
+  "CONTROLLER_SETTINGS take each of rightsizing's by file, variable and flag, the last before all",
+  () => {
+    // A map of names has no form as one word.
+    const rest = Object.keys(RIGHTSIZING_ROWS).filter((name) => !(name in FITTING));
+    assert.deepEqual(rest, ["customSources"]);
+    for (const [name, [key, flag, env, text]] of Object.entries(FITTING)) {
+      const [section, field] = key.split(".");
+      // Where one of higher rank fits, nobody asks whether one of lower rank does.
+      const bad = "{}";
+      const inFile = { file: file(`${section}: {${field}: ${JSON.stringify(text)}}`) };
+      const badFile = { file: file(`${section}: {${field}: ${JSON.stringify(bad)}}`) };
+      for (
+        const [origin, sources] of [
+          ["file", inFile],
+          ["environment", { ...badFile, env: { [env]: text } }],
+          ["flag", { ...badFile, env: { [env]: bad }, ...typed(`${flag}=${text}`) }],
+        ] as const
+      ) {
+        const read = effectiveSettings(CONTROLLER_SETTINGS, sources);
+        assert.ok("origins" in read, `${name} by ${origin}`);
+        assert.deepEqual(read.origins.get(key), { origin, text });
+        // As it is logged at the start: names of files, never what stands in them.
+        assert.equal(effectiveFields(read)[key], `${text} (${origin})`);
+      }
+      assert.equal(faultsOf(badFile).length, 1, name);
+    }
+  },
+);
+
+withYAML(
+  "CONTROLLER_SETTINGS refuse two names with two values whatever these are, and take equal ones",
+  () => {
+    const word = fc.constantFrom("true", "on", "false", "off");
+    fc.assert(fc.property(word, word, (own, other) => {
+      const isOn = (text: string) => text === "true" || text === "on";
+      const text = `controller: {dryRun: "${own}"}\ndryRun: "${other}"\n`;
+      const faults = faultsOf({ file: file(text) });
+      assert.equal(faults.length, isOn(own) === isOn(other) ? 0 : 1, text);
+      if (faults.length === 0) assert.equal(valuesOf({ file: file(text) }).dryRun, isOn(own));
+    }));
+  },
+);
+
+Deno.test("OTHER_SECTIONS of the agent are all that the controller's table has in the file", () => {
+  const keys = Object.values(CONTROLLER_SETTINGS).flatMap(fileKeysOf);
+  const alone = keys.filter((key) => sectionOf(key) === undefined);
+  assert.deepEqual(alone.sort(), [...OPTIPOD_KEYS, "nodeLabels"].sort());
+  const own = new Set(Object.values(AGENT_SETTINGS).flatMap(fileKeysOf).map(sectionOf));
+  for (const key of keys) {
+    const section = sectionOf(key) ?? key;
+    assert.ok(own.has(section) || OTHER_SECTIONS.includes(section), key);
+  }
+  assert.ok(Object.keys(RIGHTSIZING_ROWS).every((name) => name in CONTROLLER_SETTINGS));
+});

@@ -1,0 +1,282 @@
+/**
+ * What is known of each workload after its last reconcile: in memory, and in the reports of its namespace, so
+ * that nothing is forgotten when the process ends.
+ *
+ * @module
+ */
+import { ApiError } from "../../shared/api/api_error.ts";
+import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
+import type { Clock } from "../../shared/clock.ts";
+import type { Log } from "../../shared/log.ts";
+import { workloadKey } from "../../shared/rightsizing/policy_match.ts";
+import {
+  appliedAt,
+  isReportName,
+  mergeRecords,
+  recordsOf,
+  reportParts,
+} from "../../shared/rightsizing/reports.ts";
+import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
+import type { ReportStore } from "./ports.ts";
+
+/** Names a workload. */
+export type WorkloadName = WorkloadRecord["workload"];
+
+/** The records, and their way to the reports. */
+export interface RecordStore {
+  get(workload: WorkloadName): WorkloadRecord | undefined;
+  /** Namespaces of which anything is known. */
+  namespaces(): Iterable<string>;
+  /** Replaces the record of the workload, unless another writer has applied something later. */
+  set(record: WorkloadRecord): void;
+  /** Deletes all records but those that are to be kept. */
+  keepOnly(keep: (record: WorkloadRecord) => boolean): void;
+  /**
+   * Writes the reports of namespaces with changes. What fails stays for the next flush. One flush follows
+   * the other: of two writes of a report at the same time the older could arrive last.
+   */
+  flush(): Promise<void>;
+  /**
+   * Writes those in which something was applied since the last write: a crash must not lose it, nor new
+   * pods come without it, until the end of a long cycle.
+   */
+  flushApplied(): Promise<void>;
+  /** The server's message, where the reports of a namespace could not be written for a while. */
+  unwritten(namespace: string): string | undefined;
+}
+
+/** What the store is made with. */
+export interface RecordStoreParts {
+  /** As the server has them at the beginning. */
+  readonly reports: Iterable<RecommendationReport>;
+  readonly store: ReportStore;
+  readonly clock: Pick<Clock, "monotonic">;
+  readonly log: Log;
+  /**
+   * Aborted when the process leads no more: from then on records of another writer count, but for what
+   * was applied later. @default never
+   */
+  readonly signal?: AbortSignal;
+}
+
+/** Failures that last for so long are reported on policies, ms. */
+const REPORTED_AFTER_MS = 60_000;
+/** Between two writes of what was applied, ms. */
+const APPLIED_MS = 5000;
+
+/** What is known of one namespace. Records go by the key of their workload. */
+interface NamespaceRecords {
+  readonly namespace: string;
+  readonly records: Map<string, WorkloadRecord>;
+  /** Reports as they are stored, by name. */
+  readonly stored: Map<string, RecommendationReport>;
+  /** Records of another writer, until a reconcile that has begun with them. */
+  readonly taken: Map<string, WorkloadRecord>;
+  /** Since when writes fail, by the monotonic clock, and with which message. */
+  failing?: { readonly sinceMs: number; readonly message: string } | undefined;
+}
+
+/** A store with what the reports hold. */
+export function createRecordStore(
+  { reports, store, clock, log, signal }: RecordStoreParts,
+): RecordStore {
+  const all = namespacesOf(reports);
+  const target = { store, clock, leads: () => signal?.aborted !== true };
+  const changed = new Set<string>();
+  /** Of those, where something was applied. */
+  const applied = new Set<string>();
+  let fails = false;
+  let last: Promise<unknown> = Promise.resolve();
+
+  async function flushAll(namespaces: ReadonlySet<string>): Promise<void> {
+    const failures: string[] = [];
+    for (const namespace of [...namespaces]) {
+      changed.delete(namespace);
+      applied.delete(namespace);
+      const known = within(all, namespace);
+      try {
+        await flushNamespace(known, target);
+      } catch (error) {
+        changed.add(namespace);
+        if (!(error instanceof ApiError)) throw error;
+        failures.push(`${namespace}: ${error.message}`);
+        continue;
+      }
+      if ([known.records, known.stored, known.taken].every(({ size }) => size === 0)) {
+        all.delete(namespace);
+      }
+    }
+    const [error] = failures;
+    if (error !== undefined && !fails) {
+      log.warn("Failed to write reports", { namespaces: failures.length, error });
+    }
+    fails = error !== undefined;
+  }
+
+  function flushNext(namespaces: ReadonlySet<string>): Promise<void> {
+    const own = last.then(() => flushAll(namespaces));
+    // Its own caller gets the failure.
+    last = own.catch(() => undefined);
+    return own;
+  }
+
+  return {
+    get: (workload) => all.get(workload.namespace)?.records.get(keyOf(workload)),
+    namespaces: () => all.keys(),
+    set(record) {
+      const { namespace } = record.workload;
+      const { records, taken } = within(all, namespace);
+      const key = keyOf(record.workload);
+      // The reconcile had begun before the other writer's record was read.
+      if (appliedAt(taken.get(key)) > appliedAt(record)) return;
+      taken.delete(key);
+      if (isApplied(record, records.get(key))) applied.add(namespace);
+      records.set(key, record);
+      changed.add(namespace);
+    },
+    keepOnly(keep) {
+      for (const { namespace, records, taken } of all.values()) {
+        for (const [key, record] of records) {
+          if (keep(record)) continue;
+          records.delete(key);
+          taken.delete(key);
+          changed.add(namespace);
+        }
+      }
+    },
+    flush: () => flushNext(changed),
+    flushApplied: () => flushNext(applied),
+    unwritten(namespace) {
+      const { sinceMs = Infinity, message } = all.get(namespace)?.failing ?? {};
+      return clock.monotonic() - sinceMs < REPORTED_AFTER_MS ? undefined : message;
+    },
+  };
+}
+
+function namespacesOf(reports: Iterable<RecommendationReport>): Map<string, NamespaceRecords> {
+  const all = new Map<string, NamespaceRecords>();
+  for (const report of reports) {
+    const { namespace, name } = report.metadata;
+    if (isReportName(name)) within(all, namespace).stored.set(name, report);
+  }
+  for (const { namespace, records, stored } of all.values()) {
+    for (const record of recordsOf([...stored.values()], namespace)) {
+      records.set(keyOf(record.workload), record);
+    }
+  }
+  return all;
+}
+
+function within(all: Map<string, NamespaceRecords>, namespace: string): NamespaceRecords {
+  const known = all.get(namespace) ??
+    { namespace, records: new Map(), stored: new Map(), taken: new Map() };
+  all.set(namespace, known);
+  return known;
+}
+
+/** Where reports are written, and whether this process leads. */
+interface ReportTarget {
+  readonly store: ReportStore;
+  readonly leads: () => boolean;
+  readonly clock: Pick<Clock, "monotonic">;
+}
+
+/** Writes the reports of a namespace. Throws what the server refuses, but that the namespace is gone. */
+async function flushNamespace(known: NamespaceRecords, target: ReportTarget): Promise<void> {
+  try {
+    await writeOrMerge(known, target);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (error.status !== 404) {
+      const { sinceMs = target.clock.monotonic() } = known.failing ?? {};
+      known.failing = { sinceMs, message: error.message };
+      throw error;
+    }
+    // A namespace that is gone has no reports.
+    known.stored.clear();
+  }
+  known.failing = undefined;
+}
+
+/** Writes the reports; after a conflict once more, merged with what another writer has written. */
+async function writeOrMerge(known: NamespaceRecords, target: ReportTarget): Promise<void> {
+  try {
+    await writeReports(known, target.store);
+  } catch (error) {
+    if (!(error instanceof ApiError && error.status === 409)) throw error;
+    if (await mergeStored(known, target)) await writeReports(known, target.store);
+  }
+}
+
+/** Over the versions that are known, and none where none is: nothing is overwritten that was not read. */
+async function writeReports(
+  { namespace, records, stored }: NamespaceRecords,
+  store: ReportStore,
+): Promise<void> {
+  const parts = reportParts([...records.values()]);
+  for (const part of parts) {
+    const { resourceVersion } = stored.get(part.name)?.metadata ?? {};
+    const version = resourceVersion === undefined ? {} : { resourceVersion };
+    stored.set(part.name, await store.apply({ ...part, namespace, ...version }));
+  }
+  const wanted = new Set(parts.map(({ name }) => name));
+  for (const [name, report] of [...stored]) {
+    if (wanted.has(name)) continue;
+    try {
+      await store.remove(report);
+    } catch (error) {
+      if (!(error instanceof ApiError && error.status === 404)) throw error;
+    }
+    stored.delete(name);
+  }
+}
+
+/** Takes over what another writer knows; false where there is nothing to write beside it. */
+async function mergeStored(
+  { namespace, records, stored, taken }: NamespaceRecords,
+  { store, leads }: ReportTarget,
+): Promise<boolean> {
+  const now = (await store.list(namespace)).filter(({ metadata }) => isReportName(metadata.name));
+  const isLeader = leads();
+  const merged = mergeRecords({
+    own: [...records.values()],
+    found: recordsOf(now, namespace),
+    known: recordsOf([...stored.values()], namespace),
+  }, { leads: isLeader });
+  stored.clear();
+  for (const report of now) stored.set(report.metadata.name, report);
+  records.clear();
+  for (const record of merged.records) records.set(keyOf(record.workload), record);
+  for (const record of merged.taken) taken.set(keyOf(record.workload), record);
+  return isLeader || merged.hasNews;
+}
+
+function isApplied(record: WorkloadRecord, before: WorkloadRecord | undefined): boolean {
+  return record.appliedAtMs !== before?.appliedAtMs ||
+    JSON.stringify(record.inForce) !== JSON.stringify(before?.inForce ?? []);
+}
+
+function keyOf({ kind, namespace, name }: WorkloadName): string {
+  return workloadKey({ kind, metadata: { namespace, name, labels: {} } });
+}
+
+/** Writes what was applied every few seconds, whatever a write fails with, until `signal` is aborted. */
+export async function writeAppliedRecords(
+  { records, clock, log }: {
+    readonly records: Pick<RecordStore, "flushApplied">;
+    readonly clock: Pick<Clock, "sleep">;
+    readonly log: Log;
+  },
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    await clock.sleep(APPLIED_MS, signal);
+    if (signal.aborted) return;
+    try {
+      await records.flushApplied();
+    } catch (error) {
+      // The next flush of a cycle tries again.
+      log.warn("Failed to write what was applied", { error: String(error) });
+    }
+  }
+}

@@ -1,0 +1,375 @@
+/**
+ * A map that outlives the process: compressed JSON in a few ConfigMaps, its shards.
+ *
+ * The hash of a key names its shard. Where a shard outgrows a ConfigMap, the number of shards doubles, and
+ * half of the entries of each move to a new one. New shards are written first: a crash in between leaves
+ * entries twice and loses none.
+ *
+ * Only the process that leads may save: shards are written without a check of their version.
+ *
+ * @module
+ */
+import { ApiError } from "../api/api_error.ts";
+import type { Clock } from "../clock.ts";
+import type { Log } from "../log.ts";
+import { createBackoff } from "./backoff.ts";
+
+/** The data of a ConfigMap. */
+export interface Checkpoint {
+  readonly name: string;
+  readonly data: Readonly<Record<string, string>>;
+}
+
+/** ConfigMaps that a program has for itself. All methods throw an `ApiError`. */
+export interface CheckpointStore {
+  /** Reads all of them. */
+  list(signal: AbortSignal): Promise<readonly Checkpoint[]>;
+  /** Writes one over any earlier one. */
+  apply(checkpoint: Checkpoint, signal: AbortSignal): Promise<void>;
+  /** Deletes one, if it exists. */
+  remove(name: string, signal: AbortSignal): Promise<void>;
+}
+
+/** What a map is made with. */
+export interface PersistedMapOptions<T> {
+  readonly store: CheckpointStore;
+  /** Names of the shards begin with this, and end with a number. */
+  readonly prefix: string;
+  /** What the map holds, for logs: `usage history`. */
+  readonly holds: string;
+  /** What is written of a value, as JSON. */
+  readonly encode: (value: T) => unknown;
+  /** Reads it again. Throws a `SyntaxError` for what it cannot read. */
+  readonly decode: (stored: unknown) => T;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Bytes of a shard. @default {900_000} */
+  readonly mostBytes?: number;
+}
+
+/** How {@linkcode PersistedMap.load} treats failures. */
+export interface LoadOptions {
+  /** Called with each failure before the next attempt. */
+  readonly failed?: (message: string) => void;
+  /** Whether to begin empty where the server forbids to read, rather than to try again. @default {false} */
+  readonly emptyIfForbidden?: boolean;
+}
+
+/** The map. A change is written by the next save. */
+export interface PersistedMap<T> {
+  get(key: string): T | undefined;
+  entries(): Iterable<[string, T]>;
+  /** Also marks a value as changed that was changed in place. */
+  set(key: string, value: T): void;
+  delete(key: string): void;
+  /**
+   * Replaces all entries by those in the ConfigMaps, and tries again until they can be read. Entries and
+   * shards that are damaged are logged and left out. False: `signal` was aborted first.
+   */
+  load(signal: AbortSignal, options?: LoadOptions): Promise<boolean>;
+  /**
+   * Resolves when all changes so far are written; one write follows the other. After a failure the next
+   * save goes on. Throws its failure.
+   */
+  save(signal: AbortSignal): Promise<void>;
+  /** Saves; of failures in a row the first one is logged. */
+  saveOrLog(signal: AbortSignal): Promise<void>;
+  /** Saves for the last time, within {@linkcode END_MS}. */
+  saveAtEnd(): Promise<void>;
+}
+
+/**
+ * A ConfigMap's values hold 2^20 bytes together (MaxSecretSize in k8s.io/kubernetes/pkg/apis/core, which
+ * its validation uses).
+ */
+const MOST_BYTES = 900_000;
+const MOST_SHARDS = 1024;
+/** The ConfigMap's key. */
+const ENTRIES = "entries";
+/** Between two attempts to read, ms at most. */
+const LONGEST_WAIT_MS = 60_000;
+/** For the last save, ms. */
+const END_MS = 5000;
+/** Characters that are compressed in one go, about 5 ms. */
+const AT_ONCE = 200_000;
+/** Ends a gzip text and holds CRC-32 and length of what was compressed. */
+const TRAILER = 16;
+/** In place of a trailer. */
+const UNKNOWN = "unknown";
+
+/** The entries, and what is known of the shards, by number. */
+interface MapState<T> {
+  readonly options: PersistedMapOptions<T>;
+  readonly values: Map<string, T>;
+  /** Trailers of shards as they stand in their ConfigMaps. */
+  readonly stored: Map<number, string>;
+  readonly changed: Set<number>;
+  /** How many there are: a power of two. */
+  shards: number;
+}
+
+/** An empty map. */
+export function createPersistedMap<T>(options: PersistedMapOptions<T>): PersistedMap<T> {
+  const { store, holds, clock, log } = options;
+  const values = new Map<string, T>();
+  const [stored, changed] = [new Map<number, string>(), new Set<number>()];
+  const state: MapState<T> = { options, values, stored, changed, shards: 1 };
+  let running: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
+  let saveFails = false;
+
+  function save(signal: AbortSignal): Promise<void> {
+    next ??= (async () => {
+      await running?.catch(() => undefined);
+      next = undefined;
+      running = writeChanged(state, signal);
+      await running;
+    })();
+    return next;
+  }
+
+  async function saveOrLog(signal: AbortSignal): Promise<void> {
+    try {
+      await save(signal);
+      saveFails = false;
+    } catch (error) {
+      if (!saveFails && !signal.aborted) {
+        log.warn("Failed to persist state", { holds, error: messageOf(error) });
+      }
+      saveFails = true;
+    }
+  }
+
+  return {
+    get: (key) => values.get(key),
+    entries: () => values.entries(),
+    set(key, value) {
+      values.set(key, value);
+      changed.add(shardOf(state, key));
+    },
+    delete(key) {
+      if (values.delete(key)) changed.add(shardOf(state, key));
+    },
+    async load(signal, { failed, emptyIfForbidden = false } = {}) {
+      for (const each of [values, stored, changed]) each.clear();
+      const backoff = createBackoff({ maxMs: LONGEST_WAIT_MS });
+      while (!signal.aborted) {
+        try {
+          await readShards(state, await store.list(signal));
+          return true;
+        } catch (error) {
+          if (signal.aborted) break;
+          const isEmpty = emptyIfForbidden && error instanceof ApiError && error.status === 403;
+          const becomes = isEmpty ? "begins empty" : "tries again";
+          log.warn("Failed to read persisted state", { holds, error: messageOf(error), becomes });
+          failed?.(messageOf(error));
+          if (isEmpty) return true;
+          await clock.sleep(backoff.next("load", error), signal);
+        }
+      }
+      return false;
+    },
+    save,
+    saveOrLog,
+    async saveAtEnd() {
+      const [late, done] = [new AbortController(), new AbortController()];
+      const limit = clock.sleep(END_MS, done.signal).then(() => {
+        if (!done.signal.aborted) late.abort();
+      });
+      await saveOrLog(late.signal);
+      done.abort();
+      await limit;
+      if (late.signal.aborted) log.warn("Shutdown timed out before state was persisted", { holds });
+    },
+  };
+}
+
+async function readShards<T>(
+  state: MapState<T>,
+  checkpoints: readonly Checkpoint[],
+): Promise<void> {
+  const { options: { prefix, holds, log }, stored, changed } = state;
+  const found = checkpoints.flatMap(({ name, data }) => {
+    const index = name.startsWith(prefix) ? name.slice(prefix.length) : "";
+    return /^\d{1,4}$/.test(index) ? [{ name, index: Number(index), data }] : [];
+  }).toSorted((a, b) => b.index - a.index);
+  const [last] = found;
+  state.shards = 1;
+  while (last !== undefined && state.shards <= last.index) state.shards *= 2;
+  for (const { name, index, data } of found) {
+    stored.set(index, UNKNOWN);
+    try {
+      const text = data[ENTRIES] ?? "";
+      const entries = await decodeEntries(text);
+      stored.set(index, text.slice(-TRAILER));
+      for (const [key, value] of entries) takeEntry(state, key, { value, index, name });
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      log.warn("Cannot read persisted shard: it counts as empty", {
+        ...{ holds, name, error: error.message },
+      });
+      changed.add(index);
+    }
+  }
+}
+
+/** Keeps a stored entry. In another shard than its own it is left from a crash while shards doubled. */
+function takeEntry<T>(
+  state: MapState<T>,
+  key: string,
+  { value, index, name }: {
+    readonly value: unknown;
+    readonly index: number;
+    readonly name: string;
+  },
+): void {
+  const { options: { decode, holds, log }, values, changed } = state;
+  const own = shardOf(state, key);
+  if (own !== index) {
+    changed.add(index);
+    if (values.has(key)) return;
+    changed.add(own);
+  }
+  try {
+    values.set(key, decode(value));
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    changed.add(index);
+    log.warn("Cannot read persisted entry: it is left out", {
+      ...{ holds, name, key, error: error.message },
+    });
+  }
+}
+
+async function writeChanged<T>(state: MapState<T>, signal: AbortSignal): Promise<void> {
+  const { options: { store, prefix }, stored, changed } = state;
+  for (const index of [...changed].toSorted((a, b) => b - a)) {
+    changed.delete(index);
+    const text = await textOf(state, index);
+    if (text === undefined) {
+      state.shards *= 2;
+      for (let each = 0; each < state.shards; each++) changed.add(each);
+      return await writeChanged(state, signal);
+    }
+    const trailer = text.slice(-TRAILER);
+    if (trailer === (stored.get(index) ?? "")) continue;
+    try {
+      signal.throwIfAborted();
+      // Until there is an answer either may stand there.
+      stored.set(index, UNKNOWN);
+      const name = `${prefix}${index}`;
+      if (text === "") await store.remove(name, signal);
+      else await store.apply({ name, data: { [ENTRIES]: text } }, signal);
+      stored.set(index, trailer);
+    } catch (error) {
+      // Shards below keep what moves to this one until it is written.
+      changed.add(index);
+      throw error;
+    }
+  }
+}
+
+/** The shard's text; empty where it has no entries, undefined where it is too large. */
+async function textOf<T>(state: MapState<T>, index: number): Promise<string | undefined> {
+  const { options: { encode, clock, mostBytes = MOST_BYTES }, values, shards } = state;
+  const own = [...values].filter(([key]) => shardOf(state, key) === index);
+  if (own.length === 0) return "";
+  return await encodeEntries(own.toSorted(([a], [b]) => a < b ? -1 : 1), {
+    encode,
+    pause: () => clock.sleep(0),
+    mostBytes: own.length > 1 && shards < MOST_SHARDS ? mostBytes : Infinity,
+  });
+}
+
+function shardOf({ shards }: Pick<MapState<unknown>, "shards">, key: string): number {
+  return hashOf(key) % shards;
+}
+
+/** How {@linkcode encodeEntries} goes about it. */
+export interface EncodeOptions<T> {
+  readonly encode: (value: T) => unknown;
+  /** Awaited now and then, so that nothing else waits for long. @default never */
+  readonly pause?: () => Promise<void>;
+  /** @default {Infinity} */
+  readonly mostBytes?: number;
+}
+
+/**
+ * The entries as one JSON object, compressed by gzip, in base64; undefined where that is too long. What
+ * begins to be compressed is looked up when its turn comes, so values may change in between.
+ */
+export async function encodeEntries<T>(
+  entries: Iterable<readonly [string, T]>,
+  { encode, pause, mostBytes = Infinity }: EncodeOptions<T>,
+): Promise<string | undefined> {
+  const { readable, writable } = new CompressionStream("gzip");
+  const [writer, text] = [writable.getWriter(), new TextEncoder()];
+  const compressed = collect(readable);
+  const mostCompressed = mostBytes / 4 * 3;
+  let [separator, waiting] = ["{", 0];
+  for (const [key, value] of entries) {
+    const json = `${separator}${JSON.stringify(key)}:${JSON.stringify(encode(value))}`;
+    await writer.write(text.encode(json));
+    separator = ",";
+    waiting += json.length;
+    if (waiting < AT_ONCE) continue;
+    waiting = 0;
+    await pause?.();
+    if (compressed.bytes() > mostCompressed) break;
+  }
+  await writer.write(text.encode(separator === "{" ? "{}" : "}"));
+  await writer.close();
+  const encoded = (await compressed.all).toBase64();
+  return encoded.length > mostBytes ? undefined : encoded;
+}
+
+/** The entries of a text of {@linkcode encodeEntries}. Throws a `SyntaxError` for what is none. */
+export async function decodeEntries(text: string): Promise<readonly [string, unknown][]> {
+  try {
+    const compressed = Uint8Array.fromBase64(text);
+    const { readable, writable } = new DecompressionStream("gzip");
+    const writer = writable.getWriter();
+    const plain = collect(readable);
+    // A damaged text fails all three in the same way.
+    const [bytes] = await Promise.all([plain.all, writer.write(compressed), writer.close()]);
+    const entries: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    if (typeof entries === "object" && entries !== null) return Object.entries(entries);
+  } catch (error) {
+    // Streams throw a `TypeError` for what is not gzip.
+    if (!(error instanceof TypeError || error instanceof SyntaxError)) throw error;
+    throw new SyntaxError(`Cannot read entries: ${error.message}`);
+  }
+  throw new SyntaxError("Cannot read entries: they are not a JSON object");
+}
+
+function collect(
+  readable: ReadableStream<Uint8Array>,
+): { readonly all: Promise<Uint8Array>; readonly bytes: () => number } {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  async function readAll(): Promise<Uint8Array> {
+    for await (const chunk of readable) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+    }
+    const all = new Uint8Array(bytes);
+    let place = 0;
+    for (const chunk of chunks) {
+      all.set(chunk, place);
+      place += chunk.length;
+    }
+    return all;
+  }
+  return { all: readAll(), bytes: () => bytes };
+}
+
+/** FNV-1a over the characters (Fowler, Noll, Vo). */
+function hashOf(key: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193);
+  return hash >>> 0;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

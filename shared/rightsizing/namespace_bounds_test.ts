@@ -1,0 +1,191 @@
+import fc from "fast-check";
+import assert from "node:assert/strict";
+import { sampleQuota } from "../../tests/contract/sample_objects.ts";
+import { bareContainer } from "../../tests/fixtures/rightsizing_facts.ts";
+import { cpuRangesOf } from "../actuation/cpu_range.ts";
+import type { ScopedPod } from "../actuation/quota_counts.ts";
+import type {
+  LimitRangeBounds,
+  LimitRangeItem,
+  QuotaScope,
+  ResourceQuota,
+} from "../api/namespace.ts";
+import type { PodTemplate } from "../api/workload.ts";
+import { largestNode, namespaceRules, quotaRoomsOf, resourceRangesOf } from "./namespace_bounds.ts";
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+const { hardLimitsCPU: _limits, ...unbound } = sampleQuota();
+const template: PodTemplate = {
+  containers: [bareContainer("app", { requestCPU: 100 })],
+  initContainers: [],
+};
+const running: ScopedPod = { qosClass: "Burstable" };
+
+function rooms(quotas: readonly ResourceQuota[], pods = [running], made = template) {
+  return quotaRoomsOf(quotas, { pods, template: made }).map(({ name, resource, of, room }) =>
+    `${name} ${of}s.${resource} ${room}`
+  );
+}
+
+test("quotaRoomsOf() is hard less used of each bound, also below nothing", () => {
+  const quota = sampleQuota({
+    requestsCPU: { hard: 500, used: 600 },
+    memory: { requests: { hard: 1000, used: 100 }, limits: { hard: 2000, used: 2000 } },
+  });
+  assert.deepEqual(rooms([quota]), [
+    "cpu requests.cpu -100",
+    "cpu limits.cpu 300",
+    "cpu requests.memory 900",
+    "cpu limits.memory 0",
+  ]);
+});
+
+test("quotaRoomsOf() has no room of what a quota does not bound", () => {
+  assert.deepEqual(rooms([]), []);
+  assert.deepEqual(rooms([unbound]), []);
+  const memory = { limits: { hard: 9, used: 2 } };
+  assert.deepEqual(rooms([unbound, { ...unbound, memory }, sampleQuota()]), [
+    "cpu limits.memory 7",
+    "cpu limits.cpu 300",
+  ]);
+});
+
+test("quotaRoomsOf() keeps to quotas that count a pod or one to come, by their scopes", () => {
+  const scoped = (name: string, values: readonly string[] = []): ResourceQuota => {
+    const operator = values.length > 0 ? "In" : "Exists";
+    const scope: QuotaScope = { name, operator, values };
+    return sampleQuota({ scopes: [scope] });
+  };
+  const told = ["cpu limits.cpu 300"];
+  assert.deepEqual(rooms([scoped("NotBestEffort")]), told);
+  assert.deepEqual(rooms([scoped("BestEffort")]), []);
+  assert.deepEqual(rooms([scoped("Terminating")]), []);
+  assert.deepEqual(
+    rooms([scoped("Terminating")], [running, { ...running, hasDeadline: true }]),
+    told,
+  );
+  const high = scoped("PriorityClass", ["high"]);
+  assert.deepEqual(rooms([high]), []);
+  assert.deepEqual(rooms([high], [{ ...running, priorityClassName: "high" }]), told);
+  // New pods count where the old ones do not, and where there are none.
+  assert.deepEqual(rooms([high], [running], { ...template, priorityClassName: "high" }), told);
+  assert.deepEqual(rooms([high], [], { ...template, priorityClassName: "high" }), told);
+  assert.deepEqual(rooms([scoped("Terminating")], [], { ...template, hasDeadline: true }), told);
+  const bare = { ...template, containers: [bareContainer("app", {})] };
+  assert.deepEqual(rooms([scoped("BestEffort")], [], bare), told);
+});
+
+function range(...items: LimitRangeItem[]) {
+  return { metadata: { name: "r", namespace: "shop", uid: "", resourceVersion: "" }, items };
+}
+
+const ANYTHING = { min: 0, max: Infinity, ratio: Infinity };
+
+test("resourceRangesOf() tells CPU and memory apart, the tightest of each", () => {
+  const ranges = resourceRangesOf([
+    range({ type: "Container", min: 10, memory: { max: 400, ratio: 2 } }),
+    range({ type: "Container", max: 900 }, { type: "Container", memory: { min: 5, max: 300 } }),
+    range({ type: "Pod", memory: { max: 800 } }),
+  ]);
+  assert.deepEqual(ranges, {
+    cpu: { container: { min: 10, max: 900, ratio: Infinity }, pod: ANYTHING },
+    memory: {
+      container: { min: 5, max: 300, ratio: 2 },
+      pod: { min: 0, max: 800, ratio: Infinity },
+    },
+  });
+});
+
+test("resourceRangesOf() has nothing of a resource of which nothing is said", () => {
+  assert.equal(resourceRangesOf([]), undefined);
+  assert.equal(resourceRangesOf([range()]), undefined);
+  const unreadable = { ...range(), unreadable: "Cannot read it" };
+  assert.equal(resourceRangesOf([unreadable]), undefined);
+  assert.deepEqual(Object.keys(resourceRangesOf([range({ type: "Pod", max: 5 })]) ?? {}), ["cpu"]);
+  const memory = range({ type: "Pod", memory: { max: 5 } });
+  assert.deepEqual(Object.keys(resourceRangesOf([memory]) ?? {}), ["memory"]);
+  const defaults = range({ type: "Container", defaults: { "limits.memory": "1Gi" } });
+  assert.deepEqual(resourceRangesOf([defaults]), { defaults: ["limits.memory"] });
+});
+
+const BOUNDS: fc.Arbitrary<LimitRangeBounds> = fc.record({
+  min: fc.nat(1000),
+  max: fc.nat(1000),
+  ratio: fc.integer({ min: 1, max: 9 }),
+}, { requiredKeys: [] });
+const TYPE = fc.constantFrom<LimitRangeItem["type"]>("Container", "Pod");
+
+test("resourceRangesOf() reads each resource as if nothing were said of the other", () => {
+  const items = fc.array(fc.tuple(TYPE, BOUNDS, BOUNDS), { maxLength: 5 });
+  fc.assert(
+    fc.property(items, (all) => {
+      const both = range(...all.map(([type, cpu, memory]) => ({ type, ...cpu, memory })));
+      const cpuOnly = range(...all.map(([type, cpu]) => ({ type, ...cpu })));
+      const swapped = range(
+        ...all.map(([type, cpu, memory]) => ({ type, ...memory, memory: cpu })),
+      );
+      assert.deepEqual(cpuRangesOf([both]), cpuRangesOf([cpuOnly]));
+      assert.deepEqual(resourceRangesOf([both])?.cpu, resourceRangesOf([cpuOnly])?.cpu);
+      const ranges = resourceRangesOf([swapped])?.memory ?? { container: ANYTHING, pod: ANYTHING };
+      assert.deepEqual(ranges, cpuRangesOf([cpuOnly]) ?? { container: ANYTHING, pod: ANYTHING });
+    }),
+  );
+});
+
+const metadata = { name: "r", namespace: "shop", uid: "", resourceVersion: "" };
+const memoryRange = { metadata, items: [{ type: "Pod", memory: { max: 5 } }] } as const;
+const emptyTemplate = { containers: [bareContainer("app", { requestCPU: 1 })], initContainers: [] };
+const counted = { pods: [], template: emptyTemplate };
+
+test("namespaceRules() has ranges and rooms, and no ranges where nothing is said", () => {
+  const rules = namespaceRules({ limitRanges: [memoryRange], quotas: [sampleQuota()] }, counted);
+  assert.deepEqual(rules, {
+    ranges: {
+      memory: {
+        container: { min: 0, max: Infinity, ratio: Infinity },
+        pod: { min: 0, max: 5, ratio: Infinity },
+      },
+    },
+    quotas: [{ name: "cpu", resource: "cpu", of: "limit", room: 300 }],
+    unreadable: [],
+  });
+  assert.deepEqual(namespaceRules({ limitRanges: [], quotas: [] }, counted), {
+    quotas: [],
+    unreadable: [],
+  });
+});
+
+test("namespaceRules() names each LimitRange that can't be read", () => {
+  const unreadable = "its limits are negative";
+  assert.deepEqual(
+    namespaceRules(
+      { limitRanges: [{ ...memoryRange, unreadable }, memoryRange], quotas: [] },
+      counted,
+    )
+      .unreadable,
+    [`LimitRange r: ${unreadable}`],
+  );
+});
+
+Deno.test({
+  name: "largestNode() is the most of each resource, any amount where a node does not tell",
+  permissions: "none",
+  fn() {
+    const [small, large] = [
+      { allocatableCPU: 2000, allocatableMemory: 9000 },
+      { allocatableCPU: 4000, allocatableMemory: 8000 },
+    ];
+    assert.deepEqual(largestNode([small, large]), {
+      allocatableCPU: 4000,
+      allocatableMemory: 9000,
+    });
+    assert.deepEqual(largestNode([small, { allocatableCPU: 0 }]), {
+      allocatableCPU: Infinity,
+      allocatableMemory: Infinity,
+    });
+    assert.equal(largestNode([]), undefined);
+  },
+});

@@ -1,0 +1,230 @@
+import fc from "fast-check";
+import assert from "node:assert/strict";
+import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
+import {
+  MISTAKES,
+  WELL_FORMED,
+  withField,
+  type WrittenSpec,
+} from "../../tests/fixtures/written_policies.ts";
+import { faultText } from "../api/field_fault.ts";
+import { readPolicySpec, type UsageProvider } from "./policy_spec.ts";
+
+function pure(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+/** What must be there, and nothing else. */
+const LEAST: WrittenSpec = {
+  mode: "Recommend",
+  selector: { workloadSelector: {} },
+  metricsConfig: { provider: "prometheus" },
+  resourceBounds: { cpu: { min: "100m", max: 2 }, memory: { min: "128Mi", max: "1Gi" } },
+};
+
+/** Checks field and value of each fault, and what it says is valid. */
+function assertFaults(
+  raw: unknown,
+  expected: readonly (readonly [field: string, value: string | undefined, valid: RegExp])[],
+): void {
+  const { spec, faults } = readPolicySpec(raw);
+  assert.equal(spec === undefined, faults.length > 0);
+  assert.deepEqual(
+    faults.map(({ field, value }) => [field, value]),
+    expected.map(([field, value]) => [field, value]),
+  );
+  assertMatches(faults.map(({ valid }) => valid), expected.map(([, , valid]) => valid));
+}
+
+pure("readPolicySpec() gives each field that is not there its default", () => {
+  assert.deepEqual(readPolicySpec(LEAST), {
+    spec: {
+      mode: "Recommend",
+      weight: 100,
+      selector: {
+        workloadSelector: { matchLabels: {}, matchExpressions: [] },
+        workloadKinds: ["Deployment", "StatefulSet", "DaemonSet"],
+      },
+      provider: "prometheus",
+      windowMs: 86_400_000,
+      percentile: "P90",
+      safetyFactor: 1.2,
+      minSamples: 10,
+      bounds: {
+        cpu: { min: 100, max: 2000 },
+        memory: { min: 128 * 2 ** 20, max: 2 ** 30 },
+      },
+      updateStrategy: {
+        allowInPlaceResize: true,
+        allowRecreate: false,
+        updateRequestsOnly: true,
+        limitMultipliers: { cpu: 1, memory: 1.1 },
+        changeThresholdPercent: 10,
+        cooldownMs: 1_800_000,
+        useServerSideApply: true,
+        allowWithHPA: false,
+        publishVPA: false,
+      },
+      intervalMs: 300_000,
+    },
+    faults: [],
+  });
+});
+
+pure("readPolicySpec() takes the provider of the settings where the policy names none", () => {
+  const { metricsConfig: _provider, ...rest } = LEAST;
+  const open = { ...rest, metricsConfig: {} };
+  const of = (raw: unknown, provider: UsageProvider) => readPolicySpec(raw, { provider });
+  assert.equal(of(open, "metrics-server").spec?.provider, "metrics-server");
+  assert.equal(of(LEAST, "metrics-server").spec?.provider, "prometheus");
+  assertFaults(open, [[
+    "spec.metricsConfig.provider",
+    undefined,
+    /metrics-server.*rightsizing\.provider/,
+  ]]);
+  const named = { ...open, metricsConfig: { custom: { name: "warehouse" } } };
+  assert.equal(of(named, "custom").spec?.customSource, "warehouse");
+  assert.deepEqual(of(open, "custom").faults.map(({ field }) => field), [
+    "spec.metricsConfig.custom",
+  ]);
+});
+
+pure("readPolicySpec() takes minSamples by both names, and metrics-server's where both are", () => {
+  const samples = (metricsConfig: WrittenSpec): number | undefined =>
+    readPolicySpec({ ...LEAST, metricsConfig: { provider: "prometheus", ...metricsConfig } }).spec
+      ?.minSamples;
+  assert.equal(samples({ minSamples: 20 }), 20);
+  assert.equal(samples({ metricsServer: { minSamplesRequired: 30 } }), 30);
+  assert.equal(samples({ minSamples: 20, metricsServer: { minSamplesRequired: 30 } }), 30);
+  assert.equal(samples({ minSamples: 20, metricsServer: {} }), 20);
+});
+
+pure("readPolicySpec() keeps the name of a custom source, and of no other", () => {
+  const source = (metricsConfig: WrittenSpec): string | undefined =>
+    readPolicySpec({ ...LEAST, metricsConfig }).spec?.customSource;
+  assert.equal(source({ provider: "custom", custom: { name: "warehouse" } }), "warehouse");
+  assert.equal(source({ provider: "prometheus", custom: { name: "warehouse" } }), undefined);
+});
+
+pure("readPolicySpec() takes exclude over include, and an empty rest", () => {
+  const kinds = (workloadTypes: WrittenSpec): readonly string[] | undefined =>
+    readPolicySpec({ ...LEAST, selector: { namespaces: {}, workloadTypes } }).spec?.selector
+      .workloadKinds;
+  assert.deepEqual(kinds({}), ["Deployment", "StatefulSet", "DaemonSet"]);
+  assert.deepEqual(kinds({ include: ["DaemonSet", "Deployment", "DaemonSet"] }), [
+    "Deployment",
+    "DaemonSet",
+  ]);
+  assert.deepEqual(kinds({ exclude: ["StatefulSet"] }), ["Deployment", "DaemonSet"]);
+  assert.deepEqual(kinds({ include: ["StatefulSet"], exclude: ["StatefulSet"] }), []);
+});
+
+pure(
+  "readPolicySpec() takes a label's key of 253 characters before the slash, and no longer one",
+  () => {
+    const assertFaulty = (prefix: string, fields: readonly string[]): void => {
+      const key = `${prefix}/a`;
+      const matchExpressions = [{ key, operator: "Exists" }];
+      const selector = { workloadSelector: { matchLabels: { [key]: "" }, matchExpressions } };
+      const { faults } = readPolicySpec({ ...LEAST, selector });
+      assert.deepEqual(faults.map(({ field }) => field), fields);
+      assertMatches(faults.map(({ valid }) => valid), fields.map(() => / keys?, .*app or /));
+    };
+    const longest = `${"x.".repeat(126)}x`;
+    assertFaulty(longest, []);
+    assertFaulty(`${longest}x`, [
+      "spec.selector.workloadSelector.matchLabels",
+      "spec.selector.workloadSelector.matchExpressions[0].key",
+    ]);
+  },
+);
+
+pure("readPolicySpec() names each field that is wrong, with its value and what is valid", () => {
+  assertFaults(
+    {
+      ...LEAST,
+      mode: "Sometimes",
+      selector: { workloadTypes: {} },
+      metricsConfig: { provider: "prometheus", safetyFactor: 0.5, minSamples: 1.5 },
+      resourceBounds: { cpu: { min: "3", max: 2 }, memory: { min: 0 } },
+    },
+    [
+      ["spec.mode", '"Sometimes"', / Auto, Recommend, Disabled$/],
+      ["spec.selector", "an object", / namespaceSelector, workloadSelector and namespaces$/],
+      ["spec.metricsConfig.safetyFactor", "0.5", / at least 1$/],
+      ["spec.metricsConfig.minSamples", "1.5", / whole number$/],
+      ["spec.resourceBounds.cpu.min", '"3"', /above max$/],
+      ["spec.resourceBounds.memory.min", "0", / quantity above 0,/],
+      ["spec.resourceBounds.memory.max", undefined, / quantity above 0,/],
+    ],
+  );
+  assertFaults({ ...LEAST, metricsConfig: { provider: "custom" } }, [
+    ["spec.metricsConfig.custom", undefined, / provider is custom$/],
+  ]);
+  assertFaults(undefined, [["spec", undefined, / object$/]]);
+  assertFaults([], [["spec", "a list of 0", / object$/]]);
+});
+
+pure("property 15: readPolicySpec() takes well-formed policies for what they say", () => {
+  fc.assert(
+    fc.property(WELL_FORMED, ({ spec: written, meant }) => {
+      const before = JSON.stringify(written);
+      const { spec, faults } = readPolicySpec(written);
+      assert.deepEqual(faults.map(faultText), []);
+      assert.ok(spec !== undefined);
+      assert.equal(JSON.stringify(written), before);
+      assert.deepEqual(
+        {
+          windowMs: spec.windowMs,
+          intervalMs: spec.intervalMs,
+          cooldownMs: spec.updateStrategy.cooldownMs,
+          cpu: spec.bounds.cpu,
+          memory: spec.bounds.memory,
+        },
+        meant,
+      );
+    }),
+  );
+});
+
+for (const [field, wrong, valid] of MISTAKES) {
+  pure(`property 15: readPolicySpec() refuses a wrong ${field}, and names it`, () => {
+    fc.assert(
+      fc.property(WELL_FORMED, wrong, ({ spec: written }, value) => {
+        const { spec, faults } = readPolicySpec(withField(written, field, value));
+        assert.equal(spec, undefined, `${field}: ${JSON.stringify(value)} was taken`);
+        const own = faults.filter((fault) => fault.field === field);
+        assert.equal(own.length > 0, true, faults.map(faultText).join("; "));
+        assert.match(own.map((fault) => fault.valid).join("; "), valid);
+      }),
+    );
+  });
+}
+
+pure(
+  "property 15: readPolicySpec() refuses bounds in the wrong order, and values that don't fit",
+  () => {
+    const bound = fc.integer({ min: 1, max: 10_000 });
+    fc.assert(fc.property(bound, bound, fc.boolean(), (a, b, exists) => {
+      const [min, max] = [Math.max(a, b) + 1, Math.min(a, b)];
+      assertFaults(
+        withField(LEAST, "spec.resourceBounds.memory", { min, max }),
+        [["spec.resourceBounds.memory.min", String(min), /above max$/]],
+      );
+      const term = exists
+        ? { key: "app", operator: a % 2 === 0 ? "Exists" : "DoesNotExist", values: ["web"] }
+        : { key: "app", operator: a % 2 === 0 ? "In" : "NotIn", values: [] };
+      const field = "spec.selector.namespaceSelector.matchExpressions[0]";
+      const [fault, ...more] = readPolicySpec(withField(LEAST, field, term)).faults;
+      assert.deepEqual([fault?.field, more], [`${field}.values`, []]);
+      assert.match(fault?.valid ?? "", exists ? / empty / : / one value /);
+    }));
+  },
+);
+
+pure("property 15: readPolicySpec() never throws, whatever stands in a policy", () => {
+  fc.assert(fc.property(fc.jsonValue(), fc.constantFrom(...MISTAKES), (value, [field]) => {
+    const { faults } = readPolicySpec(withField(LEAST, field, value));
+    for (const fault of faults) assert.match(faultText(fault), /^spec\S* is .+: must /);
+  }));
+});

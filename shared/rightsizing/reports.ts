@@ -1,0 +1,184 @@
+/**
+ * How records of the workloads of a namespace are spread over `RecommendationReport`s, and merged where two
+ * controllers have written them.
+ *
+ * @module
+ */
+import { MOST_CONTAINERS } from "../api/policy_status.ts";
+import type { ReportedWorkload } from "../api/recommendation_report.ts";
+import { reportedWorkloadOf, type WorkloadRecord, workloadRecordOf } from "./workload_record.ts";
+
+/**
+ * Bytes of JSON that the workloads of one object may have: half a megabyte, some 300 workloads of two
+ * containers. A server stores 1.5 MB at most (etcd's request limit), of which metadata take some KB.
+ */
+const MOST_BYTES = 512 * 1024;
+
+/** What of a report its writer decides. */
+export interface ReportPart {
+  /** `recommendations-1` and so on. */
+  readonly name: string;
+  readonly workloads: readonly ReportedWorkload[];
+}
+
+const encoder = new TextEncoder();
+
+/**
+ * The reports of a namespace: its workloads by kind and name, as many in an object as fit. One with
+ * more than 128 containers, or that would not fit into an object alone, has several entries.
+ */
+export function reportParts(records: readonly WorkloadRecord[]): readonly ReportPart[] {
+  const parts: ReportedWorkload[][] = [];
+  let bytes = Infinity;
+  for (const entry of records.map(reportedWorkloadOf).toSorted(byKindAndName).flatMap(entriesOf)) {
+    const size = bytesOf(entry);
+    if (bytes + size > MOST_BYTES) {
+      parts.push([]);
+      bytes = 0;
+    }
+    parts.at(-1)?.push(entry);
+    bytes += size;
+  }
+  return parts.map((workloads, index) => ({ name: `recommendations-${index + 1}`, workloads }));
+}
+
+/** True for a name that `reportParts` gives: other objects of the kind are somebody else's. */
+export function isReportName(name: string): boolean {
+  return /^recommendations-[1-9]\d*$/.test(name);
+}
+
+/**
+ * The records that the reports of a namespace hold. An entry that can't be read is left out: its
+ * workload is as one that nothing was adopted for.
+ */
+export function recordsOf(
+  reports: readonly Pick<ReportPart, "workloads">[],
+  namespace: string,
+): readonly WorkloadRecord[] {
+  const records = new Map<string, WorkloadRecord>();
+  for (const reported of reports.flatMap(({ workloads }) => workloads)) {
+    const record = recordOrNothing(reported, namespace);
+    if (record === undefined) continue;
+    const key = `${reported.kind}/${reported.name}`;
+    const known = records.get(key);
+    records.set(
+      key,
+      known === undefined ? record : {
+        ...known,
+        recommendations: [...known.recommendations, ...record.recommendations],
+        inForce: [...known.inForce, ...record.inForce],
+        ...(known.template === undefined && record.template === undefined
+          ? {}
+          : { template: [...known.template ?? [], ...record.template ?? []] }),
+        ...(known.usage === undefined && record.usage === undefined
+          ? {}
+          : { usage: [...known.usage ?? [], ...record.usage ?? []] }),
+      },
+    );
+  }
+  return [...records.values()];
+}
+
+function recordOrNothing(
+  reported: ReportedWorkload,
+  namespace: string,
+): WorkloadRecord | undefined {
+  try {
+    return workloadRecordOf(reported, namespace);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return undefined;
+  }
+}
+
+/** The workload, or parts of it of so many containers that each fits. */
+function entriesOf(workload: ReportedWorkload): readonly ReportedWorkload[] {
+  const { recommendations, inForce, template, usage, ...head } = workload;
+  const lists = [recommendations, inForce, template ?? [], usage ?? []];
+  const most = Math.max(...lists.map(({ length }) => length));
+  if (most <= MOST_CONTAINERS && bytesOf(workload) <= MOST_BYTES) return [workload];
+  const names = [...new Set(lists.flat().map(({ container }) => container))];
+  // Of one container a part is never too large: all its texts are bounded.
+  if (names.length < 2) return [workload];
+  const first = new Set(names.slice(0, names.length / 2));
+  return [true, false].flatMap((isFirst) =>
+    entriesOf({
+      ...head,
+      recommendations: recommendations.filter(({ container }) => first.has(container) === isFirst),
+      inForce: inForce.filter(({ container }) => first.has(container) === isFirst),
+      ...(template === undefined ? {} : {
+        template: template.filter(({ container }) => first.has(container) === isFirst),
+      }),
+      ...(usage === undefined ? {} : {
+        usage: usage.filter(({ container }) => first.has(container) === isFirst),
+      }),
+    })
+  );
+}
+
+function bytesOf(value: unknown): number {
+  return encoder.encode(JSON.stringify(value)).length + 1;
+}
+
+function byKindAndName(a: ReportedWorkload, b: ReportedWorkload): number {
+  const [one, other] = [`${a.kind}/${a.name}`, `${b.kind}/${b.name}`];
+  return one < other ? -1 : one > other ? 1 : 0;
+}
+
+/** Records of one namespace. */
+export interface RecordVersions {
+  /** What this controller knows. */
+  readonly own: readonly WorkloadRecord[];
+  /** What another controller has written. */
+  readonly found: readonly WorkloadRecord[];
+  /** What was written when this controller last read or wrote. */
+  readonly known: readonly WorkloadRecord[];
+}
+
+/** What is to be on record. */
+export interface MergedRecords {
+  readonly records: readonly WorkloadRecord[];
+  /** Workloads of which the other one's record is kept, in place of one's own or of none. */
+  readonly taken: readonly WorkloadRecord[];
+  /** Whether this controller has applied something that the other one does not have. */
+  readonly hasNews: boolean;
+}
+
+/**
+ * Of a workload to which one of them has applied something since, the later application counts: that is
+ * what pods have, or are about to get. All else the one that leads knows better, and which workloads
+ * there are.
+ */
+export function mergeRecords(
+  { own, found, known }: RecordVersions,
+  { leads }: { readonly leads: boolean },
+): MergedRecords {
+  const [mine, theirs, before] = [byWorkload(own), byWorkload(found), byWorkload(known)];
+  const records: WorkloadRecord[] = [];
+  const taken: WorkloadRecord[] = [];
+  let hasNews = false;
+  for (const key of new Set([...mine.keys(), ...theirs.keys()])) {
+    const [my, their, old] = [mine.get(key), theirs.get(key), before.get(key)];
+    const isMine = appliedAt(my) > Math.max(appliedAt(their), appliedAt(old));
+    const isTheirs = appliedAt(their) > Math.max(appliedAt(my), appliedAt(old));
+    // What this one has dropped does not come back, unless something was applied to it since.
+    const leading = my ?? (old === undefined ? their : undefined);
+    const kept = isMine ? my : isTheirs || !leads ? their : leading;
+    if (isMine) hasNews = true;
+    if (kept === undefined) continue;
+    records.push(kept);
+    if (kept === their) taken.push(kept);
+  }
+  return { records, taken, hasNews };
+}
+
+/** When values were last applied, ms since 1970; before all time where they never were. */
+export function appliedAt(record: WorkloadRecord | undefined): number {
+  return record?.appliedAtMs ?? -Infinity;
+}
+
+function byWorkload(records: readonly WorkloadRecord[]): ReadonlyMap<string, WorkloadRecord> {
+  return new Map(
+    records.map((one) => [`${one.workload.kind}/${one.workload.name}`, one] as const),
+  );
+}

@@ -1,0 +1,111 @@
+/**
+ * What a reconcile asks about one workload: how far it is from its recommendation, whether samples lack only for
+ * now, and which resizes are unfinished.
+ *
+ * @module
+ */
+import { INFEASIBLE_REASONS, kubeletWord } from "../actuation/kubelet_word.ts";
+import { movesRequest } from "../actuation/moved_request.ts";
+import type { Pod, PodContainer, Resources } from "../api/pod.ts";
+import type { EnforcementReason } from "../api/reasons/enforcement_reasons.ts";
+import type { RightsizingFacts } from "./guards/rightsizing_facts.ts";
+import type { ContainerRecommendation } from "./recommend.ts";
+import { ownContainers } from "./rightsized_workload.ts";
+import type { WorkloadRecord } from "./workload_record.ts";
+
+/** A container as it is. */
+export interface PresentContainer extends Resources {
+  readonly name: string;
+}
+
+/**
+ * The largest difference between a request and what is recommended, as a part of the request: 0.5 for
+ * 100m where 150m is recommended. Infinity where there is no request, 0 where nothing is recommended.
+ */
+export function largestDifference(
+  recommendations: readonly ContainerRecommendation[],
+  present: readonly PresentContainer[],
+): number {
+  const byName = new Map(present.map((container) => [container.name, container]));
+  return Math.max(
+    0,
+    ...recommendations.flatMap(({ container, cpu, memory }) => {
+      const { requestCPU, requestMemory } = byName.get(container) ?? {};
+      return [difference(requestCPU, cpu), difference(requestMemory, memory)];
+    }),
+  );
+}
+
+function difference(from: number | undefined, to: number): number {
+  if (from === undefined || from === 0) return to === 0 ? 0 : Infinity;
+  return Math.abs(to - from) / from;
+}
+
+/** What there was enough for so long ago counts at least, ms. */
+const LEAST_PATIENCE_MS = 3_600_000;
+
+/**
+ * Whether a workload that lacks samples now had enough of them within the last hour, or within the
+ * window where that is longer, and still has half of what is needed. Where a window holds hardly more
+ * than `minSamples`, it holds one less in every second cycle. Nothing is recommended in such a cycle, and
+ * what was reported before stays.
+ */
+export function lacksSamplesBriefly(
+  { nowMs, policy: { minSamples, windowMs }, samples, workload }: RightsizingFacts,
+  { before, now }: {
+    readonly before: WorkloadRecord | undefined;
+    readonly now: Pick<WorkloadRecord, "uid" | "policy">;
+  },
+): boolean {
+  if (before === undefined) return false;
+  const { status, reason, recommendedAtMs = -Infinity, uid, policy } = before;
+  if (status === "Error" || reason === "InsufficientSamples" || uid !== now.uid) return false;
+  const { namespace, name } = now.policy;
+  if (policy.namespace !== namespace || policy.name !== name) return false;
+  if (nowMs - recommendedAtMs > Math.max(windowMs, LEAST_PATIENCE_MS)) return false;
+  return ownContainers(workload).every((one) => (samples.get(one.name) ?? 0) * 2 >= minSamples);
+}
+
+/** What kubelets say of a resize that they have not done, all pods together. */
+export interface UnfinishedResizes {
+  /** The worst: what will never be done comes before what has failed, and that before what waits. */
+  readonly reason: EnforcementReason;
+  /** How many pods, and the first one's kubelet's words. */
+  readonly message: string;
+}
+
+/**
+ * Undefined where no kubelet has anything against it, or all are still at work. Pods of the market are
+ * resized all the time: there a word counts only where a field is not in force that is rightsizing's.
+ */
+export function unfinishedResizes(
+  pods: Iterable<Pod>,
+  { marketManages }: { readonly marketManages: boolean },
+): UnfinishedResizes | undefined {
+  const found = [...pods]
+    .filter((pod) => !marketManages || pod.containers.some((one) => lacksOwn(pod, one)))
+    .map((pod) => ({ name: pod.metadata.name, ...kubeletWord(pod) }))
+    .filter(({ reason }) => rankOf(reason) > 0)
+    .toSorted((a, b) => rankOf(b.reason) - rankOf(a.reason));
+  const [worst] = found;
+  if (worst === undefined) return undefined;
+  const { name, reason, message } = worst;
+  return { reason, message: `${found.length} pods, ${name}: ${message}` };
+}
+
+/** 0: nothing is wrong. */
+function rankOf(reason: EnforcementReason): number {
+  if (INFEASIBLE_REASONS.has(reason)) return 3;
+  return reason === "ResizeError" ? 2 : reason === "ResizeDeferred" ? 1 : 0;
+}
+
+/** Whether the kubelet has other requests, or another memory limit, than the spec by now. */
+function lacksOwn(pod: Pod, container: PodContainer): boolean {
+  const { sidecar, requestCPU, requestMemory, limitMemory, appliedLimitMemory } = container;
+  if (sidecar) return false;
+  const { allocated = {} } = container;
+  const [cpu, memory] = [allocated.requestCPU, allocated.requestMemory];
+  return !movesRequest(pod) && cpu !== undefined && cpu !== requestCPU ||
+    memory !== undefined && memory !== requestMemory ||
+    appliedLimitMemory !== undefined && appliedLimitMemory !== limitMemory;
+}

@@ -1,0 +1,113 @@
+import assert from "node:assert/strict";
+import {
+  autoPolicy,
+  NOW_MS,
+  rightsizingFacts,
+  templateContainer,
+  workloadPod,
+} from "../../tests/fixtures/rightsizing_facts.ts";
+import type { Pod, PodContainer, ResizeCondition } from "../api/pod.ts";
+import { lacksSamplesBriefly, unfinishedResizes } from "./workload_checks.ts";
+import type { WorkloadRecord } from "./workload_record.ts";
+
+const POLICY = { namespace: "shop", name: "all" };
+const BEFORE: WorkloadRecord = {
+  workload: { kind: "Deployment", namespace: "shop", name: "web" },
+  policy: POLICY,
+  uid: "uid-web",
+  status: "Applied",
+  recommendedAtMs: NOW_MS - 60_000,
+  recommendations: [],
+  inForce: [],
+};
+
+Deno.test({
+  name:
+    "lacksSamplesBriefly() is true for a workload that had enough within the hour, and has half of it",
+  permissions: "none",
+  fn() {
+    const of = (change: Partial<WorkloadRecord>, have = 9, windowMs = 300_000): boolean =>
+      lacksSamplesBriefly(
+        rightsizingFacts({
+          samples: new Map([["app", have]]),
+          policy: autoPolicy({}, { windowMs }),
+        }),
+        { before: { ...BEFORE, ...change }, now: { uid: "uid-web", policy: POLICY } },
+      );
+    assert.equal(of({}), true);
+    assert.deepEqual([of({}, 5), of({}, 4)], [true, false]);
+    assert.equal(of({ status: "Error" }), false);
+    assert.equal(of({ reason: "InsufficientSamples" }), false);
+    assert.equal(of({ uid: "uid-former" }), false);
+    assert.equal(of({ policy: { ...POLICY, name: "other" } }), false);
+    const anHourAgo = { recommendedAtMs: NOW_MS - 3_600_001 };
+    assert.deepEqual([of(anHourAgo), of(anHourAgo, 9, 4_000_000)], [false, true]);
+    assert.equal(
+      lacksSamplesBriefly(rightsizingFacts(), { before: undefined, now: BEFORE }),
+      false,
+    );
+  },
+});
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+function podOf(name: string, condition?: Partial<ResizeCondition>): Pod {
+  const pod = workloadPod(name, [templateContainer()]);
+  if (condition === undefined) return pod;
+  const whole = { type: "PodResizePending", reason: "", message: "", ...condition } as const;
+  return {
+    ...pod,
+    metadata: { ...pod.metadata, generation: 2 },
+    resizeConditions: [{ observedGeneration: 2, ...whole }],
+  };
+}
+
+const FREE = { marketManages: false };
+
+const DEFERRED = { reason: "Deferred", message: "node is full" };
+const INFEASIBLE = { reason: "Infeasible", message: "Node didn't have enough capacity: cpu" };
+
+test("unfinishedResizes() tells the worst word of kubelets, and of how many pods", () => {
+  assert.equal(unfinishedResizes([podOf("web-1")], FREE), undefined);
+  assert.equal(
+    unfinishedResizes([podOf("web-1", { type: "PodResizeInProgress" })], FREE),
+    undefined,
+  );
+  assert.deepEqual(unfinishedResizes([podOf("web-1"), podOf("web-2", DEFERRED)], FREE), {
+    reason: "ResizeDeferred",
+    message: "1 pods, web-2: node is full",
+  });
+  assert.deepEqual(
+    unfinishedResizes([podOf("web-1", DEFERRED), podOf("web-2", INFEASIBLE), podOf("web-3")], FREE),
+    { reason: "NodeCapacity", message: `2 pods, web-2: ${INFEASIBLE.message}` },
+  );
+  const failed = { type: "PodResizeInProgress", reason: "Error", message: "cgroup" } as const;
+  assert.equal(unfinishedResizes([podOf("web-1", failed)], FREE)?.reason, "ResizeError");
+});
+
+test("unfinishedResizes() leaves out words about an older spec", () => {
+  const pod = podOf("web-1", { ...INFEASIBLE, observedGeneration: 1 });
+  assert.equal(unfinishedResizes([pod], FREE), undefined);
+});
+
+test("unfinishedResizes() leaves out what only the market's limits wait for", () => {
+  const waiting = (container: Partial<PodContainer>): string | undefined => {
+    const pod = podOf("web-1", DEFERRED);
+    const containers = pod.containers.map((one) => ({ ...one, ...container }));
+    return unfinishedResizes([{ ...pod, containers }], { marketManages: true })?.reason;
+  };
+  const there = { requestCPU: 100, requestMemory: 64 };
+  const limit = { limitCPU: 400, appliedLimitCPU: 200 };
+  assert.equal(waiting({ ...there, ...limit, allocated: there }), undefined);
+  assert.equal(waiting({ ...there, ...limit }), undefined);
+  assert.equal(waiting({ ...there, allocated: { ...there, requestCPU: 90 } }), "ResizeDeferred");
+  assert.equal(waiting({ ...there, allocated: { ...there, requestMemory: 63 } }), "ResizeDeferred");
+  assert.equal(
+    waiting({ ...there, allocated: there, limitMemory: 128, appliedLimitMemory: 256 }),
+    "ResizeDeferred",
+  );
+  const sidecar = { sidecar: true, ...there, allocated: { ...there, requestCPU: 90 } };
+  assert.equal(waiting(sidecar), undefined);
+});
