@@ -5,10 +5,9 @@
  * @module
  */
 import { formatDuration } from "../duration.ts";
-import { amountText } from "../../cli/coalloc/recommend/amount_text.ts";
+import { amountText, truncatedProduct } from "./amounts.ts";
 import type { Distribution, ResourceName } from "./distribution.ts";
 import type { Percentile, ResourceBounds } from "./policy_spec.ts";
-import { truncatedProduct } from "./amounts.ts";
 
 /** An amount and how it came about. */
 export interface Estimate {
