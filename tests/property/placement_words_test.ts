@@ -9,7 +9,7 @@ import * as keys from "../../shared/api/placement_keys.ts";
 import { placementFaultText } from "../../shared/placement/placement_fault.ts";
 import { readPlacement } from "../../shared/placement/read_placement.ts";
 
-/** Words that are valid somewhere, their neighbours, and text of all kinds. */
+/** Values that are valid somewhere, their neighbours, and text of all kinds. */
 const anyText = fc.oneof(
   fc.constantFrom("true", "false", "70%", "70", "0", "100", "101", "-1", "2h", "0s", "0 2 * * *"),
   fc.constantFrom("CRON_TZ=Europe/Berlin 0 2 * * *", "CRON_TZ=x 0 2 * * *", "* * 31 2 *", "1 2 3"),
@@ -55,7 +55,7 @@ const anyNamespace = fc.oneof(
 
 Deno.test({
   name:
-    "readPlacement() gives a valid wish, none, or faults that say what to write, and never throws",
+    "readPlacement() gives a valid request, none, or faults that say what to write, and never throws",
   permissions: "none",
   fn() {
     const seen = new Set<string>();
