@@ -23,7 +23,7 @@ export interface JudgedTrace {
   readonly scene: Scene;
   /** P99 without any limit and one CFS period, ms. */
   readonly sloMs: number;
-  /** Mean cores of who knows the future and may change the limit every two minutes. */
+  /** Mean cores of the oracle, which may change the limit every two minutes. */
   readonly oracleCores: number;
 }
 

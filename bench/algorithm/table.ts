@@ -20,8 +20,8 @@ const HEAD = [
   "reaction",
 ];
 const LEGEND = [
-  "cost: cores / those of who knows the future with a change every two minutes; median, most of the traces",
-  "held: traces whose P99 kept to the P99 without limits + 100 ms; changes: per pod and minute",
+  "cost: cores / those of the oracle with a change every two minutes; median, most of the traces",
+  "held: traces with a P99 within the P99 without limits + 100 ms; changes: per pod and minute",
   "thr: throttled ms per s; reaction: burst begins → limit ≥ demand, median and P95, ms",
   "crowd: thirty small pods on eight cores",
 ];

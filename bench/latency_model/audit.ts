@@ -60,9 +60,9 @@ export interface ServiceReaction {
   readonly service: string;
   /** Rank correlation of units and standard deviation in steady runs; CPU that helps makes it < 0. */
   readonly correlation: number;
-  /** The fewest units in a calm run. */
+  /** The fewest units in an idle run. */
   readonly fewestWhenIdle: number;
-  /** Calm runs with that many. */
+  /** Idle runs with that many. */
   readonly idleRuns: number;
 }
 
@@ -97,7 +97,7 @@ export function serviceReactions(runs: readonly RecordedRun[]): readonly Service
 
 /**
  * The largest CPU time per request, ms, that any service can have: with the fewest units of it under
- * which some run was calm, it would have been busy all the time.
+ * which some run was idle, it would have been busy all the time.
  */
 export function costBound(policies: readonly (readonly ServiceReaction[])[]): number {
   const fewest = new Map<string, number>();

@@ -22,11 +22,15 @@ Deno.test({
   fn() {
     const found = fitBottleneck(RUNS, CURVES);
     assert.deepEqual([found.service, found.costMs, found.constantMs], ["b", 5000, 1000]);
-    const told = predict(RUNS, found);
-    assert.deepEqual([told.runs, told.p99Correlation, told.spreadCorrelation], [3, 1, 1]);
-    assert.equal(told.error, 0);
+    const predicted = predict(RUNS, found);
+    assert.deepEqual([predicted.runs, predicted.p99Correlation, predicted.spreadCorrelation], [
+      3,
+      1,
+      1,
+    ]);
+    assert.equal(predicted.error, 0);
     // ln 1, ln 2.5 and ln 2, over 3.
-    assert.ok(Math.abs(told.constantError - Math.log(5) / 3) < 1e-12);
+    assert.ok(Math.abs(predicted.constantError - Math.log(5) / 3) < 1e-12);
   },
 });
 

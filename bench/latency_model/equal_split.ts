@@ -73,13 +73,13 @@ export interface EqualSplitModel {
 export interface EqualSplit {
   readonly recorded: RunsFigures;
   readonly models: readonly EqualSplitModel[];
-  /** What the model says of the largest cost that calm runs with fewer units allow. */
+  /** What the model says of the largest cost that idle runs with fewer units allow. */
   readonly atBound: { readonly costMs: number; readonly figures: RunsFigures };
 }
 
 /** How it is modelled. */
 export interface EqualSplitOptions {
-  /** No service takes more CPU time per request than this, ms, going by other policies' calm runs. */
+  /** No service takes more CPU time per request than this, ms, going by other policies' idle runs. */
   readonly boundMs: number;
   /** Modelled runs for each figure. */
   readonly count: number;

@@ -90,7 +90,7 @@ export function latencyTable(report: LatencyReport): string {
         "P99 100-120",
         "its r with mean",
         "r of P99, spread",
-        "calm",
+        "idle",
       ],
       ...audits.map((audit) => [
         audit.policy,
@@ -106,7 +106,7 @@ export function latencyTable(report: LatencyReport): string {
     "",
     "Rank correlation of a service's units and the latency's spread; more CPU should make it negative",
     ...alignedColumns([
-      ["policy", "lowest", "highest", "above 0", "fewest units in a calm run"],
+      ["policy", "lowest", "highest", "above 0", "fewest units in an idle run"],
       ...reactions.map(({ policy, services }) => {
         const sorted = services.toSorted((a, b) => a.correlation - b.correlation);
         const [low, high] = [sorted[0], sorted.at(-1)];
@@ -151,11 +151,11 @@ export function latencyTable(report: LatencyReport): string {
         policy,
         service,
         decimal(costMs),
-        ...predictions.map((told) =>
+        ...predictions.map((predicted) =>
           [
-            decimal(told.p99Correlation),
-            decimal(told.spreadCorrelation),
-            `${decimal(told.error)} (${decimal(told.constantError)})`,
+            decimal(predicted.p99Correlation),
+            decimal(predicted.spreadCorrelation),
+            `${decimal(predicted.error)} (${decimal(predicted.constantError)})`,
           ].join(", ")
         ),
       ]),
