@@ -12,8 +12,8 @@ export function namesAmong<Name extends string>(
   known: readonly Name[],
 ): (text: string) => Name[] {
   return (text) =>
-    text.split(",").map((name) => {
-      const found = known.find((name) => name === name.trim());
+    text.split(",").map((part) => {
+      const found = known.find((name) => name === part.trim());
       if (found !== undefined) return found;
       throw new InvalidArgumentError(`Expected names of ${known.join(", ")}.`);
     });

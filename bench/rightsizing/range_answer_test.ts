@@ -33,8 +33,8 @@ pure("rangeAnswer() finds the series of a workload's query, and no others", () =
   for (const resource of ["cpu", "memory"] as const) {
     const { status, body, points } = ask(queriesOf(5)[resource]);
     assert.deepEqual([status, points], [200, 2 * 2 * 3]);
-    const { status: status, data: { resultType, result } } = JSON.parse(body);
-    assert.deepEqual([status, resultType], ["success", "matrix"]);
+    const { status: outcome, data: { resultType, result } } = JSON.parse(body);
+    assert.deepEqual([outcome, resultType], ["success", "matrix"]);
     const series: readonly { metric: Record<string, string>; values: unknown }[] = result;
     assert.deepEqual(series.map(({ metric }) => metric), [
       { container: "part-0", pod: podName({ workload: 5, pod: 0 }) },

@@ -7,7 +7,7 @@ import { warningText } from "./annotation_warning.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
-interface Texts {
+interface GivenTexts {
   readonly labels?: Texts;
   readonly annotations?: Texts;
 }
@@ -25,10 +25,15 @@ const identity = { name: "web", namespace: "shop", uid: "", resourceVersion: "" 
 
 /** Facts with these texts and no others. */
 function facts(
-  texts: Partial<Record<"pod" | "namespace" | "workload" | "hpa", Texts>>,
+  texts: Partial<Record<"pod" | "namespace" | "workload" | "hpa", GivenTexts>>,
 ): BidFacts {
   const sample = samplePod("web");
-  const metadata = (given: Texts = {}) => ({ ...identity, labels: {}, annotations: {}, ...given });
+  const metadata = (given: GivenTexts = {}) => ({
+    ...identity,
+    labels: {},
+    annotations: {},
+    ...given,
+  });
   return bidFacts({ ...sample, metadata: { ...sample.metadata, ...texts.pod } }, {
     namespace: { metadata: metadata(texts.namespace) },
     workload: {
@@ -87,7 +92,10 @@ test("annotationPlaceWarnings() has no warnings about keys in their places, nor 
 });
 
 test("annotationPlaceWarnings() names each key in a place without effect", () => {
-  const misplaced = (place: "pod" | "namespace" | "workload" | "hpa", texts: Texts): string[] =>
+  const misplaced = (
+    place: "pod" | "namespace" | "workload" | "hpa",
+    texts: GivenTexts,
+  ): string[] =>
     annotationPlaceWarnings(facts({ [place]: texts })).map((one) => one.split(" ")[0] ?? "");
   const keysBut = (...names: readonly string[]): string[] =>
     Object.keys(EACH).filter((key) => !Object.hasOwn(only(...names), key));
