@@ -1,5 +1,5 @@
 /**
- * The API server's own record of resizes: each request with who sent it and what it was answered.
+ * The API server's own record of resizes: each request with its user and the answer.
  *
  * @module
  */
@@ -15,7 +15,7 @@ export interface ResizeAnswer {
   readonly namespace: string;
   readonly pod: string;
   readonly code: number;
-  /** The server's words; empty when it did as it was asked. */
+  /** The server's message; empty when it accepted the request. */
   readonly message: string;
   /** The reasons of the causes that it names. */
   readonly causes: readonly string[];

@@ -43,7 +43,7 @@ const REST_MS = 1000;
 const BEAT_S = 10;
 
 const { values } = parseArgs({
-  args: Deno.args.filter((word) => word !== "--"),
+  args: Deno.args.filter((argument) => argument !== "--"),
   options: {
     json: { type: "boolean", default: false },
     pods: { type: "string", default: "800" },

@@ -3,7 +3,7 @@
  * through agent, API server, controller and kubelet, on the node of `KUBECONFIG` that runs here.
  *
  * `--idle-cpu tight`: limits follow demand, and the burst's own quota grows. `--idle-cpu free`:
- * a neighbour in the market has all the CPU; a service bursts whose weight in the market is above
+ * a neighbour in the market has all the CPU; a service bursts with a weight in the market above
  * that in the kernel, and the neighbour's quota shrinks. With `--saturate` a pod outside of the
  * market is busy on all CPUs, too.
  *

@@ -1,5 +1,5 @@
 /**
- * Real programs on a real node under four control laws: `deno task bench:real-apps`.
+ * Real programs on a real node under four control algorithms: `deno task bench:real-apps`.
  *
  * @module
  */

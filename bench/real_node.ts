@@ -1,5 +1,5 @@
 /**
- * Control algorithms on a real node, and the node model's word on the same: `deno task
+ * Control algorithms on a real node, and the node model's figures of the same: `deno task
  * bench:real-node`.
  *
  * @module

@@ -41,7 +41,7 @@ const KUBECTL: Kubectl = {
 Deno.test("sentences of the crowded bench", () =>
   assertSentences([
     [
-      "unknown law",
+      "unknown algorithm",
       () => answered(parseCommandLine(["--laws", "vpa"])),
       "error: option '--laws <a,b>' argument 'vpa' is invalid. Expected names of with, without.",
     ],
@@ -84,7 +84,7 @@ Deno.test("sentences of the crowded bench", () =>
     ["one law", () =>
       reported("replicas can", {}), "replicas can't be compared: no run without the product"],
     [
-      "both laws",
+      "both algorithms",
       () =>
         reported("replicas, ", {}, { law: "without" }),
       "replicas, mean of the runs' medians: 4.00 with, 4.00 without; +0.00, within 1",
@@ -122,7 +122,7 @@ const ALGORITHM: ComparedAlgorithm = {
 Deno.test("sentences of the other benches", () =>
   assertSentences([
     [
-      "unknown law",
+      "unknown algorithm",
       () => answered(parseRealNode(["--laws", "captain"])),
       "error: option '--laws <a,b>' argument 'captain' is invalid. Expected names of static, hpa, " +
       "vpa, ours.",

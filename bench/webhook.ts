@@ -13,7 +13,7 @@ import { printAnswer } from "./parse_flags.ts";
 
 /** Until V8 has compiled what is run often, s. */
 const WARM_UP_S = 20;
-/** Of the workload whose pods come and go. */
+/** Of the workload with pods that come and go. */
 const PODS = 500;
 
 const request = parseWebhookBench(Deno.args);

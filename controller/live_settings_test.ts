@@ -123,8 +123,8 @@ Deno.test({
     for (const text of ["market: off", "market: {enabled: off, burstFactors: 2}"]) {
       byFlag.subject.takeFile({ path: "f", text });
       byVariable.subject.takeFile({ path: "f", text });
-      const told = [byFlag, byVariable].map(({ lines }) => lines.at(-1)?.split(" ").slice(-5));
-      assert.deepEqual(told, [
+      const logged = [byFlag, byVariable].map(({ lines }) => lines.at(-1)?.split(" ").slice(-5));
+      assert.deepEqual(logged, [
         ["market.enabled", "off", "on", "flag", "--market"],
         ["market.enabled", "off", "true", "env", "MBCAS_MARKET"],
       ]);

@@ -22,10 +22,10 @@ async function scraped(allocations: readonly PodAllocation[]): Promise<readonly 
 }
 
 Deno.test({
-  name: "createControllerMetrics() counts words of other versions under one word",
+  name: "createControllerMetrics() counts reasons of other versions under one reason",
   async fn() {
-    const rules = (...words: readonly string[]) =>
-      words.map((reason) => ({ reason, message: "as told" }));
+    const rules = (...reasons: readonly string[]) =>
+      reasons.map((reason) => ({ reason, message: "as published" }));
     const bounds = { revision: 1, reason: "", containers: [] };
     assert.deepEqual(
       await scraped([

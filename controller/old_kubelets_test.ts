@@ -19,14 +19,17 @@ Deno.test({
         return () => {};
       },
     };
-    const told: unknown[] = [];
-    const log = { ...silentLog, warn: (_text: string, fields?: object) => void told.push(fields) };
+    const logged: unknown[] = [];
+    const log = {
+      ...silentLog,
+      warn: (_text: string, fields?: object) => void logged.push(fields),
+    };
     reportOldKubelets(informer, log);
     for (const kubeletVersion of ["v1.30.1", "v1.30.1", "v1.33.1", "v1.30.1"]) {
       nodes.set("n", { ...node, kubeletVersion });
       listener("n");
     }
     listener("gone");
-    assert.deepEqual(told, Array(2).fill({ node: "n", kubelet: "v1.30.1" }));
+    assert.deepEqual(logged, Array(2).fill({ node: "n", kubelet: "v1.30.1" }));
   },
 });

@@ -68,7 +68,7 @@ export const CONTROLLER_SETTINGS = {
     env: "MBCAS_CONFIG_MAP",
     default: "mbcas-config",
     description:
-      "The ConfigMap whose key config.yaml, with the keys beside it, is followed while " +
+      "The ConfigMap with the key config.yaml, which is followed with the keys beside it while " +
       "running; empty: none",
     kind: optionalKind(textKind("a ConfigMap's name")),
   }),

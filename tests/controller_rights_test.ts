@@ -35,7 +35,7 @@ async function rulesOf(
 const PLACE = { namespace: NAMESPACE, configMap: "mbcas-config" };
 const rights = controllerRights(PLACE);
 
-function words({ verb, group, resource, subresource }: AccessRight): string {
+function rightText({ verb, group, resource, subresource }: AccessRight): string {
   return `${verb} ${group}/${[resource, subresource].filter(Boolean).join("/")}`;
 }
 
@@ -56,7 +56,7 @@ Deno.test("controllerRights() asks for nothing that the manifests don't give", a
 });
 
 Deno.test("controllerRights() asks for all that the manifests give, but for what can be done without", async () => {
-  const asked = rights.map(words);
+  const asked = rights.map(rightText);
   const all = given([...await rulesOf("ClusterRole"), ...await rulesOf("Role")]);
   // Templates of owners, and events.
   assert.deepEqual(all.filter((right) => !asked.includes(right)), [
@@ -69,7 +69,9 @@ Deno.test("controllerRights() asks for all that the manifests give, but for what
 });
 
 Deno.test("controllerRights() asks for policies and reports where rightsizing is on, and only there", async () => {
-  const added = controllerRights({ ...PLACE, rightsizing: true }).slice(rights.length).map(words);
+  const added = controllerRights({ ...PLACE, rightsizing: true }).slice(rights.length).map(
+    rightText,
+  );
   assert.deepEqual(controllerRights({ ...PLACE, rightsizing: false }), rights);
   assert.ok(!rights.some(({ group }) => group === "optipod.io"));
   const component = "components/rightsizing";
@@ -99,7 +101,7 @@ Deno.test("placementRights() is what the component placement gives, in its names
   const component = "components/placement";
   const asked = placementRights(NAMESPACE);
   const texts = (inside: boolean): readonly string[] =>
-    asked.filter(({ namespace }) => (namespace === NAMESPACE) === inside).map(words).sort();
+    asked.filter(({ namespace }) => (namespace === NAMESPACE) === inside).map(rightText).sort();
   assert.deepEqual(texts(false), given(await rulesOf("ClusterRole", component)).toSorted());
   assert.deepEqual(texts(true), given(await rulesOf("Role", component)).toSorted());
   assert.ok(asked.length > 10);

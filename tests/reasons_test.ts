@@ -1,5 +1,5 @@
 /**
- * Objects, events and metrics tell reasons by the words of the lists and by no others.
+ * Objects, events and metrics have reasons of the lists and no others.
  *
  * @module
  */
@@ -34,13 +34,17 @@ import type { PaceChange } from "../shared/pacing/paced_container.ts";
 import { projectFiles } from "../tools/project_files.ts";
 import { sampleAllocation, sampleDesired, samplePod } from "./contract/sample_objects.ts";
 
-/** `"listed"` where only words of the lists fit; a type that takes any text does not compile below. */
+/**
+ * `"listed"` where only reasons of the lists fit; a type that takes any text does not compile below.
+ */
 type Kind<T> = [T] extends [AnyReason | undefined] ? "listed" : "free";
 type ReasonOf<T> = T extends { readonly reason?: infer R } ? R : never;
-type Told<K extends keyof AllocationObserver> = Parameters<NonNullable<AllocationObserver[K]>>[0];
+type Reported<K extends keyof AllocationObserver> = Parameters<
+  NonNullable<AllocationObserver[K]>
+>[0];
 
 Deno.test({
-  name: "code that publishes a reason takes words of the lists only, as the compiler says",
+  name: "code that publishes a reason takes reasons of the lists only, as the compiler says",
   permissions: "none",
   fn() {
     const places: {
@@ -61,9 +65,9 @@ Deno.test({
       readonly "events of rightsizing": Kind<WorkloadEvent["reason"]>;
       readonly "gate of placement": Kind<ReasonOf<Eligibility>>;
       readonly "waits of placement": Kind<MoveWait["wait"]>;
-      readonly "metric of resizes": Kind<Told<"resized">["reason"]>;
-      readonly "metric of restores": Kind<Told<"restored">>;
-      readonly "metric of held changes": Kind<Told<"held">>;
+      readonly "metric of resizes": Kind<Reported<"resized">["reason"]>;
+      readonly "metric of restores": Kind<Reported<"restored">>;
+      readonly "metric of held changes": Kind<Reported<"held">>;
     } = {
       "checks": "listed",
       "decisions": "listed",
@@ -93,7 +97,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "podAllocationSchema takes each word of its list and no other",
+  name: "podAllocationSchema takes each reason of its list and no other",
   permissions: "none",
   fn() {
     const sample = sampleAllocation(samplePod("web"));
@@ -102,17 +106,18 @@ Deno.test({
     const { market } = sampleDesired("200m");
     const containers: never[] = [];
     const rules = (reason: string) => [{ reason, message: "" }];
-    const told: Readonly<Record<"market" | "enforcement" | "bounds", (reason: string) => object>> =
-      {
-        market: (reason) => ({ spec: { ...spec, market: { ...market, reason } } }),
-        enforcement: (reason) => ({ status: { reason } }),
-        bounds: (reason) => ({
-          status: { bounds: { revision: 1, reason, rules: rules(reason), containers } },
-        }),
-      };
+    const withReason: Readonly<
+      Record<"market" | "enforcement" | "bounds", (reason: string) => object>
+    > = {
+      market: (reason) => ({ spec: { ...spec, market: { ...market, reason } } }),
+      enforcement: (reason) => ({ status: { reason } }),
+      bounds: (reason) => ({
+        status: { bounds: { revision: 1, reason, rules: rules(reason), containers } },
+      }),
+    };
     for (const name of ["market", "enforcement", "bounds"] as const) {
       const fits = (reason: string): boolean => {
-        const allocation = { ...sample, metadata, spec, ...told[name](reason) };
+        const allocation = { ...sample, metadata, spec, ...withReason[name](reason) };
         return podAllocationSchema.safeParse(allocation).success;
       };
       for (const reason of Object.keys(REASON_LISTS[name])) assert.ok(fits(reason), reason);
@@ -127,7 +132,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "listedReason() puts one word in place of those of other versions",
+  name: "listedReason() puts one reason in place of those of other versions",
   permissions: "none",
   fn() {
     assert.equal(listedReason(MARKET_REASONS, "Throttled"), "Throttled");

@@ -1,5 +1,5 @@
 /**
- * Builds the programs as binaries in `build/bin/` and tells their sizes: `deno task compile`, or with
+ * Builds the programs as binaries in `build/bin/` and prints their sizes: `deno task compile`, or with
  * names of programs for those alone.
  *
  * A binary needs Deno's runtime, which `deno compile` downloads. Where that fails, the same entry
@@ -36,16 +36,16 @@ function exists(path: string): boolean {
 async function checkWithoutRuntime(program: Program): Promise<void> {
   const output = `build/bin/${program.name}.unstartable`;
   const env = { DENORT_BIN: Deno.execPath() };
-  const { ok, words } = await runDeno(compileArguments(program, output), { env });
+  const { ok, message } = await runDeno(compileArguments(program, output), { env });
   if (exists(output)) await Deno.remove(new URL(output, root));
-  if (!ok) throw new Error(`Cannot compile ${program.entry}: ${words}`);
+  if (!ok) throw new Error(`Cannot compile ${program.entry}: ${message}`);
 }
 
 async function build(program: Program): Promise<Built> {
   const path = `build/bin/${program.name}`;
-  const { ok, words } = await runDeno(compileArguments(program, path));
+  const { ok, message } = await runDeno(compileArguments(program, path));
   if (ok) return { path, kind: "binary" };
-  if (!NO_RUNTIME.test(words)) throw new Error(`Cannot compile ${program.entry}: ${words}`);
+  if (!NO_RUNTIME.test(message)) throw new Error(`Cannot compile ${program.entry}: ${message}`);
   await checkWithoutRuntime(program);
   return { path: await bundleProgram(program), kind: "bundle" };
 }

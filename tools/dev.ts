@@ -33,7 +33,7 @@ const found = { docker, kind, kubectl };
 const harness = Deno.env.get("COALLOCATOR_CLUSTER");
 const plan = devPlan({
   installed: new Set(
-    Object.entries(found).filter(([, words]) => words !== undefined).map(([name]) => name),
+    Object.entries(found).filter(([, state]) => state !== undefined).map(([name]) => name),
   ),
   kindClusters: clusters?.split("\n") ?? [],
   follow: !Deno.args.includes("--no-follow"),

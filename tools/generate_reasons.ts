@@ -1,5 +1,5 @@
 /**
- * Writes docs/reasons.md from the lists of reason words: `deno task generate:docs`. With `--check` it
+ * Writes docs/reasons.md from the lists of reasons: `deno task generate:docs`. With `--check` it
  * writes nothing and fails when the page differs from what it would write.
  *
  * @module

@@ -17,7 +17,7 @@ export function relativeLinks(markdown: string): string[] {
     .map((target) => target.replace(/#.*$/, ""));
 }
 
-/** Names of the tasks that the text tells the reader to run. */
+/** Names of the tasks that the text asks the reader to run. */
 export function taskNames(markdown: string): string[] {
   const runs = markdown.matchAll(/\bdeno(?:@[\d.]+)? task ([a-z][\w:-]*)/g);
   return [...new Set([...runs].map((match) => match[1] ?? ""))];

@@ -1,5 +1,5 @@
 /**
- * The browser of the tests: Debian's Chromium, or the word why there is none.
+ * The browser of the tests: Debian's Chromium, or the reason why there is none.
  *
  * @module
  */
@@ -21,7 +21,7 @@ const ARGUMENTS = [
 
 /**
  * Whether browser tests are to be left out: Chromium is missing and REQUIRE_BROWSER is not `1`.
- * Says so on the console, so that nobody takes an ignored test for a passed one.
+ * Says so on the console, so that an ignored test is not taken for a passed one.
  */
 export function withoutBrowser(): boolean {
   if (Deno.env.get("REQUIRE_BROWSER") === "1") return false;

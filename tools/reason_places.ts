@@ -1,5 +1,5 @@
 /**
- * Where people meet the reason words.
+ * The places where users see the reasons.
  *
  * @module
  */
@@ -23,10 +23,10 @@ import type { REASON_LISTS } from "../shared/api/reasons/reasons.ts";
 /** Places in Markdown: fields of a PodAllocation, metrics with their label, events, commands. */
 export type Places = readonly string[];
 
-/** Where the words of a list are seen: `usual`, but for those that have places of their own. */
-export interface ListPlaces<Word extends string> {
+/** Where the reasons of a list are seen: `usual`, but for those that have places of their own. */
+export interface ListPlaces<Name extends string> {
   readonly usual: Places;
-  readonly others: Partial<Readonly<Record<Word, Places>>>;
+  readonly others: Partial<Readonly<Record<Name, Places>>>;
 }
 
 /** Looks at workloads, by what they came to. */
@@ -47,13 +47,13 @@ const BOUNDS = ["`status.bounds.rules`", "`mbcas_bounds{reason}`"];
 
 /** What is no event. */
 const UNREPORTED = [...BOUNDS, IN_BOUNDS];
-const QUIET = Object.fromEntries([...QUIET_BOUNDS].map((word) => [word, UNREPORTED]));
+const QUIET = Object.fromEntries([...QUIET_BOUNDS].map((name) => [name, UNREPORTED]));
 
 const ON_NODE = [...BOUNDS, "event `CPULimitBounded` of the node", IN_BOUNDS];
 const ON_WORKLOAD = [...BOUNDS, "event `CPULimitBounded` of the workload", IN_BOUNDS];
 const SHARED = Object.fromEntries([
-  ...[...NODE_BOUNDS].map((word) => [word, ON_NODE] as const),
-  ...[...WORKLOAD_BOUNDS].map((word) => [word, ON_WORKLOAD] as const),
+  ...[...NODE_BOUNDS].map((name) => [name, ON_NODE] as const),
+  ...[...WORKLOAD_BOUNDS].map((name) => [name, ON_WORKLOAD] as const),
 ]);
 
 /** A pod outside of the market has no status for long: what it had comes back. */
@@ -67,7 +67,7 @@ const OUTSIDE = [
 /** The API server's answers to a resize. */
 const REFUSED = [...STATUS, HELD, RESIZES, "event `CPULimitFailed`", CONTROLLER];
 
-/** Mostly foreseen; what only the server knows it tells as a refusal. */
+/** Mostly foreseen; what only the server knows is a refusal. */
 const FORESEEN = [...OUTSIDE, ...STATUS, HELD, "event `CPULimitFailed`"];
 
 const HOLDS = "event `CPULimitHeld`";
@@ -181,7 +181,9 @@ export const REASON_PLACES: {
     usual: ["event of the pod"],
     others: {
       CPULimitBounded: ["event of the pod, of its workload or of its node"],
-      AnnotationIgnored: ["event of what bears the word: pod, workload, HPA or namespace"],
+      AnnotationIgnored: [
+        "event of the object that carries the key: pod, workload, HPA or namespace",
+      ],
     },
   },
   rightsizing: RIGHTSIZING,
@@ -209,7 +211,7 @@ export const REASON_PLACES: {
     usual: [LOOKS, PLACEMENT],
     others: {
       KindNotPlaced: [LOOKS],
-      // Of a workload that takes no part nobody makes series.
+      // A workload without placement has no series.
       NamespaceProtected: [PLACEMENT],
       NamespaceNotSelected: [PLACEMENT],
       NamespaceOptedOut: [PLACEMENT],

@@ -1,5 +1,5 @@
 /**
- * The reason words as Markdown.
+ * The reasons as Markdown.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { type ListPlaces, REASON_PLACES } from "./reason_places.ts";
 type ListName = keyof typeof REASON_LISTS;
 
 /** Heading and first sentence of each list. */
-const TITLES: Readonly<Record<ListName, readonly [title: string, words: string]>> = {
+const TITLES: Readonly<Record<ListName, readonly [title: string, text: string]>> = {
   market: ["The market's", "Why the agent wants another limit for the pod."],
   bounds: ["Of bounds", "What sets floor, ceiling and hold of a pod's limits."],
   enforcement: [
@@ -36,7 +36,7 @@ const TITLES: Readonly<Record<ListName, readonly [title: string, words: string]>
   ],
   placementEvents: [
     "Of placement's events",
-    "`kubectl events --for deployment/NAME`: what was moved, and what holds moves back.",
+    "`kubectl events --for deployment/NAME`: what was moved, and what blocks moves.",
   ],
   versions: [
     "Of other versions",
@@ -48,12 +48,12 @@ const INTRODUCTION = `# Reasons
 
 <!-- Made from the lists in shared/api/reasons by \`deno task generate:docs\`; changes here are lost. -->
 
-Each change of a limit, and each limit that stays, carries one of these words; there are no others. In
+Each change of a limit, and each limit that stays, carries one of these reasons; there are no others. In
 objects, events, metrics and what \`kubectl coalloc\` prints they mean the same.
 
 \`kubectl coalloc explain POD\` says all that hold for a pod, with their numbers. \`spec\` and \`status\` are
 those of its PodAllocation, \`kubectl get podallocations -A\`; \`status.reason\` is that of its condition
-\`Applied\`, too. In braces after a metric stands the label that has the word.
+\`Applied\`, too. In braces after a metric stands the label that has the reason.
 `;
 
 /** The page, from its heading to its last line. */
@@ -63,18 +63,18 @@ export function reasonsPage(): string {
 }
 
 function listSection(name: ListName): string {
-  const [title, words] = TITLES[name];
-  const head = ["Word", "What it means", "What to do", "Where it is seen"];
+  const [title, text] = TITLES[name];
+  const head = ["Reason", "What it means", "What to do", "Where it is seen"];
   const places: ListPlaces<string> = REASON_PLACES[name];
-  const rows = Object.entries<Reason>(REASON_LISTS[name]).map(([word, { means, remedy }]) =>
+  const rows = Object.entries<Reason>(REASON_LISTS[name]).map(([reason, { means, remedy }]) =>
     row([
-      `\`${word}\``,
+      `\`${reason}\``,
       escaped(means),
       escaped(remedy),
-      (places.others[word] ?? places.usual).join("; "),
+      (places.others[reason] ?? places.usual).join("; "),
     ])
   );
-  return [`## ${title}\n`, `${words}\n`, row(head), row(head.map(() => "---")), ...rows, ""]
+  return [`## ${title}\n`, `${text}\n`, row(head), row(head.map(() => "---")), ...rows, ""]
     .join("\n");
 }
 

@@ -5,14 +5,14 @@ import { REASON_LISTS } from "../shared/api/reasons/reasons.ts";
 import { REASON_PLACES } from "./reason_places.ts";
 import { reasonsPage } from "./reasons_page.ts";
 
-/** The rows of words by the heading that they stand under. */
+/** The rows of reasons by their heading. */
 function sections(): string[][] {
   return reasonsPage().split(/^## /m).slice(1)
     .map((section) => section.split("\n").filter((line) => line.startsWith("| `")));
 }
 
 Deno.test({
-  name: "reasonsPage() has a table per list, with each word's sentence, remedy and places",
+  name: "reasonsPage() has a table per list, with each reason's sentence, remedy and places",
   permissions: "none",
   fn() {
     const lists = Object.values(REASON_LISTS);
@@ -22,9 +22,9 @@ Deno.test({
       const entries = Object.entries<Reason>(list);
       const rows = tables[index] ?? [];
       assert.equal(rows.length, entries.length);
-      for (const [line, [word, { means, remedy }]] of entries.entries()) {
+      for (const [line, [reason, { means, remedy }]] of entries.entries()) {
         const cells = (rows[line] ?? "").replaceAll("\\", "").slice(2, -2).split(" | ");
-        assert.deepEqual(cells.slice(0, 3), [`\`${word}\``, means, remedy]);
+        assert.deepEqual(cells.slice(0, 3), [`\`${reason}\``, means, remedy]);
         assert.match(cells.slice(3).join(), /\w/);
       }
     }
@@ -32,19 +32,19 @@ Deno.test({
 });
 
 Deno.test({
-  name: "reasonsPage() says where a word of its own is seen, not where its list usually is",
+  name: "reasonsPage() says where a special reason is seen, not where its list usually is",
   permissions: "none",
   fn() {
-    const line = (word: string): string =>
-      reasonsPage().split("\n").find((one) => one.startsWith(`| \`${word}\` `)) ?? "";
+    const line = (reason: string): string =>
+      reasonsPage().split("\n").find((one) => one.startsWith(`| \`${reason}\` `)) ?? "";
     assert.match(line("OptedOut"), /mbcas_restores_total\{cause\}/);
     assert.doesNotMatch(line("OptedOut"), /status\.reason/);
     assert.match(line("RateLimited"), /`status\.reason`.*mbcas_held_total\{reason\}/);
     assert.match(line("HPAFloor"), /`status\.bounds\.rules`.*event `CPULimitBounded`/);
     assert.doesNotMatch(line("BurstFactor"), /CPULimitBounded/);
-    for (const word of REFUSAL_REASONS) {
+    for (const reason of REFUSAL_REASONS) {
       const { usual, others } = REASON_PLACES.enforcement;
-      assert.ok((others[word] ?? usual).includes("event `CPULimitFailed`"), word);
+      assert.ok((others[reason] ?? usual).includes("event `CPULimitFailed`"), reason);
     }
     assert.ok(Object.values(REASON_PLACES).every(({ usual }) => usual.length > 0));
   },

@@ -23,8 +23,8 @@ function imported(path: string, specifier: string): string {
   return linted(layers, `import { a } from "${specifier}";`, path);
 }
 
-function problem(surroundings: Parameters<typeof devPlan>[0]): string {
-  const plan = devPlan(surroundings);
+function problem(found: Parameters<typeof devPlan>[0]): string {
+  const plan = devPlan(found);
   return "problem" in plan ? plan.problem : "";
 }
 

@@ -5,7 +5,7 @@
  */
 import { fileKeysOf, flagsOf, sectionOf, type SettingTable } from "../shared/config/setting.ts";
 
-/** A program and what it can be told. */
+/** A program and its settings. */
 export interface DescribedProgram {
   readonly title: string;
   readonly table: SettingTable;

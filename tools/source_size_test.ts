@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { areaSize, countLines, nearestRank } from "./source_size.ts";
 
 Deno.test({
-  name: "countLines() tells lines that are only a comment from the rest",
+  name: "countLines() distinguishes lines that are only a comment from the rest",
   permissions: "none",
   fn() {
     const text =

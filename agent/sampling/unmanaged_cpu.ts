@@ -45,8 +45,8 @@ export function unmanagedCPU(
 }
 
 /**
- * The pod's request is certain, a container's weight may follow either of two formulas. The one whose
- * requests add up to the pod's is the runtime's.
+ * The pod's request is certain, a container's weight may follow either of two formulas. The runtime's
+ * is the one that makes the containers' requests add up to the pod's.
  */
 function requestOfSibling(
   { request }: ContainerCgroupState,

@@ -78,7 +78,7 @@ export function grid({ quick, cpus }: { quick: boolean; cpus: number }): Cell[] 
   );
 }
 
-/** The load in words. */
+/** The load as text. */
 export function loadName({ busyMs, cycleMs }: Cell): string {
   return busyMs === null ? "always" : `${busyMs} of ${cycleMs} ms`;
 }

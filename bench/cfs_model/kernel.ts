@@ -76,7 +76,7 @@ type Look = Readonly<Record<Level, LevelCounters>> & {
 
 /**
  * Looks right after threads were let go, the first time from `fromMs` on: a pause is counted when it
- * ends. Where nobody is let go for `edgeMs`, nobody was held.
+ * ends. Where no thread is released for `edgeMs`, none was held.
  */
 async function atRelease(
   groups: OwnGroups,

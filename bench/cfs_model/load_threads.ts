@@ -5,7 +5,7 @@
  */
 import { type LoadOrder, type ThreadClocks, threadClocks } from "./load.ts";
 
-/** Processes that work as told. */
+/** Processes that work as instructed. */
 export interface LoadThreads extends AsyncDisposable {
   readonly pids: readonly number[];
   readonly clocks: ThreadClocks;

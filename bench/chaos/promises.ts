@@ -1,6 +1,6 @@
 /**
- * What must hold whatever is killed: the promises of `tests/faults/cluster_load.ts`, as far as pods, the
- * API server's record of resizes and the Lease show them.
+ * What must hold whatever is killed: the promises of `tests/faults/cluster_load.ts`, as far as pods,
+ * the API server's record of resizes and the Lease show them.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import { BURST_FACTOR } from "../../tests/faults/cluster_load.ts";
 
 /** A broken promise. */
 export interface BrokenPromise {
-  /** The promise, as one word. */
+  /** The promise's name. */
   readonly promise: string;
   readonly message: string;
 }

@@ -19,7 +19,7 @@ export interface CrowdedBench {
   readonly laws: readonly CrowdAlgorithm[];
   /** Folder of the results, a file each. */
   readonly results: string;
-  /** Play nothing: tell of the results that are there. */
+  /** Play nothing: report the results that are there. */
   readonly report: boolean;
 }
 
@@ -34,12 +34,12 @@ export function parseCommandLine(args: readonly string[]): CrowdedBench | Answer
     )
     .option("--json", "print JSON instead of tables", false)
     .option("--minutes <n>", "length of each run", wholeNumber, 10)
-    .option("--runs <n>", "runs of each law", wholeNumber, 3)
+    .option("--runs <n>", "runs of each algorithm", wholeNumber, 3)
     .option("--seed <n>", "seed of the first run's requests; each has the next", wholeNumber, 1)
     .option("--laws <a,b>", `of ${CROWD_ALGORITHMS.join(", ")}`, namesAmong(CROWD_ALGORITHMS), [
       ...CROWD_ALGORITHMS,
     ])
     .option("--results <folder>", "where results are kept, a file each", "build/crowded")
-    .option("--report", "play nothing, tell of the results that are there", false);
+    .option("--report", "play nothing, report the results that are there", false);
   return parseFlags<CrowdedBench>(program, args);
 }

@@ -1,5 +1,5 @@
 /**
- * Who is in the crowded scene: three namespaces with quotas, and what runs in them.
+ * The crowded scene: three namespaces with quotas, and their pods.
  *
  * The node has two CPUs, and the cluster's own programs need about a quarter of them. All requests fit,
  * with every replica that the autoscaler may ask for. So do all original limits into their quotas, and

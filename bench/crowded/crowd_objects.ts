@@ -11,7 +11,7 @@ import type { CrowdMember, PlaceRules } from "./crowd.ts";
 
 /** Requests worked on at once. */
 const THREADS = 4;
-/** Nobody listens there. */
+/** No server listens there. */
 const CLOSED_PORT = 9;
 
 /** An object and the collection in its namespace that takes it. */
@@ -40,7 +40,7 @@ export function placeObjects(
           type: "Container",
           min: { cpu: formatCPU(container.min) },
           max: { cpu: formatCPU(container.max) },
-          // Without defaults of its own it would give its maximum to who asks for nothing.
+          // Without defaults of its own it would give its maximum to pods without requests.
           default: { cpu: formatCPU(container.max) },
           defaultRequest: { cpu: formatCPU(container.min) },
         }],
@@ -91,7 +91,7 @@ export function memberObject(member: CrowdMember, { namespace, folder }: Stage):
       metadata: { name },
       spec: kind === "Deployment" ? base : {
         ...base,
-        // It governs names that nobody looks up.
+        // It governs names that are never looked up.
         serviceName: name,
         podManagementPolicy: "Parallel",
       },

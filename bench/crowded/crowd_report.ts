@@ -83,7 +83,7 @@ const COLUMNS: readonly { readonly head: string; readonly text: (r: CrowdResult)
   { head: "others'", text: ({ figures: f }) => f.othersCores.toFixed(2) },
 ];
 
-/** The report: figures of each run, its verdicts, and what the server refused in which words. */
+/** The report: figures of each run, its verdicts, and the server's refusals with their messages. */
 export function crowdReport(results: readonly CrowdResult[]): string {
   const rows = [
     COLUMNS.map(({ head }) => head),

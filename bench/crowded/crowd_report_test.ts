@@ -7,7 +7,7 @@ function run(law: CrowdResult["law"], wanted: number): CrowdResult {
   return { ...EXAMPLE, law, replicas: [{ atS: 60, wanted, ready: 1 }] };
 }
 
-Deno.test("compareReplicas() compares means of medians, and needs runs of both laws", () => {
+Deno.test("compareReplicas() compares means of medians, and needs runs of both algorithms", () => {
   const runs = [run("with", 4), run("with", 5), run("without", 4), run("without", 3)];
   assert.deepEqual(compareReplicas(runs), { with: 4.5, without: 3.5, difference: 1, met: true });
   assert.equal(compareReplicas([run("with", 5), run("without", 3)])?.met, false);
@@ -30,7 +30,7 @@ Deno.test("allMet() misses runs that were asked for", () => {
   assert.ok(allMet([run("with", 4)], { runs: 1, laws: ["with"] }));
 });
 
-Deno.test("crowdReport() has a row a run, its verdicts, each refusal in the server's words, and the replicas", () => {
+Deno.test("crowdReport() has a row a run, its verdicts, each refusal with the server's message, and the replicas", () => {
   const refusal = {
     atS: 0.41,
     user: "controller",

@@ -67,7 +67,7 @@ const schema = z.strictObject({
   }),
   /** Where the limit of the pod that is never Ready fell: in its spec, and in the kernel. */
   neverReady: z.strictObject({ spec: lowerings, kernel: lowerings }),
-  /** Reason words of bounds, each with how many pods had it; none while the market is off. */
+  /** Reasons of bounds, each with how many pods had it; none while the market is off. */
   bounds: tallies.optional(),
   replicas: z.array(z.strictObject({ atS: z.number(), wanted: z.number(), ready: z.number() })),
   /** Events `FailedCreate`: pods that a quota had no room for. */

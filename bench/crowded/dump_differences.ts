@@ -13,7 +13,7 @@ import {
 import { MANAGED } from "../../shared/actuation/scope.ts";
 import type { ClusterDump } from "./cluster_dump.ts";
 
-/** Who may be changed, and how. */
+/** The objects that may change, and how. */
 export interface DumpRules {
   /** Namespaces with pods that take part, unless they are opted out. */
   readonly namespaces: readonly string[];
@@ -26,7 +26,7 @@ const OURS = /mbcas/;
 /** Longer values are cut in the report. */
 const LONGEST = 80;
 
-/** A sentence a difference; secrets' values are not told. */
+/** A sentence a difference; secrets' values are not shown. */
 export function dumpDifferences(
   { before, after }: { readonly before: ClusterDump; readonly after: ClusterDump },
   rules: DumpRules,

@@ -82,7 +82,7 @@ Deno.test("dumpDifferences() leaves the scaled Deployment's replicas out, and no
   assert.equal(differences(deployment("cart", 1), deployment("cart", 4)).length, 2);
 });
 
-Deno.test("dumpDifferences() does not tell what is in a Secret", () => {
+Deno.test("dumpDifferences() does not show the data of a Secret", () => {
   const secret = (token: string): ClusterDump =>
     new Map([["secrets. try/s", { metadata: { name: "s" }, data: { token } }]]);
   const found = dumpDifferences({ before: secret("old"), after: secret("new") }, RULES);

@@ -2,8 +2,8 @@
  * The installed product with its market on or off.
  *
  * The comparison without the product is one with the market switched off: agent and controller still
- * run and use what they use, objects and namespaces are the same to the last field, and nobody changes
- * a limit. What then differs is what the limits do.
+ * run and use what they use, objects and namespaces are the same to the last field, and no program
+ * changes a limit. What then differs is what the limits do.
  *
  * @module
  */

@@ -35,7 +35,7 @@ export interface PlayOptions extends WriteSources {
   readonly connection: KubeConnection;
   readonly seed: number;
   readonly seconds: number;
-  /** Told every half minute how far it is. */
+  /** Called every half minute with the progress. */
   readonly onProgress?: (doneS: number) => void;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What a refused resize came of, by the server's words. Independent of the controller's own reading,
+ * The cause of a refused resize, by the server's message. Independent of the controller's own reading,
  * so that a run does not ask the code under test.
  *
  * @module

@@ -14,7 +14,7 @@ function kindOf(status: Readonly<Record<string, unknown>>): string {
   return answerKind(answer ?? assert.fail());
 }
 
-Deno.test("parseAudit() reads who asked for which pod and what was said, and leaves half a line out", () => {
+Deno.test("parseAudit() reads user, pod and answer, and leaves half a line out", () => {
   const status = {
     code: 403,
     message: "no",
@@ -57,7 +57,7 @@ Deno.test("answerKind() distinguishes refusals that a check could have foreseen 
   assert.ok(!isForeseeable("other") && isRefusal("other"));
 });
 
-Deno.test("answerKind() takes conflicts, pods that are gone and a busy server for no refusals", () => {
+Deno.test("answerKind() takes conflicts, deleted pods and back-off responses for no refusals", () => {
   const conflict = "Operation cannot be fulfilled on pods: the object has been modified";
   assert.equal(kindOf({ code: 200 }), "accepted");
   assert.equal(kindOf({ code: 409, message: conflict }), "conflict");

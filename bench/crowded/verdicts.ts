@@ -33,7 +33,7 @@ export function verdictsOf(result: CrowdResult): Verdict[] {
 /** An agent that can't see its pods refuses nothing, lowers nothing, and proves nothing. */
 function marketActs({ law, figures: { changesPerMinute } }: CrowdResult): Verdict {
   return {
-    goal: law === "with" ? "the market changes limits" : "nobody changes limits",
+    goal: law === "with" ? "the market changes limits" : "no limit changes",
     met: law === "with" ? changesPerMinute > 0 : changesPerMinute === 0,
     found: `${changesPerMinute.toFixed(1)} changes a minute`,
   };

@@ -93,9 +93,9 @@ function lost(before: readonly ControllerCounters[], after: readonly ControllerC
 
 function tallies(
   lines: readonly CounterLine[],
-  wordOf: (labels: CounterLine["labels"]) => string,
+  keyOf: (labels: CounterLine["labels"]) => string,
 ): Tally[] {
-  return tally(lines.map(({ labels, value }) => ({ what: wordOf(labels), count: value })));
+  return tally(lines.map(({ labels, value }) => ({ what: keyOf(labels), count: value })));
 }
 
 /** Sums up what is alike, most of it first. */

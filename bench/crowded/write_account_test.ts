@@ -48,14 +48,14 @@ Deno.test("openWriteAccount() reports what came since: resizes, and writes of al
   }
 });
 
-Deno.test("openWriteAccount() refuses a cluster whose server keeps no audit log", async () => {
+Deno.test("openWriteAccount() refuses a cluster with a server that keeps no audit log", async () => {
   const auditFile = `${await Deno.makeTempDir()}/audit.log`;
   await assert.rejects(openWriteAccount({ kubectl: kubectlOf(() => ({})), auditFile }), {
     message: /audit log .*audit\.log/,
   });
 });
 
-Deno.test("eventMessages() counts what is said in the same words, series too", async () => {
+Deno.test("eventMessages() counts equal messages, series too", async () => {
   const items = [{ message: "full", count: 2 }, { message: "full", series: { count: 3 } }, {
     message: "other",
   }];

@@ -37,7 +37,7 @@ const REVEALING: Readonly<Record<Mutant["kind"], readonly Fault["fault"][]>> = {
 
 /**
  * The plans that look for mutants of each kind: those without faults, then derived and drawn ones in
- * turn; of the derived ones those of each combination of faults in turn, the telling ones more often.
+ * turn; of the derived ones those of each combination of faults in turn, the revealing ones more often.
  */
 export async function examPlans(
   { derived, drawn, seed }: {

@@ -33,7 +33,7 @@ export interface RunningPlacement extends AsyncDisposable {
 /** Patience of 30 s, as by default. */
 const RESYNC_MS = 30_000;
 
-/** Starts a loop that remembers nothing and evicts nobody, which it does not know. */
+/** Starts a loop that remembers nothing and evicts no pod, which it does not know. */
 // deno-lint-ignore house/function-length
 export function startPlacement(size: ClusterSize): RunningPlacement {
   const { connection, send } = serveObjects(size);

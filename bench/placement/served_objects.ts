@@ -1,5 +1,6 @@
 /**
- * A server in memory: lists objects by pages as JSON, and sends the changes of Deployments to their watch.
+ * A server in memory: lists objects by pages as JSON, and sends the changes of Deployments to their
+ * watch.
  *
  * @module
  */
@@ -63,7 +64,7 @@ function kindOf(path: string): string {
   return path.split("/").at(-1) ?? "";
 }
 
-/** Until the signal is aborted, or whoever got the function calls it. */
+/** Until the signal is aborted, or the returned function is called. */
 function aborted(
   signal: AbortSignal | undefined,
   give: (again: () => void) => void,

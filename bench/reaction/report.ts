@@ -49,7 +49,7 @@ export function legsOf(
   const legs = LEGS.flatMap((name, i) => {
     const from = moments[i];
     const to = moments[i + 1];
-    // A watch may bring the news after the next part has acted on it: the leg is then over, not
+    // A watch may deliver the event after the next part has acted on it: the leg is then over, not
     // negative.
     return from === undefined || to === undefined ? [] : [[name, Math.max(0, to - from)] as const];
   });

@@ -1,5 +1,5 @@
 /**
- * Whose turn it is to have a burst, and when.
+ * The order and the times of bursts.
  *
  * @module
  */

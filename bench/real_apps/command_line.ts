@@ -33,7 +33,7 @@ export function parseCommandLine(args: readonly string[]): RealAppsBench | Answe
     )
     .option("--json", "print JSON instead of a table", false)
     .option("--minutes <n>", "length of each run, 2 or more", minutes, 10)
-    .option("--runs <n>", "runs of each law", wholeNumber, 3)
+    .option("--runs <n>", "runs of each algorithm", wholeNumber, 3)
     .option("--seed <n>", "seed of the first run's bursts; each has the next", wholeNumber, 1)
     .option("--laws <a,b>", `of ${APP_ALGORITHMS.join(", ")}`, namesAmong(APP_ALGORITHMS), [
       ...APP_ALGORITHMS,

@@ -19,7 +19,7 @@ export interface RealNodeBench {
   readonly laws: readonly AlgorithmName[];
   /** Folder of the results, one file an algorithm. */
   readonly results: string;
-  /** Play nothing: tell of the results that are there. */
+  /** Play nothing: report the results that are there. */
   readonly report: boolean;
 }
 
@@ -36,6 +36,6 @@ export function parseCommandLine(args: readonly string[]): RealNodeBench | Answe
     .option("--load <millicores>", "what all pods together use in the mean", wholeNumber, 320)
     .option("--laws <a,b>", `of ${ALGORITHMS.join(", ")}`, namesAmong(ALGORITHMS), [...ALGORITHMS])
     .option("--results <folder>", "where results are kept, a file each", "build/real-node")
-    .option("--report", "play nothing, tell of the results that are there", false);
+    .option("--report", "play nothing, report the results that are there", false);
   return parseFlags<RealNodeBench>(program, args);
 }

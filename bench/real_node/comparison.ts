@@ -36,9 +36,9 @@ const FORETOLD: readonly Foretold[] = ["throttledMsPerS", "reactionMsMedian"];
 
 /** The model's deviation from the real figure, as a share of that; undefined without both. */
 export function deviation({ real, model }: ComparedAlgorithm, key: Foretold): number | undefined {
-  const [truth, told] = [real[key], model?.[key]];
-  if (truth === undefined || told === undefined) return undefined;
-  return truth === 0 ? (told === 0 ? 0 : Infinity) : told / truth - 1;
+  const [truth, modelled] = [real[key], model?.[key]];
+  if (truth === undefined || modelled === undefined) return undefined;
+  return truth === 0 ? (modelled === 0 ? 0 : Infinity) : modelled / truth - 1;
 }
 
 const COLUMNS: readonly { readonly head: string; readonly text: (f: Figures) => string }[] = [

@@ -43,7 +43,7 @@ Deno.test("deviation() is a share of the real figure, and absent where one is", 
   assert.equal(deviation({ ...law, real: none }, "throttledMsPerS"), Infinity);
 });
 
-Deno.test("comparisonTable() has the model below the real figures, then how far it is off and who was disturbed", () => {
+Deno.test("comparisonTable() has the model below the real figures, then how far it is off and the disturbed runs", () => {
   const model = { ...FIGURES, throttledMsPerS: 70 };
   const lines = comparisonTable([
     { law: "static", real: FIGURES, model, othersCores: 0.3, accounts: ACCOUNTS },

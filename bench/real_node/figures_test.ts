@@ -23,7 +23,7 @@ Deno.test("figuresOf() has no reaction where every burst found enough", async ()
   assert.equal(figures.reactionMsMedian, undefined);
 });
 
-Deno.test("modelRun() refuses an algorithm whose replicas the model has not", async () => {
+Deno.test("modelRun() refuses an algorithm with replicas that the model lacks", async () => {
   const { scene } = await benchScene({ seed: 1, minutes: 1, load: 560 });
   await assert.rejects(modelRun(scene, "hpa"), { name: "RangeError", message: /replicas/ });
 });

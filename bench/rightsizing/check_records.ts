@@ -15,7 +15,7 @@ export interface CheckedRecords {
   readonly recommended: number;
   /** Requests that are missing, twice there, or off by more than a unit. */
   readonly wrong: number;
-  /** The first of them, in words. */
+  /** The first of them, as messages. */
   readonly example?: string;
 }
 

@@ -33,8 +33,8 @@ pure("rangeAnswer() finds the series of a workload's query, and no others", () =
   for (const resource of ["cpu", "memory"] as const) {
     const { status, body, points } = ask(queriesOf(5)[resource]);
     assert.deepEqual([status, points], [200, 2 * 2 * 3]);
-    const { status: word, data: { resultType, result } } = JSON.parse(body);
-    assert.deepEqual([word, resultType], ["success", "matrix"]);
+    const { status: outcome, data: { resultType, result } } = JSON.parse(body);
+    assert.deepEqual([outcome, resultType], ["success", "matrix"]);
     const series: readonly { metric: Record<string, string>; values: unknown }[] = result;
     assert.deepEqual(series.map(({ metric }) => metric), [
       { container: "part-0", pod: podName({ workload: 5, pod: 0 }) },
@@ -56,7 +56,7 @@ pure("rangeAnswer() finds the series of a workload's query, and no others", () =
 pure("rangeAnswer() refuses what Prometheus would, and queries that it does not know", () => {
   const { cpu } = queriesOf(5);
   for (
-    const [answer, words] of [
+    const [answer, message] of [
       [ask("up"), /unknown query: up/],
       [ask(cpu, { step: 0 }), /no moments/],
       [ask(cpu, { start: END_S - 11_001, step: 1 }), /resolution of 11,000/],
@@ -65,7 +65,7 @@ pure("rangeAnswer() refuses what Prometheus would, and queries that it does not 
     assert.equal(answer.status, 400);
     const { status, errorType, error } = JSON.parse(answer.body);
     assert.deepEqual([status, errorType], ["error", "bad_data"]);
-    assert.match(error, words);
+    assert.match(error, message);
   }
   assert.equal(ask(cpu, { start: END_S - 11_000, step: 1 }).status, 200);
 });

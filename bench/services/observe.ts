@@ -44,7 +44,7 @@ export interface ObserveOptions {
   readonly serviceOf?: (pod: Pod) => string | undefined;
   /** When the run begins, ms of the wall clock; now or later. */
   readonly startMs: number;
-  /** Told every half minute how far it is. */
+  /** Called every half minute with the progress. */
   readonly onProgress?: (doneS: number) => void;
 }
 

@@ -1,8 +1,8 @@
 /**
  * The list of requests that a service works through (`service.c`), and what became of them.
  *
- * A header of four little-endian 64 bit words: start (ns of the wall clock, 0 until it is known),
- * count, index of the next request, unused. Then four words a request: when it comes, its cost, when
+ * A header of four little-endian 64 bit values: start (ns of the wall clock, 0 until it is known),
+ * count, index of the next request, unused. Then four values a request: when it comes, its cost, when
  * a thread took it and when it was done (ns after the start; of CPU for the cost; 0 for not yet).
  *
  * @module
@@ -21,7 +21,7 @@ const HEADER_VALUES = 4;
 const REQUEST_VALUES = 4;
 const NS_PER_MS = 1e6;
 
-/** The file of a list that nobody has begun. */
+/** The file of a list that was not begun. */
 export function encodeRequests({ atMs, costMs }: RequestLog): Uint8Array<ArrayBuffer> {
   const values = new BigUint64Array(HEADER_VALUES + REQUEST_VALUES * atMs.length);
   values[1] = BigInt(atMs.length);

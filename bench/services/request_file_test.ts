@@ -20,7 +20,7 @@ Deno.test("decodeRequests() refuses a list that is cut off", () => {
   });
 });
 
-Deno.test("writeStart() sets the first word and nothing else", async () => {
+Deno.test("writeStart() sets the first value and nothing else", async () => {
   const file = await Deno.makeTempFile();
   try {
     await Deno.writeFile(file, encodeRequests(LOG));

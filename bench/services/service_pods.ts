@@ -100,7 +100,7 @@ export function createServicePods({ cores, now }: ServicePodsOptions): ServicePo
         try {
           add(pod);
         } catch {
-          // Between the API's word and the kernel's: the next look finds it, or it is over.
+          // Between the API's state and the kernel's: the next look finds it, or it is over.
         }
       }
     },

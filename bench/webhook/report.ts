@@ -13,7 +13,7 @@ export interface WebhookFigures {
   readonly admissions: number;
   /** Answers that were none, or without a class. */
   readonly errors: number;
-  /** The first of them, in words. */
+  /** The first of them, as messages. */
   readonly example?: string;
   /** From the moment at which a request was to be sent to its answer, ms, in ascending order. */
   readonly tookMs: readonly number[];

@@ -51,7 +51,7 @@ test("createReconciler() looks again when a rule ends, though it has just writte
   assert.equal(status()?.bounds?.containers[0]?.held, undefined);
 });
 
-test("createReconciler() patches once while the cache reports old news", async () => {
+test("createReconciler() patches once while the cache is old", async () => {
   const { reconcile, want, patches, setPod, status } = reconcilerStage();
   await reconcile();
   want("300m");
@@ -165,7 +165,7 @@ test("createReconciler() gets another turn soon when its write meets another", a
   assert.equal(status()?.bounds?.containers[0]?.held, "both");
 });
 
-test("createReconciler() keeps the server's word during the back-off", async () => {
+test("createReconciler() keeps the server's message during the back-off", async () => {
   const { reconcile, want, state, status, clock, patches } = reconcilerStage();
   await reconcile();
   want("300m");

@@ -129,7 +129,7 @@ watchTest(
     put("a", "all");
     put("b", "all");
     put("c", "own");
-    put("stranger", "own", false);
+    put("other", "own", false);
     put("lost", "no-such-query");
     await at(INTERVAL_MS - 1);
     assert.deepEqual(asked.map(({ query }) => query).sort(), ['jobs{p="c"}', "sum(jobs)"]);
@@ -167,7 +167,7 @@ watchTest(
 );
 
 watchTest(
-  "run() gives a round up when nobody answers, and tries others first in the next",
+  "run() gives a round up without an answer, and tries others first in the next",
   async (subject) => {
     const { state, asked, outcomes, warnings, put, at } = subject;
     for (let i = 0; i < 30; i++) put(`pod-${i}`, "own");

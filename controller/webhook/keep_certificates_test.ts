@@ -140,7 +140,7 @@ Deno.test("keepCertificates() makes another certificate when the service has ano
   await second.stop();
 });
 
-Deno.test("keepCertificates() puts the bundle back that somebody has taken away", async () => {
+Deno.test("keepCertificates() restores a bundle that another client has removed", async () => {
   const { objects, start, run, bundles, stored } = webhookScene();
   const replica = start();
   await run(1000);
@@ -153,7 +153,7 @@ Deno.test("keepCertificates() puts the bundle back that somebody has taken away"
   await replica.stop();
 });
 
-Deno.test("keepCertificates() serves without a configuration, which nobody then calls by", async () => {
+Deno.test("keepCertificates() serves without a configuration", async () => {
   const { objects, start, run, count } = webhookScene();
   objects.configuration = undefined;
   const replica = start();
@@ -244,7 +244,7 @@ Deno.test("keepCertificates() has a new authority trusted beside the old one bef
   await later.stop();
 });
 
-Deno.test("keepCertificates() replaces what has ended while nobody ran", async () => {
+Deno.test("keepCertificates() replaces what has expired while no controller ran", async () => {
   const { clock, start, run, stored, bundles } = webhookScene();
   const first = start();
   await run(1000);
@@ -295,7 +295,7 @@ Deno.test("keepCertificates() serves what is renewed though nothing can be said 
   await replica.stop();
 });
 
-Deno.test("keepCertificates() waits for nobody's trust where what it serves has ended", async () => {
+Deno.test("keepCertificates() does not wait for trust where its certificate has expired", async () => {
   const { clock, objects, paper, start, run, count, bundles } = webhookScene();
   const endingAt = (ms: number) => ({ notBeforeMs: clock.wall(), notAfterMs: clock.wall() + ms });
   const authority = await paper.maker.makeAuthority({ name: "short", ...endingAt(2 * HOUR_MS) });

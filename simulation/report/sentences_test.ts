@@ -118,12 +118,12 @@ Deno.test({
         "Line: mean of up to 1 s; pale: the highest step within. At price 0 the estimated needs " +
         "of all fit into the node (pacing may still delay a raise); the higher the price, the " +
         "more a pod must value one more core to get it. 1 step with an infinite price (nothing " +
-        "is left for somebody without a floor) can&#39;t be drawn.",
+        "is left for a container without a floor) can&#39;t be drawn.",
       ],
       [
         "infinite price",
         () => price([Infinity]),
-        "The price was infinite throughout: nothing was left for somebody without a floor.",
+        "The price was infinite throughout: nothing was left for containers without a floor.",
       ],
       ["no finite price", () => price([NaN]), "No finite price was recorded."],
       [

@@ -40,7 +40,7 @@ Deno.test("the market raises a container's quota in its cgroup beyond its origin
   assert.equal((await node.pod(name))?.metadata.uid, pod.metadata.uid, "the pod was not replaced");
 });
 
-Deno.test("the market ends the throttling of a container whose demand fits the node", async () => {
+Deno.test("the market ends the throttling of a container with a demand that fits the node", async () => {
   using node = await openRealNode();
   await using namespace = await scratchNamespace(node.connection);
   const pod = await node.run(loadPod({

@@ -1,7 +1,7 @@
 /**
  * Every right of the programs is needed, those included that components add: with all of them each act
- * succeeds, and without its own one it is refused. Done by accounts of the test's own, with the product's
- * adapters.
+ * succeeds, and without its own one it is refused. Done by accounts of the test's own, with the
+ * product's adapters.
  *
  * @module
  */
@@ -58,7 +58,7 @@ const WITHOUT_CERTIFICATES = "webhook-cert-manager";
 /** A program's service account, as the manifests name it. */
 type Account = "mbcas-agent" | "mbcas-controller";
 
-/** Whose rights are tried, one after the other. */
+/** The accounts with the rights that are tried, one after the other. */
 interface Part {
   readonly name: string;
   readonly acts: readonly RoleAct[];
@@ -103,8 +103,8 @@ async function render(kubectl: Kubectl): Promise<Rendered> {
 }
 
 /**
- * The programs, and what components add to the controller's rights. Without components the base is tried
- * by itself: one of them has a right for all ConfigMaps, beside which that for one is not missed.
+ * The programs, and what components add to the controller's rights. Without components the base is
+ * tried by itself: one of them has a right for all ConfigMaps, beside which that for one is not missed.
  */
 function partsOf({ base, added }: Rendered): readonly Part[] {
   const agent = grantedRights(base, "mbcas-agent");
@@ -160,7 +160,7 @@ async function tryPart(
 }
 
 /** Bindings of the manifests that are none of the two programs'. */
-function strangers(objects: readonly ManifestObject[]): readonly string[] {
+function unmanaged(objects: readonly ManifestObject[]): readonly string[] {
   return objects.filter(({ kind }) => /^(Cluster)?RoleBinding$/.test(kind))
     .flatMap((object) => object["subjects"] as readonly { name: string }[])
     .map(({ name }) => name)
@@ -194,7 +194,7 @@ Deno.test("each right of the manifests is needed, on a real API server", async (
     }
 
     await t.step("no other account is given rights", () => {
-      assert.deepEqual(strangers(whole), []);
+      assert.deepEqual(unmanaged(whole), []);
     });
 
     await t.step(

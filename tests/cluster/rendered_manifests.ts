@@ -34,7 +34,7 @@ export interface OverlaySettings {
 
 /**
  * A new folder with an overlay beside this one of ours and with these components, as a user would write
- * it. Who asked for it removes it.
+ * it. The caller removes it.
  */
 export async function makeOverlay(
   overlay: string,

@@ -83,8 +83,8 @@ async function whenApplied(
 }
 
 /** What there is besides was applied, and stays so. */
-const isHeldBy = (word: string) => ({ status, reason }: WorkloadRecord): boolean =>
-  status === "Applied" && reason === word;
+const isHeldBy = (expected: string) => ({ status, reason }: WorkloadRecord): boolean =>
+  status === "Applied" && reason === expected;
 
 /** Name, mode and what it recommends of the first container. */
 function vpaText(vpa: unknown): string {
@@ -178,7 +178,7 @@ Deno.test({
       for (const { namespace } of [plain, counted, bound]) {
         assert.deepEqual(await eventTexts(node, { namespace, reason: "UpdateFailed" }), []);
       }
-      // The VPA of somebody else is there, too, and stays.
+      // The VPA of another user is there, too, and stays.
       const published = async (): Promise<readonly string[]> => {
         const { items } = objectOf(await node.connection.request({ path: vpasPath(free.name) }));
         return listOf(items).map(vpaText).sort();

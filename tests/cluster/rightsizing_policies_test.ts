@@ -1,6 +1,6 @@
 /**
- * Numbered properties of policies and reports as objects: what a real API server takes, refuses and gives
- * back.
+ * Numbered properties of policies and reports as objects: what a real API server takes, refuses and
+ * gives back.
  *
  * @module
  */
@@ -83,12 +83,14 @@ property(
   },
 );
 
-/** Rules are only asked of what has its types and its required fields: a term with one mistake is whole. */
+/**
+ * Rules are only asked of what has its types and its required fields: a term with one mistake is whole.
+ */
 const TERM = "spec.selector.workloadSelector.matchExpressions[0]";
 const WHOLE_TERM = { key: "app", operator: "In", values: ["web"] };
 
-/** In the words of the server's own schema: of a wrong type, and of a number that is out of its range. */
-const OWN_WORDS =
+/** Messages of the server's own schema: of a wrong type, and of a number that is out of its range. */
+const SCHEMA_MESSAGES =
   /in body (must be of type (boolean|integer|integer,string|number|string|object):|should be (greater|less) than or equal to \d)/;
 
 const mistake = fc.constantFrom(...MISTAKES).chain(([field, wrong, valid]) =>
@@ -111,8 +113,8 @@ property(
         const isNamed = names.some((name) => message.includes(name));
         assert.ok(isNamed, `${field}: ${JSON.stringify(value)}: ${message}`);
         const own = message.replaceAll('"', "");
-        const tells = valid.test(own) || OWN_WORDS.test(own);
-        assert.ok(tells, `${field}: ${JSON.stringify(value)}: ${message}`);
+        const isValid = valid.test(own) || SCHEMA_MESSAGES.test(own);
+        assert.ok(isValid, `${field}: ${JSON.stringify(value)}: ${message}`);
         fields.add(field);
       }),
       { numRuns: 500 },
@@ -157,9 +159,9 @@ property(
         ) {
           const spec = { ...SAMPLE_POLICY_SPEC, selector: { workloadSelector: selector } };
           const answer = await submit(world, spec);
-          const words = `${JSON.stringify(selector)} ${JSON.stringify(answer)}`;
-          assert.equal("spec" in answer, expected, words);
-          assert.equal(readPolicySpec(spec).spec !== undefined, expected, words);
+          const context = `${JSON.stringify(selector)} ${JSON.stringify(answer)}`;
+          assert.equal("spec" in answer, expected, context);
+          assert.equal(readPolicySpec(spec).spec !== undefined, expected, context);
         }
         outcomes[expected ? "taken" : "refused"]++;
       }),

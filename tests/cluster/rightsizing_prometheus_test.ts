@@ -141,7 +141,7 @@ Deno.test({
     });
 
     await prometheus.stop();
-    await until("word of the missing server", async () => {
+    await until("report of the missing server", async () => {
       const { status, reason } = await readyOf(node, workload("all"));
       return status === "False" && reason === "ProviderUnavailable" ? true : undefined;
     }, CYCLES);

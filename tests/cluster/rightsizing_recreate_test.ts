@@ -205,7 +205,8 @@ Deno.test({
       assert.deepEqual(appliedBy("optipod", after), NAMES);
 
       const refused = await whenRecord(node, barred, ({ reason }) => reason === "RBACError");
-      // The server's word on a patch is an error; where the right is known to be missing none is sent.
+      // The server's answer to a patch is an error; where the right is known to be missing none is
+      // sent.
       assert.match(
         `${refused.status} ${refused.message}`,
         /^(Error|Skipped) .*patch .*deployments/,

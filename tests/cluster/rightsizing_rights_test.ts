@@ -1,5 +1,5 @@
 /**
- * Numbered properties of who may write what: accounts with random rights, and the mode that writes to
+ * Numbered properties of write permissions: accounts with random rights, and the mode that writes to
  * no spec, on a real API server.
  *
  * @module
@@ -103,8 +103,8 @@ async function openAccounts({ connection, namespace }: ContractWorld): Promise<A
       ).map((right) => `${right} in namespace ${namespace}`);
       await until(`${kind} rights ${rights.join()}`, async () => {
         const missing = (await asked.missing(kind, [namespace])).get(namespace) ?? [];
-        const words = missing.map(({ permission }) => permission);
-        return words.join() === expected.join() ? true : undefined;
+        const permissions = missing.map(({ permission }) => permission);
+        return permissions.join() === expected.join() ? true : undefined;
       }, { timeoutMs: 10_000 });
     }
   }
@@ -230,12 +230,12 @@ property(
         const path = resourcePath({ ...REPORTS, namespace, name: `told-${name}` });
         const report = parseRecommendationReport(await connection.request({ path }));
         assert.deepEqual(recordsOf([report], namespace), [record]);
-        const telling = {
+        const reporting = {
           workloads: hands.workloads,
           log: silentLog,
           permits: createPermits(() => 1),
         };
-        await writeAnnotations([{ workload, record }], telling);
+        await writeAnnotations([{ workload, record }], reporting);
         const reported = await world.read(facts);
         const { annotations } = reported.facts.workload.metadata;
         assert.ok(Object.keys(annotations).every(isOwnAnnotation));
@@ -247,7 +247,10 @@ property(
         }
         const [first, ...pods] = reported.stored;
         assert.deepEqual([first?.spec, ...pods], [before[0]?.spec, ...before.slice(1)]);
-        await writeAnnotations([{ workload: reported.facts.workload, record: undefined }], telling);
+        await writeAnnotations(
+          [{ workload: reported.facts.workload, record: undefined }],
+          reporting,
+        );
         assert.deepEqual((await world.read(facts)).stored, before);
       }),
       CASES,

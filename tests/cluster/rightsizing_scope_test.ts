@@ -1,6 +1,6 @@
 /**
- * Numbered properties of the scope of policies: what we find by random selectors is what a real API server
- * finds by them.
+ * Numbered properties of the scope of policies: what we find by random selectors is what a real API
+ * server finds by them.
  *
  * @module
  */
@@ -59,7 +59,7 @@ const labelSelector: fc.Arbitrary<LabelSelector> = fc.record({
   matchExpressions: fc.array(term, { maxLength: 2 }),
 });
 
-/** The selector in the words of a query (`LabelSelectorAsSelector` of k8s.io/apimachinery). */
+/** The selector as a query (`LabelSelectorAsSelector` of k8s.io/apimachinery). */
 function queryOf({ matchLabels, matchExpressions }: LabelSelector): string {
   const terms = matchExpressions.map(({ key, operator, values }) => {
     switch (operator) {
@@ -148,7 +148,7 @@ async function openPlace(): Promise<Place> {
   };
 }
 
-/** A policy's selector as somebody writes it. */
+/** A policy's selector as a user writes it. */
 function writtenSelector(
   places: readonly string[],
 ): fc.Arbitrary<Partial<PolicySelector> & { readonly workloadTypes?: unknown }> {
@@ -165,7 +165,7 @@ function writtenSelector(
   ) as ReturnType<typeof writtenSelector>;
 }
 
-/** UIDs of the workloads in scope, by the server's answers and the rule in words. */
+/** UIDs of the workloads in scope, by the server's answers and the rule. */
 async function foundByServer(
   { namespaceSelector, workloadSelector, namespaces, workloadKinds }: PolicySelector,
   place: Place,

@@ -51,7 +51,7 @@ async function assertDetected(
       const proxy = { ...own, name: "proxy", sidecar: true };
       const name = `web-${made++}`;
       const spec = {
-        schedulerName: "nobody",
+        schedulerName: "none",
         containers: [containerSpec(own)],
         initContainers: [containerSpec(proxy)],
       };
@@ -89,10 +89,10 @@ Deno.test("property 20: readResizeSupport() finds that resizes are served where 
 });
 
 for (const isServed of [true, false]) {
-  const word = isServed ? "on" : "off";
+  const state = isServed ? "on" : "off";
   Deno.test({
     name:
-      `property 20: readResizeSupport() goes by the gate of 1.33 that is ${word}, on a real API server`,
+      `property 20: readResizeSupport() goes by the gate of 1.33 that is ${state}, on a real API server`,
     // The last version in which the gate can be off is the oldest that the newest server emulates.
     ignore: !isHarness(),
     async fn() {

@@ -267,11 +267,11 @@ for (const version of SERVER_VERSIONS) {
       });
 
       await t.step(
-        "the kubelet's word about the present spec counts, an older one not",
+        "a resize condition of the present spec counts, an older one not",
         async () => {
-          await puppet.run("told", plain);
-          assert.equal(await raise(connection, "told"), "accepted");
-          const pending = await puppet.pending("told");
+          await puppet.run("plain", plain);
+          assert.equal(await raise(connection, "plain"), "accepted");
+          const pending = await puppet.pending("plain");
           const [condition] = pending.resizeConditions;
           assert.equal(condition?.observedGeneration, expected.numbered ? 2 : undefined);
           // What a resize that waits has not got is not what the pod has.
@@ -281,7 +281,7 @@ for (const version of SERVER_VERSIONS) {
           });
           const deferred = { reason: "ResizeDeferred", message: RECORDED_DEFERRAL };
           assert.deepEqual(kubeletWord(pending), deferred);
-          const older = await puppet.pending("told", { observedGeneration: 1 });
+          const older = await puppet.pending("plain", { observedGeneration: 1 });
           const unheard = expected.numbered ? "ResizeInProgress" : "ResizeDeferred";
           assert.equal(kubeletWord(older).reason, unheard);
         },

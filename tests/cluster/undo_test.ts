@@ -16,7 +16,7 @@ import { testsAtOnce } from "./scene/tests_at_once.ts";
 import { until } from "./scene/until.ts";
 
 const kubectl = createKubectl();
-/** What somebody sets instead of the original limit, millicores. */
+/** The value that another client sets instead of the original limit, millicores. */
 const EDITED = 180;
 
 /** Sets or removes (null) an annotation of an object. */

@@ -31,16 +31,16 @@ async function limitsOf(node: RealNode, name: PodName): Promise<Record<string, n
   const pod = await node.pod(name);
   assert.ok(pod !== undefined, `${name.name} is there`);
   const { containers } = enforcedLimits(podDirectories(pod));
-  const words = pod.containers.map(({ name, limitCPU = 0, appliedLimitCPU = 0 }) => {
+  const limits = pod.containers.map(({ name, limitCPU = 0, appliedLimitCPU = 0 }) => {
     const kernel = containers.get(name) ?? 0;
     assert.deepEqual(
       [limitCPU, appliedLimitCPU],
       [kernel, kernel],
-      `${name}: three words, one limit`,
+      `${name}: three sources, one limit`,
     );
     return [name, kernel] as const;
   });
-  return Object.fromEntries(words);
+  return Object.fromEntries(limits);
 }
 
 /** Names of the product's objects that have no namespace, and its namespace. */

@@ -1,6 +1,6 @@
 /**
- * The market beside VPA: pods whose resources a VPA sets are left to it, whatever its mode; those of a
- * VPA that only recommends are not, nor are they where the server knows no VPAs.
+ * The market beside VPA: pods with resources that a VPA sets are left to it, whatever its mode; those
+ * of a VPA that only recommends are not, nor are they where the server knows no VPAs.
  *
  * @module
  */

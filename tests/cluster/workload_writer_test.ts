@@ -28,7 +28,7 @@ workloadWriterContract(async () => {
           template: { metadata: { labels }, spec },
         },
       };
-      const query = { fieldManager: "somebody" };
+      const query = { fieldManager: "other" };
       return parseWorkload(
         await connection.request({ method: "POST", path, query, body }),
         "Deployment",
@@ -44,7 +44,7 @@ workloadWriterContract(async () => {
       await connection.request({
         method: "PATCH",
         path: `${path}/${name}`,
-        query: { fieldManager: "somebody" },
+        query: { fieldManager: "other" },
         contentType: "application/strategic-merge-patch+json",
         body: { spec: { template: { spec: { containers } } } },
       });

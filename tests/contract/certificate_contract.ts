@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import type { CertificateMaker, CertificateReader } from "../../controller/webhook/ports.ts";
 import { type ContractHarness, contractTest, type OpenHarness } from "./contract_harness.ts";
 
-/** A maker, and who reads what it makes. */
+/** A maker, and a reader of its certificates. */
 export interface CertificateHarness extends ContractHarness {
   readonly maker: CertificateMaker;
   readonly reader: CertificateReader;
@@ -28,7 +28,7 @@ export function certificateContract(name: string, open: OpenHarness<CertificateH
     assert.ok(h.reader.signed(made.cert, made.cert));
   });
 
-  contractTest(`${name}: signed() reports whose a certificate is`, open, async (h) => {
+  contractTest(`${name}: signed() reports the owner of a certificate`, open, async (h) => {
     const [one, two] = await h.settle(
       Promise.all(["one", "one"].map((name) => h.maker.makeAuthority({ name, ...VALIDITY }))),
     );

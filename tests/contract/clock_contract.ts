@@ -106,7 +106,7 @@ export function clockContract(name: string, create: () => ClockUnderTest): void 
   });
 }
 
-/** A signal that counts who listens. */
+/** A signal that counts its listeners. */
 export function countingSignal(): { signal: AbortSignal; listeners: () => number } {
   const { signal } = new AbortController();
   const present = new Set<unknown>();

@@ -40,7 +40,7 @@ interface Case {
 const CASES: Readonly<Record<string, Case>> = {
   "one series": { text: 'jobs{workload="$workload"}', workload: "web", finds: [0.75] },
   "several series": { text: "jobs", finds: [0.75, 1.5, 2.5, 3.5] },
-  "no series": { text: 'jobs{workload="$workload"}', workload: "nobody", finds: [] },
+  "no series": { text: 'jobs{workload="$workload"}', workload: "none", finds: [] },
   "a scalar": { text: "1.5 * 2", finds: [3] },
   "what is no number": { text: "vector(0 / 0)", finds: [NaN] },
   "an infinite value": { text: "vector(-1 / 0)", finds: [-Infinity] },
@@ -66,15 +66,15 @@ const CASES: Readonly<Record<string, Case>> = {
   },
 };
 
-/** What no server can do, and a word of its complaint. */
-const NO_QUERY = { text: "sum(", word: "parse error" } as const;
+/** An invalid query, and a part of the server's message. */
+const NO_QUERY = { text: "sum(", part: "parse error" } as const;
 
 /** The texts of all cases, and what each finds, for a server that has to be given them. */
 export function metricResults(): ReadonlyMap<string, readonly number[] | { refused: string }> {
   const results = new Map<string, readonly number[] | { refused: string }>(
     Object.values(CASES).map((one) => [queryOf(one), one.finds]),
   );
-  return results.set(NO_QUERY.text, { refused: `bad_data: ${NO_QUERY.word}` });
+  return results.set(NO_QUERY.text, { refused: `bad_data: ${NO_QUERY.part}` });
 }
 
 function queryOf({ text, workload = "" }: Case): string {
@@ -115,7 +115,7 @@ export function instantQueriesContract(
     const answer = await ask(harness, NO_QUERY.text);
     assert.ok("problem" in answer);
     assert.equal(answer.problem, "refused");
-    assert.ok(answer.message.includes(NO_QUERY.word), answer.message);
+    assert.ok(answer.message.includes(NO_QUERY.part), answer.message);
   });
 
   test("ask() resolves when it is called off, and when the server is gone", async (harness) => {

@@ -42,7 +42,7 @@ export function leaseStoreContract(open: OpenHarness<LeaseStoreHarness>): void {
     assert.deepEqual(await h.settle(h.subject.read()), created);
   });
 
-  contractTest("create() is refused with 409 to whoever comes second", open, async (h) => {
+  contractTest("create() is refused with 409 to the second client", open, async (h) => {
     const created = await h.settle(h.subject.create(TAKEN));
     await assertRefused(h, () => h.subject.create({ ...TAKEN, holder: "b" }), {
       status: 409,
@@ -63,7 +63,7 @@ export function leaseStoreContract(open: OpenHarness<LeaseStoreHarness>): void {
     assert.notEqual(won.metadata.resourceVersion, seen.metadata.resourceVersion);
   });
 
-  contractTest("update() can release the record, which nobody holds then", open, async (h) => {
+  contractTest("update() can release the record, which has no holder then", open, async (h) => {
     const seen = await h.settle(h.subject.create(TAKEN));
     const free = await h.settle(
       h.subject.update({ ...seen, holder: "", renewTimeMs: undefined, durationSeconds: 1 }),

@@ -19,7 +19,7 @@ export interface ListWatchHarness extends ContractHarness {
   create(name: string): Promise<void>;
   change(name: string): Promise<void>;
   remove(name: string): Promise<void>;
-  /** A version whose history the server has dropped. */
+  /** A version from before the server's history. */
   expiredVersion(): Promise<string>;
 }
 

@@ -48,7 +48,7 @@ export function podEvictorContract(open: OpenHarness<PodEvictorHarness>): void {
     const other = { ...pod, metadata: { ...pod.metadata, uid } };
     assert.deepEqual(await evict(harness, other), { is: "gone" });
     await assertStays(harness, pod, true);
-    const none = { ...pod, metadata: { ...pod.metadata, name: "nobody" } };
+    const none = { ...pod, metadata: { ...pod.metadata, name: "none" } };
     assert.deepEqual(await evict(harness, none), { is: "gone" });
   });
 

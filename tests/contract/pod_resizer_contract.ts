@@ -140,7 +140,7 @@ export function podResizerContract(open: OpenHarness<PodResizerHarness>): void {
 
   contractTest("resize() is refused with 404 when the pod is gone", open, async (harness) => {
     const patch = resizePatch("uid", [app(300)]);
-    await assertRefused(harness, () => harness.subject.resize("shop", "nobody", patch), {
+    await assertRefused(harness, () => harness.subject.resize("shop", "none", patch), {
       status: 404,
       reason: "NotFound",
     });
@@ -181,7 +181,7 @@ export function podResizerContract(open: OpenHarness<PodResizerHarness>): void {
     open,
     async (harness) => {
       const pod = await harness.create([sampleContainer()]);
-      await assertUntouched(harness, pod, { name: "stranger", sidecar: false, limitCPU: 300 });
+      await assertUntouched(harness, pod, { name: "other", sidecar: false, limitCPU: 300 });
     },
   );
 

@@ -54,7 +54,7 @@ export function reportStoreContract(open: OpenHarness<ReportStoreHarness>): void
     assert.deepEqual(await harness.settle(harness.read(NAME)), made);
   });
 
-  contractTest("apply() replaces all that the report told", open, async (harness) => {
+  contractTest("apply() replaces all that the report had", open, async (harness) => {
     const made = await harness.settle(harness.subject.apply(reportOf(harness, "db", "web")));
     const { resourceVersion } = made.metadata;
     const anew = { ...reportOf(harness, "job"), resourceVersion };
@@ -72,7 +72,7 @@ export function reportStoreContract(open: OpenHarness<ReportStoreHarness>): void
       stored = await settle(subject.apply({ ...reportOf(harness, "db"), resourceVersion }));
       return stored.metadata.resourceVersion;
     };
-    // The first one over what was made may still note who has written it.
+    // The first one over what was made may still note its writer.
     const version = await again();
     assert.equal(await again(), version);
   });

@@ -37,7 +37,7 @@ const web = { namespace: "shop", uid: SCENE_WORKLOAD.uid };
 
 /**
  * A pod that lives and one that is gone, and much that must not be seen: usage before the window, an
- * init container, another workload whose pods look alike, another namespace.
+ * init container, another workload with similar pods, another namespace.
  */
 export const SCENE: readonly SceneUse[] = [
   use({ ...web, pod: LIVE, container: "app", from: 45, to: 40, cpu: 900, mi: 900 }),

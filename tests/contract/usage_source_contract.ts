@@ -54,7 +54,7 @@ export function usageSourceContract(name: string, open: OpenHarness<UsageSourceH
     return answer.usage;
   };
 
-  test("usage() is that of the workload's containers, over all pods, and of nobody else", async (harness) => {
+  test("usage() is that of the workload's containers, over all pods, and of no others", async (harness) => {
     const usage = await usageOf(harness);
     for (const [container, { millicores, bytes }] of Object.entries(SCENE_EXPECTED)) {
       const { cpu, memory, ...rest } = usage.get(container) ?? assert.fail(container);
@@ -113,7 +113,7 @@ export function usageSourceContract(name: string, open: OpenHarness<UsageSourceH
   });
 
   test("usage() of a workload of which nothing was seen has no samples", async (harness) => {
-    const workload = { kind: "StatefulSet", name: "nobody", uid: "uid-nobody" } as const;
+    const workload = { kind: "StatefulSet", name: "none", uid: "uid-none" } as const;
     const usage = await usageOf(harness, { workload, pods: [], otherPods: [] });
     assert.deepEqual([...usage.keys()], ["app", "proxy"]);
     for (const { cpu, memory } of usage.values()) {

@@ -66,10 +66,10 @@ export function workloadWriterContract(open: OpenHarness<WorkloadWriterHarness>)
   const cpu = (request: number) => ({ cpu: { request } });
 
   for (const how of HOW) {
-    const words = how.serverSideApply ? "applied" : "merged";
+    const manner = how.serverSideApply ? "applied" : "merged";
 
     contractTest(
-      `recreate() ${words} sets values of several containers, and nothing else`,
+      `recreate() ${manner} sets values of several containers, and nothing else`,
       open,
       async ({ subject, settle, ...harness }) => {
         const made = await settle(harness.create([app, log, proxy], { "mbcas.io/note": "own" }));
@@ -85,7 +85,7 @@ export function workloadWriterContract(open: OpenHarness<WorkloadWriterHarness>)
           proxy: asMade,
         });
         assert.equal(stored?.metadata.uid, made.metadata.uid);
-        // The server knows whose they are, whatever becomes of the answer.
+        // The server knows their owner, whatever becomes of the answer.
         const { containers = [] } = stored.makes?.written ?? {};
         assert.deepEqual(
           new Map(containers.map((one) => [one.name, one])),
@@ -102,7 +102,7 @@ export function workloadWriterContract(open: OpenHarness<WorkloadWriterHarness>)
     );
 
     contractTest(
-      `recreate() ${words} keeps what it has set before and does not name again`,
+      `recreate() ${manner} keeps what it has set before and does not name again`,
       open,
       async ({ subject, settle, ...harness }) => {
         const made = await settle(harness.create([app, log]));
@@ -125,7 +125,7 @@ export function workloadWriterContract(open: OpenHarness<WorkloadWriterHarness>)
     );
 
     contractTest(
-      `recreate() ${words} is refused with 409 where the template is not the one decided on`,
+      `recreate() ${manner} is refused with 409 where the template is not the one decided on`,
       open,
       async (harness) => {
         const { subject, settle } = harness;
@@ -147,7 +147,7 @@ export function workloadWriterContract(open: OpenHarness<WorkloadWriterHarness>)
     );
 
     contractTest(
-      `recreate() ${words} is refused with 422 where a request would be above its limit`,
+      `recreate() ${manner} is refused with 422 where a request would be above its limit`,
       open,
       async (harness) => {
         const { subject, settle } = harness;
@@ -164,7 +164,7 @@ export function workloadWriterContract(open: OpenHarness<WorkloadWriterHarness>)
     );
 
     contractTest(
-      `recreate() ${words} is refused with 404 when the workload is gone or another one`,
+      `recreate() ${manner} is refused with 404 when the workload is gone or another one`,
       open,
       async (harness) => {
         const { subject, settle } = harness;

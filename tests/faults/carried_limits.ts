@@ -6,7 +6,7 @@
 import type { PodContainer } from "../../shared/api/pod.ts";
 import { parseCPU } from "../../shared/quantity.ts";
 
-/** True for a limit that the market has set: nobody else manages it. */
+/** True for a limit that the market has set: no other client manages it. */
 export function isOfMarket({ limitManagers = [] }: PodContainer): boolean {
   return limitManagers.length > 0 && limitManagers.every((name) => /^mbcas(\/|$)/.test(name));
 }

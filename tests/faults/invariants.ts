@@ -26,7 +26,7 @@ import { RIGHTSIZED } from "./rightsized_workload.ts";
 
 /** A broken promise. */
 export interface Violation {
-  /** The invariant, as one word. */
+  /** The invariant's name. */
   readonly invariant: string;
   readonly atMs: number;
   readonly message: string;
@@ -127,7 +127,7 @@ export function watchInvariants(cluster: FaultCluster): readonly Violation[] {
     });
   }
 
-  /** Who leads since then knows that the market is off: unless a fault shows old settings. */
+  /** A leader from then on knows that the market is off: unless a fault shows old settings. */
   function switchedOffBefore(leadsSinceMs = -Infinity): boolean {
     const isOld = cluster.faults.some((one) =>
       (one.fault === "freeze" || one.fault === "travel") && one.object === "ConfigMap"

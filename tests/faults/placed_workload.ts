@@ -1,6 +1,6 @@
 /**
- * A Deployment whose replicas placement spreads over spot and on-demand nodes in the simulated cluster:
- * its controller with scheduler and kubelet in one, and the ports of placement for a process.
+ * A Deployment with replicas that placement spreads over spot and on-demand nodes in the simulated
+ * cluster: its controller with scheduler and kubelet in one, and the ports of placement for a process.
  *
  * @module
  */

@@ -8,12 +8,12 @@ function test(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, permissions: { env: ["LOG_TOKENS", "LOG_STREAM"] }, fn });
 }
 
-const CALM: FaultPlan = { seed: 1, idleCPU: "free", faults: [] };
+const NO_FAULTS: FaultPlan = { seed: 1, idleCPU: "free", faults: [] };
 
 test("playPlan() breaks no promise without faults, and plays the same plan the same way", async () => {
-  const first = await playPlan(CALM, { record: true });
+  const first = await playPlan(NO_FAULTS, { record: true });
   assert.deepEqual(first.violations, []);
-  assert.deepEqual(await playPlan(CALM, { record: true }), first);
+  assert.deepEqual(await playPlan(NO_FAULTS, { record: true }), first);
 });
 
 test("playPlan() breaks no promise under drawn faults", async () => {
@@ -24,8 +24,8 @@ test("playPlan() breaks no promise under drawn faults", async () => {
 });
 
 test("derivePlans() has a plan for each write and each event of a run", async () => {
-  const run = await playPlan({ ...CALM, idleCPU: "tight" }, { record: true });
-  const kinds = derivePlans({ plan: CALM, ...run }).map(({ faults }) => faults.at(-1)?.fault);
+  const run = await playPlan({ ...NO_FAULTS, idleCPU: "tight" }, { record: true });
+  const kinds = derivePlans({ plan: NO_FAULTS, ...run }).map(({ faults }) => faults.at(-1)?.fault);
   const writes = run.requests.filter(({ verb, kind }) => verb === "resize" && kind === "Pod");
   assert.ok(writes.length > 50, `${writes.length}`);
   for (const kind of ["crash", "freeze", "travel"] as const) {

@@ -15,7 +15,7 @@ import { marketTable } from "./tables/market/market_table.ts";
 
 const SEEDS = [1, 2, 3] as const;
 
-/** Each name is a word of `--only`. */
+/** Each name is a value of `--only`. */
 export const GOLDEN_PARTS: readonly GoldenPart[] = [
   {
     name: "arena",

@@ -25,7 +25,7 @@ function fault(
   const entitledMs = wallMs * QUOTA / 1000;
   const idleMs = wallMs - usedMs;
   if (Math.abs(usedMs - entitledMs) > 0.05 * entitledMs) return "usage";
-  if (Math.abs(throttledMs - idleMs) > 0.15 * idleMs) return "time held back";
+  if (Math.abs(throttledMs - idleMs) > 0.15 * idleMs) return "throttled time";
   return periods > 0 && throttledPeriods >= 0.8 * periods ? undefined : "throttled periods";
 }
 

@@ -1,4 +1,4 @@
-/** docs/placement.md, held against the code: words, tables and the example. */
+/** docs/placement.md, held against the code: terms, tables and the example. */
 import assert from "node:assert/strict";
 import { parseAllDocuments } from "yaml";
 import type { Setting } from "../../shared/config/setting.ts";
@@ -35,9 +35,9 @@ Deno.test("docs/placement.md names each key, event, result and preset", () => {
   for (const event of Object.keys(PLACEMENT_EVENT_REASONS)) {
     assert.ok(guide.includes(`\`${event}\``), event);
   }
-  const results = tableUnder("result").map(([word = ""]) => word.replaceAll("`", ""));
+  const results = tableUnder("result").map(([term = ""]) => term.replaceAll("`", ""));
   assert.deepEqual(results.sort(), [...UNPLACED_REASONS].sort());
-  const presets = tableUnder("preset").map(([word = ""]) => word.replaceAll("`", ""));
+  const presets = tableUnder("preset").map(([term = ""]) => term.replaceAll("`", ""));
   assert.deepEqual(presets.sort(), Object.keys(NODE_CLASS_PRESETS).sort());
 });
 
@@ -116,16 +116,16 @@ renderTest("docs/placement.md takes each object away that the components add", a
 
 Deno.test("docs/placement.md says under which names the settings of Spotalis' later form stand here", () => {
   const rows = Object.values<Setting<unknown>>(CONTROLLER_SETTINGS);
-  const words = (cell = ""): string[] =>
+  const terms = (cell = ""): string[] =>
     [...cell.matchAll(/`([^`]+)`/g)].map(([, one = ""]) => one);
   const table = tableUnder("Spotalis' file");
   for (const [file, variable, here, env] of table) {
-    const [key = ""] = words(here);
+    const [key = ""] = terms(here);
     const meant = rows.filter((row) => row.key === key || row.key.startsWith(`${key}.`));
-    assert.deepEqual(meant.map((row) => row.env), words(env), key);
-    // Whoever knows a name needs no table.
-    for (const theirs of words(file)) assert.ok(!rows.some((row) => row.key === theirs), theirs);
-    for (const theirs of words(variable)) {
+    assert.deepEqual(meant.map((row) => row.env), terms(env), key);
+    // A known name needs no table.
+    for (const theirs of terms(file)) assert.ok(!rows.some((row) => row.key === theirs), theirs);
+    for (const theirs of terms(variable)) {
       assert.ok(!rows.some((row) => row.env === theirs), theirs);
     }
   }

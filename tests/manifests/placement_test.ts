@@ -69,7 +69,7 @@ renderTest("component placement gives the rights that are asked for, and no othe
     const account = { kind: "ServiceAccount", name: "mbcas-controller", namespace: NAMESPACE };
     assert.deepEqual(subjects, [account]);
   }
-  // Whoever may not delete pods passes no budget over.
+  // An account that may not delete pods passes no budget over.
   const all = keys(objects).filter((key) => /^(Cluster)?Role /.test(key)).flatMap((key) => {
     const [kind = "", name = ""] = key.split(" ");
     return rightsOf(one(objects, kind, name));
@@ -162,25 +162,28 @@ renderTest(
   },
 );
 
-renderTest(`policy ${POLICY} refuses in the parser's words, and in all of them`, async () => {
-  const { validations } = await policy();
-  const reported = validations.map(({ messageExpression }) => messageExpression);
-  const used = new Set<string>();
-  for (const one of WORDED_CASES) {
-    const reading = readPlacementSpec(wordedWorkload(one));
-    const faults = reading.is === "invalid" ? reading.faults : [];
-    for (const { of, place, key, remedy } of faults.filter(({ of }) => of === "workload")) {
-      const begin = `'${place} ${key} of the ${of} is '`;
-      const found = reported.filter((text) =>
-        text.startsWith(begin) && text.includes(`: ${remedy}'`)
-      );
-      assert.equal(found.length, 1, `${caseText(one)}: ${begin} … ${remedy}`);
-      for (const text of found) used.add(text);
+renderTest(
+  `policy ${POLICY} refuses with the parser's messages, and with all of them`,
+  async () => {
+    const { validations } = await policy();
+    const reported = validations.map(({ messageExpression }) => messageExpression);
+    const used = new Set<string>();
+    for (const one of WORDED_CASES) {
+      const reading = readPlacementSpec(wordedWorkload(one));
+      const faults = reading.is === "invalid" ? reading.faults : [];
+      for (const { of, place, key, remedy } of faults.filter(({ of }) => of === "workload")) {
+        const begin = `'${place} ${key} of the ${of} is '`;
+        const found = reported.filter((text) =>
+          text.startsWith(begin) && text.includes(`: ${remedy}'`)
+        );
+        assert.equal(found.length, 1, `${caseText(one)}: ${begin} … ${remedy}`);
+        for (const text of found) used.add(text);
+      }
     }
-  }
-  assert.deepEqual(reported.filter((text) => !used.has(text)), []);
-  // The server wants a message where an expression has line breaks, and reports it where ours fails.
-  for (const { expression, message } of validations) {
-    assert.ok(!expression.includes("\n") && message.includes("spotalis.io/"), message);
-  }
-});
+    assert.deepEqual(reported.filter((text) => !used.has(text)), []);
+    // The server wants a message where an expression has line breaks, and reports it where ours fails.
+    for (const { expression, message } of validations) {
+      assert.ok(!expression.includes("\n") && message.includes("spotalis.io/"), message);
+    }
+  },
+);

@@ -1,4 +1,4 @@
-/** What the manifests tell Prometheus, held against the metrics that the programs serve. */
+/** The manifests' configuration of Prometheus, held against the metrics that the programs serve. */
 import assert from "node:assert/strict";
 import { createSilentAgents } from "../../controller/allocation/watches/silent_agents.ts";
 import { agentLeaseRef } from "../../shared/api/lease.ts";
@@ -37,7 +37,7 @@ renderTest(
 );
 
 renderTest(
-  "component alerts adds rules on metrics, labels and words that the controllers have",
+  "component alerts adds rules on metrics, labels and values that the controllers have",
   async () => {
     const { names, labels } = await controllerMetrics();
     const objects = await renderWith(["alerts", "webhook"]);
@@ -81,8 +81,8 @@ renderTest(
           assert.ok(labels.has(label) || FOREIGN_LABELS.has(label), `${alert}: ${label}`);
         }
       }
-      for (const [, label = "", words = ""] of expr.matchAll(/(\w+)=~?"([^"]*)"/g)) {
-        for (const word of words.split("|")) assert.ok(known[label]?.includes(word), word);
+      for (const [, label = "", values = ""] of expr.matchAll(/(\w+)=~?"([^"]*)"/g)) {
+        for (const value of values.split("|")) assert.ok(known[label]?.includes(value), value);
       }
       assert.ok(own["severity"] && annotations["summary"] && annotations["description"], alert);
     }
@@ -111,7 +111,9 @@ renderTest(
   },
 );
 
-/** Who of so many agents on Ready nodes counts for what, five minutes after these were last heard. */
+/**
+ * The silent and overdue among so many agents on Ready nodes, five minutes after their last renewal.
+ */
 function agentFigures(count: number, unheard: number): Readonly<Record<string, number>> {
   const agents = createSilentAgents();
   const verdicts = [0, 1].map((look) =>

@@ -19,7 +19,7 @@ function shopPatches(): string {
 
 const resources = { requests: { cpu: "500m", memory: "128Mi" }, limits: { cpu: "1" } };
 
-/** A manifest as somebody keeps it. */
+/** A manifest as a user keeps it. */
 function manifest(kind: string, name: string, spec: Record<string, unknown>): string {
   const labels = { app: name };
   return JSON.stringify({

@@ -58,9 +58,9 @@ Deno.test("Dockerfile sets PROGRAM_ENVIRONMENT for each program", async () => {
 Deno.test("Dockerfile compiles with the flags of compileArguments()", async () => {
   const dockerfile = await Deno.readTextFile(new URL("Dockerfile", root));
   for (const program of PROGRAMS.filter(({ image }) => image)) {
-    for (const word of compileArguments(program, "unused")) {
-      if (/^(--quiet|-P=|--output=)/.test(word) || word === program.entry) continue;
-      assert.ok(dockerfile.includes(word), `${word} is not in the Dockerfile`);
+    for (const argument of compileArguments(program, "unused")) {
+      if (/^(--quiet|-P=|--output=)/.test(argument) || argument === program.entry) continue;
+      assert.ok(dockerfile.includes(argument), `${argument} is not in the Dockerfile`);
     }
     assert.match(dockerfile, new RegExp(`ENTRYPOINT \\["/${program.name}"\\]`));
   }

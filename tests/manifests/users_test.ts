@@ -12,7 +12,7 @@ const NAMES = [
   "mbcas-view",
 ];
 
-renderTest("component users adds roles for the command, and binds nobody", async () => {
+renderTest("component users adds roles for the command, without bindings", async () => {
   const [usual, objects] = [await render("base"), await renderWith(["users"])];
   const key = (all: typeof objects) => all.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
   const before = new Set(key(usual));
@@ -72,7 +72,7 @@ renderTest(
       rightsOf(nodes),
       ["nodes", "persistentvolumes", "namespaces"].map((resource) => `list /${resource}`),
     );
-    // Whoever may view must not come to these by the way.
+    // Accounts that may view must not get these indirectly.
     assert.deepEqual([operator, wide, nodes].flatMap(aggregate), []);
     assert.deepEqual(rightsOf(one(objects, "Role", "mbcas-readings"), { withNames: true }), [
       "list /pods",

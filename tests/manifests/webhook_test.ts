@@ -86,7 +86,7 @@ async function added(components: readonly string[]): Promise<string[]> {
 }
 
 renderTest(
-  "component webhook asks about new pods, and lets them pass where nobody answers",
+  "component webhook asks about new pods, and lets them pass without an answer",
   async () => {
     const { webhooks } = webhooksOf(await renderWith(["webhook"]));
     const [{ clientConfig, ...rest }] = webhooks as unknown as [RenderedWebhooks["webhooks"][0]];
@@ -112,13 +112,13 @@ renderTest(
       sideEffects: "NoneOnDryRun",
       reinvocationPolicy: "IfNeeded",
     });
-    // Who applies this again takes no bundle away.
+    // Applying this again removes no bundle.
     assert.ok(!("caBundle" in clientConfig));
   },
 );
 
 renderTest(
-  "component webhook asks about workloads with words of placement, only to warn of them",
+  "component webhook asks about workloads with placement annotations, only to warn about them",
   async () => {
     const { webhooks } = webhooksOf(await renderWith(["webhook"]));
     const [, { clientConfig, ...rest }, ...others] = webhooks as unknown as [
@@ -126,11 +126,11 @@ renderTest(
       RenderedWebhooks["webhooks"][0],
     ];
     assert.deepEqual(others, []);
-    const word = `key.startsWith('${PLACEMENT_PREFIX}')`;
+    const isOurs = `key.startsWith('${PLACEMENT_PREFIX}')`;
     assert.deepEqual(rest, {
       name: "workloads.mbcas.io",
       admissionReviewVersions: ["v1"],
-      // No status and no scale: neither writes a word.
+      // No status and no scale: neither writes annotations.
       rules: [{
         apiGroups: ["apps"],
         apiVersions: ["v1"],
@@ -141,7 +141,7 @@ renderTest(
       matchConditions: [{
         name: "has-placement-annotations",
         expression: ["labels", "annotations"].map((texts) =>
-          `has(object.metadata.${texts}) && object.metadata.${texts}.exists(key, ${word})`
+          `has(object.metadata.${texts}) && object.metadata.${texts}.exists(key, ${isOurs})`
         ).join(" || "),
       }],
       namespaceSelector: {

@@ -35,7 +35,7 @@ const anySteps: fc.Arbitrary<readonly Step[]> = fc.array(
   { maxLength: 120 },
 );
 
-/** A ReplicaSet that wants pods, a cache that is behind, and the one who answers. */
+/** A ReplicaSet that wants pods, a cache that is behind, and the webhook. */
 class Burst {
   readonly seen: PlacedPod[] = [];
   readonly #known: Known;
@@ -43,7 +43,9 @@ class Burst {
   readonly #replicas: number;
   #reservations: Reservations = noReservations();
   #unseen: PlacedPod[] = [];
-  /** Refused by the server after they were admitted; made again once nobody waits for them any more. */
+  /**
+   * Refused by the server after they were admitted; made again once no request waits for them any more.
+   */
   #lost = 0;
   #made = 0;
   #nowMs = 0;

@@ -71,7 +71,7 @@ property(
           pods = scaledDown(pods);
           const after = surplus(pods, spec);
           assert.ok(after <= before, `${before} to ${after} at ${pods.length}`);
-          // As long as something is too many, whoever goes is of that class.
+          // As long as a class has too many, the next pod to go is of that class.
           const { spot, "on-demand": onDemand } = countByClass(pods);
           if (after > 0) assert.ok(spot === counts.spot || onDemand === counts["on-demand"]);
           before = after;

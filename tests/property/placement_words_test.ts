@@ -8,7 +8,7 @@ import fc from "fast-check";
 import * as keys from "../../shared/api/placement_keys.ts";
 import { placementFaultText, readPlacementSpec } from "../../shared/placement/placement_spec.ts";
 
-/** Words that are valid somewhere, their neighbours, and text of all kinds. */
+/** Values that are valid somewhere, their neighbours, and text of all kinds. */
 const anyText = fc.oneof(
   fc.constantFrom("true", "false", "70%", "70", "0", "100", "101", "-1", "2h", "0s", "0 2 * * *"),
   fc.constantFrom("CRON_TZ=Europe/Berlin 0 2 * * *", "CRON_TZ=x 0 2 * * *", "* * 31 2 *", "1 2 3"),

@@ -1,5 +1,5 @@
 /**
- * Properties of what rightsizing holds back, over any workload, pods and policy.
+ * Properties of the changes that rightsizing blocks, over any workload, pods and policy.
  *
  * @module
  */
@@ -76,12 +76,12 @@ property(
           memoryPeaks: new Map([["app", peakBytes]]),
         }));
         const safe = Math.min(leastSafeMemory(peakBytes), present * MI);
-        const words = decision.clamps.map(({ reason }) => reason);
+        const reasons = decision.clamps.map(({ reason }) => reason);
         if (decision.outcome === "apply") {
           const isSafe = memory >= safe;
           seen.add(isSafe ? "as asked" : "to what is safe");
           assert.equal(decision.wanted.get("app")?.memory?.request, Math.max(memory, safe));
-          assert.equal(words.includes("UnsafeMemoryDecrease"), !isSafe);
+          assert.equal(reasons.includes("UnsafeMemoryDecrease"), !isSafe);
           return;
         }
         seen.add("skipped");
@@ -197,13 +197,13 @@ property(
   },
 );
 
-property("property 24: each skip leaves a machine-readable reason, in words of the list", () => {
+property("property 24: each skip leaves a machine-readable reason of the list", () => {
   const reasons = new Set<string>();
   fc.assert(
     fc.property(anyFacts, (facts) => {
       const decision = decideRightsizing(facts);
-      const words = decision.outcome === "hold" ? [decision, ...decision.clamps] : decision.clamps;
-      for (const { by, reason, message } of words) {
+      const skips = decision.outcome === "hold" ? [decision, ...decision.clamps] : decision.clamps;
+      for (const { by, reason, message } of skips) {
         assert.ok(Object.hasOwn(RIGHTSIZING_REASONS, reason), reason);
         assert.ok(by !== "" && message !== "");
         reasons.add(reason);

@@ -12,11 +12,11 @@ import type { Bounds } from "../../shared/api/pod_allocation.ts";
 import { samplePod } from "../contract/sample_objects.ts";
 import {
   badValues,
+  PLACED_TEXTS,
   type PlacedText,
   sayNothing,
   textsAt,
   unreadValues,
-  WORDS,
 } from "../fixtures/market_annotations.ts";
 import { type ControllerScene, sceneTest } from "./controller_scene.ts";
 
@@ -111,7 +111,7 @@ sceneTest(
     let reported = 0;
     let reportedShared = 0;
     await fc.assert(
-      fc.asyncProperty(WORDS, async (texts) => {
+      fc.asyncProperty(PLACED_TEXTS, async (texts) => {
         const name = `fuzzed-${++cases}`;
         // Less often than what counts as oscillating.
         const witness = 200 + 100 * (1 + Math.floor(cases / 2) % 2);

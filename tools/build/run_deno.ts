@@ -8,7 +8,7 @@
 export interface StepResult {
   readonly ok: boolean;
   /** What it wrote to standard error. */
-  readonly words: string;
+  readonly message: string;
 }
 
 /** Runs Deno at the root of the project. */
@@ -23,5 +23,5 @@ export async function runDeno(
     stdout: "null",
     stderr: "piped",
   }).output();
-  return { ok: success, words: new TextDecoder().decode(stderr).trim() };
+  return { ok: success, message: new TextDecoder().decode(stderr).trim() };
 }

@@ -115,19 +115,19 @@ test("optimizationPolicyCRD() takes quantities as text and as numbers, as OptiPo
   }
 });
 
-test("optimizationPolicyCRD() says each rule in a sentence that the one who wrote it can follow", () => {
+test("optimizationPolicyCRD() has a message for each rule that its author can follow", () => {
   const rules = [["", spec] as const, ...fields(spec, "")].flatMap(([path, one]) => {
     const own = (at(one, "x-kubernetes-validations") ?? []) as { message: string }[];
     return own.map(({ message }) => [path.slice(1), message] as const);
   });
-  const told = (path: string) => rules.filter(([one]) => one === path).map(([, text]) => text);
+  const messages = (path: string) => rules.filter(([one]) => one === path).map(([, text]) => text);
   for (const [path, message] of rules) assert.match(message, /^must /, path);
-  const [duration = "", most = "", least = "", ...others] = told("reconciliationInterval");
+  const [duration = "", most = "", least = "", ...others] = messages("reconciliationInterval");
   assert.match(duration, /duration/);
   assert.match(most, /most 100000d$/);
   assert.match(least, /least 10s$/);
   assert.deepEqual(others, []);
-  assert.match(told("metricsConfig.rollingWindow").join(), /must be above 0/);
+  assert.match(messages("metricsConfig.rollingWindow").join(), /must be above 0/);
   for (
     const path of [
       "selector",
@@ -138,7 +138,7 @@ test("optimizationPolicyCRD() says each rule in a sentence that the one who wrot
       "selector.workloadSelector.matchLabels",
     ]
   ) {
-    assert.ok(told(path).length > 0, path);
+    assert.ok(messages(path).length > 0, path);
   }
 });
 

@@ -43,7 +43,7 @@ Deno.test({
     const lists = fields(schema, "").filter(([, field]) => at(field, "type") === "array");
     assert.ok(lists.length >= 5, `${lists.length} lists`);
     for (const [path, list] of lists) {
-      // Conditions are one of each type; rules are told as a whole; other lists are of containers.
+      // Conditions are one of each type; rules are published as a whole; other lists are of containers.
       const [most, keys] = path.endsWith(".conditions")
         ? [8, ["type"]]
         : [128, path.endsWith(".rules") ? undefined : ["name"]];

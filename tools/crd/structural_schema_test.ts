@@ -68,7 +68,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "structuralSchema() refuses a type that OpenAPI can't tell",
+  name: "structuralSchema() refuses a type that OpenAPI can't express",
   permissions: "none",
   fn() {
     assert.throws(() => structuralSchema(z.object({ at: z.date() })), /Date /);

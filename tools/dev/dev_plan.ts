@@ -42,8 +42,8 @@ const REMEDIES: Readonly<Record<string, string>> = {
 };
 
 /** Builds, loads, deploys, waits, and follows the logs if asked to. */
-export function devPlan(surroundings: DevInput): DevPlan {
-  const { installed, harness, context, kindClusters, follow, useInstalled = false } = surroundings;
+export function devPlan(found: DevInput): DevPlan {
+  const { installed, harness, context, kindClusters, follow, useInstalled = false } = found;
   const foreign = harness === undefined && context !== undefined && !context.startsWith("kind-");
   const needed = harness === undefined && !foreign ? ["docker", "kind", "kubectl"] : ["kubectl"];
   const missing = needed.filter((program) => !installed.has(program));
@@ -113,9 +113,9 @@ function deploySteps(
 }
 
 function waitSteps(context: readonly string[]): DevStep[] {
-  const words = [...context, ...NAMESPACE, "rollout", "status"];
+  const args = [...context, ...NAMESPACE, "rollout", "status"];
   return WORKLOADS.map((workload) => ({
     about: `Wait for ${workload}`,
-    command: ["kubectl", ...words, workload, "--timeout=180s"],
+    command: ["kubectl", ...args, workload, "--timeout=180s"],
   }));
 }

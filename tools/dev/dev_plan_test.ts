@@ -4,8 +4,8 @@ import { type DevInput, devPlan } from "./dev_plan.ts";
 const all = new Set(["docker", "kind", "kubectl"]);
 const follow = true;
 
-function commands(surroundings: DevInput): string[] {
-  const plan = devPlan(surroundings);
+function commands(found: DevInput): string[] {
+  const plan = devPlan(found);
   assert.ok("steps" in plan, JSON.stringify(plan));
   return plan.steps.map(({ command }) => command.join(" "));
 }
@@ -14,9 +14,9 @@ Deno.test({
   name: "devPlan() makes a cluster, builds, loads, deploys and follows",
   permissions: "none",
   fn() {
-    const words = commands({ installed: all, kindClusters: [], follow })
+    const args = commands({ installed: all, kindClusters: [], follow })
       .map((command) => command.split(" ").slice(0, 3).join(" "));
-    assert.deepEqual(words, [
+    assert.deepEqual(args, [
       "kind create cluster",
       "docker build --target",
       "docker build --target",
@@ -30,17 +30,17 @@ Deno.test({
   name: "devPlan() takes the Kind cluster that KUBECONFIG names",
   permissions: "none",
   fn() {
-    const words = commands({
+    const args = commands({
       installed: all,
       context: "kind-mine",
       kindClusters: ["mine"],
       follow,
     });
-    assert.ok(!words.some((command) => command.includes("create")));
-    assert.ok(words.includes(
+    assert.ok(!args.some((command) => command.includes("create")));
+    assert.ok(args.includes(
       "kind load docker-image --name mine mbcas-agent:dev mbcas-controller:dev",
     ));
-    assert.ok(words.includes("kubectl --context kind-mine apply -k manifests/overlays/kind"));
+    assert.ok(args.includes("kubectl --context kind-mine apply -k manifests/overlays/kind"));
   },
 });
 
@@ -81,26 +81,28 @@ Deno.test({
 });
 
 Deno.test({
-  name: "devPlan() ends after the rollout when nobody wants to follow",
+  name: "devPlan() ends after the rollout without --follow",
   permissions: "none",
   fn() {
-    const words = commands({ installed: all, kindClusters: [], follow: false });
-    assert.match(words.at(-1) ?? "", /rollout status deployment\/mbcas-controller/);
+    const args = commands({ installed: all, kindClusters: [], follow: false });
+    assert.match(args.at(-1) ?? "", /rollout status deployment\/mbcas-controller/);
   },
 });
 
 Deno.test({
-  name: "devPlan() waits for what is installed on another cluster when told to use that",
+  name: "devPlan() waits for what is installed on another cluster when asked to use that",
   permissions: "none",
   fn() {
-    const words = commands({
+    const args = commands({
       installed: new Set(["kubectl"]),
       context: "staging",
       kindClusters: [],
       follow: false,
       useInstalled: true,
     });
-    assert.equal(words.length, 2);
-    for (const word of words) assert.match(word, /^kubectl --context staging .* rollout status /);
+    assert.equal(args.length, 2);
+    for (const command of args) {
+      assert.match(command, /^kubectl --context staging .* rollout status /);
+    }
   },
 });

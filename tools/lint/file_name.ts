@@ -5,8 +5,8 @@
  */
 import { placeOf } from "./place.ts";
 
-/** Refused as a whole name and as a word of a longer one. */
-const VAGUE_WORDS: ReadonlySet<string> = new Set([
+/** Refused as a whole name and as a part of a longer one. */
+const VAGUE_PARTS: ReadonlySet<string> = new Set([
   "util",
   "utils",
   "helper",
@@ -28,7 +28,7 @@ export const fileName: Deno.lint.Rule = {
         const base = placeOf(context.filename).path.split("/").at(-1) ?? "";
         const name = base.replace(/\.d\.ts$|\.[a-z]+$/, "").replace(/_(test|bench)$/, "");
         const vague = VAGUE_NAMES.has(name) ||
-          name.split("_").some((word) => VAGUE_WORDS.has(word));
+          name.split("_").some((part) => VAGUE_PARTS.has(part));
         const range: Deno.lint.Range = [0, 1];
         if (vague) {
           context.report({ range, message: `The file name ${base} says nothing of its content` });

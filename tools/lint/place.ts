@@ -1,5 +1,5 @@
 /**
- * Where a file stands in the project: what its path alone tells a lint rule.
+ * Where a file stands in the project: what its path alone shows a lint rule.
  *
  * @module
  */

@@ -11,7 +11,7 @@ Deno.test("placeOf() gives the same place for a relative, an absolute and a URL 
   assert.deepEqual(placeOf(`${root}shared/a.ts`), expected);
 });
 
-Deno.test("placeOf() tells tests and programs' entries from the rest", () => {
+Deno.test("placeOf() distinguishes tests and programs' entries from the rest", () => {
   assert.equal(placeOf("shared/a_test.ts").test, true);
   assert.equal(placeOf("tests/contract/clock.ts").test, true);
   assert.equal(placeOf("shared/contest.ts").test, false);

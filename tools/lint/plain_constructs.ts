@@ -28,7 +28,7 @@ export const noDefaultExport: Deno.lint.Rule = {
   },
 };
 
-/** Refuses re-exports: whoever needs a symbol imports the file that defines it. */
+/** Refuses re-exports: users of a symbol import the file that defines it. */
 export const noReexport: Deno.lint.Rule = {
   create(context) {
     const hint = "Import the concrete file where the symbol is used";

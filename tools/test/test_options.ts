@@ -11,7 +11,7 @@ import { type HelpText, parseTaskFlags, type UsageError } from "../../cli/parse_
 export interface TestOptions {
   /** Files or folders below the project's root; empty: all of them. */
   readonly paths: readonly string[];
-  /** Runs only tests whose name contains this text, or matches /it/. */
+  /** Runs only tests with this text in the name, or a match of /it/. */
   readonly filter?: string;
   /** Adds `tests/long/`, draws new cases and measures coverage. */
   readonly long: boolean;
@@ -52,7 +52,7 @@ function testCommand(): Command {
   return new Command("test")
     .description("Runs the tests that need no cluster, browser or Prometheus.")
     .argument("[paths...]", "test files or folders; without any, all tests")
-    .option("--filter <text>", "only tests whose name contains the text, or matches /it/")
+    .option("--filter <text>", "only tests with the text in the name, or a match of /it/")
     .option("--long", "also tests/long, with new random cases, and coverage")
     .addOption(
       new Option("--seed <integer>", "seed of the properties; default 1, random with --long")

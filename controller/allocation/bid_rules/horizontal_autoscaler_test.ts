@@ -111,7 +111,7 @@ test("horizontalAutoscaler() lowers nothing for one window after scaling, and sa
   );
 });
 
-test("horizontalAutoscaler() is switched off by the word of pod or workload, the pod's first", () => {
+test("horizontalAutoscaler() is switched off by the annotation of pod or workload, the pod's first", () => {
   const autoscalers = [sampleHPA({ lastScaleMs: FACTS_NOW_MS })];
   const say = (effect: string) => ({ [HPA_COORDINATION]: effect });
   const annotated = (effect: string) => (pod: Pod): Pod => ({
@@ -128,7 +128,7 @@ test("horizontalAutoscaler() is switched off by the word of pod or workload, the
   assert.deepEqual(effects(PAIR, { autoscalers, workload }), on);
 });
 
-test("horizontalAutoscaler() heeds an HPA's own word where pod and workload say nothing", () => {
+test("horizontalAutoscaler() heeds an HPA's own annotation where pod and workload say nothing", () => {
   const { metadata } = sampleHPA();
   const silenced = sampleHPA({
     metadata: { ...metadata, name: "b", annotations: { [HPA_COORDINATION]: "false" } },

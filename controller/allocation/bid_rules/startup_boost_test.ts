@@ -116,7 +116,7 @@ test("startupBoost() goes by the container that has run for longest", () => {
   assert.equal(said({ ready: false, ...startedFor(5000, 1000, undefined) })[0]?.boost, 2);
 });
 
-test("startupBoost() ends where nobody says since when the pod is Ready", () => {
+test("startupBoost() ends where the time of readiness is unknown", () => {
   const { readySinceMs: _since, ...pod } = bidFacts(samplePod("web")).pod;
   assert.deepEqual(boost({ ...bidFacts(pod), pod }), []);
 });

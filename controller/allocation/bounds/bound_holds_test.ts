@@ -70,7 +70,7 @@ const AUTOSCALER: fc.Arbitrary<HorizontalPodAutoscaler> = AGES.map((ago) => ({
 const ORDER: readonly (Hold | undefined)[] = [undefined, "half", "lower", "both"];
 
 Deno.test({
-  name: "boundsOf() holds each container as the words of its rules say, the strongest first",
+  name: "boundsOf() holds each container as the reasons of its rules say, the strongest first",
   permissions: "none",
   fn() {
     const seen = new Set<string>();
@@ -97,7 +97,7 @@ Deno.test({
         for (const { reason } of rules) if (holdOf(reason) !== undefined) seen.add(reason);
       },
     ));
-    // Each word that holds has been said.
+    // Each reason that holds has occurred.
     assert.deepEqual([...seen].sort(), [
       "CrashLoopBackOff",
       "HPADamped",

@@ -127,7 +127,7 @@ test("boundsOf() weighs by request and priority, and the annotation stands over 
   assert.equal(weight({ annotations: { [PRIORITY_MULTIPLIER]: "3" }, allowed: true }), 300);
 });
 
-test("boundsOf() says whose word multiplies the weight, and nothing of a multiplier of 1", () => {
+test("boundsOf() names the source of the multiplier, and nothing of a multiplier of 1", () => {
   const reported = (choice: Choice) =>
     draft([running({ requestCPU: 100 })], choice).rules
       .filter(({ reason }) => reason === "WeightMultiplied").map(({ message }) => message);

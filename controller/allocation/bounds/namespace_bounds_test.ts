@@ -153,7 +153,7 @@ test("boundsOf() names the namespace's bound where it is the lowest, and lifts t
   }
 });
 
-test("boundsOf() sets each ceiling by a word that counts as one, and begins with the container", () => {
+test("boundsOf() sets each ceiling with a ceiling reason, and begins with the container", () => {
   const node = { ...sampleNode("node-1"), allocatableCPU: 8000 };
   const annotations = { "mbcas.io/max-cpu": "300m" };
   const usual = {
@@ -171,11 +171,11 @@ test("boundsOf() sets each ceiling by a word that counts as one, and begins with
     ["NodeCapacity", { nodeCeiling: 300 }],
     ["FloorBinds", { nodeCeiling: 50 }],
   ];
-  for (const [word, { others: _others, ...change }] of cases) {
+  for (const [expected, { others: _others, ...change }] of cases) {
     const { rules } = boundsOf({ ...usual, ...change });
-    assert.deepEqual(rules.map(({ reason }) => reason), [word]);
-    assert.ok(setsCeiling(word) && rules[0]?.message.startsWith("app "), word);
+    assert.deepEqual(rules.map(({ reason }) => reason), [expected]);
+    assert.ok(setsCeiling(expected) && rules[0]?.message.startsWith("app "), expected);
   }
-  assert.deepEqual(cases.map(([word]) => word).sort(), CEILING_REASONS.toSorted());
+  assert.deepEqual(cases.map(([expected]) => expected).sort(), CEILING_REASONS.toSorted());
   assert.ok(!setsCeiling("HPACapped"));
 });

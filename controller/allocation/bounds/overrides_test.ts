@@ -60,7 +60,7 @@ test("overridesOf() lets everybody ask for less", () => {
   });
 });
 
-test("overridesOf() lets nobody ask for more unless an administrator allows it", () => {
+test("overridesOf() allows no more unless an administrator allows it", () => {
   const more = { [MAX_CPU]: "801m", [PRIORITY_MULTIPLIER]: "20" };
   const { warnings, ...rest } = read(more);
   assert.deepEqual(rest, FACTOR_4);
@@ -74,7 +74,7 @@ test("overridesOf() lets nobody ask for more unless an administrator allows it",
   assert.deepEqual(left, ['mbcas.io/priority-multiplier: "20" counts as 10, the most']);
 });
 
-test("overridesOf() says whose value it can't read, and gives one that it can", () => {
+test("overridesOf() names the object of an unreadable value, and gives one that it can", () => {
   const theirs = { labels: { [BURST_FACTOR]: "x" }, annotations: { [BURST_FACTOR]: "y" } };
   const { warnings } = read({ [MAX_CPU]: "2 cores", [PRIORITY_MULTIPLIER]: "high" }, theirs);
   const values = /mbcas\.io\/[\w-]+|"[^"]*"/g;
@@ -84,8 +84,8 @@ test("overridesOf() says whose value it can't read, and gives one that it can", 
     ["mbcas.io/priority-multiplier", '"high"', '"2.5"'],
     ["mbcas.io/max-cpu", '"2 cores"', '"500m"', '"2"'],
   ]);
-  const whose = warnings.map((one) => typeof one === "string" ? "pod" : one.about.kind);
-  assert.deepEqual(whose, ["Namespace", "Namespace", "pod", "pod"]);
+  const subjects = warnings.map((one) => typeof one === "string" ? "pod" : one.about.kind);
+  assert.deepEqual(subjects, ["Namespace", "Namespace", "pod", "pod"]);
 });
 
 test("overridesOf() reports a multiplier that counts for another value, and of no other", () => {
@@ -99,7 +99,7 @@ test("overridesOf() reports a multiplier that counts for another value, and of n
   assert.ok(warnings.length === 1 && !warnings.join().includes("counts as"));
 });
 
-test("overridesOf() does not take the pod's own word, or an annotation, for an administrator's", () => {
+test("overridesOf() does not take the pod's own label, or an annotation, for an administrator's", () => {
   const { maxCPU } = read({ [MAX_CPU]: "900m", [ALLOW_OVERRIDES]: "true" }, {
     annotations: ALLOWED.labels,
   });

@@ -7,7 +7,7 @@ import { warningText } from "./annotation_warning.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
-interface Words {
+interface GivenTexts {
   readonly labels?: Texts;
   readonly annotations?: Texts;
 }
@@ -23,21 +23,26 @@ function annotationPlaceWarnings(facts: AnnotatedObjects): readonly string[] {
 
 const identity = { name: "web", namespace: "shop", uid: "", resourceVersion: "" };
 
-/** Facts with these words and no others. */
+/** Facts with these texts and no others. */
 function facts(
-  effects: Partial<Record<"pod" | "namespace" | "workload" | "hpa", Words>>,
+  texts: Partial<Record<"pod" | "namespace" | "workload" | "hpa", GivenTexts>>,
 ): BidFacts {
   const sample = samplePod("web");
-  const metadata = (given: Words = {}) => ({ ...identity, labels: {}, annotations: {}, ...given });
-  return bidFacts({ ...sample, metadata: { ...sample.metadata, ...effects.pod } }, {
-    namespace: { metadata: metadata(effects.namespace) },
+  const metadata = (given: GivenTexts = {}) => ({
+    ...identity,
+    labels: {},
+    annotations: {},
+    ...given,
+  });
+  return bidFacts({ ...sample, metadata: { ...sample.metadata, ...texts.pod } }, {
+    namespace: { metadata: metadata(texts.namespace) },
     workload: {
       kind: "Deployment",
-      metadata: metadata(effects.workload),
+      metadata: metadata(texts.workload),
       rollout: { updated: 1, total: 1, stands: false },
     },
     autoscalers: [{
-      metadata: metadata(effects.hpa),
+      metadata: metadata(texts.hpa),
       target: { kind: "Deployment", name: "web" },
       cpuTargets: [],
       stabilizationMs: 0,
@@ -63,7 +68,7 @@ function only(...names: readonly string[]): Texts {
   );
 }
 
-test("annotationPlaceWarnings() has nothing to say of words in their places, nor of others' words", () => {
+test("annotationPlaceWarnings() has no warnings about keys in their places, nor about foreign keys", () => {
   const others = { "app": "web", "example.com/max-cpu": "2", "mbcas.iox/managed": "1" };
   assert.deepEqual(
     annotationPlaceWarnings(facts({
@@ -86,9 +91,12 @@ test("annotationPlaceWarnings() has nothing to say of words in their places, nor
   );
 });
 
-test("annotationPlaceWarnings() names each word that stands where nobody reads it", () => {
-  const misplaced = (place: "pod" | "namespace" | "workload" | "hpa", effects: Words): string[] =>
-    annotationPlaceWarnings(facts({ [place]: effects })).map((one) => one.split(" ")[0] ?? "");
+test("annotationPlaceWarnings() names each key in a place without effect", () => {
+  const misplaced = (
+    place: "pod" | "namespace" | "workload" | "hpa",
+    texts: GivenTexts,
+  ): string[] =>
+    annotationPlaceWarnings(facts({ [place]: texts })).map((one) => one.split(" ")[0] ?? "");
   const keysBut = (...names: readonly string[]): string[] =>
     Object.keys(EACH).filter((key) => !Object.hasOwn(only(...names), key));
   assert.deepEqual(misplaced("pod", { labels: EACH }), keysBut("managed"));
@@ -117,18 +125,18 @@ test("annotationPlaceWarnings() names each word that stands where nobody reads i
   assert.deepEqual(misplaced("hpa", { annotations: EACH }), keysBut("hpa-coordination"));
 });
 
-test("annotationPlaceWarnings() says nothing of other people's words, nor of rightsizing's", () => {
+test("annotationPlaceWarnings() ignores foreign keys, and rightsizing's", () => {
   const others: Texts = { app: "web", "managed": "true", "optipod.io/managed": "true" };
-  const effects = { labels: others, annotations: others };
+  const texts = { labels: others, annotations: others };
   const found = annotationPlaceWarnings(
-    facts({ pod: effects, namespace: effects, workload: effects }),
+    facts({ pod: texts, namespace: texts, workload: texts }),
   );
   assert.deepEqual(found, []);
 });
 
-test("annotationPlaceWarnings() passes over a word that also stands where it counts", () => {
-  const twice = (effects: Parameters<typeof facts>[0]) =>
-    annotationPlaceWarnings(facts(effects)).length;
+test("annotationPlaceWarnings() passes over a key that is also in its place", () => {
+  const twice = (texts: Parameters<typeof facts>[0]) =>
+    annotationPlaceWarnings(facts(texts)).length;
   const maxCPU = { annotations: only("max-cpu") };
   const other = { annotations: { "mbcas.io/max-cpu": "3" } };
   assert.equal(twice({ workload: maxCPU }), 1);
@@ -137,7 +145,7 @@ test("annotationPlaceWarnings() passes over a word that also stands where it cou
   const overrides = only("allow-overrides");
   assert.equal(twice({ namespace: { labels: overrides, annotations: overrides } }), 0);
   assert.equal(twice({ namespace: { labels: overrides }, pod: { annotations: overrides } }), 0);
-  // The namespace's other word is no answer to the workload's.
+  // The namespace's other value does not replace the workload's.
   const off = { annotations: { "mbcas.io/managed": "false" } };
   const on = { labels: { "mbcas.io/managed": "true" } };
   assert.equal(twice({ namespace: on, workload: off }), 1);

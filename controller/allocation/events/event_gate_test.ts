@@ -93,7 +93,7 @@ test("run() reports nothing again that stands there already, or that is over", a
   assert.deepEqual(seen, ["0 pod: lots", "0 pod: lots", "0 pod: lots"]);
 });
 
-test("createEventGate() lets another word through at once, and only counts its numbers", async () => {
+test("createEventGate() lets another key through at once, and only counts its numbers", async () => {
   const seen = await reported(async (gate, pass) => {
     for (const left of [100, 90, 80]) {
       gate.emit(event({ key: "QuotaExceeded", message: `${left}m left` }));

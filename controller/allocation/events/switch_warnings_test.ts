@@ -83,7 +83,7 @@ test("switchWarnings() names each switch that says neither yes nor no, wherever 
   ]);
 });
 
-test("switchWarnings() has nothing to say of words that it knows, where they are read", () => {
+test("switchWarnings() has no warnings about known keys in their places", () => {
   const managed = { [MANAGED]: "false" };
   const hpa = { [HPA_COORDINATION]: "true" };
   const good = facts({ labels: managed, annotations: { ...managed, ...hpa } }, {
@@ -96,7 +96,7 @@ test("switchWarnings() has nothing to say of words that it knows, where they are
   assert.deepEqual(managedWarnings(facts({ annotations: { [HPA_COORDINATION]: "maybe" } })), []);
 });
 
-test("switchWarnings() names a switch once that is no word and stands where nobody reads it", () => {
+test("switchWarnings() names a switch once that is invalid and in a place without effect", () => {
   const odd = { [ALLOW_OVERRIDES]: "maybe" };
   const [label = "", annotation = "", ...others] = switchWarnings(
     facts({ labels: odd }, { annotations: odd }),
@@ -128,7 +128,7 @@ test("outsideWarnings() names the switches that would have taken the pod in", ()
   }
 });
 
-test("outsideWarnings() reports whoever says yes why it does not count", () => {
+test("outsideWarnings() reports why a switch does not count", () => {
   const yes = { [MANAGED]: "true" };
   for (const says of [facts({ labels: yes }), facts({}, { annotations: yes })]) {
     assert.deepEqual(outsideWarnings(says, outside("NotOptedIn")), ["for NotOptedIn"]);
@@ -137,7 +137,7 @@ test("outsideWarnings() reports whoever says yes why it does not count", () => {
   assert.deepEqual(outsideWarnings(facts({}), outside("NotOptedIn")), []);
 });
 
-test("outsideWarnings() reports words that nobody reads, but where the market is not asked for", () => {
+test("outsideWarnings() reports keys without effect, but where the market is not asked for", () => {
   const misspelt = facts({ annotations: { "mbcas.io/skip-guarantee": "false" } });
   const reported = switchWarnings(misspelt);
   assert.match(reported.join("\n"), /^mbcas\.io\/skip-guarantee, .*mbcas\.io\/skip-guaranteed\?$/);
@@ -148,7 +148,7 @@ test("outsideWarnings() reports words that nobody reads, but where the market is
   assert.deepEqual(outsideWarnings(misspelt, undefined), []);
 });
 
-test("switchWarnings() reports a word where it stands, and of the pod's own on the pod", () => {
+test("switchWarnings() reports a key on its object, and the pod's own on the pod", () => {
   const odd = { [MANAGED]: "maybe", [HPA_COORDINATION]: "maybe" };
   const holders = (...given: Parameters<typeof facts>): readonly (string | undefined)[] =>
     said.switchWarnings(facts(...given)).map((one) =>
@@ -162,7 +162,7 @@ test("switchWarnings() reports a word where it stands, and of the pod's own on t
   assert.ok(typeof outsider === "object" && outsider.about.kind === "Namespace");
 });
 
-test("horizontalAutoscaler() passes over a pod's word that it can't read, to the workload's", () => {
+test("horizontalAutoscaler() passes over a pod's unreadable value, to the workload's", () => {
   const pod = { annotations: { [HPA_COORDINATION]: "maybe" } };
   const off = { workload: { [HPA_COORDINATION]: "false" } };
   assert.deepEqual(horizontalAutoscaler(facts(pod, off)), []);

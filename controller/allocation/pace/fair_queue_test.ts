@@ -11,7 +11,7 @@ function test(name: string, fn: () => void | Promise<void>): void {
 const pods = (namespace: string, count: number, urgency: TurnRequest["urgency"] = 2) =>
   Array.from({ length: count }, (_, index) => ({ podKey: `${namespace}/p${index}`, urgency }));
 
-/** A queue whose pods ask once, and again when they are woken. */
+/** A queue with pods that ask once, and again when they are woken. */
 function stage(perSecond: number) {
   const clock = createVirtualClock({ wallStart: 0 });
   const stop = new AbortController();

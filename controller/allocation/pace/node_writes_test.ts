@@ -16,9 +16,9 @@ test("boundCrowd() finds what many pods are reported at once, when it begins and
   assert.equal(crowdOf(["BurstFactor"], ["BurstFactor", "NodeCordoned"]), "leaving");
   assert.equal(crowdOf(["NodeCordoned"], ["NodeDraining"]), "leaving");
   assert.equal(crowdOf(["NodeNotReady", "HPAFloor"], ["HPAFloor"]), "over");
-  for (const word of NODE_BOUNDS) {
-    assert.notEqual(crowdOf([], [word]), undefined);
-    assert.equal(crowdOf([word], [word, "HPAFloor"]), undefined);
+  for (const reason of NODE_BOUNDS) {
+    assert.notEqual(crowdOf([], [reason]), undefined);
+    assert.equal(crowdOf([reason], [reason, "HPAFloor"]), undefined);
   }
   assert.equal(crowdOf([], ["HPAFloor"]), undefined);
   assert.equal(crowdOf(["HPAFloor"], []), undefined);

@@ -115,7 +115,7 @@ test("podUseOf() finds what quotas count beside the bids", () => {
   assert.equal(useOf(limited(700))?.fixedLimits, 700);
 });
 
-test("podUseOf() counts as the server's quota does: init containers, the pod's own word, overhead", () => {
+test("podUseOf() counts as the server's quota does: init containers, the pod's own resources, overhead", () => {
   const init = (limitCPU: number, requestCPU = 10) => ({
     initContainers: [sampleContainer({ name: "prepare", limitCPU, requestCPU })],
   });

@@ -86,7 +86,7 @@ test("headroom() counts a raise that a decrease hides until the quota is newer t
   assert.equal(ledger.headroom(seen(500, 13), "limits"), 500);
 });
 
-test("headroom() goes by the newest copy, whoever looks with an older one", () => {
+test("headroom() goes by the newest copy, even if a reconcile has an older one", () => {
   const { ledger } = stage();
   ledger.book([quota()], 50, LIMITS);
   ledger.book([quota()], 20, LIMITS);
@@ -94,7 +94,7 @@ test("headroom() goes by the newest copy, whoever looks with an older one", () =
   assert.equal(ledger.headroom(quota(), "limits"), 230);
 });
 
-test("headroom() counts a raise for two seconds of which nobody knows what became", () => {
+test("headroom() counts a raise with an unknown outcome for two seconds", () => {
   const { ledger, time } = stage();
   const lost = ledger.book([quota()], 50, LIMITS);
   time.now = 30_000;

@@ -117,7 +117,7 @@ test("createQuotaRooms() names the quota that leaves the least", () => {
   }
 });
 
-test("createQuotaRooms() passes over quotas whose scopes leave the pod out", () => {
+test("createQuotaRooms() passes over quotas with scopes that leave the pod out", () => {
   const { room, rooms, pod, change } = namespaceOf({ web: sampleContainer() });
   const scopes = [{ name: "Terminating", operator: "Exists", values: [] }];
   const bare = quota({ hardLimitsCPU: 300, usedLimitsCPU: 300, scopes });

@@ -16,7 +16,7 @@ test("createRolloutMemory() knows since when a rollout has made no step", () => 
   assert.equal(stillSince(undefined, 900), undefined);
 });
 
-test("createRolloutMemory() forgets a workload that nobody asks about any more", () => {
+test("createRolloutMemory() forgets a workload that is not asked about any more", () => {
   const stillSince = createRolloutMemory();
   const workload = (uid: string) => {
     const sample = sampleWorkload({ rollout: { updated: 0 } });

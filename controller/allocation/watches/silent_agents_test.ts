@@ -77,7 +77,7 @@ test("look() expects nothing of a node that is not Ready, nor of another's lease
   });
 });
 
-test("look() keeps an agent silent until it is heard, whatever the controller loses sight of", () => {
+test("look() keeps an agent silent until it renews its lease, even if the controller loses its caches", () => {
   const agents = createSilentAgents();
   const silentAt = (nowMs: number, change: Partial<AgentsView>): string[] => [
     ...agents.look(view(nowMs, change)).silent,
@@ -137,7 +137,7 @@ test("look() finds an agent silent beside a silent one with a node that is not R
   assert.deepEqual(look(3 * SILENCE_MS, [1, 2, 3]), third);
 });
 
-test("look() finds nobody silent while more than one and more than 10 % are overdue", () => {
+test("look() finds no agent silent while more than one and more than 10 % are overdue", () => {
   const silentOf = (count: number, overdue: number): number => {
     const agents = createSilentAgents();
     const leases = (renewTimeMs: number) =>
@@ -155,7 +155,7 @@ test("look() finds nobody silent while more than one and more than 10 % are over
   assert.deepEqual([silentOf(30, 3), silentOf(30, 4), silentOf(1000, 100)], [3, 0, 100]);
 });
 
-test("look() finds an agent silent after 5 min, never too many at once, and until it is heard", () => {
+test("look() finds an agent silent after 5 min, never too many at once, and until it renews its lease", () => {
   const step = fc.record({
     afterMs: fc.integer({ min: 0, max: SILENCE_MS }),
     synced: fc.boolean(),

@@ -57,7 +57,7 @@ test("createWorkloadMemory() reports other labels", () => {
   ]);
 });
 
-test("createWorkloadMemory() is silent about words that are not the market's, and about templates", () => {
+test("createWorkloadMemory() ignores labels and annotations that are not the market's, and about templates", () => {
   const own = { "mbcas.io/hpa-coordination": "false" };
   const change = stage(sampleWorkload({ annotations: own }));
   const annotations = { ...own, "optipod.io/last-recommendation": "2026-01-02T03:04:05.000Z" };

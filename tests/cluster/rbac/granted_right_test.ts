@@ -47,7 +47,7 @@ Deno.test({
       'list configmaps "a" in system',
       'list configmaps "b" in system',
     ]);
-    assert.deepEqual(grantedRights(OBJECTS, "stranger"), []);
+    assert.deepEqual(grantedRights(OBJECTS, "outsider"), []);
   },
 });
 

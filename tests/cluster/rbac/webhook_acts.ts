@@ -144,7 +144,7 @@ export const CERTIFICATE_ACTS: readonly RoleAct[] = [
   },
   {
     right: `get ${CONFIGURATION}`,
-    deed: "see whom API servers trust",
+    deed: "see the authorities that API servers trust",
     async perform(connection) {
       const trust = await createTrustStore(connection, { name: WEBHOOK_CONFIGURATION }).read();
       assert.ok((trust?.bundles.length ?? 0) > 0);

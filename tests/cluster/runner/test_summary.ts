@@ -38,8 +38,8 @@ export function sumsOf(output: string, exitCode: number): TestSums {
 
 /** For instance `ok | 12 passed | 0 failed | 1 ignored (2m3s)`. */
 export function summaryLine({ passed, failed, ignored }: TestSums, ms: number): string {
-  const word = failed === 0 ? "ok" : "FAILED";
-  return `${word} | ${passed} passed | ${failed} failed | ${ignored} ignored (${duration(ms)})`;
+  const verdict = failed === 0 ? "ok" : "FAILED";
+  return `${verdict} | ${passed} passed | ${failed} failed | ${ignored} ignored (${duration(ms)})`;
 }
 
 function duration(ms: number): string {

@@ -1,5 +1,5 @@
 /**
- * Service accounts of tests, as whom a test then asks.
+ * Service accounts of tests, and their tokens.
  *
  * @module
  */

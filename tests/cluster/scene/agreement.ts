@@ -22,7 +22,7 @@ export function appliedAllocation(node: RealNode, { metadata }: Pod): Promise<Po
   }, SETTLED);
 }
 
-/** Waits until the status, the kubelet's word and the kernel's quota agree on each container. */
+/** Waits until the status, the kubelet's status and the kernel's quota agree on each container. */
 export async function assertAgreement(node: RealNode, name: PodName): Promise<void> {
   await until(`agreement about ${name.name}`, async () => {
     const pod = await node.pod(name);

@@ -21,8 +21,8 @@ import type { PodName, RealNode } from "./real_node.ts";
 import { until } from "./until.ts";
 import { type Gauge, GAUGES, gaugesOf } from "./reason_gauges.ts";
 
-/** A word, by what it is said of. */
-export type Told =
+/** A reason, by the object that carries it. */
+export type Reported =
   | {
     /** Sets or holds the pod's limits. */
     readonly bound: BoundReason;
@@ -39,10 +39,14 @@ export type Told =
   };
 
 /**
- * Fails unless `explain` gives the word with its sentence and remedy, the controllers' gauges count as
- * many pods as have it, and an event reports it. The pod must have the word already.
+ * Fails unless `explain` gives the reason with its sentence and remedy, the controllers' gauges count
+ * as many pods as have it, and an event reports it. The pod must have the reason already.
  */
-export async function assertReported(node: RealNode, name: PodName, reported: Told): Promise<void> {
+export async function assertReported(
+  node: RealNode,
+  name: PodName,
+  reported: Reported,
+): Promise<void> {
   if ("bound" in reported) {
     const { bound, event = true } = reported;
     await Promise.all([
@@ -51,7 +55,7 @@ export async function assertReported(node: RealNode, name: PodName, reported: To
         bound,
         new RegExp(`^ +${bound}: ${literal(sentenceOf(bound))} \\(`, "m"),
       ),
-      assertCounted(node, name, { gauge: "bounds", word: bound }),
+      assertCounted(node, name, { gauge: "bounds", reason: bound }),
       ...(event ? [assertBoundEvent(node, name, bound)] : []),
     ]);
   } else if ("refusal" in reported) {
@@ -62,7 +66,7 @@ export async function assertReported(node: RealNode, name: PodName, reported: To
     );
     await Promise.all([
       assertExplained(name, refusal, line),
-      assertCounted(node, name, { gauge: "allocations", word: refusal }),
+      assertCounted(node, name, { gauge: "allocations", reason: refusal }),
       assertRefusalsCounted(node, refusal),
       whenEvent(node, name, { reason: "CPULimitFailed", test: () => true }),
     ]);
@@ -77,19 +81,21 @@ export async function assertReported(node: RealNode, name: PodName, reported: To
   }
 }
 
-/** Fails unless `explain` is without the word, and the pod none of those that a gauge counts by it. */
+/**
+ * Fails unless `explain` is without the reason, and the pod none of those that a gauge counts by it.
+ */
 export async function assertUnreported(
   node: RealNode,
   name: PodName,
-  word: BoundReason | EnforcementReason,
+  reason: BoundReason | EnforcementReason,
 ): Promise<void> {
-  const gauges = gaugesOf(word);
-  assert.ok(gauges.length > 0, `no gauge counts by ${word}`);
+  const gauges = gaugesOf(reason);
+  assert.ok(gauges.length > 0, `no gauge counts by ${reason}`);
   const [text] = await Promise.all([
     explain(name),
-    ...gauges.map((gauge) => assertCounted(node, name, { gauge, word, one: false })),
+    ...gauges.map((gauge) => assertCounted(node, name, { gauge, reason, one: false })),
   ]);
-  assert.doesNotMatch(text, new RegExp(`\\b${word}\\b`));
+  assert.doesNotMatch(text, new RegExp(`\\b${reason}\\b`));
 }
 
 async function explain({ namespace, name }: PodName): Promise<string> {
@@ -98,53 +104,53 @@ async function explain({ namespace, name }: PodName): Promise<string> {
   return stdout;
 }
 
-async function assertExplained(name: PodName, word: string, line: RegExp): Promise<void> {
+async function assertExplained(name: PodName, reason: string, line: RegExp): Promise<void> {
   const text = await explain(name);
   assert.match(text, line);
-  const remedy = remedyFor(word);
+  const remedy = remedyFor(reason);
   if (remedy !== undefined) {
     assert.ok(text.toLowerCase().includes(`: ${remedy}`.toLowerCase()), text);
   }
 }
 
 /**
- * Waits until the gauge counts as many pods by this word as the server's allocations have it, of which
- * this pod's is one or is not.
+ * Waits until the gauge counts as many pods by this reason as the server's allocations have it, of
+ * which this pod's is one or is not.
  */
 async function assertCounted(
   node: RealNode,
   name: PodName,
-  { gauge, word, one = true }: {
+  { gauge, reason, one = true }: {
     readonly gauge: Gauge;
-    readonly word: string;
+    readonly reason: string;
     readonly one?: boolean;
   },
 ): Promise<void> {
   const { metadata: { uid } } = await thePod(node, name);
   const { series, has } = GAUGES[gauge];
   const path = "/apis/allocation.mbcas.io/v1alpha1/podallocations";
-  await until(`count of ${word} in the metrics`, async () => {
+  await until(`count of ${reason} in the metrics`, async () => {
     const { items } = objectOf(await node.connection.request({ path }));
-    const having = listOf(items).map(parseAllocation).filter((each) => has(each, word));
-    assert.equal(having.some(({ spec }) => spec.podUID === uid), one, `${name.name} has ${word}`);
+    const having = listOf(items).map(parseAllocation).filter((each) => has(each, reason));
+    assert.equal(having.some(({ spec }) => spec.podUID === uid), one, `${name.name} has ${reason}`);
     const counts = [...await productMetrics(node, "mbcas-controller")]
-      .filter(([each]) => series(word).test(each)).map(([, count]) => count);
+      .filter(([each]) => series(reason).test(each)).map(([, count]) => count);
     const count = counts.reduce((sum, part) => sum + part, 0);
-    assert.equal(count, having.length, `pods with ${word}`);
+    assert.equal(count, having.length, `pods with ${reason}`);
     return true;
   }, SETTLED);
 }
 
-async function assertRefusalsCounted(node: RealNode, word: EnforcementReason): Promise<void> {
+async function assertRefusalsCounted(node: RealNode, reason: EnforcementReason): Promise<void> {
   const metrics = await productMetrics(node, "mbcas-controller");
-  const series = `mbcas_resizes_total{outcome="refused",reason="${word}"}`;
+  const series = `mbcas_resizes_total{outcome="refused",reason="${reason}"}`;
   assert.ok((metrics.get(series) ?? 0) > 0, series);
 }
 
-async function assertBoundEvent(node: RealNode, name: PodName, word: BoundReason): Promise<void> {
+async function assertBoundEvent(node: RealNode, name: PodName, bound: BoundReason): Promise<void> {
   const reason = "CPULimitBounded";
-  const test = ({ message }: SeenEvent): boolean => message.includes(`${word}: `);
-  if (!QUIET_BOUNDS.has(word)) return await whenEvent(node, name, { reason, test });
+  const test = ({ message }: SeenEvent): boolean => message.includes(`${bound}: `);
+  if (!QUIET_BOUNDS.has(bound)) return await whenEvent(node, name, { reason, test });
   const reported = (await eventsOf(node, name)).filter((event) =>
     event.reason === reason && test(event)
   );

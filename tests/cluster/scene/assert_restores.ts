@@ -13,7 +13,7 @@ import { until } from "./until.ts";
 
 /**
  * Waits until so many pods more than `before` have got their original limits back for this cause. On
- * the harness's cluster these must be all: on another there are pods of other people, who may come and
+ * the harness's cluster these must be all: another cluster has pods of other users, which may come and
  * go.
  */
 export async function assertRestores(

@@ -77,7 +77,7 @@ export async function openContractWorld(): Promise<ContractWorld> {
     },
     idlePod: (name, labels = {}) =>
       createPod({ name, labels }, {
-        schedulerName: "nobody",
+        schedulerName: "none",
         containers: [{ name: "app", image: "busybox:stable" }],
       }),
     async runningPod(name, containers) {

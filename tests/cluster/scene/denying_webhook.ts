@@ -12,11 +12,11 @@ export interface DenyingWebhook extends AsyncDisposable {
   readonly url: string;
   /** PEM of its certificate, base64: it is its own authority. */
   readonly caBundle: string;
-  /** Who has asked, by name of the user, in the order of arrival; what is only tried is left out. */
+  /** The users of the requests, in the order of arrival; dry runs are left out. */
   readonly asked: readonly string[];
 }
 
-/** Listens on `address`, which the API server must reach, and denies all with these words. */
+/** Listens on `address`, which the API server must reach, and denies all with this message. */
 export async function denyingWebhook(address: string, message: string): Promise<DenyingWebhook> {
   const folder = await Deno.makeTempDir();
   const [keyFile, certFile] = [`${folder}/key.pem`, `${folder}/cert.pem`];

@@ -94,7 +94,7 @@ export async function startEmulatedServer(options: EmulatedServerOptions): Promi
   }
 }
 
-/** A port that nobody listens on, and a name that no other server has. */
+/** A free port, and a name that no other server has. */
 function freePlace({ version }: EmulatedServerOptions): {
   readonly port: number;
   readonly name: string;

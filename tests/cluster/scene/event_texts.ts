@@ -1,5 +1,5 @@
 /**
- * What events tell of a pod.
+ * The messages of events about a pod.
  *
  * @module
  */
@@ -15,9 +15,9 @@ export interface SeenEvent {
   /** What it is about, for instance a `Pod`. */
   readonly kind: string;
   readonly name: string;
-  /** Who reports it, for instance `mbcas-controller`. */
+  /** The reporting component, for instance `mbcas-controller`. */
   readonly by: string;
-  /** ms since 1970; 0 where it is not told. */
+  /** ms since 1970; 0 where it is not reported. */
   readonly atMs: number;
 }
 

@@ -18,7 +18,7 @@ import { pause, until } from "./until.ts";
 /** Tests have their own way to say what fails. */
 const progress = { say: (): void => {}, now: (): number => performance.now() };
 
-/** True when the tests run against a cluster of the harness, not against one of somebody's own. */
+/** True when the tests run against a cluster of the harness, not against one of a user. */
 export function isHarness(): boolean {
   return (Deno.env.get("KUBECONFIG") ?? "").startsWith(`${STATE_ROOT}/`);
 }

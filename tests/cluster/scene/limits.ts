@@ -1,5 +1,5 @@
 /**
- * What has become of a pod's limits: in the kernel, and in the words of the product.
+ * The state of a pod's limits: in the kernel, and in the product's status.
  *
  * @module
  */
@@ -27,16 +27,16 @@ export async function boundsOf(node: RealNode, name: PodName): Promise<Bounds | 
   return (await node.allocation(name.namespace, metadata.uid))?.status?.bounds;
 }
 
-/** Bounds of container `load` once the words that set the pod's bounds have this one among them. */
+/** Bounds of container `load` once the reasons of the pod's bounds have this one among them. */
 export async function boundBy(
   node: RealNode,
   name: PodName,
-  word: string,
+  reason: string,
 ): Promise<ContainerBounds> {
-  return await until(`${word} in the bounds of ${name.name}`, async () => {
+  return await until(`${reason} in the bounds of ${name.name}`, async () => {
     const bounds = await boundsOf(node, name);
     const load = bounds?.containers.find((one) => one.name === "load");
-    if (bounds?.reason.split(", ").includes(word) && load !== undefined) return load;
+    if (bounds?.reason.split(", ").includes(reason) && load !== undefined) return load;
     throw new Error(`the bounds are by ${bounds?.reason}`);
   }, SETTLED);
 }

@@ -1,5 +1,5 @@
 /**
- * Pods whose load a test commands: idle until told, then busy for some seconds.
+ * Pods with a load that a test controls: idle until signalled, then busy for some seconds.
  *
  * @module
  */

@@ -25,7 +25,7 @@ export async function nodeConditions(
 ): Promise<AsyncDisposable> {
   await using undo = new AsyncDisposableStack();
   undo.use(await silencedKubelet(node, nodeName));
-  await until("kubelet that is not heard", async () => {
+  await until("kubelet that is silent", async () => {
     const path = `/api/v1/nodes/${nodeName}`;
     const present = await node.connection.request({ path });
     // Not `patch`, which reads the status first, and that no kubelet may.
@@ -35,7 +35,7 @@ export async function nodeConditions(
     ], present);
     // Another refusal, or a server in trouble, keeps no kubelet silent.
     if (!ok && stderr.includes(SILENCING_POLICY)) return true;
-    throw new Error(ok ? "it is heard" : stderr.trim());
+    throw new Error(ok ? "it is not silent" : stderr.trim());
   });
   const conditions = types.map((type) => ({ type, status, reason: "Test", message: "a test" }));
   await node.connection.request({

@@ -14,7 +14,7 @@ import { until } from "./until.ts";
 
 const GROUP = "/apis/optipod.io/v1alpha1";
 
-/** Sampling, cycles, and the kubelet's word on a resize. */
+/** Sampling, cycles, and the kubelet's confirmation of a resize. */
 export const CYCLES = { timeoutMs: 180_000, everyMs: 500 };
 
 /** Uses some 30 m, many times its request. */

@@ -12,7 +12,7 @@ export interface PlacedWorkloadOptions {
   /** Its pods have it as their label `app`. */
   readonly name: string;
   readonly namespace: string;
-  /** Whose nodes its pods run on. */
+  /** The scene with the nodes of its pods. */
   readonly scene: string;
   readonly replicas: number;
   /** `spotalis.io/spot-percentage`, as it is written. @default {none, and nothing is enabled} */

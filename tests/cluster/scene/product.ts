@@ -28,7 +28,7 @@ export async function podsOf(
   return listOf(answer["items"]).map(parsePod).filter(({ metadata }) => !metadata.terminating);
 }
 
-/** Who holds the leader's Lease: a pod's name and an identity of one of its lives; or empty. */
+/** The holder of the leader's Lease: a pod's name and an identity of one of its lives; or empty. */
 export async function leaseHolder(
   { connection }: Pick<RealNode, "connection">,
 ): Promise<string> {
@@ -43,7 +43,7 @@ export async function leader(node: Pick<RealNode, "connection">): Promise<string
   return pods.find(({ metadata }) => holder.startsWith(metadata.name))?.metadata.name;
 }
 
-/** Ends a pod; `graceSeconds` 0 is a crash as far as the API can tell. */
+/** Ends a pod; `graceSeconds` 0 is a crash as far as the API shows. */
 export async function deletePod(
   { connection }: Pick<RealNode, "connection">,
   name: string,

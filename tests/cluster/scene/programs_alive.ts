@@ -8,10 +8,10 @@ import type { RealNode } from "./real_node.ts";
 import { leaseHolder, podsOf } from "./product.ts";
 import { until } from "./until.ts";
 
-/** The lives of all its programs: pods, restarts of their containers, and who leads. */
+/** The lives of all its programs: pods, restarts of their containers, and the leader. */
 type Lives = readonly (readonly [pod: string, restartedAtMs: number | undefined])[];
 
-/** Notes who lives now; the call that is returned fails unless all of them still do. */
+/** Notes the programs that run now; the returned function fails unless all of them still do. */
 export async function watchPrograms(
   node: Pick<RealNode, "connection">,
 ): Promise<() => Promise<void>> {

@@ -55,8 +55,8 @@ export interface PuppetNode {
   run(name: string, pod: PuppetPod): Promise<Pod>;
   /** The pod now. */
   pod(name: string): Promise<Pod>;
-  /** Says why a resize is pending, as the last recorded word of a kubelet. */
-  pending(name: string, word?: Partial<ResizeCondition>): Promise<Pod>;
+  /** Sets why a resize is pending, as the last recorded condition of a kubelet. */
+  pending(name: string, change?: Partial<ResizeCondition>): Promise<Pod>;
 }
 
 const PODS = `/api/v1/namespaces/${PUPPET_NAMESPACE}/pods`;
@@ -102,9 +102,9 @@ export function createPuppetNode(
       return parsePod(await patchStatus(`${PODS}/${name}`, status));
     },
     pod: read,
-    async pending(name, word = {}) {
+    async pending(name, change = {}) {
       const { metadata: { generation } } = await read(name);
-      const { observedGeneration = generation, ...said } = word;
+      const { observedGeneration = generation, ...said } = change;
       const [condition] = unnumbered(recordedDeferred.conditions) as unknown[];
       const conditions = [{
         ...objectOf(condition),

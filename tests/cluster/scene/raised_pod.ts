@@ -1,5 +1,5 @@
 /**
- * Pods whose limit the market has raised, until they get their own back.
+ * Pods with a limit that the market has raised, until they get the original one back.
  *
  * @module
  */

@@ -52,7 +52,7 @@ export interface StoredSpec {
 }
 
 /**
- * A world in the namespace. Its workloads want no pods, and its pods belong to nobody and are seen by
+ * A world in the namespace. Its workloads want no pods, and its pods have no owner and are seen by
  * no scheduler: nothing but the test changes them.
  */
 export function createRightsizedWorld(
@@ -81,7 +81,7 @@ export function createRightsizedWorld(
   }
 
   const create = (path: string, body: unknown): Promise<unknown> =>
-    connection.request({ method: "POST", path, query: { fieldManager: "somebody" }, body });
+    connection.request({ method: "POST", path, query: { fieldManager: "other" }, body });
 
   return {
     async make(facts, { kind, limitsAlone }) {
@@ -102,7 +102,7 @@ export function createRightsizedWorld(
         ...facts.pods.map((pod, index) =>
           create(pods, {
             metadata: { name: `${name}-${index}` },
-            spec: { ...podSpec(pod.containers, limitsAlone), schedulerName: "nobody" },
+            spec: { ...podSpec(pod.containers, limitsAlone), schedulerName: "none" },
           })
         ),
       ]);
@@ -122,7 +122,7 @@ export function createRightsizedWorld(
   };
 }
 
-/** The product's hands with the rights of this connection. Nobody's limits are the market's here. */
+/** The product's hands with the rights of this connection. The market sets no limits here. */
 export function rightsizingHands(connection: KubeConnection): ApplyHands {
   return {
     resizer: createPodResizer(connection, { fieldManager: TEMPLATE_MANAGER }),

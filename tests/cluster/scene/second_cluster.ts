@@ -20,7 +20,7 @@ export function canRunHarness(name: string): boolean {
 
 /** Runs a command of the harness, such as `up --name second`. */
 export function harness(...args: string[]): Promise<string> {
-  // Without these words of the cluster that this runs in.
+  // Without these variables of the cluster that this runs in.
   const env = { KUBECONFIG: "", COALLOCATOR_CLUSTER: "" };
   return run([Deno.execPath(), "run", "-q", "-A", MAIN, ...args], { env });
 }

@@ -124,7 +124,7 @@ export async function seenReplicas(
         }
       };
       const unsubscribe = pods.subscribe((key) => {
-        // Whose pod it was that is gone nobody knows any more.
+        // The owner of a deleted pod is unknown.
         const pod = pods.get(key);
         if (pod === undefined || pod.metadata.labels["app"] === app) look();
       });
@@ -143,7 +143,7 @@ export async function seenReplicas(
   };
 }
 
-/** How many are where; who has no node yet counts as what it was made for. */
+/** How many are where; a pod without a node counts as what it was made for. */
 export function countsOf(replicas: readonly SeenReplica[]): ClassCounts {
   const counts = { spot: 0, "on-demand": 0 };
   for (const { class: one, label } of replicas) {

@@ -50,7 +50,7 @@ async function openScene(): Promise<{
 }
 
 Deno.test({
-  name: "seenReplicas() waits until the pods that do not end are divided as told",
+  name: "seenReplicas() waits until the pods that do not end are divided as requested",
   permissions: "none",
   async fn() {
     const { seen, report } = await openScene();

@@ -1,5 +1,5 @@
 /**
- * A kubelet that can't say how its node is: an admission policy refuses its word.
+ * A kubelet that can't say how its node is: an admission policy refuses its status.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import { ApiError } from "../../../shared/api/api_error.ts";
 import type { RealNode } from "./real_node.ts";
 
 const GROUP = "/apis/admissionregistration.k8s.io/v1";
-/** Name of the policy, which its refusals tell. */
+/** Name of the policy, which its refusals contain. */
 export const SILENCING_POLICY = "try-node-conditions";
 
 /**

@@ -31,7 +31,7 @@ function server(left: readonly string[]) {
 const PATHS = KINDS.map((kind) => `${GROUP}/${kind}/try-node-conditions`);
 
 Deno.test({
-  name: "silencedKubelet() refuses the word of one node's kubelet, until the end",
+  name: "silencedKubelet() refuses the status of one node's kubelet, until the end",
   permissions: "none",
   async fn() {
     const { has, node } = server([]);

@@ -19,7 +19,7 @@ export interface SimulatedNode {
 
 /** Label of all of them, by which those of an interrupted run are found. */
 export const SIMULATED = "try.mbcas.io/simulated";
-/** Label and taint with the scene: nobody else's pods come here, and a scene's pods go nowhere else. */
+/** Label and taint with the scene: no other pods come here, and a scene's pods go nowhere else. */
 export const SCENE = "try.mbcas.io/scene";
 
 /** How long kubelets' Leases hold, s. */
@@ -39,7 +39,7 @@ export function sceneBounds(scene: string): Record<string, unknown> {
     nodeSelector: { [SCENE]: scene },
     tolerations: [
       { key: SIMULATED, operator: "Exists" },
-      // Nobody's node is waited for.
+      // No test waits for it.
       ...["unreachable", "not-ready"].map((state) => ({
         key: `node.kubernetes.io/${state}`,
         operator: "Exists",

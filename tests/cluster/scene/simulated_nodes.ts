@@ -30,11 +30,11 @@ export interface SimulatedNodes extends AsyncDisposable {
   add(node: SimulatedNode): Promise<void>;
   /** The class of the node with this name in the cluster; undefined for others. */
   classOf(nodeName: string): NodeClass | undefined;
-  /** Gives it a taint with this key, as those do who are about to take a node away. */
+  /** Gives it a taint with this key, as controllers do before they remove a node. */
   taint(name: string, key: string): Promise<void>;
   /**
    * Its kubelet falls silent, and the cluster says so at once, not after its 50 s: its controllers then
-   * taint the node and delete its pods, which nobody ends.
+   * taint the node and delete its pods, which no kubelet ends.
    */
   die(name: string): Promise<void>;
 }
@@ -83,7 +83,7 @@ export async function openSimulatedNodes(connection: KubeConnection): Promise<Si
     renew(),
     runStandInKubelet(connection, { lives, clock: systemClock }, end.signal),
   ]);
-  // A failure is reported at the end, whoever waits for pods until then.
+  // A failure is reported at the end, after all waits for pods.
   const failure = work.then(() => undefined, (error: unknown) => error);
 
   return {

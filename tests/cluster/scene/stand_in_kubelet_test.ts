@@ -61,11 +61,15 @@ Deno.test({
     await done;
     end.abort();
     await running;
-    const words = asked.map(({ method, path }) =>
+    const requests = asked.map(({ method, path }) =>
       `${method} ${path.split("/").slice(6).join("/")}`
     );
-    assert.deepEqual(words.slice(0, 3), ["PATCH mine/status", "PATCH waits/status", "DELETE goes"]);
-    assert.equal(words[3], "PATCH waits/status");
+    assert.deepEqual(requests.slice(0, 3), [
+      "PATCH mine/status",
+      "PATCH waits/status",
+      "DELETE goes",
+    ]);
+    assert.equal(requests[3], "PATCH waits/status");
     const deletion = asked[2]?.body;
     assert.deepEqual(deletion, { gracePeriodSeconds: 0, preconditions: { uid: "uid-goes" } });
   },

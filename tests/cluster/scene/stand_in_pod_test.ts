@@ -34,7 +34,7 @@ standInTest("standInStep() leaves pods to the scheduler that have no node", () =
 standInTest("runningStatus() makes a pod that the product sees as Running and Ready", () => {
   const raw = { metadata: identity, spec };
   const status = runningStatus(parseStandInPod(raw), 1_700_000_000_123);
-  // The class is the server's word, given with the pod.
+  // The server sets the class with the pod.
   const pod = parsePod({ ...raw, status: { ...status, qosClass: "Burstable" } });
   assert.equal(pod.phase, "Running");
   assert.equal(pod.ready, true);

@@ -35,8 +35,9 @@ const updatePolicy = {
 };
 
 /**
- * Version v1 of VPA's own definition, cut to what its objects need in order to say whose resources
- * they set. Source: k8s.io/autoscaler/vertical-pod-autoscaler v1.8.1, deploy/vpa-v1-crd-gen.yaml.
+ * Version v1 of VPA's own definition, cut to what its objects need in order to name the pods with
+ * resources they set. Source: k8s.io/autoscaler/vertical-pod-autoscaler v1.8.1,
+ * deploy/vpa-v1-crd-gen.yaml.
  */
 const DEFINITION = {
   apiVersion: "apiextensions.k8s.io/v1",
@@ -91,7 +92,7 @@ const DEFINITION = {
   },
 };
 
-/** True when the server knows the kind already: somebody's VPA is installed. */
+/** True when the server knows the kind already: a VPA is installed. */
 export async function knowsVPAs(connection: KubeConnection): Promise<boolean> {
   try {
     await connection.request({ path: `${CRDS}/${NAME}` });

@@ -1,5 +1,5 @@
 /**
- * The product with components for a while, as somebody would install them.
+ * The product with components for a while, as a user would install them.
  *
  * @module
  */
@@ -24,8 +24,8 @@ export interface TurnedOn extends OverlaySettings {
 
 /**
  * Applies the overlay that is installed with the components, and waits until the controllers run with
- * them. In the end the overlay alone is applied again, and what only the components have is deleted but for
- * the definitions.
+ * them. In the end the overlay alone is applied again, and what only the components have is deleted but
+ * for the definitions.
  */
 export async function withComponents(
   kubectl: Kubectl,

@@ -8,14 +8,14 @@ import type { Mutant } from "./mutant.ts";
 /** Each with the text that it replaces. */
 export const MISSED_EVENTS: readonly Mutant[] = [
   {
-    name: "a patch that a busy server refused is not sent again",
+    name: "a patch that the server deferred is not sent again",
     kind: "missed",
     file: "controller/allocation/reconcile.ts",
     from: "if (!lasts) return { requeueAfterMs: waitMs };",
     to: "if (!lasts) return {};",
   },
   {
-    name: "a list notifies nobody",
+    name: "a list notifies no subscriber",
     kind: "missed",
     file: "shared/control/informer.ts",
     from: "    notify(changed);\n",
@@ -36,28 +36,28 @@ export const MISSED_EVENTS: readonly Mutant[] = [
     to: "if (!inWork.has(key)) ready.add(key);",
   },
   {
-    name: "a pod's change wakes nobody",
+    name: "a pod's change wakes no worker",
     kind: "missed",
     file: "controller/allocation/allocation_loop.ts",
     from: "    caches.pods.subscribe((key) => queue.add(key)),\n",
     to: "",
   },
   {
-    name: "a record's change wakes nobody",
+    name: "a record's change wakes no worker",
     kind: "missed",
     file: "controller/allocation/allocation_loop.ts",
     from: "    caches.allocations.subscribe(addPodOf),\n",
     to: "",
   },
   {
-    name: "a namespace's change wakes nobody",
+    name: "a namespace's change wakes no worker",
     kind: "missed",
     file: "controller/allocation/allocation_loop.ts",
     from: "    caches.namespaces.subscribe(addPodsOf),\n",
     to: "",
   },
   {
-    name: "a change of the settings wakes nobody",
+    name: "a change of the settings wakes no worker",
     kind: "missed",
     file: "controller/allocation/allocation_loop.ts",
     from: "[parts.onConfigChange(lookAtAll)]",

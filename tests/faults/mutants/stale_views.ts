@@ -127,7 +127,7 @@ export const STALE_VIEWS: readonly Mutant[] = [
     to: "return isHolder() ? renewDeadlineMs : 0;",
   },
   {
-    name: "the age of a Lease is reported by the wall clock",
+    name: "the age of a Lease follows the wall clock",
     kind: "stale",
     file: "shared/control/election_step.ts",
     from: "const leftMs = seenMs + lease.durationSeconds * 1000 - nowMs;",

@@ -64,10 +64,10 @@ export interface Decided<Result> {
 /** Decides what happens to the limits. */
 export async function marketResult(input: MarketInput): Promise<Decided<MarketResult>> {
   const caches = cachesOf(input);
-  const gathered = snapshotOf(caches, `${NAMESPACE}/${POD}`);
-  if (gathered === undefined) throw new RangeError("Cannot decide a row: its pod is not found");
-  return input.by === "person" ? byPerson(input, gathered) : await byController(input, {
-    gathered,
+  const snapshot = snapshotOf(caches, `${NAMESPACE}/${POD}`);
+  if (snapshot === undefined) throw new RangeError("Cannot decide a row: its pod is not found");
+  return input.by === "person" ? byPerson(input, snapshot) : await byController(input, {
+    snapshot,
     caches,
   });
 }
@@ -90,16 +90,16 @@ function byPerson(
 
 async function byController(
   input: MarketInput,
-  { gathered, caches }: { readonly gathered: PodSnapshot; readonly caches: Caches },
+  { snapshot, caches }: { readonly snapshot: PodSnapshot; readonly caches: Caches },
 ): Promise<Decided<MarketResult>> {
-  const { allocation } = gathered;
+  const { allocation } = snapshot;
   if (allocation === undefined) {
     throw new RangeError("Cannot decide a row: its allocation is not found");
   }
   const config = { ...DEFAULT_MARKET_CONFIG, ...input.settings };
   const clock = { monotonic: () => 0 };
   const asking = { bidsOf: () => [], wake: () => {} };
-  const headroom = createQuotaRooms({ caches, clock, config, ...asking }).of(gathered)?.headroom();
+  const headroom = createQuotaRooms({ caches, clock, config, ...asking }).of(snapshot)?.headroom();
   const patch: Readonly<Record<string, unknown>>[] = [];
   const resizer = (by: string): PodResizer => ({
     resize(_namespace, _name, sent) {
@@ -107,10 +107,10 @@ async function byController(
       return answerTo(input);
     },
   });
-  const enforcement = await enforce({ ...gathered, allocation }, {
+  const enforcement = await enforce({ ...snapshot, allocation }, {
     resizer: resizer("market"),
     restorer: resizer("restore"),
-    outOfScope: outOfScope({ ...gathered, config }),
+    outOfScope: outOfScope({ ...snapshot, config }),
     agentSilent: input.agentSilent ?? false,
     originalUnknown: input.originalUnknown ?? false,
     backOffMs: input.backOffMs ?? 0,
@@ -138,7 +138,7 @@ async function byController(
       ...(restoring === undefined ? {} : { restores: restoring.reason }),
       patch,
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-      ...(isLive(gathered.pod) ? {} : { live: false }),
+      ...(isLive(snapshot.pod) ? {} : { live: false }),
     },
     by: by === undefined ? [] : [`${chain}/${by}`],
   };

@@ -9,12 +9,12 @@ import type { MoveInput } from "./placement_input.ts";
 /** Changes an input so that the case applies. */
 export type MoveCase = (input: MoveInput, draw: Draw) => MoveInput;
 
-/** Some pods, and mostly the first one, with one more word. */
-function withValue(...words: readonly string[]): MoveCase {
+/** Some pods, and mostly the first one, with one more trait. */
+function withValue(...values: readonly string[]): MoveCase {
   return (input, draw) => ({
     ...input,
     pods: input.pods.map((pod, index) =>
-      index === 0 || draw.chance(1 / 3) ? `${pod} ${draw.oneOf(words)}` : pod
+      index === 0 || draw.chance(1 / 3) ? `${pod} ${draw.oneOf(values)}` : pod
     ),
   });
 }

@@ -28,14 +28,15 @@ export interface MoveInput {
   readonly namespaceLabels?: PlacementAnnotations;
   readonly annotations: PlacementAnnotations;
   /**
-   * Pods by number: `spot` or `on-demand`, the class of its node, and what else there is to say: `cordoned`,
-   * `drained`, `interrupted` (its node is about to go), `unready`, `protected` (by an annotation), `old`
-   * (of another revision), `pending` (it has no node).
+   * Pods by number: `spot` or `on-demand`, the class of its node, and what else there is to say:
+   * `cordoned`,
+   * `drained`, `interrupted` (its node is about to go), `unready`, `protected` (by an annotation),
+   * `old` (of another revision), `pending` (it has no node).
    */
   readonly pods: readonly string[];
   /** `spec.replicas`; as many as there are pods where absent. */
   readonly replicas?: number;
-  /** Fields of the workload's `status` that do not tell of these pods. */
+  /** Fields of the workload's `status` that do not describe these pods. */
   readonly status?: Readonly<Record<string, number>>;
   /** `status.disruptionsAllowed` of a PodDisruptionBudget for the pods. */
   readonly disruptionsAllowed?: number;

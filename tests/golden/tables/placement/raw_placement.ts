@@ -39,15 +39,15 @@ export function placementAnnotations(
 
 /** The nodes of a row: one for each pod. */
 export function nodesOf({ pods }: Pick<MoveInput, "pods">): readonly Node[] {
-  return pods.map((words, index) => {
-    const [capacity = ""] = words.split(" ");
-    const key = Object.keys(TAINTS).find((word) => words.includes(word));
+  return pods.map((traits, index) => {
+    const [capacity = ""] = traits.split(" ");
+    const key = Object.keys(TAINTS).find((trait) => traits.includes(trait));
     return parseNode({
       metadata: rawMetadata(`node-${index}`, {
         labels: { "karpenter.sh/capacity-type": capacity },
       }),
       spec: {
-        ...(words.includes("cordoned") ? { unschedulable: true } : {}),
+        ...(traits.includes("cordoned") ? { unschedulable: true } : {}),
         ...(key === undefined ? {} : { taints: [{ key: TAINTS[key], effect: "NoSchedule" }] }),
       },
       status: { allocatable: { cpu: "8" }, conditions: [{ type: "Ready", status: "True" }] },
@@ -60,18 +60,18 @@ export function placementPods({ kind, pods }: Pick<MoveInput, "kind" | "pods">):
   const owner = kind === "Deployment"
     ? { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-new", uid: "uid-web-new" }
     : { apiVersion: "apps/v1", kind, name: "web", uid: "uid-web" };
-  return pods.map((words, index) => {
-    const [capacity = ""] = words.split(" ");
-    const isPending = words.includes("pending");
-    const isReady = !isPending && !words.includes("unready");
-    const hash = words.includes("old") ? "old" : "new";
+  return pods.map((traits, index) => {
+    const [capacity = ""] = traits.split(" ");
+    const isPending = traits.includes("pending");
+    const isReady = !isPending && !traits.includes("unready");
+    const hash = traits.includes("old") ? "old" : "new";
     return parsePod(wholePod({
       metadata: {
         labels: {
           app: "web",
           [kind === "Deployment" ? "pod-template-hash" : "controller-revision-hash"]: hash,
         },
-        annotations: words.includes("protected") ? { "karpenter.sh/do-not-disrupt": "true" } : {},
+        annotations: traits.includes("protected") ? { "karpenter.sh/do-not-disrupt": "true" } : {},
         creationTimestamp: timeText(NOW_MS - 3_600_000 + 1000 * index),
       },
       spec: {

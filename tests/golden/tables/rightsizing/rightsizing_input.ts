@@ -60,7 +60,7 @@ export interface RightsizingInput {
   readonly isEditedSince?: true;
   /** Hours since the author of the template changed a resource of container `app`. */
   readonly editedHoursAgo?: Readonly<Partial<Record<"cpu" | "memory", number>>>;
-  /** What was written into the template's container `app`, and taken back by somebody. */
+  /** What was written into the template's container `app`, and taken back by another client. */
   readonly takenBack?: {
     readonly resources: RawResources;
     readonly hoursAgo: number;
