@@ -5,13 +5,13 @@
  *
  * @module
  */
-import { isApplied } from "../shared/actuation/kubelet_word.ts";
-import { containersWith } from "../shared/actuation/moved_request.ts";
 import type { Pod } from "../shared/api/pod.ts";
 import type { ContainerLimit, PodAllocation } from "../shared/api/pod_allocation.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Informer } from "../shared/control/informer.ts";
 import { parseCPUBound } from "../shared/quantity.ts";
+import { containersWith } from "../shared/resize/checks/qos_class.ts";
+import { isApplied } from "../shared/resize/resize_condition.ts";
 
 /** What is watched, and who hears of each confirmation. */
 export interface ConfirmationWatchParts {

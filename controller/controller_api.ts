@@ -3,17 +3,14 @@
  *
  * @module
  */
-import { createAllocationStore } from "../adapters/kube/writers/allocation_writers.ts";
-import { allocationListWatch } from "../adapters/kube/kinds/allocations.ts";
 import { checkAPI } from "../adapters/kube/client/api_checks.ts";
-import { configMapListWatch } from "../adapters/kube/kinds/config_maps.ts";
 import type { KubeConnection } from "../adapters/kube/client/connection.ts";
-import { createEventSink } from "../adapters/kube/writers/event_sink.ts";
+import { allocationListWatch } from "../adapters/kube/kinds/allocations.ts";
 import {
   horizontalPodAutoscalerListWatch,
   verticalPodAutoscalerListWatch,
 } from "../adapters/kube/kinds/autoscalers.ts";
-import { createLeaseStore } from "../adapters/kube/writers/lease_writers.ts";
+import { configMapListWatch } from "../adapters/kube/kinds/config_maps.ts";
 import { leaseListWatch } from "../adapters/kube/kinds/leases.ts";
 import {
   limitRangeListWatch,
@@ -22,13 +19,16 @@ import {
 } from "../adapters/kube/kinds/namespaces.ts";
 import { nodeListWatch } from "../adapters/kube/kinds/nodes.ts";
 import { createOwnerTemplates } from "../adapters/kube/kinds/owner_templates.ts";
-import { createPodResizer } from "../adapters/kube/writers/pod_writers.ts";
 import { podListWatch } from "../adapters/kube/kinds/pods.ts";
 import { workloadListWatch } from "../adapters/kube/kinds/workloads.ts";
-import { MARKET_MANAGER, RESTORE_MANAGER } from "../shared/actuation/field_managers.ts";
+import { createAllocationStore } from "../adapters/kube/writers/allocation_writers.ts";
+import { createEventSink } from "../adapters/kube/writers/event_sink.ts";
+import { createLeaseStore } from "../adapters/kube/writers/lease_writers.ts";
+import { createPodResizer } from "../adapters/kube/writers/pod_writers.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Log } from "../shared/log.ts";
 import type { Random } from "../shared/random.ts";
+import { MARKET_MANAGER, RESTORE_MANAGER } from "../shared/resize/original_limits.ts";
 import { LEADER_LEASE } from "./leader_lease.ts";
 import { connectPlacementAPI } from "./placement/connect_placement.ts";
 import { connectRightsizingAPI } from "./rightsizing/connect_rightsizing.ts";

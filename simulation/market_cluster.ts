@@ -4,17 +4,17 @@
  *
  * @module
  */
-import type { RoundResult } from "../agent/market/round.ts";
 import { type NodeLoopOptions, type NodeLoopParts, runNodeLoop } from "../agent/loop.ts";
+import type { RoundResult } from "../agent/market/round.ts";
 import { createNodeSampler } from "../agent/sampling/node_sampler.ts";
 import { runAllocationLoop } from "../controller/allocation/allocation_loop.ts";
 import { createCaches, namedCaches } from "../controller/allocation/caches.ts";
 import { DEFAULT_MARKET_CONFIG, type MarketConfig } from "../controller/config.ts";
-import { RESTORE_MANAGER } from "../shared/actuation/field_managers.ts";
 import { createInformer } from "../shared/control/informer.ts";
 import { createSupervisor, type Supervisor } from "../shared/control/supervisor.ts";
 import { type Log, silentLog } from "../shared/log.ts";
 import { seededRandom } from "../shared/random.ts";
+import { RESTORE_MANAGER } from "../shared/resize/original_limits.ts";
 import { cacheSources } from "./api/cache_sources.ts";
 import { createSimulatedAPI, type SimulatedAPI } from "./api/simulated_api.ts";
 import { createKubelet } from "./kubelet.ts";

@@ -5,15 +5,12 @@
  */
 import assert from "node:assert/strict";
 import type { PodEvent as SentPodEvent } from "../adapters/kube/writers/event_series.ts";
+import type { ToldStatus } from "../controller/allocation/allocation_status.ts";
 import type { BidWord } from "../controller/allocation/bid_rules/bid_rule.ts";
 import type { BoundsDraft } from "../controller/allocation/bounds/bounds.ts";
-import type { ToldStatus } from "../controller/allocation/allocation_status.ts";
 import type { AllocationObserver, PodEvent } from "../controller/allocation/ports.ts";
-import type { refusalReason } from "../shared/actuation/refusal.ts";
-import type { Verdict } from "../shared/actuation/check.ts";
-import type { Decision } from "../shared/actuation/decide.ts";
-import type { Intent } from "../shared/actuation/intent.ts";
-import type { OutOfScope } from "../shared/actuation/scope.ts";
+import { podAllocationSchema } from "../shared/api/pod_allocation.ts";
+import { MARKET_REASONS } from "../shared/api/reasons/market_reasons.ts";
 import {
   boundReasonSchema,
   enforcementReasonSchema,
@@ -22,15 +19,18 @@ import {
   REASON_LISTS,
   type ReasonWord,
 } from "../shared/api/reasons/reason_words.ts";
-import { podAllocationSchema } from "../shared/api/pod_allocation.ts";
-import type { GateAnswer } from "../shared/placement/placement_gate.ts";
-import type { MoveWait } from "../shared/placement/next_move.ts";
-import { MARKET_REASONS } from "../shared/api/reasons/market_reasons.ts";
-import type { GuardVerdict } from "../shared/rightsizing/guards/guard.ts";
-import type { RightsizingDecision } from "../shared/rightsizing/guards/decide_rightsizing.ts";
-import type { ApplyFailure } from "../shared/rightsizing/guards/apply_failure.ts";
-import type { WorkloadEvent } from "../shared/rightsizing/guards/workload_events.ts";
 import type { PaceChange } from "../shared/pacing/paced_container.ts";
+import type { MoveWait } from "../shared/placement/next_move.ts";
+import type { GateAnswer } from "../shared/placement/placement_gate.ts";
+import type { Decision } from "../shared/resize/chain.ts";
+import type { Verdict } from "../shared/resize/check.ts";
+import type { Intent } from "../shared/resize/claim.ts";
+import type { refusalReason } from "../shared/resize/refusal.ts";
+import type { OutOfScope } from "../shared/resize/scope.ts";
+import type { ApplyFailure } from "../shared/rightsizing/guards/apply_failure.ts";
+import type { RightsizingDecision } from "../shared/rightsizing/guards/decide_rightsizing.ts";
+import type { GuardVerdict } from "../shared/rightsizing/guards/guard.ts";
+import type { WorkloadEvent } from "../shared/rightsizing/guards/workload_events.ts";
 import { projectFiles } from "../tools/project_files.ts";
 import { sampleAllocation, sampleDesired, samplePod } from "./contract/sample_objects.ts";
 

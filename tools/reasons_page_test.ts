@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { REFUSAL_REASONS } from "../shared/actuation/refusal.ts";
 import type { Reason } from "../shared/api/reasons/reason.ts";
 import { REASON_LISTS } from "../shared/api/reasons/reason_words.ts";
+import { REFUSAL_REASONS } from "../shared/resize/refusal.ts";
 import { REASON_PLACES } from "./reason_places.ts";
 import { reasonsPage } from "./reasons_page.ts";
 

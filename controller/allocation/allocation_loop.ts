@@ -3,32 +3,32 @@
  *
  * @module
  */
-import { belongsTo } from "../../shared/actuation/workloads_of.ts";
-import type { Workload, WorkloadKind, WorkloadRef } from "../../shared/api/workload.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
+import type { Workload, WorkloadKind, WorkloadRef } from "../../shared/api/workload.ts";
 import { createBackoff } from "../../shared/control/backoff.ts";
 import type { Informer } from "../../shared/control/informer.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
 import { type ReconcileResult, runReconcileLoop } from "../../shared/control/reconcile_loop.ts";
 import { createWorkQueue, type WorkQueue } from "../../shared/control/work_queue.ts";
+import { belongsTo } from "../../shared/resize/workloads_of.ts";
 import { createMetricWatch } from "../metrics_demand/metric_watch.ts";
 import type { InstantQueries } from "../metrics_demand/ports.ts";
-import { createTargetMemory } from "./watches/autoscaler_targets.ts";
-import { createAgentWatch } from "./watches/agent_watch.ts";
 import { type Caches, podsOnNode } from "./caches.ts";
-import { copiesInSync } from "./watches/copies_in_sync.ts";
+import { podKeyOf } from "./gather.ts";
+import { createEventGate } from "./news/event_gate.ts";
 import { createFairQueue } from "./pace/fair_queue.ts";
 import { createNodeWrites } from "./pace/node_writes.ts";
 import { createPendingDecreases } from "./pace/pending_decreases.ts";
-import { createEventGate } from "./news/event_gate.ts";
-import { podKeyOf } from "./gather.ts";
-import { createNodeMemory } from "./watches/node_memory.ts";
 import type { EventSink } from "./ports.ts";
-import { createQuotaMemory } from "./watches/quota_memory.ts";
 import { createQuotaBids } from "./quotas/quota_bids.ts";
 import { createQuotaRooms } from "./quotas/quota_room.ts";
 import { createReconciler } from "./reconcile.ts";
 import type { ReconcilerParts } from "./reconciler_parts.ts";
+import { createAgentWatch } from "./watches/agent_watch.ts";
+import { createTargetMemory } from "./watches/autoscaler_targets.ts";
+import { copiesInSync } from "./watches/copies_in_sync.ts";
+import { createNodeMemory } from "./watches/node_memory.ts";
+import { createQuotaMemory } from "./watches/quota_memory.ts";
 import { createWorkloadMemory } from "./watches/workload_memory.ts";
 
 /**

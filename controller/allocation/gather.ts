@@ -3,8 +3,6 @@
  *
  * @module
  */
-import { type CPURanges, cpuRangesOf } from "../../shared/actuation/cpu_range.ts";
-import { belongsTo, workloadsOf } from "../../shared/actuation/workloads_of.ts";
 import type { HorizontalPodAutoscaler } from "../../shared/api/horizontal_pod_autoscaler.ts";
 import type { Namespace } from "../../shared/api/namespace.ts";
 import type { Node } from "../../shared/api/node.ts";
@@ -14,6 +12,8 @@ import type { ResourceQuota } from "../../shared/api/resource_quota.ts";
 import { unreadableWords } from "../../shared/api/unreadable_words.ts";
 import type { VerticalPodAutoscaler } from "../../shared/api/vertical_pod_autoscaler.ts";
 import type { Workload, WorkloadRef } from "../../shared/api/workload.ts";
+import { type CPURanges, cpuRangesOf } from "../../shared/resize/checks/limit_range.ts";
+import { belongsTo, workloadsOf } from "../../shared/resize/workloads_of.ts";
 import type { Caches } from "./caches.ts";
 
 /** One pod and what belongs to it. */

@@ -3,12 +3,12 @@
  *
  * @module
  */
-import type { OutOfScope } from "../../shared/actuation/scope.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
+import type { OutOfScope } from "../../shared/resize/scope.ts";
 import type { Gathered } from "./gather.ts";
+import type { OwnLimits } from "./limits/settle_own_limits.ts";
 import type { PodMemory } from "./pod_memory.ts";
 import type { QuotaRoom } from "./quotas/quota_room.ts";
-import type { OwnLimits } from "./limits/settle_own_limits.ts";
 
 /** A pod in work. */
 export interface PodCase extends Gathered {

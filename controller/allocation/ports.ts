@@ -5,13 +5,13 @@
  */
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
-import type { ResizePatch } from "../../shared/actuation/resize_patch.ts";
-import type { MetricOutcome } from "../metrics_demand/demand_reading.ts";
 import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
 import type { EventReason } from "../../shared/api/reasons/event_reasons.ts";
 import type { ChangeReason } from "../../shared/api/reasons/reason_words.ts";
 import type { WorkloadKind } from "../../shared/api/workload.ts";
-import type { RefusalKind } from "../../shared/actuation/refusal.ts";
+import type { ResizePatch } from "../../shared/resize/patch.ts";
+import type { RefusalKind } from "../../shared/resize/refusal.ts";
+import type { MetricOutcome } from "../metrics_demand/demand_reading.ts";
 import type { FairQueue } from "./pace/fair_queue.ts";
 import type { AgentsVerdict } from "./watches/silent_agents.ts";
 

@@ -3,23 +3,32 @@
  *
  * @module
  */
-import type { Decision } from "../../shared/actuation/decide.ts";
-import { INFEASIBLE_REASONS, kubeletWord } from "../../shared/actuation/kubelet_word.ts";
-import { limitsAreOurs } from "../../shared/actuation/original_limits.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { PodAllocationStatus } from "../../shared/api/pod_allocation.ts";
 import { createBackoff } from "../../shared/control/backoff.ts";
 import { notLaterThan, type ReconcileResult } from "../../shared/control/reconcile_loop.ts";
-import { outOfSync } from "./caches.ts";
+import type { Decision } from "../../shared/resize/chain.ts";
+import { limitsAreOurs } from "../../shared/resize/original_limits.ts";
+import { refusalKind, refusalReason } from "../../shared/resize/refusal.ts";
+import { INFEASIBLE_REASONS, kubeletWord } from "../../shared/resize/resize_condition.ts";
+import { isFinished, isLive, outOfScope } from "../../shared/resize/scope.ts";
 import { nextStatus, phaseOf } from "./allocation_status.ts";
-import { bottleneckEvent } from "./news/bottleneck_event.ts";
-import { createBusyServer } from "./pace/busy_server.ts";
-import { isConfirmed, needsConfirmation } from "./limits/confirmed_clearing.ts";
-import { enforce, type Enforcement } from "./limits/enforce.ts";
-import { gather, type Gathered } from "./gather.ts";
-import { refusalDecision } from "./limits/outcome_facts.ts";
 import { nodeCeiling } from "./bounds/node_room.ts";
 import { createOldDefinition, MAYBE_OLD_DEFINITION } from "./bounds/old_definition.ts";
+import { newAllocation, publishBounds, type Published } from "./bounds/publish_bounds.ts";
+import { outOfSync } from "./caches.ts";
+import { gather, type Gathered } from "./gather.ts";
+import { isConfirmed, needsConfirmation } from "./limits/confirmed_clearing.ts";
+import { enforce, type Enforcement } from "./limits/enforce.ts";
+import { refusalDecision } from "./limits/outcome_facts.ts";
+import { settleOwnLimits, withOriginals } from "./limits/settle_own_limits.ts";
+import { staysRestored } from "./limits/stays_restored.ts";
+import { bottleneckEvent } from "./news/bottleneck_event.ts";
+import { createPodNews } from "./news/pod_news.ts";
+import { createResizeAudit } from "./news/resize_audit.ts";
+import { QUIET_HOLDS, statusEvent } from "./news/status_event.ts";
+import { outsideWarnings, switchWarnings } from "./news/switch_warnings.ts";
+import { createBusyServer } from "./pace/busy_server.ts";
 import { createLookAgain } from "./pace/look_again.ts";
 import { takeTurn } from "./pace/node_writes.ts";
 import { turnWaitMs } from "./pace/resize_turns.ts";
@@ -36,17 +45,8 @@ import {
   refusalLeftMs,
   resizePauses,
 } from "./pod_memory.ts";
-import { createPodNews } from "./news/pod_news.ts";
-import { newAllocation, publishBounds, type Published } from "./bounds/publish_bounds.ts";
 import type { ReconcilerParts } from "./reconciler_parts.ts";
-import { refusalKind, refusalReason } from "../../shared/actuation/refusal.ts";
-import { createResizeAudit } from "./news/resize_audit.ts";
 import { createRolloutMemory } from "./watches/rollout_memory.ts";
-import { isFinished, isLive, outOfScope } from "../../shared/actuation/scope.ts";
-import { settleOwnLimits, withOriginals } from "./limits/settle_own_limits.ts";
-import { staysRestored } from "./limits/stays_restored.ts";
-import { QUIET_HOLDS, statusEvent } from "./news/status_event.ts";
-import { outsideWarnings, switchWarnings } from "./news/switch_warnings.ts";
 
 /** A pending change is written to the status only if it lasts this long, ms: most are done by then. */
 const PENDING_MS = 2000;

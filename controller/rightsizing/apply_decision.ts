@@ -3,13 +3,13 @@
  *
  * @module
  */
-import { inPlacePlan } from "../../shared/actuation/methods/in_place_plan.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod, PodContainer, Resources } from "../../shared/api/pod.ts";
+import { resourcesOf } from "../../shared/resize/resources.ts";
+import { inPlacePlan } from "../../shared/rightsizing/apply/in_place_plan.ts";
 import { type ApplyFailure, applyFailure } from "../../shared/rightsizing/guards/apply_failure.ts";
 import type { RightsizingDecision } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
-import { resourcesOf } from "../../shared/rightsizing/guards/wanted_resources.ts";
 import { applyInPlace, type ResizeHands } from "./apply_in_place.ts";
 import type { WorkloadWriter } from "./loop_ports.ts";
 

@@ -3,11 +3,11 @@
  *
  * @module
  */
-import type { InPlacePlan, PodChanges } from "../../shared/actuation/methods/in_place_plan.ts";
-import { marketManager, originalsIn } from "../../shared/actuation/original_limits.ts";
-import { resizePatch, type ResourceChange } from "../../shared/actuation/resize_patch.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";
+import { marketManager, originalsIn } from "../../shared/resize/original_limits.ts";
+import { resizePatch, type ResourceChange } from "../../shared/resize/patch.ts";
+import type { InPlacePlan, PodChanges } from "../../shared/rightsizing/apply/in_place_plan.ts";
 import { type ApplyFailure, applyFailure } from "../../shared/rightsizing/guards/apply_failure.ts";
 import type { PodResizer } from "../allocation/ports.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { inPlacePlan } from "../../shared/actuation/methods/in_place_plan.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
-import { wantedOf } from "../../shared/rightsizing/guards/wanted_resources.ts";
+import { wantedOf } from "../../shared/resize/resources.ts";
+import { inPlacePlan } from "../../shared/rightsizing/apply/in_place_plan.ts";
 import { notedHands } from "../../tests/fixtures/noted_hands.ts";
 import { rightsizingFacts, templateContainer } from "../../tests/fixtures/rightsizing_facts.ts";
 import { applyInPlace, type InPlaceOutcome } from "./apply_in_place.ts";

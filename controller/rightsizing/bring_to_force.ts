@@ -4,19 +4,14 @@
  *
  * @module
  */
-import { inPlacePlan } from "../../shared/actuation/methods/in_place_plan.ts";
+import { entriesInForce, type PairEntry, pairOf, wantedOf } from "../../shared/resize/resources.ts";
+import { inPlacePlan } from "../../shared/rightsizing/apply/in_place_plan.ts";
 import {
   decideWanted,
   type RightsizingDecision,
+  STRAGGLER_CHAIN,
 } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
-import { STRAGGLER_CHAIN } from "../../shared/rightsizing/guards/rightsizing_chain.ts";
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
-import {
-  entriesInForce,
-  type PairEntry,
-  pairOf,
-  wantedOf,
-} from "../../shared/rightsizing/guards/wanted_resources.ts";
 
 /** Holds that say that there is nothing new, and nothing against what was decided before. */
 const NOTHING_NEW: readonly string[] = ["Cooldown", "RecentlyEdited", "InsufficientSamples"];

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { RightsizingReason } from "../../shared/api/reasons/rightsizing_reasons.ts";
+import { describeWanted } from "../../shared/resize/resources.ts";
 import type { RightsizingDecision } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
-import { describeWanted } from "../../shared/rightsizing/guards/wanted_resources.ts";
 import {
   type FactsChoice,
   MI,

@@ -3,15 +3,15 @@
  *
  * @module
  */
-import { isFinished } from "../../shared/actuation/scope.ts";
-import { controls } from "../../shared/actuation/workloads_of.ts";
 import type { HorizontalPodAutoscaler } from "../../shared/api/horizontal_pod_autoscaler.ts";
 import type { Node } from "../../shared/api/node.ts";
-import type { ReplicaSet } from "../../shared/api/replica_set.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
+import type { ReplicaSet } from "../../shared/api/replica_set.ts";
 import type { VerticalPodAutoscaler } from "../../shared/api/vertical_pod_autoscaler.ts";
 import type { Informer } from "../../shared/control/informer.ts";
+import { isFinished } from "../../shared/resize/scope.ts";
+import { controls } from "../../shared/resize/workloads_of.ts";
 import type {
   RightsizedWorkload,
   RightsizingFacts,

@@ -3,26 +3,26 @@
  *
  * @module
  */
-import { createCheckpointStore } from "../../adapters/kube/writers/checkpoint_store.ts";
-import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
 import { createMethodRights } from "../../adapters/kube/client/access_rules.ts";
+import { readResizeSupport } from "../../adapters/kube/client/api_checks.ts";
+import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
+import {
+  optimizationPolicyListWatch,
+  recommendationReportListWatch,
+} from "../../adapters/kube/kinds/optimization_policies.ts";
+import { replicaSetListWatch } from "../../adapters/kube/kinds/workloads.ts";
+import { createCheckpointStore } from "../../adapters/kube/writers/checkpoint_store.ts";
+import { createPodResizer } from "../../adapters/kube/writers/pod_writers.ts";
 import {
   createPolicyStatusWriter,
   createReportStore,
   createVPAPublisher,
 } from "../../adapters/kube/writers/recommendation_writers.ts";
-import {
-  optimizationPolicyListWatch,
-  recommendationReportListWatch,
-} from "../../adapters/kube/kinds/optimization_policies.ts";
-import { createPodResizer } from "../../adapters/kube/writers/pod_writers.ts";
-import { replicaSetListWatch } from "../../adapters/kube/kinds/workloads.ts";
-import { readResizeSupport } from "../../adapters/kube/client/api_checks.ts";
 import { createWorkloadWriter } from "../../adapters/kube/writers/workload_writer.ts";
-import { TEMPLATE_MANAGER } from "../../shared/actuation/methods/template_patch.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Random } from "../../shared/random.ts";
+import { TEMPLATE_MANAGER } from "../../shared/rightsizing/apply/template_patch.ts";
 import type { ControllerSettings } from "../settings.ts";
 import type { RightsizingEvents } from "./loop_ports.ts";
 import type { RightsizingAPI } from "./run_rightsizing.ts";

@@ -3,12 +3,14 @@
  *
  * @module
  */
-import { readCreatedPod } from "../../shared/actuation/methods/created_pod.ts";
-import { podCreationPatch } from "../../shared/actuation/methods/pod_creation_patch.ts";
-import { type OwnedPod, workloadsOf } from "../../shared/actuation/workloads_of.ts";
 import type { SentObject } from "../../shared/admission/admission_review.ts";
-import { membersOf, textsIn } from "../../shared/admission/sent_members.ts";
 import type { Mutator } from "../../shared/admission/mutator.ts";
+import { membersOf, textsIn } from "../../shared/admission/sent_members.ts";
+import { type OwnedPod, workloadsOf } from "../../shared/resize/workloads_of.ts";
+import {
+  podCreationPatch,
+  readCreatedPod,
+} from "../../shared/rightsizing/apply/pod_creation_patch.ts";
 import type { CreationValues } from "./creation_values.ts";
 
 /** A mutator of pods that are about to be made; all else, and pods of other owners, are nothing to it. */

@@ -4,9 +4,9 @@
  * @module
  */
 import type { RightsizingEventReason } from "../../shared/api/reasons/rightsizing_event_reasons.ts";
-import type { AnnotationPatch } from "../../shared/actuation/methods/workload_annotations.ts";
+import type { WantedResources } from "../../shared/resize/resources.ts";
+import type { AnnotationPatch } from "../../shared/rightsizing/apply/workload_annotations.ts";
 import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
-import type { WantedResources } from "../../shared/rightsizing/guards/wanted_resources.ts";
 
 /** Changes workloads. Each call throws an `ApiError` when the server refuses. */
 export interface WorkloadWriter {

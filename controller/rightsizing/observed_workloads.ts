@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { refusalKind } from "../../shared/actuation/refusal.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
+import { refusalKind } from "../../shared/resize/refusal.ts";
 import type { WorkloadWriter } from "./loop_ports.ts";
 import type { RightsizingObserver } from "./rightsizing_observer.ts";
 

@@ -4,14 +4,14 @@
  *
  * @module
  */
-import { movesRequest } from "../../shared/actuation/moved_request.ts";
-import { originalsIn } from "../../shared/actuation/original_limits.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { Original, PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Informer } from "../../shared/control/informer.ts";
 import { formatCPU } from "../../shared/quantity.ts";
+import { movesRequest } from "../../shared/resize/checks/qos_class.ts";
+import { originalsIn } from "../../shared/resize/original_limits.ts";
 import type { AllocationStore } from "../allocation/ports.ts";
 
 /** What the writer works with. */

@@ -3,19 +3,15 @@
  *
  * @module
  */
-import {
-  controls,
-  type ReplicaSetLookup,
-  workloadsOf,
-} from "../../shared/actuation/workloads_of.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { Workload } from "../../shared/api/workload.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Informer } from "../../shared/control/informer.ts";
+import { controls, type ReplicaSetLookup, workloadsOf } from "../../shared/resize/workloads_of.ts";
+import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { workloadKey } from "../../shared/rightsizing/policy_choice.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import { ownContainers, rightsizedWorkload } from "../../shared/rightsizing/rightsized_workload.ts";
-import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { PodOwner, PodOwners } from "./sampler/ports.ts";
 
 /** What tells it. */

@@ -3,15 +3,15 @@
  *
  * @module
  */
+import { ApiError } from "../../shared/api/api_error.ts";
+import { OPTIPOD_GROUP_VERSION } from "../../shared/api/optimization_policy.ts";
+import type { Permits } from "../../shared/control/permits.ts";
+import type { Log } from "../../shared/log.ts";
 import {
   type AnnotationPatch,
   annotationPatch,
   workloadAnnotations,
-} from "../../shared/actuation/methods/workload_annotations.ts";
-import { OPTIPOD_GROUP_VERSION } from "../../shared/api/optimization_policy.ts";
-import { ApiError } from "../../shared/api/api_error.ts";
-import type { Permits } from "../../shared/control/permits.ts";
-import type { Log } from "../../shared/log.ts";
+} from "../../shared/rightsizing/apply/workload_annotations.ts";
 import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { WorkloadEvent } from "../../shared/rightsizing/guards/workload_events.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";

@@ -5,6 +5,7 @@
  */
 import type { Pod } from "../../shared/api/pod.ts";
 import type { Clock } from "../../shared/clock.ts";
+import { describeWanted, wantedOf } from "../../shared/resize/resources.ts";
 import { isBriefLack } from "../../shared/rightsizing/brief_lack.ts";
 import type { ApplyFailure } from "../../shared/rightsizing/guards/apply_failure.ts";
 import { countingValues } from "../../shared/rightsizing/guards/counting_values.ts";
@@ -14,7 +15,6 @@ import type {
   RightsizedWorkload,
   RightsizingFacts,
 } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
-import { describeWanted, wantedOf } from "../../shared/rightsizing/guards/wanted_resources.ts";
 import {
   decisionEvents,
   endedEvents,

@@ -3,8 +3,8 @@
  *
  * @module
  */
+import type { ResourceName } from "../api/pod.ts";
 import { formatBytes, formatCPU } from "../quantity.ts";
-import type { ResourceName } from "./distribution.ts";
 
 /** Names of the resources at a sentence's beginning. */
 export const RESOURCE_TITLES: Readonly<Record<ResourceName, string>> = {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ResourceName } from "./distribution.ts";
+import type { ResourceName } from "../api/pod.ts";
 
 /**
  * A sample is known from its bucket within this share of itself. One percent is far below what a safety

@@ -3,9 +3,8 @@
  *
  * @module
  */
-import type { ResourceName } from "./distribution.ts";
-import type { ContainerSlots } from "./usage_checkpoint.ts";
-import { decodeSlots } from "./usage_checkpoint.ts";
+import type { ResourceName } from "../api/pod.ts";
+import { type ContainerSlots, decodeSlots } from "./usage_checkpoint.ts";
 import { createUsageRing, type RingShape, type UsageRing } from "./usage_ring.ts";
 
 /** One container of a workload, over all its pods. */

@@ -4,9 +4,10 @@
  *
  * @module
  */
+import type { ResourceName } from "../api/pod.ts";
 import { formatDuration } from "../config/setting_kinds.ts";
 import { amountText } from "./amount_text.ts";
-import type { Distribution, ResourceName } from "./distribution.ts";
+import type { Distribution } from "./distribution.ts";
 import type { Percentile, ResourceBounds } from "./policy_spec.ts";
 import { truncatedProduct } from "./truncated_product.ts";
 

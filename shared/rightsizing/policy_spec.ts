@@ -4,8 +4,8 @@
  *
  * @module
  */
+import type { ResourceName } from "../api/pod.ts";
 import type { WorkloadKind } from "../api/workload.ts";
-import type { ResourceName } from "./distribution.ts";
 
 /** Auto applies, Recommend tells, Disabled does nothing. */
 export type PolicyMode = "Auto" | "Recommend" | "Disabled";

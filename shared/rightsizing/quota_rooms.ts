@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { qosClassOfPod } from "../actuation/qos.ts";
-import { quotaCounts, type ScopedPod } from "../actuation/quota_counts.ts";
 import type { QuotaBound, ResourceQuota } from "../api/resource_quota.ts";
 import type { PodTemplate } from "../api/workload.ts";
+import { qosClassOfPod } from "../resize/checks/qos_class.ts";
+import { quotaCounts, type ScopedPod } from "../resize/checks/resource_quota.ts";
 import type { QuotaRoom } from "./guards/rightsizing_facts.ts";
 
 /** The pods that there are, and what new ones are made of. */

@@ -3,8 +3,9 @@
  *
  * @module
  */
+import type { ResourceName } from "../api/pod.ts";
 import { amountText, RESOURCE_TITLES } from "./amount_text.ts";
-import type { ContainerUsage, ResourceName } from "./distribution.ts";
+import type { ContainerUsage } from "./distribution.ts";
 import {
   type Estimate,
   type Estimator,

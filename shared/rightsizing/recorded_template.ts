@@ -3,9 +3,9 @@
  *
  * @module
  */
+import type { ResourceName } from "../api/pod.ts";
 import type { WrittenResource, WrittenTemplate } from "../api/recommendation_report.ts";
 import { parseBytes, parseCPU } from "../quantity.ts";
-import type { ResourceName } from "./distribution.ts";
 import {
   byResource,
   formatAmount,
@@ -13,7 +13,7 @@ import {
   pairOf,
   RESOURCE_NAMES,
   type ResourcePair,
-} from "./guards/wanted_resources.ts";
+} from "../resize/resources.ts";
 import { amountsOf, millisecondsOf, timeText, writtenAmounts } from "./recorded_values.ts";
 import { resourcesOfAmounts } from "./values_in_force.ts";
 import type { TemplateMemory, WrittenOver } from "./workload_record.ts";

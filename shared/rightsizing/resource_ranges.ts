@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { cpuRangesOf, rangesOf } from "../actuation/cpu_range.ts";
 import type { LimitRange, LimitRangeBounds } from "../api/limit_range.ts";
+import { cpuRangesOf, rangesOf } from "../resize/checks/limit_range.ts";
 import type { ResourceRanges } from "./guards/rightsizing_facts.ts";
 
 /**

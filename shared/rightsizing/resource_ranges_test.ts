@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { cpuRangesOf } from "../actuation/cpu_range.ts";
 import type { LimitRangeBounds, LimitRangeItem } from "../api/limit_range.ts";
+import { cpuRangesOf } from "../resize/checks/limit_range.ts";
 import { resourceRangesOf } from "./resource_ranges.ts";
 
 function test(name: string, fn: () => void): void {

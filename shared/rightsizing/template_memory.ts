@@ -4,9 +4,8 @@
  *
  * @module
  */
-import type { PodContainer } from "../api/pod.ts";
+import type { PodContainer, ResourceName } from "../api/pod.ts";
 import type { WrittenValues } from "../api/workload.ts";
-import type { ResourceName } from "./distribution.ts";
 import {
   byResource,
   pair,
@@ -17,7 +16,7 @@ import {
   type ResourcePair,
   resourcesOf,
   type WantedResources,
-} from "./guards/wanted_resources.ts";
+} from "../resize/resources.ts";
 import { amountsOfResources, resourcesOfAmounts, valuesInTemplate } from "./values_in_force.ts";
 import type { TemplateMemory, WorkloadRecord, WrittenOver } from "./workload_record.ts";
 

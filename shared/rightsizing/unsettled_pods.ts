@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { INFEASIBLE_REASONS, kubeletWord } from "../actuation/kubelet_word.ts";
-import { movesRequest } from "../actuation/moved_request.ts";
 import type { Pod, PodContainer } from "../api/pod.ts";
 import type { EnforcementReason } from "../api/reasons/enforcement_reasons.ts";
+import { movesRequest } from "../resize/checks/qos_class.ts";
+import { INFEASIBLE_REASONS, kubeletWord } from "../resize/resize_condition.ts";
 
 /** What kubelets say of a resize that they have not done, all pods together. */
 export interface UnsettledPods {

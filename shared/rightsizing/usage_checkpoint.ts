@@ -14,9 +14,9 @@
  *
  * @module
  */
+import type { ResourceName } from "../api/pod.ts";
 import { type BitReader, type BitWriter, createBitReader, createBitWriter } from "./bit_text.ts";
 import { BUCKET_SCALES, type BucketScale } from "./bucket_scale.ts";
-import type { ResourceName } from "./distribution.ts";
 import { sealText, unsealText } from "./sealed_text.ts";
 import { addCount, countAt, createUsageHistogram, type UsageHistogram } from "./usage_histogram.ts";
 import { MOST_SLOTS } from "./usage_ring.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import type { ResourceName } from "../api/pod.ts";
 import { createBitWriter } from "./bit_text.ts";
 import { createContainerRings, slotsOf } from "./container_rings.ts";
-import type { ResourceName } from "./distribution.ts";
 import { distributionOfSamples } from "./samples.ts";
 import { type Coarseness, decodeSlots, encodeSlots } from "./usage_checkpoint.ts";
 import { addCount, countAt, createUsageHistogram, type UsageHistogram } from "./usage_histogram.ts";

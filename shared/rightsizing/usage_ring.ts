@@ -3,8 +3,9 @@
  *
  * @module
  */
+import type { ResourceName } from "../api/pod.ts";
 import { BUCKET_SCALES } from "./bucket_scale.ts";
-import type { Distribution, ResourceName } from "./distribution.ts";
+import type { Distribution } from "./distribution.ts";
 import {
   addSample,
   createUsageHistogram,

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { ResourceName } from "../api/pod.ts";
 import type { ContainerAdvice, WorkloadStatus } from "../api/policy_status.ts";
 import type {
   ReportedUsage,
@@ -14,11 +15,10 @@ import type {
 import type { WorkloadKind } from "../api/workload.ts";
 import { cutToBytes } from "../cut_to_bytes.ts";
 import { formatBytes, formatCPU, parseBytes, parseCPU } from "../quantity.ts";
-import type { ResourceName } from "./distribution.ts";
-import type { ResourcePair } from "./guards/wanted_resources.ts";
+import type { ResourcePair } from "../resize/resources.ts";
 import type { ContainerRecommendation } from "./recommendation.ts";
-import { amountsOf, millisecondsOf, timeText, writtenAmounts } from "./recorded_values.ts";
 import { templateOf, writtenTemplate } from "./recorded_template.ts";
+import { amountsOf, millisecondsOf, timeText, writtenAmounts } from "./recorded_values.ts";
 import type { DistributionSummary, UsageSummary } from "./usage_summary.ts";
 
 /** Bytes of a sentence; the schema counts characters, which are not more. */

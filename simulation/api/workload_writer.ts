@@ -9,13 +9,13 @@ import { ApiError } from "../../shared/api/api_error.ts";
 import type { PodContainer } from "../../shared/api/pod.ts";
 import type { MadePods, Workload, WrittenValues } from "../../shared/api/workload.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
-import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import {
   pairOf,
   RESOURCE_NAMES,
   resourcesOf,
   type WantedResources,
-} from "../../shared/rightsizing/guards/wanted_resources.ts";
+} from "../../shared/resize/resources.ts";
+import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { ApiAccess } from "./api_access.ts";
 
 type Named = Pick<RightsizedWorkload, "kind" | "metadata">;

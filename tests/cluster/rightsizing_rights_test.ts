@@ -6,26 +6,26 @@
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { createMethodRights } from "../../adapters/kube/client/access_rules.ts";
 import {
   type KubeConnection,
   type OpenKubeConnection,
   resourcePath,
 } from "../../adapters/kube/client/connection.ts";
-import { createMethodRights } from "../../adapters/kube/client/access_rules.ts";
 import {
   parseRecommendationReport,
   REPORTS,
 } from "../../adapters/kube/kinds/optimization_policies.ts";
-import { createReportStore } from "../../adapters/kube/writers/recommendation_writers.ts";
 import { workloadPlural } from "../../adapters/kube/kinds/workloads.ts";
+import { createReportStore } from "../../adapters/kube/writers/recommendation_writers.ts";
 import { applyDecision } from "../../controller/rightsizing/apply_decision.ts";
 import { tellAnnotations } from "../../controller/rightsizing/told_workloads.ts";
 import { passWorkload } from "../../controller/rightsizing/workload_pass.ts";
-import { isOwnAnnotation } from "../../shared/actuation/methods/workload_annotations.ts";
-import { createPermits } from "../../shared/control/permits.ts";
 import type { WorkloadKind } from "../../shared/api/workload.ts";
+import { createPermits } from "../../shared/control/permits.ts";
 import { silentLog } from "../../shared/log.ts";
 import { parseBytes, parseCPU } from "../../shared/quantity.ts";
+import { isOwnAnnotation } from "../../shared/rightsizing/apply/workload_annotations.ts";
 import { decideRightsizing } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { WORKLOAD_KINDS } from "../../shared/rightsizing/read_policy_spec.ts";

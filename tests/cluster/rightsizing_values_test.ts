@@ -5,22 +5,22 @@
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { objectOf } from "../../adapters/kube/client/json_fields.ts";
 import { readResizeSupport } from "../../adapters/kube/client/api_checks.ts";
+import { objectOf } from "../../adapters/kube/client/json_fields.ts";
 import { type Applied, applyDecision } from "../../controller/rightsizing/apply_decision.ts";
-import { inPlacePlan } from "../../shared/actuation/methods/in_place_plan.ts";
 import type { PodContainer, Resources } from "../../shared/api/pod.ts";
 import { parseBytes, parseCPU } from "../../shared/quantity.ts";
+import { resourcesOf } from "../../shared/resize/resources.ts";
+import { inPlacePlan } from "../../shared/rightsizing/apply/in_place_plan.ts";
 import {
   decideRightsizing,
   type RightsizingDecision,
 } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
-import { resourcesOf } from "../../shared/rightsizing/guards/wanted_resources.ts";
 import { anyContainers } from "../fixtures/rightsizing_arbitrary.ts";
 import { podsAfter } from "../fixtures/rightsizing_patches.ts";
-import { type Drawn, drawnLooks, WAYS } from "./scene/drawn_looks.ts";
 import { worldTest } from "./scene/contract_world.ts";
+import { type Drawn, drawnLooks, WAYS } from "./scene/drawn_looks.ts";
 import {
   createRightsizedWorld,
   type RightsizedWorld,

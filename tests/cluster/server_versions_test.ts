@@ -9,28 +9,27 @@ import { checkAPI } from "../../adapters/kube/client/api_checks.ts";
 import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
 import { createPodResizer } from "../../adapters/kube/writers/pod_writers.ts";
 import { systemClock } from "../../adapters/system_clock.ts";
-import { refusalKind, refusalReason } from "../../shared/actuation/refusal.ts";
 import { controllerRights } from "../../controller/rights.ts";
 import { startCheck, type StartVerdict } from "../../controller/start_check.ts";
-import { MARKET_CHAIN } from "../../shared/actuation/chains.ts";
-import { decide, type Decision } from "../../shared/actuation/decide.ts";
-import { arbitrate } from "../../shared/actuation/intent.ts";
-import { kubeletWord } from "../../shared/actuation/kubelet_word.ts";
-import { resizePatch } from "../../shared/actuation/resize_patch.ts";
-import type { Pod } from "../../shared/api/pod.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
+import type { Pod } from "../../shared/api/pod.ts";
 import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
+import { decide, type Decision, MARKET_CHAIN } from "../../shared/resize/chain.ts";
+import { arbitrate } from "../../shared/resize/claim.ts";
+import { resizePatch } from "../../shared/resize/patch.ts";
+import { refusalKind, refusalReason } from "../../shared/resize/refusal.ts";
+import { kubeletWord } from "../../shared/resize/resize_condition.ts";
 import { enforcedAllocation, enforcementInput, marketWish } from "../fixtures/enforcement_input.ts";
 import { createKubectl } from "./kubectl.ts";
 import { applyRights } from "./rendered_manifests.ts";
+import { boundNamespace, installPolicies } from "./scene/emulated_scene.ts";
 import {
   SERVER_VERSIONS,
   type ServerVersion,
   startEmulatedServer,
 } from "./scene/emulated_server.ts";
-import { boundNamespace, installPolicies } from "./scene/emulated_scene.ts";
 import { isHarness } from "./scene/harness_access.ts";
 import {
   createPuppetNode,

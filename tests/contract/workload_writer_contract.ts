@@ -5,12 +5,12 @@
  */
 import assert from "node:assert/strict";
 import type { WorkloadWriter } from "../../controller/rightsizing/loop_ports.ts";
-import { refusalKind } from "../../shared/actuation/refusal.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { PodContainer, Resources } from "../../shared/api/pod.ts";
 import type { Workload } from "../../shared/api/workload.ts";
+import { refusalKind } from "../../shared/resize/refusal.ts";
+import type { WantedContainer } from "../../shared/resize/resources.ts";
 import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
-import type { WantedContainer } from "../../shared/rightsizing/guards/wanted_resources.ts";
 import { rightsizedWorkload } from "../../shared/rightsizing/rightsized_workload.ts";
 import {
   assertRefused,

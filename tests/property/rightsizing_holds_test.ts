@@ -5,10 +5,10 @@
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { inPlacePlan } from "../../shared/actuation/methods/in_place_plan.ts";
-import { workloadAnnotations } from "../../shared/actuation/methods/workload_annotations.ts";
 import type { PodContainer } from "../../shared/api/pod.ts";
 import { RIGHTSIZING_REASONS } from "../../shared/api/reasons/rightsizing_reasons.ts";
+import { inPlacePlan } from "../../shared/rightsizing/apply/in_place_plan.ts";
+import { workloadAnnotations } from "../../shared/rightsizing/apply/workload_annotations.ts";
 import { decideRightsizing } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import { leastSafeMemory } from "../../shared/rightsizing/guards/memory_decrease.ts";
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";

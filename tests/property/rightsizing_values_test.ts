@@ -5,24 +5,24 @@
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { inPlacePlan } from "../../shared/actuation/methods/in_place_plan.ts";
+import { templateAfter } from "../../controller/rightsizing/apply_decision.ts";
+import { bringToForce } from "../../controller/rightsizing/bring_to_force.ts";
+import type { PodContainer } from "../../shared/api/pod.ts";
+import { parseBytes, parseCPU } from "../../shared/quantity.ts";
+import { containerResources, resizePatch } from "../../shared/resize/patch.ts";
+import { inPlacePlan } from "../../shared/rightsizing/apply/in_place_plan.ts";
 import {
   type CreationStep,
   podCreationPatch,
-} from "../../shared/actuation/methods/pod_creation_patch.ts";
-import { templatePatch } from "../../shared/actuation/methods/template_patch.ts";
-import { workloadAnnotations } from "../../shared/actuation/methods/workload_annotations.ts";
-import { containerResources, resizePatch } from "../../shared/actuation/resize_patch.ts";
-import type { PodContainer } from "../../shared/api/pod.ts";
-import { parseBytes, parseCPU } from "../../shared/quantity.ts";
-import { templateAfter } from "../../controller/rightsizing/apply_decision.ts";
-import { bringToForce } from "../../controller/rightsizing/bring_to_force.ts";
+} from "../../shared/rightsizing/apply/pod_creation_patch.ts";
+import { templatePatch } from "../../shared/rightsizing/apply/template_patch.ts";
+import { workloadAnnotations } from "../../shared/rightsizing/apply/workload_annotations.ts";
+import type { Distribution } from "../../shared/rightsizing/distribution.ts";
 import { countingValues } from "../../shared/rightsizing/guards/counting_values.ts";
 import {
   decideRightsizing,
   type RightsizingDecision,
 } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
-import type { Distribution } from "../../shared/rightsizing/distribution.ts";
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { recommend } from "../../shared/rightsizing/recommend.ts";
 import { distributionOfSamples } from "../../shared/rightsizing/samples.ts";

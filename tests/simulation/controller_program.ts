@@ -7,20 +7,20 @@ import { Registry } from "prom-client";
 import { createCaches } from "../../controller/allocation/caches.ts";
 import { createLiveSettings, type LiveSettings } from "../../controller/live_settings.ts";
 import { createControllerMetrics } from "../../controller/metrics.ts";
-import { type ControllerParts, runController } from "../../controller/run_controller.ts";
 import type { RightsizingParts } from "../../controller/rightsizing/run_rightsizing.ts";
+import { type ControllerParts, runController } from "../../controller/run_controller.ts";
 import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
 import type { AskCluster } from "../../controller/start_check.ts";
-import { RESTORE_MANAGER } from "../../shared/actuation/field_managers.ts";
-import { effectiveSettings } from "../../shared/config/effective_settings.ts";
 import type { ConfigMap } from "../../shared/api/config_map.ts";
-import type { ListWatch } from "../../shared/control/list_watch.ts";
 import type { Clock } from "../../shared/clock.ts";
+import { effectiveSettings } from "../../shared/config/effective_settings.ts";
+import type { ListWatch } from "../../shared/control/list_watch.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
-import { createMetricAnswers } from "../../simulation/metric_answers.ts";
+import { RESTORE_MANAGER } from "../../shared/resize/original_limits.ts";
 import { cacheSources } from "../../simulation/api/cache_sources.ts";
 import type { SimulatedAPI } from "../../simulation/api/simulated_api.ts";
+import { createMetricAnswers } from "../../simulation/metric_answers.ts";
 
 /** Where the program runs. */
 export interface ProgramPlace {

@@ -16,7 +16,6 @@ import {
 } from "../../controller/allocation/caches.ts";
 import type { OwnerTemplates } from "../../controller/allocation/ports.ts";
 import { DEFAULT_MARKET_CONFIG, type MarketConfig } from "../../controller/config.ts";
-import { RESTORE_MANAGER } from "../../shared/actuation/field_managers.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
@@ -24,6 +23,7 @@ import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
 import { silentLog } from "../../shared/log.ts";
 import { formatCPU, parseCPU } from "../../shared/quantity.ts";
 import { seededRandom } from "../../shared/random.ts";
+import { RESTORE_MANAGER } from "../../shared/resize/original_limits.ts";
 import { cacheSources } from "../../simulation/api/cache_sources.ts";
 import { createSimulatedAPI, type SimulatedAPI } from "../../simulation/api/simulated_api.ts";
 import { createKubelet, type Kubelet } from "../../simulation/kubelet.ts";

@@ -4,8 +4,6 @@
  *
  * @module
  */
-import { PUBLISHED_LABEL } from "../../../shared/actuation/methods/published_vpa.ts";
-import { TEMPLATE_MANAGER } from "../../../shared/actuation/methods/template_patch.ts";
 import type {
   CPUTarget,
   HorizontalPodAutoscaler,
@@ -17,6 +15,8 @@ import type {
 import { EVERY_WORKLOAD, type WorkloadRef } from "../../../shared/api/workload.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import type { ListWatch } from "../../../shared/control/list_watch.ts";
+import { PUBLISHED_LABEL } from "../../../shared/rightsizing/apply/published_vpa.ts";
+import { TEMPLATE_MANAGER } from "../../../shared/rightsizing/apply/template_patch.ts";
 import type { KubeConnection } from "../client/connection.ts";
 import {
   type JSONObject,

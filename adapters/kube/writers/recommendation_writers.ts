@@ -4,10 +4,10 @@
  *
  * @module
  */
-import type { PublishedVPA } from "../../../shared/actuation/methods/published_vpa.ts";
-import { TEMPLATE_MANAGER } from "../../../shared/actuation/methods/template_patch.ts";
 import type { PolicyStatus } from "../../../shared/api/policy_status.ts";
 import type { RecommendationReport } from "../../../shared/api/recommendation_report.ts";
+import type { PublishedVPA } from "../../../shared/rightsizing/apply/published_vpa.ts";
+import { TEMPLATE_MANAGER } from "../../../shared/rightsizing/apply/template_patch.ts";
 import type { ReportPart } from "../../../shared/rightsizing/report_parts.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/stored_policy.ts";
 import {

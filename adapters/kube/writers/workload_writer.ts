@@ -3,23 +3,20 @@
  *
  * @module
  */
+import { ApiError } from "../../../shared/api/api_error.ts";
+import type { Log } from "../../../shared/log.ts";
+import { resourcesOf, type WantedResources } from "../../../shared/resize/resources.ts";
 import {
   otherOwners,
   type OwnedFields,
   ownedFields,
-} from "../../../shared/actuation/methods/owned_fields.ts";
+} from "../../../shared/rightsizing/apply/owned_fields.ts";
 import {
   TEMPLATE_MANAGER,
   templatePatch,
-} from "../../../shared/actuation/methods/template_patch.ts";
-import type { AnnotationPatch } from "../../../shared/actuation/methods/workload_annotations.ts";
-import { ApiError } from "../../../shared/api/api_error.ts";
-import type { Log } from "../../../shared/log.ts";
+} from "../../../shared/rightsizing/apply/template_patch.ts";
+import type { AnnotationPatch } from "../../../shared/rightsizing/apply/workload_annotations.ts";
 import type { RightsizedWorkload } from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
-import {
-  resourcesOf,
-  type WantedResources,
-} from "../../../shared/rightsizing/guards/wanted_resources.ts";
 import { rightsizedWorkload } from "../../../shared/rightsizing/rightsized_workload.ts";
 import { type KubeConnection, patchRequest } from "../client/connection.ts";
 import { objectOf } from "../client/json_fields.ts";

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { restoredCause } from "../../../shared/actuation/restored_message.ts";
 import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reason_words.ts";
+import { restoredCause } from "../../../shared/resize/scope.ts";
 import { coresText, cpuText } from "../cpu_text.ts";
 import { ceilingRule, rulesThatHold } from "./bound_rules.ts";
 import type { ContainerExplanation, Explanation } from "./explanation.ts";

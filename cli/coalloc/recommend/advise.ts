@@ -3,15 +3,15 @@
  *
  * @module
  */
-import { workloadsOf } from "../../../shared/actuation/workloads_of.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
-import type { RecommendationReport } from "../../../shared/api/recommendation_report.ts";
 import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reason_words.ts";
+import type { RecommendationReport } from "../../../shared/api/recommendation_report.ts";
 import type { WorkloadTemplate } from "../../../shared/api/workload_template.ts";
+import { workloadsOf } from "../../../shared/resize/workloads_of.ts";
 import { recordsOf } from "../../../shared/rightsizing/report_parts.ts";
-import type { ValuesInForce, WorkloadRecord } from "../../../shared/rightsizing/workload_record.ts";
 import { amountsOfResources } from "../../../shared/rightsizing/values_in_force.ts";
+import type { ValuesInForce, WorkloadRecord } from "../../../shared/rightsizing/workload_record.ts";
 import type { AdvisedContainer, AdvisedWorkload, ContainerAmounts } from "./advice_view.ts";
 import { changesOf, sumOfChanges } from "./changes.ts";
 import { podAmounts } from "./present_amounts.ts";

@@ -6,8 +6,8 @@
  *
  * @module
  */
+import { pair, type ResourcePair } from "../../../shared/resize/resources.ts";
 import { safeMemory } from "../../../shared/rightsizing/guards/memory_decrease.ts";
-import { pair, type ResourcePair } from "../../../shared/rightsizing/guards/wanted_resources.ts";
 import type { AdvisedContainer, ContainerAmounts } from "./advice_view.ts";
 import { amountWord } from "./amount_words.ts";
 

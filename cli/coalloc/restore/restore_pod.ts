@@ -3,16 +3,15 @@
  *
  * @module
  */
-import { RESTORE_CHAIN } from "../../../shared/actuation/chains.ts";
-import type { PodFacts } from "../../../shared/actuation/check.ts";
-import { decide, type Decision } from "../../../shared/actuation/decide.ts";
-import { arbitrate, type Intent } from "../../../shared/actuation/intent.ts";
-import { INFEASIBLE_REASONS } from "../../../shared/actuation/kubelet_word.ts";
-import { movesRequest } from "../../../shared/actuation/moved_request.ts";
-import { resizePatch } from "../../../shared/actuation/resize_patch.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { EnforcementReason } from "../../../shared/api/reasons/enforcement_reasons.ts";
 import type { Clock } from "../../../shared/clock.ts";
+import { decide, type Decision, RESTORE_CHAIN } from "../../../shared/resize/chain.ts";
+import type { PodFacts } from "../../../shared/resize/check.ts";
+import { movesRequest } from "../../../shared/resize/checks/qos_class.ts";
+import { arbitrate, type Intent } from "../../../shared/resize/claim.ts";
+import { resizePatch } from "../../../shared/resize/patch.ts";
+import { INFEASIBLE_REASONS } from "../../../shared/resize/resize_condition.ts";
 import { type Look, pollPod, WAITS } from "../poll_pod.ts";
 import type { ClusterReader, LimitWriter } from "../ports.ts";
 import { standInAllocation } from "../stand_in_allocation.ts";

@@ -7,9 +7,9 @@ import type {
   CPUTarget,
   HorizontalPodAutoscaler,
 } from "../../../shared/api/horizontal_pod_autoscaler.ts";
-import { heedsAutoscaler } from "../../../shared/actuation/hpa_coordination.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import { splitByRequest } from "../../../shared/market/pod_split.ts";
+import { heedsAutoscaler } from "../../../shared/resize/checks/horizontal_autoscaler.ts";
 import type { BidFacts, BidRule, BidWord } from "./bid_rule.ts";
 
 /**

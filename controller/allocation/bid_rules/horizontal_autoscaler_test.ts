@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { CPUTarget } from "../../../shared/api/horizontal_pod_autoscaler.ts";
 import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
+import { HPA_COORDINATION } from "../../../shared/resize/checks/horizontal_autoscaler.ts";
 import { sampleContainer, samplePod } from "../../../tests/contract/sample_objects.ts";
 import { bidFacts, FACTS_NOW_MS } from "../../../tests/fixtures/bid_facts.ts";
 import { sampleHPA, sampleWorkload } from "../../../tests/fixtures/sample_workloads.ts";
 import type { BidFacts, BidWord } from "./bid_rule.ts";
-import { HPA_COORDINATION } from "../../../shared/actuation/hpa_coordination.ts";
 import { horizontalAutoscaler } from "./horizontal_autoscaler.ts";
 
 function test(name: string, fn: () => void): void {

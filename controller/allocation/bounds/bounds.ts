@@ -3,18 +3,18 @@
  *
  * @module
  */
-import type { CPURanges } from "../../../shared/actuation/cpu_range.ts";
-import { movesRequest } from "../../../shared/actuation/moved_request.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { Bounds, ContainerBounds } from "../../../shared/api/pod_allocation.ts";
 import { LEAST_CPU } from "../../../shared/market/bids.ts";
+import type { CPURanges } from "../../../shared/resize/checks/limit_range.ts";
+import { movesRequest } from "../../../shared/resize/checks/qos_class.ts";
 import { metricWarnings } from "../../metrics_demand/metric_fact.ts";
 import type { BidFacts, BidWord } from "../bid_rules/bid_rule.ts";
 import { isSystemCritical } from "../bid_rules/system_critical.ts";
-import { type BoundWord, createBoundWords } from "./bound_words.ts";
-import { type Ceiling, namespaceBounds, type QuotaBounds } from "./namespace_bounds.ts";
 import { atOwnRequests } from "../limits/own_limits.ts";
 import type { WordWarning } from "../news/word_warning.ts";
+import { type BoundWord, createBoundWords } from "./bound_words.ts";
+import { type Ceiling, namespaceBounds, type QuotaBounds } from "./namespace_bounds.ts";
 import { type Overrides, PRIORITY_MULTIPLIER } from "./overrides.ts";
 import { qosKeeper } from "./qos_keeper.ts";
 import { seatsOf } from "./seats.ts";

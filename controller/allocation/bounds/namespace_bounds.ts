@@ -4,16 +4,16 @@
  *
  * @module
  */
+import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
+import type { CeilingReason } from "../../../shared/api/reasons/ceiling_reasons.ts";
+import { splitByRequest } from "../../../shared/market/pod_split.ts";
 import {
   type CPURange,
   type CPURanges,
   largestLimit,
-} from "../../../shared/actuation/cpu_range.ts";
-import { movesRequest } from "../../../shared/actuation/moved_request.ts";
-import { podPhases, podTotal, sumOf } from "../../../shared/actuation/pod_total.ts";
-import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
-import type { CeilingReason } from "../../../shared/api/reasons/ceiling_reasons.ts";
-import { splitByRequest } from "../../../shared/market/pod_split.ts";
+} from "../../../shared/resize/checks/limit_range.ts";
+import { movesRequest } from "../../../shared/resize/checks/qos_class.ts";
+import { podPhases, podTotal, sumOf } from "../../../shared/resize/resources.ts";
 
 /** A bound from above and what it comes from. Millicores. */
 export interface Ceiling {

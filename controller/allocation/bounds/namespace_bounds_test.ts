@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
-import type { CPURange, CPURanges } from "../../../shared/actuation/cpu_range.ts";
 import type { PodContainer } from "../../../shared/api/pod.ts";
-import { bidFacts } from "../../../tests/fixtures/bid_facts.ts";
+import { CEILING_REASONS, setsCeiling } from "../../../shared/api/reasons/ceiling_reasons.ts";
+import type { CPURange, CPURanges } from "../../../shared/resize/checks/limit_range.ts";
 import {
   sampleContainer,
   sampleGuaranteed,
   sampleNode,
   samplePod,
 } from "../../../tests/contract/sample_objects.ts";
-import { CEILING_REASONS, setsCeiling } from "../../../shared/api/reasons/ceiling_reasons.ts";
+import { bidFacts } from "../../../tests/fixtures/bid_facts.ts";
 import { boundsOf } from "./bounds.ts";
 import { namespaceBounds, type QuotaBounds } from "./namespace_bounds.ts";
 import { priorityMultiplier } from "./priority_multiplier.ts";

@@ -3,10 +3,9 @@
  *
  * @module
  */
-import { movesRequest } from "../../../shared/actuation/moved_request.ts";
-import { qosClassOf } from "../../../shared/actuation/qos.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import { LEAST_CPU } from "../../../shared/market/bids.ts";
+import { movesRequest, qosClassOf } from "../../../shared/resize/checks/qos_class.ts";
 
 /** A pod and its user's own limits. */
 export interface QOSCase {

@@ -3,16 +3,20 @@
  *
  * @module
  */
-import { MARKET_CHAIN, RESTORE_CHAIN } from "../../../shared/actuation/chains.ts";
-import type { EnforcementInput } from "../../../shared/actuation/check.ts";
-import { decide, type Decision } from "../../../shared/actuation/decide.ts";
-import { arbitrate, type Intent } from "../../../shared/actuation/intent.ts";
-import { restoredMessage } from "../../../shared/actuation/restored_message.ts";
 import type { ApiError } from "../../../shared/api/api_error.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import type { ChangeReason } from "../../../shared/api/reasons/reason_words.ts";
 import { parseCPUBound } from "../../../shared/quantity.ts";
-import { changeOf } from "../../../shared/actuation/cut_raises.ts";
+import {
+  decide,
+  type Decision,
+  MARKET_CHAIN,
+  RESTORE_CHAIN,
+} from "../../../shared/resize/chain.ts";
+import type { EnforcementInput } from "../../../shared/resize/check.ts";
+import { arbitrate, type Intent } from "../../../shared/resize/claim.ts";
+import { changeOf } from "../../../shared/resize/cut_raises.ts";
+import { type OutOfScope, restoredMessage } from "../../../shared/resize/scope.ts";
 import type { Gathered } from "../gather.ts";
 import type { ResizeRequest } from "../pace/pending_decreases.ts";
 import type { QuotaBooking } from "../quotas/quota_ledger.ts";
@@ -20,7 +24,6 @@ import { marketCause } from "./market_cause.ts";
 import { ownValues } from "./own_limits.ts";
 import { describeChanges } from "./report_words.ts";
 import { type LimitHands, netOf, sendLimits } from "./send_limits.ts";
-import type { OutOfScope } from "../../../shared/actuation/scope.ts";
 
 /** What enforcement needs beside the API's state. */
 export interface EnforceContext

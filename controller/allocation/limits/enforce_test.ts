@@ -1,18 +1,18 @@
-import { quietGathered } from "../../../tests/fixtures/bid_facts.ts";
-import assert from "node:assert/strict";
-import type { ResizePatch } from "../../../shared/actuation/resize_patch.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { MarketReason } from "../../../shared/api/reasons/market_reasons.ts";
+import type { ResizePatch } from "../../../shared/resize/patch.ts";
 import {
   sampleAllocation,
   sampleContainer,
   sampleDesired,
   samplePod,
 } from "../../../tests/contract/sample_objects.ts";
-import type { PodResizer } from "../ports.ts";
+import { quietGathered } from "../../../tests/fixtures/bid_facts.ts";
 import type { ResizeRequest } from "../pace/pending_decreases.ts";
+import type { PodResizer } from "../ports.ts";
 import { enforce, type EnforceContext, type Enforcement, restoreIntents } from "./enforce.ts";
+import assert from "node:assert/strict";
 
 const OPTED_OUT = { reason: "OptedOut", message: "the pod says so" } as const;
 

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import type { Decision } from "../../../shared/actuation/decide.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import type { EnforcementReason } from "../../../shared/api/reasons/enforcement_reasons.ts";
 import type { ChangeReason } from "../../../shared/api/reasons/reason_words.ts";
+import type { Decision } from "../../../shared/resize/chain.ts";
 import type { Enforcement } from "./enforce.ts";
 import { marketCause } from "./market_cause.ts";
 

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { movesRequest } from "../../../shared/actuation/moved_request.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { Original } from "../../../shared/api/pod_allocation.ts";
 import { countableCPU, formatCPU } from "../../../shared/quantity.ts";
+import { movesRequest } from "../../../shared/resize/checks/qos_class.ts";
 
 /** Own limits and requests, for the record. */
 export interface Originals {

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { LimitChange } from "../../../shared/actuation/resize_patch.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
+import type { LimitChange } from "../../../shared/resize/patch.ts";
 
 /** `app 200m → 450m, proxy 50m → 40m`; where requests go with them, it says so. */
 export function describeChanges(pod: Pod, changes: readonly LimitChange[]): string {

@@ -3,11 +3,11 @@
  *
  * @module
  */
-import { changeOf } from "../../../shared/actuation/cut_raises.ts";
-import { marketManager } from "../../../shared/actuation/original_limits.ts";
-import { type LimitChange, resizePatch } from "../../../shared/actuation/resize_patch.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
+import { changeOf } from "../../../shared/resize/cut_raises.ts";
+import { marketManager } from "../../../shared/resize/original_limits.ts";
+import { type LimitChange, resizePatch } from "../../../shared/resize/patch.ts";
 import type { PodResizer } from "../ports.ts";
 
 /** The two hands that set limits. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import type { LimitChange } from "../../../shared/actuation/resize_patch.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
+import type { LimitChange } from "../../../shared/resize/patch.ts";
 import { sampleContainer, samplePod } from "../../../tests/contract/sample_objects.ts";
 import type { PodResizer } from "../ports.ts";
 import { sendLimits, type SentLimits } from "./send_limits.ts";

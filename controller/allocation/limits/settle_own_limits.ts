@@ -3,14 +3,17 @@
  *
  * @module
  */
-import { RESTORE_MANAGER } from "../../../shared/actuation/field_managers.ts";
-import { movesRequest } from "../../../shared/actuation/moved_request.ts";
-import { isMarketManager, originalLimitsOf } from "../../../shared/actuation/original_limits.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { Original, PodAllocation } from "../../../shared/api/pod_allocation.ts";
-import { type Originals, originalsOf } from "./own_limits.ts";
+import { movesRequest } from "../../../shared/resize/checks/qos_class.ts";
+import {
+  isMarketManager,
+  originalLimitsOf,
+  RESTORE_MANAGER,
+} from "../../../shared/resize/original_limits.ts";
 import type { PodMemory } from "../pod_memory.ts";
 import type { OwnerTemplates } from "../ports.ts";
+import { type Originals, originalsOf } from "./own_limits.ts";
 
 /** A limit that somebody else has set. */
 export interface ForeignLimit {

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { RESTORE_MANAGER } from "../../../shared/actuation/field_managers.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import { formatCPU } from "../../../shared/quantity.ts";
+import { RESTORE_MANAGER } from "../../../shared/resize/original_limits.ts";
 
 /**
  * True for an allocation whose pod has its own limits back: the status says so, or the last controller

@@ -3,13 +3,13 @@
  *
  * @module
  */
-import type { Decision } from "../../../shared/actuation/decide.ts";
 import type { PodAllocation, PodAllocationStatus } from "../../../shared/api/pod_allocation.ts";
 import type { EnforcementReason } from "../../../shared/api/reasons/enforcement_reasons.ts";
 import { formatCPU, sumCPU } from "../../../shared/quantity.ts";
-import type { GatedEvent } from "./event_gate.ts";
+import type { Decision } from "../../../shared/resize/chain.ts";
 import { marketCause } from "../limits/market_cause.ts";
 import { ownValues } from "../limits/own_limits.ts";
+import type { GatedEvent } from "./event_gate.ts";
 
 /** A message and its kind. */
 export type EventWords = Pick<GatedEvent, "reason" | "word" | "message">;

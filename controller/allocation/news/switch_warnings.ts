@@ -4,16 +4,16 @@
  *
  * @module
  */
-import { HPA_COORDINATION } from "../../../shared/actuation/hpa_coordination.ts";
+import { quotedText } from "../../../shared/quoted_text.ts";
+import { HPA_COORDINATION } from "../../../shared/resize/checks/horizontal_autoscaler.ts";
 import {
   ALLOW_OVERRIDES,
   MANAGED,
   managedWord,
   type OutOfScope,
   SKIP_GUARANTEED,
-} from "../../../shared/actuation/scope.ts";
-import { switchWord, type Texts } from "../../../shared/actuation/switch_words.ts";
-import { quotedText } from "../../../shared/quoted_text.ts";
+} from "../../../shared/resize/scope.ts";
+import { switchWord, type Texts } from "../../../shared/resize/switches.ts";
 import type { BidFacts } from "../bid_rules/bid_rule.ts";
 import { type WordHolders, wordPlaceWarnings } from "./word_places.ts";
 import {

@@ -4,11 +4,11 @@
  *
  * @module
  */
-import { changeOf } from "../../../shared/actuation/cut_raises.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import { type ChangeReason, isUnhurried } from "../../../shared/api/reasons/reason_words.ts";
 import { countableCPU } from "../../../shared/quantity.ts";
+import { changeOf } from "../../../shared/resize/cut_raises.ts";
 import { marketCause } from "../limits/market_cause.ts";
 
 /** A change of a pod's limits that is about to be sent. Millicores. */

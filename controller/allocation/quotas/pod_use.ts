@@ -3,11 +3,11 @@
  *
  * @module
  */
-import { movesRequest } from "../../../shared/actuation/moved_request.ts";
-import { podTotal, type TotalField } from "../../../shared/actuation/pod_total.ts";
-import { isFinished } from "../../../shared/actuation/scope.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
+import { movesRequest } from "../../../shared/resize/checks/qos_class.ts";
+import { podTotal, type TotalField } from "../../../shared/resize/resources.ts";
+import { isFinished } from "../../../shared/resize/scope.ts";
 import { isSystemCritical } from "../bid_rules/system_critical.ts";
 import { ownValues } from "../limits/own_limits.ts";
 import type { QuotaBid } from "./quota_bids.ts";

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { originalLimitsOf } from "../../../shared/actuation/original_limits.ts";
-import { outOfScope } from "../../../shared/actuation/scope.ts";
 import type { Clock } from "../../../shared/clock.ts";
+import { originalLimitsOf } from "../../../shared/resize/original_limits.ts";
+import { outOfScope } from "../../../shared/resize/scope.ts";
 import type { MarketConfig } from "../../config.ts";
 import { isSystemCritical } from "../bid_rules/system_critical.ts";
 import { boundsOf } from "../bounds/bounds.ts";

@@ -3,12 +3,9 @@
  *
  * @module
  */
+import type { ResourceName } from "../../../shared/api/pod.ts";
 import { compactDistribution } from "../../../shared/rightsizing/compact_distribution.ts";
-import type {
-  ContainerUsage,
-  Distribution,
-  ResourceName,
-} from "../../../shared/rightsizing/distribution.ts";
+import type { ContainerUsage, Distribution } from "../../../shared/rightsizing/distribution.ts";
 import { samplesDistribution } from "../../../shared/rightsizing/samples_distribution.ts";
 import type { UsageWindow } from "../ports.ts";
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ResourceName } from "../../../shared/rightsizing/distribution.ts";
+import type { ResourceName } from "../../../shared/api/pod.ts";
 import type { UsageProblem, UsageQuestion, UsageSource } from "../ports.ts";
 import { createCollectedSamples, type TimedValues } from "./collected_samples.ts";
 import { othersPods } from "./pod_names.ts";

@@ -1,21 +1,79 @@
 /**
- * Runs the guards over a workload's recommendations.
+ * The guards of rightsizing in their order: what must hold before a recommendation is applied.
  *
  * @module
  */
-import { methodFor } from "../../actuation/methods/choose_method.ts";
 import type { RightsizingReason } from "../../api/reasons/rightsizing_reasons.ts";
-import { ownContainers } from "../rightsized_workload.ts";
-import type { Guard, GuardVerdict } from "./guard.ts";
-import { RIGHTSIZING_CHAIN } from "./rightsizing_chain.ts";
-import type { ApplyMethod, RightsizingFacts } from "./rightsizing_facts.ts";
 import {
   pair,
   type PairEntry,
   pairsOf,
   wantedOf,
   type WantedResources,
-} from "./wanted_resources.ts";
+} from "../../resize/resources.ts";
+import { ownContainers } from "../rightsized_workload.ts";
+import type { Guard, GuardVerdict } from "./guard.ts";
+import { unsafeInForce, unsafeMemoryDecrease } from "./memory_decrease.ts";
+import { methodFor, noMethod, noWayInPlace } from "./method.ts";
+import { belowThreshold, coolingDown, recentlyEdited } from "./pace_guards.ts";
+import {
+  boundUnreadable,
+  dryRunHolds,
+  lastDenialHolds,
+  modeHolds,
+  permissionMissing,
+  samplesLacking,
+} from "./policy_guards.ts";
+import {
+  horizontalAutoscalerConflicts,
+  nodeUnderPressure,
+  outsideRanges,
+  overNodes,
+  overQuotas,
+  qosWouldChange,
+  requestAboveLimit,
+  verticalAutoscalerConflicts,
+} from "./resize_guards.ts";
+import type { ApplyMethod, RightsizingFacts } from "./rightsizing_facts.ts";
+import { notRolledOut, rolloutHolds, takenBack } from "./rollout_guards.ts";
+
+/** Whether there is anything, then what people have said, then what is known, then other controllers, then what values allow. */
+export const RIGHTSIZING_CHAIN: readonly Guard[] = [
+  { name: "SamplesLacking", guard: samplesLacking },
+  { name: "ModeHolds", guard: modeHolds },
+  { name: "DryRunHolds", guard: dryRunHolds },
+  { name: "PermissionMissing", guard: permissionMissing },
+  { name: "LastDenialHolds", guard: lastDenialHolds },
+  { name: "BoundUnreadable", guard: boundUnreadable },
+  { name: "HorizontalAutoscalerConflicts", guard: horizontalAutoscalerConflicts },
+  { name: "VerticalAutoscalerConflicts", guard: verticalAutoscalerConflicts },
+  { name: "RolloutHolds", guard: rolloutHolds },
+  { name: "OutsideRanges", guard: outsideRanges },
+  { name: "OverQuotas", guard: overQuotas },
+  { name: "OverNodes", guard: overNodes },
+  { name: "QoSWouldChange", guard: qosWouldChange },
+  { name: "RequestAboveLimit", guard: requestAboveLimit },
+  { name: "UnsafeMemoryDecrease", guard: unsafeMemoryDecrease },
+  { name: "NodeUnderPressure", guard: nodeUnderPressure },
+  { name: "TakenBack", guard: takenBack },
+  { name: "NotRolledOut", guard: notRolledOut },
+  { name: "BelowThreshold", guard: belowThreshold },
+  { name: "RecentlyEdited", guard: recentlyEdited },
+  { name: "CoolingDown", guard: coolingDown },
+  { name: "NoMethod", guard: noMethod },
+];
+
+const PACE: readonly Guard["guard"][] = [belowThreshold, recentlyEdited, coolingDown];
+
+/**
+ * Those about pods that are to have what is in force: where nothing new is decided, no pace counts, and
+ * nobody is recreated.
+ */
+export const STRAGGLER_CHAIN: readonly Guard[] = [
+  ...RIGHTSIZING_CHAIN.filter(({ guard }) => !PACE.includes(guard) && guard !== noMethod)
+    .map((one) => one.guard === unsafeMemoryDecrease ? { ...one, guard: unsafeInForce } : one),
+  { name: "NoWayInPlace", guard: noWayInPlace },
+];
 
 /** What a guard has cut, or told. */
 export interface GuardWord {

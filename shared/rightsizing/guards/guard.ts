@@ -1,17 +1,17 @@
 /**
- * A decision to apply is a chain of named guards over gathered facts.
+ * A decision to apply is a chain of named guards over a snapshot of the cluster.
  *
  * @module
  */
 import type { RightsizingReason } from "../../api/reasons/rightsizing_reasons.ts";
-import type { RightsizingFacts } from "./rightsizing_facts.ts";
 import {
   type PairEntry,
   pairsOf,
   type ResourcePair,
   wantedOf,
   type WantedResources,
-} from "./wanted_resources.ts";
+} from "../../resize/resources.ts";
+import type { RightsizingFacts } from "./rightsizing_facts.ts";
 
 /** What a guard may say; nothing means: go on. */
 export type GuardVerdict =

@@ -3,13 +3,13 @@
  *
  * @module
  */
-import type { CPURanges } from "../../actuation/cpu_range.ts";
 import type { HorizontalPodAutoscaler } from "../../api/horizontal_pod_autoscaler.ts";
 import type { Node } from "../../api/node.ts";
-import type { Pod, Resources } from "../../api/pod.ts";
+import type { Pod, ResourceName, Resources } from "../../api/pod.ts";
 import type { VerticalPodAutoscaler } from "../../api/vertical_pod_autoscaler.ts";
 import type { MadePods, Workload } from "../../api/workload.ts";
-import type { ResourceName } from "../distribution.ts";
+import type { CPURanges } from "../../resize/checks/limit_range.ts";
+import type { KnownNode } from "../../resize/checks/node_capacity.ts";
 import type { PolicySpec } from "../policy_spec.ts";
 import type { ContainerRecommendation } from "../recommendation.ts";
 import type { TemplateMemory } from "../workload_record.ts";
@@ -56,11 +56,6 @@ export interface LastDenial {
   /** When it may be asked again, ms since 1970. */
   readonly retryAtMs: number;
 }
-
-/** What is known of a node; what it has for pods is absent or 0 where nobody tells. */
-export type KnownNode =
-  & Pick<Node, "kubeletVersion" | "os" | "pressures" | "allocatableMemory">
-  & Partial<Pick<Node, "allocatableCPU">>;
 
 /** The most of each that any node has for pods, millicores and bytes; Infinity where a node does not tell. */
 export type LargestNode = Required<Pick<Node, "allocatableCPU" | "allocatableMemory">>;

@@ -22,16 +22,16 @@ import { refusalDecision } from "../../../../controller/allocation/limits/outcom
 import type { PodResizer } from "../../../../controller/allocation/ports.ts";
 import { createQuotaRooms } from "../../../../controller/allocation/quotas/quota_room.ts";
 import { DEFAULT_MARKET_CONFIG } from "../../../../controller/config.ts";
-import { decideManually } from "../../../../shared/actuation/decide.ts";
-import { refusalReason } from "../../../../shared/actuation/refusal.ts";
-import { resizePatch } from "../../../../shared/actuation/resize_patch.ts";
-import { isLive, outOfScope } from "../../../../shared/actuation/scope.ts";
 import { ApiError } from "../../../../shared/api/api_error.ts";
 import type { Informer } from "../../../../shared/control/informer.ts";
 import type { ApiObject } from "../../../../shared/control/list_watch.ts";
 import { parseCPUBound } from "../../../../shared/quantity.ts";
-import type { MarketInput } from "./market_input.ts";
+import { decideManually } from "../../../../shared/resize/chain.ts";
+import { resizePatch } from "../../../../shared/resize/patch.ts";
+import { refusalReason } from "../../../../shared/resize/refusal.ts";
+import { isLive, outOfScope } from "../../../../shared/resize/scope.ts";
 import { POD_IDENTITY, wholePod } from "../raw_pod.ts";
+import type { MarketInput } from "./market_input.ts";
 
 /** What became of an input. */
 export interface MarketResult {

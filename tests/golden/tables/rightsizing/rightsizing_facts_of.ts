@@ -7,18 +7,19 @@ import {
   parseHorizontalPodAutoscaler,
   parseVerticalPodAutoscaler,
 } from "../../../../adapters/kube/kinds/autoscalers.ts";
+import { parseResources } from "../../../../adapters/kube/kinds/containers.ts";
 import { parseLimitRange, parseResourceQuota } from "../../../../adapters/kube/kinds/namespaces.ts";
 import { parseNode } from "../../../../adapters/kube/kinds/nodes.ts";
-import { parseResources } from "../../../../adapters/kube/kinds/containers.ts";
 import { parsePod } from "../../../../adapters/kube/kinds/pods.ts";
 import { parseWorkload } from "../../../../adapters/kube/kinds/workloads.ts";
 import type { Pod, Resources } from "../../../../shared/api/pod.ts";
+import { parseBytes } from "../../../../shared/quantity.ts";
+import { pairOf } from "../../../../shared/resize/resources.ts";
 import { countingValues } from "../../../../shared/rightsizing/guards/counting_values.ts";
 import type {
   RightsizedWorkload,
   RightsizingFacts,
 } from "../../../../shared/rightsizing/guards/rightsizing_facts.ts";
-import { pairOf } from "../../../../shared/rightsizing/guards/wanted_resources.ts";
 import { largestNode } from "../../../../shared/rightsizing/largest_node.ts";
 import { namespaceRules } from "../../../../shared/rightsizing/namespace_rules.ts";
 import type { PolicySpec } from "../../../../shared/rightsizing/policy_spec.ts";
@@ -27,7 +28,6 @@ import type { ContainerRecommendation } from "../../../../shared/rightsizing/rec
 import { rightsizedWorkload } from "../../../../shared/rightsizing/rightsized_workload.ts";
 import { valuesInForce } from "../../../../shared/rightsizing/values_in_force.ts";
 import type { TemplateMemory } from "../../../../shared/rightsizing/workload_record.ts";
-import { parseBytes } from "../../../../shared/quantity.ts";
 import { POD_IDENTITY, type RawContainer, wholePod } from "../raw_pod.ts";
 import type { RawResourcesByName, RightsizingInput } from "./rightsizing_input.ts";
 

@@ -8,19 +8,16 @@ import {
   type ApplyHands,
 } from "../../../../controller/rightsizing/apply_decision.ts";
 import { bringToForce } from "../../../../controller/rightsizing/bring_to_force.ts";
-import { OWNS_NOTHING } from "../../../../shared/actuation/methods/owned_fields.ts";
-import { templatePatch } from "../../../../shared/actuation/methods/template_patch.ts";
-import {
-  type ContainerResources,
-  containerResources,
-} from "../../../../shared/actuation/resize_patch.ts";
 import { ApiError } from "../../../../shared/api/api_error.ts";
 import type { Resources } from "../../../../shared/api/pod.ts";
+import { formatCPU } from "../../../../shared/quantity.ts";
+import { type ContainerResources, containerResources } from "../../../../shared/resize/patch.ts";
+import { OWNS_NOTHING } from "../../../../shared/rightsizing/apply/owned_fields.ts";
+import { templatePatch } from "../../../../shared/rightsizing/apply/template_patch.ts";
 import {
   decideRightsizing,
   type RightsizingDecision,
 } from "../../../../shared/rightsizing/guards/decide_rightsizing.ts";
-import { formatCPU } from "../../../../shared/quantity.ts";
 import type { Decided } from "../market/market_row.ts";
 import { rightsizingFactsOf } from "./rightsizing_facts_of.ts";
 import type { RightsizingInput } from "./rightsizing_input.ts";

@@ -1,0 +1,36 @@
+/**
+ * Check: does the node have as much as the pod would request?
+ *
+ * @module
+ */
+import type { ResourceName } from "../../api/pod.ts";
+import type { Node } from "../../api/node.ts";
+import { fieldOf, podTotal, RESOURCE_NAMES } from "../resources.ts";
+import type { Subject } from "../subject.ts";
+
+/** What is known of a node; what it has for pods is absent or 0 where nobody tells. */
+export type KnownNode =
+  & Pick<Node, "kubeletVersion" | "os" | "pressures" | "allocatableMemory">
+  & Partial<Pick<Node, "allocatableCPU">>;
+
+/** A resource that is short: millicores or bytes. */
+export interface NodeShortage {
+  readonly resource: ResourceName;
+  /** What the node has for all its pods. */
+  readonly most: number;
+  /** What the pod requests, more than that. */
+  readonly total: number;
+}
+
+/** What the node has less of than the pod requests; what nobody tells is enough. */
+export function nodeShortages(
+  pod: Pick<Subject, "containers" | "initContainers" | "podLevel">,
+  node: Pick<KnownNode, "allocatableCPU" | "allocatableMemory"> | undefined,
+): readonly NodeShortage[] {
+  return RESOURCE_NAMES.flatMap((resource): NodeShortage[] => {
+    const told = resource === "cpu" ? node?.allocatableCPU : node?.allocatableMemory;
+    const most = told || Infinity;
+    const total = podTotal(pod, fieldOf(resource, "request")) ?? 0;
+    return total > most ? [{ resource, most, total }] : [];
+  });
+}

@@ -1,0 +1,162 @@
+/**
+ * Wanted requests and limits by container, and what a pod comes to with them.
+ *
+ * @module
+ */
+import type { Pod, PodContainer, ResourceName, Resources } from "../api/pod.ts";
+import { formatBytes, formatCPU } from "../quantity.ts";
+
+/** Request and limit of one resource; what is absent is left as it is. Millicores or bytes. */
+export interface ResourcePair {
+  readonly request?: number;
+  readonly limit?: number;
+}
+
+/** Half of a pair. */
+export type PairSide = keyof ResourcePair;
+
+/** Both halves, in the order in which they are told. */
+export const PAIR_SIDES: readonly PairSide[] = ["request", "limit"];
+
+/** What is wanted of one container; a resource that is absent is left alone. */
+export type WantedContainer = Readonly<Partial<Record<ResourceName, ResourcePair>>>;
+
+/**
+ * By container. A guard that speaks against a resource of a container takes out the pair: a request
+ * and its limit have been made for each other, and the pair that is there is valid.
+ */
+export type WantedResources = ReadonlyMap<string, WantedContainer>;
+
+/** Both resources, in the order in which they are told. */
+export const RESOURCE_NAMES: readonly ResourceName[] = ["cpu", "memory"];
+
+/** Of each resource for which there is something. */
+export function byResource<T>(
+  of: (resource: ResourceName) => T | undefined,
+): Readonly<Partial<Record<ResourceName, T>>> {
+  const found: Partial<Record<ResourceName, T>> = {};
+  for (const resource of RESOURCE_NAMES) {
+    const value = of(resource);
+    if (value !== undefined) found[resource] = value;
+  }
+  return found;
+}
+
+const FIELDS = {
+  cpu: { request: "requestCPU", limit: "limitCPU" },
+  memory: { request: "requestMemory", limit: "limitMemory" },
+} as const satisfies Record<ResourceName, Record<PairSide, keyof Resources>>;
+
+/** The field of `Resources` that is meant. */
+export function fieldOf(resource: ResourceName, side: PairSide): keyof Resources {
+  return FIELDS[resource][side];
+}
+
+/** What the container has of the resource. */
+export function pairOf(container: Resources, resource: ResourceName): ResourcePair {
+  const { request, limit } = FIELDS[resource];
+  return pair(container[request], container[limit]);
+}
+
+/** A pair of what there is. */
+export function pair(request: number | undefined, limit: number | undefined): ResourcePair {
+  return {
+    ...(request === undefined ? {} : { request }),
+    ...(limit === undefined ? {} : { limit }),
+  };
+}
+
+/** The wanted values as fields of a container. */
+export function resourcesOf(wanted: WantedContainer): Resources {
+  const { cpu = {}, memory = {} } = wanted;
+  return {
+    ...(cpu.request === undefined ? {} : { requestCPU: cpu.request }),
+    ...(cpu.limit === undefined ? {} : { limitCPU: cpu.limit }),
+    ...(memory.request === undefined ? {} : { requestMemory: memory.request }),
+    ...(memory.limit === undefined ? {} : { limitMemory: memory.limit }),
+  };
+}
+
+/** One pair and whose it is. */
+export interface PairEntry {
+  readonly container: string;
+  readonly resource: ResourceName;
+  readonly pair: ResourcePair;
+}
+
+/** All pairs, container by container. */
+export function pairsOf(wanted: WantedResources): readonly PairEntry[] {
+  return [...wanted].flatMap(([container, resources]) =>
+    RESOURCE_NAMES.flatMap((resource): PairEntry[] => {
+      const found = resources[resource];
+      return found === undefined ? [] : [{ container, resource, pair: found }];
+    })
+  );
+}
+
+/** All pairs of values in force, container by container; a pair may be empty. */
+export function entriesInForce(inForce: ReadonlyMap<string, Resources>): readonly PairEntry[] {
+  return [...inForce].flatMap(([container, values]) =>
+    RESOURCE_NAMES.map((resource) => ({ container, resource, pair: pairOf(values, resource) }))
+  );
+}
+
+/** Entries as wanted resources; who has nothing left is not in it. */
+export function wantedOf(entries: readonly PairEntry[]): WantedResources {
+  const wanted = new Map<string, WantedContainer>();
+  for (const { container, resource, pair: { request, limit } } of entries) {
+    if (request === undefined && limit === undefined) continue;
+    wanted.set(container, { ...wanted.get(container), [resource]: pair(request, limit) });
+  }
+  return wanted;
+}
+
+/** A quantity for people and for the API. */
+export function formatAmount(resource: ResourceName, amount: number): string {
+  return resource === "cpu" ? formatCPU(amount) : formatBytes(amount);
+}
+
+/** `app cpu 120m (limit 300m), app memory 64Mi`. */
+export function describeWanted(wanted: WantedResources): string {
+  return pairsOf(wanted).map(({ container, resource, pair: { request, limit } }) => {
+    const told = limit === undefined ? "" : `limit ${formatAmount(resource, limit)}`;
+    if (request === undefined) return `${container} ${resource} ${told}`;
+    const words = `${container} ${resource} ${formatAmount(resource, request)}`;
+    return told === "" ? words : `${words} (${told})`;
+  }).join(", ");
+}
+
+/** What is added up. */
+export type TotalField = keyof Resources;
+
+/**
+ * Those that run at the same time: containers and sidecars, and each other init container with the
+ * sidecars before it. The pod's total is the largest of their sums.
+ */
+export function podPhases(
+  { containers, initContainers }: Pick<Pod, "containers" | "initContainers">,
+): readonly (readonly PodContainer[])[] {
+  const sidecars = containers.filter(({ sidecar }) => sidecar);
+  const inits = initContainers.map((one) => [one, ...sidecars.slice(0, one.sidecarsBefore ?? 0)]);
+  return [containers, ...inits];
+}
+
+/** Σ of those that have a value. */
+export function sumOf(containers: readonly PodContainer[], field: TotalField): number {
+  return containers.reduce((sum, container) => sum + (container[field] ?? 0), 0);
+}
+
+/**
+ * The pod's total, millicores or bytes; undefined where no container has a value. What the pod says as a whole
+ * stands for it.
+ */
+export function podTotal(
+  pod: Pick<Pod, "containers" | "initContainers" | "podLevel">,
+  field: TotalField,
+): number | undefined {
+  const ofPod = pod.podLevel?.[field];
+  if (ofPod !== undefined) return ofPod;
+  const phases = podPhases(pod);
+  if (!phases.some((phase) => phase.some((one) => one[field] !== undefined))) return undefined;
+  return Math.max(...phases.map((phase) => sumOf(phase, field)));
+}

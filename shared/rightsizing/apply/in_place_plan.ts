@@ -1,0 +1,89 @@
+/**
+ * What a resize in place sends to each pod.
+ *
+ * @module
+ */
+import type { PodContainer, Resources } from "../../api/pod.ts";
+import { nodeShortages } from "../../resize/checks/node_capacity.ts";
+import type { ResourceChange } from "../../resize/patch.ts";
+import { resourcesOf, type WantedResources } from "../../resize/resources.ts";
+import { containersWanted, ownFields, type Subject } from "../../resize/subject.ts";
+import type { RightsizingFacts } from "../guards/rightsizing_facts.ts";
+import { presentSubjects } from "../guards/subjects.ts";
+
+/** One pod and its changes, for `resizePatch()`. */
+export interface PodChanges {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  /** One at least; only fields that differ. */
+  readonly changes: readonly ResourceChange[];
+}
+
+/** What is to be done, and what is from then on in force. */
+export interface InPlacePlan {
+  readonly pods: readonly PodChanges[];
+  /**
+   * New own limits, millicores by container, where the market owns `limits.cpu` of the pods: the base
+   * of their ceilings. Empty where the limit is patched itself.
+   */
+  readonly ownLimits: ReadonlyMap<string, number>;
+  /** What new pods of the workload get, by container: with it, a pod is made as the others are. */
+  readonly inForce: ReadonlyMap<string, Resources>;
+}
+
+const FIELDS = ["requestCPU", "requestMemory", "limitCPU", "limitMemory"] as const;
+
+/**
+ * The plan for wanted values that all guards have let pass. Pods that have them already are left out, and
+ * those whose node has too little for them: a kubelet would call that infeasible, and never try again.
+ */
+export function inPlacePlan(facts: RightsizingFacts, wanted: WantedResources): InPlacePlan {
+  const subjects = presentSubjects(facts, "InPlace");
+  const pods = facts.pods.flatMap((pod, index): PodChanges[] => {
+    const subject = subjects[index];
+    if (subject === undefined) return [];
+    const after = containersWanted(subject, wanted);
+    if (isTooMuch(facts, subject, { after })) return [];
+    const changes = pod.containers.flatMap((present, at): ResourceChange[] => {
+      const values = wanted.get(present.name);
+      const next = after[at];
+      if (values === undefined || next === undefined || next === present) return [];
+      const fields = changedFields(present, ownFields(subject, values));
+      const { name, sidecar } = present;
+      return Object.keys(fields).length === 0 ? [] : [{ name, sidecar, ...fields }];
+    });
+    const { namespace, name, uid } = pod.metadata;
+    return changes.length === 0 ? [] : [{ namespace, name, uid, changes }];
+  });
+  const limits = [...wanted].flatMap(([name, { cpu }]): [string, number][] =>
+    cpu?.limit === undefined ? [] : [[name, cpu.limit]]
+  );
+  const inForce = new Map(facts.inForce);
+  for (const [name, values] of wanted) {
+    inForce.set(name, { ...inForce.get(name), ...resourcesOf(values) });
+  }
+  return { pods, ownLimits: new Map(facts.marketManages ? limits : []), inForce };
+}
+
+/** A pod that requests too much already may have less, or as much. */
+function isTooMuch(
+  { nodes }: RightsizingFacts,
+  subject: Subject,
+  { after }: { readonly after: readonly PodContainer[] },
+): boolean {
+  const node = nodes.get(subject.nodeName ?? "");
+  const before = nodeShortages(subject, node);
+  return nodeShortages({ ...subject, containers: after }, node).some(({ resource, total }) =>
+    !before.some((known) => known.resource === resource && known.total >= total)
+  );
+}
+
+/** Those of the fields that are not there yet. */
+function changedFields(present: Resources, fields: Resources): Resources {
+  const changed = FIELDS.flatMap((field) => {
+    const value = fields[field];
+    return value === undefined || value === present[field] ? [] : [[field, value] as const];
+  });
+  return Object.fromEntries(changed);
+}
