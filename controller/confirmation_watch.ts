@@ -10,7 +10,7 @@ import type { ContainerLimit, PodAllocation } from "../shared/api/pod_allocation
 import type { Clock } from "../shared/clock.ts";
 import type { Informer } from "../shared/control/informer.ts";
 import { parseCPUBound } from "../shared/quantity.ts";
-import { containersWith } from "../shared/resize/checks/qos_class.ts";
+import { containersWanted, limitsWanted, marketSubject } from "../shared/resize/subject.ts";
 import { isApplied } from "../shared/resize/resize_condition.ts";
 
 /** What is watched, and who hears of each confirmation. */
@@ -68,7 +68,8 @@ export function watchConfirmations(
 }
 
 function showsAll(pod: Pod, limits: readonly ContainerLimit[]): boolean {
-  const wanted = new Map(limits.map(({ name, cpuLimit }) => [name, parseCPUBound(cpuLimit)]));
-  const there = containersWith(pod, wanted).filter(({ name }) => wanted.has(name));
+  const claimed = limits.map(({ name, cpuLimit }) => [name, parseCPUBound(cpuLimit)] as const);
+  const wanted = limitsWanted(pod, claimed);
+  const there = containersWanted(marketSubject(pod), wanted).filter(({ name }) => wanted.has(name));
   return there.length === wanted.size && there.every((container) => isApplied(pod, container));
 }

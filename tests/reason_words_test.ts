@@ -23,13 +23,13 @@ import type { PaceChange } from "../shared/pacing/paced_container.ts";
 import type { MoveWait } from "../shared/placement/next_move.ts";
 import type { GateAnswer } from "../shared/placement/placement_gate.ts";
 import type { Decision } from "../shared/resize/chain.ts";
-import type { Verdict } from "../shared/resize/check.ts";
-import type { Intent } from "../shared/resize/claim.ts";
+import type { PodVerdict } from "../shared/resize/resize_input.ts";
+import type { Claim } from "../shared/resize/claim.ts";
 import type { refusalReason } from "../shared/resize/refusal.ts";
 import type { OutOfScope } from "../shared/resize/scope.ts";
 import type { ApplyFailure } from "../shared/rightsizing/guards/apply_failure.ts";
 import type { RightsizingDecision } from "../shared/rightsizing/guards/decide_rightsizing.ts";
-import type { GuardVerdict } from "../shared/rightsizing/guards/guard.ts";
+import type { GuardVerdict } from "../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { WorkloadEvent } from "../shared/rightsizing/guards/workload_events.ts";
 import { projectFiles } from "../tools/project_files.ts";
 import { sampleAllocation, sampleDesired, samplePod } from "./contract/sample_objects.ts";
@@ -44,9 +44,9 @@ Deno.test({
   permissions: "none",
   fn() {
     const places: {
-      readonly "checks": Kind<ReasonOf<NonNullable<Verdict>>>;
+      readonly "checks": Kind<ReasonOf<NonNullable<PodVerdict>>>;
       readonly "decisions": Kind<Decision["reason"]>;
-      readonly "intents": Kind<Intent["reason"]>;
+      readonly "claims": Kind<Claim["reason"]>;
       readonly "scope": Kind<OutOfScope["reason"]>;
       readonly "refusals": Kind<ReturnType<typeof refusalReason>>;
       readonly "statuses": Kind<ToldStatus["reason"]>;
@@ -67,7 +67,7 @@ Deno.test({
     } = {
       "checks": "listed",
       "decisions": "listed",
-      "intents": "listed",
+      "claims": "listed",
       "scope": "listed",
       "refusals": "listed",
       "statuses": "listed",

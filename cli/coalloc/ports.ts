@@ -18,8 +18,8 @@ import type { Workload } from "../../shared/api/workload.ts";
 import type { WorkloadTemplate } from "../../shared/api/workload_template.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { PlacedKind } from "../../shared/placement/placement_gate.ts";
-import type { PodFacts } from "../../shared/resize/check.ts";
 import type { ResizePatch } from "../../shared/resize/patch.ts";
+import type { PodFacts } from "../../shared/resize/resize_input.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
 import type { NodeView } from "../../shared/view/node_view.ts";
 

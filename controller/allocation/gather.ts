@@ -12,7 +12,7 @@ import type { ResourceQuota } from "../../shared/api/resource_quota.ts";
 import { unreadableWords } from "../../shared/api/unreadable_words.ts";
 import type { VerticalPodAutoscaler } from "../../shared/api/vertical_pod_autoscaler.ts";
 import type { Workload, WorkloadRef } from "../../shared/api/workload.ts";
-import { type CPURanges, cpuRangesOf } from "../../shared/resize/checks/limit_range.ts";
+import { type ResourceRanges, resourceRangesOf } from "../../shared/resize/checks/limit_range.ts";
 import { belongsTo, workloadsOf } from "../../shared/resize/workloads_of.ts";
 import type { Caches } from "./caches.ts";
 
@@ -23,7 +23,7 @@ export interface Gathered {
   readonly node: Node | undefined;
   readonly allocation: PodAllocation | undefined;
   /** What the namespace's LimitRanges say of CPU; undefined when nothing. */
-  readonly limitRange: CPURanges | undefined;
+  readonly limitRange: ResourceRanges | undefined;
   /** The namespace's quotas, those that say nothing of CPU limits too. */
   readonly quotas: readonly ResourceQuota[];
   /** Of all these, those that can't be read and might hold the pod's limits, each with why. */
@@ -60,7 +60,7 @@ export function gather(caches: Caches, podKey: string): Gathered | undefined {
     namespace: caches.namespaces.get(namespace),
     node,
     allocation: caches.allocations.get(`${namespace}/${uid}`),
-    limitRange: cpuRangesOf(limitRanges),
+    limitRange: resourceRangesOf(limitRanges),
     quotas,
     unreadable: [
       ...unreadableWords("LimitRange", limitRanges),

@@ -10,7 +10,7 @@ import { notLaterThan, type ReconcileResult } from "../../shared/control/reconci
 import type { Decision } from "../../shared/resize/chain.ts";
 import { limitsAreOurs } from "../../shared/resize/original_limits.ts";
 import { refusalKind, refusalReason } from "../../shared/resize/refusal.ts";
-import { INFEASIBLE_REASONS, kubeletWord } from "../../shared/resize/resize_condition.ts";
+import { INFEASIBLE_REASONS, resizeStatus } from "../../shared/resize/resize_condition.ts";
 import { isFinished, isLive, outOfScope } from "../../shared/resize/scope.ts";
 import { nextStatus, phaseOf } from "./allocation_status.ts";
 import { nodeCeiling } from "./bounds/node_room.ts";
@@ -208,7 +208,7 @@ export function createReconciler(
     if (outcome.patched !== undefined) {
       busy.forget(podKey);
       // Another value while the kubelet calls the last infeasible is one more try, no new beginning.
-      if (!INFEASIBLE_REASONS.has(kubeletWord(pod).reason)) parts.backoff.reset(podKey);
+      if (!INFEASIBLE_REASONS.has(resizeStatus(pod).reason)) parts.backoff.reset(podKey);
       const { resourceVersion: from } = pod.metadata;
       noteSent(memory, { from, to: outcome.patched, atMs: now });
       // A first step leaves the rest of a decrease to come.

@@ -5,7 +5,6 @@
  */
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod, PodContainer, Resources } from "../../shared/api/pod.ts";
-import { resourcesOf } from "../../shared/resize/resources.ts";
 import { inPlacePlan } from "../../shared/rightsizing/apply/in_place_plan.ts";
 import { type ApplyFailure, applyFailure } from "../../shared/rightsizing/guards/apply_failure.ts";
 import type { RightsizingDecision } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
@@ -51,7 +50,7 @@ export async function applyDecision(
     const inForce = new Map<string, Resources>(facts.inForce);
     // The template has them now: what it says of these containers is what counts.
     for (const [name, values] of wanted) {
-      inForce.set(name, { ...inForce.get(name), ...resourcesOf(values) });
+      inForce.set(name, { ...inForce.get(name), ...values });
     }
     return { inForce, behind: [] };
   }
@@ -82,7 +81,7 @@ export function templateAfter(
   { method, wanted }: Wish,
 ): readonly PodContainer[] {
   if (method === "InPlace") return containers;
-  return containers.map((one) => ({ ...one, ...resourcesOf(wanted.get(one.name) ?? {}) }));
+  return containers.map((one) => ({ ...one, ...(wanted.get(one.name) ?? {}) }));
 }
 
 async function failureOf(act: () => Promise<void>): Promise<ApplyFailure | undefined> {

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { entriesInForce, type PairEntry, pairOf, wantedOf } from "../../shared/resize/resources.ts";
+import { type PairEntry, pairOf, pairsOf, wantedOf } from "../../shared/resize/resources.ts";
 import { inPlacePlan } from "../../shared/rightsizing/apply/in_place_plan.ts";
 import {
   decideWanted,
@@ -39,7 +39,7 @@ export function bringToForce(
     ...facts,
     policy: { ...policy, updateStrategy: { ...policy.updateStrategy, allowRecreate: false } },
   };
-  const behind = entriesInForce(facts.inForce)
+  const behind = pairsOf(facts.inForce)
     .filter((entry) => inPlacePlan(facts, wantedOf([entry])).pods.length > 0);
   if (behind.length === 0) return undefined;
   const again = decideWanted(inPlace, wantedOf(behind), { chain: STRAGGLER_CHAIN });

@@ -9,7 +9,7 @@ import { describeWanted, wantedOf } from "../../shared/resize/resources.ts";
 import { isBriefLack } from "../../shared/rightsizing/brief_lack.ts";
 import type { ApplyFailure } from "../../shared/rightsizing/guards/apply_failure.ts";
 import { countingValues } from "../../shared/rightsizing/guards/counting_values.ts";
-import { toldTogether } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
+import { joinedReport } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import type {
   LastDenial,
   RightsizedWorkload,
@@ -282,7 +282,7 @@ function wordOf(
   }
   const [cut, ...others] = decision.clamps;
   if (cut === undefined) return { status: "Applied" };
-  const { reason, message } = toldTogether([cut, ...others]);
+  const { reason, message } = joinedReport([cut, ...others]);
   return { status: "Applied", reason, message };
 }
 

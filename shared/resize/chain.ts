@@ -1,26 +1,42 @@
 /**
- * The chain of checks: what must hold before a resize is sent, in order.
+ * The chain of checks: what must hold before a resize of a pod is sent, in order.
  *
  * @module
  */
 import type { Pod } from "../api/pod.ts";
 import type { EnforcementReason } from "../api/reasons/enforcement_reasons.ts";
-import type { Check, EnforcementInput, PodFacts, WantedLimits } from "./check.ts";
+import { type Check, runChecks } from "./check.ts";
 import { alreadyThere } from "./checks/already_there.ts";
 import { copiesOutOfSync, oscillates } from "./checks/direction.ts";
-import { outsideLimitRange, wouldWriteDefaults } from "./checks/limit_range.ts";
+import { defaultsProblem, rangeVerdict } from "./checks/limit_range.ts";
 import { backingOff, rateLimited, resizedJustNow, resizeInProgress } from "./checks/pace.ts";
 import { agentIsSilent, identityDiffers, notRunning, outOfScope } from "./checks/participation.ts";
 import { PLATFORM_RULES } from "./checks/platform.ts";
 import { boundsAreStale, outsideBounds } from "./checks/published_bounds.ts";
-import { containersWith, movesRequest, qosWouldChange } from "./checks/qos_class.ts";
-import { overQuota } from "./checks/resource_quota.ts";
-import { restartsContainer } from "./checks/restart_policy.ts";
+import { classVerdict } from "./checks/qos_class.ts";
+import { quotaVerdict } from "./checks/resource_quota.ts";
+import { disruptionVerdict } from "./checks/restart_policy.ts";
 import { stepTooLarge } from "./checks/step_too_large.ts";
+import { type ClaimSource, mergeClaims } from "./claim.ts";
 import type { LimitChange } from "./patch.ts";
+import { movesRequest } from "./qos.ts";
+import type { WantedResources } from "./resources.ts";
+import {
+  type ClaimCheck,
+  type EnforcementInput,
+  hasSameCPU,
+  heldWhereNothingIsLeft,
+  type PodCheck,
+  type PodFacts,
+} from "./resize_input.ts";
+import { containersWanted, limitsOf, limitsWanted, marketSubject } from "./subject.ts";
+import { GRID } from "../market/rounding.ts";
 
-/** Who can never be resized. */
-const PLATFORM: readonly Check<PodFacts>[] = PLATFORM_RULES.map(({ name, rule }) => ({
+/** Sources whose claims go through the chain. */
+type ChainSource = Exclude<ClaimSource, "rightsizing">;
+
+/** The pods that can never be resized. */
+const PLATFORM: readonly PodCheck[] = PLATFORM_RULES.map(({ name, rule }) => ({
   name,
   check: ({ pod, node }) => {
     const found = pod === undefined ? undefined : rule({ pod, node });
@@ -28,69 +44,93 @@ const PLATFORM: readonly Check<PodFacts>[] = PLATFORM_RULES.map(({ name, rule })
   },
 }));
 
-/**
- * For limits that the market wants. OutOfScope, AgentIsSilent and the platform's rules are a second
- * line: the controller turns to the restore chain where the first two would hold, and its scope knows
- * the platform's rules. Here they make sure that no caller who has not asked first moves such a pod.
- */
-export const MARKET_CHAIN: readonly Check[] = [
-  { name: "IdentityDiffers", check: identityDiffers },
-  { name: "OutOfScope", check: outOfScope },
-  { name: "AgentIsSilent", check: agentIsSilent },
-  { name: "BoundsAreStale", check: boundsAreStale },
-  { name: "OutsideBounds", check: outsideBounds },
-  { name: "NotRunning", check: notRunning },
-  ...PLATFORM,
-  { name: "RestartsContainer", check: restartsContainer },
-  { name: "AlreadyThere", check: alreadyThere },
-  { name: "CopiesOutOfSync", check: copiesOutOfSync },
-  { name: "Oscillates", check: oscillates },
-  { name: "StepTooLarge", check: stepTooLarge },
-  { name: "WouldWriteDefaults", check: wouldWriteDefaults("LimitRange") },
-  { name: "OutsideLimitRange", check: outsideLimitRange },
-  { name: "OverQuota", check: overQuota },
-  // After all that clamps: what is sent is what counts.
-  { name: "QoSWouldChange", check: qosWouldChange },
-  { name: "ResizeInProgress", check: resizeInProgress },
-  { name: "BackingOff", check: backingOff },
-  { name: "ResizedJustNow", check: resizedJustNow },
-  { name: "RateLimited", check: rateLimited },
-];
+/** Leaves out containers that a CPU change restarts. */
+const restartsContainer: PodCheck["check"] = ({ pod }, wanted) => {
+  if (pod === undefined) return undefined;
+  const restarts = disruptionVerdict(wanted, { subjects: [marketSubject(pod)] });
+  const verdict = heldWhereNothingIsLeft(restarts, pod);
+  return verdict && { ...verdict, reason: "RestartPolicy" };
+};
+
+function wouldWriteDefaults(reason: EnforcementReason): PodCheck["check"] {
+  return ({ pod, limitRange }) => {
+    const message = pod && defaultsProblem(pod, limitRange);
+    return message === undefined ? undefined : { verdict: "hold", reason, message };
+  };
+}
+
+const outsideLimitRange: PodCheck["check"] = ({ pod, limitRange: ranges }, wanted) =>
+  pod && rangeVerdict(wanted, { ranges, subjects: [marketSubject(pod)], step: GRID });
+
+const overQuota: PodCheck["check"] = ({ pod, quotaHeadroom: room, quotaName }, wanted) => {
+  if (pod === undefined || room === undefined) return undefined;
+  const sides = movesRequest(pod) ? ["request", "limit"] as const : ["limit"] as const;
+  const quotas = sides.map((of) => ({ name: quotaName, resource: "cpu" as const, of, room }));
+  const asked = { quotas, subjects: [marketSubject(pod)], step: GRID };
+  return heldWhereNothingIsLeft(quotaVerdict(wanted, asked), pod);
+};
+
+const qosWouldChange: PodCheck["check"] = ({ pod }, wanted) =>
+  pod && classVerdict(wanted, [marketSubject(pod)]);
+
+/** A check, and the sources whose claims it is asked about. */
+type Row =
+  | readonly [sources: readonly ("market" | "restore")[], check: ClaimCheck]
+  | readonly [sources: readonly ChainSource[], check: PodCheck];
+
+const ALL: readonly ChainSource[] = ["market", "restore", "manual"];
+const NOT_RESTORE: readonly ChainSource[] = ["market", "manual"];
 
 /**
- * For the user's own limits coming back. Scope, silence and stale bounds are why they come back, so
- * they don't hold here; and the user's own value is not clamped, it is refused by the server or not.
- * Nor does the platform hold: whose limit was changed could be resized, so the server is asked again.
- * Whoever has the own limits already is done before it matters whether a change would restart it. What
- * the server would write into other containers holds here, too: unlike a raise, nobody could undo that.
+ * - `market`: OutOfScope, AgentIsSilent and the platform's rules are a second line: the controller turns
+ *   to a restore where the first two would hold, and its scope knows the platform's rules. Here they
+ *   make sure that no caller who has not asked first moves such a pod.
+ * - `restore`: the user's original limits come back. Scope, silence and stale bounds are why they come
+ *   back, so they don't hold here; and the user's own value is not clamped, it is refused by the server
+ *   or not. Nor does the platform hold: a pod whose limit was changed could be resized, so the server is
+ *   asked again. What the server would write into other containers holds here, too: unlike a raise,
+ *   nothing could undo that.
+ * - `manual`: a person answers for what they set, so neither scope nor bounds hold it; what the server or
+ *   the kubelet would refuse does.
  */
-export const RESTORE_CHAIN: readonly Check[] = [
-  { name: "IdentityDiffers", check: identityDiffers },
-  { name: "NotRunning", check: notRunning },
-  { name: "AlreadyThere", check: alreadyThere },
-  { name: "RestartsContainer", check: restartsContainer },
-  { name: "WouldWriteDefaults", check: wouldWriteDefaults("RestoreBlocked") },
-  { name: "ResizeInProgress", check: resizeInProgress },
-  { name: "BackingOff", check: backingOff },
-  { name: "RateLimited", check: rateLimited },
+const CHAIN: readonly Row[] = [
+  [["market", "restore"], { name: "IdentityDiffers", check: identityDiffers }],
+  [["market"], { name: "OutOfScope", check: outOfScope }],
+  [["market"], { name: "AgentIsSilent", check: agentIsSilent }],
+  [["market"], { name: "BoundsAreStale", check: boundsAreStale }],
+  [["market"], { name: "OutsideBounds", check: outsideBounds }],
+  [ALL, { name: "NotRunning", check: notRunning }],
+  ...PLATFORM.map((check): Row => [NOT_RESTORE, check]),
+  // A pod that has the values is done before it matters whether a change would restart it.
+  [ALL, { name: "AlreadyThere", check: alreadyThere }],
+  [ALL, { name: "RestartsContainer", check: restartsContainer }],
+  [["market"], { name: "CopiesOutOfSync", check: copiesOutOfSync }],
+  [["market"], { name: "Oscillates", check: oscillates }],
+  [["market"], { name: "StepTooLarge", check: stepTooLarge }],
+  [NOT_RESTORE, { name: "WouldWriteDefaults", check: wouldWriteDefaults("LimitRange") }],
+  [["restore"], { name: "WouldWriteDefaults", check: wouldWriteDefaults("RestoreBlocked") }],
+  [NOT_RESTORE, { name: "OutsideLimitRange", check: outsideLimitRange }],
+  [NOT_RESTORE, { name: "OverQuota", check: overQuota }],
+  // After all that clamps: what is sent is what counts.
+  [NOT_RESTORE, { name: "QoSWouldChange", check: qosWouldChange }],
+  [ALL, { name: "ResizeInProgress", check: resizeInProgress }],
+  [["market", "restore"], { name: "BackingOff", check: backingOff }],
+  [["market"], { name: "ResizedJustNow", check: resizedJustNow }],
+  [["market", "restore"], { name: "RateLimited", check: rateLimited }],
 ];
 
-/**
- * For limits that a person sets by hand. The person stands for what they want, so neither scope nor
- * bounds hold them; what the server or the kubelet would refuse does.
- */
-export const MANUAL_CHAIN: readonly Check<PodFacts>[] = [
-  { name: "NotRunning", check: notRunning },
-  ...PLATFORM,
-  { name: "RestartsContainer", check: restartsContainer },
-  { name: "AlreadyThere", check: alreadyThere },
-  { name: "WouldWriteDefaults", check: wouldWriteDefaults("LimitRange") },
-  { name: "OutsideLimitRange", check: outsideLimitRange },
-  { name: "OverQuota", check: overQuota },
-  // After all that clamps: what is sent is what counts.
-  { name: "QoSWouldChange", check: qosWouldChange },
-  { name: "ResizeInProgress", check: resizeInProgress },
-];
+function chainOf(source: ChainSource): readonly ClaimCheck[] {
+  return CHAIN.flatMap(([sources, check]) => sources.some((one) => one === source) ? [check] : []);
+}
+
+/** For limits that the market wants. */
+export const MARKET_CHAIN: readonly ClaimCheck[] = chainOf("market");
+
+/** For the user's original limits coming back. */
+export const RESTORE_CHAIN: readonly ClaimCheck[] = chainOf("restore");
+
+/** For limits that a person sets by hand: rows of a person have checks of the pod alone. */
+export const MANUAL_CHAIN: readonly PodCheck[] = chainOf("manual") as readonly PodCheck[];
 
 /** What the chain came to. */
 export interface Decision {
@@ -104,54 +144,50 @@ export interface Decision {
 }
 
 /**
- * Asks every check in order. The first hold ends it; a clamp changes the wanted limits and goes on.
+ * Asks every check in order. The first hold ends it; a clamp changes the wanted values and goes on.
  * Only containers that differ from the pod's spec are changed; in a Guaranteed pod the request goes
  * with the limit.
  */
-export function decide(chain: readonly Check[], input: EnforcementInput): Decision {
-  const wanted = new Map<string, number>();
-  for (const [name, { limitCPU }] of input.intents) wanted.set(name, limitCPU);
-  return decideLimits(chain, input, wanted);
+export function decide(chain: readonly ClaimCheck[], input: EnforcementInput): Decision {
+  return decideLimits(chain, input, limitsOf(mergeClaims(input.claims)));
 }
 
 /**
- * What a person's own hand may set, through the checks that hold for everybody: `limits` in
- * millicores by container name. Nothing is sent; a clamp is told in `reason` and `message`.
+ * What a person may set by hand, through the checks that hold for every source: `limits` in millicores by
+ * container name. Nothing is sent; a clamp is reported in `reason` and `message`.
  */
-export function decideManually(facts: PodFacts, limits: WantedLimits): Decision {
+export function decideManually(facts: PodFacts, limits: ReadonlyMap<string, number>): Decision {
   return decideLimits(MANUAL_CHAIN, facts, limits);
 }
 
 function decideLimits<Facts extends PodFacts>(
-  chain: readonly Check<Facts>[],
+  chain: readonly Check<Facts, EnforcementReason>[],
   input: Facts,
-  wanted: WantedLimits,
+  limits: ReadonlyMap<string, number>,
 ): Decision {
-  let limits = wanted;
-  let clamped: Omit<Decision, "changes"> = {};
-  for (const { name, check } of chain) {
-    const verdict = check(input, limits);
-    if (verdict === undefined) continue;
-    const { reason, message } = verdict;
-    if (verdict.verdict === "hold") {
-      const { retryAfterMs } = verdict;
-      const held = { changes: [], by: name, reason, message };
-      return retryAfterMs === undefined ? held : { ...held, retryAfterMs };
-    }
-    limits = verdict.limits;
-    clamped = { by: name, reason, message };
+  const outcome = runChecks(chain, {
+    facts: input,
+    wanted: limitsWanted(input.pod, limits),
+  });
+  if (outcome.hold !== undefined) {
+    const { by, reason, message, retryAfterMs } = outcome.hold;
+    return {
+      changes: [],
+      by,
+      reason,
+      message,
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    };
   }
-  return { changes: changesOf(input.pod, limits), ...clamped };
+  return { changes: changesOf(input.pod, outcome.wanted), ...outcome.reports.at(-1) };
 }
 
-function changesOf(pod: Pod | undefined, limits: WantedLimits): readonly LimitChange[] {
+function changesOf(pod: Pod | undefined, wanted: WantedResources): readonly LimitChange[] {
   if (pod === undefined) return [];
   const moves = movesRequest(pod);
-  return containersWith(pod, limits).flatMap((next, index): LimitChange[] => {
+  return containersWanted(marketSubject(pod), wanted).flatMap((next, index): LimitChange[] => {
     const { name, sidecar, limitCPU, requestCPU } = next;
-    const present = pod.containers[index];
-    const same = limitCPU === present?.limitCPU && requestCPU === present?.requestCPU;
-    if (same || limitCPU === undefined) return [];
+    if (limitCPU === undefined || hasSameCPU(next, pod.containers[index] ?? {})) return [];
     const change = { name, sidecar, limitCPU };
     return [moves && requestCPU !== undefined ? { ...change, requestCPU } : change];
   });

@@ -6,12 +6,11 @@ import {
   enforcedContainer,
   enforcedPod,
   enforcementInput,
-  marketWish,
+  marketClaim,
 } from "../../tests/fixtures/enforcement_input.ts";
 import type { Pod } from "../api/pod.ts";
 import { decide, decideManually, MANUAL_CHAIN, MARKET_CHAIN, RESTORE_CHAIN } from "./chain.ts";
-import type { EnforcementInput } from "./check.ts";
-import { arbitrate, type Intent } from "./claim.ts";
+import type { EnforcementInput } from "./resize_input.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -32,8 +31,8 @@ test("MARKET_CHAIN keeps its order", () => {
     "StaticPod",
     "DeviceClaims",
     "KubeletTooOld",
-    "RestartsContainer",
     "AlreadyThere",
+    "RestartsContainer",
     "CopiesOutOfSync",
     "Oscillates",
     "StepTooLarge",
@@ -68,8 +67,8 @@ test("MANUAL_CHAIN is the market's without what a person stands for", () => {
     "StaticPod",
     "DeviceClaims",
     "KubeletTooOld",
-    "RestartsContainer",
     "AlreadyThere",
+    "RestartsContainer",
     "WouldWriteDefaults",
     "OutsideLimitRange",
     "OverQuota",
@@ -78,13 +77,12 @@ test("MANUAL_CHAIN is the market's without what a person stands for", () => {
   ]);
 });
 
-test("RESTORE_CHAIN and MANUAL_CHAIN ask in the market's order, but for who is there already", () => {
+test("RESTORE_CHAIN and MANUAL_CHAIN ask in the market's order", () => {
   const all = namesOf(MARKET_CHAIN);
-  const inOrder = (names: readonly string[]) => all.filter((name) => names.includes(name));
-  const manual = namesOf(MANUAL_CHAIN);
-  assert.deepEqual(manual, inOrder(manual));
-  const rest = namesOf(RESTORE_CHAIN).filter((name) => name !== "AlreadyThere");
-  assert.deepEqual(rest, inOrder(rest));
+  for (const chain of [RESTORE_CHAIN, MANUAL_CHAIN]) {
+    const names = namesOf(chain);
+    assert.deepEqual(names, all.filter((name) => names.includes(name)));
+  }
 });
 
 function heldBy(fields: Partial<EnforcementInput>, chain = MARKET_CHAIN): string {
@@ -125,12 +123,12 @@ test("decide() holds out of scope, with a silent agent, and with stale bounds", 
 
 test("decide() clamps what the agent wants into the published bounds", () => {
   const beyond = (limitCPU: number): number | undefined =>
-    decide(MARKET_CHAIN, enforcementInput({ intents: arbitrate([marketWish(limitCPU)]) }))
+    decide(MARKET_CHAIN, enforcementInput({ claims: [marketClaim(limitCPU)] }))
       .changes[0]?.limitCPU;
   assert.equal(beyond(9000), 4000);
   assert.equal(beyond(1), 10);
   assert.equal(
-    heldBy({ intents: arbitrate([marketWish(400, "stranger")]) }),
+    heldBy({ claims: [marketClaim(400, "stranger")] }),
     "OutsideBounds OutsideBounds",
   );
 });
@@ -149,7 +147,7 @@ test("decide() goes on with the containers that need no restart", () => {
   });
   const decision = decide(
     MARKET_CHAIN,
-    enforcementInput({ pod: two, intents: arbitrate([marketWish(400), marketWish(400, "jvm")]) }),
+    enforcementInput({ pod: two, claims: [marketClaim(400), marketClaim(400, "jvm")] }),
   );
   assert.deepEqual(decision.changes.map(({ name }) => name), ["app"]);
   assert.equal(decision.reason, "RestartPolicy");
@@ -158,8 +156,8 @@ test("decide() goes on with the containers that need no restart", () => {
 test("decide() holds when the pod would turn Guaranteed", () => {
   const memory = { requestMemory: 64, limitMemory: 64 };
   const tight = enforcedPod({ containers: [enforcedContainer(memory)] });
-  const intents = arbitrate([marketWish(100)]);
-  assert.equal(heldBy({ pod: tight, intents }), "QoSWouldChange QoSWouldChange");
+  const claims = [marketClaim(100)];
+  assert.equal(heldBy({ pod: tight, claims }), "QoSWouldChange QoSWouldChange");
 });
 
 test("decide() holds when a clamp would turn the pod Guaranteed", () => {
@@ -174,10 +172,10 @@ test("decide() holds when a clamp would turn the pod Guaranteed", () => {
 test("decide() reports what the kubelet reports, rounded or not", () => {
   const asked = (appliedLimitCPU: number): Pod =>
     enforcedPod({ containers: [enforcedContainer({ limitCPU: 395, appliedLimitCPU })] });
-  const intents = arbitrate([marketWish(395)]);
-  assert.equal(heldBy({ pod: asked(400), intents }), "AlreadyThere Applied");
-  assert.equal(heldBy({ pod: asked(200), intents }), "AlreadyThere ResizeInProgress");
-  assert.equal(heldBy({ pod: asked(390), intents }), "AlreadyThere ResizeInProgress");
+  const claims = [marketClaim(395)];
+  assert.equal(heldBy({ pod: asked(400), claims }), "AlreadyThere Applied");
+  assert.equal(heldBy({ pod: asked(200), claims }), "AlreadyThere ResizeInProgress");
+  assert.equal(heldBy({ pod: asked(390), claims }), "AlreadyThere ResizeInProgress");
 });
 
 test("decide() passes on the kubelet's own reason for a pending resize", () => {
@@ -228,12 +226,10 @@ test("decide() never raises a pod by more than its quota leaves, and always lets
             appliedLimitCPU: limitCPU,
           })
         );
-        const intents = arbitrate(
-          pairs.map(([, wanted], index) => marketWish(wanted, `c${index}`)),
-        );
+        const claims = pairs.map(([, wanted], index) => marketClaim(wanted, `c${index}`));
         const { changes } = decide(
           MARKET_CHAIN,
-          enforcementInput({ pod: enforcedPod({ containers }), intents, quotaHeadroom }),
+          enforcementInput({ pod: enforcedPod({ containers }), claims, quotaHeadroom }),
         );
         const change = changes.reduce(
           (sum, { name, limitCPU }) =>
@@ -268,24 +264,11 @@ test("decide() takes a turn only when everything else allows the change", () => 
     return 0;
   };
   decide(MARKET_CHAIN, enforcementInput({ takeTurn, agentSilent: true }));
-  decide(MARKET_CHAIN, enforcementInput({ takeTurn, intents: arbitrate([marketWish(200)]) }));
+  decide(MARKET_CHAIN, enforcementInput({ takeTurn, claims: [marketClaim(200)] }));
   decide(MARKET_CHAIN, enforcementInput({ takeTurn, limitRange: cpuRanges({ max: 200 }) }));
   assert.equal(taken, 0);
   decide(MARKET_CHAIN, enforcementInput({ takeTurn }));
   assert.equal(taken, 1);
-});
-
-test("arbitrate() lets a restore win over a person, and a person over the market", () => {
-  const manual: Intent = { source: "manual", container: "app", limitCPU: 300, reason: "Applied" };
-  const restore: Intent = {
-    source: "restore",
-    container: "app",
-    limitCPU: 200,
-    reason: "OptedOut",
-  };
-  assert.equal(arbitrate([marketWish(400), manual, restore]).get("app"), restore);
-  assert.equal(arbitrate([marketWish(400), manual]).get("app"), manual);
-  assert.equal(arbitrate([]).size, 0);
 });
 
 test("decideManually() asks what the server would refuse, and neither scope nor bounds", () => {

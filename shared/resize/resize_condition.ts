@@ -6,7 +6,7 @@
 import type { Pod, PodContainer, ResizeCondition } from "../api/pod.ts";
 import type { EnforcementReason } from "../api/reasons/enforcement_reasons.ts";
 import { GRID } from "../market/rounding.ts";
-import { movesRequest, type RequestMover } from "./checks/qos_class.ts";
+import { movesRequest, type RequestMover } from "./qos.ts";
 
 /**
  * Words of kubelets 1.33 to 1.36 about what they call `Infeasible`, from `canResizePod`,
@@ -47,7 +47,7 @@ export function isApplied(pod: RequestMover, container: PodContainer): boolean {
 }
 
 /** Why the kubelet has not done it yet, in its own words where it has any about these limits. */
-export function kubeletWord(pod: Pod): { reason: EnforcementReason; message: string } {
+export function resizeStatus(pod: Pod): { reason: EnforcementReason; message: string } {
   const conditions = pod.resizeConditions.filter((condition) => isCurrent(condition, pod));
   const pending = conditions.find(({ type }) => type === "PodResizePending");
   if (pending?.reason === "Infeasible") {

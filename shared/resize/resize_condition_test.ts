@@ -3,13 +3,12 @@ import {
   enforcedContainer,
   enforcedPod,
   enforcementInput,
-  marketWish,
+  marketClaim,
 } from "../../tests/fixtures/enforcement_input.ts";
 import type { Pod, PodContainer, ResizeCondition } from "../api/pod.ts";
 import { decide, MARKET_CHAIN } from "./chain.ts";
-import type { EnforcementInput } from "./check.ts";
-import { arbitrate } from "./claim.ts";
-import { INFEASIBLE_REASONS, kubeletWord } from "./resize_condition.ts";
+import { INFEASIBLE_REASONS, resizeStatus } from "./resize_condition.ts";
+import type { EnforcementInput } from "./resize_input.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -28,8 +27,8 @@ test("decide() goes on when the kubelet reports an error, and tells it", () => {
     resizeConditions: [{ ...condition, type: "PodResizeInProgress" }],
   });
   assert.equal(heldBy({ pod: failing }), "AlreadyThere ResizeError");
-  const intents = arbitrate([marketWish(300)]);
-  assert.equal(decide(MARKET_CHAIN, enforcementInput({ pod: failing, intents })).changes.length, 1);
+  const claims = [marketClaim(300)];
+  assert.equal(decide(MARKET_CHAIN, enforcementInput({ pod: failing, claims })).changes.length, 1);
 });
 
 test("decide() passes over what the kubelet said of an older resize", () => {
@@ -51,7 +50,7 @@ test("decide() passes over what the kubelet said of an older resize", () => {
 
 const INFEASIBLE = { type: "PodResizePending", reason: "Infeasible" } as const;
 
-test("kubeletWord() knows why kubelets of 1.33 to 1.36 call a resize infeasible", () => {
+test("resizeStatus() knows why kubelets of 1.33 to 1.36 call a resize infeasible", () => {
   const cases = [
     ["Resize is infeasible for Guaranteed Pods alongside CPU Manager static policy", "CPU"],
     ['Resize is infeasible for Guaranteed Pods alongside CPU Manager policy "static"', "CPU"],
@@ -59,11 +58,11 @@ test("kubeletWord() knows why kubelets of 1.33 to 1.36 call a resize infeasible"
     ['Resize is infeasible for Guaranteed Pods alongside Memory Manager policy "Static"', "Memory"],
   ] as const;
   const word = (message: string) =>
-    kubeletWord(enforcedPod({ resizeConditions: [{ ...INFEASIBLE, message }] }));
+    resizeStatus(enforcedPod({ resizeConditions: [{ ...INFEASIBLE, message }] }));
   const stuck = (message: string) => {
     const containers = [enforcedContainer({ limitCPU: 400 })];
     const pod = enforcedPod({ containers, resizeConditions: [{ ...INFEASIBLE, message }] });
-    return kubeletWord(pod);
+    return resizeStatus(pod);
   };
   for (const [message, manager] of cases) {
     assert.deepEqual(stuck(message), { reason: `Static${manager}Manager`, message });
@@ -95,14 +94,14 @@ function unnumbered(
   condition: Partial<ResizeCondition>,
   container: Partial<PodContainer> = {},
 ): string {
-  return kubeletWord(enforcedPod({
+  return resizeStatus(enforcedPod({
     metadata: { ...enforcedPod().metadata, generation: 3 },
     containers: [enforcedContainer({ requestCPU: 150, limitCPU: 400, ...container })],
     resizeConditions: [{ ...INFEASIBLE, message: "no", ...condition }],
   })).reason;
 }
 
-test("kubeletWord() believes a pending resize without a generation until all of it is in force", () => {
+test("resizeStatus() believes a pending resize without a generation until all of it is in force", () => {
   assert.equal(unnumbered({}, { allocated: { requestCPU: 100 } }), "ResizeInfeasible");
   assert.equal(unnumbered({}, { allocated: { requestCPU: 150 } }), "ResizeInfeasible");
   assert.equal(unnumbered({}), "ResizeInfeasible");
@@ -113,7 +112,7 @@ test("kubeletWord() believes a pending resize without a generation until all of 
   assert.equal(unnumbered({}, { ...inForce, ...memory }), "ResizeInfeasible");
 });
 
-test("kubeletWord() believes a resize in progress without a generation once it is allocated", () => {
+test("resizeStatus() believes a resize in progress without a generation once it is allocated", () => {
   const failing = { type: "PodResizeInProgress", reason: "Error" } as const;
   assert.equal(unnumbered(failing, { allocated: { requestCPU: 150 } }), "ResizeError");
   assert.equal(unnumbered(failing, { allocated: {} }), "ResizeError");

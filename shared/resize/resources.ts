@@ -18,14 +18,12 @@ export type PairSide = keyof ResourcePair;
 /** Both halves, in the order in which they are told. */
 export const PAIR_SIDES: readonly PairSide[] = ["request", "limit"];
 
-/** What is wanted of one container; a resource that is absent is left alone. */
-export type WantedContainer = Readonly<Partial<Record<ResourceName, ResourcePair>>>;
-
 /**
- * By container. A guard that speaks against a resource of a container takes out the pair: a request
- * and its limit have been made for each other, and the pair that is there is valid.
+ * What is wanted, by container; a value that is absent is left alone. A check that holds a resource of a
+ * container takes out request and limit: they have been made for each other, and those that are there
+ * are valid.
  */
-export type WantedResources = ReadonlyMap<string, WantedContainer>;
+export type WantedResources = ReadonlyMap<string, Resources>;
 
 /** Both resources, in the order in which they are told. */
 export const RESOURCE_NAMES: readonly ResourceName[] = ["cpu", "memory"];
@@ -66,13 +64,14 @@ export function pair(request: number | undefined, limit: number | undefined): Re
   };
 }
 
-/** The wanted values as fields of a container. */
-export function resourcesOf(wanted: WantedContainer): Resources {
-  const { cpu = {}, memory = {} } = wanted;
+/** Pairs as fields of a container. */
+export function resourcesOf(
+  { cpu = {}, memory = {} }: Readonly<Partial<Record<ResourceName, ResourcePair>>>,
+): Resources {
   return {
     ...(cpu.request === undefined ? {} : { requestCPU: cpu.request }),
-    ...(cpu.limit === undefined ? {} : { limitCPU: cpu.limit }),
     ...(memory.request === undefined ? {} : { requestMemory: memory.request }),
+    ...(cpu.limit === undefined ? {} : { limitCPU: cpu.limit }),
     ...(memory.limit === undefined ? {} : { limitMemory: memory.limit }),
   };
 }
@@ -84,31 +83,38 @@ export interface PairEntry {
   readonly pair: ResourcePair;
 }
 
-/** All pairs, container by container. */
+/** All pairs that have a value, container by container. */
 export function pairsOf(wanted: WantedResources): readonly PairEntry[] {
   return [...wanted].flatMap(([container, resources]) =>
     RESOURCE_NAMES.flatMap((resource): PairEntry[] => {
-      const found = resources[resource];
-      return found === undefined ? [] : [{ container, resource, pair: found }];
+      const found = pairOf(resources, resource);
+      const isEmpty = found.request === undefined && found.limit === undefined;
+      return isEmpty ? [] : [{ container, resource, pair: found }];
     })
   );
 }
 
-/** All pairs of values in force, container by container; a pair may be empty. */
-export function entriesInForce(inForce: ReadonlyMap<string, Resources>): readonly PairEntry[] {
-  return [...inForce].flatMap(([container, values]) =>
-    RESOURCE_NAMES.map((resource) => ({ container, resource, pair: pairOf(values, resource) }))
-  );
-}
-
-/** Entries as wanted resources; who has nothing left is not in it. */
+/** Entries as wanted resources, without containers that have nothing left. */
 export function wantedOf(entries: readonly PairEntry[]): WantedResources {
-  const wanted = new Map<string, WantedContainer>();
-  for (const { container, resource, pair: { request, limit } } of entries) {
-    if (request === undefined && limit === undefined) continue;
-    wanted.set(container, { ...wanted.get(container), [resource]: pair(request, limit) });
+  const wanted = new Map<string, Resources>();
+  for (const { container, resource, pair } of entries) {
+    if (pair.request === undefined && pair.limit === undefined) continue;
+    wanted.set(container, { ...wanted.get(container), ...resourcesOf({ [resource]: pair }) });
   }
   return wanted;
+}
+
+/** What differs between two states of the same values: `app cpu request 300m to 250m`. */
+export function describeCut(before: WantedResources, after: WantedResources): string {
+  return pairsOf(before).flatMap(({ container, resource, pair: old }) =>
+    PAIR_SIDES.flatMap((side) => {
+      const was = old[side];
+      const is = after.get(container)?.[fieldOf(resource, side)];
+      if (was === undefined || was === is) return [];
+      const to = is === undefined ? "left as it is" : `to ${formatAmount(resource, is)}`;
+      return [`${container} ${resource} ${side} ${formatAmount(resource, was)} ${to}`];
+    })
+  ).join(", ");
 }
 
 /** A quantity for people and for the API. */

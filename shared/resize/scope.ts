@@ -8,10 +8,10 @@ import type { Namespace } from "../api/namespace.ts";
 import type { Pod } from "../api/pod.ts";
 import type { VerticalPodAutoscaler } from "../api/vertical_pod_autoscaler.ts";
 import type { Workload } from "../api/workload.ts";
-import { heedsAutoscaler } from "./checks/horizontal_autoscaler.ts";
+import { dividedByRequest, heedsAutoscaler } from "./checks/horizontal_autoscaler.ts";
 import { type LeftAlone, PLATFORM_RULES, type PlatformFacts } from "./checks/platform.ts";
-import { movesRequest } from "./checks/qos_class.ts";
-import { setsCPU } from "./checks/vertical_autoscaler.ts";
+import { movesRequest } from "./qos.ts";
+import { vpaConflict } from "./checks/vertical_autoscaler.ts";
 import { type SwitchWord, switchWord } from "./switches.ts";
 
 /** Label or annotation, on pod or namespace: `"false"` opts out. As label of a namespace, `"true"` opts in. */
@@ -116,27 +116,22 @@ const noCPULimit: ScopeRule = ({ pod }) =>
     ? undefined
     : { reason: "NoCPULimit", message: "no container has a CPU limit" };
 
-/** Two hands on one field undo each other's work: who set up a VPA has asked it to set resources. */
+/** Two controllers of one field undo each other's work: a VPA has been asked to set resources. */
 const verticalAutoscaler: ScopeRule = ({ pod, verticalAutoscalers = [] }) => {
   const containers = pod.containers.map(({ name }) => name);
-  const acting = verticalAutoscalers.find((one) => setsCPU(one, containers));
-  if (acting === undefined) return undefined;
-  const { target: { kind, name }, updateMode, metadata } = acting;
-  return {
-    reason: "VPAConflict",
-    message: `VPA ${metadata.name}, mode ${updateMode}, sets the resources of ${kind} ${name}`,
-  };
+  const message = vpaConflict(verticalAutoscalers, { containers, resource: "cpu" });
+  return message === undefined ? undefined : { reason: "VPAConflict", message };
 };
 
 /**
- * An HPA on utilization divides by the request: where the market moves it, the HPA would see a calm
+ * An HPA on utilization divides by the request: where the market moves it, the HPA would see an idle
  * pod in a busy one that was given more.
  */
 const horizontalAutoscaler: ScopeRule = ({ pod, workload, autoscalers = [] }) => {
   if (!movesRequest(pod)) return undefined;
   const acting = autoscalers.find((autoscaler) =>
     heedsAutoscaler({ pod, workload, autoscaler }) &&
-    autoscaler.cpuTargets.some(({ utilization }) => utilization !== undefined)
+    dividedByRequest(autoscaler, "cpu").length > 0
   );
   return acting && {
     reason: "HPAConflict",

@@ -6,25 +6,24 @@ import {
   enforcedContainer,
   enforcedPod,
   enforcementInput,
-  marketWish,
+  marketClaim,
 } from "../../tests/fixtures/enforcement_input.ts";
 import { rightsizingFacts } from "../../tests/fixtures/rightsizing_facts.ts";
 import { sampleHPA, sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
 import type { Namespace } from "../api/namespace.ts";
 import type { Pod } from "../api/pod.ts";
-import { decide, MARKET_CHAIN } from "../resize/chain.ts";
-import type { EnforcementInput } from "../resize/check.ts";
-import { outsideBounds } from "../resize/checks/published_bounds.ts";
-import { arbitrate } from "../resize/claim.ts";
+import { OWNS_NOTHING } from "../rightsizing/apply/owned_fields.ts";
+import { templatePatch } from "../rightsizing/apply/template_patch.ts";
+import { decide, MARKET_CHAIN } from "./chain.ts";
+import { outsideBounds } from "./checks/published_bounds.ts";
+import type { EnforcementInput } from "./resize_input.ts";
 import {
   MANAGED,
   outOfScope,
   restoredMessage,
   type ScopeSubject,
   SKIP_GUARANTEED,
-} from "../resize/scope.ts";
-import { OWNS_NOTHING } from "../rightsizing/apply/owned_fields.ts";
-import { templatePatch } from "../rightsizing/apply/template_patch.ts";
+} from "./scope.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -127,32 +126,32 @@ Deno.test({
       [
         "LimitRange, limit",
         () => held({ pod: withLarge, limitRange: cpuRanges({ max: 500 }) }),
-        "container jvm: the LimitRange allows a limit of 500m, it would be 900m",
+        "pod web: cpu of container jvm: the LimitRange allows a limit of 500m, it would be 900m",
       ],
       [
         "LimitRange, init container",
         () => held({ pod: withInit, limitRange: cpuRanges({ max: 500 }) }),
-        "init container jvm: the LimitRange allows a limit of 500m, it would be 900m",
+        "pod web: cpu of init container jvm: the LimitRange allows a limit of 500m, it would be 900m",
       ],
       [
         "LimitRange, whole pod",
         () => held({ pod: withInit, limitRange: cpuRanges({}, { max: 500 }) }),
-        "the pod: the LimitRange allows a limit of 500m, it would be 900m",
+        "pod web: cpu of all containers: the LimitRange allows a limit of 500m, it would be 900m",
       ],
       [
         "LimitRange, request",
         () =>
           held({
             pod: enforcedPod({ containers: [heavy] }),
-            intents: arbitrate([marketWish(200)]),
+            claims: [marketClaim(200)],
             limitRange: cpuRanges({ max: 100 }),
           }),
-        "container app: the LimitRange allows a limit of 100m, the request is 200m already",
+        "pod web: cpu of container app: the LimitRange allows a limit of 100m, the request is 200m already",
       ],
       [
         "LimitRange, no limit",
         () => held({ pod: withBare, limitRange: cpuRanges({ max: 500 }) }),
-        "container side: the LimitRange asks for a limit, there is none",
+        "pod web: cpu of container side: the LimitRange asks for a limit, there is none",
       ],
       [
         "WouldWriteDefaults",
@@ -163,12 +162,14 @@ Deno.test({
       ],
       [
         "OutsideBounds",
-        () => outsideBounds(enforcementInput(), new Map([["app", 5000]]))?.message ?? "",
+        () =>
+          outsideBounds(enforcementInput(), new Map([["app", { limitCPU: 5000 }]]))?.message ?? "",
         "app at 5000m is outside 10m to 4000m",
       ],
       [
         "OutsideBounds, no bounds",
-        () => outsideBounds(enforcementInput(), new Map([["other", 300]]))?.message ?? "",
+        () =>
+          outsideBounds(enforcementInput(), new Map([["other", { limitCPU: 300 }]]))?.message ?? "",
         "other has no bounds",
       ],
       [
@@ -178,7 +179,7 @@ Deno.test({
       ],
       [
         "Oscillating",
-        () => held({ oscillatingMs: 1, intents: arbitrate([marketWish(150)]) }),
+        () => held({ oscillatingMs: 1, claims: [marketClaim(150)] }),
         "the limits were changed more than 100 times in 5 minutes: they are not lowered for 5 minutes",
       ],
       [

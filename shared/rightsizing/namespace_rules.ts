@@ -6,9 +6,9 @@
 import type { LimitRange } from "../api/limit_range.ts";
 import type { ResourceQuota } from "../api/resource_quota.ts";
 import { unreadableWords } from "../api/unreadable_words.ts";
+import { resourceRangesOf } from "../resize/checks/limit_range.ts";
 import type { RightsizingFacts } from "./guards/rightsizing_facts.ts";
 import { type CountedWorkload, quotaRoomsOf } from "./quota_rooms.ts";
-import { resourceRangesOf } from "./resource_ranges.ts";
 
 /** What bounds a namespace. */
 export interface NamespaceBounds {

@@ -5,9 +5,8 @@
  */
 import type { QuotaBound, ResourceQuota } from "../api/resource_quota.ts";
 import type { PodTemplate } from "../api/workload.ts";
-import { qosClassOfPod } from "../resize/checks/qos_class.ts";
-import { quotaCounts, type ScopedPod } from "../resize/checks/resource_quota.ts";
-import type { QuotaRoom } from "./guards/rightsizing_facts.ts";
+import { quotaCounts, type QuotaRoom, type ScopedPod } from "../resize/checks/resource_quota.ts";
+import { qosClassOfPod } from "../resize/qos.ts";
 
 /** The pods that there are, and what new ones are made of. */
 export interface CountedWorkload {

@@ -131,8 +131,8 @@ export function afterRecreate(
     const present = containers.find(({ name }) => name === one.container) ?? {};
     const over = byResource((resource): WrittenOver | undefined => {
       const before = one.written?.[resource];
-      const values = wanted.get(one.container)?.[resource];
-      if (values === undefined) return before;
+      const values = pairOf(wanted.get(one.container) ?? {}, resource);
+      if (values.request === undefined && values.limit === undefined) return before;
       const stands = standing(before?.pair ?? {}, pairOf(present, resource));
       return { pair: { ...stands, ...values }, atMs, times: before?.times ?? 0 };
     });

@@ -5,8 +5,8 @@
  */
 import type { Pod, PodContainer } from "../api/pod.ts";
 import type { EnforcementReason } from "../api/reasons/enforcement_reasons.ts";
-import { movesRequest } from "../resize/checks/qos_class.ts";
-import { INFEASIBLE_REASONS, kubeletWord } from "../resize/resize_condition.ts";
+import { movesRequest } from "../resize/qos.ts";
+import { INFEASIBLE_REASONS, resizeStatus } from "../resize/resize_condition.ts";
 
 /** What kubelets say of a resize that they have not done, all pods together. */
 export interface UnsettledPods {
@@ -26,7 +26,7 @@ export function unsettledPods(
 ): UnsettledPods | undefined {
   const found = [...pods]
     .filter((pod) => !marketManages || pod.containers.some((one) => lacksOwn(pod, one)))
-    .map((pod) => ({ name: pod.metadata.name, ...kubeletWord(pod) }))
+    .map((pod) => ({ name: pod.metadata.name, ...resizeStatus(pod) }))
     .filter(({ reason }) => rankOf(reason) > 0)
     .toSorted((a, b) => rankOf(b.reason) - rankOf(a.reason));
   const [worst] = found;

@@ -10,7 +10,7 @@ import type { LimitRangeItem } from "../../shared/api/limit_range.ts";
 import type { Pod, PodContainer, Resources } from "../../shared/api/pod.ts";
 import { parseBytes, parseCPU } from "../../shared/quantity.ts";
 import type { TypedBounds } from "../../shared/resize/checks/limit_range.ts";
-import { qosClassOfPod } from "../../shared/resize/checks/qos_class.ts";
+import { qosClassOfPod } from "../../shared/resize/qos.ts";
 import type { ObjectStore } from "./object_store.ts";
 
 /** The answer of an admission plugin that refuses the pod. */

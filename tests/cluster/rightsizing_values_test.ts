@@ -10,7 +10,6 @@ import { objectOf } from "../../adapters/kube/client/json_fields.ts";
 import { type Applied, applyDecision } from "../../controller/rightsizing/apply_decision.ts";
 import type { PodContainer, Resources } from "../../shared/api/pod.ts";
 import { parseBytes, parseCPU } from "../../shared/quantity.ts";
-import { resourcesOf } from "../../shared/resize/resources.ts";
 import { inPlacePlan } from "../../shared/rightsizing/apply/in_place_plan.ts";
 import {
   decideRightsizing,
@@ -145,7 +144,7 @@ for (const [way, strategy] of Object.entries(WAYS)) {
                 valuesOf(
                   wish.method === "InPlace" || container.sidecar
                     ? container
-                    : { ...container, ...resourcesOf(wish.wanted.get(container.name) ?? {}) },
+                    : { ...container, ...(wish.wanted.get(container.name) ?? {}) },
                 )
               );
               assert.deepEqual(left.workload.template.containers.map(valuesOf), template);

@@ -80,7 +80,7 @@ property(
         if (decision.outcome === "apply") {
           const isSafe = memory >= safe;
           seen.add(isSafe ? "as asked" : "to what is safe");
-          assert.equal(decision.wanted.get("app")?.memory?.request, Math.max(memory, safe));
+          assert.equal(decision.wanted.get("app")?.requestMemory, Math.max(memory, safe));
           assert.equal(words.includes("UnsafeMemoryDecrease"), !isSafe);
           return;
         }

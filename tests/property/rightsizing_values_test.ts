@@ -295,11 +295,11 @@ property("property 10: every container is named exactly once, in quantities that
       assert.equal(new Set(names).size, names.length);
       for (const name of wanted.keys()) assert.ok(names.includes(name));
       for (const entry of containers) {
-        const pair = wanted.get(entry.name);
+        const values = wanted.get(entry.name);
         const read = readEntry(entry);
         named++;
-        if (pair?.cpu?.request !== undefined) assert.equal(read.requestCPU, pair.cpu.request);
-        if (pair?.memory?.limit !== undefined) assert.equal(read.limitMemory, pair.memory.limit);
+        if (values?.requestCPU !== undefined) assert.equal(read.requestCPU, values.requestCPU);
+        if (values?.limitMemory !== undefined) assert.equal(read.limitMemory, values.limitMemory);
       }
       for (const { changes } of inPlacePlan(facts, wanted).pods) {
         const all = changes.map(({ name }) => name);

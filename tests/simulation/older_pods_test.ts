@@ -6,10 +6,9 @@ import type { LimitRangeItem } from "../../shared/api/limit_range.ts";
 import type { Pod, PodContainer } from "../../shared/api/pod.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { decide, MARKET_CHAIN } from "../../shared/resize/chain.ts";
-import { cpuRangesOf } from "../../shared/resize/checks/limit_range.ts";
-import { qosClassOfPod } from "../../shared/resize/checks/qos_class.ts";
-import { arbitrate } from "../../shared/resize/claim.ts";
+import { resourceRangesOf } from "../../shared/resize/checks/limit_range.ts";
 import { resizePatch } from "../../shared/resize/patch.ts";
+import { qosClassOfPod } from "../../shared/resize/qos.ts";
 import { checkLimitRanges, writeDefaults } from "../../simulation/api/limit_ranger.ts";
 import type { ObjectStore } from "../../simulation/api/object_store.ts";
 import { resizePod } from "../../simulation/api/resize_rules.ts";
@@ -20,7 +19,7 @@ import {
   enforcedContainer,
   enforcedPod,
   enforcementInput,
-  marketWish,
+  marketClaim,
 } from "../fixtures/enforcement_input.ts";
 import { sceneTest } from "./controller_scene.ts";
 
@@ -154,12 +153,12 @@ Deno.test({
               ? []
               : [[name, (found.requestCPU ?? 0) + more] as const];
           }));
-          const limitRange = cpuRangesOf(store.tables.LimitRange.all());
+          const limitRange = resourceRangesOf(store.tables.LimitRange.all());
           const { changes, reason } = decide(
             MARKET_CHAIN,
             enforcementInput({
               pod,
-              intents: arbitrate([...limits].map(([name, limit]) => marketWish(limit, name))),
+              claims: [...limits].map(([name, limit]) => marketClaim(limit, name)),
               ...(limitRange === undefined ? {} : { limitRange }),
             }),
           );

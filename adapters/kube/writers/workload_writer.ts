@@ -5,7 +5,7 @@
  */
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Log } from "../../../shared/log.ts";
-import { resourcesOf, type WantedResources } from "../../../shared/resize/resources.ts";
+import type { WantedResources } from "../../../shared/resize/resources.ts";
 import {
   otherOwners,
   type OwnedFields,
@@ -152,7 +152,7 @@ function changedFields(
   wanted: WantedResources,
 ): OwnedFields["containers"] {
   return new Map(template.containers.flatMap((container) => {
-    const values = resourcesOf(wanted.get(container.name) ?? {});
+    const values = wanted.get(container.name) ?? {};
     const names = Object.keys(values) as (keyof typeof values)[];
     const changed = names.filter((name) => values[name] !== container[name]);
     return changed.length === 0 ? [] : [[container.name, new Set(changed)] as const];

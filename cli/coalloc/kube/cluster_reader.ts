@@ -31,8 +31,8 @@ import type { Pod } from "../../../shared/api/pod.ts";
 import type { VerticalPodAutoscaler } from "../../../shared/api/vertical_pod_autoscaler.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import type { ApiObject, ListWatch } from "../../../shared/control/list_watch.ts";
-import { cpuRangesOf } from "../../../shared/resize/checks/limit_range.ts";
-import { movesRequest } from "../../../shared/resize/checks/qos_class.ts";
+import { resourceRangesOf } from "../../../shared/resize/checks/limit_range.ts";
+import { movesRequest } from "../../../shared/resize/qos.ts";
 import { belongsTo } from "../../../shared/resize/workloads_of.ts";
 import type { ClusterReader, PodName, ScopeFacts } from "../ports.ts";
 import {
@@ -124,7 +124,7 @@ export function createClusterReader(
         unlessHidden(all(limitRangeListWatch(connection, { namespace }))),
         nodeName === "" ? undefined : unlessHidden(get(nodePath(nodeName))),
       ]);
-      const limitRange = cpuRangesOf(ranges ?? []);
+      const limitRange = resourceRangesOf(ranges ?? []);
       return {
         ...(limitRange === undefined ? {} : { limitRange }),
         ...readableNode(node),

@@ -7,11 +7,11 @@ import type { Pod } from "../../../shared/api/pod.ts";
 import type { EnforcementReason } from "../../../shared/api/reasons/enforcement_reasons.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import { decide, type Decision, RESTORE_CHAIN } from "../../../shared/resize/chain.ts";
-import type { PodFacts } from "../../../shared/resize/check.ts";
-import { movesRequest } from "../../../shared/resize/checks/qos_class.ts";
-import { arbitrate, type Intent } from "../../../shared/resize/claim.ts";
+import type { Claim } from "../../../shared/resize/claim.ts";
 import { resizePatch } from "../../../shared/resize/patch.ts";
+import { movesRequest } from "../../../shared/resize/qos.ts";
 import { INFEASIBLE_REASONS } from "../../../shared/resize/resize_condition.ts";
+import type { PodFacts } from "../../../shared/resize/resize_input.ts";
 import { type Look, pollPod, WAITS } from "../poll_pod.ts";
 import type { ClusterReader, LimitWriter } from "../ports.ts";
 import { standInAllocation } from "../stand_in_allocation.ts";
@@ -118,17 +118,19 @@ function decisionFor(
     readonly facts?: Pick<PodFacts, "limitRange">;
   },
 ): Decision {
-  const intents = [...ownLimits].map(([container, limitCPU]): Intent => ({
+  const claims = [...ownLimits].map(([container, limitCPU]): Claim => ({
     source: "restore",
+    podUID: pod.metadata.uid,
     container,
-    limitCPU,
+    resources: { limitCPU },
     reason: "OptedOut",
+    atMs: 0,
   }));
   return decide(RESTORE_CHAIN, {
     allocation: standInAllocation(pod),
     pod,
     agentSilent: false,
-    intents: arbitrate(intents),
+    claims,
     backOffMs: 0,
     takeTurn: () => 0,
     ...facts,

@@ -6,8 +6,8 @@
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { Bounds, ContainerBounds } from "../../../shared/api/pod_allocation.ts";
 import { LEAST_CPU } from "../../../shared/market/bids.ts";
-import type { CPURanges } from "../../../shared/resize/checks/limit_range.ts";
-import { movesRequest } from "../../../shared/resize/checks/qos_class.ts";
+import type { ResourceRanges } from "../../../shared/resize/checks/limit_range.ts";
+import { movesRequest } from "../../../shared/resize/qos.ts";
 import { metricWarnings } from "../../metrics_demand/metric_fact.ts";
 import type { BidFacts, BidWord } from "../bid_rules/bid_rule.ts";
 import { isSystemCritical } from "../bid_rules/system_critical.ts";
@@ -29,7 +29,7 @@ export interface BoundsInput extends BidFacts {
   /** Multiplier of the weight by `spec.priority`. */
   readonly priorityMultiplier: (priority: number) => number;
   /** What the namespace's LimitRanges say of CPU; absent when nothing. */
-  readonly limitRange?: CPURanges | undefined;
+  readonly limitRange?: ResourceRanges | undefined;
   /** What its quotas allow the pod; absent when none counts it. */
   readonly quota?: QuotaBounds | undefined;
   /**
@@ -66,7 +66,7 @@ export function boundsOf(input: BoundsInput): BoundsDraft {
   const { node, ownLimits } = input;
   const pod = atOwnRequests(input.pod, input.ownRequests ?? new Map());
   const { seats, overrides, words } = seatsOf({ ...input, pod });
-  const theirs = namespaceBounds(seats, { ...input, pod });
+  const theirs = namespaceBounds(seats, { ...input, pod, limitRange: input.limitRange?.cpu });
   const multiplier = overrides.priorityMultiplier ?? input.priorityMultiplier(pod.priority);
   const keeper = qosKeeper({ pod, ownLimits });
   const moves = movesRequest(pod);

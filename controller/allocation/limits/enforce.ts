@@ -13,9 +13,9 @@ import {
   MARKET_CHAIN,
   RESTORE_CHAIN,
 } from "../../../shared/resize/chain.ts";
-import type { EnforcementInput } from "../../../shared/resize/check.ts";
-import { arbitrate, type Intent } from "../../../shared/resize/claim.ts";
-import { changeOf } from "../../../shared/resize/cut_raises.ts";
+import type { Claim } from "../../../shared/resize/claim.ts";
+import { netChange } from "../../../shared/resize/cut_raises.ts";
+import type { EnforcementInput } from "../../../shared/resize/resize_input.ts";
 import { type OutOfScope, restoredMessage } from "../../../shared/resize/scope.ts";
 import type { Gathered } from "../gather.ts";
 import type { ResizeRequest } from "../pace/pending_decreases.ts";
@@ -63,23 +63,30 @@ const ORIGINAL_UNKNOWN: Decision = {
 };
 
 /** What the allocation asks for. */
-export function marketIntents({ spec }: PodAllocation): Intent[] {
+export function marketClaims({ spec }: PodAllocation): readonly Claim[] {
   const reason = marketCause(spec);
   return (spec.containers ?? []).map(({ name, cpuLimit }) => ({
     source: "market",
+    podUID: spec.podUID,
     container: name,
-    limitCPU: parseCPUBound(cpuLimit),
+    resources: { limitCPU: parseCPUBound(cpuLimit) },
     reason,
+    atMs: Date.parse(spec.market?.clearedAt ?? ""),
   }));
 }
 
 /** The user's own limits; empty when they are not on record. */
-export function restoreIntents({ status }: PodAllocation, reason: ChangeReason): Intent[] {
+export function restoreClaims(
+  { spec, status }: PodAllocation,
+  reason: ChangeReason,
+): readonly Claim[] {
   return [...ownValues(status?.originalLimits)].map(([container, limitCPU]) => ({
     source: "restore",
+    podUID: spec.podUID,
     container,
-    limitCPU,
+    resources: { limitCPU },
     reason,
+    atMs: 0,
   }));
 }
 
@@ -97,21 +104,21 @@ export async function enforce(
   const restoring = restoreCause(context);
   const base = restoring === undefined ? {} : { restoring };
   if (context.originalUnknown) return { ...base, decision: ORIGINAL_UNKNOWN };
-  const intents = restoring === undefined
-    ? marketIntents(allocation)
-    : restoreIntents(allocation, restoring.reason);
+  const claims = restoring === undefined
+    ? marketClaims(allocation)
+    : restoreClaims(allocation, restoring.reason);
   const { outOfSync, maxStep, restMs, oscillatingMs } = context;
   const decision = decide(restoring === undefined ? MARKET_CHAIN : RESTORE_CHAIN, {
     allocation,
     pod,
     agentSilent,
-    intents: arbitrate(intents),
+    claims,
     backOffMs,
-    takeTurn: (limits) =>
+    takeTurn: (wanted) =>
       context.takeTurn({
         restoring: restoring !== undefined,
         reason: restoring?.reason ?? marketCause(allocation.spec),
-        net: changeOf(pod, limits).net,
+        net: netChange(pod, wanted),
         total: pod.containers.reduce((sum, { limitCPU = 0 }) => sum + limitCPU, 0),
       }),
     ...(outOfSync === undefined ? {} : { outOfSync }),

@@ -11,7 +11,7 @@ import {
 import { quietGathered } from "../../../tests/fixtures/bid_facts.ts";
 import type { ResizeRequest } from "../pace/pending_decreases.ts";
 import type { PodResizer } from "../ports.ts";
-import { enforce, type EnforceContext, type Enforcement, restoreIntents } from "./enforce.ts";
+import { enforce, type EnforceContext, type Enforcement, restoreClaims } from "./enforce.ts";
 import assert from "node:assert/strict";
 
 const OPTED_OUT = { reason: "OptedOut", message: "the pod says so" } as const;
@@ -188,6 +188,6 @@ test("enforce() books a raise with the quotas before it is sent, and says what b
   assert.deepEqual(await play({ limit: 300 }), []);
 });
 
-test("restoreIntents() is empty when nothing is on record", () => {
-  assert.deepEqual(restoreIntents(sampleAllocation(samplePod("web")), "OptedOut"), []);
+test("restoreClaims() is empty when nothing is on record", () => {
+  assert.deepEqual(restoreClaims(sampleAllocation(samplePod("web")), "OptedOut"), []);
 });

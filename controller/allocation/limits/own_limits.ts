@@ -6,7 +6,7 @@
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { Original } from "../../../shared/api/pod_allocation.ts";
 import { countableCPU, formatCPU } from "../../../shared/quantity.ts";
-import { movesRequest } from "../../../shared/resize/checks/qos_class.ts";
+import { movesRequest } from "../../../shared/resize/qos.ts";
 
 /** Own limits and requests, for the record. */
 export interface Originals {

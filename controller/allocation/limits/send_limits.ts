@@ -5,7 +5,7 @@
  */
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
-import { changeOf } from "../../../shared/resize/cut_raises.ts";
+import { netChange } from "../../../shared/resize/cut_raises.ts";
 import { marketManager } from "../../../shared/resize/original_limits.ts";
 import { type LimitChange, resizePatch } from "../../../shared/resize/patch.ts";
 import type { PodResizer } from "../ports.ts";
@@ -77,5 +77,5 @@ export async function sendLimits(
 
 /** By how much the changes move the pod's total, millicores. */
 export function netOf(pod: Pod, changes: readonly LimitChange[]): number {
-  return changeOf(pod, new Map(changes.map(({ name, limitCPU }) => [name, limitCPU]))).net;
+  return netChange(pod, new Map(changes.map((change) => [change.name, change])));
 }

@@ -8,7 +8,8 @@ import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import { type ChangeReason, isUnhurried } from "../../../shared/api/reasons/reason_words.ts";
 import { countableCPU } from "../../../shared/quantity.ts";
-import { changeOf } from "../../../shared/resize/cut_raises.ts";
+import { netChange } from "../../../shared/resize/cut_raises.ts";
+import { limitsWanted } from "../../../shared/resize/subject.ts";
 import { marketCause } from "../limits/market_cause.ts";
 
 /** A change of a pod's limits that is about to be sent. Millicores. */
@@ -111,6 +112,6 @@ function isDecrease(pod: Pod, { spec }: PodAllocation): boolean {
     const limit = countableCPU(cpuLimit);
     if (limit !== undefined) limits.set(name, limit);
   }
-  const { net } = changeOf(pod, limits);
+  const net = netChange(pod, limitsWanted(pod, limits));
   return paysForRaises({ restoring: false, reason: marketCause(spec), net, total: 0 });
 }

@@ -5,7 +5,7 @@
  */
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
-import { movesRequest } from "../../../shared/resize/checks/qos_class.ts";
+import { movesRequest } from "../../../shared/resize/qos.ts";
 import { podTotal, type TotalField } from "../../../shared/resize/resources.ts";
 import { isFinished } from "../../../shared/resize/scope.ts";
 import { isSystemCritical } from "../bid_rules/system_critical.ts";

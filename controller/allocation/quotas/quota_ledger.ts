@@ -9,7 +9,7 @@ import type { QuotaBound, ResourceQuota } from "../../../shared/api/resource_quo
 import type { Clock } from "../../../shared/clock.ts";
 import { objectKey } from "../../../shared/control/object_key.ts";
 import { isAtLeast } from "../../../shared/control/resource_version.ts";
-import { movesRequest } from "../../../shared/resize/checks/qos_class.ts";
+import { movesRequest } from "../../../shared/resize/qos.ts";
 
 /** What a quota may bound. */
 export type QuotaResource = "limits" | "requests";

@@ -3,21 +3,19 @@
  *
  * @module
  */
-import type { PodContainer } from "../../api/pod.ts";
-import type { PodFacts, Verdict, WantedLimits } from "../check.ts";
-import { isApplied, kubeletWord } from "../resize_condition.ts";
-import { containersWith } from "./qos_class.ts";
+import { hasSameCPU, type PodFacts, type PodVerdict } from "../resize_input.ts";
+import { isApplied, resizeStatus } from "../resize_condition.ts";
+import type { WantedResources } from "../resources.ts";
+import { containersWanted, marketSubject } from "../subject.ts";
 
 /** Holds when the pod's spec has the wanted limits: `Applied` once the kubelet reports them. */
-export function alreadyThere({ pod }: PodFacts, limits: WantedLimits): Verdict {
+export function alreadyThere({ pod }: PodFacts, wanted: WantedResources): PodVerdict {
   if (pod === undefined) return undefined;
-  const after = containersWith(pod, limits);
-  const differs = ({ limitCPU, requestCPU }: PodContainer, index: number): boolean =>
-    limitCPU !== after[index]?.limitCPU || requestCPU !== after[index]?.requestCPU;
-  if (pod.containers.some(differs)) return undefined;
-  const wanted = pod.containers.filter(({ name }) => limits.has(name));
-  if (wanted.every((container) => isApplied(pod, container))) {
+  const after = containersWanted(marketSubject(pod), wanted);
+  if (!pod.containers.every((one, index) => hasSameCPU(one, after[index] ?? {}))) return undefined;
+  const claimed = pod.containers.filter(({ name }) => wanted.has(name));
+  if (claimed.every((container) => isApplied(pod, container))) {
     return { verdict: "hold", reason: "Applied", message: "the kubelet reports the wanted limits" };
   }
-  return { verdict: "hold", ...kubeletWord(pod) };
+  return { verdict: "hold", ...resizeStatus(pod) };
 }

@@ -4,7 +4,9 @@
  * @module
  */
 import type { EnforcementReason } from "../../api/reasons/enforcement_reasons.ts";
-import type { EnforcementInput, Verdict, WantedLimits } from "../check.ts";
+import { type EnforcementInput, heldWhereNothingIsLeft, type PodVerdict } from "../resize_input.ts";
+import type { WantedResources } from "../resources.ts";
+import { limitsOf, limitsWanted } from "../subject.ts";
 
 /** When to look again, ms: a list that finds nothing new reaches no pod. */
 const RETRY_MS = 2000;
@@ -13,10 +15,10 @@ const RETRY_MS = 2000;
  * Raises nothing while a copy of the API's objects is out of sync: the namespace may have opted out
  * meanwhile, or a quota may have become smaller. Decreases pass; they pay for raises elsewhere.
  */
-export function copiesOutOfSync(input: EnforcementInput, limits: WantedLimits): Verdict {
+export function copiesOutOfSync(input: EnforcementInput, wanted: WantedResources): PodVerdict {
   const { outOfSync = [] } = input;
   if (outOfSync.length === 0) return undefined;
-  return oneWay(input, limits, {
+  return oneWay(input, wanted, {
     choose: Math.min,
     reason: "OutOfSync",
     message: `no raise while these are read anew: ${outOfSync.join(", ")}`,
@@ -28,10 +30,10 @@ export function copiesOutOfSync(input: EnforcementInput, limits: WantedLimits): 
  * Lowers nothing for a while after the limits were changed time and again: that ends each swing, and no
  * container starves at the low end of one.
  */
-export function oscillates(input: EnforcementInput, limits: WantedLimits): Verdict {
+export function oscillates(input: EnforcementInput, wanted: WantedResources): PodVerdict {
   const { oscillatingMs = 0 } = input;
   if (oscillatingMs <= 0) return undefined;
-  return oneWay(input, limits, {
+  return oneWay(input, wanted, {
     choose: Math.max,
     reason: "Oscillating",
     message: "the limits were changed more than 100 times in 5 minutes: they are not lowered for " +
@@ -51,15 +53,16 @@ interface OneWay {
 /** Clamps changes in the other direction to the present limits, and holds where nothing is left. */
 function oneWay(
   { pod }: EnforcementInput,
-  limits: WantedLimits,
+  wanted: WantedResources,
   { choose, reason, message, retryAfterMs }: OneWay,
-): Verdict {
+): PodVerdict {
+  const limits = limitsOf(wanted);
   const present = new Map(pod?.containers.map(({ name, limitCPU = 0 }) => [name, limitCPU]));
-  const kept = new Map(
-    [...limits].map(([name, limit]) => [name, choose(present.get(name) ?? limit, limit)]),
+  const kept = [...limits].map(([name, limit]) =>
+    [name, choose(present.get(name) ?? limit, limit)] as const
   );
-  if ([...limits].every(([name, limit]) => kept.get(name) === limit)) return undefined;
-  return [...kept].every(([name, limit]) => present.get(name) === limit)
-    ? { verdict: "hold", reason, message, retryAfterMs }
-    : { verdict: "clamp", reason, message, limits: kept };
+  if (kept.every(([name, limit]) => limits.get(name) === limit)) return undefined;
+  const clamp = { verdict: "clamp", reason, message, wanted: limitsWanted(pod, kept) } as const;
+  const verdict = heldWhereNothingIsLeft(clamp, pod);
+  return verdict?.verdict === "hold" ? { ...verdict, retryAfterMs } : verdict;
 }

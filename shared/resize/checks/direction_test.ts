@@ -4,7 +4,8 @@ import {
   enforcedPod,
   enforcementInput,
 } from "../../../tests/fixtures/enforcement_input.ts";
-import type { EnforcementInput, Verdict } from "../check.ts";
+import type { EnforcementInput, PodVerdict } from "../resize_input.ts";
+import { limitsOf, limitsWanted } from "../subject.ts";
 import { copiesOutOfSync, oscillates } from "./direction.ts";
 
 function test(name: string, fn: () => void): void {
@@ -17,12 +18,15 @@ function input(fields: Partial<EnforcementInput>): EnforcementInput {
   return enforcementInput({ pod: enforcedPod({ containers }), ...fields });
 }
 
-function outOfSync(limits: Readonly<Record<string, number>>, kinds = ["namespaces"]): Verdict {
-  return copiesOutOfSync(input({ outOfSync: kinds }), new Map(Object.entries(limits)));
+function outOfSync(limits: Readonly<Record<string, number>>, kinds = ["namespaces"]): PodVerdict {
+  return copiesOutOfSync(
+    input({ outOfSync: kinds }),
+    limitsWanted(undefined, Object.entries(limits)),
+  );
 }
 
-function swinging(limits: Readonly<Record<string, number>>, oscillatingMs = 9000): Verdict {
-  return oscillates(input({ oscillatingMs }), new Map(Object.entries(limits)));
+function swinging(limits: Readonly<Record<string, number>>, oscillatingMs = 9000): PodVerdict {
+  return oscillates(input({ oscillatingMs }), limitsWanted(undefined, Object.entries(limits)));
 }
 
 test("copiesOutOfSync() lets decreases pass, and all while the copies follow", () => {
@@ -33,7 +37,7 @@ test("copiesOutOfSync() lets decreases pass, and all while the copies follow", (
 test("copiesOutOfSync() leaves raises out, and holds where nothing else is wanted", () => {
   const clamped = outOfSync({ app: 100, proxy: 300 });
   assert.ok(clamped?.verdict === "clamp");
-  assert.deepEqual([...clamped.limits], [["app", 100], ["proxy", 200]]);
+  assert.deepEqual([...limitsOf(clamped.wanted)], [["app", 100], ["proxy", 200]]);
   const held = outOfSync({ app: 300 }, ["nodes", "resourceQuotas"]);
   assert.ok(held?.verdict === "hold");
   assert.deepEqual([held.reason, held.retryAfterMs], ["OutOfSync", 2000]);
@@ -45,7 +49,7 @@ test("oscillates() leaves decreases out, and holds where nothing else is wanted"
   assert.equal(swinging({ app: 300, proxy: 200 }), undefined);
   const clamped = swinging({ app: 100, proxy: 300 });
   assert.ok(clamped?.verdict === "clamp");
-  assert.deepEqual([...clamped.limits], [["app", 200], ["proxy", 300]]);
+  assert.deepEqual([...limitsOf(clamped.wanted)], [["app", 200], ["proxy", 300]]);
   const held = swinging({ app: 100 });
   assert.ok(held?.verdict === "hold");
   assert.deepEqual([held.reason, held.retryAfterMs], ["Oscillating", 9000]);

@@ -3,6 +3,8 @@
  *
  * @module
  */
+import type { HorizontalPodAutoscaler, MemoryTarget } from "../../api/horizontal_pod_autoscaler.ts";
+import type { ResourceName } from "../../api/pod.ts";
 import { switchWord } from "../switches.ts";
 
 /** Annotation of pod, workload or HPA: `"false"` leaves limits and HPA alone with each other. */
@@ -26,4 +28,16 @@ export function heedsAutoscaler({ pod, workload, autoscaler }: CoordinationWords
     switchWord(one?.metadata.annotations ?? {}, HPA_COORDINATION)
   );
   return words.find((word) => word !== undefined) !== "false";
+}
+
+/**
+ * What of the resource's usage an HPA divides by the request. With another request it would see another
+ * utilization for the same load, and scale.
+ */
+export function dividedByRequest(
+  { cpuTargets, memoryTargets = [] }: HorizontalPodAutoscaler,
+  resource: ResourceName,
+): readonly MemoryTarget[] {
+  if (resource === "memory") return memoryTargets;
+  return cpuTargets.filter(({ utilization }) => utilization !== undefined);
 }

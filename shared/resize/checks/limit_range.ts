@@ -5,14 +5,29 @@
  */
 import type { LimitRange, LimitRangeBounds, LimitRangeItem } from "../../api/limit_range.ts";
 import type { Pod, PodContainer } from "../../api/pod.ts";
-import type { EnforcementReason } from "../../api/reasons/enforcement_reasons.ts";
-import type { PodFacts, Verdict, WantedLimits } from "../check.ts";
+import type { Verdict } from "../check.ts";
 import { cutRaises } from "../cut_raises.ts";
-import { podPhases, podTotal, sumOf } from "../resources.ts";
-import { containersWith, movesRequest } from "./qos_class.ts";
+import {
+  describeCut,
+  fieldOf,
+  formatAmount,
+  pair,
+  PAIR_SIDES,
+  type PairEntry,
+  pairOf,
+  pairsOf,
+  podPhases,
+  podTotal,
+  RESOURCE_NAMES,
+  type ResourcePair,
+  sumOf,
+  wantedOf,
+  type WantedResources,
+} from "../resources.ts";
+import { containersWanted, type Subject } from "../subject.ts";
 
 /** A range of requests and limits: of CPU in millicores, of memory in bytes. */
-export interface CPURange {
+export interface AmountRange {
   /** 0 when there is none. */
   readonly min: number;
   /** Infinity when there is none. */
@@ -21,10 +36,16 @@ export interface CPURange {
   readonly ratio: number;
 }
 
-/** The ranges of a namespace, for each container and for the sums of a pod. */
-export interface CPURanges {
-  readonly container: CPURange;
-  readonly pod: CPURange;
+/** The ranges of one resource, for each container and for the sums of a pod. */
+export interface AmountRanges {
+  readonly container: AmountRange;
+  readonly pod: AmountRange;
+}
+
+/** What the LimitRanges of a namespace come to. */
+export interface ResourceRanges {
+  readonly cpu?: AmountRanges;
+  readonly memory?: AmountRanges;
   /**
    * What the server writes at each resize into every container that lacks it, as `limits.<resource>`
    * and `requests.<resource>`; absent: nothing.
@@ -32,217 +53,232 @@ export interface CPURanges {
   readonly defaults?: readonly string[];
 }
 
-const ANYTHING: CPURange = { min: 0, max: Infinity, ratio: Infinity };
+const ANYTHING: AmountRange = { min: 0, max: Infinity, ratio: Infinity };
 
-function narrowed(range: CPURange, { min, max, ratio }: LimitRangeBounds): CPURange {
-  return {
-    min: Math.max(range.min, min ?? 0),
-    max: Math.min(range.max, max ?? Infinity),
-    ratio: Math.min(range.ratio, ratio ?? Infinity),
-  };
-}
-
-/** All LimitRanges together, since each one counts; undefined when none bounds CPU or has defaults. */
-export function cpuRangesOf(limitRanges: readonly LimitRange[]): CPURanges | undefined {
-  const items = limitRanges.flatMap((one) => one.items).filter(concernsCPU);
-  if (items.length === 0) return undefined;
+/**
+ * All LimitRanges together, since each one counts; undefined where none bounds CPU or memory, or has
+ * defaults. Those that can't be read seem to bound nothing: `unreadableWords()` reports them.
+ */
+export function resourceRangesOf(limitRanges: readonly LimitRange[]): ResourceRanges | undefined {
+  const items = limitRanges.flatMap((one) => one.items);
+  const cpu = items.filter(({ min, max, ratio }) =>
+    [min, max, ratio].some((one) => one !== undefined)
+  );
+  const memory = items.flatMap(({ type, memory }) =>
+    memory === undefined ? [] : [{ type, ...memory }]
+  );
   const defaults = new Set(items.flatMap((item) => Object.keys(item.defaults ?? {})));
-  return {
-    ...rangesOf(items),
+  const ranges = {
+    ...(cpu.length === 0 ? {} : { cpu: tightest(cpu) }),
+    ...(memory.length === 0 ? {} : { memory: tightest(memory) }),
     ...(defaults.size === 0 ? {} : { defaults: [...defaults].sort() }),
   };
+  return Object.keys(ranges).length === 0 ? undefined : ranges;
 }
 
-/** An item that has defaults concerns each resize, whatever they are of. */
-function concernsCPU({ min, max, ratio, defaults }: LimitRangeItem): boolean {
-  return [min, max, ratio, defaults].some((one) => one !== undefined);
-}
-
-/** What is said of one resource. */
+/** Bounds of one resource. */
 export interface TypedBounds extends LimitRangeBounds, Pick<LimitRangeItem, "type"> {}
 
 /** The tightest of all bounds of one resource, for containers and pods apart. */
-export function rangesOf(items: readonly TypedBounds[]): Pick<CPURanges, "container" | "pod"> {
-  const of = (type: LimitRangeItem["type"]): CPURange =>
-    items.filter((item) => item.type === type).reduce(narrowed, ANYTHING);
+export function tightest(items: readonly TypedBounds[]): AmountRanges {
+  const of = (type: LimitRangeItem["type"]): AmountRange =>
+    items.filter((item) => item.type === type).reduce((range, { min, max, ratio }) => ({
+      min: Math.max(range.min, min ?? 0),
+      max: Math.min(range.max, max ?? Infinity),
+      ratio: Math.min(range.ratio, ratio ?? Infinity),
+    }), ANYTHING);
   return { container: of("Container"), pod: of("Pod") };
 }
 
-/** Options of {@linkcode largestLimit}. */
-export interface LargestLimitOptions {
-  /**
-   * True where the request goes with the limit: then their ratio is 1, the least that a range asks for.
-   *
-   * @default {false}
-   */
-  readonly moves?: boolean;
-}
-
-/** The largest limit that a range allows beside this request, whole millicores or Infinity. */
-export function largestLimit(
-  { max, ratio }: CPURange,
-  request: number,
-  { moves = false }: LargestLimitOptions = {},
-): number {
+/** The largest limit that a range allows beside this request, whole units or Infinity. */
+export function largestLimit({ max, ratio }: AmountRange, request: number): number {
   // Without a request the ratio can't be computed, and the server refuses whatever the limit is.
-  return Math.min(max, moves || ratio === Infinity ? Infinity : Math.floor(ratio * request));
+  return ratio === Infinity ? max : Math.min(max, Math.floor(ratio * request));
 }
 
-/** What a container or pod asks for, in the unit of the range; absent is not 0. */
-export interface Sizes {
-  readonly request: number | undefined;
-  readonly limit: number | undefined;
-}
-
-/** Options of {@linkcode rangeProblem}. */
-export interface RangeProblemOptions {
-  /**
-   * An amount in words.
-   *
-   * @default millicores
-   */
-  readonly format?: (amount: number) => string;
+/** What the rule is asked about. */
+export interface RangesAsked {
+  readonly ranges: ResourceRanges | undefined;
+  /** One at least; the values must fit each of them. */
+  readonly subjects: readonly Subject[];
+  /** Raises are cut to a multiple of this. @default {1} */
+  readonly step?: number;
 }
 
 /**
- * Why the server would refuse these sizes; undefined when it would not. As `minConstraint`,
- * `maxConstraint` and `limitRequestRatioConstraint` of the server.
+ * Clamps each value into the ranges, and holds where a pod would lie outside of them all the same: the
+ * server checks every container and init container again, so a pod that is older than a LimitRange can
+ * make each resize fail.
  */
-export function rangeProblem(
-  range: CPURange,
-  { request, limit }: Sizes,
-  { format = (amount) => `${amount}m` }: RangeProblemOptions = {},
+export function rangeVerdict(
+  wanted: WantedResources,
+  { ranges, subjects, step = 1 }: RangesAsked,
+): Verdict<"LimitRange"> {
+  if (ranges === undefined || wanted.size === 0) return undefined;
+  const inside = wantedOf(pairsOf(wanted).map((entry) => clamped(entry, { ranges, subjects })));
+  const fitting = subjects.reduce(
+    (rest, subject) => fitPod(rest, { ranges, subject, step }),
+    inside,
+  );
+  const reason = "LimitRange";
+  for (const subject of subjects) {
+    const problem = problemOf(subject, { ranges, wanted: fitting });
+    if (problem !== undefined) {
+      return { verdict: "hold", reason, message: `${subject.name}: ${problem}` };
+    }
+  }
+  const cut = describeCut(wanted, fitting);
+  if (cut === "") return undefined;
+  const message = `the LimitRange allows no more, or no less: ${cut}`;
+  return { verdict: "clamp", reason, message, wanted: fitting };
+}
+
+/**
+ * The pair inside of the container's range; a ratio cuts a wanted limit, or raises the request to a limit
+ * that stays.
+ */
+function clamped(
+  entry: PairEntry,
+  { ranges, subjects }: { readonly ranges: ResourceRanges; readonly subjects: readonly Subject[] },
+): PairEntry {
+  const range = ranges[entry.resource]?.container;
+  if (range === undefined) return entry;
+  const into = (value: number): number => Math.min(Math.max(value, range.min), range.max);
+  const { request, limit } = entry.pair;
+  const present = subjects.flatMap((subject) => presentPair(subject, entry) ?? []);
+  if (request === undefined) {
+    if (limit === undefined) return entry;
+    const most = Math.min(...present.map((one) => largestLimit(range, one.request ?? 0)));
+    return { ...entry, pair: pair(request, Math.min(into(limit), most)) };
+  }
+  const staying = limit !== undefined ? 0 : Math.max(0, ...present.map((one) => one.limit ?? 0));
+  const least = range.ratio === Infinity ? 0 : Math.ceil(staying / range.ratio);
+  const fits = into(Math.max(request, least));
+  return {
+    ...entry,
+    pair: pair(fits, limit && Math.min(into(limit), largestLimit(range, fits))),
+  };
+}
+
+function presentPair(
+  { containers }: Subject,
+  { container, resource }: Pick<PairEntry, "container" | "resource">,
+): ResourcePair | undefined {
+  const present = containers.find(({ name }) => name === container);
+  return present && pairOf(present, resource);
+}
+
+interface PodAsked {
+  readonly ranges: ResourceRanges;
+  readonly subject: Subject;
+  readonly step: number;
+}
+
+/** Raises cut, phase by phase, to what the range allows the pod as a whole. */
+function fitPod(wanted: WantedResources, { ranges, subject, step }: PodAsked): WantedResources {
+  let fitting = wanted;
+  for (const resource of RESOURCE_NAMES) {
+    const range = ranges[resource]?.pod;
+    if (range === undefined) continue;
+    for (const side of PAIR_SIDES) {
+      const field = fieldOf(resource, side);
+      // What the pod has as a whole is what counts then, and no container's value changes it.
+      if (subject.podLevel?.[field] !== undefined) continue;
+      const base = (container: string): number =>
+        presentPair(subject, { container, resource })?.[side] ?? 0;
+      for (const index of podPhases(subject).keys()) {
+        const after = { ...subject, containers: containersWanted(subject, fitting) };
+        const phase = podPhases(after)[index] ?? [];
+        const request = podTotal(after, fieldOf(resource, "request")) ?? 0;
+        const most = side === "request" ? range.max : largestLimit(range, request);
+        const excess = sumOf(phase, field) - most;
+        fitting = cutRaises(fitting, { resource, side, base, excess, step, among: phase });
+      }
+    }
+  }
+  return fitting;
+}
+
+/** Why the server would refuse the subject with these values; undefined when it would not. */
+function problemOf(
+  subject: Subject,
+  { ranges, wanted }: { readonly ranges: ResourceRanges; readonly wanted: WantedResources },
 ): string | undefined {
-  if (request === undefined && (range.min > 0 || range.ratio < Infinity)) {
-    return "the LimitRange asks for a request, there is none";
-  }
-  if (limit === undefined && (range.max < Infinity || range.ratio < Infinity)) {
-    return "the LimitRange asks for a limit, there is none";
-  }
-  const most = largestLimit(range, request ?? 0);
-  // A ratio can't be computed without a request, and a limit below the request is none.
-  if (most < 1) return "the LimitRange asks for a request, there is none";
-  if (request !== undefined && request > most) {
-    return `the LimitRange allows a limit of ${format(most)}, the request is ${
-      format(request)
-    } already`;
-  }
-  if (limit !== undefined && limit > most) {
-    return `the LimitRange allows a limit of ${format(most)}, it would be ${format(limit)}`;
-  }
-  const least = Math.min(request ?? Infinity, limit ?? Infinity);
-  if (least < range.min) {
-    return `the LimitRange asks for ${format(range.min)}, it would be ${format(least)}`;
+  const after = { ...subject, containers: containersWanted(subject, wanted) };
+  const all = [
+    ...after.containers.map((one) => [`container ${one.name}`, one] as const),
+    ...after.initContainers.map((one) => [`init container ${one.name}`, one] as const),
+  ];
+  for (const resource of RESOURCE_NAMES) {
+    const range = ranges[resource];
+    if (range === undefined) continue;
+    for (const [label, container] of all) {
+      const problem = rangeProblem(range.container, {
+        resource,
+        pair: pairOf(container, resource),
+      });
+      if (problem !== undefined) return `${resource} of ${label}: ${problem}`;
+    }
+    const total = pair(
+      podTotal(after, fieldOf(resource, "request")),
+      podTotal(after, fieldOf(resource, "limit")),
+    );
+    const problem = rangeProblem(range.pod, { resource, pair: total });
+    if (problem !== undefined) return `${resource} of all containers: ${problem}`;
   }
   return undefined;
 }
 
 /**
- * Clamps each limit into the ranges, and holds where the pod would lie outside of them all the
- * same: the server checks every container and init container of the pod again, so a pod that is older
- * than a LimitRange can make each resize fail.
+ * Why the server would refuse these amounts; undefined when it would not. As `minConstraint`,
+ * `maxConstraint` and `limitRequestRatioConstraint` of the server.
  */
-export function outsideLimitRange(
-  { pod, limitRange }: PodFacts,
-  limits: WantedLimits,
-): Verdict {
-  if (pod === undefined || limitRange === undefined) return undefined;
-  const { container: range } = limitRange;
-  const moves = movesRequest(pod);
-  const clamped = new Map<string, number>();
-  for (const [name, limit] of limits) {
-    const { requestCPU = 0 } = pod.containers.find((one) => one.name === name) ?? {};
-    const most = largestLimit(range, requestCPU, { moves });
-    clamped.set(name, Math.min(Math.max(limit, range.min), most));
+export function rangeProblem(
+  range: AmountRange,
+  { resource, pair: { request, limit } }: Pick<PairEntry, "resource" | "pair">,
+): string | undefined {
+  // Ratios may come to fractions of a byte.
+  const text = (amount: number): string => formatAmount(resource, Math.floor(amount));
+  const none = "the LimitRange asks for a request, there is none";
+  if (request === undefined && (range.min > 0 || range.ratio < Infinity)) return none;
+  if (limit === undefined && (range.max < Infinity || range.ratio < Infinity)) {
+    return "the LimitRange asks for a limit, there is none";
   }
-  const fitting = fitPod(pod, clamped, limitRange.pod);
-  const problem = problemOf(pod, { limits: fitting, limitRange });
-  if (problem !== undefined) return { verdict: "hold", reason: "LimitRange", message: problem };
-  const outside = [...limits].filter(([name, limit]) => fitting.get(name) !== limit);
-  if (outside.length === 0) return undefined;
-  const names = outside.map(([name, limit]) => `${name} at ${limit}m`).join(", ");
-  return {
-    verdict: "clamp",
-    reason: "LimitRange",
-    message: `the LimitRange allows no more, or no less: ${names}`,
-    limits: fitting,
-  };
-}
-
-/** The raises cut, phase by phase, to what the range allows the pod. */
-function fitPod(pod: Pod, limits: WantedLimits, range: CPURange): WantedLimits {
-  // What the pod says as a whole is what counts then, and no container's limit changes it.
-  if (pod.podLevel?.limitCPU !== undefined) return limits;
-  const most = largestLimit(range, podTotal(pod, "requestCPU") ?? 0, { moves: movesRequest(pod) });
-  const fitting = new Map(limits);
-  for (const phase of podPhases(pod)) {
-    const theirs = phase.flatMap(({ name }): [string, number][] => {
-      const limit = fitting.get(name);
-      return limit === undefined ? [] : [[name, limit]];
-    });
-    const room = most - sumOf(phase, "limitCPU");
-    for (const [name, limit] of cutRaises(pod, new Map(theirs), { room })) fitting.set(name, limit);
+  const most = largestLimit(range, request ?? 0);
+  // A ratio can't be computed without a request, and a limit below the request is none.
+  if (most < 1) return none;
+  const refuses = (amount: string): string =>
+    `the LimitRange allows a limit of ${text(most)}, ${amount}`;
+  if (request !== undefined && request > most) {
+    return refuses(`the request is ${text(request)} already`);
   }
-  return fitting;
-}
-
-interface Asked {
-  readonly limits: WantedLimits;
-  readonly limitRange: CPURanges;
-}
-
-/** Why the server would refuse the pod with these limits; undefined when it would not. */
-function problemOf(pod: Pod, { limits, limitRange }: Asked): string | undefined {
-  const after = { ...pod, containers: containersWith(pod, limits) };
-  const all = [
-    ...after.containers.map((one) => [`container ${one.name}`, one] as const),
-    ...pod.initContainers.map((one) => [`init container ${one.name}`, one] as const),
-  ];
-  for (const [who, { requestCPU: request, limitCPU: limit }] of all) {
-    const problem = rangeProblem(limitRange.container, { request, limit });
-    if (problem !== undefined) return `${who}: ${problem}`;
-  }
-  const problem = rangeProblem(limitRange.pod, {
-    request: podTotal(after, "requestCPU"),
-    limit: podTotal(after, "limitCPU"),
-  });
-  return problem === undefined ? undefined : `the pod: ${problem}`;
+  if (limit !== undefined && limit > most) return refuses(`it would be ${text(limit)}`);
+  const least = Math.min(request ?? Infinity, limit ?? Infinity);
+  return least < range.min
+    ? `the LimitRange asks for ${text(range.min)}, it would be ${text(least)}`
+    : undefined;
 }
 
 /**
- * Holds where it would, with this reason. The server does so at each resize, whatever is asked for, in
- * all containers and init containers of a pod that is older than the LimitRange; and the API lets
- * nobody remove a request or limit.
+ * What any resize would let the server write into the pod: it writes a LimitRange's defaults, whatever is
+ * asked for, into all containers and init containers of a pod that is older than the LimitRange, and the
+ * API lets nothing remove a request or limit. Undefined where that is nothing.
  */
-export function wouldWriteDefaults(
-  reason: EnforcementReason,
-): (facts: PodFacts) => Verdict {
-  return ({ pod, limitRange }) => {
-    if (pod === undefined || limitRange?.defaults === undefined) return undefined;
-    const written = writtenInto(pod, limitRange.defaults);
-    if (written.length === 0) return undefined;
-    return {
-      verdict: "hold",
-      reason,
-      message: `with any resize the API server would write the LimitRange's defaults into ` +
-        `${written.join(", ")}, and they could never be removed: recreate the pod, or take the ` +
-        "defaults out of the LimitRange (max and min set them, too)",
-    };
-  };
-}
-
-function writtenInto(
-  { containers, initContainers }: Pod,
-  defaults: NonNullable<CPURanges["defaults"]>,
-): readonly string[] {
+export function defaultsProblem(
+  { containers, initContainers }: Pick<Pod, "containers" | "initContainers">,
+  ranges: ResourceRanges | undefined,
+): string | undefined {
   const lacks = (kind: string, container: PodContainer): string[] => {
-    const missing = defaults.filter((name) => !has(container, name));
+    const missing = (ranges?.defaults ?? []).filter((name) => !has(container, name));
     return missing.length === 0 ? [] : [`${kind} ${container.name} (${missing.join(", ")})`];
   };
-  return [
+  const written = [
     ...containers.flatMap((one) => lacks("container", one)),
     ...initContainers.flatMap((one) => lacks("init container", one)),
   ];
+  return written.length === 0 ? undefined : "with any resize the API server would write the " +
+    `LimitRange's defaults into ${written.join(", ")}, and they could never be removed: recreate ` +
+    "the pod, or take the defaults out of the LimitRange (max and min set them, too)";
 }
 
 function has(container: PodContainer, name: string): boolean {

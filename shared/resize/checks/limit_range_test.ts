@@ -5,14 +5,13 @@ import {
   enforcedContainer,
   enforcedPod,
   enforcementInput,
-  marketWish,
+  marketClaim,
 } from "../../../tests/fixtures/enforcement_input.ts";
-import type { LimitRangeItem } from "../../api/limit_range.ts";
+import type { LimitRangeBounds, LimitRangeItem } from "../../api/limit_range.ts";
 import type { Pod, PodContainer } from "../../api/pod.ts";
 import { decide, decideManually, MARKET_CHAIN, RESTORE_CHAIN } from "../chain.ts";
-import type { EnforcementInput } from "../check.ts";
-import { arbitrate } from "../claim.ts";
-import { type CPURanges, cpuRangesOf, largestLimit } from "./limit_range.ts";
+import type { EnforcementInput } from "../resize_input.ts";
+import { largestLimit, type ResourceRanges, resourceRangesOf } from "./limit_range.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -22,38 +21,66 @@ function range(...items: LimitRangeItem[]) {
   return { metadata: { name: "r", namespace: "shop", uid: "", resourceVersion: "" }, items };
 }
 
-test("cpuRangesOf() lets the tightest of all ranges count, for containers and pods apart", () => {
-  assert.equal(cpuRangesOf([]), undefined);
-  assert.equal(cpuRangesOf([range()]), undefined);
-  assert.deepEqual(
-    cpuRangesOf([
-      range({ type: "Container", min: 10, max: 500 }, { type: "Pod", max: 2000 }),
-      range({ type: "Container", min: 20, ratio: 4 }, { type: "Container", max: 600, ratio: 3 }),
-    ]),
-    {
-      container: { min: 20, max: 500, ratio: 3 },
-      pod: { min: 0, max: 2000, ratio: Infinity },
+const ANYTHING = { min: 0, max: Infinity, ratio: Infinity };
+
+test("resourceRangesOf() tells CPU and memory apart, the tightest of each", () => {
+  const ranges = resourceRangesOf([
+    range({ type: "Container", min: 10, memory: { max: 400, ratio: 2 } }),
+    range({ type: "Container", max: 900 }, { type: "Container", memory: { min: 5, max: 300 } }),
+    range({ type: "Pod", memory: { max: 800 } }),
+  ]);
+  assert.deepEqual(ranges, {
+    cpu: { container: { min: 10, max: 900, ratio: Infinity }, pod: ANYTHING },
+    memory: {
+      container: { min: 5, max: 300, ratio: 2 },
+      pod: { min: 0, max: 800, ratio: Infinity },
     },
+  });
+});
+
+test("resourceRangesOf() has nothing of a resource of which nothing is said", () => {
+  assert.equal(resourceRangesOf([]), undefined);
+  assert.equal(resourceRangesOf([range()]), undefined);
+  const unreadable = { ...range(), unreadable: "Cannot read it" };
+  assert.equal(resourceRangesOf([unreadable]), undefined);
+  assert.deepEqual(Object.keys(resourceRangesOf([range({ type: "Pod", max: 5 })]) ?? {}), ["cpu"]);
+  const memory = range({ type: "Pod", memory: { max: 5 } });
+  assert.deepEqual(Object.keys(resourceRangesOf([memory]) ?? {}), ["memory"]);
+  const defaults = range({ type: "Container", defaults: { "limits.memory": "1Gi" } });
+  assert.deepEqual(resourceRangesOf([defaults]), { defaults: ["limits.memory"] });
+});
+
+const BOUNDS: fc.Arbitrary<LimitRangeBounds> = fc.record({
+  min: fc.nat(1000),
+  max: fc.nat(1000),
+  ratio: fc.integer({ min: 1, max: 9 }),
+}, { requiredKeys: [] });
+const TYPE = fc.constantFrom<LimitRangeItem["type"]>("Container", "Pod");
+
+test("resourceRangesOf() reads each resource as if nothing were said of the other", () => {
+  const items = fc.array(fc.tuple(TYPE, BOUNDS, BOUNDS), { maxLength: 5 });
+  fc.assert(
+    fc.property(items, (all) => {
+      const both = range(...all.map(([type, cpu, memory]) => ({ type, ...cpu, memory })));
+      const cpuOnly = range(...all.map(([type, cpu]) => ({ type, ...cpu })));
+      const swapped = range(
+        ...all.map(([type, cpu, memory]) => ({ type, ...memory, memory: cpu })),
+      );
+      assert.deepEqual(resourceRangesOf([both])?.cpu, resourceRangesOf([cpuOnly])?.cpu);
+      assert.deepEqual(resourceRangesOf([swapped])?.memory, resourceRangesOf([cpuOnly])?.cpu);
+    }),
   );
 });
 
-test("cpuRangesOf() does not see what is said of memory", () => {
-  const memory = { min: 5, max: 6, ratio: 2 };
-  assert.equal(cpuRangesOf([range({ type: "Container", memory })]), undefined);
-  const cpu = range({ type: "Container", max: 500 });
-  const both = range({ type: "Container", max: 500, memory }, { type: "Pod", memory });
-  assert.deepEqual(cpuRangesOf([both]), cpuRangesOf([cpu]));
-});
-
-test("cpuRangesOf() keeps what is a default of any range, whatever bounds it has", () => {
+test("resourceRangesOf() keeps what is a default of any range, whatever bounds it has", () => {
   const memory = { "requests.memory": "1Gi", "limits.memory": "2Gi" };
-  const all = cpuRangesOf([
+  const all = resourceRangesOf([
     range({ type: "Container", max: 500, defaults: { "limits.cpu": "500m" } }),
     range({ type: "Container", defaults: memory }, { type: "Container", defaults: memory }),
   ]);
   assert.deepEqual(all?.defaults, ["limits.cpu", "limits.memory", "requests.memory"]);
-  assert.equal(all?.container.max, 500);
-  assert.ok(!("defaults" in (cpuRangesOf([range({ type: "Container", max: 500 })]) ?? {})));
+  assert.equal(all?.cpu?.container.max, 500);
+  assert.ok(!("defaults" in (resourceRangesOf([range({ type: "Container", max: 500 })]) ?? {})));
 });
 
 test("largestLimit() is the smaller of max and what the ratio allows beside the request", () => {
@@ -84,12 +111,12 @@ test("decide() holds where the LimitRange would refuse the pod whatever the mark
     enforcementInput({ pod: older, limitRange }),
   );
   assert.deepEqual([changes, reason], [[], "LimitRange"]);
-  assert.match(message ?? "", /^container jvm: .* allows .* limit .*500m.*900m$/);
+  assert.match(message ?? "", / container jvm: .* allows .* limit .*500m.*900m$/);
   assert.equal(heldBy({ limitRange: cpuRanges({ min: 150 }) }), "OutsideLimitRange LimitRange");
 });
 
 test("decide() keeps to the LimitRange's ratio and to what it allows a pod", () => {
-  const limitOf = (limitRange: CPURanges): number | undefined =>
+  const limitOf = (limitRange: ResourceRanges): number | undefined =>
     decide(MARKET_CHAIN, enforcementInput({ limitRange })).changes[0]?.limitCPU;
   assert.equal(limitOf(cpuRanges({ ratio: 2.5 })), 250);
   assert.equal(limitOf(cpuRanges({}, { max: 330 })), 330);
@@ -100,14 +127,14 @@ test("decide() keeps to the LimitRange's ratio and to what it allows a pod", () 
 test("decide() holds where a LimitRange came that is below the request, or asks for one", () => {
   const heavy = enforcedContainer({ requestCPU: 200, limitCPU: 300, appliedLimitCPU: 300 });
   const pod = enforcedPod({ containers: [heavy] });
-  const intents = arbitrate([marketWish(200)]);
+  const claims = [marketClaim(200)];
   const limitRange = cpuRanges({ max: 100 });
   const { changes, reason, message } = decide(
     MARKET_CHAIN,
-    enforcementInput({ pod, intents, limitRange }),
+    enforcementInput({ pod, claims, limitRange }),
   );
   assert.deepEqual([changes, reason], [[], "LimitRange"]);
-  assert.match(message ?? "", /^container app: .* limit .*100m.* request .*200m/);
+  assert.match(message ?? "", / container app: .* limit .*100m.* request .*200m/);
   const { requestCPU: _none, ...bare } = enforcedContainer();
   const idle = enforcedPod({ containers: [bare] });
   assert.equal(
@@ -128,7 +155,7 @@ test("decide() holds where a LimitRange's max or ratio asks for a limit that a s
       enforcementInput({ pod, limitRange }),
     );
     assert.deepEqual([changes, reason], [[], "LimitRange"]);
-    assert.match(message ?? "", /^container side: .* asks for .* none$/);
+    assert.match(message ?? "", / container side: .* asks for .* none$/);
   }
   // What it asks of requests alone, or of the pod, the sibling meets.
   for (const limitRange of [cpuRanges({ min: 50 }), cpuRanges({}, { ratio: 4 })]) {
@@ -146,7 +173,10 @@ test("decide() holds where an init container lies outside the LimitRange of cont
     enforcementInput({ ...input, limitRange }),
   );
   assert.deepEqual([changes, reason], [[], "LimitRange"]);
-  assert.match(message ?? "", /^init container prepare: .* allows .* limit .*500m.*900m$/);
+  assert.match(
+    message ?? "",
+    / init container prepare: .* allows .* limit .*500m.*900m$/,
+  );
   const wide = enforcementInput({ ...input, limitRange: cpuRanges({ max: 900 }) });
   assert.equal(decide(MARKET_CHAIN, wide).changes[0]?.limitCPU, 400);
 });
@@ -157,7 +187,10 @@ test("decide() counts an init container, with the sidecars before it, as the pod
   const of = (max: number) =>
     decide(MARKET_CHAIN, enforcementInput({ pod, limitRange: cpuRanges({}, { max }) }));
   assert.deepEqual(of(500).changes, []);
-  assert.match(of(500).message ?? "", /^the pod: .* allows .* limit .*500m.*900m$/);
+  assert.match(
+    of(500).message ?? "",
+    / all containers: .* allows .* limit .*500m.*900m$/,
+  );
   // They don't run at the same time, so that the sum of both binds nothing.
   assert.equal(of(900).changes[0]?.limitCPU, 400);
 
@@ -207,15 +240,13 @@ test("decide() never asks for what the LimitRange forbids", () => {
             appliedLimitCPU: limitCPU,
           });
         });
-        const intents = arbitrate(
-          sizes.map(([request, , wanted], index) =>
-            marketWish(Math.max(request, wanted), `c${index}`)
-          ),
+        const claims = sizes.map(([request, , wanted], index) =>
+          marketClaim(Math.max(request, wanted), `c${index}`)
         );
-        const limitRange = { container: ofContainer, pod: ofPod };
+        const limitRange = { cpu: { container: ofContainer, pod: ofPod } };
         const { changes } = decide(
           MARKET_CHAIN,
-          enforcementInput({ pod: enforcedPod({ containers }), intents, limitRange }),
+          enforcementInput({ pod: enforcedPod({ containers }), claims, limitRange }),
         );
         if (changes.length === 0) return;
         const after = containers.map(({ name, requestCPU = 0, limitCPU = 0 }) => ({

@@ -3,19 +3,26 @@
  *
  * @module
  */
-import type { EnforcementInput, PodFacts, Verdict, WantedLimits } from "../check.ts";
-import { isSettled, kubeletWord } from "../resize_condition.ts";
+import {
+  type EnforcementInput,
+  hasSameCPU,
+  type PodFacts,
+  type PodVerdict,
+} from "../resize_input.ts";
+import type { WantedResources } from "../resources.ts";
+import { containersWanted, marketSubject } from "../subject.ts";
+import { isSettled, resizeStatus } from "../resize_condition.ts";
 
 /** Holds until the kubelet reports what the pod's spec already asks for. */
-export function resizeInProgress({ pod }: PodFacts): Verdict {
+export function resizeInProgress({ pod }: PodFacts): PodVerdict {
   if (pod === undefined || pod.containers.every((one) => isSettled(pod, one))) return undefined;
-  const word = kubeletWord(pod);
+  const word = resizeStatus(pod);
   // A resize that the kubelet will never do, or not now, must not lock the pod at that value.
   return word.reason === "ResizeInProgress" ? { verdict: "hold", ...word } : undefined;
 }
 
 /** Holds for the rest of the wait after a refusal. */
-export function backingOff({ backOffMs }: EnforcementInput): Verdict {
+export function backingOff({ backOffMs }: EnforcementInput): PodVerdict {
   if (backOffMs <= 0) return undefined;
   return {
     verdict: "hold",
@@ -26,7 +33,7 @@ export function backingOff({ backOffMs }: EnforcementInput): Verdict {
 }
 
 /** Holds for the rest of the least time between two resizes of a pod. */
-export function resizedJustNow({ restMs = 0 }: EnforcementInput): Verdict {
+export function resizedJustNow({ restMs = 0 }: EnforcementInput): PodVerdict {
   if (restMs <= 0) return undefined;
   return {
     verdict: "hold",
@@ -40,12 +47,14 @@ export function resizedJustNow({ restMs = 0 }: EnforcementInput): Verdict {
  * Holds while the controller's rate of resizes is used up. A pod whose limits were clamped to what they
  * are already takes no turn from others.
  */
-export function rateLimited({ pod, takeTurn }: EnforcementInput, limits: WantedLimits): Verdict {
-  const containers = pod?.containers ?? [];
-  if (containers.every(({ name, limitCPU }) => (limits.get(name) ?? limitCPU) === limitCPU)) {
-    return undefined;
-  }
-  const waitMs = takeTurn(limits);
+export function rateLimited(
+  { pod, takeTurn }: EnforcementInput,
+  wanted: WantedResources,
+): PodVerdict {
+  if (pod === undefined) return undefined;
+  const after = containersWanted(marketSubject(pod), wanted);
+  if (pod.containers.every((one, index) => hasSameCPU(one, after[index] ?? {}))) return undefined;
+  const waitMs = takeTurn(wanted);
   if (waitMs <= 0) return undefined;
   return {
     verdict: "hold",

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import type { EnforcementInput, PodFacts, Verdict } from "../check.ts";
+import type { EnforcementInput, PodFacts, PodVerdict } from "../resize_input.ts";
 
 /** Holds when the pod is gone, or differs from the allocation in UID, namespace or node. */
-export function identityDiffers({ pod, allocation }: EnforcementInput): Verdict {
+export function identityDiffers({ pod, allocation }: EnforcementInput): PodVerdict {
   const { spec, metadata } = allocation;
   if (pod === undefined) {
     return { verdict: "hold", reason: "PodGone", message: `pod ${spec.podName} does not exist` };
@@ -29,12 +29,12 @@ export function identityDiffers({ pod, allocation }: EnforcementInput): Verdict 
 }
 
 /** Holds with the reason for which the pod takes no part. */
-export function outOfScope({ outOfScope }: EnforcementInput): Verdict {
+export function outOfScope({ outOfScope }: EnforcementInput): PodVerdict {
   return outOfScope === undefined ? undefined : { verdict: "hold", ...outOfScope };
 }
 
 /** Holds while the node's agent has not renewed its lease: its last word may be wrong by now. */
-export function agentIsSilent({ agentSilent, allocation }: EnforcementInput): Verdict {
+export function agentIsSilent({ agentSilent, allocation }: EnforcementInput): PodVerdict {
   if (!agentSilent) return undefined;
   const { nodeName } = allocation.spec;
   return {
@@ -45,7 +45,7 @@ export function agentIsSilent({ agentSilent, allocation }: EnforcementInput): Ve
 }
 
 /** Holds while the pod is terminating or not running. */
-export function notRunning({ pod }: PodFacts): Verdict {
+export function notRunning({ pod }: PodFacts): PodVerdict {
   if (pod === undefined || (pod.phase === "Running" && !pod.metadata.terminating)) return undefined;
   return {
     verdict: "hold",

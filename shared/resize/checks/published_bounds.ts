@@ -4,10 +4,12 @@
  * @module
  */
 import type { ContainerBounds } from "../../api/pod_allocation.ts";
-import type { EnforcementInput, Verdict, WantedLimits } from "../check.ts";
+import type { EnforcementInput, PodVerdict } from "../resize_input.ts";
+import type { WantedResources } from "../resources.ts";
+import { limitsOf, limitsWanted } from "../subject.ts";
 
 /** Holds until the agent has cleared with the bounds in force. */
-export function boundsAreStale({ allocation }: EnforcementInput): Verdict {
+export function boundsAreStale({ allocation }: EnforcementInput): PodVerdict {
   const { market, containers } = allocation.spec;
   if (containers === undefined || market === undefined) {
     return {
@@ -32,8 +34,9 @@ export function boundsAreStale({ allocation }: EnforcementInput): Verdict {
  */
 export function outsideBounds(
   { allocation, pod }: EnforcementInput,
-  limits: WantedLimits,
-): Verdict {
+  wanted: WantedResources,
+): PodVerdict {
+  const limits = limitsOf(wanted);
   const present = new Map(pod?.containers.map(({ name, limitCPU }) => [name, limitCPU]));
   const ranges = new Map(
     (allocation.status?.bounds?.containers ?? []).map((one) =>
@@ -56,7 +59,7 @@ export function outsideBounds(
   }).join(", ");
   return clamped.size === 0
     ? { verdict: "hold", reason: "OutsideBounds", message }
-    : { verdict: "clamp", reason: "OutsideBounds", message, limits: clamped };
+    : { verdict: "clamp", reason: "OutsideBounds", message, wanted: limitsWanted(pod, clamped) };
 }
 
 type Range = Pick<ContainerBounds, "floor" | "ceiling">;

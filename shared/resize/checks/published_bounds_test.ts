@@ -24,13 +24,13 @@ function verdict(wish: number, bounds: Partial<ContainerBounds>, present = 200) 
     },
     pod: enforcedPod({ containers: [enforcedContainer({ limitCPU: present })] }),
   });
-  return outsideBounds(input, new Map([["app", wish]]));
+  return outsideBounds(input, new Map([["app", { limitCPU: wish }]]));
 }
 
 function limitFor(...wish: Parameters<typeof verdict>): number | undefined {
   const said = verdict(...wish);
   if (said === undefined) return wish[0];
-  return said.verdict === "clamp" ? said.limits.get("app") : undefined;
+  return said.verdict === "clamp" ? said.wanted.get("app")?.limitCPU : undefined;
 }
 
 test("outsideBounds() says nothing of wishes within the bounds, and clamps the others", () => {
@@ -61,7 +61,7 @@ test("outsideBounds() leaves half steps to the agent, within the bounds", () => 
 });
 
 test("outsideBounds() holds a wish for a container without bounds", () => {
-  const said = outsideBounds(enforcementInput(), new Map([["other", 300]]));
+  const said = outsideBounds(enforcementInput(), new Map([["other", { limitCPU: 300 }]]));
   assert.deepEqual([said?.verdict, said?.reason], ["hold", "OutsideBounds"]);
   assert.match(said?.message ?? "", /other/);
 });

@@ -3,10 +3,12 @@
  *
  * @module
  */
-import type { Pod, PodContainer, QOSClass, Resources } from "../../api/pod.ts";
-import type { PodFacts, Verdict, WantedLimits } from "../check.ts";
-import { describeCut } from "../cut_raises.ts";
+import type { QOSClass } from "../../api/pod.ts";
+import type { Verdict } from "../check.ts";
+import { movesRequest, qosClassOfPod } from "../qos.ts";
 import {
+  describeCut,
+  fieldOf,
   pair,
   type PairEntry,
   pairOf,
@@ -17,76 +19,6 @@ import {
 } from "../resources.ts";
 import { containersWanted, type Subject } from "../subject.ts";
 import { capRequests } from "./request_within_limit.ts";
-
-/**
- * Guaranteed when every container (init containers too) has CPU and memory limits and requests
- * equal to them, BestEffort when none has any, Burstable otherwise.
- * Source: Kubernetes documentation, "Pod Quality of Service Classes".
- */
-export function qosClassOf(containers: readonly Resources[]): QOSClass {
-  const values = (container: Resources): (number | undefined)[] => [
-    container.requestCPU,
-    container.limitCPU,
-    container.requestMemory,
-    container.limitMemory,
-  ];
-  if (containers.every((container) => values(container).every((value) => (value ?? 0) === 0))) {
-    return "BestEffort";
-  }
-  const guaranteed = containers.every(({ requestCPU, limitCPU, requestMemory, limitMemory }) =>
-    (limitCPU ?? 0) > 0 && (limitMemory ?? 0) > 0 && requestCPU === limitCPU &&
-    requestMemory === limitMemory
-  );
-  return guaranteed ? "Guaranteed" : "Burstable";
-}
-
-/**
- * The class of a pod as a whole: where it has pod-level resources, they alone decide.
- * Source: `ComputePodQOS` of Kubernetes 1.34 and newer.
- */
-export function qosClassOfPod(
-  { containers, initContainers, podLevel }: {
-    readonly containers: readonly Resources[];
-    readonly initContainers: readonly Resources[];
-    readonly podLevel?: Pod["podLevel"];
-  },
-): QOSClass {
-  return qosClassOf(podLevel === undefined ? [...containers, ...initContainers] : [podLevel]);
-}
-
-/** What tells whether a pod's requests move. */
-export type RequestMover = Pick<Pod, "qosClass" | "podLevel">;
-
-/**
- * True for a pod whose CPU requests are always equal to its limits: the API refuses a resize that
- * would let a Guaranteed pod leave its class. So a wanted limit is a wanted request, too. Where
- * pod-level resources make the class, the containers' have no part in it.
- */
-export function movesRequest({ qosClass, podLevel }: RequestMover): boolean {
-  return qosClass === "Guaranteed" && podLevel === undefined;
-}
-
-/** The pod's containers as these limits make them; each has its place in the pod. */
-export function containersWith(pod: Pod, limits: WantedLimits): readonly PodContainer[] {
-  const moves = movesRequest(pod);
-  return pod.containers.map((container) => {
-    const limitCPU = limits.get(container.name);
-    if (limitCPU === undefined) return container;
-    return { ...container, limitCPU, ...(moves ? { requestCPU: limitCPU } : {}) };
-  });
-}
-
-/** Holds when the pod with the wanted limits would belong to another QoS class: the API refuses. */
-export function qosWouldChange({ pod }: PodFacts, limits: WantedLimits): Verdict {
-  if (pod === undefined) return undefined;
-  const qos = qosClassOfPod({ ...pod, containers: containersWith(pod, limits) });
-  if (qos === pod.qosClass) return undefined;
-  return {
-    verdict: "hold",
-    reason: "QoSWouldChange",
-    message: `the pod would turn from ${pod.qosClass} to ${qos}`,
-  };
-}
 
 /** What is left of the wish, or why nothing may be done. */
 export type KeptClass =
@@ -149,7 +81,7 @@ function oneBelow(subject: Subject, wanted: WantedResources): WantedResources | 
   for (const resource of RESOURCE_NAMES) {
     for (const container of after) {
       const { request = 0, limit = 0 } = pairOf(container, resource);
-      const asked = wanted.get(container.name)?.[resource]?.request;
+      const asked = wanted.get(container.name)?.[fieldOf(resource, "request")];
       if (asked === undefined || request !== limit || request < 2) continue;
       return wantedOf(
         pairsOf(wanted).map((entry) =>
@@ -161,4 +93,17 @@ function oneBelow(subject: Subject, wanted: WantedResources): WantedResources | 
     }
   }
   return undefined;
+}
+
+/** Clamps to what keeps the class of all subjects; holds where nothing does: the API refuses. */
+export function classVerdict(
+  wanted: WantedResources,
+  subjects: readonly Subject[],
+): Verdict<"QoSWouldChange"> {
+  const kept = keepClass(wanted, subjects);
+  const reason = "QoSWouldChange";
+  if ("problem" in kept) return { verdict: "hold", reason, message: kept.problem };
+  if (kept.words.length === 0) return undefined;
+  const message = kept.words.join("; ");
+  return { verdict: "clamp", reason, message, wanted: kept.wanted };
 }

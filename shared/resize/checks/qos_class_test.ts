@@ -8,13 +8,13 @@ import {
   enforcementInput,
   guaranteedContainer,
   guaranteedPod,
-  marketWish,
+  marketClaim,
 } from "../../../tests/fixtures/enforcement_input.ts";
 import type { Pod, ResizeCondition } from "../../api/pod.ts";
 import { decide, decideManually, MARKET_CHAIN, RESTORE_CHAIN } from "../chain.ts";
-import type { EnforcementInput } from "../check.ts";
-import { arbitrate } from "../claim.ts";
-import { containersWith, movesRequest, qosClassOf } from "./qos_class.ts";
+import { movesRequest, qosClassOf } from "../qos.ts";
+import type { EnforcementInput } from "../resize_input.ts";
+import { containersWanted, limitsWanted, marketSubject } from "../subject.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -25,27 +25,23 @@ function decided(pod: Pod, fields: Partial<EnforcementInput> = {}) {
   return decide(MARKET_CHAIN, enforcementInput({ pod, ...fields }));
 }
 
-test("containersWith() moves the request of a Guaranteed pod with its limit, and no other", () => {
-  const limits = new Map([["app", 400]]);
+test("limitsWanted() moves the request of a Guaranteed pod with its limit, and no other", () => {
+  const limits = [["app", 400]] as const;
   const two = guaranteedPod(guaranteedContainer(), guaranteedContainer({ name: "jvm" }));
-  assert.deepEqual(
-    containersWith(two, limits).map(({ requestCPU, limitCPU }) => [requestCPU, limitCPU]),
-    [[400, 400], [200, 200]],
-  );
-  const burstable = enforcedPod();
-  assert.deepEqual(
-    containersWith(burstable, limits).map(({ requestCPU, limitCPU }) => [requestCPU, limitCPU]),
-    [[100, 400]],
-  );
-  assert.deepEqual([movesRequest(two), movesRequest(burstable)], [true, false]);
+  const after = (pod: Pod) =>
+    containersWanted(marketSubject(pod), limitsWanted(pod, limits))
+      .map(({ requestCPU, limitCPU }) => [requestCPU, limitCPU]);
+  assert.deepEqual(after(two), [[400, 400], [200, 200]]);
+  assert.deepEqual(after(enforcedPod()), [[100, 400]]);
+  assert.deepEqual([movesRequest(two), movesRequest(enforcedPod())], [true, false]);
 });
 
 test("decide() changes the request of a Guaranteed pod with its limit", () => {
   const both = { name: "app", sidecar: false, limitCPU: 400, requestCPU: 400 };
   assert.deepEqual(decided(guaranteedPod()), { changes: [both] });
-  const back = arbitrate([{ ...marketWish(150), source: "restore" }]);
+  const back = [{ ...marketClaim(150), source: "restore" } as const];
   assert.deepEqual(
-    decide(RESTORE_CHAIN, enforcementInput({ pod: guaranteedPod(), intents: back })).changes,
+    decide(RESTORE_CHAIN, enforcementInput({ pod: guaranteedPod(), claims: back })).changes,
     [{ ...both, limitCPU: 150, requestCPU: 150 }],
   );
   assert.deepEqual(decideManually({ pod: guaranteedPod() }, new Map([["app", 400]])), {
@@ -70,9 +66,9 @@ test("decide() keeps a pod Guaranteed whatever limits are wanted", () => {
         })
       ));
       const wishes = all.flatMap(({ wanted }, index) =>
-        wanted === null ? [] : [marketWish(wanted, `c${index}`)]
+        wanted === null ? [] : [marketClaim(wanted, `c${index}`)]
       );
-      const { changes } = decided(pod, { intents: arbitrate(wishes) });
+      const { changes } = decided(pod, { claims: wishes });
       const after = pod.containers.map((one) => ({
         ...one,
         ...changes.find(({ name }) => name === one.name),
@@ -120,7 +116,7 @@ test("decide() tells that the kubelet has put off the raise of a request", () =>
   const { changes, reason, message } = decided(pod);
   assert.deepEqual([changes, reason, message], [[], "ResizeDeferred", condition.message]);
   // It does not lock the pod: a smaller wish is sent.
-  assert.equal(decided(pod, { intents: arbitrate([marketWish(250)]) }).changes.length, 1);
+  assert.equal(decided(pod, { claims: [marketClaim(250)] }).changes.length, 1);
 });
 
 test("decide() heeds max of a LimitRange for limit and request, and no ratio between them", () => {
@@ -132,7 +128,7 @@ test("decide() heeds max of a LimitRange for limit and request, and no ratio bet
   assert.deepEqual(at({}, { max: 350, ratio: 1 }), [[350, 350]]);
   const lowered = decided(guaranteedPod(), {
     limitRange: cpuRanges({ min: 150 }),
-    intents: arbitrate([marketWish(50)]),
+    claims: [marketClaim(50)],
   });
   assert.deepEqual(lowered.changes.map(({ requestCPU }) => requestCPU), [150]);
 });

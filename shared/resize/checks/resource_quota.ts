@@ -3,10 +3,12 @@
  *
  * @module
  */
-import type { Pod } from "../../api/pod.ts";
+import type { Pod, ResourceName } from "../../api/pod.ts";
 import type { QuotaScope, ResourceQuota } from "../../api/resource_quota.ts";
-import type { PodFacts, Verdict, WantedLimits } from "../check.ts";
-import { changeOf, cutRaises } from "../cut_raises.ts";
+import type { Verdict } from "../check.ts";
+import { cutRaises } from "../cut_raises.ts";
+import { fieldOf, formatAmount, type PairSide, sumOf, type WantedResources } from "../resources.ts";
+import { containersWanted, type Subject } from "../subject.ts";
 
 /** What scopes look at. */
 export type ScopedPod = Pick<Pod, "qosClass" | "priorityClassName" | "hasDeadline">;
@@ -58,20 +60,74 @@ function takesClass(
   }
 }
 
-/** Cuts the raises of the pod to what the quota leaves. Decreases always pass. */
-export function overQuota(
-  { pod, quotaHeadroom, quotaName }: PodFacts,
-  limits: WantedLimits,
-): Verdict {
-  if (pod === undefined || quotaHeadroom === undefined) return undefined;
-  const { net, raises } = changeOf(pod, limits);
-  if (net <= quotaHeadroom || raises === 0) return undefined;
-  const cut = cutRaises(pod, limits, { room: quotaHeadroom });
-  const quota = quotaName === undefined ? "the quota" : `ResourceQuota ${quotaName}`;
-  const message = `${quota} leaves ${Math.max(0, quotaHeadroom)}m for a raise of ${net}m`;
-  const present = new Map(pod.containers.map(({ name, limitCPU }) => [name, limitCPU]));
-  const nothingLeft = [...cut].every(([name, limit]) => present.get(name) === limit);
-  return nothingLeft
-    ? { verdict: "hold", reason: "QuotaExceeded", message }
-    : { verdict: "clamp", reason: "QuotaExceeded", message, limits: cut };
+/** What a ResourceQuota leaves of one of its bounds. */
+export interface QuotaRoom {
+  /** Name of the ResourceQuota; absent where it is not known. */
+  readonly name?: string | undefined;
+  readonly resource: ResourceName;
+  readonly of: PairSide;
+  /** hard − used, millicores or bytes; may be negative. */
+  readonly room: number;
+}
+
+/** What the rule is asked about. */
+export interface QuotasAsked {
+  readonly quotas: readonly QuotaRoom[];
+  /** Those whose raises the quotas count, each as often as it has pods. */
+  readonly subjects: readonly Subject[];
+  /** Raises are cut to a multiple of this. @default {1} */
+  readonly step?: number;
+}
+
+/**
+ * Cuts raises to what the quotas leave, summed over all pods: a raise that fits one of them may be
+ * refused to the last. Decreases always pass, and make room.
+ */
+export function quotaVerdict(
+  wanted: WantedResources,
+  { quotas, subjects, step }: QuotasAsked,
+): Verdict<"QuotaExceeded"> {
+  const pods = subjects.reduce((sum, { count }) => sum + count, 0);
+  const problems: string[] = [];
+  let fitting = wanted;
+  for (const quota of quotas) {
+    const { name, resource, of: side } = quota;
+    const net = netOf(subjects, { wanted: fitting, quota });
+    const room = Math.max(0, quota.room);
+    if (net <= room) continue;
+    const field = fieldOf(resource, side);
+    const base = (container: string): number =>
+      Math.min(
+        ...subjects.map(({ containers }) =>
+          containers.find((one) => one.name === container)?.[field] ?? 0
+        ),
+      );
+    const excess = Math.ceil((net - room) / pods);
+    fitting = cutRaises(fitting, { resource, side, base, excess, step });
+    const raise = `a raise of ${formatAmount(resource, net)}${
+      pods === 1 ? "" : ` in ${pods} pods`
+    }`;
+    problems.push(
+      `${name === undefined ? "the quota" : `ResourceQuota ${name}`} leaves ` +
+        `${formatAmount(resource, room)} of ${side}s.${resource} for ${raise}`,
+    );
+  }
+  if (problems.length === 0) return undefined;
+  const message = problems.join("; ");
+  return { verdict: "clamp", reason: "QuotaExceeded", message, wanted: fitting };
+}
+
+/** Σ of raises less Σ of decreases over all pods. */
+function netOf(
+  subjects: readonly Subject[],
+  { wanted, quota: { resource, of } }: {
+    readonly wanted: WantedResources;
+    readonly quota: QuotaRoom;
+  },
+): number {
+  const field = fieldOf(resource, of);
+  return subjects.reduce((sum, subject) => {
+    const after = sumOf(containersWanted(subject, wanted), field);
+    return sum + subject.count * (after - sumOf(subject.containers, field));
+  }, 0);
 }

@@ -15,9 +15,9 @@ function test(name: string, fn: () => void): void {
 function step(from: number, to: number, maxStep?: number): number | undefined {
   const pod = enforcedPod({ containers: [enforcedContainer({ limitCPU: from })] });
   const input = enforcementInput({ pod, ...(maxStep === undefined ? {} : { maxStep }) });
-  const verdict = stepTooLarge(input, new Map([["app", to]]));
+  const verdict = stepTooLarge(input, new Map([["app", { limitCPU: to }]]));
   if (verdict === undefined) return to;
-  return verdict.verdict === "clamp" ? verdict.limits.get("app") : undefined;
+  return verdict.verdict === "clamp" ? verdict.wanted.get("app")?.limitCPU : undefined;
 }
 
 test("stepTooLarge() bounds a change in both directions, when it is set", () => {

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { ResourceName } from "../../api/pod.ts";
 import type { VerticalPodAutoscaler } from "../../api/vertical_pod_autoscaler.ts";
 
 /** The entry for all containers that have none of their own. */
@@ -23,4 +24,23 @@ export function setsCPU(
       cpuPolicies.findLast(({ container }) => container === ALL_OTHERS);
     return policy?.controlled ?? true;
   });
+}
+
+/**
+ * What sets the resource of one of the containers, in a sentence; undefined: nothing. The policies for
+ * memory are not read, so any VPA in a mode other than `Off` sets it.
+ */
+export function vpaConflict(
+  verticalAutoscalers: readonly VerticalPodAutoscaler[],
+  { containers, resource }: {
+    readonly containers: readonly string[];
+    readonly resource: ResourceName;
+  },
+): string | undefined {
+  const acting = verticalAutoscalers.find((one) =>
+    resource === "cpu" ? setsCPU(one, containers) : one.updateMode !== "Off"
+  );
+  if (acting === undefined) return undefined;
+  const { target: { kind, name }, updateMode, metadata } = acting;
+  return `VPA ${metadata.name}, mode ${updateMode}, sets the resources of ${kind} ${name}`;
 }

@@ -3,11 +3,11 @@
  *
  * @module
  */
-import type { PodContainer, Resources } from "../../api/pod.ts";
-import { nodeShortages } from "../../resize/checks/node_capacity.ts";
+import type { Resources } from "../../api/pod.ts";
+import { isTooMuch } from "../../resize/checks/node_capacity.ts";
 import type { ResourceChange } from "../../resize/patch.ts";
-import { resourcesOf, type WantedResources } from "../../resize/resources.ts";
-import { containersWanted, ownFields, type Subject } from "../../resize/subject.ts";
+import type { WantedResources } from "../../resize/resources.ts";
+import { containersWanted, limitsOf, ownFields } from "../../resize/subject.ts";
 import type { RightsizingFacts } from "../guards/rightsizing_facts.ts";
 import { presentSubjects } from "../guards/subjects.ts";
 
@@ -44,7 +44,7 @@ export function inPlacePlan(facts: RightsizingFacts, wanted: WantedResources): I
     const subject = subjects[index];
     if (subject === undefined) return [];
     const after = containersWanted(subject, wanted);
-    if (isTooMuch(facts, subject, { after })) return [];
+    if (isTooMuch(subject, { after, node: facts.nodes.get(pod.nodeName) })) return [];
     const changes = pod.containers.flatMap((present, at): ResourceChange[] => {
       const values = wanted.get(present.name);
       const next = after[at];
@@ -56,27 +56,11 @@ export function inPlacePlan(facts: RightsizingFacts, wanted: WantedResources): I
     const { namespace, name, uid } = pod.metadata;
     return changes.length === 0 ? [] : [{ namespace, name, uid, changes }];
   });
-  const limits = [...wanted].flatMap(([name, { cpu }]): [string, number][] =>
-    cpu?.limit === undefined ? [] : [[name, cpu.limit]]
-  );
   const inForce = new Map(facts.inForce);
   for (const [name, values] of wanted) {
-    inForce.set(name, { ...inForce.get(name), ...resourcesOf(values) });
+    inForce.set(name, { ...inForce.get(name), ...values });
   }
-  return { pods, ownLimits: new Map(facts.marketManages ? limits : []), inForce };
-}
-
-/** A pod that requests too much already may have less, or as much. */
-function isTooMuch(
-  { nodes }: RightsizingFacts,
-  subject: Subject,
-  { after }: { readonly after: readonly PodContainer[] },
-): boolean {
-  const node = nodes.get(subject.nodeName ?? "");
-  const before = nodeShortages(subject, node);
-  return nodeShortages({ ...subject, containers: after }, node).some(({ resource, total }) =>
-    !before.some((known) => known.resource === resource && known.total >= total)
-  );
+  return { pods, ownLimits: facts.marketManages ? limitsOf(wanted) : new Map(), inForce };
 }
 
 /** Those of the fields that are not there yet. */

@@ -12,7 +12,7 @@ function test(name: string, fn: () => void): void {
 }
 
 const wanted = new Map([
-  ["app", { cpu: { request: 150, limit: 180 }, memory: { request: 96 * MI } }],
+  ["app", { requestCPU: 150, limitCPU: 180, requestMemory: 96 * MI }],
 ]);
 const app = { name: "app", sidecar: false };
 
@@ -44,7 +44,7 @@ test("inPlacePlan() leaves out who would ask its node for more than it has, and 
   const nodes = new Map([["node-1", { allocatableCPU: 149, pressures: [] }]]);
   const facts = rightsizingFacts({ pods, nodes });
   assert.deepEqual(inPlacePlan(facts, wanted).pods.map(({ name }) => name), ["above"]);
-  const memory = new Map([["app", { memory: { request: 96 * MI } }]]);
+  const memory = new Map([["app", { requestMemory: 96 * MI }]]);
   assert.equal(inPlacePlan(facts, memory).pods.length, 2);
 });
 
@@ -54,7 +54,7 @@ test("inPlacePlan() hands the CPU limit out where the market owns it", () => {
   for (const { changes } of plan.pods) {
     assert.deepEqual(changes, [{ ...app, requestCPU: 150, requestMemory: 96 * MI }]);
   }
-  const requests = new Map([["app", { cpu: { request: 150 } }]]);
+  const requests = new Map([["app", { requestCPU: 150 }]]);
   const only = inPlacePlan(rightsizingFacts({ marketManages: true }), requests);
   assert.deepEqual(only.ownLimits, new Map());
 });
@@ -63,8 +63,10 @@ test("inPlacePlan() leaves all CPU of a Guaranteed pod of the market to the mark
   const containers = [templateContainer({ requestCPU: 200, requestMemory: 128 * MI })];
   const facts = rightsizingFacts({ containers, marketManages: true });
   const both = new Map([["app", {
-    cpu: { request: 150, limit: 150 },
-    memory: { request: 96 * MI, limit: 96 * MI },
+    requestCPU: 150,
+    limitCPU: 150,
+    requestMemory: 96 * MI,
+    limitMemory: 96 * MI,
   }]]);
   const plan = inPlacePlan(facts, both);
   assert.deepEqual(plan.pods[0]?.changes, [

@@ -5,9 +5,10 @@
  */
 import type { Pod, PodContainer, Resources } from "../../api/pod.ts";
 import { parseBytes, parseCPU } from "../../quantity.ts";
-import { keepClass, qosClassOfPod } from "../../resize/checks/qos_class.ts";
+import { keepClass } from "../../resize/checks/qos_class.ts";
 import { capRequests, podLevelProblem } from "../../resize/checks/request_within_limit.ts";
 import { containerResources, type Quantities } from "../../resize/patch.ts";
+import { qosClassOfPod } from "../../resize/qos.ts";
 import {
   fieldOf,
   pair,
@@ -15,7 +16,6 @@ import {
   type PairEntry,
   pairOf,
   RESOURCE_NAMES,
-  type WantedContainer,
   wantedOf,
 } from "../../resize/resources.ts";
 import type { Subject } from "../../resize/subject.ts";
@@ -67,7 +67,7 @@ export function podCreationPatch(
 }
 
 interface Values {
-  readonly wanted: WantedContainer;
+  readonly wanted: Resources;
   /** What stands in the pod, without the server's defaults. */
   readonly written: Resources;
 }
@@ -79,7 +79,7 @@ interface Values {
 function changedFields(present: Resources, { wanted, written }: Values): Resources {
   const fields = RESOURCE_NAMES.flatMap((resource) => {
     const before = pairOf(present, resource);
-    const after = { ...before, ...wanted[resource] };
+    const after = { ...before, ...pairOf(wanted, resource) };
     if (after.request === before.request && after.limit === before.limit) return [];
     return PAIR_SIDES.flatMap((side) => {
       const field = fieldOf(resource, side);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Resources } from "../../api/pod.ts";
 import { parseBytes, parseCPU } from "../../quantity.ts";
-import { qosClassOf } from "../../resize/checks/qos_class.ts";
+import { qosClassOf } from "../../resize/qos.ts";
 import { podTotal } from "../../resize/resources.ts";
 import { type CreationStep, podCreationPatch, readCreatedPod } from "./pod_creation_patch.ts";
 

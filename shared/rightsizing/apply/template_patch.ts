@@ -5,7 +5,7 @@
  */
 import type { Resources } from "../../api/pod.ts";
 import { type ContainerResources, containerResources } from "../../resize/patch.ts";
-import { resourcesOf, type WantedResources } from "../../resize/resources.ts";
+import type { WantedResources } from "../../resize/resources.ts";
 import type { RightsizedWorkload } from "../guards/rightsizing_facts.ts";
 import { ownContainers } from "../rightsized_workload.ts";
 import type { OwnedFields } from "./owned_fields.ts";
@@ -80,7 +80,7 @@ export function templatePatch(
   const entries = ownContainers(workload).flatMap((container) =>
     entryOf(container.name, {
       ...kept("containers", container),
-      ...resourcesOf(wanted.get(container.name) ?? {}),
+      ...(wanted.get(container.name) ?? {}),
     })
   );
   const inits = [

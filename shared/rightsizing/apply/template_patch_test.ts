@@ -18,7 +18,7 @@ const containers = [
   templateContainer({ name: "proxy", sidecar: true, limitCPU: 50 }),
 ];
 const { workload } = rightsizingFacts({ containers });
-const wanted = new Map([["app", { cpu: { request: 150 }, memory: { request: 96 * MI } }]]);
+const wanted = new Map([["app", { requestCPU: 150, requestMemory: 96 * MI }]]);
 const fields = (...names: (keyof Resources)[]): ReadonlySet<keyof Resources> => new Set(names);
 const appEntry = { name: "app", resources: { requests: { cpu: "150m", memory: "96Mi" } } };
 

@@ -4,7 +4,7 @@
  * @module
  */
 import type { PodContainer, Resources } from "../../api/pod.ts";
-import { describeCut } from "../../resize/cut_raises.ts";
+import { describeCut } from "../../resize/resources.ts";
 import {
   fieldOf,
   pair,
@@ -13,7 +13,6 @@ import {
   pairsOf,
   podTotal,
   RESOURCE_NAMES,
-  resourcesOf,
   wantedOf,
   type WantedResources,
 } from "../../resize/resources.ts";
@@ -21,7 +20,6 @@ import type { PolicySpec } from "../policy_spec.ts";
 import { truncatedProduct } from "../truncated_product.ts";
 import { resourcesInForce, resourcesOfAmounts } from "../values_in_force.ts";
 import type { ValuesInForce } from "../workload_record.ts";
-import type { Guard } from "./guard.ts";
 import { liftMemory, steppedMemory } from "./memory_decrease.ts";
 import {
   horizontalAutoscalerConflicts,
@@ -32,7 +30,7 @@ import {
   requestAboveLimit,
   verticalAutoscalerConflicts,
 } from "./resize_guards.ts";
-import type { RightsizingFacts } from "./rightsizing_facts.ts";
+import type { Guard, RightsizingFacts } from "./rightsizing_facts.ts";
 import { presentSubjects } from "./subjects.ts";
 
 /** What decides whether they count. */
@@ -86,7 +84,7 @@ export function countingValues(
   const moved = describeCut(allowed, bounded);
   const lifted = describeCut(bounded, safe);
   return {
-    values: new Map([...fitted.wanted].map(([name, values]) => [name, resourcesOf(values)])),
+    values: fitted.wanted,
     words: [
       ...present.words,
       ...(limits === "" ? [] : [`the policy updates requests only: ${limits}`]),
@@ -174,7 +172,7 @@ export interface FittedValues {
 }
 
 /** The guards that may have something against a pod that is only about to be made. */
-const NEW_POD_CHAIN: readonly Guard["guard"][] = [
+const NEW_POD_CHAIN: readonly Guard["check"][] = [
   horizontalAutoscalerConflicts,
   verticalAutoscalerConflicts,
   outsideRanges,
@@ -202,7 +200,7 @@ export function fitNewPod(values: WantedResources, facts: NewPodFacts): FittedVa
     const before = words.length;
     for (const guard of NEW_POD_CHAIN) {
       const verdict = guard(alone, wanted);
-      if (verdict === undefined || verdict.verdict === "tell") continue;
+      if (verdict === undefined || verdict.verdict === "note") continue;
       words.push(verdict.message);
       wanted = verdict.verdict === "hold" ? NOTHING : verdict.wanted;
     }

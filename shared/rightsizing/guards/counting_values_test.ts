@@ -8,11 +8,11 @@ import {
   templateContainer,
 } from "../../../tests/fixtures/rightsizing_facts.ts";
 import { sampleHPA, sampleVPA } from "../../../tests/fixtures/sample_workloads.ts";
-import type { CPURange } from "../../resize/checks/limit_range.ts";
+import type { AmountRange } from "../../resize/checks/limit_range.ts";
+import type { QuotaRoom } from "../../resize/checks/resource_quota.ts";
 import { describeWanted, type ResourcePair, wantedOf } from "../../resize/resources.ts";
 import type { ValuesInForce } from "../workload_record.ts";
 import { countingValues, fitNewPod } from "./counting_values.ts";
-import type { QuotaRoom } from "./rightsizing_facts.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -160,7 +160,7 @@ test("fitNewPod() leaves all where nothing is against it, whatever holds for run
 
 test("fitNewPod() keeps within LimitRanges, or leaves the pod alone", () => {
   const limited = [bareContainer("app", { requestCPU: 100, limitCPU: 150 })];
-  const within = (container: CPURange, pod: CPURange): string =>
+  const within = (container: AmountRange, pod: AmountRange): string =>
     fitted({ ranges: { cpu: { container, pod } } }, limited, { request: 500, limit: 600 });
   assert.equal(within(ANY, ANY), "app cpu 500m (limit 600m)");
   assert.equal(within(range(200), ANY), "app cpu 200m (limit 200m)");

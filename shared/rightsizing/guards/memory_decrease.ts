@@ -14,9 +14,9 @@ import {
   type WantedResources,
 } from "../../resize/resources.ts";
 import type { PolicySpec } from "../policy_spec.ts";
-import { type GuardVerdict, withoutPairs } from "./guard.ts";
+import { withoutPairs } from "../../resize/check.ts";
 import { methodFor } from "./method.ts";
-import type { RightsizingFacts } from "./rightsizing_facts.ts";
+import type { GuardVerdict, RightsizingFacts } from "./rightsizing_facts.ts";
 import { presentSubjects } from "./subjects.ts";
 
 /** What there must be above the recent peak, percent of it. */

@@ -3,12 +3,14 @@
  *
  * @module
  */
-import type { RightsizingReason } from "../../api/reasons/rightsizing_reasons.ts";
 import { PLATFORM_RULES } from "../../resize/checks/platform.ts";
-import { type PairEntry, pairOf, pairsOf, type WantedResources } from "../../resize/resources.ts";
-import { containersWanted } from "../../resize/subject.ts";
-import { type GuardVerdict, withoutPairs } from "./guard.ts";
-import type { ApplyMethod, RightsizingFacts } from "./rightsizing_facts.ts";
+import {
+  disruptions,
+  type DisruptionsAsked,
+  disruptionVerdict,
+} from "../../resize/checks/restart_policy.ts";
+import type { WantedResources } from "../../resize/resources.ts";
+import type { ApplyMethod, GuardVerdict, RightsizingFacts } from "./rightsizing_facts.ts";
 import { presentSubjects } from "./subjects.ts";
 
 /** Why the pods can't be resized in place; undefined when they can. Whether they may is not asked. */
@@ -39,48 +41,19 @@ export function methodFor(
 ): ApplyMethod | undefined {
   const open = openMethod(facts);
   const { allowRecreate } = facts.policy.updateStrategy;
-  if (open === "InPlace" && allowRecreate && disruptions(facts, wanted).length > 0) {
+  if (open === "InPlace" && allowRecreate && disruptions(wanted, running(facts)).length > 0) {
     return "Recreate";
   }
   return open;
 }
 
-/** A pair that a resize in place would restart a container for, or that the server would refuse. */
-export interface Disruption extends PairEntry {
-  readonly reason: Extract<RightsizingReason, "RestartPolicy" | "MemoryLimitLocked">;
-  readonly message: string;
-}
-
-/** All such pairs; values that a pod has already disrupt nobody. */
-export function disruptions(
-  facts: RightsizingFacts,
-  wanted: WantedResources,
-): readonly Disruption[] {
-  const running = presentSubjects(facts, "InPlace").filter(({ nodeName }) =>
+/** Pods that run, and whether their memory limits may be lowered. */
+function running(facts: RightsizingFacts): DisruptionsAsked {
+  const { lowersMemoryLimits } = facts;
+  const subjects = presentSubjects(facts, "InPlace").filter(({ nodeName }) =>
     nodeName !== undefined
   );
-  return pairsOf(wanted).flatMap((entry): Disruption[] => {
-    for (const subject of running) {
-      const index = subject.containers.findIndex(({ name }) => name === entry.container);
-      const present = subject.containers[index];
-      const next = containersWanted(subject, wanted)[index];
-      if (present === undefined || next === undefined) continue;
-      const { resource, container } = entry;
-      const [before, after] = [pairOf(present, resource), pairOf(next, resource)];
-      if (before.request === after.request && before.limit === after.limit) continue;
-      const restarts = resource === "cpu" ? present.restartsOnCPU : present.restartsOnMemory;
-      if (restarts) {
-        const message = `resizePolicy restarts ${container} on a change of ${resource}`;
-        return [{ ...entry, reason: "RestartPolicy", message }];
-      }
-      const lowers = (after.limit ?? 0) < (before.limit ?? 0);
-      if (resource === "memory" && lowers && !facts.lowersMemoryLimits) {
-        const message = `the server does not lower the memory limit of ${container} in place`;
-        return [{ ...entry, reason: "MemoryLimitLocked", message }];
-      }
-    }
-    return [];
-  });
+  return { subjects, lowersMemoryLimits };
 }
 
 /**
@@ -97,7 +70,9 @@ export function noMethod(facts: RightsizingFacts, wanted: WantedResources): Guar
     const message = `${inPlaceProblem(facts) ?? "no way is open"}, and allowRecreate is false`;
     return { verdict: "hold", reason: "InPlaceResizeUnavailable", message };
   }
-  return methodFor(facts, wanted) === "Recreate" ? undefined : withoutDisruptions(facts, wanted);
+  return methodFor(facts, wanted) === "Recreate"
+    ? undefined
+    : disruptionVerdict(wanted, running(facts));
 }
 
 /**
@@ -111,18 +86,7 @@ export function noWayInPlace(facts: RightsizingFacts, wanted: WantedResources): 
     return { verdict: "hold", reason: "MethodNotAllowed", message };
   }
   const problem = inPlaceProblem(facts);
-  if (problem === undefined) return withoutDisruptions(facts, wanted);
+  if (problem === undefined) return disruptionVerdict(wanted, running(facts));
   const message = `${problem}, and ${nobody}`;
   return { verdict: "hold", reason: "InPlaceResizeUnavailable", message };
-}
-
-function withoutDisruptions(facts: RightsizingFacts, wanted: WantedResources): GuardVerdict {
-  const found = disruptions(facts, wanted);
-  const [first] = found;
-  if (first === undefined) return undefined;
-  return withoutPairs(wanted, first.reason, {
-    against: ({ container, resource }) =>
-      found.find((one: Disruption) => one.container === container && one.resource === resource)
-        ?.message,
-  });
 }

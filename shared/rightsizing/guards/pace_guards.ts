@@ -13,10 +13,10 @@ import {
 } from "../../resize/resources.ts";
 import { containersWanted, type Subject } from "../../resize/subject.ts";
 import { timeText } from "../recorded_values.ts";
-import { type GuardVerdict, withoutPairs } from "./guard.ts";
+import { withoutPairs } from "../../resize/check.ts";
 import { loweredTo } from "./memory_decrease.ts";
 import { methodFor } from "./method.ts";
-import type { RightsizingFacts } from "./rightsizing_facts.ts";
+import type { GuardVerdict, RightsizingFacts } from "./rightsizing_facts.ts";
 import { presentSubjects } from "./subjects.ts";
 
 /**

@@ -6,10 +6,9 @@
 import type { WantedResources } from "../../resize/resources.ts";
 import type { ContainerRecommendation } from "../recommendation.ts";
 import { ownContainers } from "../rightsized_workload.ts";
-import type { GuardVerdict } from "./guard.ts";
 import { methodFor } from "./method.ts";
 import { isWorth } from "./pace_guards.ts";
-import type { RightsizingFacts } from "./rightsizing_facts.ts";
+import type { GuardVerdict, RightsizingFacts } from "./rightsizing_facts.ts";
 
 /**
  * Holds where there is no recommendation at all, and names the samples of all containers that lack some.
@@ -23,7 +22,7 @@ export function samplesLacking(facts: RightsizingFacts, wanted: WantedResources)
   const lacking = ownContainers(workload).flatMap(({ name }) => lackOf(name, facts) ?? []);
   if (wanted.size > 0 && lacking.length === 0) return undefined;
   const message = lacking.length === 0 ? "there is no recommendation" : lacking.join("; ");
-  const verdict = wanted.size === 0 ? "hold" : "tell";
+  const verdict = wanted.size === 0 ? "hold" : "note";
   return { verdict, reason: "InsufficientSamples", message };
 }
 

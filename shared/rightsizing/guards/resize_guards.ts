@@ -1,39 +1,29 @@
 /**
- * Guards that ask the rules of `shared/resize/checks/` about all pods of a workload.
+ * Guards that ask the rules of `shared/resize/checks/` about all pods of a workload, and those to come.
  *
  * @module
  */
-import type { HorizontalPodAutoscaler, MemoryTarget } from "../../api/horizontal_pod_autoscaler.ts";
 import type { ResourceName } from "../../api/pod.ts";
-import {
-  type CPURange,
-  rangeProblem,
-  wouldWriteDefaults,
-} from "../../resize/checks/limit_range.ts";
+import { withoutPairs } from "../../resize/check.ts";
+import { dividedByRequest } from "../../resize/checks/horizontal_autoscaler.ts";
+import { defaultsProblem, rangeVerdict } from "../../resize/checks/limit_range.ts";
 import { nodeShortages } from "../../resize/checks/node_capacity.ts";
-import { keepClass } from "../../resize/checks/qos_class.ts";
+import { classVerdict } from "../../resize/checks/qos_class.ts";
 import { capRequests, podLevelProblem } from "../../resize/checks/request_within_limit.ts";
-import { setsCPU } from "../../resize/checks/vertical_autoscaler.ts";
-import { cutValues, describeCut } from "../../resize/cut_raises.ts";
+import { quotaVerdict } from "../../resize/checks/resource_quota.ts";
+import { vpaConflict } from "../../resize/checks/vertical_autoscaler.ts";
+import { cutRaises } from "../../resize/cut_raises.ts";
 import {
-  entriesInForce,
+  describeCut,
   fieldOf,
   formatAmount,
-  pair,
-  PAIR_SIDES,
-  type PairEntry,
   pairOf,
-  pairsOf,
   podTotal,
-  RESOURCE_NAMES,
-  type ResourcePair,
-  wantedOf,
   type WantedResources,
 } from "../../resize/resources.ts";
 import { containersWanted, type Subject } from "../../resize/subject.ts";
-import { type GuardVerdict, withoutPairs } from "./guard.ts";
 import { methodFor } from "./method.ts";
-import type { QuotaRoom, ResourceRanges, RightsizingFacts } from "./rightsizing_facts.ts";
+import type { GuardVerdict, RightsizingFacts } from "./rightsizing_facts.ts";
 import { fittedSubjects, presentSubjects } from "./subjects.ts";
 
 /**
@@ -50,7 +40,9 @@ export function horizontalAutoscalerConflicts(
   return withoutPairs(wanted, "HPAConflict", {
     against: ({ container, resource }) => {
       const acting = autoscalers.find((one) =>
-        sharesOf(one, resource).some((target) => (target.container ?? container) === container)
+        dividedByRequest(one, resource).some((target) =>
+          (target.container ?? container) === container
+        )
       );
       return acting &&
         `HPA ${acting.metadata.name} divides the ${RESOURCE_WORDS[resource]} usage ` +
@@ -61,217 +53,34 @@ export function horizontalAutoscalerConflicts(
 
 const RESOURCE_WORDS = { cpu: "CPU", memory: "memory" } as const;
 
-/** What it divides by requests. */
-function sharesOf(
-  { cpuTargets, memoryTargets = [] }: HorizontalPodAutoscaler,
-  resource: ResourceName,
-): readonly MemoryTarget[] {
-  if (resource === "memory") return memoryTargets;
-  return cpuTargets.filter(({ utilization }) => utilization !== undefined);
-}
-
-/**
- * Leaves alone what a VPA in any mode but `Off` sets. What its policies say of memory is not read, so
- * memory is taken for its own; CPU that it does not control goes on.
- */
+/** Leaves alone what a VPA in any mode but `Off` sets; CPU that it does not control goes on. */
 export function verticalAutoscalerConflicts(
   { verticalAutoscalers }: RightsizingFacts,
   wanted: WantedResources,
 ): GuardVerdict {
   return withoutPairs(wanted, "VPAConflict", {
-    against: ({ container, resource }) => {
-      const acting = verticalAutoscalers.find((one) =>
-        one.updateMode !== "Off" && (resource === "memory" || setsCPU(one, [container]))
-      );
-      if (acting === undefined) return undefined;
-      const { target: { kind, name }, updateMode, metadata } = acting;
-      return `VPA ${metadata.name}, mode ${updateMode}, sets the resources of ${kind} ${name}`;
-    },
+    against: ({ container, resource }) =>
+      vpaConflict(verticalAutoscalers, { containers: [container], resource }),
   });
 }
 
-/**
- * Clamps each value into the ranges, and holds where a pod would lie outside of them all the same: the
- * server looks at every container and init container again. It also holds where a resize would let the
- * server write a LimitRange's defaults into a pod.
- */
+/** Clamps to the LimitRanges; holds where a resize would let the server write defaults into a pod. */
 export function outsideRanges(facts: RightsizingFacts, wanted: WantedResources): GuardVerdict {
-  const { ranges } = facts;
-  if (ranges === undefined || wanted.size === 0) return undefined;
+  const { ranges, pods } = facts;
   const method = methodFor(facts, wanted);
-  const defaults = method === "InPlace" ? defaultsProblem(facts, ranges) : undefined;
-  if (defaults !== undefined) {
-    return { verdict: "hold", reason: "LimitRange", message: defaults };
+  for (const pod of method === "InPlace" && wanted.size > 0 ? pods : []) {
+    const problem = defaultsProblem(pod, ranges);
+    if (problem === undefined) continue;
+    const message = `pod ${pod.metadata.name}: ${problem}`;
+    return { verdict: "hold", reason: "LimitRange", message };
   }
-  const subjects = fittedSubjects(facts, method);
-  const inside = wantedOf(pairsOf(wanted).map((entry) => clamped(entry, { ranges, subjects })));
-  const fitting = subjects.reduce((rest, subject) => fitPod(rest, { ranges, subject }), inside);
-  for (const subject of subjects) {
-    const problem = problemOf(subject, { ranges, wanted: fitting });
-    if (problem !== undefined) {
-      return { verdict: "hold", reason: "LimitRange", message: `${subject.name}: ${problem}` };
-    }
-  }
-  const words = describeCut(wanted, fitting);
-  if (words === "") return undefined;
-  const message = `the LimitRange allows no more, or no less: ${words}`;
-  return { verdict: "clamp", reason: "LimitRange", message, wanted: fitting };
+  return rangeVerdict(wanted, { ranges, subjects: fittedSubjects(facts, method) });
 }
 
-function defaultsProblem(
-  { pods }: RightsizingFacts,
-  { defaults, cpu = { container: ANYTHING, pod: ANYTHING } }: ResourceRanges,
-): string | undefined {
-  if (defaults === undefined) return undefined;
-  const check = wouldWriteDefaults("LimitRange");
-  for (const pod of pods) {
-    const verdict = check({ pod, limitRange: { ...cpu, defaults } });
-    if (verdict !== undefined) return `pod ${pod.metadata.name}: ${verdict.message}`;
-  }
-  return undefined;
-}
-
-const ANYTHING: CPURange = { min: 0, max: Infinity, ratio: Infinity };
-
-interface Bounded {
-  readonly ranges: ResourceRanges;
-  readonly subjects: readonly Subject[];
-}
-
-/** The pair inside of the container's range; a ratio cuts a wanted limit, or raises the request to one that stays. */
-function clamped(entry: PairEntry, { ranges, subjects }: Bounded): PairEntry {
-  const range = ranges[entry.resource]?.container;
-  if (range === undefined) return entry;
-  const into = (value: number): number => Math.min(Math.max(value, range.min), range.max);
-  const { request, limit } = entry.pair;
-  if (request === undefined) {
-    return { ...entry, pair: pair(request, limit === undefined ? limit : into(limit)) };
-  }
-  const staying = limit !== undefined ? 0 : Math.max(
-    0,
-    ...subjects.map((subject) => presentPair(subject, entry).limit ?? 0),
-  );
-  const least = range.ratio === Infinity ? 0 : Math.ceil(staying / range.ratio);
-  const fits = into(Math.max(request, least));
-  const most = range.ratio === Infinity ? Infinity : Math.floor(range.ratio * fits);
-  return { ...entry, pair: pair(fits, limit === undefined ? limit : Math.min(into(limit), most)) };
-}
-
-function presentPair(
-  { containers }: Subject,
-  { container, resource }: Pick<PairEntry, "container" | "resource">,
-): ResourcePair {
-  const present = containers.find(({ name }) => name === container);
-  return present === undefined ? {} : pairOf(present, resource);
-}
-
-/** Raises cut to what the range allows the pod as a whole. */
-function fitPod(
-  wanted: WantedResources,
-  { ranges, subject }: { readonly ranges: ResourceRanges; readonly subject: Subject },
-): WantedResources {
-  let fitting = wanted;
-  for (const resource of RESOURCE_NAMES) {
-    for (const side of PAIR_SIDES) {
-      const max = ranges[resource]?.pod.max ?? Infinity;
-      const total = podTotal(
-        { ...subject, containers: containersWanted(subject, fitting) },
-        fieldOf(resource, side),
-      ) ?? 0;
-      const base = (container: string): number =>
-        presentPair(subject, { container, resource })[side] ?? 0;
-      fitting = cutValues(fitting, { resource, side, excess: total - max, base });
-    }
-  }
-  return fitting;
-}
-
-interface RangesAsked {
-  readonly ranges: ResourceRanges;
-  readonly wanted: WantedResources;
-}
-
-/** Why the server would refuse the subject with these values; undefined when it would not. */
-function problemOf(subject: Subject, { ranges, wanted }: RangesAsked): string | undefined {
-  const after = { ...subject, containers: containersWanted(subject, wanted) };
-  const all = [
-    ...after.containers.map((one) => [`container ${one.name}`, one] as const),
-    ...after.initContainers.map((one) => [`init container ${one.name}`, one] as const),
-  ];
-  for (const resource of RESOURCE_NAMES) {
-    const range = ranges[resource];
-    if (range === undefined) continue;
-    const format = (amount: number): string => formatOf(resource, amount);
-    for (const [who, container] of all) {
-      const { request, limit } = pairOf(container, resource);
-      const problem = rangeProblem(range.container, { request, limit }, { format });
-      if (problem !== undefined) return `${resource} of ${who}: ${problem}`;
-    }
-    const problem = rangeProblem(range.pod, {
-      request: podTotal(after, fieldOf(resource, "request")),
-      limit: podTotal(after, fieldOf(resource, "limit")),
-    }, { format });
-    if (problem !== undefined) return `${resource} of all containers: ${problem}`;
-  }
-  return undefined;
-}
-
-/** Ratios may come to fractions of a byte. */
-function formatOf(resource: ResourceName, amount: number): string {
-  return formatAmount(resource, Math.floor(amount));
-}
-
-/**
- * Cuts raises to what the quotas leave, summed over all pods: a raise that fits one of them may be
- * refused to the last. Decreases always pass, and make room.
- */
+/** Cuts raises to what the quotas leave, summed over all pods. */
 export function overQuotas(facts: RightsizingFacts, wanted: WantedResources): GuardVerdict {
   const subjects = presentSubjects(facts, methodFor(facts, wanted));
-  const pods = subjects.reduce((sum, { count }) => sum + count, 0);
-  const words: string[] = [];
-  let fitting = wanted;
-  for (const quota of facts.quotas) {
-    const { name, resource, of: side } = quota;
-    const net = netOf(subjects, { wanted: fitting, quota });
-    const room = Math.max(0, quota.room);
-    if (net <= room) continue;
-    const field = fieldOf(resource, side);
-    const base = (container: string): number =>
-      Math.min(
-        ...subjects.map(({ containers }) =>
-          containers.find((one) => one.name === container)?.[field] ?? 0
-        ),
-      );
-    fitting = cutValues(fitting, { resource, side, base, excess: Math.ceil((net - room) / pods) });
-    words.push(
-      `ResourceQuota ${name} leaves ${formatAmount(resource, room)} of ${side}s.${resource} ` +
-        `for a raise of ${formatAmount(resource, net)} in ${pods} pods`,
-    );
-  }
-  if (words.length === 0) return undefined;
-  const message = words.join("; ");
-  return { verdict: "clamp", reason: "QuotaExceeded", message, wanted: fitting };
-}
-
-interface QuotaAsked {
-  readonly wanted: WantedResources;
-  readonly quota: QuotaRoom;
-}
-
-/** Σ of raises less Σ of decreases over all pods. */
-function netOf(
-  subjects: readonly Subject[],
-  { wanted, quota: { resource, of } }: QuotaAsked,
-): number {
-  const field = fieldOf(resource, of);
-  return subjects.reduce((sum, subject) => {
-    const after = containersWanted(subject, wanted);
-    const own = subject.containers.reduce(
-      (total, present, index) => total + (after[index]?.[field] ?? 0) - (present[field] ?? 0),
-      0,
-    );
-    return sum + subject.count * own;
-  }, 0);
+  return quotaVerdict(wanted, { quotas: facts.quotas, subjects });
 }
 
 /**
@@ -304,17 +113,17 @@ export function overNodes(facts: RightsizingFacts, wanted: WantedResources): Gua
       const field = fieldOf(resource, "request");
       const base = (container: string): number =>
         facts.workload.template.containers.find((one) => one.name === container)?.[field] ?? 0;
-      const cut = cutValues(fitting, { resource, side: "request", base, excess: total - most });
+      const cut = cutRaises(fitting, { resource, side: "request", base, excess: total - most });
       if (cut === fitting) continue;
       fitting = cut;
       words.push(word);
     }
   }
   if (words.length === 0) return undefined;
-  const told = { reason: "NodeCapacity", message: words.join("; ") } as const;
+  const note = { reason: "NodeCapacity", message: words.join("; ") } as const;
   return fitting === wanted
-    ? { verdict: "tell", ...told }
-    : { verdict: "clamp", ...told, wanted: fitting };
+    ? { verdict: "note", ...note }
+    : { verdict: "clamp", ...note, wanted: fitting };
 }
 
 /** Whether a running pod requests less of it than is in force. */
@@ -324,18 +133,14 @@ function isBehind(
   { facts: { inForce } }: { readonly facts: Pick<RightsizingFacts, "inForce"> },
 ): boolean {
   if (subject.nodeName === undefined) return false;
-  const containers = containersWanted(subject, wantedOf(entriesInForce(inForce)));
+  const containers = containersWanted(subject, inForce);
   const field = fieldOf(resource, "request");
   return (podTotal({ ...subject, containers }, field) ?? 0) > (podTotal(subject, field) ?? 0);
 }
 
 /** Clamps to what keeps the class of each pod, and of those to come; holds where nothing does. */
 export function qosWouldChange(facts: RightsizingFacts, wanted: WantedResources): GuardVerdict {
-  const kept = keepClass(wanted, fittedSubjects(facts, methodFor(facts, wanted)));
-  const reason = "QoSWouldChange";
-  if ("problem" in kept) return { verdict: "hold", reason, message: kept.problem };
-  if (kept.words.length === 0) return undefined;
-  return { verdict: "clamp", reason, message: kept.words.join("; "), wanted: kept.wanted };
+  return classVerdict(wanted, fittedSubjects(facts, methodFor(facts, wanted)));
 }
 
 /**

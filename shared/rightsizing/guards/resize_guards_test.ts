@@ -12,8 +12,8 @@ import {
 } from "../../../tests/fixtures/rightsizing_facts.ts";
 import { sampleVPA } from "../../../tests/fixtures/sample_workloads.ts";
 import type { NodePressure } from "../../api/node.ts";
-import type { CPURange } from "../../resize/checks/limit_range.ts";
-import type { QuotaRoom, ResourceRanges } from "./rightsizing_facts.ts";
+import type { AmountRange, ResourceRanges } from "../../resize/checks/limit_range.ts";
+import type { QuotaRoom } from "../../resize/checks/resource_quota.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -34,14 +34,14 @@ test("verticalAutoscalerConflicts() lets CPU go on that the VPA does not control
   assert.equal(outcomeOf({ verticalAutoscalers }), "InPlace: app cpu 150m");
 });
 
-const ANYTHING: CPURange = { min: 0, max: Infinity, ratio: Infinity };
+const ANYTHING: AmountRange = { min: 0, max: Infinity, ratio: Infinity };
 const LIMITS = { updateRequestsOnly: false };
 
-function cpu(container: Partial<CPURange>, pod: Partial<CPURange> = {}): ResourceRanges {
+function cpu(container: Partial<AmountRange>, pod: Partial<AmountRange> = {}): ResourceRanges {
   return { cpu: { container: { ...ANYTHING, ...container }, pod: { ...ANYTHING, ...pod } } };
 }
 
-function memory(container: Partial<CPURange>, pod: Partial<CPURange> = {}): ResourceRanges {
+function memory(container: Partial<AmountRange>, pod: Partial<AmountRange> = {}): ResourceRanges {
   return { memory: { container: { ...ANYTHING, ...container }, pod: { ...ANYTHING, ...pod } } };
 }
 

@@ -5,11 +5,14 @@
  */
 import type { HorizontalPodAutoscaler } from "../../api/horizontal_pod_autoscaler.ts";
 import type { Node } from "../../api/node.ts";
-import type { Pod, ResourceName, Resources } from "../../api/pod.ts";
+import type { Pod, Resources } from "../../api/pod.ts";
+import type { RightsizingReason } from "../../api/reasons/rightsizing_reasons.ts";
 import type { VerticalPodAutoscaler } from "../../api/vertical_pod_autoscaler.ts";
 import type { MadePods, Workload } from "../../api/workload.ts";
-import type { CPURanges } from "../../resize/checks/limit_range.ts";
+import type { Check, Verdict } from "../../resize/check.ts";
+import type { ResourceRanges } from "../../resize/checks/limit_range.ts";
 import type { KnownNode } from "../../resize/checks/node_capacity.ts";
+import type { QuotaRoom } from "../../resize/checks/resource_quota.ts";
 import type { PolicySpec } from "../policy_spec.ts";
 import type { ContainerRecommendation } from "../recommendation.ts";
 import type { TemplateMemory } from "../workload_record.ts";
@@ -20,24 +23,6 @@ export interface RightsizedWorkload
 
 /** How values come to containers. */
 export type ApplyMethod = "InPlace" | "Recreate";
-
-/** What a ResourceQuota that counts the workload's pods leaves of one of its bounds. */
-export interface QuotaRoom {
-  /** Name of the ResourceQuota. */
-  readonly name: string;
-  readonly resource: ResourceName;
-  readonly of: "request" | "limit";
-  /** hard − used, millicores or bytes; may be negative. */
-  readonly room: number;
-}
-
-/** What the namespace's LimitRanges come to: millicores and bytes. */
-export interface ResourceRanges {
-  readonly cpu?: Pick<CPURanges, "container" | "pod">;
-  readonly memory?: Pick<CPURanges, "container" | "pod">;
-  /** As in `CPURanges`. */
-  readonly defaults?: readonly string[];
-}
 
 /** A permission that a 403 or a review has shown to be missing. */
 export interface MissingPermission {
@@ -103,3 +88,9 @@ export interface RightsizingFacts {
   /** Whether the market owns `limits.cpu` of the pods. */
   readonly marketManages: boolean;
 }
+
+/** What a guard may answer; nothing means: go on. */
+export type GuardVerdict = Verdict<RightsizingReason>;
+
+/** A check of rightsizing, which decides for a workload. */
+export type Guard = Check<RightsizingFacts, RightsizingReason>;

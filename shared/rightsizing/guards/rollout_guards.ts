@@ -5,7 +5,6 @@
  */
 import { isRollingOut } from "../../api/workload.ts";
 import {
-  entriesInForce,
   formatAmount,
   pairOf,
   type ResourcePair,
@@ -14,10 +13,10 @@ import {
 } from "../../resize/resources.ts";
 import { inPlacePlan } from "../apply/in_place_plan.ts";
 import type { WrittenOver } from "../workload_record.ts";
-import { type GuardVerdict, withoutPairs } from "./guard.ts";
+import { withoutPairs } from "../../resize/check.ts";
 import { methodFor } from "./method.ts";
 import { isWorth } from "./pace_guards.ts";
-import type { RightsizingFacts } from "./rightsizing_facts.ts";
+import type { GuardVerdict, RightsizingFacts } from "./rightsizing_facts.ts";
 
 /** Holds while the workload rolls out, and while its rollout is paused. */
 export function rolloutHolds({ workload }: RightsizingFacts): GuardVerdict {
@@ -40,12 +39,12 @@ export function rolloutHolds({ workload }: RightsizingFacts): GuardVerdict {
 export function notRolledOut(facts: RightsizingFacts, wanted: WantedResources): GuardVerdict {
   const { workload: { kind, metadata: { name }, rollout }, inForce } = facts;
   if (!rollout.stands || methodFor(facts, wanted) !== "Recreate") return undefined;
-  const { pods } = inPlacePlan(facts, wantedOf(entriesInForce(inForce)));
+  const { pods } = inPlacePlan(facts, inForce);
   const [first] = pods;
   if (first === undefined) return undefined;
   const message = `the template of ${kind} ${name} has values that ${pods.length} pods lack, ` +
     `${first.name} among them, and nobody replaces them`;
-  return { verdict: "tell", reason: "NotRolledOut", message };
+  return { verdict: "note", reason: "NotRolledOut", message };
 }
 
 /** The first wait, ms: a day. */

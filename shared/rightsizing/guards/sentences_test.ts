@@ -13,7 +13,6 @@ import { sampleHPA, sampleVPA } from "../../../tests/fixtures/sample_workloads.t
 import { ApiError } from "../../api/api_error.ts";
 import { pair, wantedOf, type WantedResources } from "../../resize/resources.ts";
 import { applyFailure } from "./apply_failure.ts";
-import type { Guard } from "./guard.ts";
 import { unsafeMemoryDecrease } from "./memory_decrease.ts";
 import { noMethod, noWayInPlace } from "./method.ts";
 import { belowThreshold, coolingDown, recentlyEdited } from "./pace_guards.ts";
@@ -34,6 +33,7 @@ import {
   requestAboveLimit,
   verticalAutoscalerConflicts,
 } from "./resize_guards.ts";
+import type { Guard } from "./rightsizing_facts.ts";
 import { notRolledOut, rolloutHolds, takenBack } from "./rollout_guards.ts";
 import { endedEvents } from "./workload_events.ts";
 
@@ -53,7 +53,7 @@ function memory(request: number, limit?: number): WantedResources {
 
 /** Message of one guard, for the Deployment `web` with these differences. */
 const messageBy =
-  (guard: Guard["guard"], values: WantedResources, choice: FactsChoice = {}) => (): string =>
+  (guard: Guard["check"], values: WantedResources, choice: FactsChoice = {}) => (): string =>
     guard(rightsizingFacts(choice), values)?.message ?? "";
 
 const { workload, pods } = rightsizingFacts();

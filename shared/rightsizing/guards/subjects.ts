@@ -4,7 +4,7 @@
  * @module
  */
 import type { Pod, PodContainer, Resources } from "../../api/pod.ts";
-import { qosClassOfPod } from "../../resize/checks/qos_class.ts";
+import { qosClassOfPod } from "../../resize/qos.ts";
 import type { Subject } from "../../resize/subject.ts";
 import type { ApplyMethod, RightsizingFacts } from "./rightsizing_facts.ts";
 

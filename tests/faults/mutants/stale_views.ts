@@ -32,7 +32,7 @@ export const STALE_VIEWS: readonly Mutant[] = [
     name: "limits are raised while copies are out of sync",
     kind: "stale",
     file: "shared/resize/chain.ts",
-    from: '  { name: "CopiesOutOfSync", check: copiesOutOfSync },\n',
+    from: '  [["market"], { name: "CopiesOutOfSync", check: copiesOutOfSync }],\n',
     to: "",
   },
   {
@@ -88,7 +88,7 @@ export const STALE_VIEWS: readonly Mutant[] = [
     name: "a value outside of the bounds is sent",
     kind: "stale",
     file: "shared/resize/chain.ts",
-    from: '  { name: "OutsideBounds", check: outsideBounds },\n',
+    from: '  [["market"], { name: "OutsideBounds", check: outsideBounds }],\n',
     to: "",
   },
   {
