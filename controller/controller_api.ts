@@ -28,7 +28,7 @@ import { createPodResizer } from "../adapters/kube/writers/pod_writers.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Log } from "../shared/log.ts";
 import type { Random } from "../shared/random.ts";
-import { MARKET_MANAGER, RESTORE_MANAGER } from "../shared/resize/original_limits.ts";
+import { MARKET_MANAGER } from "../shared/resize/original_limits.ts";
 import { LEADER_LEASE } from "./leader_lease.ts";
 import { connectPlacementAPI } from "./placement/connect_placement.ts";
 import { connectRightsizingAPI } from "./rightsizing/connect_rightsizing.ts";
@@ -78,7 +78,6 @@ export function connectControllerAPI(
     leadership: createLeaseStore(connection, { namespace, name: LEADER_LEASE }),
     store: createAllocationStore(connection),
     resizer: createPodResizer(connection, { fieldManager: MARKET_MANAGER }),
-    restorer: createPodResizer(connection, { fieldManager: RESTORE_MANAGER }),
     templates: createOwnerTemplates(connection),
     events,
     ...(settings().placement

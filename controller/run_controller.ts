@@ -20,7 +20,7 @@ import type { Log } from "../shared/log.ts";
 import type { Random } from "../shared/random.ts";
 import { runAllocationLoop } from "./allocation/allocation_loop.ts";
 import { type Caches, type CacheSources, namedCaches } from "./allocation/caches.ts";
-import type { AllocationStore, EventSink, OwnerTemplates, PodResizer } from "./allocation/ports.ts";
+import type { AllocationStore, EventSink, OwnerTemplates } from "./allocation/ports.ts";
 import { marketConfig } from "./config.ts";
 import { watchConfirmations } from "./confirmation_watch.ts";
 import type { LiveSettings } from "./live_settings.ts";
@@ -29,6 +29,7 @@ import type { InstantQueries } from "./metrics_demand/ports.ts";
 import { reportOldKubelets } from "./old_kubelets.ts";
 import type { PlacementAPI } from "./placement/connect_placement.ts";
 import type { Placement } from "./placement/placement.ts";
+import type { PodResizer } from "./resize/pod_resizer.ts";
 import { controllerRights } from "./rights.ts";
 import { createCreationMutator } from "./rightsizing/creation_mutator.ts";
 import { createCreationSurroundings } from "./rightsizing/creation_surroundings.ts";
@@ -56,7 +57,6 @@ export interface ControllerAPI {
   readonly store: AllocationStore;
   readonly resizer: PodResizer;
   /** As `resizer`, for limits that are the user's own value. */
-  readonly restorer: PodResizer;
   readonly templates: OwnerTemplates;
   /** A sink and the loop that empties it. */
   readonly events: EventSink & { run(signal: AbortSignal): Promise<void> };
@@ -193,7 +193,6 @@ async function lead(
     caches,
     store: api.store,
     resizer: api.resizer,
-    restorer: api.restorer,
     templates: api.templates,
     events: api.events,
     instantQueries: parts.instantQueries,
@@ -272,7 +271,6 @@ async function rightsize(
     caches,
     copies,
     allocationStore: api.store,
-    marketResizer: api.resizer,
     clock,
     random,
     log,

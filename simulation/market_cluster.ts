@@ -14,7 +14,6 @@ import { createInformer } from "../shared/control/informer.ts";
 import { createSupervisor, type Supervisor } from "../shared/control/supervisor.ts";
 import { type Log, silentLog } from "../shared/log.ts";
 import { seededRandom } from "../shared/random.ts";
-import { RESTORE_MANAGER } from "../shared/resize/original_limits.ts";
 import { cacheSources } from "./api/cache_sources.ts";
 import { createSimulatedAPI, type SimulatedAPI } from "./api/simulated_api.ts";
 import { createKubelet } from "./kubelet.ts";
@@ -177,7 +176,6 @@ function startController(stage: Stage, { controller = {} }: MarketClusterOptions
     caches,
     store: api.allocationStore,
     resizer: api.podResizer(),
-    restorer: api.podResizer(RESTORE_MANAGER),
     templates: { limitsOf: () => Promise.resolve(undefined) },
     events: api.events,
     instantQueries: metrics,

@@ -35,7 +35,7 @@ export interface MemoryClusterOptions {
 
 /** The cluster. */
 export interface MemoryCluster {
-  readonly parts: Pick<AllocationLoopParts, "caches" | "store" | "resizer" | "restorer">;
+  readonly parts: Pick<AllocationLoopParts, "caches" | "store" | "resizer">;
   /** Pods that have their own limits back. */
   restored(): number;
 }
@@ -139,8 +139,8 @@ export function createMemoryCluster({ pods: count, raised }: MemoryClusterOption
     const pod = pods.put(raisedPod(index, raised));
     if (raised) allocations.put(allocationOf(pod));
   }
-  const resizerOf = (manager: string): AllocationLoopParts["resizer"] => ({
-    async resize(namespace, podName, patch) {
+  const resizer: AllocationLoopParts["resizer"] = {
+    async resize(namespace, podName, patch, { manager = MARKET_MANAGER } = {}) {
       await systemClock.sleep(ANSWER_MS);
       const pod = pods.get(`${namespace}/${podName}`);
       if (pod === undefined) throw new Error(`Cannot resize ${podName}: it is gone`);
@@ -153,7 +153,7 @@ export function createMemoryCluster({ pods: count, raised }: MemoryClusterOption
       }));
       return pods.put({ ...pod, containers }).metadata.resourceVersion;
     },
-  });
+  };
   const written = async (allocation: PodAllocation): Promise<PodAllocation> => {
     await systemClock.sleep(ANSWER_MS);
     return allocations.put(allocation);
@@ -183,8 +183,7 @@ export function createMemoryCluster({ pods: count, raised }: MemoryClusterOption
           allocations.remove(allocation);
         },
       },
-      resizer: resizerOf(MARKET_MANAGER),
-      restorer: resizerOf(RESTORE_MANAGER),
+      resizer,
     },
     restored: () =>
       [...pods.all()].filter(({ containers: [app] }) =>

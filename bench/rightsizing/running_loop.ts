@@ -89,7 +89,6 @@ export function startLoop(size: ClusterSize, prometheusURL: string): RunningLoop
     }),
     hands: {
       resizer: api.podResizer("optipod"),
-      marketResizer: api.podResizer("mbcas"),
       setOwnLimits: () => Promise.reject(new Error("Cannot set own limits: no market is here")),
       workloads: api.workloadWriter,
     },

@@ -183,7 +183,6 @@ export function createReconciler(
     let asksForTurn = false;
     const outcome = await enforce(known, {
       resizer: parts.resizer,
-      restorer: parts.restorer,
       outOfScope: scope,
       agentSilent: silent,
       originalUnknown: !known.own.known,

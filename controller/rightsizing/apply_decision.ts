@@ -5,18 +5,21 @@
  */
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod, PodContainer, Resources } from "../../shared/api/pod.ts";
-import { inPlacePlan } from "../../shared/rightsizing/apply/in_place_plan.ts";
+import { type InPlacePlan, inPlacePlan } from "../../shared/rightsizing/apply/in_place_plan.ts";
 import { type ApplyFailure, applyFailure } from "../../shared/rightsizing/guards/apply_failure.ts";
 import type { RightsizingDecision } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
-import { applyInPlace, type ResizeHands } from "./apply_in_place.ts";
+import type { PodResizer } from "../resize/pod_resizer.ts";
+import { sendChanges } from "../resize/send_changes.ts";
+import { originalsIn } from "../../shared/resize/original_limits.ts";
 import type { WorkloadWriter } from "./loop_ports.ts";
 
 /** A decision to do something. */
 export type Wish = Extract<RightsizingDecision, { readonly outcome: "apply" }>;
 
-/** All hands. */
-export interface ApplyHands extends ResizeHands {
+/** What changes pods and workloads. */
+export interface ApplyHands {
+  readonly resizer: PodResizer;
   readonly workloads: WorkloadWriter;
   /** Makes limits the own ones of the market's pods, millicores by container. */
   readonly setOwnLimits: (pod: Pod, limits: ReadonlyMap<string, number>) => Promise<void>;
@@ -55,7 +58,7 @@ export async function applyDecision(
     return { inForce, behind: [] };
   }
   const plan = inPlacePlan(facts, wanted);
-  const { resized, failures } = await applyInPlace(plan, pods, hands);
+  const { resized, failures } = await resizePods(plan, { pods, resizer: hands.resizer });
   const [first] = failures;
   const behind = failures.map(({ pod }) => pod);
   if (resized === 0 && first !== undefined) return { failure: first.failure, behind };
@@ -73,6 +76,38 @@ export async function applyDecision(
     ...(first === undefined ? {} : { failure: first.failure }),
     behind,
   };
+}
+
+interface ResizedPods {
+  /** Pods that have the values now. */
+  readonly resized: number;
+  /** The others, those that were not tried any more left out. */
+  readonly failures: readonly { readonly pod: string; readonly failure: ApplyFailure }[];
+}
+
+/**
+ * Resizes the pods one by one. A missing permission ends it: the others would miss it as well. A pod that
+ * is gone is no failure.
+ */
+async function resizePods(
+  plan: InPlacePlan,
+  { pods, resizer }: {
+    readonly pods: ReadonlyMap<string, Pod>;
+    readonly resizer: PodResizer;
+  },
+): Promise<ResizedPods> {
+  const failures: { pod: string; failure: ApplyFailure }[] = [];
+  let resized = 0;
+  for (const { pod: planned, changes } of plan.pods) {
+    const pod = pods.get(planned.metadata.uid) ?? planned;
+    const asked = { pod, source: "rightsizing", changes, originals: originalsIn(pod) } as const;
+    const { refusal } = await sendChanges(asked, { resizer });
+    const failure = refusal && applyFailure(refusal);
+    if (failure === undefined) resized++;
+    else if (failure.next !== "forget") failures.push({ pod: pod.metadata.name, failure });
+    if (failure?.permission !== undefined) break;
+  }
+  return { resized, failures };
 }
 
 /** The template's containers once the wish has come true: what was adopted stands on them. */

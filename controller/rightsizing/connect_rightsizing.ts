@@ -22,7 +22,7 @@ import { createWorkloadWriter } from "../../adapters/kube/writers/workload_write
 import type { Clock } from "../../shared/clock.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Random } from "../../shared/random.ts";
-import { TEMPLATE_MANAGER } from "../../shared/rightsizing/apply/template_patch.ts";
+import { RIGHTSIZING_MANAGER } from "../../shared/resize/original_limits.ts";
 import type { ControllerSettings } from "../settings.ts";
 import type { RightsizingEvents } from "./loop_ports.ts";
 import type { RightsizingAPI } from "./run_rightsizing.ts";
@@ -67,10 +67,10 @@ export function connectRightsizingAPI(
     correctionStore: createCheckpointStore(connection, {
       namespace,
       label: CORRECTIONS_LABEL,
-      manager: TEMPLATE_MANAGER,
+      manager: RIGHTSIZING_MANAGER,
     }),
     events,
-    resizer: createPodResizer(connection, { fieldManager: TEMPLATE_MANAGER }),
+    resizer: createPodResizer(connection, { fieldManager: RIGHTSIZING_MANAGER }),
     resizeSupport: () => readResizeSupport(connection),
     sampler: (owners) =>
       connectUsageSampler(connection, {

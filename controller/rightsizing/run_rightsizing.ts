@@ -16,7 +16,8 @@ import type {
 import { policiesFor, readablePolicies } from "../../shared/rightsizing/policy_choice.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import type { Caches } from "../allocation/caches.ts";
-import type { AllocationStore, PodResizer } from "../allocation/ports.ts";
+import type { AllocationStore } from "../allocation/ports.ts";
+import type { PodResizer } from "../resize/pod_resizer.ts";
 import { createCachedFacts } from "./cached_facts.ts";
 import { cachedRules } from "./cached_surroundings.ts";
 import { createCorrectionKeeper } from "./corrections/correction_keeper.ts";
@@ -34,8 +35,8 @@ import { runRightsizingLoop } from "./rightsizing_loop.ts";
 import type { RightsizingObserver } from "./rightsizing_observer.ts";
 import { createSampledPods } from "./sampled_pods.ts";
 import type { CheckpointStore, PodOwners } from "./sampler/ports.ts";
-import { wonPlaces } from "./won_places.ts";
 import type { UsageSources } from "./sources/usage_sources.ts";
+import { wonPlaces } from "./won_places.ts";
 
 /** What the server serves of resizing. */
 export type ResizeSupport = Pick<RightsizingFacts, "resizeServed" | "lowersMemoryLimits">;
@@ -75,7 +76,6 @@ export interface RightsizingParts {
   readonly copies: RightsizingCopies;
   readonly allocationStore: Pick<AllocationStore, "writeStatus">;
   /** Under the market's name. */
-  readonly marketResizer: PodResizer;
   readonly config: RightsizingConfig;
   readonly clock: Clock;
   readonly random: Random;
@@ -178,7 +178,6 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
       }),
       hands: {
         resizer: api.resizer,
-        marketResizer: parts.marketResizer,
         workloads: observedWorkloads(api.workloads, parts.observer),
         setOwnLimits: createOwnLimitWriter({
           allocations: caches.allocations,

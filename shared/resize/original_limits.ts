@@ -15,6 +15,9 @@ export const MARKET_MANAGER = "mbcas";
 /** Manager of limits that are the user's own value, set by this product: when it brought them back. */
 export const RESTORE_MANAGER = "mbcas-restore";
 
+/** Manager of values that rightsizing has set, in pods and in templates. */
+export const RIGHTSIZING_MANAGER = "optipod";
+
 const PREFIX = `${MARKET_MANAGER}/`;
 /** API servers refuse longer names (`FieldManagerMaxLength` of k8s.io/apimachinery). */
 const LONGEST_NAME = 128;

@@ -4,10 +4,11 @@
  * @module
  */
 import type { DesiredWriter, NodeLink } from "../../agent/ports.ts";
-import type { AllocationStore, PodResizer } from "../../controller/allocation/ports.ts";
+import type { AllocationStore } from "../../controller/allocation/ports.ts";
 import type { DeletionCostWriter, PodEvictor } from "../../controller/placement/placement_ports.ts";
-import type { PolicyStatusWriter, ReportStore } from "../../controller/rightsizing/policy_ports.ts";
+import type { PodResizer } from "../../controller/resize/pod_resizer.ts";
 import type { WorkloadWriter } from "../../controller/rightsizing/loop_ports.ts";
+import type { PolicyStatusWriter, ReportStore } from "../../controller/rightsizing/policy_ports.ts";
 import type { EndpointSliceStore } from "../../controller/webhook/ports.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { LeaseStore } from "../../shared/control/leader_election.ts";

@@ -21,7 +21,6 @@ import { createInformer } from "../../shared/control/informer.ts";
 import { silentLog } from "../../shared/log.ts";
 import { placementConfig } from "../../shared/placement/settings/placement_config.ts";
 import { seededRandom } from "../../shared/random.ts";
-import { RESTORE_MANAGER } from "../../shared/resize/original_limits.ts";
 import { cacheSources } from "../../simulation/api/cache_sources.ts";
 import type { EventList } from "../../simulation/api/event_list.ts";
 import type { SimulatedClient } from "../../simulation/api/simulated_api.ts";
@@ -93,7 +92,6 @@ export function startController(
       leadership: client.leaseStore({ namespace: "mbcas-system", name: "mbcas-controller" }),
       store: client.allocationStore,
       resizer: client.podResizer(),
-      restorer: client.podResizer(RESTORE_MANAGER),
       templates: {
         limitsOf: (pod) => Promise.resolve(TEMPLATES.get(pod.metadata.owner?.name ?? "")),
       },

@@ -17,7 +17,6 @@ import { effectiveSettings } from "../../shared/config/effective_settings.ts";
 import type { ListWatch } from "../../shared/control/list_watch.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
-import { RESTORE_MANAGER } from "../../shared/resize/original_limits.ts";
 import { cacheSources } from "../../simulation/api/cache_sources.ts";
 import type { SimulatedAPI } from "../../simulation/api/simulated_api.ts";
 import { createMetricAnswers } from "../../simulation/metric_answers.ts";
@@ -130,7 +129,6 @@ export function startProgram(
       },
       store: api.allocationStore,
       resizer: api.podResizer(),
-      restorer: api.podResizer(RESTORE_MANAGER),
       templates: { limitsOf: () => Promise.resolve(undefined) },
       events: { emit: api.events.emit, run: () => Promise.resolve() },
       ...(rightsizing === undefined ? {} : { rightsizing: rightsizing.api }),

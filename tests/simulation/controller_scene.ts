@@ -23,7 +23,6 @@ import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
 import { silentLog } from "../../shared/log.ts";
 import { formatCPU, parseCPU } from "../../shared/quantity.ts";
 import { seededRandom } from "../../shared/random.ts";
-import { RESTORE_MANAGER } from "../../shared/resize/original_limits.ts";
 import { cacheSources } from "../../simulation/api/cache_sources.ts";
 import { createSimulatedAPI, type SimulatedAPI } from "../../simulation/api/simulated_api.ts";
 import { createKubelet, type Kubelet } from "../../simulation/kubelet.ts";
@@ -266,7 +265,6 @@ function runController(
     caches,
     store: api.allocationStore,
     resizer: api.podResizer(),
-    restorer: api.podResizer(RESTORE_MANAGER),
     templates,
     events: api.events,
     instantQueries: metrics,

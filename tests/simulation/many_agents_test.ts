@@ -8,7 +8,6 @@ import type { Lease } from "../../shared/api/lease.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
-import { RESTORE_MANAGER } from "../../shared/resize/original_limits.ts";
 import { cacheSources } from "../../simulation/api/cache_sources.ts";
 import { createSimulatedAPI } from "../../simulation/api/simulated_api.ts";
 import { createMetricAnswers } from "../../simulation/metric_answers.ts";
@@ -73,7 +72,6 @@ Deno.test({
       caches: { ...informers, allocations },
       store: api.allocationStore,
       resizer: api.podResizer(),
-      restorer: api.podResizer(RESTORE_MANAGER),
       templates: { limitsOf: () => Promise.resolve(undefined) },
       events: api.events,
       instantQueries: createMetricAnswers(clock),

@@ -80,7 +80,6 @@ export function startRightsizing(
       caches,
       copies,
       allocationStore: api.allocationStore,
-      marketResizer: api.podResizer(),
       clock,
       random,
       log,

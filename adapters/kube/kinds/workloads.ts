@@ -17,8 +17,8 @@ import type {
 } from "../../../shared/api/workload.ts";
 import type { WorkloadTemplate } from "../../../shared/api/workload_template.ts";
 import type { ListWatch } from "../../../shared/control/list_watch.ts";
+import { RIGHTSIZING_MANAGER } from "../../../shared/resize/original_limits.ts";
 import { fieldsSetBy } from "../../../shared/rightsizing/apply/owned_fields.ts";
-import { TEMPLATE_MANAGER } from "../../../shared/rightsizing/apply/template_patch.ts";
 import { type KubeConnection, resourcePath } from "../client/connection.ts";
 import { present } from "../client/json_fields.ts";
 import { listWatchOf, type ListWatchOptions, type OpenListWatch } from "../client/list_watch.ts";
@@ -165,7 +165,7 @@ function writtenOf(
   { managedFields }: RawMetadata,
   { containers }: PodTemplate,
 ): WrittenValues | undefined {
-  const set = fieldsSetBy(managedFields, TEMPLATE_MANAGER);
+  const set = fieldsSetBy(managedFields, RIGHTSIZING_MANAGER);
   if (set === undefined) return undefined;
   const own = containers.flatMap((container) => {
     const fields = container.sidecar ? undefined : set.fields.get(container.name);

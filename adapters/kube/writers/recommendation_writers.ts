@@ -6,8 +6,8 @@
  */
 import type { PolicyStatus } from "../../../shared/api/policy_status.ts";
 import type { RecommendationReport } from "../../../shared/api/recommendation_report.ts";
+import { RIGHTSIZING_MANAGER } from "../../../shared/resize/original_limits.ts";
 import type { PublishedVPA } from "../../../shared/rightsizing/apply/published_vpa.ts";
-import { TEMPLATE_MANAGER } from "../../../shared/rightsizing/apply/template_patch.ts";
 import type { ReportPart } from "../../../shared/rightsizing/report_parts.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/stored_policy.ts";
 import {
@@ -144,7 +144,7 @@ export function createVPAPublisher(connection: KubeConnection): KubeVPAPublisher
       const created = await connection.request({
         method: "POST",
         path: resourcePath({ ...vpas, namespace }),
-        query: { fieldManager: TEMPLATE_MANAGER },
+        query: { fieldManager: RIGHTSIZING_MANAGER },
         body: { apiVersion, kind, metadata, spec },
       });
       return parseIdentity(created).uid;
@@ -152,7 +152,7 @@ export function createVPAPublisher(connection: KubeConnection): KubeVPAPublisher
     async recommend({ apiVersion, kind, metadata: { namespace, name }, status }, uid) {
       await connection.request(patchRequest("apply", {
         path: resourcePath({ ...vpas, namespace, name, subresource: "status" }),
-        query: { fieldManager: TEMPLATE_MANAGER },
+        query: { fieldManager: RIGHTSIZING_MANAGER },
         body: { apiVersion, kind, metadata: { namespace, name, uid }, status },
       }));
     },

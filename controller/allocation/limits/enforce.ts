@@ -23,11 +23,14 @@ import type { QuotaBooking } from "../quotas/quota_ledger.ts";
 import { marketCause } from "./market_cause.ts";
 import { ownValues } from "./own_limits.ts";
 import { describeChanges } from "./report_words.ts";
-import { type LimitHands, netOf, sendLimits } from "./send_limits.ts";
+import { netOf } from "../../../shared/resize/patch.ts";
+import type { PodResizer } from "../../resize/pod_resizer.ts";
+import { sendChanges } from "../../resize/send_changes.ts";
 
 /** What enforcement needs beside the API's state. */
 export interface EnforceContext
-  extends LimitHands, Pick<EnforcementInput, "outOfSync" | "maxStep" | "restMs" | "oscillatingMs"> {
+  extends Pick<EnforcementInput, "outOfSync" | "maxStep" | "restMs" | "oscillatingMs"> {
+  readonly resizer: PodResizer;
   readonly outOfScope: OutOfScope | undefined;
   readonly agentSilent: boolean;
   /** True when the limits are this product's and the user's own are not on record. */
@@ -144,18 +147,21 @@ export async function enforce(
     const message = `would change ${describeChanges(pod, decision.changes)}`;
     return { ...base, decision: { changes: [], reason: "DryRun", message } };
   }
-  const own = ownValues(allocation.status?.originalLimits);
+  const originals = ownValues(allocation.status?.originalLimits);
   // Booked before anybody else can look: several pods of a namespace are in work at a time.
   const booking = context.book?.(netOf(pod, decision.changes));
-  const sent = await sendLimits({ pod, changes: decision.changes, own }, context)
-    .catch((error) => {
-      booking?.unknown();
-      throw error;
-    });
-  if (sent.refusal === undefined) booking?.accepted(netOf(pod, sent.changes), sent.version);
-  else if (sent.refusal.status < 500) booking?.refused();
+  const source = restoring === undefined ? "market" : "restore";
+  const asked = { pod, source, changes: decision.changes, originals } as const;
+  const sent = await sendChanges(asked, context).catch((error) => {
+    booking?.unknown();
+    throw error;
+  });
+  // What was refused beside what was taken is seen with the next reconcile.
+  const refusal = sent.changes.length === 0 ? sent.refusal : undefined;
+  if (refusal === undefined) booking?.accepted(netOf(pod, sent.changes), sent.version);
+  else if (refusal.status < 500) booking?.refused();
   else booking?.unknown();
-  if (sent.refusal !== undefined) return { ...base, decision, refusal: sent.refusal };
+  if (refusal !== undefined) return { ...base, decision, refusal };
   return {
     ...base,
     decision: { ...decision, changes: sent.changes },

@@ -1,6 +1,7 @@
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { MarketReason } from "../../../shared/api/reasons/market_reasons.ts";
+import { RESTORE_MANAGER } from "../../../shared/resize/original_limits.ts";
 import type { ResizePatch } from "../../../shared/resize/patch.ts";
 import {
   sampleAllocation,
@@ -9,14 +10,14 @@ import {
   samplePod,
 } from "../../../tests/contract/sample_objects.ts";
 import { quietGathered } from "../../../tests/fixtures/bid_facts.ts";
+import type { PodResizer } from "../../resize/pod_resizer.ts";
 import type { ResizeRequest } from "../pace/pending_decreases.ts";
-import type { PodResizer } from "../ports.ts";
 import { enforce, type EnforceContext, type Enforcement, restoreClaims } from "./enforce.ts";
 import assert from "node:assert/strict";
 
 const OPTED_OUT = { reason: "OptedOut", message: "the pod says so" } as const;
 
-interface Choice extends Partial<Omit<EnforceContext, "resizer" | "restorer">> {
+interface Choice extends Partial<Omit<EnforceContext, "resizer">> {
   readonly limit?: number;
   readonly applied?: number;
   readonly reason?: MarketReason;
@@ -55,20 +56,19 @@ async function attempt(
   };
   const patches = choice.patches ?? [];
   const hands: string[] = [];
-  const hand = (manager: string): PodResizer => ({
-    resize(_namespace, _name, patch) {
+  const resizer: PodResizer = {
+    resize(_namespace, _name, patch, { manager = "" } = {}) {
       patches.push(patch);
-      hands.push(manager);
+      hands.push(manager === RESTORE_MANAGER ? "restore" : "market");
       return refusal === undefined ? Promise.resolve("2") : Promise.reject(refusal);
     },
-  });
+  };
   const turns: ResizeRequest[] = [];
   const outcome = await enforce({
     ...quietGathered(pod),
     allocation,
   }, {
-    resizer: hand("market"),
-    restorer: hand("restore"),
+    resizer,
     outOfScope: undefined,
     agentSilent: false,
     originalUnknown: false,

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Resources } from "../../api/pod.ts";
+import type { Pod, Resources } from "../../api/pod.ts";
 import { isTooMuch } from "../../resize/checks/node_capacity.ts";
 import type { ResourceChange } from "../../resize/patch.ts";
 import type { WantedResources } from "../../resize/resources.ts";
@@ -11,18 +11,16 @@ import { containersWanted, limitsOf, ownFields } from "../../resize/subject.ts";
 import type { RightsizingFacts } from "../guards/rightsizing_facts.ts";
 import { presentSubjects } from "../guards/subjects.ts";
 
-/** One pod and its changes, for `resizePatch()`. */
-export interface PodChanges {
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-  /** One at least; only fields that differ. */
+/** One pod and its changes. */
+export interface PlannedPod {
+  readonly pod: Pod;
+  /** One at least; only values that differ. */
   readonly changes: readonly ResourceChange[];
 }
 
 /** What is to be done, and what is from then on in force. */
 export interface InPlacePlan {
-  readonly pods: readonly PodChanges[];
+  readonly pods: readonly PlannedPod[];
   /**
    * New own limits, millicores by container, where the market owns `limits.cpu` of the pods: the base
    * of their ceilings. Empty where the limit is patched itself.
@@ -40,7 +38,7 @@ const FIELDS = ["requestCPU", "requestMemory", "limitCPU", "limitMemory"] as con
  */
 export function inPlacePlan(facts: RightsizingFacts, wanted: WantedResources): InPlacePlan {
   const subjects = presentSubjects(facts, "InPlace");
-  const pods = facts.pods.flatMap((pod, index): PodChanges[] => {
+  const pods = facts.pods.flatMap((pod, index): PlannedPod[] => {
     const subject = subjects[index];
     if (subject === undefined) return [];
     const after = containersWanted(subject, wanted);
@@ -53,8 +51,7 @@ export function inPlacePlan(facts: RightsizingFacts, wanted: WantedResources): I
       const { name, sidecar } = present;
       return Object.keys(fields).length === 0 ? [] : [{ name, sidecar, ...fields }];
     });
-    const { namespace, name, uid } = pod.metadata;
-    return changes.length === 0 ? [] : [{ namespace, name, uid, changes }];
+    return changes.length === 0 ? [] : [{ pod, changes }];
   });
   const inForce = new Map(facts.inForce);
   for (const [name, values] of wanted) {

@@ -25,14 +25,16 @@ test("inPlacePlan() changes each pod that differs, in what differs", () => {
     workloadPod("there", [there]),
   ];
   const plan = inPlacePlan(rightsizingFacts({ pods }), wanted);
-  assert.deepEqual(plan.pods.map(({ name, uid, changes }) => ({ name, uid, changes })), [
-    {
-      name: "old",
-      uid: "uid-old",
-      changes: [{ ...app, requestCPU: 150, limitCPU: 180, requestMemory: 96 * MI }],
-    },
-    { name: "half", uid: "uid-half", changes: [{ ...app, requestMemory: 96 * MI }] },
-  ]);
+  assert.deepEqual(
+    plan.pods.map(({ pod: { metadata: { name } }, changes }) => ({ name, changes })),
+    [
+      {
+        name: "old",
+        changes: [{ ...app, requestCPU: 150, limitCPU: 180, requestMemory: 96 * MI }],
+      },
+      { name: "half", changes: [{ ...app, requestMemory: 96 * MI }] },
+    ],
+  );
   assert.deepEqual(plan.ownLimits, new Map());
 });
 
@@ -43,7 +45,7 @@ test("inPlacePlan() leaves out who would ask its node for more than it has, and 
   ];
   const nodes = new Map([["node-1", { allocatableCPU: 149, pressures: [] }]]);
   const facts = rightsizingFacts({ pods, nodes });
-  assert.deepEqual(inPlacePlan(facts, wanted).pods.map(({ name }) => name), ["above"]);
+  assert.deepEqual(inPlacePlan(facts, wanted).pods.map(({ pod }) => pod.metadata.name), ["above"]);
   const memory = new Map([["app", { requestMemory: 96 * MI }]]);
   assert.equal(inPlacePlan(facts, memory).pods.length, 2);
 });

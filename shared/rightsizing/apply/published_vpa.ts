@@ -4,9 +4,9 @@
  * @module
  */
 import { formatBytes, formatCPU } from "../../quantity.ts";
+import { RIGHTSIZING_MANAGER } from "../../resize/original_limits.ts";
 import type { RightsizedWorkload } from "../guards/rightsizing_facts.ts";
 import type { ContainerRecommendation } from "../recommendation.ts";
-import { TEMPLATE_MANAGER } from "./template_patch.ts";
 
 /** The object, status included, which is written apart. */
 export interface PublishedVPA {
@@ -49,7 +49,7 @@ const LONGEST_NAME = 253;
 export function publishedVPAName(
   { kind, metadata: { name, uid } }: Pick<RightsizedWorkload, "kind" | "metadata">,
 ): string {
-  const whole = `${TEMPLATE_MANAGER}-${kind.toLowerCase()}-${name}`;
+  const whole = `${RIGHTSIZING_MANAGER}-${kind.toLowerCase()}-${name}`;
   if (whole.length <= LONGEST_NAME) return whole;
   // A part of a name must not end in a dot or dash before the next one.
   const start = whole.slice(0, LONGEST_NAME - uid.length - 1).replace(/[.-]+$/, "");
@@ -74,7 +74,7 @@ export function publishedVPA(
     spec: {
       targetRef: { apiVersion: "apps/v1", kind, name },
       updatePolicy: { updateMode: "Off" },
-      recommenders: [{ name: TEMPLATE_MANAGER }],
+      recommenders: [{ name: RIGHTSIZING_MANAGER }],
     },
     status: {
       conditions: [{ type: "RecommendationProvided", status: "True" }],

@@ -8,17 +8,15 @@ import { type ContainerResources, containerResources } from "../../resize/patch.
 import type { WantedResources } from "../../resize/resources.ts";
 import type { RightsizedWorkload } from "../guards/rightsizing_facts.ts";
 import { ownContainers } from "../rightsized_workload.ts";
+import { RIGHTSIZING_MANAGER } from "../../resize/original_limits.ts";
 import type { OwnedFields } from "./owned_fields.ts";
-
-/** The field manager of values that rightsizing has set in templates. */
-export const TEMPLATE_MANAGER = "optipod";
 
 /** A patch, and how to send it. */
 export interface TemplatePatch {
   readonly contentType:
     | "application/apply-patch+yaml"
     | "application/strategic-merge-patch+json";
-  readonly fieldManager: typeof TEMPLATE_MANAGER;
+  readonly fieldManager: typeof RIGHTSIZING_MANAGER;
   /** For server-side apply: takes the fields from whoever else has applied them. */
   readonly force: boolean;
   readonly body: TemplatePatchBody;
@@ -102,13 +100,13 @@ export function templatePatch(
   return serverSideApply
     ? {
       contentType: "application/apply-patch+yaml",
-      fieldManager: TEMPLATE_MANAGER,
+      fieldManager: RIGHTSIZING_MANAGER,
       force: true,
       body: { apiVersion: "apps/v1", kind, ...body },
     }
     : {
       contentType: "application/strategic-merge-patch+json",
-      fieldManager: TEMPLATE_MANAGER,
+      fieldManager: RIGHTSIZING_MANAGER,
       force: false,
       body,
     };

@@ -43,7 +43,7 @@ export function notRolledOut(facts: RightsizingFacts, wanted: WantedResources): 
   const [first] = pods;
   if (first === undefined) return undefined;
   const message = `the template of ${kind} ${name} has values that ${pods.length} pods lack, ` +
-    `${first.name} among them, and nobody replaces them`;
+    `${first.pod.metadata.name} among them, and nobody replaces them`;
   return { verdict: "note", reason: "NotRolledOut", message };
 }
 

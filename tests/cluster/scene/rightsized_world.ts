@@ -18,7 +18,7 @@ import type { ApplyHands } from "../../../controller/rightsizing/apply_decision.
 import type { PodContainer } from "../../../shared/api/pod.ts";
 import type { WorkloadKind } from "../../../shared/api/workload.ts";
 import { silentLog } from "../../../shared/log.ts";
-import { TEMPLATE_MANAGER } from "../../../shared/rightsizing/apply/template_patch.ts";
+import { RIGHTSIZING_MANAGER } from "../../../shared/resize/original_limits.ts";
 import type { RightsizingFacts } from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { rightsizedWorkload } from "../../../shared/rightsizing/rightsized_workload.ts";
 import { containerSpec } from "./contract_world.ts";
@@ -125,8 +125,7 @@ export function createRightsizedWorld(
 /** The product's hands with the rights of this connection. Nobody's limits are the market's here. */
 export function rightsizingHands(connection: KubeConnection): ApplyHands {
   return {
-    resizer: createPodResizer(connection, { fieldManager: TEMPLATE_MANAGER }),
-    marketResizer: createPodResizer(connection),
+    resizer: createPodResizer(connection, { fieldManager: RIGHTSIZING_MANAGER }),
     workloads: createWorkloadWriter(connection, { log: silentLog }),
     setOwnLimits: () => Promise.resolve(),
   };

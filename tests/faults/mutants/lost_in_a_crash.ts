@@ -10,7 +10,7 @@ export const LOST_IN_A_CRASH: readonly Mutant[] = [
   {
     name: "the market sends users' values under its own name",
     kind: "crash",
-    file: "controller/allocation/limits/send_limits.ts",
+    file: "shared/resize/patch.ts",
     from: "changes: changes.filter((change) => !isOwn(change)),",
     to: "changes,",
   },

@@ -10,9 +10,9 @@ export const STALE_VIEWS: readonly Mutant[] = [
   {
     name: "patch without resourceVersion",
     kind: "stale",
-    file: "controller/allocation/limits/send_limits.ts",
-    from: "{ resourceVersion });",
-    to: "{});",
+    file: "controller/resize/send_changes.ts",
+    from: "pinned ? { resourceVersion } : {}",
+    to: "{}",
   },
   {
     name: "pod older than the last patch passes for current",

@@ -19,9 +19,9 @@ import type { Caches } from "../../../../controller/allocation/caches.ts";
 import { gather, type Gathered } from "../../../../controller/allocation/gather.ts";
 import { enforce } from "../../../../controller/allocation/limits/enforce.ts";
 import { refusalDecision } from "../../../../controller/allocation/limits/outcome_facts.ts";
-import type { PodResizer } from "../../../../controller/allocation/ports.ts";
 import { createQuotaRooms } from "../../../../controller/allocation/quotas/quota_room.ts";
 import { DEFAULT_MARKET_CONFIG } from "../../../../controller/config.ts";
+import type { PodResizer } from "../../../../controller/resize/pod_resizer.ts";
 import { ApiError } from "../../../../shared/api/api_error.ts";
 import type { Informer } from "../../../../shared/control/informer.ts";
 import type { ApiObject } from "../../../../shared/control/list_watch.ts";
@@ -29,6 +29,7 @@ import { parseCPUBound } from "../../../../shared/quantity.ts";
 import { decideManually } from "../../../../shared/resize/chain.ts";
 import { resizePatch } from "../../../../shared/resize/patch.ts";
 import { refusalReason } from "../../../../shared/resize/refusal.ts";
+import { RESTORE_MANAGER } from "../../../../shared/resize/original_limits.ts";
 import { isLive, outOfScope } from "../../../../shared/resize/scope.ts";
 import { POD_IDENTITY, wholePod } from "../raw_pod.ts";
 import type { MarketInput } from "./market_input.ts";
@@ -101,15 +102,14 @@ async function byController(
   const asking = { bidsOf: () => [], wake: () => {} };
   const headroom = createQuotaRooms({ caches, clock, config, ...asking }).of(gathered)?.headroom();
   const patch: Readonly<Record<string, unknown>>[] = [];
-  const resizer = (by: string): PodResizer => ({
-    resize(_namespace, _name, sent) {
-      patch.push({ by, ...sent.spec });
+  const resizer: PodResizer = {
+    resize(_namespace, _name, sent, { manager = "" } = {}) {
+      patch.push({ by: manager === RESTORE_MANAGER ? "restore" : "market", ...sent.spec });
       return answerTo(input);
     },
-  });
+  };
   const enforcement = await enforce({ ...gathered, allocation }, {
-    resizer: resizer("market"),
-    restorer: resizer("restore"),
+    resizer,
     outOfScope: outOfScope({ ...gathered, config }),
     agentSilent: input.agentSilent ?? false,
     originalUnknown: input.originalUnknown ?? false,

@@ -12,6 +12,7 @@ import { ApiError } from "../../../../shared/api/api_error.ts";
 import type { Resources } from "../../../../shared/api/pod.ts";
 import { formatCPU } from "../../../../shared/quantity.ts";
 import { type ContainerResources, containerResources } from "../../../../shared/resize/patch.ts";
+import { RIGHTSIZING_MANAGER } from "../../../../shared/resize/original_limits.ts";
 import { OWNS_NOTHING } from "../../../../shared/rightsizing/apply/owned_fields.ts";
 import { templatePatch } from "../../../../shared/rightsizing/apply/template_patch.ts";
 import {
@@ -97,15 +98,15 @@ function recordingHands(
     if (refusal === undefined) return Promise.resolve(value);
     return Promise.reject(new ApiError(refusal.code, "", refusal.message));
   };
-  const resizer = (by: string): ApplyHands["resizer"] => ({
-    resize(_namespace, pod, { spec }) {
+  const resizer: ApplyHands["resizer"] = {
+    resize(_namespace, pod, { spec }, { manager = "" } = {}) {
+      const by = manager === RIGHTSIZING_MANAGER ? "rightsizing" : "market";
       patch.push({ by, ...(input.pods === undefined ? {} : { pod }), ...spec });
       return answer("8");
     },
-  });
+  };
   return {
-    resizer: resizer("rightsizing"),
-    marketResizer: resizer("market"),
+    resizer,
     workloads: {
       recreate(workload, wanted, options) {
         const change = { wanted, owned: OWNS_NOTHING };
