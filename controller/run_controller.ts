@@ -31,9 +31,11 @@ import type { PlacementAPI } from "./placement/connect_placement.ts";
 import type { Placement } from "./placement/placement.ts";
 import type { PodResizer } from "./resize/pod_resizer.ts";
 import { controllerRights } from "./rights.ts";
-import { createCreationMutator } from "./rightsizing/creation_mutator.ts";
-import { createCreationSurroundings } from "./rightsizing/creation_surroundings.ts";
-import { createCreationValues } from "./rightsizing/creation_values.ts";
+import {
+  createCreationSurroundings,
+  createCreationValues,
+  createPodCreationMutator,
+} from "./rightsizing/pod_creation.ts";
 import {
   createRightsizingCopies,
   type RightsizingCopies,
@@ -254,7 +256,7 @@ function creationMutators(
   if (copies === undefined || rightsizing === undefined) return [];
   const dryRun = (): boolean => rightsizing.config.dryRun;
   const surroundingsOf = createCreationSurroundings(caches);
-  return [createCreationMutator(createCreationValues({ ...copies, surroundingsOf, dryRun }))];
+  return [createPodCreationMutator(createCreationValues({ ...copies, surroundingsOf, dryRun }))];
 }
 
 /** The clock of hours, where it is wanted. */

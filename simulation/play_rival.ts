@@ -3,16 +3,16 @@
  *
  * @module
  */
-import { GRID } from "../shared/market/rounding.ts";
+import { GRID } from "../shared/quantity.ts";
 import { seededRandom } from "../shared/random.ts";
 import { sceneNode } from "./market_cluster.ts";
 import type { SimulatedNode } from "./node/simulated_node.ts";
 import { type OnProgress, PLAY_STEP_MS, tellProgress } from "./play_step.ts";
-import { podOnNode, sceneContainerID } from "./running_pod.ts";
+import { type RecordedScene, recordScene } from "./record_scene.ts";
 import type { Rival, RivalReading, RivalRun } from "./rivals/rival.ts";
 import type { RecordedPod, RunSeries } from "./run_series.ts";
+import { podOnNode, sceneContainerID } from "./running_pod.ts";
 import type { Scene, ScenePod } from "./scene.ts";
-import { type RecordedScene, recordScene } from "./record_scene.ts";
 
 /** How a scene is played. */
 export interface PlayOptions {

@@ -89,7 +89,8 @@ export function startLoop(size: ClusterSize, prometheusURL: string): RunningLoop
     }),
     hands: {
       resizer: api.podResizer("optipod"),
-      setOwnLimits: () => Promise.reject(new Error("Cannot set own limits: no market is here")),
+      setOriginalLimits: () =>
+        Promise.reject(new Error("Cannot set own limits: no market is here")),
       workloads: api.workloadWriter,
     },
     statuses: api.policyStatusWriter,

@@ -6,7 +6,7 @@
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { OutOfScope } from "../../shared/resize/scope.ts";
 import type { Gathered } from "./gather.ts";
-import type { OwnLimits } from "./limits/settle_own_limits.ts";
+import type { FoundOriginals } from "./limits/original_limits.ts";
 import type { PodMemory } from "./pod_memory.ts";
 import type { QuotaRoom } from "./quotas/quota_room.ts";
 
@@ -19,7 +19,7 @@ export interface PodCase extends Gathered {
   readonly scope: OutOfScope | undefined;
   /** False while the cache is out of step, or may not know of the last patch yet. */
   readonly current: boolean;
-  readonly own: OwnLimits;
+  readonly own: FoundOriginals;
   /** What the quotas leave for raises; undefined when none binds. */
   readonly quota: QuotaRoom | undefined;
 }

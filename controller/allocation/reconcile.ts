@@ -18,11 +18,9 @@ import { createOldDefinition, MAYBE_OLD_DEFINITION } from "./bounds/old_definiti
 import { newAllocation, publishBounds, type Published } from "./bounds/publish_bounds.ts";
 import { outOfSync } from "./caches.ts";
 import { gather, type Gathered } from "./gather.ts";
-import { isConfirmed, needsConfirmation } from "./limits/confirmed_clearing.ts";
-import { enforce, type Enforcement } from "./limits/enforce.ts";
-import { refusalDecision } from "./limits/outcome_facts.ts";
-import { settleOwnLimits, withOriginals } from "./limits/settle_own_limits.ts";
-import { staysRestored } from "./limits/stays_restored.ts";
+import { isConfirmed, needsConfirmation, staysRestored } from "./limits/confirmed_clearing.ts";
+import { enforce, type Enforcement, refusalDecision } from "./limits/enforce.ts";
+import { findOriginals, withOriginals } from "./limits/original_limits.ts";
 import { bottleneckEvent } from "./news/bottleneck_event.ts";
 import { createPodNews } from "./news/pod_news.ts";
 import { createResizeAudit } from "./news/resize_audit.ts";
@@ -94,7 +92,7 @@ export function createReconciler(
     const memory = memories.of(podKey, pod);
     const nowMs = clock.monotonic();
     const current = caches.pods.synced && isCurrent(memory, { pod, nowMs });
-    const own = await settleOwnLimits({ pod, allocation, memory }, {
+    const own = await findOriginals({ pod, allocation, memory }, {
       templates: parts.templates,
       nowMs,
       current,

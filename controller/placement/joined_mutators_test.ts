@@ -8,7 +8,7 @@ import { NODE_CLASSES } from "../../shared/placement/node_class.ts";
 import { createVirtualClock } from "../../simulation/virtual_clock.ts";
 import { PLACEMENT_RULES, podRequest } from "../../tests/fixtures/placement_copies.ts";
 import { postTo } from "../../tests/fixtures/post_to.ts";
-import { createCreationMutator } from "../rightsizing/creation_mutator.ts";
+import { createPodCreationMutator } from "../rightsizing/pod_creation.ts";
 import { createPlacementMutator } from "./placement_mutator.ts";
 
 Deno.test("rightsizing and placement change a pod one after the other, whoever is first", async () => {
@@ -21,7 +21,7 @@ Deno.test("rightsizing and placement change a pod one after the other, whoever i
     clock,
     log: silentLog,
   });
-  const rightsizing = createCreationMutator(() => () => new Map([["app", { requestCPU: 180 }]]));
+  const rightsizing = createPodCreationMutator(() => () => new Map([["app", { requestCPU: 180 }]]));
   const { uid, namespace, object } = podRequest("1", {
     spec: { containers: [{ name: "app", resources: { requests: { cpu: "100m" } } }] },
   });

@@ -22,7 +22,7 @@ export interface ApplyHands {
   readonly resizer: PodResizer;
   readonly workloads: WorkloadWriter;
   /** Makes limits the own ones of the market's pods, millicores by container. */
-  readonly setOwnLimits: (pod: Pod, limits: ReadonlyMap<string, number>) => Promise<void>;
+  readonly setOriginalLimits: (pod: Pod, limits: ReadonlyMap<string, number>) => Promise<void>;
 }
 
 /** What became of it. */
@@ -66,7 +66,7 @@ export async function applyDecision(
   const tried = failures.every(({ failure }) => failure.permission === undefined);
   for (const pod of plan.ownLimits.size === 0 || !tried ? [] : pods.values()) {
     if (behind.includes(pod.metadata.name)) continue;
-    const failure = await failureOf(() => hands.setOwnLimits(pod, plan.ownLimits));
+    const failure = await failureOf(() => hands.setOriginalLimits(pod, plan.ownLimits));
     if (failure !== undefined && failure.next !== "forget") {
       return { inForce: plan.inForce, failure, behind: [...behind, pod.metadata.name] };
     }

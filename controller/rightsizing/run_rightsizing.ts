@@ -24,7 +24,7 @@ import { createCorrectionKeeper } from "./corrections/correction_keeper.ts";
 import { createCorrectionMemory } from "./corrections/correction_memory.ts";
 import type { RightsizingEvents, WorkloadWriter } from "./loop_ports.ts";
 import { observedWorkloads } from "./observed_workloads.ts";
-import { createOwnLimitWriter } from "./own_limit_writer.ts";
+import { createOriginalLimitWriter } from "./original_limit_writer.ts";
 import { createPermissionMemory, type MethodRights } from "./permission_memory.ts";
 import type { PolicyStatusWriter, ReportStore, VPAPublisher } from "./policy_ports.ts";
 import { policySurroundings } from "./policy_surroundings.ts";
@@ -179,7 +179,7 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
       hands: {
         resizer: api.resizer,
         workloads: observedWorkloads(api.workloads, parts.observer),
-        setOwnLimits: createOwnLimitWriter({
+        setOriginalLimits: createOriginalLimitWriter({
           allocations: caches.allocations,
           store: parts.allocationStore,
           clock,

@@ -35,7 +35,6 @@ import { type UnsettledPods, unsettledPods } from "../../shared/rightsizing/unse
 import { valuesInForce } from "../../shared/rightsizing/values_in_force.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import { applyDecision, type ApplyHands, templateAfter, type Wish } from "./apply_decision.ts";
-import { bringToForce, isNothingNew } from "./bring_to_force.ts";
 import type { ClusterFacts, WorkloadCase } from "./cluster_facts.ts";
 import { evaluateWorkload, type Evaluation } from "./evaluate_workload.ts";
 import {
@@ -47,6 +46,7 @@ import {
   withoutUsage,
 } from "./pass_outcome.ts";
 import type { UsageSource } from "./ports.ts";
+import { isNothingNew, retryResize } from "./retry_resize.ts";
 import { usageQuestion } from "./usage_question.ts";
 
 /** What a look is made with. */
@@ -157,7 +157,7 @@ export async function passWorkload(
       .filter(({ metadata }) => own.has(metadata.uid))
       .map((pod): [string, Pod] => [pod.metadata.uid, pod]),
   );
-  const catchUp = mayChange(facts) ? bringToForce(facts, decision) : undefined;
+  const catchUp = mayChange(facts) ? retryResize(facts, decision) : undefined;
   const wish = decision.outcome === "apply" ? decision : catchUp;
   if (wish?.outcome !== "apply") {
     const unsettled = isNothingNew(facts, decision)

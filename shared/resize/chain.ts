@@ -5,6 +5,7 @@
  */
 import type { Pod } from "../api/pod.ts";
 import type { EnforcementReason } from "../api/reasons/enforcement_reasons.ts";
+import { GRID } from "../quantity.ts";
 import { type Check, runChecks } from "./check.ts";
 import { alreadyThere } from "./checks/already_there.ts";
 import { copiesOutOfSync, oscillates } from "./checks/direction.ts";
@@ -20,7 +21,6 @@ import { stepTooLarge } from "./checks/step_too_large.ts";
 import { type ClaimSource, mergeClaims } from "./claim.ts";
 import type { LimitChange } from "./patch.ts";
 import { movesRequest } from "./qos.ts";
-import type { WantedResources } from "./resources.ts";
 import {
   type ClaimCheck,
   type EnforcementInput,
@@ -29,8 +29,8 @@ import {
   type PodCheck,
   type PodFacts,
 } from "./resize_input.ts";
+import type { WantedResources } from "./resources.ts";
 import { containersWanted, limitsOf, limitsWanted, marketSubject } from "./subject.ts";
-import { GRID } from "../market/rounding.ts";
 
 /** Sources whose claims go through the chain. */
 type ChainSource = Exclude<ClaimSource, "rightsizing">;

@@ -5,7 +5,7 @@
  */
 import type { Pod, PodContainer, ResizeCondition } from "../api/pod.ts";
 import type { EnforcementReason } from "../api/reasons/enforcement_reasons.ts";
-import { GRID } from "../market/rounding.ts";
+import { GRID } from "../quantity.ts";
 import { movesRequest, type RequestMover } from "./qos.ts";
 
 /**

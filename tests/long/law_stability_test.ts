@@ -3,9 +3,11 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { RoundResult } from "../../agent/market/round.ts";
 import { WAIT_TARGET_MS } from "../../shared/demand/queueing_need.ts";
-import { GRID } from "../../shared/market/rounding.ts";
 import { DEFAULT_PACE, grantable } from "../../shared/pacing/pace_options.ts";
+import { GRID } from "../../shared/quantity.ts";
 import { seededRandom } from "../../shared/random.ts";
+import { cases } from "../fixtures/cases.ts";
+import { needOf } from "../fixtures/constant_need.ts";
 import {
   type Bounds,
   drawnBounds,
@@ -17,8 +19,6 @@ import {
   type Settings,
 } from "../fixtures/drawn_plant.ts";
 import { createPlant, type LimitChange } from "../fixtures/law_plant.ts";
-import { cases } from "../fixtures/cases.ts";
-import { needOf } from "../fixtures/constant_need.ts";
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60_000;

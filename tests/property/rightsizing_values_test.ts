@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { templateAfter } from "../../controller/rightsizing/apply_decision.ts";
-import { bringToForce } from "../../controller/rightsizing/bring_to_force.ts";
+import { retryResize } from "../../controller/rightsizing/retry_resize.ts";
 import type { PodContainer } from "../../shared/api/pod.ts";
 import { parseBytes, parseCPU } from "../../shared/quantity.ts";
 import { containerResources, resizePatch } from "../../shared/resize/patch.ts";
@@ -216,7 +216,7 @@ property(
         ran++;
         const facts = counted({ facts: drawn, recorded });
         if (recorded.some(({ cpuLimit }) => cpuLimit !== undefined)) dropped++;
-        const catchUp = bringToForce(facts, BELOW);
+        const catchUp = retryResize(facts, BELOW);
         if (catchUp?.outcome === "apply") caughtUp++;
         for (const one of [decideRightsizing(facts), catchUp]) {
           if (one?.outcome === "apply") keepsLimits(facts, one);

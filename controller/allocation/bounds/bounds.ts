@@ -11,7 +11,7 @@ import { movesRequest } from "../../../shared/resize/qos.ts";
 import { metricWarnings } from "../../metrics_demand/metric_fact.ts";
 import type { BidFacts, BidWord } from "../bid_rules/bid_rule.ts";
 import { isSystemCritical } from "../bid_rules/system_critical.ts";
-import { atOwnRequests } from "../limits/own_limits.ts";
+import { atOriginalRequests } from "../limits/original_limits.ts";
 import type { WordWarning } from "../news/word_warning.ts";
 import { type BoundWord, createBoundWords } from "./bound_words.ts";
 import { type Ceiling, namespaceBounds, type QuotaBounds } from "./namespace_bounds.ts";
@@ -64,7 +64,7 @@ export interface BoundsDraft extends Omit<Bounds, "revision"> {
  */
 export function boundsOf(input: BoundsInput): BoundsDraft {
   const { node, ownLimits } = input;
-  const pod = atOwnRequests(input.pod, input.ownRequests ?? new Map());
+  const pod = atOriginalRequests(input.pod, input.ownRequests ?? new Map());
   const { seats, overrides, words } = seatsOf({ ...input, pod });
   const theirs = namespaceBounds(seats, { ...input, pod, limitRange: input.limitRange?.cpu });
   const multiplier = overrides.priorityMultiplier ?? input.priorityMultiplier(pod.priority);

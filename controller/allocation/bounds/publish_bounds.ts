@@ -6,16 +6,16 @@
 import type { Bounds, ContainerBounds, PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import type { MarketConfig } from "../../config.ts";
 import { hasMoved, type MetricFact } from "../../metrics_demand/metric_fact.ts";
+import type { Gathered } from "../gather.ts";
+import { type Originals, originalsOf, originalValues } from "../limits/original_limits.ts";
+import type { WordWarning } from "../news/word_warning.ts";
+import { type BoundCrowd, boundCrowd } from "../pace/node_writes.ts";
+import type { AllocationStore } from "../ports.ts";
 import { boundStory } from "./bound_story.ts";
 import type { BoundWord } from "./bound_words.ts";
-import type { QuotaBounds } from "./namespace_bounds.ts";
 import { boundsOf } from "./bounds.ts";
-import type { Gathered } from "../gather.ts";
+import type { QuotaBounds } from "./namespace_bounds.ts";
 import type { OldDefinition } from "./old_definition.ts";
-import { type Originals, originalsOf, ownValues } from "../limits/own_limits.ts";
-import type { WordWarning } from "../news/word_warning.ts";
-import type { AllocationStore } from "../ports.ts";
-import { type BoundCrowd, boundCrowd } from "../pace/node_writes.ts";
 import { priorityMultiplier } from "./priority_multiplier.ts";
 
 /** A ceiling that neither binds nor moves by this share is not rewritten. */
@@ -113,8 +113,8 @@ export async function publishBounds(
     nowMs,
     ...{ burstFactor, leastCeiling },
     priorityMultiplier: (priority) => priorityMultiplier(priority, config.priorityMultipliers),
-    ownLimits: ownValues(originals?.originalLimits ?? recorded),
-    ownRequests: ownValues(originals?.originalRequests ?? originalRequests),
+    ownLimits: originalValues(originals?.originalLimits ?? recorded),
+    ownRequests: originalValues(originals?.originalRequests ?? originalRequests),
     quota,
     nodeCeiling,
   });
@@ -170,7 +170,7 @@ function differ(
   allocation: PodAllocation,
 ): boolean {
   if (present.containers.length !== draft.containers.length) return true;
-  const desired = ownValues(
+  const desired = originalValues(
     allocation.spec.containers?.map(({ name, cpuLimit }) => ({ name, cpu: cpuLimit })),
   );
   return draft.containers.some((next) => {

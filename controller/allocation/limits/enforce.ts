@@ -4,7 +4,9 @@
  * @module
  */
 import type { ApiError } from "../../../shared/api/api_error.ts";
+import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
+import type { EnforcementReason } from "../../../shared/api/reasons/enforcement_reasons.ts";
 import type { ChangeReason } from "../../../shared/api/reasons/reason_words.ts";
 import { parseCPUBound } from "../../../shared/quantity.ts";
 import {
@@ -15,17 +17,16 @@ import {
 } from "../../../shared/resize/chain.ts";
 import type { Claim } from "../../../shared/resize/claim.ts";
 import { netChange } from "../../../shared/resize/cut_raises.ts";
+import { type LimitChange, netOf } from "../../../shared/resize/patch.ts";
 import type { EnforcementInput } from "../../../shared/resize/resize_input.ts";
 import { type OutOfScope, restoredMessage } from "../../../shared/resize/scope.ts";
+import type { PodResizer } from "../../resize/pod_resizer.ts";
+import { sendChanges } from "../../resize/send_changes.ts";
 import type { Gathered } from "../gather.ts";
 import type { ResizeRequest } from "../pace/pending_decreases.ts";
 import type { QuotaBooking } from "../quotas/quota_ledger.ts";
 import { marketCause } from "./market_cause.ts";
-import { ownValues } from "./own_limits.ts";
-import { describeChanges } from "./report_words.ts";
-import { netOf } from "../../../shared/resize/patch.ts";
-import type { PodResizer } from "../../resize/pod_resizer.ts";
-import { sendChanges } from "../../resize/send_changes.ts";
+import { originalValues } from "./original_limits.ts";
 
 /** What enforcement needs beside the API's state. */
 export interface EnforceContext
@@ -83,7 +84,7 @@ export function restoreClaims(
   { spec, status }: PodAllocation,
   reason: ChangeReason,
 ): readonly Claim[] {
-  return [...ownValues(status?.originalLimits)].map(([container, limitCPU]) => ({
+  return [...originalValues(status?.originalLimits)].map(([container, limitCPU]) => ({
     source: "restore",
     podUID: spec.podUID,
     container,
@@ -147,7 +148,7 @@ export async function enforce(
     const message = `would change ${describeChanges(pod, decision.changes)}`;
     return { ...base, decision: { changes: [], reason: "DryRun", message } };
   }
-  const originals = ownValues(allocation.status?.originalLimits);
+  const originals = originalValues(allocation.status?.originalLimits);
   // Booked before anybody else can look: several pods of a namespace are in work at a time.
   const booking = context.book?.(netOf(pod, decision.changes));
   const source = restoring === undefined ? "market" : "restore";
@@ -167,4 +168,27 @@ export async function enforce(
     decision: { ...decision, changes: sent.changes },
     ...(sent.version === undefined ? {} : { patched: sent.version }),
   };
+}
+
+/** What a refusal comes to: its own reason, or for a restore that it is blocked. */
+export function refusalDecision(
+  { restoring }: Enforcement,
+  { message, reason }: { readonly message: string; readonly reason: EnforcementReason },
+): Decision {
+  return { changes: [], reason: restoring === undefined ? reason : "RestoreBlocked", message };
+}
+
+/** Why the limits were to change: a restore's cause or the market's word. */
+export function causeOf({ spec }: PodAllocation, { restoring }: Enforcement): ChangeReason {
+  return restoring?.reason ?? marketCause(spec);
+}
+
+/** `app 200m → 450m, proxy 50m → 40m`; where requests go with them, it says so. */
+export function describeChanges(pod: Pod, changes: readonly LimitChange[]): string {
+  const words = changes.map(({ name, limitCPU }) => {
+    const from = pod.containers.find((container) => container.name === name)?.limitCPU;
+    return `${name} ${from ?? "?"}m → ${limitCPU}m`;
+  }).join(", ");
+  const moves = changes.some(({ requestCPU }) => requestCPU !== undefined);
+  return moves ? `${words} (request and limit)` : words;
 }

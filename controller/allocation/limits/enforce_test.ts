@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { MarketReason } from "../../../shared/api/reasons/market_reasons.ts";
@@ -12,8 +13,13 @@ import {
 import { quietGathered } from "../../../tests/fixtures/bid_facts.ts";
 import type { PodResizer } from "../../resize/pod_resizer.ts";
 import type { ResizeRequest } from "../pace/pending_decreases.ts";
-import { enforce, type EnforceContext, type Enforcement, restoreClaims } from "./enforce.ts";
-import assert from "node:assert/strict";
+import {
+  describeChanges,
+  enforce,
+  type EnforceContext,
+  type Enforcement,
+  restoreClaims,
+} from "./enforce.ts";
 
 const OPTED_OUT = { reason: "OptedOut", message: "the pod says so" } as const;
 
@@ -190,4 +196,26 @@ test("enforce() books a raise with the quotas before it is sent, and says what b
 
 test("restoreClaims() is empty when nothing is on record", () => {
   assert.deepEqual(restoreClaims(sampleAllocation(samplePod("web")), "OptedOut"), []);
+});
+
+const permissions = "none" as const;
+
+Deno.test({
+  name: "describeChanges() names each container with its limit before and after",
+  permissions,
+  fn() {
+    const pod = samplePod("web", {
+      containers: [sampleContainer(), sampleContainer({ name: "proxy", limitCPU: 50 })],
+    });
+    const changes = [
+      { name: "app", sidecar: false, limitCPU: 450 },
+      { name: "proxy", sidecar: false, limitCPU: 40 },
+    ];
+    assert.equal(describeChanges(pod, changes), "app 200m → 450m, proxy 50m → 40m");
+    const moved = changes.map((change) => ({ ...change, requestCPU: change.limitCPU }));
+    assert.equal(
+      describeChanges(pod, moved),
+      "app 200m → 450m, proxy 50m → 40m (request and limit)",
+    );
+  },
 });

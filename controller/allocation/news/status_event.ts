@@ -8,7 +8,7 @@ import type { EnforcementReason } from "../../../shared/api/reasons/enforcement_
 import { formatCPU, sumCPU } from "../../../shared/quantity.ts";
 import type { Decision } from "../../../shared/resize/chain.ts";
 import { marketCause } from "../limits/market_cause.ts";
-import { ownValues } from "../limits/own_limits.ts";
+import { originalValues } from "../limits/original_limits.ts";
 import type { GatedEvent } from "./event_gate.ts";
 
 /** A message and its kind. */
@@ -40,5 +40,5 @@ export function statusEvent(
 
 /** The user's own limit of the whole pod, as a quantity. */
 function ownTotal({ status }: PodAllocation): string {
-  return formatCPU(sumCPU(ownValues(status?.originalLimits).values()));
+  return formatCPU(sumCPU(originalValues(status?.originalLimits).values()));
 }

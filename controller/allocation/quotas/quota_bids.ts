@@ -12,7 +12,7 @@ import { boundsOf } from "../bounds/bounds.ts";
 import { priorityMultiplier } from "../bounds/priority_multiplier.ts";
 import type { Caches } from "../caches.ts";
 import { gather } from "../gather.ts";
-import { ownValues } from "../limits/own_limits.ts";
+import { originalValues } from "../limits/original_limits.ts";
 
 /** A container under a quota. Millicores. */
 export interface QuotaBid {
@@ -42,7 +42,7 @@ export function createQuotaBids(
     if (pod.metadata.terminating || pod.podLevel?.limitCPU !== undefined) return [];
     const originals = originalLimitsOf(pod, { recorded: originalLimits });
     if (originals === undefined) return [];
-    const ownLimits = ownValues(originals);
+    const ownLimits = originalValues(originals);
     const { containers } = boundsOf({
       ...gathered,
       // A pod that is about to start has its share at once, so that shares change only once for it.
@@ -55,7 +55,7 @@ export function createQuotaBids(
       leastCeiling: config.leastCeiling,
       priorityMultiplier: (priority) => priorityMultiplier(priority, config.priorityMultipliers),
       ownLimits,
-      ownRequests: ownValues(originalRequests),
+      ownRequests: originalValues(originalRequests),
     });
     const present = new Map(pod.containers.map(({ name, limitCPU = 0 }) => [name, limitCPU]));
     return containers.map(({ name, weight, ceiling, held }) => {

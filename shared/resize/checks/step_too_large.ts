@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { GRID } from "../../market/rounding.ts";
+import { GRID } from "../../quantity.ts";
 import type { EnforcementInput, PodVerdict } from "../resize_input.ts";
 import type { WantedResources } from "../resources.ts";
 import { limitsOf, limitsWanted } from "../subject.ts";

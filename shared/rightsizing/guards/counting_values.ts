@@ -30,6 +30,8 @@ import {
   requestAboveLimit,
   verticalAutoscalerConflicts,
 } from "./resize_guards.ts";
+import { runChecks } from "../../resize/check.ts";
+import { MOST_PASSES } from "./decide_rightsizing.ts";
 import type { Guard, RightsizingFacts } from "./rightsizing_facts.ts";
 import { presentSubjects } from "./subjects.ts";
 
@@ -172,20 +174,15 @@ export interface FittedValues {
 }
 
 /** The guards that may have something against a pod that is only about to be made. */
-const NEW_POD_CHAIN: readonly Guard["check"][] = [
-  horizontalAutoscalerConflicts,
-  verticalAutoscalerConflicts,
-  outsideRanges,
-  overQuotas,
-  overNodes,
-  qosWouldChange,
-  requestAboveLimit,
+const NEW_POD_CHAIN: readonly Guard[] = [
+  { name: "HorizontalAutoscalerConflicts", check: horizontalAutoscalerConflicts },
+  { name: "VerticalAutoscalerConflicts", check: verticalAutoscalerConflicts },
+  { name: "OutsideRanges", check: outsideRanges },
+  { name: "OverQuotas", check: overQuotas },
+  { name: "OverNodes", check: overNodes },
+  { name: "QoSWouldChange", check: qosWouldChange },
+  { name: "RequestAboveLimit", check: requestAboveLimit },
 ];
-
-/** As of `decideWanted()`: clamps only take out, or move towards what is there. */
-const MOST_PASSES = 10;
-
-const NOTHING: WantedResources = new Map();
 
 /**
  * Cuts the values to what the server takes of one new pod, and no other controller sets: by the guards of
@@ -193,20 +190,16 @@ const NOTHING: WantedResources = new Map();
  * left of a quota is there for all of the pod, not for the raise alone.
  */
 export function fitNewPod(values: WantedResources, facts: NewPodFacts): FittedValues {
-  const alone = loneFacts(facts);
-  const words: string[] = [];
-  let wanted = values;
-  for (let pass = 0; pass < MOST_PASSES && wanted.size > 0; pass++) {
-    const before = words.length;
-    for (const guard of NEW_POD_CHAIN) {
-      const verdict = guard(alone, wanted);
-      if (verdict === undefined || verdict.verdict === "note") continue;
-      words.push(verdict.message);
-      wanted = verdict.verdict === "hold" ? NOTHING : verdict.wanted;
-    }
-    if (words.length === before) return { wanted, words: [...new Set(words)] };
-  }
-  return { wanted: NOTHING, words: [...new Set(words)] };
+  const { wanted, reports, hold, settled } = runChecks(NEW_POD_CHAIN, {
+    facts: loneFacts(facts),
+    wanted: values,
+    passes: MOST_PASSES,
+  });
+  const all = hold === undefined ? reports : [...reports, hold];
+  return {
+    wanted: settled && hold === undefined ? wanted : new Map(),
+    words: [...new Set(all.map(({ message }) => message))],
+  };
 }
 
 /** A workload of this one pod, which is not there yet. */

@@ -127,7 +127,7 @@ export function rightsizingHands(connection: KubeConnection): ApplyHands {
   return {
     resizer: createPodResizer(connection, { fieldManager: RIGHTSIZING_MANAGER }),
     workloads: createWorkloadWriter(connection, { log: silentLog }),
-    setOwnLimits: () => Promise.resolve(),
+    setOriginalLimits: () => Promise.resolve(),
   };
 }
 

@@ -7,12 +7,12 @@ import {
   applyDecision,
   type ApplyHands,
 } from "../../../../controller/rightsizing/apply_decision.ts";
-import { bringToForce } from "../../../../controller/rightsizing/bring_to_force.ts";
+import { retryResize } from "../../../../controller/rightsizing/retry_resize.ts";
 import { ApiError } from "../../../../shared/api/api_error.ts";
 import type { Resources } from "../../../../shared/api/pod.ts";
 import { formatCPU } from "../../../../shared/quantity.ts";
-import { type ContainerResources, containerResources } from "../../../../shared/resize/patch.ts";
 import { RIGHTSIZING_MANAGER } from "../../../../shared/resize/original_limits.ts";
+import { type ContainerResources, containerResources } from "../../../../shared/resize/patch.ts";
 import { OWNS_NOTHING } from "../../../../shared/rightsizing/apply/owned_fields.ts";
 import { templatePatch } from "../../../../shared/rightsizing/apply/template_patch.ts";
 import {
@@ -49,7 +49,7 @@ export async function rightsizingResult(
 ): Promise<Decided<RightsizingResult>> {
   const { facts, pods } = rightsizingFactsOf(input);
   const first = decideRightsizing(facts);
-  const stragglers = bringToForce(facts, first);
+  const stragglers = retryResize(facts, first);
   const decision = stragglers ?? first;
   const cuts = [...new Set([...first.clamps, ...decision.clamps].map(({ reason }) => reason))];
   const base = {
@@ -115,7 +115,7 @@ function recordingHands(
       },
       annotate: () => Promise.resolve(),
     },
-    setOwnLimits({ metadata }, limits) {
+    setOriginalLimits({ metadata }, limits) {
       const own = [...limits].map(([name, limit]) => [name, formatCPU(limit)]);
       patch.push({ pod: metadata.name, originalLimits: Object.fromEntries(own) });
       return Promise.resolve();

@@ -1,25 +1,101 @@
 import assert from "node:assert/strict";
+import type { AdmissionRequest } from "../../shared/admission/admission_review.ts";
+import { applyJSONPatch } from "../../shared/admission/json_patch.ts";
 import type { PodContainer, Resources } from "../../shared/api/pod.ts";
 import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
+import { silentLog } from "../../shared/log.ts";
+import { seededRandom } from "../../shared/random.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import { reportParts } from "../../shared/rightsizing/report_parts.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
 import type { ValuesInForce, WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
+import { cacheSources } from "../../simulation/api/cache_sources.ts";
+import { createSimulatedAPI } from "../../simulation/api/simulated_api.ts";
+import { createVirtualClock } from "../../simulation/virtual_clock.ts";
 import {
   autoPolicy,
   bareContainer,
   MI,
   rightsizingFacts,
 } from "../../tests/fixtures/rightsizing_facts.ts";
-import { sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
-import type { FoundSurroundings } from "./creation_surroundings.ts";
-import { createCreationValues } from "./creation_values.ts";
-
-function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
+import { sampleHPA, sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
+import { createCaches, namedCaches } from "../allocation/caches.ts";
+import {
+  createCreationSurroundings,
+  createCreationValues,
+  createPodCreationMutator,
+  type FoundSurroundings,
+} from "./pod_creation.ts";
 
 const WEB = { kind: "Deployment", name: "web" } as const;
+
+/** Deployment `web` under an HPA, a VPA, a LimitRange and a quota that can't be read. */
+function stage() {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const random = seededRandom(1);
+  const api = createSimulatedAPI({ clock, random });
+  const { tables } = api.store;
+  const { workload: { kind, metadata, rollout, ...makes } } = rightsizingFacts();
+  tables.Deployment.create({ kind, metadata, rollout, makes });
+  tables.HorizontalPodAutoscaler.create(sampleHPA());
+  tables.VerticalPodAutoscaler.create(sampleVPA("Auto"));
+  const named = { name: "caps", namespace: "shop", uid: "", resourceVersion: "" };
+  tables.LimitRange.create({ metadata: named, items: [{ type: "Container", max: 200 }] });
+  const odd = { ...named, name: "odd" };
+  tables.LimitRange.create({ metadata: odd, items: [], unreadable: "odd" });
+  tables.Node.create({
+    metadata: { name: "node-1", uid: "", resourceVersion: "" },
+    allocatableCPU: 200,
+    ready: true,
+    pressures: [],
+  });
+  const caches = createCaches(cacheSources(api), { clock, random, log: silentLog });
+  return { api, clock, caches, surroundingsOf: createCreationSurroundings(caches) };
+}
+
+Deno.test({
+  name: "createCreationSurroundings() tells who has a say, and what of it can't be read",
+  permissions: "none",
+  async fn() {
+    const { clock, caches, surroundingsOf } = stage();
+    const end = new AbortController();
+    const work = namedCaches(caches).map(([, copy]) => copy.run(end.signal));
+    await clock.runUntil(1000);
+    const found = surroundingsOf("shop", WEB);
+    assert.equal(found?.autoscalers.length, 1);
+    assert.equal(found.verticalAutoscalers.length, 1);
+    assert.equal(found.ranges?.cpu?.container.max, 200);
+    assert.deepEqual(found.largestNode, { allocatableCPU: 200, allocatableMemory: Infinity });
+    assert.deepEqual(found.unreadable, ["LimitRange odd: odd"]);
+    assert.equal(found.workload.template.containers.length, 1);
+    assert.equal(surroundingsOf("shop", { kind: "StatefulSet", name: "web" }), undefined);
+    assert.equal(surroundingsOf("shop", { kind: "Job", name: "web" }), undefined);
+    end.abort();
+    await clock.runUntil(60_000);
+    await Promise.all(work);
+  },
+});
+
+Deno.test({
+  name: "createCreationSurroundings() knows nothing until all copies are whole",
+  permissions: "none",
+  async fn() {
+    for (
+      const lacks of ["verticalPodAutoscalers", "limitRanges", "resourceQuotas", "nodes"] as const
+    ) {
+      const { clock, caches, surroundingsOf } = stage();
+      const end = new AbortController();
+      const copies = Object.entries(caches).filter(([name]) => name !== lacks);
+      const work = copies.map(([, copy]) => copy.run(end.signal));
+      await clock.runUntil(1000);
+      assert.equal(surroundingsOf("shop", WEB), undefined, lacks);
+      end.abort();
+      await clock.runUntil(60_000);
+      await Promise.all(work);
+    }
+  },
+});
+
 const TEMPLATE = { requestCPU: 100, requestMemory: 64 * MI };
 const IN_FORCE = [{
   container: "app",
@@ -165,4 +241,77 @@ test("createCreationValues() lowers memory to narrower bounds where the peak on 
   const usage = [{ container: "app", memory }];
   reports[0] = report(IN_FORCE, { usage, resourceVersion: "2" });
   assert.deepEqual(given(), { requestCPU: 180, requestMemory: 80 * MI });
+});
+
+function test(name: string, fn: () => void | Promise<void>): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+const VALUES = new Map([["app", { requestCPU: 180, requestMemory: 96 * MI }]]);
+const valuesOf = (namespace: string, { kind, name }: { kind: string; name: string }) =>
+  `${namespace}/${kind}/${name}` === "shop/Deployment/web" ? () => VALUES : undefined;
+const mutator = createPodCreationMutator(valuesOf);
+const signal = new AbortController().signal;
+
+function podOf(owner: object | undefined, labels: object = { "pod-template-hash": "5d9c" }) {
+  return {
+    metadata: { labels, ...(owner === undefined ? {} : { ownerReferences: [owner] }) },
+    spec: {
+      containers: [{ name: "app", resources: { requests: { cpu: "100m", memory: "64Mi" } } }],
+    },
+  };
+}
+
+const REPLICA_SET = {
+  apiVersion: "apps/v1",
+  kind: "ReplicaSet",
+  name: "web-5d9c",
+  uid: "rs",
+  controller: true,
+};
+
+function request(object: object, fields: Partial<AdmissionRequest> = {}): AdmissionRequest {
+  return {
+    uid: "1",
+    kind: "Pod",
+    resource: "pods",
+    operation: "CREATE",
+    namespace: "shop",
+    name: "",
+    dryRun: false,
+    object: object as Readonly<Record<string, unknown>>,
+    ...fields,
+  };
+}
+
+test("createPodCreationMutator() gives a new pod what is in force for its workload, and no more", async () => {
+  const pod = podOf(REPLICA_SET);
+  const mutation = await mutator.mutate(request(pod), signal);
+  const after = applyJSONPatch(pod, mutation?.patch ?? []);
+  assert.deepEqual(after, {
+    ...pod,
+    spec: {
+      containers: [{ name: "app", resources: { requests: { cpu: "180m", memory: "96Mi" } } }],
+    },
+  });
+  // Asked again about what it has changed, there is nothing left to do.
+  assert.equal(await mutator.mutate(request(after as object), signal), undefined);
+});
+
+test("createPodCreationMutator() leaves all else alone", async () => {
+  const pod = podOf(REPLICA_SET);
+  for (
+    const other of [
+      request(pod, { namespace: "bank" }),
+      request(pod, { operation: "UPDATE" }),
+      request(pod, { resource: "pods/resize" }),
+      request(podOf(undefined)),
+      request(podOf({ ...REPLICA_SET, controller: false })),
+      request(podOf({ ...REPLICA_SET, name: "db-5d9c" })),
+      request(podOf(REPLICA_SET, {})),
+      request(podOf({ ...REPLICA_SET, name: 7 }, { "pod-template-hash": 5 })),
+    ]
+  ) {
+    assert.equal(await mutator.mutate(other, signal), undefined);
+  }
 });

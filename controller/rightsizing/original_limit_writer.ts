@@ -1,5 +1,5 @@
 /**
- * Makes a rightsized CPU limit the own one of a pod of the market: the base of its ceiling, and what it
+ * Makes a rightsized CPU limit the original one of a pod of the market: the base of its ceiling, and what it
  * gets back.
  *
  * @module
@@ -15,14 +15,14 @@ import { movesRequest } from "../../shared/resize/qos.ts";
 import type { AllocationStore } from "../allocation/ports.ts";
 
 /** What the writer works with. */
-export interface OwnLimitWriterParts {
+export interface OriginalLimitWriterParts {
   readonly allocations: Pick<Informer<PodAllocation>, "get">;
   readonly store: Pick<AllocationStore, "writeStatus">;
   readonly clock: Pick<Clock, "sleep">;
 }
 
 /** Sets own limits, millicores by container; a pod outside of the market has none to set. */
-export type OwnLimitWriter = (pod: Pod, limits: ReadonlyMap<string, number>) => Promise<void>;
+export type OriginalLimitWriter = (pod: Pod, limits: ReadonlyMap<string, number>) => Promise<void>;
 
 /** The market writes the same status: a version that it has overtaken is read again. */
 const TRIES = 4;
@@ -33,14 +33,14 @@ const PAUSE_MS = 250;
  * A writer. Bounds follow from the record, with the market's next look at the pod. Throws an `ApiError`
  * when the server refuses, and when the market was quicker each time.
  */
-export function createOwnLimitWriter(
-  { allocations, store, clock }: OwnLimitWriterParts,
-): OwnLimitWriter {
+export function createOriginalLimitWriter(
+  { allocations, store, clock }: OriginalLimitWriterParts,
+): OriginalLimitWriter {
   return async (pod, limits) => {
     const { namespace, uid } = pod.metadata;
     for (let left = TRIES - 1;; left--) {
       const allocation = allocations.get(`${namespace}/${uid}`);
-      const next = allocation && withOwnLimits(allocation, { pod, limits });
+      const next = allocation && withLimits(allocation, { pod, limits });
       if (next === undefined) return;
       try {
         await store.writeStatus(next);
@@ -54,7 +54,7 @@ export function createOwnLimitWriter(
 }
 
 /** The allocation with these own limits; undefined where it has them, or has no record yet. */
-function withOwnLimits(
+function withLimits(
   allocation: PodAllocation,
   { pod, limits }: { readonly pod: Pod; readonly limits: ReadonlyMap<string, number> },
 ): PodAllocation | undefined {

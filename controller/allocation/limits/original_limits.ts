@@ -1,10 +1,11 @@
 /**
- * What the user's own limits are: on record, changed by others meanwhile, or lost and found again.
+ * The user's original limits and requests: on record, changed by others meanwhile, or lost and found again.
  *
  * @module
  */
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { Original, PodAllocation } from "../../../shared/api/pod_allocation.ts";
+import { countableCPU, formatCPU } from "../../../shared/quantity.ts";
 import {
   isMarketManager,
   originalLimitsOf,
@@ -13,7 +14,46 @@ import {
 import { movesRequest } from "../../../shared/resize/qos.ts";
 import type { PodMemory } from "../pod_memory.ts";
 import type { OwnerTemplates } from "../ports.ts";
-import { type Originals, originalsOf } from "./own_limits.ts";
+
+/** Own limits and requests, for the record. */
+export interface Originals {
+  readonly originalLimits: Original[];
+  readonly originalRequests: Original[];
+}
+
+const entry = (name: string, millicores: number | undefined): Original =>
+  millicores === undefined ? { name } : { name, cpu: formatCPU(millicores) };
+
+/** Limits and requests that stand in the pod's spec now. */
+export function originalsOf({ containers }: Pod): Originals {
+  return {
+    originalLimits: containers.map(({ name, limitCPU }) => entry(name, limitCPU)),
+    originalRequests: containers.map(({ name, requestCPU }) => entry(name, requestCPU)),
+  };
+}
+
+/** The pod with the user's own requests, where the market moves those in its spec. */
+export function atOriginalRequests(pod: Pod, ownRequests: ReadonlyMap<string, number>): Pod {
+  if (!movesRequest(pod)) return pod;
+  const containers = pod.containers.map((container) => {
+    const requestCPU = ownRequests.get(container.name);
+    return requestCPU === undefined ? container : { ...container, requestCPU };
+  });
+  return { ...pod, containers };
+}
+
+/**
+ * Recorded values by container name, millicores; containers without one are left out, and so are those
+ * whose value can't be counted: no hand of ours has recorded that.
+ */
+export function originalValues(originals: readonly Original[] | undefined): Map<string, number> {
+  const values = new Map<string, number>();
+  for (const { name, cpu } of originals ?? []) {
+    const millicores = cpu === undefined ? undefined : countableCPU(cpu);
+    if (millicores !== undefined) values.set(name, millicores);
+  }
+  return values;
+}
 
 /** A limit that somebody else has set. */
 export interface ForeignLimit {
@@ -26,7 +66,7 @@ export interface ForeignLimit {
 }
 
 /** What is known of a pod's own limits. */
-export interface OwnLimits {
+export interface FoundOriginals {
   /** False when nothing tells them: then the pod is left alone. */
   readonly known: boolean;
   /** What to put on record; absent when it is there already. */
@@ -36,14 +76,14 @@ export interface OwnLimits {
 }
 
 /** What the question is about. */
-export interface OwnLimitsCase {
+export interface OriginalsCase {
   readonly pod: Pod;
   readonly allocation: PodAllocation;
   readonly memory: PodMemory;
 }
 
 /** What answers it. */
-export interface OwnLimitsContext {
+export interface OriginalsContext {
   readonly templates: OwnerTemplates;
   /** Ms of the monotonic clock. */
   readonly nowMs: number;
@@ -58,10 +98,10 @@ const TEMPLATE_RETRY_MS = 300_000;
  * Looks at the pod, then at the record, then at the template of the pod's owner. A patch that follows
  * names the version of the pod, so that no stale copy of anything else can lead to a wrong one.
  */
-export async function settleOwnLimits(
-  { pod, allocation: { status }, memory }: OwnLimitsCase,
-  { templates, nowMs, current }: OwnLimitsContext,
-): Promise<OwnLimits> {
+export async function findOriginals(
+  { pod, allocation: { status }, memory }: OriginalsCase,
+  { templates, nowMs, current }: OriginalsContext,
+): Promise<FoundOriginals> {
   const recorded = status?.originalLimits;
   if (recorded !== undefined && !current) return { known: true, foreign: [] };
   let originalLimits = originalLimitsOf(pod, { recorded });
@@ -87,7 +127,7 @@ export async function settleOwnLimits(
 /** The allocation with the original limits that were found just now. */
 export function withOriginals(
   allocation: PodAllocation,
-  { originals }: Pick<OwnLimits, "originals">,
+  { originals }: Pick<FoundOriginals, "originals">,
 ): PodAllocation {
   if (originals === undefined) return allocation;
   return { ...allocation, status: { ...allocation.status, ...originals } };

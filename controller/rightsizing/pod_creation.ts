@@ -1,18 +1,99 @@
 /**
- * What new pods of a workload begin with: what counts of the values that are in force for it.
+ * Gives new pods what is in force for their workload, before they are stored.
  *
  * @module
  */
+import type { SentObject } from "../../shared/admission/admission_review.ts";
+import type { Mutator } from "../../shared/admission/mutator.ts";
+import { membersOf, textsIn } from "../../shared/admission/sent_members.ts";
 import type { Pod, PodContainer, Resources } from "../../shared/api/pod.ts";
 import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
-import type { WorkloadRef } from "../../shared/api/workload.ts";
+import type { Workload, WorkloadRef } from "../../shared/api/workload.ts";
 import type { Informer } from "../../shared/control/informer.ts";
+import { type OwnedPod, workloadsOf } from "../../shared/resize/workloads_of.ts";
+import {
+  podCreationPatch,
+  readCreatedPod,
+} from "../../shared/rightsizing/apply/pod_creation_patch.ts";
 import { countingValues } from "../../shared/rightsizing/guards/counting_values.ts";
+import type {
+  RightsizedWorkload,
+  RightsizingFacts,
+} from "../../shared/rightsizing/guards/rightsizing_facts.ts";
+import { largestNode } from "../../shared/rightsizing/largest_node.ts";
 import { recordsOf } from "../../shared/rightsizing/report_parts.ts";
+import { rightsizedWorkload } from "../../shared/rightsizing/rightsized_workload.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
 import { resourcesOfAmounts } from "../../shared/rightsizing/values_in_force.ts";
 import type { ValuesInForce, WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
-import type { CreationSurroundings } from "./creation_surroundings.ts";
+import type { Caches } from "../allocation/caches.ts";
+import { cachedAutoscalers, cachedRules } from "./cached_surroundings.ts";
+
+/** The copies that are read. */
+export type CreationCaches = Pick<
+  Caches,
+  | "deployments"
+  | "statefulSets"
+  | "daemonSets"
+  | "horizontalPodAutoscalers"
+  | "verticalPodAutoscalers"
+  | "limitRanges"
+  | "resourceQuotas"
+  | "nodes"
+>;
+
+/** The workload, and who else has a say in the values of its pods. */
+export interface FoundSurroundings extends
+  Pick<
+    RightsizingFacts,
+    | "autoscalers"
+    | "verticalAutoscalers"
+    | "ranges"
+    | "quotas"
+    | "largestNode"
+    | "unreadable"
+  > {
+  readonly workload: RightsizedWorkload;
+}
+
+/** Undefined where the workload is not known, or a copy is not whole. */
+export type CreationSurroundings = (
+  namespace: string,
+  workload: WorkloadRef,
+) => FoundSurroundings | undefined;
+
+/** Answers from the copies. */
+export function createCreationSurroundings(caches: CreationCaches): CreationSurroundings {
+  const bounds = [
+    caches.horizontalPodAutoscalers,
+    caches.verticalPodAutoscalers,
+    caches.limitRanges,
+    caches.resourceQuotas,
+    caches.nodes,
+  ];
+
+  function workloadOf(kind: string, key: string): Workload | undefined {
+    if (kind === "Deployment") return caches.deployments.get(key);
+    if (kind === "StatefulSet") return caches.statefulSets.get(key);
+    return kind === "DaemonSet" ? caches.daemonSets.get(key) : undefined;
+  }
+
+  return (namespace, { kind, name }) => {
+    const found = workloadOf(kind, `${namespace}/${name}`);
+    const workload = found && rightsizedWorkload(found);
+    if (workload === undefined || !bounds.every(({ synced }) => synced)) return undefined;
+    const autoscalers = cachedAutoscalers(caches, workload);
+    const rules = cachedRules(caches, workload, { pods: [] });
+    const largest = largestNode(caches.nodes.all());
+    return {
+      ...rules,
+      ...(largest === undefined ? {} : { largestNode: largest }),
+      ...autoscalers,
+      unreadable: [...rules.unreadable, ...autoscalers.unreadable],
+      workload,
+    };
+  };
+}
 
 /** What tells it. */
 export interface CreationValuesParts {
@@ -121,4 +202,39 @@ function writtenIn(
     });
     return { ...rest, ...Object.fromEntries(kept) };
   });
+}
+
+/** A mutator of pods that are about to be made; all else, and pods of other owners, are nothing to it. */
+export function createPodCreationMutator(valuesOf: CreationValues): Mutator {
+  return {
+    name: "rightsizing",
+    mutate({ resource, operation, namespace, object }) {
+      if (resource !== "pods" || operation !== "CREATE" || object === undefined) return undefined;
+      for (const workload of workloadsOf(ownedPod(object))) {
+        const values = valuesOf(namespace, workload);
+        if (values === undefined) continue;
+        const { containers, initContainers, podLevel } = readCreatedPod(object).subject;
+        const sent = {
+          containers,
+          initContainers,
+          ...(podLevel === undefined ? {} : { podLevel }),
+        };
+        const patch = podCreationPatch(object, values(sent));
+        return patch.length === 0 ? undefined : { patch };
+      }
+      return undefined;
+    },
+  };
+}
+
+/** Whose the pod is, as far as what was sent tells. */
+function ownedPod({ metadata }: SentObject): OwnedPod {
+  const { ownerReferences, labels } = membersOf(metadata);
+  const owners = Array.isArray(ownerReferences) ? ownerReferences.map(membersOf) : [];
+  const { apiVersion, kind, name, uid } = owners.find(({ controller }) => controller === true) ??
+    {};
+  const own = { labels: textsIn(labels) };
+  const isOwned = typeof apiVersion === "string" && typeof kind === "string" &&
+    typeof name === "string" && typeof uid === "string";
+  return { metadata: isOwned ? { ...own, owner: { apiVersion, kind, name, uid } } : own };
 }

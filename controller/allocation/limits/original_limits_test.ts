@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import type { Original } from "../../../shared/api/pod_allocation.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
+import type { Original } from "../../../shared/api/pod_allocation.ts";
 import {
   sampleAllocation,
   sampleContainer,
@@ -8,7 +8,59 @@ import {
   samplePod,
 } from "../../../tests/contract/sample_objects.ts";
 import { createPodMemories, type PodMemory } from "../pod_memory.ts";
-import { type OwnLimits, settleOwnLimits } from "./settle_own_limits.ts";
+import {
+  atOriginalRequests,
+  findOriginals,
+  type FoundOriginals,
+  originalsOf,
+  originalValues,
+} from "./original_limits.ts";
+
+const permissions = "none" as const;
+
+Deno.test({
+  name: "originalsOf() takes limits and requests of the spec, with gaps where none is set",
+  permissions,
+  fn() {
+    const { requestCPU: _request, limitCPU: _limit, ...bare } = sampleContainer({ name: "proxy" });
+    const pod = samplePod("web", {
+      containers: [sampleContainer({ limitCPU: 2000, appliedLimitCPU: 500 }), bare],
+    });
+    assert.deepEqual(originalsOf(pod), {
+      originalLimits: [{ name: "app", cpu: "2" }, { name: "proxy" }],
+      originalRequests: [{ name: "app", cpu: "100m" }, { name: "proxy" }],
+    });
+  },
+});
+
+Deno.test({
+  name: "originalValues() reads back what originalsOf() wrote",
+  permissions,
+  fn() {
+    const { originalLimits } = originalsOf(samplePod("web"));
+    assert.deepEqual(originalValues(originalLimits), new Map([["app", 200]]));
+    assert.deepEqual(originalValues([{ name: "proxy" }]), new Map());
+    assert.deepEqual(originalValues(undefined), new Map());
+  },
+});
+
+Deno.test({
+  name: "atOriginalRequests() undoes what the market has made of a Guaranteed pod's requests",
+  permissions,
+  fn() {
+    const own = new Map([["app", 150]]);
+    const raised = sampleGuaranteed({ limitCPU: 700, requestCPU: 700 });
+    const pod = samplePod("web", { containers: [raised, { ...raised, name: "jvm" }] });
+    assert.deepEqual(
+      atOriginalRequests(pod, own).containers.map((
+        { requestCPU, limitCPU },
+      ) => [requestCPU, limitCPU]),
+      [[150, 700], [700, 700]],
+    );
+    const burstable = samplePod("web");
+    assert.equal(atOriginalRequests(burstable, own), burstable);
+  },
+});
 
 function test(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });
@@ -27,7 +79,7 @@ interface Choice {
 const memoryOf = (): PodMemory => createPodMemories(() => {}).of("shop/web", samplePod("web"));
 
 /** What is settled, and how often the template was asked. */
-async function settle(choice: Choice): Promise<OwnLimits & { readonly asked: number }> {
+async function settle(choice: Choice): Promise<FoundOriginals & { readonly asked: number }> {
   let asked = 0;
   const { limit = 300, manager = "mbcas", recorded, nowMs = 0, current = true } = choice;
   const pod = samplePod("web", {
@@ -36,7 +88,7 @@ async function settle(choice: Choice): Promise<OwnLimits & { readonly asked: num
   const status = recorded === undefined ? {} : { originalLimits: recorded };
   const allocation = { ...sampleAllocation(pod), status };
   const { memory = memoryOf(), template } = choice;
-  const settled = await settleOwnLimits({ pod, allocation, memory }, {
+  const settled = await findOriginals({ pod, allocation, memory }, {
     templates: {
       limitsOf() {
         asked++;
@@ -51,11 +103,11 @@ async function settle(choice: Choice): Promise<OwnLimits & { readonly asked: num
 
 const OWN = [{ name: "app", cpu: "200m" }];
 
-test("settleOwnLimits() goes by the record while its limits are this product's", async () => {
+test("findOriginals() goes by the record while its limits are this product's", async () => {
   assert.deepEqual(await settle({ recorded: OWN }), { known: true, foreign: [], asked: 0 });
 });
 
-test("settleOwnLimits() believes other managers only on a pod that is new enough", async () => {
+test("findOriginals() believes other managers only on a pod that is new enough", async () => {
   const foreign = { recorded: OWN, manager: "kubectl-patch", limit: 500 };
   assert.deepEqual(await settle({ ...foreign, current: false }), {
     known: true,
@@ -67,11 +119,11 @@ test("settleOwnLimits() believes other managers only on a pod that is new enough
   assert.deepEqual(originals?.originalRequests, [{ name: "app", cpu: "100m" }]);
 });
 
-test("settleOwnLimits() takes the request of a Guaranteed pod over with the limit", async () => {
+test("findOriginals() takes the request of a Guaranteed pod over with the limit", async () => {
   const raised = { limitCPU: 500, requestCPU: 500, limitManagers: ["kubectl-patch"] };
   const pod = samplePod("web", { containers: [sampleGuaranteed(raised)] });
   const status = { originalLimits: OWN, originalRequests: OWN };
-  const { originals } = await settleOwnLimits(
+  const { originals } = await findOriginals(
     { pod, allocation: { ...sampleAllocation(pod), status }, memory: memoryOf() },
     { templates: { limitsOf: () => Promise.resolve(undefined) }, nowMs: 0, current: true },
   );
@@ -79,7 +131,7 @@ test("settleOwnLimits() takes the request of a Guaranteed pod over with the limi
   assert.deepEqual(originals, { originalLimits: expected, originalRequests: expected });
 });
 
-test("settleOwnLimits() takes the spec where the market has set nothing", async () => {
+test("findOriginals() takes the spec where the market has set nothing", async () => {
   const expected = [{ name: "app", cpu: "300m" }];
   const untouched = await settle({ manager: "kube-controller-manager" });
   assert.deepEqual(untouched.originals?.originalLimits, expected);
@@ -88,7 +140,7 @@ test("settleOwnLimits() takes the spec where the market has set nothing", async 
   assert.deepEqual([untouched.asked, restored.asked], [0, 0]);
 });
 
-test("settleOwnLimits() names who has changed an original limit, not rightsizing's value", async () => {
+test("findOriginals() names who has changed an original limit, not rightsizing's value", async () => {
   const { foreign } = await settle({ recorded: OWN, manager: "kubectl-patch", limit: 600 });
   const change = { container: "app", from: "200m", to: "600m", manager: "kubectl-patch" };
   assert.deepEqual(foreign, [change]);
@@ -99,7 +151,7 @@ test("settleOwnLimits() names who has changed an original limit, not rightsizing
   assert.deepEqual(await settle(replaced), { known: true, foreign: [], asked: 0 });
 });
 
-test("settleOwnLimits() corrects a record that differs from the pod, without a word", async () => {
+test("findOriginals() corrects a record that differs from the pod, without a word", async () => {
   const { originals, foreign } = await settle({ recorded: OWN, manager: "mbcas/500m" });
   assert.deepEqual(originals?.originalLimits, [{ name: "app", cpu: "500m" }]);
   assert.deepEqual(foreign, []);
@@ -108,7 +160,7 @@ test("settleOwnLimits() corrects a record that differs from the pod, without a w
   assert.deepEqual(restored.foreign, []);
 });
 
-test("settleOwnLimits() asks the template for a lost record, and not again for 5 min", async () => {
+test("findOriginals() asks the template for a lost record, and not again for 5 min", async () => {
   const found = await settle({ template: new Map([["app", 200]]) });
   assert.deepEqual(found.originals?.originalLimits, OWN);
   const memory = memoryOf();
@@ -119,6 +171,6 @@ test("settleOwnLimits() asks the template for a lost record, and not again for 5
   assert.equal(later.known, true);
 });
 
-test("settleOwnLimits() lets it be known when the template can't be asked", async () => {
+test("findOriginals() lets it be known when the template can't be asked", async () => {
   await assert.rejects(settle({ template: new ApiError(503, "", "down") }), /down/);
 });

@@ -10,7 +10,7 @@ import {
   templateContainer,
   workloadPod,
 } from "../../tests/fixtures/rightsizing_facts.ts";
-import { bringToForce } from "./bring_to_force.ts";
+import { retryResize } from "./retry_resize.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -37,13 +37,13 @@ function done(
   };
   const inForce = new Map([["app", IN_FORCE]]);
   const facts = rightsizingFacts({ pods, inForce, lastAppliedMs: NOW_MS - 1, ...choice });
-  const again = bringToForce(facts, held);
+  const again = retryResize(facts, held);
   return again?.outcome === "apply"
     ? `${again.method} ${describeWanted(again.wanted)}`
     : again?.reason;
 }
 
-test("bringToForce() gives a straggler what is in force, though it is little and the cooldown runs", () => {
+test("retryResize() gives a straggler what is in force, though it is little and the cooldown runs", () => {
   for (const reason of ["Cooldown", "InsufficientSamples"] as const) {
     assert.equal(done(reason), "InPlace app cpu 105m, app memory 96Mi", reason);
   }
@@ -52,27 +52,27 @@ test("bringToForce() gives a straggler what is in force, though it is little and
   }
 });
 
-test("bringToForce() does nothing where the hold is one against these values, too", () => {
+test("retryResize() does nothing where the hold is one against these values, too", () => {
   for (const reason of ["RecommendOnly", "DryRun", "RolloutInProgress", "HPAConflict"] as const) {
     assert.equal(done(reason), undefined, reason);
   }
   assert.equal(done("Cooldown", { dryRun: true }), "DryRun");
 });
 
-test("bringToForce() says why a straggler can't have it, and asks nothing for what all have", () => {
+test("retryResize() says why a straggler can't have it, and asks nothing for what all have", () => {
   const late = workloadPod("web-2", [templateContainer({ requestCPU: 105 })]);
   assert.equal(done("Cooldown", { pods: [late] }), "InPlace app memory 96Mi");
   const nodes = new Map([["node-1", { pressures: ["MemoryPressure"] as const }]]);
   assert.equal(done("Cooldown", { pods: [late], nodes }), "NodePressure");
 });
 
-test("bringToForce() does nothing where all is there, and recreates nobody for a straggler", () => {
+test("retryResize() does nothing where all is there, and recreates nobody for a straggler", () => {
   const all = [workloadPod("web-1", [templateContainer(IN_FORCE)])];
   assert.equal(done("Cooldown", { pods: all }), undefined);
   assert.equal(done("Cooldown", { inForce: new Map() }), undefined);
 });
 
-test("bringToForce() says that there is no way, whether or not others may be recreated", () => {
+test("retryResize() says that there is no way, whether or not others may be recreated", () => {
   for (const allowRecreate of [false, true]) {
     for (const reason of ["Cooldown", "BelowThreshold"] as const) {
       const holds = (choice: FactsChoice): string | undefined =>
@@ -89,7 +89,7 @@ test("bringToForce() says that there is no way, whether or not others may be rec
   }
 });
 
-test("bringToForce() leaves to a rollout what stands in the template", () => {
+test("retryResize() leaves to a rollout what stands in the template", () => {
   const written = [templateContainer(IN_FORCE)];
   const { workload } = rightsizingFacts({ containers: written });
   const strategy = { allowRecreate: true };

@@ -29,7 +29,7 @@ export function isNothingNew(facts: RightsizingFacts, decision: RightsizingDecis
  * reason for a rollout, so where that is not open this is what holds, unless a rollout has brought, or
  * brings, these values anyway.
  */
-export function bringToForce(
+export function retryResize(
   facts: RightsizingFacts,
   decision: RightsizingDecision,
 ): RightsizingDecision | undefined {
