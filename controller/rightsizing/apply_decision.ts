@@ -15,10 +15,10 @@ import { originalsIn } from "../../shared/resize/original_limits.ts";
 import type { WorkloadWriter } from "./loop_ports.ts";
 
 /** A decision to do something. */
-export type Wish = Extract<RightsizingDecision, { readonly outcome: "apply" }>;
+export type ApplyDecision = Extract<RightsizingDecision, { readonly outcome: "apply" }>;
 
 /** What changes pods and workloads. */
-export interface ApplyHands {
+export interface Appliers {
   readonly resizer: PodResizer;
   readonly workloads: WorkloadWriter;
   /** Makes limits the own ones of the market's pods, millicores by container. */
@@ -41,13 +41,13 @@ export interface Applied {
  */
 export async function applyDecision(
   facts: RightsizingFacts,
-  { method, wanted }: Wish,
-  { pods, hands }: { readonly pods: ReadonlyMap<string, Pod>; readonly hands: ApplyHands },
+  { method, wanted }: ApplyDecision,
+  { pods, appliers }: { readonly pods: ReadonlyMap<string, Pod>; readonly appliers: Appliers },
 ): Promise<Applied> {
   if (method === "Recreate") {
     const { useServerSideApply: serverSideApply } = facts.policy.updateStrategy;
     const failure = await failureOf(() =>
-      hands.workloads.recreate(facts.workload, wanted, { serverSideApply })
+      appliers.workloads.recreate(facts.workload, wanted, { serverSideApply })
     );
     if (failure !== undefined) return { failure, behind: [] };
     const inForce = new Map<string, Resources>(facts.inForce);
@@ -58,15 +58,15 @@ export async function applyDecision(
     return { inForce, behind: [] };
   }
   const plan = inPlacePlan(facts, wanted);
-  const { resized, failures } = await resizePods(plan, { pods, resizer: hands.resizer });
+  const { resized, failures } = await resizePods(plan, { pods, resizer: appliers.resizer });
   const [first] = failures;
   const behind = failures.map(({ pod }) => pod);
   if (resized === 0 && first !== undefined) return { failure: first.failure, behind };
-  // A request and its limit have been made for each other: who did not get the one gets none of both.
+  // A request and its limit have been made for each other: a pod that did not get the one gets none of both.
   const tried = failures.every(({ failure }) => failure.permission === undefined);
-  for (const pod of plan.ownLimits.size === 0 || !tried ? [] : pods.values()) {
+  for (const pod of plan.originalLimits.size === 0 || !tried ? [] : pods.values()) {
     if (behind.includes(pod.metadata.name)) continue;
-    const failure = await failureOf(() => hands.setOriginalLimits(pod, plan.ownLimits));
+    const failure = await failureOf(() => appliers.setOriginalLimits(pod, plan.originalLimits));
     if (failure !== undefined && failure.next !== "forget") {
       return { inForce: plan.inForce, failure, behind: [...behind, pod.metadata.name] };
     }
@@ -110,10 +110,10 @@ async function resizePods(
   return { resized, failures };
 }
 
-/** The template's containers once the wish has come true: what was adopted stands on them. */
+/** The template's containers once the decision is applied: what was adopted was adopted on them. */
 export function templateAfter(
   { workload: { template: { containers } } }: Pick<RightsizingFacts, "workload">,
-  { method, wanted }: Wish,
+  { method, wanted }: ApplyDecision,
 ): readonly PodContainer[] {
   if (method === "InPlace") return containers;
   return containers.map((one) => ({ ...one, ...(wanted.get(one.name) ?? {}) }));

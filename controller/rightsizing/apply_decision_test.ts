@@ -8,7 +8,7 @@ import {
   templateContainer,
   workloadPod,
 } from "../../tests/fixtures/rightsizing_facts.ts";
-import { type Applied, applyDecision, type Wish } from "./apply_decision.ts";
+import { type Applied, type ApplyDecision, applyDecision } from "./apply_decision.ts";
 
 function test(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });
@@ -22,14 +22,14 @@ const FORBIDDEN = new ApiError(
 );
 
 /** CPU 150 m, with a limit of 300 m where the choice says so. */
-function wish(method: Wish["method"], limit?: number): Wish {
+function wish(method: ApplyDecision["method"], limit?: number): ApplyDecision {
   const pair = limit === undefined ? { request: 150 } : { request: 150, limit };
   const wanted = wantedOf([{ container: "app", resource: "cpu", pair }]);
   return { outcome: "apply", method, wanted, clamps: [] };
 }
 
 async function applied(
-  decision: Wish,
+  decision: ApplyDecision,
   { refusals = [], marketLimit, ...choice }: FactsChoice & {
     readonly refusals?: readonly (readonly [string, ApiError])[];
     /** Of the pods as they are; the user's own where absent. */
@@ -47,7 +47,7 @@ async function applied(
         : { ...pod, containers: [templateContainer({ limitCPU: marketLimit })] },
     ]),
   );
-  return { ...await applyDecision(facts, decision, { pods, hands }), asked: hands.asked };
+  return { ...await applyDecision(facts, decision, { pods, appliers: hands }), asked: hands.asked };
 }
 
 test("applyDecision() by recreation changes the template once, and then its values are in force", async () => {
@@ -119,7 +119,7 @@ test("applyDecision() lets through what is no answer of the server", async () =>
     resizer: { resize: () => Promise.reject(new TypeError("Cannot send it")) },
   };
   await assert.rejects(
-    () => applyDecision(facts, wish("InPlace"), { pods: new Map(), hands }),
+    () => applyDecision(facts, wish("InPlace"), { pods: new Map(), appliers: hands }),
     TypeError,
   );
 });

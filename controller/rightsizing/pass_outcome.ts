@@ -7,14 +7,14 @@ import type { ReasonWord } from "../../shared/api/reasons/reason_words.ts";
 import type { RightsizingReason } from "../../shared/api/reasons/rightsizing_reasons.ts";
 import type { PolicyWorkload } from "../../shared/rightsizing/build_policy_status.ts";
 import type { ApplyFailure } from "../../shared/rightsizing/guards/apply_failure.ts";
+import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import {
   eventMessage,
   type WorkloadEvent,
 } from "../../shared/rightsizing/guards/workload_events.ts";
-import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { UnreadableWorkload } from "../../shared/rightsizing/rightsized_workload.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
-import type { Wish } from "./apply_decision.ts";
+import type { ApplyDecision } from "./apply_decision.ts";
 import type { MissingUsage } from "./evaluate_workload.ts";
 
 /** What came of it. */
@@ -28,7 +28,7 @@ export interface PassOutcome extends PolicyWorkload {
   /** Why there is no usage. */
   readonly missing?: MissingUsage;
   /** The way in which a new recommendation was applied. */
-  readonly applied?: Wish["method"];
+  readonly applied?: ApplyDecision["method"];
 }
 
 /** Whom a look is about, as far as it takes no template. */

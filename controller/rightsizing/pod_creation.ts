@@ -42,7 +42,7 @@ export type CreationCaches = Pick<
   | "nodes"
 >;
 
-/** The workload, and who else has a say in the values of its pods. */
+/** The workload, and what else bounds the values of its pods. */
 export interface FoundSurroundings extends
   Pick<
     RightsizingFacts,

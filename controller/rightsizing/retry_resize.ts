@@ -48,7 +48,7 @@ export function retryResize(
   return isLeft ? undefined : again;
 }
 
-/** Then whoever makes the pods anew brings them there. */
+/** Then new pods get them from the template. */
 function isInTemplate(
   { workload: { template } }: RightsizingFacts,
   { container, resource, pair: { request, limit } }: PairEntry,

@@ -84,7 +84,7 @@ const NOT_RESTORE: readonly ChainSource[] = ["market", "manual"];
 /**
  * - `market`: OutOfScope, AgentIsSilent and the platform's rules are a second line: the controller turns
  *   to a restore where the first two would hold, and its scope knows the platform's rules. Here they
- *   make sure that no caller who has not asked first moves such a pod.
+ *   make sure that no caller that has not asked first moves such a pod.
  * - `restore`: the user's original limits come back. Scope, silence and stale bounds are why they come
  *   back, so they don't hold here; and the user's own value is not clamped, it is refused by the server
  *   or not. Nor does the platform hold: a pod whose limit was changed could be resized, so the server is

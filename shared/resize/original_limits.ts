@@ -50,7 +50,7 @@ export function isMarketManager(name: string): boolean {
   return name === MARKET_MANAGER || name.startsWith(PREFIX);
 }
 
-/** True when nobody else manages the limit: a co-manager has applied the value as its own. */
+/** True when no other manager has the limit: a co-manager has applied the value as its own. */
 function isOfMarket({ limitManagers = [] }: PodContainer): boolean {
   return limitManagers.length > 0 && limitManagers.every(isMarketManager);
 }

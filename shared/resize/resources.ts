@@ -15,7 +15,7 @@ export interface ResourcePair {
 /** Half of a pair. */
 export type PairSide = keyof ResourcePair;
 
-/** Both halves, in the order in which they are told. */
+/** Both halves, in the order of messages. */
 export const PAIR_SIDES: readonly PairSide[] = ["request", "limit"];
 
 /**
@@ -25,7 +25,7 @@ export const PAIR_SIDES: readonly PairSide[] = ["request", "limit"];
  */
 export type WantedResources = ReadonlyMap<string, Resources>;
 
-/** Both resources, in the order in which they are told. */
+/** Both resources, in the order of messages. */
 export const RESOURCE_NAMES: readonly ResourceName[] = ["cpu", "memory"];
 
 /** Of each resource for which there is something. */
@@ -76,7 +76,7 @@ export function resourcesOf(
   };
 }
 
-/** One pair and whose it is. */
+/** A pair with its container and resource. */
 export interface PairEntry {
   readonly container: string;
   readonly resource: ResourceName;
@@ -125,10 +125,10 @@ export function formatAmount(resource: ResourceName, amount: number): string {
 /** `app cpu 120m (limit 300m), app memory 64Mi`. */
 export function describeWanted(wanted: WantedResources): string {
   return pairsOf(wanted).map(({ container, resource, pair: { request, limit } }) => {
-    const told = limit === undefined ? "" : `limit ${formatAmount(resource, limit)}`;
-    if (request === undefined) return `${container} ${resource} ${told}`;
-    const words = `${container} ${resource} ${formatAmount(resource, request)}`;
-    return told === "" ? words : `${words} (${told})`;
+    const suffix = limit === undefined ? "" : `limit ${formatAmount(resource, limit)}`;
+    if (request === undefined) return `${container} ${resource} ${suffix}`;
+    const text = `${container} ${resource} ${formatAmount(resource, request)}`;
+    return suffix === "" ? text : `${text} (${suffix})`;
   }).join(", ");
 }
 

@@ -26,9 +26,9 @@ export const ALLOW_OVERRIDES = "mbcas.io/allow-overrides";
 /** Why a pod takes no part. */
 export type OutOfScope = LeftAlone;
 
-/** The settings that decide who takes part. */
+/** The settings that decide which pods take part. */
 export interface ScopeSettings {
-  /** False: nobody does. */
+  /** False: no pod does. */
   readonly market: boolean;
   /** `OptIn` takes only namespaces labelled `mbcas.io/managed=true`. */
   readonly managementPolicy: "OptOut" | "OptIn";

@@ -7,7 +7,7 @@ import type { Pod } from "../api/pod.ts";
 import type { ReplicaSet } from "../api/replica_set.ts";
 import { EVERY_WORKLOAD, type Workload, type WorkloadRef } from "../api/workload.ts";
 
-/** A pod, as far as it tells whose it is. */
+/** A pod, as far as it names its owners. */
 export interface OwnedPod {
   readonly metadata: Pick<Pod["metadata"], "owner" | "labels">;
 }
@@ -51,7 +51,7 @@ export type ReplicaSetLookup = (key: string) => ReplicaSet | undefined;
 
 /**
  * True when the workload of this UID controls the pod, itself or by one of its ReplicaSets. Where the copy
- * does not have the pod's ReplicaSet yet, its name says whose it is.
+ * does not have the pod's ReplicaSet yet, its name names the workload.
  */
 export function controls(
   { kind, metadata: { namespace, name, uid } }: Pick<Workload, "kind" | "metadata">,

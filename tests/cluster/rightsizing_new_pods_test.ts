@@ -50,7 +50,7 @@ Deno.test("property 10: new pods get each container's values once, the same as p
           const hands = rightsizingHands(connection);
           const { inForce = new Map(), failure } = await applyDecision(facts, wish, {
             pods,
-            hands,
+            appliers: hands,
           });
           assert.equal(failure, undefined, JSON.stringify(failure));
 

@@ -143,7 +143,7 @@ property(
                 watched(account.connection, (method) => void sent.push(method)),
               );
               const pods = new Map(made.pods.map((pod) => [pod.metadata.uid, pod]));
-              const applied = await applyDecision(made, wish, { pods, hands });
+              const applied = await applyDecision(made, wish, { pods, appliers: hands });
               const { stored: after } = await world.read(made);
               const needed = neededFor(wish.method, as.kind);
               const missing = needed.findIndex((right) => !account.rights.includes(right));

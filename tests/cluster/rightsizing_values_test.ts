@@ -57,7 +57,7 @@ async function lookTwice(
     if (wish.outcome === "hold") continue;
     const own = new Map(pods.map((pod) => [pod.metadata.uid, pod]));
     const hands = rightsizingHands(connection);
-    const applied = await applyDecision(seen, wish, { pods: own, hands });
+    const applied = await applyDecision(seen, wish, { pods: own, appliers: hands });
     present = await world.read(seen);
     inForce = applied.inForce ?? inForce;
     check({ wish, applied, before, after: present.stored, seen, left: present.facts });

@@ -229,7 +229,7 @@ property(
         const { method, wanted } = decision;
         methods.add(method);
         const plan = inPlacePlan(facts, wanted);
-        assert.deepEqual(plan.ownLimits, new Map());
+        assert.deepEqual(plan.originalLimits, new Map());
         const byName = new Map(facts.workload.template.containers.map((one) => [one.name, one]));
         for (const serverSideApply of [true, false]) {
           const { body } = templatePatch(

@@ -15,7 +15,7 @@ import type { MarketConfig } from "../../config.ts";
 import type { PodCase } from "../pod_case.ts";
 
 /**
- * True for an allocation whose pod has its own limits back: the status says so, or the last controller
+ * True for an allocation whose pod has its original limits back: the status says so, or the last controller
  * ended between its patch and the status, so that the limit's manager says so alone. What the agent
  * wanted before that does not count until the agent clears again.
  */
@@ -24,10 +24,10 @@ export function staysRestored(pod: Pod, { spec, status }: PodAllocation): boolea
   return pod.containers.some(({ name, limitCPU, limitManagers = [] }) => {
     if (limitCPU === undefined || !limitManagers.includes(RESTORE_MANAGER)) return false;
     const limit = formatCPU(limitCPU);
-    const told = status?.containers?.find((one) => one.name === name)?.cpuLimit;
+    const reported = status?.containers?.find((one) => one.name === name)?.cpuLimit;
     // The market may want the user's own value, too.
     const wanted = spec.containers?.find((one) => one.name === name)?.cpuLimit;
-    return told !== undefined && told !== limit && wanted !== limit;
+    return reported !== undefined && reported !== limit && wanted !== limit;
   });
 }
 

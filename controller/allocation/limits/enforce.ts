@@ -99,7 +99,7 @@ function restoreCause({ outOfScope, agentSilent }: EnforceContext): OutOfScope |
   return { reason: "AgentSilent", message: "the node's agent has not renewed its lease" };
 }
 
-/** Gathers the wishes, asks the chain, sends what it lets through. Throws nothing that the server answers. */
+/** Makes the claims, asks the chain, sends what it lets through. Throws nothing that the server answers. */
 export async function enforce(
   { pod, node, allocation, limitRange }: Gathered & { readonly allocation: PodAllocation },
   context: EnforceContext,

@@ -44,7 +44,7 @@ export function atOriginalRequests(pod: Pod, ownRequests: ReadonlyMap<string, nu
 
 /**
  * Recorded values by container name, millicores; containers without one are left out, and so are those
- * whose value can't be counted: no hand of ours has recorded that.
+ * whose value can't be counted: the controller has not recorded that.
  */
 export function originalValues(originals: readonly Original[] | undefined): Map<string, number> {
   const values = new Map<string, number>();
@@ -55,13 +55,13 @@ export function originalValues(originals: readonly Original[] | undefined): Map<
   return values;
 }
 
-/** A limit that somebody else has set. */
+/** A limit that another manager has set. */
 export interface ForeignLimit {
   readonly container: string;
   /** The own limit so far, as a quantity; absent when there was none. */
   readonly from?: string;
   readonly to: string;
-  /** Who has set it. */
+  /** The manager that has set it. */
   readonly manager: string;
 }
 
@@ -140,7 +140,7 @@ function areSame(some: readonly Original[], others: readonly Original[]): boolea
   });
 }
 
-/** Original limits that somebody else has changed since `recorded`. */
+/** Original limits that another manager has changed since `recorded`. */
 function foreignLimits(
   pod: Pod,
   recorded: readonly Original[],

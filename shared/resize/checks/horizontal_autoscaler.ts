@@ -10,19 +10,19 @@ import { switchWord } from "../switches.ts";
 /** Annotation of pod, workload or HPA: `"false"` leaves limits and HPA alone with each other. */
 export const HPA_COORDINATION = "mbcas.io/hpa-coordination";
 
-/** An object that may say so. */
+/** An object with annotations. */
 export interface Annotated {
   readonly metadata: { readonly annotations: Readonly<Record<string, string>> };
 }
 
-/** Who may say so: the pod's word stands over the workload's, and that over the HPA's. */
+/** Objects that may have the annotation: the pod's takes precedence, then the workload's. */
 export interface CoordinationWords {
   readonly pod: Annotated;
   readonly workload: Annotated | undefined;
   readonly autoscaler: Annotated;
 }
 
-/** False where the first of them who says anything says `"false"`. */
+/** False where the first of them that has the annotation has `"false"`. */
 export function heedsAutoscaler({ pod, workload, autoscaler }: CoordinationWords): boolean {
   const words = [pod, workload, autoscaler].map((one) =>
     switchWord(one?.metadata.annotations ?? {}, HPA_COORDINATION)

@@ -20,9 +20,9 @@ import {
 import { containersWanted, type Subject } from "../subject.ts";
 import { capRequests } from "./request_within_limit.ts";
 
-/** What is left of the wish, or why nothing may be done. */
+/** What is left of the wanted values, or why nothing may be done. */
 export type KeptClass =
-  | { readonly wanted: WantedResources; readonly words: readonly string[] }
+  | { readonly wanted: WantedResources; readonly cuts: readonly string[] }
   | { readonly problem: string };
 
 /**
@@ -31,11 +31,11 @@ export type KeptClass =
  * would change all the same, as of a BestEffort pod, nothing may be done.
  */
 export function keepClass(wanted: WantedResources, subjects: readonly Subject[]): KeptClass {
-  const words: string[] = [];
+  const cuts: string[] = [];
   let kept = wanted;
   if (subjects.some(movesRequest)) {
     const whole = wantedOf(pairsOf(kept).filter(isWhole));
-    words.push(
+    cuts.push(
       ...pairsOf(kept).filter((entry) => !isWhole(entry)).map(({ container, resource }) =>
         `request and limit of ${container} ${resource} would have to move together, as in any ` +
         "Guaranteed pod, and only one of them may"
@@ -43,7 +43,7 @@ export function keepClass(wanted: WantedResources, subjects: readonly Subject[])
     );
     const equal = wantedOf(pairsOf(whole).map(equalPair));
     const cut = describeCut(whole, equal);
-    if (cut !== "") words.push(`limits of Guaranteed pods are their requests: ${cut}`);
+    if (cut !== "") cuts.push(`limits of Guaranteed pods are their requests: ${cut}`);
     kept = equal;
   }
   for (const subject of subjects) {
@@ -53,10 +53,10 @@ export function keepClass(wanted: WantedResources, subjects: readonly Subject[])
     if (below === undefined || classWith(subject, below) !== subject.qosClass) {
       return { problem: `${subject.name} would turn from ${subject.qosClass} to ${after}` };
     }
-    words.push(`${subject.name} would turn Guaranteed: ${describeCut(kept, below)}`);
+    cuts.push(`${subject.name} would turn Guaranteed: ${describeCut(kept, below)}`);
     kept = below;
   }
-  return { wanted: kept, words };
+  return { wanted: kept, cuts };
 }
 
 function classWith(subject: Subject, wanted: WantedResources): QOSClass {
@@ -103,7 +103,7 @@ export function classVerdict(
   const kept = keepClass(wanted, subjects);
   const reason = "QoSWouldChange";
   if ("problem" in kept) return { verdict: "hold", reason, message: kept.problem };
-  if (kept.words.length === 0) return undefined;
-  const message = kept.words.join("; ");
+  if (kept.cuts.length === 0) return undefined;
+  const message = kept.cuts.join("; ");
   return { verdict: "clamp", reason, message, wanted: kept.wanted };
 }

@@ -41,7 +41,7 @@ function takesIn(scope: QuotaScope, pod: ScopedPod): boolean | undefined {
   }
 }
 
-/** As a label selector: who has no class is in `NotIn` and `DoesNotExist`. */
+/** As a label selector: a pod without a class is in `NotIn` and `DoesNotExist`. */
 function takesClass(
   { operator, values }: QuotaScope,
   name: string | undefined,

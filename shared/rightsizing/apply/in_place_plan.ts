@@ -25,7 +25,7 @@ export interface InPlacePlan {
    * New own limits, millicores by container, where the market owns `limits.cpu` of the pods: the base
    * of their ceilings. Empty where the limit is patched itself.
    */
-  readonly ownLimits: ReadonlyMap<string, number>;
+  readonly originalLimits: ReadonlyMap<string, number>;
   /** What new pods of the workload get, by container: with it, a pod is made as the others are. */
   readonly inForce: ReadonlyMap<string, Resources>;
 }
@@ -57,7 +57,7 @@ export function inPlacePlan(facts: RightsizingFacts, wanted: WantedResources): I
   for (const [name, values] of wanted) {
     inForce.set(name, { ...inForce.get(name), ...values });
   }
-  return { pods, ownLimits: facts.marketManages ? limitsOf(wanted) : new Map(), inForce };
+  return { pods, originalLimits: facts.marketManages ? limitsOf(wanted) : new Map(), inForce };
 }
 
 /** Those of the fields that are not there yet. */

@@ -35,7 +35,7 @@ test("inPlacePlan() changes each pod that differs, in what differs", () => {
       { name: "half", changes: [{ ...app, requestMemory: 96 * MI }] },
     ],
   );
-  assert.deepEqual(plan.ownLimits, new Map());
+  assert.deepEqual(plan.originalLimits, new Map());
 });
 
 test("inPlacePlan() leaves out who would ask its node for more than it has, and no one who asks for less", () => {
@@ -52,13 +52,13 @@ test("inPlacePlan() leaves out who would ask its node for more than it has, and 
 
 test("inPlacePlan() hands the CPU limit out where the market owns it", () => {
   const plan = inPlacePlan(rightsizingFacts({ marketManages: true }), wanted);
-  assert.deepEqual(plan.ownLimits, new Map([["app", 180]]));
+  assert.deepEqual(plan.originalLimits, new Map([["app", 180]]));
   for (const { changes } of plan.pods) {
     assert.deepEqual(changes, [{ ...app, requestCPU: 150, requestMemory: 96 * MI }]);
   }
   const requests = new Map([["app", { requestCPU: 150 }]]);
   const only = inPlacePlan(rightsizingFacts({ marketManages: true }), requests);
-  assert.deepEqual(only.ownLimits, new Map());
+  assert.deepEqual(only.originalLimits, new Map());
 });
 
 test("inPlacePlan() leaves all CPU of a Guaranteed pod of the market to the market", () => {
@@ -74,7 +74,7 @@ test("inPlacePlan() leaves all CPU of a Guaranteed pod of the market to the mark
   assert.deepEqual(plan.pods[0]?.changes, [
     { ...app, requestMemory: 96 * MI, limitMemory: 96 * MI },
   ]);
-  assert.deepEqual(plan.ownLimits, new Map([["app", 150]]));
+  assert.deepEqual(plan.originalLimits, new Map([["app", 150]]));
 });
 
 test("inPlacePlan() puts its values into force for new pods, and keeps those of before", () => {

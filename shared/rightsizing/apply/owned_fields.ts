@@ -37,8 +37,8 @@ export function ownedFields(managedFields: unknown, manager: string): OwnedField
 }
 
 /**
- * What `manager` has set last, by applying or updating, and when: a value that somebody else changes is
- * his from then on. Undefined where that is nothing.
+ * What `manager` has set last, by applying or updating, and when: a value that another manager changes is
+ * that manager's from then on. Undefined where that is nothing.
  */
 export function fieldsSetBy(
   managedFields: unknown,
@@ -53,7 +53,7 @@ export function fieldsSetBy(
 }
 
 /**
- * Who else owns these fields of the template's containers, by applying or updating: names, sorted. A
+ * Which other managers own these fields of the template's containers, by applying or updating: names, sorted. A
  * value that is set by force is taken from them.
  */
 export function otherOwners(

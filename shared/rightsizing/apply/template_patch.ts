@@ -17,7 +17,7 @@ export interface TemplatePatch {
     | "application/apply-patch+yaml"
     | "application/strategic-merge-patch+json";
   readonly fieldManager: typeof RIGHTSIZING_MANAGER;
-  /** For server-side apply: takes the fields from whoever else has applied them. */
+  /** For server-side apply: takes the fields from other managers that have applied them. */
   readonly force: boolean;
   readonly body: TemplatePatchBody;
 }
@@ -46,7 +46,7 @@ export interface TemplateChange {
   readonly wanted: WantedResources;
   /**
    * What the manager owns of the template by earlier applications. An apply that does not name a field
-   * again gives it up, and if nobody else owns it the server removes it.
+   * again gives it up, and if no other manager owns it the server removes it.
    */
   readonly owned: OwnedFields;
 }

@@ -57,7 +57,7 @@ function hashOf(text: string): string {
   return hash.toString(16).padStart(HASH_LENGTH, "0");
 }
 
-/** What is to be told. */
+/** What is to be reported. */
 export interface ToldWorkload {
   /** `namespace/name` of the policy that has won the workload. */
   readonly policy: string;
@@ -78,7 +78,7 @@ export function workloadAnnotations(
     "last-recommendation": new Date(recommendedAtMs).toISOString(),
     "last-applied": appliedAtMs === undefined ? undefined : new Date(appliedAtMs).toISOString(),
   };
-  const told = [
+  const entries = [
     ...FIXED.map((name) => [`${ANNOTATION_PREFIX}${name}`, fixed[name]] as const),
     ...recommendations.flatMap(({ container, cpu, memory, cpuLimit, memoryLimit }) => {
       const values: Record<AnnotatedValue, string | undefined> = {
@@ -93,7 +93,7 @@ export function workloadAnnotations(
     }),
   ];
   return Object.fromEntries(
-    told.flatMap(([name, text]) => text === undefined ? [] : [[name, text] as const]),
+    entries.flatMap(([name, text]) => text === undefined ? [] : [[name, text] as const]),
   );
 }
 
@@ -102,7 +102,7 @@ export interface AnnotationPatch {
   readonly metadata: { readonly annotations: Readonly<Record<string, string | null>> };
 }
 
-/** True for an annotation that rightsizing writes; others below the prefix are somebody else's. */
+/** True for an annotation that rightsizing writes; others below the prefix are of others. */
 export function isOwnAnnotation(name: string): boolean {
   if (!name.startsWith(ANNOTATION_PREFIX)) return false;
   const rest = name.slice(ANNOTATION_PREFIX.length);

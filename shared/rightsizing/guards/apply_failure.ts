@@ -14,7 +14,7 @@ import { refusalKind, refusalReason } from "../../resize/refusal.ts";
  */
 export type AfterFailure = "leave" | "forget" | "fresh" | "back-off";
 
-/** A failure, told. */
+/** A failure of a write. */
 export interface ApplyFailure {
   readonly next: AfterFailure;
   readonly reason: RightsizingReason | EnforcementReason;

@@ -78,7 +78,7 @@ export function countingValues(
     }),
   );
   const fitted = fitNewPod(safe, facts);
-  // What one rule has cut, another may have given back: then nothing has changed, and nothing is told.
+  // What one rule has cut, another may have given back: then nothing has changed, and nothing is reported.
   if (present.words.length === 0 && describeCut(present.wanted, fitted.wanted) === "") {
     return { values: resourcesInForce(inForce), words: [] };
   }

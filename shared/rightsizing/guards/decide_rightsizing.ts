@@ -31,7 +31,10 @@ import {
 import type { ApplyMethod, Guard, RightsizingFacts } from "./rightsizing_facts.ts";
 import { notRolledOut, rolloutHolds, takenBack } from "./rollout_guards.ts";
 
-/** Whether there is anything, then what people have said, then what is known, then other controllers, then what values allow. */
+/**
+ * Whether there is anything, then what users have set, then what is known, then other controllers, then
+ * what bounds the values.
+ */
 export const RIGHTSIZING_CHAIN: readonly Guard[] = [
   { name: "SamplesLacking", check: samplesLacking },
   { name: "ModeHolds", check: modeHolds },
@@ -61,7 +64,7 @@ const PACE: readonly Guard["check"][] = [belowThreshold, recentlyEdited, cooling
 
 /**
  * Those about pods that are to have what is in force: where nothing new is decided, no pace counts, and
- * nobody is recreated.
+ * no pod is recreated.
  */
 export const STRAGGLER_CHAIN: readonly Guard[] = [
   ...RIGHTSIZING_CHAIN.filter(({ check }) => !PACE.includes(check) && check !== noMethod)

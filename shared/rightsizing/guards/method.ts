@@ -76,17 +76,17 @@ export function noMethod(facts: RightsizingFacts, wanted: WantedResources): Guar
 }
 
 /**
- * As `noMethod()`, for pods that are to have what is in force: nobody is recreated for that, so what is
+ * As `noMethod()`, for pods that are to have what is in force: no pod is recreated for that, so what is
  * open is the way in place, or none.
  */
 export function noWayInPlace(facts: RightsizingFacts, wanted: WantedResources): GuardVerdict {
-  const nobody = "nobody is recreated for what is in force";
+  const inPlaceOnly = "no pod is recreated for what is in force";
   if (!facts.policy.updateStrategy.allowInPlaceResize) {
-    const message = `allowInPlaceResize is false, and ${nobody}`;
+    const message = `allowInPlaceResize is false, and ${inPlaceOnly}`;
     return { verdict: "hold", reason: "MethodNotAllowed", message };
   }
   const problem = inPlaceProblem(facts);
   if (problem === undefined) return disruptionVerdict(wanted, running(facts));
-  const message = `${problem}, and ${nobody}`;
+  const message = `${problem}, and ${inPlaceOnly}`;
   return { verdict: "hold", reason: "InPlaceResizeUnavailable", message };
 }

@@ -44,7 +44,7 @@ export function belowThreshold(facts: RightsizingFacts, wanted: WantedResources)
   };
   const verdict = withoutPairs(wanted, "BelowThreshold", {
     against: (entry) =>
-      differs(entry) ? undefined : `${told(entry)} differs by less than ${percent} %`,
+      differs(entry) ? undefined : `${amountText(entry)} differs by less than ${percent} %`,
   });
   if (verdict?.verdict !== "clamp" || verdict.wanted.size > 0) return verdict;
   const { reason, message } = verdict;
@@ -56,7 +56,7 @@ function newPods(subjects: readonly Subject[]): readonly Subject[] {
   return subjects.filter(({ nodeName }) => nodeName === undefined);
 }
 
-function told(entry: PairEntry): string {
+function amountText(entry: PairEntry): string {
   const { container, resource, pair: { request, limit } } = entry;
   return `${container} ${resource} ${formatAmount(resource, request ?? limit ?? 0)}`;
 }

@@ -13,8 +13,8 @@ import type { GuardVerdict, RightsizingFacts } from "./rightsizing_facts.ts";
 /**
  * Holds where there is no recommendation at all, and names the samples of all containers that lack some.
  * It is asked before the modes that only recommend: what they show would be nothing. A container that
- * lacks samples beside others has no recommendation, and is told in each mode. A disabled policy has
- * nothing because nobody asked.
+ * lacks samples beside others has no recommendation, and is reported in each mode. A disabled policy has
+ * nothing because it asks for nothing.
  */
 export function samplesLacking(facts: RightsizingFacts, wanted: WantedResources): GuardVerdict {
   const { policy: { mode }, workload } = facts;
@@ -51,7 +51,7 @@ export function dryRunHolds({ dryRun }: RightsizingFacts): GuardVerdict {
 
 /**
  * Holds where the permission for the method is known to be missing. It does not turn to the other
- * method: who allows recreation has allowed it for what can't be done in place, not for want of a right.
+ * method: a policy that allows recreation allows it for what can't be done in place, not for want of a right.
  */
 export function permissionMissing(
   facts: RightsizingFacts,
@@ -66,7 +66,7 @@ export function permissionMissing(
 
 /**
  * Holds with the engine's own words until it may be asked again. A recommendation that differs from the
- * denied one by the policy's threshold is another wish, and asked for at once.
+ * denied one by the policy's threshold is another request, and made at once.
  */
 export function lastDenialHolds(
   { denial, nowMs, recommendations, policy }: RightsizingFacts,

@@ -90,24 +90,25 @@ export function overQuotas(facts: RightsizingFacts, wanted: WantedResources): Gu
  * that.
  *
  * A pod that lacks what is in force, on a node that has too little for it, cuts nothing: it stays as it
- * is (see `inPlacePlan()`), and that is told. All the others would be lowered for its sake.
+ * is (see `inPlacePlan()`), and that is reported. All the others would be lowered for its sake.
  */
 export function overNodes(facts: RightsizingFacts, wanted: WantedResources): GuardVerdict {
   const method = methodFor(facts, wanted);
   if (method === undefined) return undefined;
-  const words: string[] = [];
+  const problems: string[] = [];
   let fitting = wanted;
   for (const subject of presentSubjects(facts, method)) {
     const { name, nodeName } = subject;
-    const [who, node] = nodeName === undefined
+    const [owner, node] = nodeName === undefined
       ? ["the largest node", facts.largestNode] as const
       : [`node ${nodeName}`, facts.nodes.get(nodeName)] as const;
     const after = { ...subject, containers: containersWanted(subject, fitting) };
     for (const { resource, most, total } of nodeShortages(after, node)) {
-      const word = `${who} has ${formatAmount(resource, most)} of ${resource}, ${name} would ` +
+      const shortage =
+        `${owner} has ${formatAmount(resource, most)} of ${resource}, ${name} would ` +
         `request ${formatAmount(resource, total)}`;
       if (isBehind(subject, resource, { facts })) {
-        words.push(`${word}, and stays as it is`);
+        problems.push(`${shortage}, and stays as it is`);
         continue;
       }
       const field = fieldOf(resource, "request");
@@ -116,11 +117,11 @@ export function overNodes(facts: RightsizingFacts, wanted: WantedResources): Gua
       const cut = cutRaises(fitting, { resource, side: "request", base, excess: total - most });
       if (cut === fitting) continue;
       fitting = cut;
-      words.push(word);
+      problems.push(shortage);
     }
   }
-  if (words.length === 0) return undefined;
-  const note = { reason: "NodeCapacity", message: words.join("; ") } as const;
+  if (problems.length === 0) return undefined;
+  const note = { reason: "NodeCapacity", message: problems.join("; ") } as const;
   return fitting === wanted
     ? { verdict: "note", ...note }
     : { verdict: "clamp", ...note, wanted: fitting };
@@ -160,9 +161,9 @@ export function requestAboveLimit(
       return { verdict: "hold", reason: "PodLevelLimit", message: problem };
     }
   }
-  const words = describeCut(wanted, capped);
-  if (words === "") return undefined;
-  const message = `a request may not be above its container's limit: ${words}`;
+  const problems = describeCut(wanted, capped);
+  if (problems === "") return undefined;
+  const message = `a request may not be above its container's limit: ${problems}`;
   return { verdict: "clamp", reason: "RequestAboveLimit", message, wanted: capped };
 }
 

@@ -32,7 +32,7 @@ export function rolloutHolds({ workload }: RightsizingFacts): GuardVerdict {
 }
 
 /**
- * Tells of pods that do not have what the template was given, where nobody replaces them: strategy
+ * Reports pods that do not have what the template was given, where nothing replaces them: strategy
  * `OnDelete`, a partition, or a rollout that has given up. It is no hold: pods get it as they are made
  * anew, by whomever.
  */
@@ -43,7 +43,7 @@ export function notRolledOut(facts: RightsizingFacts, wanted: WantedResources): 
   const [first] = pods;
   if (first === undefined) return undefined;
   const message = `the template of ${kind} ${name} has values that ${pods.length} pods lack, ` +
-    `${first.pod.metadata.name} among them, and nobody replaces them`;
+    `${first.pod.metadata.name} among them, and nothing replaces them`;
   return { verdict: "note", reason: "NotRolledOut", message };
 }
 

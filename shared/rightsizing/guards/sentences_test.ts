@@ -142,7 +142,7 @@ test("sentences of the guards about policy and workload", () =>
         strategy: RECREATE,
       }),
       "the template of Deployment web has values that 2 pods lack, web-1 among them, and " +
-      "nobody replaces them",
+      "nothing replaces them",
     ],
     [
       "Cooldown",
@@ -339,11 +339,11 @@ test("sentences of the guards about present values and methods", () =>
     [
       "MethodNotAllowed, straggler",
       messageBy(noWayInPlace, cpu(150), { strategy: RECREATE }),
-      "allowInPlaceResize is false, and nobody is recreated for what is in force",
+      "allowInPlaceResize is false, and no pod is recreated for what is in force",
     ],
     [
       "InPlaceResizeUnavailable, straggler",
       messageBy(noWayInPlace, cpu(150), { resizeServed: false }),
-      "the server does not serve pods/resize, and nobody is recreated for what is in force",
+      "the server does not serve pods/resize, and no pod is recreated for what is in force",
     ],
   ]));

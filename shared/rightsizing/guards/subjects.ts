@@ -9,7 +9,7 @@ import type { Subject } from "../../resize/subject.ts";
 import type { ApplyMethod, RightsizingFacts } from "./rightsizing_facts.ts";
 
 /**
- * Those with whose values the wanted ones are compared, and whom they must fit. In place: each pod, and
+ * The pods that the wanted values are compared with, and must fit. In place: each pod, and
  * the new ones, which get what is in force instead of what the template has; by recreation: the template.
  * Where nothing is open, as if in place.
  */

@@ -14,7 +14,7 @@ import {
 } from "../../../adapters/kube/kinds/workloads.ts";
 import { createPodResizer } from "../../../adapters/kube/writers/pod_writers.ts";
 import { createWorkloadWriter } from "../../../adapters/kube/writers/workload_writer.ts";
-import type { ApplyHands } from "../../../controller/rightsizing/apply_decision.ts";
+import type { Appliers } from "../../../controller/rightsizing/apply_decision.ts";
 import type { PodContainer } from "../../../shared/api/pod.ts";
 import type { WorkloadKind } from "../../../shared/api/workload.ts";
 import { silentLog } from "../../../shared/log.ts";
@@ -123,7 +123,7 @@ export function createRightsizedWorld(
 }
 
 /** The product's hands with the rights of this connection. Nobody's limits are the market's here. */
-export function rightsizingHands(connection: KubeConnection): ApplyHands {
+export function rightsizingHands(connection: KubeConnection): Appliers {
   return {
     resizer: createPodResizer(connection, { fieldManager: RIGHTSIZING_MANAGER }),
     workloads: createWorkloadWriter(connection, { log: silentLog }),

@@ -3,10 +3,7 @@
  *
  * @module
  */
-import {
-  applyDecision,
-  type ApplyHands,
-} from "../../../../controller/rightsizing/apply_decision.ts";
+import { type Appliers, applyDecision } from "../../../../controller/rightsizing/apply_decision.ts";
 import { retryResize } from "../../../../controller/rightsizing/retry_resize.ts";
 import { ApiError } from "../../../../shared/api/api_error.ts";
 import type { Resources } from "../../../../shared/api/pod.ts";
@@ -68,7 +65,7 @@ export async function rightsizingResult(
   }
   const patch: Readonly<Record<string, unknown>>[] = [];
   const hands = recordingHands(input, patch);
-  const { failure, inForce } = await applyDecision(facts, decision, { pods, hands });
+  const { failure, inForce } = await applyDecision(facts, decision, { pods, appliers: hands });
   return {
     result: {
       reason: null,
@@ -92,13 +89,13 @@ function decidedBy(decision: RightsizingDecision, chain: string): readonly strin
 function recordingHands(
   input: RightsizingInput,
   patch: Readonly<Record<string, unknown>>[],
-): ApplyHands {
+): Appliers {
   const answer = <T>(value: T): Promise<T> => {
     const { refusal } = input;
     if (refusal === undefined) return Promise.resolve(value);
     return Promise.reject(new ApiError(refusal.code, "", refusal.message));
   };
-  const resizer: ApplyHands["resizer"] = {
+  const resizer: Appliers["resizer"] = {
     resize(_namespace, pod, { spec }, { manager = "" } = {}) {
       const by = manager === RIGHTSIZING_MANAGER ? "rightsizing" : "market";
       patch.push({ by, ...(input.pods === undefined ? {} : { pod }), ...spec });
