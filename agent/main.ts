@@ -135,6 +135,7 @@ async function serveNode(
  * Runs until the signal is aborted. Throws an `Error` whose cause is `NO_LAYOUT` when there are no
  * pods' cgroups, one that names the address when it can't listen, and what a loop fails with.
  */
+// deno-lint-ignore house/function-length
 async function runAgent(
   settings: AgentSettings & { readonly nodeName: string },
   { connection, tree, kernel, clock, log, signal }: Pick<ProgramInput, "clock" | "signal"> & {

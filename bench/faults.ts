@@ -10,15 +10,16 @@ import { playPlan } from "../tests/faults/play_plan.ts";
 import { shrinkPlan } from "../tests/faults/shrink_plan.ts";
 import { derivedPlans, drawnPlans, examPlans } from "./faults/all_plans.ts";
 import { type FaultsRequest, parseFaultsBench } from "./faults/command_line.ts";
-import { examine, type ExamRow } from "./faults/mutant_exam.ts";
-import { playPlans, playSafely } from "./faults/play_plans.ts";
+import { examine } from "./faults/mutant_exam.ts";
 import {
   examLine,
+  type ExamRow,
   failureLine,
   failureText,
   type FaultFigures,
   figuresTable,
 } from "./faults/report.ts";
+import { playPlans, playSafely } from "./faults/play_plans.ts";
 import { printAnswer } from "./parse_flags.ts";
 
 /** Of the mutants this share must be found. */

@@ -7,7 +7,6 @@ import { EXAMPLE } from "./crowded/example_result.ts";
 import { parseCommandLine } from "./crowded/command_line.ts";
 import { verdictsOf } from "./crowded/verdicts.ts";
 import { openWriteAccount } from "./crowded/write_account.ts";
-import { fitBottleneck } from "./latency_model/bottleneck.ts";
 import { reactionReport } from "./reaction/report.ts";
 import { type ComparedLaw, comparisonTable } from "./real_node/comparison.ts";
 import { modelRun } from "./real_node/model_run.ts";
@@ -153,12 +152,9 @@ Deno.test("sentences of the other benches", () =>
           missed: 0,
         })
       ), "Cannot report reaction times: no burst asked for a change"],
-    ["no steady run", () =>
-      messageOf(() => fitBottleneck([], [])), "Cannot fit a bottleneck: there is no steady run"],
     [
       "solver",
-      () =>
-        solverTable({ times: [], residuals: [] }).split("\n")[3] ?? "",
+      () => solverTable({ times: [], residuals: [] }).split("\n")[3] ?? "",
       "Distance from the optimum (at most 1e-9 is asked for)",
     ],
   ]));

@@ -10,8 +10,8 @@ import type { ContainerLimit, PodAllocation } from "../shared/api/pod_allocation
 import type { Clock } from "../shared/clock.ts";
 import type { Informer } from "../shared/control/informer.ts";
 import { parseCPUBound } from "../shared/quantity.ts";
-import { containersWanted, limitsWanted, marketSubject } from "../shared/resize/subject.ts";
-import { isApplied } from "../shared/resize/resize_condition.ts";
+import { isApplied } from "../shared/resize/inputs/resize_condition.ts";
+import { containersWanted, limitsWanted, marketSubject } from "../shared/resize/inputs/subject.ts";
 
 /** What is watched, and who hears of each confirmation. */
 export interface ConfirmationWatchParts {

@@ -35,6 +35,7 @@ const text = new TextEncoder();
 const print = (part: string): void => void Deno.stdout.writeSync(text.encode(part));
 
 /** Runs the controller; resolves with the exit code. */
+// deno-lint-ignore house/function-length
 async function main(): Promise<number> {
   const begun = readProgramSettings(CONTROLLER_PROGRAM, {
     args: Deno.args,

@@ -49,6 +49,7 @@ const CONFIRMATION_BUCKETS = [
 const RECONCILE_BUCKETS = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30];
 
 /** Puts the metrics into the registry. */
+// deno-lint-ignore house/function-length
 export function createControllerMetrics(
   registry: Registry,
   state: ScrapedState,

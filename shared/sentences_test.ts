@@ -4,7 +4,7 @@ import { createMemoryTree } from "../tests/fixtures/memory_tree.ts";
 import { findLayout } from "./cgroup/layout.ts";
 import { createWorkQueue } from "./control/work_queue.ts";
 import { sentenceOf } from "./api/reasons/reason_words.ts";
-import { parseGoDuration } from "./go_duration.ts";
+import { parseGoDuration } from "./duration.ts";
 import { formatBytes, formatCPU, parseCPU } from "./quantity.ts";
 
 function layoutOf(...directories: readonly string[]): string {

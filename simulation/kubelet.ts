@@ -88,6 +88,7 @@ const JITTER = 0.2;
 const RETRY_MS = 30_000;
 
 /** A kubelet that knows no pod yet. */
+// deno-lint-ignore house/function-length
 export function createKubelet(options: KubeletOptions): Kubelet {
   const { link, runtime, clock, random, log, resizeDelayMs = 300, startDelayMs = 1000 } = options;
   const { allocatableCPU = Infinity } = options;

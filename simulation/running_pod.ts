@@ -5,7 +5,7 @@
  */
 import type { Node } from "../shared/api/node.ts";
 import type { Pod, PodContainer } from "../shared/api/pod.ts";
-import { qosClassOf } from "../shared/resize/qos.ts";
+import { qosClassOf } from "../shared/resize/inputs/qos.ts";
 import type { PodSpec } from "./node/simulated_node.ts";
 import type { Scene, ScenePod } from "./scene.ts";
 

@@ -20,7 +20,7 @@ export interface ToldUsage {
 }
 
 /** A workload by its names. */
-export interface ToldWorkload {
+export interface ReportedWorkload {
   readonly namespace: string;
   readonly kind: string;
   readonly name: string;
@@ -29,7 +29,7 @@ export interface ToldWorkload {
 /** The source. */
 export interface UsageAnswers extends UsageSource {
   /** What is told of a container; nothing at first. */
-  of(workload: ToldWorkload, container: string): ToldUsage;
+  of(workload: ReportedWorkload, container: string): ToldUsage;
   /** Questions in the order in which they were asked. */
   readonly asked: UsageQuestion[];
   /** Names of workloads whose questions are never answered. */

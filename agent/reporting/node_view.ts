@@ -8,7 +8,7 @@ import { knownMarketReason } from "../../shared/api/reasons/reason_words.ts";
 import type { NodeSample } from "../../shared/cgroup/sample.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { IdleCPU } from "../../shared/config/idle_cpu_row.ts";
-import { formatDuration } from "../../shared/config/setting_kinds.ts";
+import { formatDuration } from "../../shared/duration.ts";
 import { paceAt, type PaceOptions } from "../../shared/pacing/pace_options.ts";
 import { whyWaiting } from "../../shared/pacing/why_waiting.ts";
 import { whyLimitStays } from "../../shared/scarcity/why_limit_stays.ts";

@@ -41,6 +41,7 @@ const STEPS = { hard: "4000", little: "400" } as const;
  * Makes the cgroups of these pods, a sandbox and a container each. Throws an `Error` that says what
  * the machine lacks.
  */
+// deno-lint-ignore house/function-length
 export async function makeAgentCgroups(
   pods: readonly BenchPod[],
   { working, hard }: AgentCgroupsOptions,

@@ -4,7 +4,8 @@
  * @module
  */
 import { ApiError } from "../../shared/api/api_error.ts";
-import type { ApiObject, ListWatch } from "../../shared/control/list_watch.ts";
+import type { ListWatch } from "../../shared/control/list_watch.ts";
+import type { ApiObject } from "../../shared/api/object.ts";
 import { pause } from "../../tests/cluster/scene/until.ts";
 
 /** Receives each version, and a last one of what is gone. */

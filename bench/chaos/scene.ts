@@ -90,6 +90,7 @@ export interface Scene extends AsyncDisposable {
 }
 
 /** Makes the scene and waits until its pods run. */
+// deno-lint-ignore house/function-length
 export async function openScene(node: RealNode): Promise<Scene> {
   const { connection } = node;
   await using undo = new AsyncDisposableStack();

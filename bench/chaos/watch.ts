@@ -62,6 +62,7 @@ export interface Watch {
 const OPT_OUT_LAG_MS = 60_000;
 
 /** Watches the whole cluster. */
+// deno-lint-ignore house/function-length
 export function createWatch(node: RealNode, scene: Scene): Watch {
   const { connection } = node;
   const pods = new Map<string, SeenPod>();

@@ -44,6 +44,7 @@ export interface MeasuredController {
 }
 
 /** Starts it in a dry run, for the namespace that opts in, the benchmark's. */
+// deno-lint-ignore house/function-length
 export function startController(connection: KubeConnection): MeasuredController {
   const writes = new Map<string, number>();
   const counted: KubeConnection = {

@@ -7,14 +7,13 @@
 import { systemClock } from "../../adapters/system_clock.ts";
 import type { AllocationLoopParts } from "../../controller/allocation/allocation_loop.ts";
 import { type Caches, podIndex } from "../../controller/allocation/caches.ts";
-import { agentLeaseRef } from "../../shared/api/agent_lease.ts";
-import type { Lease } from "../../shared/api/lease.ts";
+import { agentLeaseRef, type Lease } from "../../shared/api/lease.ts";
 import type { Namespace } from "../../shared/api/namespace.ts";
 import type { Node } from "../../shared/api/node.ts";
+import type { ApiObject } from "../../shared/api/object.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { Informer } from "../../shared/control/informer.ts";
-import type { ApiObject } from "../../shared/control/list_watch.ts";
 import { createObjectCache, type IndexBy } from "../../shared/control/object_cache.ts";
 import { formatCPU, parseCPU } from "../../shared/quantity.ts";
 import { MARKET_MANAGER, RESTORE_MANAGER } from "../../shared/resize/original_limits.ts";

@@ -6,18 +6,7 @@
 import type { FaultPlan } from "../../tests/faults/fault.ts";
 import { type Mutant, mutate } from "../../tests/faults/mutants/mutant.ts";
 import type { FirstFailure } from "./first_failure.ts";
-import { failureLine } from "./report.ts";
-
-/** What became of a mutant. */
-export interface ExamRow {
-  readonly mutant: Mutant;
-  readonly found: boolean;
-  /** The first broken promise, and the faults that showed it. */
-  readonly by?: string;
-  /** Plans that were played until then. */
-  readonly played: number;
-  readonly cpuSeconds: number;
-}
+import { type ExamRow, failureLine } from "./report.ts";
 
 /** How mutants are looked for. */
 export interface ExamOptions {

@@ -4,8 +4,8 @@
  * @module
  */
 import { faultText } from "../../tests/faults/fault.ts";
+import type { Mutant } from "../../tests/faults/mutants/mutant.ts";
 import { alignedColumns } from "../aligned_columns.ts";
-import type { ExamRow } from "./mutant_exam.ts";
 import type { FailedPlan } from "./play_plans.ts";
 
 /** The figures of one run of the bench. */
@@ -20,6 +20,17 @@ export interface FaultFigures {
   readonly falsePositives: number;
   readonly cpuSeconds: number;
   readonly seed: number;
+}
+
+/** What became of a mutant. */
+export interface ExamRow {
+  readonly mutant: Mutant;
+  readonly found: boolean;
+  /** The first broken promise, and the faults that showed it. */
+  readonly by?: string;
+  /** Plans that were played until then. */
+  readonly played: number;
+  readonly cpuSeconds: number;
 }
 
 /** The faults and the promises that they broke; the last line plays them again. */

@@ -34,6 +34,7 @@ export interface RunningPlacement extends AsyncDisposable {
 const RESYNC_MS = 30_000;
 
 /** Starts a loop that remembers nothing and evicts nobody, which it does not know. */
+// deno-lint-ignore house/function-length
 export function startPlacement(size: ClusterSize): RunningPlacement {
   const { connection, send } = serveObjects(size);
   const end = new AbortController();

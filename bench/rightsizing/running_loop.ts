@@ -47,6 +47,7 @@ const NO_LOGIN = {};
 const HOME = "rightsizing";
 
 /** Starts it over a cluster of this size, with usage from the server at this address. */
+// deno-lint-ignore house/function-length
 export function startLoop(size: ClusterSize, prometheusURL: string): RunningLoop {
   const clock = systemClock;
   const random = seededRandom(1);

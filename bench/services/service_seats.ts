@@ -56,6 +56,7 @@ interface Seat {
 const MANY_THREADS = 8;
 
 /** A service without replicas so far. */
+// deno-lint-ignore house/function-length
 export function createServiceSeats({ cores, now }: SeatOptions): ServiceSeats {
   const seats = new Map<string, Seat>();
 

@@ -4,22 +4,21 @@
  *
  * @module
  */
-import type { HorizontalPodAutoscaler } from "../../shared/api/horizontal_pod_autoscaler.ts";
+import type {
+  HorizontalPodAutoscaler,
+  VerticalPodAutoscaler,
+} from "../../shared/api/autoscalers.ts";
 import type { Namespace } from "../../shared/api/namespace.ts";
-import type { Node } from "../../shared/api/node.ts";
-import type { PersistentVolume } from "../../shared/api/persistent_volume.ts";
+import type { Node, PersistentVolume } from "../../shared/api/node.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { PodDisruptionBudget } from "../../shared/api/pod_disruption_budget.ts";
 import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
-import type { ReplicaSet } from "../../shared/api/replica_set.ts";
-import type { VerticalPodAutoscaler } from "../../shared/api/vertical_pod_autoscaler.ts";
-import type { Workload } from "../../shared/api/workload.ts";
-import type { WorkloadTemplate } from "../../shared/api/workload_template.ts";
+import type { ReplicaSet, Workload, WorkloadTemplate } from "../../shared/api/workload.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { PlacedKind } from "../../shared/placement/placement_gate.ts";
+import type { PodFacts } from "../../shared/resize/inputs/resize_input.ts";
 import type { ResizePatch } from "../../shared/resize/patch.ts";
-import type { PodFacts } from "../../shared/resize/resize_input.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
 import type { NodeView } from "../../shared/view/node_view.ts";
 

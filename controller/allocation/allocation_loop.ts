@@ -67,6 +67,7 @@ const WORKERS = 8;
  * Reconciles until the signal is aborted. It begins when the copies are in sync: a pod whose
  * allocation is not in the copy yet must not look like one that has none.
  */
+// deno-lint-ignore house/function-length
 export async function runAllocationLoop(
   parts: AllocationLoopParts,
   signal: AbortSignal,

@@ -13,7 +13,7 @@ import type {
 import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
 import { formatCPU, sumCPU } from "../../shared/quantity.ts";
 import type { Decision } from "../../shared/resize/chain.ts";
-import { INFEASIBLE_REASONS } from "../../shared/resize/resize_condition.ts";
+import { INFEASIBLE_REASONS } from "../../shared/resize/inputs/resize_condition.ts";
 
 /** How far an allocation's limits have got. */
 export type Phase = NonNullable<PodAllocationStatus["phase"]>;

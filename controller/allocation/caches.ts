@@ -3,19 +3,20 @@
  *
  * @module
  */
-import type { HorizontalPodAutoscaler } from "../../shared/api/horizontal_pod_autoscaler.ts";
+import type {
+  HorizontalPodAutoscaler,
+  VerticalPodAutoscaler,
+} from "../../shared/api/autoscalers.ts";
 import type { Lease } from "../../shared/api/lease.ts";
-import type { LimitRange } from "../../shared/api/limit_range.ts";
-import type { Namespace } from "../../shared/api/namespace.ts";
+import type { LimitRange, Namespace, ResourceQuota } from "../../shared/api/namespace.ts";
 import type { Node } from "../../shared/api/node.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
-import type { ResourceQuota } from "../../shared/api/resource_quota.ts";
-import type { VerticalPodAutoscaler } from "../../shared/api/vertical_pod_autoscaler.ts";
 import type { Workload } from "../../shared/api/workload.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { createInformer, type Informer } from "../../shared/control/informer.ts";
-import type { ApiObject, ListWatch } from "../../shared/control/list_watch.ts";
+import type { ListWatch } from "../../shared/control/list_watch.ts";
+import type { ApiObject } from "../../shared/api/object.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Random } from "../../shared/random.ts";
 

@@ -3,16 +3,17 @@
  *
  * @module
  */
-import type { HorizontalPodAutoscaler } from "../../shared/api/horizontal_pod_autoscaler.ts";
-import type { Namespace } from "../../shared/api/namespace.ts";
+import type {
+  HorizontalPodAutoscaler,
+  VerticalPodAutoscaler,
+} from "../../shared/api/autoscalers.ts";
+import { type Namespace, type ResourceQuota, unreadableWords } from "../../shared/api/namespace.ts";
 import type { Node } from "../../shared/api/node.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
-import type { ResourceQuota } from "../../shared/api/resource_quota.ts";
-import { unreadableWords } from "../../shared/api/unreadable_words.ts";
-import type { VerticalPodAutoscaler } from "../../shared/api/vertical_pod_autoscaler.ts";
 import type { Workload, WorkloadRef } from "../../shared/api/workload.ts";
-import { type ResourceRanges, resourceRangesOf } from "../../shared/resize/checks/limit_range.ts";
+import { resourceRangesOf } from "../../shared/resize/checks/limit_range.ts";
+import type { ResourceRanges } from "../../shared/resize/inputs/ranges.ts";
 import { belongsTo, workloadsOf } from "../../shared/resize/workloads_of.ts";
 import type { Caches } from "./caches.ts";
 

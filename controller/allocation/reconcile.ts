@@ -8,9 +8,9 @@ import type { PodAllocationStatus } from "../../shared/api/pod_allocation.ts";
 import { createBackoff } from "../../shared/control/backoff.ts";
 import { notLaterThan, type ReconcileResult } from "../../shared/control/reconcile_loop.ts";
 import type { Decision } from "../../shared/resize/chain.ts";
+import { INFEASIBLE_REASONS, resizeStatus } from "../../shared/resize/inputs/resize_condition.ts";
 import { limitsAreOurs } from "../../shared/resize/original_limits.ts";
 import { refusalKind, refusalReason } from "../../shared/resize/refusal.ts";
-import { INFEASIBLE_REASONS, resizeStatus } from "../../shared/resize/resize_condition.ts";
 import { isFinished, isLive, outOfScope } from "../../shared/resize/scope.ts";
 import { nextStatus, phaseOf } from "./allocation_status.ts";
 import { nodeCeiling } from "./bounds/node_room.ts";
@@ -59,6 +59,7 @@ const CONFLICT_MS = { minMs: 100, maxMs: 30_000 };
 const BOUNDS_RETRY_MS = 5 * 60_000;
 
 /** The reconcile function of the market clock; keys are `namespace/podName`. */
+// deno-lint-ignore house/function-length
 export function createReconciler(
   parts: ReconcilerParts,
 ): (podKey: string) => Promise<ReconcileResult> {

@@ -67,6 +67,7 @@ function keyOf({ server, query }: MetricQuestion): string {
 }
 
 /** A watch that has asked nothing yet. */
+// deno-lint-ignore house/function-length
 export function createMetricWatch(parts: MetricWatchParts): MetricWatch {
   const { caches, clock, config, source, onChange, observe = () => {} } = parts;
   const lifeMs = (): number => answerLifeMs(config.metrics);

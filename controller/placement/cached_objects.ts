@@ -4,7 +4,7 @@
  * @module
  */
 import type { Pod } from "../../shared/api/pod.ts";
-import type { ReplicaSet } from "../../shared/api/replica_set.ts";
+import type { ReplicaSet } from "../../shared/api/workload.ts";
 import type { OwnedObjects, PlacedObjects } from "../../shared/placement/placed_workload.ts";
 import { podsOwnedBy } from "../allocation/caches.ts";
 import type { PlacementCaches } from "./placement_copies.ts";

@@ -5,9 +5,8 @@
  */
 import { CAPACITY } from "../../shared/api/placement_keys.ts";
 import type { Namespace } from "../../shared/api/namespace.ts";
-import type { PersistentVolume } from "../../shared/api/persistent_volume.ts";
-import type { ReplicaSet } from "../../shared/api/replica_set.ts";
-import type { Workload } from "../../shared/api/workload.ts";
+import type { PersistentVolume } from "../../shared/api/node.ts";
+import type { ReplicaSet, Workload } from "../../shared/api/workload.ts";
 import type { Informer } from "../../shared/control/informer.ts";
 import type { CountedPod } from "../../shared/placement/admit_pod.ts";
 import { allowedClasses } from "../../shared/placement/bound_pod.ts";

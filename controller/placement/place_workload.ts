@@ -89,6 +89,7 @@ export interface PlacementPass {
 }
 
 /** Looks, and acts. Throws nothing that a server says: see `failure`. */
+// deno-lint-ignore house/function-length
 export async function placeWorkload(
   { workload, moved, wish }: WishedWorkload,
   { parts, signal }: { readonly parts: PlacementPassParts; readonly signal: AbortSignal },

@@ -52,6 +52,7 @@ export interface Placement {
 const LONGEST_WAIT_MS = 300_000;
 
 /** A replica that does not lead yet. */
+// deno-lint-ignore house/function-length
 export function createPlacement(
   { api, caches: shared, config, webhook, observer = {}, ...parts }: PlacementParts,
 ): Placement {

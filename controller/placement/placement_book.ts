@@ -71,6 +71,7 @@ interface Page {
 const NOTHING = JSON.stringify({});
 
 /** An empty book. */
+// deno-lint-ignore house/function-length
 export function createPlacementBook({ store, clock, log }: PlacementBookParts): PlacementBook {
   const pages = new Map<string, Page>();
 

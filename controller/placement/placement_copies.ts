@@ -3,9 +3,9 @@
  *
  * @module
  */
-import type { PersistentVolume } from "../../shared/api/persistent_volume.ts";
+import type { PersistentVolume } from "../../shared/api/node.ts";
 import type { PodDisruptionBudget } from "../../shared/api/pod_disruption_budget.ts";
-import type { ReplicaSet } from "../../shared/api/replica_set.ts";
+import type { ReplicaSet } from "../../shared/api/workload.ts";
 import { createInformer, type Informer } from "../../shared/control/informer.ts";
 import type { ListWatch } from "../../shared/control/list_watch.ts";
 import type { CacheOptions, Caches } from "../allocation/caches.ts";

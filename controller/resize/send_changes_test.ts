@@ -15,7 +15,7 @@ function change(name: string, limitCPU: number): LimitChange {
   return { name, sidecar: false, limitCPU };
 }
 
-/** Two containers at 300 m whose own limit is 200 m; requests are noted as `manager version names`. */
+/** Two containers at 300 m with original limits of 200 m; requests are noted as `manager version names`. */
 async function send(
   changes: readonly LimitChange[],
   answers: readonly (string | Error)[],

@@ -5,13 +5,13 @@
  */
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod, PodContainer, Resources } from "../../shared/api/pod.ts";
-import { type InPlacePlan, inPlacePlan } from "../../shared/rightsizing/apply/in_place_plan.ts";
+import { originalsIn } from "../../shared/resize/original_limits.ts";
 import { type ApplyFailure, applyFailure } from "../../shared/rightsizing/guards/apply_failure.ts";
 import type { RightsizingDecision } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
+import { type InPlacePlan, inPlacePlan } from "../../shared/rightsizing/guards/in_place_plan.ts";
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { PodResizer } from "../resize/pod_resizer.ts";
 import { sendChanges } from "../resize/send_changes.ts";
-import { originalsIn } from "../../shared/resize/original_limits.ts";
 import type { WorkloadWriter } from "./loop_ports.ts";
 
 /** A decision to do something. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
-import { wantedOf } from "../../shared/resize/resources.ts";
+import { wantedOf } from "../../shared/resize/inputs/resources.ts";
 import { notedHands } from "../../tests/fixtures/noted_hands.ts";
 import {
   type FactsChoice,

@@ -3,12 +3,14 @@
  *
  * @module
  */
-import type { HorizontalPodAutoscaler } from "../../shared/api/horizontal_pod_autoscaler.ts";
+import type {
+  HorizontalPodAutoscaler,
+  VerticalPodAutoscaler,
+} from "../../shared/api/autoscalers.ts";
 import type { Node } from "../../shared/api/node.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
-import type { ReplicaSet } from "../../shared/api/replica_set.ts";
-import type { VerticalPodAutoscaler } from "../../shared/api/vertical_pod_autoscaler.ts";
+import type { ReplicaSet } from "../../shared/api/workload.ts";
 import type { Informer } from "../../shared/control/informer.ts";
 import { isFinished } from "../../shared/resize/scope.ts";
 import { controls } from "../../shared/resize/workloads_of.ts";
@@ -51,6 +53,7 @@ export interface CachedFactsParts {
 }
 
 /** Facts that are as young as the copies. */
+// deno-lint-ignore house/function-length
 export function createCachedFacts(parts: CachedFactsParts): ClusterFacts {
   const { caches, corrections: { oom, throttle }, rulesOf, dryRun, served } = parts;
 

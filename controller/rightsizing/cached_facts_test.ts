@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { HorizontalPodAutoscaler } from "../../shared/api/horizontal_pod_autoscaler.ts";
+import type { HorizontalPodAutoscaler } from "../../shared/api/autoscalers.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import {

@@ -3,12 +3,16 @@
  *
  * @module
  */
-import { unreadableWords } from "../../shared/api/unreadable_words.ts";
-import type { HorizontalPodAutoscaler } from "../../shared/api/horizontal_pod_autoscaler.ts";
-import type { LimitRange } from "../../shared/api/limit_range.ts";
+import {
+  type LimitRange,
+  type ResourceQuota,
+  unreadableWords,
+} from "../../shared/api/namespace.ts";
+import type {
+  HorizontalPodAutoscaler,
+  VerticalPodAutoscaler,
+} from "../../shared/api/autoscalers.ts";
 import type { Pod } from "../../shared/api/pod.ts";
-import type { ResourceQuota } from "../../shared/api/resource_quota.ts";
-import type { VerticalPodAutoscaler } from "../../shared/api/vertical_pod_autoscaler.ts";
 import type { Informer } from "../../shared/control/informer.ts";
 import type {
   RightsizedWorkload,

@@ -4,7 +4,7 @@
  * @module
  */
 import type { RightsizingEventReason } from "../../shared/api/reasons/rightsizing_event_reasons.ts";
-import type { WantedResources } from "../../shared/resize/resources.ts";
+import type { WantedResources } from "../../shared/resize/inputs/resources.ts";
 import type { AnnotationPatch } from "../../shared/rightsizing/apply/workload_annotations.ts";
 import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 

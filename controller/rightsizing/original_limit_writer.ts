@@ -10,8 +10,8 @@ import type { Original, PodAllocation } from "../../shared/api/pod_allocation.ts
 import type { Clock } from "../../shared/clock.ts";
 import type { Informer } from "../../shared/control/informer.ts";
 import { formatCPU } from "../../shared/quantity.ts";
+import { movesRequest } from "../../shared/resize/inputs/qos.ts";
 import { originalsIn } from "../../shared/resize/original_limits.ts";
-import { movesRequest } from "../../shared/resize/qos.ts";
 import type { AllocationStore } from "../allocation/ports.ts";
 
 /** What the writer works with. */

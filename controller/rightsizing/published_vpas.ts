@@ -5,7 +5,7 @@
  * @module
  */
 import { ApiError } from "../../shared/api/api_error.ts";
-import type { VerticalPodAutoscaler } from "../../shared/api/vertical_pod_autoscaler.ts";
+import type { VerticalPodAutoscaler } from "../../shared/api/autoscalers.ts";
 import type { Informer } from "../../shared/control/informer.ts";
 import type { Permits } from "../../shared/control/permits.ts";
 import type { Log } from "../../shared/log.ts";
@@ -68,6 +68,7 @@ const NOT_SERVED =
   "the server knows no VerticalPodAutoscalers: nobody has installed their definition";
 
 /** None was written by this process. */
+// deno-lint-ignore house/function-length
 export function createPublishedVPAs(
   { copy, publisher, events, log }: PublishedVPAParts,
 ): PublishedVPAs {

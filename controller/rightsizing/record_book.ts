@@ -59,6 +59,7 @@ export interface RecordBookParts {
 const TOLD_AFTER_MS = 60_000;
 
 /** A book with what the reports tell. */
+// deno-lint-ignore house/function-length
 export function createRecordBook(
   { reports, store, clock, log, signal }: RecordBookParts,
 ): RecordBook {

@@ -4,13 +4,13 @@
  *
  * @module
  */
-import { type PairEntry, pairOf, pairsOf, wantedOf } from "../../shared/resize/resources.ts";
-import { inPlacePlan } from "../../shared/rightsizing/apply/in_place_plan.ts";
+import { type PairEntry, pairOf, pairsOf, wantedOf } from "../../shared/resize/inputs/resources.ts";
 import {
   decideWanted,
   type RightsizingDecision,
   STRAGGLER_CHAIN,
 } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
+import { inPlacePlan } from "../../shared/rightsizing/guards/in_place_plan.ts";
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 
 /** Holds that say that there is nothing new, and nothing against what was decided before. */

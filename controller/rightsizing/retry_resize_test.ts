@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { RightsizingReason } from "../../shared/api/reasons/rightsizing_reasons.ts";
-import { describeWanted } from "../../shared/resize/resources.ts";
+import { describeWanted } from "../../shared/resize/inputs/resources.ts";
 import type { RightsizingDecision } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import {
   type FactsChoice,

@@ -5,7 +5,7 @@
  * @module
  */
 import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
-import type { ReplicaSet } from "../../shared/api/replica_set.ts";
+import type { ReplicaSet } from "../../shared/api/workload.ts";
 import { createInformer, type Informer } from "../../shared/control/informer.ts";
 import type { ListWatch } from "../../shared/control/list_watch.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";

@@ -6,7 +6,7 @@
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Namespace } from "../../shared/api/namespace.ts";
 import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
-import type { VerticalPodAutoscaler } from "../../shared/api/vertical_pod_autoscaler.ts";
+import type { VerticalPodAutoscaler } from "../../shared/api/autoscalers.ts";
 import type { Workload } from "../../shared/api/workload.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { createBackoff } from "../../shared/control/backoff.ts";
@@ -82,6 +82,7 @@ const LONGEST_RETRY_MS = 300_000;
 const LEAST_JITTER = 0.05;
 
 /** Runs until `signal` is aborted; what is under way then is brought to its end. */
+// deno-lint-ignore house/function-length
 export async function runRightsizingLoop(
   parts: RightsizingLoopParts,
   signal: AbortSignal,

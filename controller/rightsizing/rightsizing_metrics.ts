@@ -27,6 +27,7 @@ interface Series {
 }
 
 /** Puts the metrics into the registry, and follows what it is told. */
+// deno-lint-ignore house/function-length
 export function createRightsizingMetrics(registry: Registry): Required<RightsizingObserver> {
   const registers = [registry];
   const gauge = (name: string, help: string, more: readonly string[] = []) =>

@@ -10,10 +10,10 @@ import {
   durationKind,
   numberKind,
   optionalKind,
-  parseDuration,
   switchKind,
   wordsKind,
 } from "../../shared/config/setting_kinds.ts";
+import { parseDuration } from "../../shared/duration.ts";
 import type { UsageProvider } from "../../shared/rightsizing/policy_spec.ts";
 import { MOST_SLOTS } from "../../shared/rightsizing/usage_ring.ts";
 import {

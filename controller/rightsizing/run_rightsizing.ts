@@ -89,6 +89,7 @@ const ASK_AGAIN_MS = 300_000;
 const RIGHTS_MS = 30_000;
 
 /** Runs until `signal` is aborted. Throws the failure of a loop. */
+// deno-lint-ignore house/function-length
 export async function runRightsizing(parts: RightsizingParts, signal: AbortSignal): Promise<void> {
   const { api, caches, copies, clock, random, log, config } = parts;
   const { policies } = copies;

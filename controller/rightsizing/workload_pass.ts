@@ -5,7 +5,7 @@
  */
 import type { Pod } from "../../shared/api/pod.ts";
 import type { Clock } from "../../shared/clock.ts";
-import { describeWanted, wantedOf } from "../../shared/resize/resources.ts";
+import { describeWanted, wantedOf } from "../../shared/resize/inputs/resources.ts";
 import { isBriefLack } from "../../shared/rightsizing/brief_lack.ts";
 import type { ApplyFailure } from "../../shared/rightsizing/guards/apply_failure.ts";
 import { countingValues } from "../../shared/rightsizing/guards/counting_values.ts";

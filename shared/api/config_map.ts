@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ApiObject } from "../control/list_watch.ts";
+import type { ApiObject } from "./object.ts";
 
 /** The trimmed ConfigMap. */
 export interface ConfigMap extends ApiObject {

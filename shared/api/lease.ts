@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { ApiObject } from "../control/list_watch.ts";
+import type { ApiObject } from "./object.ts";
 
 /** The trimmed Lease. Times are ms since the Unix epoch, by the writer's clock. */
 export interface Lease extends ApiObject {
@@ -24,4 +24,18 @@ export interface Lease extends ApiObject {
   readonly renewTimeMs: number | undefined;
   /** `spec.leaseTransitions`; 0 when absent. */
   readonly transitions: number;
+}
+
+const NAMESPACE = "mbcas-system";
+const PREFIX = "mbcas-agent-";
+
+/** Namespace and name of an agent's Lease. */
+export function agentLeaseRef(nodeName: string): { namespace: string; name: string } {
+  return { namespace: NAMESPACE, name: PREFIX + nodeName };
+}
+
+/** The node whose agent renews this Lease; undefined when it is no agent's. */
+export function nodeOfAgentLease({ metadata }: Pick<Lease, "metadata">): string | undefined {
+  const { name } = metadata;
+  return name.startsWith(PREFIX) && name !== PREFIX ? name.slice(PREFIX.length) : undefined;
 }

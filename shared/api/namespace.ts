@@ -1,9 +1,9 @@
 /**
- * A namespace as this product sees it.
+ * Namespaces, and the LimitRanges and ResourceQuotas that bound their pods.
  *
  * @module
  */
-import type { ApiObject } from "../control/list_watch.ts";
+import type { ApiObject } from "./object.ts";
 
 /** The trimmed namespace. */
 export interface Namespace extends ApiObject {
@@ -14,4 +14,107 @@ export interface Namespace extends ApiObject {
     readonly labels: Readonly<Record<string, string>>;
     readonly annotations: Readonly<Record<string, string>>;
   };
+}
+
+/** What an item says of one resource. */
+export interface LimitRangeBounds {
+  /** `min`, of requests and limits. */
+  readonly min?: number;
+  /** `max`, of requests and limits. */
+  readonly max?: number;
+  /** `maxLimitRequestRatio`: limit / request, without a unit. */
+  readonly ratio?: number;
+}
+
+/**
+ * One item of `spec.limits` that bounds CPU or memory, or has defaults; others are left out. Its own
+ * bounds are those of CPU, in millicores.
+ */
+export interface LimitRangeItem extends LimitRangeBounds {
+  /** The range holds for each container, or for the sums of a pod. */
+  readonly type: "Container" | "Pod";
+  /** Bytes; absent: nothing is said. The market does not look at it. */
+  readonly memory?: LimitRangeBounds;
+  /**
+   * `default` and `defaultRequest` of any resource, which the server writes into each container that
+   * lacks it: quantities by `limits.<resource>` and `requests.<resource>`. Of containers only.
+   */
+  readonly defaults?: Readonly<Record<string, string>>;
+}
+
+/** The trimmed LimitRange. */
+export interface LimitRange extends ApiObject {
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+  };
+  readonly items: readonly LimitRangeItem[];
+  /** Why it can't be read, in a sentence; then there are no items. */
+  readonly unreadable?: string;
+}
+
+/** A bound and how much of it is used, millicores or bytes. */
+export interface QuotaBound {
+  readonly hard: number;
+  readonly used: number;
+}
+
+/** What a quota says of memory, bytes; absent when it does not bound it. */
+export interface MemoryBounds {
+  readonly requests?: QuotaBound;
+  readonly limits?: QuotaBound;
+}
+
+/** Which pods a quota counts: those that all its scopes take in. */
+export interface QuotaScope {
+  /** For instance `PriorityClass`. */
+  readonly name: string;
+  /** `In`, `NotIn`, `Exists` or `DoesNotExist`; of `spec.scopes`: `Exists`. */
+  readonly operator: string;
+  readonly values: readonly string[];
+}
+
+/** The trimmed ResourceQuota. */
+export interface ResourceQuota extends ApiObject {
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+  };
+  /**
+   * `limits.cpu` of `status.hard` (of `spec.hard` before the first status), millicores; absent when
+   * the quota does not bound it.
+   */
+  readonly hardLimitsCPU?: number;
+  /** `limits.cpu` of `status.used`, millicores; 0 before the first status. */
+  readonly usedLimitsCPU: number;
+  /**
+   * `requests.cpu`, which may also be named `cpu`, as of the limits; the tighter where both are
+   * there, absent when the quota does not bound it.
+   */
+  readonly requestsCPU?: QuotaBound;
+  /**
+   * `requests.memory`, which may also be named `memory`, and `limits.memory`, bytes; absent when the
+   * quota bounds neither. The market does not look at it.
+   */
+  readonly memory?: MemoryBounds;
+  /** `spec.scopes` and `spec.scopeSelector`; empty when the quota counts all pods. */
+  readonly scopes: readonly QuotaScope[];
+}
+
+/** An object of whatever kind, as far as that goes. */
+export interface PartlyRead {
+  readonly metadata: { readonly name: string };
+  /** Why it can't be read, in a sentence. */
+  readonly unreadable?: string;
+}
+
+/** A sentence for each that can't be read: `LimitRange caps: Cannot parse …`. */
+export function unreadableWords(kind: string, objects: readonly PartlyRead[]): readonly string[] {
+  return objects.flatMap(({ metadata: { name }, unreadable }) =>
+    unreadable === undefined ? [] : [`${kind} ${name}: ${unreadable}`]
+  );
 }

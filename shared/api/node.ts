@@ -1,9 +1,10 @@
 /**
- * A node as this product sees it.
+ * Nodes, and the PersistentVolumes that bind pods to some of them.
  *
  * @module
  */
-import type { ApiObject } from "../control/list_watch.ts";
+import type { ApiObject } from "./object.ts";
+import type { NodeTerm } from "../placement/bound_pod.ts";
 
 /** Conditions that each take some of the node's CPU out of the market. */
 export const NODE_PRESSURES = ["MemoryPressure", "DiskPressure", "PIDPressure"] as const;
@@ -44,4 +45,12 @@ export interface Node extends ApiObject {
   readonly os?: string;
   /** `status.nodeInfo.kubeletVersion`, for instance `v1.36.3`. */
   readonly kubeletVersion?: string;
+}
+
+/** The trimmed volume. */
+export interface PersistentVolume extends ApiObject {
+  /** `namespace/name` of the claim that has it; absent where none does. */
+  readonly claim?: string;
+  /** Absent: from all nodes. */
+  readonly nodes?: readonly NodeTerm[];
 }

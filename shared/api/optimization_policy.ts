@@ -6,11 +6,15 @@
  * @module
  */
 import * as z from "zod";
-import { durationField } from "./duration_field.ts";
-import { patternRule, ruled } from "./field_rule.ts";
-import { labelSelectorSchema } from "./label_selector_field.ts";
+import {
+  durationField,
+  labelSelectorSchema,
+  orderRule,
+  patternRule,
+  positiveQuantity,
+  ruled,
+} from "./fields.ts";
 import { policyStatusSchema } from "./policy_status.ts";
-import { orderRule, positiveQuantity } from "./quantity_field.ts";
 
 /** API group and version of policies and reports. */
 export const OPTIPOD_GROUP_VERSION = "optipod.io/v1alpha1";

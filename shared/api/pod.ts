@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ApiObject } from "../control/list_watch.ts";
+import type { ApiObject } from "./object.ts";
 import type { NodeTerm } from "../placement/bound_pod.ts";
 
 /** Quality-of-service class, as the API server computed it. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ApiObject } from "../control/list_watch.ts";
+import type { ApiObject } from "./object.ts";
 import type { PodBudget } from "../placement/pod_budget.ts";
 
 /** The trimmed budget. */

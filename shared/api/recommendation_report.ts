@@ -6,7 +6,7 @@
  * @module
  */
 import * as z from "zod";
-import type { ApiObject } from "../control/list_watch.ts";
+import type { ApiObject } from "./object.ts";
 import { OPTIPOD_GROUP_VERSION } from "./optimization_policy.ts";
 import { containerAdviceSchema, MOST_CONTAINERS, workloadStatusSchema } from "./policy_status.ts";
 

@@ -1,10 +1,10 @@
 /**
- * A workload as this product sees it: does it roll out, and what does it make pods of?
+ * Workloads: Deployments, StatefulSets and DaemonSets with their pod templates, and the ReplicaSets between.
  *
  * @module
  */
-import type { ApiObject } from "../control/list_watch.ts";
-import type { Pod, Resources } from "./pod.ts";
+import type { ApiObject } from "./object.ts";
+import type { Pod, PodContainer, Resources } from "./pod.ts";
 
 /** Kinds whose rollouts are followed. */
 export type WorkloadKind = "Deployment" | "StatefulSet" | "DaemonSet";
@@ -103,4 +103,36 @@ export interface RolloutState {
  */
 export function isRollingOut({ updated, total, stands }: RolloutState): boolean {
   return !stands && total > updated;
+}
+
+/** A container or sidecar of the template. */
+export type TemplateContainer = Resources & Pick<PodContainer, "name" | "sidecar">;
+
+/** The Deployment, StatefulSet or DaemonSet, trimmed to its template. */
+export interface WorkloadTemplate extends ApiObject {
+  readonly kind: WorkloadKind;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+  };
+  /** Pods that there are to be. */
+  readonly replicas: number;
+  /** In the order of the manifest, sidecars last. */
+  readonly containers: readonly TemplateContainer[];
+  /** Why it can't be read, in a sentence; then it seems to have no containers. */
+  readonly unreadable?: string;
+}
+
+/** The trimmed ReplicaSet. */
+export interface ReplicaSet extends ApiObject {
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+  };
+  /** The Deployment that controls it; absent where none does. */
+  readonly deployment?: { readonly name: string; readonly uid: string };
 }

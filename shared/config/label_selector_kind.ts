@@ -4,7 +4,7 @@
  * @module
  */
 import * as z from "zod";
-import { labelSelectorSchema } from "../api/label_selector_field.ts";
+import { labelSelectorSchema } from "../api/fields.ts";
 import type { LabelSelector } from "../rightsizing/policy_spec.ts";
 import type { SettingKind } from "./setting.ts";
 import { treeKind } from "./tree_kind.ts";

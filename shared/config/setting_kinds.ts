@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { formatDuration, parseDuration } from "../duration.ts";
 import { countableCPU } from "../quantity.ts";
 import type { SettingKind } from "./setting.ts";
 
@@ -30,13 +31,6 @@ export interface DurationBounds {
   readonly leastMs: number;
   readonly mostMs: number;
 }
-
-const MS_PER_UNIT: Readonly<Record<string, number>> = {
-  ms: 1,
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-};
 
 /** A decimal number within bounds. */
 export function numberKind({ least = 0, most, whole = false }: NumberBounds): SettingKind<number> {
@@ -67,19 +61,6 @@ export function durationKind({ leastMs, mostMs }: DurationBounds): SettingKind<n
       return value !== undefined && value >= leastMs && value <= mostMs ? value : undefined;
     },
   };
-}
-
-/** Milliseconds of a text such as `250ms`, `1.5s`, `2m` or `1h`; undefined for any other. */
-export function parseDuration(text: string): number | undefined {
-  const [, number, unit = ""] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text) ?? [];
-  const factor = MS_PER_UNIT[unit];
-  return number === undefined || factor === undefined ? undefined : Number(number) * factor;
-}
-
-/** A duration in the greatest unit that makes it a whole number: 90000 is `90s`, 120000 is `2m`. */
-export function formatDuration(ms: number): string {
-  const unit = ms === 0 ? "s" : ["h", "m", "s"].find((name) => ms % (MS_PER_UNIT[name] ?? 1) === 0);
-  return unit === undefined ? `${ms}ms` : `${ms / (MS_PER_UNIT[unit] ?? 1)}${unit}`;
 }
 
 /** One of these words. */

@@ -4,13 +4,13 @@ import {
   addressKind,
   choiceKind,
   durationKind,
-  formatDuration,
   listenKind,
   numberKind,
   switchKind,
   textKind,
   wordsKind,
 } from "./setting_kinds.ts";
+import { formatDuration } from "../duration.ts";
 
 const pure = (name: string, fn: () => void): void => Deno.test({ name, permissions: "none", fn });
 

@@ -10,7 +10,8 @@ import type { Log } from "../log.ts";
 import type { Random } from "../random.ts";
 import { createBackoff } from "./backoff.ts";
 import { createObjectCache, type IndexBy } from "./object_cache.ts";
-import type { ApiObject, ListWatch, WatchEvent } from "./list_watch.ts";
+import type { ListWatch, WatchEvent } from "./list_watch.ts";
+import type { ApiObject } from "../api/object.ts";
 
 /** What an informer needs. */
 export interface InformerOptions<T extends ApiObject> {
@@ -83,6 +84,7 @@ async function attempt<V>(action: () => Promise<V>): Promise<Attempt<V>> {
 }
 
 /** An informer with an empty copy; it does nothing before `run`. */
+// deno-lint-ignore house/function-length
 export function createInformer<T extends ApiObject>(options: InformerOptions<T>): Informer<T> {
   const { source, clock, random, log, name, relistEveryMs = Infinity } = options;
   const { minBackoffMs: minMs = 1000, maxBackoffMs: maxMs = 30_000 } = options;

@@ -4,7 +4,8 @@ import { silentLog } from "../log.ts";
 import { type Random, seededRandom } from "../random.ts";
 import { createVirtualClock, type VirtualClock } from "../../simulation/virtual_clock.ts";
 import { createInformer, type Informer } from "./informer.ts";
-import type { ApiObject, ListWatch, WatchEvent } from "./list_watch.ts";
+import type { ListWatch, WatchEvent } from "./list_watch.ts";
+import type { ApiObject } from "../api/object.ts";
 
 const OUTAGE_LISTS = 40;
 const permissions = "none" as const;

@@ -3,19 +3,7 @@
  *
  * @module
  */
-
-/** What every object of the API has and a cache needs. */
-export interface ApiObject {
-  /** Identity and version, as in the Kubernetes API. */
-  readonly metadata: {
-    readonly name: string;
-    /** Absent on cluster-scoped objects. */
-    readonly namespace?: string;
-    readonly uid: string;
-    /** Opaque; only compared for equality. */
-    readonly resourceVersion: string;
-  };
-}
+import type { ApiObject } from "../api/object.ts";
 
 /** One message of a watch. */
 export type WatchEvent<T> =

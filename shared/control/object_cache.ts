@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ApiObject } from "./list_watch.ts";
+import type { ApiObject } from "../api/object.ts";
 import { objectKey } from "./object_key.ts";
 
 /** Values under which an object is found; undefined: none. */

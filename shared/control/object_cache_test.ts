@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { ApiObject } from "./list_watch.ts";
+import type { ApiObject } from "../api/object.ts";
 import { createObjectCache } from "./object_cache.ts";
 
 interface Thing extends ApiObject {

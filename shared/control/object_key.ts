@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ApiObject } from "./list_watch.ts";
+import type { ApiObject } from "../api/object.ts";
 
 /** `namespace/name`, or `name` for an object without a namespace. */
 export function objectKey(metadata: Pick<ApiObject["metadata"], "name" | "namespace">): string {

@@ -43,6 +43,7 @@ const LEAST_SLEEP_MS = 1e-3;
 const MOST_PROMOTED = 64;
 
 /** An empty queue. Adding is O(log n) of the delayed keys, everything else amortised O(1). */
+// deno-lint-ignore house/function-length
 export function createWorkQueue(clock: Clock): WorkQueue {
   const ready = new Set<string>();
   const inWork = new Set<string>();

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { parseGoDuration } from "../go_duration.ts";
+import { parseGoDuration } from "../duration.ts";
 import { parseCronSchedule } from "./cron_schedule.ts";
 
 /** Openings, and how long each lasts. Plain data, as it may stand in a configuration. */

@@ -4,11 +4,10 @@
  * @module
  */
 import type { Namespace } from "../api/namespace.ts";
-import type { Node } from "../api/node.ts";
-import type { PersistentVolume } from "../api/persistent_volume.ts";
+import type { Node, PersistentVolume } from "../api/node.ts";
 import type { Pod } from "../api/pod.ts";
 import type { PodDisruptionBudget } from "../api/pod_disruption_budget.ts";
-import type { ReplicaSet } from "../api/replica_set.ts";
+import type { ReplicaSet } from "../api/workload.ts";
 import type { PlacedObjects } from "./placed_workload.ts";
 
 /** What was listed; a kind that is absent has none. */

@@ -4,12 +4,10 @@
  * @module
  */
 import type { Namespace } from "../api/namespace.ts";
-import type { Node } from "../api/node.ts";
-import type { PersistentVolume } from "../api/persistent_volume.ts";
+import type { Node, PersistentVolume } from "../api/node.ts";
 import type { Pod } from "../api/pod.ts";
 import type { PodDisruptionBudget } from "../api/pod_disruption_budget.ts";
-import type { ReplicaSet } from "../api/replica_set.ts";
-import type { Workload } from "../api/workload.ts";
+import type { ReplicaSet, Workload } from "../api/workload.ts";
 import { boundBy, type NodeBounds, protectedBy, selectorBounds } from "./bound_pod.ts";
 import { DELETION_COST } from "./deletion_cost.ts";
 import { knownNodes } from "./known_nodes.ts";

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { PersistentVolume } from "../api/persistent_volume.ts";
+import type { PersistentVolume } from "../api/node.ts";
 import type { NodeBounds } from "./bound_pod.ts";
 
 /** A pod, as far as it has volumes. */

@@ -6,7 +6,6 @@
 import type { Pod } from "../api/pod.ts";
 import type { EnforcementReason } from "../api/reasons/enforcement_reasons.ts";
 import { GRID } from "../quantity.ts";
-import { type Check, runChecks } from "./check.ts";
 import { alreadyThere } from "./checks/already_there.ts";
 import { copiesOutOfSync, oscillates } from "./checks/direction.ts";
 import { defaultsProblem, rangeVerdict } from "./checks/limit_range.ts";
@@ -18,9 +17,9 @@ import { classVerdict } from "./checks/qos_class.ts";
 import { quotaVerdict } from "./checks/resource_quota.ts";
 import { disruptionVerdict } from "./checks/restart_policy.ts";
 import { stepTooLarge } from "./checks/step_too_large.ts";
-import { type ClaimSource, mergeClaims } from "./claim.ts";
-import type { LimitChange } from "./patch.ts";
-import { movesRequest } from "./qos.ts";
+import { type Check, runChecks } from "./inputs/check.ts";
+import { type ClaimSource, mergeClaims } from "./inputs/claim.ts";
+import { movesRequest } from "./inputs/qos.ts";
 import {
   type ClaimCheck,
   type EnforcementInput,
@@ -28,11 +27,12 @@ import {
   heldWhereNothingIsLeft,
   type PodCheck,
   type PodFacts,
-} from "./resize_input.ts";
-import type { WantedResources } from "./resources.ts";
-import { containersWanted, limitsOf, limitsWanted, marketSubject } from "./subject.ts";
+} from "./inputs/resize_input.ts";
+import type { WantedResources } from "./inputs/resources.ts";
+import { containersWanted, limitsOf, limitsWanted, marketSubject } from "./inputs/subject.ts";
+import type { LimitChange } from "./patch.ts";
 
-/** Sources whose claims go through the chain. */
+/** Sources of claims that go through the chain. */
 type ChainSource = Exclude<ClaimSource, "rightsizing">;
 
 /** The pods that can never be resized. */
@@ -73,7 +73,7 @@ const overQuota: PodCheck["check"] = ({ pod, quotaHeadroom: room, quotaName }, w
 const qosWouldChange: PodCheck["check"] = ({ pod }, wanted) =>
   pod && classVerdict(wanted, [marketSubject(pod)]);
 
-/** A check, and the sources whose claims it is asked about. */
+/** A check, and the sources of the claims that it is asked about. */
 type Row =
   | readonly [sources: readonly ("market" | "restore")[], check: ClaimCheck]
   | readonly [sources: readonly ChainSource[], check: PodCheck];
@@ -87,7 +87,7 @@ const NOT_RESTORE: readonly ChainSource[] = ["market", "manual"];
  *   make sure that no caller that has not asked first moves such a pod.
  * - `restore`: the user's original limits come back. Scope, silence and stale bounds are why they come
  *   back, so they don't hold here; and the user's own value is not clamped, it is refused by the server
- *   or not. Nor does the platform hold: a pod whose limit was changed could be resized, so the server is
+ *   or not. Nor does the platform hold: a pod with a changed limit could be resized, so the server is
  *   asked again. What the server would write into other containers holds here, too: unlike a raise,
  *   nothing could undo that.
  * - `manual`: a person answers for what they set, so neither scope nor bounds hold it; what the server or

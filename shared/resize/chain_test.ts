@@ -10,7 +10,7 @@ import {
 } from "../../tests/fixtures/enforcement_input.ts";
 import type { Pod } from "../api/pod.ts";
 import { decide, decideManually, MANUAL_CHAIN, MARKET_CHAIN, RESTORE_CHAIN } from "./chain.ts";
-import type { EnforcementInput } from "./resize_input.ts";
+import type { EnforcementInput } from "./inputs/resize_input.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });

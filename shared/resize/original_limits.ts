@@ -1,6 +1,6 @@
 /**
  * The user's original CPU limits, which the pod itself carries: the market sends its limits under a
- * field manager whose name lists them. They are stored by the very patch that replaces them, so that
+ * field manager with a name that lists them. They are stored by the very patch that replaces them, so that
  * neither a lost record nor a stale copy of one can lose them.
  *
  * @module
@@ -29,7 +29,7 @@ const LONGEST_NAME = 128;
 const FORGOTTEN = "ancient-changes";
 
 /**
- * The field manager for limits of the market: `mbcas/200m,50m` for a pod whose containers have these
+ * The field manager for limits of the market: `mbcas/200m,50m` for a pod with containers that have these
  * original limits, millicores by container name; a container without one has an empty place. Plain
  * `mbcas` where the list is too long, from 20 containers on: then the record alone has them.
  */
@@ -86,7 +86,7 @@ export interface OtherSources {
 }
 
 /**
- * The original limits of all containers, or undefined when nothing tells those that the market has
+ * The original limits of all containers, or undefined when nothing records those that the market has
  * replaced. The pod takes precedence over the record, but for a value that rightsizing has put in the
  * place of the one in the pod.
  */

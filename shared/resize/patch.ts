@@ -5,8 +5,8 @@
  */
 import type { Pod, Resources } from "../api/pod.ts";
 import { formatBytes, formatCPU } from "../quantity.ts";
-import type { ClaimSource } from "./claim.ts";
-import { netChange } from "./cut_raises.ts";
+import type { ClaimSource } from "./inputs/claim.ts";
+import { netChange } from "./inputs/cut_raises.ts";
 import { marketManager, RESTORE_MANAGER, RIGHTSIZING_MANAGER } from "./original_limits.ts";
 
 /** One container's new values, millicores and bytes; what is absent stays as it is. */
@@ -64,7 +64,7 @@ export interface PodChanges<Change extends ResourceChange = ResourceChange> {
 
 /** What goes to the server in one patch. */
 export interface PatchPart<Change extends ResourceChange = ResourceChange> {
-  /** The field manager, which says whose values these are. */
+  /** The field manager, which says which source set the values. */
   readonly manager: string;
   /** Changes as they were asked for. */
   readonly changes: readonly Change[];

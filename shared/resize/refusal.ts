@@ -31,13 +31,13 @@ const CAUSES: Readonly<Record<string, EnforcementReason>> = {
 };
 
 /**
- * Words of kube-apiservers 1.33 to 1.36; a webhook or policy chooses its own status, mostly 400 to 403.
+ * Messages of kube-apiservers 1.33 to 1.36; a webhook or policy chooses its own status, mostly 400 to 403.
  * The last ones are about what pod and kubelet are (`ValidatePodResize`): those that the API's state
- * tells are foreseen (`platform_rules.ts`), so that a refusal means that it tells us less than the
+ * shows are foreseen (`checks/platform.ts`), so that a refusal means that it shows less than the
  * server knows. Pod-level resources are refused by servers before 1.36 only, and by those with feature
  * gates of their own: the answer alone can say so.
  */
-const WORDS: readonly (readonly [RegExp, EnforcementReason])[] = [
+const MESSAGES: readonly (readonly [RegExp, EnforcementReason])[] = [
   [/^admission webhook .* denied/is, "AdmissionDenied"],
   [/ValidatingAdmissionPolicy .* denied/is, "AdmissionDenied"],
   [/exceeded quota/i, "QuotaExceeded"],
@@ -51,18 +51,18 @@ const WORDS: readonly (readonly [RegExp, EnforcementReason])[] = [
   [/QOS Class may not change/, "QoSWouldChange"],
 ];
 
-/** All words that a refusal may have. */
+/** All reasons that a refusal may have. */
 export const REFUSAL_REASONS: ReadonlySet<EnforcementReason> = new Set([
   ...Object.values(CAUSES),
-  ...WORDS.map(([, reason]) => reason),
+  ...MESSAGES.map(([, reason]) => reason),
   "Refused",
 ]);
 
-/** The reason word of a refusal: that of its cause where the server names one. */
+/** The reason of a refusal: that of its cause where the server names one. */
 export function refusalReason({ causes, message }: ApiError): EnforcementReason {
   for (const cause of causes) {
     const known = CAUSES[cause];
     if (known !== undefined) return known;
   }
-  return WORDS.find(([pattern]) => pattern.test(message))?.[1] ?? "Refused";
+  return MESSAGES.find(([pattern]) => pattern.test(message))?.[1] ?? "Refused";
 }

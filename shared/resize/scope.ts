@@ -3,16 +3,15 @@
  *
  * @module
  */
-import type { HorizontalPodAutoscaler } from "../api/horizontal_pod_autoscaler.ts";
+import type { HorizontalPodAutoscaler, VerticalPodAutoscaler } from "../api/autoscalers.ts";
 import type { Namespace } from "../api/namespace.ts";
 import type { Pod } from "../api/pod.ts";
-import type { VerticalPodAutoscaler } from "../api/vertical_pod_autoscaler.ts";
 import type { Workload } from "../api/workload.ts";
 import { dividedByRequest, heedsAutoscaler } from "./checks/horizontal_autoscaler.ts";
 import { type LeftAlone, PLATFORM_RULES, type PlatformFacts } from "./checks/platform.ts";
-import { movesRequest } from "./qos.ts";
 import { vpaConflict } from "./checks/vertical_autoscaler.ts";
-import { type SwitchWord, switchWord } from "./switches.ts";
+import { movesRequest } from "./inputs/qos.ts";
+import { type SwitchValue, switchValue } from "./inputs/switches.ts";
 
 /** Label or annotation, on pod or namespace: `"false"` opts out. As label of a namespace, `"true"` opts in. */
 export const MANAGED = "mbcas.io/managed";
@@ -50,12 +49,12 @@ export interface ScopeSubject extends PlatformFacts {
 /** The reason for which a pod takes no part; undefined when the rule has nothing against it. */
 export type ScopeRule = (subject: ScopeSubject) => OutOfScope | undefined;
 
-/** The word of a pod or namespace; where label and annotation differ, the one that opts out. */
-export function managedWord(
+/** The value of the switch on a pod or namespace; where label and annotation differ, the one that opts out. */
+export function managedValue(
   { metadata }: Pick<Pod | Namespace, "metadata">,
-): SwitchWord | undefined {
-  const label = switchWord(metadata.labels, MANAGED);
-  const annotation = switchWord(metadata.annotations, MANAGED);
+): SwitchValue | undefined {
+  const label = switchValue(metadata.labels, MANAGED);
+  const annotation = switchValue(metadata.annotations, MANAGED);
   return annotation === "false" ? annotation : label ?? annotation;
 }
 
@@ -73,12 +72,12 @@ const namespaceIsExcluded: ScopeRule = ({ pod, config }) =>
     : undefined;
 
 /**
- * The pod's word stands over the namespace's. Under `OptIn` the namespace must be labelled, or the pod
+ * The pod's value takes precedence over the namespace's. Under `OptIn` the namespace must be labelled, or the pod
  * opts in by itself where an administrator allows pods to ask for more.
  */
 const optedOut: ScopeRule = ({ pod, namespace, config }) => {
-  const own = managedWord(pod);
-  const theirs = namespace === undefined ? undefined : managedWord(namespace);
+  const own = managedValue(pod);
+  const theirs = namespace === undefined ? undefined : managedValue(namespace);
   if ((own ?? theirs) === "false") {
     const where = own === undefined ? `namespace ${pod.metadata.namespace}` : "the pod";
     return { reason: "OptedOut", message: `${where} says ${MANAGED}: "false"` };
@@ -91,8 +90,8 @@ const optedOut: ScopeRule = ({ pod, namespace, config }) => {
   return undefined;
 };
 
-/** Why a word that opts in does not count. */
-function whatElse(own: SwitchWord | undefined, theirs: SwitchWord | undefined): string {
+/** Why a value that opts in does not count. */
+function whatElse(own: SwitchValue | undefined, theirs: SwitchValue | undefined): string {
   if (own === "true") {
     return `; the pod's own ${MANAGED}: "true" counts where an administrator has labelled it ` +
       `${ALLOW_OVERRIDES}=true`;
@@ -106,7 +105,7 @@ const notBurstable: ScopeRule = ({ pod }) => {
   const leftAlone = (message: string): OutOfScope => ({ reason: "NotBurstable", message });
   if (qosClass === "BestEffort") return leftAlone("the pod is BestEffort");
   if (!movesRequest(pod)) return leftAlone("the pod is Guaranteed by resources of the whole pod");
-  return switchWord(metadata.annotations, SKIP_GUARANTEED) === "false"
+  return switchValue(metadata.annotations, SKIP_GUARANTEED) === "false"
     ? undefined
     : leftAlone(`the pod is Guaranteed, and not annotated ${SKIP_GUARANTEED}: "false"`);
 };
@@ -166,24 +165,24 @@ export function outOfScope(subject: ScopeSubject): OutOfScope | undefined {
   return undefined;
 }
 
-/** True for a pod whose containers have all ended for good: nothing is left to give limits to. */
+/** True for a pod with containers that have all ended for good: nothing is left to give limits to. */
 export function isFinished({ phase }: Pick<Pod, "phase">): boolean {
   return phase === "Succeeded" || phase === "Failed";
 }
 
-/** True while there is a running pod on a node whose readings can exist. */
+/** True while there is a running pod on a node, of which readings can exist. */
 export function isLive({ phase, nodeName, metadata }: Pod): boolean {
   return phase === "Running" && nodeName !== "" && !metadata.terminating;
 }
 
 const BEGIN = "the user's own limits are back";
 
-/** The message of a status `Restored`: with the word of the cause, which `explain` looks up. */
+/** The message of a status `Restored`: with the reason of the cause, which `explain` looks up. */
 export function restoredMessage({ reason, message }: OutOfScope): string {
   return `${BEGIN}: ${reason}: ${message}`;
 }
 
-/** The word of the cause; undefined in other messages, and in those of versions that wrote none. */
+/** The reason of the cause; undefined in other messages, and in those of versions that wrote none. */
 export function restoredCause(message: string): string | undefined {
   return message.startsWith(BEGIN)
     ? /^: ([A-Z][A-Za-z]*): /.exec(message.slice(BEGIN.length))?.[1]

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { DEFAULT_MARKET_CONFIG, type MarketConfig } from "../../controller/config.ts";
 import { sampleContainer, samplePod } from "../../tests/contract/sample_objects.ts";
 import { sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
-import type { HorizontalPodAutoscaler } from "../api/horizontal_pod_autoscaler.ts";
+import type { HorizontalPodAutoscaler } from "../api/autoscalers.ts";
 import type { Namespace } from "../api/namespace.ts";
 import type { Pod } from "../api/pod.ts";
 import { HPA_COORDINATION } from "./checks/horizontal_autoscaler.ts";

@@ -16,7 +16,7 @@ import { OWNS_NOTHING } from "../rightsizing/apply/owned_fields.ts";
 import { templatePatch } from "../rightsizing/apply/template_patch.ts";
 import { decide, MARKET_CHAIN } from "./chain.ts";
 import { outsideBounds } from "./checks/published_bounds.ts";
-import type { EnforcementInput } from "./resize_input.ts";
+import type { EnforcementInput } from "./inputs/resize_input.ts";
 import {
   MANAGED,
   outOfScope,

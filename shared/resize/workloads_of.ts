@@ -4,8 +4,12 @@
  * @module
  */
 import type { Pod } from "../api/pod.ts";
-import type { ReplicaSet } from "../api/replica_set.ts";
-import { EVERY_WORKLOAD, type Workload, type WorkloadRef } from "../api/workload.ts";
+import {
+  EVERY_WORKLOAD,
+  type ReplicaSet,
+  type Workload,
+  type WorkloadRef,
+} from "../api/workload.ts";
 
 /** A pod, as far as it names its owners. */
 export interface OwnedPod {

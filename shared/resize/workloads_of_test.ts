@@ -3,8 +3,7 @@ import fc from "fast-check";
 import { samplePod } from "../../tests/contract/sample_objects.ts";
 import { ofDeployment, ownedBy, sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
 import type { Pod } from "../api/pod.ts";
-import type { ReplicaSet } from "../api/replica_set.ts";
-import { EVERY_WORKLOAD, type WorkloadKind } from "../api/workload.ts";
+import { EVERY_WORKLOAD, type ReplicaSet, type WorkloadKind } from "../api/workload.ts";
 import { belongsTo, controls, workloadsOf } from "./workloads_of.ts";
 
 function test(name: string, fn: () => void): void {

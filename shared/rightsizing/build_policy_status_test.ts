@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { largeRecord, workloadRecords } from "../../tests/fixtures/workload_records.ts";
-import { type PolicyStatus, policyStatusSchema } from "../api/policy_status.ts";
-import { storedPolicyStatus } from "../api/stored_policy_status.ts";
+import { type PolicyStatus, policyStatusSchema, storedPolicyStatus } from "../api/policy_status.ts";
 import {
   buildPolicyStatus,
   type PolicyCycle,

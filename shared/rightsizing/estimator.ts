@@ -5,7 +5,7 @@
  * @module
  */
 import type { ResourceName } from "../api/pod.ts";
-import { formatDuration } from "../config/setting_kinds.ts";
+import { formatDuration } from "../duration.ts";
 import { amountText } from "./amount_text.ts";
 import type { Distribution } from "./distribution.ts";
 import type { Percentile, ResourceBounds } from "./policy_spec.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import type { PodContainer } from "../api/pod.ts";
-import { byResource, type PairEntry, pairOf, resourcesOf } from "../resize/resources.ts";
+import { byResource, type PairEntry, pairOf, resourcesOf } from "../resize/inputs/resources.ts";
 import { amountsOfResources, resourcesOfAmounts } from "./values_in_force.ts";
 import type { ContainerAmounts, ValuesInForce, WorkloadRecord } from "./workload_record.ts";
 

@@ -3,9 +3,8 @@
  *
  * @module
  */
-import type { LimitRange } from "../api/limit_range.ts";
-import type { ResourceQuota } from "../api/resource_quota.ts";
-import { unreadableWords } from "../api/unreadable_words.ts";
+
+import { type LimitRange, type ResourceQuota, unreadableWords } from "../api/namespace.ts";
 import { resourceRangesOf } from "../resize/checks/limit_range.ts";
 import type { RightsizingFacts } from "./guards/rightsizing_facts.ts";
 import { type CountedWorkload, quotaRoomsOf } from "./quota_rooms.ts";

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import type { QuotaBound, ResourceQuota } from "../api/resource_quota.ts";
+import type { QuotaBound, ResourceQuota } from "../api/namespace.ts";
 import type { PodTemplate } from "../api/workload.ts";
 import { quotaCounts, type QuotaRoom, type ScopedPod } from "../resize/checks/resource_quota.ts";
-import { qosClassOfPod } from "../resize/qos.ts";
+import { qosClassOfPod } from "../resize/inputs/qos.ts";
 
 /** The pods that there are, and what new ones are made of. */
 export interface CountedWorkload {

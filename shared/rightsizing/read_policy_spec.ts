@@ -5,9 +5,9 @@
  */
 import type * as z from "zod";
 import { policySpecSchema } from "../api/optimization_policy.ts";
-import { countedQuantity, type QuantityOf, type WrittenQuantity } from "../api/quantity_field.ts";
+import { countedQuantity, type QuantityOf, type WrittenQuantity } from "../api/fields.ts";
 import type { WorkloadKind } from "../api/workload.ts";
-import { parseGoDuration } from "../go_duration.ts";
+import { parseGoDuration } from "../duration.ts";
 import { faultsOf, type FieldFault } from "./field_fault.ts";
 import type {
   PolicySelector,

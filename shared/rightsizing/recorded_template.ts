@@ -13,7 +13,7 @@ import {
   pairOf,
   RESOURCE_NAMES,
   type ResourcePair,
-} from "../resize/resources.ts";
+} from "../resize/inputs/resources.ts";
 import { amountsOf, millisecondsOf, timeText, writtenAmounts } from "./recorded_values.ts";
 import { resourcesOfAmounts } from "./values_in_force.ts";
 import type { TemplateMemory, WrittenOver } from "./workload_record.ts";

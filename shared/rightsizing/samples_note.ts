@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { formatDuration } from "../config/setting_kinds.ts";
+import { formatDuration } from "../duration.ts";
 import type { PolicySpec } from "./policy_spec.ts";
 
 /** How metrics-server is sampled. */

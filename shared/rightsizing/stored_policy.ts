@@ -4,7 +4,7 @@
  * @module
  */
 import type { PolicyStatus } from "../api/policy_status.ts";
-import type { ApiObject } from "../control/list_watch.ts";
+import type { ApiObject } from "../api/object.ts";
 import type { PolicyReading } from "./read_policy_spec.ts";
 
 /** The object, with its spec in numbers, or with what is wrong with that. */

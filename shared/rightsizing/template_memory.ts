@@ -16,7 +16,7 @@ import {
   type ResourcePair,
   resourcesOf,
   type WantedResources,
-} from "../resize/resources.ts";
+} from "../resize/inputs/resources.ts";
 import { amountsOfResources, resourcesOfAmounts, valuesInTemplate } from "./values_in_force.ts";
 import type { TemplateMemory, WorkloadRecord, WrittenOver } from "./workload_record.ts";
 

@@ -5,8 +5,8 @@
  */
 import type { Pod, PodContainer } from "../api/pod.ts";
 import type { EnforcementReason } from "../api/reasons/enforcement_reasons.ts";
-import { movesRequest } from "../resize/qos.ts";
-import { INFEASIBLE_REASONS, resizeStatus } from "../resize/resize_condition.ts";
+import { movesRequest } from "../resize/inputs/qos.ts";
+import { INFEASIBLE_REASONS, resizeStatus } from "../resize/inputs/resize_condition.ts";
 
 /** What kubelets say of a resize that they have not done, all pods together. */
 export interface UnsettledPods {

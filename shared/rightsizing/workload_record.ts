@@ -15,7 +15,7 @@ import type {
 import type { WorkloadKind } from "../api/workload.ts";
 import { cutToBytes } from "../cut_to_bytes.ts";
 import { formatBytes, formatCPU, parseBytes, parseCPU } from "../quantity.ts";
-import type { ResourcePair } from "../resize/resources.ts";
+import type { ResourcePair } from "../resize/inputs/resources.ts";
 import type { ContainerRecommendation } from "./recommendation.ts";
 import { templateOf, writtenTemplate } from "./recorded_template.ts";
 import { amountsOf, millisecondsOf, timeText, writtenAmounts } from "./recorded_values.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import { ApiError } from "../../shared/api/api_error.ts";
-import type { ApiObject } from "../../shared/control/list_watch.ts";
+import type { ApiObject } from "../../shared/api/object.ts";
 
 /** One write. */
 export interface LogEntry<T extends ApiObject> {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { ApiObject } from "../../shared/control/list_watch.ts";
+import type { ApiObject } from "../../shared/api/object.ts";
 import { createEventLog, type LogEntry } from "./event_log.ts";
 
 const permissions = "none" as const;

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
-import type { LimitRangeItem } from "../../shared/api/limit_range.ts";
+import type { LimitRangeItem, ResourceQuota } from "../../shared/api/namespace.ts";
 import type { Resources } from "../../shared/api/pod.ts";
-import type { ResourceQuota } from "../../shared/api/resource_quota.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { resizePatch } from "../../shared/resize/patch.ts";
 import { sampleContainer, samplePod, sampleQuota } from "../../tests/contract/sample_objects.ts";

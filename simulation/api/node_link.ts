@@ -4,7 +4,7 @@
  * @module
  */
 import type { NodeLink } from "../../agent/ports.ts";
-import { agentLeaseRef } from "../../shared/api/agent_lease.ts";
+import { agentLeaseRef } from "../../shared/api/lease.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
 import type { ApiAccess } from "./api_access.ts";

@@ -6,19 +6,17 @@
  */
 import type { ConfigMap } from "../../shared/api/config_map.ts";
 import type { EndpointSlice } from "../../shared/api/endpoint_slice.ts";
-import type { HorizontalPodAutoscaler } from "../../shared/api/horizontal_pod_autoscaler.ts";
+import type {
+  HorizontalPodAutoscaler,
+  VerticalPodAutoscaler,
+} from "../../shared/api/autoscalers.ts";
 import type { Lease } from "../../shared/api/lease.ts";
-import type { LimitRange } from "../../shared/api/limit_range.ts";
-import type { Namespace } from "../../shared/api/namespace.ts";
-import type { Node } from "../../shared/api/node.ts";
-import type { PersistentVolume } from "../../shared/api/persistent_volume.ts";
+import type { LimitRange, Namespace, ResourceQuota } from "../../shared/api/namespace.ts";
+import type { Node, PersistentVolume } from "../../shared/api/node.ts";
 import type { PodDisruptionBudget } from "../../shared/api/pod_disruption_budget.ts";
-import type { ReplicaSet } from "../../shared/api/replica_set.ts";
-import type { ResourceQuota } from "../../shared/api/resource_quota.ts";
-import type { VerticalPodAutoscaler } from "../../shared/api/vertical_pod_autoscaler.ts";
-import type { Workload } from "../../shared/api/workload.ts";
+import type { ReplicaSet, Workload } from "../../shared/api/workload.ts";
 import type { Clock } from "../../shared/clock.ts";
-import type { ApiObject } from "../../shared/control/list_watch.ts";
+import type { ApiObject } from "../../shared/api/object.ts";
 import type { Random } from "../../shared/random.ts";
 import { createObjectTable, type ObjectTable } from "./object_table.ts";
 import { optimizationPolicyKind, recommendationReportKind } from "./optipod_kinds.ts";

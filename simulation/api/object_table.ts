@@ -6,7 +6,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { ApiError } from "../../shared/api/api_error.ts";
-import type { ApiObject } from "../../shared/control/list_watch.ts";
+import type { ApiObject } from "../../shared/api/object.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
 import { createEventLog, type EventLog } from "./event_log.ts";
 import { frozenCopy } from "./frozen_copy.ts";
@@ -54,6 +54,7 @@ interface ServerMetadata {
 }
 
 /** An empty table. */
+// deno-lint-ignore house/function-length
 export function createObjectTable<T extends ApiObject>(
   kind: StoredKind<T>,
   seat: TableSeat,

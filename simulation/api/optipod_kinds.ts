@@ -11,7 +11,7 @@ import {
   type RecommendationReport,
   recommendationReportSchema,
 } from "../../shared/api/recommendation_report.ts";
-import type { ApiObject } from "../../shared/control/list_watch.ts";
+import type { ApiObject } from "../../shared/api/object.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
 import type { KindName, StoredKind } from "./stored_kind.ts";
 

@@ -8,8 +8,8 @@
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod, PodContainer, Resources } from "../../shared/api/pod.ts";
 import { parseBytes, parseCPU } from "../../shared/quantity.ts";
+import { qosClassOf } from "../../shared/resize/inputs/qos.ts";
 import type { ResizePatch } from "../../shared/resize/patch.ts";
-import { qosClassOf } from "../../shared/resize/qos.ts";
 
 type Entry = NonNullable<ResizePatch["spec"]["containers"]>[number];
 

@@ -5,7 +5,8 @@
  */
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Clock } from "../../shared/clock.ts";
-import type { ApiObject, WatchEvent } from "../../shared/control/list_watch.ts";
+import type { WatchEvent } from "../../shared/control/list_watch.ts";
+import type { ApiObject } from "../../shared/api/object.ts";
 import type { Streams } from "./api_access.ts";
 import type { EventLog, LogEntry } from "./event_log.ts";
 import type { RequestGate } from "./request_gate.ts";

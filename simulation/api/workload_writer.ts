@@ -9,7 +9,11 @@ import { ApiError } from "../../shared/api/api_error.ts";
 import type { PodContainer } from "../../shared/api/pod.ts";
 import type { MadePods, Workload, WrittenValues } from "../../shared/api/workload.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
-import { pairOf, RESOURCE_NAMES, type WantedResources } from "../../shared/resize/resources.ts";
+import {
+  pairOf,
+  RESOURCE_NAMES,
+  type WantedResources,
+} from "../../shared/resize/inputs/resources.ts";
 import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { ApiAccess } from "./api_access.ts";
 

@@ -89,6 +89,7 @@ export interface SimulatedNodeOptions {
 const MIN_QUOTA_MS = 1;
 
 /** An empty node at virtual time 0. Throws a RangeError for cores or times that make no sense. */
+// deno-lint-ignore house/function-length
 export function createSimulatedNode(options: SimulatedNodeOptions): SimulatedNode {
   const { cores, random, periodMs = 100, sliceMs = 10, tickMs = 4, cfsSliceMs = 5 } = options;
   if (!(cores > 0 && cores < Infinity)) {

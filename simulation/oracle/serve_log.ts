@@ -71,6 +71,7 @@ export function firstRequestAt({ atMs }: RequestLog, ms: number): number {
  * by its `stopAfterMs`. After the grid's last period the quota of that one
  * stays.
  */
+// deno-lint-ignore house/function-length
 export function serveLog(
   log: RequestLog,
   options: ServeOptions,

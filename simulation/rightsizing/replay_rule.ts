@@ -58,6 +58,7 @@ interface Standing {
  * when usage passes the limit, and again where that was raised and it still does: after a kill the rule
  * is asked at once, and may raise without a guard, since any updater acts on kills within minutes.
  */
+// deno-lint-ignore house/function-length
 export function replayRule(
   history: UsageHistory,
   { rule, ...options }: ReplayOptions & { readonly rule: RightsizingRule },

@@ -5,7 +5,7 @@ import { LEASES, parseLease } from "../../adapters/kube/kinds/leases.ts";
 import { createNodeLink } from "../../adapters/kube/writers/lease_writers.ts";
 import { systemClock } from "../../adapters/system_clock.ts";
 import { LEADER_LEASE } from "../../controller/leader_lease.ts";
-import { agentLeaseRef } from "../../shared/api/agent_lease.ts";
+import { agentLeaseRef } from "../../shared/api/lease.ts";
 import { MANNERS, type Target, write } from "./policy/manner.ts";
 import { type PolicyStage, setPolicyStage } from "./policy/policy_stage.ts";
 import { assertRefused, byLeasePolicy, byRBAC, versionOf } from "./policy/refused_write.ts";

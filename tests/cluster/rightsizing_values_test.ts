@@ -10,11 +10,11 @@ import { objectOf } from "../../adapters/kube/client/json_fields.ts";
 import { type Applied, applyDecision } from "../../controller/rightsizing/apply_decision.ts";
 import type { PodContainer, Resources } from "../../shared/api/pod.ts";
 import { parseBytes, parseCPU } from "../../shared/quantity.ts";
-import { inPlacePlan } from "../../shared/rightsizing/apply/in_place_plan.ts";
 import {
   decideRightsizing,
   type RightsizingDecision,
 } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
+import { inPlacePlan } from "../../shared/rightsizing/guards/in_place_plan.ts";
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { anyContainers } from "../fixtures/rightsizing_arbitrary.ts";
 import { podsAfter } from "../fixtures/rightsizing_patches.ts";

@@ -17,9 +17,9 @@ import type { EnforcementReason } from "../../shared/api/reasons/enforcement_rea
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { decide, type Decision, MARKET_CHAIN } from "../../shared/resize/chain.ts";
+import { resizeStatus } from "../../shared/resize/inputs/resize_condition.ts";
 import { resizePatch } from "../../shared/resize/patch.ts";
 import { refusalKind, refusalReason } from "../../shared/resize/refusal.ts";
-import { resizeStatus } from "../../shared/resize/resize_condition.ts";
 import {
   enforcedAllocation,
   enforcementInput,

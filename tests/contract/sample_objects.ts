@@ -4,11 +4,11 @@
  * @module
  */
 import { newAllocation } from "../../controller/allocation/bounds/publish_bounds.ts";
+import type { ResourceQuota } from "../../shared/api/namespace.ts";
 import type { Node } from "../../shared/api/node.ts";
 import type { Pod, PodContainer } from "../../shared/api/pod.ts";
 import type { Desired, PodAllocation } from "../../shared/api/pod_allocation.ts";
-import type { ResourceQuota } from "../../shared/api/resource_quota.ts";
-import { qosClassOf } from "../../shared/resize/qos.ts";
+import { qosClassOf } from "../../shared/resize/inputs/qos.ts";
 import { readPolicySpec } from "../../shared/rightsizing/read_policy_spec.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/stored_policy.ts";
 

@@ -1,5 +1,5 @@
 import type { PodEvent } from "../../controller/allocation/ports.ts";
-import { agentLeaseRef } from "../../shared/api/agent_lease.ts";
+import { agentLeaseRef } from "../../shared/api/lease.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { objectKey } from "../../shared/control/object_key.ts";

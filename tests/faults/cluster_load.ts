@@ -5,7 +5,7 @@
  * @module
  */
 import type { Pod, PodContainer } from "../../shared/api/pod.ts";
-import { qosClassOf } from "../../shared/resize/qos.ts";
+import { qosClassOf } from "../../shared/resize/inputs/qos.ts";
 import type { ArrivalProcess } from "../../simulation/node/request_server.ts";
 
 /** A pod of the cluster. CPU in millicores. */

@@ -6,7 +6,8 @@
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
-import type { ApiObject, WatchEvent } from "../../shared/control/list_watch.ts";
+import type { WatchEvent } from "../../shared/control/list_watch.ts";
+import type { ApiObject } from "../../shared/api/object.ts";
 import type { ApiAccess } from "../../simulation/api/api_access.ts";
 import type { ObjectTable } from "../../simulation/api/object_table.ts";
 import type { RequestGate, SentRequest } from "../../simulation/api/request_gate.ts";

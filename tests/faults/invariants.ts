@@ -4,11 +4,11 @@
  * @module
  */
 import type { Lease } from "../../shared/api/lease.ts";
+import type { ApiObject } from "../../shared/api/object.ts";
 import type { Pod } from "../../shared/api/pod.ts";
-import type { ApiObject } from "../../shared/control/list_watch.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
 import { parseCPU } from "../../shared/quantity.ts";
-import { qosClassOf } from "../../shared/resize/qos.ts";
+import { qosClassOf } from "../../shared/resize/inputs/qos.ts";
 import { MANAGED } from "../../shared/resize/scope.ts";
 import type { EventLog, LogEntry } from "../../simulation/api/event_log.ts";
 import { isOfMarket } from "./carried_limits.ts";

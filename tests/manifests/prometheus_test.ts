@@ -1,7 +1,7 @@
 /** What the manifests tell Prometheus, held against the metrics that the programs serve. */
 import assert from "node:assert/strict";
 import { createSilentAgents } from "../../controller/allocation/watches/silent_agents.ts";
-import { agentLeaseRef } from "../../shared/api/agent_lease.ts";
+import { agentLeaseRef } from "../../shared/api/lease.ts";
 import { BOUND_REASONS } from "../../shared/api/reasons/bound_reasons.ts";
 import { ENFORCEMENT_REASONS } from "../../shared/api/reasons/enforcement_reasons.ts";
 import { RIGHTSIZING_REASONS } from "../../shared/api/reasons/rightsizing_reasons.ts";

@@ -10,7 +10,6 @@ import { retryResize } from "../../controller/rightsizing/retry_resize.ts";
 import type { PodContainer } from "../../shared/api/pod.ts";
 import { parseBytes, parseCPU } from "../../shared/quantity.ts";
 import { containerResources, resizePatch } from "../../shared/resize/patch.ts";
-import { inPlacePlan } from "../../shared/rightsizing/apply/in_place_plan.ts";
 import {
   type CreationStep,
   podCreationPatch,
@@ -23,6 +22,7 @@ import {
   decideRightsizing,
   type RightsizingDecision,
 } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
+import { inPlacePlan } from "../../shared/rightsizing/guards/in_place_plan.ts";
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { recommend } from "../../shared/rightsizing/recommend.ts";
 import { distributionOfSamples } from "../../shared/rightsizing/samples.ts";

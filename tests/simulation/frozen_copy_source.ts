@@ -5,7 +5,8 @@
  * @module
  */
 import { ApiError } from "../../shared/api/api_error.ts";
-import type { ApiObject, ListWatch, ObjectList } from "../../shared/control/list_watch.ts";
+import type { ListWatch, ObjectList } from "../../shared/control/list_watch.ts";
+import type { ApiObject } from "../../shared/api/object.ts";
 
 /** A list-watch that can be stopped. */
 export interface FreezableSource<T extends ApiObject> {

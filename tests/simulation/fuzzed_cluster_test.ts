@@ -22,7 +22,7 @@ import { parseWorkload } from "../../adapters/kube/kinds/workloads.ts";
 import { MAX_CPU } from "../../controller/allocation/bounds/overrides.ts";
 import { originalsOf } from "../../controller/allocation/limits/original_limits.ts";
 import type { Pod } from "../../shared/api/pod.ts";
-import type { ApiObject } from "../../shared/control/list_watch.ts";
+import type { ApiObject } from "../../shared/api/object.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
 import type { ObjectTable } from "../../simulation/api/object_table.ts";
 import { sampleContainer, samplePod } from "../contract/sample_objects.ts";

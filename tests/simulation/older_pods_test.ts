@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { ApiError } from "../../shared/api/api_error.ts";
-import type { LimitRangeItem } from "../../shared/api/limit_range.ts";
+import type { LimitRangeItem } from "../../shared/api/namespace.ts";
 import type { Pod, PodContainer } from "../../shared/api/pod.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { decide, MARKET_CHAIN } from "../../shared/resize/chain.ts";
 import { resourceRangesOf } from "../../shared/resize/checks/limit_range.ts";
+import { qosClassOfPod } from "../../shared/resize/inputs/qos.ts";
 import { resizePatch } from "../../shared/resize/patch.ts";
-import { qosClassOfPod } from "../../shared/resize/qos.ts";
 import { checkLimitRanges, writeDefaults } from "../../simulation/api/limit_ranger.ts";
 import type { ObjectStore } from "../../simulation/api/object_store.ts";
 import { resizePod } from "../../simulation/api/resize_rules.ts";

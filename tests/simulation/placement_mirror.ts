@@ -7,7 +7,7 @@
 import type { Node } from "../../shared/api/node.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { Workload } from "../../shared/api/workload.ts";
-import type { ApiObject } from "../../shared/control/list_watch.ts";
+import type { ApiObject } from "../../shared/api/object.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
 import { DELETION_COST } from "../../shared/placement/deletion_cost.ts";
 import type { NodeClass } from "../../shared/placement/node_class.ts";

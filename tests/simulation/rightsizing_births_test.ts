@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { newAllocation } from "../../controller/allocation/bounds/publish_bounds.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
-import type { LimitRangeItem } from "../../shared/api/limit_range.ts";
+import type { LimitRangeItem } from "../../shared/api/namespace.ts";
 import type { Mutator } from "../../shared/admission/mutator.ts";
 import type { Pod, Resources } from "../../shared/api/pod.ts";
 import { bareContainer, MI, templateContainer } from "../fixtures/rightsizing_facts.ts";

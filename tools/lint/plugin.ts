@@ -7,6 +7,7 @@ import { argumentCount } from "./argument_count.ts";
 import { errorMessage } from "./error_message.ts";
 import { fileLength } from "./file_length.ts";
 import { fileName } from "./file_name.ts";
+import { functionLength } from "./function_length.ts";
 import { injectedWorld } from "./injected_world.ts";
 import { layers } from "./layers.ts";
 import { moduleDoc } from "./module_doc.ts";
@@ -31,6 +32,7 @@ const plugin: Deno.lint.Plugin = {
     "error-message": errorMessage,
     "file-length": fileLength,
     "file-name": fileName,
+    "function-length": functionLength,
     "injected-world": injectedWorld,
     "layers": layers,
     "module-doc": moduleDoc,

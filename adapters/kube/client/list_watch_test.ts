@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import type { ApiObject, ListWatch, WatchEvent } from "../../../shared/control/list_watch.ts";
+import type { ListWatch, WatchEvent } from "../../../shared/control/list_watch.ts";
+import type { ApiObject } from "../../../shared/api/object.ts";
 import { type Log, silentLog } from "../../../shared/log.ts";
 import { seededRandom } from "../../../shared/random.ts";
 import {

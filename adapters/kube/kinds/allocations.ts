@@ -7,8 +7,8 @@ import {
   ALLOCATION_GROUP_VERSION,
   ALLOCATION_RESOURCE,
   type PodAllocation,
+  storedAllocationSchema,
 } from "../../../shared/api/pod_allocation.ts";
-import { storedAllocationSchema } from "../../../shared/api/stored_allocation.ts";
 import { quotedText } from "../../../shared/quoted_text.ts";
 import { resourcePath } from "../client/connection.ts";
 import { objectOf, present, textOf } from "../client/json_fields.ts";

@@ -5,13 +5,11 @@
  * @module
  */
 import type {
+  CPUPolicy,
   CPUTarget,
   HorizontalPodAutoscaler,
-} from "../../../shared/api/horizontal_pod_autoscaler.ts";
-import type {
-  CPUPolicy,
   VerticalPodAutoscaler,
-} from "../../../shared/api/vertical_pod_autoscaler.ts";
+} from "../../../shared/api/autoscalers.ts";
 import { EVERY_WORKLOAD, type WorkloadRef } from "../../../shared/api/workload.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import type { ListWatch } from "../../../shared/control/list_watch.ts";

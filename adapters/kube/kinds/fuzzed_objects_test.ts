@@ -1,7 +1,7 @@
 /** Custom resources with odd fields: each reader names what it can't read. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { ApiObject } from "../../../shared/control/list_watch.ts";
+import type { ApiObject } from "../../../shared/api/object.ts";
 import { cases } from "../../../tests/fixtures/cases.ts";
 import { mutatedJSON } from "../../../tests/fixtures/mutated_json.ts";
 import { RAW_OBJECTS } from "../../../tests/fixtures/raw_objects.ts";

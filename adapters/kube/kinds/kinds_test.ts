@@ -1,6 +1,6 @@
 /** Where each kind is listed. */
 import assert from "node:assert/strict";
-import type { ApiObject } from "../../../shared/control/list_watch.ts";
+import type { ApiObject } from "../../../shared/api/object.ts";
 import { serveCanned } from "../../../tests/fixtures/canned_server.ts";
 import type { OpenListWatch } from "../client/list_watch.ts";
 import { allocationListWatch } from "./allocations.ts";

@@ -8,9 +8,11 @@ import type {
   LimitRange,
   LimitRangeBounds,
   LimitRangeItem,
-} from "../../../shared/api/limit_range.ts";
-import type { Namespace } from "../../../shared/api/namespace.ts";
-import type { QuotaBound, QuotaScope, ResourceQuota } from "../../../shared/api/resource_quota.ts";
+  Namespace,
+  QuotaBound,
+  QuotaScope,
+  ResourceQuota,
+} from "../../../shared/api/namespace.ts";
 import { present } from "../client/json_fields.ts";
 import { listWatchOf, type OpenListWatch } from "../client/list_watch.ts";
 import {

@@ -3,8 +3,7 @@
  *
  * @module
  */
-import { type Node, NODE_PRESSURES } from "../../../shared/api/node.ts";
-import type { PersistentVolume } from "../../../shared/api/persistent_volume.ts";
+import { type Node, NODE_PRESSURES, type PersistentVolume } from "../../../shared/api/node.ts";
 import {
   HOSTNAME,
   type NodeRequirement,

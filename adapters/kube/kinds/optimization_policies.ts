@@ -8,7 +8,7 @@ import {
   type RecommendationReport,
   reportedWorkloadSchema,
 } from "../../../shared/api/recommendation_report.ts";
-import { readableItems, storedPolicyStatus } from "../../../shared/api/stored_policy_status.ts";
+import { readableItems, storedPolicyStatus } from "../../../shared/api/policy_status.ts";
 import type { ListWatch } from "../../../shared/control/list_watch.ts";
 import { faultText } from "../../../shared/rightsizing/field_fault.ts";
 import {

@@ -4,18 +4,18 @@
  *
  * @module
  */
-import type { ReplicaSet } from "../../../shared/api/replica_set.ts";
 import type {
   MadePods,
   PodTemplate,
   ReplicaCounts,
+  ReplicaSet,
   RolloutState,
   Workload,
   WorkloadKind,
   WorkloadRef,
+  WorkloadTemplate,
   WrittenValues,
 } from "../../../shared/api/workload.ts";
-import type { WorkloadTemplate } from "../../../shared/api/workload_template.ts";
 import type { ListWatch } from "../../../shared/control/list_watch.ts";
 import { RIGHTSIZING_MANAGER } from "../../../shared/resize/original_limits.ts";
 import { fieldsSetBy } from "../../../shared/rightsizing/apply/owned_fields.ts";

@@ -3,8 +3,7 @@
  *
  * @module
  */
-import { agentLeaseRef } from "../../../shared/api/agent_lease.ts";
-import type { Lease } from "../../../shared/api/lease.ts";
+import { agentLeaseRef, type Lease } from "../../../shared/api/lease.ts";
 import type { Node } from "../../../shared/api/node.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import type { LeaseStore } from "../../../shared/control/leader_election.ts";

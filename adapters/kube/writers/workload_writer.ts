@@ -5,8 +5,8 @@
  */
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Log } from "../../../shared/log.ts";
+import type { WantedResources } from "../../../shared/resize/inputs/resources.ts";
 import { RIGHTSIZING_MANAGER } from "../../../shared/resize/original_limits.ts";
-import type { WantedResources } from "../../../shared/resize/resources.ts";
 import {
   otherOwners,
   type OwnedFields,

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Pod } from "../../../shared/api/pod.ts";
-import { movesRequest } from "../../../shared/resize/qos.ts";
+import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
 import { type CommandContext, CommandProblem } from "../command_context.ts";
 import { INTERRUPTED } from "../exit_code.ts";
 import { marketSettings } from "../market_settings.ts";

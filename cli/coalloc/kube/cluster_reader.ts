@@ -26,13 +26,14 @@ import {
   workloadPath,
 } from "../../../adapters/kube/kinds/workloads.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
+import type { VerticalPodAutoscaler } from "../../../shared/api/autoscalers.ts";
 import type { Node } from "../../../shared/api/node.ts";
+import type { ApiObject } from "../../../shared/api/object.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
-import type { VerticalPodAutoscaler } from "../../../shared/api/vertical_pod_autoscaler.ts";
 import type { Clock } from "../../../shared/clock.ts";
-import type { ApiObject, ListWatch } from "../../../shared/control/list_watch.ts";
+import type { ListWatch } from "../../../shared/control/list_watch.ts";
 import { resourceRangesOf } from "../../../shared/resize/checks/limit_range.ts";
-import { movesRequest } from "../../../shared/resize/qos.ts";
+import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
 import { belongsTo } from "../../../shared/resize/workloads_of.ts";
 import type { ClusterReader, PodName, ScopeFacts } from "../ports.ts";
 import {
@@ -53,6 +54,7 @@ export interface ReaderParts {
 const HIDDEN = Symbol("hidden");
 
 /** The port's implementation. */
+// deno-lint-ignore house/function-length
 export function createClusterReader(
   connection: KubeConnection,
   { clock, signal }: ReaderParts,

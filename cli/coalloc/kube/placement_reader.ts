@@ -11,7 +11,8 @@ import { nodeListWatch, persistentVolumeListWatch } from "../../../adapters/kube
 import { podDisruptionBudgetListWatch } from "../../../adapters/kube/kinds/pod_disruption_budgets.ts";
 import { replicaSetListWatch, workloadListWatch } from "../../../adapters/kube/kinds/workloads.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
-import type { ApiObject, ListWatch } from "../../../shared/control/list_watch.ts";
+import type { ListWatch } from "../../../shared/control/list_watch.ts";
+import type { ApiObject } from "../../../shared/api/object.ts";
 import { memoryPage } from "../../../shared/placement/placement_memory.ts";
 import type { PlacementReader } from "../ports.ts";
 import type { ReaderParts } from "./cluster_reader.ts";

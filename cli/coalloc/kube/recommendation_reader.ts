@@ -10,7 +10,8 @@ import {
 } from "../../../adapters/kube/kinds/optimization_policies.ts";
 import { templateOf, workloadListWatch } from "../../../adapters/kube/kinds/workloads.ts";
 import { WORKLOAD_KINDS } from "../../../shared/rightsizing/read_policy_spec.ts";
-import type { ApiObject, ListWatch } from "../../../shared/control/list_watch.ts";
+import type { ListWatch } from "../../../shared/control/list_watch.ts";
+import type { ApiObject } from "../../../shared/api/object.ts";
 import type { RecommendationReader } from "../ports.ts";
 import type { ReaderParts } from "./cluster_reader.ts";
 

@@ -7,7 +7,7 @@ import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reason_words.ts";
 import type { RecommendationReport } from "../../../shared/api/recommendation_report.ts";
-import type { WorkloadTemplate } from "../../../shared/api/workload_template.ts";
+import type { WorkloadTemplate } from "../../../shared/api/workload.ts";
 import { workloadsOf } from "../../../shared/resize/workloads_of.ts";
 import { recordsOf } from "../../../shared/rightsizing/report_parts.ts";
 import { amountsOfResources } from "../../../shared/rightsizing/values_in_force.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { WorkloadTemplate } from "../../../shared/api/workload_template.ts";
+import type { WorkloadTemplate } from "../../../shared/api/workload.ts";
 import { nearestName } from "../../../shared/config/nearest_name.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/stored_policy.ts";
 import { CommandProblem, type NamespaceChoice } from "../command_context.ts";

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { pair, type ResourcePair } from "../../../shared/resize/resources.ts";
+import { pair, type ResourcePair } from "../../../shared/resize/inputs/resources.ts";
 import { safeMemory } from "../../../shared/rightsizing/guards/memory_decrease.ts";
 import type { AdvisedContainer, ContainerAmounts } from "./advice_view.ts";
 import { amountWord } from "./amount_words.ts";

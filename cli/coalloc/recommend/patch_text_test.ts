@@ -8,7 +8,7 @@ import {
   template,
 } from "../../../tests/fixtures/advised_shop.ts";
 import { workloadRecords } from "../../../tests/fixtures/workload_records.ts";
-import type { WorkloadTemplate } from "../../../shared/api/workload_template.ts";
+import type { WorkloadTemplate } from "../../../shared/api/workload.ts";
 import { parseBytes, parseCPU } from "../../../shared/quantity.ts";
 import type { WorkloadRecord } from "../../../shared/rightsizing/workload_record.ts";
 import type { AdviceView } from "./advice_view.ts";

@@ -3,10 +3,7 @@
  *
  * @module
  */
-import type {
-  CPUTarget,
-  HorizontalPodAutoscaler,
-} from "../../../shared/api/horizontal_pod_autoscaler.ts";
+import type { CPUTarget, HorizontalPodAutoscaler } from "../../../shared/api/autoscalers.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import { splitByRequest } from "../../../shared/market/pod_split.ts";
 import { heedsAutoscaler } from "../../../shared/resize/checks/horizontal_autoscaler.ts";

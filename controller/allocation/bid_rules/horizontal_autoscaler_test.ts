@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { CPUTarget } from "../../../shared/api/horizontal_pod_autoscaler.ts";
+import type { CPUTarget } from "../../../shared/api/autoscalers.ts";
 import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
 import { HPA_COORDINATION } from "../../../shared/resize/checks/horizontal_autoscaler.ts";
 import { sampleContainer, samplePod } from "../../../tests/contract/sample_objects.ts";

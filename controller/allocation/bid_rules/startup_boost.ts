@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { parseDuration } from "../../../shared/config/setting_kinds.ts";
+import { parseDuration } from "../../../shared/duration.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { BidRule } from "./bid_rule.ts";
 

@@ -6,8 +6,8 @@
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { Bounds, ContainerBounds } from "../../../shared/api/pod_allocation.ts";
 import { LEAST_CPU } from "../../../shared/market/bids.ts";
-import type { ResourceRanges } from "../../../shared/resize/checks/limit_range.ts";
-import { movesRequest } from "../../../shared/resize/qos.ts";
+import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
+import type { ResourceRanges } from "../../../shared/resize/inputs/ranges.ts";
 import { metricWarnings } from "../../metrics_demand/metric_fact.ts";
 import type { BidFacts, BidWord } from "../bid_rules/bid_rule.ts";
 import { isSystemCritical } from "../bid_rules/system_critical.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Namespace } from "../../../shared/api/namespace.ts";
 import type { Pod, PodContainer, Resources } from "../../../shared/api/pod.ts";
-import { qosClassOf } from "../../../shared/resize/qos.ts";
+import { qosClassOf } from "../../../shared/resize/inputs/qos.ts";
 import { ALLOW_OVERRIDES } from "../../../shared/resize/scope.ts";
 import { sampleContainer, sampleNode, samplePod } from "../../../tests/contract/sample_objects.ts";
 import { bidFacts } from "../../../tests/fixtures/bid_facts.ts";

@@ -7,13 +7,10 @@
 import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
 import type { CeilingReason } from "../../../shared/api/reasons/ceiling_reasons.ts";
 import { splitByRequest } from "../../../shared/market/pod_split.ts";
-import {
-  type AmountRange,
-  type AmountRanges,
-  largestLimit,
-} from "../../../shared/resize/checks/limit_range.ts";
-import { movesRequest } from "../../../shared/resize/qos.ts";
-import { podPhases, podTotal, sumOf } from "../../../shared/resize/resources.ts";
+import { largestLimit } from "../../../shared/resize/checks/limit_range.ts";
+import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
+import type { AmountRange, AmountRanges } from "../../../shared/resize/inputs/ranges.ts";
+import { podPhases, podTotal, sumOf } from "../../../shared/resize/inputs/resources.ts";
 
 /** A bound from above and what it comes from. Millicores. */
 export interface Ceiling {

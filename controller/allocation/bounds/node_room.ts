@@ -6,7 +6,7 @@
 import type { Node } from "../../../shared/api/node.ts";
 import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
 import { GRID } from "../../../shared/quantity.ts";
-import { movesRequest } from "../../../shared/resize/qos.ts";
+import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
 import { isFinished } from "../../../shared/resize/scope.ts";
 import { type Caches, podsOnNode } from "../caches.ts";
 

@@ -5,7 +5,7 @@
  */
 import type { Pod } from "../../../shared/api/pod.ts";
 import { LEAST_CPU } from "../../../shared/market/bids.ts";
-import { movesRequest, qosClassOf } from "../../../shared/resize/qos.ts";
+import { movesRequest, qosClassOf } from "../../../shared/resize/inputs/qos.ts";
 
 /** A pod and its user's own limits. */
 export interface QOSCase {

@@ -15,10 +15,10 @@ import {
   MARKET_CHAIN,
   RESTORE_CHAIN,
 } from "../../../shared/resize/chain.ts";
-import type { Claim } from "../../../shared/resize/claim.ts";
-import { netChange } from "../../../shared/resize/cut_raises.ts";
+import type { Claim } from "../../../shared/resize/inputs/claim.ts";
+import { netChange } from "../../../shared/resize/inputs/cut_raises.ts";
+import type { EnforcementInput } from "../../../shared/resize/inputs/resize_input.ts";
 import { type LimitChange, netOf } from "../../../shared/resize/patch.ts";
-import type { EnforcementInput } from "../../../shared/resize/resize_input.ts";
 import { type OutOfScope, restoredMessage } from "../../../shared/resize/scope.ts";
 import type { PodResizer } from "../../resize/pod_resizer.ts";
 import { sendChanges } from "../../resize/send_changes.ts";

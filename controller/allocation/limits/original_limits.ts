@@ -6,12 +6,12 @@
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { Original, PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import { countableCPU, formatCPU } from "../../../shared/quantity.ts";
+import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
 import {
   isMarketManager,
   originalLimitsOf,
   RESTORE_MANAGER,
 } from "../../../shared/resize/original_limits.ts";
-import { movesRequest } from "../../../shared/resize/qos.ts";
 import type { PodMemory } from "../pod_memory.ts";
 import type { OwnerTemplates } from "../ports.ts";
 

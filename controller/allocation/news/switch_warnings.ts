@@ -6,14 +6,14 @@
  */
 import { quotedText } from "../../../shared/quoted_text.ts";
 import { HPA_COORDINATION } from "../../../shared/resize/checks/horizontal_autoscaler.ts";
+import { switchValue, type Texts } from "../../../shared/resize/inputs/switches.ts";
 import {
   ALLOW_OVERRIDES,
   MANAGED,
-  managedWord,
+  managedValue,
   type OutOfScope,
   SKIP_GUARANTEED,
 } from "../../../shared/resize/scope.ts";
-import { switchWord, type Texts } from "../../../shared/resize/switches.ts";
 import type { BidFacts } from "../bid_rules/bid_rule.ts";
 import { type WordHolders, wordPlaceWarnings } from "./word_places.ts";
 import {
@@ -49,8 +49,8 @@ export function outsideWarnings(
 function wantsIn(
   { pod, namespace }: Pick<BidFacts, "pod" | "namespace">,
 ): readonly ((message: string) => WordWarning)[] {
-  if (managedWord(pod) === "true") return [warningOf(undefined)];
-  if (namespace === undefined || managedWord(namespace) !== "true") return [];
+  if (managedValue(pod) === "true") return [warningOf(undefined)];
+  if (namespace === undefined || managedValue(namespace) !== "true") return [];
   return [warningOf(namespaceSubject(namespace))];
 }
 
@@ -98,7 +98,7 @@ export function switchWarnings(facts: WordHolders): readonly WordWarning[] {
 function warningsOf(key: string, places: readonly (Texts | undefined)[]): readonly string[] {
   return places.flatMap((texts = {}) => {
     const text = Object.hasOwn(texts, key) ? texts[key] : undefined;
-    if (text === undefined || switchWord(texts, key) !== undefined) return [];
+    if (text === undefined || switchValue(texts, key) !== undefined) return [];
     return [`${key}: ${quotedText(text)} is not "true" or "false"`];
   });
 }

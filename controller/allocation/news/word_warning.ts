@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { HorizontalPodAutoscaler } from "../../../shared/api/horizontal_pod_autoscaler.ts";
+import type { HorizontalPodAutoscaler } from "../../../shared/api/autoscalers.ts";
 import type { Namespace } from "../../../shared/api/namespace.ts";
 import type { Workload } from "../../../shared/api/workload.ts";
 import type { SharedSubject } from "../ports.ts";

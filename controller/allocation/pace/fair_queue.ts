@@ -60,6 +60,7 @@ const BOTTLENECK_SECONDS = 10;
 const EASED_SHARE = 0.5;
 
 /** An empty queue. Throws a `RangeError` when the rate is not above 0. */
+// deno-lint-ignore house/function-length
 export function createFairQueue(options: FairQueueOptions): FairQueue {
   const { perSecond, clock, wake, signal } = options;
   const burst = Math.max(1, Math.ceil(perSecond));

@@ -8,8 +8,8 @@ import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import { type ChangeReason, isUnhurried } from "../../../shared/api/reasons/reason_words.ts";
 import { countableCPU } from "../../../shared/quantity.ts";
-import { netChange } from "../../../shared/resize/cut_raises.ts";
-import { limitsWanted } from "../../../shared/resize/subject.ts";
+import { netChange } from "../../../shared/resize/inputs/cut_raises.ts";
+import { limitsWanted } from "../../../shared/resize/inputs/subject.ts";
 import { marketCause } from "../limits/market_cause.ts";
 
 /** A change of a pod's limits that is about to be sent. Millicores. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ResourceQuota } from "../../../shared/api/resource_quota.ts";
+import type { ResourceQuota } from "../../../shared/api/namespace.ts";
 import { GRID } from "../../../shared/quantity.ts";
 import { quotaBound, type QuotaResource } from "./quota_ledger.ts";
 

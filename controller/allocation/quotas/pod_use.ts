@@ -5,8 +5,8 @@
  */
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
-import { movesRequest } from "../../../shared/resize/qos.ts";
-import { podTotal, type TotalField } from "../../../shared/resize/resources.ts";
+import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
+import { podTotal, type TotalField } from "../../../shared/resize/inputs/resources.ts";
 import { isFinished } from "../../../shared/resize/scope.ts";
 import { isSystemCritical } from "../bid_rules/system_critical.ts";
 import { originalValues } from "../limits/original_limits.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
-import type { ApiObject } from "../../../shared/control/list_watch.ts";
+import type { ApiObject } from "../../../shared/api/object.ts";
 import {
   sampleAllocation,
   sampleContainer,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { ResourceQuota } from "../../../shared/api/resource_quota.ts";
+import type { ResourceQuota } from "../../../shared/api/namespace.ts";
 import { sampleQuota } from "../../../tests/contract/sample_objects.ts";
 import { createQuotaLedger, type QuotaLedger } from "./quota_ledger.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Pod } from "../../../shared/api/pod.ts";
-import type { ResourceQuota } from "../../../shared/api/resource_quota.ts";
+import type { ResourceQuota } from "../../../shared/api/namespace.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import { objectKey } from "../../../shared/control/object_key.ts";
 import { quotaCounts } from "../../../shared/resize/checks/resource_quota.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ResourceQuota } from "../../../shared/api/resource_quota.ts";
+import type { ResourceQuota } from "../../../shared/api/namespace.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import { roundBounds, roundShares } from "../../../shared/market/rounding.ts";
 import { clearMarket } from "../../../shared/market/solver.ts";

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { ResourceQuota } from "../../../shared/api/resource_quota.ts";
+import type { ResourceQuota } from "../../../shared/api/namespace.ts";
 import { quotaCounts, type ScopedPod } from "../../../shared/resize/checks/resource_quota.ts";
 import type { Caches } from "../caches.ts";
 import { podKeyOf } from "../gather.ts";
@@ -85,6 +85,7 @@ export interface QuotaUsesParts {
 }
 
 /** Reads a namespace once when it is first asked about, and then what changes in it. */
+// deno-lint-ignore house/function-length
 export function createQuotaUses(
   { pods, allocations, bidsOf, wake }: QuotaUsesParts,
 ): QuotaUses {

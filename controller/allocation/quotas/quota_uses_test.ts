@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
-import type { QuotaScope, ResourceQuota } from "../../../shared/api/resource_quota.ts";
+import type { QuotaScope, ResourceQuota } from "../../../shared/api/namespace.ts";
 import {
   sampleAllocation,
   sampleContainer,

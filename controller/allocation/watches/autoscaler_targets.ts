@@ -5,7 +5,7 @@
  */
 import type { WorkloadRef } from "../../../shared/api/workload.ts";
 import type { Informer } from "../../../shared/control/informer.ts";
-import type { ApiObject } from "../../../shared/control/list_watch.ts";
+import type { ApiObject } from "../../../shared/api/object.ts";
 import { objectKey } from "../../../shared/control/object_key.ts";
 
 /** An object that is about a workload of its namespace. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { VerticalPodAutoscaler } from "../../../shared/api/vertical_pod_autoscaler.ts";
+import type { VerticalPodAutoscaler } from "../../../shared/api/autoscalers.ts";
 import { sampleVPA } from "../../../tests/fixtures/sample_workloads.ts";
 import { createTargetMemory } from "./autoscaler_targets.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Informer } from "../../../shared/control/informer.ts";
-import type { ApiObject } from "../../../shared/control/list_watch.ts";
+import type { ApiObject } from "../../../shared/api/object.ts";
 import { objectKey } from "../../../shared/control/object_key.ts";
 
 /**

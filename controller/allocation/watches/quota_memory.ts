@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ResourceQuota } from "../../../shared/api/resource_quota.ts";
+import type { ResourceQuota } from "../../../shared/api/namespace.ts";
 import type { Informer } from "../../../shared/control/informer.ts";
 import { createChangeMemory } from "./change_memory.ts";
 

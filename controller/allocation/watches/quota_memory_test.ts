@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { ResourceQuota } from "../../../shared/api/resource_quota.ts";
+import type { ResourceQuota } from "../../../shared/api/namespace.ts";
 import { sampleQuota } from "../../../tests/contract/sample_objects.ts";
 import { createQuotaMemory } from "./quota_memory.ts";
 

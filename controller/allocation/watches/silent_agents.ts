@@ -3,8 +3,7 @@
  *
  * @module
  */
-import { nodeOfAgentLease } from "../../../shared/api/agent_lease.ts";
-import type { Lease } from "../../../shared/api/lease.ts";
+import { type Lease, nodeOfAgentLease } from "../../../shared/api/lease.ts";
 
 /** When more than this share of the agents is overdue, the fault is not theirs. */
 const MOST_SILENT = 0.1;

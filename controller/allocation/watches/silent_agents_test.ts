@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { agentLeaseRef } from "../../../shared/api/agent_lease.ts";
-import type { Lease } from "../../../shared/api/lease.ts";
+import { agentLeaseRef, type Lease } from "../../../shared/api/lease.ts";
 import { type AgentsView, createSilentAgents } from "./silent_agents.ts";
 
 const SILENCE_MS = 300_000;

@@ -5,7 +5,7 @@
  */
 import { isRollingOut, type Workload } from "../../../shared/api/workload.ts";
 import type { Informer } from "../../../shared/control/informer.ts";
-import type { Texts } from "../../../shared/resize/switches.ts";
+import type { Texts } from "../../../shared/resize/inputs/switches.ts";
 import { createChangeMemory } from "./change_memory.ts";
 
 /**

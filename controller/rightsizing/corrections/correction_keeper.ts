@@ -42,6 +42,7 @@ const PREFIX = "mbcas-corrections-";
 const LONGEST_WAIT_MS = 60_000;
 
 /** A keeper that has read and written nothing yet. */
+// deno-lint-ignore house/function-length
 export function createCorrectionKeeper(
   { memory, store, clock, log, intervalMs = 180_000, finalMs = 5000 }: CorrectionKeeperParts,
 ): CorrectionKeeper {

@@ -54,6 +54,7 @@ export interface HistoryOptions {
 }
 
 /** A history without anything in it. */
+// deno-lint-ignore house/function-length
 export function createUsageHistory({ slots }: HistoryOptions = {}): UsageHistory {
   const namespaces = new Map<string, NamespaceHistory>();
   /** Times of the last readings of pods, by namespace and pod. */

@@ -43,6 +43,7 @@ const MOST_MISSED = 4;
 const LONGEST_WAIT_MS = 60_000;
 
 /** A sampler that knows nothing yet. */
+// deno-lint-ignore house/function-length
 export function createUsageSampler(parts: UsageSamplerParts): UsageSampler {
   const { metrics, owners, store, clock, log, intervalMs } = parts;
   const { checkpointIntervalMs = 180_000, finalMs = 5000 } = parts;

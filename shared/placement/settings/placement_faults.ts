@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { formatDuration } from "../../config/setting_kinds.ts";
+import { formatDuration } from "../../duration.ts";
 import { PLACEMENT_ROWS, type PlacementValues } from "./placement_settings.ts";
 
 /** The settings that are looked at. */

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { hasSameCPU, type PodFacts, type PodVerdict } from "../resize_input.ts";
-import { isApplied, resizeStatus } from "../resize_condition.ts";
-import type { WantedResources } from "../resources.ts";
-import { containersWanted, marketSubject } from "../subject.ts";
+import { isApplied, resizeStatus } from "../inputs/resize_condition.ts";
+import { hasSameCPU, type PodFacts, type PodVerdict } from "../inputs/resize_input.ts";
+import type { WantedResources } from "../inputs/resources.ts";
+import { containersWanted, marketSubject } from "../inputs/subject.ts";
 
 /** Holds when the pod's spec has the wanted limits: `Applied` once the kubelet reports them. */
 export function alreadyThere({ pod }: PodFacts, wanted: WantedResources): PodVerdict {

@@ -4,9 +4,13 @@
  * @module
  */
 import type { EnforcementReason } from "../../api/reasons/enforcement_reasons.ts";
-import { type EnforcementInput, heldWhereNothingIsLeft, type PodVerdict } from "../resize_input.ts";
-import type { WantedResources } from "../resources.ts";
-import { limitsOf, limitsWanted } from "../subject.ts";
+import {
+  type EnforcementInput,
+  heldWhereNothingIsLeft,
+  type PodVerdict,
+} from "../inputs/resize_input.ts";
+import type { WantedResources } from "../inputs/resources.ts";
+import { limitsOf, limitsWanted } from "../inputs/subject.ts";
 
 /** When to look again, ms: a list that finds nothing new reaches no pod. */
 const RETRY_MS = 2000;

@@ -4,8 +4,8 @@ import {
   enforcedPod,
   enforcementInput,
 } from "../../../tests/fixtures/enforcement_input.ts";
-import type { EnforcementInput, PodVerdict } from "../resize_input.ts";
-import { limitsOf, limitsWanted } from "../subject.ts";
+import type { EnforcementInput, PodVerdict } from "../inputs/resize_input.ts";
+import { limitsOf, limitsWanted } from "../inputs/subject.ts";
 import { copiesOutOfSync, oscillates } from "./direction.ts";
 
 function test(name: string, fn: () => void): void {

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import type { HorizontalPodAutoscaler, MemoryTarget } from "../../api/horizontal_pod_autoscaler.ts";
+import type { HorizontalPodAutoscaler, MemoryTarget } from "../../api/autoscalers.ts";
 import type { ResourceName } from "../../api/pod.ts";
-import { switchWord } from "../switches.ts";
+import { switchValue } from "../inputs/switches.ts";
 
 /** Annotation of pod, workload or HPA: `"false"` leaves limits and HPA alone with each other. */
 export const HPA_COORDINATION = "mbcas.io/hpa-coordination";
@@ -16,18 +16,18 @@ export interface Annotated {
 }
 
 /** Objects that may have the annotation: the pod's takes precedence, then the workload's. */
-export interface CoordinationWords {
+export interface CoordinationObjects {
   readonly pod: Annotated;
   readonly workload: Annotated | undefined;
   readonly autoscaler: Annotated;
 }
 
 /** False where the first of them that has the annotation has `"false"`. */
-export function heedsAutoscaler({ pod, workload, autoscaler }: CoordinationWords): boolean {
-  const words = [pod, workload, autoscaler].map((one) =>
-    switchWord(one?.metadata.annotations ?? {}, HPA_COORDINATION)
+export function heedsAutoscaler({ pod, workload, autoscaler }: CoordinationObjects): boolean {
+  const values = [pod, workload, autoscaler].map((one) =>
+    switchValue(one?.metadata.annotations ?? {}, HPA_COORDINATION)
   );
-  return words.find((word) => word !== undefined) !== "false";
+  return values.find((value) => value !== undefined) !== "false";
 }
 
 /**

@@ -3,10 +3,11 @@
  *
  * @module
  */
-import type { LimitRange, LimitRangeBounds, LimitRangeItem } from "../../api/limit_range.ts";
+import type { LimitRange, LimitRangeBounds, LimitRangeItem } from "../../api/namespace.ts";
 import type { Pod, PodContainer } from "../../api/pod.ts";
-import type { Verdict } from "../check.ts";
-import { cutRaises } from "../cut_raises.ts";
+import type { Verdict } from "../inputs/check.ts";
+import { cutRaises } from "../inputs/cut_raises.ts";
+import type { AmountRange, AmountRanges, ResourceRanges } from "../inputs/ranges.ts";
 import {
   describeCut,
   fieldOf,
@@ -23,35 +24,8 @@ import {
   sumOf,
   wantedOf,
   type WantedResources,
-} from "../resources.ts";
-import { containersWanted, type Subject } from "../subject.ts";
-
-/** A range of requests and limits: of CPU in millicores, of memory in bytes. */
-export interface AmountRange {
-  /** 0 when there is none. */
-  readonly min: number;
-  /** Infinity when there is none. */
-  readonly max: number;
-  /** The largest limit / request; Infinity when there is none. */
-  readonly ratio: number;
-}
-
-/** The ranges of one resource, for each container and for the sums of a pod. */
-export interface AmountRanges {
-  readonly container: AmountRange;
-  readonly pod: AmountRange;
-}
-
-/** What the LimitRanges of a namespace come to. */
-export interface ResourceRanges {
-  readonly cpu?: AmountRanges;
-  readonly memory?: AmountRanges;
-  /**
-   * What the server writes at each resize into every container that lacks it, as `limits.<resource>`
-   * and `requests.<resource>`; absent: nothing.
-   */
-  readonly defaults?: readonly string[];
-}
+} from "../inputs/resources.ts";
+import { containersWanted, type Subject } from "../inputs/subject.ts";
 
 const ANYTHING: AmountRange = { min: 0, max: Infinity, ratio: Infinity };
 

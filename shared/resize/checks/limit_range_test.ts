@@ -7,11 +7,12 @@ import {
   enforcementInput,
   marketClaim,
 } from "../../../tests/fixtures/enforcement_input.ts";
-import type { LimitRangeBounds, LimitRangeItem } from "../../api/limit_range.ts";
+import type { LimitRangeBounds, LimitRangeItem } from "../../api/namespace.ts";
 import type { Pod, PodContainer } from "../../api/pod.ts";
 import { decide, decideManually, MARKET_CHAIN, RESTORE_CHAIN } from "../chain.ts";
-import type { EnforcementInput } from "../resize_input.ts";
-import { largestLimit, type ResourceRanges, resourceRangesOf } from "./limit_range.ts";
+import type { ResourceRanges } from "../inputs/ranges.ts";
+import type { EnforcementInput } from "../inputs/resize_input.ts";
+import { largestLimit, resourceRangesOf } from "./limit_range.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });

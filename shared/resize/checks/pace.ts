@@ -3,22 +3,22 @@
  *
  * @module
  */
+import { isSettled, resizeStatus } from "../inputs/resize_condition.ts";
 import {
   type EnforcementInput,
   hasSameCPU,
   type PodFacts,
   type PodVerdict,
-} from "../resize_input.ts";
-import type { WantedResources } from "../resources.ts";
-import { containersWanted, marketSubject } from "../subject.ts";
-import { isSettled, resizeStatus } from "../resize_condition.ts";
+} from "../inputs/resize_input.ts";
+import type { WantedResources } from "../inputs/resources.ts";
+import { containersWanted, marketSubject } from "../inputs/subject.ts";
 
 /** Holds until the kubelet reports what the pod's spec already asks for. */
 export function resizeInProgress({ pod }: PodFacts): PodVerdict {
   if (pod === undefined || pod.containers.every((one) => isSettled(pod, one))) return undefined;
-  const word = resizeStatus(pod);
+  const status = resizeStatus(pod);
   // A resize that the kubelet will never do, or not now, must not lock the pod at that value.
-  return word.reason === "ResizeInProgress" ? { verdict: "hold", ...word } : undefined;
+  return status.reason === "ResizeInProgress" ? { verdict: "hold", ...status } : undefined;
 }
 
 /** Holds for the rest of the wait after a refusal. */
@@ -44,7 +44,7 @@ export function resizedJustNow({ restMs = 0 }: EnforcementInput): PodVerdict {
 }
 
 /**
- * Holds while the controller's rate of resizes is used up. A pod whose limits were clamped to what they
+ * Holds while the controller's rate of resizes is used up. A pod with limits that were clamped to what they
  * are already takes no turn from others.
  */
 export function rateLimited(

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { EnforcementInput, PodFacts, PodVerdict } from "../resize_input.ts";
+import type { EnforcementInput, PodFacts, PodVerdict } from "../inputs/resize_input.ts";
 
 /** Holds when the pod is gone, or differs from the allocation in UID, namespace or node. */
 export function identityDiffers({ pod, allocation }: EnforcementInput): PodVerdict {
@@ -33,7 +33,7 @@ export function outOfScope({ outOfScope }: EnforcementInput): PodVerdict {
   return outOfScope === undefined ? undefined : { verdict: "hold", ...outOfScope };
 }
 
-/** Holds while the node's agent has not renewed its lease: its last word may be wrong by now. */
+/** Holds while the node's agent has not renewed its lease: its last clearing may be wrong by now. */
 export function agentIsSilent({ agentSilent, allocation }: EnforcementInput): PodVerdict {
   if (!agentSilent) return undefined;
   const { nodeName } = allocation.spec;

@@ -45,7 +45,7 @@ const MIRROR = "kubernetes.io/config.mirror";
 /** Where the kubelet has a pod from: `api`, or a file or an address for a static one. */
 const SOURCE = "kubernetes.io/config.source";
 
-/** Servers before 1.36 look at the pod's word only; that kubelet then calls it infeasible. */
+/** Servers before 1.36 look at the pod alone; that kubelet then calls it infeasible. */
 function windowsPod({ pod, node }: PlatformFacts): LeftAlone | undefined {
   if (pod.windows) return { reason: "WindowsPod", message: "spec.os of the pod says windows" };
   return node?.os === undefined

@@ -4,9 +4,9 @@
  * @module
  */
 import type { ContainerBounds } from "../../api/pod_allocation.ts";
-import type { EnforcementInput, PodVerdict } from "../resize_input.ts";
-import type { WantedResources } from "../resources.ts";
-import { limitsOf, limitsWanted } from "../subject.ts";
+import type { EnforcementInput, PodVerdict } from "../inputs/resize_input.ts";
+import type { WantedResources } from "../inputs/resources.ts";
+import { limitsOf, limitsWanted } from "../inputs/subject.ts";
 
 /** Holds until the agent has cleared with the bounds in force. */
 export function boundsAreStale({ allocation }: EnforcementInput): PodVerdict {

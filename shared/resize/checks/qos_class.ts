@@ -4,8 +4,8 @@
  * @module
  */
 import type { QOSClass } from "../../api/pod.ts";
-import type { Verdict } from "../check.ts";
-import { movesRequest, qosClassOfPod } from "../qos.ts";
+import type { Verdict } from "../inputs/check.ts";
+import { movesRequest, qosClassOfPod } from "../inputs/qos.ts";
 import {
   describeCut,
   fieldOf,
@@ -16,8 +16,8 @@ import {
   RESOURCE_NAMES,
   wantedOf,
   type WantedResources,
-} from "../resources.ts";
-import { containersWanted, type Subject } from "../subject.ts";
+} from "../inputs/resources.ts";
+import { containersWanted, type Subject } from "../inputs/subject.ts";
 import { capRequests } from "./request_within_limit.ts";
 
 /** What is left of the wanted values, or why nothing may be done. */
@@ -27,7 +27,7 @@ export type KeptClass =
 
 /**
  * Requests and limits of Guaranteed pods move together, at the lower of the two, or not at all; a
- * Burstable pod whose last request would reach its limit keeps one of them a unit below. Where the class
+ * Burstable pod in which the last request would reach its limit keeps one of them a unit below. Where the class
  * would change all the same, as of a BestEffort pod, nothing may be done.
  */
 export function keepClass(wanted: WantedResources, subjects: readonly Subject[]): KeptClass {

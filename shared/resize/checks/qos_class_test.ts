@@ -12,9 +12,9 @@ import {
 } from "../../../tests/fixtures/enforcement_input.ts";
 import type { Pod, ResizeCondition } from "../../api/pod.ts";
 import { decide, decideManually, MARKET_CHAIN, RESTORE_CHAIN } from "../chain.ts";
-import { movesRequest, qosClassOf } from "../qos.ts";
-import type { EnforcementInput } from "../resize_input.ts";
-import { containersWanted, limitsWanted, marketSubject } from "../subject.ts";
+import { movesRequest, qosClassOf } from "../inputs/qos.ts";
+import type { EnforcementInput } from "../inputs/resize_input.ts";
+import { containersWanted, limitsWanted, marketSubject } from "../inputs/subject.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });

@@ -14,8 +14,8 @@ import {
   sumOf,
   wantedOf,
   type WantedResources,
-} from "../resources.ts";
-import { containersWanted, type Subject } from "../subject.ts";
+} from "../inputs/resources.ts";
+import { containersWanted, type Subject } from "../inputs/subject.ts";
 
 /**
  * The wanted values with each request at most the least limit that any of the subjects would have. A

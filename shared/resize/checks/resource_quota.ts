@@ -3,19 +3,25 @@
  *
  * @module
  */
+import type { QuotaScope, ResourceQuota } from "../../api/namespace.ts";
 import type { Pod, ResourceName } from "../../api/pod.ts";
-import type { QuotaScope, ResourceQuota } from "../../api/resource_quota.ts";
-import type { Verdict } from "../check.ts";
-import { cutRaises } from "../cut_raises.ts";
-import { fieldOf, formatAmount, type PairSide, sumOf, type WantedResources } from "../resources.ts";
-import { containersWanted, type Subject } from "../subject.ts";
+import type { Verdict } from "../inputs/check.ts";
+import { cutRaises } from "../inputs/cut_raises.ts";
+import {
+  fieldOf,
+  formatAmount,
+  type PairSide,
+  sumOf,
+  type WantedResources,
+} from "../inputs/resources.ts";
+import { containersWanted, type Subject } from "../inputs/subject.ts";
 
 /** What scopes look at. */
 export type ScopedPod = Pick<Pod, "qosClass" | "priorityClassName" | "hasDeadline">;
 
 /**
  * True when all scopes of the quota take the pod in; one that can't be judged here counts for a yes, so
- * that a bound is rather kept in vain than broken. Source: `podMatchesScopeFunc` in Kubernetes 1.36,
+ * that a bound is rather kept without need than broken. Source: `podMatchesScopeFunc` in Kubernetes 1.36,
  * pkg/quota/v1/evaluator/core/pods.go.
  */
 export function quotaCounts({ scopes }: Pick<ResourceQuota, "scopes">, pod: ScopedPod): boolean {
@@ -73,7 +79,7 @@ export interface QuotaRoom {
 /** What the rule is asked about. */
 export interface QuotasAsked {
   readonly quotas: readonly QuotaRoom[];
-  /** Those whose raises the quotas count, each as often as it has pods. */
+  /** Those with raises that the quotas count, each as often as it has pods. */
   readonly subjects: readonly Subject[];
   /** Raises are cut to a multiple of this. @default {1} */
   readonly step?: number;

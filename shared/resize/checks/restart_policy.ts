@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { type Verdict, withoutPairs } from "../check.ts";
-import { type PairEntry, pairOf, pairsOf, type WantedResources } from "../resources.ts";
-import { containersWanted, type Subject } from "../subject.ts";
+import { type Verdict, withoutPairs } from "../inputs/check.ts";
+import { type PairEntry, pairOf, pairsOf, type WantedResources } from "../inputs/resources.ts";
+import { containersWanted, type Subject } from "../inputs/subject.ts";
 
 /** A pair that a resize in place would restart a container for, or that the server would refuse. */
 export interface Disruption extends PairEntry {

@@ -4,9 +4,9 @@
  * @module
  */
 import { GRID } from "../../quantity.ts";
-import type { EnforcementInput, PodVerdict } from "../resize_input.ts";
-import type { WantedResources } from "../resources.ts";
-import { limitsOf, limitsWanted } from "../subject.ts";
+import type { EnforcementInput, PodVerdict } from "../inputs/resize_input.ts";
+import type { WantedResources } from "../inputs/resources.ts";
+import { limitsOf, limitsWanted } from "../inputs/subject.ts";
 
 /**
  * Clamps each limit to what one step may reach from the present one, outwards to the grid, so that each

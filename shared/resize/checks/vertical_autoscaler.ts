@@ -3,15 +3,15 @@
  *
  * @module
  */
+import type { VerticalPodAutoscaler } from "../../api/autoscalers.ts";
 import type { ResourceName } from "../../api/pod.ts";
-import type { VerticalPodAutoscaler } from "../../api/vertical_pod_autoscaler.ts";
 
 /** The entry for all containers that have none of their own. */
 const ALL_OTHERS = "*";
 
 /**
  * True when it acts and controls the CPU of one of these containers. One that sets memory alone, or
- * whose policy is `Off` for each of them, leaves CPU to others. Source: VPA's `GetUpdateMode` and
+ * with the policy `Off` for each of them, leaves CPU to others. Source: VPA's `GetUpdateMode` and
  * `GetContainerResourcePolicy` (pkg/utils/vpa/api.go).
  */
 export function setsCPU(

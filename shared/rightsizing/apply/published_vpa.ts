@@ -36,7 +36,7 @@ export interface PublishedVPA {
   };
 }
 
-/** Tells the VPAs of this product from others. */
+/** Marks the VPAs of this product. */
 export const PUBLISHED_LABEL = {
   name: "app.kubernetes.io/managed-by",
   value: "mbcas-controller",

@@ -4,11 +4,11 @@
  * @module
  */
 import type { Resources } from "../../api/pod.ts";
+import type { WantedResources } from "../../resize/inputs/resources.ts";
+import { RIGHTSIZING_MANAGER } from "../../resize/original_limits.ts";
 import { type ContainerResources, containerResources } from "../../resize/patch.ts";
-import type { WantedResources } from "../../resize/resources.ts";
 import type { RightsizedWorkload } from "../guards/rightsizing_facts.ts";
 import { ownContainers } from "../rightsized_workload.ts";
-import { RIGHTSIZING_MANAGER } from "../../resize/original_limits.ts";
 import type { OwnedFields } from "./owned_fields.ts";
 
 /** A patch, and how to send it. */

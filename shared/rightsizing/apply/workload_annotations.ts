@@ -26,7 +26,7 @@ export const ANNOTATED_VALUES = [
 export type AnnotatedValue = typeof ANNOTATED_VALUES[number];
 
 const FIXED = ["managed", "policy", "last-recommendation", "last-applied"] as const;
-/** Says which policy's words stand on a workload, as `namespace/name`. */
+/** Names the policy that the annotations of a workload are of, as `namespace/name`. */
 export const POLICY_ANNOTATION = `${ANNOTATION_PREFIX}policy`;
 const TIME = `${ANNOTATION_PREFIX}last-recommendation`;
 
@@ -58,7 +58,7 @@ function hashOf(text: string): string {
 }
 
 /** What is to be reported. */
-export interface ToldWorkload {
+export interface ReportedWorkload {
   /** `namespace/name` of the policy that has won the workload. */
   readonly policy: string;
   /** When the recommendations were made, ms since 1970. */
@@ -70,7 +70,7 @@ export interface ToldWorkload {
 
 /** All annotations of a workload. */
 export function workloadAnnotations(
-  { policy, recommendedAtMs, appliedAtMs, recommendations }: ToldWorkload,
+  { policy, recommendedAtMs, appliedAtMs, recommendations }: ReportedWorkload,
 ): Readonly<Record<string, string>> {
   const fixed: Record<typeof FIXED[number], string | undefined> = {
     managed: "true",
@@ -125,9 +125,9 @@ export function annotationPatch(
     isOwnAnnotation(name) && !Object.hasOwn(next, name)
   );
   const set = Object.entries(next).filter(([name, text]) => present[name] !== text);
-  const isNews = ([name]: readonly [string, string]): boolean =>
+  const isChange = ([name]: readonly [string, string]): boolean =>
     name !== TIME || present[TIME] === undefined;
-  if (gone.length === 0 && !set.some(isNews)) return undefined;
+  if (gone.length === 0 && !set.some(isChange)) return undefined;
   const annotations = Object.fromEntries([...set, ...gone.map((name) => [name, null])]);
   return { metadata: { annotations } };
 }

@@ -4,8 +4,9 @@
  * @module
  */
 import type { PodContainer, Resources } from "../../api/pod.ts";
-import { describeCut } from "../../resize/resources.ts";
+import { runChecks } from "../../resize/inputs/check.ts";
 import {
+  describeCut,
   fieldOf,
   pair,
   type PairEntry,
@@ -15,11 +16,12 @@ import {
   RESOURCE_NAMES,
   wantedOf,
   type WantedResources,
-} from "../../resize/resources.ts";
+} from "../../resize/inputs/resources.ts";
 import type { PolicySpec } from "../policy_spec.ts";
 import { truncatedProduct } from "../truncated_product.ts";
 import { resourcesInForce, resourcesOfAmounts } from "../values_in_force.ts";
 import type { ValuesInForce } from "../workload_record.ts";
+import { MOST_PASSES } from "./decide_rightsizing.ts";
 import { liftMemory, steppedMemory } from "./memory_decrease.ts";
 import {
   horizontalAutoscalerConflicts,
@@ -30,8 +32,6 @@ import {
   requestAboveLimit,
   verticalAutoscalerConflicts,
 } from "./resize_guards.ts";
-import { runChecks } from "../../resize/check.ts";
-import { MOST_PASSES } from "./decide_rightsizing.ts";
 import type { Guard, RightsizingFacts } from "./rightsizing_facts.ts";
 import { presentSubjects } from "./subjects.ts";
 

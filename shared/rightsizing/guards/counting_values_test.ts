@@ -8,9 +8,9 @@ import {
   templateContainer,
 } from "../../../tests/fixtures/rightsizing_facts.ts";
 import { sampleHPA, sampleVPA } from "../../../tests/fixtures/sample_workloads.ts";
-import type { AmountRange } from "../../resize/checks/limit_range.ts";
 import type { QuotaRoom } from "../../resize/checks/resource_quota.ts";
-import { describeWanted, type ResourcePair, wantedOf } from "../../resize/resources.ts";
+import type { AmountRange } from "../../resize/inputs/ranges.ts";
+import { describeWanted, type ResourcePair, wantedOf } from "../../resize/inputs/resources.ts";
 import type { ValuesInForce } from "../workload_record.ts";
 import { countingValues, fitNewPod } from "./counting_values.ts";
 

@@ -4,8 +4,13 @@
  * @module
  */
 import type { RightsizingReason } from "../../api/reasons/rightsizing_reasons.ts";
-import { type Hold, type Report, runChecks } from "../../resize/check.ts";
-import { pair, type PairEntry, wantedOf, type WantedResources } from "../../resize/resources.ts";
+import { type Hold, type Report, runChecks } from "../../resize/inputs/check.ts";
+import {
+  pair,
+  type PairEntry,
+  wantedOf,
+  type WantedResources,
+} from "../../resize/inputs/resources.ts";
 import { ownContainers } from "../rightsized_workload.ts";
 import { unsafeInForce, unsafeMemoryDecrease } from "./memory_decrease.ts";
 import { methodFor, noMethod, noWayInPlace } from "./method.ts";

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Resources } from "../../api/pod.ts";
+import { withoutPairs } from "../../resize/inputs/check.ts";
 import {
   formatAmount,
   pair,
@@ -12,9 +13,8 @@ import {
   type PairSide,
   type ResourcePair,
   type WantedResources,
-} from "../../resize/resources.ts";
+} from "../../resize/inputs/resources.ts";
 import type { PolicySpec } from "../policy_spec.ts";
-import { withoutPairs } from "../../resize/check.ts";
 import { methodFor } from "./method.ts";
 import type { GuardVerdict, RightsizingFacts } from "./rightsizing_facts.ts";
 import { presentSubjects } from "./subjects.ts";

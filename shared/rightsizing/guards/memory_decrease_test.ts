@@ -10,7 +10,7 @@ import {
   templateContainer,
   workloadPod,
 } from "../../../tests/fixtures/rightsizing_facts.ts";
-import type { ResourcePair } from "../../resize/resources.ts";
+import type { ResourcePair } from "../../resize/inputs/resources.ts";
 import { leastSafeMemory, liftMemory, safeMemory, steppedMemory } from "./memory_decrease.ts";
 
 function test(name: string, fn: () => void): void {

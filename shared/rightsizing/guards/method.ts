@@ -9,7 +9,7 @@ import {
   type DisruptionsAsked,
   disruptionVerdict,
 } from "../../resize/checks/restart_policy.ts";
-import type { WantedResources } from "../../resize/resources.ts";
+import type { WantedResources } from "../../resize/inputs/resources.ts";
 import type { ApplyMethod, GuardVerdict, RightsizingFacts } from "./rightsizing_facts.ts";
 import { presentSubjects } from "./subjects.ts";
 

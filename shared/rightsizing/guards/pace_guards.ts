@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { withoutPairs } from "../../resize/inputs/check.ts";
 import {
   formatAmount,
   pair,
@@ -10,10 +11,9 @@ import {
   pairOf,
   type ResourcePair,
   type WantedResources,
-} from "../../resize/resources.ts";
-import { containersWanted, type Subject } from "../../resize/subject.ts";
+} from "../../resize/inputs/resources.ts";
+import { containersWanted, type Subject } from "../../resize/inputs/subject.ts";
 import { timeText } from "../recorded_values.ts";
-import { withoutPairs } from "../../resize/check.ts";
 import { loweredTo } from "./memory_decrease.ts";
 import { methodFor } from "./method.ts";
 import type { GuardVerdict, RightsizingFacts } from "./rightsizing_facts.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { WantedResources } from "../../resize/resources.ts";
+import type { WantedResources } from "../../resize/inputs/resources.ts";
 import type { ContainerRecommendation } from "../recommendation.ts";
 import { ownContainers } from "../rightsized_workload.ts";
 import { methodFor } from "./method.ts";

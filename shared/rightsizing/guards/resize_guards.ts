@@ -4,7 +4,6 @@
  * @module
  */
 import type { ResourceName } from "../../api/pod.ts";
-import { withoutPairs } from "../../resize/check.ts";
 import { dividedByRequest } from "../../resize/checks/horizontal_autoscaler.ts";
 import { defaultsProblem, rangeVerdict } from "../../resize/checks/limit_range.ts";
 import { nodeShortages } from "../../resize/checks/node_capacity.ts";
@@ -12,7 +11,8 @@ import { classVerdict } from "../../resize/checks/qos_class.ts";
 import { capRequests, podLevelProblem } from "../../resize/checks/request_within_limit.ts";
 import { quotaVerdict } from "../../resize/checks/resource_quota.ts";
 import { vpaConflict } from "../../resize/checks/vertical_autoscaler.ts";
-import { cutRaises } from "../../resize/cut_raises.ts";
+import { withoutPairs } from "../../resize/inputs/check.ts";
+import { cutRaises } from "../../resize/inputs/cut_raises.ts";
 import {
   describeCut,
   fieldOf,
@@ -20,8 +20,8 @@ import {
   pairOf,
   podTotal,
   type WantedResources,
-} from "../../resize/resources.ts";
-import { containersWanted, type Subject } from "../../resize/subject.ts";
+} from "../../resize/inputs/resources.ts";
+import { containersWanted, type Subject } from "../../resize/inputs/subject.ts";
 import { methodFor } from "./method.ts";
 import type { GuardVerdict, RightsizingFacts } from "./rightsizing_facts.ts";
 import { fittedSubjects, presentSubjects } from "./subjects.ts";

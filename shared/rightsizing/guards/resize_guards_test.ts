@@ -12,8 +12,8 @@ import {
 } from "../../../tests/fixtures/rightsizing_facts.ts";
 import { sampleVPA } from "../../../tests/fixtures/sample_workloads.ts";
 import type { NodePressure } from "../../api/node.ts";
-import type { AmountRange, ResourceRanges } from "../../resize/checks/limit_range.ts";
 import type { QuotaRoom } from "../../resize/checks/resource_quota.ts";
+import type { AmountRange, ResourceRanges } from "../../resize/inputs/ranges.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });

@@ -3,16 +3,15 @@
  *
  * @module
  */
-import type { HorizontalPodAutoscaler } from "../../api/horizontal_pod_autoscaler.ts";
+import type { HorizontalPodAutoscaler, VerticalPodAutoscaler } from "../../api/autoscalers.ts";
 import type { Node } from "../../api/node.ts";
 import type { Pod, Resources } from "../../api/pod.ts";
 import type { RightsizingReason } from "../../api/reasons/rightsizing_reasons.ts";
-import type { VerticalPodAutoscaler } from "../../api/vertical_pod_autoscaler.ts";
 import type { MadePods, Workload } from "../../api/workload.ts";
-import type { Check, Verdict } from "../../resize/check.ts";
-import type { ResourceRanges } from "../../resize/checks/limit_range.ts";
 import type { KnownNode } from "../../resize/checks/node_capacity.ts";
 import type { QuotaRoom } from "../../resize/checks/resource_quota.ts";
+import type { Check, Verdict } from "../../resize/inputs/check.ts";
+import type { ResourceRanges } from "../../resize/inputs/ranges.ts";
 import type { PolicySpec } from "../policy_spec.ts";
 import type { ContainerRecommendation } from "../recommendation.ts";
 import type { TemplateMemory } from "../workload_record.ts";

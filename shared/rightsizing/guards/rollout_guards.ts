@@ -4,16 +4,16 @@
  * @module
  */
 import { isRollingOut } from "../../api/workload.ts";
+import { withoutPairs } from "../../resize/inputs/check.ts";
 import {
   formatAmount,
   pairOf,
   type ResourcePair,
   wantedOf,
   type WantedResources,
-} from "../../resize/resources.ts";
-import { inPlacePlan } from "../apply/in_place_plan.ts";
+} from "../../resize/inputs/resources.ts";
 import type { WrittenOver } from "../workload_record.ts";
-import { withoutPairs } from "../../resize/check.ts";
+import { inPlacePlan } from "./in_place_plan.ts";
 import { methodFor } from "./method.ts";
 import { isWorth } from "./pace_guards.ts";
 import type { GuardVerdict, RightsizingFacts } from "./rightsizing_facts.ts";

@@ -11,7 +11,7 @@ import {
 } from "../../../tests/fixtures/rightsizing_facts.ts";
 import { sampleHPA, sampleVPA } from "../../../tests/fixtures/sample_workloads.ts";
 import { ApiError } from "../../api/api_error.ts";
-import { pair, wantedOf, type WantedResources } from "../../resize/resources.ts";
+import { pair, wantedOf, type WantedResources } from "../../resize/inputs/resources.ts";
 import { applyFailure } from "./apply_failure.ts";
 import { unsafeMemoryDecrease } from "./memory_decrease.ts";
 import { noMethod, noWayInPlace } from "./method.ts";

@@ -4,8 +4,8 @@
  * @module
  */
 import type { Pod, PodContainer, Resources } from "../../api/pod.ts";
-import { qosClassOfPod } from "../../resize/qos.ts";
-import type { Subject } from "../../resize/subject.ts";
+import { qosClassOfPod } from "../../resize/inputs/qos.ts";
+import type { Subject } from "../../resize/inputs/subject.ts";
 import type { ApplyMethod, RightsizingFacts } from "./rightsizing_facts.ts";
 
 /**

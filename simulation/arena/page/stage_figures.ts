@@ -25,6 +25,7 @@ const BARS = "The best setting of each law, median; the thin line spans the seed
 const DOTS = "The best setting of each law, medians over the seeds. The axis is logarithmic.";
 
 /** The figures, each at the best setting of each law. */
+// deno-lint-ignore house/function-length
 export function stageFigures(result: StageResult, options: StageFigureOptions): Html[] {
   const { lookOf } = options;
   const { name, kind, sloMs, outcomes } = result;

@@ -17,7 +17,7 @@ import { parseIdentity } from "../../../adapters/kube/kinds/object_fields.ts";
 import { parsePod } from "../../../adapters/kube/kinds/pods.ts";
 import { MEMORY_LABEL } from "../../../controller/placement/connect_placement.ts";
 import { USAGE_LABEL } from "../../../controller/rightsizing/sampler/connect_usage_sampler.ts";
-import { agentLeaseRef } from "../../../shared/api/agent_lease.ts";
+import { agentLeaseRef } from "../../../shared/api/lease.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { OPTIPOD_GROUP_VERSION } from "../../../shared/api/optimization_policy.ts";
 import type { Pod } from "../../../shared/api/pod.ts";

@@ -81,8 +81,7 @@ function endpointActs(name: string): readonly RoleAct[] {
       deed: `see where ${name} leads`,
       async perform(connection, stage) {
         const seen = await store(connection, stage).read();
-        // One of the two is there from the first act on.
-        assert.equal(seen?.service ?? "rbac-test", "rbac-test");
+        assert.ok(seen === undefined || seen.metadata.name === name);
       },
     },
     {
@@ -107,8 +106,12 @@ const ENDPOINT_ACTS: readonly RoleAct[] = [
     right: "create endpointslices.discovery.k8s.io in mbcas-system",
     deed: "lead the Service to the first leader",
     async perform(connection, stage) {
-      const { store, spec } = slice(ENDPOINT_SLICES[0]);
+      // An installed webhook has its own EndpointSlice; RBAC can't allow the creation of one name alone.
+      const name = "mbcas-webhook-rbac-test";
+      const { store, spec } = slice(name);
       await store(connection, stage).create(spec);
+      const path = `/apis/discovery.k8s.io/v1/namespaces/${stage.namespace}/endpointslices/${name}`;
+      await stage.admin.request({ method: "DELETE", path });
     },
   },
   ...ENDPOINT_SLICES.flatMap(endpointActs),

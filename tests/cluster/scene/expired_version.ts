@@ -3,7 +3,8 @@
  *
  * @module
  */
-import type { ApiObject, ListWatch } from "../../../shared/control/list_watch.ts";
+import type { ListWatch } from "../../../shared/control/list_watch.ts";
+import type { ApiObject } from "../../../shared/api/object.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { pause } from "./until.ts";
 

@@ -5,7 +5,7 @@
  */
 import { listOf, objectOf, textOf } from "../../../adapters/kube/client/json_fields.ts";
 import { parseNamespacedIdentity } from "../../../adapters/kube/kinds/object_fields.ts";
-import type { ApiObject } from "../../../shared/control/list_watch.ts";
+import type { ApiObject } from "../../../shared/api/object.ts";
 
 /** The pod. */
 export interface StandInPod extends ApiObject {

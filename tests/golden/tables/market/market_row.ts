@@ -23,7 +23,7 @@ import { DEFAULT_MARKET_CONFIG } from "../../../../controller/config.ts";
 import type { PodResizer } from "../../../../controller/resize/pod_resizer.ts";
 import { ApiError } from "../../../../shared/api/api_error.ts";
 import type { Informer } from "../../../../shared/control/informer.ts";
-import type { ApiObject } from "../../../../shared/control/list_watch.ts";
+import type { ApiObject } from "../../../../shared/api/object.ts";
 import { parseCPUBound } from "../../../../shared/quantity.ts";
 import { decideManually } from "../../../../shared/resize/chain.ts";
 import { RESTORE_MANAGER } from "../../../../shared/resize/original_limits.ts";

@@ -1,6 +1,6 @@
 /**
  * Thousands of inputs to which several cases of a decision table apply at once: what the chains make of
- * combinations that nobody has thought of.
+ * combinations that no case foresees.
  *
  * @module
  */

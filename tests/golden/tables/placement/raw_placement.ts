@@ -8,8 +8,7 @@ import { parsePod } from "../../../../adapters/kube/kinds/pods.ts";
 import { parseReplicaSet, parseWorkload } from "../../../../adapters/kube/kinds/workloads.ts";
 import type { Node } from "../../../../shared/api/node.ts";
 import type { Pod } from "../../../../shared/api/pod.ts";
-import type { ReplicaSet } from "../../../../shared/api/replica_set.ts";
-import type { Workload } from "../../../../shared/api/workload.ts";
+import type { ReplicaSet, Workload } from "../../../../shared/api/workload.ts";
 import { wholePod } from "../raw_pod.ts";
 import type { MoveInput, PlacementAnnotations } from "./placement_input.ts";
 

@@ -14,7 +14,7 @@ import { parsePod } from "../../../../adapters/kube/kinds/pods.ts";
 import { parseWorkload } from "../../../../adapters/kube/kinds/workloads.ts";
 import type { Pod, Resources } from "../../../../shared/api/pod.ts";
 import { parseBytes } from "../../../../shared/quantity.ts";
-import { pairOf } from "../../../../shared/resize/resources.ts";
+import { pairOf } from "../../../../shared/resize/inputs/resources.ts";
 import { countingValues } from "../../../../shared/rightsizing/guards/counting_values.ts";
 import type {
   RightsizedWorkload,

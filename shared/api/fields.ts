@@ -1,0 +1,283 @@
+/**
+ * Fields of our own kinds that a type alone cannot check: durations, quantities, label selectors. Each rule
+ * exists in CEL, so that the API server refuses a violation and names the field, and in TypeScript, for
+ * objects that were stored before the rule existed.
+ *
+ * @module
+ */
+import * as z from "zod";
+import { formatDuration, GO_DURATION_PATTERN, parseGoDuration } from "../duration.ts";
+import { parseBytes, parseCPU } from "../quantity.ts";
+
+/** One rule about a value. */
+export interface FieldRule<T> {
+  /** CEL over `self`, true for what is valid. Must not fail on what another rule refuses. */
+  readonly rule: string;
+  /** What is valid, beginning with "must". */
+  readonly message: string;
+  /** A field of the value that is to blame. Absent: the value itself. */
+  readonly field?: string;
+  /** The same rule. */
+  holds(value: T): boolean;
+}
+
+/** The schema with these rules and this description; further members of its JSON schema go to `extra`. */
+export function ruled<S extends z.ZodType>(
+  schema: S,
+  { rules, description, ...extra }: {
+    readonly rules: readonly FieldRule<z.output<S>>[];
+    readonly description: string;
+    readonly [member: string]: unknown;
+  },
+): S {
+  const checked = schema.superRefine((value, context) => {
+    for (const { message, field, holds } of rules) {
+      if (holds(value)) continue;
+      context.addIssue({ code: "custom", message, path: field === undefined ? [] : [field] });
+    }
+  });
+  return checked.meta({
+    description,
+    ...extra,
+    "x-kubernetes-validations": rules.map(({ rule, message, field }) => ({
+      rule,
+      message,
+      ...(field === undefined ? {} : { fieldPath: `.${field}` }),
+    })),
+  });
+}
+
+/** A text must match. The pattern is read by RE2 and by JavaScript, and has no single quotes. */
+export function patternRule(pattern: string, message: string): FieldRule<string> {
+  const expression = new RegExp(pattern);
+  return {
+    rule: `self.matches(r'${pattern}')`,
+    message,
+    holds: (text) => expression.test(text),
+  };
+}
+
+/** `+`, and 31 characters of digits and units; the server bounds the cost of rules by it. */
+const LONGEST_DURATION = 32;
+
+/** CEL's `duration()` knows all units but days: a day is 24 of what it makes of an hour. */
+const MILLISECONDS =
+  "self.findAll('[0-9.]+d').map(p, duration(p.replace('d', 'h'))).sum().getMilliseconds() * 24 + " +
+  "self.findAll('[0-9.]+(ns|us|\u00b5s|\u03bcs|ms|s|m|h)').map(p, duration(p)).sum()" +
+  ".getMilliseconds()";
+
+const IS_DURATION: FieldRule<string> = patternRule(
+  GO_DURATION_PATTERN,
+  "must be a duration, for instance 90s, 1h30m or 7d",
+);
+
+/** 273 years: all that both sides can count, and more than anybody waits. */
+const MOST_MS = 8_640_000_000_000;
+
+/** The other rules say nothing of what is no duration. */
+const UNLESS_DURATION = `!self.matches(r'${GO_DURATION_PATTERN}') || `;
+
+const IS_COUNTABLE: FieldRule<string> = {
+  // A part beyond 292 years is an error of the rule, and refused as well.
+  rule: `${UNLESS_DURATION}${MILLISECONDS} <= ${MOST_MS}`,
+  message: "must be at most 100000d",
+  holds: (text) => !IS_DURATION.holds(text) || millisecondsOf(text) <= MOST_MS,
+};
+
+const IS_ABOVE_ZERO: FieldRule<string> = {
+  // A sum of parts is above 0 when it has any digit but 0.
+  rule: `${UNLESS_DURATION}self.matches('[1-9]')`,
+  message: "must be above 0",
+  holds: (text) => !IS_DURATION.holds(text) || /[1-9]/.test(text),
+};
+
+function isAtLeast(leastMs: number): FieldRule<string> {
+  return {
+    rule: `${UNLESS_DURATION}${MILLISECONDS} >= ${leastMs}`,
+    message: `must be at least ${formatDuration(leastMs)}`,
+    holds: (text) => !IS_DURATION.holds(text) || millisecondsOf(text) >= leastMs,
+  };
+}
+
+/** What a duration must be beside one. */
+export interface DurationRange {
+  /** @default {0} */
+  readonly leastMs?: number;
+  /** True: none at all won't do. @default {false} */
+  readonly aboveZero?: boolean;
+}
+
+/** A text that `parseGoDuration` reads. */
+export function durationField(
+  description: string,
+  { leastMs = 0, aboveZero = false }: DurationRange = {},
+): z.ZodString {
+  return ruled(z.string().max(LONGEST_DURATION), {
+    description,
+    rules: [
+      IS_DURATION,
+      IS_COUNTABLE,
+      ...(aboveZero ? [IS_ABOVE_ZERO] : []),
+      ...(leastMs > 0 ? [isAtLeast(leastMs)] : []),
+    ],
+  });
+}
+
+/** Infinity for more than can be counted. */
+function millisecondsOf(text: string): number {
+  try {
+    return parseGoDuration(text);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return Infinity;
+  }
+}
+
+/** How a quantity of each resource is read, what is its most, and an example. */
+const RESOURCES = {
+  cpu: { read: parseCPU, most: `${Number.MAX_SAFE_INTEGER}m`, example: "250m or 2" },
+  memory: { read: parseBytes, most: `${Number.MAX_SAFE_INTEGER}`, example: "128Mi or 1Gi" },
+} as const;
+
+/** Nobody writes more, and the server bounds the cost of rules by it. */
+const LONGEST_QUANTITY = 64;
+
+/** A resource that has quantities. */
+export type QuantityOf = keyof typeof RESOURCES;
+
+/** A quantity as it stands in an object. */
+export type WrittenQuantity = string | number;
+
+/** Millicores or bytes; undefined for what is no quantity, or not above 0. */
+export function countedQuantity(of: QuantityOf, written: WrittenQuantity): number | undefined {
+  try {
+    const counted = RESOURCES[of].read(String(written));
+    return counted > 0 ? counted : undefined;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return undefined;
+  }
+}
+
+/** A quantity above 0. */
+export function positiveQuantity(
+  of: QuantityOf,
+  description: string,
+): z.ZodType<WrittenQuantity, WrittenQuantity> {
+  const { most, example } = RESOURCES[of];
+  const message = `must be a quantity above 0, for instance ${example}`;
+  return ruled(z.union([z.int(), z.string().max(LONGEST_QUANTITY)], { error: message }), {
+    description,
+    "x-kubernetes-int-or-string": true,
+    maxLength: LONGEST_QUANTITY,
+    rules: [{
+      rule: "isQuantity(string(self)) && quantity(string(self)).isGreaterThan(quantity('0')) && " +
+        `quantity(string(self)).compareTo(quantity('${most}')) <= 0`,
+      message,
+      holds: (written) => countedQuantity(of, written) !== undefined,
+    }],
+  });
+}
+
+/** `min` is not above `max`, where both are quantities. */
+export function orderRule(
+  of: QuantityOf,
+): FieldRule<{ readonly min: WrittenQuantity; readonly max: WrittenQuantity }> {
+  return {
+    rule: "!isQuantity(string(self.min)) || !isQuantity(string(self.max)) || " +
+      "quantity(string(self.min)).compareTo(quantity(string(self.max))) <= 0",
+    message: "must not be above max",
+    field: "min",
+    holds({ min, max }) {
+      const [least, most] = [countedQuantity(of, min), countedQuantity(of, max)];
+      return least === undefined || most === undefined || least <= most;
+    },
+  };
+}
+
+/** Terms of a selector, and values of a term, that are taken; the server bounds the cost of rules by it. */
+const MOST_TERMS = 64;
+/** Characters before the slash: a DNS subdomain. */
+const LONGEST_PREFIX = 253;
+const LONGEST_NAME = 63;
+const LONGEST_KEY = LONGEST_PREFIX + 1 + LONGEST_NAME;
+
+const NAME = "[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?";
+const DOMAIN = "[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*";
+
+/** The pattern can't count a prefix of several parts. */
+const looksLikeKey = patternRule(
+  `^(${DOMAIN}/)?${NAME}$`,
+  "must be a label's key, for instance app or example.com/tier",
+);
+const IS_KEY: FieldRule<string> = {
+  ...looksLikeKey,
+  rule: `${looksLikeKey.rule} && self.indexOf('/') <= ${LONGEST_PREFIX}`,
+  holds: (text) => looksLikeKey.holds(text) && text.indexOf("/") <= LONGEST_PREFIX,
+};
+const IS_VALUE = patternRule(
+  `^(${NAME})?$`,
+  "must be a label's value: at most 63 letters, digits, '-', '_' and '.', the ends letters or digits",
+);
+
+const key = ruled(z.string().min(1).max(LONGEST_KEY), {
+  description: "Key of the label.",
+  rules: [IS_KEY],
+});
+const value = ruled(z.string().max(LONGEST_NAME), {
+  description: "Value of the label.",
+  rules: [IS_VALUE],
+});
+
+const keysAreKeys: FieldRule<Record<string, string>> = {
+  rule: `self.all(k, ${IS_KEY.rule.replaceAll("self", "k")})`,
+  message: "must have labels' keys, for instance app or example.com/tier",
+  holds: (labels) => Object.keys(labels).every((one) => key.safeParse(one).success),
+};
+
+const matchLabels = ruled(
+  z.record(z.string(), value).refine((labels) => Object.keys(labels).length <= MOST_TERMS, {
+    error: `must have at most ${MOST_TERMS} labels`,
+  }),
+  {
+    description: "Labels that must be there with these values.",
+    maxProperties: MOST_TERMS,
+    rules: [keysAreKeys],
+  },
+);
+
+const requirement = ruled(
+  z.object({
+    key,
+    operator: z.enum(["In", "NotIn", "Exists", "DoesNotExist"]).describe(
+      "In: the label is there with one of the values. NotIn: it has none of them, or is not there. " +
+        "Exists: it is there. DoesNotExist: it is not.",
+    ),
+    values: z.array(value).max(MOST_TERMS).default([]).describe(
+      "Values; at least one for In and NotIn, none for Exists and DoesNotExist.",
+    ),
+  }),
+  {
+    description: "One term.",
+    rules: [{
+      rule: "!(self.operator in ['In', 'NotIn']) || (has(self.values) && self.values.size() > 0)",
+      message: "must have at least one value where operator is In or NotIn",
+      field: "values",
+      holds: ({ operator, values }) => !/In$/.test(operator) || values.length > 0,
+    }, {
+      rule: "!(self.operator in ['Exists', 'DoesNotExist']) || !has(self.values) || " +
+        "self.values.size() == 0",
+      message: "must be empty where operator is Exists or DoesNotExist",
+      field: "values",
+      holds: ({ operator, values }) => !/Exist/.test(operator) || values.length === 0,
+    }],
+  },
+);
+
+/** A selector; who uses it says whose labels it reads. */
+export const labelSelectorSchema = z.object({
+  matchLabels: matchLabels.default({}),
+  matchExpressions: z.array(requirement).max(MOST_TERMS).default([]).describe(
+    "Terms, all of which must hold.",
+  ),
+});

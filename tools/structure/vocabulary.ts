@@ -1,0 +1,52 @@
+/**
+ * Words that only this project's authors would understand, or that treat pods and values as persons.
+ *
+ * @module
+ */
+
+/** Word by word: a pattern for lower-case text, and what to write instead. */
+export const VOCABULARY: readonly { readonly word: string; readonly instead: string }[] = [
+  { word: "(?:un)?told|tells?|telling", instead: "published, reported, passed to" },
+  { word: "hears?|heard", instead: "receives" },
+  { word: "wish(?:es|ed)?", instead: "spec, request" },
+  { word: "nobody|somebody|whoever|whom|who|whose", instead: "the noun" },
+  { word: "news|tales?", instead: "events, report" },
+  { word: "words?", instead: "message, reason" },
+  { word: "surroundings", instead: "input" },
+  { word: "seats?|seating", instead: "participant" },
+  { word: "calm|restless", instead: "idle, near its limit" },
+  { word: "strays?|strangers?", instead: "orphaned, unmanaged" },
+  { word: "vain", instead: "ineffective" },
+  { word: "laws?", instead: "algorithm" },
+  { word: "gather(?:s|ed)?", instead: "snapshot" },
+  { word: "held back|holds? back", instead: "throttled (time), blocked (a change)" },
+  { word: "own limits?", instead: "original limits" },
+  { word: "keeps? house", instead: "garbage-collects" },
+  { word: "busy server", instead: "API back-off" },
+  { word: "won places", instead: "watched namespaces" },
+];
+
+const PATTERNS = VOCABULARY.map(({ word, instead }) => ({
+  pattern: new RegExp(`\\b(?:${word.replaceAll(" ", "\\s+")})\\b`, "g"),
+  instead,
+}));
+
+/** A private word in a text. */
+export interface PrivateWord {
+  readonly word: string;
+  /** From 1. */
+  readonly line: number;
+  readonly instead: string;
+}
+
+/** The private words of a source or a document; identifiers are read word by word. */
+export function privateWords(text: string): readonly PrivateWord[] {
+  const plain = text.replaceAll(/([a-z0-9])([A-Z])/g, "$1 $2").replaceAll("_", " ").toLowerCase();
+  return PATTERNS.flatMap(({ pattern, instead }) =>
+    [...plain.matchAll(pattern)].map(({ 0: word, index }) => ({
+      word: word.replaceAll(/\s+/g, " "),
+      line: plain.slice(0, index).split("\n").length,
+      instead,
+    }))
+  ).sort((a, b) => a.line - b.line);
+}
