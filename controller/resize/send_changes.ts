@@ -1,5 +1,6 @@
 /**
- * Sends the changes of a pod, whatever source they are of: no other code patches `pods/resize`.
+ * Sends the changes of a pod, whatever source they are of: no other code of the controller patches
+ * `pods/resize`.
  *
  * @module
  */
