@@ -9,10 +9,10 @@
  */
 import { parseArgs } from "node:util";
 import { connectKubeconfig } from "../adapters/kube/client/kubeconfig_connection.ts";
-import { createPodResizer } from "../adapters/kube/writers/pod_writers.ts";
 import { createNodeLink } from "../adapters/kube/writers/lease_writers.ts";
+import { createPodResizer } from "../adapters/kube/writers/pod_writers.ts";
 import { systemClock } from "../adapters/system_clock.ts";
-import { resizePatch } from "../shared/actuation/resize_patch.ts";
+import { resizePatch } from "../shared/resize/patch.ts";
 import { quantile } from "../simulation/quantile.ts";
 import { createKubectl } from "../tests/cluster/kubectl.ts";
 import { pause, until } from "../tests/cluster/scene/until.ts";

@@ -6,8 +6,8 @@
  * @module
  */
 import { Command } from "commander";
-import { ALLOW_OVERRIDES } from "../shared/actuation/scope.ts";
 import type { Pod } from "../shared/api/pod.ts";
+import { ALLOW_OVERRIDES } from "../shared/resize/scope.ts";
 import { appliedAllocation } from "../tests/cluster/scene/agreement.ts";
 import { type LoadPod, loadPod } from "../tests/cluster/scene/load_pod.ts";
 import {

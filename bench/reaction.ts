@@ -10,16 +10,16 @@
  * @module
  */
 import { Command, Option } from "commander";
-import { ALLOW_OVERRIDES } from "../shared/actuation/scope.ts";
 import { IDLE_CPU, type IdleCPU } from "../shared/config/idle_cpu_row.ts";
+import { ALLOW_OVERRIDES } from "../shared/resize/scope.ts";
 import { openRealNode } from "../tests/cluster/scene/real_node.ts";
 import { scratchNamespace } from "../tests/cluster/scene/scratch_namespace.ts";
 import { pause, until } from "../tests/cluster/scene/until.ts";
 import { withSettings } from "../tests/cluster/scene/with_settings.ts";
-import { wholeNumber } from "./whole_number.ts";
-import { burst, type Pair, record } from "./reaction/scene.ts";
 import { BURST_SECONDS, burstingPairs, saturatingPod } from "./reaction/pods.ts";
 import { type BurstLegs, legsOf, reactionReport, reactionTable } from "./reaction/report.ts";
+import { burst, type Pair, record } from "./reaction/scene.ts";
+import { wholeNumber } from "./whole_number.ts";
 
 const { json, idleCpu: idleCPU, saturate, bursts: wanted } = new Command("bench:reaction")
   .description("Burst in a pod to the quota that answers it. Needs root on the node itself.")

@@ -5,13 +5,13 @@
  *
  * @module
  */
-import { isApplied } from "../shared/actuation/kubelet_word.ts";
-import { containersWith } from "../shared/actuation/moved_request.ts";
 import type { Pod } from "../shared/api/pod.ts";
 import type { ContainerLimit, PodAllocation } from "../shared/api/pod_allocation.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Informer } from "../shared/control/informer.ts";
 import { parseCPUBound } from "../shared/quantity.ts";
+import { isApplied } from "../shared/resize/inputs/resize_condition.ts";
+import { containersWanted, limitsWanted, marketSubject } from "../shared/resize/inputs/subject.ts";
 
 /** Dependencies of the watch; it calls `onConfirmed` for each confirmation. */
 export interface ConfirmationWatchParts {
@@ -73,7 +73,8 @@ export function watchConfirmations(
 }
 
 function showsAll(pod: Pod, limits: readonly ContainerLimit[]): boolean {
-  const wanted = new Map(limits.map(({ name, cpuLimit }) => [name, parseCPUBound(cpuLimit)]));
-  const there = containersWith(pod, wanted).filter(({ name }) => wanted.has(name));
+  const claimed = limits.map(({ name, cpuLimit }) => [name, parseCPUBound(cpuLimit)] as const);
+  const wanted = limitsWanted(pod, claimed);
+  const there = containersWanted(marketSubject(pod), wanted).filter(({ name }) => wanted.has(name));
   return there.length === wanted.size && there.every((container) => isApplied(pod, container));
 }

@@ -25,7 +25,7 @@ import { createAllocationStore } from "../adapters/kube/writers/allocation_write
 import { createEventSink } from "../adapters/kube/writers/event_sink.ts";
 import { createLeaseStore } from "../adapters/kube/writers/lease_writers.ts";
 import { createPodResizer } from "../adapters/kube/writers/pod_writers.ts";
-import { MARKET_MANAGER, RESTORE_MANAGER } from "../shared/actuation/field_managers.ts";
+import { MARKET_MANAGER } from "../shared/resize/original_limits.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Log } from "../shared/log.ts";
 import type { Random } from "../shared/random.ts";
@@ -78,7 +78,6 @@ export function connectControllerAPI(
     leadership: createLeaseStore(connection, { namespace, name: LEADER_LEASE }),
     store: createAllocationStore(connection),
     resizer: createPodResizer(connection, { fieldManager: MARKET_MANAGER }),
-    restorer: createPodResizer(connection, { fieldManager: RESTORE_MANAGER }),
     templates: createOwnerTemplates(connection),
     events,
     ...(settings().placement

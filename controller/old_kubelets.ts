@@ -4,10 +4,10 @@
  *
  * @module
  */
-import { isOldKubelet } from "../shared/actuation/old_kubelet.ts";
 import type { Node } from "../shared/api/node.ts";
 import type { Informer } from "../shared/control/informer.ts";
 import type { Log } from "../shared/log.ts";
+import { isOldKubelet } from "../shared/resize/checks/platform.ts";
 
 /** Logs each node with an old kubelet once, until the returned function is called. */
 export function reportOldKubelets(

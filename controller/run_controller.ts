@@ -20,7 +20,8 @@ import type { Log } from "../shared/log.ts";
 import type { Random } from "../shared/random.ts";
 import { runAllocationLoop } from "./allocation/allocation_loop.ts";
 import { type Caches, type CacheSources, namedCaches } from "./allocation/caches.ts";
-import type { AllocationStore, EventSink, OwnerTemplates, PodResizer } from "./allocation/ports.ts";
+import type { AllocationStore, EventSink, OwnerTemplates } from "./allocation/ports.ts";
+import type { PodResizer } from "./resize/pod_resizer.ts";
 import { marketConfig } from "./config.ts";
 import { watchConfirmations } from "./confirmation_watch.ts";
 import type { LiveSettings } from "./live_settings.ts";
@@ -35,9 +36,11 @@ import {
   type RightsizingAPI,
   type RightsizingCopies,
 } from "./rightsizing/api.ts";
-import { createCreationMutator } from "./rightsizing/creation_mutator.ts";
-import { createCreationSurroundings } from "./rightsizing/creation_surroundings.ts";
-import { createCreationValues } from "./rightsizing/creation_values.ts";
+import {
+  createCreationSurroundings,
+  createCreationValues,
+  createPodCreationMutator,
+} from "./rightsizing/pod_creation.ts";
 import { keepRightsizing, type RightsizingParts } from "./rightsizing/run.ts";
 import { createServedResize, type ServedResize } from "./served_resize.ts";
 import { type AskCluster, startCheck } from "./start_check.ts";
@@ -53,7 +56,6 @@ export interface ControllerAPI {
   readonly store: AllocationStore;
   readonly resizer: PodResizer;
   /** As `resizer`, for limits that are the user's own value. */
-  readonly restorer: PodResizer;
   readonly templates: OwnerTemplates;
   /** A sink and the loop that empties it. */
   readonly events: EventSink & { run(signal: AbortSignal): Promise<void> };
@@ -190,7 +192,6 @@ async function lead(
     caches,
     store: api.store,
     resizer: api.resizer,
-    restorer: api.restorer,
     templates: api.templates,
     events: api.events,
     instantQueries: parts.instantQueries,
@@ -256,7 +257,7 @@ function creationMutators(
   if (copies === undefined || rightsizing === undefined) return [];
   const dryRun = (): boolean => rightsizing.config.dryRun;
   const surroundingsOf = createCreationSurroundings(caches);
-  return [createCreationMutator(createCreationValues({ ...copies, surroundingsOf, dryRun }))];
+  return [createPodCreationMutator(createCreationValues({ ...copies, surroundingsOf, dryRun }))];
 }
 
 /** The clock of hours, where it is wanted. */
@@ -273,7 +274,6 @@ async function rightsize(
     caches,
     copies,
     allocationStore: api.store,
-    marketResizer: api.resizer,
     clock,
     random,
     log,

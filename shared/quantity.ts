@@ -6,6 +6,12 @@
  */
 import { quotedText } from "./quoted_text.ts";
 
+/**
+ * Step of CPU limits, millicores: the smallest quota that the kubelet sets, and the step to which systemd
+ * rounds one.
+ */
+export const GRID = 10;
+
 /** A factor on the number before it: `base` to the power of `exponent`. */
 interface Scale {
   readonly base: 2 | 10;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { resizePatch } from "../shared/actuation/resize_patch.ts";
+import type { Pod } from "../shared/api/pod.ts";
 import { silentLog } from "../shared/log.ts";
 import { seededRandom } from "../shared/random.ts";
-import type { Pod } from "../shared/api/pod.ts";
+import { resizePatch } from "../shared/resize/patch.ts";
 import { sampleContainer, sampleGuaranteed, samplePod } from "../tests/contract/sample_objects.ts";
 import { createSimulatedAPI } from "./api/simulated_api.ts";
 import { createKubelet } from "./kubelet.ts";

@@ -4,13 +4,12 @@
  *
  * @module
  */
-import type { RoundResult } from "../agent/market/round.ts";
 import { type NodeLoopOptions, type NodeLoopParts, runNodeLoop } from "../agent/loop.ts";
+import type { RoundResult } from "../agent/market/round.ts";
 import { createNodeSampler } from "../agent/sampling/node_sampler.ts";
 import { runAllocationLoop } from "../controller/allocation/allocation_loop.ts";
 import { createCaches, namedCaches } from "../controller/allocation/caches.ts";
 import { DEFAULT_MARKET_CONFIG, type MarketConfig } from "../controller/config.ts";
-import { RESTORE_MANAGER } from "../shared/actuation/field_managers.ts";
 import { createInformer } from "../shared/control/informer.ts";
 import { createSupervisor, type Supervisor } from "../shared/control/supervisor.ts";
 import { type Log, silentLog } from "../shared/log.ts";
@@ -177,7 +176,6 @@ function startController(stage: Stage, { controller = {} }: MarketClusterOptions
     caches,
     store: api.allocationStore,
     resizer: api.podResizer(),
-    restorer: api.podResizer(RESTORE_MANAGER),
     templates: { limitsOf: () => Promise.resolve(undefined) },
     events: api.events,
     instantQueries: metrics,

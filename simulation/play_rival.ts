@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { GRID } from "../shared/market/rounding.ts";
+import { GRID } from "../shared/quantity.ts";
 import { seededRandom } from "../shared/random.ts";
 import { sceneNode } from "./market_cluster.ts";
 import type { SimulatedNode } from "./node/simulated_node.ts";

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { qosClassOf } from "../shared/actuation/qos.ts";
 import type { Node } from "../shared/api/node.ts";
 import type { Pod, PodContainer } from "../shared/api/pod.ts";
+import { qosClassOf } from "../shared/resize/inputs/qos.ts";
 import type { PodSpec } from "./node/simulated_node.ts";
 import type { Scene, ScenePod } from "./scene.ts";
 

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { GRID } from "../shared/market/rounding.ts";
+import { GRID } from "../shared/quantity.ts";
 import { logNormal, type Random, seededRandom } from "../shared/random.ts";
 import { expectedDemand } from "./expected_demand.ts";
 import { quantile } from "./quantile.ts";

@@ -9,11 +9,9 @@ import type { BidEffect } from "../controller/allocation/bid_rules/bid_rule.ts";
 import type { BoundsDraft } from "../controller/allocation/bounds/bounds.ts";
 import type { KnownStatus } from "../controller/allocation/allocation_status.ts";
 import type { AllocationObserver, PodEvent } from "../controller/allocation/ports.ts";
-import type { refusalReason } from "../shared/actuation/refusal.ts";
-import type { Verdict } from "../shared/actuation/check.ts";
-import type { Decision } from "../shared/actuation/decide.ts";
-import type { Intent } from "../shared/actuation/intent.ts";
-import type { OutOfScope } from "../shared/actuation/scope.ts";
+import type { refusalReason } from "../shared/resize/refusal.ts";
+import type { Decision } from "../shared/resize/chain.ts";
+import type { OutOfScope } from "../shared/resize/scope.ts";
 import {
   type AnyReason,
   boundReasonSchema,
@@ -26,13 +24,15 @@ import { podAllocationSchema } from "../shared/api/pod_allocation.ts";
 import type { Eligibility } from "../shared/placement/eligibility.ts";
 import type { MoveWait } from "../shared/placement/next_move.ts";
 import { MARKET_REASONS } from "../shared/api/reasons/market_reasons.ts";
-import type { GuardVerdict } from "../shared/rightsizing/guards/guard.ts";
+import type { GuardVerdict } from "../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { RightsizingDecision } from "../shared/rightsizing/guards/decide_rightsizing.ts";
 import type { ApplyFailure } from "../shared/rightsizing/guards/apply_failure.ts";
 import type { WorkloadEvent } from "../shared/rightsizing/guards/workload_events.ts";
 import type { PaceChange } from "../shared/pacing/paced_container.ts";
 import { projectFiles } from "../tools/project_files.ts";
 import { sampleAllocation, sampleDesired, samplePod } from "./contract/sample_objects.ts";
+import type { Claim } from "../shared/resize/inputs/claim.ts";
+import type { PodVerdict } from "../shared/resize/inputs/resize_input.ts";
 
 /**
  * `"listed"` where only reasons of the lists fit; a type that takes any text does not compile below.
@@ -48,9 +48,9 @@ Deno.test({
   permissions: "none",
   fn() {
     const places: {
-      readonly "checks": Kind<ReasonOf<NonNullable<Verdict>>>;
+      readonly "checks": Kind<ReasonOf<NonNullable<PodVerdict>>>;
       readonly "decisions": Kind<Decision["reason"]>;
-      readonly "intents": Kind<Intent["reason"]>;
+      readonly "claims": Kind<Claim["reason"]>;
       readonly "scope": Kind<OutOfScope["reason"]>;
       readonly "refusals": Kind<ReturnType<typeof refusalReason>>;
       readonly "statuses": Kind<KnownStatus["reason"]>;
@@ -71,7 +71,7 @@ Deno.test({
     } = {
       "checks": "listed",
       "decisions": "listed",
-      "intents": "listed",
+      "claims": "listed",
       "scope": "listed",
       "refusals": "listed",
       "statuses": "listed",

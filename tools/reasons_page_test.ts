@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { REFUSAL_REASONS } from "../shared/actuation/refusal.ts";
+import { REFUSAL_REASONS } from "../shared/resize/refusal.ts";
 import type { Reason } from "../shared/api/reasons/reason.ts";
 import { REASON_LISTS } from "../shared/api/reasons/reasons.ts";
 import { REASON_PLACES } from "./reason_places.ts";

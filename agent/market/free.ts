@@ -5,9 +5,10 @@
  * @module
  */
 import { LEAST_CPU, limitBounds } from "../../shared/market/bids.ts";
-import { GRID, roundBounds, upToGrid } from "../../shared/market/rounding.ts";
+import { roundBounds, upToGrid } from "../../shared/market/rounding.ts";
 import { afterChange, type PlannedContainer } from "../../shared/pacing/paced_container.ts";
 import { planChanges } from "../../shared/pacing/plan_changes.ts";
+import { GRID } from "../../shared/quantity.ts";
 import type { NodeLoad } from "../../shared/scarcity/node_state.ts";
 import { planLimits, type PlannedLimit } from "../../shared/scarcity/plan_limits.ts";
 import type { RecentLoad } from "../../shared/scarcity/recent_load.ts";

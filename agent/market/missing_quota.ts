@@ -9,7 +9,7 @@
  * @module
  */
 import type { ContainerBounds } from "../../shared/api/pod_allocation.ts";
-import { GRID } from "../../shared/market/rounding.ts";
+import { GRID } from "../../shared/quantity.ts";
 
 /** What is remembered of a container's quota. */
 export interface QuotaState {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { queueingNeed, WAIT_TARGET_MS } from "../../shared/demand/queueing_need.ts";
 import type { DemandRule } from "../../shared/demand/signal.ts";
-import { GRID } from "../../shared/market/rounding.ts";
+import { GRID } from "../../shared/quantity.ts";
 import { onlyContainer, playedAgent } from "../../tests/fixtures/played_agent.ts";
 import {
   boundedAllocation,

@@ -4,7 +4,7 @@
  * @module
  */
 import { Command, Option } from "commander";
-import type { ResourceName } from "../../shared/rightsizing/distribution.ts";
+import type { ResourceName } from "../../shared/api/pod.ts";
 import { type Answer, parseFlags } from "../parse_flags.ts";
 import { wholeNumber } from "../whole_number.ts";
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ResourceName } from "../../shared/rightsizing/distribution.ts";
+import type { ResourceName } from "../../shared/api/pod.ts";
 import type { PlayRulesOptions } from "../../simulation/rightsizing/play_rules.ts";
 import { readUsage } from "../../simulation/rightsizing/read_usage.ts";
 import { scaledTo, type UsageHistory } from "../../simulation/rightsizing/usage_history.ts";

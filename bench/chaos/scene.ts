@@ -7,16 +7,16 @@
  */
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod, QOSClass } from "../../shared/api/pod.ts";
-import { MANAGED } from "../../shared/actuation/scope.ts";
 import { parseCPU } from "../../shared/quantity.ts";
+import { MANAGED } from "../../shared/resize/scope.ts";
 import { type LoadContainer, loadDeployment, loadPod } from "../../tests/cluster/scene/load_pod.ts";
 import { processOne } from "../../tests/cluster/scene/node_cgroups.ts";
 import { optimizationPolicy, UNDERSIZED } from "../../tests/cluster/scene/optimization_policies.ts";
 import type { RealNode } from "../../tests/cluster/scene/real_node.ts";
 import { scratchNamespace } from "../../tests/cluster/scene/scratch_namespace.ts";
 import { until } from "../../tests/cluster/scene/until.ts";
-import type { Baseline } from "./promises.ts";
 import type { Act } from "./plan.ts";
+import type { Baseline } from "./promises.ts";
 
 /** A namespace of the scene. */
 export type Place = "services" | "guests" | "tenants";

@@ -9,10 +9,10 @@ import { createDesiredWriter } from "../../adapters/kube/writers/allocation_writ
 import { createInstantQueries } from "../../adapters/prometheus/instant_queries.ts";
 import { systemClock } from "../../adapters/system_clock.ts";
 import { createCaches } from "../../controller/allocation/caches.ts";
-import type { PodResizer } from "../../controller/allocation/ports.ts";
 import { connectControllerAPI } from "../../controller/controller_api.ts";
 import { createLiveSettings } from "../../controller/live_settings.ts";
 import { createControllerMetrics } from "../../controller/metrics.ts";
+import type { PodResizer } from "../../controller/resize/pod_resizer.ts";
 import { runController } from "../../controller/run_controller.ts";
 import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
 import type { Desired, PodAllocation } from "../../shared/api/pod_allocation.ts";
@@ -108,7 +108,6 @@ export function startController(connection: KubeConnection): MeasuredController 
     api: {
       ...api,
       resizer: timed(api.resizer),
-      restorer: timed(api.restorer),
     },
     caches,
     clock,

@@ -6,7 +6,7 @@
  */
 import type { AllocationLoopParts } from "../../controller/allocation/allocation_loop.ts";
 import { type Caches, podIndex } from "../../controller/allocation/caches.ts";
-import { MARKET_MANAGER, RESTORE_MANAGER } from "../../shared/actuation/field_managers.ts";
+import { MARKET_MANAGER, RESTORE_MANAGER } from "../../shared/resize/original_limits.ts";
 import { agentLeaseRef, type Lease } from "../../shared/api/lease.ts";
 import type { Namespace } from "../../shared/api/namespace.ts";
 import type { Node } from "../../shared/api/node.ts";
@@ -34,7 +34,7 @@ export interface MemoryClusterOptions {
 
 /** The cluster. */
 export interface MemoryCluster {
-  readonly parts: Pick<AllocationLoopParts, "caches" | "store" | "resizer" | "restorer">;
+  readonly parts: Pick<AllocationLoopParts, "caches" | "store" | "resizer">;
   /** Pods that have their original limits back. */
   restored(): number;
 }
@@ -138,8 +138,8 @@ export function createMemoryCluster({ pods: count, raised }: MemoryClusterOption
     const pod = pods.put(raisedPod(index, raised));
     if (raised) allocations.put(allocationOf(pod));
   }
-  const resizerOf = (manager: string): AllocationLoopParts["resizer"] => ({
-    async resize(namespace, podName, patch) {
+  const resizer: AllocationLoopParts["resizer"] = {
+    async resize(namespace, podName, patch, { manager = MARKET_MANAGER } = {}) {
       await systemClock.sleep(ANSWER_MS);
       const pod = pods.get(`${namespace}/${podName}`);
       if (pod === undefined) throw new Error(`Cannot resize ${podName}: it is gone`);
@@ -152,7 +152,7 @@ export function createMemoryCluster({ pods: count, raised }: MemoryClusterOption
       }));
       return pods.put({ ...pod, containers }).metadata.resourceVersion;
     },
-  });
+  };
   const written = async (allocation: PodAllocation): Promise<PodAllocation> => {
     await systemClock.sleep(ANSWER_MS);
     return allocations.put(allocation);
@@ -182,8 +182,7 @@ export function createMemoryCluster({ pods: count, raised }: MemoryClusterOption
           allocations.remove(allocation);
         },
       },
-      resizer: resizerOf(MARKET_MANAGER),
-      restorer: resizerOf(RESTORE_MANAGER),
+      resizer,
     },
     restored: () =>
       [...pods.all()].filter(({ containers: [app] }) =>

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { MANAGED } from "../../shared/actuation/scope.ts";
 import { formatCPU } from "../../shared/quantity.ts";
+import { MANAGED } from "../../shared/resize/scope.ts";
 import { priorityClassName } from "../services/priority_class.ts";
 import { type KubeObject, SERVICE_LABEL, servicePodSpec } from "../services/service_pod.ts";
 import type { CrowdMember, PlaceRules } from "./crowd.ts";

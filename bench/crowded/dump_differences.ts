@@ -10,7 +10,7 @@ import {
   objectOf,
   textOf,
 } from "../../adapters/kube/client/json_fields.ts";
-import { MANAGED } from "../../shared/actuation/scope.ts";
+import { MANAGED } from "../../shared/resize/scope.ts";
 import type { ClusterDump } from "./cluster_dump.ts";
 
 /** The objects that may change, and how. */

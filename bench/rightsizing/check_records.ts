@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { ResourceName } from "../../shared/rightsizing/distribution.ts";
+import type { ResourceName } from "../../shared/api/pod.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import { expectedRequest } from "./expected_requests.ts";
 import { type ClusterSize, containerName, namespaceOf, workloadName } from "./known_usage.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ResourceName } from "../../shared/rightsizing/distribution.ts";
+import type { ResourceName } from "../../shared/api/pod.ts";
 import { type ClusterSize, valueAt } from "./known_usage.ts";
 
 /** Of each sample of the P90 the factor 1.2, as the benchmark's policy has it. */

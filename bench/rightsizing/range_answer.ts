@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ResourceName } from "../../shared/rightsizing/distribution.ts";
+import type { ResourceName } from "../../shared/api/pod.ts";
 import {
   type ClusterSize,
   containerName,

@@ -90,7 +90,6 @@ export function startLoop(size: ClusterSize, prometheusURL: string): RunningLoop
     }),
     hands: {
       resizer: api.podResizer("optipod"),
-      marketResizer: api.podResizer("mbcas"),
       setOriginalLimits: () =>
         Promise.reject(new Error("Cannot set original limits: no market is here")),
       workloads: api.workloadWriter,

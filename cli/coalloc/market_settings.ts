@@ -4,11 +4,11 @@
  *
  * @module
  */
-import type { ScopeSettings } from "../../shared/actuation/scope.ts";
 import { effectiveSettings } from "../../shared/config/effective_settings.ts";
 import { MARKET_ROW } from "../../shared/config/market_row.ts";
 import { commandFlags } from "../../shared/config/settings_command.ts";
 import { readableYAML, withFileValue } from "../../shared/config/settings_file.ts";
+import type { ScopeSettings } from "../../shared/resize/scope.ts";
 import { CommandProblem } from "./command_context.ts";
 import { SETTINGS, SYSTEM_NAMESPACE } from "./kube/installation.ts";
 import type { ControllerCommand } from "./ports.ts";

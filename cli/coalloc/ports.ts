@@ -4,8 +4,8 @@
  *
  * @module
  */
-import type { PodFacts } from "../../shared/actuation/check.ts";
-import type { ResizePatch } from "../../shared/actuation/resize_patch.ts";
+import type { PodFacts } from "../../shared/resize/inputs/resize_input.ts";
+import type { ResizePatch } from "../../shared/resize/patch.ts";
 import type {
   HorizontalPodAutoscaler,
   VerticalPodAutoscaler,

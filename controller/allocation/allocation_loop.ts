@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { belongsTo } from "../../shared/actuation/workloads_of.ts";
+import { belongsTo } from "../../shared/resize/workloads_of.ts";
 import type { Workload, WorkloadKind, WorkloadRef } from "../../shared/api/workload.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { createBackoff } from "../../shared/control/backoff.ts";

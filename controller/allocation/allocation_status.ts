@@ -3,8 +3,6 @@
  *
  * @module
  */
-import type { Decision } from "../../shared/actuation/decide.ts";
-import { INFEASIBLE_REASONS } from "../../shared/actuation/kubelet_word.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type {
   AllocationCondition,
@@ -14,6 +12,8 @@ import type {
 } from "../../shared/api/pod_allocation.ts";
 import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
 import { formatCPU, sumCPU } from "../../shared/quantity.ts";
+import type { Decision } from "../../shared/resize/chain.ts";
+import { INFEASIBLE_REASONS } from "../../shared/resize/inputs/resize_condition.ts";
 
 /** How far an allocation's limits have got. */
 export type Phase = NonNullable<PodAllocationStatus["phase"]>;

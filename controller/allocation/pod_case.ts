@@ -3,12 +3,12 @@
  *
  * @module
  */
-import type { OutOfScope } from "../../shared/actuation/scope.ts";
+import type { OutOfScope } from "../../shared/resize/scope.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { PodSnapshot } from "./pod_snapshot.ts";
 import type { PodMemory } from "./pod_memory.ts";
 import type { QuotaRoom } from "./quotas/quota_room.ts";
-import type { OriginalLimits } from "./limits/settle_own_limits.ts";
+import type { FoundOriginals } from "./limits/original_limits.ts";
 
 /** A pod in work. */
 export interface PodCase extends PodSnapshot {
@@ -19,7 +19,7 @@ export interface PodCase extends PodSnapshot {
   readonly scope: OutOfScope | undefined;
   /** False while the cache is out of step, or may not know of the last patch yet. */
   readonly current: boolean;
-  readonly own: OriginalLimits;
+  readonly own: FoundOriginals;
   /** What the quotas leave for raises; undefined when none binds. */
   readonly quota: QuotaRoom | undefined;
 }

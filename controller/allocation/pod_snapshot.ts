@@ -3,8 +3,6 @@
  *
  * @module
  */
-import { type CPURanges, cpuRangesOf } from "../../shared/actuation/cpu_range.ts";
-import { belongsTo, workloadsOf } from "../../shared/actuation/workloads_of.ts";
 import type {
   HorizontalPodAutoscaler,
   VerticalPodAutoscaler,
@@ -18,6 +16,9 @@ import type { Node } from "../../shared/api/node.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { Workload, WorkloadRef } from "../../shared/api/workload.ts";
+import { resourceRangesOf } from "../../shared/resize/checks/limit_range.ts";
+import type { ResourceRanges } from "../../shared/resize/inputs/ranges.ts";
+import { belongsTo, workloadsOf } from "../../shared/resize/workloads_of.ts";
 import type { Caches } from "./caches.ts";
 
 /** One pod and what belongs to it. */
@@ -27,7 +28,7 @@ export interface PodSnapshot {
   readonly node: Node | undefined;
   readonly allocation: PodAllocation | undefined;
   /** What the namespace's LimitRanges say of CPU; undefined when nothing. */
-  readonly limitRange: CPURanges | undefined;
+  readonly limitRange: ResourceRanges | undefined;
   /** The namespace's quotas, those that say nothing of CPU limits too. */
   readonly quotas: readonly ResourceQuota[];
   /** Of all these, those that can't be read and might hold the pod's limits, each with why. */
@@ -64,7 +65,7 @@ export function snapshotOf(caches: Caches, podKey: string): PodSnapshot | undefi
     namespace: caches.namespaces.get(namespace),
     node,
     allocation: caches.allocations.get(`${namespace}/${uid}`),
-    limitRange: cpuRangesOf(limitRanges),
+    limitRange: resourceRangesOf(limitRanges),
     quotas,
     unreadable: [
       ...unreadableMessages("LimitRange", limitRanges),

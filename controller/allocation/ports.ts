@@ -5,13 +5,12 @@
  */
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
-import type { ResizePatch } from "../../shared/actuation/resize_patch.ts";
 import type { MetricOutcome } from "../metrics_demand/demand_reading.ts";
 import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
 import type { EventReason } from "../../shared/api/reasons/event_reasons.ts";
 import type { ChangeReason } from "../../shared/api/reasons/reasons.ts";
 import type { WorkloadKind } from "../../shared/api/workload.ts";
-import type { RefusalKind } from "../../shared/actuation/refusal.ts";
+import type { RefusalKind } from "../../shared/resize/refusal.ts";
 import type { FairQueue } from "./pace/fair_queue.ts";
 import type { AgentsVerdict } from "./watches/silent_agents.ts";
 
@@ -23,31 +22,6 @@ export interface AllocationStore {
   writeStatus(allocation: PodAllocation): Promise<PodAllocation>;
   /** Deletes the object if its UID is still this one; 404 when it is gone. */
   remove(allocation: PodAllocation): Promise<void>;
-}
-
-/** Options of a resize. */
-export interface ResizeOptions {
-  /**
-   * The field manager of this patch.
-   *
-   * @default {that of the resizer}
-   */
-  readonly manager?: string;
-}
-
-/** Enforces limits: `PATCH pods/{name}/resize`, strategic merge, under one field manager. */
-export interface PodResizer {
-  /**
-   * Resolves with the pod's new resourceVersion. Throws an `ApiError`; 409 with reason `Conflict`
-   * when the patch names another version than the pod's, 422 with reason `Invalid` when it names
-   * another UID.
-   */
-  resize(
-    namespace: string,
-    podName: string,
-    patch: ResizePatch,
-    options?: ResizeOptions,
-  ): Promise<string>;
 }
 
 /** Reads a pod's template, where the pod itself no longer has the values. */

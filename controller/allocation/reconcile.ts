@@ -3,9 +3,9 @@
  *
  * @module
  */
-import type { Decision } from "../../shared/actuation/decide.ts";
-import { INFEASIBLE_REASONS, kubeletWord } from "../../shared/actuation/kubelet_word.ts";
-import { limitsAreOurs } from "../../shared/actuation/original_limits.ts";
+import type { Decision } from "../../shared/resize/chain.ts";
+import { INFEASIBLE_REASONS, resizeStatus } from "../../shared/resize/inputs/resize_condition.ts";
+import { limitsAreOurs } from "../../shared/resize/original_limits.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { PodAllocationStatus } from "../../shared/api/pod_allocation.ts";
 import { createBackoff } from "../../shared/control/backoff.ts";
@@ -14,10 +14,9 @@ import { outOfSync } from "./caches.ts";
 import { nextStatus, phaseOf } from "./allocation_status.ts";
 import { bottleneckEvent } from "./events/bottleneck_event.ts";
 import { createAPIBackoff } from "./pace/api_backoff.ts";
-import { isConfirmed, needsConfirmation } from "./limits/confirmed_clearing.ts";
-import { enforce, type Enforcement } from "./limits/enforce.ts";
+import { isConfirmed, needsConfirmation, staysRestored } from "./limits/confirmed_clearing.ts";
+import { enforce, type Enforcement, refusalDecision } from "./limits/enforce.ts";
 import { type PodSnapshot, snapshotOf } from "./pod_snapshot.ts";
-import { refusalDecision } from "./limits/outcome_facts.ts";
 import { nodeCeiling } from "./bounds/node_room.ts";
 import { createOldDefinition, MAYBE_OLD_DEFINITION } from "./bounds/old_definition.ts";
 import { createLookAgain } from "./pace/look_again.ts";
@@ -39,12 +38,11 @@ import {
 import { createPodEvents } from "./events/pod_events.ts";
 import { newAllocation, publishBounds, type Published } from "./bounds/publish_bounds.ts";
 import type { ReconcilerParts } from "./reconciler_parts.ts";
-import { refusalKind, refusalReason } from "../../shared/actuation/refusal.ts";
+import { refusalKind, refusalReason } from "../../shared/resize/refusal.ts";
 import { createResizeAudit } from "./events/resize_audit.ts";
 import { createRolloutMemory } from "./watches/rollout_memory.ts";
-import { isFinished, isLive, outOfScope } from "../../shared/actuation/scope.ts";
-import { settleOriginalLimits, withOriginals } from "./limits/settle_own_limits.ts";
-import { staysRestored } from "./limits/stays_restored.ts";
+import { isFinished, isLive, outOfScope } from "../../shared/resize/scope.ts";
+import { findOriginals, withOriginals } from "./limits/original_limits.ts";
 import { QUIET_HOLDS, statusEvent } from "./events/status_event.ts";
 import { outsideWarnings, switchWarnings } from "./events/switch_warnings.ts";
 
@@ -97,7 +95,7 @@ export function createReconciler(
     const memory = memories.of(podKey, pod);
     const nowMs = clock.monotonic();
     const current = caches.pods.synced && isCurrent(memory, { pod, nowMs });
-    const own = await settleOriginalLimits({ pod, allocation, memory }, {
+    const own = await findOriginals({ pod, allocation, memory }, {
       templates: parts.templates,
       nowMs,
       current,
@@ -186,7 +184,6 @@ export function createReconciler(
     let asksForTurn = false;
     const outcome = await enforce(known, {
       resizer: parts.resizer,
-      restorer: parts.restorer,
       outOfScope: scope,
       agentSilent: silent,
       originalUnknown: !known.own.known,
@@ -211,7 +208,7 @@ export function createReconciler(
     if (outcome.patched !== undefined) {
       busy.forget(podKey);
       // Another value while the kubelet calls the last infeasible is one more try, no new beginning.
-      if (!INFEASIBLE_REASONS.has(kubeletWord(pod).reason)) parts.backoff.reset(podKey);
+      if (!INFEASIBLE_REASONS.has(resizeStatus(pod).reason)) parts.backoff.reset(podKey);
       const { resourceVersion: from } = pod.metadata;
       noteSent(memory, { from, to: outcome.patched, atMs: now });
       // A first step leaves the rest of a decrease to come.

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
-import { MANAGED, SKIP_GUARANTEED } from "../../shared/actuation/scope.ts";
-import { RESTORE_MANAGER } from "../../shared/actuation/field_managers.ts";
 import type { Pod } from "../../shared/api/pod.ts";
+import { RESTORE_MANAGER } from "../../shared/resize/original_limits.ts";
+import { MANAGED, SKIP_GUARANTEED } from "../../shared/resize/scope.ts";
 import { limited, reconcilerStage } from "../../tests/fixtures/reconciler_stage.ts";
 import { MAX_CPU } from "./bounds/overrides.ts";
 

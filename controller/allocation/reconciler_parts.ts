@@ -9,17 +9,18 @@ import type { Log } from "../../shared/log.ts";
 import type { Random } from "../../shared/random.ts";
 import type { MarketConfig } from "../config.ts";
 import type { MetricWatch } from "../metrics_demand/metric_watch.ts";
+import type { PodResizer } from "../resize/pod_resizer.ts";
 import type { Caches } from "./caches.ts";
 import type { EventGate } from "./events/event_gate.ts";
 import type { AllocationObserver, AllocationStore, OwnerTemplates } from "./ports.ts";
 import type { QuotaRooms } from "./quotas/quota_room.ts";
-import type { LimitHands } from "./limits/send_limits.ts";
 import type { FairQueue } from "./pace/fair_queue.ts";
 import type { NodeWrites } from "./pace/node_writes.ts";
 import type { PendingDecreases } from "./pace/pending_decreases.ts";
 
 /** The copies, the hands and the pace of all reconciles. */
-export interface ReconcilerParts extends LimitHands {
+export interface ReconcilerParts {
+  readonly resizer: PodResizer;
   readonly caches: Caches;
   readonly store: AllocationStore;
   readonly templates: OwnerTemplates;

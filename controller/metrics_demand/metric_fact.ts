@@ -6,7 +6,7 @@
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { splitByRequest } from "../../shared/market/pod_split.ts";
-import { GRID } from "../../shared/market/rounding.ts";
+import { GRID } from "../../shared/quantity.ts";
 
 /**
  * A demand, which ends by itself: the cores of the pod, or the millicores of containers by name; why

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { workloadsOf } from "../../shared/actuation/workloads_of.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import { nearestName } from "../../shared/config/nearest_name.ts";
 import { quotedText } from "../../shared/quoted_text.ts";
+import { workloadsOf } from "../../shared/resize/workloads_of.ts";
 import type { MetricsConfig } from "./metrics_config.ts";
 import type { InstantQuestion } from "./ports.ts";
 import { fillQuery } from "./query_template.ts";

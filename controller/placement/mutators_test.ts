@@ -21,7 +21,7 @@ import { applyJSONPatch } from "../../shared/admission/json_patch.ts";
 import type { Mutator } from "../../shared/admission/mutator.ts";
 import { NODE_CLASSES } from "../../shared/placement/node_classes.ts";
 import { postTo } from "../../tests/fixtures/post_to.ts";
-import { createCreationMutator } from "../rightsizing/creation_mutator.ts";
+import { createPodCreationMutator } from "../rightsizing/pod_creation.ts";
 
 const SIGNAL = new AbortController().signal;
 const SPOT: PlacementDecision = { class: "spot", deletionCost: -2 };
@@ -226,7 +226,7 @@ Deno.test("rightsizing and placement change a pod in either order", async () => 
     clock,
     log: silentLog,
   });
-  const rightsizing = createCreationMutator(() => () => new Map([["app", { requestCPU: 180 }]]));
+  const rightsizing = createPodCreationMutator(() => () => new Map([["app", { requestCPU: 180 }]]));
   const { uid, namespace, object } = podRequest("1", {
     spec: { containers: [{ name: "app", resources: { requests: { cpu: "100m" } } }] },
   });

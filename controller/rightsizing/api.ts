@@ -19,7 +19,7 @@ import {
   createVPAPublisher,
 } from "../../adapters/kube/writers/recommendation_writers.ts";
 import { createWorkloadWriter } from "../../adapters/kube/writers/workload_writer.ts";
-import { TEMPLATE_MANAGER } from "../../shared/actuation/methods/template_patch.ts";
+import { RIGHTSIZING_MANAGER } from "../../shared/resize/original_limits.ts";
 import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
 import type { ReplicaSet } from "../../shared/api/workload.ts";
 import type { Clock } from "../../shared/clock.ts";
@@ -31,7 +31,7 @@ import type { Random } from "../../shared/random.ts";
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import type { CacheOptions } from "../allocation/caches.ts";
-import type { PodResizer } from "../allocation/ports.ts";
+import type { PodResizer } from "../resize/pod_resizer.ts";
 import type { ControllerSettings } from "../settings.ts";
 import type { MethodRights } from "./permissions.ts";
 import type {
@@ -148,10 +148,10 @@ export function connectRightsizingAPI(
     correctionStore: createCheckpointStore(connection, {
       namespace,
       label: CORRECTIONS_LABEL,
-      manager: TEMPLATE_MANAGER,
+      manager: RIGHTSIZING_MANAGER,
     }),
     events,
-    resizer: createPodResizer(connection, { fieldManager: TEMPLATE_MANAGER }),
+    resizer: createPodResizer(connection, { fieldManager: RIGHTSIZING_MANAGER }),
     resizeSupport: () => readResizeSupport(connection),
     sampler: (owners) =>
       connectUsageSampler(connection, {

@@ -3,21 +3,23 @@
  *
  * @module
  */
-import { inPlacePlan } from "../../shared/actuation/methods/in_place_plan.ts";
+import { type InPlacePlan, inPlacePlan } from "../../shared/rightsizing/guards/in_place_plan.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod, PodContainer, Resources } from "../../shared/api/pod.ts";
 import { type ApplyFailure, applyFailure } from "../../shared/rightsizing/guards/apply_failure.ts";
 import type { RightsizingDecision } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
-import { resourcesOf } from "../../shared/rightsizing/guards/wanted_resources.ts";
-import { applyInPlace, type ResizeHands } from "./apply_in_place.ts";
 import type { WorkloadWriter } from "./ports.ts";
+import { originalsIn } from "../../shared/resize/original_limits.ts";
+import type { PodResizer } from "../resize/pod_resizer.ts";
+import { sendChanges } from "../resize/send_changes.ts";
 
 /** A decision to do something. */
-export type Wish = Extract<RightsizingDecision, { readonly outcome: "apply" }>;
+export type ApplyDecision = Extract<RightsizingDecision, { readonly outcome: "apply" }>;
 
-/** All hands. */
-export interface ApplyHands extends ResizeHands {
+/** What changes pods and workloads. */
+export interface Appliers {
+  readonly resizer: PodResizer;
   readonly workloads: WorkloadWriter;
   /** Makes limits the own ones of the market's pods, millicores by container. */
   readonly setOriginalLimits: (pod: Pod, limits: ReadonlyMap<string, number>) => Promise<void>;
@@ -40,32 +42,32 @@ export interface Applied {
  */
 export async function applyDecision(
   facts: RightsizingFacts,
-  { method, wanted }: Wish,
-  { pods, hands }: { readonly pods: ReadonlyMap<string, Pod>; readonly hands: ApplyHands },
+  { method, wanted }: ApplyDecision,
+  { pods, appliers }: { readonly pods: ReadonlyMap<string, Pod>; readonly appliers: Appliers },
 ): Promise<Applied> {
   if (method === "Recreate") {
     const { useServerSideApply: serverSideApply } = facts.policy.updateStrategy;
     const failure = await failureOf(() =>
-      hands.workloads.recreate(facts.workload, wanted, { serverSideApply })
+      appliers.workloads.recreate(facts.workload, wanted, { serverSideApply })
     );
     if (failure !== undefined) return { failure, behind: [] };
     const inForce = new Map<string, Resources>(facts.inForce);
     // The template has them now: what it says of these containers is what counts.
     for (const [name, values] of wanted) {
-      inForce.set(name, { ...inForce.get(name), ...resourcesOf(values) });
+      inForce.set(name, { ...inForce.get(name), ...values });
     }
     return { inForce, behind: [] };
   }
   const plan = inPlacePlan(facts, wanted);
-  const { resized, failures } = await applyInPlace(plan, pods, hands);
+  const { resized, failures } = await resizePods(plan, { pods, resizer: appliers.resizer });
   const [first] = failures;
   const behind = failures.map(({ pod }) => pod);
   if (resized === 0 && first !== undefined) return { failure: first.failure, behind };
-  // A request and its limit have been made for each other: who did not get the one gets none of both.
+  // A request and its limit have been made for each other: a pod that did not get the one gets none of both.
   const tried = failures.every(({ failure }) => failure.permission === undefined);
   for (const pod of plan.originalLimits.size === 0 || !tried ? [] : pods.values()) {
     if (behind.includes(pod.metadata.name)) continue;
-    const failure = await failureOf(() => hands.setOriginalLimits(pod, plan.originalLimits));
+    const failure = await failureOf(() => appliers.setOriginalLimits(pod, plan.originalLimits));
     if (failure !== undefined && failure.next !== "forget") {
       return { inForce: plan.inForce, failure, behind: [...behind, pod.metadata.name] };
     }
@@ -77,13 +79,45 @@ export async function applyDecision(
   };
 }
 
-/** The template's containers once the wish has come true: what was adopted stands on them. */
+interface ResizedPods {
+  /** Pods that have the values now. */
+  readonly resized: number;
+  /** The others, those that were not tried any more left out. */
+  readonly failures: readonly { readonly pod: string; readonly failure: ApplyFailure }[];
+}
+
+/**
+ * Resizes the pods one by one. A missing permission ends it: the others would miss it as well. A pod that
+ * is gone is no failure.
+ */
+async function resizePods(
+  plan: InPlacePlan,
+  { pods, resizer }: {
+    readonly pods: ReadonlyMap<string, Pod>;
+    readonly resizer: PodResizer;
+  },
+): Promise<ResizedPods> {
+  const failures: { pod: string; failure: ApplyFailure }[] = [];
+  let resized = 0;
+  for (const { pod: planned, changes } of plan.pods) {
+    const pod = pods.get(planned.metadata.uid) ?? planned;
+    const asked = { pod, source: "rightsizing", changes, originals: originalsIn(pod) } as const;
+    const { refusal } = await sendChanges(asked, { resizer });
+    const failure = refusal && applyFailure(refusal);
+    if (failure === undefined) resized++;
+    else if (failure.next !== "forget") failures.push({ pod: pod.metadata.name, failure });
+    if (failure?.permission !== undefined) break;
+  }
+  return { resized, failures };
+}
+
+/** The template's containers once the decision is applied: what was adopted was adopted on them. */
 export function templateAfter(
   { workload: { template: { containers } } }: Pick<RightsizingFacts, "workload">,
-  { method, wanted }: Wish,
+  { method, wanted }: ApplyDecision,
 ): readonly PodContainer[] {
   if (method === "InPlace") return containers;
-  return containers.map((one) => ({ ...one, ...resourcesOf(wanted.get(one.name) ?? {}) }));
+  return containers.map((one) => ({ ...one, ...(wanted.get(one.name) ?? {}) }));
 }
 
 async function failureOf(act: () => Promise<void>): Promise<ApplyFailure | undefined> {

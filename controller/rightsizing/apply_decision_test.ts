@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
-import { wantedOf } from "../../shared/rightsizing/guards/wanted_resources.ts";
+import { wantedOf } from "../../shared/resize/inputs/resources.ts";
 import { notedHands } from "../../tests/fixtures/noted_hands.ts";
 import {
   type FactsChoice,
   rightsizingFacts,
+  templateContainer,
   workloadPod,
 } from "../../tests/fixtures/rightsizing_facts.ts";
-import { type Applied, applyDecision, type Wish } from "./apply_decision.ts";
+import { type Applied, type ApplyDecision, applyDecision } from "./apply_decision.ts";
 
 function test(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });
@@ -21,23 +22,32 @@ const FORBIDDEN = new ApiError(
 );
 
 /** CPU 150 m, with a limit of 300 m where the choice says so. */
-function wish(method: Wish["method"], limit?: number): Wish {
+function wish(method: ApplyDecision["method"], limit?: number): ApplyDecision {
   const pair = limit === undefined ? { request: 150 } : { request: 150, limit };
   const wanted = wantedOf([{ container: "app", resource: "cpu", pair }]);
   return { outcome: "apply", method, wanted, clamps: [] };
 }
 
 async function applied(
-  decision: Wish,
-  { refusals = [], ...choice }: FactsChoice & {
+  decision: ApplyDecision,
+  { refusals = [], marketLimit, ...choice }: FactsChoice & {
     readonly refusals?: readonly (readonly [string, ApiError])[];
+    /** Of the pods as they are; the user's own where absent. */
+    readonly marketLimit?: number;
   } = {},
 ): Promise<Applied & { readonly asked: readonly string[] }> {
   const facts = rightsizingFacts(choice);
   const hands = notedHands();
   for (const [what, refusal] of refusals) hands.refusals.set(what, refusal);
-  const pods = new Map(facts.pods.map((pod) => [pod.metadata.uid, pod]));
-  return { ...await applyDecision(facts, decision, { pods, hands }), asked: hands.asked };
+  const pods = new Map(
+    facts.pods.map((pod) => [
+      pod.metadata.uid,
+      marketLimit === undefined
+        ? pod
+        : { ...pod, containers: [templateContainer({ limitCPU: marketLimit })] },
+    ]),
+  );
+  return { ...await applyDecision(facts, decision, { pods, appliers: hands }), asked: hands.asked };
 }
 
 test("applyDecision() by recreation changes the template once, and then its values are in force", async () => {
@@ -109,7 +119,31 @@ test("applyDecision() lets through what is no answer of the server", async () =>
     resizer: { resize: () => Promise.reject(new TypeError("Cannot send it")) },
   };
   await assert.rejects(
-    () => applyDecision(facts, wish("InPlace"), { pods: new Map(), hands }),
+    () => applyDecision(facts, wish("InPlace"), { pods: new Map(), appliers: hands }),
     TypeError,
   );
+});
+
+test("applyDecision() raises a limit that is below the new request first, under the market's name", async () => {
+  const { asked } = await applied(wish("InPlace"), { marketLimit: 120 });
+  assert.deepEqual(asked.slice(0, 2), [
+    "market web-1 app limits.cpu=150m",
+    "resize web-1 app requests.cpu=150m",
+  ]);
+  const refused = await applied(wish("InPlace"), {
+    marketLimit: 120,
+    refusals: [["market web-1", new ApiError(409, "Conflict", "changed")]],
+  });
+  assert.deepEqual(refused.behind, ["web-1"]);
+  assert.ok(!refused.asked.some((line) => line.startsWith("resize web-1")));
+});
+
+test("applyDecision() takes a pod that is gone for none, and ends with a missing permission", async () => {
+  const gone = await applied(wish("InPlace"), {
+    refusals: [["resize web-1", new ApiError(404, "NotFound", "gone")]],
+  });
+  assert.deepEqual([gone.failure, gone.behind, gone.asked.length], [undefined, [], 2]);
+  const denied = await applied(wish("InPlace"), { refusals: [["resize web-1", FORBIDDEN]] });
+  assert.deepEqual(denied.asked, ["resize web-1 app requests.cpu=150m"]);
+  assert.match(denied.failure?.permission ?? "", /^patch pods\/resize .*shop$/);
 });

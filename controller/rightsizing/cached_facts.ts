@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { isFinished } from "../../shared/actuation/scope.ts";
-import { controls } from "../../shared/actuation/workloads_of.ts";
+import { isFinished } from "../../shared/resize/scope.ts";
+import { controls } from "../../shared/resize/workloads_of.ts";
 import type {
   HorizontalPodAutoscaler,
   VerticalPodAutoscaler,
@@ -20,10 +20,10 @@ import type {
 } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { largestNode } from "../../shared/rightsizing/namespace_bounds.ts";
 import { workloadKey } from "../../shared/rightsizing/policy_match.ts";
-import { ownValues } from "../allocation/limits/own_limits.ts";
 import { cachedAutoscalers, type NamespaceRules } from "./cached_rules.ts";
 import type { ClusterFacts } from "./cluster_facts.ts";
 import type { CorrectionMemory } from "./corrections/corrections.ts";
+import { originalValues } from "../allocation/limits/original_limits.ts";
 
 /** The copies that are read. */
 export interface FactCaches {
@@ -76,8 +76,8 @@ export function createCachedFacts(parts: CachedFactsParts): ClusterFacts {
   }
 
   /** What the market has set is nobody's wish: the user's own limit is what counts. */
-  function atOwnLimits(pod: Pod): Pod {
-    const own = ownValues(allocationOf(pod)?.status?.originalLimits);
+  function atOriginalLimits(pod: Pod): Pod {
+    const own = originalValues(allocationOf(pod)?.status?.originalLimits);
     if (own.size === 0) return pod;
     const containers = pod.containers.map((container) => {
       const limitCPU = own.get(container.name);
@@ -137,13 +137,13 @@ export function createCachedFacts(parts: CachedFactsParts): ClusterFacts {
         policy,
         dryRun: dryRun(),
         workload,
-        pods: pods.map(atOwnLimits),
+        pods: pods.map(atOriginalLimits),
         nodes,
         ...(largest === undefined ? {} : { largestNode: largest }),
         missingPermissions: parts.missingPermissions(workload),
         ...served(),
         marketManages: pods.some((pod) =>
-          ownValues(allocationOf(pod)?.status?.originalLimits).size > 0
+          originalValues(allocationOf(pod)?.status?.originalLimits).size > 0
         ),
       };
     },

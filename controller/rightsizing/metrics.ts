@@ -4,7 +4,7 @@
  * @module
  */
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-import { refusalKind } from "../../shared/actuation/refusal.ts";
+import { refusalKind } from "../../shared/resize/refusal.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { ENFORCEMENT_REASONS } from "../../shared/api/reasons/enforcement_reasons.ts";
 import { POLICY_REASONS } from "../../shared/api/reasons/policy_reasons.ts";

@@ -15,7 +15,7 @@ import {
 } from "../../shared/rightsizing/guards/workload_events.ts";
 import type { UnreadableWorkload } from "../../shared/rightsizing/rightsized_workload.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
-import type { Wish } from "./apply_decision.ts";
+import type { ApplyDecision } from "./apply_decision.ts";
 import type { MissingUsage } from "./evaluate_workload.ts";
 
 /** The outcome. */
@@ -29,7 +29,7 @@ export interface ReconcileOutcome extends PolicyWorkload {
   /** Why there is no usage. */
   readonly missing?: MissingUsage;
   /** The way in which a new recommendation was applied. */
-  readonly applied?: Wish["method"];
+  readonly applied?: ApplyDecision["method"];
 }
 
 /** The workload, its policy and its last record. */

@@ -17,7 +17,7 @@ import {
   type ReadablePolicy,
 } from "../../shared/rightsizing/policy_match.ts";
 import type { Caches } from "../allocation/caches.ts";
-import type { AllocationStore, PodResizer } from "../allocation/ports.ts";
+import type { AllocationStore } from "../allocation/ports.ts";
 import type { ResizeSupport, RightsizingAPI, RightsizingCopies } from "./api.ts";
 import { createCachedFacts } from "./cached_facts.ts";
 import { cachedRules } from "./cached_rules.ts";
@@ -29,7 +29,7 @@ import {
 } from "./corrections/corrections.ts";
 import { type RightsizingLoopParts, runRightsizingLoop } from "./loop.ts";
 import { observedWorkloads, type RightsizingObserver } from "./metrics.ts";
-import { createOwnLimitWriter } from "./own_limit_writer.ts";
+import { createOriginalLimitWriter } from "./original_limit_writer.ts";
 import { createPermissionMemory, type PermissionMemory, watchedNamespaces } from "./permissions.ts";
 import { createSampledPods, type PodOwners } from "./sampler/pod_owners.ts";
 
@@ -40,8 +40,6 @@ export interface RightsizingParts {
   readonly caches: Caches;
   readonly copies: RightsizingCopies;
   readonly allocationStore: Pick<AllocationStore, "writeStatus">;
-  /** Under the market's name. */
-  readonly marketResizer: PodResizer;
   readonly config: RightsizingConfig;
   readonly clock: Clock;
   readonly random: Random;
@@ -131,9 +129,8 @@ function loopParts(
     }),
     hands: {
       resizer: api.resizer,
-      marketResizer: parts.marketResizer,
       workloads: observedWorkloads(api.workloads, observer),
-      setOriginalLimits: createOwnLimitWriter({
+      setOriginalLimits: createOriginalLimitWriter({
         allocations: caches.allocations,
         store: parts.allocationStore,
         clock,

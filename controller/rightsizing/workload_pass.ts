@@ -5,15 +5,21 @@
  */
 import type { Pod } from "../../shared/api/pod.ts";
 import type { Clock } from "../../shared/clock.ts";
+import { describeWanted, wantedOf } from "../../shared/resize/inputs/resources.ts";
+import {
+  lacksSamplesBriefly,
+  largestDifference,
+  type UnfinishedResizes,
+  unfinishedResizes,
+} from "../../shared/rightsizing/workload_checks.ts";
 import type { ApplyFailure } from "../../shared/rightsizing/guards/apply_failure.ts";
 import { countingValues } from "../../shared/rightsizing/guards/counting_values.ts";
-import { toldTogether } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
+import { joinedReport } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import type {
   LastDenial,
   RightsizedWorkload,
   RightsizingFacts,
 } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
-import { describeWanted, wantedOf } from "../../shared/rightsizing/guards/wanted_resources.ts";
 import {
   decisionEvents,
   endedEvents,
@@ -21,24 +27,23 @@ import {
   heldStatus,
   type WorkloadEvent,
 } from "../../shared/rightsizing/guards/workload_events.ts";
-import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
-import type { ContainerRecommendation } from "../../shared/rightsizing/recommend.ts";
 import {
   afterRecreate,
   observeTemplate,
   type TemplateObservation,
   withLateWrites,
 } from "../../shared/rightsizing/template_memory.ts";
+import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
+import type { ContainerRecommendation } from "../../shared/rightsizing/recommend.ts";
 import { valuesInForce } from "../../shared/rightsizing/values_in_force.ts";
-import {
-  lacksSamplesBriefly,
-  largestDifference,
-  type UnfinishedResizes,
-  unfinishedResizes,
-} from "../../shared/rightsizing/workload_checks.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
-import { applyDecision, type ApplyHands, templateAfter, type Wish } from "./apply_decision.ts";
-import { bringToForce, isNothingNew } from "./bring_to_force.ts";
+import {
+  type Applied,
+  type Appliers,
+  type ApplyDecision,
+  applyDecision,
+  templateAfter,
+} from "./apply_decision.ts";
 import type { ClusterFacts, WorkloadCase } from "./cluster_facts.ts";
 import { evaluateWorkload, type Evaluation } from "./evaluate_workload.ts";
 import {
@@ -49,13 +54,14 @@ import {
   warning,
   withoutUsage,
 } from "./outcome.ts";
-import { usageQuestion, type UsageSource } from "./ports.ts";
+import { type UsageAnswer, type UsageQuestion, usageQuestion, type UsageSource } from "./ports.ts";
+import { isNothingNew, retryResize } from "./retry_resize.ts";
 
 /** What a look is made with. */
 export interface PassParts {
   readonly source: UsageSource;
   readonly cluster: ClusterFacts;
-  readonly hands: ApplyHands;
+  readonly hands: Appliers;
   readonly clock: Pick<Clock, "wall">;
 }
 
@@ -71,52 +77,95 @@ export interface PassSubject {
 }
 
 /**
- * Asks, decides, applies. What the server refuses is an outcome; never rejects for it. Undefined where
- * `signal` was aborted before usage came: then nothing was learnt, and nothing is to be told.
+ * Observes the workload, asks for its usage, decides, applies and reports. What the server refuses is an
+ * outcome; never rejects for it. Undefined where `signal` was aborted before usage came: then nothing was
+ * learnt, and there is nothing to report.
  */
-// deno-lint-ignore house/function-length
 export async function passWorkload(
   subject: PassSubject,
   parts: PassParts,
   { signal }: { readonly signal: AbortSignal },
 ): Promise<ReconcileOutcome | undefined> {
-  const { workload, policy, before, denial } = subject;
-  const { source, cluster, hands, clock } = parts;
-  const nowMs = clock.wall();
-  const neighbours = cluster.podsIn(workload.metadata.namespace);
-  const isOwn = cluster.owns(workload);
-  const { remembered, late } = seenTemplate(subject, { pods: neighbours.filter(isOwn), nowMs });
-  const stored = baseRecord(subject);
-  const base = {
-    ...stored,
-    ...withLateWrites(stored, {
-      late,
-      containers: workload.template.containers,
-      nowMs,
-    }),
-    uid: workload.metadata.uid,
-    template: remembered,
-  };
-  const lastAppliedMs = base.appliedAtMs;
-  const one: WorkloadCase = {
-    workload,
-    policy: policy.spec,
-    nowMs,
-    ...(lastAppliedMs === undefined ? {} : { lastAppliedMs }),
-  };
-  const question = usageQuestion(workload, {
-    neighbours,
-    isOwn,
-    nowMs,
-    windowMs: policy.spec.windowMs,
-  });
-  const answer = await source.usage(question, signal);
+  const { source, cluster, hands: appliers, clock } = parts;
+  const observed = observe(subject, parts);
+  const answer = await source.usage(observed.question, signal);
   if (signal.aborted) return undefined;
   // What is seen from now on may come from what is applied: pods are resized one by one, which may take
   // minutes, and the first of them may be killed before the last has its values.
   const beganMs = clock.wall();
-  let endedWords: readonly string[] = [];
-  const found = evaluateWorkload(answer, {
+  const { evaluation, ended } = evaluate(answer, { observed, cluster });
+  if ("missing" in evaluation) {
+    const { base } = observed;
+    const outcome = withoutUsage(evaluation.missing, { base, before: subject.before });
+    return { ...outcome, events: [...lateEvents(observed), ...outcome.events] };
+  }
+  const base = recommendedBase(evaluation, { observed, ended });
+  const pods = presentPods(evaluation, cluster);
+  const { facts, decision } = evaluation;
+  const retry = mayChange(facts) ? retryResize(facts, decision) : undefined;
+  const toApply = decision.outcome === "apply" ? decision : retry;
+  if (toApply?.outcome !== "apply") {
+    const unsettled = isNothingNew(facts, decision)
+      ? unfinishedResizes(pods.values(), facts)
+      : undefined;
+    // Where a pod is held back from what is in force, that is what holds.
+    return reportHeld({ ...evaluation, decision: toApply ?? decision }, { ...base, unsettled });
+  }
+  const applied = await applyDecision(facts, toApply, { pods, appliers });
+  return reportApplied(evaluation, { ...base, toApply, applied, beganMs });
+}
+
+/** What is known of the workload before its usage is asked for. */
+interface Observed {
+  readonly subject: PassSubject;
+  readonly one: WorkloadCase;
+  readonly remembered: TemplateObservation["remembered"];
+  readonly late: TemplateObservation["late"];
+  readonly base: WorkloadRecord;
+  readonly question: UsageQuestion;
+}
+
+function observe(
+  subject: PassSubject,
+  { cluster, clock }: Pick<PassParts, "cluster" | "clock">,
+): Observed {
+  const { workload, policy: { spec: policy } } = subject;
+  const nowMs = clock.wall();
+  const neighbours = cluster.podsIn(workload.metadata.namespace);
+  const isOwn = cluster.owns(workload);
+  const { remembered, late } = seenTemplate(subject, { pods: neighbours.filter(isOwn), nowMs });
+  const { template: { containers }, metadata: { uid } } = workload;
+  const stored = baseRecord(subject);
+  const written = withLateWrites(stored, { late, containers, nowMs });
+  const base = { ...stored, ...written, uid, template: remembered };
+  const { appliedAtMs } = base;
+  return {
+    subject,
+    one: {
+      workload,
+      policy,
+      nowMs,
+      ...(appliedAtMs === undefined ? {} : { lastAppliedMs: appliedAtMs }),
+    },
+    remembered,
+    late,
+    base,
+    question: usageQuestion(workload, { neighbours, isOwn, nowMs, windowMs: policy.windowMs }),
+  };
+}
+
+/** The decision from the usage, and why values in force count no longer. */
+function evaluate(
+  answer: UsageAnswer,
+  { observed: { subject, one, remembered, base }, cluster }: {
+    readonly observed: Observed;
+    readonly cluster: ClusterFacts;
+  },
+): { readonly evaluation: Evaluation; readonly ended: readonly string[] } {
+  const { workload, policy, denial } = subject;
+  const { lastAppliedMs } = one;
+  let ended: readonly string[] = [];
+  const evaluation = evaluateWorkload(answer, {
     policy: policy.spec,
     workload,
     corrections: cluster.correctionsOf(one),
@@ -132,57 +181,77 @@ export async function passWorkload(
       // and nodes come and go.
       const { largestNode: _comesAndGoes, ...lasting } = facts;
       const { values, words } = countingValues(base.inForce, { ...lasting, quotas: [] });
-      endedWords = words;
+      ended = words;
       return { ...facts, inForce: values };
     },
   });
-  const lateEvents = late.length === 0 ? [] : [lateEvent(late)];
-  if ("missing" in found) {
-    const outcome = withoutUsage(found.missing, { base, before });
-    return { ...outcome, events: [...lateEvents, ...outcome.events] };
-  }
-  const { recommendations, usage, facts, decision } = found;
+  return { evaluation, ended };
+}
+
+/** What a report of a decision begins with. */
+interface ReportBase extends Told {
+  readonly observed: Observed;
+  /** The record, without what the decision comes to. */
+  readonly recommended: WorkloadRecord;
+  /** Of what has ended or was found. */
+  readonly events: readonly WorkloadEvent[];
+}
+
+function recommendedBase(
+  { facts, recommendations, usage }: Found,
+  { observed, ended }: { readonly observed: Observed; readonly ended: readonly string[] },
+): ReportBase {
+  const { subject: { before }, base, one: { nowMs } } = observed;
   const { containers } = facts.workload.template;
-  const recommended: WorkloadRecord = {
-    ...base,
-    // What counts no longer ends here, whatever holds, but where nothing may be changed at all.
-    ...(mayChange(facts) ? { inForce: valuesInForce(facts.inForce, containers) } : {}),
-    // Where nothing is recommended, the last recommendation stays, with its time.
-    ...(recommendations.length === 0 ? {} : { recommendedAtMs: nowMs, recommendations, usage }),
+  return {
+    observed,
+    before,
+    recommended: {
+      ...base,
+      // What counts no longer ends here, whatever holds, but where nothing may be changed at all.
+      ...(mayChange(facts) ? { inForce: valuesInForce(facts.inForce, containers) } : {}),
+      // Where nothing is recommended, the last recommendation stays, with its time.
+      ...(recommendations.length === 0 ? {} : { recommendedAtMs: nowMs, recommendations, usage }),
+    },
+    events: [...lateEvents(observed), ...mayChange(facts) ? endedEvents(ended) : []],
   };
-  const ended = [
-    ...lateEvents,
-    ...mayChange(facts) ? endedEvents(endedWords) : [],
-  ];
+}
+
+/** The workload's pods as they are, with the market's limits, by UID. */
+function presentPods({ facts }: Found, cluster: ClusterFacts): ReadonlyMap<string, Pod> {
   const own = new Set(facts.pods.map(({ metadata }) => metadata.uid));
-  const pods = new Map(
-    cluster.podsIn(workload.metadata.namespace)
+  return new Map(
+    cluster.podsIn(facts.workload.metadata.namespace)
       .filter(({ metadata }) => own.has(metadata.uid))
       .map((pod): [string, Pod] => [pod.metadata.uid, pod]),
   );
-  const catchUp = mayChange(facts) ? bringToForce(facts, decision) : undefined;
-  const wish = decision.outcome === "apply" ? decision : catchUp;
-  if (wish?.outcome !== "apply") {
-    const unsettled = isNothingNew(facts, decision)
-      ? unfinishedResizes(pods.values(), facts)
-      : undefined;
-    // Where a pod is held back from what is in force, that is what holds.
-    const holding = { ...found, decision: wish ?? decision };
-    return held(holding, { recommended, before, ended, unsettled });
-  }
-  const { inForce: next, failure, behind } = await applyDecision(facts, wish, { pods, hands });
+}
+
+function reportApplied(
+  found: Found,
+  { observed, before, recommended, events, toApply, applied, beganMs }: ReportBase & {
+    readonly toApply: ApplyDecision;
+    readonly applied: Applied;
+    /** When usage had come, ms since 1970. */
+    readonly beganMs: number;
+  },
+): ReconcileOutcome {
+  const { facts, decision, recommendations } = found;
+  const { inForce: next, failure, behind } = applied;
+  const { method, wanted } = toApply;
+  const { containers } = facts.workload.template;
   const isNew = decision.outcome === "apply" && next !== undefined;
   const record: WorkloadRecord = {
     ...recommended,
     ...wordOf(found, { failure, behind }),
-    ...(next === undefined ? {} : { inForce: valuesInForce(next, templateAfter(facts, wish)) }),
-    ...(isNew ? { appliedAtMs: beganMs, method: wish.method } : {}),
-    ...(isNew && wish.method === "Recreate"
-      ? { template: afterRecreate(remembered, { wanted: wish.wanted, containers, atMs: beganMs }) }
+    ...(next === undefined ? {} : { inForce: valuesInForce(next, templateAfter(facts, toApply)) }),
+    ...(isNew ? { appliedAtMs: beganMs, method } : {}),
+    ...(isNew && method === "Recreate"
+      ? { template: afterRecreate(observed.remembered, { wanted, containers, atMs: beganMs }) }
       : {}),
   };
-  // What was cut is told once it has been done.
-  const told = failure === undefined
+  // What was cut is reported once it has been done.
+  const outcome = failure === undefined
     ? decisionEvents(decision, { isThere: true })
     : [failureEvent(failure)].filter((event) => event !== undefined);
   return {
@@ -191,12 +260,12 @@ export async function passWorkload(
     recommends: recommendations.length > 0,
     difference: differenceOf(found, next ?? facts.inForce),
     events: [
-      ...ended,
-      ...isNew ? [appliedEvent(wish, found.recommendations)] : [],
-      ...news(told, { record, before }),
+      ...events,
+      ...isNew ? [appliedEvent(toApply, recommendations)] : [],
+      ...news(outcome, { record, before }),
     ],
     ...(failure === undefined ? {} : { failure }),
-    ...(isNew ? { applied: wish.method } : {}),
+    ...(isNew ? { applied: method } : {}),
   };
 }
 
@@ -222,18 +291,16 @@ type Found = Extract<Evaluation, { readonly facts: unknown }>;
 
 type Word = Pick<WorkloadRecord, "status" | "reason" | "message">;
 
-function held(
+function reportHeld(
   found: Found,
-  { recommended, before, ended, unsettled }: Told & {
-    readonly recommended: WorkloadRecord;
-    readonly ended: readonly WorkloadEvent[];
+  { recommended, before, events, unsettled }: ReportBase & {
     readonly unsettled: UnfinishedResizes | undefined;
   },
 ): ReconcileOutcome {
   const { facts, decision } = found;
   const isBrief = decision.outcome === "hold" && decision.reason === "InsufficientSamples" &&
     lacksSamplesBriefly(facts, { before, now: recommended });
-  const [word, told]: readonly [Word, readonly WorkloadEvent[]] = unsettled !== undefined
+  const [word, outcome]: readonly [Word, readonly WorkloadEvent[]] = unsettled !== undefined
     ? [{ status: "Error", ...unsettled }, [warning("UpdateFailed", unsettled)]]
     : isBrief && before !== undefined
     ? [wordIn(before), []]
@@ -244,7 +311,7 @@ function held(
     metricsMissing: false,
     recommends: found.recommendations.length > 0,
     difference: differenceOf(found, found.facts.inForce),
-    events: [...ended, ...news(told, { record, before })],
+    events: [...events, ...news(outcome, { record, before })],
   };
 }
 
@@ -285,12 +352,12 @@ function wordOf(
   }
   const [cut, ...others] = decision.clamps;
   if (cut === undefined) return { status: "Applied" };
-  const { reason, message } = toldTogether([cut, ...others]);
+  const { reason, message } = joinedReport([cut, ...others]);
   return { status: "Applied", reason, message };
 }
 
 function appliedEvent(
-  { method, wanted }: Wish,
+  { method, wanted }: ApplyDecision,
   recommendations: readonly ContainerRecommendation[],
 ): WorkloadEvent {
   const how = method === "InPlace" ? "in place" : "by a rollout";
@@ -303,12 +370,10 @@ function appliedEvent(
   };
 }
 
-function lateEvent(late: TemplateObservation["late"]): WorkloadEvent {
-  return {
-    type: "Normal",
-    reason: "OptimizationApplied",
-    message: `${describeWanted(wantedOf(late))}, by a rollout that was not on record`,
-  };
+function lateEvents({ late }: Observed): readonly WorkloadEvent[] {
+  if (late.length === 0) return [];
+  const message = `${describeWanted(wantedOf(late))}, by a rollout that was not on record`;
+  return [{ type: "Normal", reason: "OptimizationApplied", message }];
 }
 
 /** Of what is in force, or stands in the template where nothing is. */

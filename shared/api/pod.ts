@@ -9,6 +9,9 @@ import type { NodeTerm } from "./node.ts";
 /** Quality-of-service class, as the API server computed it. */
 export type QOSClass = "Guaranteed" | "Burstable" | "BestEffort";
 
+/** The resources of a container that this product changes. */
+export type ResourceName = "cpu" | "memory";
+
 /** What may be wanted of CPU, in millicores, and of memory, in bytes. */
 export interface Resources {
   readonly requestCPU?: number;

@@ -4,9 +4,7 @@
  *
  * @module
  */
-
-/** Step of the grid, millicores. */
-export const GRID = 10;
+import { GRID } from "../quantity.ts";
 
 /** The value rounded up to the grid, but for what floating-point arithmetic adds. Millicores. */
 export function upToGrid(millicores: number): number {

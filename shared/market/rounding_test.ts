@@ -3,7 +3,8 @@ import fc from "fast-check";
 import { needOf } from "../../tests/fixtures/bids_arbitrary.ts";
 import { cases } from "../../tests/fixtures/cases.ts";
 import { exactSum } from "../../tests/fixtures/clearing_residual.ts";
-import { GRID, type LimitRange, roundBounds, roundShares } from "./rounding.ts";
+import { GRID } from "../quantity.ts";
+import { type LimitRange, roundBounds, roundShares } from "./rounding.ts";
 import { type Bid, clearMarket } from "./solver.ts";
 
 function pure(name: string, fn: () => void): void {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { GRID } from "../market/rounding.ts";
+import { GRID } from "../quantity.ts";
 import type { PaceOptions } from "./pace_options.ts";
 import type { PacedContainer, PaceMemory } from "./paced_container.ts";
 import { rationedHysteresis } from "./raise.ts";

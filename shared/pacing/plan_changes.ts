@@ -4,8 +4,8 @@
  * @module
  */
 import type { MarketReason } from "../api/reasons/market_reasons.ts";
-import { GRID } from "../market/rounding.ts";
 import type { Mode } from "../market/solver.ts";
+import { GRID } from "../quantity.ts";
 import { followLowerTarget, fundRaises } from "./decrease.ts";
 import { DEFAULT_PACE, paceAt, type PaceOptions } from "./pace_options.ts";
 import {

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { GRID } from "../market/rounding.ts";
 import { clearMarket } from "../market/solver.ts";
+import { GRID } from "../quantity.ts";
 import type { PaceOptions } from "./pace_options.ts";
 import { isThrottled, type PacedContainer } from "./paced_container.ts";
 

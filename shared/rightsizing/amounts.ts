@@ -4,7 +4,7 @@
  * @module
  */
 import { formatBytes, formatCPU } from "../quantity.ts";
-import type { ResourceName } from "./distribution.ts";
+import type { ResourceName } from "../api/pod.ts";
 
 /** Names of the resources at a sentence's beginning. */
 export const RESOURCE_TITLES: Readonly<Record<ResourceName, string>> = {

@@ -4,9 +4,6 @@
  * @module
  */
 
-/** What rightsizing is about: CPU in millicores, memory in bytes, here and everywhere below. */
-export type ResourceName = "cpu" | "memory";
-
 /** Samples, whatever they are kept as: all of them, or a histogram. */
 export interface Distribution {
   /** Samples that there are; 0: nothing below but the times means anything. */

@@ -6,7 +6,8 @@
  */
 import { formatDuration } from "../duration.ts";
 import { amountText, truncatedProduct } from "./amounts.ts";
-import type { Distribution, ResourceName } from "./distribution.ts";
+import type { Distribution } from "./distribution.ts";
+import type { ResourceName } from "../api/pod.ts";
 import type { Percentile, ResourceBounds } from "./policy_spec.ts";
 
 /** An amount and how it came about. */

@@ -3,24 +3,18 @@
  *
  * @module
  */
-import { cpuRangesOf, rangesOf } from "../actuation/cpu_range.ts";
-import { qosClassOfPod } from "../actuation/qos.ts";
-import { quotaCounts, type ScopedPod } from "../actuation/quota_counts.ts";
+import { resourceRangesOf } from "../resize/checks/limit_range.ts";
+import { qosClassOfPod } from "../resize/inputs/qos.ts";
+import { quotaCounts, type QuotaRoom, type ScopedPod } from "../resize/checks/resource_quota.ts";
 import {
   type LimitRange,
-  type LimitRangeBounds,
   type QuotaBound,
   type ResourceQuota,
   unreadableMessages,
 } from "../api/namespace.ts";
 import type { Node } from "../api/node.ts";
 import type { PodTemplate } from "../api/workload.ts";
-import type {
-  LargestNode,
-  QuotaRoom,
-  ResourceRanges,
-  RightsizingFacts,
-} from "./guards/rightsizing_facts.ts";
+import type { LargestNode, RightsizingFacts } from "./guards/rightsizing_facts.ts";
 
 /** The pods that there are, and what new ones are made of. */
 export interface CountedWorkload {
@@ -55,29 +49,6 @@ function roomsOf(
   return bounds.flatMap(([resource, of, bound]): QuotaRoom[] =>
     bound === undefined ? [] : [{ name, resource, of, room: bound.hard - bound.used }]
   );
-}
-
-/**
- * All LimitRanges together; undefined where none says anything of either, and has no defaults. Those
- * that can't be read bound nothing here: `namespaceRules()` names them.
- */
-export function resourceRangesOf(limitRanges: readonly LimitRange[]): ResourceRanges | undefined {
-  const items = limitRanges.flatMap((one) => one.items);
-  const cpu = items.filter(isBound);
-  const memory = items.flatMap(({ type, memory }) =>
-    memory === undefined ? [] : [{ type, ...memory }]
-  );
-  const { defaults } = cpuRangesOf(limitRanges) ?? {};
-  const ranges = {
-    ...(cpu.length === 0 ? {} : { cpu: rangesOf(cpu) }),
-    ...(memory.length === 0 ? {} : { memory: rangesOf(memory) }),
-    ...(defaults === undefined ? {} : { defaults }),
-  };
-  return Object.keys(ranges).length === 0 ? undefined : ranges;
-}
-
-function isBound({ min, max, ratio }: LimitRangeBounds): boolean {
-  return min !== undefined || max !== undefined || ratio !== undefined;
 }
 
 /** What bounds a namespace. */

@@ -13,7 +13,7 @@ import { countedQuantity, type QuantityOf, type WrittenQuantity } from "../api/f
 import type { WorkloadKind } from "../api/workload.ts";
 import type { ApiObject } from "../api/object.ts";
 import { parseGoDuration } from "../duration.ts";
-import type { ResourceName } from "./distribution.ts";
+import type { ResourceName } from "../api/pod.ts";
 
 /** Auto applies, Recommend reports, Disabled does nothing. */
 export type PolicyMode = "Auto" | "Recommend" | "Disabled";

@@ -4,7 +4,8 @@
  * @module
  */
 import { amountText, RESOURCE_TITLES, truncatedProduct } from "./amounts.ts";
-import { type ContainerUsage, distributionOfSamples, type ResourceName } from "./distribution.ts";
+import { type ContainerUsage, distributionOfSamples } from "./distribution.ts";
+import type { ResourceName } from "../api/pod.ts";
 import {
   type Estimate,
   type Estimator,

@@ -4,9 +4,8 @@
  *
  * @module
  */
-import type { PodContainer } from "../api/pod.ts";
+import type { PodContainer, ResourceName } from "../api/pod.ts";
 import type { WrittenValues } from "../api/workload.ts";
-import type { ResourceName } from "./distribution.ts";
 import {
   byResource,
   pair,
@@ -17,7 +16,7 @@ import {
   type ResourcePair,
   resourcesOf,
   type WantedResources,
-} from "./guards/wanted_resources.ts";
+} from "../resize/inputs/resources.ts";
 import { amountsOfResources, resourcesOfAmounts } from "./values_in_force.ts";
 import type {
   ContainerAmounts,
@@ -122,8 +121,8 @@ export function afterRecreate(
     const present = containers.find(({ name }) => name === one.container) ?? {};
     const over = byResource((resource): WrittenOver | undefined => {
       const before = one.written?.[resource];
-      const values = wanted.get(one.container)?.[resource];
-      if (values === undefined) return before;
+      const values = pairOf(wanted.get(one.container) ?? {}, resource);
+      if (values.request === undefined && values.limit === undefined) return before;
       const stands = standing(before?.pair ?? {}, pairOf(present, resource));
       return { pair: { ...stands, ...values }, atMs, times: before?.times ?? 0 };
     });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { bareContainer, MI, NOW_MS } from "../../tests/fixtures/rightsizing_facts.ts";
 import type { Resources } from "../api/pod.ts";
-import { type PairEntry, wantedOf } from "./guards/wanted_resources.ts";
+import { type PairEntry, wantedOf } from "../resize/inputs/resources.ts";
 import {
   afterRecreate,
   type AppliedRecord,

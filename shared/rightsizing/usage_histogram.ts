@@ -3,12 +3,8 @@
  *
  * @module
  */
-import {
-  type Distribution,
-  interpolatedQuantile,
-  type ResourceName,
-  type UsageSample,
-} from "./distribution.ts";
+import { type Distribution, interpolatedQuantile, type UsageSample } from "./distribution.ts";
+import type { ResourceName } from "../api/pod.ts";
 
 /**
  * A sample is known from its bucket within this share of itself. One percent is far below what a safety

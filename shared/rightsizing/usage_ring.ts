@@ -7,12 +7,12 @@
 import * as z from "zod";
 import {
   type Distribution,
-  type ResourceName,
   type SampleFault,
   sampleFault,
   type SampleWindow,
   type UsageSample,
 } from "./distribution.ts";
+import type { ResourceName } from "../api/pod.ts";
 import {
   addCount,
   addSample,

@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { INFEASIBLE_REASONS, kubeletWord } from "../actuation/kubelet_word.ts";
-import { movesRequest } from "../actuation/moved_request.ts";
+import { INFEASIBLE_REASONS, resizeStatus } from "../resize/inputs/resize_condition.ts";
+import { movesRequest } from "../resize/inputs/qos.ts";
 import type { Pod, PodContainer, Resources } from "../api/pod.ts";
 import type { EnforcementReason } from "../api/reasons/enforcement_reasons.ts";
 import type { RightsizingFacts } from "./guards/rightsizing_facts.ts";
@@ -84,7 +84,7 @@ export function unfinishedResizes(
 ): UnfinishedResizes | undefined {
   const found = [...pods]
     .filter((pod) => !marketManages || pod.containers.some((one) => lacksOwn(pod, one)))
-    .map((pod) => ({ name: pod.metadata.name, ...kubeletWord(pod) }))
+    .map((pod) => ({ name: pod.metadata.name, ...resizeStatus(pod) }))
     .filter(({ reason }) => rankOf(reason) > 0)
     .toSorted((a, b) => rankOf(b.reason) - rankOf(a.reason));
   const [worst] = found;

@@ -18,14 +18,14 @@ import type { WorkloadKind } from "../api/workload.ts";
 import { cutToBytes } from "../cut_to_bytes.ts";
 import { defined, mapDefined } from "../defined.ts";
 import { formatBytes, formatCPU, parseBytes, parseCPU } from "../quantity.ts";
-import type { ResourceName } from "./distribution.ts";
+import type { ResourceName } from "../api/pod.ts";
 import {
   byResource,
   formatAmount,
   pair,
   RESOURCE_NAMES,
   type ResourcePair,
-} from "./guards/wanted_resources.ts";
+} from "../resize/inputs/resources.ts";
 import type { ContainerRecommendation } from "./recommend.ts";
 import type { DistributionSummary, UsageSummary } from "./usage_summary.ts";
 

@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { GRID } from "../market/rounding.ts";
 import { backToBounds, type PaceChange, type PaceMemory } from "../pacing/paced_container.ts";
+import { GRID } from "../quantity.ts";
 import type { NodeState } from "./node_state.ts";
 import { type RecentLoad, WAITS } from "./recent_load.ts";
 import type { ScarceShare } from "./scarce_clearing.ts";

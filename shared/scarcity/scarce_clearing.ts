@@ -3,8 +3,9 @@
  *
  * @module
  */
-import { GRID, roundShares, upToGrid } from "../market/rounding.ts";
+import { roundShares, upToGrid } from "../market/rounding.ts";
 import { clearMarket, type Mode } from "../market/solver.ts";
+import { GRID } from "../quantity.ts";
 import { type RecentLoad, WAITS } from "./recent_load.ts";
 import { waitByWeight } from "./wait_by_weight.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { exactSum, residual } from "../../tests/fixtures/clearing_residual.ts";
-import { GRID } from "../market/rounding.ts";
 import { clearMarket } from "../market/solver.ts";
+import { GRID } from "../quantity.ts";
 import { clearScarce, DIVIDED, type ScarceBidder } from "./scarce_clearing.ts";
 
 function pure(name: string, fn: () => void): void {

@@ -4,11 +4,11 @@
  *
  * @module
  */
-import { quotaCounts } from "../../shared/actuation/quota_counts.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod, Resources } from "../../shared/api/pod.ts";
 import type { QuotaBound, ResourceQuota } from "../../shared/api/namespace.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
+import { quotaCounts } from "../../shared/resize/checks/resource_quota.ts";
 import { forbidden } from "./limit_ranger.ts";
 import type { ObjectStore } from "./object_store.ts";
 

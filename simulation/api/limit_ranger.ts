@@ -4,12 +4,12 @@
  *
  * @module
  */
-import { qosClassOfPod } from "../../shared/actuation/qos.ts";
-import type { TypedBounds } from "../../shared/actuation/cpu_range.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { LimitRangeItem } from "../../shared/api/namespace.ts";
 import type { Pod, PodContainer, Resources } from "../../shared/api/pod.ts";
 import { parseBytes, parseCPU } from "../../shared/quantity.ts";
+import type { TypedBounds } from "../../shared/resize/checks/limit_range.ts";
+import { qosClassOfPod } from "../../shared/resize/inputs/qos.ts";
 import type { ObjectStore } from "./object_store.ts";
 
 /** The answer of an admission plugin that refuses the pod. */

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { resizePatch } from "../../shared/actuation/resize_patch.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { LimitRangeItem, ResourceQuota } from "../../shared/api/namespace.ts";
 import type { Resources } from "../../shared/api/pod.ts";
 import { seededRandom } from "../../shared/random.ts";
+import { resizePatch } from "../../shared/resize/patch.ts";
 import { sampleContainer, samplePod, sampleQuota } from "../../tests/contract/sample_objects.ts";
 import { settleVirtually } from "../../tests/contract/settle_virtually.ts";
 import { createVirtualClock } from "../virtual_clock.ts";

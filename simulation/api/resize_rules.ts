@@ -5,11 +5,11 @@
  *
  * @module
  */
-import { qosClassOf } from "../../shared/actuation/qos.ts";
-import type { ResizePatch } from "../../shared/actuation/resize_patch.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod, PodContainer, Resources } from "../../shared/api/pod.ts";
 import { parseBytes, parseCPU } from "../../shared/quantity.ts";
+import { qosClassOf } from "../../shared/resize/inputs/qos.ts";
+import type { ResizePatch } from "../../shared/resize/patch.ts";
 
 type Entry = NonNullable<ResizePatch["spec"]["containers"]>[number];
 

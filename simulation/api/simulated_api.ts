@@ -4,7 +4,8 @@
  * @module
  */
 import type { DesiredWriter, NodeLink } from "../../agent/ports.ts";
-import type { AllocationStore, PodResizer } from "../../controller/allocation/ports.ts";
+import type { AllocationStore } from "../../controller/allocation/ports.ts";
+import type { PodResizer } from "../../controller/resize/pod_resizer.ts";
 import type { DeletionCostWriter, PodEvictor } from "../../controller/placement/ports.ts";
 import type {
   PolicyStatusWriter,

@@ -10,13 +10,12 @@ import { ApiError } from "../../shared/api/api_error.ts";
 import type { PodContainer } from "../../shared/api/pod.ts";
 import type { MadePods, Workload, WrittenValues } from "../../shared/api/workload.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
-import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import {
   pairOf,
   RESOURCE_NAMES,
-  resourcesOf,
   type WantedResources,
-} from "../../shared/rightsizing/guards/wanted_resources.ts";
+} from "../../shared/resize/inputs/resources.ts";
+import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { ApiAccess } from "./api_access.ts";
 
 type Named = Pick<RightsizedWorkload, "kind" | "metadata">;
@@ -74,7 +73,7 @@ function withWritten(
 ): WrittenValues {
   const containers = new Map(before?.containers.map((one) => [one.name, one]));
   for (const [name, values] of wanted) {
-    containers.set(name, { ...containers.get(name), name, ...resourcesOf(values) });
+    containers.set(name, { ...containers.get(name), name, ...values });
   }
   return { atMs, containers: [...containers.values()] };
 }
@@ -86,7 +85,7 @@ function withValues(
 ): MadePods {
   const containers = makes.template.containers.map((container): PodContainer => {
     if (container.sidecar) return container;
-    const after = { ...container, ...resourcesOf(wanted.get(container.name) ?? {}) };
+    const after = { ...container, ...(wanted.get(container.name) ?? {}) };
     for (const resource of RESOURCE_NAMES) {
       const { request = 0, limit = Infinity } = pairOf(after, resource);
       if (request <= limit) continue;

@@ -3,8 +3,8 @@
  *
  * @module
  */
+import { GRID } from "../../shared/quantity.ts";
 import { logNormal, seededRandom } from "../../shared/random.ts";
-import { GRID } from "../../shared/market/rounding.ts";
 import { expectedDemand } from "../expected_demand.ts";
 import { quantile } from "../quantile.ts";
 import type { Contention, Scene, ScenePod } from "../scene.ts";

@@ -5,12 +5,12 @@
  * @module
  */
 import { DEFAULT_MARKET_CONFIG } from "../../controller/config.ts";
-import { GRID } from "../../shared/market/rounding.ts";
+import { GRID } from "../../shared/quantity.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { expectedDemand } from "../expected_demand.ts";
-import type { Scene } from "../scene.ts";
 import { mean } from "../mean.ts";
 import { quantile } from "../quantile.ts";
+import type { Scene } from "../scene.ts";
 import type { Trace } from "../trace.ts";
 import { wholeMinutes } from "../trace_shape.ts";
 import { createWorkload, type Workload } from "../workload.ts";

@@ -15,7 +15,8 @@
  *
  * @module
  */
-import { GRID, type LimitRange } from "../../shared/market/rounding.ts";
+import type { LimitRange } from "../../shared/market/rounding.ts";
+import { GRID } from "../../shared/quantity.ts";
 import { cheapestSegments } from "./cheapest_segments.ts";
 import { type DueWork, dueWork } from "./due_work.ts";
 import { cutFinder } from "./find_cuts.ts";

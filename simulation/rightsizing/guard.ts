@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { isWorth } from "../../shared/rightsizing/guards/change_threshold.ts";
 import { safeMemory } from "../../shared/rightsizing/guards/memory_decrease.ts";
+import { isWorth } from "../../shared/rightsizing/guards/pace_guards.ts";
 import type { Proposal } from "./rule.ts";
 
 /** What is set now. */

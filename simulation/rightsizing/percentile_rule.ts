@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { distributionOfSamples, type ResourceName } from "../../shared/rightsizing/distribution.ts";
+import { distributionOfSamples } from "../../shared/rightsizing/distribution.ts";
+import type { ResourceName } from "../../shared/api/pod.ts";
 import {
   type Estimator,
   percentileOf,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { ResourceName } from "../../shared/rightsizing/distribution.ts";
+import type { ResourceName } from "../../shared/api/pod.ts";
 import { type PercentileOptions, percentileRule } from "./percentile_rule.ts";
 import type { Proposal, RuleRun } from "./rule.ts";
 

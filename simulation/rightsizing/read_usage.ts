@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ResourceName } from "../../shared/rightsizing/distribution.ts";
+import type { ResourceName } from "../../shared/api/pod.ts";
 import { parseTimedValues } from "../trace.ts";
 import { guessTraceFormat, type TraceFormat } from "../trace_format.ts";
 import { type UsageHistory, usageHistory } from "./usage_history.ts";

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { ResourceName } from "../../shared/rightsizing/distribution.ts";
+import type { ResourceName } from "../../shared/api/pod.ts";
 
 /** Units everywhere: ms; millicores or bytes. */
 export interface UsageSample {

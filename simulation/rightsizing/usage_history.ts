@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ResourceName } from "../../shared/rightsizing/distribution.ts";
+import type { ResourceName } from "../../shared/api/pod.ts";
 import { quantile } from "../quantile.ts";
 import type { TimedValue } from "../resample.ts";
 

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { ResourceName } from "../../shared/rightsizing/distribution.ts";
+import type { ResourceName } from "../../shared/api/pod.ts";
 import { createDecayingHistogram, FIRST_MEMORY_BUCKET } from "../rivals/decaying_histogram.ts";
 import type { Proposal, RightsizingRule, RuleRun } from "./rule.ts";
 

@@ -2,17 +2,17 @@
 import assert from "node:assert/strict";
 import { isAllowed } from "../../adapters/kube/client/access_rules.ts";
 import type { OpenKubeConnection } from "../../adapters/kube/client/connection.ts";
+import { listOf, objectOf, textsOf } from "../../adapters/kube/client/json_fields.ts";
 import {
   createDeletionCostWriter,
   createPodResizer,
 } from "../../adapters/kube/writers/pod_writers.ts";
-import { listOf, objectOf, textsOf } from "../../adapters/kube/client/json_fields.ts";
 import { podPath } from "../../cli/coalloc/kube/cluster_reader.ts";
-import { MARKET_MANAGER } from "../../shared/actuation/field_managers.ts";
-import { resizePatch } from "../../shared/actuation/resize_patch.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import { DELETION_COST } from "../../shared/placement/deletion_cost.ts";
+import { MARKET_MANAGER } from "../../shared/resize/original_limits.ts";
+import { resizePatch } from "../../shared/resize/patch.ts";
 import { sampleContainer } from "../contract/sample_objects.ts";
 import { createKubectl } from "./kubectl.ts";
 import { installPolicy } from "./policy/installed_policy.ts";

@@ -7,7 +7,7 @@
  */
 import assert from "node:assert/strict";
 import { parseHorizontalPodAutoscaler } from "../../adapters/kube/kinds/autoscalers.ts";
-import { HPA_COORDINATION } from "../../shared/actuation/hpa_coordination.ts";
+import { HPA_COORDINATION } from "../../shared/resize/checks/horizontal_autoscaler.ts";
 import { crowd } from "./scene/crowd.ts";
 import { deploymentPods } from "./scene/deployment_pods.ts";
 import { eventTexts } from "./scene/event_texts.ts";

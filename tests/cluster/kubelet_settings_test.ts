@@ -9,8 +9,8 @@
  */
 import assert from "node:assert/strict";
 import { parsePod } from "../../adapters/kube/kinds/pods.ts";
-import { decideManually } from "../../shared/actuation/decide.ts";
 import type { Pod } from "../../shared/api/pod.ts";
+import { decideManually } from "../../shared/resize/chain.ts";
 import { instanceNamed } from "./harness/instance.ts";
 import { startLoneAgent } from "./scene/lone_agent.ts";
 import { enforcedLimits, podDirectories, setQuota } from "./scene/node_cgroups.ts";

@@ -7,11 +7,11 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { createPodResizer } from "../../adapters/kube/writers/pod_writers.ts";
 import { parsePod } from "../../adapters/kube/kinds/pods.ts";
-import { refusalReason } from "../../shared/actuation/refusal.ts";
+import { createPodResizer } from "../../adapters/kube/writers/pod_writers.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";
+import { refusalReason } from "../../shared/resize/refusal.ts";
 import { SETTLED } from "./scene/agreement.ts";
 import { eventTexts } from "./scene/event_texts.ts";
 import { boundBy, boundsOf, quotaOf, thePod, whenQuota } from "./scene/limits.ts";

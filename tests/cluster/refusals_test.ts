@@ -6,10 +6,10 @@
 import assert from "node:assert/strict";
 import { createPodResizer } from "../../adapters/kube/writers/pod_writers.ts";
 import { podPath } from "../../cli/coalloc/kube/cluster_reader.ts";
-import { refusalReason } from "../../shared/actuation/refusal.ts";
-import { MANAGED } from "../../shared/actuation/scope.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
+import { refusalReason } from "../../shared/resize/refusal.ts";
+import { MANAGED } from "../../shared/resize/scope.ts";
 import { appliedAllocation, assertAgreement, SETTLED } from "./scene/agreement.ts";
 import { loadPod } from "./scene/load_pod.ts";
 import { enforcedLimits, podDirectories } from "./scene/node_cgroups.ts";

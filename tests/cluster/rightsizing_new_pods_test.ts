@@ -7,8 +7,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { applyDecision } from "../../controller/rightsizing/apply_decision.ts";
-import { podCreationPatch } from "../../shared/actuation/methods/pod_creation_patch.ts";
 import type { Pod } from "../../shared/api/pod.ts";
+import { podCreationPatch } from "../../shared/rightsizing/apply/pod_creation_patch.ts";
 import { decideRightsizing } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { workloadPod } from "../fixtures/rightsizing_facts.ts";
@@ -50,7 +50,7 @@ Deno.test("property 10: new pods get each container's values once, the same as p
           const hands = rightsizingHands(connection);
           const { inForce = new Map(), failure } = await applyDecision(facts, wish, {
             pods,
-            hands,
+            appliers: hands,
           });
           assert.equal(failure, undefined, JSON.stringify(failure));
 

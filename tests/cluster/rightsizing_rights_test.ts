@@ -21,7 +21,7 @@ import { createReportStore } from "../../adapters/kube/writers/recommendation_wr
 import { applyDecision } from "../../controller/rightsizing/apply_decision.ts";
 import { writeAnnotations } from "../../controller/rightsizing/events.ts";
 import { passWorkload } from "../../controller/rightsizing/workload_pass.ts";
-import { isOwnAnnotation } from "../../shared/actuation/methods/workload_annotations.ts";
+import { isOwnAnnotation } from "../../shared/rightsizing/apply/workload_annotations.ts";
 import type { WorkloadKind } from "../../shared/api/workload.ts";
 import { createPermits } from "../../shared/control/permits.ts";
 import { silentLog } from "../../shared/log.ts";
@@ -145,7 +145,7 @@ property(
                 watched(account.connection, (method) => void sent.push(method)),
               );
               const pods = new Map(made.pods.map((pod) => [pod.metadata.uid, pod]));
-              const applied = await applyDecision(made, wish, { pods, hands });
+              const applied = await applyDecision(made, wish, { pods, appliers: hands });
               const { stored: after } = await world.read(made);
               const needed = neededFor(wish.method, as.kind);
               const missing = needed.findIndex((right) => !account.rights.includes(right));

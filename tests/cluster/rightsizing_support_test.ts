@@ -6,14 +6,14 @@
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { readResizeSupport } from "../../adapters/kube/client/api_checks.ts";
 import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
 import { connectKubeconfig } from "../../adapters/kube/client/kubeconfig_connection.ts";
-import { createPodResizer } from "../../adapters/kube/writers/pod_writers.ts";
 import { parsePod } from "../../adapters/kube/kinds/pods.ts";
-import { readResizeSupport } from "../../adapters/kube/client/api_checks.ts";
-import { resizePatch } from "../../shared/actuation/resize_patch.ts";
+import { createPodResizer } from "../../adapters/kube/writers/pod_writers.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";
+import { resizePatch } from "../../shared/resize/patch.ts";
 import { bareContainer, MI } from "../fixtures/rightsizing_facts.ts";
 import { containerSpec } from "./scene/contract_world.ts";
 import { startEmulatedServer } from "./scene/emulated_server.ts";

@@ -5,22 +5,21 @@
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { objectOf } from "../../adapters/kube/client/json_fields.ts";
 import { readResizeSupport } from "../../adapters/kube/client/api_checks.ts";
+import { objectOf } from "../../adapters/kube/client/json_fields.ts";
 import { type Applied, applyDecision } from "../../controller/rightsizing/apply_decision.ts";
-import { inPlacePlan } from "../../shared/actuation/methods/in_place_plan.ts";
 import type { PodContainer, Resources } from "../../shared/api/pod.ts";
 import { parseBytes, parseCPU } from "../../shared/quantity.ts";
 import {
   decideRightsizing,
   type RightsizingDecision,
 } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
+import { inPlacePlan } from "../../shared/rightsizing/guards/in_place_plan.ts";
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
-import { resourcesOf } from "../../shared/rightsizing/guards/wanted_resources.ts";
 import { anyContainers } from "../fixtures/rightsizing_arbitrary.ts";
 import { podsAfter } from "../fixtures/rightsizing_patches.ts";
-import { type Drawn, drawnLooks, WAYS } from "./scene/drawn_looks.ts";
 import { worldTest } from "./scene/contract_world.ts";
+import { type Drawn, drawnLooks, WAYS } from "./scene/drawn_looks.ts";
 import {
   createRightsizedWorld,
   type RightsizedWorld,
@@ -58,7 +57,7 @@ async function lookTwice(
     if (wish.outcome === "hold") continue;
     const own = new Map(pods.map((pod) => [pod.metadata.uid, pod]));
     const hands = rightsizingHands(connection);
-    const applied = await applyDecision(seen, wish, { pods: own, hands });
+    const applied = await applyDecision(seen, wish, { pods: own, appliers: hands });
     present = await world.read(seen);
     inForce = applied.inForce ?? inForce;
     check({ wish, applied, before, after: present.stored, seen, left: present.facts });
@@ -145,7 +144,7 @@ for (const [way, strategy] of Object.entries(WAYS)) {
                 valuesOf(
                   wish.method === "InPlace" || container.sidecar
                     ? container
-                    : { ...container, ...resourcesOf(wish.wanted.get(container.name) ?? {}) },
+                    : { ...container, ...(wish.wanted.get(container.name) ?? {}) },
                 )
               );
               assert.deepEqual(left.workload.template.containers.map(valuesOf), template);

@@ -9,28 +9,30 @@ import { checkAPI } from "../../adapters/kube/client/api_checks.ts";
 import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
 import { createPodResizer } from "../../adapters/kube/writers/pod_writers.ts";
 import { systemClock } from "../../adapters/system_clock.ts";
-import { refusalKind, refusalReason } from "../../shared/actuation/refusal.ts";
 import { controllerRights } from "../../controller/rights.ts";
 import { startCheck, type StartVerdict } from "../../controller/start_check.ts";
-import { MARKET_CHAIN } from "../../shared/actuation/chains.ts";
-import { decide, type Decision } from "../../shared/actuation/decide.ts";
-import { arbitrate } from "../../shared/actuation/intent.ts";
-import { kubeletWord } from "../../shared/actuation/kubelet_word.ts";
-import { resizePatch } from "../../shared/actuation/resize_patch.ts";
-import type { Pod } from "../../shared/api/pod.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
+import type { Pod } from "../../shared/api/pod.ts";
 import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
-import { enforcedAllocation, enforcementInput, marketWish } from "../fixtures/enforcement_input.ts";
+import { decide, type Decision, MARKET_CHAIN } from "../../shared/resize/chain.ts";
+import { resizeStatus } from "../../shared/resize/inputs/resize_condition.ts";
+import { resizePatch } from "../../shared/resize/patch.ts";
+import { refusalKind, refusalReason } from "../../shared/resize/refusal.ts";
+import {
+  enforcedAllocation,
+  enforcementInput,
+  marketClaim,
+} from "../fixtures/enforcement_input.ts";
 import { createKubectl } from "./kubectl.ts";
 import { applyRights } from "./rendered_manifests.ts";
+import { boundNamespace, installPolicies } from "./scene/emulated_scene.ts";
 import {
   SERVER_VERSIONS,
   type ServerVersion,
   startEmulatedServer,
 } from "./scene/emulated_server.ts";
-import { boundNamespace, installPolicies } from "./scene/emulated_scene.ts";
 import { isHarness } from "./scene/harness_access.ts";
 import {
   createPuppetNode,
@@ -142,8 +144,8 @@ function decisionOn(pod: Pod): Decision {
     spec: { ...enforcedAllocation.spec, namespace, podName: name, podUID: uid, nodeName },
     status: { bounds: { revision: 3, reason: "", containers: bounds } },
   };
-  const intents = arbitrate([marketWish(300)]);
-  return decide(MARKET_CHAIN, enforcementInput({ pod, allocation, intents }));
+  const claims = [marketClaim(300)];
+  return decide(MARKET_CHAIN, enforcementInput({ pod, allocation, claims }));
 }
 
 /** The reason of a refusal that concerns this pod alone. */
@@ -263,7 +265,7 @@ for (const version of SERVER_VERSIONS) {
         if (expected.beyondNode !== "accepted") return;
         const message = "Node didn't have enough capacity: cpu, requested: 9000, capacity: 2000";
         const pod = await puppet.pending("greedy", { reason: "Infeasible", message });
-        assert.deepEqual(kubeletWord(pod), { reason: "NodeCapacity", message });
+        assert.deepEqual(resizeStatus(pod), { reason: "NodeCapacity", message });
       });
 
       await t.step(
@@ -280,10 +282,10 @@ for (const version of SERVER_VERSIONS) {
             requestMemory: 32 * 2 ** 20,
           });
           const deferred = { reason: "ResizeDeferred", message: RECORDED_DEFERRAL };
-          assert.deepEqual(kubeletWord(pending), deferred);
+          assert.deepEqual(resizeStatus(pending), deferred);
           const older = await puppet.pending("plain", { observedGeneration: 1 });
           const unheard = expected.numbered ? "ResizeInProgress" : "ResizeDeferred";
-          assert.equal(kubeletWord(older).reason, unheard);
+          assert.equal(resizeStatus(older).reason, unheard);
         },
       );
 

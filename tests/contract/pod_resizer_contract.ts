@@ -4,11 +4,11 @@
  * @module
  */
 import assert from "node:assert/strict";
-import type { PodResizer } from "../../controller/allocation/ports.ts";
-import { marketManager, originalsIn } from "../../shared/actuation/original_limits.ts";
-import { type LimitChange, resizePatch } from "../../shared/actuation/resize_patch.ts";
+import type { PodResizer } from "../../controller/resize/pod_resizer.ts";
 import type { Pod, PodContainer } from "../../shared/api/pod.ts";
 import { isAtLeast } from "../../shared/control/resource_version.ts";
+import { marketManager, originalsIn } from "../../shared/resize/original_limits.ts";
+import { type LimitChange, resizePatch } from "../../shared/resize/patch.ts";
 import {
   assertRefused,
   type ContractHarness,

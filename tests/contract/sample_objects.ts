@@ -4,7 +4,7 @@
  * @module
  */
 import { newAllocation } from "../../controller/allocation/bounds/publish_bounds.ts";
-import { qosClassOf } from "../../shared/actuation/qos.ts";
+import { qosClassOf } from "../../shared/resize/inputs/qos.ts";
 import type { Node } from "../../shared/api/node.ts";
 import type { Pod, PodContainer } from "../../shared/api/pod.ts";
 import type { Desired, PodAllocation } from "../../shared/api/pod_allocation.ts";

@@ -5,12 +5,11 @@
  */
 import assert from "node:assert/strict";
 import type { WorkloadWriter } from "../../controller/rightsizing/ports.ts";
-import { refusalKind } from "../../shared/actuation/refusal.ts";
+import { refusalKind } from "../../shared/resize/refusal.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { PodContainer, Resources } from "../../shared/api/pod.ts";
 import type { Workload } from "../../shared/api/workload.ts";
 import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
-import type { WantedContainer } from "../../shared/rightsizing/guards/wanted_resources.ts";
 import { rightsizedWorkload } from "../../shared/rightsizing/rightsized_workload.ts";
 import {
   assertRefused,
@@ -63,7 +62,7 @@ export function workloadWriterContract(open: OpenHarness<WorkloadWriterHarness>)
   const log = sampleContainer({ ...memory, name: "log" });
   const proxy = sampleContainer({ ...memory, name: "proxy", sidecar: true });
   const asMade = [100, 200, 64 * MI, 128 * MI];
-  const cpu = (request: number) => ({ cpu: { request } });
+  const cpu = (request: number) => ({ requestCPU: request });
 
   for (const how of HOW) {
     const manner = how.serverSideApply ? "applied" : "merged";
@@ -73,9 +72,9 @@ export function workloadWriterContract(open: OpenHarness<WorkloadWriterHarness>)
       open,
       async ({ subject, settle, ...harness }) => {
         const made = await settle(harness.create([app, log, proxy], { "mbcas.io/note": "own" }));
-        const wanted = new Map<string, WantedContainer>([
-          ["app", { cpu: { request: 150, limit: 300 }, memory: { request: 96 * MI } }],
-          ["log", { memory: { limit: 256 * MI } }],
+        const wanted = new Map<string, Resources>([
+          ["app", { requestCPU: 150, limitCPU: 300, requestMemory: 96 * MI }],
+          ["log", { limitMemory: 256 * MI }],
         ]);
         await settle(subject.recreate(rightsized(made), wanted, how));
         const stored = await settle(harness.read(made));
@@ -106,7 +105,7 @@ export function workloadWriterContract(open: OpenHarness<WorkloadWriterHarness>)
       open,
       async ({ subject, settle, ...harness }) => {
         const made = await settle(harness.create([app, log]));
-        const first = new Map([["app", { ...cpu(150), memory: { request: 96 * MI } }]]);
+        const first = new Map([["app", { ...cpu(150), requestMemory: 96 * MI }]]);
         await settle(subject.recreate(rightsized(made), first, how));
         const between = await settle(harness.read(made));
         await settle(subject.recreate(rightsized(between), new Map([["log", cpu(40)]]), how));

@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { qosClassOf } from "../../shared/actuation/qos.ts";
 import type { Pod, PodContainer } from "../../shared/api/pod.ts";
+import { qosClassOf } from "../../shared/resize/inputs/qos.ts";
 import type { ArrivalProcess } from "../../simulation/node/request_server.ts";
 
 /** A pod of the cluster. CPU in millicores. */

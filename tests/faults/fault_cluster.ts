@@ -6,14 +6,14 @@
  */
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
-import { MANAGED } from "../../shared/actuation/scope.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
-import { seededRandom } from "../../shared/random.ts";
 import { silentLog } from "../../shared/log.ts";
+import { seededRandom } from "../../shared/random.ts";
+import { MANAGED } from "../../shared/resize/scope.ts";
 import { createSimulatedAPI, type SimulatedAPI } from "../../simulation/api/simulated_api.ts";
 import { createKubelet } from "../../simulation/kubelet.ts";
-import { createWebhookService, type WebhookService } from "../fixtures/webhook_service.ts";
 import { createVirtualClock, type VirtualClock } from "../../simulation/virtual_clock.ts";
+import { createWebhookService, type WebhookService } from "../fixtures/webhook_service.ts";
 import { isOfMarket } from "./carried_limits.ts";
 import { LOADED_PODS, newPod } from "./cluster_load.ts";
 import { type ClusterNode, createClusterNode, NODE_CORES } from "./cluster_node.ts";
@@ -22,9 +22,9 @@ import { corrupted } from "./corrupted_record.ts";
 import type { Fault, FaultPlan, PodFault, ProcessName } from "./fault.ts";
 import { createFaultSchedule, type FaultSchedule } from "./fault_schedule.ts";
 import { PLACED, placementAPI, startPlaced } from "./placed_workload.ts";
-import { UNMANAGED } from "./record_invariants.ts";
 import { createProcesses, type Launched, type Processes } from "./processes.ts";
 import { type ProgramPlace, startAgent, startController } from "./programs.ts";
+import { UNMANAGED } from "./record_invariants.ts";
 import { createCheckpoints, rightsizingAPI, seedRightsized } from "./rightsized_workload.ts";
 import { createUserLimits, type UserLimits } from "./user_limits.ts";
 

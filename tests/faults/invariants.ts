@@ -3,13 +3,13 @@
  *
  * @module
  */
-import { qosClassOf } from "../../shared/actuation/qos.ts";
-import { MANAGED } from "../../shared/actuation/scope.ts";
 import type { Lease } from "../../shared/api/lease.ts";
-import type { Pod } from "../../shared/api/pod.ts";
 import type { ApiObject } from "../../shared/api/object.ts";
+import type { Pod } from "../../shared/api/pod.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
 import { parseCPU } from "../../shared/quantity.ts";
+import { qosClassOf } from "../../shared/resize/inputs/qos.ts";
+import { MANAGED } from "../../shared/resize/scope.ts";
 import type { EventLog, LogEntry } from "../../simulation/api/event_log.ts";
 import { isOfMarket } from "./carried_limits.ts";
 import type { FaultCluster } from "./fault_cluster.ts";

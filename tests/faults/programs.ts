@@ -16,7 +16,6 @@ import { createPlacement } from "../../controller/placement/placement.ts";
 import type { RightsizingAPI } from "../../controller/rightsizing/api.ts";
 import { rightsizingConfig } from "../../controller/rightsizing/config.ts";
 import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
-import { RESTORE_MANAGER } from "../../shared/actuation/field_managers.ts";
 import { effectiveSettings } from "../../shared/config/effective_settings.ts";
 import { createInformer } from "../../shared/control/informer.ts";
 import { silentLog } from "../../shared/log.ts";
@@ -93,7 +92,6 @@ export function startController(
       leadership: client.leaseStore({ namespace: "mbcas-system", name: "mbcas-controller" }),
       store: client.allocationStore,
       resizer: client.podResizer(),
-      restorer: client.podResizer(RESTORE_MANAGER),
       templates: {
         limitsOf: (pod) => Promise.resolve(TEMPLATES.get(pod.metadata.owner?.name ?? "")),
       },

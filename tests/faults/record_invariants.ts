@@ -3,11 +3,11 @@
  *
  * @module
  */
-import { isLive } from "../../shared/actuation/scope.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
 import { parseCPU } from "../../shared/quantity.ts";
+import { isLive } from "../../shared/resize/scope.ts";
 import type { LogEntry } from "../../simulation/api/event_log.ts";
 import { carriedLimit, isOfMarket } from "./carried_limits.ts";
 import { templateLimit } from "./cluster_load.ts";

@@ -12,6 +12,7 @@ import { rightsizingTable } from "./tables/rightsizing/rightsizing_table.ts";
 import { moveTable } from "./tables/placement/move_table.ts";
 import { splitTable } from "./tables/placement/split_table.ts";
 import { marketTable } from "./tables/market/market_table.ts";
+import { mixedTable } from "./tables/mixed/mixed_table.ts";
 
 const SEEDS = [1, 2, 3] as const;
 
@@ -34,6 +35,11 @@ export const GOLDEN_PARTS: readonly GoldenPart[] = [
     name: "rightsizing",
     file: "rightsizing.jsonl.gz",
     compute: async () => computedTable(await rightsizingTable()),
+  },
+  {
+    name: "mixed",
+    file: "mixed.jsonl.gz",
+    compute: async () => computedTable(await mixedTable()),
   },
   {
     name: "split",

@@ -5,11 +5,11 @@
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { inPlacePlan } from "../../shared/actuation/methods/in_place_plan.ts";
-import { workloadAnnotations } from "../../shared/actuation/methods/workload_annotations.ts";
 import type { PodContainer } from "../../shared/api/pod.ts";
 import { RIGHTSIZING_REASONS } from "../../shared/api/reasons/rightsizing_reasons.ts";
+import { workloadAnnotations } from "../../shared/rightsizing/apply/workload_annotations.ts";
 import { decideRightsizing } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
+import { inPlacePlan } from "../../shared/rightsizing/guards/in_place_plan.ts";
 import { leastSafeMemory } from "../../shared/rightsizing/guards/memory_decrease.ts";
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { decisionEvents, heldStatus } from "../../shared/rightsizing/guards/workload_events.ts";
@@ -80,7 +80,7 @@ property(
         if (decision.outcome === "apply") {
           const isSafe = memory >= safe;
           seen.add(isSafe ? "as asked" : "to what is safe");
-          assert.equal(decision.wanted.get("app")?.memory?.request, Math.max(memory, safe));
+          assert.equal(decision.wanted.get("app")?.requestMemory, Math.max(memory, safe));
           assert.equal(reasons.includes("UnsafeMemoryDecrease"), !isSafe);
           return;
         }

@@ -6,15 +6,14 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import { templateAfter } from "../../controller/rightsizing/apply_decision.ts";
-import { bringToForce } from "../../controller/rightsizing/bring_to_force.ts";
-import { inPlacePlan } from "../../shared/actuation/methods/in_place_plan.ts";
+import { inPlacePlan } from "../../shared/rightsizing/guards/in_place_plan.ts";
 import {
   type CreationStep,
   podCreationPatch,
-} from "../../shared/actuation/methods/pod_creation_patch.ts";
-import { templatePatch } from "../../shared/actuation/methods/template_patch.ts";
-import { workloadAnnotations } from "../../shared/actuation/methods/workload_annotations.ts";
-import { containerResources, resizePatch } from "../../shared/actuation/resize_patch.ts";
+} from "../../shared/rightsizing/apply/pod_creation_patch.ts";
+import { templatePatch } from "../../shared/rightsizing/apply/template_patch.ts";
+import { workloadAnnotations } from "../../shared/rightsizing/apply/workload_annotations.ts";
+import { containerResources, resizePatch } from "../../shared/resize/patch.ts";
 import type { PodContainer } from "../../shared/api/pod.ts";
 import { parseBytes, parseCPU } from "../../shared/quantity.ts";
 import { type Distribution, distributionOfSamples } from "../../shared/rightsizing/distribution.ts";
@@ -41,6 +40,7 @@ import {
   templateContainer,
 } from "../fixtures/rightsizing_facts.ts";
 import { ownedOf, podsAfter, readEntry } from "../fixtures/rightsizing_patches.ts";
+import { retryResize } from "../../controller/rightsizing/retry_resize.ts";
 
 function property(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -215,7 +215,7 @@ property(
         ran++;
         const facts = counted({ facts: drawn, recorded });
         if (recorded.some(({ cpuLimit }) => cpuLimit !== undefined)) dropped++;
-        const catchUp = bringToForce(facts, BELOW);
+        const catchUp = retryResize(facts, BELOW);
         if (catchUp?.outcome === "apply") caughtUp++;
         for (const one of [decideRightsizing(facts), catchUp]) {
           if (one?.outcome === "apply") keepsLimits(facts, one);
@@ -295,11 +295,11 @@ property("property 10: every container is named exactly once, in quantities that
       assert.equal(new Set(names).size, names.length);
       for (const name of wanted.keys()) assert.ok(names.includes(name));
       for (const entry of containers) {
-        const pair = wanted.get(entry.name);
+        const values = wanted.get(entry.name);
         const read = readEntry(entry);
         named++;
-        if (pair?.cpu?.request !== undefined) assert.equal(read.requestCPU, pair.cpu.request);
-        if (pair?.memory?.limit !== undefined) assert.equal(read.limitMemory, pair.memory.limit);
+        if (values?.requestCPU !== undefined) assert.equal(read.requestCPU, values.requestCPU);
+        if (values?.limitMemory !== undefined) assert.equal(read.limitMemory, values.limitMemory);
       }
       for (const { changes } of inPlacePlan(facts, wanted).pods) {
         const all = changes.map(({ name }) => name);

@@ -11,7 +11,6 @@ import type { RightsizingParts } from "../../controller/rightsizing/run.ts";
 import { type ControllerParts, runController } from "../../controller/run_controller.ts";
 import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
 import type { AskCluster } from "../../controller/start_check.ts";
-import { RESTORE_MANAGER } from "../../shared/actuation/field_managers.ts";
 import type { ConfigMap } from "../../shared/api/config_map.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { effectiveSettings } from "../../shared/config/effective_settings.ts";
@@ -130,7 +129,6 @@ export function startProgram(
       },
       store: api.allocationStore,
       resizer: api.podResizer(),
-      restorer: api.podResizer(RESTORE_MANAGER),
       templates: { limitsOf: () => Promise.resolve(undefined) },
       events: { emit: api.events.emit, run: () => Promise.resolve() },
       ...(rightsizing === undefined ? {} : { rightsizing: rightsizing.api }),

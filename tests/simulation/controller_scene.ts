@@ -16,7 +16,6 @@ import {
 } from "../../controller/allocation/caches.ts";
 import type { OwnerTemplates } from "../../controller/allocation/ports.ts";
 import { DEFAULT_MARKET_CONFIG, type MarketConfig } from "../../controller/config.ts";
-import { RESTORE_MANAGER } from "../../shared/actuation/field_managers.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
@@ -266,7 +265,6 @@ function runController(
     caches,
     store: api.allocationStore,
     resizer: api.podResizer(),
-    restorer: api.podResizer(RESTORE_MANAGER),
     templates,
     events: api.events,
     instantQueries: metrics,

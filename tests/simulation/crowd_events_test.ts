@@ -1,7 +1,7 @@
 /** Many pods that are concerned by the same: what is reported and written is bounded. */
 import assert from "node:assert/strict";
 import { MAX_CPU } from "../../controller/allocation/bounds/overrides.ts";
-import { ALLOW_OVERRIDES } from "../../shared/actuation/scope.ts";
+import { ALLOW_OVERRIDES } from "../../shared/resize/scope.ts";
 import { ofDeployment, sampleHPA, sampleWorkload } from "../fixtures/sample_workloads.ts";
 import { type ControllerScene, sceneTest } from "./controller_scene.ts";
 

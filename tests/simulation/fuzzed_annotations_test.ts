@@ -6,9 +6,9 @@
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { MANAGED } from "../../shared/actuation/scope.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { Bounds } from "../../shared/api/pod_allocation.ts";
+import { MANAGED } from "../../shared/resize/scope.ts";
 import { samplePod } from "../contract/sample_objects.ts";
 import {
   badValues,

@@ -6,6 +6,7 @@
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { textsOf } from "../../adapters/kube/client/json_fields.ts";
 import {
   parseHorizontalPodAutoscaler,
   parseVerticalPodAutoscaler,
@@ -15,12 +16,11 @@ import {
   parseNamespace,
   parseResourceQuota,
 } from "../../adapters/kube/kinds/namespaces.ts";
-import { textsOf } from "../../adapters/kube/client/json_fields.ts";
 import { parseNode } from "../../adapters/kube/kinds/nodes.ts";
 import { parsePod } from "../../adapters/kube/kinds/pods.ts";
 import { parseWorkload } from "../../adapters/kube/kinds/workloads.ts";
 import { MAX_CPU } from "../../controller/allocation/bounds/overrides.ts";
-import { originalsOf } from "../../controller/allocation/limits/own_limits.ts";
+import { originalsOf } from "../../controller/allocation/limits/original_limits.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { ApiObject } from "../../shared/api/object.ts";
 import { objectKey } from "../../shared/control/object_key.ts";

@@ -1,8 +1,8 @@
 /** Guaranteed pods: left alone, and taken in with request and limit where they ask for it. */
 import assert from "node:assert/strict";
-import { resizePatch } from "../../shared/actuation/resize_patch.ts";
-import { SKIP_GUARANTEED } from "../../shared/actuation/scope.ts";
 import type { Pod } from "../../shared/api/pod.ts";
+import { resizePatch } from "../../shared/resize/patch.ts";
+import { SKIP_GUARANTEED } from "../../shared/resize/scope.ts";
 import { sampleContainer, sampleGuaranteed } from "../contract/sample_objects.ts";
 import { settleVirtually } from "../contract/settle_virtually.ts";
 import { coallocScene } from "../fixtures/coalloc_scene.ts";

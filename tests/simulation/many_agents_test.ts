@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { runAllocationLoop } from "../../controller/allocation/allocation_loop.ts";
 import { createCaches, namedCaches } from "../../controller/allocation/caches.ts";
 import { DEFAULT_MARKET_CONFIG } from "../../controller/config.ts";
-import { RESTORE_MANAGER } from "../../shared/actuation/field_managers.ts";
 import { agentLeaseRef, type Lease } from "../../shared/api/lease.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { silentLog } from "../../shared/log.ts";
@@ -72,7 +71,6 @@ Deno.test({
       caches: { ...informers, allocations },
       store: api.allocationStore,
       resizer: api.podResizer(),
-      restorer: api.podResizer(RESTORE_MANAGER),
       templates: { limitsOf: () => Promise.resolve(undefined) },
       events: api.events,
       instantQueries: createMetricAnswers(clock),

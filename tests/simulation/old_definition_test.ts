@@ -5,10 +5,10 @@
 import assert from "node:assert/strict";
 import { STARTUP_BOOST } from "../../controller/allocation/bid_rules/startup_boost.ts";
 import type { AllocationStore } from "../../controller/allocation/ports.ts";
-import { ALLOW_OVERRIDES } from "../../shared/actuation/scope.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { silentLog } from "../../shared/log.ts";
+import { ALLOW_OVERRIDES } from "../../shared/resize/scope.ts";
 import { ofDeployment, sampleHPA, sampleWorkload } from "../fixtures/sample_workloads.ts";
 import { type ControllerScene, sceneTest } from "./controller_scene.ts";
 

@@ -1,28 +1,26 @@
 /** Pods that are older than their namespace's LimitRanges: what the chain foresees, the server does. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { MARKET_CHAIN } from "../../shared/actuation/chains.ts";
-import { cpuRangesOf } from "../../shared/actuation/cpu_range.ts";
-import { decide } from "../../shared/actuation/decide.ts";
-import { arbitrate } from "../../shared/actuation/intent.ts";
-import { qosClassOfPod } from "../../shared/actuation/qos.ts";
-import { resizePatch } from "../../shared/actuation/resize_patch.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { LimitRangeItem } from "../../shared/api/namespace.ts";
 import type { Pod, PodContainer } from "../../shared/api/pod.ts";
 import { seededRandom } from "../../shared/random.ts";
+import { decide, MARKET_CHAIN } from "../../shared/resize/chain.ts";
+import { resourceRangesOf } from "../../shared/resize/checks/limit_range.ts";
+import { qosClassOfPod } from "../../shared/resize/inputs/qos.ts";
+import { resizePatch } from "../../shared/resize/patch.ts";
 import { checkLimitRanges, writeDefaults } from "../../simulation/api/limit_ranger.ts";
 import type { ObjectStore } from "../../simulation/api/object_store.ts";
 import { resizePod } from "../../simulation/api/resize_rules.ts";
 import { createSimulatedAPI } from "../../simulation/api/simulated_api.ts";
 import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import { sampleContainer } from "../contract/sample_objects.ts";
 import {
   enforcedContainer,
   enforcedPod,
   enforcementInput,
-  marketWish,
+  marketClaim,
 } from "../fixtures/enforcement_input.ts";
-import { sampleContainer } from "../contract/sample_objects.ts";
 import { sceneTest } from "./controller_scene.ts";
 
 const metadata = { name: "late", namespace: "shop", uid: "", resourceVersion: "" };
@@ -155,12 +153,12 @@ Deno.test({
               ? []
               : [[name, (found.requestCPU ?? 0) + more] as const];
           }));
-          const limitRange = cpuRangesOf(store.tables.LimitRange.all());
+          const limitRange = resourceRangesOf(store.tables.LimitRange.all());
           const { changes, reason } = decide(
             MARKET_CHAIN,
             enforcementInput({
               pod,
-              intents: arbitrate([...limits].map(([name, limit]) => marketWish(limit, name))),
+              claims: [...limits].map(([name, limit]) => marketClaim(limit, name)),
               ...(limitRange === undefined ? {} : { limitRange }),
             }),
           );

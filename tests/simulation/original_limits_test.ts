@@ -1,6 +1,6 @@
 /** The original limits survive whatever happens to their record, and to the controller's copies. */
 import assert from "node:assert/strict";
-import { MANAGED } from "../../shared/actuation/scope.ts";
+import { MANAGED } from "../../shared/resize/scope.ts";
 import { sampleContainer } from "../contract/sample_objects.ts";
 import { settleVirtually } from "../contract/settle_virtually.ts";
 import { type ControllerScene, sceneTest } from "./controller_scene.ts";

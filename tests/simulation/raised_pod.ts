@@ -4,9 +4,9 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { MANAGED } from "../../shared/actuation/scope.ts";
-import { resizePatch } from "../../shared/actuation/resize_patch.ts";
 import type { Pod } from "../../shared/api/pod.ts";
+import { resizePatch } from "../../shared/resize/patch.ts";
+import { MANAGED } from "../../shared/resize/scope.ts";
 import { settleVirtually } from "../contract/settle_virtually.ts";
 import type { ControllerScene } from "./controller_scene.ts";
 

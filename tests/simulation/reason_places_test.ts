@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { REFUSAL_REASONS } from "../../shared/actuation/refusal.ts";
-import { INFEASIBLE_REASONS } from "../../shared/actuation/kubelet_word.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
+import { INFEASIBLE_REASONS } from "../../shared/resize/inputs/resize_condition.ts";
+import { REFUSAL_REASONS } from "../../shared/resize/refusal.ts";
 import { REASON_PLACES } from "../../tools/reason_places.ts";
 import { type ReconcilerStage, reconcilerStage } from "../fixtures/reconciler_stage.ts";
 

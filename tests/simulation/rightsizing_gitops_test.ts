@@ -23,7 +23,7 @@ sceneTest(
     scene.policy("all", { strategy: { allowInPlaceResize: false, allowRecreate: true } });
     await heal(120);
     const written = (): unknown[] =>
-      scene.recreations.map(({ wanted }) => wanted.get("app")?.cpu?.request);
+      scene.recreations.map(({ wanted }) => wanted.get("app")?.requestCPU);
     assert.deepEqual(written(), [180]);
     const { status, reason } = scene.recordOf("web") ?? {};
     assert.deepEqual([status, reason], ["Skipped", "TakenBack"]);

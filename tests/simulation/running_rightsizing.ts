@@ -76,7 +76,6 @@ export function startRightsizing(
       caches,
       copies,
       allocationStore: api.allocationStore,
-      marketResizer: api.podResizer(),
       clock,
       random,
       log,

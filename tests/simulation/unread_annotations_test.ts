@@ -1,7 +1,7 @@
 /** Words of ours that change nothing: users see them, once, and limits go on as without them. */
 import assert from "node:assert/strict";
-import { ALLOW_OVERRIDES, MANAGED } from "../../shared/actuation/scope.ts";
 import type { Pod } from "../../shared/api/pod.ts";
+import { ALLOW_OVERRIDES, MANAGED } from "../../shared/resize/scope.ts";
 import { ofDeployment, sampleWorkload } from "../fixtures/sample_workloads.ts";
 import { type ControllerScene, sceneTest } from "./controller_scene.ts";
 

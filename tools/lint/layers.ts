@@ -30,6 +30,16 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   tools: EVERYTHING_BUT_TESTS,
 };
 
+/** Parts that features share: they import no feature, features import them. */
+const NO_FEATURES: Readonly<Record<string, readonly string[]>> = {
+  "shared/resize/": ["shared/market/", "shared/placement/", "shared/rightsizing/"],
+  "controller/resize/": [
+    "controller/allocation/",
+    "controller/placement/",
+    "controller/rightsizing/",
+  ],
+};
+
 /** Packages with one door: only files below this folder import them. */
 const ONE_DOOR: Readonly<Record<string, string>> = { "@kubernetes/client-node": "adapters/kube/" };
 
@@ -47,6 +57,11 @@ export const layers: Deno.lint.Rule = {
       }
       if (!specifier.startsWith(".") || from.test || allowed === undefined) return;
       const to = placeOf(resolveImport(from.path, specifier));
+      for (const [part, features] of Object.entries(NO_FEATURES)) {
+        if (from.path.startsWith(part) && features.some((one) => to.path.startsWith(one))) {
+          context.report({ node, message: `${part} may not import ${to.path}` });
+        }
+      }
       // Benchmarks on real parts stand on the same scaffolding as the tests.
       const scaffolding = from.area === "bench" && to.area === "tests" &&
         !to.path.endsWith("_test.ts");

@@ -47,6 +47,14 @@ Deno.test("layers refuses imports that point up or across", () => {
   }
 });
 
+Deno.test("layers keeps features out of what they share", () => {
+  const solver = imports("shared/resize/checks/pace.ts", "../../market/solver.ts");
+  assertOne(solver, /^shared\/resize\/ .* shared\/market\/solver\.ts$/);
+  const loop = imports("controller/resize/send_changes.ts", "../allocation/ports.ts");
+  assertOne(loop, /^controller\/resize\/ .* controller\/allocation\/ports\.ts$/);
+  assert.deepEqual(imports("shared/rightsizing/guards/method.ts", "../../resize/check.ts"), []);
+});
+
 Deno.test("layers lets a test import anything", () => {
   assert.deepEqual(imports("shared/log_test.ts", "../simulation/cluster.ts"), []);
   assert.deepEqual(imports("tests/contract/pods.ts", "../../adapters/kube/pods.ts"), []);

@@ -4,8 +4,6 @@
  *
  * @module
  */
-import { PUBLISHED_LABEL } from "../../../shared/actuation/methods/published_vpa.ts";
-import { TEMPLATE_MANAGER } from "../../../shared/actuation/methods/template_patch.ts";
 import type {
   CPUPolicy,
   CPUTarget,
@@ -15,6 +13,8 @@ import type {
 import { EVERY_WORKLOAD, type WorkloadRef } from "../../../shared/api/workload.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import type { ListWatch } from "../../../shared/control/list_watch.ts";
+import { RIGHTSIZING_MANAGER } from "../../../shared/resize/original_limits.ts";
+import { PUBLISHED_LABEL } from "../../../shared/rightsizing/apply/published_vpa.ts";
 import type { KubeConnection } from "../client/connection.ts";
 import {
   type JSONObject,
@@ -159,7 +159,7 @@ function readActing(blank: VerticalPodAutoscaler, raw: JSONObject): VerticalPodA
 function isPublished({ metadata, spec }: JSONObject): boolean {
   const { recommenders } = objectOf(spec);
   return objectOf(objectOf(metadata).labels)[PUBLISHED_LABEL.name] === PUBLISHED_LABEL.value &&
-    listOf(recommenders).some((one) => objectOf(one).name === TEMPLATE_MANAGER);
+    listOf(recommenders).some((one) => objectOf(one).name === RIGHTSIZING_MANAGER);
 }
 
 /** `Auto` without a mode: "If not specified, all fields … default values" (the API of VPA). */

@@ -4,8 +4,6 @@
  *
  * @module
  */
-import { fieldsSetBy } from "../../../shared/actuation/methods/owned_fields.ts";
-import { TEMPLATE_MANAGER } from "../../../shared/actuation/methods/template_patch.ts";
 import type {
   MadePods,
   PodTemplate,
@@ -19,6 +17,8 @@ import type {
   WrittenValues,
 } from "../../../shared/api/workload.ts";
 import type { ListWatch } from "../../../shared/control/list_watch.ts";
+import { RIGHTSIZING_MANAGER } from "../../../shared/resize/original_limits.ts";
+import { fieldsSetBy } from "../../../shared/rightsizing/apply/owned_fields.ts";
 import { type KubeConnection, resourcePath } from "../client/connection.ts";
 import { present } from "../client/json_fields.ts";
 import { listWatchOf, type ListWatchOptions, type OpenListWatch } from "../client/list_watch.ts";
@@ -30,8 +30,8 @@ import {
   type PartialObject,
   readOrReport,
 } from "./object_fields.ts";
-import type { RawMetadata, RawObject, RawTemplate, RawWorkload } from "./raw_objects.ts";
 import { parseOwner } from "./pods.ts";
+import type { RawMetadata, RawObject, RawTemplate, RawWorkload } from "./raw_objects.ts";
 
 const APPS = { groupVersion: "apps/v1" };
 
@@ -165,7 +165,7 @@ function writtenOf(
   { managedFields }: RawMetadata,
   { containers }: PodTemplate,
 ): WrittenValues | undefined {
-  const set = fieldsSetBy(managedFields, TEMPLATE_MANAGER);
+  const set = fieldsSetBy(managedFields, RIGHTSIZING_MANAGER);
   if (set === undefined) return undefined;
   const own = containers.flatMap((container) => {
     const fields = container.sidecar ? undefined : set.fields.get(container.name);

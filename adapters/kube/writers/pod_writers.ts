@@ -3,9 +3,9 @@
  *
  * @module
  */
-import type { ResizePatch } from "../../../shared/actuation/resize_patch.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { DELETION_COST } from "../../../shared/placement/deletion_cost.ts";
+import type { ResizePatch } from "../../../shared/resize/patch.ts";
 import {
   type KubeConnection,
   patchRequest,

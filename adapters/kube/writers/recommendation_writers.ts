@@ -4,8 +4,7 @@
  *
  * @module
  */
-import type { PublishedVPA } from "../../../shared/actuation/methods/published_vpa.ts";
-import { TEMPLATE_MANAGER } from "../../../shared/actuation/methods/template_patch.ts";
+import type { PublishedVPA } from "../../../shared/rightsizing/apply/published_vpa.ts";
 import type { PolicyStatus } from "../../../shared/api/policy_status.ts";
 import type { RecommendationReport } from "../../../shared/api/recommendation_report.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
@@ -21,6 +20,7 @@ import {
 import { listOf, objectOf } from "../client/json_fields.ts";
 import { parseIdentity } from "../kinds/object_fields.ts";
 import { parseRecommendationReport, POLICIES, REPORTS } from "../kinds/optimization_policies.ts";
+import { RIGHTSIZING_MANAGER } from "../../../shared/resize/original_limits.ts";
 
 const MANAGER = "mbcas-controller";
 
@@ -144,7 +144,7 @@ export function createVPAPublisher(connection: KubeConnection): KubeVPAPublisher
       const created = await connection.request({
         method: "POST",
         path: resourcePath({ ...vpas, namespace }),
-        query: { fieldManager: TEMPLATE_MANAGER },
+        query: { fieldManager: RIGHTSIZING_MANAGER },
         body: { apiVersion, kind, metadata, spec },
       });
       return parseIdentity(created).uid;
@@ -152,7 +152,7 @@ export function createVPAPublisher(connection: KubeConnection): KubeVPAPublisher
     async recommend({ apiVersion, kind, metadata: { namespace, name }, status }, uid) {
       await connection.request(patchRequest("apply", {
         path: resourcePath({ ...vpas, namespace, name, subresource: "status" }),
-        query: { fieldManager: TEMPLATE_MANAGER },
+        query: { fieldManager: RIGHTSIZING_MANAGER },
         body: { apiVersion, kind, metadata: { namespace, name, uid }, status },
       }));
     },

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
-import { parseOptimizationPolicy } from "../kinds/optimization_policies.ts";
+import { publishedVPA } from "../../../shared/rightsizing/apply/published_vpa.ts";
 import { serveCanned, statusAnswer } from "../../../tests/fixtures/canned_server.ts";
+import { recommendation, rightsizingFacts } from "../../../tests/fixtures/rightsizing_facts.ts";
+import { parseVerticalPodAutoscaler } from "../kinds/autoscalers.ts";
+import { parseOptimizationPolicy } from "../kinds/optimization_policies.ts";
 import {
   createPolicyStatusWriter,
   createReportStore,
   createVPAPublisher,
 } from "./recommendation_writers.ts";
-import { publishedVPA } from "../../../shared/actuation/methods/published_vpa.ts";
-import { recommendation, rightsizingFacts } from "../../../tests/fixtures/rightsizing_facts.ts";
-import { parseVerticalPodAutoscaler } from "../kinds/autoscalers.ts";
 
 const GOLDEN = JSON.parse(
   Deno.readTextFileSync(

@@ -3,23 +3,18 @@
  *
  * @module
  */
+import { ApiError } from "../../../shared/api/api_error.ts";
+import type { Log } from "../../../shared/log.ts";
+import type { WantedResources } from "../../../shared/resize/inputs/resources.ts";
+import { RIGHTSIZING_MANAGER } from "../../../shared/resize/original_limits.ts";
 import {
   otherOwners,
   type OwnedFields,
   ownedFields,
-} from "../../../shared/actuation/methods/owned_fields.ts";
-import {
-  TEMPLATE_MANAGER,
-  templatePatch,
-} from "../../../shared/actuation/methods/template_patch.ts";
-import type { AnnotationPatch } from "../../../shared/actuation/methods/workload_annotations.ts";
-import { ApiError } from "../../../shared/api/api_error.ts";
-import type { Log } from "../../../shared/log.ts";
+} from "../../../shared/rightsizing/apply/owned_fields.ts";
+import { templatePatch } from "../../../shared/rightsizing/apply/template_patch.ts";
+import type { AnnotationPatch } from "../../../shared/rightsizing/apply/workload_annotations.ts";
 import type { RightsizedWorkload } from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
-import {
-  resourcesOf,
-  type WantedResources,
-} from "../../../shared/rightsizing/guards/wanted_resources.ts";
 import { rightsizedWorkload } from "../../../shared/rightsizing/rightsized_workload.ts";
 import { type KubeConnection, patchRequest } from "../client/connection.ts";
 import { objectOf } from "../client/json_fields.ts";
@@ -83,7 +78,7 @@ export function createWorkloadWriter(
       readonly serverSideApply: boolean;
     },
   ): Promise<void> {
-    const owned = ownedFields(managedFields, TEMPLATE_MANAGER);
+    const owned = ownedFields(managedFields, RIGHTSIZING_MANAGER);
     const patch = templatePatch(workload, { wanted, owned }, { serverSideApply });
     const { contentType, fieldManager, force, body } = patch;
     const { resourceVersion } = workload.metadata;
@@ -96,7 +91,7 @@ export function createWorkloadWriter(
       body: { ...body, metadata: { ...body.metadata, resourceVersion } },
     });
     const fields = changedFields(workload, wanted);
-    const managers = otherOwners(managedFields, { manager: TEMPLATE_MANAGER, fields });
+    const managers = otherOwners(managedFields, { manager: RIGHTSIZING_MANAGER, fields });
     const { namespace, name } = workload.metadata;
     if (managers.length === 0) return;
     log.info("Values of a template were taken from other field managers", {
@@ -124,7 +119,7 @@ export function createWorkloadWriter(
       const { uid } = workload.metadata;
       await connection.request(patchRequest("merge", {
         path: pathOf(workload),
-        query: { fieldManager: TEMPLATE_MANAGER },
+        query: { fieldManager: RIGHTSIZING_MANAGER },
         // The server rejects another UID: the field is immutable.
         body: { metadata: { uid, annotations } },
       }));
@@ -155,7 +150,7 @@ function changedFields(
   wanted: WantedResources,
 ): OwnedFields["containers"] {
   return new Map(template.containers.flatMap((container) => {
-    const values = resourcesOf(wanted.get(container.name) ?? {});
+    const values = wanted.get(container.name) ?? {};
     const names = Object.keys(values) as (keyof typeof values)[];
     const changed = names.filter((name) => values[name] !== container[name]);
     return changed.length === 0 ? [] : [[container.name, new Set(changed)] as const];

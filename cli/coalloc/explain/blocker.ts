@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { restoredCause } from "../../../shared/actuation/restored_message.ts";
+import { restoredCause } from "../../../shared/resize/scope.ts";
 import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
 import { coresText, cpuText } from "../cpu_text.ts";
 import { ceilingRule, rulesThatHold } from "./bound_rules.ts";

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { movesRequest } from "../../../shared/actuation/moved_request.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
+import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
 import { type CommandContext, CommandProblem } from "../command_context.ts";
 import { INTERRUPTED } from "../exit_code.ts";
 import { marketSettings } from "../market_settings.ts";

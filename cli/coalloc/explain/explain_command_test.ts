@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { sampleNode } from "../../../tests/contract/sample_objects.ts";
 import { ownedBy, sampleHPA } from "../../../tests/fixtures/sample_workloads.ts";
-import { SKIP_GUARANTEED } from "../../../shared/actuation/scope.ts";
+import { SKIP_GUARANTEED } from "../../../shared/resize/scope.ts";
 import { remedyFor } from "../../../shared/api/reasons/reasons.ts";
 import { addMarketPod, coallocScene } from "../../../tests/fixtures/coalloc_scene.ts";
 import { sampleNodeView, samplePodView } from "../../../tests/fixtures/node_views.ts";

@@ -3,11 +3,6 @@
  *
  * @module
  */
-import {
-  type OutOfScope,
-  outOfScope,
-  type ScopeSettings,
-} from "../../../shared/actuation/scope.ts";
 import type { Namespace } from "../../../shared/api/namespace.ts";
 import type { Pod, PodContainer, ResizeCondition } from "../../../shared/api/pod.ts";
 import type {
@@ -20,6 +15,7 @@ import type {
 } from "../../../shared/api/pod_allocation.ts";
 import { remedyFor } from "../../../shared/api/reasons/reasons.ts";
 import { parseCPUBound } from "../../../shared/quantity.ts";
+import { type OutOfScope, outOfScope, type ScopeSettings } from "../../../shared/resize/scope.ts";
 import type { ContainerView, NodeView, PodView } from "../../../shared/view/node_view.ts";
 import type { ScopeFacts } from "../ports.ts";
 import { recordedLimitsOf } from "../restore/restore_plan.ts";

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { allocationListWatch } from "../../../adapters/kube/kinds/allocations.ts";
 import { readServerVersion } from "../../../adapters/kube/client/api_checks.ts";
 import {
   type KubeConnection,
@@ -11,6 +10,7 @@ import {
   resourcePath,
 } from "../../../adapters/kube/client/connection.ts";
 import { listOf, objectOf, present, textOf } from "../../../adapters/kube/client/json_fields.ts";
+import { allocationListWatch } from "../../../adapters/kube/kinds/allocations.ts";
 import {
   horizontalPodAutoscalerListWatch,
   verticalPodAutoscalerListWatch,
@@ -25,16 +25,16 @@ import {
   parseWorkload,
   workloadPath,
 } from "../../../adapters/kube/kinds/workloads.ts";
-import { movesRequest } from "../../../shared/actuation/moved_request.ts";
-import { belongsTo } from "../../../shared/actuation/workloads_of.ts";
-import { cpuRangesOf } from "../../../shared/actuation/cpu_range.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
-import type { Node } from "../../../shared/api/node.ts";
-import type { Pod } from "../../../shared/api/pod.ts";
 import type { VerticalPodAutoscaler } from "../../../shared/api/autoscalers.ts";
+import type { Node } from "../../../shared/api/node.ts";
+import type { ApiObject } from "../../../shared/api/object.ts";
+import type { Pod } from "../../../shared/api/pod.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import type { ListWatch } from "../../../shared/control/list_watch.ts";
-import type { ApiObject } from "../../../shared/api/object.ts";
+import { resourceRangesOf } from "../../../shared/resize/checks/limit_range.ts";
+import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
+import { belongsTo } from "../../../shared/resize/workloads_of.ts";
 import type { ClusterReader, PodName, ScopeFacts } from "../ports.ts";
 import {
   CONTROLLER_DEPLOYMENT,
@@ -126,7 +126,7 @@ export function createClusterReader(
         unlessHidden(all(limitRangeListWatch(connection, { namespace }))),
         nodeName === "" ? undefined : unlessHidden(get(nodePath(nodeName))),
       ]);
-      const limitRange = cpuRangesOf(ranges ?? []);
+      const limitRange = resourceRangesOf(ranges ?? []);
       return {
         ...(limitRange === undefined ? {} : { limitRange }),
         ...readableNode(node),

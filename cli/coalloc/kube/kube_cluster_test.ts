@@ -110,7 +110,7 @@ Deno.test({
     });
     const pod = samplePod("web");
     const { limitRange, node } = await open.cluster.reader.limitFacts(pod);
-    assert.equal(limitRange?.container.max, 1000);
+    assert.equal(limitRange?.cpu?.container.max, 1000);
     assert.equal(node?.kubeletVersion, "v1.36.3");
     const nowhere = await open.cluster.reader.limitFacts({ ...pod, nodeName: "" });
     assert.deepEqual(nowhere, { limitRange });

@@ -5,8 +5,8 @@
  */
 import { type KubeConnection, pathPart } from "../../../adapters/kube/client/connection.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
+import { MANAGED } from "../../../shared/resize/scope.ts";
 import type { MarketSwitches } from "../ports.ts";
-import { MANAGED } from "../../../shared/actuation/scope.ts";
 import { podPath } from "./cluster_reader.ts";
 import { SETTINGS, settingsPath, SYSTEM_NAMESPACE } from "./installation.ts";
 

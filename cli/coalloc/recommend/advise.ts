@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { workloadsOf } from "../../../shared/actuation/workloads_of.ts";
+import { workloadsOf } from "../../../shared/resize/workloads_of.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import type { RecommendationReport } from "../../../shared/api/recommendation_report.ts";

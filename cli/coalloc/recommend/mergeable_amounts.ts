@@ -6,8 +6,8 @@
  *
  * @module
  */
+import { pair, type ResourcePair } from "../../../shared/resize/inputs/resources.ts";
 import { safeMemory } from "../../../shared/rightsizing/guards/memory_decrease.ts";
-import { pair, type ResourcePair } from "../../../shared/rightsizing/guards/wanted_resources.ts";
 import type { AdvisedContainer, ContainerAmounts } from "./advice_view.ts";
 import { amountText } from "./amount_text.ts";
 

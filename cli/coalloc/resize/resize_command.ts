@@ -3,14 +3,14 @@
  *
  * @module
  */
-import { decideManually } from "../../../shared/actuation/decide.ts";
-import { limitsAreOurs } from "../../../shared/actuation/original_limits.ts";
-import { resizePatch } from "../../../shared/actuation/resize_patch.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { EnforcementReason } from "../../../shared/api/reasons/enforcement_reasons.ts";
-import { cpuText } from "../cpu_text.ts";
+import { decideManually } from "../../../shared/resize/chain.ts";
+import { limitsAreOurs } from "../../../shared/resize/original_limits.ts";
+import { resizePatch } from "../../../shared/resize/patch.ts";
 import { textLines } from "../../terminal/printable_text.ts";
 import { type CommandContext, CommandProblem } from "../command_context.ts";
+import { cpuText } from "../cpu_text.ts";
 import { type Look, type PollEnd, pollPod, WAITS } from "../poll_pod.ts";
 import type { PodName } from "../ports.ts";
 import { recordedLimitsOf } from "../restore/restore_plan.ts";

@@ -69,8 +69,8 @@ Deno.test({
           });
           return resized("web", "--cpu-limit", "600m")();
         },
-        "Cannot resize pod web: the LimitRange allows no more, or no less: app at 600m " +
-        "(LimitRange)\n",
+        "Cannot resize pod web: the LimitRange allows no more, or no less: app cpu limit " +
+        "600m to 500m (LimitRange)\n",
       ],
     ]);
     await scene.close();

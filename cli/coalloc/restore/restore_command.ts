@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { RESTORE_MANAGER } from "../../../shared/actuation/field_managers.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
+import { RESTORE_MANAGER } from "../../../shared/resize/original_limits.ts";
 import { textLines } from "../../terminal/printable_text.ts";
 import { type CommandContext, CommandProblem } from "../command_context.ts";
 import { inParallel } from "../in_parallel.ts";
@@ -15,8 +15,8 @@ import type { Cluster, ClusterReader } from "../ports.ts";
 import { structuredOutput } from "../structured_output.ts";
 import { allocationsOnRecord } from "./allocations_on_record.ts";
 import { awaitRelease } from "./release.ts";
-import { isDone, restorePod, type RestoreResult, restoreSteps } from "./restore_pod.ts";
 import { type RestorePlans, restorePlans } from "./restore_plan.ts";
+import { isDone, restorePod, type RestoreResult, restoreSteps } from "./restore_pod.ts";
 import { overrideText, planText, resultLine, summaryText } from "./restore_text.ts";
 import { type RestoreTarget, switchOff } from "./switch_off.ts";
 

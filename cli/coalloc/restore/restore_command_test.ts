@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { MANAGED } from "../../../shared/actuation/scope.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
+import { MANAGED } from "../../../shared/resize/scope.ts";
 import { settleVirtually } from "../../../tests/contract/settle_virtually.ts";
 import {
   addMarketPod,

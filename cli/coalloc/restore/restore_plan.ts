@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { limitsAreOurs, originalLimitsOf } from "../../../shared/actuation/original_limits.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { Original, PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import { countableCPU } from "../../../shared/quantity.ts";
+import { limitsAreOurs, originalLimitsOf } from "../../../shared/resize/original_limits.ts";
 
 /** A pod and its original limits, millicores by container name. */
 export interface RestorePlan {

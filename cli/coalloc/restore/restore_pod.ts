@@ -3,13 +3,11 @@
  *
  * @module
  */
-import { RESTORE_CHAIN } from "../../../shared/actuation/chains.ts";
-import type { PodFacts } from "../../../shared/actuation/check.ts";
-import { decide, type Decision } from "../../../shared/actuation/decide.ts";
-import { arbitrate, type Intent } from "../../../shared/actuation/intent.ts";
-import { INFEASIBLE_REASONS } from "../../../shared/actuation/kubelet_word.ts";
-import { movesRequest } from "../../../shared/actuation/moved_request.ts";
-import { resizePatch } from "../../../shared/actuation/resize_patch.ts";
+import { decide, type Decision, RESTORE_CHAIN } from "../../../shared/resize/chain.ts";
+import type { PodFacts } from "../../../shared/resize/inputs/resize_input.ts";
+import { INFEASIBLE_REASONS } from "../../../shared/resize/inputs/resize_condition.ts";
+import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
+import { resizePatch } from "../../../shared/resize/patch.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { EnforcementReason } from "../../../shared/api/reasons/enforcement_reasons.ts";
 import type { Clock } from "../../../shared/clock.ts";
@@ -17,6 +15,7 @@ import { type Look, pollPod, WAITS } from "../poll_pod.ts";
 import type { ClusterReader, LimitWriter } from "../ports.ts";
 import { standInAllocation } from "../stand_in_allocation.ts";
 import { originalsNow, type RestorePlan } from "./restore_plan.ts";
+import type { Claim } from "../../../shared/resize/inputs/claim.ts";
 
 /** One container's limit, millicores. */
 export interface LimitStep {
@@ -119,17 +118,19 @@ function decisionFor(
     readonly facts?: Pick<PodFacts, "limitRange">;
   },
 ): Decision {
-  const intents = [...originalLimits].map(([container, limitCPU]): Intent => ({
+  const claims = [...originalLimits].map(([container, limitCPU]): Claim => ({
     source: "restore",
+    podUID: pod.metadata.uid,
     container,
-    limitCPU,
+    resources: { limitCPU },
     reason: "OptedOut",
+    atMs: 0,
   }));
   return decide(RESTORE_CHAIN, {
     allocation: standInAllocation(pod),
     pod,
     agentSilent: false,
-    intents: arbitrate(intents),
+    claims,
     backOffMs: 0,
     takeTurn: () => 0,
     ...facts,

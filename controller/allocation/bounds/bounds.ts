@@ -3,8 +3,7 @@
  *
  * @module
  */
-import type { CPURanges } from "../../../shared/actuation/cpu_range.ts";
-import { movesRequest } from "../../../shared/actuation/moved_request.ts";
+import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { Bounds, ContainerBounds } from "../../../shared/api/pod_allocation.ts";
 import { LEAST_CPU } from "../../../shared/market/bids.ts";
@@ -13,11 +12,12 @@ import type { BidEffect, BidFacts } from "../bid_rules/bid_rule.ts";
 import { isSystemCritical } from "../bid_rules/system_critical.ts";
 import { createBoundRules, type KnownRule } from "./bound_rules.ts";
 import { type Ceiling, namespaceBounds, type QuotaBounds } from "./namespace_bounds.ts";
-import { atOwnRequests } from "../limits/own_limits.ts";
 import type { AnnotationWarning } from "../events/annotation_warning.ts";
 import { type Overrides, PRIORITY_MULTIPLIER } from "./overrides.ts";
 import { qosKeeper } from "./qos_keeper.ts";
 import { participantsOf } from "./participants.ts";
+import type { ResourceRanges } from "../../../shared/resize/inputs/ranges.ts";
+import { atOriginalRequests } from "../limits/original_limits.ts";
 
 /** Input of the bounds. */
 export interface BoundsInput extends BidFacts {
@@ -31,7 +31,7 @@ export interface BoundsInput extends BidFacts {
   /** Multiplier of the weight by `spec.priority`. */
   readonly priorityMultiplier: (priority: number) => number;
   /** The CPU ranges of the namespace's LimitRanges; absent when there are none. */
-  readonly limitRange?: CPURanges | undefined;
+  readonly limitRange?: ResourceRanges | undefined;
   /** The bounds that its quotas give the pod; absent when none counts the pod. */
   readonly quota?: QuotaBounds | undefined;
   /**
@@ -66,9 +66,13 @@ export interface BoundsDraft extends Omit<Bounds, "revision"> {
  */
 export function boundsOf(input: BoundsInput): BoundsDraft {
   const { node, originalLimits } = input;
-  const pod = atOwnRequests(input.pod, input.ownRequests ?? new Map());
+  const pod = atOriginalRequests(input.pod, input.ownRequests ?? new Map());
   const { participants, overrides, effects } = participantsOf({ ...input, pod });
-  const theirs = namespaceBounds(participants, { ...input, pod });
+  const theirs = namespaceBounds(participants, {
+    ...input,
+    pod,
+    limitRange: input.limitRange?.cpu,
+  });
   const multiplier = overrides.priorityMultiplier ?? input.priorityMultiplier(pod.priority);
   const keeper = qosKeeper({ pod, originalLimits });
   const moves = movesRequest(pod);

@@ -1,10 +1,10 @@
 /** What the rules of the bids make of a pod's bounds, together. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { ALLOW_OVERRIDES } from "../../../shared/actuation/scope.ts";
 import type { Namespace } from "../../../shared/api/namespace.ts";
 import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
 import { MOST_RULES } from "../../../shared/api/pod_allocation.ts";
+import { ALLOW_OVERRIDES } from "../../../shared/resize/scope.ts";
 import { sampleContainer, sampleNode, samplePod } from "../../../tests/contract/sample_objects.ts";
 import { bidFacts, FACTS_NOW_MS } from "../../../tests/fixtures/bid_facts.ts";
 import { sampleHPA, sampleWorkload } from "../../../tests/fixtures/sample_workloads.ts";

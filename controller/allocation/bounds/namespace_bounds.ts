@@ -4,16 +4,13 @@
  *
  * @module
  */
-import {
-  type CPURange,
-  type CPURanges,
-  largestLimit,
-} from "../../../shared/actuation/cpu_range.ts";
-import { movesRequest } from "../../../shared/actuation/moved_request.ts";
-import { podPhases, podTotal, sumOf } from "../../../shared/actuation/pod_total.ts";
+import { largestLimit } from "../../../shared/resize/checks/limit_range.ts";
+import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
+import { podPhases, podTotal, sumOf } from "../../../shared/resize/inputs/resources.ts";
 import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
 import type { CeilingReason } from "../../../shared/api/reasons/ceiling_reasons.ts";
 import { splitByRequest } from "../../../shared/market/pod_split.ts";
+import type { AmountRange, AmountRanges } from "../../../shared/resize/inputs/ranges.ts";
 
 /** An upper bound and its source. Millicores. */
 export interface Ceiling {
@@ -51,7 +48,7 @@ export interface QuotaBounds {
 /** What the bounds come from. */
 export interface NamespaceFacts {
   readonly pod: Pod;
-  readonly limitRange?: CPURanges | undefined;
+  readonly limitRange?: AmountRanges | undefined;
   /** Undefined when no quota counts the pod. */
   readonly quota?: QuotaBounds | undefined;
   /** What the requests on the node allow the pod as its total, millicores. @default {Infinity} */
@@ -85,7 +82,7 @@ export function namespaceBounds(
         {
           ceiling: limitRange === undefined
             ? Infinity
-            : largestLimit(limitRange.container, requestCPU, { moves }),
+            : mostBeside(limitRange.container, { request: requestCPU, moves }),
           reason: "LimitRange",
           source: "the LimitRange of containers",
         },
@@ -133,12 +130,13 @@ function afterGivingBack(
  */
 function partsOfPod(
   participants: readonly BoundedContainer[],
-  { pod, range }: { readonly pod: Pod; readonly range: CPURange | undefined },
+  { pod, range }: { readonly pod: Pod; readonly range: AmountRange | undefined },
 ): ReadonlyMap<string, number> {
   const least = new Map<string, number>();
   // What the pod says as a whole is what counts then, and no container's limit changes it.
   if (range === undefined || pod.podLevel?.limitCPU !== undefined) return least;
-  const most = largestLimit(range, podTotal(pod, "requestCPU") ?? 0, { moves: movesRequest(pod) });
+  const request = podTotal(pod, "requestCPU") ?? 0;
+  const most = mostBeside(range, { request, moves: movesRequest(pod) });
   const participating = new Set(participants.map(({ container }) => container.name));
   for (const phase of podPhases(pod)) {
     const names = new Set(phase.map(({ name }) => name));
@@ -153,6 +151,14 @@ function partsOfPod(
     }
   }
   return least;
+}
+
+/** Where the request moves with the limit their ratio is 1, the least that a range asks for. */
+function mostBeside(
+  range: AmountRange,
+  { request, moves }: { readonly request: number; readonly moves: boolean },
+): number {
+  return moves ? range.max : largestLimit(range, request);
 }
 
 function added(values: readonly number[]): number {

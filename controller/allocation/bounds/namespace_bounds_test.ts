@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
-import type { CPURange, CPURanges } from "../../../shared/actuation/cpu_range.ts";
 import type { PodContainer } from "../../../shared/api/pod.ts";
-import { bidFacts } from "../../../tests/fixtures/bid_facts.ts";
+import { CEILING_REASONS, setsCeiling } from "../../../shared/api/reasons/ceiling_reasons.ts";
+import type { AmountRange, AmountRanges } from "../../../shared/resize/inputs/ranges.ts";
 import {
   sampleContainer,
   sampleGuaranteed,
   sampleNode,
   samplePod,
 } from "../../../tests/contract/sample_objects.ts";
-import { CEILING_REASONS, setsCeiling } from "../../../shared/api/reasons/ceiling_reasons.ts";
+import { bidFacts } from "../../../tests/fixtures/bid_facts.ts";
 import { boundsOf } from "./bounds.ts";
 import { namespaceBounds, type QuotaBounds } from "./namespace_bounds.ts";
 import { priorityMultiplier } from "./priority_multiplier.ts";
@@ -17,7 +17,7 @@ function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-function ranges(container: Partial<CPURange>, pod: Partial<CPURange> = {}): CPURanges {
+function ranges(container: Partial<AmountRange>, pod: Partial<AmountRange> = {}): AmountRanges {
   const anything = { min: 0, max: Infinity, ratio: Infinity };
   return { container: { ...anything, ...container }, pod: { ...anything, ...pod } };
 }
@@ -39,7 +39,7 @@ function shares(millicores: Readonly<Record<string, number>>): QuotaBounds {
 }
 
 interface Choice {
-  readonly limitRange?: CPURanges;
+  readonly limitRange?: AmountRanges;
   readonly quota?: QuotaBounds;
   readonly nodeCeiling?: number;
   readonly others?: readonly PodContainer[];
@@ -136,7 +136,7 @@ test("boundsOf() names the namespace's bound where it is the lowest, and lifts t
       priorityMultiplier,
       originalLimits: new Map([["app", 200]]),
       burstFactor: 4,
-      limitRange: choice.limitRange,
+      limitRange: { ...(choice.limitRange && { cpu: choice.limitRange }) },
       quota: choice.quota,
     });
   const cases = [
@@ -171,8 +171,12 @@ test("boundsOf() sets each ceiling with a ceiling reason, and begins with the co
     ["NodeCapacity", { nodeCeiling: 300 }],
     ["FloorBinds", { nodeCeiling: 50 }],
   ];
-  for (const [expected, { others: _others, ...change }] of cases) {
-    const { rules } = boundsOf({ ...usual, ...change });
+  for (const [expected, { others: _others, limitRange, ...change }] of cases) {
+    const { rules } = boundsOf({
+      ...usual,
+      ...change,
+      limitRange: { ...(limitRange && { cpu: limitRange }) },
+    });
     assert.deepEqual(rules.map(({ reason }) => reason), [expected]);
     assert.ok(setsCeiling(expected) && rules[0]?.message.startsWith("app "), expected);
   }

@@ -3,11 +3,11 @@
  *
  * @module
  */
-import { movesRequest } from "../../../shared/actuation/moved_request.ts";
-import { isFinished } from "../../../shared/actuation/scope.ts";
 import type { Node } from "../../../shared/api/node.ts";
 import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
-import { GRID } from "../../../shared/market/rounding.ts";
+import { GRID } from "../../../shared/quantity.ts";
+import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
+import { isFinished } from "../../../shared/resize/scope.ts";
 import { type Caches, podsOnNode } from "../caches.ts";
 
 /**

@@ -3,11 +3,11 @@
  *
  * @module
  */
-import { ALLOW_OVERRIDES } from "../../../shared/actuation/scope.ts";
 import type { Namespace } from "../../../shared/api/namespace.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import { countableCPU, sumCPU } from "../../../shared/quantity.ts";
 import { quotedText } from "../../../shared/quoted_text.ts";
+import { ALLOW_OVERRIDES } from "../../../shared/resize/scope.ts";
 import { parseStartupBoost, STARTUP_BOOST, type StartupBoost } from "../bid_rules/startup_boost.ts";
 import {
   type AnnotationWarning,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { ALLOW_OVERRIDES } from "../../../shared/actuation/scope.ts";
 import type { Namespace } from "../../../shared/api/namespace.ts";
+import { ALLOW_OVERRIDES } from "../../../shared/resize/scope.ts";
 import { samplePod } from "../../../tests/contract/sample_objects.ts";
 import { warningText } from "../events/annotation_warning.ts";
 import {

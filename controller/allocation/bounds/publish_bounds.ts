@@ -12,7 +12,7 @@ import type { QuotaBounds } from "./namespace_bounds.ts";
 import { boundsOf } from "./bounds.ts";
 import type { PodSnapshot } from "../pod_snapshot.ts";
 import type { OldDefinition } from "./old_definition.ts";
-import { type Originals, originalsOf, ownValues } from "../limits/own_limits.ts";
+import { type Originals, originalsOf, originalValues } from "../limits/original_limits.ts";
 import type { AnnotationWarning } from "../events/annotation_warning.ts";
 import type { AllocationStore } from "../ports.ts";
 import { type BoundCrowd, boundCrowd } from "../pace/node_writes.ts";
@@ -113,8 +113,8 @@ export async function publishBounds(
     nowMs,
     ...{ burstFactor, leastCeiling },
     priorityMultiplier: (priority) => priorityMultiplier(priority, config.priorityMultipliers),
-    originalLimits: ownValues(originals?.originalLimits ?? recorded),
-    ownRequests: ownValues(originals?.originalRequests ?? originalRequests),
+    originalLimits: originalValues(originals?.originalLimits ?? recorded),
+    ownRequests: originalValues(originals?.originalRequests ?? originalRequests),
     quota,
     nodeCeiling,
   });
@@ -170,7 +170,7 @@ function differ(
   allocation: PodAllocation,
 ): boolean {
   if (present.containers.length !== draft.containers.length) return true;
-  const desired = ownValues(
+  const desired = originalValues(
     allocation.spec.containers?.map(({ name, cpuLimit }) => ({ name, cpu: cpuLimit })),
   );
   return draft.containers.some((next) => {

@@ -3,10 +3,9 @@
  *
  * @module
  */
-import { movesRequest } from "../../../shared/actuation/moved_request.ts";
-import { qosClassOf } from "../../../shared/actuation/qos.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import { LEAST_CPU } from "../../../shared/market/bids.ts";
+import { movesRequest, qosClassOf } from "../../../shared/resize/inputs/qos.ts";
 
 /** A pod and its original limits. */
 export interface QOSCase {

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { HPA_COORDINATION } from "../../../shared/actuation/hpa_coordination.ts";
-import { ALLOW_OVERRIDES, MANAGED, SKIP_GUARANTEED } from "../../../shared/actuation/scope.ts";
-import type { Texts } from "../../../shared/actuation/switch_words.ts";
 import { nearestName } from "../../../shared/config/nearest_name.ts";
+import { HPA_COORDINATION } from "../../../shared/resize/checks/horizontal_autoscaler.ts";
+import type { Texts } from "../../../shared/resize/inputs/switches.ts";
+import { ALLOW_OVERRIDES, MANAGED, SKIP_GUARANTEED } from "../../../shared/resize/scope.ts";
 import { DEMAND_QUERY } from "../../metrics_demand/metric_question.ts";
 import type { BidFacts } from "../bid_rules/bid_rule.ts";
 import { STARTUP_BOOST } from "../bid_rules/startup_boost.ts";

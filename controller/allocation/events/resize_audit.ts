@@ -5,12 +5,10 @@
  */
 import type { EnforcementReason } from "../../../shared/api/reasons/enforcement_reasons.ts";
 import type { Log } from "../../../shared/log.ts";
-import type { Enforcement } from "../limits/enforce.ts";
-import { causeOf } from "../limits/outcome_facts.ts";
+import type { RefusalKind } from "../../../shared/resize/refusal.ts";
+import { causeOf, describeChanges, type Enforcement } from "../limits/enforce.ts";
 import type { PodCase } from "../pod_case.ts";
 import type { AllocationObserver } from "../ports.ts";
-import type { RefusalKind } from "../../../shared/actuation/refusal.ts";
-import { describeChanges } from "../limits/report_words.ts";
 
 /** Receives each answer. */
 export interface ResizeAudit {

@@ -3,13 +3,13 @@
  *
  * @module
  */
-import type { Decision } from "../../../shared/actuation/decide.ts";
 import type { PodAllocation, PodAllocationStatus } from "../../../shared/api/pod_allocation.ts";
 import type { EnforcementReason } from "../../../shared/api/reasons/enforcement_reasons.ts";
 import { formatCPU, sumCPU } from "../../../shared/quantity.ts";
-import type { GatedEvent } from "./event_gate.ts";
+import type { Decision } from "../../../shared/resize/chain.ts";
 import { marketCause } from "../limits/market_cause.ts";
-import { ownValues } from "../limits/own_limits.ts";
+import { originalValues } from "../limits/original_limits.ts";
+import type { GatedEvent } from "./event_gate.ts";
 
 /** A message and its kind. */
 export type EventText = Pick<GatedEvent, "reason" | "key" | "message">;
@@ -40,5 +40,5 @@ export function statusEvent(
 
 /** The original limit of the whole pod, as a quantity. */
 function ownTotal({ status }: PodAllocation): string {
-  return formatCPU(sumCPU(ownValues(status?.originalLimits).values()));
+  return formatCPU(sumCPU(originalValues(status?.originalLimits).values()));
 }

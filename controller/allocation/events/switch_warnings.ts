@@ -4,15 +4,15 @@
  *
  * @module
  */
-import { HPA_COORDINATION } from "../../../shared/actuation/hpa_coordination.ts";
+import { HPA_COORDINATION } from "../../../shared/resize/checks/horizontal_autoscaler.ts";
 import {
   ALLOW_OVERRIDES,
   MANAGED,
-  managedWord,
+  managedValue,
   type OutOfScope,
   SKIP_GUARANTEED,
-} from "../../../shared/actuation/scope.ts";
-import { switchWord, type Texts } from "../../../shared/actuation/switch_words.ts";
+} from "../../../shared/resize/scope.ts";
+import type { Texts } from "../../../shared/placement/placement_spec.ts";
 import { quotedText } from "../../../shared/quoted_text.ts";
 import type { BidFacts } from "../bid_rules/bid_rule.ts";
 import { type AnnotatedObjects, annotationPlaceWarnings } from "./annotation_places.ts";
@@ -23,6 +23,7 @@ import {
   warningOf,
   workloadSubject,
 } from "./annotation_warning.ts";
+import { switchValue } from "../../../shared/resize/inputs/switches.ts";
 
 /**
  * Warnings about keys that may have been meant to manage a pod that is out of scope for this reason.
@@ -51,8 +52,8 @@ export function outsideWarnings(
 function wantsIn(
   { pod, namespace }: Pick<BidFacts, "pod" | "namespace">,
 ): readonly ((message: string) => AnnotationWarning)[] {
-  if (managedWord(pod) === "true") return [warningOf(undefined)];
-  if (namespace === undefined || managedWord(namespace) !== "true") return [];
+  if (managedValue(pod) === "true") return [warningOf(undefined)];
+  if (namespace === undefined || managedValue(namespace) !== "true") return [];
   return [warningOf(namespaceSubject(namespace))];
 }
 
@@ -100,7 +101,7 @@ export function switchWarnings(facts: AnnotatedObjects): readonly AnnotationWarn
 function warningsOf(key: string, places: readonly (Texts | undefined)[]): readonly string[] {
   return places.flatMap((texts = {}) => {
     const text = Object.hasOwn(texts, key) ? texts[key] : undefined;
-    if (text === undefined || switchWord(texts, key) !== undefined) return [];
+    if (text === undefined || switchValue(texts, key) !== undefined) return [];
     return [`${key}: ${quotedText(text)} is not "true" or "false"`];
   });
 }

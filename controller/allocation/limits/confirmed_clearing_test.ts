@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
+import type { PodAllocation, PodAllocationStatus } from "../../../shared/api/pod_allocation.ts";
 import {
   sampleAllocation,
   sampleContainer,
@@ -7,7 +7,34 @@ import {
   samplePod,
 } from "../../../tests/contract/sample_objects.ts";
 import { createPodMemories, type PodMemory } from "../pod_memory.ts";
-import { isConfirmed, needsConfirmation } from "./confirmed_clearing.ts";
+import { isConfirmed, needsConfirmation, staysRestored } from "./confirmed_clearing.ts";
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+function stays(manager: string, status: PodAllocationStatus, cpuLimit = "450m"): boolean {
+  const pod = samplePod("web", { containers: [sampleContainer({ limitManagers: [manager] })] });
+  const allocation = sampleAllocation(pod);
+  const spec = { ...allocation.spec, containers: [{ name: "app", cpuLimit }] };
+  return staysRestored(pod, { ...allocation, spec, status });
+}
+
+Deno.test({
+  name: "staysRestored() goes by the status, or by the manager of a limit that no status tells of",
+  permissions: "none",
+  fn() {
+    const told = (cpuLimit: string) => ({ containers: [{ name: "app", cpuLimit }] });
+    assert.equal(stays("mbcas", { reason: "Restored" }), true);
+    assert.equal(stays("mbcas", { reason: "Applied", ...told("300m") }), false);
+    // The controller ended after its patch: the kubelet had reported 300 m before.
+    assert.equal(stays("mbcas-restore", { reason: "Applied", ...told("300m") }), true);
+    // The market wants the user's own value, wanted it before, or the pod is new in the market.
+    assert.equal(stays("mbcas-restore", { reason: "Applied", ...told("300m") }, "200m"), false);
+    assert.equal(stays("mbcas-restore", { reason: "Applied", ...told("200m") }), false);
+    assert.equal(stays("mbcas-restore", {}), false);
+  },
+});
 
 const POD = samplePod("web", { containers: [sampleContainer({ limitCPU: 200 })] });
 
@@ -27,10 +54,6 @@ function wanting(limit: string, clearedAt?: string): PodAllocation {
 function withRevision(allocation: PodAllocation, revision: number): PodAllocation {
   const bounds = { revision, reason: "BurstFactor", containers: [] };
   return { ...allocation, status: { ...allocation.status, bounds } };
-}
-
-function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
 }
 
 test("isConfirmed() takes a clearing of the last 30 s, whatever the agent's clock", () => {

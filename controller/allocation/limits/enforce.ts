@@ -3,28 +3,35 @@
  *
  * @module
  */
-import { MARKET_CHAIN, RESTORE_CHAIN } from "../../../shared/actuation/chains.ts";
-import type { EnforcementInput } from "../../../shared/actuation/check.ts";
-import { decide, type Decision } from "../../../shared/actuation/decide.ts";
-import { arbitrate, type Intent } from "../../../shared/actuation/intent.ts";
-import { restoredMessage } from "../../../shared/actuation/restored_message.ts";
+import {
+  decide,
+  type Decision,
+  MARKET_CHAIN,
+  RESTORE_CHAIN,
+} from "../../../shared/resize/chain.ts";
+import type { EnforcementInput } from "../../../shared/resize/inputs/resize_input.ts";
+import { type OutOfScope, restoredMessage } from "../../../shared/resize/scope.ts";
 import type { ApiError } from "../../../shared/api/api_error.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import type { ChangeReason } from "../../../shared/api/reasons/reasons.ts";
 import { parseCPUBound } from "../../../shared/quantity.ts";
-import { changeOf } from "../../../shared/actuation/cut_raises.ts";
 import type { PodSnapshot } from "../pod_snapshot.ts";
 import type { ResizeRequest } from "../pace/pending_decreases.ts";
 import type { QuotaBooking } from "../quotas/quota_ledger.ts";
 import { marketCause } from "./market_cause.ts";
-import { ownValues } from "./own_limits.ts";
-import { describeChanges } from "./report_words.ts";
-import { type LimitHands, netOf, sendLimits } from "./send_limits.ts";
-import type { OutOfScope } from "../../../shared/actuation/scope.ts";
+import { type LimitChange, netOf } from "../../../shared/resize/patch.ts";
+import type { Pod } from "../../../shared/api/pod.ts";
+import type { EnforcementReason } from "../../../shared/api/reasons/enforcement_reasons.ts";
+import type { Claim } from "../../../shared/resize/inputs/claim.ts";
+import { netChange } from "../../../shared/resize/inputs/cut_raises.ts";
+import type { PodResizer } from "../../resize/pod_resizer.ts";
+import { sendChanges } from "../../resize/send_changes.ts";
+import { originalValues } from "./original_limits.ts";
 
 /** What enforcement needs beside the API's state. */
 export interface EnforceContext
-  extends LimitHands, Pick<EnforcementInput, "outOfSync" | "maxStep" | "restMs" | "oscillatingMs"> {
+  extends Pick<EnforcementInput, "outOfSync" | "maxStep" | "restMs" | "oscillatingMs"> {
+  readonly resizer: PodResizer;
   readonly outOfScope: OutOfScope | undefined;
   readonly agentSilent: boolean;
   /** True when the limits are this product's and the user's own are not on record. */
@@ -60,23 +67,30 @@ const ORIGINAL_UNKNOWN: Decision = {
 };
 
 /** What the allocation asks for. */
-export function marketIntents({ spec }: PodAllocation): Intent[] {
+export function marketClaims({ spec }: PodAllocation): readonly Claim[] {
   const reason = marketCause(spec);
   return (spec.containers ?? []).map(({ name, cpuLimit }) => ({
     source: "market",
+    podUID: spec.podUID,
     container: name,
-    limitCPU: parseCPUBound(cpuLimit),
+    resources: { limitCPU: parseCPUBound(cpuLimit) },
     reason,
+    atMs: Date.parse(spec.market?.clearedAt ?? ""),
   }));
 }
 
 /** The user's own limits; empty when they are not on record. */
-export function restoreIntents({ status }: PodAllocation, reason: ChangeReason): Intent[] {
-  return [...ownValues(status?.originalLimits)].map(([container, limitCPU]) => ({
+export function restoreClaims(
+  { spec, status }: PodAllocation,
+  reason: ChangeReason,
+): readonly Claim[] {
+  return [...originalValues(status?.originalLimits)].map(([container, limitCPU]) => ({
     source: "restore",
+    podUID: spec.podUID,
     container,
-    limitCPU,
+    resources: { limitCPU },
     reason,
+    atMs: 0,
   }));
 }
 
@@ -86,7 +100,7 @@ function restoreCause({ outOfScope, agentSilent }: EnforceContext): OutOfScope |
 }
 
 /**
- * Gathers the wishes, asks the chain, sends what it lets through. Throws nothing that the server
+ * Makes the claims, asks the chain, sends what it lets through. Throws nothing that the server
  * answers.
  */
 export async function enforce(
@@ -97,21 +111,21 @@ export async function enforce(
   const restoring = restoreCause(context);
   const base = restoring === undefined ? {} : { restoring };
   if (context.originalUnknown) return { ...base, decision: ORIGINAL_UNKNOWN };
-  const intents = restoring === undefined
-    ? marketIntents(allocation)
-    : restoreIntents(allocation, restoring.reason);
+  const claims = restoring === undefined
+    ? marketClaims(allocation)
+    : restoreClaims(allocation, restoring.reason);
   const { outOfSync, maxStep, restMs, oscillatingMs } = context;
   const decision = decide(restoring === undefined ? MARKET_CHAIN : RESTORE_CHAIN, {
     allocation,
     pod,
     agentSilent,
-    intents: arbitrate(intents),
+    claims,
     backOffMs,
-    takeTurn: (limits) =>
+    takeTurn: (wanted) =>
       context.takeTurn({
         restoring: restoring !== undefined,
         reason: restoring?.reason ?? marketCause(allocation.spec),
-        net: changeOf(pod, limits).net,
+        net: netChange(pod, wanted),
         total: pod.containers.reduce((sum, { limitCPU = 0 }) => sum + limitCPU, 0),
       }),
     ...(outOfSync === undefined ? {} : { outOfSync }),
@@ -137,21 +151,47 @@ export async function enforce(
     const message = `would change ${describeChanges(pod, decision.changes)}`;
     return { ...base, decision: { changes: [], reason: "DryRun", message } };
   }
-  const own = ownValues(allocation.status?.originalLimits);
+  const originals = originalValues(allocation.status?.originalLimits);
   // Booked before anybody else can look: several pods of a namespace are in work at a time.
   const booking = context.book?.(netOf(pod, decision.changes));
-  const sent = await sendLimits({ pod, changes: decision.changes, own }, context)
-    .catch((error) => {
-      booking?.unknown();
-      throw error;
-    });
-  if (sent.refusal === undefined) booking?.accepted(netOf(pod, sent.changes), sent.version);
-  else if (sent.refusal.status < 500) booking?.refused();
+  const source = restoring === undefined ? "market" : "restore";
+  const asked = { pod, source, changes: decision.changes, originals } as const;
+  const sent = await sendChanges(asked, context).catch((error) => {
+    booking?.unknown();
+    throw error;
+  });
+  // What was refused beside what was taken is seen with the next reconcile.
+  const refusal = sent.changes.length === 0 ? sent.refusal : undefined;
+  if (refusal === undefined) booking?.accepted(netOf(pod, sent.changes), sent.version);
+  else if (refusal.status < 500) booking?.refused();
   else booking?.unknown();
-  if (sent.refusal !== undefined) return { ...base, decision, refusal: sent.refusal };
+  if (refusal !== undefined) return { ...base, decision, refusal };
   return {
     ...base,
     decision: { ...decision, changes: sent.changes },
     ...(sent.version === undefined ? {} : { patched: sent.version }),
   };
+}
+
+/** What a refusal comes to: its own reason, or for a restore that it is blocked. */
+export function refusalDecision(
+  { restoring }: Enforcement,
+  { message, reason }: { readonly message: string; readonly reason: EnforcementReason },
+): Decision {
+  return { changes: [], reason: restoring === undefined ? reason : "RestoreBlocked", message };
+}
+
+/** Why the limits were to change: a restore's cause or the market's word. */
+export function causeOf({ spec }: PodAllocation, { restoring }: Enforcement): ChangeReason {
+  return restoring?.reason ?? marketCause(spec);
+}
+
+/** `app 200m → 450m, proxy 50m → 40m`; where requests go with them, it says so. */
+export function describeChanges(pod: Pod, changes: readonly LimitChange[]): string {
+  const words = changes.map(({ name, limitCPU }) => {
+    const from = pod.containers.find((container) => container.name === name)?.limitCPU;
+    return `${name} ${from ?? "?"}m → ${limitCPU}m`;
+  }).join(", ");
+  const moves = changes.some(({ requestCPU }) => requestCPU !== undefined);
+  return moves ? `${words} (request and limit)` : words;
 }

@@ -1,6 +1,6 @@
-import { quietSnapshot } from "../../../tests/fixtures/bid_facts.ts";
 import assert from "node:assert/strict";
-import type { ResizePatch } from "../../../shared/actuation/resize_patch.ts";
+import { quietSnapshot } from "../../../tests/fixtures/bid_facts.ts";
+import type { ResizePatch } from "../../../shared/resize/patch.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { MarketReason } from "../../../shared/api/reasons/market_reasons.ts";
@@ -10,13 +10,20 @@ import {
   sampleDesired,
   samplePod,
 } from "../../../tests/contract/sample_objects.ts";
-import type { PodResizer } from "../ports.ts";
+import type { PodResizer } from "../../resize/pod_resizer.ts";
 import type { ResizeRequest } from "../pace/pending_decreases.ts";
-import { enforce, type EnforceContext, type Enforcement, restoreIntents } from "./enforce.ts";
+import {
+  describeChanges,
+  enforce,
+  type EnforceContext,
+  type Enforcement,
+  restoreClaims,
+} from "./enforce.ts";
+import { RESTORE_MANAGER } from "../../../shared/resize/original_limits.ts";
 
 const OPTED_OUT = { reason: "OptedOut", message: "the pod says so" } as const;
 
-interface Choice extends Partial<Omit<EnforceContext, "resizer" | "restorer">> {
+interface Choice extends Partial<Omit<EnforceContext, "resizer">> {
   readonly limit?: number;
   readonly applied?: number;
   readonly reason?: MarketReason;
@@ -55,20 +62,19 @@ async function attempt(
   };
   const patches = choice.patches ?? [];
   const hands: string[] = [];
-  const hand = (manager: string): PodResizer => ({
-    resize(_namespace, _name, patch) {
+  const resizer: PodResizer = {
+    resize(_namespace, _name, patch, { manager = "" } = {}) {
       patches.push(patch);
-      hands.push(manager);
+      hands.push(manager === RESTORE_MANAGER ? "restore" : "market");
       return refusal === undefined ? Promise.resolve("2") : Promise.reject(refusal);
     },
-  });
+  };
   const turns: ResizeRequest[] = [];
   const outcome = await enforce({
     ...quietSnapshot(pod),
     allocation,
   }, {
-    resizer: hand("market"),
-    restorer: hand("restore"),
+    resizer,
     outOfScope: undefined,
     agentSilent: false,
     originalUnknown: false,
@@ -188,6 +194,28 @@ test("enforce() books a raise with the quotas before it is sent, and says what b
   assert.deepEqual(await play({ limit: 300 }), []);
 });
 
-test("restoreIntents() is empty when nothing is on record", () => {
-  assert.deepEqual(restoreIntents(sampleAllocation(samplePod("web")), "OptedOut"), []);
+test("restoreClaims() is empty when nothing is on record", () => {
+  assert.deepEqual(restoreClaims(sampleAllocation(samplePod("web")), "OptedOut"), []);
+});
+
+const permissions = "none" as const;
+
+Deno.test({
+  name: "describeChanges() names each container with its limit before and after",
+  permissions,
+  fn() {
+    const pod = samplePod("web", {
+      containers: [sampleContainer(), sampleContainer({ name: "proxy", limitCPU: 50 })],
+    });
+    const changes = [
+      { name: "app", sidecar: false, limitCPU: 450 },
+      { name: "proxy", sidecar: false, limitCPU: 40 },
+    ];
+    assert.equal(describeChanges(pod, changes), "app 200m → 450m, proxy 50m → 40m");
+    const moved = changes.map((change) => ({ ...change, requestCPU: change.limitCPU }));
+    assert.equal(
+      describeChanges(pod, moved),
+      "app 200m → 450m, proxy 50m → 40m (request and limit)",
+    );
+  },
 });

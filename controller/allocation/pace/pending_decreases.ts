@@ -4,11 +4,12 @@
  *
  * @module
  */
-import { changeOf } from "../../../shared/actuation/cut_raises.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import { type ChangeReason, isUnhurried } from "../../../shared/api/reasons/reasons.ts";
 import { countableCPU } from "../../../shared/quantity.ts";
+import { netChange } from "../../../shared/resize/inputs/cut_raises.ts";
+import { limitsWanted } from "../../../shared/resize/inputs/subject.ts";
 import { marketCause } from "../limits/market_cause.ts";
 
 /** A change of a pod's limits that is about to be sent. Millicores. */
@@ -114,6 +115,6 @@ function isDecrease(pod: Pod, { spec }: PodAllocation): boolean {
     const limit = countableCPU(cpuLimit);
     if (limit !== undefined) limits.set(name, limit);
   }
-  const { net } = changeOf(pod, limits);
+  const net = netChange(pod, limitsWanted(pod, limits));
   return paysForRaises({ restoring: false, reason: marketCause(spec), net, total: 0 });
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import type { ResourceQuota } from "../../../shared/api/namespace.ts";
-import { GRID } from "../../../shared/market/rounding.ts";
+import { GRID } from "../../../shared/quantity.ts";
 import { quotaBound, type QuotaResource } from "./quota_ledger.ts";
 
 /**

@@ -3,13 +3,13 @@
  *
  * @module
  */
-import { movesRequest } from "../../../shared/actuation/moved_request.ts";
-import { podTotal, type TotalField } from "../../../shared/actuation/pod_total.ts";
-import { isFinished } from "../../../shared/actuation/scope.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
+import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
+import { podTotal, type TotalField } from "../../../shared/resize/inputs/resources.ts";
+import { isFinished } from "../../../shared/resize/scope.ts";
 import { isSystemCritical } from "../bid_rules/system_critical.ts";
-import { ownValues } from "../limits/own_limits.ts";
+import { originalValues } from "../limits/original_limits.ts";
 import type { QuotaBid } from "./quota_bids.ts";
 
 /** A pod's part in a namespace, millicores. */
@@ -42,8 +42,8 @@ export function podUseOf(
   if (isFinished(pod)) return undefined;
   const moves = movesRequest(pod);
   const { originalLimits, originalRequests } = allocation?.status ?? {};
-  const own = ownValues(originalLimits);
-  const ownRequest = moves ? ownValues(originalRequests) : new Map<string, number>();
+  const own = originalValues(originalLimits);
+  const ownRequest = moves ? originalValues(originalRequests) : new Map<string, number>();
   const ownPod = withValues(pod, { limits: own, requests: ownRequest });
   const floors = new Map(bids.map(({ name, floor }) => [name, floor]));
   const atFloors = withValues(pod, { limits: floors, requests: moves ? floors : new Map() });

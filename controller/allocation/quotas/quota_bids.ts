@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { originalLimitsOf } from "../../../shared/actuation/original_limits.ts";
-import { outOfScope } from "../../../shared/actuation/scope.ts";
+import { originalLimitsOf } from "../../../shared/resize/original_limits.ts";
+import { outOfScope } from "../../../shared/resize/scope.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import type { MarketConfig } from "../../config.ts";
 import { isSystemCritical } from "../bid_rules/system_critical.ts";
@@ -12,7 +12,7 @@ import { boundsOf } from "../bounds/bounds.ts";
 import { priorityMultiplier } from "../bounds/priority_multiplier.ts";
 import type { Caches } from "../caches.ts";
 import { snapshotOf } from "../pod_snapshot.ts";
-import { ownValues } from "../limits/own_limits.ts";
+import { originalValues } from "../limits/original_limits.ts";
 
 /** A container under a quota. Millicores. */
 export interface QuotaBid {
@@ -42,7 +42,7 @@ export function createQuotaBids(
     if (pod.metadata.terminating || pod.podLevel?.limitCPU !== undefined) return [];
     const originals = originalLimitsOf(pod, { recorded });
     if (originals === undefined) return [];
-    const originalLimits = ownValues(originals);
+    const originalLimits = originalValues(originals);
     const { containers } = boundsOf({
       ...snapshot,
       // A pod that is about to start has its share at once, so that shares change only once for it.
@@ -55,7 +55,7 @@ export function createQuotaBids(
       leastCeiling: config.leastCeiling,
       priorityMultiplier: (priority) => priorityMultiplier(priority, config.priorityMultipliers),
       originalLimits,
-      ownRequests: ownValues(originalRequests),
+      ownRequests: originalValues(originalRequests),
     });
     const present = new Map(pod.containers.map(({ name, limitCPU = 0 }) => [name, limitCPU]));
     return containers.map(({ name, weight, ceiling, held }) => {

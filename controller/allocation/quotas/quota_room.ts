@@ -3,14 +3,15 @@
  *
  * @module
  */
-import { quotaCounts } from "../../../shared/actuation/quota_counts.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { ResourceQuota } from "../../../shared/api/namespace.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import { objectKey } from "../../../shared/control/object_key.ts";
+import { quotaCounts } from "../../../shared/resize/checks/resource_quota.ts";
 import type { MarketConfig } from "../../config.ts";
 import type { QuotaBounds } from "../bounds/namespace_bounds.ts";
 import { giveBack, quotaMissing } from "./give_back.ts";
+import type { PodUse } from "./pod_use.ts";
 import {
   createQuotaLedger,
   type QuotaBooking,
@@ -18,7 +19,6 @@ import {
   type QuotaResource,
   resourcesOf,
 } from "./quota_ledger.ts";
-import type { PodUse } from "./pod_use.ts";
 import { createQuotaShares } from "./quota_shares.ts";
 import { createQuotaUses, type QuotaUse, type QuotaUsesParts } from "./quota_uses.ts";
 

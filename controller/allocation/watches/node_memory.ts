@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { isOldKubelet } from "../../../shared/actuation/old_kubelet.ts";
 import type { Node } from "../../../shared/api/node.ts";
 import type { Informer } from "../../../shared/control/informer.ts";
+import { isOldKubelet } from "../../../shared/resize/checks/platform.ts";
 import { createChangeMemory } from "./change_memory.ts";
 
 /** See {@linkcode createChangeMemory}; keys are names. A node updates its status every few seconds. */

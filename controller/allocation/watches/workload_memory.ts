@@ -3,9 +3,9 @@
  *
  * @module
  */
-import type { Texts } from "../../../shared/actuation/switch_words.ts";
 import { isRollingOut, type Workload } from "../../../shared/api/workload.ts";
 import type { Informer } from "../../../shared/control/informer.ts";
+import type { Texts } from "../../../shared/resize/inputs/switches.ts";
 import { createChangeMemory } from "./change_memory.ts";
 
 /**

@@ -6,7 +6,7 @@
 import {
   isOwnAnnotation,
   POLICY_ANNOTATION,
-} from "../../../shared/actuation/methods/workload_annotations.ts";
+} from "../../../shared/rightsizing/apply/workload_annotations.ts";
 import type { Workload } from "../../../shared/api/workload.ts";
 import type { Permits } from "../../../shared/control/permits.ts";
 import type { Log } from "../../../shared/log.ts";

@@ -7,7 +7,7 @@ import {
   controls,
   type ReplicaSetLookup,
   workloadsOf,
-} from "../../../shared/actuation/workloads_of.ts";
+} from "../../../shared/resize/workloads_of.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { Workload } from "../../../shared/api/workload.ts";
 import type { Clock } from "../../../shared/clock.ts";

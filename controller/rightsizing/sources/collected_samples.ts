@@ -7,9 +7,9 @@ import {
   compactDistribution,
   type ContainerUsage,
   type Distribution,
-  type ResourceName,
   samplesDistribution,
 } from "../../../shared/rightsizing/distribution.ts";
+import type { ResourceName } from "../../../shared/api/pod.ts";
 import type { UsageWindow } from "../ports.ts";
 
 /** Values with their times, at the same places. */

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { refusalKind, refusalReason } from "../../actuation/refusal.ts";
 import type { ApiError } from "../../api/api_error.ts";
 import type { EnforcementReason } from "../../api/reasons/enforcement_reasons.ts";
 import type { RightsizingReason } from "../../api/reasons/rightsizing_reasons.ts";
+import { refusalKind, refusalReason } from "../../resize/refusal.ts";
 
 /**
  * What to do next: leave the workload alone for this cycle, forget it, read it again and decide anew, or
@@ -14,7 +14,7 @@ import type { RightsizingReason } from "../../api/reasons/rightsizing_reasons.ts
  */
 export type AfterFailure = "leave" | "forget" | "fresh" | "back-off";
 
-/** A failure, told. */
+/** A failure of a write. */
 export interface ApplyFailure {
   readonly next: AfterFailure;
   readonly reason: RightsizingReason | EnforcementReason;

@@ -1,5 +1,5 @@
 /**
- * What of the values in force counts.
+ * What of the values in force counts, and what of it a new pod can begin with.
  *
  * @module
  */
@@ -8,21 +8,32 @@ import { truncatedProduct } from "../amounts.ts";
 import type { PolicySpec } from "../policy_spec.ts";
 import { resourcesInForce, resourcesOfAmounts } from "../values_in_force.ts";
 import type { ValuesInForce } from "../workload_record.ts";
-import { describeCut } from "./cut_values.ts";
-import { fitNewPod, type NewPodFacts } from "./fit_new_pod.ts";
-import { liftMemory } from "./lift_memory.ts";
-import { steppedMemory } from "./memory_decrease.ts";
-import type { RightsizingFacts } from "./rightsizing_facts.ts";
 import {
+  describeCut,
+  fieldOf,
   pair,
   type PairEntry,
   pairOf,
   pairsOf,
+  podTotal,
   RESOURCE_NAMES,
-  resourcesOf,
   wantedOf,
   type WantedResources,
-} from "./wanted_resources.ts";
+} from "../../resize/inputs/resources.ts";
+import { liftMemory, steppedMemory } from "./memory_decrease.ts";
+import type { Guard, RightsizingFacts } from "./rightsizing_facts.ts";
+import { runChecks } from "../../resize/inputs/check.ts";
+import { MOST_PASSES } from "./decide_rightsizing.ts";
+import {
+  horizontalAutoscalerConflicts,
+  outsideRanges,
+  overNodes,
+  overQuotas,
+  qosWouldChange,
+  requestAboveLimit,
+  verticalAutoscalerConflicts,
+} from "./resize_guards.ts";
+import { presentSubjects } from "./subjects.ts";
 
 /** What decides whether they count. */
 export type CountingFacts = NewPodFacts & Pick<RightsizingFacts, "memoryPeaks">;
@@ -67,7 +78,7 @@ export function countingValues(
     }),
   );
   const fitted = fitNewPod(safe, facts);
-  // What one rule has cut, another may have given back: then nothing has changed, and nothing is told.
+  // What one rule has cut, another may have given back: then nothing has changed, and nothing is reported.
   if (present.words.length === 0 && describeCut(present.wanted, fitted.wanted) === "") {
     return { values: resourcesInForce(inForce), words: [] };
   }
@@ -75,7 +86,7 @@ export function countingValues(
   const moved = describeCut(allowed, bounded);
   const lifted = describeCut(bounded, safe);
   return {
-    values: new Map([...fitted.wanted].map(([name, values]) => [name, resourcesOf(values)])),
+    values: fitted.wanted,
     words: [
       ...present.words,
       ...(limits === "" ? [] : [`the policy updates requests only: ${limits}`]),
@@ -142,4 +153,90 @@ function bound(
   if (request <= max || !isSafe) return entry;
   const follows = Math.max(max, truncatedProduct(max, updateStrategy.limitMultipliers[resource]));
   return { ...entry, pair: pair(max, limit === undefined ? undefined : Math.min(limit, follows)) };
+}
+
+/** What is asked about a new pod; the workload's template is the pod as it comes. */
+export type NewPodFacts = Pick<
+  RightsizingFacts,
+  | "policy"
+  | "workload"
+  | "autoscalers"
+  | "verticalAutoscalers"
+  | "ranges"
+  | "quotas"
+  | "largestNode"
+>;
+
+/** What is left for the pod, and why it is not all. */
+export interface FittedValues {
+  readonly wanted: WantedResources;
+  readonly words: readonly string[];
+}
+
+/** The guards that may have something against a pod that is only about to be made. */
+const NEW_POD_CHAIN: readonly Guard[] = [
+  { name: "HorizontalAutoscalerConflicts", check: horizontalAutoscalerConflicts },
+  { name: "VerticalAutoscalerConflicts", check: verticalAutoscalerConflicts },
+  { name: "OutsideRanges", check: outsideRanges },
+  { name: "OverQuotas", check: overQuotas },
+  { name: "OverNodes", check: overNodes },
+  { name: "QoSWouldChange", check: qosWouldChange },
+  { name: "RequestAboveLimit", check: requestAboveLimit },
+];
+
+/**
+ * Cuts the values to what the server takes of one new pod, and no other controller sets: by the guards of
+ * the chain, over that pod alone. Nothing where they hold: the pod is then as its template says. What is
+ * left of a quota is there for all of the pod, not for the raise alone.
+ */
+export function fitNewPod(values: WantedResources, facts: NewPodFacts): FittedValues {
+  const { wanted, reports, hold, settled } = runChecks(NEW_POD_CHAIN, {
+    facts: loneFacts(facts),
+    wanted: values,
+    passes: MOST_PASSES,
+  });
+  const all = hold === undefined ? reports : [...reports, hold];
+  return {
+    wanted: settled && hold === undefined ? wanted : new Map(),
+    words: [...new Set(all.map(({ message }) => message))],
+  };
+}
+
+/** A workload of this one pod, which is not there yet. */
+function loneFacts(facts: NewPodFacts): RightsizingFacts {
+  const { policy, workload, autoscalers, verticalAutoscalers, ranges, quotas, largestNode } = facts;
+  const { updateStrategy } = policy;
+  const alone: RightsizingFacts = {
+    nowMs: 0,
+    policy: {
+      ...policy,
+      updateStrategy: { ...updateStrategy, allowInPlaceResize: true, allowRecreate: false },
+    },
+    dryRun: false,
+    workload: { ...workload, replicas: 1 },
+    pods: [],
+    nodes: new Map(),
+    ...(largestNode === undefined ? {} : { largestNode }),
+    recommendations: [],
+    samples: new Map(),
+    memoryPeaks: new Map(),
+    autoscalers,
+    verticalAutoscalers,
+    ...(ranges === undefined ? {} : { ranges }),
+    quotas: [],
+    unreadable: [],
+    missingPermissions: [],
+    inForce: new Map(),
+    resizeServed: true,
+    lowersMemoryLimits: true,
+    marketManages: false,
+  };
+  const [pod] = presentSubjects(alone, "InPlace");
+  return {
+    ...alone,
+    quotas: quotas.map((quota) => {
+      const own = pod && podTotal(pod, fieldOf(quota.resource, quota.of));
+      return { ...quota, room: quota.room - (own ?? 0) };
+    }),
+  };
 }

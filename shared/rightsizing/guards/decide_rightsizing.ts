@@ -1,35 +1,90 @@
 /**
- * Runs the guards over a workload's recommendations.
+ * The guards of rightsizing in their order: what must hold before a recommendation is applied.
  *
  * @module
  */
-import { methodFor } from "../../actuation/methods/choose_method.ts";
 import type { RightsizingReason } from "../../api/reasons/rightsizing_reasons.ts";
-import { ownContainers } from "../rightsized_workload.ts";
-import type { Guard, GuardVerdict } from "./guard.ts";
-import { RIGHTSIZING_CHAIN } from "./rightsizing_chain.ts";
-import type { ApplyMethod, RightsizingFacts } from "./rightsizing_facts.ts";
+import { type Hold, type Report, runChecks } from "../../resize/inputs/check.ts";
 import {
   pair,
   type PairEntry,
-  pairsOf,
   wantedOf,
   type WantedResources,
-} from "./wanted_resources.ts";
+} from "../../resize/inputs/resources.ts";
+import { ownContainers } from "../rightsized_workload.ts";
+import { unsafeInForce, unsafeMemoryDecrease } from "./memory_decrease.ts";
+import { methodFor, noMethod, noWayInPlace } from "./method.ts";
+import { belowThreshold, coolingDown, recentlyEdited } from "./pace_guards.ts";
+import {
+  boundUnreadable,
+  dryRunHolds,
+  lastDenialHolds,
+  modeHolds,
+  permissionMissing,
+  samplesLacking,
+} from "./policy_guards.ts";
+import {
+  horizontalAutoscalerConflicts,
+  nodeUnderPressure,
+  outsideRanges,
+  overNodes,
+  overQuotas,
+  qosWouldChange,
+  requestAboveLimit,
+  verticalAutoscalerConflicts,
+} from "./resize_guards.ts";
+import type { ApplyMethod, Guard, RightsizingFacts } from "./rightsizing_facts.ts";
+import { notRolledOut, rolloutHolds, takenBack } from "./rollout_guards.ts";
 
-/** What a guard has cut, or told. */
-export interface GuardWord {
-  /** Name of the guard. */
-  readonly by: string;
-  readonly reason: RightsizingReason;
-  readonly message: string;
-}
+/**
+ * Whether there is anything, then what users have set, then what is known, then other controllers, then
+ * what bounds the values.
+ */
+export const RIGHTSIZING_CHAIN: readonly Guard[] = [
+  { name: "SamplesLacking", check: samplesLacking },
+  { name: "ModeHolds", check: modeHolds },
+  { name: "DryRunHolds", check: dryRunHolds },
+  { name: "PermissionMissing", check: permissionMissing },
+  { name: "LastDenialHolds", check: lastDenialHolds },
+  { name: "BoundUnreadable", check: boundUnreadable },
+  { name: "HorizontalAutoscalerConflicts", check: horizontalAutoscalerConflicts },
+  { name: "VerticalAutoscalerConflicts", check: verticalAutoscalerConflicts },
+  { name: "RolloutHolds", check: rolloutHolds },
+  { name: "OutsideRanges", check: outsideRanges },
+  { name: "OverQuotas", check: overQuotas },
+  { name: "OverNodes", check: overNodes },
+  { name: "QoSWouldChange", check: qosWouldChange },
+  { name: "RequestAboveLimit", check: requestAboveLimit },
+  { name: "UnsafeMemoryDecrease", check: unsafeMemoryDecrease },
+  { name: "NodeUnderPressure", check: nodeUnderPressure },
+  { name: "TakenBack", check: takenBack },
+  { name: "NotRolledOut", check: notRolledOut },
+  { name: "BelowThreshold", check: belowThreshold },
+  { name: "RecentlyEdited", check: recentlyEdited },
+  { name: "CoolingDown", check: coolingDown },
+  { name: "NoMethod", check: noMethod },
+];
+
+const PACE: readonly Guard["check"][] = [belowThreshold, recentlyEdited, coolingDown];
+
+/**
+ * Those about pods that are to have what is in force: where nothing new is decided, no pace counts, and
+ * no pod is recreated.
+ */
+export const STRAGGLER_CHAIN: readonly Guard[] = [
+  ...RIGHTSIZING_CHAIN.filter(({ check }) => !PACE.includes(check) && check !== noMethod)
+    .map((one) => one.check === unsafeMemoryDecrease ? { ...one, check: unsafeInForce } : one),
+  { name: "NoWayInPlace", check: noWayInPlace },
+];
+
+/** What a guard has cut, or reports. */
+export type GuardReport = Report<RightsizingReason>;
 
 /** What the guards came to. */
 export type RightsizingDecision =
   & {
-    /** What was cut and told on the way, each word once. */
-    readonly clamps: readonly GuardWord[];
+    /** What was cut and reported on the way, each once. */
+    readonly clamps: readonly GuardReport[];
   }
   & (
     | { readonly outcome: "apply"; readonly method: ApplyMethod; readonly wanted: WantedResources }
@@ -40,21 +95,17 @@ export type RightsizingDecision =
         /** True where all is there but a rest that is too small, and what was cut. */
         readonly restOnly?: true;
       }
-      & GuardWord
+      & GuardReport
     )
   );
 
 /**
  * Clamps only take out, or move towards what is there, and what two guards pull to and fro is left out: a
- * few passes are enough. The bound is for what nobody has thought of.
+ * few passes are enough. The bound is for what nothing foresees.
  */
-const MOST_PASSES = 10;
+export const MOST_PASSES = 10;
 
-/**
- * Asks every guard in order. The first hold ends it; a clamp changes what is wanted and goes on. Where
- * one has clamped, all are asked again: a guard far down may have taken out what one before it had
- * counted on, as a decrease that made room in a quota.
- */
+/** Asks every guard in order, and all again where one has clamped. */
 export function decideRightsizing(facts: RightsizingFacts): RightsizingDecision {
   return decideWanted(facts, recommended(facts));
 }
@@ -68,50 +119,25 @@ export function decideWanted(
     readonly chain?: readonly Guard[];
   } = {},
 ): RightsizingDecision {
-  const clamps: GuardWord[] = [];
-  let wanted = values;
-  for (let pass = 0; pass < MOST_PASSES; pass++) {
-    let changed = false;
-    for (const { name: by, guard } of chain) {
-      const verdict = guard(facts, wanted);
-      if (verdict === undefined) continue;
-      if (verdict.verdict === "hold") return held({ by, verdict, clamps });
-      const { reason, message } = verdict;
-      const isAgain = clamps.some((one) => one.by === by && one.message === message);
-      if (verdict.verdict === "clamp") {
-        const rest = isAgain ? unmoved(wanted, verdict.wanted) : verdict.wanted;
-        if (rest.size === 0) return held({ by, verdict: { ...verdict, verdict: "hold" }, clamps });
-        wanted = rest;
-        changed = true;
-      }
-      if (!isAgain) clamps.push({ by, reason, message });
-    }
-    if (changed) continue;
-    const method = methodFor(facts, wanted);
-    // The last guard holds where there is none.
-    if (method === undefined) break;
-    return { outcome: "apply", method, wanted, clamps };
-  }
+  const { wanted, reports: clamps, hold, settled } = runChecks(chain, {
+    facts,
+    wanted: values,
+    passes: MOST_PASSES,
+  });
+  if (hold !== undefined) return held(hold, clamps);
+  const method = methodFor(facts, wanted);
+  // The last guard holds where there is none.
+  if (settled && method !== undefined) return { outcome: "apply", method, wanted, clamps };
   const last = clamps.at(-1);
   if (last === undefined) throw new RangeError("Cannot decide: no guard holds, and no way is open");
   return { outcome: "hold", ...last, clamps };
 }
 
-/** The pairs that are the same before and after. */
-function unmoved(before: WantedResources, after: WantedResources): WantedResources {
-  return wantedOf(
-    pairsOf(before).filter(({ container, resource, pair: { request, limit } }) => {
-      const now = after.get(container)?.[resource];
-      return now?.request === request && now?.limit === limit;
-    }),
-  );
-}
-
 /**
- * Several words as one: the first one's reason, and the sentences of all, the others' behind their
+ * Several reports as one: the first one's reason, and the sentences of all, the others' behind their
  * reasons: `HPA web divides …; UnsafeMemoryDecrease: app to 32Mi …`.
  */
-export function toldTogether<W extends Pick<GuardWord, "reason" | "message">>(
+export function joinedReport<W extends Pick<GuardReport, "reason" | "message">>(
   [first, ...others]: readonly [W, ...W[]],
 ): W {
   const sentences = others
@@ -120,27 +146,22 @@ export function toldTogether<W extends Pick<GuardWord, "reason" | "message">>(
   return { ...first, message: [first.message, ...new Set(sentences)].join("; ") };
 }
 
-interface Held {
-  readonly by: string;
-  readonly verdict: Extract<GuardVerdict, { verdict: "hold" }>;
-  readonly clamps: readonly GuardWord[];
-}
-
 /** Where only a rest too small to matter is left, what has cut the most of it is the reason. */
-function held({ by, verdict, clamps }: Held): RightsizingDecision {
-  const { reason, message, retryAfterMs, yields = false } = verdict;
-  const cuts = clamps.filter((one) => one.reason !== reason);
-  const [cut, ...others] = cuts;
-  if (yields) {
-    const word = cut === undefined ? { by, reason, message } : toldTogether([cut, ...others]);
-    return { outcome: "hold", ...word, restOnly: true, clamps };
+function held(
+  { yields, retryAfterMs, ...report }: Hold<RightsizingReason>,
+  clamps: readonly GuardReport[],
+): RightsizingDecision {
+  const [cut, ...others] = clamps.filter(({ reason }) => reason !== report.reason);
+  if (yields === true) {
+    const joined = cut === undefined ? report : joinedReport([cut, ...others]);
+    return { outcome: "hold", ...joined, restOnly: true, clamps };
   }
-  const hold = {
+  return {
     outcome: "hold",
-    ...toldTogether([{ by, reason, message }, ...clamps]),
+    ...joinedReport([report, ...clamps]),
     clamps,
-  } as const;
-  return retryAfterMs === undefined ? hold : { ...hold, retryAfterMs };
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  };
 }
 
 /**

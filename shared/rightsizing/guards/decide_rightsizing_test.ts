@@ -7,11 +7,49 @@ import {
   templateContainer,
 } from "../../../tests/fixtures/rightsizing_facts.ts";
 import { sampleHPA } from "../../../tests/fixtures/sample_workloads.ts";
-import { decideRightsizing } from "./decide_rightsizing.ts";
+import { decideRightsizing, RIGHTSIZING_CHAIN, STRAGGLER_CHAIN } from "./decide_rightsizing.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
+
+Deno.test({
+  name: "RIGHTSIZING_CHAIN keeps its order",
+  permissions: "none",
+  fn() {
+    assert.deepEqual(RIGHTSIZING_CHAIN.map(({ name }) => name), [
+      "SamplesLacking",
+      "ModeHolds",
+      "DryRunHolds",
+      "PermissionMissing",
+      "LastDenialHolds",
+      "BoundUnreadable",
+      "HorizontalAutoscalerConflicts",
+      "VerticalAutoscalerConflicts",
+      "RolloutHolds",
+      "OutsideRanges",
+      "OverQuotas",
+      "OverNodes",
+      "QoSWouldChange",
+      "RequestAboveLimit",
+      "UnsafeMemoryDecrease",
+      "NodeUnderPressure",
+      "TakenBack",
+      "NotRolledOut",
+      "BelowThreshold",
+      "RecentlyEdited",
+      "CoolingDown",
+      "NoMethod",
+    ]);
+    const names = STRAGGLER_CHAIN.map(({ name }) => name);
+    assert.deepEqual(RIGHTSIZING_CHAIN.filter(({ name }) => !names.includes(name)), [
+      RIGHTSIZING_CHAIN.find(({ name }) => name === "BelowThreshold"),
+      RIGHTSIZING_CHAIN.find(({ name }) => name === "RecentlyEdited"),
+      RIGHTSIZING_CHAIN.find(({ name }) => name === "CoolingDown"),
+      RIGHTSIZING_CHAIN.find(({ name }) => name === "NoMethod"),
+    ]);
+  },
+});
 
 test("decideRightsizing() takes recommendations for the template's containers, limits only if asked", () => {
   assert.equal(outcomeOf(), "InPlace: app cpu 150m, app memory 96Mi");

@@ -3,12 +3,15 @@
  *
  * @module
  */
-import type { CPURanges } from "../../actuation/cpu_range.ts";
 import type { HorizontalPodAutoscaler, VerticalPodAutoscaler } from "../../api/autoscalers.ts";
 import type { Node } from "../../api/node.ts";
 import type { Pod, Resources } from "../../api/pod.ts";
+import type { RightsizingReason } from "../../api/reasons/rightsizing_reasons.ts";
 import type { MadePods, Workload } from "../../api/workload.ts";
-import type { ResourceName } from "../distribution.ts";
+import type { KnownNode } from "../../resize/checks/node_capacity.ts";
+import type { QuotaRoom } from "../../resize/checks/resource_quota.ts";
+import type { Check, Verdict } from "../../resize/inputs/check.ts";
+import type { ResourceRanges } from "../../resize/inputs/ranges.ts";
 import type { PolicySpec } from "../policy_spec.ts";
 import type { ContainerRecommendation } from "../recommend.ts";
 import type { TemplateMemory } from "../workload_record.ts";
@@ -19,24 +22,6 @@ export interface RightsizedWorkload
 
 /** How values come to containers. */
 export type ApplyMethod = "InPlace" | "Recreate";
-
-/** What a ResourceQuota that counts the workload's pods leaves of one of its bounds. */
-export interface QuotaRoom {
-  /** Name of the ResourceQuota. */
-  readonly name: string;
-  readonly resource: ResourceName;
-  readonly of: "request" | "limit";
-  /** hard − used, millicores or bytes; may be negative. */
-  readonly room: number;
-}
-
-/** What the namespace's LimitRanges come to: millicores and bytes. */
-export interface ResourceRanges {
-  readonly cpu?: Pick<CPURanges, "container" | "pod">;
-  readonly memory?: Pick<CPURanges, "container" | "pod">;
-  /** As in `CPURanges`. */
-  readonly defaults?: readonly string[];
-}
 
 /** A permission that a 403 or a review has shown to be missing. */
 export interface MissingPermission {
@@ -55,11 +40,6 @@ export interface LastDenial {
   /** When it may be asked again, ms since 1970. */
   readonly retryAtMs: number;
 }
-
-/** What is known of a node; what it has for pods is absent or 0 where nobody tells. */
-export type KnownNode =
-  & Pick<Node, "kubeletVersion" | "os" | "pressures" | "allocatableMemory">
-  & Partial<Pick<Node, "allocatableCPU">>;
 
 /** The most of each that any node has for pods, millicores and bytes; Infinity where a node does not tell. */
 export type LargestNode = Required<Pick<Node, "allocatableCPU" | "allocatableMemory">>;
@@ -107,3 +87,9 @@ export interface RightsizingFacts {
   /** Whether the market owns `limits.cpu` of the pods. */
   readonly marketManages: boolean;
 }
+
+/** What a guard may answer; nothing means: go on. */
+export type GuardVerdict = Verdict<RightsizingReason>;
+
+/** A check of rightsizing, which decides for a workload. */
+export type Guard = Check<RightsizingFacts, RightsizingReason>;

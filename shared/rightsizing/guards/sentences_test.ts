@@ -11,30 +11,30 @@ import {
 } from "../../../tests/fixtures/rightsizing_facts.ts";
 import { sampleHPA, sampleVPA } from "../../../tests/fixtures/sample_workloads.ts";
 import { ApiError } from "../../api/api_error.ts";
+import { pair, wantedOf, type WantedResources } from "../../resize/inputs/resources.ts";
 import { applyFailure } from "./apply_failure.ts";
-import { belowThreshold } from "./change_threshold.ts";
-import { coolingDown } from "./cooldown.ts";
-import { dryRunHolds } from "./dry_run.ts";
-import { samplesLacking } from "./enough_samples.ts";
-import type { Guard } from "./guard.ts";
-import { horizontalAutoscalerConflicts } from "./horizontal_autoscaler.ts";
-import { lastDenialHolds } from "./last_denial.ts";
-import { outsideRanges } from "./limit_range.ts";
 import { unsafeMemoryDecrease } from "./memory_decrease.ts";
 import { noMethod, noWayInPlace } from "./method.ts";
-import { modeHolds } from "./mode.ts";
-import { overNodes } from "./node_capacity.ts";
-import { nodeUnderPressure } from "./node_pressure.ts";
-import { notRolledOut } from "./not_rolled_out.ts";
-import { permissionMissing } from "./permissions.ts";
-import { qosWouldChange } from "./qos_class.ts";
-import { overQuotas } from "./quota.ts";
-import { recentlyEdited } from "./recently_edited.ts";
-import { requestAboveLimit } from "./request_above_limit.ts";
-import { rolloutHolds } from "./rollout.ts";
-import { takenBack } from "./taken_back.ts";
-import { verticalAutoscalerConflicts } from "./vertical_autoscaler.ts";
-import { pair, wantedOf, type WantedResources } from "./wanted_resources.ts";
+import { belowThreshold, coolingDown, recentlyEdited } from "./pace_guards.ts";
+import {
+  dryRunHolds,
+  lastDenialHolds,
+  modeHolds,
+  permissionMissing,
+  samplesLacking,
+} from "./policy_guards.ts";
+import {
+  horizontalAutoscalerConflicts,
+  nodeUnderPressure,
+  outsideRanges,
+  overNodes,
+  overQuotas,
+  qosWouldChange,
+  requestAboveLimit,
+  verticalAutoscalerConflicts,
+} from "./resize_guards.ts";
+import type { Guard } from "./rightsizing_facts.ts";
+import { notRolledOut, rolloutHolds, takenBack } from "./rollout_guards.ts";
 import { endedEvents } from "./workload_events.ts";
 
 function test(name: string, fn: () => Promise<void>): void {
@@ -53,7 +53,7 @@ function memory(request: number, limit?: number): WantedResources {
 
 /** Message of one guard, for the Deployment `web` with these differences. */
 const messageBy =
-  (guard: Guard["guard"], values: WantedResources, choice: FactsChoice = {}) => (): string =>
+  (guard: Guard["check"], values: WantedResources, choice: FactsChoice = {}) => (): string =>
     guard(rightsizingFacts(choice), values)?.message ?? "";
 
 const { workload, pods } = rightsizingFacts();
@@ -142,7 +142,7 @@ test("sentences of the guards about policy and workload", () =>
         strategy: RECREATE,
       }),
       "the template of Deployment web has values that 2 pods lack, web-1 among them, and " +
-      "nobody replaces them",
+      "nothing replaces them",
     ],
     [
       "Cooldown",
@@ -339,11 +339,11 @@ test("sentences of the guards about present values and methods", () =>
     [
       "MethodNotAllowed, straggler",
       messageBy(noWayInPlace, cpu(150), { strategy: RECREATE }),
-      "allowInPlaceResize is false, and nobody is recreated for what is in force",
+      "allowInPlaceResize is false, and no pod is recreated for what is in force",
     ],
     [
       "InPlaceResizeUnavailable, straggler",
       messageBy(noWayInPlace, cpu(150), { resizeServed: false }),
-      "the server does not serve pods/resize, and nobody is recreated for what is in force",
+      "the server does not serve pods/resize, and no pod is recreated for what is in force",
     ],
   ]));

@@ -3,26 +3,13 @@
  *
  * @module
  */
-import { movesRequest } from "../../actuation/moved_request.ts";
-import { qosClassOfPod } from "../../actuation/qos.ts";
-import type { Pod, PodContainer, QOSClass, Resources } from "../../api/pod.ts";
+import type { Pod, PodContainer, Resources } from "../../api/pod.ts";
+import { qosClassOfPod } from "../../resize/inputs/qos.ts";
+import type { Subject } from "../../resize/inputs/subject.ts";
 import type { ApplyMethod, RightsizingFacts } from "./rightsizing_facts.ts";
-import { resourcesOf, type WantedContainer, type WantedResources } from "./wanted_resources.ts";
-
-/** A pod that is there, or one as it would be made. */
-export interface Subject extends Pick<Pod, "containers" | "initContainers" | "podLevel"> {
-  /** For people: `pod web-1`, `new pods` or `the template`. */
-  readonly name: string;
-  readonly qosClass: QOSClass;
-  /** True where `limits.cpu` is not rightsizing's: in running pods of the market. */
-  readonly marketLimits: boolean;
-  /** How many pods it stands for, for quotas. */
-  readonly count: number;
-  readonly nodeName?: string;
-}
 
 /**
- * Those with whose values the wanted ones are compared, and whom they must fit. In place: each pod, and
+ * The pods that the wanted values are compared with, and must fit. In place: each pod, and
  * the new ones, which get what is in force instead of what the template has; by recreation: the template.
  * Where nothing is open, as if in place.
  */
@@ -48,31 +35,6 @@ export function fittedSubjects(
   return method === "Recreate" && facts.inForce.size > 0
     ? [...present, { ...templateSubject(facts, facts.inForce), name: "new pods", count: 0 }]
     : present;
-}
-
-/** The subject's containers as the wanted values make them; each has its place. */
-export function containersWanted(
-  subject: Subject,
-  wanted: WantedResources,
-): readonly PodContainer[] {
-  return subject.containers.map((container) => {
-    const values = wanted.get(container.name);
-    return values === undefined || container.sidecar
-      ? container
-      : { ...container, ...ownFields(subject, values) };
-  });
-}
-
-/**
- * The fields that rightsizing may set on the subject. In a running pod of the market that leaves out
- * `limits.cpu`, which becomes the pod's own limit instead, and where the request goes with that limit
- * (Guaranteed) the CPU request.
- */
-export function ownFields(subject: Subject, wanted: WantedContainer): Resources {
-  const fields = resourcesOf(wanted);
-  if (!subject.marketLimits) return fields;
-  const { limitCPU: _limit, requestCPU, ...memory } = fields;
-  return requestCPU === undefined || movesRequest(subject) ? memory : { ...memory, requestCPU };
 }
 
 function podSubject({ marketManages }: RightsizingFacts, pod: Pod): Subject {

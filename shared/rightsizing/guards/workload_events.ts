@@ -1,5 +1,5 @@
 /**
- * What a decision is told as, on the workload and on its policy.
+ * The events of a decision, on the workload and on its policy.
  *
  * @module
  */
@@ -20,17 +20,17 @@ export interface WorkloadEvent {
 /** As in `status.workloads[].status`; `Applied` and `Error` are what a write comes to. */
 export type HeldStatus = "Recommended" | "Skipped";
 
-/** Recommended where nobody wants it applied, skipped where something holds it. */
+/** Recommended where nothing is to be applied, skipped where something holds it. */
 export function heldStatus(reason: RightsizingReason): HeldStatus {
   return reason === "RecommendOnly" || reason === "DryRun" ? "Recommended" : "Skipped";
 }
 
-/** The event by word; a word that is not here is told as `WorkloadSkipped`, null is not told at all. */
+/** The event by reason; a reason that is not here has `WorkloadSkipped`, null has no event. */
 const EVENTS: Readonly<
   Partial<Record<RightsizingReason, Pick<WorkloadEvent, "type" | "reason"> | null>>
 > = {
   PolicyDisabled: null,
-  // Nothing is wrong, and nothing would ever be told but this.
+  // Nothing is wrong, and there would be no other events than these.
   BelowThreshold: null,
   Cooldown: null,
   RecommendOnly: { type: "Normal", reason: "RecommendationGenerated" },
@@ -47,7 +47,7 @@ const EVENTS: Readonly<
 
 /**
  * The events of a decision: at most one for a hold; where values are applied, or are there but for what
- * was cut, one for each cut with an event of its own. That values were applied is told once the server
+ * was cut, one for each cut with an event of its own. That values were applied is reported once the server
  * has taken them.
  */
 export function decisionEvents(
@@ -67,7 +67,7 @@ export function decisionEvents(
   });
 }
 
-/** What values in force no longer count for, see `countingValues()`: told when they end. */
+/** The event that values in force no longer count, see `countingValues()`. */
 export function endedEvents(words: readonly string[]): readonly WorkloadEvent[] {
   if (words.length === 0) return [];
   const message = `what new pods begin with has changed: ${words.join("; ")}; kubectl coalloc ` +
@@ -75,14 +75,14 @@ export function endedEvents(words: readonly string[]): readonly WorkloadEvent[] 
   return [{ type: "Normal", reason: "WorkloadSkipped", message }];
 }
 
-/** The event of a write that failed; undefined for one that is simply done again, or is for nobody. */
+/** The event of a write that failed; undefined for one that is done again, or whose workload is gone. */
 export function failureEvent({ next, reason, message }: ApplyFailure): WorkloadEvent | undefined {
   if (next === "forget" || next === "fresh") return undefined;
   const word = reason === "RBACError" ? "RBACError" : "UpdateFailed";
   return { type: "Warning", reason: word, message: eventMessage(reason, message) };
 }
 
-/** `WORD: message; what can be done`. */
+/** `Reason: message; what can be done`. */
 export function eventMessage(reason: AnyReason, message: string): string {
   return `${reason}: ${message}; ${remedyFor(reason)}`;
 }

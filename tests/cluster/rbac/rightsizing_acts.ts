@@ -139,7 +139,7 @@ function workloadActs(kind: WorkloadKind): readonly [get: RoleAct, patch: RoleAc
       right: `get ${rights}`,
       deed: `change the template of a ${kind}`,
       async perform(connection, stage) {
-        const wanted = new Map([["app", { cpu: { request: 150 } }]]);
+        const wanted = new Map([["app", { requestCPU: 150 }]]);
         const options = { serverSideApply: true };
         await writer(connection).recreate(await present(stage), wanted, options);
         assert.equal((await present(stage)).template.containers[0]?.requestCPU, 150);

@@ -4,21 +4,21 @@
  *
  * @module
  */
-import { objectOf } from "../../../adapters/kube/client/json_fields.ts";
 import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
-import { createPodResizer } from "../../../adapters/kube/writers/pod_writers.ts";
+import { objectOf } from "../../../adapters/kube/client/json_fields.ts";
 import { parsePod } from "../../../adapters/kube/kinds/pods.ts";
-import { createWorkloadWriter } from "../../../adapters/kube/writers/workload_writer.ts";
 import {
   parseWorkload,
   workloadCollection,
   workloadPath,
 } from "../../../adapters/kube/kinds/workloads.ts";
-import type { ApplyHands } from "../../../controller/rightsizing/apply_decision.ts";
-import { TEMPLATE_MANAGER } from "../../../shared/actuation/methods/template_patch.ts";
+import { createPodResizer } from "../../../adapters/kube/writers/pod_writers.ts";
+import { createWorkloadWriter } from "../../../adapters/kube/writers/workload_writer.ts";
+import type { Appliers } from "../../../controller/rightsizing/apply_decision.ts";
 import type { PodContainer } from "../../../shared/api/pod.ts";
 import type { WorkloadKind } from "../../../shared/api/workload.ts";
 import { silentLog } from "../../../shared/log.ts";
+import { RIGHTSIZING_MANAGER } from "../../../shared/resize/original_limits.ts";
 import type { RightsizingFacts } from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { rightsizedWorkload } from "../../../shared/rightsizing/rightsized_workload.ts";
 import { containerSpec } from "./contract_world.ts";
@@ -122,11 +122,10 @@ export function createRightsizedWorld(
   };
 }
 
-/** The product's hands with the rights of this connection. The market sets no limits here. */
-export function rightsizingHands(connection: KubeConnection): ApplyHands {
+/** The product's appliers with the rights of this connection. The market sets no limits here. */
+export function rightsizingHands(connection: KubeConnection): Appliers {
   return {
-    resizer: createPodResizer(connection, { fieldManager: TEMPLATE_MANAGER }),
-    marketResizer: createPodResizer(connection),
+    resizer: createPodResizer(connection, { fieldManager: RIGHTSIZING_MANAGER }),
     workloads: createWorkloadWriter(connection, { log: silentLog }),
     setOriginalLimits: () => Promise.resolve(),
   };

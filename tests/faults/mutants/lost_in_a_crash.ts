@@ -10,7 +10,7 @@ export const LOST_IN_A_CRASH: readonly Mutant[] = [
   {
     name: "the market sends users' values under its own name",
     kind: "crash",
-    file: "controller/allocation/limits/send_limits.ts",
+    file: "shared/resize/patch.ts",
     from: "changes: changes.filter((change) => !isOwn(change)),",
     to: "changes,",
   },
@@ -38,14 +38,14 @@ export const LOST_IN_A_CRASH: readonly Mutant[] = [
   {
     name: "the market's limit passes for the user's when the record is lost",
     kind: "crash",
-    file: "shared/actuation/original_limits.ts",
+    file: "shared/resize/original_limits.ts",
     from: "    else if (!isOfMarket(container)) {\n",
     to: "    else if (limitCPU !== undefined) {\n",
   },
   {
     name: "the name of the market has no original limits",
     kind: "crash",
-    file: "shared/actuation/original_limits.ts",
+    file: "shared/resize/original_limits.ts",
     from: "return name.length > LONGEST_NAME ? MARKET_MANAGER : name;",
     to: "return name.length > 0 ? MARKET_MANAGER : name;",
   },
@@ -73,7 +73,7 @@ export const LOST_IN_A_CRASH: readonly Mutant[] = [
   {
     name: "a cooldown waits for a clock that was set back",
     kind: "crash",
-    file: "shared/rightsizing/guards/cooldown.ts",
+    file: "shared/rightsizing/guards/pace_guards.ts",
     from: "lastAppliedMs === undefined || lastAppliedMs > nowMs",
     to: "lastAppliedMs === undefined",
   },

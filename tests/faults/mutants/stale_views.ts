@@ -10,9 +10,9 @@ export const STALE_VIEWS: readonly Mutant[] = [
   {
     name: "patch without resourceVersion",
     kind: "stale",
-    file: "controller/allocation/limits/send_limits.ts",
-    from: "{ resourceVersion });",
-    to: "{});",
+    file: "controller/resize/send_changes.ts",
+    from: "pinned ? { resourceVersion } : {}",
+    to: "{}",
   },
   {
     name: "pod older than the last patch passes for current",
@@ -31,8 +31,8 @@ export const STALE_VIEWS: readonly Mutant[] = [
   {
     name: "limits are raised while copies are out of sync",
     kind: "stale",
-    file: "shared/actuation/chains.ts",
-    from: '  { name: "CopiesOutOfSync", check: copiesOutOfSync },\n',
+    file: "shared/resize/chain.ts",
+    from: '  [["market"], { name: "CopiesOutOfSync", check: copiesOutOfSync }],\n',
     to: "",
   },
   {
@@ -80,15 +80,15 @@ export const STALE_VIEWS: readonly Mutant[] = [
   {
     name: "the clearing may be older than the bounds",
     kind: "stale",
-    file: "shared/actuation/checks/bounds_stale.ts",
+    file: "shared/resize/checks/published_bounds.ts",
     from: "if (market.observedBounds === revision) return undefined;",
     to: "return undefined;",
   },
   {
     name: "a value outside of the bounds is sent",
     kind: "stale",
-    file: "shared/actuation/chains.ts",
-    from: '  { name: "OutsideBounds", check: outsideBounds },\n',
+    file: "shared/resize/chain.ts",
+    from: '  [["market"], { name: "OutsideBounds", check: outsideBounds }],\n',
     to: "",
   },
   {
@@ -157,14 +157,14 @@ export const STALE_VIEWS: readonly Mutant[] = [
   {
     name: "original limits are read from the market's own",
     kind: "stale",
-    file: "shared/actuation/original_limits.ts",
+    file: "shared/resize/original_limits.ts",
     from: "  if (!isOfMarket(container)) return limitCPU;\n",
     to: "  if (limitCPU !== undefined) return limitCPU;\n",
   },
   {
     name: "the record of original limits comes before the pod",
     kind: "stale",
-    file: "shared/actuation/original_limits.ts",
+    file: "shared/resize/original_limits.ts",
     from: "if (own !== undefined && own !== replaced)",
     to: "if (own !== undefined && record === undefined)",
   },

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ResourceName } from "../../../../shared/rightsizing/distribution.ts";
+import type { ResourceName } from "../../../../shared/api/pod.ts";
 import type { TraceFormat } from "../../../../simulation/trace_format.ts";
 import type { OutputFormat } from "../../structured_output.ts";
 import type { HistorySource } from "../simulate_request.ts";

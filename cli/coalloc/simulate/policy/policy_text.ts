@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ResourceName } from "../../../../shared/rightsizing/distribution.ts";
+import type { ResourceName } from "../../../../shared/api/pod.ts";
 import { formatCount, formatFigure } from "../../../../simulation/report/figure.ts";
 import { shorten } from "../../../../simulation/report/html.ts";
 import type { PolicyReplay } from "../../../../simulation/rightsizing/replay_policy.ts";

@@ -19,18 +19,18 @@ export function drawMarket(): readonly MarketInput[] {
   const draw = drawWith(SEED);
   const another = (input: MarketInput): MarketInput => draw.oneOf(MARKET_CASES)[0](input, draw);
   return [
-    ...drawCases(MARKET_CASES, { seed: SEED, usual }),
-    ...Array.from({ length: MIXED }, () => another(another(usual(draw)))),
+    ...drawCases(MARKET_CASES, { seed: SEED, usual: usualMarket }),
+    ...Array.from({ length: MIXED }, () => another(another(usualMarket(draw)))),
     ...Array.from({ length: MIXED }, (): MarketInput => ({
       by: "person",
-      ...another(usual(draw)),
+      ...another(usualMarket(draw)),
     })),
-    ...drawCases(CHAIN_CASES, { seed: CHAIN_SEED, usual }),
+    ...drawCases(CHAIN_CASES, { seed: CHAIN_SEED, usual: usualMarket }),
   ];
 }
 
 /** A pod that nothing speaks against, and limits between half and four times those it has. */
-function usual(draw: Draw): MarketInput {
+export function usualMarket(draw: Draw): MarketInput {
   const isGuaranteed = draw.chance(1 / 6);
   const containers = Array.from(
     { length: draw.oneOf([1, 1, 1, 1, 1, 1, 1, 1, 2, 3]) },

@@ -17,21 +17,21 @@ import { parseNode } from "../../../../adapters/kube/kinds/nodes.ts";
 import { parsePod } from "../../../../adapters/kube/kinds/pods.ts";
 import type { Caches } from "../../../../controller/allocation/caches.ts";
 import { type PodSnapshot, snapshotOf } from "../../../../controller/allocation/pod_snapshot.ts";
-import { enforce } from "../../../../controller/allocation/limits/enforce.ts";
-import { refusalDecision } from "../../../../controller/allocation/limits/outcome_facts.ts";
-import type { PodResizer } from "../../../../controller/allocation/ports.ts";
+import { enforce, refusalDecision } from "../../../../controller/allocation/limits/enforce.ts";
+import type { PodResizer } from "../../../../controller/resize/pod_resizer.ts";
 import { createQuotaRooms } from "../../../../controller/allocation/quotas/quota_room.ts";
 import { DEFAULT_MARKET_CONFIG } from "../../../../controller/config.ts";
-import { decideManually } from "../../../../shared/actuation/decide.ts";
-import { refusalReason } from "../../../../shared/actuation/refusal.ts";
-import { resizePatch } from "../../../../shared/actuation/resize_patch.ts";
-import { isLive, outOfScope } from "../../../../shared/actuation/scope.ts";
+import { decideManually } from "../../../../shared/resize/chain.ts";
+import { refusalReason } from "../../../../shared/resize/refusal.ts";
+import { resizePatch } from "../../../../shared/resize/patch.ts";
+import { isLive, outOfScope } from "../../../../shared/resize/scope.ts";
 import { ApiError } from "../../../../shared/api/api_error.ts";
 import type { Informer } from "../../../../shared/control/informer.ts";
 import type { ApiObject } from "../../../../shared/api/object.ts";
 import { parseCPUBound } from "../../../../shared/quantity.ts";
 import type { MarketInput } from "./market_input.ts";
 import { POD_IDENTITY, wholePod } from "../raw_pod.ts";
+import { RESTORE_MANAGER } from "../../../../shared/resize/original_limits.ts";
 
 /** What became of an input. */
 export interface MarketResult {
@@ -101,15 +101,14 @@ async function byController(
   const asking = { bidsOf: () => [], wake: () => {} };
   const headroom = createQuotaRooms({ caches, clock, config, ...asking }).of(snapshot)?.headroom();
   const patch: Readonly<Record<string, unknown>>[] = [];
-  const resizer = (by: string): PodResizer => ({
-    resize(_namespace, _name, sent) {
-      patch.push({ by, ...sent.spec });
+  const resizer: PodResizer = {
+    resize(_namespace, _name, sent, { manager = "" } = {}) {
+      patch.push({ by: manager === RESTORE_MANAGER ? "restore" : "market", ...sent.spec });
       return answerTo(input);
     },
-  });
+  };
   const enforcement = await enforce({ ...snapshot, allocation }, {
-    resizer: resizer("market"),
-    restorer: resizer("restore"),
+    resizer,
     outOfScope: outOfScope({ ...snapshot, config }),
     agentSilent: input.agentSilent ?? false,
     originalUnknown: input.originalUnknown ?? false,

@@ -3,11 +3,11 @@
  *
  * @module
  */
-import { MANUAL_CHAIN, MARKET_CHAIN, RESTORE_CHAIN } from "../../../../shared/actuation/chains.ts";
 import { ENFORCEMENT_REASONS } from "../../../../shared/api/reasons/enforcement_reasons.ts";
+import { MANUAL_CHAIN, MARKET_CHAIN, RESTORE_CHAIN } from "../../../../shared/resize/chain.ts";
+import { type DecisionTable, tableOf } from "../decision_table.ts";
 import { drawMarket } from "./draw_market.ts";
 import { marketResult } from "./market_row.ts";
-import { type DecisionTable, tableOf } from "../decision_table.ts";
 
 const IMPOSSIBLE = {
   PodGone: "the controller forgets a pod that is gone before it asks the chain",

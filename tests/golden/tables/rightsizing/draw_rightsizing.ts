@@ -22,14 +22,14 @@ export function drawRightsizing(): readonly RightsizingInput[] {
   const another = (input: RightsizingInput): RightsizingInput =>
     draw.oneOf(RIGHTSIZING_CASES)[0](input, draw);
   return [
-    ...drawCases(RIGHTSIZING_CASES, { seed: SEED, usual }),
-    ...Array.from({ length: MIXED }, () => another(another(usual(draw)))),
-    ...drawCases(BOUND_CASES, { seed: BOUND_SEED, usual }),
+    ...drawCases(RIGHTSIZING_CASES, { seed: SEED, usual: usualRightsizing }),
+    ...Array.from({ length: MIXED }, () => another(another(usualRightsizing(draw)))),
+    ...drawCases(BOUND_CASES, { seed: BOUND_SEED, usual: usualRightsizing }),
   ].map(withoutIdleLimits);
 }
 
 /** Recommended limits are left out where the policy does not update limits. */
-function withoutIdleLimits(input: RightsizingInput): RightsizingInput {
+export function withoutIdleLimits(input: RightsizingInput): RightsizingInput {
   if (input.updateStrategy?.["updateRequestsOnly"] === false) return input;
   const recommended = Object.entries(input.recommended).map(([name, { requests = {} }]) =>
     [name, { requests }] as const
@@ -38,7 +38,7 @@ function withoutIdleLimits(input: RightsizingInput): RightsizingInput {
 }
 
 /** A Deployment of one or two containers, and requests between half and double of what it has. */
-function usual(draw: Draw): RightsizingInput {
+export function usualRightsizing(draw: Draw): RightsizingInput {
   const names = draw.chance(1 / 9) ? ["app", "log"] : ["app"];
   const containers = names.map((name) => container(draw, name));
   const recommended = containers.map(({ name }) => [name, recommendation(draw)] as const);

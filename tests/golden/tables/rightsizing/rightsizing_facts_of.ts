@@ -19,7 +19,7 @@ import type {
   RightsizedWorkload,
   RightsizingFacts,
 } from "../../../../shared/rightsizing/guards/rightsizing_facts.ts";
-import { pairOf } from "../../../../shared/rightsizing/guards/wanted_resources.ts";
+import { pairOf } from "../../../../shared/resize/inputs/resources.ts";
 import { largestNode, namespaceRules } from "../../../../shared/rightsizing/namespace_bounds.ts";
 import { type PolicySpec, readPolicySpec } from "../../../../shared/rightsizing/policy_spec.ts";
 import type { ContainerRecommendation } from "../../../../shared/rightsizing/recommend.ts";

@@ -3,24 +3,19 @@
  *
  * @module
  */
-import {
-  applyDecision,
-  type ApplyHands,
-} from "../../../../controller/rightsizing/apply_decision.ts";
-import { bringToForce } from "../../../../controller/rightsizing/bring_to_force.ts";
-import { OWNS_NOTHING } from "../../../../shared/actuation/methods/owned_fields.ts";
-import { templatePatch } from "../../../../shared/actuation/methods/template_patch.ts";
-import {
-  type ContainerResources,
-  containerResources,
-} from "../../../../shared/actuation/resize_patch.ts";
+import { type Appliers, applyDecision } from "../../../../controller/rightsizing/apply_decision.ts";
+import { retryResize } from "../../../../controller/rightsizing/retry_resize.ts";
 import { ApiError } from "../../../../shared/api/api_error.ts";
 import type { Resources } from "../../../../shared/api/pod.ts";
+import { formatCPU } from "../../../../shared/quantity.ts";
+import { RIGHTSIZING_MANAGER } from "../../../../shared/resize/original_limits.ts";
+import { type ContainerResources, containerResources } from "../../../../shared/resize/patch.ts";
+import { OWNS_NOTHING } from "../../../../shared/rightsizing/apply/owned_fields.ts";
+import { templatePatch } from "../../../../shared/rightsizing/apply/template_patch.ts";
 import {
   decideRightsizing,
   type RightsizingDecision,
 } from "../../../../shared/rightsizing/guards/decide_rightsizing.ts";
-import { formatCPU } from "../../../../shared/quantity.ts";
 import type { Decided } from "../market/market_row.ts";
 import { rightsizingFactsOf } from "./rightsizing_facts_of.ts";
 import type { RightsizingInput } from "./rightsizing_input.ts";
@@ -51,7 +46,7 @@ export async function rightsizingResult(
 ): Promise<Decided<RightsizingResult>> {
   const { facts, pods } = rightsizingFactsOf(input);
   const first = decideRightsizing(facts);
-  const stragglers = bringToForce(facts, first);
+  const stragglers = retryResize(facts, first);
   const decision = stragglers ?? first;
   const cuts = [...new Set([...first.clamps, ...decision.clamps].map(({ reason }) => reason))];
   const base = {
@@ -70,7 +65,7 @@ export async function rightsizingResult(
   }
   const patch: Readonly<Record<string, unknown>>[] = [];
   const hands = recordingHands(input, patch);
-  const { failure, inForce } = await applyDecision(facts, decision, { pods, hands });
+  const { failure, inForce } = await applyDecision(facts, decision, { pods, appliers: hands });
   return {
     result: {
       reason: null,
@@ -94,21 +89,21 @@ function decidedBy(decision: RightsizingDecision, chain: string): readonly strin
 function recordingHands(
   input: RightsizingInput,
   patch: Readonly<Record<string, unknown>>[],
-): ApplyHands {
+): Appliers {
   const answer = <T>(value: T): Promise<T> => {
     const { refusal } = input;
     if (refusal === undefined) return Promise.resolve(value);
     return Promise.reject(new ApiError(refusal.code, "", refusal.message));
   };
-  const resizer = (by: string): ApplyHands["resizer"] => ({
-    resize(_namespace, pod, { spec }) {
+  const resizer: Appliers["resizer"] = {
+    resize(_namespace, pod, { spec }, { manager = "" } = {}) {
+      const by = manager === RIGHTSIZING_MANAGER ? "rightsizing" : "market";
       patch.push({ by, ...(input.pods === undefined ? {} : { pod }), ...spec });
       return answer("8");
     },
-  });
+  };
   return {
-    resizer: resizer("rightsizing"),
-    marketResizer: resizer("market"),
+    resizer,
     workloads: {
       recreate(workload, wanted, options) {
         const change = { wanted, owned: OWNS_NOTHING };

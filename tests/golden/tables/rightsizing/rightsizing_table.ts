@@ -7,7 +7,7 @@ import { RIGHTSIZING_REASONS } from "../../../../shared/api/reasons/rightsizing_
 import {
   RIGHTSIZING_CHAIN,
   STRAGGLER_CHAIN,
-} from "../../../../shared/rightsizing/guards/rightsizing_chain.ts";
+} from "../../../../shared/rightsizing/guards/decide_rightsizing.ts";
 import { type DecisionTable, tableOf } from "../decision_table.ts";
 import { drawRightsizing } from "./draw_rightsizing.ts";
 import { rightsizingResult } from "./rightsizing_row.ts";

@@ -1,0 +1,156 @@
+/**
+ * The user's original limits and requests: on record, changed by others meanwhile, or lost and found again.
+ *
+ * @module
+ */
+import {
+  isMarketManager,
+  originalLimitsOf,
+  RESTORE_MANAGER,
+} from "../../../shared/resize/original_limits.ts";
+import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
+import type { Pod } from "../../../shared/api/pod.ts";
+import type { Original, PodAllocation } from "../../../shared/api/pod_allocation.ts";
+import type { PodMemory } from "../pod_memory.ts";
+import type { OwnerTemplates } from "../ports.ts";
+import { countableCPU, formatCPU } from "../../../shared/quantity.ts";
+
+/** Own limits and requests, for the record. */
+export interface Originals {
+  readonly originalLimits: Original[];
+  readonly originalRequests: Original[];
+}
+
+const entry = (name: string, millicores: number | undefined): Original =>
+  millicores === undefined ? { name } : { name, cpu: formatCPU(millicores) };
+
+/** Limits and requests that stand in the pod's spec now. */
+export function originalsOf({ containers }: Pod): Originals {
+  return {
+    originalLimits: containers.map(({ name, limitCPU }) => entry(name, limitCPU)),
+    originalRequests: containers.map(({ name, requestCPU }) => entry(name, requestCPU)),
+  };
+}
+
+/** The pod with the user's own requests, where the market moves those in its spec. */
+export function atOriginalRequests(pod: Pod, ownRequests: ReadonlyMap<string, number>): Pod {
+  if (!movesRequest(pod)) return pod;
+  const containers = pod.containers.map((container) => {
+    const requestCPU = ownRequests.get(container.name);
+    return requestCPU === undefined ? container : { ...container, requestCPU };
+  });
+  return { ...pod, containers };
+}
+
+/**
+ * Recorded values by container name, millicores; containers without one are left out, and so are those
+ * whose value can't be counted: the controller has not recorded that.
+ */
+export function originalValues(originals: readonly Original[] | undefined): Map<string, number> {
+  const values = new Map<string, number>();
+  for (const { name, cpu } of originals ?? []) {
+    const millicores = cpu === undefined ? undefined : countableCPU(cpu);
+    if (millicores !== undefined) values.set(name, millicores);
+  }
+  return values;
+}
+
+/** A limit that another manager has set. */
+export interface ForeignLimit {
+  readonly container: string;
+  /** The own limit so far, as a quantity; absent when there was none. */
+  readonly from?: string;
+  readonly to: string;
+  /** The manager that has set it. */
+  readonly manager: string;
+}
+
+/** What is known of a pod's own limits. */
+export interface FoundOriginals {
+  /** False when nothing tells them: then the pod is left alone. */
+  readonly known: boolean;
+  /** What to put on record; absent when it is there already. */
+  readonly originals?: Originals;
+  /** Limits that others have set since the record was made. */
+  readonly foreign: readonly ForeignLimit[];
+}
+
+/** What the question is about. */
+export interface OriginalsCase {
+  readonly pod: Pod;
+  readonly allocation: PodAllocation;
+  readonly memory: PodMemory;
+}
+
+/** What answers it. */
+export interface OriginalsContext {
+  readonly templates: OwnerTemplates;
+  /** Ms of the monotonic clock. */
+  readonly nowMs: number;
+  /** True when the pod is at least as new as the last patch: only then do its managers count. */
+  readonly current: boolean;
+}
+
+/** A template that did not tell is asked again after this, ms. */
+const TEMPLATE_RETRY_MS = 300_000;
+
+/**
+ * Looks at the pod, then at the record, then at the template of the pod's owner. A patch that follows
+ * names the version of the pod, so that no stale copy of anything else can lead to a wrong one.
+ */
+export async function findOriginals(
+  { pod, allocation: { status }, memory }: OriginalsCase,
+  { templates, nowMs, current }: OriginalsContext,
+): Promise<FoundOriginals> {
+  const recorded = status?.originalLimits;
+  if (recorded !== undefined && !current) return { known: true, foreign: [] };
+  let originalLimits = originalLimitsOf(pod, { recorded });
+  if (originalLimits === undefined) {
+    if (nowMs < memory.templateDueMs) return { known: false, foreign: [] };
+    const template = await templates.limitsOf(pod);
+    originalLimits = originalLimitsOf(pod, { recorded, template });
+  }
+  if (originalLimits === undefined) {
+    memory.templateDueMs = nowMs + TEMPLATE_RETRY_MS;
+    return { known: false, foreign: [] };
+  }
+  if (recorded !== undefined && areSame(recorded, originalLimits)) {
+    return { known: true, foreign: [] };
+  }
+  const originalRequests = movesRequest(pod)
+    ? originalLimits
+    : status?.originalRequests ?? originalsOf(pod).originalRequests;
+  const foreign = recorded === undefined ? [] : foreignLimits(pod, recorded, originalLimits);
+  return { known: true, originals: { originalLimits, originalRequests }, foreign };
+}
+
+/** The allocation with the original limits that were found just now. */
+export function withOriginals(
+  allocation: PodAllocation,
+  { originals }: Pick<FoundOriginals, "originals">,
+): PodAllocation {
+  if (originals === undefined) return allocation;
+  return { ...allocation, status: { ...allocation.status, ...originals } };
+}
+
+function areSame(some: readonly Original[], others: readonly Original[]): boolean {
+  return some.length === others.length && some.every(({ name, cpu, replaces }, index) => {
+    const other = others[index];
+    return other?.name === name && other.cpu === cpu && other.replaces === replaces;
+  });
+}
+
+/** Original limits that another manager has changed since `recorded`. */
+function foreignLimits(
+  pod: Pod,
+  recorded: readonly Original[],
+  originals: readonly Original[],
+): readonly ForeignLimit[] {
+  return pod.containers.flatMap(({ name, limitManagers = [] }, index): ForeignLimit[] => {
+    const manager = limitManagers.find((one) => !isMarketManager(one) && one !== RESTORE_MANAGER);
+    const from = recorded.find((one) => one.name === name)?.cpu;
+    const to = originals[index]?.cpu;
+    if (manager === undefined || to === undefined || to === from) return [];
+    return [{ container: name, ...(from === undefined ? {} : { from }), to, manager }];
+  });
+}

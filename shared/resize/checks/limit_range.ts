@@ -1,0 +1,271 @@
+/**
+ * Check: do the namespace's LimitRanges allow the values?
+ *
+ * @module
+ */
+import type { LimitRange, LimitRangeBounds, LimitRangeItem } from "../../api/namespace.ts";
+import type { Pod, PodContainer } from "../../api/pod.ts";
+import type { Verdict } from "../inputs/check.ts";
+import { cutRaises } from "../inputs/cut_raises.ts";
+import type { AmountRange, AmountRanges, ResourceRanges } from "../inputs/ranges.ts";
+import {
+  describeCut,
+  fieldOf,
+  formatAmount,
+  pair,
+  PAIR_SIDES,
+  type PairEntry,
+  pairOf,
+  pairsOf,
+  podPhases,
+  podTotal,
+  RESOURCE_NAMES,
+  type ResourcePair,
+  sumOf,
+  wantedOf,
+  type WantedResources,
+} from "../inputs/resources.ts";
+import { containersWanted, type Subject } from "../inputs/subject.ts";
+
+const ANYTHING: AmountRange = { min: 0, max: Infinity, ratio: Infinity };
+
+/**
+ * All LimitRanges together, since each one counts; undefined where none bounds CPU or memory, or has
+ * defaults. Those that can't be read seem to bound nothing: `unreadableWords()` reports them.
+ */
+export function resourceRangesOf(limitRanges: readonly LimitRange[]): ResourceRanges | undefined {
+  const items = limitRanges.flatMap((one) => one.items);
+  const cpu = items.filter(({ min, max, ratio }) =>
+    [min, max, ratio].some((one) => one !== undefined)
+  );
+  const memory = items.flatMap(({ type, memory }) =>
+    memory === undefined ? [] : [{ type, ...memory }]
+  );
+  const defaults = new Set(items.flatMap((item) => Object.keys(item.defaults ?? {})));
+  const ranges = {
+    ...(cpu.length === 0 ? {} : { cpu: tightest(cpu) }),
+    ...(memory.length === 0 ? {} : { memory: tightest(memory) }),
+    ...(defaults.size === 0 ? {} : { defaults: [...defaults].sort() }),
+  };
+  return Object.keys(ranges).length === 0 ? undefined : ranges;
+}
+
+/** Bounds of one resource. */
+export interface TypedBounds extends LimitRangeBounds, Pick<LimitRangeItem, "type"> {}
+
+/** The tightest of all bounds of one resource, for containers and pods apart. */
+export function tightest(items: readonly TypedBounds[]): AmountRanges {
+  const of = (type: LimitRangeItem["type"]): AmountRange =>
+    items.filter((item) => item.type === type).reduce((range, { min, max, ratio }) => ({
+      min: Math.max(range.min, min ?? 0),
+      max: Math.min(range.max, max ?? Infinity),
+      ratio: Math.min(range.ratio, ratio ?? Infinity),
+    }), ANYTHING);
+  return { container: of("Container"), pod: of("Pod") };
+}
+
+/** The largest limit that a range allows beside this request, whole units or Infinity. */
+export function largestLimit({ max, ratio }: AmountRange, request: number): number {
+  // Without a request the ratio can't be computed, and the server refuses whatever the limit is.
+  return ratio === Infinity ? max : Math.min(max, Math.floor(ratio * request));
+}
+
+/** What the rule is asked about. */
+export interface RangesAsked {
+  readonly ranges: ResourceRanges | undefined;
+  /** One at least; the values must fit each of them. */
+  readonly subjects: readonly Subject[];
+  /** Raises are cut to a multiple of this. @default {1} */
+  readonly step?: number;
+}
+
+/**
+ * Clamps each value into the ranges, and holds where a pod would lie outside of them all the same: the
+ * server checks every container and init container again, so a pod that is older than a LimitRange can
+ * make each resize fail.
+ */
+export function rangeVerdict(
+  wanted: WantedResources,
+  { ranges, subjects, step = 1 }: RangesAsked,
+): Verdict<"LimitRange"> {
+  if (ranges === undefined || wanted.size === 0) return undefined;
+  const inside = wantedOf(pairsOf(wanted).map((entry) => clamped(entry, { ranges, subjects })));
+  const fitting = subjects.reduce(
+    (rest, subject) => fitPod(rest, { ranges, subject, step }),
+    inside,
+  );
+  const reason = "LimitRange";
+  for (const subject of subjects) {
+    const problem = problemOf(subject, { ranges, wanted: fitting });
+    if (problem !== undefined) {
+      return { verdict: "hold", reason, message: `${subject.name}: ${problem}` };
+    }
+  }
+  const cut = describeCut(wanted, fitting);
+  if (cut === "") return undefined;
+  const message = `the LimitRange allows no more, or no less: ${cut}`;
+  return { verdict: "clamp", reason, message, wanted: fitting };
+}
+
+/**
+ * The pair inside of the container's range; a ratio cuts a wanted limit, or raises the request to a limit
+ * that stays.
+ */
+function clamped(
+  entry: PairEntry,
+  { ranges, subjects }: { readonly ranges: ResourceRanges; readonly subjects: readonly Subject[] },
+): PairEntry {
+  const range = ranges[entry.resource]?.container;
+  if (range === undefined) return entry;
+  const into = (value: number): number => Math.min(Math.max(value, range.min), range.max);
+  const { request, limit } = entry.pair;
+  const present = subjects.flatMap((subject) => presentPair(subject, entry) ?? []);
+  if (request === undefined) {
+    if (limit === undefined) return entry;
+    const most = Math.min(...present.map((one) => largestLimit(range, one.request ?? 0)));
+    return { ...entry, pair: pair(request, Math.min(into(limit), most)) };
+  }
+  const staying = limit !== undefined ? 0 : Math.max(0, ...present.map((one) => one.limit ?? 0));
+  const least = range.ratio === Infinity ? 0 : Math.ceil(staying / range.ratio);
+  const fits = into(Math.max(request, least));
+  return {
+    ...entry,
+    pair: pair(fits, limit && Math.min(into(limit), largestLimit(range, fits))),
+  };
+}
+
+function presentPair(
+  { containers }: Subject,
+  { container, resource }: Pick<PairEntry, "container" | "resource">,
+): ResourcePair | undefined {
+  const present = containers.find(({ name }) => name === container);
+  return present && pairOf(present, resource);
+}
+
+interface PodAsked {
+  readonly ranges: ResourceRanges;
+  readonly subject: Subject;
+  readonly step: number;
+}
+
+/** Raises cut, phase by phase, to what the range allows the pod as a whole. */
+function fitPod(wanted: WantedResources, { ranges, subject, step }: PodAsked): WantedResources {
+  let fitting = wanted;
+  for (const resource of RESOURCE_NAMES) {
+    const range = ranges[resource]?.pod;
+    if (range === undefined) continue;
+    for (const side of PAIR_SIDES) {
+      const field = fieldOf(resource, side);
+      // What the pod has as a whole is what counts then, and no container's value changes it.
+      if (subject.podLevel?.[field] !== undefined) continue;
+      const base = (container: string): number =>
+        presentPair(subject, { container, resource })?.[side] ?? 0;
+      for (const index of podPhases(subject).keys()) {
+        const after = { ...subject, containers: containersWanted(subject, fitting) };
+        const phase = podPhases(after)[index] ?? [];
+        const request = podTotal(after, fieldOf(resource, "request")) ?? 0;
+        const most = side === "request" ? range.max : largestLimit(range, request);
+        const excess = sumOf(phase, field) - most;
+        fitting = cutRaises(fitting, { resource, side, base, excess, step, among: phase });
+      }
+    }
+  }
+  return fitting;
+}
+
+/** Why the server would refuse the subject with these values; undefined when it would not. */
+function problemOf(
+  subject: Subject,
+  { ranges, wanted }: { readonly ranges: ResourceRanges; readonly wanted: WantedResources },
+): string | undefined {
+  const after = { ...subject, containers: containersWanted(subject, wanted) };
+  const all = [
+    ...after.containers.map((one) => [`container ${one.name}`, one] as const),
+    ...after.initContainers.map((one) => [`init container ${one.name}`, one] as const),
+  ];
+  for (const resource of RESOURCE_NAMES) {
+    const range = ranges[resource];
+    if (range === undefined) continue;
+    for (const [label, container] of all) {
+      const problem = rangeProblem(range.container, {
+        resource,
+        pair: pairOf(container, resource),
+      });
+      if (problem !== undefined) return `${resource} of ${label}: ${problem}`;
+    }
+    const total = pair(
+      podTotal(after, fieldOf(resource, "request")),
+      podTotal(after, fieldOf(resource, "limit")),
+    );
+    const problem = rangeProblem(range.pod, { resource, pair: total });
+    if (problem !== undefined) return `${resource} of all containers: ${problem}`;
+  }
+  return undefined;
+}
+
+/**
+ * Why the server would refuse these amounts; undefined when it would not. As `minConstraint`,
+ * `maxConstraint` and `limitRequestRatioConstraint` of the server.
+ */
+export function rangeProblem(
+  range: AmountRange,
+  { resource, pair: { request, limit } }: Pick<PairEntry, "resource" | "pair">,
+): string | undefined {
+  // Ratios may come to fractions of a byte.
+  const text = (amount: number): string => formatAmount(resource, Math.floor(amount));
+  const none = "the LimitRange asks for a request, there is none";
+  if (request === undefined && (range.min > 0 || range.ratio < Infinity)) return none;
+  if (limit === undefined && (range.max < Infinity || range.ratio < Infinity)) {
+    return "the LimitRange asks for a limit, there is none";
+  }
+  const most = largestLimit(range, request ?? 0);
+  // A ratio can't be computed without a request, and a limit below the request is none.
+  if (most < 1) return none;
+  const refuses = (amount: string): string =>
+    `the LimitRange allows a limit of ${text(most)}, ${amount}`;
+  if (request !== undefined && request > most) {
+    return refuses(`the request is ${text(request)} already`);
+  }
+  if (limit !== undefined && limit > most) return refuses(`it would be ${text(limit)}`);
+  const least = Math.min(request ?? Infinity, limit ?? Infinity);
+  return least < range.min
+    ? `the LimitRange asks for ${text(range.min)}, it would be ${text(least)}`
+    : undefined;
+}
+
+/**
+ * What any resize would let the server write into the pod: it writes a LimitRange's defaults, whatever is
+ * asked for, into all containers and init containers of a pod that is older than the LimitRange, and the
+ * API lets nothing remove a request or limit. Undefined where that is nothing.
+ */
+export function defaultsProblem(
+  { containers, initContainers }: Pick<Pod, "containers" | "initContainers">,
+  ranges: ResourceRanges | undefined,
+): string | undefined {
+  const lacks = (kind: string, container: PodContainer): string[] => {
+    const missing = (ranges?.defaults ?? []).filter((name) => !has(container, name));
+    return missing.length === 0 ? [] : [`${kind} ${container.name} (${missing.join(", ")})`];
+  };
+  const written = [
+    ...containers.flatMap((one) => lacks("container", one)),
+    ...initContainers.flatMap((one) => lacks("init container", one)),
+  ];
+  return written.length === 0 ? undefined : "with any resize the API server would write the " +
+    `LimitRange's defaults into ${written.join(", ")}, and they could never be removed: recreate ` +
+    "the pod, or take the defaults out of the LimitRange (max and min set them, too)";
+}
+
+function has(container: PodContainer, name: string): boolean {
+  switch (name) {
+    case "limits.cpu":
+      return container.limitCPU !== undefined;
+    case "requests.cpu":
+      return container.requestCPU !== undefined;
+    case "limits.memory":
+      return container.limitMemory !== undefined;
+    case "requests.memory":
+      return container.requestMemory !== undefined;
+    default:
+      return container.otherResources?.includes(name) ?? false;
+  }
+}

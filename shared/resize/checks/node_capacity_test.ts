@@ -1,0 +1,20 @@
+import assert from "node:assert/strict";
+import { bareContainer, MI } from "../../../tests/fixtures/rightsizing_facts.ts";
+import { nodeShortages } from "./node_capacity.ts";
+
+Deno.test({
+  name: "nodeShortages() are what a pod requests above what its node has, where the node tells",
+  permissions: "none",
+  fn() {
+    const one = bareContainer("app", { requestCPU: 300, requestMemory: 64 * MI });
+    const pod = { containers: [one, { ...one, name: "log" }], initContainers: [] };
+    assert.deepEqual(nodeShortages(pod, { allocatableCPU: 500, allocatableMemory: 128 * MI }), [
+      { resource: "cpu", most: 500, total: 600 },
+    ]);
+    assert.deepEqual(nodeShortages(pod, { allocatableCPU: 600, allocatableMemory: 100 * MI }), [
+      { resource: "memory", most: 100 * MI, total: 128 * MI },
+    ]);
+    assert.deepEqual(nodeShortages(pod, { allocatableCPU: 0 }), []);
+    assert.deepEqual(nodeShortages(pod, undefined), []);
+  },
+});

@@ -1,0 +1,65 @@
+/**
+ * Checks: may a resize of this pod be sent now?
+ *
+ * @module
+ */
+import { isSettled, resizeStatus } from "../inputs/resize_condition.ts";
+import {
+  type EnforcementInput,
+  hasSameCPU,
+  type PodFacts,
+  type PodVerdict,
+} from "../inputs/resize_input.ts";
+import type { WantedResources } from "../inputs/resources.ts";
+import { containersWanted, marketSubject } from "../inputs/subject.ts";
+
+/** Holds until the kubelet reports what the pod's spec already asks for. */
+export function resizeInProgress({ pod }: PodFacts): PodVerdict {
+  if (pod === undefined || pod.containers.every((one) => isSettled(pod, one))) return undefined;
+  const status = resizeStatus(pod);
+  // A resize that the kubelet will never do, or not now, must not lock the pod at that value.
+  return status.reason === "ResizeInProgress" ? { verdict: "hold", ...status } : undefined;
+}
+
+/** Holds for the rest of the wait after a refusal. */
+export function backingOff({ backOffMs }: EnforcementInput): PodVerdict {
+  if (backOffMs <= 0) return undefined;
+  return {
+    verdict: "hold",
+    reason: "BackOff",
+    message: `the last attempt was refused: next one in ${Math.ceil(backOffMs / 1000)} s`,
+    retryAfterMs: backOffMs,
+  };
+}
+
+/** Holds for the rest of the least time between two resizes of a pod. */
+export function resizedJustNow({ restMs = 0 }: EnforcementInput): PodVerdict {
+  if (restMs <= 0) return undefined;
+  return {
+    verdict: "hold",
+    reason: "RateLimited",
+    message: "the pod's last change was a moment ago",
+    retryAfterMs: restMs,
+  };
+}
+
+/**
+ * Holds while the controller's rate of resizes is used up. A pod with limits that were clamped to what they
+ * are already takes no turn from others.
+ */
+export function rateLimited(
+  { pod, takeTurn }: EnforcementInput,
+  wanted: WantedResources,
+): PodVerdict {
+  if (pod === undefined) return undefined;
+  const after = containersWanted(marketSubject(pod), wanted);
+  if (pod.containers.every((one, index) => hasSameCPU(one, after[index] ?? {}))) return undefined;
+  const waitMs = takeTurn(wanted);
+  if (waitMs <= 0) return undefined;
+  return {
+    verdict: "hold",
+    reason: "RateLimited",
+    message: "other changes go first",
+    retryAfterMs: waitMs,
+  };
+}

@@ -1,0 +1,109 @@
+/**
+ * Check: does the pod keep its QoS class?
+ *
+ * @module
+ */
+import type { QOSClass } from "../../api/pod.ts";
+import type { Verdict } from "../inputs/check.ts";
+import { movesRequest, qosClassOfPod } from "../inputs/qos.ts";
+import {
+  describeCut,
+  fieldOf,
+  pair,
+  type PairEntry,
+  pairOf,
+  pairsOf,
+  RESOURCE_NAMES,
+  wantedOf,
+  type WantedResources,
+} from "../inputs/resources.ts";
+import { containersWanted, type Subject } from "../inputs/subject.ts";
+import { capRequests } from "./request_within_limit.ts";
+
+/** What is left of the wanted values, or why nothing may be done. */
+export type KeptClass =
+  | { readonly wanted: WantedResources; readonly cuts: readonly string[] }
+  | { readonly problem: string };
+
+/**
+ * Requests and limits of Guaranteed pods move together, at the lower of the two, or not at all; a
+ * Burstable pod in which the last request would reach its limit keeps one of them a unit below. Where the class
+ * would change all the same, as of a BestEffort pod, nothing may be done.
+ */
+export function keepClass(wanted: WantedResources, subjects: readonly Subject[]): KeptClass {
+  const cuts: string[] = [];
+  let kept = wanted;
+  if (subjects.some(movesRequest)) {
+    const whole = wantedOf(pairsOf(kept).filter(isWhole));
+    cuts.push(
+      ...pairsOf(kept).filter((entry) => !isWhole(entry)).map(({ container, resource }) =>
+        `request and limit of ${container} ${resource} would have to move together, as in any ` +
+        "Guaranteed pod, and only one of them may"
+      ),
+    );
+    const equal = wantedOf(pairsOf(whole).map(equalPair));
+    const cut = describeCut(whole, equal);
+    if (cut !== "") cuts.push(`limits of Guaranteed pods are their requests: ${cut}`);
+    kept = equal;
+  }
+  for (const subject of subjects) {
+    const after = classWith(subject, capRequests(kept, subjects));
+    if (after === subject.qosClass) continue;
+    const below = after === "Guaranteed" ? oneBelow(subject, kept) : undefined;
+    if (below === undefined || classWith(subject, below) !== subject.qosClass) {
+      return { problem: `${subject.name} would turn from ${subject.qosClass} to ${after}` };
+    }
+    cuts.push(`${subject.name} would turn Guaranteed: ${describeCut(kept, below)}`);
+    kept = below;
+  }
+  return { wanted: kept, cuts };
+}
+
+function classWith(subject: Subject, wanted: WantedResources): QOSClass {
+  return qosClassOfPod({ ...subject, containers: containersWanted(subject, wanted) });
+}
+
+function isWhole({ pair: { request, limit } }: PairEntry): boolean {
+  return request !== undefined && limit !== undefined;
+}
+
+/** Both halves at the lower one; a pair that is not whole stays as it is. */
+function equalPair(entry: PairEntry): PairEntry {
+  const { request, limit } = entry.pair;
+  if (request === undefined || limit === undefined) return entry;
+  const both = Math.min(request, limit);
+  return { ...entry, pair: pair(both, both) };
+}
+
+/** The first wanted request that would reach its limit, a unit lower; undefined where there is none. */
+function oneBelow(subject: Subject, wanted: WantedResources): WantedResources | undefined {
+  const after = containersWanted(subject, capRequests(wanted, [subject]));
+  for (const resource of RESOURCE_NAMES) {
+    for (const container of after) {
+      const { request = 0, limit = 0 } = pairOf(container, resource);
+      const asked = wanted.get(container.name)?.[fieldOf(resource, "request")];
+      if (asked === undefined || request !== limit || request < 2) continue;
+      return wantedOf(
+        pairsOf(wanted).map((entry) =>
+          entry.container === container.name && entry.resource === resource
+            ? { ...entry, pair: pair(request - 1, entry.pair.limit) }
+            : entry
+        ),
+      );
+    }
+  }
+  return undefined;
+}
+
+/** Clamps to what keeps the class of all subjects; holds where nothing does: the API refuses. */
+export function classVerdict(
+  wanted: WantedResources,
+  subjects: readonly Subject[],
+): Verdict<"QoSWouldChange"> {
+  const kept = keepClass(wanted, subjects);
+  const reason = "QoSWouldChange";
+  if ("problem" in kept) return { verdict: "hold", reason, message: kept.problem };
+  if (kept.cuts.length === 0) return undefined;
+  const message = kept.cuts.join("; ");
+  return { verdict: "clamp", reason, message, wanted: kept.wanted };
+}

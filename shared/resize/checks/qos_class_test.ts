@@ -1,0 +1,157 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import {
+  cpuRanges,
+  enforcedAllocation,
+  enforcedContainer,
+  enforcedPod,
+  enforcementInput,
+  guaranteedContainer,
+  guaranteedPod,
+  marketClaim,
+} from "../../../tests/fixtures/enforcement_input.ts";
+import type { Pod, ResizeCondition } from "../../api/pod.ts";
+import { decide, decideManually, MARKET_CHAIN, RESTORE_CHAIN } from "../chain.ts";
+import { movesRequest, qosClassOf } from "../inputs/qos.ts";
+import type { EnforcementInput } from "../inputs/resize_input.ts";
+import { containersWanted, limitsWanted, marketSubject } from "../inputs/subject.ts";
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+/** What the market's chain makes of a wish of 400 m for this pod. */
+function decided(pod: Pod, fields: Partial<EnforcementInput> = {}) {
+  return decide(MARKET_CHAIN, enforcementInput({ pod, ...fields }));
+}
+
+test("limitsWanted() moves the request of a Guaranteed pod with its limit, and no other", () => {
+  const limits = [["app", 400]] as const;
+  const two = guaranteedPod(guaranteedContainer(), guaranteedContainer({ name: "jvm" }));
+  const after = (pod: Pod) =>
+    containersWanted(marketSubject(pod), limitsWanted(pod, limits))
+      .map(({ requestCPU, limitCPU }) => [requestCPU, limitCPU]);
+  assert.deepEqual(after(two), [[400, 400], [200, 200]]);
+  assert.deepEqual(after(enforcedPod()), [[100, 400]]);
+  assert.deepEqual([movesRequest(two), movesRequest(enforcedPod())], [true, false]);
+});
+
+test("decide() changes the request of a Guaranteed pod with its limit", () => {
+  const both = { name: "app", sidecar: false, limitCPU: 400, requestCPU: 400 };
+  assert.deepEqual(decided(guaranteedPod()), { changes: [both] });
+  const back = [{ ...marketClaim(150), source: "restore" } as const];
+  assert.deepEqual(
+    decide(RESTORE_CHAIN, enforcementInput({ pod: guaranteedPod(), claims: back })).changes,
+    [{ ...both, limitCPU: 150, requestCPU: 150 }],
+  );
+  assert.deepEqual(decideManually({ pod: guaranteedPod() }, new Map([["app", 400]])), {
+    changes: [both],
+  });
+  assert.deepEqual(decided(enforcedPod()).changes, [{
+    name: "app",
+    sidecar: false,
+    limitCPU: 400,
+  }]);
+});
+
+test("decide() keeps a pod Guaranteed whatever limits are wanted", () => {
+  const limit = fc.integer({ min: 10, max: 4000 });
+  const container = fc.record({ own: limit, wanted: fc.option(limit) });
+  fc.assert(
+    fc.property(fc.array(container, { minLength: 1, maxLength: 5 }), (all) => {
+      const pod = guaranteedPod(...all.map(({ own }, index) =>
+        guaranteedContainer({
+          name: `c${index}`,
+          ...{ requestCPU: own, limitCPU: own, appliedLimitCPU: own, appliedRequestCPU: own },
+        })
+      ));
+      const wishes = all.flatMap(({ wanted }, index) =>
+        wanted === null ? [] : [marketClaim(wanted, `c${index}`)]
+      );
+      const { changes } = decided(pod, { claims: wishes });
+      const after = pod.containers.map((one) => ({
+        ...one,
+        ...changes.find(({ name }) => name === one.name),
+      }));
+      assert.equal(qosClassOf(after), "Guaranteed");
+      assert.equal(
+        changes.length,
+        all.filter(({ own, wanted }) => wanted !== null && wanted !== own).length,
+      );
+    }),
+  );
+});
+
+test("decide() holds a pod that is Guaranteed by what its containers don't tell", () => {
+  const odd = { ...guaranteedPod(), containers: [enforcedContainer()] };
+  const other = enforcedContainer({ name: "jvm" });
+  const { changes, reason } = decided({ ...odd, containers: [enforcedContainer(), other] });
+  assert.deepEqual([changes, reason], [[], "QoSWouldChange"]);
+});
+
+test("decide() waits until the kubelet reports limit and request of a Guaranteed pod", () => {
+  const with400 = { limitCPU: 400, requestCPU: 400 };
+  const reasonOf = (fields: Parameters<typeof guaranteedContainer>[0]) =>
+    decided(guaranteedPod(guaranteedContainer({ ...with400, ...fields }))).reason;
+  assert.equal(reasonOf({}), "ResizeInProgress");
+  assert.equal(reasonOf({ appliedLimitCPU: 400 }), "ResizeInProgress");
+  assert.equal(reasonOf({ appliedRequestCPU: 400 }), "ResizeInProgress");
+  assert.equal(reasonOf({ appliedLimitCPU: 400, appliedRequestCPU: 400 }), "Applied");
+  // Read back from cpu.weight, which has steps of 26 m.
+  assert.equal(reasonOf({ appliedLimitCPU: 400, appliedRequestCPU: 380 }), "Applied");
+  // Its own request is no business of a Burstable pod's limits.
+  const burstable = enforcedContainer({ ...with400, requestCPU: 100, appliedLimitCPU: 400 });
+  const pod = enforcedPod({ containers: [{ ...burstable, appliedRequestCPU: 50 }] });
+  assert.equal(decided(pod).reason, "Applied");
+});
+
+test("decide() tells that the kubelet has put off the raise of a request", () => {
+  const condition: ResizeCondition = {
+    type: "PodResizePending",
+    reason: "Deferred",
+    message: "Node didn't have enough resource: cpu, requested: 400, used: 3800, capacity: 4000",
+  };
+  const raised = guaranteedPod(guaranteedContainer({ limitCPU: 400, requestCPU: 400 }));
+  const pod = { ...raised, resizeConditions: [condition] };
+  const { changes, reason, message } = decided(pod);
+  assert.deepEqual([changes, reason, message], [[], "ResizeDeferred", condition.message]);
+  // It does not lock the pod: a smaller wish is sent.
+  assert.equal(decided(pod, { claims: [marketClaim(250)] }).changes.length, 1);
+});
+
+test("decide() heeds max of a LimitRange for limit and request, and no ratio between them", () => {
+  const at = (container: Parameters<typeof cpuRanges>[0], ofPod = {}) =>
+    decided(guaranteedPod(), { limitRange: cpuRanges(container, ofPod) }).changes
+      .map(({ limitCPU, requestCPU }) => [limitCPU, requestCPU]);
+  assert.deepEqual(at({ max: 300 }), [[300, 300]]);
+  assert.deepEqual(at({ ratio: 1 }), [[400, 400]]);
+  assert.deepEqual(at({}, { max: 350, ratio: 1 }), [[350, 350]]);
+  const lowered = decided(guaranteedPod(), {
+    limitRange: cpuRanges({ min: 150 }),
+    claims: [marketClaim(50)],
+  });
+  assert.deepEqual(lowered.changes.map(({ requestCPU }) => requestCPU), [150]);
+});
+
+test("decide() cuts limit and request of a Guaranteed pod to what quotas leave", () => {
+  const cut = decided(guaranteedPod(), { quotaHeadroom: 55 });
+  assert.equal(cut.reason, "QuotaExceeded");
+  assert.deepEqual(cut.changes.map(({ limitCPU, requestCPU }) => [limitCPU, requestCPU]), [
+    [250, 250],
+  ]);
+  const none = decided(guaranteedPod(), { quotaHeadroom: 5 });
+  assert.deepEqual([none.changes, none.reason], [[], "QuotaExceeded"]);
+});
+
+test("decide() clamps limit and request of a Guaranteed pod into its bounds", () => {
+  const { status } = enforcedAllocation;
+  const wide = { containerID: "containerd://aa", floor: 200, ceiling: 300, weight: 200 };
+  const bounds = { revision: 3, reason: "", containers: [{ name: "app", ...wide }] };
+  const { changes, reason } = decided(guaranteedPod(), {
+    allocation: { ...enforcedAllocation, status: { ...status, bounds } },
+  });
+  assert.deepEqual([changes.map(({ requestCPU }) => requestCPU), reason], [
+    [300],
+    "OutsideBounds",
+  ]);
+});

@@ -1,0 +1,139 @@
+/**
+ * Check: do the namespace's ResourceQuotas leave room for the raise?
+ *
+ * @module
+ */
+import type { QuotaScope, ResourceQuota } from "../../api/namespace.ts";
+import type { Pod, ResourceName } from "../../api/pod.ts";
+import type { Verdict } from "../inputs/check.ts";
+import { cutRaises } from "../inputs/cut_raises.ts";
+import {
+  fieldOf,
+  formatAmount,
+  type PairSide,
+  sumOf,
+  type WantedResources,
+} from "../inputs/resources.ts";
+import { containersWanted, type Subject } from "../inputs/subject.ts";
+
+/** What scopes look at. */
+export type ScopedPod = Pick<Pod, "qosClass" | "priorityClassName" | "hasDeadline">;
+
+/**
+ * True when all scopes of the quota take the pod in; one that can't be judged here counts for a yes, so
+ * that a bound is rather kept without need than broken. Source: `podMatchesScopeFunc` in Kubernetes 1.36,
+ * pkg/quota/v1/evaluator/core/pods.go.
+ */
+export function quotaCounts({ scopes }: Pick<ResourceQuota, "scopes">, pod: ScopedPod): boolean {
+  return scopes.every((scope) => takesIn(scope, pod) ?? true);
+}
+
+/** Undefined where it can't be judged, as of `CrossNamespacePodAffinity` and scopes to come. */
+function takesIn(scope: QuotaScope, pod: ScopedPod): boolean | undefined {
+  // Operators are for PriorityClass alone: the server takes no other than Exists beside the others.
+  switch (scope.name) {
+    case "Terminating":
+      return pod.hasDeadline === true;
+    case "NotTerminating":
+      return pod.hasDeadline !== true;
+    case "BestEffort":
+      return pod.qosClass === "BestEffort";
+    case "NotBestEffort":
+      return pod.qosClass !== "BestEffort";
+    case "PriorityClass":
+      return takesClass(scope, pod.priorityClassName);
+    default:
+      return undefined;
+  }
+}
+
+/** As a label selector: a pod without a class is in `NotIn` and `DoesNotExist`. */
+function takesClass(
+  { operator, values }: QuotaScope,
+  name: string | undefined,
+): boolean | undefined {
+  switch (operator) {
+    case "Exists":
+      return name !== undefined;
+    case "DoesNotExist":
+      return name === undefined;
+    case "In":
+      return values.length === 0 ? undefined : name !== undefined && values.includes(name);
+    case "NotIn":
+      return values.length === 0 ? undefined : name === undefined || !values.includes(name);
+    default:
+      return undefined;
+  }
+}
+
+/** What a ResourceQuota leaves of one of its bounds. */
+export interface QuotaRoom {
+  /** Name of the ResourceQuota; absent where it is not known. */
+  readonly name?: string | undefined;
+  readonly resource: ResourceName;
+  readonly of: PairSide;
+  /** hard − used, millicores or bytes; may be negative. */
+  readonly room: number;
+}
+
+/** What the rule is asked about. */
+export interface QuotasAsked {
+  readonly quotas: readonly QuotaRoom[];
+  /** Those with raises that the quotas count, each as often as it has pods. */
+  readonly subjects: readonly Subject[];
+  /** Raises are cut to a multiple of this. @default {1} */
+  readonly step?: number;
+}
+
+/**
+ * Cuts raises to what the quotas leave, summed over all pods: a raise that fits one of them may be
+ * refused to the last. Decreases always pass, and make room.
+ */
+export function quotaVerdict(
+  wanted: WantedResources,
+  { quotas, subjects, step }: QuotasAsked,
+): Verdict<"QuotaExceeded"> {
+  const pods = subjects.reduce((sum, { count }) => sum + count, 0);
+  const problems: string[] = [];
+  let fitting = wanted;
+  for (const quota of quotas) {
+    const { name, resource, of: side } = quota;
+    const net = netOf(subjects, { wanted: fitting, quota });
+    const room = Math.max(0, quota.room);
+    if (net <= room) continue;
+    const field = fieldOf(resource, side);
+    const base = (container: string): number =>
+      Math.min(
+        ...subjects.map(({ containers }) =>
+          containers.find((one) => one.name === container)?.[field] ?? 0
+        ),
+      );
+    const excess = Math.ceil((net - room) / pods);
+    fitting = cutRaises(fitting, { resource, side, base, excess, step });
+    const raise = `a raise of ${formatAmount(resource, net)}${
+      pods === 1 ? "" : ` in ${pods} pods`
+    }`;
+    problems.push(
+      `${name === undefined ? "the quota" : `ResourceQuota ${name}`} leaves ` +
+        `${formatAmount(resource, room)} of ${side}s.${resource} for ${raise}`,
+    );
+  }
+  if (problems.length === 0) return undefined;
+  const message = problems.join("; ");
+  return { verdict: "clamp", reason: "QuotaExceeded", message, wanted: fitting };
+}
+
+/** Σ of raises less Σ of decreases over all pods. */
+function netOf(
+  subjects: readonly Subject[],
+  { wanted, quota: { resource, of } }: {
+    readonly wanted: WantedResources;
+    readonly quota: QuotaRoom;
+  },
+): number {
+  const field = fieldOf(resource, of);
+  return subjects.reduce((sum, subject) => {
+    const after = sumOf(containersWanted(subject, wanted), field);
+    return sum + subject.count * (after - sumOf(subject.containers, field));
+  }, 0);
+}

@@ -1,0 +1,65 @@
+/**
+ * Check: can these containers be resized without a restart?
+ *
+ * @module
+ */
+import { type Verdict, withoutPairs } from "../inputs/check.ts";
+import { type PairEntry, pairOf, pairsOf, type WantedResources } from "../inputs/resources.ts";
+import { containersWanted, type Subject } from "../inputs/subject.ts";
+
+/** A pair that a resize in place would restart a container for, or that the server would refuse. */
+export interface Disruption extends PairEntry {
+  readonly reason: "RestartPolicy" | "MemoryLimitLocked";
+  readonly message: string;
+}
+
+/** What the rule is asked about. */
+export interface DisruptionsAsked {
+  /** Pods that run. */
+  readonly subjects: readonly Subject[];
+  /** Whether the server takes a lower memory limit. @default {true} */
+  readonly lowersMemoryLimits?: boolean;
+}
+
+/** All such pairs; values that a pod has already disrupt nothing. */
+export function disruptions(
+  wanted: WantedResources,
+  { subjects, lowersMemoryLimits = true }: DisruptionsAsked,
+): readonly Disruption[] {
+  return pairsOf(wanted).flatMap((entry): Disruption[] => {
+    for (const subject of subjects) {
+      const index = subject.containers.findIndex(({ name }) => name === entry.container);
+      const present = subject.containers[index];
+      const next = containersWanted(subject, wanted)[index];
+      if (present === undefined || next === undefined) continue;
+      const { resource, container } = entry;
+      const [before, after] = [pairOf(present, resource), pairOf(next, resource)];
+      if (before.request === after.request && before.limit === after.limit) continue;
+      const restarts = resource === "cpu" ? present.restartsOnCPU : present.restartsOnMemory;
+      if (restarts) {
+        const message = `resizePolicy restarts ${container} on a change of ${resource}`;
+        return [{ ...entry, reason: "RestartPolicy", message }];
+      }
+      const lowers = (after.limit ?? 0) < (before.limit ?? 0);
+      if (resource === "memory" && lowers && !lowersMemoryLimits) {
+        const message = `the server does not lower the memory limit of ${container} in place`;
+        return [{ ...entry, reason: "MemoryLimitLocked", message }];
+      }
+    }
+    return [];
+  });
+}
+
+/** Leaves out what would restart a container, or be refused, resource by resource. */
+export function disruptionVerdict(
+  wanted: WantedResources,
+  asked: DisruptionsAsked,
+): Verdict<Disruption["reason"]> {
+  const found = disruptions(wanted, asked);
+  const [first] = found;
+  if (first === undefined) return undefined;
+  return withoutPairs(wanted, first.reason, {
+    against: ({ container, resource }) =>
+      found.find((one) => one.container === container && one.resource === resource)?.message,
+  });
+}

@@ -1,0 +1,65 @@
+/**
+ * Raises cut to the room that there is.
+ *
+ * @module
+ */
+import type { Pod, ResourceName } from "../../api/pod.ts";
+import {
+  fieldOf,
+  pair,
+  type PairSide,
+  pairsOf,
+  wantedOf,
+  type WantedResources,
+} from "./resources.ts";
+
+/** How far wanted limits are from those in the pod's spec, millicores: Σ of raises less Σ of decreases. */
+export function netChange(pod: Pod, wanted: WantedResources): number {
+  return pod.containers.reduce(
+    (sum, { name, limitCPU = 0 }) => sum + (wanted.get(name)?.limitCPU ?? limitCPU) - limitCPU,
+    0,
+  );
+}
+
+/** Which values are cut, and by how much. */
+export interface Cut {
+  readonly resource: ResourceName;
+  readonly side: PairSide;
+  /** By how much the sum of the values is to fall. */
+  readonly excess: number;
+  /** By container: no value is cut below this. */
+  readonly base: (container: string) => number;
+  /** Raises are cut to a multiple of this. @default {1} */
+  readonly step?: number | undefined;
+  /** Cuts these containers only. @default {all} */
+  readonly among?: readonly { readonly name: string }[];
+}
+
+/**
+ * The wanted values with each raise above its base cut by the same share, rounded down, so that their
+ * sum falls by `excess`, or as far as the raises go. Others stay as they are: a partial raise is better
+ * than a refused one.
+ */
+export function cutRaises(
+  wanted: WantedResources,
+  { resource, side, excess, base, step = 1, among }: Cut,
+): WantedResources {
+  const field = fieldOf(resource, side);
+  const raiseOf = (container: string): number =>
+    among !== undefined && !among.some(({ name }) => name === container)
+      ? 0
+      : Math.max(0, (wanted.get(container)?.[field] ?? 0) - base(container));
+  const raises = [...wanted.keys()].reduce((sum, container) => sum + raiseOf(container), 0);
+  if (excess <= 0 || raises === 0) return wanted;
+  const share = Math.max(0, raises - excess) / raises;
+  return wantedOf(
+    pairsOf(wanted).map((entry) => {
+      const raise = raiseOf(entry.container);
+      if (entry.resource !== resource || raise === 0) return entry;
+      const value = base(entry.container) + Math.floor(raise * share / step) * step;
+      const { request, limit } = entry.pair;
+      const cut = side === "request" ? pair(value, limit) : pair(request, value);
+      return { ...entry, pair: cut };
+    }),
+  );
+}

@@ -1,0 +1,54 @@
+/**
+ * The QoS class of a pod, as the API server computes it.
+ *
+ * @module
+ */
+import type { Pod, QOSClass, Resources } from "../../api/pod.ts";
+
+/**
+ * Guaranteed when every container (init containers too) has CPU and memory limits and requests
+ * equal to them, BestEffort when none has any, Burstable otherwise.
+ * Source: Kubernetes documentation, "Pod Quality of Service Classes".
+ */
+export function qosClassOf(containers: readonly Resources[]): QOSClass {
+  const values = (container: Resources): (number | undefined)[] => [
+    container.requestCPU,
+    container.limitCPU,
+    container.requestMemory,
+    container.limitMemory,
+  ];
+  if (containers.every((container) => values(container).every((value) => (value ?? 0) === 0))) {
+    return "BestEffort";
+  }
+  const guaranteed = containers.every(({ requestCPU, limitCPU, requestMemory, limitMemory }) =>
+    (limitCPU ?? 0) > 0 && (limitMemory ?? 0) > 0 && requestCPU === limitCPU &&
+    requestMemory === limitMemory
+  );
+  return guaranteed ? "Guaranteed" : "Burstable";
+}
+
+/**
+ * The class of a pod as a whole: where it has pod-level resources, they alone decide.
+ * Source: `ComputePodQOS` of Kubernetes 1.34 and newer.
+ */
+export function qosClassOfPod(
+  { containers, initContainers, podLevel }: {
+    readonly containers: readonly Resources[];
+    readonly initContainers: readonly Resources[];
+    readonly podLevel?: Pod["podLevel"];
+  },
+): QOSClass {
+  return qosClassOf(podLevel === undefined ? [...containers, ...initContainers] : [podLevel]);
+}
+
+/** What decides whether a pod's requests move. */
+export type RequestMover = Pick<Pod, "qosClass" | "podLevel">;
+
+/**
+ * True for a pod with CPU requests that are always equal to its limits: the API refuses a resize that
+ * would let a Guaranteed pod leave its class. So a wanted limit is a wanted request, too. Where
+ * pod-level resources make the class, the containers' have no part in it.
+ */
+export function movesRequest({ qosClass, podLevel }: RequestMover): boolean {
+  return qosClass === "Guaranteed" && podLevel === undefined;
+}

@@ -1,0 +1,94 @@
+/**
+ * What the kubelet reports of a resize that is not in force yet.
+ *
+ * @module
+ */
+import type { Pod, PodContainer, ResizeCondition } from "../../api/pod.ts";
+import type { EnforcementReason } from "../../api/reasons/enforcement_reasons.ts";
+import { GRID } from "../../quantity.ts";
+import { movesRequest, type RequestMover } from "./qos.ts";
+
+/**
+ * Messages of kubelets 1.33 to 1.36 about what they call `Infeasible`, from `canResizePod`,
+ * `podResizesAdmitHandler` and `IsInPlacePodVerticalScalingAllowed`. Swap locks memory only: a change
+ * of CPU alone goes on, but waits where the same spec asks for other memory.
+ */
+const INFEASIBLE: readonly (readonly [RegExp, EnforcementReason])[] = [
+  [/Guaranteed Pods alongside CPU Manager/, "StaticCPUManager"],
+  [/Guaranteed Pods alongside Memory Manager/, "StaticMemoryManager"],
+  [/containers with swap is not supported/, "SwapEnabled"],
+  [/didn't have enough capacity/, "NodeCapacity"],
+  [/resize of static-pods is not supported/, "StaticPod"],
+  [/resize is not supported on Windows/, "WindowsPod"],
+  [/PodLevelResourcesVerticalScaling is disabled|pod-level resources resize/, "PodLevelResources"],
+  [/PodVerticalScaling is disabled|not supported on this node/, "KubeletTooOld"],
+];
+
+/** The reasons for which a kubelet will never do a resize as it stands; it does not try again. */
+export const INFEASIBLE_REASONS: ReadonlySet<string> = new Set<EnforcementReason>([
+  "ResizeInfeasible",
+  ...INFEASIBLE.map(([, reason]) => reason),
+]);
+
+/** A kubelet that reads a request back from cpu.weight is wrong by up to this much, millicores. */
+const WEIGHT_STEP = 26;
+
+/**
+ * True when the kubelet reports the container's limit, rounded or not: systemd rounds quotas up to the
+ * grid, so a value that is reported within one step of what the spec has is the same limit. Where the
+ * request moves with the limit it must be reported, too.
+ */
+export function isApplied(pod: RequestMover, container: PodContainer): boolean {
+  const { limitCPU = 0, appliedLimitCPU, requestCPU = 0, appliedRequestCPU } = container;
+  const limitIs = appliedLimitCPU !== undefined && appliedLimitCPU >= limitCPU &&
+    appliedLimitCPU - limitCPU < GRID;
+  if (!limitIs || !movesRequest(pod) || appliedRequestCPU === undefined) return limitIs;
+  return Math.abs(appliedRequestCPU - requestCPU) <= WEIGHT_STEP;
+}
+
+/** Why the kubelet has not done it yet, with its own message where it has one about these limits. */
+export function resizeStatus(pod: Pod): { reason: EnforcementReason; message: string } {
+  const conditions = pod.resizeConditions.filter((condition) => isCurrent(condition, pod));
+  const pending = conditions.find(({ type }) => type === "PodResizePending");
+  if (pending?.reason === "Infeasible") {
+    const { message } = pending;
+    const known = INFEASIBLE.find(([pattern]) => pattern.test(message));
+    return { reason: known?.[1] ?? "ResizeInfeasible", message };
+  }
+  if (pending !== undefined) return { reason: "ResizeDeferred", message: pending.message };
+  const working = conditions.find(({ type }) => type === "PodResizeInProgress");
+  if (working?.reason === "Error") return { reason: "ResizeError", message: working.message };
+  return {
+    reason: "ResizeInProgress",
+    message: working?.message || "the kubelet has not reported the limits yet",
+  };
+}
+
+/**
+ * Whether a condition speaks of the pod's present spec. Where it names no generation (kubelets 1.33,
+ * feature gate `PodObservedGenerationTracking`), values decide: a resize is pending while its requests
+ * are not allocated or its limits not in force, and in progress once its requests are allocated. Limits
+ * are not among the allocated values, so an old condition about another limit is believed until the kubelet
+ * has looked again, which takes it less than a second.
+ */
+function isCurrent({ type, observedGeneration }: ResizeCondition, pod: Pod): boolean {
+  const { generation } = pod.metadata;
+  if (observedGeneration !== undefined) {
+    return generation === undefined || observedGeneration >= generation;
+  }
+  const isAllocated = pod.containers.every(hasRequests);
+  if (type === "PodResizeInProgress") return isAllocated;
+  return !isAllocated || !pod.containers.every((one) => isSettled(pod, one));
+}
+
+/** True unless the kubelet reports other requests than the spec has. */
+function hasRequests({ requestCPU, requestMemory, allocated = {} }: PodContainer): boolean {
+  return (allocated.requestCPU ?? requestCPU) === requestCPU &&
+    (allocated.requestMemory ?? requestMemory) === requestMemory;
+}
+
+/** True when the kubelet has nothing left to do for the container's CPU limit. */
+export function isSettled(pod: RequestMover, container: PodContainer): boolean {
+  return container.limitCPU === undefined || container.containerID === undefined ||
+    isApplied(pod, container);
+}

@@ -1,0 +1,79 @@
+/**
+ * What the checks of a pod's resize look at.
+ *
+ * @module
+ */
+import type { Node } from "../../api/node.ts";
+import type { Pod, Resources } from "../../api/pod.ts";
+import type { PodAllocation } from "../../api/pod_allocation.ts";
+import type { EnforcementReason } from "../../api/reasons/enforcement_reasons.ts";
+import type { Check, Verdict } from "./check.ts";
+import type { Claim } from "./claim.ts";
+import type { ResourceRanges } from "./ranges.ts";
+import type { WantedResources } from "./resources.ts";
+import { containersWanted, marketSubject } from "./subject.ts";
+
+/** What the API reports of a pod and of what bounds it, whatever wants to change it. */
+export interface PodFacts {
+  /** Absent when there is no such pod. */
+  readonly pod: Pod | undefined;
+  /** Of the pod's node; absent where it is not known. */
+  readonly node?: Pick<Node, "kubeletVersion" | "os">;
+  /** What the LimitRanges of the namespace come to; absent when nothing. */
+  readonly limitRange?: ResourceRanges;
+  /** Millicores that the namespace's quotas leave for this pod's raise. */
+  readonly quotaHeadroom?: number;
+  /** Name of the quota that leaves no more. */
+  readonly quotaName?: string;
+}
+
+/** Everything that the checks look at, read before the first one runs. */
+export interface EnforcementInput extends PodFacts {
+  readonly allocation: PodAllocation;
+  /** Why the pod takes no part; absent when it does. */
+  readonly outOfScope?: { readonly reason: EnforcementReason; readonly message: string };
+  readonly agentSilent: boolean;
+  /** All of one source. */
+  readonly claims: readonly Claim[];
+  /** Copies of the API's objects that don't follow the server now; absent: all do. */
+  readonly outOfSync?: readonly string[];
+  /** Largest factor between the present limit and the next; absent: any. */
+  readonly maxStep?: number;
+  /** Left of the least time between two resizes of a pod, ms. @default {0} */
+  readonly restMs?: number;
+  /** How long the limits of a pod that was resized too often are not lowered, ms. @default {0} */
+  readonly oscillatingMs?: number;
+  /** Milliseconds until the next attempt is allowed after a refusal; 0 when there was none. */
+  readonly backOffMs: number;
+  /**
+   * Takes the pod's turn: 0 when these values may be sent now, otherwise milliseconds until it is worth
+   * asking again. Asked once, by the last check.
+   */
+  readonly takeTurn: (wanted: WantedResources) => number;
+}
+
+/** What a check of a pod's resize answers. */
+export type PodVerdict = Verdict<EnforcementReason>;
+
+/** A check that asks no more of a pod than what the API reports. */
+export type PodCheck = Check<PodFacts, EnforcementReason>;
+
+/** A check of a claim that a controller has made. */
+export type ClaimCheck = Check<EnforcementInput, EnforcementReason>;
+
+/** Makes a clamp that leaves the pod as it is a hold, which no later check talks over. */
+export function heldWhereNothingIsLeft<Reason extends string>(
+  verdict: Verdict<Reason>,
+  pod: Pod | undefined,
+): Verdict<Reason> {
+  if (verdict?.verdict !== "clamp" || pod === undefined) return verdict;
+  const after = containersWanted(marketSubject(pod), verdict.wanted);
+  if (!after.every((next, index) => hasSameCPU(next, pod.containers[index] ?? {}))) return verdict;
+  const { reason, message } = verdict;
+  return { verdict: "hold", reason, message };
+}
+
+/** True where CPU request and limit are the same. */
+export function hasSameCPU(one: Resources, other: Resources): boolean {
+  return one.limitCPU === other.limitCPU && one.requestCPU === other.requestCPU;
+}

@@ -1,0 +1,168 @@
+/**
+ * Wanted requests and limits by container, and what a pod comes to with them.
+ *
+ * @module
+ */
+import type { Pod, PodContainer, ResourceName, Resources } from "../../api/pod.ts";
+import { formatBytes, formatCPU } from "../../quantity.ts";
+
+/** Request and limit of one resource; what is absent is left as it is. Millicores or bytes. */
+export interface ResourcePair {
+  readonly request?: number;
+  readonly limit?: number;
+}
+
+/** Half of a pair. */
+export type PairSide = keyof ResourcePair;
+
+/** Both halves, in the order of messages. */
+export const PAIR_SIDES: readonly PairSide[] = ["request", "limit"];
+
+/**
+ * What is wanted, by container; a value that is absent is left alone. A check that holds a resource of a
+ * container takes out request and limit: they have been made for each other, and those that are there
+ * are valid.
+ */
+export type WantedResources = ReadonlyMap<string, Resources>;
+
+/** Both resources, in the order of messages. */
+export const RESOURCE_NAMES: readonly ResourceName[] = ["cpu", "memory"];
+
+/** Of each resource for which there is something. */
+export function byResource<T>(
+  of: (resource: ResourceName) => T | undefined,
+): Readonly<Partial<Record<ResourceName, T>>> {
+  const found: Partial<Record<ResourceName, T>> = {};
+  for (const resource of RESOURCE_NAMES) {
+    const value = of(resource);
+    if (value !== undefined) found[resource] = value;
+  }
+  return found;
+}
+
+const FIELDS = {
+  cpu: { request: "requestCPU", limit: "limitCPU" },
+  memory: { request: "requestMemory", limit: "limitMemory" },
+} as const satisfies Record<ResourceName, Record<PairSide, keyof Resources>>;
+
+/** The field of `Resources` that is meant. */
+export function fieldOf(resource: ResourceName, side: PairSide): keyof Resources {
+  return FIELDS[resource][side];
+}
+
+/** What the container has of the resource. */
+export function pairOf(container: Resources, resource: ResourceName): ResourcePair {
+  const { request, limit } = FIELDS[resource];
+  return pair(container[request], container[limit]);
+}
+
+/** A pair of what there is. */
+export function pair(request: number | undefined, limit: number | undefined): ResourcePair {
+  return {
+    ...(request === undefined ? {} : { request }),
+    ...(limit === undefined ? {} : { limit }),
+  };
+}
+
+/** Pairs as fields of a container. */
+export function resourcesOf(
+  { cpu = {}, memory = {} }: Readonly<Partial<Record<ResourceName, ResourcePair>>>,
+): Resources {
+  return {
+    ...(cpu.request === undefined ? {} : { requestCPU: cpu.request }),
+    ...(memory.request === undefined ? {} : { requestMemory: memory.request }),
+    ...(cpu.limit === undefined ? {} : { limitCPU: cpu.limit }),
+    ...(memory.limit === undefined ? {} : { limitMemory: memory.limit }),
+  };
+}
+
+/** A pair with its container and resource. */
+export interface PairEntry {
+  readonly container: string;
+  readonly resource: ResourceName;
+  readonly pair: ResourcePair;
+}
+
+/** All pairs that have a value, container by container. */
+export function pairsOf(wanted: WantedResources): readonly PairEntry[] {
+  return [...wanted].flatMap(([container, resources]) =>
+    RESOURCE_NAMES.flatMap((resource): PairEntry[] => {
+      const found = pairOf(resources, resource);
+      const isEmpty = found.request === undefined && found.limit === undefined;
+      return isEmpty ? [] : [{ container, resource, pair: found }];
+    })
+  );
+}
+
+/** Entries as wanted resources, without containers that have nothing left. */
+export function wantedOf(entries: readonly PairEntry[]): WantedResources {
+  const wanted = new Map<string, Resources>();
+  for (const { container, resource, pair } of entries) {
+    if (pair.request === undefined && pair.limit === undefined) continue;
+    wanted.set(container, { ...wanted.get(container), ...resourcesOf({ [resource]: pair }) });
+  }
+  return wanted;
+}
+
+/** What differs between two states of the same values: `app cpu request 300m to 250m`. */
+export function describeCut(before: WantedResources, after: WantedResources): string {
+  return pairsOf(before).flatMap(({ container, resource, pair: old }) =>
+    PAIR_SIDES.flatMap((side) => {
+      const was = old[side];
+      const is = after.get(container)?.[fieldOf(resource, side)];
+      if (was === undefined || was === is) return [];
+      const to = is === undefined ? "left as it is" : `to ${formatAmount(resource, is)}`;
+      return [`${container} ${resource} ${side} ${formatAmount(resource, was)} ${to}`];
+    })
+  ).join(", ");
+}
+
+/** A quantity for people and for the API. */
+export function formatAmount(resource: ResourceName, amount: number): string {
+  return resource === "cpu" ? formatCPU(amount) : formatBytes(amount);
+}
+
+/** `app cpu 120m (limit 300m), app memory 64Mi`. */
+export function describeWanted(wanted: WantedResources): string {
+  return pairsOf(wanted).map(({ container, resource, pair: { request, limit } }) => {
+    const suffix = limit === undefined ? "" : `limit ${formatAmount(resource, limit)}`;
+    if (request === undefined) return `${container} ${resource} ${suffix}`;
+    const text = `${container} ${resource} ${formatAmount(resource, request)}`;
+    return suffix === "" ? text : `${text} (${suffix})`;
+  }).join(", ");
+}
+
+/** What is added up. */
+export type TotalField = keyof Resources;
+
+/**
+ * Those that run at the same time: containers and sidecars, and each other init container with the
+ * sidecars before it. The pod's total is the largest of their sums.
+ */
+export function podPhases(
+  { containers, initContainers }: Pick<Pod, "containers" | "initContainers">,
+): readonly (readonly PodContainer[])[] {
+  const sidecars = containers.filter(({ sidecar }) => sidecar);
+  const inits = initContainers.map((one) => [one, ...sidecars.slice(0, one.sidecarsBefore ?? 0)]);
+  return [containers, ...inits];
+}
+
+/** Σ of those that have a value. */
+export function sumOf(containers: readonly PodContainer[], field: TotalField): number {
+  return containers.reduce((sum, container) => sum + (container[field] ?? 0), 0);
+}
+
+/**
+ * The pod's total, millicores or bytes; undefined where no container has a value. What the pod says as a whole
+ * stands for it.
+ */
+export function podTotal(
+  pod: Pick<Pod, "containers" | "initContainers" | "podLevel">,
+  field: TotalField,
+): number | undefined {
+  const ofPod = pod.podLevel?.[field];
+  if (ofPod !== undefined) return ofPod;
+  const phases = podPhases(pod);
+  if (!phases.some((phase) => phase.some((one) => one[field] !== undefined))) return undefined;
+  return Math.max(...phases.map((phase) => sumOf(phase, field)));
+}

@@ -1,0 +1,88 @@
+/**
+ * A pod that wanted values must fit: one that runs, or one as it would be made.
+ *
+ * @module
+ */
+import type { Pod, PodContainer, QOSClass, Resources } from "../../api/pod.ts";
+import { movesRequest } from "./qos.ts";
+import type { WantedResources } from "./resources.ts";
+
+/** A pod that runs, or one as it would be made. */
+export interface Subject extends Pick<Pod, "containers" | "initContainers" | "podLevel"> {
+  /** For people: `pod web-1`, `new pods` or `the template`. */
+  readonly name: string;
+  readonly qosClass: QOSClass;
+  /** True where another source owns `limits.cpu`: of rightsizing in running pods of the market. */
+  readonly marketLimits: boolean;
+  /** True where wanted values are for sidecars, too. @default {false} */
+  readonly sidecars?: boolean;
+  /** How many pods it stands for, for quotas. */
+  readonly count: number;
+  readonly nodeName?: string;
+}
+
+/** The pod as a subject for a source that owns its CPU limits, those of sidecars too. */
+export function marketSubject(pod: Pod): Subject {
+  return { ...podSubject(pod, { marketLimits: false }), sidecars: true };
+}
+
+/** A running pod as a subject. */
+export function podSubject(pod: Pod, owner: Pick<Subject, "marketLimits">): Subject {
+  const { containers, initContainers, podLevel, qosClass, nodeName, metadata } = pod;
+  return {
+    name: `pod ${metadata.name}`,
+    containers,
+    initContainers,
+    ...(podLevel === undefined ? {} : { podLevel }),
+    qosClass,
+    ...owner,
+    count: 1,
+    nodeName,
+  };
+}
+
+/** The subject's containers as the wanted values make them; each keeps its place. */
+export function containersWanted(
+  subject: Subject,
+  wanted: WantedResources,
+): readonly PodContainer[] {
+  return subject.containers.map((container) => {
+    const values = wanted.get(container.name);
+    return values === undefined || (container.sidecar && subject.sidecars !== true)
+      ? container
+      : { ...container, ...ownFields(subject, values) };
+  });
+}
+
+/**
+ * The fields that the source may set on the subject. In a running pod of the market that leaves out
+ * `limits.cpu` for rightsizing: its value becomes the pod's original limit instead, and where the
+ * request goes with that limit (Guaranteed) the CPU request.
+ */
+export function ownFields(subject: Subject, wanted: Resources): Resources {
+  if (!subject.marketLimits) return wanted;
+  const { limitCPU: _limit, requestCPU, ...memory } = wanted;
+  return requestCPU === undefined || movesRequest(subject) ? memory : { ...memory, requestCPU };
+}
+
+/** CPU limits as wanted values: in a Guaranteed pod the request goes with the limit. */
+export function limitsWanted(
+  pod: Pick<Pod, "qosClass" | "podLevel"> | undefined,
+  limits: Iterable<readonly [string, number]>,
+): WantedResources {
+  const moves = pod !== undefined && movesRequest(pod);
+  return new Map(
+    [...limits].map(([name, limitCPU]) =>
+      [name, moves ? { limitCPU, requestCPU: limitCPU } : { limitCPU }] as const
+    ),
+  );
+}
+
+/** The CPU limits among wanted values, millicores by container name. */
+export function limitsOf(wanted: WantedResources): ReadonlyMap<string, number> {
+  return new Map(
+    [...wanted].flatMap(([name, { limitCPU }]) =>
+      limitCPU === undefined ? [] : [[name, limitCPU] as const]
+    ),
+  );
+}

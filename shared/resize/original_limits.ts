@@ -1,0 +1,113 @@
+/**
+ * The user's original CPU limits, which the pod itself carries: the market sends its limits under a
+ * field manager with a name that lists them. They are stored by the very patch that replaces them, so that
+ * neither a lost record nor a stale copy of one can lose them.
+ *
+ * @module
+ */
+import type { Pod, PodContainer } from "../api/pod.ts";
+import type { Original } from "../api/pod_allocation.ts";
+import { countableCPU, formatCPU } from "../quantity.ts";
+
+/** Manager of the limits that the market has set. */
+export const MARKET_MANAGER = "mbcas";
+
+/** Manager of limits that are the user's own value, set by this product: when it brought them back. */
+export const RESTORE_MANAGER = "mbcas-restore";
+
+/** Manager of values that rightsizing has set, in pods and in templates. */
+export const RIGHTSIZING_MANAGER = "optipod";
+
+const PREFIX = `${MARKET_MANAGER}/`;
+/** API servers refuse longer names (`FieldManagerMaxLength` of k8s.io/apimachinery). */
+const LONGEST_NAME = 128;
+
+/**
+ * API servers keep ten managers of an object and put the oldest of more under this name, the market's
+ * too (`capManagersManager` of k8s.io/apimachinery).
+ */
+const FORGOTTEN = "ancient-changes";
+
+/**
+ * The field manager for limits of the market: `mbcas/200m,50m` for a pod with containers that have these
+ * original limits, millicores by container name; a container without one has an empty place. Plain
+ * `mbcas` where the list is too long, from 20 containers on: then the record alone has them.
+ */
+export function marketManager(
+  { containers }: Pick<Pod, "containers">,
+  originals: ReadonlyMap<string, number>,
+): string {
+  const values = containers.map(({ name }) => {
+    const original = originals.get(name);
+    return original === undefined ? "" : formatCPU(original);
+  });
+  const name = PREFIX + values.join(",");
+  return name.length > LONGEST_NAME ? MARKET_MANAGER : name;
+}
+
+/** True for the market's name, with or without original limits in it. */
+export function isMarketManager(name: string): boolean {
+  return name === MARKET_MANAGER || name.startsWith(PREFIX);
+}
+
+/** True when no other manager has the limit: a co-manager has applied the value as its own. */
+function isOfMarket({ limitManagers = [] }: PodContainer): boolean {
+  return limitManagers.length > 0 && limitManagers.every(isMarketManager);
+}
+
+/** True when a limit in the pod's spec is the market's; one that was brought back is not. */
+export function limitsAreOurs({ containers }: Pick<Pod, "containers">): boolean {
+  return containers.some(isOfMarket);
+}
+
+/** What the pod itself has of a container's original limit: the present one unless it is the market's. */
+function originalIn(container: PodContainer, index: number): number | undefined {
+  const { limitManagers: [manager = FORGOTTEN] = [], limitCPU } = container;
+  if (manager === FORGOTTEN) return undefined;
+  if (!isOfMarket(container)) return limitCPU;
+  const text = manager.slice(PREFIX.length).split(",")[index] ?? "";
+  return text === "" ? undefined : countableCPU(text);
+}
+
+/** Original limits that the pod itself has, millicores by container name. */
+export function originalsIn({ containers }: Pick<Pod, "containers">): ReadonlyMap<string, number> {
+  return new Map(containers.flatMap((container, index): [string, number][] => {
+    const original = originalIn(container, index);
+    return original === undefined ? [] : [[container.name, original]];
+  }));
+}
+
+/** Where original limits come from when the pod itself does not have them. */
+export interface OtherSources {
+  /** Of the allocation's status. */
+  readonly recorded?: readonly Original[] | undefined;
+  /** Limits of the template that the pod was made from, millicores by container name. */
+  readonly template?: ReadonlyMap<string, number> | undefined;
+}
+
+/**
+ * The original limits of all containers, or undefined when nothing records those that the market has
+ * replaced. The pod takes precedence over the record, but for a value that rightsizing has put in the
+ * place of the one in the pod.
+ */
+export function originalLimitsOf(
+  pod: Pick<Pod, "containers">,
+  { recorded, template }: OtherSources,
+): Original[] | undefined {
+  const carried = originalsIn(pod);
+  const limits: Original[] = [];
+  for (const container of pod.containers) {
+    const { name, limitCPU } = container;
+    const record = recorded?.find((one) => one.name === name);
+    const own = carried.get(name);
+    const replaced = record?.replaces === undefined ? undefined : countableCPU(record.replaces);
+    if (own !== undefined && own !== replaced) limits.push({ name, cpu: formatCPU(own) });
+    else if (record !== undefined) limits.push(record);
+    else if (!isOfMarket(container)) {
+      limits.push(limitCPU === undefined ? { name } : { name, cpu: formatCPU(limitCPU) });
+    } else if (template?.has(name)) {
+      limits.push({ name, cpu: formatCPU(template.get(name) ?? 0) });
+    } else return undefined;
+  }
+  return limits;
+}

@@ -1,0 +1,178 @@
+/**
+ * The body of a `pods/resize` patch.
+ *
+ * @module
+ */
+import type { Pod, Resources } from "../api/pod.ts";
+import { formatBytes, formatCPU } from "../quantity.ts";
+import type { ClaimSource } from "./inputs/claim.ts";
+import { netChange } from "./inputs/cut_raises.ts";
+import { marketManager, RESTORE_MANAGER, RIGHTSIZING_MANAGER } from "./original_limits.ts";
+
+/** One container's new values, millicores and bytes; what is absent stays as it is. */
+export interface ResourceChange extends Resources {
+  readonly name: string;
+  readonly sidecar: boolean;
+}
+
+/** One container's new CPU limit, millicores, with the request where that moves with the limit. */
+export interface LimitChange {
+  readonly name: string;
+  readonly sidecar: boolean;
+  readonly limitCPU: number;
+  readonly requestCPU?: number;
+}
+
+/** Quantities of CPU and memory, as the API has them. */
+export interface Quantities {
+  readonly cpu?: string;
+  readonly memory?: string;
+}
+
+/** One container of the patch. */
+export interface ContainerResources {
+  readonly name: string;
+  readonly resources: {
+    readonly requests?: Quantities;
+    readonly limits?: Quantities;
+  };
+}
+
+/** Strategic merge patch: lists merge by container name, so only what changes is named. */
+export interface ResizePatch {
+  /**
+   * A pod of the same name with another UID is refused by the server (422, immutable), and so is,
+   * before anything else, a pod with another version than the one named here (409).
+   */
+  readonly metadata: { readonly uid: string; readonly resourceVersion?: string };
+  readonly spec: {
+    readonly containers?: readonly ContainerResources[];
+    readonly initContainers?: readonly ContainerResources[];
+  };
+}
+
+/** Changes of one pod by one source. */
+export interface PodChanges<Change extends ResourceChange = ResourceChange> {
+  /** As it is: changes are compared with its limits. */
+  readonly pod: Pod;
+  readonly source: ClaimSource;
+  /** One at least; only values that differ. */
+  readonly changes: readonly Change[];
+  /** The user's original limits, millicores by container name. */
+  readonly originals: ReadonlyMap<string, number>;
+}
+
+/** What goes to the server in one patch. */
+export interface PatchPart<Change extends ResourceChange = ResourceChange> {
+  /** The field manager, which says which source set the values. */
+  readonly manager: string;
+  /** Changes as they were asked for. */
+  readonly changes: readonly Change[];
+  /** True for limits that only make room for a request of the next part. */
+  readonly isLift?: true;
+  /** True where the patch counts on no version of the pod but the one that was read. */
+  readonly pinned: boolean;
+}
+
+/**
+ * The patches that the changes take: one, or two where values have two owners, since a patch has one
+ * field manager.
+ *
+ * A limit that is the user's own must never be on record as the market's, for a later restore finds
+ * nothing to change in it. What sets CPU free goes first: between the two patches the pod takes no more
+ * than before or after.
+ *
+ * The server refuses a request above the limit, and of a pod of the market the limit may be below a
+ * request that rightsizing wants. Then the limit is raised first, under the market's name, since a value
+ * under another name would be taken for the user's own.
+ */
+export function patchParts<Change extends ResourceChange>(
+  { pod, source, changes, originals }: PodChanges<Change>,
+): readonly PatchPart<Change | LimitChange>[] {
+  const market = marketManager(pod, originals);
+  if (source === "rightsizing") {
+    const lifts = liftsFor(pod, changes);
+    return [
+      ...(lifts.length === 0
+        ? []
+        : [{ manager: market, changes: lifts, isLift: true as const, pinned: true }]),
+      { manager: RIGHTSIZING_MANAGER, changes, pinned: false },
+    ];
+  }
+  const isOwn = ({ name, limitCPU }: Change): boolean => originals.get(name) === limitCPU;
+  return [
+    { manager: RESTORE_MANAGER, changes: changes.filter(isOwn), pinned: true },
+    { manager: market, changes: changes.filter((change) => !isOwn(change)), pinned: true },
+  ].filter((part) => part.changes.length > 0)
+    .sort((a, b) => netOf(pod, a.changes) - netOf(pod, b.changes));
+}
+
+/** By how much the changes move the sum of the pod's limits, millicores. */
+export function netOf(pod: Pod, changes: readonly ResourceChange[]): number {
+  return netChange(pod, new Map(changes.map((change) => [change.name, change])));
+}
+
+/** Limits that are below the new request of their container, and that stay otherwise. */
+function liftsFor(pod: Pod, changes: readonly ResourceChange[]): readonly LimitChange[] {
+  return changes.flatMap(({ name, sidecar, requestCPU, limitCPU }): LimitChange[] => {
+    const present = pod.containers.find((one) => one.name === name)?.limitCPU;
+    const isBelow = requestCPU !== undefined && present !== undefined && present < requestCPU;
+    return isBelow && limitCPU === undefined ? [{ name, sidecar, limitCPU: requestCPU }] : [];
+  });
+}
+
+/** Options of a patch. */
+export interface ResizePatchOptions {
+  /**
+   * The only version of the pod on which the patch counts: a change that its sender has not seen is
+   * not overwritten.
+   *
+   * @default any
+   */
+  readonly resourceVersion?: string;
+}
+
+/** The patch that sets these values on the pod with this UID, and touches nothing else. */
+export function resizePatch(
+  podUID: string,
+  changes: readonly ResourceChange[],
+  { resourceVersion }: ResizePatchOptions = {},
+): ResizePatch {
+  if (changes.length === 0) {
+    throw new RangeError("Cannot build a resize patch: no container changes");
+  }
+  const containers = changes.filter((change) => !change.sidecar).map(containerResources);
+  const initContainers = changes.filter((change) => change.sidecar).map(containerResources);
+  return {
+    metadata: { uid: podUID, ...(resourceVersion === undefined ? {} : { resourceVersion }) },
+    spec: {
+      ...(containers.length > 0 ? { containers } : {}),
+      ...(initContainers.length > 0 ? { initContainers } : {}),
+    },
+  };
+}
+
+/** The container's entry in a patch: the values that are there, and nothing about the others. */
+export function containerResources(
+  { name, requestCPU, requestMemory, limitCPU, limitMemory }:
+    & { readonly name: string }
+    & Resources,
+): ContainerResources {
+  const requests = quantities(requestCPU, requestMemory);
+  const limits = quantities(limitCPU, limitMemory);
+  return {
+    name,
+    resources: {
+      ...(requests === undefined ? {} : { requests }),
+      ...(limits === undefined ? {} : { limits }),
+    },
+  };
+}
+
+function quantities(cpu: number | undefined, memory: number | undefined): Quantities | undefined {
+  if (cpu === undefined && memory === undefined) return undefined;
+  return {
+    ...(cpu === undefined ? {} : { cpu: formatCPU(cpu) }),
+    ...(memory === undefined ? {} : { memory: formatBytes(memory) }),
+  };
+}

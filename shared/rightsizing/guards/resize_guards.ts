@@ -1,0 +1,197 @@
+/**
+ * Guards that ask the rules of `shared/resize/checks/` about all pods of a workload, and those to come.
+ *
+ * @module
+ */
+import type { ResourceName } from "../../api/pod.ts";
+import { dividedByRequest } from "../../resize/checks/horizontal_autoscaler.ts";
+import { defaultsProblem, rangeVerdict } from "../../resize/checks/limit_range.ts";
+import { nodeShortages } from "../../resize/checks/node_capacity.ts";
+import { classVerdict } from "../../resize/checks/qos_class.ts";
+import { capRequests, podLevelProblem } from "../../resize/checks/request_within_limit.ts";
+import { quotaVerdict } from "../../resize/checks/resource_quota.ts";
+import { vpaConflict } from "../../resize/checks/vertical_autoscaler.ts";
+import { withoutPairs } from "../../resize/inputs/check.ts";
+import { cutRaises } from "../../resize/inputs/cut_raises.ts";
+import {
+  describeCut,
+  fieldOf,
+  formatAmount,
+  pairOf,
+  podTotal,
+  type WantedResources,
+} from "../../resize/inputs/resources.ts";
+import { containersWanted, type Subject } from "../../resize/inputs/subject.ts";
+import { methodFor } from "./method.ts";
+import type { GuardVerdict, RightsizingFacts } from "./rightsizing_facts.ts";
+import { fittedSubjects, presentSubjects } from "./subjects.ts";
+
+/**
+ * Leaves the CPU or the memory of containers alone whose utilisation an HPA looks at, unless the policy
+ * takes them in all the same: with another request the HPA would see another utilisation for the same
+ * load, and scale; and with less usage in each of more pods, the next recommendation would be less again.
+ * Their limit stays too, since it caps the usage that the HPA sees. The other resource goes on.
+ */
+export function horizontalAutoscalerConflicts(
+  { autoscalers, policy }: RightsizingFacts,
+  wanted: WantedResources,
+): GuardVerdict {
+  if (policy.updateStrategy.allowWithHPA) return undefined;
+  return withoutPairs(wanted, "HPAConflict", {
+    against: ({ container, resource }) => {
+      const acting = autoscalers.find((one) =>
+        dividedByRequest(one, resource).some((target) =>
+          (target.container ?? container) === container
+        )
+      );
+      return acting &&
+        `HPA ${acting.metadata.name} divides the ${RESOURCE_WORDS[resource]} usage ` +
+          `of ${container} by its request, which stays`;
+    },
+  });
+}
+
+const RESOURCE_WORDS = { cpu: "CPU", memory: "memory" } as const;
+
+/** Leaves alone what a VPA in any mode but `Off` sets; CPU that it does not control goes on. */
+export function verticalAutoscalerConflicts(
+  { verticalAutoscalers }: RightsizingFacts,
+  wanted: WantedResources,
+): GuardVerdict {
+  return withoutPairs(wanted, "VPAConflict", {
+    against: ({ container, resource }) =>
+      vpaConflict(verticalAutoscalers, { containers: [container], resource }),
+  });
+}
+
+/** Clamps to the LimitRanges; holds where a resize would let the server write defaults into a pod. */
+export function outsideRanges(facts: RightsizingFacts, wanted: WantedResources): GuardVerdict {
+  const { ranges, pods } = facts;
+  const method = methodFor(facts, wanted);
+  for (const pod of method === "InPlace" && wanted.size > 0 ? pods : []) {
+    const problem = defaultsProblem(pod, ranges);
+    if (problem === undefined) continue;
+    const message = `pod ${pod.metadata.name}: ${problem}`;
+    return { verdict: "hold", reason: "LimitRange", message };
+  }
+  return rangeVerdict(wanted, { ranges, subjects: fittedSubjects(facts, method) });
+}
+
+/** Cuts raises to what the quotas leave, summed over all pods. */
+export function overQuotas(facts: RightsizingFacts, wanted: WantedResources): GuardVerdict {
+  const subjects = presentSubjects(facts, methodFor(facts, wanted));
+  return quotaVerdict(wanted, { quotas: facts.quotas, subjects });
+}
+
+/**
+ * Cuts requests to what a node has for all its pods, though not below the template's: of running pods
+ * their own, since a kubelet calls more infeasible and never tries again, and of those to come the
+ * largest, since more would find no node. What other pods take is not counted: the kubelet waits for
+ * that.
+ *
+ * A pod that lacks what is in force, on a node that has too little for it, cuts nothing: it stays as it
+ * is (see `inPlacePlan()`), and that is reported. All the others would be lowered for its sake.
+ */
+export function overNodes(facts: RightsizingFacts, wanted: WantedResources): GuardVerdict {
+  const method = methodFor(facts, wanted);
+  if (method === undefined) return undefined;
+  const problems: string[] = [];
+  let fitting = wanted;
+  for (const subject of presentSubjects(facts, method)) {
+    const { name, nodeName } = subject;
+    const [owner, node] = nodeName === undefined
+      ? ["the largest node", facts.largestNode] as const
+      : [`node ${nodeName}`, facts.nodes.get(nodeName)] as const;
+    const after = { ...subject, containers: containersWanted(subject, fitting) };
+    for (const { resource, most, total } of nodeShortages(after, node)) {
+      const shortage =
+        `${owner} has ${formatAmount(resource, most)} of ${resource}, ${name} would ` +
+        `request ${formatAmount(resource, total)}`;
+      if (isBehind(subject, resource, { facts })) {
+        problems.push(`${shortage}, and stays as it is`);
+        continue;
+      }
+      const field = fieldOf(resource, "request");
+      const base = (container: string): number =>
+        facts.workload.template.containers.find((one) => one.name === container)?.[field] ?? 0;
+      const cut = cutRaises(fitting, { resource, side: "request", base, excess: total - most });
+      if (cut === fitting) continue;
+      fitting = cut;
+      problems.push(shortage);
+    }
+  }
+  if (problems.length === 0) return undefined;
+  const note = { reason: "NodeCapacity", message: problems.join("; ") } as const;
+  return fitting === wanted
+    ? { verdict: "note", ...note }
+    : { verdict: "clamp", ...note, wanted: fitting };
+}
+
+/** Whether a running pod requests less of it than is in force. */
+function isBehind(
+  subject: Subject,
+  resource: ResourceName,
+  { facts: { inForce } }: { readonly facts: Pick<RightsizingFacts, "inForce"> },
+): boolean {
+  if (subject.nodeName === undefined) return false;
+  const containers = containersWanted(subject, inForce);
+  const field = fieldOf(resource, "request");
+  return (podTotal({ ...subject, containers }, field) ?? 0) > (podTotal(subject, field) ?? 0);
+}
+
+/** Clamps to what keeps the class of each pod, and of those to come; holds where nothing does. */
+export function qosWouldChange(facts: RightsizingFacts, wanted: WantedResources): GuardVerdict {
+  return classVerdict(wanted, fittedSubjects(facts, methodFor(facts, wanted)));
+}
+
+/**
+ * Cuts each request at the limit that its container has after the change, in each pod and in new ones:
+ * where limits stay, a recommendation above them can't be had. What the pod says for all its containers
+ * together holds.
+ */
+export function requestAboveLimit(
+  facts: RightsizingFacts,
+  wanted: WantedResources,
+): GuardVerdict {
+  const subjects = fittedSubjects(facts, methodFor(facts, wanted));
+  const capped = capRequests(wanted, subjects);
+  for (const subject of subjects) {
+    const problem = podLevelProblem(subject, capped);
+    if (problem !== undefined) {
+      return { verdict: "hold", reason: "PodLevelLimit", message: problem };
+    }
+  }
+  const problems = describeCut(wanted, capped);
+  if (problems === "") return undefined;
+  const message = `a request may not be above its container's limit: ${problems}`;
+  return { verdict: "clamp", reason: "RequestAboveLimit", message, wanted: capped };
+}
+
+/**
+ * Leaves out raises while a node of the workload's pods is short of memory, disk or process IDs.
+ * Decreases go on: they help.
+ */
+export function nodeUnderPressure(
+  facts: RightsizingFacts,
+  wanted: WantedResources,
+): GuardVerdict {
+  const pressed = presentSubjects(facts, "InPlace").flatMap((subject) => {
+    const pressures = facts.nodes.get(subject.nodeName ?? "")?.pressures ?? [];
+    return pressures.length === 0 ? [] : [{ subject, pressures }];
+  });
+  return withoutPairs(wanted, "NodePressure", {
+    against: ({ container, resource }) => {
+      for (const { subject, pressures } of pressed) {
+        const index = subject.containers.findIndex(({ name }) => name === container);
+        const present = pairOf(subject.containers[index] ?? {}, resource);
+        const after = pairOf(containersWanted(subject, wanted)[index] ?? {}, resource);
+        const raises = (after.request ?? 0) > (present.request ?? 0) ||
+          (after.limit ?? Infinity) > (present.limit ?? Infinity);
+        if (!raises) continue;
+        return `no raise of ${container} ${resource}: node ${subject.nodeName} has ` +
+          pressures.join(", ");
+      }
+      return undefined;
+    },
+  });
+}
