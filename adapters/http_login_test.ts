@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createVirtualClock } from "../simulation/virtual_clock.ts";
+import { createVirtualClock } from "../lab/simulation/virtual_clock.ts";
 import { serveCanned } from "../tests/fixtures/canned_server.ts";
 import { boundedFetch } from "./bounded_fetch.ts";
 import { createHTTPLogin, createTokenReader, type HTTPLogin } from "./http_login.ts";

@@ -7,7 +7,7 @@ import {
 } from "../shared/api/pod_allocation.ts";
 import { silentLog } from "../shared/log.ts";
 import { seededRandom } from "../shared/random.ts";
-import { createVirtualClock } from "../simulation/virtual_clock.ts";
+import { createVirtualClock } from "../lab/simulation/virtual_clock.ts";
 import { sampleNode } from "../tests/contract/sample_objects.ts";
 import {
   boundedAllocation,

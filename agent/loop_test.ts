@@ -4,8 +4,8 @@ import { createInformer } from "../shared/control/informer.ts";
 import { type Log, silentLog } from "../shared/log.ts";
 import { parseCPU } from "../shared/quantity.ts";
 import { seededRandom } from "../shared/random.ts";
-import { createSimulatedAPI } from "../simulation/api/simulated_api.ts";
-import { createVirtualClock } from "../simulation/virtual_clock.ts";
+import { createSimulatedAPI } from "../lab/simulation/api/simulated_api.ts";
+import { createVirtualClock } from "../lab/simulation/virtual_clock.ts";
 import { sampleNode } from "../tests/contract/sample_objects.ts";
 import { assertMatches } from "../tests/fixtures/assert_matches.ts";
 import {

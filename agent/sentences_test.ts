@@ -2,7 +2,7 @@ import { ApiError } from "../shared/api/api_error.ts";
 import { type LogFields, silentLog } from "../shared/log.ts";
 import { DEFAULT_PACE } from "../shared/pacing/pace_options.ts";
 import { seededRandom } from "../shared/random.ts";
-import { createVirtualClock } from "../simulation/virtual_clock.ts";
+import { createVirtualClock } from "../lab/simulation/virtual_clock.ts";
 import { sampleNode } from "../tests/contract/sample_objects.ts";
 import { assertSentences } from "../tests/fixtures/assert_sentences.ts";
 import { createMemoryTree } from "../tests/fixtures/memory_tree.ts";

@@ -8,15 +8,15 @@ import {
   playableStage,
   sceneStages,
   shippedStages,
-} from "../simulation/arena/default_stages.ts";
-import { arenaPage } from "../simulation/arena/arena_page.ts";
-import { checkGoals } from "../simulation/arena/goals.ts";
-import { type ContestPlayer, playHere, playInWorkers } from "../simulation/arena/play_contests.ts";
-import { arenaJSON, stageJSON } from "../simulation/arena/result_json.ts";
-import { runArena } from "../simulation/arena/run_arena.ts";
-import type { Stage } from "../simulation/arena/stage.ts";
-import type { StageResult } from "../simulation/arena/stage_result.ts";
-import { readTraceFile } from "../simulation/trace_files.ts";
+  type Stage,
+  type StageResult,
+} from "../lab/arena/stages.ts";
+import { arenaPage } from "../lab/arena/arena_page.ts";
+import { checkGoals } from "../lab/arena/goals.ts";
+import { type ContestPlayer, playHere, playInWorkers } from "../lab/arena/play_contests.ts";
+import { arenaJSON, stageJSON } from "../lab/arena/result_json.ts";
+import { runArena } from "../lab/arena/run_arena.ts";
+import { readTraceFile } from "../lab/simulation/trace_files.ts";
 import { type ArenaOptions, parseArenaOptions } from "./arena_options.ts";
 import { nextArenaProgress } from "./arena_progress.ts";
 import { goalTable, stageTable } from "./arena_table.ts";

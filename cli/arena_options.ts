@@ -4,8 +4,8 @@
  * @module
  */
 import { Command, InvalidArgumentError, Option } from "commander";
-import { algorithmNames } from "../simulation/arena/entry.ts";
-import { TRACE_FORMATS, type TraceFormat } from "../simulation/trace_format.ts";
+import { algorithmNames } from "../lab/arena/outcome.ts";
+import { TRACE_FORMATS, type TraceFormat } from "../lab/simulation/trace.ts";
 import { filePath, numberWithin } from "./flag_values.ts";
 import { type HelpText, parseTaskFlags, type UsageError, usageError } from "./parse_task_flags.ts";
 

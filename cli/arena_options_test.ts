@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { algorithmNames } from "../simulation/arena/entry.ts";
-import { TRACE_FORMATS } from "../simulation/trace_format.ts";
+import { algorithmNames } from "../lab/arena/outcome.ts";
+import { TRACE_FORMATS } from "../lab/simulation/trace.ts";
 import { type ArenaOptions, parseArenaOptions } from "./arena_options.ts";
 
 function options(...args: string[]): ArenaOptions {

@@ -5,6 +5,7 @@
  */
 import {
   ALONE,
+  bestPerAlgorithm,
   EQUAL_CORES,
   isRival,
   isSameEntry,
@@ -12,13 +13,12 @@ import {
   OURS,
   OURS_TIGHT,
   UNLIMITED,
-} from "../simulation/arena/entry.ts";
-import type { Goal } from "../simulation/arena/goals.ts";
-import { bestPerAlgorithm } from "../simulation/arena/algorithm_outcome.ts";
-import { outcomeColumns } from "../simulation/arena/outcome_columns.ts";
-import type { StageResult } from "../simulation/arena/stage_result.ts";
-import { formatFigure, NO_FIGURE } from "../simulation/report/figure.ts";
-import { shorten } from "../simulation/report/html.ts";
+} from "../lab/arena/outcome.ts";
+import type { Goal } from "../lab/arena/goals.ts";
+import { outcomeColumns } from "../lab/arena/outcome_columns.ts";
+import type { StageResult } from "../lab/arena/stages.ts";
+import { formatFigure, NO_FIGURE } from "../lab/simulation/report/figure.ts";
+import { shorten } from "../lab/simulation/report/html.ts";
 import { paint, type TerminalLook } from "./terminal/paint.ts";
 
 const NAME_WIDTH = 24;

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { renderReport } from "../simulation/report/render_report.ts";
-import type { RunRecord } from "../simulation/run_record.ts";
+import { renderReport } from "../lab/simulation/report/render_report.ts";
+import type { RunRecord } from "../lab/simulation/run_record.ts";
 import { demoJSON } from "./demo_json.ts";
 import { type DemoOptions, parseDemoOptions } from "./demo_options.ts";
 import { type OnRunProgress, runDemo } from "./demo_runs.ts";

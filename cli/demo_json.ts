@@ -4,7 +4,7 @@
  * @module
  */
 import type { MarketReason } from "../shared/api/reasons/market_reasons.ts";
-import type { RunRecord } from "../simulation/run_record.ts";
+import type { RunRecord } from "../lab/simulation/run_record.ts";
 
 /** One JSON object: figures of each run and of its pods; series are left to the report page. */
 export function demoJSON(runs: readonly RunRecord[], report: string | undefined): string {

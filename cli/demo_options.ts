@@ -4,7 +4,7 @@
  * @module
  */
 import { Command, Option } from "commander";
-import { TRACE_FORMATS, type TraceFormat } from "../simulation/trace_format.ts";
+import { TRACE_FORMATS, type TraceFormat } from "../lab/simulation/trace.ts";
 import { filePath, numberWithin } from "./flag_values.ts";
 import { type HelpText, parseTaskFlags, type UsageError, usageError } from "./parse_task_flags.ts";
 

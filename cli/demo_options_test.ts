@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { TRACE_FORMATS } from "../simulation/trace_format.ts";
+import { TRACE_FORMATS } from "../lab/simulation/trace.ts";
 import { type DemoOptions, parseDemoOptions } from "./demo_options.ts";
 
 function options(...args: string[]): DemoOptions {

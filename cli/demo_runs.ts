@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { runMarket, runStatic } from "../simulation/run_algorithm.ts";
-import type { RunRecord } from "../simulation/run_record.ts";
-import type { Scene } from "../simulation/scene.ts";
+import { runMarket, runStatic } from "../lab/simulation/run_algorithm.ts";
+import type { RunRecord } from "../lab/simulation/run_record.ts";
+import type { Scene } from "../lab/simulation/scene.ts";
 
 /** Receives the progress of an algorithm's run, virtual seconds. */
 export type OnRunProgress = (algorithm: string, doneS: number) => void;

@@ -4,13 +4,13 @@
  * @module
  */
 import { seededRandom } from "../shared/random.ts";
-import { formatCount } from "../simulation/report/figure.ts";
-import type { ReportScene } from "../simulation/report/report_scene.ts";
-import { ownSource, traceSources } from "../simulation/report/trace_sources.ts";
-import { createScene, type Scene } from "../simulation/scene.ts";
-import { type Trace, traceRefusal } from "../simulation/trace.ts";
-import { readShippedTrace, readTraceFile, type TraceFile } from "../simulation/trace_files.ts";
-import { busiestWindow, requireLoad, withBursts } from "../simulation/trace_shape.ts";
+import { formatCount } from "../lab/simulation/report/figure.ts";
+import type { ReportScene } from "../lab/simulation/report/report_scene.ts";
+import { ownSource, traceSources } from "../lab/simulation/report/trace_sources.ts";
+import { createScene, type Scene } from "../lab/simulation/scene.ts";
+import { type Trace, traceRefusal } from "../lab/simulation/trace.ts";
+import { readShippedTrace, readTraceFile, type TraceFile } from "../lab/simulation/trace_files.ts";
+import { busiestWindow, requireLoad, withBursts } from "../lab/simulation/trace_shape.ts";
 import type { DemoOptions } from "./demo_options.ts";
 
 /** A scene, and its description. */

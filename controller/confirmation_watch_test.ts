@@ -6,8 +6,8 @@ import type { ListWatch } from "../shared/control/list_watch.ts";
 import type { ApiObject } from "../shared/api/object.ts";
 import { silentLog } from "../shared/log.ts";
 import { seededRandom } from "../shared/random.ts";
-import { createSimulatedAPI } from "../simulation/api/simulated_api.ts";
-import { createVirtualClock } from "../simulation/virtual_clock.ts";
+import { createSimulatedAPI } from "../lab/simulation/api/simulated_api.ts";
+import { createVirtualClock } from "../lab/simulation/virtual_clock.ts";
 import { sampleAllocation, sampleContainer, samplePod } from "../tests/contract/sample_objects.ts";
 import { watchConfirmations } from "./confirmation_watch.ts";
 

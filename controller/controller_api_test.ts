@@ -3,7 +3,7 @@ import type { KubeConnection, KubeRequest } from "../adapters/kube/client/connec
 import { effectiveSettings } from "../shared/config/effective_settings.ts";
 import { silentLog } from "../shared/log.ts";
 import { seededRandom } from "../shared/random.ts";
-import { createVirtualClock } from "../simulation/virtual_clock.ts";
+import { createVirtualClock } from "../lab/simulation/virtual_clock.ts";
 import { connectControllerAPI } from "./controller_api.ts";
 import { CONTROLLER_SETTINGS, type ControllerSettings } from "./settings.ts";
 

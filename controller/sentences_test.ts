@@ -1,7 +1,7 @@
 import { effectiveSettings } from "../shared/config/effective_settings.ts";
 import { type Log, silentLog } from "../shared/log.ts";
 import { seededRandom } from "../shared/random.ts";
-import { createVirtualClock } from "../simulation/virtual_clock.ts";
+import { createVirtualClock } from "../lab/simulation/virtual_clock.ts";
 import { assertSentences } from "../tests/fixtures/assert_sentences.ts";
 import { listenFaults } from "./listen_faults.ts";
 import { createLiveSettings } from "./live_settings.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { silentLog } from "../shared/log.ts";
 import { seededRandom } from "../shared/random.ts";
-import { createVirtualClock } from "../simulation/virtual_clock.ts";
+import { createVirtualClock } from "../lab/simulation/virtual_clock.ts";
 import { assertMatches } from "../tests/fixtures/assert_matches.ts";
 import { controllerRights } from "./rights.ts";
 import { type ClusterFindings, startCheck } from "./start_check.ts";

@@ -1,4 +1,4 @@
-import { createVirtualClock } from "../simulation/virtual_clock.ts";
+import { createVirtualClock } from "../lab/simulation/virtual_clock.ts";
 import { assertSentences, messageOf } from "../tests/fixtures/assert_sentences.ts";
 import { createMemoryTree } from "../tests/fixtures/memory_tree.ts";
 import { findLayout } from "./cgroup/layout.ts";

@@ -8,7 +8,14 @@ import { placeOf } from "./lint/place.ts";
 import { projectFiles } from "./project_files.ts";
 
 /** Where tests are owed; programs' entries, benchmarks and tools are run instead. */
-const CORE: readonly string[] = ["shared", "adapters", "agent", "controller", "simulation"];
+const CORE: readonly string[] = [
+  "shared",
+  "adapters",
+  "agent",
+  "controller",
+  "lab/simulation",
+  "lab/arena",
+];
 
 const root = new URL("../", import.meta.url);
 const loaded = new Set<string>();

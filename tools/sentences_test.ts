@@ -77,8 +77,8 @@ Deno.test("sentences of the lint rules", () =>
     ],
     [
       "layers, test",
-      () => imported("bench/solver.ts", "../shared/market/solver_test.ts"),
-      "bench/solver.ts imports the test file shared/market/solver_test.ts",
+      () => imported("lab/bench/solver.ts", "../../shared/market/solver_test.ts"),
+      "lab/bench/solver.ts imports the test file shared/market/solver_test.ts",
     ],
     [
       "layers, client",

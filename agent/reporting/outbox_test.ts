@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Desired } from "../../shared/api/pod_allocation.ts";
 import { silentLog } from "../../shared/log.ts";
-import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { boundedAllocation } from "../../tests/fixtures/sample_participants.ts";
 import type { DesiredWrite } from "./desired.ts";
 import { createOutbox } from "./outbox.ts";

@@ -9,7 +9,7 @@ import type { Call } from "./command_line.ts";
 import { explainCommand } from "./explain/explain_command.ts";
 import { placedArgument } from "./placement/placed_argument.ts";
 import { placementCommand } from "./placement/placement_command.ts";
-import { podArgument } from "./pod_argument.ts";
+import { podArgument } from "./formats.ts";
 import type { PodName } from "./ports.ts";
 import { recommendCommand } from "./recommend/recommend_command.ts";
 import { workloadChoice } from "./recommend/workload_choice.ts";

@@ -5,16 +5,15 @@
  */
 import { Argument, Command, Option } from "commander";
 import { COMPLETION_SHELLS } from "./completion/completion_script.ts";
-import { durationParser } from "./duration.ts";
-import { examples } from "./examples.ts";
-import { addGlobalFlags } from "./global_flags.ts";
+import { durationParser } from "./formats.ts";
+import { addGlobalFlags, examples } from "./global_flags.ts";
 import { placementArguments } from "./placement/placement_arguments.ts";
 import { recommendArguments } from "./recommend/recommend_arguments.ts";
 import { limitRequestParser } from "./resize/limit_request.ts";
 import { simulateArguments } from "./simulate/simulate_arguments.ts";
-import { OUTPUT_FORMATS } from "./structured_output.ts";
+import { OUTPUT_FORMATS } from "./output.ts";
 import { TOP_ORDERS } from "./top/top_view.ts";
-import { VERSION } from "./version.ts";
+import { VERSION } from "./version_command.ts";
 
 /** What the program does, in a sentence. */
 const DESCRIPTION =

@@ -5,7 +5,7 @@
  */
 import type { TerminalLook } from "../terminal/paint.ts";
 import type { Cluster, CommandWorld } from "./ports.ts";
-import type { OutputFormat } from "./structured_output.ts";
+import type { OutputFormat } from "./output.ts";
 
 /** Which namespaces a command looks at. */
 export type NamespaceChoice =

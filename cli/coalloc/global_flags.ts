@@ -4,7 +4,7 @@
  * @module
  */
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { OUTPUT_FORMATS, type OutputFormat } from "./structured_output.ts";
+import { OUTPUT_FORMATS, type OutputFormat } from "./output.ts";
 
 /** What the flags say. */
 export interface GlobalFlags {
@@ -64,3 +64,18 @@ function valueParser(what: string): (text: string) => string {
     return text;
   };
 }
+
+/** One example: the command line, and what it is for. */
+export type Example = readonly [command: string, what: string];
+
+/** The examples as text, each below a comment that says what it is for. */
+export function examples(list: readonly Example[]): string {
+  return ["", "Examples:", ...list.flatMap(([command, what]) => [`  # ${what}`, `  ${command}`])]
+    .join("\n");
+}
+
+/** The user has ended the command: SIGINT is 2. */
+export const INTERRUPTED = 130;
+
+/** The output is no longer read: SIGPIPE is 13. */
+export const NO_READER = 141;

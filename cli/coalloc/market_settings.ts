@@ -11,7 +11,8 @@ import { readableYAML, withFileValue } from "../../shared/config/settings_file.t
 import type { ScopeSettings } from "../../shared/resize/scope.ts";
 import { CommandProblem } from "./command_context.ts";
 import { SETTINGS, SYSTEM_NAMESPACE } from "./kube/installation.ts";
-import type { ControllerCommand } from "./ports.ts";
+import type { ClusterReader, ControllerCommand } from "./ports.ts";
+import { ApiError } from "../../shared/api/api_error.ts";
 
 /** The programs' defaults. */
 export const DEFAULT_MARKET_SETTINGS: ScopeSettings = {
@@ -81,4 +82,23 @@ function namesIn(value: unknown): readonly string[] | undefined {
   return Array.isArray(value)
     ? value.filter((name): name is string => typeof name === "string")
     : undefined;
+}
+
+/** The text of the settings file; empty where there is none. */
+export interface ReadSettings {
+  readonly text: string;
+  /** In sentences, for people. */
+  readonly problems: readonly string[];
+}
+
+/** Not everybody may read them; their defaults are the likeliest then. */
+export async function readSettings(
+  reader: Pick<ClusterReader, "settingsText">,
+): Promise<ReadSettings> {
+  try {
+    return { text: await reader.settingsText() ?? "", problems: [] };
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 403) throw error;
+    return { text: "", problems: ["The installation's settings can't be read: defaults assumed"] };
+  }
 }

@@ -8,7 +8,7 @@
  */
 import { ApiError } from "../../shared/api/api_error.ts";
 import { type TerminalLook, wantsColor } from "../terminal/paint.ts";
-import { textLines } from "../terminal/printable_text.ts";
+import { printableText, textLines } from "../terminal/printable_text.ts";
 import { explainApiError } from "./api_problem.ts";
 import { checkedCommand, UsageProblem } from "./checked_command.ts";
 import { coallocCommand } from "./coalloc_command.ts";
@@ -17,10 +17,8 @@ import { type Call, readCommandLine, seeHelp } from "./command_line.ts";
 import { complete } from "./completion/complete.ts";
 import { completionNames } from "./completion/completion_names.ts";
 import { COMPLETION_SHELLS, completionScript } from "./completion/completion_script.ts";
-import { INTERRUPTED, NO_READER } from "./exit_code.ts";
-import type { GlobalFlags } from "./global_flags.ts";
+import { type GlobalFlags, INTERRUPTED, NO_READER } from "./global_flags.ts";
 import type { CoallocWorld, CommandWorld } from "./ports.ts";
-import { printableWorld } from "./printable_world.ts";
 import { asksForPolicy, policyRequest } from "./simulate/policy/policy_request.ts";
 import { simulateRequest } from "./simulate/simulate_request.ts";
 
@@ -133,4 +131,25 @@ function sentenceOf(error: unknown, action: string): string | undefined {
   return error.message.startsWith("Cannot ")
     ? error.message
     : `Cannot run ${action}: ${error.message}`;
+}
+
+/** Cursor to the first place; end of line cleared; rest of the screen cleared (ECMA-48, 8.3). */
+const HOME = "\x1b[H";
+const CLEAR_LINE = "\x1b[K";
+const CLEAR_BELOW = "\x1b[J";
+const CLEAR_ALL = "\x1b[2J";
+
+/** The same world, but a terminal obeys nothing of what is written but our own colours and screens. */
+export function printableWorld(world: CoallocWorld): CommandWorld {
+  const color = wantsColor({ isTerminal: world.outIsTerminal, noColor: world.noColor });
+  const printed: Pick<CommandWorld, "out" | "err" | "progress" | "draw"> = {
+    out: (text) => world.out(printableText(text, { color })),
+    err: (text) => world.err(printableText(text, { color })),
+    progress: world.err,
+    draw(text, { first }) {
+      const lines = printableText(text, { color }).replaceAll("\n", `${CLEAR_LINE}\n`);
+      world.out(`${first ? CLEAR_ALL : ""}${HOME}${lines}${CLEAR_BELOW}`);
+    },
+  };
+  return Object.setPrototypeOf(printed, world);
 }

@@ -7,10 +7,10 @@ import {
 } from "../../tests/fixtures/coalloc_scene.ts";
 import { sampleNodeView, samplePodView } from "../../tests/fixtures/node_views.ts";
 import { explainApiError } from "./api_problem.ts";
-import { podArgument } from "./pod_argument.ts";
+import { podArgument } from "./formats.ts";
 import type { Cluster } from "./ports.ts";
 import { runCoalloc } from "./run_coalloc.ts";
-import { VERSION } from "./version.ts";
+import { VERSION } from "./version_command.ts";
 
 async function withScene(fn: (scene: CoallocScene) => Promise<void>): Promise<void> {
   const scene = coallocScene();

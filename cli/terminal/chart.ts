@@ -3,11 +3,11 @@
  *
  * @module
  */
-import { envelope } from "../../simulation/report/envelope.ts";
-import { formatCores, formatFigure } from "../../simulation/report/figure.ts";
-import { shorten } from "../../simulation/report/html.ts";
-import { throttledPerStep } from "../../simulation/report/throttled_per_step.ts";
-import type { RunRecord } from "../../simulation/run_record.ts";
+import { envelope } from "../../lab/simulation/report/envelope.ts";
+import { formatCores, formatFigure } from "../../lab/simulation/report/figure.ts";
+import { shorten } from "../../lab/simulation/report/html.ts";
+import { throttledPerStep } from "../../lab/simulation/report/throttled_per_step.ts";
+import type { RunRecord } from "../../lab/simulation/run_record.ts";
 import { blockLines } from "./blocks.ts";
 import { chartAxis, chartText, plotWidth, scaleLabel } from "./chart_frame.ts";
 import { paint, type TerminalLook } from "./paint.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { RunRecord } from "../../simulation/run_record.ts";
+import type { RunRecord } from "../../lab/simulation/run_record.ts";
 import { syntheticRuns } from "../../tests/fixtures/run_records.ts";
 import { coresChart, throttlingChart } from "./chart.ts";
 

@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { formatFigure } from "../../simulation/report/figure.ts";
-import { shorten } from "../../simulation/report/html.ts";
+import { formatFigure } from "../../lab/simulation/report/figure.ts";
+import { shorten } from "../../lab/simulation/report/html.ts";
 
 /** How far one run is. */
 export interface RunProgress {

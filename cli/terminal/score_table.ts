@@ -3,9 +3,9 @@
  *
  * @module
  */
-import type { RunRecord } from "../../simulation/run_record.ts";
-import { shorten } from "../../simulation/report/html.ts";
-import { isBest, SCORE_MEASURES } from "../../simulation/report/score_measures.ts";
+import type { RunRecord } from "../../lab/simulation/run_record.ts";
+import { shorten } from "../../lab/simulation/report/html.ts";
+import { isBest, SCORE_MEASURES } from "../../lab/simulation/report/score_measures.ts";
 import { paint, type TerminalLook } from "./paint.ts";
 
 /** Longer names of algorithms are cut. */

@@ -2,7 +2,7 @@ import type { Namespace } from "../../shared/api/namespace.ts";
 import type { PodContainer } from "../../shared/api/pod.ts";
 import { silentLog } from "../../shared/log.ts";
 import { ALLOW_OVERRIDES, MANAGED } from "../../shared/resize/scope.ts";
-import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { sampleContainer, sampleNode, samplePod } from "../../tests/contract/sample_objects.ts";
 import { assertSentences } from "../../tests/fixtures/assert_sentences.ts";
 import { bidFacts, FACTS_NOW_MS } from "../../tests/fixtures/bid_facts.ts";

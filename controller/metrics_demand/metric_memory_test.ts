@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import type { DemandReading } from "./demand_reading.ts";
 import { createMetricMemory } from "./metric_memory.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Log } from "../../shared/log.ts";
-import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import type { DemandReading } from "./demand_reading.ts";
 import { createMetricReports } from "./metric_reports.ts";
 

@@ -1,5 +1,5 @@
 import { type Log, silentLog } from "../../shared/log.ts";
-import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { sampleContainer, samplePod } from "../../tests/contract/sample_objects.ts";
 import { assertSentences } from "../../tests/fixtures/assert_sentences.ts";
 import { newAllocation } from "../allocation/bounds/publish_bounds.ts";

@@ -6,7 +6,7 @@ import {
   placementRequest,
 } from "../../shared/placement/placement_request.ts";
 import type { ShortagePhase } from "../../shared/placement/shortage.ts";
-import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import {
   DB_OWNER,
   dbStatefulSet,

@@ -3,9 +3,9 @@ import { silentLog } from "../../shared/log.ts";
 import { NODE_CLASS_PRESETS } from "../../shared/placement/node_classes.ts";
 import type { NodeTerm } from "../../shared/api/node.ts";
 import { seededRandom } from "../../shared/random.ts";
-import { cacheSources } from "../../simulation/api/cache_sources.ts";
-import { createSimulatedAPI } from "../../simulation/api/simulated_api.ts";
-import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import { cacheSources } from "../../lab/simulation/api/cache_sources.ts";
+import { createSimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
+import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { sampleNode, samplePod } from "../../tests/contract/sample_objects.ts";
 import { sampleBudget } from "../../tests/fixtures/placed_pods.ts";
 import {

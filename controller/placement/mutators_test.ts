@@ -5,7 +5,7 @@ import type {
   PlacementDecision,
   PlacementRequest,
 } from "../../shared/placement/placement_request.ts";
-import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import {
   manualCaches,
   PLACEMENT_RULES,

@@ -3,7 +3,7 @@ import { ApiError } from "../../shared/api/api_error.ts";
 import { silentLog } from "../../shared/log.ts";
 import { settleVirtually } from "../../tests/contract/settle_virtually.ts";
 import { keptCheckpoints } from "../../tests/fixtures/kept_checkpoints.ts";
-import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import type { PlacementTarget } from "./ports.ts";
 import { createPlacementState } from "./store.ts";
 

@@ -3,7 +3,7 @@ import type { KubeConnection, KubeRequest } from "../../adapters/kube/client/con
 import { effectiveSettings } from "../../shared/config/effective_settings.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
-import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { CONTROLLER_SETTINGS } from "../settings.ts";
 import { connectRightsizingAPI } from "./api.ts";
 

@@ -21,9 +21,9 @@ import type { AdmissionRequest } from "../../shared/admission/admission_review.t
 import { applyJSONPatch } from "../../shared/admission/json_patch.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
-import { cacheSources } from "../../simulation/api/cache_sources.ts";
-import { createSimulatedAPI } from "../../simulation/api/simulated_api.ts";
-import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import { cacheSources } from "../../lab/simulation/api/cache_sources.ts";
+import { createSimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
+import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { createCaches, namedCaches } from "../allocation/caches.ts";
 
 const WEB = { kind: "Deployment", name: "web" } as const;

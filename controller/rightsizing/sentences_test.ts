@@ -4,7 +4,7 @@ import { effectiveSettings, type SettingSources } from "../../shared/config/effe
 import { createPermits } from "../../shared/control/permits.ts";
 import { silentLog } from "../../shared/log.ts";
 import { distributionOfSamples } from "../../shared/rightsizing/distribution.ts";
-import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { assertSentences } from "../../tests/fixtures/assert_sentences.ts";
 import { notedHands } from "../../tests/fixtures/noted_hands.ts";
 import {

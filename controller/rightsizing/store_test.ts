@@ -4,7 +4,7 @@ import { OPTIPOD_GROUP_VERSION } from "../../shared/api/optimization_policy.ts";
 import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
 import { type Log, silentLog } from "../../shared/log.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
-import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import type { NewReport } from "./ports.ts";
 import { createRecordStore, type RecordStore, writeAppliedRecords } from "./store.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
-import { createUsageAnswers } from "../../simulation/usage_answers.ts";
+import { createUsageAnswers } from "../../lab/simulation/metric_answers.ts";
 import { type NotedHands, notedHands } from "../../tests/fixtures/noted_hands.ts";
 import {
   autoPolicy,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { silentLog } from "../../shared/log.ts";
-import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { createPaperCertificates } from "../../tests/fixtures/paper_certificates.ts";
 import { FILES_EVERY_MS, followFiles } from "./follow_files.ts";
 import type { KeyedCertificate } from "./ports.ts";

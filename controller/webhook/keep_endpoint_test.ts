@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
-import { createSimulatedAPI } from "../../simulation/api/simulated_api.ts";
-import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import { createSimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
+import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { endpointSpec, keepEndpoint, REPAIR_EVERY_MS } from "./keep_endpoint.ts";
 import { endpointSliceName } from "./webhook_names.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { settleVirtually } from "../../tests/contract/settle_virtually.ts";
-import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import type { AdmissionRequest } from "./admission_review.ts";
 import type { Mutation, Mutator } from "./mutator.ts";
 import { type MutatorsOutcome, runMutators } from "./run_mutators.ts";

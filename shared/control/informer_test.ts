@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { ApiError } from "../api/api_error.ts";
 import { silentLog } from "../log.ts";
 import { type Random, seededRandom } from "../random.ts";
-import { createVirtualClock, type VirtualClock } from "../../simulation/virtual_clock.ts";
+import { createVirtualClock, type VirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { createInformer, type Informer } from "./informer.ts";
 import type { ListWatch, WatchEvent } from "./list_watch.ts";
 import type { ApiObject } from "../api/object.ts";

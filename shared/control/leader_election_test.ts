@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { createVirtualClock, type VirtualClock } from "../../simulation/virtual_clock.ts";
+import { createVirtualClock, type VirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { ApiError } from "../api/api_error.ts";
 import type { Lease } from "../api/lease.ts";
 import type { Clock } from "../clock.ts";

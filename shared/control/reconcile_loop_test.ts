@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { ApiError } from "../api/api_error.ts";
 import type { Clock } from "../clock.ts";
 import { silentLog } from "../log.ts";
-import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { createBackoff } from "./backoff.ts";
 import { type ReconcileLoopOptions, runReconcileLoop } from "./reconcile_loop.ts";
 import { createWorkQueue } from "./work_queue.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { silentLog } from "../log.ts";
-import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { createSupervisor } from "./supervisor.ts";
 
 const permissions = "none" as const;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { createWorkQueue } from "./work_queue.ts";
 
 const permissions = "none" as const;

@@ -5,10 +5,10 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { arenaPage } from "../../simulation/arena/arena_page.ts";
-import { EQUAL_CORES, ORACLE, OURS } from "../../simulation/arena/entry.ts";
-import { checkGoals } from "../../simulation/arena/goals.ts";
-import { allRivals } from "../../simulation/rivals/all_rivals.ts";
+import { arenaPage } from "../../lab/arena/arena_page.ts";
+import { EQUAL_CORES, ORACLE, OURS } from "../../lab/arena/outcome.ts";
+import { checkGoals } from "../../lab/arena/goals.ts";
+import { allRivals } from "../../lab/simulation/rivals/all_rivals.ts";
 import { openBrowser, withoutBrowser } from "../../tools/open_browser.ts";
 import { outcome, stageResult } from "../fixtures/arena_outcomes.ts";
 import { syntheticRuns } from "../fixtures/run_records.ts";

@@ -5,9 +5,9 @@
  */
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
-import { renderReport } from "../../simulation/report/render_report.ts";
-import { tallyPods, tallyText } from "../../simulation/report/pod_tally.ts";
-import { SCORE_MEASURES } from "../../simulation/report/score_measures.ts";
+import { renderReport } from "../../lab/simulation/report/render_report.ts";
+import { tallyPods, tallyText } from "../../lab/simulation/report/pod_tally.ts";
+import { SCORE_MEASURES } from "../../lab/simulation/report/score_measures.ts";
 import { syntheticRuns } from "../fixtures/run_records.ts";
 import { openBrowser, withoutBrowser } from "../../tools/open_browser.ts";
 

@@ -5,10 +5,10 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { OPTED_OUT } from "../../bench/crowded/crowd.ts";
-import { playCrowd } from "../../bench/crowded/play_crowd.ts";
-import { verdictsOf } from "../../bench/crowded/verdicts.ts";
-import { loadServiceImage } from "../../bench/services/service_image.ts";
+import { OPTED_OUT } from "../../lab/bench/crowded/crowd.ts";
+import { playCrowd } from "../../lab/bench/crowded/play_crowd.ts";
+import { verdictsOf } from "../../lab/bench/crowded/verdicts.ts";
+import { loadServiceImage } from "../../lab/bench/services/service_image.ts";
 import { auditLog } from "./harness/component.ts";
 import { instanceNamed } from "./harness/instance.ts";
 import { createKubectl } from "./kubectl.ts";

@@ -31,7 +31,7 @@ import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizi
 import { WORKLOAD_KINDS } from "../../shared/rightsizing/policy_spec.ts";
 import { recordsOf, reportParts } from "../../shared/rightsizing/reports.ts";
 import { ownContainers } from "../../shared/rightsizing/rightsized_workload.ts";
-import { createUsageAnswers } from "../../simulation/usage_answers.ts";
+import { createUsageAnswers } from "../../lab/simulation/metric_answers.ts";
 import { anyFacts } from "../fixtures/rightsizing_arbitrary.ts";
 import { createKubectl } from "./kubectl.ts";
 import { applyDefinitions } from "./rendered_manifests.ts";

@@ -5,8 +5,8 @@ import type { Pod } from "../../shared/api/pod.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
-import { createSimulatedAPI, type SimulatedAPI } from "../../simulation/api/simulated_api.ts";
-import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import { createSimulatedAPI, type SimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
+import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { samplePod } from "./sample_objects.ts";
 
 interface Write {

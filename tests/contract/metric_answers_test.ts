@@ -1,5 +1,5 @@
-import { createMetricAnswers } from "../../simulation/metric_answers.ts";
-import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import { createMetricAnswers } from "../../lab/simulation/metric_answers.ts";
+import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { instantQueriesContract, metricResults } from "./instant_queries_contract.ts";
 import { settleVirtually } from "./settle_virtually.ts";
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { VirtualClock } from "../../simulation/virtual_clock.ts";
+import type { VirtualClock } from "../../lab/simulation/virtual_clock.ts";
 
 /** Virtual time after which a promise counts as hung, ms. */
 const LIMIT_MS = 600_000;

@@ -1,4 +1,4 @@
-import { createUsageAnswers } from "../../simulation/usage_answers.ts";
+import { createUsageAnswers } from "../../lab/simulation/metric_answers.ts";
 import { SCENE_WORKLOAD, sceneMoments, usesAt } from "./usage_scene.ts";
 import { usageSourceContract } from "./usage_source_contract.ts";
 

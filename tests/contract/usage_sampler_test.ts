@@ -1,7 +1,7 @@
 import { createUsageSampler } from "../../controller/rightsizing/sampler/usage_sampler.ts";
 import type { UsageProblem } from "../../controller/rightsizing/ports.ts";
 import { silentLog } from "../../shared/log.ts";
-import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import {
   SCENE,
   SCENE_MINUTES,

@@ -10,7 +10,7 @@ import {
 } from "../../adapters/kube/writers/certificate_stores.ts";
 import { createCertificateMaker } from "../../adapters/webhook/certificate_maker.ts";
 import { createCertificateReader } from "../../adapters/webhook/certificate_reader.ts";
-import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { serveWebhookObjects } from "../fixtures/canned_webhook_objects.ts";
 import { createPaperCertificates } from "../fixtures/paper_certificates.ts";
 import { createWebhookObjects } from "../fixtures/webhook_objects.ts";

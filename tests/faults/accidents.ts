@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { KindName } from "../../simulation/api/stored_kind.ts";
+import type { KindName } from "../../lab/simulation/api/kinds.ts";
 import { LOADED_PODS, type LoadedPod } from "./cluster_load.ts";
 import { CORRUPTIONS, type Fault, PROCESSES, type ProcessName } from "./fault.ts";
 

@@ -6,7 +6,7 @@
  */
 import type { Pod, PodContainer } from "../../shared/api/pod.ts";
 import { qosClassOf } from "../../shared/resize/inputs/qos.ts";
-import type { ArrivalProcess } from "../../simulation/node/request_server.ts";
+import type { ArrivalProcess } from "../../lab/simulation/node/request_server.ts";
 
 /** A pod of the cluster. CPU in millicores. */
 export interface LoadedPod {

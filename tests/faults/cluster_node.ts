@@ -5,8 +5,11 @@
  */
 import type { Pod } from "../../shared/api/pod.ts";
 import { seededRandom } from "../../shared/random.ts";
-import type { ContainerRuntime } from "../../simulation/kubelet.ts";
-import { createSimulatedNode, type SimulatedNode } from "../../simulation/node/simulated_node.ts";
+import type { ContainerRuntime } from "../../lab/simulation/kubelet.ts";
+import {
+  createSimulatedNode,
+  type SimulatedNode,
+} from "../../lab/simulation/node/simulated_node.ts";
 import { LOADED_PODS, workOf } from "./cluster_load.ts";
 
 /** CPUs of a node. */

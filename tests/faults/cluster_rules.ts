@@ -5,7 +5,7 @@
  * @module
  */
 import type { Pod } from "../../shared/api/pod.ts";
-import type { SimulatedAPI } from "../../simulation/api/simulated_api.ts";
+import type { SimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
 import { BURST_FACTOR } from "./cluster_load.ts";
 import { NODE_CEILING } from "./cluster_node.ts";
 

@@ -5,8 +5,8 @@
  *
  * @module
  */
-import type { Verb } from "../../simulation/api/request_gate.ts";
-import type { KindName } from "../../simulation/api/stored_kind.ts";
+import type { Verb } from "../../lab/simulation/api/request_gate.ts";
+import type { KindName } from "../../lab/simulation/api/kinds.ts";
 import { accidents, type Controllers } from "./accidents.ts";
 import type { Fault, FaultPlan, ProcessName } from "./fault.ts";
 import type { NumberedRequest } from "./fault_schedule.ts";

@@ -5,8 +5,8 @@
  * @module
  */
 import { type Random, seededRandom } from "../../shared/random.ts";
-import type { Verb } from "../../simulation/api/request_gate.ts";
-import type { KindName } from "../../simulation/api/stored_kind.ts";
+import type { Verb } from "../../lab/simulation/api/request_gate.ts";
+import type { KindName } from "../../lab/simulation/api/kinds.ts";
 import { LOADED_PODS } from "./cluster_load.ts";
 import { CORRUPTIONS, type Fault, type FaultPlan, PROCESSES, type ProcessName } from "./fault.ts";
 

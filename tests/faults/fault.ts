@@ -4,8 +4,8 @@
  *
  * @module
  */
-import type { KindName } from "../../simulation/api/stored_kind.ts";
-import type { Verb } from "../../simulation/api/request_gate.ts";
+import type { KindName } from "../../lab/simulation/api/kinds.ts";
+import type { Verb } from "../../lab/simulation/api/request_gate.ts";
 
 /** Faults come before this, and users rest from then on; ms of virtual time. */
 export const FAULTS_END_MS = 120_000;

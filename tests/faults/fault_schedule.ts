@@ -4,8 +4,8 @@
  *
  * @module
  */
-import type { KindName } from "../../simulation/api/stored_kind.ts";
-import type { RequestLine } from "../../simulation/api/request_gate.ts";
+import type { KindName } from "../../lab/simulation/api/kinds.ts";
+import type { RequestLine } from "../../lab/simulation/api/request_gate.ts";
 import {
   type AnswerFault,
   type CrashFault,

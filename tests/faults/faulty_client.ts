@@ -8,13 +8,15 @@ import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { WatchEvent } from "../../shared/control/list_watch.ts";
 import type { ApiObject } from "../../shared/api/object.ts";
-import type { ApiAccess } from "../../simulation/api/api_access.ts";
-import type { ObjectTable } from "../../simulation/api/object_table.ts";
-import type { RequestGate, SentRequest } from "../../simulation/api/request_gate.ts";
-import { createSimulatedClient, type SimulatedClient } from "../../simulation/api/simulated_api.ts";
-import { createListWatch, type Selector } from "../../simulation/api/simulated_list_watch.ts";
-import type { KindName } from "../../simulation/api/stored_kind.ts";
-import type { VirtualClock } from "../../simulation/virtual_clock.ts";
+import type { ApiAccess, RequestGate, SentRequest } from "../../lab/simulation/api/request_gate.ts";
+import type { ObjectTable } from "../../lab/simulation/api/object_store.ts";
+import {
+  createSimulatedClient,
+  type SimulatedClient,
+} from "../../lab/simulation/api/simulated_api.ts";
+import { createListWatch, type Selector } from "../../lab/simulation/api/list_watch.ts";
+import type { KindName } from "../../lab/simulation/api/kinds.ts";
+import type { VirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import type { AnswerFault, ProcessName } from "./fault.ts";
 import type { FaultSchedule } from "./fault_schedule.ts";
 import type { Process } from "./process.ts";

@@ -10,7 +10,7 @@ import { objectKey } from "../../shared/control/object_key.ts";
 import { parseCPU } from "../../shared/quantity.ts";
 import { qosClassOf } from "../../shared/resize/inputs/qos.ts";
 import { MANAGED } from "../../shared/resize/scope.ts";
-import type { EventLog, LogEntry } from "../../simulation/api/event_log.ts";
+import type { EventLog, LogEntry } from "../../lab/simulation/api/event_sink.ts";
 import { isOfMarket } from "./carried_limits.ts";
 import type { FaultCluster } from "./fault_cluster.ts";
 import type { Actor } from "./faulty_client.ts";

@@ -6,7 +6,7 @@
  * @module
  */
 import type { Clock } from "../../shared/clock.ts";
-import type { VirtualClock } from "../../simulation/virtual_clock.ts";
+import type { VirtualClock } from "../../lab/simulation/virtual_clock.ts";
 
 /** One life of a process. */
 export interface Process {

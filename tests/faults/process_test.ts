@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { createProcess } from "./process.ts";
 
 function test(name: string, fn: () => Promise<void>): void {

@@ -5,9 +5,9 @@
  */
 import { type Caches, namedCaches } from "../../controller/allocation/caches.ts";
 import { podKeyOf } from "../../controller/allocation/pod_snapshot.ts";
-import type { SimulatedAPI } from "../../simulation/api/simulated_api.ts";
-import type { SentRequest } from "../../simulation/api/request_gate.ts";
-import type { VirtualClock } from "../../simulation/virtual_clock.ts";
+import type { SimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
+import type { SentRequest } from "../../lab/simulation/api/request_gate.ts";
+import type { VirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { PROCESSES, type ProcessName } from "./fault.ts";
 import type { FaultSchedule } from "./fault_schedule.ts";
 import {

@@ -21,12 +21,12 @@ import { createInformer } from "../../shared/control/informer.ts";
 import { silentLog } from "../../shared/log.ts";
 import { placementConfig } from "../../shared/placement/config.ts";
 import { seededRandom } from "../../shared/random.ts";
-import { cacheSources } from "../../simulation/api/cache_sources.ts";
-import type { EventList } from "../../simulation/api/event_list.ts";
-import type { SimulatedClient } from "../../simulation/api/simulated_api.ts";
-import { createMetricAnswers } from "../../simulation/metric_answers.ts";
-import { cgroupView } from "../../simulation/node/cgroup_view.ts";
-import type { SimulatedNode } from "../../simulation/node/simulated_node.ts";
+import { cacheSources } from "../../lab/simulation/api/cache_sources.ts";
+import type { EventList } from "../../lab/simulation/api/event_sink.ts";
+import type { SimulatedClient } from "../../lab/simulation/api/simulated_api.ts";
+import { createMetricAnswers } from "../../lab/simulation/metric_answers.ts";
+import { cgroupView } from "../../lab/simulation/node/cgroup_view.ts";
+import type { SimulatedNode } from "../../lab/simulation/node/simulated_node.ts";
 import type { WebhookService } from "../fixtures/webhook_service.ts";
 import type { Process } from "./process.ts";
 

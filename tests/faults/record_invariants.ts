@@ -8,7 +8,7 @@ import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
 import { parseCPU } from "../../shared/quantity.ts";
 import { isLive } from "../../shared/resize/scope.ts";
-import type { LogEntry } from "../../simulation/api/event_log.ts";
+import type { LogEntry } from "../../lab/simulation/api/event_sink.ts";
 import { carriedLimit, isOfMarket } from "./carried_limits.ts";
 import { templateLimit } from "./cluster_load.ts";
 import type { FaultCluster } from "./fault_cluster.ts";

@@ -7,7 +7,7 @@ import type { Pod, PodContainer } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
 import { parseCPU } from "../../shared/quantity.ts";
-import type { KindName } from "../../simulation/api/stored_kind.ts";
+import type { KindName } from "../../lab/simulation/api/kinds.ts";
 import { carriedLimit, isOfMarket } from "./carried_limits.ts";
 import { templateLimit } from "./cluster_load.ts";
 import { ceilingOf, floorOf } from "./cluster_rules.ts";

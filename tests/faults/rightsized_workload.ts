@@ -8,9 +8,9 @@ import type { RightsizingAPI } from "../../controller/rightsizing/api.ts";
 import type { UsageSource } from "../../controller/rightsizing/ports.ts";
 import type { Checkpoint, CheckpointStore } from "../../shared/control/persisted_map.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
-import type { RightsizingEventList } from "../../simulation/api/rightsizing_event_list.ts";
-import type { SimulatedAPI, SimulatedClient } from "../../simulation/api/simulated_api.ts";
-import { createUsageAnswers } from "../../simulation/usage_answers.ts";
+import type { RightsizingEventList } from "../../lab/simulation/api/event_sink.ts";
+import type { SimulatedAPI, SimulatedClient } from "../../lab/simulation/api/simulated_api.ts";
+import { createUsageAnswers } from "../../lab/simulation/metric_answers.ts";
 import { LOADED_PODS, newPod } from "./cluster_load.ts";
 
 /** The namespace and name of the Deployment, and of its policy. */

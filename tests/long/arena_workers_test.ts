@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { playHere, playInWorkers } from "../../simulation/arena/play_contests.ts";
-import { type ArenaPlan, runArena } from "../../simulation/arena/run_arena.ts";
-import type { Stage } from "../../simulation/arena/stage.ts";
+import { playHere, playInWorkers } from "../../lab/arena/play_contests.ts";
+import { type ArenaPlan, runArena } from "../../lab/arena/run_arena.ts";
+import type { Stage } from "../../lab/arena/stages.ts";
 
 /** A minute of half a CPU, which doubles. */
 const VALUES = Float64Array.from({ length: 60 }, (_, second) => second < 30 ? 0.5 : 1);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { demoJSON } from "../../cli/demo_json.ts";
 import { runDemo } from "../../cli/demo_runs.ts";
 import { readDemoScene } from "../../cli/demo_scene.ts";
-import { renderReport } from "../../simulation/report/render_report.ts";
+import { renderReport } from "../../lab/simulation/report/render_report.ts";
 
 for (const pods of [5, 20, 110]) {
   Deno.test(`runDemo() throttles ${pods} pods at most a third as long as their limits as set`, async () => {

@@ -10,7 +10,7 @@ import { cases } from "../fixtures/cases.ts";
 import type { CountablePod } from "../../shared/placement/placed_pod.ts";
 import { CAPACITY } from "../../shared/api/placement_keys.ts";
 import { splitReplicas } from "../../shared/placement/split.ts";
-import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { webDeployment } from "../fixtures/placement_caches.ts";
 import { type BurstPod, PlacementReplicas } from "../fixtures/placement_replicas.ts";
 

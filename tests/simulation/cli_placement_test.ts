@@ -10,7 +10,7 @@ import { NODE_CLASS_PRESETS } from "../../shared/placement/node_classes.ts";
 import { DEFAULT_DEPARTURE_SIGNS } from "../../shared/placement/node_departure.ts";
 import type { PlacementConfig } from "../../shared/placement/config.ts";
 import { seededRandom } from "../../shared/random.ts";
-import { cacheSources } from "../../simulation/api/cache_sources.ts";
+import { cacheSources } from "../../lab/simulation/api/cache_sources.ts";
 import type { CoallocScene } from "../fixtures/coalloc_scene.ts";
 import { keptCheckpoints } from "../fixtures/kept_checkpoints.ts";
 import { NOW, placedScene, placementOf, shopNode } from "../fixtures/placed_shop.ts";

@@ -17,9 +17,9 @@ import { effectiveSettings } from "../../shared/config/effective_settings.ts";
 import type { ListWatch } from "../../shared/control/list_watch.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
-import { cacheSources } from "../../simulation/api/cache_sources.ts";
-import type { SimulatedAPI } from "../../simulation/api/simulated_api.ts";
-import { createMetricAnswers } from "../../simulation/metric_answers.ts";
+import { cacheSources } from "../../lab/simulation/api/cache_sources.ts";
+import type { SimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
+import { createMetricAnswers } from "../../lab/simulation/metric_answers.ts";
 
 /** Where the program runs. */
 export interface ProgramPlace {

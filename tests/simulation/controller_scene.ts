@@ -23,11 +23,11 @@ import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
 import { silentLog } from "../../shared/log.ts";
 import { formatCPU, parseCPU } from "../../shared/quantity.ts";
 import { seededRandom } from "../../shared/random.ts";
-import { cacheSources } from "../../simulation/api/cache_sources.ts";
-import { createSimulatedAPI, type SimulatedAPI } from "../../simulation/api/simulated_api.ts";
-import { createKubelet, type Kubelet } from "../../simulation/kubelet.ts";
-import { createMetricAnswers, type MetricAnswers } from "../../simulation/metric_answers.ts";
-import { createVirtualClock, type VirtualClock } from "../../simulation/virtual_clock.ts";
+import { cacheSources } from "../../lab/simulation/api/cache_sources.ts";
+import { createSimulatedAPI, type SimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
+import { createKubelet, type Kubelet } from "../../lab/simulation/kubelet.ts";
+import { createMetricAnswers, type MetricAnswers } from "../../lab/simulation/metric_answers.ts";
+import { createVirtualClock, type VirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { type PodChoice, sampleNode, samplePod } from "../contract/sample_objects.ts";
 
 const NODE = "node-1";

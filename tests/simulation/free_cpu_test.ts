@@ -5,14 +5,14 @@
  */
 import assert from "node:assert/strict";
 import { readDemoScene } from "../../cli/demo_scene.ts";
-import { SHARED_NODE_SCENES } from "../../simulation/arena/shared_node_scenes.ts";
-import { latencyQuantile } from "../../simulation/node/latency_histogram.ts";
-import { jainIndex } from "../../simulation/satisfaction.ts";
-import { playMarket } from "../../simulation/play_market.ts";
-import type { RunSeries } from "../../simulation/run_series.ts";
-import type { Scene } from "../../simulation/scene.ts";
+import { SHARED_NODE_SCENES } from "../../lab/arena/shared_node_scenes.ts";
+import { latencyQuantile } from "../../lab/simulation/node/latency_histogram.ts";
+import { jainIndex } from "../../lab/simulation/scores.ts";
+import { playMarket } from "../../lab/simulation/play_market.ts";
+import type { RunSeries } from "../../lab/simulation/run_record.ts";
+import type { Scene } from "../../lab/simulation/scene.ts";
 import { DIVIDED } from "../../shared/scarcity/scarce_clearing.ts";
-import type { Workload } from "../../simulation/workload.ts";
+import type { Workload } from "../../lab/simulation/workload.ts";
 
 const BURST_FACTOR = 8;
 

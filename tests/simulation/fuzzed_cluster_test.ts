@@ -24,7 +24,7 @@ import { originalsOf } from "../../controller/allocation/limits/original_limits.
 import type { Pod } from "../../shared/api/pod.ts";
 import type { ApiObject } from "../../shared/api/object.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
-import type { ObjectTable } from "../../simulation/api/object_table.ts";
+import type { ObjectTable } from "../../lab/simulation/api/object_store.ts";
 import { sampleContainer, samplePod } from "../contract/sample_objects.ts";
 import { mutatedJSON } from "../fixtures/mutated_json.ts";
 import { RAW_OBJECTS } from "../fixtures/raw_objects.ts";

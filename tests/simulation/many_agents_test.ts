@@ -7,10 +7,10 @@ import { agentLeaseRef, type Lease } from "../../shared/api/lease.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
-import { cacheSources } from "../../simulation/api/cache_sources.ts";
-import { createSimulatedAPI } from "../../simulation/api/simulated_api.ts";
-import { createMetricAnswers } from "../../simulation/metric_answers.ts";
-import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import { cacheSources } from "../../lab/simulation/api/cache_sources.ts";
+import { createSimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
+import { createMetricAnswers } from "../../lab/simulation/metric_answers.ts";
+import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { sampleNode, samplePod } from "../contract/sample_objects.ts";
 
 const NODES = 40;

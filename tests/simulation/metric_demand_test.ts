@@ -5,11 +5,11 @@ import { DEMAND_QUERY } from "../../controller/metrics_demand/metric_question.ts
 import type { MetricsConfig } from "../../controller/metrics_demand/metrics_config.ts";
 import { readQueryTemplate } from "../../controller/metrics_demand/query_template.ts";
 import { seededRandom } from "../../shared/random.ts";
-import { type MarketCluster, startMarketCluster } from "../../simulation/market_cluster.ts";
-import { SCENE_NAMESPACE, sceneContainerID } from "../../simulation/running_pod.ts";
-import type { ScenePod } from "../../simulation/scene.ts";
-import type { Trace } from "../../simulation/trace.ts";
-import { createWorkload } from "../../simulation/workload.ts";
+import { type MarketCluster, startMarketCluster } from "../../lab/simulation/market_cluster.ts";
+import { SCENE_NAMESPACE, sceneContainerID } from "../../lab/simulation/running_pod.ts";
+import type { ScenePod } from "../../lab/simulation/scene.ts";
+import type { Trace } from "../../lab/simulation/trace.ts";
+import { createWorkload } from "../../lab/simulation/workload.ts";
 
 const OWN = 300;
 /** Where the limit of a pod that needs nothing comes to rest. */

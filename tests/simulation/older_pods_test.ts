@@ -9,11 +9,11 @@ import { decide, MARKET_CHAIN } from "../../shared/resize/chain.ts";
 import { resourceRangesOf } from "../../shared/resize/checks/limit_range.ts";
 import { qosClassOfPod } from "../../shared/resize/inputs/qos.ts";
 import { resizePatch } from "../../shared/resize/patch.ts";
-import { checkLimitRanges, writeDefaults } from "../../simulation/api/limit_ranger.ts";
-import type { ObjectStore } from "../../simulation/api/object_store.ts";
-import { resizePod } from "../../simulation/api/resize_rules.ts";
-import { createSimulatedAPI } from "../../simulation/api/simulated_api.ts";
-import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import { checkLimitRanges, writeDefaults } from "../../lab/simulation/api/limit_ranger.ts";
+import type { ObjectStore } from "../../lab/simulation/api/object_store.ts";
+import { resizePod } from "../../lab/simulation/api/resize_rules.ts";
+import { createSimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
+import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { sampleContainer } from "../contract/sample_objects.ts";
 import {
   enforcedContainer,

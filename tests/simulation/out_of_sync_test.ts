@@ -1,7 +1,7 @@
 /** Limits are not raised on copies that are known to be out of sync. */
 import assert from "node:assert/strict";
 import { MANAGED } from "../../shared/resize/scope.ts";
-import type { KindName } from "../../simulation/api/stored_kind.ts";
+import type { KindName } from "../../lab/simulation/api/kinds.ts";
 import { type ControllerScene, sceneTest } from "./controller_scene.ts";
 import { raisedPod } from "./raised_pod.ts";
 

@@ -16,8 +16,8 @@ import type { ClassCounts, NodeClass } from "../../shared/placement/node_classes
 import { secondOf } from "../../shared/placement/placed_pod.ts";
 import { placementConfig } from "../../shared/placement/config.ts";
 import { seededRandom } from "../../shared/random.ts";
-import { createSimulatedAPI, type SimulatedAPI } from "../../simulation/api/simulated_api.ts";
-import { createVirtualClock, type VirtualClock } from "../../simulation/virtual_clock.ts";
+import { createSimulatedAPI, type SimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
+import { createVirtualClock, type VirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { sampleNode, samplePod } from "../contract/sample_objects.ts";
 import { keptCheckpoints } from "../fixtures/kept_checkpoints.ts";
 import { podRequest, SHOP, storedPod, WEB_SET } from "../fixtures/placement_caches.ts";

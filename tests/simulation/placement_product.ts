@@ -19,9 +19,9 @@ import { noReservations, type Reservations } from "../../shared/placement/reserv
 import { shortagePhase } from "../../shared/placement/shortage.ts";
 import type { SplitSpec } from "../../shared/placement/split.ts";
 import { seededRandom } from "../../shared/random.ts";
-import { cacheSources } from "../../simulation/api/cache_sources.ts";
-import { createSimulatedAPI, type SimulatedAPI } from "../../simulation/api/simulated_api.ts";
-import { createVirtualClock, type VirtualClock } from "../../simulation/virtual_clock.ts";
+import { cacheSources } from "../../lab/simulation/api/cache_sources.ts";
+import { createSimulatedAPI, type SimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
+import { createVirtualClock, type VirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { keptCheckpoints } from "../fixtures/kept_checkpoints.ts";
 import {
   type KnownEviction,

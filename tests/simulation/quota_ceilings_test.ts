@@ -1,8 +1,8 @@
 /** Ceilings under a quota: what it leaves is divided among them, so that all can be reached. */
 import assert from "node:assert/strict";
 import { readDemoScene } from "../../cli/demo_scene.ts";
-import { startMarketCluster } from "../../simulation/market_cluster.ts";
-import { SCENE_NAMESPACE } from "../../simulation/running_pod.ts";
+import { startMarketCluster } from "../../lab/simulation/market_cluster.ts";
+import { SCENE_NAMESPACE } from "../../lab/simulation/running_pod.ts";
 import { type ControllerScene, sceneTest } from "./controller_scene.ts";
 
 const OWN = 200;

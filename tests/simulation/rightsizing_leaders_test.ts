@@ -10,8 +10,8 @@ import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { recordsOf } from "../../shared/rightsizing/reports.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
-import { createSimulatedAPI } from "../../simulation/api/simulated_api.ts";
-import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import { createSimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
+import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 
 const NAMESPACE = "shop";
 

@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 import { createSampledPods } from "../../controller/rightsizing/sampler/pod_owners.ts";
 import { createUsageSampler } from "../../controller/rightsizing/sampler/usage_sampler.ts";
 import { silentLog } from "../../shared/log.ts";
-import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { autoPolicy } from "../fixtures/rightsizing_facts.ts";
 import { worldProperty } from "../fixtures/rightsizing_worlds.ts";
 

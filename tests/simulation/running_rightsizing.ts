@@ -10,9 +10,9 @@ import { type RightsizingParts, runRightsizing } from "../../controller/rightsiz
 import type { CheckpointStore } from "../../shared/control/persisted_map.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
-import { cacheSources } from "../../simulation/api/cache_sources.ts";
-import type { SimulatedAPI } from "../../simulation/api/simulated_api.ts";
-import type { VirtualClock } from "../../simulation/virtual_clock.ts";
+import { cacheSources } from "../../lab/simulation/api/cache_sources.ts";
+import type { SimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
+import type { VirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { keptCheckpoints } from "../fixtures/kept_checkpoints.ts";
 import { notedVPAs } from "../fixtures/noted_vpas.ts";
 

@@ -4,7 +4,7 @@ import { type ClusterFindings, startCheck } from "../../controller/start_check.t
 import { ApiError } from "../../shared/api/api_error.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
-import { createVirtualClock } from "../../simulation/virtual_clock.ts";
+import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { assertSentences } from "../fixtures/assert_sentences.ts";
 import { coallocScene } from "../fixtures/coalloc_scene.ts";
 import { sceneTest } from "./controller_scene.ts";

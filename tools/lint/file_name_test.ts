@@ -11,8 +11,8 @@ Deno.test("fileName accepts snake_case that names a thing", () => {
       "shared/clock_test.ts",
       "shared/pod_allocation.ts",
       "shared/cgroup/v2_layout.ts",
-      "simulation/jain_index.ts",
-      "bench/solver_bench.ts",
+      "lab/simulation/jain_index.ts",
+      "lab/bench/solver_bench.ts",
     ]
   ) {
     assert.deepEqual(messages(path), [], path);

@@ -7,7 +7,7 @@
 import { ambientUses, TIME_AND_CHANCE } from "./ambient.ts";
 import { placeOf } from "./place.ts";
 
-const AREAS: readonly string[] = ["agent", "controller", "simulation"];
+const AREAS: readonly string[] = ["agent", "controller", "lab/simulation", "lab/arena"];
 
 /** Refuses ambient time, chance and console in code that must run in a simulated cluster. */
 export const injectedWorld: Deno.lint.Rule = {

@@ -3,7 +3,7 @@ import { injectedWorld } from "./injected_world.ts";
 import { lintSource } from "./lint_source.ts";
 
 Deno.test("injectedWorld refuses time, chance and console in loops that are simulated", () => {
-  for (const area of ["agent", "controller", "simulation"]) {
+  for (const area of ["agent", "controller", "lab/simulation", "lab/arena"]) {
     for (const use of ["Date.now", "Math.random", "console", "setTimeout"]) {
       const messages = lintSource(injectedWorld, { path: `${area}/a.ts`, source: `f(${use});` });
       assert.equal(messages.length, 1);

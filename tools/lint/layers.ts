@@ -12,9 +12,10 @@ const EVERYTHING_BUT_TESTS = [
   "adapters",
   "agent",
   "controller",
-  "simulation",
+  "lab/simulation",
+  "lab/arena",
   "cli",
-  "bench",
+  "lab/bench",
   "tools",
 ];
 
@@ -24,9 +25,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   adapters: ["shared"],
   agent: ["shared", "adapters"],
   controller: ["shared", "adapters"],
-  simulation: ["shared", "agent", "controller"],
-  cli: ["shared", "adapters", "simulation"],
-  bench: EVERYTHING_BUT_TESTS,
+  "lab/simulation": ["shared", "agent", "controller"],
+  "lab/arena": ["shared", "agent", "controller", "lab/simulation"],
+  cli: ["shared", "adapters", "lab/simulation", "lab/arena"],
+  "lab/bench": EVERYTHING_BUT_TESTS,
   tools: EVERYTHING_BUT_TESTS,
 };
 
@@ -63,7 +65,7 @@ export const layers: Deno.lint.Rule = {
         }
       }
       // Benchmarks on real parts stand on the same scaffolding as the tests.
-      const scaffolding = from.area === "bench" && to.area === "tests" &&
+      const scaffolding = from.area === "lab/bench" && to.area === "tests" &&
         !to.path.endsWith("_test.ts");
       if (scaffolding) return;
       if (to.test) {

@@ -17,11 +17,11 @@ Deno.test("layers accepts imports that point down", () => {
       ["adapters/kube/pods.ts", "../../shared/api/pod.ts"],
       ["agent/main.ts", "../adapters/system_clock.ts"],
       ["controller/main.ts", "../adapters/kube/pods.ts"],
-      ["simulation/cluster.ts", "../agent/node_loop.ts"],
-      ["simulation/cluster.ts", "../controller/allocation/enforcement.ts"],
-      ["cli/demo.ts", "../simulation/cluster.ts"],
-      ["bench/solver.ts", "../shared/market/solver.ts"],
-      ["bench/reaction.ts", "../tests/cluster/scene/until.ts"],
+      ["lab/simulation/cluster.ts", "../../agent/node_loop.ts"],
+      ["lab/simulation/cluster.ts", "../../controller/allocation/enforcement.ts"],
+      ["cli/demo.ts", "../lab/simulation/cluster.ts"],
+      ["lab/bench/solver.ts", "../../shared/market/solver.ts"],
+      ["lab/bench/reaction.ts", "../../tests/cluster/scene/until.ts"],
       ["shared/log.ts", "zod"],
       ["adapters/kube/pods.ts", "@kubernetes/client-node"],
     ] as const
@@ -38,8 +38,8 @@ Deno.test("layers refuses imports that point up or across", () => {
       ["agent/main.ts", "../controller/main.ts", /^agent .* controller$/],
       ["controller/main.ts", "../cli/top.ts", /^controller .* cli$/],
       ["cli/top.ts", "../agent/view.ts", /^cli .* agent$/],
-      ["agent/main.ts", "../simulation/cluster.ts", /^agent .* simulation$/],
-      ["simulation/cluster.ts", "../adapters/log.ts", /^simulation .* adapters$/],
+      ["agent/main.ts", "../lab/simulation/cluster.ts", /^agent .* lab\/simulation$/],
+      ["lab/simulation/cluster.ts", "../../adapters/log.ts", /^lab\/simulation .* adapters$/],
       ["agent/main.ts", "../main.ts", /^agent .* root$/],
     ] as const
   ) {
@@ -56,7 +56,7 @@ Deno.test("layers keeps features out of what they share", () => {
 });
 
 Deno.test("layers lets a test import anything", () => {
-  assert.deepEqual(imports("shared/log_test.ts", "../simulation/cluster.ts"), []);
+  assert.deepEqual(imports("shared/log_test.ts", "../lab/simulation/cluster.ts"), []);
   assert.deepEqual(imports("tests/contract/pods.ts", "../../adapters/kube/pods.ts"), []);
   assert.deepEqual(imports("tests/cluster/pods.ts", "@kubernetes/client-node"), []);
 });
@@ -64,12 +64,15 @@ Deno.test("layers lets a test import anything", () => {
 Deno.test("layers refuses a test imported by other code", () => {
   for (
     const [path, specifier] of [
-      ["bench/solver.ts", "shared/market/solver_test.ts"],
-      ["bench/solver.ts", "tests/browser/report_test.ts"],
+      ["lab/bench/solver.ts", "shared/market/solver_test.ts"],
+      ["lab/bench/solver.ts", "tests/browser/report_test.ts"],
       ["tools/size.ts", "tests/cluster/scene/until.ts"],
     ] as const
   ) {
-    assertOne(imports(path, `../${specifier}`), new RegExp(`^${path} .*test.* ${specifier}$`));
+    assertOne(
+      imports(path, "../".repeat(path.split("/").length - 1) + specifier),
+      new RegExp(`^${path} .*test.* ${specifier}$`),
+    );
   }
 });
 

@@ -10,7 +10,7 @@ const ROOT = new URL("../../", import.meta.url).pathname;
 export interface Place {
   /** Path below the project's root with `/`, for instance `shared/market/solver.ts`. */
   readonly path: string;
-  /** First folder, for instance `shared`; empty for a file at the root. */
+  /** First folder, for instance `shared`, or `lab/bench`; empty for a file at the root. */
   readonly area: string;
   /** True for `*_test.ts` and everything in `tests/`. */
   readonly test: boolean;
@@ -22,8 +22,7 @@ export interface Place {
 export function placeOf(filename: string): Place {
   const plain = filename.replace(/^file:\/\//, "").replaceAll("\\", "/");
   const path = plain.startsWith(ROOT) ? plain.slice(ROOT.length) : plain.replace(/^\.?\//, "");
-  const slash = path.indexOf("/");
-  const area = slash < 0 ? "" : path.slice(0, slash);
+  const area = /^(lab\/[^/]+|[^/]+)\//.exec(path)?.[1] ?? "";
   return {
     path,
     area,

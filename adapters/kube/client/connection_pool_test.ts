@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { serveCanned } from "../../../tests/fixtures/canned_server.ts";
-import { createVirtualClock } from "../../../simulation/virtual_clock.ts";
+import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
 import { connectTo, createReachability } from "./connection_pool.ts";
 import { createHTTPConnection } from "./http_connection.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { serveCanned, statusAnswer } from "../../../tests/fixtures/canned_server.ts";
-import { createVirtualClock } from "../../../simulation/virtual_clock.ts";
+import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
 import { createExecPlugin } from "./kubeconfig_login.ts";
 import { connectKubeconfig } from "./kubeconfig_connection.ts";
 import { parseKubeconfig, targetOf } from "./kubeconfig.ts";

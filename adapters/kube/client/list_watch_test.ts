@@ -14,7 +14,7 @@ import { type Kind, listWatchOf, optionalKind } from "./list_watch.ts";
 import { objectOf } from "./json_fields.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { createInformer } from "../../../shared/control/informer.ts";
-import { createVirtualClock, type VirtualClock } from "../../../simulation/virtual_clock.ts";
+import { createVirtualClock, type VirtualClock } from "../../../lab/simulation/virtual_clock.ts";
 
 const never = new AbortController().signal;
 

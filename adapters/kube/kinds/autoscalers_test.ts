@@ -6,7 +6,7 @@ import {
   parseVerticalPodAutoscaler,
   verticalPodAutoscalerListWatch,
 } from "./autoscalers.ts";
-import { createVirtualClock } from "../../../simulation/virtual_clock.ts";
+import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
 
 function pure(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { silentLog } from "../../../shared/log.ts";
-import { createVirtualClock } from "../../../simulation/virtual_clock.ts";
+import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
 import {
   type CannedServer,
   type ReceivedRequest,

@@ -1,6 +1,6 @@
 /** Requests of each writer; the contract suites test what a real server makes of them. */
 import assert from "node:assert/strict";
-import { createVirtualClock } from "../../../simulation/virtual_clock.ts";
+import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
 import {
   sampleAllocation,
   sampleDesired,

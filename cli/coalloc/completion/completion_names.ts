@@ -6,7 +6,7 @@
 import type { ReportedWorkload } from "../../../shared/api/recommendation_report.ts";
 import { PLACED_KINDS } from "../../../shared/placement/eligibility.ts";
 import type { Cluster, CoallocWorld, ConnectOptions } from "../ports.ts";
-import { type WorkloadArgument, workloadTitle } from "../workload_argument.ts";
+import { type WorkloadArgument, workloadTitle } from "../formats.ts";
 import type { CompletionNames } from "./complete.ts";
 
 /** Names read with the cluster flags among the arguments. */

@@ -5,7 +5,7 @@
  */
 import { restoredCause } from "../../../shared/resize/scope.ts";
 import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
-import { coresText, cpuText } from "../cpu_text.ts";
+import { coresText, cpuText } from "../formats.ts";
 import { ceilingRule, rulesThatHold } from "./bound_rules.ts";
 import type { ContainerExplanation, Explanation } from "./explanation.ts";
 import { demandAndLimit, exceeds, isUnenforced, takesPart } from "./known_demand.ts";

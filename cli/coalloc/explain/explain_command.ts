@@ -6,12 +6,11 @@
 import type { Pod } from "../../../shared/api/pod.ts";
 import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
 import { type CommandContext, CommandProblem } from "../command_context.ts";
-import { INTERRUPTED } from "../exit_code.ts";
-import { marketSettings } from "../market_settings.ts";
+import { INTERRUPTED } from "../global_flags.ts";
+import { marketSettings, readSettings } from "../market_settings.ts";
 import { readNodes } from "../node_readings.ts";
 import type { PodName, ScopeFacts } from "../ports.ts";
-import { readSettings } from "../read_settings.ts";
-import { structuredOutput } from "../structured_output.ts";
+import { structuredOutput } from "../output.ts";
 import { explainText } from "./explain_text.ts";
 import { explanationOf } from "./explanation.ts";
 import { blockerOf } from "./blocker.ts";

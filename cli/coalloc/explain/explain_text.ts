@@ -8,7 +8,7 @@ import type { ContainerBounds } from "../../../shared/api/pod_allocation.ts";
 import type { ContainerView } from "../../../shared/view/node_view.ts";
 import { paint, type TerminalLook } from "../../terminal/paint.ts";
 import { textLines } from "../../terminal/printable_text.ts";
-import { ageText, coresText, cpuText, priceText } from "../cpu_text.ts";
+import { ageText, coresText, cpuText, priceText } from "../formats.ts";
 import { holdText, ruleLines } from "./bound_rules.ts";
 import type { ExplainedBounds, Explanation } from "./explanation.ts";
 import { blockerOf } from "./blocker.ts";

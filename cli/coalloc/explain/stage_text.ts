@@ -5,7 +5,7 @@
  */
 import type { ContainerView } from "../../../shared/view/node_view.ts";
 import type { ContainerBounds } from "../../../shared/api/pod_allocation.ts";
-import { cpuText, priceText, throttledText } from "../cpu_text.ts";
+import { cpuText, priceText, throttledText } from "../formats.ts";
 import { holdText } from "./bound_rules.ts";
 import type { ExplainedBounds, NodeExplanation } from "./explanation.ts";
 

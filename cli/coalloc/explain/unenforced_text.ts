@@ -4,7 +4,7 @@
  * @module
  */
 import { remedyFor } from "../../../shared/api/reasons/reasons.ts";
-import { cpuText } from "../cpu_text.ts";
+import { cpuText } from "../formats.ts";
 import type { Explanation } from "./explanation.ts";
 import { type DemandAndLimit, demandsAndLimits, exceeds, isUnenforced } from "./known_demand.ts";
 

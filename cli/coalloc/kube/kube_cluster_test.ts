@@ -4,7 +4,7 @@ import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import { samplePod } from "../../../tests/contract/sample_objects.ts";
 import { ownedBy } from "../../../tests/fixtures/sample_workloads.ts";
-import { createVirtualClock } from "../../../simulation/virtual_clock.ts";
+import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
 import type { Cluster } from "../ports.ts";
 import { createKubeCluster } from "./kube_cluster.ts";
 

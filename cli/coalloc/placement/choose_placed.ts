@@ -7,7 +7,7 @@ import type { Workload } from "../../../shared/api/workload.ts";
 import { nearestName } from "../../../shared/config/nearest_name.ts";
 import { isPlacedKind } from "../../../shared/placement/eligibility.ts";
 import { CommandProblem, type NamespaceChoice } from "../command_context.ts";
-import { workloadTitle } from "../workload_argument.ts";
+import { workloadTitle } from "../formats.ts";
 import type { PlacedArgument } from "./placed_argument.ts";
 import type { PlaceableWorkload } from "./shown_workload.ts";
 

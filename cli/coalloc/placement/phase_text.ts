@@ -4,7 +4,7 @@
  * @module
  */
 import type { Paint } from "../../terminal/paint.ts";
-import { UNKNOWN } from "../cpu_text.ts";
+import { UNKNOWN } from "../formats.ts";
 import { momentText } from "./moment_text.ts";
 import type { PhaseFacts, PlacementPhase, ShownWorkload } from "./placement_view.ts";
 

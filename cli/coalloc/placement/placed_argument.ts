@@ -5,7 +5,7 @@
  */
 import { isPlacedKind, type PlacedKind } from "../../../shared/placement/eligibility.ts";
 import { quotedText } from "../../../shared/quoted_text.ts";
-import { workloadArgument } from "../workload_argument.ts";
+import { workloadArgument } from "../formats.ts";
 
 /** A name, and a kind where the argument has one. */
 export interface PlacedArgument {

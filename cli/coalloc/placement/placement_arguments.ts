@@ -4,8 +4,8 @@
  * @module
  */
 import { Command, Option } from "commander";
-import { durationParser } from "../duration.ts";
-import { examples } from "../examples.ts";
+import { durationParser } from "../formats.ts";
+import { examples } from "../global_flags.ts";
 
 /** The command without its action and the flags that all commands have. */
 export function placementArguments(): Command {

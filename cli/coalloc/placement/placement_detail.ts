@@ -4,9 +4,9 @@
  * @module
  */
 import { paint, type TerminalLook } from "../../terminal/paint.ts";
-import { UNKNOWN } from "../cpu_text.ts";
+import { UNKNOWN } from "../formats.ts";
 import { textLines } from "../../terminal/printable_text.ts";
-import { type Cell, textTable } from "../text_table.ts";
+import { type Cell, textTable } from "../output.ts";
 import type { ClassCounts } from "../../../shared/placement/node_classes.ts";
 import { nextText, phasePaint, phaseText } from "./phase_text.ts";
 import { splitText } from "./placement_table.ts";

@@ -5,9 +5,8 @@
  */
 import { paint, type TerminalLook } from "../../terminal/paint.ts";
 import { textLines } from "../../terminal/printable_text.ts";
-import { UNKNOWN } from "../cpu_text.ts";
-import { type Cell, type Column, type TextTable, textTable } from "../text_table.ts";
-import { workloadTitle } from "../workload_argument.ts";
+import { UNKNOWN, workloadTitle } from "../formats.ts";
+import { type Cell, type Column, type TextTable, textTable } from "../output.ts";
 import type { NodeClass } from "../../../shared/placement/node_classes.ts";
 import { nextText, phasePaint, phaseText } from "./phase_text.ts";
 import type { PlacementView, ShownRevision, ShownWorkload } from "./placement_view.ts";

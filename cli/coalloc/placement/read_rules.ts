@@ -6,7 +6,7 @@
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { explainApiError } from "../api_problem.ts";
 import type { Cluster } from "../ports.ts";
-import { readSettings } from "../read_settings.ts";
+import { readSettings } from "../market_settings.ts";
 import { type InstalledRules, placementRules } from "./placement_rules.ts";
 
 /** The rules; of what can't be read the defaults are assumed, and the notes say so. */

@@ -4,9 +4,8 @@
  * @module
  */
 import type { Paint } from "../../terminal/paint.ts";
-import { coresText, cpuText, UNKNOWN } from "../cpu_text.ts";
-import { memoryText } from "../memory_text.ts";
-import type { Cell } from "../text_table.ts";
+import { coresText, cpuText, memoryText, UNKNOWN } from "../formats.ts";
+import type { Cell } from "../output.ts";
 import type { AdvisedContainer, Changes, ContainerAmounts } from "./advice_view.ts";
 
 /** An amount of a container. */

@@ -7,7 +7,7 @@ import type { WorkloadTemplate } from "../../../shared/api/workload.ts";
 import { nearestName } from "../../../shared/config/nearest_name.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
 import { CommandProblem, type NamespaceChoice } from "../command_context.ts";
-import { type WorkloadArgument, workloadTitle } from "../workload_argument.ts";
+import { type WorkloadArgument, workloadTitle } from "../formats.ts";
 import type { AdvisedWorkload } from "./advice_view.ts";
 
 /** A policy as a user writes it: with its namespace, where the argument has one. */

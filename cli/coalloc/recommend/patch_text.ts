@@ -7,7 +7,7 @@
 import { stringify } from "yaml";
 import { formatCPU } from "../../../shared/quantity.ts";
 import { textLines } from "../../terminal/printable_text.ts";
-import { workloadTitle } from "../workload_argument.ts";
+import { workloadTitle } from "../formats.ts";
 import type { AdviceView, AdvisedContainer, AdvisedWorkload } from "./advice_view.ts";
 import { changesText } from "./amount_text.ts";
 import { mergeableAmounts } from "./mergeable_amounts.ts";

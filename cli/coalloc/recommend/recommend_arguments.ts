@@ -4,7 +4,7 @@
  * @module
  */
 import { Command, Option } from "commander";
-import { examples } from "../examples.ts";
+import { examples } from "../global_flags.ts";
 
 /** The command without its action and the flags that all commands have. */
 export function recommendArguments(): Command {

@@ -5,7 +5,7 @@
  */
 import { paint, type TerminalLook } from "../../terminal/paint.ts";
 import { textLines } from "../../terminal/printable_text.ts";
-import { ageText, UNKNOWN } from "../cpu_text.ts";
+import { ageText, UNKNOWN } from "../formats.ts";
 import type { AdvisedContainer, AdvisedWorkload } from "./advice_view.ts";
 import { amountText, changeCell, inForceText } from "./amount_text.ts";
 import { PLOT_LEGEND, usagePlot } from "./usage_plot.ts";

@@ -5,9 +5,8 @@
  */
 import { paint, type TerminalLook } from "../../terminal/paint.ts";
 import { textLines } from "../../terminal/printable_text.ts";
-import { ageText, UNKNOWN } from "../cpu_text.ts";
-import { type Cell, type Column, textTable } from "../text_table.ts";
-import { workloadTitle } from "../workload_argument.ts";
+import { ageText, UNKNOWN, workloadTitle } from "../formats.ts";
+import { type Cell, type Column, textTable } from "../output.ts";
 import type { AdviceView, AdvisedContainer, AdvisedWorkload } from "./advice_view.ts";
 import { changeCell, changesText, inForceText } from "./amount_text.ts";
 import { detailText, plotLegend } from "./recommend_detail.ts";

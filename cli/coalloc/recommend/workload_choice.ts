@@ -5,7 +5,7 @@
  */
 import { quotedText } from "../../../shared/quoted_text.ts";
 import type { WorkloadChoice } from "./choose_workloads.ts";
-import { workloadArgument } from "../workload_argument.ts";
+import { workloadArgument } from "../formats.ts";
 
 /** What was typed. */
 export interface TypedChoice {

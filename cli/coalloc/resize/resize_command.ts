@@ -10,13 +10,13 @@ import { limitsAreOurs } from "../../../shared/resize/original_limits.ts";
 import { resizePatch } from "../../../shared/resize/patch.ts";
 import { textLines } from "../../terminal/printable_text.ts";
 import { type CommandContext, CommandProblem } from "../command_context.ts";
-import { cpuText } from "../cpu_text.ts";
+import { cpuText } from "../formats.ts";
 import { type Look, type PollEnd, pollPod, WAITS } from "../poll_pod.ts";
 import type { PodName } from "../ports.ts";
 import { recordedLimitsOf } from "../restore/restore_plan.ts";
 import { limitStep } from "../restore/restore_pod.ts";
 import { stepsText } from "../restore/restore_text.ts";
-import { structuredOutput } from "../structured_output.ts";
+import { structuredOutput } from "../output.ts";
 import type { LimitRequest } from "./limit_request.ts";
 
 /**

@@ -12,7 +12,7 @@ import { type CommandContext, CommandProblem } from "../command_context.ts";
 import { inParallel } from "../in_parallel.ts";
 import { marketOverride } from "../market_settings.ts";
 import type { Cluster, ClusterReader } from "../ports.ts";
-import { structuredOutput } from "../structured_output.ts";
+import { structuredOutput } from "../output.ts";
 import { allocationsOnRecord } from "./allocations_on_record.ts";
 import { awaitRelease } from "./release.ts";
 import { type RestorePlans, restorePlans } from "./restore_plan.ts";

@@ -5,7 +5,7 @@
  */
 import { paint, type TerminalLook } from "../../terminal/paint.ts";
 import { textLines } from "../../terminal/printable_text.ts";
-import { cpuText } from "../cpu_text.ts";
+import { cpuText } from "../formats.ts";
 import { CONTROLLER_DEPLOYMENT } from "../kube/installation.ts";
 import { isDone, type LimitStep, type RestoreResult, restoreSteps } from "./restore_pod.ts";
 import type { RestorePlans } from "./restore_plan.ts";

@@ -3,10 +3,9 @@
  *
  * @module
  */
-import { parseTrace, traceRefusal } from "../../../simulation/trace.ts";
-import { decodeText, guessOf, type TraceFile } from "../../../simulation/trace_files.ts";
-import { guessTraceFormat } from "../../../simulation/trace_format.ts";
-import { busiestWindow, requireLoad, wholeMinutes } from "../../../simulation/trace_shape.ts";
+import { guessTraceFormat, parseTrace, traceRefusal } from "../../../lab/simulation/trace.ts";
+import { decodeText, guessOf, type TraceFile } from "../../../lab/simulation/trace_files.ts";
+import { busiestWindow, requireLoad, wholeMinutes } from "../../../lab/simulation/trace_shape.ts";
 import { readFault } from "../../file_problem.ts";
 import { CommandProblem } from "../command_context.ts";
 import type { CoallocWorld } from "../ports.ts";

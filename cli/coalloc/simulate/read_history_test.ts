@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { TraceFormat } from "../../../simulation/trace_format.ts";
+import type { TraceFormat } from "../../../lab/simulation/trace.ts";
 import { type History, readHistory } from "./read_history.ts";
 
 function read(

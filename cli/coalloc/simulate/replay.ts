@@ -3,23 +3,23 @@
  *
  * @module
  */
-import { type ArenaScores, scoreArena } from "../../../simulation/arena/arena_scores.ts";
-import { type Entry, UNLIMITED } from "../../../simulation/arena/entry.ts";
+import { type ArenaScores, scoreArena } from "../../../lab/arena/arena_scores.ts";
 import {
   type AlgorithmOutcome,
   algorithmOutcome,
-} from "../../../simulation/arena/algorithm_outcome.ts";
-import { playEntry } from "../../../simulation/arena/play_entry.ts";
-import { shareRequests } from "../../../simulation/arena/shared_requests.ts";
-import { traceScene, type TraceSceneOptions } from "../../../simulation/arena/trace_scene.ts";
-import { assembleRecord } from "../../../simulation/assemble_record.ts";
-import { expectedDemand } from "../../../simulation/expected_demand.ts";
-import { quantile } from "../../../simulation/quantile.ts";
-import { formatCount, formatFigure } from "../../../simulation/report/figure.ts";
-import type { RunRecord } from "../../../simulation/run_record.ts";
-import type { RunSeries } from "../../../simulation/run_series.ts";
-import type { Scene } from "../../../simulation/scene.ts";
-import type { Trace } from "../../../simulation/trace.ts";
+  type Entry,
+  UNLIMITED,
+} from "../../../lab/arena/outcome.ts";
+import { playEntry } from "../../../lab/arena/contest.ts";
+import { shareRequests } from "../../../lab/arena/shared_node_scenes.ts";
+import { traceScene, type TraceSceneOptions } from "../../../lab/arena/trace_scene.ts";
+import { assembleRecord } from "../../../lab/simulation/recorder.ts";
+import { expectedDemand } from "../../../lab/simulation/workload.ts";
+import { quantile } from "../../../lab/simulation/statistics.ts";
+import { formatCount, formatFigure } from "../../../lab/simulation/report/figure.ts";
+import type { RunRecord, RunSeries } from "../../../lab/simulation/run_record.ts";
+import type { Scene } from "../../../lab/simulation/scene.ts";
+import type { Trace } from "../../../lab/simulation/trace.ts";
 import { CommandProblem } from "../command_context.ts";
 import type { CoallocWorld } from "../ports.ts";
 import {

@@ -4,19 +4,13 @@
  *
  * @module
  */
-import {
-  AS_IT_IS,
-  type Entry,
-  isSameEntry,
-  OURS,
-  OURS_TIGHT,
-} from "../../../simulation/arena/entry.ts";
-import { rivalsNamed } from "../../../simulation/rivals/all_rivals.ts";
+import { AS_IT_IS, type Entry, isSameEntry, OURS, OURS_TIGHT } from "../../../lab/arena/outcome.ts";
+import { rivalsNamed } from "../../../lab/simulation/rivals/all_rivals.ts";
 import {
   LIMIT_FACTORS,
   limitOfP90,
   requestTimes,
-} from "../../../simulation/rivals/static_limit.ts";
+} from "../../../lab/simulation/rivals/static_limit.ts";
 
 /** An algorithm that a history is replayed under. */
 export interface ReplayedAlgorithm extends Entry {

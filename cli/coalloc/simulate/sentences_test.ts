@@ -2,9 +2,14 @@
 import { assertSentences, messageOf } from "../../../tests/fixtures/assert_sentences.ts";
 import { coallocScene } from "../../../tests/fixtures/coalloc_scene.ts";
 import { syntheticRuns } from "../../../tests/fixtures/run_records.ts";
-import { AS_IT_IS, type Entry, OURS, OURS_TIGHT } from "../../../simulation/arena/entry.ts";
-import type { AlgorithmOutcome } from "../../../simulation/arena/algorithm_outcome.ts";
-import { traceScene } from "../../../simulation/arena/trace_scene.ts";
+import {
+  type AlgorithmOutcome,
+  AS_IT_IS,
+  type Entry,
+  OURS,
+  OURS_TIGHT,
+} from "../../../lab/arena/outcome.ts";
+import { traceScene } from "../../../lab/arena/trace_scene.ts";
 import { chooseSeries } from "./choose_series.ts";
 import { readHistory } from "./read_history.ts";
 import { P90 } from "./replayed_algorithms.ts";

@@ -5,10 +5,9 @@
  */
 import { Command, InvalidArgumentError, Option } from "commander";
 import { parseCPU } from "../../../shared/quantity.ts";
-import { TRACE_FORMATS } from "../../../simulation/trace_format.ts";
+import { TRACE_FORMATS } from "../../../lab/simulation/trace.ts";
 import { filePath, numberWithin } from "../../flag_values.ts";
-import { examples } from "../examples.ts";
-import { addOutputFlags } from "../global_flags.ts";
+import { addOutputFlags, examples } from "../global_flags.ts";
 
 /** Random seeds, one run of every algorithm for each. */
 const DEFAULT_SEEDS = 5;

@@ -6,9 +6,9 @@
 import { nextArenaProgress } from "../../arena_progress.ts";
 import { textLines } from "../../terminal/printable_text.ts";
 import type { TerminalLook } from "../../terminal/paint.ts";
-import { INTERRUPTED } from "../exit_code.ts";
+import { INTERRUPTED } from "../global_flags.ts";
 import type { CommandWorld } from "../ports.ts";
-import { structuredOutput } from "../structured_output.ts";
+import { structuredOutput } from "../output.ts";
 import { readHistory } from "./read_history.ts";
 import { replay } from "./replay.ts";
 import type { SimulateRequest } from "./simulate_request.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type CoallocScene, coallocScene } from "../../../tests/fixtures/coalloc_scene.ts";
-import { AS_IT_IS } from "../../../simulation/arena/entry.ts";
+import { AS_IT_IS } from "../../../lab/arena/outcome.ts";
 import { runCoalloc } from "../run_coalloc.ts";
 import { algorithmLabel } from "./replayed_algorithms.ts";
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type StageJSON, stageJSON } from "../../../simulation/arena/result_json.ts";
+import { type StageJSON, stageJSON } from "../../../lab/arena/result_json.ts";
 import type { Story } from "./simulate_text.ts";
 
 /** The replay as one object. */

@@ -4,14 +4,14 @@
  *
  * @module
  */
-import { changeList } from "../../../simulation/report/change_list.ts";
-import { type Html, html } from "../../../simulation/report/html.ts";
-import { methodNote } from "../../../simulation/report/method_note.ts";
-import { page } from "../../../simulation/report/page.ts";
-import { latencyPlot } from "../../../simulation/report/plots/latency_plot.ts";
-import { limitsPlot } from "../../../simulation/report/plots/limits_plot.ts";
-import { throttlingPlot } from "../../../simulation/report/plots/throttling_plot.ts";
-import { ownSource } from "../../../simulation/report/trace_sources.ts";
+import { changeList } from "../../../lab/simulation/report/change_list.ts";
+import { type Html, html } from "../../../lab/simulation/report/html.ts";
+import { methodNote } from "../../../lab/simulation/report/method_note.ts";
+import { page } from "../../../lab/simulation/report/page.ts";
+import { latencyPlot } from "../../../lab/simulation/report/plots/latency_plot.ts";
+import { limitsPlot } from "../../../lab/simulation/report/plots/limits_plot.ts";
+import { throttlingPlot } from "../../../lab/simulation/report/plots/throttling_plot.ts";
+import { ownSource } from "../../../lab/simulation/report/trace_sources.ts";
 import { algorithmLabel } from "./replayed_algorithms.ts";
 import { simulateCommandLine } from "./simulate_command_line.ts";
 import { notes, REPLAY_MEASURES, type Story, storySentences } from "./simulate_text.ts";

@@ -4,8 +4,8 @@
  * @module
  */
 import { formatCPU } from "../../../shared/quantity.ts";
-import type { TraceFormat } from "../../../simulation/trace_format.ts";
-import type { OutputFormat } from "../structured_output.ts";
+import type { TraceFormat } from "../../../lab/simulation/trace.ts";
+import type { OutputFormat } from "../output.ts";
 
 /** Where the history is, and how it is written. */
 export interface HistorySource {

@@ -3,16 +3,14 @@
  *
  * @module
  */
-import { isSameEntry, OURS } from "../../../simulation/arena/entry.ts";
-import type { AlgorithmOutcome } from "../../../simulation/arena/algorithm_outcome.ts";
-import { mean } from "../../../simulation/mean.ts";
-import { formatCount, formatFigure } from "../../../simulation/report/figure.ts";
-import { expectedDemand } from "../../../simulation/expected_demand.ts";
-import { quantile } from "../../../simulation/quantile.ts";
-import { shorten } from "../../../simulation/report/html.ts";
+import { type AlgorithmOutcome, isSameEntry, OURS } from "../../../lab/arena/outcome.ts";
+import { mean, quantile } from "../../../lab/simulation/statistics.ts";
+import { formatCount, formatFigure } from "../../../lab/simulation/report/figure.ts";
+import { expectedDemand } from "../../../lab/simulation/workload.ts";
+import { shorten } from "../../../lab/simulation/report/html.ts";
 import type { TerminalLook } from "../../terminal/paint.ts";
-import { cpuText } from "../cpu_text.ts";
-import { type Cell, type Column, textTable } from "../text_table.ts";
+import { cpuText } from "../formats.ts";
+import { type Cell, type Column, textTable } from "../output.ts";
 import type { History } from "./read_history.ts";
 import { type Replay, SLO_MARGIN_MS } from "./replay.ts";
 import type { SimulateRequest } from "./simulate_request.ts";

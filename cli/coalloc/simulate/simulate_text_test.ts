@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
-import { AS_IT_IS, OURS, OURS_TIGHT } from "../../../simulation/arena/entry.ts";
-import { traceScene } from "../../../simulation/arena/trace_scene.ts";
-import type { AlgorithmOutcome } from "../../../simulation/arena/algorithm_outcome.ts";
+import { type AlgorithmOutcome, AS_IT_IS, OURS, OURS_TIGHT } from "../../../lab/arena/outcome.ts";
+import { traceScene } from "../../../lab/arena/trace_scene.ts";
 import { algorithmLabel } from "./replayed_algorithms.ts";
 import { simulateText, type Story } from "./simulate_text.ts";
 

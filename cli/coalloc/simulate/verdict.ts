@@ -4,14 +4,15 @@
  * @module
  */
 import {
+  type AlgorithmOutcome,
   AS_IT_IS,
+  bestSetting,
   isOurs,
   isSameEntry,
   OURS,
   OURS_TIGHT,
-} from "../../../simulation/arena/entry.ts";
-import { type AlgorithmOutcome, bestSetting } from "../../../simulation/arena/algorithm_outcome.ts";
-import { formatFigure } from "../../../simulation/report/figure.ts";
+} from "../../../lab/arena/outcome.ts";
+import { formatFigure } from "../../../lab/simulation/report/figure.ts";
 import { algorithmLabel, P90 } from "./replayed_algorithms.ts";
 
 /** Costs count as the same within this share. */

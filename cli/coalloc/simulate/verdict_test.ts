@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
-import { AS_IT_IS, type Entry, OURS, OURS_TIGHT } from "../../../simulation/arena/entry.ts";
-import type { AlgorithmOutcome } from "../../../simulation/arena/algorithm_outcome.ts";
+import {
+  type AlgorithmOutcome,
+  AS_IT_IS,
+  type Entry,
+  OURS,
+  OURS_TIGHT,
+} from "../../../lab/arena/outcome.ts";
 import { P90 } from "./replayed_algorithms.ts";
 import { verdict } from "./verdict.ts";
 

@@ -4,9 +4,9 @@
  * @module
  */
 import type { CommandContext } from "../command_context.ts";
-import { INTERRUPTED } from "../exit_code.ts";
+import { INTERRUPTED } from "../global_flags.ts";
 import { readNodes } from "../node_readings.ts";
-import { structuredOutput } from "../structured_output.ts";
+import { structuredOutput } from "../output.ts";
 import { watchScreens } from "../watch_screens.ts";
 import { type TopChoice, type TopOrder, type TopView, topView } from "./top_view.ts";
 import { topScreen } from "./top_screen.ts";

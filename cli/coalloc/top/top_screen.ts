@@ -5,8 +5,8 @@
  */
 import { type Paint, paint, type TerminalLook } from "../../terminal/paint.ts";
 import { textLines } from "../../terminal/printable_text.ts";
-import { ageText, coresText, cpuText, priceText, throttledText, UNKNOWN } from "../cpu_text.ts";
-import { type Cell, type Column, textTable } from "../text_table.ts";
+import { ageText, coresText, cpuText, priceText, throttledText, UNKNOWN } from "../formats.ts";
+import { type Cell, type Column, textTable } from "../output.ts";
 import { demandBar } from "./demand_bar.ts";
 import type { TopNode, TopPod, TopView } from "./top_view.ts";
 

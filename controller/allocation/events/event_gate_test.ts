@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createVirtualClock } from "../../../simulation/virtual_clock.ts";
+import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
 import { createEventGate, type EventGate, type GatedEvent } from "./event_gate.ts";
 import type { PodEvent } from "../ports.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { cases } from "../../../tests/fixtures/cases.ts";
-import { createVirtualClock } from "../../../simulation/virtual_clock.ts";
+import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
 import { createFairQueue, type FairQueue, type TurnRequest } from "./fair_queue.ts";
 
 function test(name: string, fn: () => void | Promise<void>): void {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createVirtualClock } from "../../../simulation/virtual_clock.ts";
+import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
 import { NODE_BOUNDS } from "../events/pod_events.ts";
 import { boundCrowd, createNodeWrites, takeTurn } from "./node_writes.ts";
 

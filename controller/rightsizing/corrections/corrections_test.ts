@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { type Log, silentLog } from "../../../shared/log.ts";
 import { decodeEntries, encodeEntries } from "../../../shared/control/persisted_map.ts";
-import { createVirtualClock } from "../../../simulation/virtual_clock.ts";
+import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
 import { keptCheckpoints } from "../../../tests/fixtures/kept_checkpoints.ts";
 import {
   type CorrectionMemory,

@@ -5,7 +5,7 @@ import { createPermits } from "../../../shared/control/permits.ts";
 import { silentLog } from "../../../shared/log.ts";
 import type { RightsizedWorkload } from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { PolicySpec, StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
-import { createUsageAnswers } from "../../../simulation/usage_answers.ts";
+import { createUsageAnswers } from "../../../lab/simulation/metric_answers.ts";
 import { notedHands } from "../../../tests/fixtures/noted_hands.ts";
 import {
   autoPolicy,

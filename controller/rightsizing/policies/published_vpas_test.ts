@@ -4,8 +4,8 @@ import { createPermits } from "../../../shared/control/permits.ts";
 import { silentLog } from "../../../shared/log.ts";
 import { seededRandom } from "../../../shared/random.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
-import { createObjectStore } from "../../../simulation/api/object_store.ts";
-import { createVirtualClock } from "../../../simulation/virtual_clock.ts";
+import { createObjectStore } from "../../../lab/simulation/api/object_store.ts";
+import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
 import { notedVPAs } from "../../../tests/fixtures/noted_vpas.ts";
 import {
   autoPolicy,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Checkpoint, CheckpointStore } from "../../../shared/control/persisted_map.ts";
 import { silentLog } from "../../../shared/log.ts";
-import { createVirtualClock } from "../../../simulation/virtual_clock.ts";
+import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
 import { type CannedServer, serveCanned } from "../../../tests/fixtures/canned_server.ts";
 import type { UsageProblem, UsageQuestion, WorkloadIdentity } from "../ports.ts";
 import type { PodMetrics, PodUsage } from "./pod_owners.ts";

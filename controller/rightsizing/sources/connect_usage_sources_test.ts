@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { effectiveSettings } from "../../../shared/config/effective_settings.ts";
 import { silentLog } from "../../../shared/log.ts";
-import { createVirtualClock } from "../../../simulation/virtual_clock.ts";
+import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
 import { sceneQuestion } from "../../../tests/contract/usage_scene.ts";
 import {
   serveCustomUsage,

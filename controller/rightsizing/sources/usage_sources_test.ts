@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import { silentLog } from "../../../shared/log.ts";
-import { createVirtualClock } from "../../../simulation/virtual_clock.ts";
+import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
 import type { UsageAnswer, UsageQuestion, UsageSource } from "../ports.ts";
 import { cacheLifeMs, createUsageCache, createUsageSources } from "./usage_sources.ts";
 

@@ -4,8 +4,8 @@
  * @module
  */
 import type { ResourceName } from "../../../../shared/api/pod.ts";
-import type { TraceFormat } from "../../../../simulation/trace_format.ts";
-import type { OutputFormat } from "../../structured_output.ts";
+import type { TraceFormat } from "../../../../lab/simulation/trace.ts";
+import type { OutputFormat } from "../../output.ts";
 import type { HistorySource } from "../simulate_request.ts";
 
 /** What the user asked for. */

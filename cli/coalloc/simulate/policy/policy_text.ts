@@ -4,14 +4,14 @@
  * @module
  */
 import type { ResourceName } from "../../../../shared/api/pod.ts";
-import { formatCount, formatFigure } from "../../../../simulation/report/figure.ts";
-import { shorten } from "../../../../simulation/report/html.ts";
-import type { PolicyReplay } from "../../../../simulation/rightsizing/replay_policy.ts";
-import type { UsageHistory } from "../../../../simulation/rightsizing/usage_history.ts";
+import { formatCount, formatFigure } from "../../../../lab/simulation/report/figure.ts";
+import { shorten } from "../../../../lab/simulation/report/html.ts";
+import type { PolicyReplay } from "../../../../lab/simulation/rightsizing/replay_policy.ts";
+import type { UsageHistory } from "../../../../lab/simulation/rightsizing/usage_history.ts";
 import type { TerminalLook } from "../../../terminal/paint.ts";
 import { requestChart } from "../../../terminal/request_chart.ts";
-import { cpuText } from "../../cpu_text.ts";
-import { type Cell, textTable } from "../../text_table.ts";
+import { cpuText } from "../../formats.ts";
+import { type Cell, textTable } from "../../output.ts";
 import type { NamedPolicy } from "./policy_in_file.ts";
 
 /** What was replayed, and what came of it. */

@@ -3,15 +3,15 @@
  *
  * @module
  */
-import { readUsage } from "../../../../simulation/rightsizing/read_usage.ts";
-import { replayPolicy } from "../../../../simulation/rightsizing/replay_policy.ts";
-import type { UsageHistory } from "../../../../simulation/rightsizing/usage_history.ts";
-import { decodeText, guessOf } from "../../../../simulation/trace_files.ts";
-import { guessTraceFormat } from "../../../../simulation/trace_format.ts";
+import { readUsage } from "../../../../lab/simulation/rightsizing/read_usage.ts";
+import { replayPolicy } from "../../../../lab/simulation/rightsizing/replay_policy.ts";
+import type { UsageHistory } from "../../../../lab/simulation/rightsizing/usage_history.ts";
+import { decodeText, guessOf } from "../../../../lab/simulation/trace_files.ts";
+import { guessTraceFormat } from "../../../../lab/simulation/trace.ts";
 import { readFault } from "../../../file_problem.ts";
 import { CommandProblem } from "../../command_context.ts";
 import type { CoallocWorld } from "../../ports.ts";
-import { structuredOutput } from "../../structured_output.ts";
+import { structuredOutput } from "../../output.ts";
 import { chooseSeries } from "../choose_series.ts";
 import type { SimulateContext } from "../simulate_command.ts";
 import { policyInFile } from "./policy_in_file.ts";

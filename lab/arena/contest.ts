@@ -1,0 +1,229 @@
+/**
+ * Plays entries on a stage with one seed, and scores their runs.
+ *
+ * @module
+ */
+import { assembleRecord, recordScene } from "../simulation/recorder.ts";
+import { playFixed, playRival } from "../simulation/play_rival.ts";
+import type { RecordedPod, RunRecord, RunSeries } from "../simulation/run_record.ts";
+import type { Scene } from "../simulation/scene.ts";
+import { type ArenaScores, scoreArena } from "./arena_scores.ts";
+import {
+  ALONE,
+  AS_IT_IS,
+  type Entry,
+  EQUAL_CORES,
+  isSameEntry,
+  ORACLE,
+  OURS,
+  OURS_TIGHT,
+  UNLIMITED,
+} from "./outcome.ts";
+import { buildStage, type Stage } from "./stages.ts";
+import { type OnProgress, PLAY_STEP_MS, playMarket } from "../simulation/play_market.ts";
+import { allRivals } from "../simulation/rivals/all_rivals.ts";
+import { seededRandom } from "../../shared/random.ts";
+import { sceneNode } from "../simulation/market_cluster.ts";
+import { oracleLimits, type OraclePod } from "../simulation/oracle/oracle_rival.ts";
+import { podOnNode, sceneContainerID } from "../simulation/running_pod.ts";
+import type { PlannedLimit } from "../simulation/oracle/plan_limits.ts";
+
+/** What is to be played; plain data. */
+export interface Contest {
+  /** Index of the stage among those of the arena. */
+  readonly stage: number;
+  readonly seed: number;
+  /** Played in this order. Those that need the cores of ours come after it. */
+  readonly entries: readonly Entry[];
+  /** What the oracle needs to know. */
+  readonly oracle?: PlayOracleOptions;
+  /** Whether series are kept, as means of 1 s. */
+  readonly keepSeries: boolean;
+}
+
+/** What became of one entry; plain data. */
+export interface Played extends Entry {
+  readonly scores: ArenaScores;
+  readonly record?: RunRecord;
+}
+
+/** Called when an entry was played. */
+export type OnPlayed = () => void;
+
+/** Plays the entries one after the other. */
+export async function playContest(
+  contest: Contest,
+  { stages, onPlayed }: { readonly stages: readonly Stage[]; readonly onPlayed: OnPlayed },
+): Promise<Played[]> {
+  const stage = stages[contest.stage];
+  if (stage === undefined) throw new RangeError(`Cannot play: there is no stage ${contest.stage}`);
+  const { scene, ...known } = buildStage(stage, contest.seed);
+  const played: Played[] = [];
+  for (const entry of contest.entries) {
+    const ours = played.find((one) => isSameEntry(one, OURS_TIGHT));
+    const run = await playInContest(entry, { scene, contest, ours });
+    onPlayed();
+    const { algorithm, setting } = entry;
+    const scores = scoreArena(run, known);
+    if (!contest.keepSeries) {
+      played.push({ algorithm, setting, scores });
+      continue;
+    }
+    const record = assembleRecord(run, { algorithm, description: setting, seed: contest.seed });
+    played.push({ algorithm, setting, scores, record });
+  }
+  return played;
+}
+
+interface Situation {
+  readonly scene: Scene;
+  readonly contest: Contest;
+  /** The entry `OURS_TIGHT`, where it was played before. */
+  readonly ours: Played | undefined;
+}
+
+/** Most entries stand for themselves; of some the contest must know more. */
+function playInContest(
+  entry: Entry,
+  { scene, contest, ours }: Situation,
+): RunSeries | Promise<RunSeries> {
+  if (isSameEntry(entry, EQUAL_CORES)) {
+    if (ours === undefined) throw new Error("Cannot play equal cores: ours was not played before");
+    return playFixed(scene, { limits: equalLimits(scene, ours.scores.coresAllocated) });
+  }
+  if (isSameEntry(entry, ORACLE)) {
+    if (contest.oracle === undefined) throw new Error("Cannot play the oracle: it knows no SLO");
+    return playOracle(scene, contest.oracle);
+  }
+  return playEntry(entry, { scene });
+}
+
+function equalLimits({ pods }: Scene, cores: number): number[] {
+  const sum = pods.reduce((total, { originalLimit }) => total + originalLimit, 0);
+  return pods.map(({ originalLimit }) => Math.round(originalLimit * cores * 1000 / sum));
+}
+
+/** The scene, and the receivers of results. */
+export interface PlayEntryOptions {
+  readonly scene: Scene;
+  readonly onProgress?: OnProgress;
+}
+
+/**
+ * The run of an entry that needs nothing from another's: ours, a rival, no limit, the limits as they
+ * are. It is played at once when no promise is returned. Throws a RangeError for any other entry.
+ */
+export function playEntry(
+  entry: Entry,
+  { scene, ...reports }: PlayEntryOptions,
+): RunSeries | Promise<RunSeries> {
+  const is = (other: Entry) => isSameEntry(entry, other);
+  if (is(OURS)) return playMarket(scene, reports);
+  if (is(OURS_TIGHT)) return playMarket(scene, { agent: { idleCPU: "tight" }, ...reports });
+  if (is(UNLIMITED)) return playUnlimited(scene, reports);
+  if (is(ALONE)) return playUnlimited(withoutNeighbour(scene), reports);
+  if (is(AS_IT_IS)) {
+    return playFixed(scene, {
+      limits: scene.pods.map(({ originalLimit }) => originalLimit),
+      ...reports,
+    });
+  }
+  const rival = allRivals().find((one) => isSameEntry(one, entry));
+  if (rival === undefined) {
+    throw new RangeError(
+      `Cannot play: no algorithm is named "${entry.algorithm}" ("${entry.setting}")`,
+    );
+  }
+  return playRival(scene, rival, reports);
+}
+
+function playUnlimited(scene: Scene, reports: Omit<PlayEntryOptions, "scene">): RunSeries {
+  return playFixed(scene, { limits: scene.pods.map(() => scene.cores * 1000), ...reports });
+}
+
+/** The victims meet the same periods: pods that come before others keep what is drawn for them. */
+function withoutNeighbour(scene: Scene): Scene {
+  const { victims = [] } = scene.contention ?? {};
+  return { ...scene, pods: scene.pods.filter(({ name }) => victims.includes(name)) };
+}
+
+/** What the oracle is asked for. */
+export interface PlayOracleOptions {
+  /** No request may wait longer than this beyond its own work, ms, while the node is not short. */
+  readonly sloMs: number;
+  /** How often limits may change then, per pod and minute: as often as ours. */
+  readonly changesPerPodMinute: number;
+}
+
+/** The oracle's run, within the bounds that every algorithm has. */
+export function playOracle(scene: Scene, options: PlayOracleOptions): RunSeries {
+  const { sloMs, changesPerPodMinute } = options;
+  const node = sceneNode(scene);
+  for (const pod of scene.pods) node.addPod(podOnNode(pod, pod.originalLimit));
+  const { bounds, capacity } = recordScene(scene, node);
+  const phasesMs = phasesOf(scene);
+  const pods = scene.pods.map(({ uid, threads, workload }, index): OraclePod => {
+    const { floor, ceiling, weight } = bounds[index] as RecordedPod;
+    const phaseMs = phasesMs[index] ?? 0;
+    return { uid, floor, ceiling, weight, threads, phaseMs, arrivals: workload() };
+  });
+  const { limits } = oracleLimits(pods, {
+    durationMs: scene.minutes * 60_000,
+    sloMs,
+    cores: scene.cores,
+    capacity,
+    changesPerMinute: changesPerPodMinute,
+  });
+  return playPlan(scene, limits, { phasesMs });
+}
+
+/**
+ * Where in the period quotas are refilled, drawn as `sceneNode()` does for the other algorithms, ms.
+ */
+function phasesOf({ seed, pods }: Scene): number[] {
+  const random = seededRandom(seed * 16 + 1);
+  return pods.map(() => {
+    const phaseMs = 10 * Math.floor(random.next() * 10);
+    // The node draws one more number for each pod.
+    random.next();
+    return phaseMs;
+  });
+}
+
+/**
+ * The scene under plans, one per pod in the order of the pods, each beginning at 0. A planned limit is
+ * in force at its moment: a planner asks early, so that the resize delay has passed by then.
+ * Moments are multiples of 100 ms.
+ */
+export function playPlan(
+  scene: Scene,
+  plans: readonly (readonly PlannedLimit[])[],
+  { phasesMs = [] }: {
+    /** Where in the period each pod's quota is refilled, ms; drawn where left out. */
+    readonly phasesMs?: readonly number[];
+  } = {},
+): RunSeries {
+  const node = sceneNode(scene);
+  scene.pods.forEach((pod, index) => {
+    const phaseMs = phasesMs[index];
+    const spec = podOnNode(pod, plans[index]?.[0]?.limit ?? pod.originalLimit);
+    node.addPod(phaseMs === undefined ? spec : { ...spec, phaseMs });
+  });
+  const { recorder } = recordScene(scene, node);
+  const next = scene.pods.map(() => 1);
+  const endMs = scene.minutes * 60_000;
+  for (let at = 0; at < endMs; at += PLAY_STEP_MS) {
+    scene.pods.forEach((pod, index) => {
+      const planned = plans[index]?.[next[index] ?? 0];
+      if (planned === undefined || planned.atMs > at) return;
+      const from = node.pod(pod.uid).limit ?? pod.originalLimit;
+      node.setContainerQuota(sceneContainerID(pod), planned.limit);
+      node.setPodQuota(pod.uid, planned.limit);
+      recorder.change({ atS: at / 1000, pod: pod.name, from, to: planned.limit });
+      next[index] = (next[index] ?? 0) + 1;
+    });
+    node.advance(at + PLAY_STEP_MS);
+    recorder.sample();
+  }
+  return recorder.series();
+}

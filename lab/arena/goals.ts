@@ -1,0 +1,247 @@
+/**
+ * What ours must reach, beside what it and the best rival did.
+ *
+ * @module
+ */
+import {
+  type AlgorithmOutcome,
+  ALONE,
+  bestPerAlgorithm,
+  type Entry,
+  EQUAL_CORES,
+  type Figures,
+  isRival,
+  isSameEntry,
+  ORACLE,
+  OURS,
+  OURS_TIGHT,
+  UNLIMITED,
+} from "./outcome.ts";
+import type { StageResult } from "./stages.ts";
+
+/** One goal. Measures are in the unit that `measure` names. */
+export interface Goal {
+  readonly measure: string;
+  /** Stage, or stages, that it was measured on. */
+  readonly where: string;
+  /** Ours must be at most, or at least, this. */
+  readonly bound: "at most" | "at least";
+  readonly goal: number;
+  /** NaN where there is no figure, for instance because ours missed the SLO. */
+  readonly ours: number;
+  /**
+   * The rival that comes nearest to the goal or passes it farthest, at its best setting. A reaction is
+   * compared with those that allocate no more than 1.1 times the cores of ours.
+   */
+  readonly bestRival?: Entry & { readonly value: number };
+  readonly met: boolean;
+  /** By how much ours misses it; absent where it does not, or has no figure. */
+  readonly missedBy?: number;
+}
+
+const REACTION_MEDIAN_MS = 600;
+const REACTION_P95_MS = 800;
+const CHANGES_PER_POD_MINUTE = 0.5;
+/** Cores: ours may take this share of the best rival's, or this one of the oracle's. */
+const SHARE_OF_RIVAL = 0.95;
+const SHARE_OF_ORACLE = 1.05;
+const SHARE_OF_EQUAL_CORES = 0.05;
+/** Latency of the market as shipped, as a share of that without limits, and of victims alone. */
+const P99_OF_UNLIMITED = 1.2;
+const VICTIMS_P99_OF_ALONE = 1.1;
+const JAIN = 0.999;
+const CONVERGE_S = 60;
+/** A reaction is compared with rivals that allocate at most this much more than ours: cores buy it. */
+const LIKE_CORES = 1.1;
+/** Algorithms that never change a limit: there, nothing reacts. */
+const FIXED = "static";
+
+/** The goals that the played stages can measure, in the order of the specification. */
+export function checkGoals(results: readonly StageResult[]): Goal[] {
+  const traces = results.filter(({ kind }) => kind === "trace");
+  const bursts = results.filter(({ kind }) => kind === "bursts");
+  return [
+    ...results.map(latencyGoal),
+    ...bursts.flatMap((stage) => [
+      figureGoal([stage], {
+        measure: "reaction to a 4x burst, median, ms",
+        score: "reactionMsMedian",
+        goal: REACTION_MEDIAN_MS,
+        likeCores: true,
+      }),
+      figureGoal([stage], {
+        measure: "reaction to a 4x burst, P95, ms",
+        score: "reactionMsP95",
+        goal: REACTION_P95_MS,
+        likeCores: true,
+      }),
+    ]),
+    ...results.map((stage) =>
+      figureGoal([stage], {
+        measure: "changes per pod and minute",
+        score: "changesPerPodMinute",
+        goal: CHANGES_PER_POD_MINUTE,
+      })
+    ),
+    ...traces.map(coresGoal),
+    ...traces.map(throttledGoal),
+    ...results.filter(({ name }) => name === "eight-equal").map((stage) =>
+      figureGoal([stage], {
+        measure: "Jain's index, eight equal pods",
+        score: "jain",
+        goal: JAIN,
+        bound: "at least",
+      })
+    ),
+    beyondCapacityGoal(results),
+    ...results.filter(({ kind }) => kind === "steps").map((stage) =>
+      figureGoal([stage], {
+        measure: "time to converge after a step, longest, s",
+        score: "convergeS",
+        goal: CONVERGE_S,
+      })
+    ),
+  ].filter((goal) => goal !== undefined);
+}
+
+/**
+ * P99 as shipped beside that without limits; where a neighbour contends, its victims' beside theirs
+ * alone.
+ */
+function latencyGoal({ name, outcomes }: StageResult): Goal | undefined {
+  const figures = (entry: Entry) => outcomes.find((one) => isSameEntry(one, entry))?.median;
+  const [ours, unlimited, alone] = [OURS, UNLIMITED, ALONE].map(figures);
+  if (ours === undefined || unlimited === undefined) return undefined;
+  return alone === undefined
+    ? judged({
+      measure: "P99 as shipped / that without limits",
+      where: name,
+      bound: "at most",
+      goal: P99_OF_UNLIMITED,
+      ours: (ours.p99Ms ?? NaN) / (unlimited.p99Ms ?? NaN),
+    }, [])
+    : judged({
+      measure: "victims' P99 as shipped / theirs alone",
+      where: name,
+      bound: "at most",
+      goal: VICTIMS_P99_OF_ALONE,
+      ours: (ours.victimsP99Ms ?? NaN) / (alone.victimsP99Ms ?? NaN),
+    }, []);
+}
+
+interface FigureGoal {
+  readonly measure: string;
+  readonly score: keyof Figures;
+  readonly goal: number;
+  /** @default {"at most"} */
+  readonly bound?: Goal["bound"];
+  /** Whether only rivals that allocate about as much count. @default {false} */
+  readonly likeCores?: boolean;
+}
+
+/** A goal for a score as it is; over several stages, summed up. */
+function figureGoal(stages: readonly StageResult[], options: FigureGoal): Goal | undefined {
+  const { measure, score, goal, bound = "at most", likeCores = false } = options;
+  const sum = (values: readonly number[]) => values.reduce((a, b) => a + b, 0);
+  const perStage = stages.map(({ outcomes }) => {
+    const ours = outcomes.find((one) => isSameEntry(one, OURS_TIGHT));
+    const most = likeCores ? LIKE_CORES * (ours?.median.coresAllocated ?? 0) : Infinity;
+    return {
+      ours,
+      rivals: movingRivals(outcomes.filter(({ median }) => (median.coresAllocated ?? 0) <= most)),
+    };
+  });
+  if (perStage.length === 0 || perStage.some(({ ours }) => ours === undefined)) return undefined;
+  const algorithms = perStage[0]?.rivals ?? [];
+  const totals = algorithms.map(({ algorithm, setting }) => ({
+    algorithm,
+    setting: stages.length === 1 ? setting : "best settings",
+    value: sum(
+      perStage.map(({ rivals }) =>
+        rivals.find((one) => one.algorithm === algorithm)?.median[score] ?? NaN
+      ),
+    ),
+  })).filter(({ value }) => Number.isFinite(value));
+  return judged({
+    measure,
+    where: stages.length === 1 ? stages[0]?.name ?? "" : "all stages",
+    bound,
+    goal,
+    ours: sum(perStage.map(({ ours }) => ours?.median[score] ?? NaN)),
+  }, totals);
+}
+
+/** Raises beyond capacity in any seed. */
+function beyondCapacityGoal(stages: readonly StageResult[]): Goal | undefined {
+  const ours = stages.map(({ outcomes }) => outcomes.find((one) => isSameEntry(one, OURS_TIGHT)));
+  if (ours.length === 0 || ours.some((one) => one === undefined)) return undefined;
+  return judged({
+    measure: "raises beyond capacity, s, worst seeds",
+    where: "all stages",
+    bound: "at most",
+    goal: 0,
+    ours: ours.reduce(
+      (sum, one) => sum + (one?.most.overCapacityS ?? 0),
+      0,
+    ),
+  }, []);
+}
+
+/** Fewest cores at the SLO: at most 0.95 of the best rival's, or 1.05 of the oracle's. */
+function coresGoal({ name, outcomes }: StageResult): Goal | undefined {
+  const ours = outcomes.find((one) => isSameEntry(one, OURS_TIGHT));
+  if (ours === undefined) return undefined;
+  const holding = bestPerAlgorithm(outcomes.filter(isRival)).filter(({ sloHeld }) => sloHeld);
+  const rivals = holding.map(({ algorithm, setting, median }) => ({
+    algorithm,
+    setting,
+    value: median.coresAllocated ?? NaN,
+  }));
+  const oracle = outcomes.find((one) => isSameEntry(one, ORACLE))?.median.coresAllocated;
+  const best = Math.min(...rivals.map(({ value }) => value));
+  const goal = Math.max(
+    Number.isFinite(best) ? SHARE_OF_RIVAL * best : -Infinity,
+    oracle === undefined ? -Infinity : SHARE_OF_ORACLE * oracle,
+  );
+  if (!Number.isFinite(goal)) return undefined;
+  return judged({
+    measure: "cores allocated at the SLO",
+    where: name,
+    bound: "at most",
+    goal,
+    ours: ours.sloHeld ? ours.median.coresAllocated ?? NaN : NaN,
+  }, rivals);
+}
+
+/** Throttled time as a share of that under static limits that cost the same. */
+function throttledGoal({ name, outcomes }: StageResult): Goal | undefined {
+  const ours = outcomes.find((one) => isSameEntry(one, OURS_TIGHT))?.median.throttledMsPerS;
+  const fixed = outcomes.find((one) => isSameEntry(one, EQUAL_CORES))?.median.throttledMsPerS;
+  if (ours === undefined || fixed === undefined) return undefined;
+  return judged({
+    measure: "throttled time / that of static limits of the same cores",
+    where: name,
+    bound: "at most",
+    goal: SHARE_OF_EQUAL_CORES,
+    ours: ours === 0 ? 0 : ours / fixed,
+  }, []);
+}
+
+function movingRivals(outcomes: readonly AlgorithmOutcome[]): AlgorithmOutcome[] {
+  return bestPerAlgorithm(outcomes.filter((one) => isRival(one) && one.algorithm !== FIXED));
+}
+
+function judged(
+  goal: Omit<Goal, "met" | "bestRival" | "missedBy">,
+  rivals: readonly (Entry & { readonly value: number })[],
+): Goal {
+  const sign = goal.bound === "at most" ? 1 : -1;
+  const [bestRival] = rivals.toSorted((a, b) => sign * (a.value - b.value));
+  const beyond = sign * (goal.ours - goal.goal);
+  return {
+    ...goal,
+    ...(bestRival === undefined ? {} : { bestRival }),
+    met: beyond <= 0,
+    ...(beyond > 0 ? { missedBy: beyond } : {}),
+  };
+}

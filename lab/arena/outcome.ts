@@ -1,0 +1,149 @@
+/**
+ * What one algorithm reached in one scene.
+ *
+ * @module
+ */
+import { quantile } from "../simulation/statistics.ts";
+import type { ArenaScores } from "./arena_scores.ts";
+import { allRivals, rivalAlgorithms } from "../simulation/rivals/all_rivals.ts";
+
+/** One figure per score; those that no seed gave are absent. */
+export type Figures = { readonly [Score in keyof ArenaScores]?: number };
+
+/** Medians over the seeds, and their smallest and largest figures. */
+export interface Spread {
+  readonly median: Figures;
+  readonly least: Figures;
+  readonly most: Figures;
+}
+
+/** Medians and spread over the seeds. */
+export interface AlgorithmOutcome extends Entry, Spread {
+  /** P99 is within the SLO in more than half of the seeds. */
+  readonly sloHeld: boolean;
+  /** Share of the seeds with P99 that was. */
+  readonly sloHeldShare: number;
+}
+
+/** Sums up the scores of an entry, one per seed. */
+export function algorithmOutcome(
+  { algorithm, setting }: Entry,
+  { runs, sloMs }: { readonly runs: readonly ArenaScores[]; readonly sloMs: number },
+): AlgorithmOutcome {
+  const held = runs.filter(({ p99Ms }) => p99Ms <= sloMs).length;
+  return {
+    algorithm,
+    setting,
+    sloHeld: 2 * held > runs.length,
+    sloHeldShare: runs.length === 0 ? 0 : held / runs.length,
+    ...spreadOf(runs),
+  };
+}
+
+/** Medians and spread of runs, one per seed. */
+export function spreadOf(runs: readonly ArenaScores[]): Spread {
+  return {
+    median: figuresOf(runs, (values) => quantile(values, 0.5)),
+    least: figuresOf(runs, (values) => values.reduce((a, b) => Math.min(a, b))),
+    most: figuresOf(runs, (values) => values.reduce((a, b) => Math.max(a, b))),
+  };
+}
+
+/** One figure per score, made from those of the runs that have it. */
+function figuresOf(
+  runs: readonly ArenaScores[],
+  summarise: (values: readonly number[]) => number,
+): Figures {
+  const figures: { -readonly [Score in keyof ArenaScores]?: number } = {};
+  // Optional scores may be missing in some runs: of a seed without a burst, for instance.
+  const names = new Set(runs.flatMap((run) => Object.keys(run) as (keyof ArenaScores)[]));
+  for (const name of names) {
+    figures[name] = summarise(runs.map((run) => run[name]).filter((value) => value !== undefined));
+  }
+  return figures;
+}
+
+/**
+ * The setting with the fewest cores among those that hold the SLO; where none does, the one with the
+ * lowest P99. The first of equals; undefined of none.
+ */
+export function bestSetting(outcomes: readonly AlgorithmOutcome[]): AlgorithmOutcome | undefined {
+  const holding = outcomes.filter(({ sloHeld }) => sloHeld);
+  const least = (of: readonly AlgorithmOutcome[], score: "coresAllocated" | "p99Ms") =>
+    of.reduce<AlgorithmOutcome | undefined>(
+      (best, one) =>
+        best === undefined || (one.median[score] ?? Infinity) < (best.median[score] ?? Infinity)
+          ? one
+          : best,
+      undefined,
+    );
+  return holding.length > 0 ? least(holding, "coresAllocated") : least(outcomes, "p99Ms");
+}
+
+/** The best setting of each algorithm, in the order of the algorithms' first appearance. */
+export function bestPerAlgorithm(outcomes: readonly AlgorithmOutcome[]): AlgorithmOutcome[] {
+  const algorithms = [...new Set(outcomes.map(({ algorithm }) => algorithm))];
+  return algorithms.flatMap((algorithm) =>
+    bestSetting(outcomes.filter((one) => one.algorithm === algorithm)) ?? []
+  );
+}
+
+/** An algorithm with a setting, as in tables. */
+export interface Entry {
+  readonly algorithm: string;
+  /** A description; never empty. */
+  readonly setting: string;
+}
+
+/** The market with the product's defaults: limits are at their ceilings while CPU is ample. */
+export const OURS: Entry = { algorithm: "ours", setting: "default" };
+/** The market that allocates what is needed and no more: `market.idleCPU: tight`. */
+export const OURS_TIGHT: Entry = { algorithm: "ours-tight", setting: "limits follow demand" };
+/** The users' original limits, scaled so that their sum is the mean of ours. */
+export const EQUAL_CORES: Entry = { algorithm: "static-equal", setting: "cores of ours" };
+/** The users' original limits, never changed. */
+export const AS_IT_IS: Entry = { algorithm: "static", setting: "as it is" };
+/** No limit, not even the ceiling: what the SLO is made from. */
+export const UNLIMITED: Entry = { algorithm: "unlimited", setting: "no ceiling" };
+/** The victims of a contention without their neighbour and without limits. */
+export const ALONE: Entry = { algorithm: "alone", setting: "victims, no ceiling" };
+/** The fewest cores with which no request waits long, found by looking ahead. */
+export const ORACLE: Entry = { algorithm: "oracle", setting: "knows the future" };
+
+/** Names that `--laws` takes. */
+export function algorithmNames(): string[] {
+  return [...rivalAlgorithms(), OURS.algorithm, ORACLE.algorithm];
+}
+
+/** The rivals among the algorithms so named, setting by setting. */
+export function rivalEntries(algorithms: readonly string[]): Entry[] {
+  return allRivals().filter(({ algorithm }) => algorithms.includes(algorithm)).map((
+    { algorithm, setting },
+  ) => ({
+    algorithm,
+    setting,
+  }));
+}
+
+/** True for the same algorithm with the same setting. */
+export function isSameEntry(a: Entry, b: Entry): boolean {
+  return a.algorithm === b.algorithm && a.setting === b.setting;
+}
+
+/**
+ * True for what is no algorithm of its own: no limit at all, no neighbour, and fixed limits made from
+ * ours.
+ */
+export function isYardstick({ algorithm }: Pick<Entry, "algorithm">): boolean {
+  return [EQUAL_CORES, UNLIMITED, ALONE].some((one) => one.algorithm === algorithm);
+}
+
+/** True for the market in any of its modes. */
+export function isOurs({ algorithm }: Pick<Entry, "algorithm">): boolean {
+  return algorithm === OURS.algorithm || algorithm === OURS_TIGHT.algorithm;
+}
+
+/** True for an algorithm that ours is measured against. */
+export function isRival(entry: Entry): boolean {
+  return !isYardstick(entry) && !isOurs(entry) && entry.algorithm !== ORACLE.algorithm;
+}

@@ -1,0 +1,74 @@
+/**
+ * The figures of every algorithm as columns, for tables in the page and in the terminal.
+ *
+ * @module
+ */
+import { formatFigure, NO_FIGURE } from "../simulation/report/figure.ts";
+import type { AlgorithmOutcome, Figures } from "./outcome.ts";
+import type { StageResult } from "./stages.ts";
+
+/** A figure of every algorithm. */
+export interface OutcomeColumn {
+  readonly score: keyof Figures;
+  /** Two lines; the first may be empty. */
+  readonly head: readonly [string, string];
+  readonly text: (figures: Figures) => string;
+  /** Left out where columns have to fit a terminal. */
+  readonly isMinor?: boolean;
+}
+
+const COLUMNS: readonly OutcomeColumn[] = [
+  figure("coresAllocated", ["", "cores"]),
+  { score: "slack", head: ["", "slack"], text: ({ slack }) => percent(slack) },
+  figure("p50Ms", ["P50", "ms"]),
+  figure("p99Ms", ["P99", "ms"]),
+  figure("p999Ms", ["P99.9", "ms"]),
+  figure("throttledMsPerS", ["throttled", "ms/s"]),
+  figure("changesPerPodMinute", ["changes", "per pod min"]),
+  figure("writesPerMinute", ["writes", "per min"]),
+  figure("victimsP99Ms", ["victims'", "P99, ms"]),
+  figure("reactionMsMedian", ["reaction", "median, ms"]),
+  figure("reactionMsP95", ["reaction", "P95, ms"]),
+  figure("drainSMedian", ["drained", "median, s"]),
+  figure("convergeS", ["converged", "worst, s"]),
+  { score: "jain", head: ["", "Jain"], text: ({ jain }) => jain?.toFixed(4) ?? NO_FIGURE },
+  { score: "envy", head: ["", "envy"], text: ({ envy }) => percent(envy) },
+  minor({
+    score: "utilisation",
+    head: ["CPUs", "in use"],
+    text: ({ utilisation }) => percent(utilisation),
+  }),
+  minor(figure("psiMean", ["PSI some", "mean, %"])),
+  minor(figure("psiPeak", ["PSI some", "most, %"])),
+  minor(figure("reversalsPer5Min", ["reversals", "per pod 5 min"])),
+  minor(figure("floorViolationS", ["below floor", "s"])),
+];
+/** On a node with one pod they say the same of every algorithm. */
+const SHARED: readonly (keyof Figures)[] = ["jain", "envy"];
+
+/** Those that distinguish algorithms: scenes without bursts, for instance, have no reaction. */
+export function outcomeColumns(
+  outcomes: readonly AlgorithmOutcome[],
+  { kind, all = false }: Pick<StageResult, "kind"> & {
+    /** The minor ones too. @default {false} */
+    readonly all?: boolean;
+  },
+): OutcomeColumn[] {
+  return COLUMNS.filter(({ score, isMinor = false }) =>
+    (all || !isMinor) &&
+    (kind === "shared node" || kind === "services" || !SHARED.includes(score)) &&
+    outcomes.some(({ median }) => median[score] !== undefined)
+  );
+}
+
+function minor(column: OutcomeColumn): OutcomeColumn {
+  return { ...column, isMinor: true };
+}
+
+function figure(score: keyof Figures, head: OutcomeColumn["head"]): OutcomeColumn {
+  return { score, head, text: (figures) => formatFigure(figures[score]) };
+}
+
+function percent(share: number | undefined): string {
+  return share === undefined ? NO_FIGURE : `${(100 * share).toFixed(1)} %`;
+}

@@ -1,0 +1,56 @@
+/**
+ * How the arena's figures came about and what they do not say.
+ *
+ * @module
+ */
+import { formatFigure } from "../../simulation/report/figure.ts";
+import { type Html, html } from "../../simulation/report/html.ts";
+import { traceSources } from "../../simulation/report/trace_sources.ts";
+import type { StageResult } from "../stages.ts";
+import { algorithmNote } from "./algorithm_notes.ts";
+
+/** The note at the end of the page. */
+export function arenaMethod(results: readonly StageResult[]): Html {
+  const traces = results.filter(({ kind }) => kind === "trace");
+  const scales = traces.map((result) =>
+    html`<li><b>${result.name}</b>: ${scaleSentence(result)}</li>`
+  );
+  const sources = traceSources(traces.map(({ name }) => name)).map(({ name, source, licence }) =>
+    html`<li><b>${name}</b>: ${source}. Licence: ${licence}.</li>`
+  );
+  const algorithms = [
+    ...new Set(results.flatMap(({ outcomes }) => outcomes.map(({ algorithm }) => algorithm))),
+  ];
+  const notes = algorithms.flatMap((algorithm) => {
+    const note = algorithmNote(algorithm);
+    return note === undefined ? [] : html`
+      <div>
+        <dt>${algorithm}</dt>
+        <dd>${note}</dd>
+      </div>
+    `;
+  });
+  const lists = traces.length === 0 ? html`` : html`
+    <p>How each trace was scaled:</p>
+    <ul>${scales}</ul>
+    <p>Where they come from:</p>
+    <ul>${sources}</ul>
+  `;
+  return html`
+    <section class="method"
+      id="method"><h2>How this was measured</h2><p>Every algorithm met the same requests on the same model of a node, in virtual time, under the same floor, ceiling and delay of a resize. The model throttles containers by quota in periods of 100 ms, as the kernel does, and lets requests queue, so latency is an outcome. The same seeds give the same figures; they are medians over the seeds unless a figure says otherwise.</p><p>A trace has one sample per second, per minute or per request, and no open trace of containers is finer than 10 s: <b>inside a sample the demand is modelled</b>, with arrivals and CPU time per request drawn at random around it. Bursts, steps and shared nodes are made up entirely. Latency and throttling come from the model, not from a machine.</p><p>Of rivals every setting is shown, and the best one is chosen per trace after the fact; ours has one default. Series are of the first seed.</p>${lists}<dl class="algorithms">${notes}</dl></section>
+  `;
+}
+
+/** What was done to a trace before it was played. */
+export function scaleSentence({ format, p95Cores }: StageResult): string {
+  if (p95Cores !== undefined) {
+    const size = `scaled so that its 95th percentile is ${formatFigure(p95Cores)} CPUs`;
+    return format === "cores" || format === "prometheus"
+      ? `only its shape is the recorded one, it was ${size}.`
+      : `arrivals as recorded, what a request costs is made up: ${size}.`;
+  }
+  return format === "cores" || format === "prometheus"
+    ? "not scaled, CPUs as recorded."
+    : "not scaled, requests as recorded; what a request costs is made up.";
+}

@@ -1,0 +1,78 @@
+/**
+ * What ours must reach, what it did, and what the best rival did.
+ *
+ * @module
+ */
+import { formatFigure, NO_FIGURE } from "../../simulation/report/figure.ts";
+import { type Html, html } from "../../simulation/report/html.ts";
+import type { Goal } from "../goals.ts";
+import { entryName } from "./algorithm_look.ts";
+
+/** The finding in a sentence. */
+export function goalSentence(goals: readonly Goal[]): string {
+  if (goals.length === 0) return "Control algorithms compared";
+  const met = goals.filter((goal) => goal.met).length;
+  return met === goals.length
+    ? `Ours meets all ${goals.length} goals`
+    : `Ours meets ${met} of ${goals.length} goals`;
+}
+
+/** A row per goal, in the order of the goals; nothing without any. */
+export function goalSection(goals: readonly Goal[]): Html {
+  if (goals.length === 0) return html``;
+  return html`
+    <section id="goals">
+      <h2>What ours must reach</h2>
+      <div class="scroll" tabindex="0" role="region" aria-label="Goals">
+        <table class="goals">
+          <thead>
+            <tr>
+              <th scope="col">Measure</th>
+              <th scope="col" style="text-align:left">Where</th>
+              <th scope="col">Goal</th>
+              <th scope="col">Ours</th>
+              <th scope="col">Best rival</th>
+              <th scope="col" style="text-align:left">Which</th>
+              <th scope="col">Verdict</th>
+            </tr>
+          </thead>
+          <tbody>${goals.map(rowOf)}</tbody>
+        </table>
+      </div>
+      <p class="caption">
+        The best rival is the one that comes nearest to the goal or passes it farthest, at its best
+        setting on that trace; ours runs at its one default. A reaction is compared with rivals that
+        allocate at most 1.1 times the cores of ours.
+      </p>
+    </section>
+  `;
+}
+
+function rowOf(goal: Goal): Html {
+  const { measure, where, bound, bestRival, ours } = goal;
+  return html`
+    <tr>
+      <th scope="row">${measure}</th>
+      <td class="word">${where}</td>
+      <td>${bound === "at most" ? "≤" : "≥"} ${formatFigure(goal.goal)}</td>
+      <td>${Number.isFinite(ours) ? figureBeside(goal) : NO_FIGURE}</td>
+      <td>${formatFigure(bestRival?.value)}</td>
+      <td class="word">${bestRival === undefined ? NO_FIGURE : entryName(bestRival)}</td>
+      <td style="white-space:nowrap;color:var(--algorithm-${goal.met ? 3 : 1})">${verdict(
+        goal,
+      )}</td>
+    </tr>
+  `;
+}
+
+/** Four digits where three would hide on which side of the goal it lies. */
+function figureBeside({ ours, goal, met }: Goal): string {
+  const text = formatFigure(ours);
+  return text === formatFigure(goal) && !met ? ours.toPrecision(5) : text;
+}
+
+function verdict({ met, missedBy, ours }: Goal): string {
+  if (met) return "✓ met";
+  if (missedBy !== undefined) return `✗ missed by ${formatFigure(missedBy)}`;
+  return Number.isNaN(ours) ? "✗ missed: no figure" : "✗ missed";
+}

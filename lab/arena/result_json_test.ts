@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { outcome, stageResult } from "../../tests/fixtures/arena_outcomes.ts";
+import { OURS, OURS_TIGHT, UNLIMITED } from "./outcome.ts";
+import { checkGoals } from "./goals.ts";
+import { arenaJSON, stageJSON } from "./result_json.ts";
+
+const GUIDE = new URL("../../docs/guide.md", import.meta.url);
+const HEADING = "### Figures for programs";
+
+const TRACE = stageResult([
+  outcome({ ...OURS, cores: 1.5 }),
+  outcome({ ...OURS_TIGHT, cores: 1.5 }),
+  outcome({ algorithm: "captain", setting: "target 0.1" }),
+  outcome({ ...UNLIMITED, cores: 64 }),
+], { p95Cores: 2 });
+const STEPS = stageResult([outcome({ ...OURS_TIGHT, convergeS: 90 })], {
+  kind: "steps",
+  name: "steps",
+});
+
+Deno.test({
+  name: "stageJSON() has null for a figure that is missing, and its spread only where there is one",
+  permissions: "none",
+  fn() {
+    const { laws, yardsticks } = stageJSON(TRACE);
+    const [ours] = laws;
+    assert.equal(ours?.reactionMsMedian, null);
+    const spread = ours?.spread as Record<string, unknown>;
+    assert.deepEqual(spread.cores, [1.5, 1.5]);
+    assert.equal("reactionMsMedian" in spread, false);
+    assert.deepEqual(yardsticks.map(({ law }) => law), ["unlimited"]);
+  },
+});
+
+Deno.test({
+  name: "arenaJSON() has no field that the guide does not explain",
+  permissions: { read: [GUIDE] },
+  async fn() {
+    const guide = await Deno.readTextFile(GUIDE);
+    const [, after = ""] = guide.split(HEADING);
+    const section = after.split(/^##/m)[0] ?? "";
+    const stages = [TRACE, STEPS];
+    const { traces, scenes, goals } = arenaJSON(stages, checkGoals(stages));
+    const explained = new Set([...section.matchAll(/`(\w+)`/g)].map(([, name]) => name));
+    const laws = stages.flatMap((stage) => stageJSON(stage).laws);
+    assert.ok(traces.length === 1 && scenes.length === 1 && goals.length > 3 && laws.length === 4);
+    const objects = [...traces, ...scenes, ...goals, ...laws] as object[];
+    for (const name of ["traces", "scenes", "goals", ...objects.flatMap(Object.keys)]) {
+      assert.ok(explained.has(name), `"${name}" is not in the guide's "${HEADING}"`);
+    }
+  },
+});

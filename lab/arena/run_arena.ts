@@ -1,0 +1,221 @@
+/**
+ * The arena: every algorithm with every setting on every stage with every seed.
+ *
+ * @module
+ */
+import { quantile } from "../simulation/statistics.ts";
+import type { Contest, Played } from "./contest.ts";
+import {
+  type AlgorithmOutcome,
+  algorithmOutcome,
+  ALONE,
+  bestPerAlgorithm,
+  type Entry,
+  EQUAL_CORES,
+  isOurs,
+  isSameEntry,
+  isYardstick,
+  ORACLE,
+  OURS,
+  OURS_TIGHT,
+  rivalEntries,
+  UNLIMITED,
+} from "./outcome.ts";
+import type { ContestPlayer } from "./play_contests.ts";
+import { hasVictims, type Stage, type StageResult } from "./stages.ts";
+
+/** What the arena is to find out. */
+export interface ArenaPlan {
+  readonly stages: readonly Stage[];
+  /** Names of algorithms, `ours` and `oracle` included. */
+  readonly algorithms: readonly string[];
+  /** Seeds 1 to this. */
+  readonly seeds: number;
+  /** P99 latency to be held, ms. Default: what it is without any limit, and 100 ms. */
+  readonly sloMs?: number;
+  /** Whether series of the first seed are kept. */
+  readonly keepSeries: boolean;
+}
+
+/** Called after each run with the share of the work that is done, 0 to 1. */
+export type OnShare = (share: number) => void;
+
+/** One CFS period: the least by which a limit can delay what it throttles. */
+const SLO_ABOVE_UNLIMITED_MS = 100;
+/** Rivals of one contest: few enough that workers end at about the same time. */
+const RIVALS_TOGETHER = 11;
+/** Nodes of a hundred pods: all settings of all rivals there would take most of the arena's time. */
+const CROWDED: readonly Stage["name"][] = ["warm-pool", "many-pods"];
+/** What a run costs, relative to a rival's on the same scene. */
+const COST_OF_OURS = 4;
+const COST_OF_ORACLE = 16;
+/** What a minute of a stage costs, relative to one of one pod. */
+const COST_OF_SHARED_NODE = 2;
+
+/** Plays everything. The result depends on the plan alone. */
+export async function runArena(
+  plan: ArenaPlan,
+  { player, onShare }: { readonly player: ContestPlayer; readonly onShare?: OnShare },
+): Promise<StageResult[]> {
+  const contests = longestFirst(plan, firstContests(plan));
+  const withOracle = plan.algorithms.includes(ORACLE.algorithm);
+  const oracleCost = withOracle
+    ? plan.stages.reduce(
+      (sum, stage) => sum + (isCrowded(stage) ? 0 : plan.seeds * costOf(stage, ORACLE)),
+      0,
+    )
+    : 0;
+  const total = contests.reduce((sum, contest) => sum + costOfContest(plan, contest), oracleCost);
+  let done = 0;
+  const onPlayed = (contest: Contest): void => {
+    done += costOfContest(plan, contest) / contest.entries.length;
+    onShare?.(Math.min(1, done / total));
+  };
+  const played = collect(plan, { contests, outcomes: await player.play(contests, onPlayed) });
+  const slos = plan.stages.map((_, stage) => plan.sloMs ?? sloOf(played[stage] ?? []));
+  if (withOracle) {
+    const last = longestFirst(plan, oracleContests(plan, { played, slos }));
+    const outcomes = await player.play(last, onPlayed);
+    collect(plan, { contests: last, outcomes }).forEach((more, stage) => {
+      more.forEach((ofSeed, index) => played[stage]?.[index]?.push(...ofSeed));
+    });
+  }
+  return plan.stages.map((stage, index) =>
+    stageResult(plan, { stage, sloMs: slos[index] ?? 0, played: played[index] ?? [] })
+  );
+}
+
+function firstContests({ stages, algorithms, seeds, keepSeries }: ArenaPlan): Contest[] {
+  const rivals = rivalEntries(algorithms);
+  const groups: Entry[][] = [];
+  for (let from = 0; from < rivals.length; from += RIVALS_TOGETHER) {
+    groups.push(rivals.slice(from, from + RIVALS_TOGETHER));
+  }
+  return stages.flatMap((stage, index) => {
+    const alone = hasVictims(stage) ? [ALONE] : [];
+    const others = isCrowded(stage) ? [] : groups;
+    return Array.from({ length: seeds }, (_, before) => before + 1).flatMap((seed) =>
+      [[UNLIMITED, ...alone, ...oursOn(algorithms)], ...others].map((entries) => ({
+        stage: index,
+        seed,
+        entries,
+        keepSeries: keepSeries && seed === 1,
+      }))
+    );
+  });
+}
+
+function isCrowded({ kind, name }: Stage): boolean {
+  return kind === "services" && CROWDED.includes(name);
+}
+
+/** So that workers end at about the same time. */
+function longestFirst(plan: ArenaPlan, contests: readonly Contest[]): Contest[] {
+  return contests.toSorted((a, b) => costOfContest(plan, b) - costOfContest(plan, a));
+}
+
+/** Ours and what stands beside it. */
+function oursOn(algorithms: readonly string[]): Entry[] {
+  if (!algorithms.includes(OURS.algorithm)) {
+    return algorithms.includes(ORACLE.algorithm) ? [OURS_TIGHT] : [];
+  }
+  return [OURS, OURS_TIGHT, EQUAL_CORES];
+}
+
+function oracleContests(
+  { stages, keepSeries }: ArenaPlan,
+  { played, slos }: { readonly played: readonly Played[][][]; readonly slos: readonly number[] },
+): Contest[] {
+  return stages.flatMap((on, stage) =>
+    (isCrowded(on) ? [] : played[stage] ?? []).map((ofSeed, index): Contest => {
+      const ours = ofSeed.find((one) => isSameEntry(one, OURS_TIGHT));
+      return {
+        stage,
+        seed: index + 1,
+        entries: [ORACLE],
+        oracle: {
+          sloMs: slos[stage] ?? 0,
+          changesPerPodMinute: ours?.scores.changesPerPodMinute ?? 0,
+        },
+        keepSeries: keepSeries && index === 0,
+      };
+    })
+  );
+}
+
+/** By stage and seed. */
+function collect(
+  { stages, seeds }: ArenaPlan,
+  { contests, outcomes }: {
+    readonly contests: readonly Contest[];
+    readonly outcomes: readonly (readonly Played[])[];
+  },
+): Played[][][] {
+  const all = stages.map(() => Array.from({ length: seeds }, (): Played[] => []));
+  contests.forEach(({ stage, seed }, index) =>
+    all[stage]?.[seed - 1]?.push(...(outcomes[index] ?? []))
+  );
+  return all;
+}
+
+/** Whole ms: the median over the seeds of P99 without any limit, and a CFS period. */
+function sloOf(seeds: readonly (readonly Played[])[]): number {
+  const latencies = seeds.flatMap((played) =>
+    played.filter((one) => isSameEntry(one, UNLIMITED)).map(({ scores }) => scores.p99Ms)
+  );
+  return Math.round(quantile(latencies, 0.5) + SLO_ABOVE_UNLIMITED_MS);
+}
+
+function stageResult(
+  { algorithms, seeds }: ArenaPlan,
+  { stage, sloMs, played }: {
+    readonly stage: Stage;
+    readonly sloMs: number;
+    readonly played: readonly (readonly Played[])[];
+  },
+): StageResult {
+  const scoresOf = (entry: Entry) =>
+    played.flatMap((ofSeed) => ofSeed.filter((one) => isSameEntry(one, entry)))
+      .map(({ scores }) => scores);
+  const outcomes = [
+    ...rivalEntries(algorithms),
+    ...[OURS, OURS_TIGHT, EQUAL_CORES, ORACLE, UNLIMITED, ALONE],
+  ]
+    .filter((entry) =>
+      isYardstick(entry) || algorithms.includes(isOurs(entry) ? OURS.algorithm : entry.algorithm)
+    )
+    .flatMap((entry): AlgorithmOutcome[] => {
+      const runs = scoresOf(entry);
+      if (runs.length === 0) return [];
+      return [algorithmOutcome(entry, { runs, sloMs })];
+    });
+  const best = bestPerAlgorithm(outcomes);
+  return {
+    kind: stage.kind,
+    name: stage.name,
+    ...(stage.kind === "trace" ? { format: stage.format } : {}),
+    ...(stage.kind === "trace" && stage.p95Cores !== undefined ? { p95Cores: stage.p95Cores } : {}),
+    minutes: stage.minutes,
+    seeds,
+    sloMs,
+    outcomes,
+    records: best.flatMap((entry) =>
+      (played[0] ?? []).find((one) => isSameEntry(one, entry))?.record ?? []
+    ),
+  };
+}
+
+function costOfContest({ stages }: ArenaPlan, { stage, entries }: Contest): number {
+  const on = stages[stage];
+  return on === undefined ? 0 : entries.reduce((sum, entry) => sum + costOf(on, entry), 0);
+}
+
+function costOf({ kind, minutes }: Stage, { algorithm }: Entry): number {
+  const perMinute = kind === "shared node" || kind === "services" ? COST_OF_SHARED_NODE : 1;
+  const ofAlgorithm = isOurs({ algorithm })
+    ? COST_OF_OURS
+    : algorithm === ORACLE.algorithm
+    ? COST_OF_ORACLE
+    : 1;
+  return minutes * perMinute * ofAlgorithm;
+}

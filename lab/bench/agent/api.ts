@@ -1,0 +1,154 @@
+/**
+ * The part of an API server that an agent talks to, over TLS: its node, its lease, and the
+ * allocations of its node, which it lists, watches and patches.
+ *
+ * @module
+ */
+import { Hono } from "hono";
+import {
+  ALLOCATION_GROUP_VERSION,
+  type Desired,
+  type PodAllocation,
+} from "../../../shared/api/pod_allocation.ts";
+import { allocationsPath } from "../../../adapters/kube/kinds/allocations.ts";
+import { mergePatch } from "../../simulation/api/merge_patch.ts";
+import { BENCH_NODE } from "./pods.ts";
+
+/** A server that answers. */
+export interface AgentAPI extends AsyncDisposable {
+  /** A kubeconfig for it, and the certificate that it names. */
+  readonly kubeconfig: string;
+  /** `host:port`. */
+  readonly address: string;
+  /** Patches of allocations since the start. */
+  readonly writes: number;
+}
+
+/** What it serves. */
+export interface AgentAPIOptions {
+  readonly allocations: readonly PodAllocation[];
+  /** Millicores. */
+  readonly allocatable: number;
+  /** Called with each limit that the agent wants, millicores by pod UID. */
+  readonly onDesired: (uid: string, desired: Desired) => void;
+}
+
+const COLLECTION = allocationsPath();
+const ONE = "/apis/allocation.mbcas.io/v1alpha1/namespaces/:namespace/podallocations/:name";
+
+/** A watch gets a bookmark this often (kube-apiserver, cacher, `bookmarkFrequency`). */
+const BOOKMARK_MS = 60_000;
+
+/** Starts it on a free port of the loopback. Throws an `Error` when openssl is not there. */
+export async function startAgentAPI(
+  { allocations, allocatable, onDesired }: AgentAPIOptions,
+): Promise<AgentAPI> {
+  const directory = await Deno.makeTempDir({ prefix: "agent-api-" });
+  await makeCertificate(directory);
+  const objects = new Map(allocations.map((one) => [one.metadata.name, one]));
+  const watchers = new Set<ReadableStreamDefaultController<Uint8Array>>();
+  const text = new TextEncoder();
+  let version = 1;
+  let writes = 0;
+  const notify = (event: unknown): void => {
+    const line = text.encode(`${JSON.stringify(event)}\n`);
+    for (const watcher of watchers) watcher.enqueue(line);
+  };
+  const app = new Hono();
+  app.get("/api/v1/nodes/:name", (context) => context.json(node(allocatable)));
+  app.patch("/apis/coordination.k8s.io/*", (context) => context.json({}));
+  app.get(COLLECTION, (context) => {
+    const resourceVersion = String(version);
+    if (context.req.query("watch") === undefined) {
+      return context.json({ metadata: { resourceVersion }, items: [...objects.values()] });
+    }
+    let mine: ReadableStreamDefaultController<Uint8Array>;
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => void watchers.add(mine = controller),
+      cancel: () => void watchers.delete(mine),
+    });
+    return new Response(body, { headers: { "content-type": "application/json" } });
+  });
+  app.patch(ONE, async (context) => {
+    const old = objects.get(context.req.param("name"));
+    if (old === undefined) return context.json({ kind: "Status", code: 404 }, 404);
+    const patch: unknown = await context.req.json();
+    writes++;
+    version++;
+    const metadata = { ...old.metadata, resourceVersion: String(version) };
+    const object = { ...mergePatch(old, patch) as PodAllocation, metadata };
+    objects.set(old.metadata.name, object);
+    onDesired(old.spec.podUID, object.spec);
+    notify({ type: "MODIFIED", object });
+    return context.json(object);
+  });
+  const bookmarks = setInterval(() => {
+    const metadata = { resourceVersion: String(version) };
+    notify({
+      type: "BOOKMARK",
+      object: { apiVersion: ALLOCATION_GROUP_VERSION, kind: "PodAllocation", metadata },
+    });
+  }, BOOKMARK_MS);
+  const [cert, key] = await Promise.all(
+    ["tls.crt", "tls.key"].map((file) => Deno.readTextFile(`${directory}/${file}`)),
+  );
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: () => {}, cert: cert ?? "", key: key ?? "" },
+    (request) => app.fetch(request),
+  );
+  const address = `127.0.0.1:${server.addr.port}`;
+  const kubeconfig = `${directory}/kubeconfig`;
+  await Deno.writeTextFile(kubeconfig, kubeconfigOf(address, `${directory}/tls.crt`));
+  return {
+    kubeconfig,
+    address,
+    get writes() {
+      return writes;
+    },
+    async [Symbol.asyncDispose]() {
+      clearInterval(bookmarks);
+      for (const watcher of watchers) watcher.close();
+      await server.shutdown();
+      await Deno.remove(directory, { recursive: true });
+    },
+  };
+}
+
+function node(allocatable: number): unknown {
+  return {
+    apiVersion: "v1",
+    kind: "Node",
+    metadata: { name: BENCH_NODE, uid: "bench", resourceVersion: "1" },
+    status: {
+      allocatable: { cpu: `${allocatable}m` },
+      conditions: [{ type: "Ready", status: "True" }],
+      nodeInfo: { kubeletVersion: "v1.36.3" },
+    },
+  };
+}
+
+async function makeCertificate(directory: string): Promise<void> {
+  const { success, stderr } = await new Deno.Command("openssl", {
+    args: [
+      ..."req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2".split(" "),
+      ...["-subj", "/CN=bench", "-addext", "subjectAltName=IP:127.0.0.1"],
+      ...["-addext", "basicConstraints=critical,CA:FALSE"],
+      ...["-keyout", `${directory}/tls.key`, "-out", `${directory}/tls.crt`],
+    ],
+  }).output();
+  if (!success) throw new Error(`Cannot make a certificate: ${new TextDecoder().decode(stderr)}`);
+}
+
+function kubeconfigOf(address: string, certificate: string): string {
+  return JSON.stringify({
+    apiVersion: "v1",
+    kind: "Config",
+    "current-context": "bench",
+    contexts: [{ name: "bench", context: { cluster: "bench", user: "bench" } }],
+    clusters: [{
+      name: "bench",
+      cluster: { server: `https://${address}`, "certificate-authority": certificate },
+    }],
+    users: [{ name: "bench", user: { token: "bench" } }],
+  });
+}

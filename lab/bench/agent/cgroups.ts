@@ -1,0 +1,150 @@
+/**
+ * A node's worth of cgroups on this machine: real kernel files of pods that hold nothing, and of a
+ * few that hold a process which works a little. Needs root; permissions: all, since Deno reads
+ * nothing under /sys with less.
+ *
+ * @module
+ */
+import { hostOffer } from "../../../tests/host/own_cgroup.ts";
+import { removeCgroup } from "../remove_cgroup.ts";
+import type { BenchPod } from "./pods.ts";
+
+/** The cgroups while they exist. */
+export interface AgentCgroups extends AsyncDisposable {
+  /** The cgroup root as an agent sees it. */
+  readonly root: string;
+  readonly version: 1 | 2;
+  /** Sets the quota of a pod and its container, as a kubelet does. Millicores. */
+  setLimit(pod: BenchPod, millicores: number): void;
+}
+
+/** Which pods do something. */
+export interface AgentCgroupsOptions {
+  /** How many hold a process. */
+  readonly working: number;
+  /** Whether these come close to the limits that the market gives them. */
+  readonly hard: boolean;
+}
+
+const HOST = "/sys/fs/cgroup";
+const PERIOD_US = 100_000;
+
+/**
+ * Works and sleeps for a tenth of a second, over and over. Of the time it works about a tenth, so that
+ * the market's limit comes close, or a fiftieth, far below any floor.
+ */
+const WORK = 'steps="$1"; shift; for tasks in "$@"; do echo $$ > "$tasks" || exit 1; done; ' +
+  'while :; do i=0; while [ $i -lt "$steps" ]; do i=$((i+1)); done; sleep 0.1; done';
+const STEPS = { hard: "4000", little: "400" } as const;
+
+/**
+ * Makes the cgroups of these pods, a sandbox and a container each. Throws an `Error` that says what
+ * the machine lacks.
+ */
+// deno-lint-ignore house/function-length
+export async function makeAgentCgroups(
+  pods: readonly BenchPod[],
+  { working, hard }: AgentCgroupsOptions,
+): Promise<AgentCgroups> {
+  const offer = hostOffer();
+  if ("reason" in offer) throw new Error(`Cannot make cgroups: ${offer.reason}`);
+  const { version } = offer;
+  const name = `coallocator-bench-${crypto.randomUUID()}`;
+  const trees = version === 1 ? ["cpu", "cpuacct", "pids"] : ["."];
+  const root = await Deno.makeTempDir({ prefix: "agent-cgroups-" });
+  const mounted: string[] = [];
+  const workers: Deno.ChildProcess[] = [];
+  const at = (tree: string, path = ""): string => `${HOST}/${tree}/${name}${path}`;
+
+  const setLimit = ({ uid, containerID }: BenchPod, millicores: number): void => {
+    const quota = millicores * PERIOD_US / 1000;
+    const tree = trees[0] ?? ".";
+    const pod = at(tree, podPath(uid));
+    // Upwards the pod's has to grow first, downwards the container's to shrink: as kernels ask.
+    for (const directory of [pod, `${pod}/${containerID}`, pod]) {
+      const [file, text] = version === 1
+        ? ["cpu.cfs_quota_us", `${quota}`]
+        : ["cpu.max", `${quota} ${PERIOD_US}`];
+      try {
+        Deno.writeTextFileSync(`${directory}/${file}`, text);
+      } catch (error) {
+        if (directory !== pod) throw error;
+      }
+    }
+  };
+
+  /** As a kubelet does: a sandbox with a weight like the container's would hold CPU of its own. */
+  const setWeights = ({ uid, containerID, sandboxID, request }: BenchPod): void => {
+    const shares = Math.floor(request * 1024 / 1000);
+    const pod = podPath(uid);
+    for (
+      const [path, of] of [[pod, shares], [`${pod}/${containerID}`, shares], [
+        `${pod}/${sandboxID}`,
+        2,
+      ]] as const
+    ) {
+      const weight = 1 + Math.floor((of - 2) * 9999 / 262_142);
+      const [file, text] = version === 1 ? ["cpu.shares", `${of}`] : ["cpu.weight", `${weight}`];
+      Deno.writeTextFileSync(`${at(trees[0] ?? ".", path)}/${file}`, text);
+    }
+  };
+
+  const remove = async (): Promise<void> => {
+    for (const worker of workers) {
+      worker.kill("SIGKILL");
+      await worker.status;
+    }
+    for (const place of mounted) await command("umount", place);
+    await Deno.remove(root, { recursive: true });
+    for (const tree of trees) removeCgroup(at(tree));
+  };
+
+  try {
+    if (version === 2) await Deno.writeTextFile(`${HOST}/cgroup.subtree_control`, "+cpu +pids");
+    for (const tree of trees) {
+      const place = tree === "." ? root : `${root}/${tree}`;
+      await Deno.mkdir(at(tree, "/kubepods/burstable"), { recursive: true });
+      if (version === 2) {
+        for (const level of ["", "/kubepods", "/kubepods/burstable"]) {
+          await delegate(at(tree, level));
+        }
+      }
+      for (const { uid, containerID, sandboxID } of pods) {
+        const pod = at(tree, podPath(uid));
+        await Deno.mkdir(pod);
+        if (version === 2) await delegate(pod);
+        for (const id of [containerID, sandboxID]) await Deno.mkdir(`${pod}/${id}`);
+      }
+      await Deno.mkdir(place, { recursive: true });
+      await command("mount", "--bind", at(tree), place);
+      mounted.push(place);
+    }
+    for (const pod of pods) {
+      setWeights(pod);
+      setLimit(pod, pod.limit);
+    }
+    for (const { uid, containerID } of pods.slice(0, working)) {
+      const tasks = trees.map((tree) => at(tree, `${podPath(uid)}/${containerID}/cgroup.procs`));
+      const steps = hard ? STEPS.hard : STEPS.little;
+      workers.push(new Deno.Command("sh", { args: ["-c", WORK, "sh", steps, ...tasks] }).spawn());
+    }
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+  return { root, version, setLimit, [Symbol.asyncDispose]: remove };
+}
+
+function podPath(uid: string): string {
+  return `/kubepods/burstable/pod${uid}`;
+}
+
+async function delegate(directory: string): Promise<void> {
+  await Deno.writeTextFile(`${directory}/cgroup.subtree_control`, "+cpu +pids");
+}
+
+async function command(name: string, ...args: string[]): Promise<void> {
+  const { success, stderr } = await new Deno.Command(name, { args }).output();
+  if (success) return;
+  throw new Error(`Cannot ${name} ${args.join(" ")}: ${new TextDecoder().decode(stderr).trim()}`);
+}

@@ -1,0 +1,182 @@
+/**
+ * The agent as it is shipped, as a process that is watched from outside. Needs Linux' /proc and
+ * therefore all permissions.
+ *
+ * @module
+ */
+import { bundleProgram } from "../../../tools/build/bundle_program.ts";
+import { permissionFlags, type PermissionSet } from "../../../tools/build/permission_flags.ts";
+import { PROGRAM_ENVIRONMENT, PROGRAMS, V8_FLAGS } from "../../../tools/build/programs.ts";
+import { BENCH_NODE } from "./pods.ts";
+import { memoryKiB } from "./process_memory.ts";
+
+/** What the agent used. */
+export interface AgentUse {
+  /** CPU time used / time, millicores. */
+  readonly millicores: number;
+  /** Resident memory at the end and at its highest, MB of 10^6 bytes. */
+  readonly rssMB: number;
+  readonly highestRSSMB: number;
+  /** Looks at the node per second, and their mean duration, ms. */
+  readonly looksPerSecond: number;
+  readonly lookMs: number;
+  /** Clearings per second. */
+  readonly roundsPerSecond: number;
+  /** Their mean duration, ms. */
+  readonly clearMs: number;
+}
+
+/** Where it runs. */
+export interface AgentPlace {
+  readonly cgroupRoot: string;
+  readonly kubeconfig: string;
+  /** `host:port` of the API. */
+  readonly address: string;
+}
+
+/** How long, milliseconds. */
+export interface AgentMeasurement {
+  /** Before the measurement: start, first list, compilation. */
+  readonly warmUpMs: number;
+  readonly measureMs: number;
+  /** A scrape of the metrics this often, as Prometheus does. */
+  readonly scrapeMs: number;
+}
+
+type Durations = Readonly<Record<"looks" | "lookMs" | "rounds" | "clearMs", number>>;
+type Observed = Durations & { readonly at: number; readonly cpuMs: number };
+
+const LISTEN = "127.0.0.1:18081";
+const TICKS_PER_SECOND = 100;
+
+/** The command line, the paths and ports of this machine in the place of the shipped ones. */
+export async function agentCommand(
+  { cgroupRoot, kubeconfig, address }: AgentPlace,
+): Promise<string[]> {
+  const program = PROGRAMS.find(({ name }) => name === "mbcas-agent");
+  if (program === undefined) throw new TypeError("Cannot run the agent: it is not shipped");
+  const bundle = await bundleProgram(program);
+  const config = JSON.parse(
+    await Deno.readTextFile(new URL("../../../deno.json", import.meta.url)),
+  );
+  const shipped: PermissionSet = config.permissions[program.permissions];
+  const here = {
+    ...shipped,
+    read: [cgroupRoot, "/host/kernel/sched_ext/state", kubeconfig.replace(/\/[^/]*$/, "")],
+    net: [address, LISTEN],
+  };
+  return [
+    ..."run --quiet --no-config --no-lock --no-remote --no-npm --no-code-cache".split(" "),
+    V8_FLAGS,
+    ...permissionFlags(here),
+    new URL(`../../${bundle}`, import.meta.url).pathname,
+    ...["--kubeconfig", kubeconfig, "--cgroup-root", cgroupRoot],
+    ...["--node-name", BENCH_NODE, "--listen", LISTEN],
+  ];
+}
+
+/**
+ * Runs it and reports what it used. Throws an `Error` with its message when it ends by itself, or warns
+ * of anything: then it did not do the work that is to be measured.
+ */
+export async function measureAgent(
+  args: readonly string[],
+  measurement: AgentMeasurement,
+): Promise<AgentUse> {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: [...args],
+    env: { ...PROGRAM_ENVIRONMENT, NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1" },
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const output = Promise.all([child.stdout, child.stderr].map((one) => new Response(one).text()))
+    .then((texts) => texts.join(""));
+  let use: AgentUse;
+  try {
+    use = await measured(child.pid, measurement);
+  } catch (cause) {
+    await end(child);
+    throw new Error(`Cannot measure the agent: ${cause}; it said: ${await output}`, { cause });
+  }
+  await end(child);
+  refuseWarnings(await output);
+  return use;
+}
+
+async function end(child: Deno.ChildProcess): Promise<void> {
+  try {
+    child.kill("SIGTERM");
+  } catch {
+    // It has ended already.
+  }
+  await child.status;
+}
+
+async function measured(
+  pid: number,
+  { warmUpMs, measureMs, scrapeMs }: AgentMeasurement,
+): Promise<AgentUse> {
+  const before = await observed(pid, { ms: warmUpMs, scrapeMs });
+  const after = await observed(pid, { ms: measureMs, scrapeMs });
+  const looks = after.looks - before.looks;
+  const rounds = after.rounds - before.rounds;
+  if (!(looks > 0)) throw new Error("Cannot measure the agent: it did not look at the node");
+  return {
+    millicores: (after.cpuMs - before.cpuMs) / (after.at - before.at) * 1000,
+    rssMB: memoryMB(pid, "VmRSS"),
+    highestRSSMB: memoryMB(pid, "VmHWM"),
+    looksPerSecond: looks / (after.at - before.at) * 1000,
+    lookMs: (after.lookMs - before.lookMs) / looks,
+    roundsPerSecond: rounds / (after.at - before.at) * 1000,
+    clearMs: (after.clearMs - before.clearMs) / rounds,
+  };
+}
+
+function refuseWarnings(output: string): void {
+  const warning = output.split("\n").find((line) => /"level":"(WARN|ERROR)"/.test(line));
+  if (warning !== undefined) throw new Error(`Cannot measure the agent: it said: ${warning}`);
+}
+
+/** What it had used and done after so long, in which it was scraped as often as by Prometheus. */
+async function observed(
+  pid: number,
+  { ms, scrapeMs }: { readonly ms: number; readonly scrapeMs: number },
+): Promise<Observed> {
+  let text = "";
+  for (let left = ms; left > 0; left -= scrapeMs) {
+    await sleep(Math.min(left, scrapeMs));
+    text = await metrics();
+  }
+  return { at: performance.now(), cpuMs: cpuMs(pid), ...durations(text) };
+}
+
+/** User and system time of a process, ms (Linux, proc_pid_stat(5), fields 14 and 15). */
+function cpuMs(pid: number): number {
+  const stat = Deno.readTextFileSync(`/proc/${pid}/stat`);
+  // The name, in parentheses, may hold blanks; the third field comes after it.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND * 1000;
+}
+
+function memoryMB(pid: number, field: Parameters<typeof memoryKiB>[1]): number {
+  return memoryKiB(pid, field) * 1024 / 1e6;
+}
+
+async function metrics(): Promise<string> {
+  return await (await fetch(`http://${LISTEN}/metrics`)).text();
+}
+
+function durations(text: string): Durations {
+  const value = (name: string): number =>
+    Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1] ?? NaN);
+  return {
+    looks: value("mbcas_sample_duration_seconds_count"),
+    lookMs: value("mbcas_sample_duration_seconds_sum") * 1000,
+    rounds: value("mbcas_clear_duration_seconds_count"),
+    clearMs: value("mbcas_clear_duration_seconds_sum") * 1000,
+  };
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
+import { parseAudit, type ResizeAnswer } from "../audit_log.ts";
+import { newPod } from "../../../tests/faults/cluster_load.ts";
+import {
+  type Baseline,
+  type DoneKill,
+  endFaults,
+  limitFaults,
+  notCarried,
+  otherWriters,
+  ownEnds,
+  type PodChange,
+} from "./promises.ts";
+
+const test = (name: string, fn: () => void): void => Deno.test({ name, permissions: "none", fn });
+
+const BASELINE: Baseline = {
+  limits: new Map([["app", 300]]),
+  qosClass: "Burstable",
+  managed: true,
+};
+
+function podWith(container: Partial<PodContainer>): Pod {
+  const load = { node: "n", request: 100, limit: 300, priority: 0, threads: 1, load: [] };
+  const pod = newPod({ namespace: "shop", name: "web", ...load });
+  return { ...pod, containers: pod.containers.map((one) => ({ ...one, ...container })) };
+}
+
+function promises(container: Partial<PodContainer>, rest: Partial<PodChange> = {}): string[] {
+  const change = { pod: podWith(container), baseline: BASELINE, optedOut: false, ...rest };
+  return limitFaults(change).map(({ promise }) => promise);
+}
+
+const RAISED = { limitCPU: 900, limitManagers: ["mbcas/300m"] };
+
+test("limitFaults() passes the original limit and those of the market within the ceiling", () => {
+  for (const limitCPU of [100, 300, 2400]) {
+    assert.deepEqual(promises({ limitCPU, limitManagers: ["mbcas/300m"] }), []);
+  }
+});
+
+test("limitFaults() reports each broken promise by its name", () => {
+  assert.deepEqual(promises({ limitCPU: 99 }), ["LimitBelowRequest"]);
+  assert.deepEqual(promises({ limitCPU: 2401 }), ["Ceiling"]);
+  const unmanaged = { ...BASELINE, managed: false };
+  assert.deepEqual(promises(RAISED, { baseline: unmanaged }), ["Unmanaged"]);
+  assert.deepEqual(promises({}, { pod: { ...podWith({}), qosClass: "BestEffort" } }), ["QoS"]);
+  const guaranteed = { limitCPU: 100, limitMemory: 1, requestMemory: 1 };
+  assert.deepEqual(promises(guaranteed), ["QoS"]);
+});
+
+test("limitFaults() refuses another limit of the market's after the opt-out, not one that stays", () => {
+  const optedOut = { optedOut: true, previous: podWith({ limitCPU: 300 }) };
+  assert.deepEqual(promises(RAISED, optedOut), ["OptedOut"]);
+  assert.deepEqual(promises(RAISED, { ...optedOut, previous: podWith(RAISED) }), []);
+  assert.deepEqual(promises({ limitCPU: 300 }, { ...optedOut, previous: podWith(RAISED) }), []);
+});
+
+test("notCarried() names the containers without an original limit in the pod", () => {
+  const carried = (container: Partial<PodContainer>): string[] =>
+    notCarried(podWith(container), BASELINE);
+  assert.deepEqual(carried({}), []);
+  assert.deepEqual(carried(RAISED), []);
+  assert.deepEqual(carried({ ...RAISED, limitManagers: ["mbcas"] }), ["app"]);
+  assert.deepEqual(carried({ ...RAISED, limitManagers: ["mbcas/200m"] }), ["app"]);
+});
+
+const TERMS = [{ pod: "c-1", sinceMs: 1000 }, { pod: "c-2", sinceMs: 20_000 }];
+
+function answer(writer: string, atMs: number, code = 200): ResizeAnswer {
+  const event = {
+    requestReceivedTimestamp: new Date(atMs).toISOString(),
+    user: { username: "sa", extra: { "authentication.kubernetes.io/pod-name": [writer] } },
+    objectRef: { namespace: "shop", name: "web" },
+    responseStatus: { code },
+  };
+  const [parsed] = parseAudit(`${JSON.stringify(event)}\n`);
+  assert.ok(parsed !== undefined);
+  return parsed;
+}
+
+test("otherWriters() finds resizes of pods that did not hold the Lease", () => {
+  const late = answer("c-1", 21_000);
+  const found = otherWriters([answer("c-1", 15_000), late, answer("c-2", 21_000)], TERMS);
+  assert.deepEqual(found.map(({ promise }) => promise), ["OneLeader"]);
+  assert.match(found[0]?.message ?? "", /c-1 resized shop\/web .* while c-2 leads/);
+  assert.equal(otherWriters([answer("c-2", 15_000)], TERMS).length, 1, "too early");
+});
+
+test("otherWriters() passes refusals, a request under way at the change, and other users", () => {
+  const answers = [answer("c-1", 21_000, 409), answer("c-1", 20_400), answer("", 21_000)];
+  assert.deepEqual(otherWriters(answers, TERMS), []);
+});
+
+test("endFaults() finds ends without a cause, and passes kills and a lost Lease", () => {
+  const kills: DoneKill[] = [
+    { target: "agent", pod: "mbcas-agent-1", killedMs: 10_400 },
+    { target: "etcd", killedMs: 20_000 },
+  ];
+  const end = { pod: "mbcas-agent-1", atMs: 10_000, reason: "Error", exitCode: 137 };
+  const lostLease = { ...end, pod: "mbcas-controller-1", atMs: 35_000, exitCode: 1 };
+  assert.deepEqual(endFaults([end, lostLease], kills), []);
+  assert.deepEqual(ownEnds([end, lostLease], kills), [lostLease]);
+  const faulty = [
+    { ...lostLease, pod: "mbcas-agent-1" },
+    { ...lostLease, atMs: 90_000 },
+    { ...lostLease, exitCode: 137, reason: "OOMKilled" },
+    { ...end, pod: "mbcas-agent-2" },
+  ];
+  assert.equal(endFaults(faulty, kills).length, 4);
+});

@@ -1,0 +1,175 @@
+/**
+ * The controller under measurement: its whole program in this process, on the real API server.
+ *
+ * @module
+ */
+import { Registry } from "prom-client";
+import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
+import { createDesiredWriter } from "../../../adapters/kube/writers/allocation_writers.ts";
+import { createInstantQueries } from "../../../adapters/prometheus/instant_queries.ts";
+import { systemClock } from "../../../adapters/system_clock.ts";
+import { createCaches } from "../../../controller/allocation/caches.ts";
+import { connectControllerAPI } from "../../../controller/controller_api.ts";
+import { createLiveSettings } from "../../../controller/live_settings.ts";
+import { createControllerMetrics } from "../../../controller/metrics.ts";
+import type { PodResizer } from "../../../controller/resize/pod_resizer.ts";
+import { runController } from "../../../controller/run_controller.ts";
+import { CONTROLLER_SETTINGS } from "../../../controller/settings.ts";
+import type { Desired, PodAllocation } from "../../../shared/api/pod_allocation.ts";
+import { effectiveSettings } from "../../../shared/config/effective_settings.ts";
+import { silentLog } from "../../../shared/log.ts";
+import { formatCPU } from "../../../shared/quantity.ts";
+import { until } from "../../../tests/cluster/scene/until.ts";
+import { BENCH_NAMESPACE, forAll } from "./pods.ts";
+
+/** A resize request that was answered: the pod's name, and how long it took, ms. */
+export interface MeasuredResize {
+  readonly name: string;
+  readonly tookMs: number;
+}
+
+/** A controller that runs. */
+export interface MeasuredController {
+  /** Its copy of the benchmark's allocations. */
+  allocations(): readonly PodAllocation[];
+  /** The resize requests since the last call. */
+  takeResizes(): MeasuredResize[];
+  /** Writes of the controller's own so far, by method and path without names. */
+  readonly writes: ReadonlyMap<string, number>;
+  /** Everything but the patch, or that too. */
+  setDryRun(dryRun: boolean): void;
+  /** Writes this limit into all allocations, as the agent would; resolves when the copy has them. */
+  want(limitCPU: number): Promise<void>;
+  end(): Promise<unknown>;
+}
+
+/** Starts it in a dry run, for the namespace that opts in, the benchmark's. */
+// deno-lint-ignore house/function-length
+export function startController(connection: KubeConnection): MeasuredController {
+  const writes = new Map<string, number>();
+  const counted: KubeConnection = {
+    request(request) {
+      const { method = "GET", path } = request;
+      if (method !== "GET") {
+        const line = `${method} ${
+          path.replace(/[^/]*\d[^/]*/g, (part) => /^v\d/.test(part) ? part : "*")
+        }`;
+        writes.set(line, (writes.get(line) ?? 0) + 1);
+      }
+      return connection.request(request);
+    },
+    lines: (request) => connection.lines(request),
+  };
+  const sources = {
+    flags: new Map([
+      ["--config-map", ""],
+      ["--management-policy", "OptIn"],
+      ["--max-resizes-per-second", "10000"],
+      ["--max-new-allocations-per-second", "10000"],
+      ["--namespace", BENCH_NAMESPACE],
+    ]),
+  };
+  const effective = effectiveSettings(CONTROLLER_SETTINGS, {
+    ...sources,
+    file: settingsFile(true),
+  });
+  if ("faults" in effective) throw new Error(`Cannot start: ${effective.faults.join("; ")}`);
+  const log = silentLog;
+  const clock = systemClock;
+  const random = { next: () => Math.random() };
+  const settings = createLiveSettings({ settings: effective, sources }, log);
+  const identity = "bench";
+  const api = connectControllerAPI(counted, {
+    ...settings.values(),
+    clock,
+    log,
+    random,
+    identity,
+    settings: settings.values,
+  });
+  const caches = createCaches(api.sources, { clock, random, log });
+  const metrics = createControllerMetrics(new Registry(), {
+    allocations: caches.allocations.all,
+    synced: () => [],
+    settings: settings.values,
+    settingsValid: () => settings.valid,
+  });
+  const resizes: MeasuredResize[] = [];
+  const timed = (resizer: PodResizer): PodResizer => ({
+    async resize(namespace, name, patch) {
+      const begunMs = clock.monotonic();
+      const version = await resizer.resize(namespace, name, patch);
+      resizes.push({ name, tookMs: clock.monotonic() - begunMs });
+      return version;
+    },
+  });
+  const stop = new AbortController();
+  const run = runController({
+    api: {
+      ...api,
+      resizer: timed(api.resizer),
+    },
+    caches,
+    clock,
+    random,
+    log,
+    settings,
+    metrics,
+    instantQueries: createInstantQueries(),
+    identity,
+    waitsFor: () => {},
+  }, stop.signal);
+  const writer = createDesiredWriter(connection);
+  const allocations = () => caches.allocations.byIndex(BENCH_NAMESPACE);
+
+  return {
+    allocations,
+    takeResizes: () => resizes.splice(0),
+    writes,
+    setDryRun: (dryRun) => settings.takeFile(settingsFile(dryRun)),
+    async want(limitCPU) {
+      const before = allocations();
+      const cpuLimit = formatCPU(limitCPU);
+      await forAll({ count: before.length, atOnce: 8 }, async (index) => {
+        const allocation = before[index];
+        if (allocation !== undefined) {
+          await writer.writeDesired(allocation.metadata, desired(allocation, cpuLimit));
+        }
+      });
+      await untilTrue(
+        "copy with the new limits",
+        () => allocations().every(({ spec }) => spec.desiredCPULimit === cpuLimit),
+      );
+    },
+    end() {
+      stop.abort();
+      return run;
+    },
+  };
+}
+
+/** Waits in short steps, so that the wait adds little to what is timed. */
+export async function untilTrue(what: string, condition: () => boolean): Promise<void> {
+  await until(what, () => condition() || undefined, { timeoutMs: 60_000, everyMs: 2 });
+}
+
+function settingsFile(dryRun: boolean): { path: string; text: string } {
+  return { path: "bench", text: `controller: {dryRun: ${dryRun}}` };
+}
+
+function desired({ status }: PodAllocation, cpuLimit: string): Desired {
+  return {
+    desiredCPULimit: cpuLimit,
+    containers: [{ name: "app", cpuLimit }],
+    market: {
+      mode: "uncongested",
+      price: 0,
+      demand: 300,
+      need: 300,
+      credit: 1,
+      reason: "DemandRose",
+      observedBounds: status?.bounds?.revision ?? 0,
+      clearedAt: new Date().toISOString(),
+    },
+  };
+}

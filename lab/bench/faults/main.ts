@@ -1,0 +1,121 @@
+/**
+ * `deno task bench:faults`: the product in a simulated cluster under faults.
+ *
+ * @module
+ */
+import process from "node:process";
+import { nextArenaProgress } from "../../../cli/arena_progress.ts";
+import type { FaultPlan } from "../../../tests/faults/fault.ts";
+import { playPlan } from "../../../tests/faults/play_plan.ts";
+import { shrinkPlan } from "../../../tests/faults/shrink_plan.ts";
+import { derivedPlans, drawnPlans, examPlans } from "./all_plans.ts";
+import { type FaultsRequest, parseFaultsBench } from "./command_line.ts";
+import { examine } from "./mutant_exam.ts";
+import {
+  examLine,
+  type ExamRow,
+  failureLine,
+  failureText,
+  type FaultFigures,
+  figuresTable,
+} from "./report.ts";
+import { playPlans, playSafely } from "./play_plans.ts";
+import { printAnswer } from "../parse_flags.ts";
+
+/** Of the mutants this share must be found. */
+const FOUND_SHARE = 0.9;
+/** Failures that are shrunk and printed. */
+const MOST_SHOWN = 5;
+/** What each mutant is looked for with at most. */
+const EXAM = { derived: 200, drawn: 150 } as const;
+
+const isTerminal = Deno.stderr.isTerminal();
+const encoder = new TextEncoder();
+
+/** Shows how far the work is, where people look. */
+function progressOf(all: number): (done: number) => void {
+  const started = performance.now();
+  let share = 0;
+  return (done) => {
+    const now = { share: done / all, elapsedS: (performance.now() - started) / 1000 };
+    Deno.stderr.writeSync(encoder.encode(nextArenaProgress(share, { now, isTerminal })));
+    share = now.share;
+    if (done === all && isTerminal) Deno.stderr.writeSync(encoder.encode("\n"));
+  };
+}
+
+function cpuSeconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6;
+}
+
+/** Plays one plan that a failing run has printed. */
+async function replay(text: string): Promise<number> {
+  const plan = JSON.parse(text) as FaultPlan;
+  const { violations } = await playPlan(plan);
+  for (const { invariant, atMs, message } of violations) {
+    console.log(`${Math.round(atMs)} ms  ${invariant}: ${message}`);
+  }
+  console.log(violations.length === 0 ? "no promise was broken" : `${violations.length} broken`);
+  return violations.length === 0 ? 0 : 1;
+}
+
+/** The same failure with as few faults as possible. */
+async function shrunk({ plan, violations }: Parameters<typeof failureText>[0]): Promise<string> {
+  const invariant = violations[0]?.invariant;
+  const fails = async (smaller: FaultPlan): Promise<boolean> =>
+    (await playSafely(smaller)).some((one) => one.invariant === invariant);
+  const small = await shrinkPlan(plan, fails);
+  return failureText({ plan: small, violations });
+}
+
+async function run(request: FaultsRequest): Promise<number> {
+  const { seed, jobs, json, mutants } = request;
+  const derived = await derivedPlans(request.plans);
+  const all = [...derived, ...drawnPlans(request.runs, seed)];
+  const failed = await playPlans(all, {
+    jobs,
+    onDone: json ? () => {} : progressOf(all.length),
+    onFailed: json ? () => {} : (one) => console.log(failureLine(one)),
+  });
+  if (!json) { for (const one of failed.slice(0, MOST_SHOWN)) console.log(await shrunk(one)); }
+  const { rows, falsePositives } = await exam(request);
+  const found = rows.filter((row) => row.found).length;
+  const figures: FaultFigures = {
+    plans: derived.length,
+    runs: request.runs,
+    violations: failed.length,
+    mutants: mutants.length,
+    mutantsFound: found,
+    falsePositives,
+    cpuSeconds: Math.round(rows.reduce((sum, row) => sum + row.cpuSeconds, cpuSeconds())),
+    seed,
+  };
+  console.log(json ? JSON.stringify({ ...figures, rows }) : figuresTable(figures));
+  const isPassed = failed.length === 0 && falsePositives === 0 &&
+    found >= FOUND_SHARE * mutants.length;
+  return isPassed ? 0 : 1;
+}
+
+/** Looks for the mutants, and plays the plans that do without any. */
+async function exam(
+  { mutants, seed, jobs, json }: FaultsRequest,
+): Promise<{ readonly rows: readonly ExamRow[]; readonly falsePositives: number }> {
+  if (mutants.length === 0) return { rows: [], falsePositives: 0 };
+  const plansFor = await examPlans({ ...EXAM, seed });
+  const root = new URL("../", import.meta.url);
+  const onRow = (row: ExamRow): void => json ? undefined : console.log(examLine(row));
+  const rows = await examine(mutants, { plansFor, root, onRow });
+  // The longest way of each kind; what all kinds share once.
+  const kinds = [...new Set(mutants.map(({ kind }) => kind))];
+  const plans = new Map(kinds.flatMap(plansFor).map((plan) => [JSON.stringify(plan), plan]));
+  const failed = await playPlans([...plans.values()], { jobs, onDone: () => {} });
+  if (!json) { for (const one of failed.slice(0, MOST_SHOWN)) console.log(failureText(one)); }
+  return { rows, falsePositives: failed.length };
+}
+
+if (import.meta.main) {
+  const request = parseFaultsBench(Deno.args);
+  if ("exitCode" in request) Deno.exit(printAnswer(request));
+  Deno.exit(request.replay === undefined ? await run(request) : await replay(request.replay));
+}

@@ -1,0 +1,88 @@
+/**
+ * Plants each mutant into a copy of the sources, and plays plans there until one finds it.
+ *
+ * @module
+ */
+import type { FaultPlan } from "../../../tests/faults/fault.ts";
+import { type Mutant, mutate } from "../../../tests/faults/mutants/mutant.ts";
+import type { FirstFailure } from "./first_failure.ts";
+import { type ExamRow, failureLine } from "./report.ts";
+
+/** How mutants are looked for. */
+export interface ExamOptions {
+  /** Played in this order. */
+  readonly plansFor: (kind: Mutant["kind"]) => readonly FaultPlan[];
+  readonly root: URL;
+  /** Called after each mutant. */
+  readonly onRow: (row: ExamRow) => void;
+}
+
+/** What the bench's sources import. */
+const FOLDERS = [
+  ...["shared", "controller", "agent", "adapters", "lab"],
+  ...["tests/faults", "tests/contract", "tests/fixtures", "tests/simulation"],
+];
+const FILES = ["deno.json", "deno.lock"];
+
+async function copyFolder(from: string, to: string): Promise<void> {
+  await Deno.mkdir(to, { recursive: true });
+  for await (const { name, isDirectory } of Deno.readDir(from)) {
+    if (isDirectory) await copyFolder(`${from}/${name}`, `${to}/${name}`);
+    else if (/(?<!_test)\.ts$/.test(name)) await Deno.copyFile(`${from}/${name}`, `${to}/${name}`);
+  }
+}
+
+/** Looks for the mutants one after the other. */
+export async function examine(
+  mutants: readonly Mutant[],
+  { plansFor, root, onRow }: ExamOptions,
+): Promise<ExamRow[]> {
+  if (mutants.length === 0) return [];
+  const folder = await Deno.makeTempDir({ prefix: "coallocator-mutants-" });
+  const rows: ExamRow[] = [];
+  try {
+    for (const name of FOLDERS) await copyFolder(`${root.pathname}${name}`, `${folder}/${name}`);
+    for (const name of FILES) await Deno.copyFile(`${root.pathname}${name}`, `${folder}/${name}`);
+    for (const mutant of mutants) {
+      const path = `${folder}/${mutant.file}`;
+      const source = await Deno.readTextFile(path);
+      await Deno.writeTextFile(path, mutate(source, mutant));
+      const row = await lookFor(mutant, { folder, plans: plansFor(mutant.kind) });
+      await Deno.writeTextFile(path, source);
+      rows.push(row);
+      onRow(row);
+    }
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+  return rows;
+}
+
+async function lookFor(
+  mutant: Mutant,
+  { folder, plans }: { readonly folder: string; readonly plans: readonly FaultPlan[] },
+): Promise<ExamRow> {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-q", "-A", "--no-check", `${folder}/lab/bench/faults/first_failure.ts`],
+    cwd: folder,
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const input = new Response(JSON.stringify(plans)).body;
+  const [{ stdout, stderr }] = await Promise.all([child.output(), input?.pipeTo(child.stdin)]);
+  const decoder = new TextDecoder();
+  const text = decoder.decode(stdout).trim().split("\n").at(-1) ?? "";
+  if (!text.startsWith("{")) {
+    // A mutant that cannot run at all would be found by anything.
+    throw new Error(`Cannot look for "${mutant.name}": ${decoder.decode(stderr).slice(-500)}`);
+  }
+  const { index, violation, cpuSeconds } = JSON.parse(text) as FirstFailure;
+  const plan = index === undefined ? undefined : plans[index];
+  // A plan that cannot be played to its end shows nothing of the mutant.
+  if (plan === undefined || violation === undefined || violation.invariant === "Crashed") {
+    return { mutant, found: false, played: plans.length, cpuSeconds };
+  }
+  const by = failureLine({ plan, violations: [violation] });
+  return { mutant, found: true, by, played: (index ?? 0) + 1, cpuSeconds };
+}

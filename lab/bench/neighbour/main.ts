@@ -1,0 +1,152 @@
+/**
+ * A neighbour that eats all CPU beside equal services, on the node of `KUBECONFIG` that runs here
+ * with as many idle pods as it takes: what each gets by its cgroup, how many limits are written in a
+ * quiet stretch and at the onset, and whether the agent is on time.
+ *
+ * @module
+ */
+import { Command } from "commander";
+import type { Pod } from "../../../shared/api/pod.ts";
+import { ALLOW_OVERRIDES } from "../../../shared/resize/scope.ts";
+import { appliedAllocation } from "../../../tests/cluster/scene/agreement.ts";
+import { type LoadPod, loadPod } from "../../../tests/cluster/scene/load_pod.ts";
+import {
+  cpuAccount,
+  podDirectories,
+  processOne,
+  quotaOf,
+} from "../../../tests/cluster/scene/node_cgroups.ts";
+import { openRealNode } from "../../../tests/cluster/scene/real_node.ts";
+import { scratchNamespace } from "../../../tests/cluster/scene/scratch_namespace.ts";
+import { pause, until } from "../../../tests/cluster/scene/until.ts";
+import { observe } from "./observe.ts";
+import {
+  neighbourFigures,
+  type NeighbourLook,
+  type NeighbourReport,
+  neighbourTable,
+} from "./report.ts";
+import { wholeNumber } from "../parse_flags.ts";
+
+const { json, idle, services: count, priority, quiet, onset } = new Command("bench:neighbour")
+  .description("A neighbour of four busy loops beside equal services. Needs root on the node.")
+  .option("--json", "print JSON instead of a table", false)
+  .option("--idle <n>", "idle pods", wholeNumber, 106)
+  .option("--services <n>", "equal services", wholeNumber, 3)
+  .option("--priority <n>", "priority multiplier of the services", "1")
+  .option("--quiet <seconds>", "time in which nothing happens", wholeNumber, 600)
+  .option("--onset <seconds>", "time with the neighbour", wholeNumber, 60)
+  .parse(Deno.args[0] === "--" ? Deno.args.slice(1) : Deno.args, { from: "user" })
+  .opts<{
+    json: boolean;
+    idle: number;
+    services: number;
+    priority: string;
+    quiet: number;
+    onset: number;
+  }>();
+
+/** The services are busy alone for this long, s. */
+const LEAD = 10;
+const LOOK_MS = 100;
+const AT_ONCE = 6;
+const CPUS = navigator.hardwareConcurrency;
+const log = (text: string): void => console.error(text);
+
+using node = await openRealNode();
+await using namespace = await scratchNamespace(node.connection, {
+  labels: { [ALLOW_OVERRIDES]: "true" },
+});
+
+function idlePod(index: number): Omit<LoadPod, "namespace"> {
+  return { name: `idle-${index}`, containers: [{ name: "load", request: "5m", limit: "20m" }] };
+}
+
+function service(index: number): Omit<LoadPod, "namespace"> {
+  const burstSeconds = LEAD + onset;
+  return {
+    name: `service-${index}`,
+    annotations: { "mbcas.io/priority-multiplier": priority },
+    containers: [{ name: "load", request: "150m", limit: "300m", threads: CPUS, burstSeconds }],
+  };
+}
+
+const NEIGHBOUR: Omit<LoadPod, "namespace"> = {
+  name: "neighbour",
+  containers: [{
+    name: "load",
+    request: "500m",
+    limit: "500m",
+    threads: 4,
+    burstSeconds: onset,
+  }],
+};
+
+/** Runs the pods, a few at once, and waits until all are at their ceilings. */
+async function runPods(pods: readonly Omit<LoadPod, "namespace">[]): Promise<Pod[]> {
+  const running: Pod[] = [];
+  for (let i = 0; i < pods.length; i += AT_ONCE) {
+    const some = pods.slice(i, i + AT_ONCE).map((pod) =>
+      node.run(loadPod({ namespace: namespace.name, ...pod }), { timeoutMs: 180_000 })
+    );
+    running.push(...await Promise.all(some));
+  }
+  for (const pod of running) {
+    const { status } = await appliedAllocation(node, pod);
+    const ceiling = status?.bounds?.containers[0]?.ceiling ?? NaN;
+    const limit = limitIn(pod);
+    await until("limit at its ceiling", () => limit() === ceiling ? true : undefined, {
+      timeoutMs: 60_000,
+    });
+  }
+  return running;
+}
+
+function limitIn(pod: Pod): () => number {
+  const { containers, version } = podDirectories(pod);
+  return () => quotaOf(containers.get("load") ?? "", version) ?? Infinity;
+}
+
+log(`making ${idle + count + 1} pods`);
+const [neighbour, ...others] = await runPods([
+  NEIGHBOUR,
+  ...Array.from({ length: count }, (_, i) => service(i)),
+  ...Array.from({ length: idle }, (_, i) => idlePod(i)),
+]);
+if (neighbour === undefined) throw new TypeError("Cannot go on: there is no neighbour");
+const services = others.slice(0, count);
+
+log(`${quiet} s of quiet`);
+const quietEnds = await observe(node, namespace.name);
+await pause(1000 * quiet);
+const quietly = await quietEnds();
+
+const begin = performance.now() + 1000 * LEAD;
+const directories = services.map(podDirectories);
+const [itsDirectories, quota] = [podDirectories(neighbour), limitIn(neighbour)];
+const looks: NeighbourLook[] = [];
+async function lookUntil(end: number): Promise<void> {
+  while (performance.now() < end) {
+    looks.push({
+      at: performance.now() - begin,
+      services: directories.map((one) => cpuAccount(one).usageMs),
+      neighbour: cpuAccount(itsDirectories).usageMs,
+      quota: quota(),
+    });
+    await pause(LOOK_MS);
+  }
+}
+for (const pod of services) Deno.kill(processOne(pod, "load"), "SIGUSR1");
+log(`${LEAD} s of services, ${onset} s of a neighbour`);
+await lookUntil(begin);
+const onsetEnds = await observe(node, namespace.name);
+Deno.kill(processOne(neighbour, "load"), "SIGUSR1");
+await lookUntil(begin + 1000 * onset);
+const onsetStretch = await onsetEnds();
+const report: NeighbourReport = {
+  scene:
+    `${count} services of priority ${priority}, a neighbour and ${idle} idle pods on ${CPUS} CPUs`,
+  quiet: quietly,
+  onset: { ...onsetStretch, ...neighbourFigures(looks) },
+};
+console.log(json ? JSON.stringify(report) : neighbourTable(report));

@@ -1,0 +1,160 @@
+/**
+ * What equal services and a neighbour get of a node with CPU that is scarce.
+ *
+ * @module
+ */
+import { jainIndex } from "../../simulation/scores.ts";
+
+/** One look: ms since the neighbour began, CPU time in ms since each cgroup's start. */
+export interface NeighbourLook {
+  readonly at: number;
+  readonly services: readonly number[];
+  readonly neighbour: number;
+  /** The neighbour's quota, millicores. */
+  readonly quota: number;
+}
+
+/** Five seconds of what was seen. Millicores. */
+export interface FairWindow {
+  /** Seconds since the neighbour began. */
+  readonly fromS: number;
+  readonly services: readonly number[];
+  readonly neighbour: number;
+  /** Jain's index of what the services got. */
+  readonly jain: number;
+}
+
+/** What became of the neighbour and of those beside it. */
+export interface NeighbourFigures {
+  /** What the services got in the mean before the neighbour began, millicores. */
+  readonly alone: number;
+  /** Windows that follow one another, from when the neighbour began. */
+  readonly windows: readonly FairWindow[];
+  /** From this second on Jain's index is {@linkcode FAIR} in each window; null where it never is. */
+  readonly fairAfterS: number | null;
+  /** When the neighbour's quota was changed last, s; null where it stayed at its ceiling. */
+  readonly restsAfterS: number | null;
+  /** The quota in the end, millicores. */
+  readonly quota: number;
+  /** What services in the mean and the neighbour got from then on, or in all, millicores. */
+  readonly service: number;
+  readonly neighbour: number;
+}
+
+/** What Jain's index must reach. */
+export const FAIR = 0.999;
+const WINDOW_MS = 5000;
+/** Windows with a beginning that is judged are this far apart. */
+const STEP_MS = 500;
+
+/** Sums up looks in order of time, which begin before the neighbour did. */
+export function neighbourFigures(looks: readonly NeighbourLook[]): NeighbourFigures {
+  const first = looks[0]?.at ?? 0;
+  const end = looks.at(-1)?.at ?? 0;
+  const windowsEach = (stepMs: number): FairWindow[] => {
+    const windows: FairWindow[] = [];
+    for (let from = 0; from + WINDOW_MS <= end; from += stepMs) {
+      windows.push(used(looks, { from, to: from + WINDOW_MS }));
+    }
+    return windows;
+  };
+  const sliding = windowsEach(STEP_MS);
+  const unfair = sliding.findLastIndex(({ jain }) => jain < FAIR);
+  const quota = looks.at(-1)?.quota ?? NaN;
+  const changed = looks.findLastIndex(({ quota: before }) => before !== quota);
+  const restsAt = looks[changed + 1]?.at ?? 0;
+  const after = used(looks, { from: Math.max(0, restsAt), to: end });
+  return {
+    alone: mean(used(looks, { from: first, to: 0 }).services),
+    windows: windowsEach(WINDOW_MS),
+    fairAfterS: sliding[unfair + 1]?.fromS ?? null,
+    restsAfterS: changed < 0 ? null : restsAt / 1000,
+    quota,
+    service: mean(after.services),
+    neighbour: after.neighbour,
+  };
+}
+
+function used(
+  looks: readonly NeighbourLook[],
+  { from, to }: { readonly from: number; readonly to: number },
+): FairWindow {
+  const begin = looks.find(({ at }) => at >= from);
+  const last = looks.findLast(({ at }) => at <= to);
+  if (begin === undefined || last === undefined || last.at <= begin.at) {
+    throw new RangeError(`Cannot sum up usage from ${from} to ${to} ms: there are too few looks`);
+  }
+  const rate = (before: number, after: number): number =>
+    1000 * (after - before) / (last.at - begin.at);
+  const services = last.services.map((used, i) => rate(begin.services[i] ?? 0, used));
+  return {
+    fromS: from / 1000,
+    services,
+    neighbour: rate(begin.neighbour, last.neighbour),
+    jain: jainIndex(services),
+  };
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** Resizes that the API server was asked for. */
+export interface Resizes {
+  readonly seconds: number;
+  readonly all: number;
+  /** The most of any pod. */
+  readonly mostOfOnePod: number;
+}
+
+/** What the agent needed. */
+export interface AgentFigures {
+  /** CPU used / time, millicores. */
+  readonly millicores: number;
+  readonly memoryMB: number;
+  readonly looksPerSecond: number;
+  /** Ninety-nine of a hundred looks came at most this late, ms: the bound of a histogram's bucket. */
+  readonly lateP99Ms: number;
+}
+
+/** A stretch of time with nothing to do, or with a neighbour. */
+export interface Stretch {
+  readonly resizes: Resizes;
+  readonly agent: AgentFigures;
+}
+
+/** What the benchmark prints. */
+export interface NeighbourReport {
+  readonly scene: string;
+  readonly quiet: Stretch;
+  readonly onset: Stretch & NeighbourFigures;
+}
+
+/** The report for people. */
+export function neighbourTable({ scene, quiet, onset }: NeighbourReport): string {
+  const stretch = (name: string, { resizes, agent }: Stretch): string =>
+    `${name.padEnd(7)} ${resizes.all} resizes in ${resizes.seconds.toFixed(0)} s, at most ` +
+    `${resizes.mostOfOnePod} of a pod; agent ${agent.millicores.toFixed(1)}m, ` +
+    `${agent.memoryMB.toFixed(0)} MB, ${agent.looksPerSecond.toFixed(1)} looks/s, ` +
+    `P99 late by at most ${agent.lateP99Ms} ms`;
+  const cell = (value: number): string => value.toFixed(0).padStart(6);
+  const { windows, fairAfterS, restsAfterS, quota, alone, service, neighbour } = onset;
+  return [
+    scene,
+    stretch("quiet", quiet),
+    stretch("onset", onset),
+    "     from   Jain  neighbour, services (m)",
+    ...windows.map(({ fromS, jain, services, neighbour }) =>
+      `${fromS.toFixed(0).padStart(7)} s ${jain.toFixed(4)} ${cell(neighbour)} ${
+        services.map(cell).join("")
+      }`
+    ),
+    `services ${alone.toFixed(0)}m each before; ` +
+    (fairAfterS === null
+      ? `Jain's index did not stay at ${FAIR}`
+      : `Jain's index at least ${FAIR} from ${fairAfterS.toFixed(1)} s on`),
+    `neighbour's quota ${quota.toFixed(0)}m ` +
+    (restsAfterS === null ? "all the time" : `from ${restsAfterS.toFixed(1)} s on`) +
+    `; then it uses ${neighbour.toFixed(0)}m, a service ${service.toFixed(0)}m`,
+  ].join("\n");
+}

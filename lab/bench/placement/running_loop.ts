@@ -1,0 +1,120 @@
+/**
+ * The controller of placement as the program runs it, on a server in memory.
+ *
+ * @module
+ */
+import { namespaceListWatch } from "../../../adapters/kube/kinds/namespaces.ts";
+import { nodeListWatch, persistentVolumeListWatch } from "../../../adapters/kube/kinds/nodes.ts";
+import { podDisruptionBudgetListWatch } from "../../../adapters/kube/kinds/pod_disruption_budgets.ts";
+import { podListWatch } from "../../../adapters/kube/kinds/pods.ts";
+import { replicaSetListWatch, workloadListWatch } from "../../../adapters/kube/kinds/workloads.ts";
+import { systemClock } from "../../../adapters/system_clock.ts";
+import { createCaches } from "../../../controller/allocation/caches.ts";
+import { createPlacementState } from "../../../controller/placement/store.ts";
+import { createPlacementInformers } from "../../../controller/placement/caches.ts";
+import { runPlacementLoop } from "../../../controller/placement/loop.ts";
+import { silentLog } from "../../../shared/log.ts";
+import { DEFAULT_DEPARTURE_SIGNS } from "../../../shared/placement/node_departure.ts";
+import { NODE_CLASS_PRESETS } from "../../../shared/placement/node_classes.ts";
+import { seededRandom } from "../../../shared/random.ts";
+import { cacheSources } from "../../simulation/api/cache_sources.ts";
+import { createSimulatedAPI } from "../../simulation/api/simulated_api.ts";
+import { type ClusterSize, rawDeployment } from "./cluster_objects.ts";
+import { serveObjects } from "./served_objects.ts";
+
+/** A loop under way. */
+export interface RunningPlacement extends AsyncDisposable {
+  /** Resolves when each workload was reconciled at. */
+  readonly synced: Promise<void>;
+  /** Gives the Deployment another share; resolves with the time until a move was sent, ms. */
+  change(index: number, share: number): Promise<number>;
+}
+
+/** Patience of 30 s, as by default. */
+const RESYNC_MS = 30_000;
+
+/** Starts a loop that remembers nothing and evicts no pod, which it does not know. */
+// deno-lint-ignore house/function-length
+export function startPlacement(size: ClusterSize): RunningPlacement {
+  const { connection, send } = serveObjects(size);
+  const end = new AbortController();
+  const { signal } = end;
+  const options = { clock: systemClock, random: seededRandom(7), log: silentLog };
+  const reconciled = new Set<string>();
+  const moved = new Map<string, () => void>();
+  const { promise: synced, resolve: whenSynced } = Promise.withResolvers<void>();
+  // The kinds that placement does not read are never run.
+  const unread = cacheSources(createSimulatedAPI(options));
+  const caches = {
+    ...createCaches({
+      ...unread,
+      pods: podListWatch(connection),
+      nodes: nodeListWatch(connection),
+      namespaces: namespaceListWatch(connection),
+      deployments: workloadListWatch(connection, { kind: "Deployment" }),
+      statefulSets: workloadListWatch(connection, { kind: "StatefulSet" }),
+    }, options),
+    ...createPlacementInformers({
+      replicaSets: replicaSetListWatch(connection),
+      budgets: podDisruptionBudgetListWatch(connection),
+      volumes: persistentVolumeListWatch(connection),
+    }, options),
+  };
+  const { pods, nodes, namespaces, deployments, statefulSets } = caches;
+  const { replicaSets, budgets, volumes } = caches;
+  const copies = [nodes, namespaces, deployments, statefulSets, replicaSets, budgets, volumes];
+  const store = {
+    list: () => Promise.resolve([]),
+    apply: () => Promise.resolve(),
+    remove: () => Promise.resolve(),
+  };
+  const running = Promise.all([
+    ...[pods, ...copies].map((copy) => copy.run(signal)),
+    runPlacementLoop({
+      ...options,
+      caches,
+      state: createPlacementState({ store, clock: systemClock, log: silentLog }),
+      evictor: {
+        evict({ name }) {
+          moved.get(name.split("-", 2).join("-"))?.();
+          return Promise.resolve({ is: "gone" });
+        },
+      },
+      costs: { write: () => Promise.resolve(true) },
+      events: { emit() {} },
+      observer: {
+        reconciled({ name }) {
+          reconciled.add(name);
+          if (reconciled.size === size.workloads) whenSynced();
+        },
+      },
+      config: {
+        scope: { ownNamespace: "mbcas-system" },
+        classes: NODE_CLASS_PRESETS.karpenter,
+        departures: DEFAULT_DEPARTURE_SIGNS,
+        readOnly: false,
+        resyncPeriodMs: RESYNC_MS,
+        workers: 5,
+        cooldownMs: 10_000,
+        evictions: { perSecond: 1000, burst: 1000 },
+        shortage: {},
+      },
+    }, signal),
+  ]);
+  if (size.workloads === 0) whenSynced();
+  return {
+    synced,
+    async change(index, share) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      moved.set(`web-${index}`, resolve);
+      const begun = performance.now();
+      send(rawDeployment(index, { pods: size.pods, share, version: 2 }));
+      await promise;
+      return performance.now() - begun;
+    },
+    async [Symbol.asyncDispose]() {
+      end.abort();
+      await running;
+    },
+  };
+}

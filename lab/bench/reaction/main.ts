@@ -1,0 +1,99 @@
+/**
+ * How long a burst waits for an answer: from the burst in a pod to the other quota in a cgroup,
+ * through agent, API server, controller and kubelet, on the node of `KUBECONFIG` that runs here.
+ *
+ * `--idle-cpu tight`: limits follow demand, and the burst's own quota grows. `--idle-cpu free`:
+ * a neighbour in the market has all the CPU; a service bursts with a weight in the market above
+ * that in the kernel, and the neighbour's quota shrinks. With `--saturate` a pod outside of the
+ * market is busy on all CPUs, too.
+ *
+ * @module
+ */
+import { Command, Option } from "commander";
+import { IDLE_CPU, type IdleCPU } from "../../../shared/config/idle_cpu_row.ts";
+import { ALLOW_OVERRIDES } from "../../../shared/resize/scope.ts";
+import { openRealNode } from "../../../tests/cluster/scene/real_node.ts";
+import { scratchNamespace } from "../../../tests/cluster/scene/scratch_namespace.ts";
+import { pause, until } from "../../../tests/cluster/scene/until.ts";
+import { withSettings } from "../../../tests/cluster/scene/with_settings.ts";
+import { BURST_SECONDS, burstingPairs, saturatingPod } from "./pods.ts";
+import { type BurstLegs, legsOf, reactionReport, reactionTable } from "./report.ts";
+import { burst, type Pair, record } from "./scene.ts";
+import { wholeNumber } from "../parse_flags.ts";
+
+const { json, idleCpu: idleCPU, saturate, bursts: wanted } = new Command("bench:reaction")
+  .description("Burst in a pod to the quota that answers it. Needs root on the node itself.")
+  .option("--json", "print JSON instead of a table", false)
+  .addOption(
+    new Option("--idle-cpu <value>", "market.idleCPU").choices([...IDLE_CPU]).default("tight"),
+  )
+  .option("--saturate", "all CPUs are busy outside of the market, too", false)
+  .option("--bursts <n>", "number of bursts", wholeNumber, 50)
+  .parse(Deno.args[0] === "--" ? Deno.args.slice(1) : Deno.args, { from: "user" })
+  .opts<{ json: boolean; idleCpu: IdleCPU; saturate: boolean; bursts: number }>();
+
+/** A burst that was not answered while it lasted is missed. */
+const TIMEOUT_MS = 1000 * BURST_SECONDS[idleCPU];
+const SETTLE_MS = 30_000;
+/** Between the begins of two bursts. */
+const EVERY_MS = { tight: 6000, free: 5000 }[idleCPU];
+/** A node that is full leaves a limit somewhat below its ceiling. */
+const NEAR_CEILING = 0.8;
+const direction = idleCPU === "tight" ? "up" : "down";
+
+const log = (text: string): void => console.error(text);
+const isAtCeiling = ({ answers: { limit, ceiling } }: Pair): boolean =>
+  limit() >= NEAR_CEILING * ceiling;
+using node = await openRealNode();
+// The limits that the agent wants are in its log at this level.
+await using _settings = await withSettings({ log: { level: "debug" }, market: { idleCPU } });
+await using namespace = await scratchNamespace(node.connection, {
+  labels: { [ALLOW_OVERRIDES]: "true" },
+});
+const pairs = await burstingPairs(node, { namespace: namespace.name, idleCPU });
+await using recorder = await record(node, namespace.name);
+if (saturate) await saturatingPod(node, namespace.name);
+log(`waiting ${SETTLE_MS / 1000} s for the limits to settle`);
+await pause(SETTLE_MS);
+const atCeiling = pairs.filter(isAtCeiling).length;
+log(`${atCeiling} of ${pairs.length} limits are at their ceilings before the first burst`);
+
+const answered: BurstLegs[] = [];
+const counts = { begun: 0, missed: 0, ready: 0 };
+while (counts.begun < wanted) {
+  const pair = pairs[counts.begun % pairs.length];
+  if (pair === undefined) break;
+  if (direction === "down") {
+    const back = () => isAtCeiling(pair) || undefined;
+    await until("limit back at its ceiling", back, { timeoutMs: 60_000 });
+  }
+  const number = `${++counts.begun}/${wanted}`;
+  const next = performance.now() + EVERY_MS;
+  const from = pair.answers.limit();
+  const isReady = isAtCeiling(pair) && direction === "up";
+  const times = await burst(pair, { timeoutMs: TIMEOUT_MS, direction });
+  // What the watches bring may come after the quota is seen.
+  await pause(300);
+  if (times !== undefined) {
+    const legs = legsOf(times, { sightings: recorder.of(pair.answers.pod), direction });
+    answered.push(legs);
+    log(`${number}: ${legs.totalMs.toFixed(0)} ms, ${from} -> ${times.to} m`);
+  } else if (isReady) {
+    counts.ready++;
+    log(`${number}: ${from} m before, at its ceiling`);
+  } else {
+    counts.missed++;
+    log(`${number}: ${from} m did not go ${direction} within ${TIMEOUT_MS} ms`);
+  }
+  await pause(Math.max(0, next - performance.now()));
+}
+const report = reactionReport(answered, {
+  missed: counts.missed,
+  ready: counts.ready,
+  scene: `idle CPU ${idleCPU}, ${saturate ? "saturated" : "quiet"}, ${pairs.length} pairs on ` +
+    `${navigator.hardwareConcurrency} CPUs`,
+  atCeiling: `${atCeiling} of ${pairs.length}`,
+  timeoutMs: TIMEOUT_MS,
+});
+if (!report.withinLimits) Deno.exitCode = 1;
+console.log(json ? JSON.stringify(report) : reactionTable(report));

@@ -1,0 +1,112 @@
+/**
+ * The algorithms side by side, by app and phase.
+ *
+ * @module
+ */
+import { quantile } from "../../simulation/statistics.ts";
+import { alignedColumns } from "../aligned_columns.ts";
+import { LATE_MS } from "./app_figures.ts";
+import {
+  type AppAlgorithm,
+  type AppFigures,
+  type AppResult,
+  FIGURE_NAMES,
+  type Phase,
+  PHASES,
+} from "./app_result.ts";
+import { APPS } from "./apps.ts";
+
+/** Medians over an algorithm's runs. */
+export interface AppMedians {
+  readonly law: AppAlgorithm;
+  readonly runs: number;
+  readonly app: string;
+  readonly phase: Phase;
+  readonly figures: AppFigures;
+  readonly mostReplicas: number;
+}
+
+/** Medians of each figure by algorithm, phase and app. */
+export function mediansOf(results: readonly AppResult[]): AppMedians[] {
+  const laws = [...new Set(results.map(({ law }) => law))];
+  return PHASES.flatMap((phase) =>
+    laws.flatMap((law) =>
+      APPS.map(({ name }): AppMedians => {
+        const runs = results.filter((result) => result.law === law);
+        const apps = runs.flatMap(({ apps }) => apps.filter((app) => app.name === name));
+        const median = (key: keyof AppFigures): number =>
+          quantile(apps.map(({ phases }) => phases[phase][key]), 0.5);
+        return {
+          ...{ law, runs: runs.length, app: name, phase },
+          mostReplicas: Math.max(...apps.map(({ mostReplicas }) => mostReplicas)),
+          figures: Object.fromEntries(FIGURE_NAMES.map((key) => [key, median(key)])) as AppFigures,
+        };
+      })
+    )
+  );
+}
+
+const HEAD = ["phase", "law", "app", "P50 ms", "P99", "P99 between bursts", "late", "failed"];
+
+/** The report for people. */
+export function appReport(results: readonly AppResult[]): string {
+  const medians = mediansOf(results);
+  const rows = medians.map(({ phase, law, app, figures, mostReplicas }) => [
+    ...[phase, law, app],
+    ...[figures.p50Ms, figures.p99Ms, figures.quietP99Ms].map((ms) => ms.toFixed(1)),
+    ...[figures.late, figures.failed].map((count) => percent(count, figures.requests)),
+    ...[figures.throttledMsPerS.toFixed(1), figures.used.toFixed(0), `${mostReplicas}`],
+  ]);
+  const table = alignedColumns([[...HEAD, "throttled ms/s", "used m", "replicas"], ...rows]);
+  const runs = results.map((result) =>
+    `${result.law}, seed ${result.seed}: load ${result.loadCores.toFixed(2)} CPUs, neighbour ` +
+    `${result.neighbourUsed.toFixed(0)}m, others ${othersCores(result).toFixed(2)} CPUs, ` +
+    `${result.changes.length} changes of limits`
+  );
+  const versions = [
+    ...new Set(
+      results.map(({ versions, kernel }) =>
+        Object.entries({ ...versions, kernel }).map((pair) => pair.join(" ")).join(", ")
+      ),
+    ),
+  ];
+  return [
+    ...table,
+    ...["", `Medians over runs. Late: over ${LATE_MS} ms.`, ...ratios(medians)],
+    ...["", ...runs, ...versions],
+  ].join("\n");
+}
+
+/** CPUs of all programs but the load, the apps and the neighbour, which runs for half the time. */
+function othersCores({ busyCores, loadCores, neighbourUsed, apps }: AppResult): number {
+  const used = apps.map(({ phases }) => (phases.calm.used + phases.neighbour.used) / 2);
+  return busyCores - loadCores - [neighbourUsed / 2, ...used].reduce((a, b) => a + b) / 1000;
+}
+
+/**
+ * Each algorithm's P99 against that without limits, and beside the neighbour against its own before.
+ */
+function ratios(medians: readonly AppMedians[]): string[] {
+  const find = (law: AppAlgorithm, app: string, phase: Phase): AppFigures | undefined =>
+    medians.find((one) => one.law === law && one.app === app && one.phase === phase)?.figures;
+  return medians.flatMap(({ law, app, phase, figures }) => {
+    const none = find("none", app, phase);
+    const alone = find(law, app, "calm");
+    const against = none === undefined || law === "none"
+      ? []
+      : [`P99 ${times(figures.p99Ms, none.p99Ms)} that without limits`];
+    const before = phase === "calm" || alone === undefined ? [] : [
+      `between bursts ${times(figures.quietP99Ms, alone.quietP99Ms)} its own without the neighbour`,
+    ];
+    const both = [...against, ...before];
+    return both.length === 0 ? [] : [`${phase}, ${law}, ${app}: ${both.join("; ")}`];
+  });
+}
+
+function times(value: number, base: number): string {
+  return `${(value / base).toFixed(2)} times`;
+}
+
+function percent(count: number, all: number): string {
+  return `${(100 * count / all).toFixed(1)} %`;
+}

@@ -1,0 +1,208 @@
+/**
+ * One run of the apps under an algorithm, from the first object to the last figure.
+ *
+ * @module
+ */
+import type { OpenKubeConnection } from "../../../adapters/kube/client/connection.ts";
+import { objectOf } from "../../../adapters/kube/client/json_fields.ts";
+import { mean } from "../../simulation/statistics.ts";
+import { scratchNamespace } from "../../../tests/cluster/scene/scratch_namespace.ts";
+import { pause } from "../../../tests/cluster/scene/until.ts";
+import { horizontalAutoscaler } from "../services/horizontal_autoscaler.ts";
+import { measureMachine } from "../services/machine_use.ts";
+import { observe, type ObservedService, STEP_MS } from "../services/observe.ts";
+import { untilRuns } from "../services/until_runs.ts";
+import { requestFigures } from "./app_figures.ts";
+import {
+  appDeployment,
+  appService,
+  NEIGHBOUR_NAME,
+  neighbourDeployment,
+  START_FILE,
+} from "./app_objects.ts";
+import type { AppAlgorithm, AppFigures, AppResult, Phase } from "./app_result.ts";
+import { type App, APPS, LIMIT, NEIGHBOUR, RATE } from "./apps.ts";
+import { type Burst, BURST_FACTOR, BURST_S, burstTurns, TURN_S } from "./burst_turns.ts";
+import { attack, runWebdis, type SentRequest } from "./load.ts";
+import type { Programs } from "./programs.ts";
+
+/** What a run needs. */
+export interface AppRunOptions extends Pick<AppResult, "seed" | "minutes"> {
+  readonly connection: OpenKubeConnection;
+  readonly programs: Programs;
+  /** CPUs of the node. */
+  readonly cores: number;
+  readonly onProgress: (doneS: number) => void;
+}
+
+/** What a run leaves, but for what is the same for all. */
+export type AppRun = Omit<AppResult, "at" | "kernel" | "versions">;
+
+/** Base load before the run, in which programs warm up and the algorithm sees the pods. */
+const WARM_UP_S = 10;
+/** An HPA as people set it; its limits together are what the product allows one pod. */
+const AUTOSCALER = { most: 4, target: 0.7 } as const;
+
+/** Plays a run. */
+export async function appRun(law: AppAlgorithm, options: AppRunOptions): Promise<AppRun> {
+  const { connection, programs, cores, seed, minutes, onProgress } = options;
+  const seconds = 60 * minutes;
+  const bursts = burstTurns({ seed, minutes });
+  const folder = await Deno.makeTempDir({ prefix: "real-apps-" });
+  try {
+    await using namespace = await scratchNamespace(connection, {
+      annotations: law === "coallocator" ? {} : { "mbcas.io/managed": "false" },
+    });
+    const addresses = await putUp(law, { connection, namespace: namespace.name, folder });
+    const ownMs = ownTimeMs();
+    let sent: readonly SentRequest[][];
+    let seen: ObservedService[];
+    let busyCores: number;
+    const startMs = Date.now() + 1000 * (WARM_UP_S + 2);
+    {
+      await using webdis = await runWebdis(addresses("redis"), programs);
+      const urlOf = ({ name, port, path }: App): string =>
+        `${name === "redis" ? webdis.url : `http://${addresses(name)}:${port}`}${path}`;
+      [sent, seen, busyCores] = await Promise.all([
+        Promise.all(APPS.map((app) => load(app, { ...options, url: urlOf(app), bursts, startMs }))),
+        observe([...APPS.map(({ name }) => ({ name, ownLimit: LIMIT })), NEIGHBOUR_SERVICE], {
+          ...{ connection, namespaces: [namespace.name], cores, seconds, startMs, onProgress },
+        }),
+        busyDuring({ startMs, seconds }),
+        startNeighbour(`${folder}/${START_FILE}`, startMs + 500 * seconds),
+      ]);
+    }
+    const loadCores = (ownTimeMs() - ownMs) / (Date.now() - startMs + 1000 * WARM_UP_S);
+    const neighbour = seen.at(-1)?.usage ?? new Float32Array(0);
+    return {
+      ...{ law, seed, minutes, loadCores, busyCores },
+      neighbourUsed: mean(neighbour.subarray(neighbour.length / 2)),
+      apps: APPS.map(({ name }, index) => {
+        const own = bursts.filter(({ app }) => app === name);
+        const figures = (phase: Phase): AppFigures =>
+          figuresIn(phase, {
+            ...{ seconds, startMs, bursts: own },
+            seen: seen[index] as ObservedService,
+            sent: sent[index] ?? [],
+          });
+        return {
+          name,
+          mostReplicas: seen[index]?.mostReplicas ?? 0,
+          phases: { calm: figures("calm"), neighbour: figures("neighbour") },
+        };
+      }),
+      changes: [...APPS.map(({ name }) => name), NEIGHBOUR_NAME].flatMap((pod, index) =>
+        changesOf(seen[index]?.limit ?? new Float32Array(0)).map((change) => ({ pod, ...change }))
+      ),
+    };
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+const NEIGHBOUR_SERVICE = { name: NEIGHBOUR_NAME, ownLimit: NEIGHBOUR } as const;
+
+/** Creates all objects and waits until they run; the result has the Services' addresses. */
+async function putUp(
+  law: AppAlgorithm,
+  { connection, namespace, folder }: {
+    readonly connection: OpenKubeConnection;
+    readonly namespace: string;
+    readonly folder: string;
+  },
+): Promise<(name: App["name"]) => string> {
+  const create = async (path: string, body: unknown): Promise<unknown> =>
+    await connection.request({ method: "POST", path, body });
+  const deployments = `/apis/apps/v1/namespaces/${namespace}/deployments`;
+  const limited = law !== "none";
+  const addresses = new Map<string, string>();
+  for (const app of APPS) {
+    await create(deployments, appDeployment(app, { limited }));
+    const service = await create(`/api/v1/namespaces/${namespace}/services`, appService(app));
+    addresses.set(app.name, String(objectOf(objectOf(service)["spec"])["clusterIP"]));
+    if (law === "hpa" && app.scales) {
+      const path = `/apis/autoscaling/v2/namespaces/${namespace}/horizontalpodautoscalers`;
+      await create(path, horizontalAutoscaler(app.name, AUTOSCALER));
+    }
+  }
+  await create(deployments, neighbourDeployment({ folder, limited }));
+  for (const name of [...APPS.map((app) => app.name), NEIGHBOUR_NAME]) {
+    await untilRuns(`${deployments}/${name}`, connection);
+  }
+  return (name) => addresses.get(name) ?? "";
+}
+
+/** Sends an app's base load and its bursts; those of the warm-up are left out. */
+async function load(
+  { name }: App,
+  { url, bursts, startMs, minutes, programs }: AppRunOptions & {
+    readonly url: string;
+    readonly bursts: readonly Burst[];
+    readonly startMs: number;
+  },
+): Promise<SentRequest[]> {
+  const base = {
+    ...{ url, rate: RATE, startMs: startMs - 1000 * WARM_UP_S },
+    seconds: 60 * minutes + WARM_UP_S,
+  };
+  const added = bursts.filter(({ app }) => app === name).map(({ atS }) => ({
+    ...{ url, rate: (BURST_FACTOR - 1) * RATE, startMs: startMs + 1000 * atS },
+    seconds: BURST_S,
+  }));
+  const all = await Promise.all([base, ...added].map((one) => attack(one, programs)));
+  return all.flat().filter(({ atMs }) => atMs >= startMs);
+}
+
+/** CPUs of the machine that are busy, in the mean of the run. */
+async function busyDuring(
+  { startMs, seconds }: { readonly startMs: number; readonly seconds: number },
+): Promise<number> {
+  await pause(Math.max(0, startMs - Date.now()));
+  const busyCores = measureMachine();
+  await pause(1000 * seconds);
+  return busyCores();
+}
+
+async function startNeighbour(file: string, atMs: number): Promise<void> {
+  await pause(Math.max(0, atMs - Date.now()));
+  await Deno.writeTextFile(file, "");
+}
+
+function figuresIn(phase: Phase, { seconds, startMs, bursts, seen, sent }: {
+  readonly seconds: number;
+  readonly startMs: number;
+  readonly bursts: readonly Burst[];
+  readonly seen: ObservedService;
+  readonly sent: readonly SentRequest[];
+}): AppFigures {
+  const halfMs = 500 * seconds;
+  const half = <T>(values: { subarray(from: number, to?: number): T; length: number }): T =>
+    phase === "calm" ? values.subarray(0, values.length / 2) : values.subarray(values.length / 2);
+  const inPhase = sent.filter(({ atMs }) => (atMs < startMs + halfMs) === (phase === "calm"));
+  const busy = (atMs: number): boolean =>
+    bursts.some(({ atS }) => {
+      const afterS = (atMs - startMs) / 1000 - atS;
+      return afterS >= 0 && afterS < TURN_S;
+    });
+  return {
+    ...requestFigures(inPhase, busy),
+    throttledMsPerS: mean(half(seen.throttled)),
+    used: mean(half(seen.usage)),
+  };
+}
+
+function changesOf(limit: Float32Array): { atS: number; from: number; to: number }[] {
+  return [...limit].flatMap((to, step) => {
+    const from = limit[step - 1] ?? to;
+    return Math.abs(to - from) < 0.5 ? [] : [{ atS: (step + 1) * STEP_MS / 1000, from, to }];
+  });
+}
+
+/** CPU time of this process and of its children that have ended, ms. */
+function ownTimeMs(): number {
+  const stat = Deno.readTextFileSync("/proc/self/stat");
+  // From the third field on: the second is a name in parentheses.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ").map(Number);
+  const TICK_MS = 10;
+  return fields.slice(11, 15).reduce((sum, ticks) => sum + ticks, 0) * TICK_MS;
+}

@@ -1,0 +1,93 @@
+/**
+ * The programs that are measured and those that load them: Debian's packages, unpacked into the
+ * cache and not installed, and vegeta, built from its Go module.
+ *
+ * @module
+ */
+import { z } from "zod";
+import { keepResult, readKept } from "../kept_result.ts";
+import { type BinaryFolders, cacheFolder } from "../../../tests/cluster/harness/binary.ts";
+import { buildBinary, type BuildOptions } from "../../../tests/cluster/harness/build_binary.ts";
+import { withProgress } from "../../../tests/cluster/harness/progress.ts";
+import { isExecutable, run } from "../../../tests/cluster/harness/shell.ts";
+
+/** What the benchmark runs. */
+export interface Programs {
+  /** The folder into which the packages are unpacked. */
+  readonly root: string;
+  readonly vegeta: string;
+  /** By program. */
+  readonly versions: Readonly<Record<string, string>>;
+}
+
+const VEGETA = {
+  name: "vegeta",
+  module: "github.com/tsenart/vegeta/v12",
+  package: "github.com/tsenart/vegeta/v12",
+  version: "v12.13.0",
+  buildSeconds: 60,
+} as const;
+
+/**
+ * Packages with versions that count for the figures; Debian keeps one version of each, so none is
+ * pinned.
+ */
+const APPS: readonly string[] = ["nginx", "redis-server", "webdis"];
+/** What the programs are linked with and a small Debian may lack; `redis-tools` has redis's server. */
+const LIBRARIES = (
+  "redis-tools libatomic1 libb64-0d libcrypt1 libevent-2.1-7 libhiredis0.14 libjansson4 " +
+  "libjemalloc2 liblzf1 libpcre2-8-0 libssl3 libsystemd0 zlib1g"
+).split(" ");
+
+const versionsSchema = z.record(z.string(), z.string());
+
+function foldersOf(folders: BinaryFolders): { readonly debian: string; readonly vegeta: string } {
+  const cache = cacheFolder(folders);
+  return { debian: `${cache}/real-apps`, vegeta: `${cache}/vegeta/${VEGETA.version}/vegeta` };
+}
+
+/** Obtains what is not in the cache yet. Needs the network, which the cluster's namespace lacks. */
+export async function obtainPrograms(options: Omit<BuildOptions, "target">): Promise<void> {
+  const { debian, vegeta } = foldersOf(options.folders);
+  if (!await isExecutable(vegeta)) {
+    await Deno.mkdir(vegeta.slice(0, vegeta.lastIndexOf("/")), { recursive: true });
+    await buildBinary(VEGETA, { ...options, target: vegeta });
+  }
+  if (await readKept(`${debian}/versions.json`, versionsSchema) !== undefined) return;
+  await withProgress(options.progress, "unpacking nginx and redis", () => unpack(debian));
+}
+
+/** The file with the versions is written last: without it all is done again. */
+async function unpack(folder: string): Promise<void> {
+  const [archives, root] = [`${folder}/archives`, `${folder}/root`];
+  await Deno.mkdir(archives, { recursive: true });
+  await run(["apt-get", "update", "-q"]);
+  await run(["apt-get", "download", "-q", ...APPS, ...LIBRARIES], { directory: archives });
+  const versions: Record<string, string> = {};
+  for await (const { name } of Deno.readDir(archives)) {
+    const file = `${archives}/${name}`;
+    await run(["dpkg-deb", "-x", file, root]);
+    const field = async (key: string): Promise<string> =>
+      (await run(["dpkg-deb", "-f", file, key])).trim();
+    const packageName = await field("Package");
+    if (APPS.includes(packageName)) versions[packageName] = await field("Version");
+  }
+  await Deno.remove(archives, { recursive: true });
+  await keepResult(`${folder}/versions.json`, versions);
+}
+
+/** Finds what {@linkcode obtainPrograms} has left. Throws an `Error` where that is missing. */
+export async function findPrograms(folders: BinaryFolders): Promise<Programs> {
+  const { debian, vegeta } = foldersOf(folders);
+  const versions = await readKept(`${debian}/versions.json`, versionsSchema);
+  if (versions === undefined) {
+    throw new Error(
+      `Cannot find nginx and redis in ${debian}: run deno task bench:real-apps, which obtains them`,
+    );
+  }
+  return {
+    root: `${debian}/root`,
+    vegeta,
+    versions: { ...versions, deno: Deno.version.deno, vegeta: VEGETA.version },
+  };
+}

@@ -1,0 +1,148 @@
+/**
+ * The loop of rightsizing as the controller runs it, with sources on a real connection, over an API
+ * server that is simulated in this process.
+ *
+ * @module
+ */
+import { systemClock } from "../../../adapters/system_clock.ts";
+import { createCaches, namedCaches } from "../../../controller/allocation/caches.ts";
+import { createRightsizingCopies } from "../../../controller/rightsizing/api.ts";
+import { createCachedFacts } from "../../../controller/rightsizing/cached_facts.ts";
+import { createCorrectionMemory } from "../../../controller/rightsizing/corrections/corrections.ts";
+import { runRightsizingLoop } from "../../../controller/rightsizing/loop.ts";
+import type { CycleOutcome } from "../../../controller/rightsizing/policies/policy_cycle.ts";
+import { connectUsageSources } from "../../../controller/rightsizing/sources/connect_usage_sources.ts";
+import { silentLog } from "../../../shared/log.ts";
+import { seededRandom } from "../../../shared/random.ts";
+import type { PolicySpec } from "../../../shared/rightsizing/policy_spec.ts";
+import { recordsOf } from "../../../shared/rightsizing/reports.ts";
+import type { WorkloadRecord } from "../../../shared/rightsizing/workload_record.ts";
+import { cacheSources } from "../../simulation/api/cache_sources.ts";
+import { createSimulatedAPI } from "../../simulation/api/simulated_api.ts";
+import { addCluster } from "./cluster_objects.ts";
+import { type ClusterSize, namespaceOf } from "./known_usage.ts";
+
+/** A pass that has ended. */
+export interface EndedPass {
+  /** From the cycle's beginning until reports and status are written. */
+  readonly tookMs: number;
+  readonly outcome: CycleOutcome;
+}
+
+/** The running loop; without a policy it is idle. */
+export interface RunningLoop extends AsyncDisposable {
+  /** All copies are there. */
+  readonly synced: Promise<unknown>;
+  /** Adds the policy, and resolves when its first cycle has ended. */
+  pass(spec: PolicySpec): Promise<EndedPass>;
+  /** The usage of the namespaces' workloads. */
+  records(): readonly WorkloadRecord[];
+}
+
+/** As many as by default. */
+const WORKERS = 10;
+const refuse = (): Promise<never> => Promise.reject(new Error("Cannot publish: no VPAs are here"));
+const NO_LOGIN = {};
+/** Where the policy is; it acts on all others. */
+const HOME = "rightsizing";
+
+/** Starts it over a cluster of this size, with usage from the server at this address. */
+// deno-lint-ignore house/function-length
+export function startLoop(size: ClusterSize, prometheusURL: string): RunningLoop {
+  const clock = systemClock;
+  const random = seededRandom(1);
+  const api = createSimulatedAPI({ clock, random });
+  addCluster(api.store.tables, size);
+  const end = new AbortController();
+  const every = { clock, random, log: silentLog };
+  const caches = createCaches(cacheSources(api), every);
+  const followed = createRightsizingCopies({
+    policies: api.listWatch("OptimizationPolicy"),
+    reports: api.listWatch("RecommendationReport"),
+    replicaSets: api.listWatch("ReplicaSet"),
+  }, every);
+  const copies = [...namedCaches(caches).map(([, one]) => one), ...Object.values(followed)];
+  const sources = connectUsageSources({
+    settings: () => ({
+      prometheusURL,
+      prometheusLogin: NO_LOGIN,
+      prometheusHeaders: new Map(),
+      prometheusMatchers: [],
+      customSources: new Map(),
+    }),
+    sampler: {
+      usage: () => Promise.resolve({ problem: "unavailable", message: "no sampler is here" }),
+    },
+    clock,
+    log: silentLog,
+  });
+  const ended = Promise.withResolvers<EndedPass>();
+  const loop = runRightsizingLoop({
+    caches: { ...caches, ...followed },
+    sources,
+    cluster: createCachedFacts({
+      caches: { ...caches, ...followed },
+      corrections: createCorrectionMemory(),
+      rulesOf: () => ({ quotas: [], unreadable: [] }),
+      dryRun: () => false,
+      served: () => ({ resizeServed: true, lowersMemoryLimits: true }),
+      missingPermissions: () => [],
+    }),
+    hands: {
+      resizer: api.podResizer("optipod"),
+      setOriginalLimits: () =>
+        Promise.reject(new Error("Cannot set original limits: no market is here")),
+      workloads: api.workloadWriter,
+    },
+    statuses: api.policyStatusWriter,
+    reports: api.reportStore,
+    vpaPublisher: { create: refuse, recommend: refuse, remove: refuse },
+    events: { emit: () => {} },
+    config: {
+      dryRun: false,
+      policyNamespaces: [HOME],
+      annotateWorkloads: false,
+      workers: WORKERS,
+      sampler: { intervalMs: 30_000, size: 16 },
+    },
+    clock,
+    random,
+    log: silentLog,
+    observer: {
+      cycleEnded(_policy, { tookMs, outcome }) {
+        if (outcome !== undefined) ended.resolve({ tookMs, outcome });
+      },
+    },
+  }, end.signal);
+  const work = Promise.all([loop, ...copies.map((one) => one.run(end.signal))]);
+  return {
+    synced: Promise.all(copies.map((one) => one.whenSynced(end.signal))),
+    pass(spec) {
+      api.store.tables.OptimizationPolicy.create({
+        metadata: {
+          name: "everything",
+          namespace: HOME,
+          uid: "",
+          resourceVersion: "",
+          generation: 1,
+        },
+        spec,
+        faults: [],
+        status: {},
+      });
+      return ended.promise;
+    },
+    records() {
+      const names = Array.from({ length: size.workloads }, (_, workload) => namespaceOf(workload));
+      const reports = api.store.tables.RecommendationReport.all();
+      return [...new Set(names)].flatMap((name) =>
+        recordsOf(reports.filter(({ metadata }) => metadata.namespace === name), name)
+      );
+    },
+    async [Symbol.asyncDispose]() {
+      end.abort();
+      await work;
+      sources.close();
+    },
+  };
+}

@@ -1,0 +1,58 @@
+/**
+ * The webhook of a leader over TLS on 127.0.0.1, in a process of its own, as in a cluster. Its copies are
+ * what it is sent on its standard input, a message a line.
+ *
+ * @module
+ */
+import { createJSONLines } from "../../../adapters/kube/client/http_connection.ts";
+import { systemClock as clock } from "../../../adapters/system_clock.ts";
+import { admissionRoutes } from "../../../adapters/webhook/admission_routes.ts";
+import type { KeyedCertificate } from "../../../adapters/webhook/certificate_maker.ts";
+import { serveWebhook } from "../../../adapters/webhook/webhook_server.ts";
+import { createWebhookView } from "../../../controller/placement/caches.ts";
+import { createPlacementMutator } from "../../../controller/placement/mutators.ts";
+import { createAdmissionDecider } from "../../../controller/placement/admission.ts";
+import { silentLog as log } from "../../../shared/log.ts";
+import {
+  manualCaches,
+  PLACEMENT_RULES,
+  webDeployment,
+} from "../../../tests/fixtures/placement_caches.ts";
+import { memoryAfterGC } from "../rightsizing/watch_memory.ts";
+import type { FromLeader, ToLeader } from "./leader.ts";
+import { ROUTE } from "./load.ts";
+
+const send = (message: FromLeader): void => console.log(JSON.stringify(message));
+const copies = manualCaches();
+
+async function start(certificate: KeyedCertificate): Promise<void> {
+  const rules = () => PLACEMENT_RULES;
+  const view = createWebhookView(copies, { rules });
+  const parts = { view, rules, clock, log };
+  const decider = createAdmissionDecider({ ...parts, shortageOf: () => "none" }, { settleMs: 0 });
+  const observer = { admitted: () => {}, answered: () => {} };
+  const mutator = createPlacementMutator({ ...parts, decider, observer });
+  const app = admissionRoutes({ routes: { [ROUTE]: [mutator] }, clock, log, observer });
+  const { address } = await serveWebhook(app, { address: "127.0.0.1:0", certificate });
+  send({ kind: "started", address });
+}
+
+async function receive(message: ToLeader): Promise<void> {
+  switch (message.kind) {
+    case "start":
+      copies.deployments.put(webDeployment(message.pods));
+      return await start(message.serving);
+    case "put":
+      return copies.pods.put(message.pod);
+    case "remove":
+      return copies.pods.remove(message.pod);
+    case "memory":
+      return send({ kind: "memory", use: await memoryAfterGC() });
+  }
+}
+
+const lines = createJSONLines();
+for await (const chunk of Deno.stdin.readable) {
+  for (const message of lines.take(chunk)) await receive(message as ToLeader);
+}
+Deno.exit();

@@ -1,0 +1,143 @@
+/**
+ * Events that the simulated API received.
+ *
+ * @module
+ */
+import { ApiError } from "../../../shared/api/api_error.ts";
+import type { ApiObject } from "../../../shared/api/object.ts";
+import type { EventSink, PodEvent } from "../../../controller/allocation/ports.ts";
+import type { Clock } from "../../../shared/clock.ts";
+import type { RightsizingEvent, RightsizingEvents } from "../../../controller/rightsizing/ports.ts";
+
+/** One write. */
+export interface LogEntry<T extends ApiObject> {
+  /** The store's version after it. */
+  readonly version: number;
+  /** When it happened, ms of the monotonic clock. */
+  readonly atMs: number;
+  /** The object before; absent when it was created. */
+  readonly before: T | undefined;
+  /** The object after; absent when it was removed. */
+  readonly after: T | undefined;
+  /** `after`, or what was removed with the version of the removal. */
+  readonly object: T;
+}
+
+/** Writes in order. */
+export interface EventLog<T extends ApiObject> {
+  append(entry: LogEntry<T>): void;
+  /**
+   * Position of the first entry after `version`. Throws an `ApiError` with status 410 when some
+   * of those entries are gone already.
+   */
+  after(version: number): number;
+  /** The entry there; undefined at the end. Throws an `ApiError` with status 410 when it is gone. */
+  at(position: number): LogEntry<T> | undefined;
+  /** Forgets the entries up to and including `version`. */
+  compact(version: number): void;
+}
+
+function expired(what: string): ApiError {
+  return new ApiError(410, "Expired", `too old resource version: ${what}`);
+}
+
+/** An empty log that keeps the last `limit` entries, and up to twice as many before it cuts. */
+export function createEventLog<T extends ApiObject>(limit: number): EventLog<T> {
+  let entries: LogEntry<T>[] = [];
+  let dropped = 0;
+  let compactedTo = 0;
+
+  function compact(version: number): void {
+    compactedTo = Math.max(compactedTo, version);
+    const keep = firstAfter(version);
+    dropped += keep;
+    entries = entries.slice(keep);
+  }
+
+  /** Binary search: entries are in the order of their versions. */
+  function firstAfter(version: number): number {
+    let low = 0;
+    let high = entries.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((entries[middle]?.version ?? Infinity) > version) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+
+  return {
+    append(entry) {
+      entries.push(entry);
+      if (entries.length > 2 * limit) compact(entries[limit - 1]?.version ?? 0);
+    },
+    after(version) {
+      if (!(version >= compactedTo)) throw expired(`${version} (${compactedTo})`);
+      return dropped + firstAfter(version);
+    },
+    at(position) {
+      if (position < dropped) throw expired(`compacted up to ${compactedTo}`);
+      return entries[position - dropped];
+    },
+    compact,
+  };
+}
+
+/** An event and its time, ms of the monotonic clock. */
+export type KeptEvent = PodEvent & { readonly atMs: number };
+
+/** A sink that keeps the last events. */
+export interface EventList extends EventSink {
+  /** Oldest first. */
+  all(): readonly KeptEvent[];
+}
+
+/** What the list needs. */
+export interface EventListOptions {
+  readonly clock: Clock;
+  /** False while events are lost. */
+  readonly reachable: () => boolean;
+  /**
+   * Events that are kept.
+   *
+   * @default {1000}
+   */
+  readonly limit?: number;
+}
+
+/** An empty list. */
+export function createEventList({ clock, reachable, limit = 1000 }: EventListOptions): EventList {
+  let events: KeptEvent[] = [];
+  return {
+    emit(event) {
+      if (!reachable()) return;
+      events.push({ ...event, atMs: clock.monotonic() });
+      if (events.length > 2 * limit) events = events.slice(-limit);
+    },
+    all: () => events.slice(-limit),
+  };
+}
+
+/** An event and its time, ms of the monotonic clock. */
+export type KeptRightsizingEvent = RightsizingEvent & { readonly atMs: number };
+
+/** A sink that keeps the last events. */
+export interface RightsizingEventList extends RightsizingEvents {
+  /** Oldest first. */
+  all(): readonly KeptRightsizingEvent[];
+}
+
+/** An empty list. */
+export function createRightsizingEventList(
+  { clock, reachable, limit = 1000 }: EventListOptions,
+): RightsizingEventList {
+  let events: KeptRightsizingEvent[] = [];
+  return {
+    emit(event) {
+      if (!reachable()) return;
+      events.push({ ...event, atMs: clock.monotonic() });
+      if (events.length > 2 * limit) events = events.slice(-limit);
+    },
+    all: () => events.slice(-limit),
+  };
+}

@@ -1,0 +1,107 @@
+/**
+ * Writes to pods of the simulated API: resize, eviction, deletion cost.
+ *
+ * @module
+ */
+import type { PodResizer } from "../../../controller/resize/pod_resizer.ts";
+import { objectKey } from "../../../shared/control/object_key.ts";
+import { chargeQuotas, checkNode } from "./admission.ts";
+import type { ApiAccess } from "./request_gate.ts";
+import { checkLimitRanges, writeDefaults } from "./limit_ranger.ts";
+import { resizePod } from "./resize_rules.ts";
+import type {
+  DeletionCostWriter,
+  EvictionAnswer,
+  PodEvictor,
+  PodRef,
+} from "../../../controller/placement/ports.ts";
+import type { Pod } from "../../../shared/api/pod.ts";
+import type { PodDisruptionBudget } from "../../../shared/api/pod_disruption_budget.ts";
+import { budgetRefusal } from "../../../shared/placement/workload_snapshot.ts";
+import { labelsMatch } from "../../../shared/api/label_selector.ts";
+import { DELETION_COST } from "../../../shared/placement/deletion_cost.ts";
+
+/** The port's implementation; `manager` is the field manager that the pod then names. */
+export function createPodResizer({ store, gate }: ApiAccess, manager: string): PodResizer {
+  return {
+    async resize(namespace, podName, patch, options = {}) {
+      const key = objectKey({ namespace, name: podName });
+      const { Pod: pods } = store.tables;
+      return await gate.send(
+        { verb: "resize", kind: "Pod", key },
+        () =>
+          pods.modify(key, (before) => {
+            const after = writeDefaults(store, resizePod(before, patch, { manager, ...options }));
+            if (after === before) return before;
+            checkLimitRanges(store, after);
+            checkNode(store, after);
+            chargeQuotas(store, { before, after });
+            return after;
+          }).metadata.resourceVersion,
+      );
+    },
+  };
+}
+
+/** The port's implementation. */
+export function createPodEvictor({ store, gate }: ApiAccess): PodEvictor {
+  const { Pod: pods, PodDisruptionBudget: budgets } = store.tables;
+
+  function budgetsFor({ metadata: { namespace, labels } }: Pod): readonly PodDisruptionBudget[] {
+    return budgets.all().filter(({ metadata, selector }) =>
+      metadata.namespace === namespace && selector !== undefined && labelsMatch(labels, selector)
+    );
+  }
+
+  function take(pod: Pod): EvictionAnswer | undefined {
+    // A budget does not keep a pod that does not run.
+    if (pod.phase !== "Running" || pod.metadata.terminating) return undefined;
+    const own = budgetsFor(pod);
+    const { labels } = pod.metadata;
+    const message = budgetRefusal(
+      { labels, ready: pod.ready },
+      own.map((one) => ({ ...one, name: one.metadata.name })),
+    );
+    if (message !== undefined) return { is: "blocked", message };
+    for (const { metadata, freesUnready } of own) {
+      if (!pod.ready && freesUnready) continue;
+      budgets.modify(objectKey(metadata), (one) => ({
+        ...one,
+        disruptionsAllowed: one.disruptionsAllowed - 1,
+      }));
+    }
+    return undefined;
+  }
+
+  function evict({ namespace, name, uid }: PodRef): EvictionAnswer {
+    const key = objectKey({ namespace, name });
+    const pod = pods.get(key);
+    if (pod === undefined || pod.metadata.uid !== uid) return { is: "gone" };
+    const refusal = take(pod);
+    if (refusal !== undefined) return refusal;
+    if (pod.nodeName === "") pods.remove(key);
+    else {
+      pods.modify(key, (one) => ({ ...one, metadata: { ...one.metadata, terminating: true } }));
+    }
+    return { is: "evicted" };
+  }
+
+  return { evict: (pod) => gate.send({ verb: "evict", kind: "Pod" }, () => evict(pod)) };
+}
+
+/** The port's implementation. */
+export function createDeletionCostWriter({ store, gate }: ApiAccess): DeletionCostWriter {
+  const { Pod: pods } = store.tables;
+  return {
+    write: ({ namespace, name, uid }, cost) =>
+      gate.send({ verb: "patch", kind: "Pod" }, () => {
+        const key = objectKey({ namespace, name });
+        if (pods.get(key)?.metadata.uid !== uid) return false;
+        pods.modify(key, (pod) => {
+          const annotations = { ...pod.metadata.annotations, [DELETION_COST]: String(cost) };
+          return { ...pod, metadata: { ...pod.metadata, annotations } };
+        });
+        return true;
+      }),
+  };
+}

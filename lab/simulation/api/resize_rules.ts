@@ -1,0 +1,124 @@
+/**
+ * What the API server does with a patch of `pods/resize`: which it refuses, and what the others
+ * change. Source: Kubernetes documentation, "Resize CPU and Memory Resources assigned to
+ * Containers", and answers of a kube-apiserver 1.36.
+ *
+ * @module
+ */
+import { ApiError } from "../../../shared/api/api_error.ts";
+import type { Pod, PodContainer, Resources } from "../../../shared/api/pod.ts";
+import { parseBytes, parseCPU } from "../../../shared/quantity.ts";
+import { qosClassOf } from "../../../shared/resize/inputs/qos.ts";
+import type { ResizePatch } from "../../../shared/resize/patch.ts";
+
+type Entry = NonNullable<ResizePatch["spec"]["containers"]>[number];
+
+function invalid(pod: Pod, problem: string): ApiError {
+  return new ApiError(422, "Invalid", `Pod "${pod.metadata.name}" is invalid: ${problem}`);
+}
+
+/** What a patch asks of a container, millicores and bytes; absent: as it is. */
+function askedOf({ name, resources: { limits = {}, requests = {} } }: Entry): Resources {
+  try {
+    return {
+      ...(requests.cpu === undefined ? {} : { requestCPU: parseCPU(requests.cpu) }),
+      ...(requests.memory === undefined ? {} : { requestMemory: parseBytes(requests.memory) }),
+      ...(limits.cpu === undefined ? {} : { limitCPU: parseCPU(limits.cpu) }),
+      ...(limits.memory === undefined ? {} : { limitMemory: parseBytes(limits.memory) }),
+    };
+  } catch (cause) {
+    throw new ApiError(400, "BadRequest", `container ${name}: ${String(cause)}`, { cause });
+  }
+}
+
+function allAsked(pod: Pod, patch: ResizePatch): ReadonlyMap<string, Resources> {
+  const all = new Map<string, Resources>();
+  const take = (entries: readonly Entry[] | undefined, sidecar: boolean): void => {
+    for (const entry of entries ?? []) {
+      const known = pod.containers.some((container) =>
+        container.name === entry.name && container.sidecar === sidecar
+      );
+      if (!known) {
+        const list = sidecar ? "initContainers" : "containers";
+        throw invalid(pod, `spec.${list}: Forbidden: "${entry.name}" can't be added or resized`);
+      }
+      all.set(entry.name, askedOf(entry));
+    }
+  };
+  take(patch.spec.containers, false);
+  take(patch.spec.initContainers, true);
+  return all;
+}
+
+interface Change {
+  readonly asked: Resources | undefined;
+  readonly manager: string;
+}
+
+const PAIRS = [
+  ["cpu", "m", "requestCPU", "limitCPU"],
+  ["memory", "", "requestMemory", "limitMemory"],
+] as const;
+
+/**
+ * A manager that changes a value takes it from all others; one that sets the present value gets
+ * nothing.
+ */
+function resized(pod: Pod, container: PodContainer, { asked, manager }: Change): PodContainer {
+  if (asked === undefined) return container;
+  const after = { ...container, ...asked };
+  for (const [resource, unit, request, limit] of PAIRS) {
+    if ((after[limit] ?? Infinity) >= (after[request] ?? 0)) continue;
+    throw invalid(
+      pod,
+      `container "${container.name}": requests: Invalid value: "${after[request]}${unit}": ` +
+        `must be less than or equal to ${resource} limit of ${after[limit]}${unit}`,
+    );
+  }
+  const same = PAIRS.every(([, , request, limit]) =>
+    after[request] === container[request] && after[limit] === container[limit]
+  );
+  if (same) return container;
+  return after.limitCPU === container.limitCPU ? after : { ...after, limitManagers: [manager] };
+}
+
+/**
+ * The pod as the patch makes it, with `manager` as the owner of its limits. Throws an `ApiError`:
+ * 409 when the patch names another version, which is looked at before anything else; 422 when the UID
+ * is another one, a container is unknown, a limit is below its request or the QoS class would change;
+ * 400 when a quantity is none.
+ */
+export function resizePod(
+  pod: Pod,
+  patch: ResizePatch,
+  { manager }: { readonly manager: string },
+): Pod {
+  const { resourceVersion = pod.metadata.resourceVersion } = patch.metadata;
+  if (resourceVersion !== pod.metadata.resourceVersion) {
+    const { name } = pod.metadata;
+    throw new ApiError(
+      409,
+      "Conflict",
+      `Operation cannot be fulfilled on pods "${name}": the object has been modified`,
+    );
+  }
+  if (patch.metadata.uid !== pod.metadata.uid) {
+    throw invalid(
+      pod,
+      `metadata.uid: Invalid value: "${patch.metadata.uid}": field is immutable`,
+    );
+  }
+  const all = allAsked(pod, patch);
+  const containers = pod.containers.map((container) =>
+    resized(pod, container, { asked: all.get(container.name), manager })
+  );
+  if (containers.every((container, index) => container === pod.containers[index])) return pod;
+  if (qosClassOf([...containers, ...pod.initContainers]) !== pod.qosClass) {
+    throw invalid(pod, "metadata: Invalid value: Pod QOS Class may not change by a resize");
+  }
+  const { generation } = pod.metadata;
+  const metadata = generation === undefined
+    ? pod.metadata
+    : { ...pod.metadata, generation: generation + 1 };
+  return { ...pod, metadata, containers };
+}

@@ -1,0 +1,172 @@
+/**
+ * The simulated API server: one store behind the ports of agent, controller and kubelet.
+ *
+ * @module
+ */
+import type { DesiredWriter, NodeLink } from "../../../agent/ports.ts";
+import type { AllocationStore } from "../../../controller/allocation/ports.ts";
+import type { PodResizer } from "../../../controller/resize/pod_resizer.ts";
+import type { DeletionCostWriter, PodEvictor } from "../../../controller/placement/ports.ts";
+import type {
+  PolicyStatusWriter,
+  ReportStore,
+  WorkloadWriter,
+} from "../../../controller/rightsizing/ports.ts";
+import type { EndpointSliceStore } from "../../../controller/webhook/ports.ts";
+import type { Clock } from "../../../shared/clock.ts";
+import type { LeaseStore } from "../../../shared/control/leader_election.ts";
+import type { ListWatch } from "../../../shared/control/list_watch.ts";
+import type { Random } from "../../../shared/random.ts";
+import { createAllocationStore, createDesiredWriter } from "./allocation_writers.ts";
+import { type ApiAccess, createRequestGate, type InjectedFailure } from "./request_gate.ts";
+import { createDeletionCostWriter, createPodEvictor, createPodResizer } from "./pod_writers.ts";
+import { createEndpointSliceStore } from "./endpoint_slices.ts";
+import {
+  createEventList,
+  createRightsizingEventList,
+  type EventList,
+  type RightsizingEventList,
+} from "./event_sink.ts";
+import { startGarbageCollector } from "./garbage_collector.ts";
+import { createKubeletLink, type KubeletLink } from "./kubelet_link.ts";
+import { createLeaseStore, createNodeLink } from "./lease_writers.ts";
+import { createObjectStore, type ObjectStore } from "./object_store.ts";
+import { createPolicyStatusWriter, createReportStore } from "./recommendation_writers.ts";
+import { createListWatch, type Selector } from "./list_watch.ts";
+import type { KindName, StoredKinds } from "./kinds.ts";
+import { createWorkloadWriter } from "./workload_writer.ts";
+
+/** How the server behaves. */
+export interface SimulatedAPIOptions {
+  readonly clock: Clock;
+  /** Draws UIDs and latencies. */
+  readonly random: Random;
+  /**
+   * Mean time of a request, there and back, ms; a watch event takes half of it. Uniform ± 50 %.
+   *
+   * @default {10}
+   */
+  readonly latencyMs?: number;
+  /**
+   * Time without an event after which a watch gets a bookmark, ms.
+   *
+   * @default {60000}
+   */
+  readonly bookmarkMs?: number;
+  /**
+   * Time from a pod's end to that of its allocation, ms.
+   *
+   * @default {1000}
+   */
+  readonly garbageDelayMs?: number;
+  /**
+   * Writes per kind that are kept for watches at least.
+   *
+   * @default {5000}
+   */
+  readonly historyLimit?: number;
+}
+
+/** The ports of one client of the server. */
+export interface SimulatedClient {
+  listWatch<K extends KindName>(kind: K, selector?: Selector): ListWatch<StoredKinds[K]>;
+  readonly allocationStore: AllocationStore;
+  /** Resizes as field manager `manager`, by default `mbcas`; a user's hand has another name. */
+  podResizer(manager?: string): PodResizer;
+  desiredWriter(nodeName: string): DesiredWriter;
+  nodeLink(nodeName: string): NodeLink;
+  leaseStore(ref: { readonly namespace: string; readonly name: string }): LeaseStore;
+  endpointSliceStore(
+    ref: { readonly namespace: string; readonly name: string },
+  ): EndpointSliceStore;
+  kubeletLink(nodeName: string): KubeletLink;
+  readonly policyStatusWriter: PolicyStatusWriter;
+  readonly reportStore: ReportStore;
+  readonly workloadWriter: WorkloadWriter;
+  readonly podEvictor: PodEvictor;
+  readonly deletionCostWriter: DeletionCostWriter;
+}
+
+/** The server. Everything that it hands out is frozen. Its own ports are those of one client. */
+export interface SimulatedAPI extends SimulatedClient {
+  /** The objects themselves, without latency or failures: the scene's own hand. */
+  readonly store: ObjectStore;
+  /** Connects clients of their own: each may have another clock and gate. */
+  readonly access: ApiAccess;
+  readonly events: EventList;
+  readonly rightsizingEvents: RightsizingEventList;
+  /** Makes the next requests of a verb and kind fail. */
+  failNext(failure: InjectedFailure): void;
+  /** Requests fail with status 0 and watches break until `start`. What is stored stays. */
+  stop(): void;
+  start(): void;
+  /** Ends all watches in an orderly way, as a server does now and then. */
+  closeWatches(): void;
+  /** Forgets the history: watches that would need it get 410. Default: all of it. */
+  compact(version?: number): void;
+  /** Requests that reached the server so far, by `verb kind`. */
+  readonly requests: ReadonlyMap<string, number>;
+}
+
+/** A running server without objects. */
+export function createSimulatedAPI(options: SimulatedAPIOptions): SimulatedAPI {
+  const { clock, random, latencyMs = 10, bookmarkMs = 60_000, garbageDelayMs = 1000 } = options;
+  const store = createObjectStore(options);
+  const gate = createRequestGate({ clock, random, latencyMs });
+  const listeners = new Set<() => void>();
+  let closings = 0;
+  const notify = (): void => listeners.forEach((listener) => listener());
+  const access: ApiAccess = {
+    store,
+    gate,
+    clock,
+    streams: {
+      onEvent(wake) {
+        listeners.add(wake);
+        return () => void listeners.delete(wake);
+      },
+      closings: () => closings,
+      bookmarkMs,
+    },
+  };
+  store.onChange(notify);
+  startGarbageCollector({ store, clock, delayMs: garbageDelayMs });
+  return {
+    ...createSimulatedClient(access),
+    store,
+    access,
+    events: createEventList({ clock, reachable: () => !gate.stopped }),
+    rightsizingEvents: createRightsizingEventList({ clock, reachable: () => !gate.stopped }),
+    failNext: gate.failNext,
+    stop() {
+      gate.stop();
+      notify();
+    },
+    start: gate.start,
+    closeWatches() {
+      closings++;
+      notify();
+    },
+    compact: (version = store.version()) => store.compact(version),
+    requests: gate.counts,
+  };
+}
+
+/** The ports of a client with this access. */
+export function createSimulatedClient(access: ApiAccess): SimulatedClient {
+  return {
+    listWatch: (kind, selector = {}) => createListWatch(access, kind, selector),
+    allocationStore: createAllocationStore(access),
+    podResizer: (manager = "mbcas") => createPodResizer(access, manager),
+    desiredWriter: (nodeName) => createDesiredWriter(access, nodeName),
+    nodeLink: (nodeName) => createNodeLink(access, nodeName),
+    leaseStore: (ref) => createLeaseStore(access, ref),
+    endpointSliceStore: (ref) => createEndpointSliceStore(access, ref),
+    kubeletLink: (nodeName) => createKubeletLink(access, nodeName),
+    policyStatusWriter: createPolicyStatusWriter(access),
+    reportStore: createReportStore(access),
+    workloadWriter: createWorkloadWriter(access),
+    podEvictor: createPodEvictor(access),
+    deletionCostWriter: createDeletionCostWriter(access),
+  };
+}

@@ -1,0 +1,180 @@
+import assert from "node:assert/strict";
+import { createInformer } from "../../../shared/control/informer.ts";
+import { silentLog } from "../../../shared/log.ts";
+import { seededRandom } from "../../../shared/random.ts";
+import { sampleAllocation, sampleNode, samplePod } from "../../../tests/contract/sample_objects.ts";
+import { settleVirtually } from "../../../tests/contract/settle_virtually.ts";
+import { createVirtualClock } from "../virtual_clock.ts";
+import { createSimulatedAPI, type SimulatedAPIOptions } from "./simulated_api.ts";
+
+const permissions = "none" as const;
+
+function server(options: Partial<SimulatedAPIOptions> = {}) {
+  const clock = createVirtualClock({ wallStart: Date.UTC(2026, 0, 1) });
+  const api = createSimulatedAPI({ clock, random: seededRandom(3), ...options });
+  return { clock, api, tables: api.store.tables };
+}
+
+Deno.test({
+  name: "createSimulatedAPI() lets a request take its latency, half of it there and half back",
+  permissions,
+  async fn() {
+    const { clock, api, tables } = server({ latencyMs: 100 });
+    tables.Node.create(sampleNode("node-1"));
+    const reading = api.nodeLink("node-1").node();
+    await clock.runUntil(24);
+    assert.equal(api.requests.get("get Node"), undefined);
+    await clock.runUntil(76);
+    assert.equal(api.requests.get("get Node"), 1);
+    await clock.runUntil(150);
+    assert.equal((await reading).metadata.name, "node-1");
+  },
+});
+
+Deno.test({
+  name: "failNext() fails as many requests of the verb and kind as instructed, and no other",
+  permissions,
+  async fn() {
+    const { clock, api, tables } = server();
+    tables.Node.create(sampleNode("node-1"));
+    const link = api.nodeLink("node-1");
+    api.failNext({ verb: "get", kind: "Node", status: 429, retryAfterMs: 3000, times: 2 });
+    await settleVirtually(clock, link.renewLease());
+    for (let time = 0; time < 2; time++) {
+      await assert.rejects(settleVirtually(clock, link.node()), {
+        status: 429,
+        reason: "TooManyRequests",
+        retryAfterMs: 3000,
+      });
+    }
+    await settleVirtually(clock, link.node());
+  },
+});
+
+Deno.test({
+  name: "failNext() can lose the answer to a request that was done",
+  permissions,
+  async fn() {
+    const { clock, api, tables } = server();
+    const pod = tables.Pod.create(samplePod("web"));
+    api.failNext({ verb: "create", kind: "PodAllocation", status: 0, done: true });
+    const store = api.allocationStore;
+    await assert.rejects(settleVirtually(clock, store.create(sampleAllocation(pod))), {
+      status: 0,
+    });
+    await assert.rejects(settleVirtually(clock, store.create(sampleAllocation(pod))), {
+      reason: "AlreadyExists",
+    });
+  },
+});
+
+Deno.test({
+  name: "stop() refuses requests, loses answers under way and puts informers out of sync at once",
+  permissions,
+  async fn() {
+    const { clock, api, tables } = server({ latencyMs: 100 });
+    tables.Node.create(sampleNode("node-1"));
+    const informer = createInformer({
+      source: api.listWatch("Node"),
+      clock,
+      random: seededRandom(1),
+      log: silentLog,
+      name: "nodes",
+    });
+    const abort = new AbortController();
+    const run = informer.run(abort.signal);
+    await clock.runUntil(10_000);
+    assert.equal(informer.synced, true);
+    const underWay = assert.rejects(api.nodeLink("node-1").renewLease(), { status: 0 });
+    while (tables.Lease.all().length === 0) await clock.runUntil(clock.monotonic() + 1);
+    api.stop();
+    await clock.runUntil(10_200);
+    await underWay;
+    assert.equal(informer.synced, false);
+    await assert.rejects(api.nodeLink("node-1").node(), { status: 0 });
+    api.events.emit({
+      namespace: "shop",
+      podName: "web",
+      podUID: "u",
+      type: "Normal",
+      reason: "CPULimitHeld",
+      message: "lost",
+    });
+    assert.deepEqual(api.events.all(), []);
+    tables.Node.modify("node-1", (node) => ({ ...node, ready: false }));
+    api.start();
+    await clock.runUntil(60_000);
+    assert.deepEqual([informer.synced, informer.get("node-1")?.ready], [true, false]);
+    abort.abort();
+    await clock.runUntil(60_001);
+    await run;
+  },
+});
+
+Deno.test({
+  name: "createSimulatedAPI() removes an allocation a while after its pod, and one made too late",
+  permissions,
+  async fn() {
+    const { clock, api, tables } = server({ garbageDelayMs: 1000 });
+    const pod = tables.Pod.create(samplePod("web"));
+    const other = tables.Pod.create(samplePod("db"));
+    tables.PodAllocation.create(sampleAllocation(pod));
+    tables.PodAllocation.create(sampleAllocation(other));
+    tables.Pod.remove("shop/web", pod.metadata.uid);
+    tables.Pod.create(samplePod("web"));
+    api.compact();
+    await clock.runUntil(999);
+    assert.equal(tables.PodAllocation.all().length, 2);
+    await clock.runUntil(1000);
+    const names = () => tables.PodAllocation.all().map(({ spec }) => spec.podName);
+    assert.deepEqual(names(), ["db"]);
+    tables.PodAllocation.create(sampleAllocation(pod));
+    await clock.runUntil(2000);
+    assert.deepEqual(names(), ["db"]);
+  },
+});
+
+Deno.test({
+  name: "createSimulatedAPI() hands out objects that can't be changed",
+  permissions,
+  fn() {
+    const { tables } = server();
+    const pod = tables.Pod.create(samplePod("web"));
+    assert.throws(() => Object.assign(pod.metadata.labels, { a: "b" }), TypeError);
+    assert.throws(() => Object.assign(pod.containers[0] ?? {}, { limitCPU: 1 }), TypeError);
+  },
+});
+
+Deno.test({
+  name: "createSimulatedAPI() sends a bookmark to a watch that has been quiet",
+  permissions,
+  async fn() {
+    const { clock, api, tables } = server({ bookmarkMs: 5000 });
+    const stop = new AbortController();
+    const watch = api.listWatch("Pod").watch("0", stop.signal)[Symbol.asyncIterator]();
+    tables.Node.create(sampleNode("node-1"));
+    const next = await settleVirtually(clock, watch.next());
+    assert.deepEqual(next.value, { type: "BOOKMARK", resourceVersion: "1" });
+    assert.ok(clock.monotonic() >= 5000 && clock.monotonic() <= 5020);
+    stop.abort();
+    assert.equal((await settleVirtually(clock, watch.next())).done, true);
+  },
+});
+
+Deno.test({
+  name: "closeWatches() ends a watch without an error, after which it can be resumed",
+  permissions,
+  async fn() {
+    const { clock, api, tables } = server();
+    const never = new AbortController().signal;
+    const watch = api.listWatch("Pod").watch("0", never)[Symbol.asyncIterator]();
+    const next = watch.next();
+    await clock.runUntil(100);
+    api.closeWatches();
+    assert.equal((await settleVirtually(clock, next)).done, true);
+    tables.Pod.create(samplePod("web"));
+    const resumed = api.listWatch("Pod").watch("0", never)[Symbol.asyncIterator]();
+    const event = await settleVirtually(clock, resumed.next());
+    assert.ok(!event.done && event.value.type === "ADDED");
+  },
+});

@@ -1,0 +1,101 @@
+/**
+ * Rightsizing's writes of workloads, on the simulated API. No controller makes new pods for a new
+ * template.
+ *
+ * @module
+ */
+import { isDeepStrictEqual } from "node:util";
+import type { WorkloadWriter } from "../../../controller/rightsizing/ports.ts";
+import { ApiError } from "../../../shared/api/api_error.ts";
+import type { PodContainer } from "../../../shared/api/pod.ts";
+import type { MadePods, Workload, WrittenValues } from "../../../shared/api/workload.ts";
+import { objectKey } from "../../../shared/control/object_key.ts";
+import {
+  pairOf,
+  RESOURCE_NAMES,
+  type WantedResources,
+} from "../../../shared/resize/inputs/resources.ts";
+import type { RightsizedWorkload } from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
+import type { ApiAccess } from "./request_gate.ts";
+
+type Named = Pick<RightsizedWorkload, "kind" | "metadata">;
+
+/** The port's implementation. */
+export function createWorkloadWriter({ store, gate, clock }: ApiAccess): WorkloadWriter {
+  const modify = (
+    { kind, metadata }: Named,
+    change: (stored: Workload) => Workload,
+  ): Promise<Workload> =>
+    gate.send(
+      { verb: "patch", kind },
+      () => store.tables[kind].modify(objectKey(metadata), change),
+    );
+  return {
+    async recreate(workload, wanted) {
+      await modify(workload, (stored) => {
+        const { kind, metadata: { name, uid } } = workload;
+        if (stored.metadata.uid !== uid || stored.makes === undefined) {
+          throw new ApiError(404, "NotFound", `${kind} "${name}" with UID ${uid} not found`);
+        }
+        if (!isDeepStrictEqual(stored.makes.template, workload.template)) {
+          throw new ApiError(409, "Conflict", `${kind} "${name}": its template has changed`);
+        }
+        const makes = withValues(stored.makes, { workload, wanted });
+        const written = withWritten(stored.makes.written, { wanted, atMs: clock.wall() });
+        return { ...stored, makes: { ...makes, written } };
+      });
+    },
+    async annotate(workload, { metadata: { annotations: changes } }) {
+      await modify(workload, (stored) => {
+        const { uid } = workload.metadata;
+        if (stored.metadata.uid !== uid) {
+          throw invalid(workload, `metadata.uid: Invalid value: "${uid}": field is immutable`);
+        }
+        const annotations = { ...stored.metadata.annotations };
+        for (const [name, text] of Object.entries(changes)) {
+          if (text === null) delete annotations[name];
+          else annotations[name] = text;
+        }
+        return { ...stored, metadata: { ...stored.metadata, annotations } };
+      });
+    },
+  };
+}
+
+function invalid({ kind, metadata: { name } }: Named, problem: string): ApiError {
+  return new ApiError(422, "Invalid", `${kind} "${name}" is invalid: ${problem}`);
+}
+
+/** What others change later stays in it: readers compare it with the template. */
+function withWritten(
+  before: WrittenValues | undefined,
+  { wanted, atMs }: { readonly wanted: WantedResources; readonly atMs: number },
+): WrittenValues {
+  const containers = new Map(before?.containers.map((one) => [one.name, one]));
+  for (const [name, values] of wanted) {
+    containers.set(name, { ...containers.get(name), name, ...values });
+  }
+  return { atMs, containers: [...containers.values()] };
+}
+
+/** All containers together or none. Throws 422 for a request above its limit. */
+function withValues(
+  makes: MadePods,
+  { workload, wanted }: { readonly workload: Named; readonly wanted: WantedResources },
+): MadePods {
+  const containers = makes.template.containers.map((container): PodContainer => {
+    if (container.sidecar) return container;
+    const after = { ...container, ...(wanted.get(container.name) ?? {}) };
+    for (const resource of RESOURCE_NAMES) {
+      const { request = 0, limit = Infinity } = pairOf(after, resource);
+      if (request <= limit) continue;
+      throw invalid(
+        workload,
+        `container "${after.name}": requests: Invalid value: must be less than or equal to ` +
+          `${resource} limit`,
+      );
+    }
+    return after;
+  });
+  return { ...makes, template: { ...makes.template, containers } };
+}

@@ -1,0 +1,364 @@
+/**
+ * A kubelet in virtual time: it starts the pods of its node, enforces their limits as quotas of the
+ * runtime, and reports what is in force. Level-based: a kubelet that begins anew takes over the
+ * pods that run, as their status describes them.
+ *
+ * @module
+ */
+import type { Pod, PodContainer, ResizeCondition } from "../../shared/api/pod.ts";
+import type { Clock } from "../../shared/clock.ts";
+import { createBackoff } from "../../shared/control/backoff.ts";
+import { createInformer, type Informer } from "../../shared/control/informer.ts";
+import { type ReconcileResult, runReconcileLoop } from "../../shared/control/reconcile_loop.ts";
+import { createSupervisor } from "../../shared/control/supervisor.ts";
+import { createWorkQueue } from "../../shared/control/work_queue.ts";
+import type { Log } from "../../shared/log.ts";
+import type { Random } from "../../shared/random.ts";
+import type { KubeletLink, PodReport } from "./api/kubelet_link.ts";
+import { randomHex } from "./api/random_hex.ts";
+import { containerQuota, quotaSteps } from "./quota_steps.ts";
+
+/** What runs the containers. Container ids are hex, without a scheme; CPU in millicores. */
+export interface ContainerRuntime {
+  setContainerQuota(containerID: string, millicores: number): void;
+  /** Undefined: no quota at pod level. */
+  setPodQuota(podUID: string, millicores: number | undefined): void;
+  /** The request of a running container is another one, and so its weight and its pod's. */
+  setContainerRequest?(containerID: string, millicores: number): void;
+  /** A pod starts; its containers carry their ids. Not called for pods that were taken over. */
+  startPod?(pod: Pod): void;
+  /** A pod has ended. */
+  stopPod?(podUID: string): void;
+  /** A container was restarted under a new id. Its quota is set next. */
+  replaceContainer?(oldID: string, newID: string): void;
+  /**
+   * The id under which a container of the pod runs, for a kubelet that takes it over.
+   *
+   * @default {the id in the pod's status}
+   */
+  containerID?(podUID: string, name: string): string | undefined;
+}
+
+/** What a kubelet needs. */
+export interface KubeletOptions {
+  readonly link: KubeletLink;
+  readonly runtime: ContainerRuntime;
+  readonly clock: Clock;
+  /** Draws container ids and delays. */
+  readonly random: Random;
+  readonly log: Log;
+  /**
+   * Time from seeing new limits to the quota, ms ± 20 %. A real kubelet took 0.10 to 0.32 s from
+   * the patch to the quota.
+   *
+   * @default {300}
+   */
+  readonly resizeDelayMs?: number;
+  /**
+   * Time from seeing a pod to its start, and from its termination to its end, ms ± 20 %.
+   *
+   * @default {1000}
+   */
+  readonly startDelayMs?: number;
+  /**
+   * CPU that the node has for pods, millicores: a resize of a pod with requests that don't fit beside
+   * those of the others is deferred until they do.
+   *
+   * @default {Infinity}
+   */
+  readonly allocatableCPU?: number;
+}
+
+/** The kubelet of one node. */
+export interface Kubelet {
+  /** Works until `signal` is aborted; may be called again after that. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Restarts a container: it comes back under a new id. Pods are named `namespace/name`. */
+  restartContainer(podKey: string, containerName: string): void;
+  /** Refuses (`Deferred`, `Infeasible`) the pod's resizes with this condition, until called without. */
+  refuseResizes(podKey: string, condition?: ResizeCondition): void;
+}
+
+/** Pods that are worked on at the same time. */
+const WORKERS = 16;
+/** Spread of the delays. */
+const JITTER = 0.2;
+/** A deferred resize is tried again after this, ms, and when another pod has changed or gone. */
+const RETRY_MS = 30_000;
+
+/** A kubelet that knows no pod yet. */
+// deno-lint-ignore house/function-length
+export function createKubelet(options: KubeletOptions): Kubelet {
+  const { link, runtime, clock, random, log, resizeDelayMs = 300, startDelayMs = 1000 } = options;
+  const { allocatableCPU = Infinity } = options;
+  const queue = createWorkQueue(clock);
+  const locals = new Map<string, LocalPod>();
+  const refusals = new Map<string, ResizeCondition>();
+  const deferred = new Set<string>();
+
+  /** Time that is left before what is prepared may happen; 0 once, when it may. */
+  function remainingMs(local: LocalPod, delayMs: number): number {
+    local.dueMs ??= clock.monotonic() + delayMs * (1 + JITTER * (2 * random.next() - 1));
+    const leftMs = local.dueMs - clock.monotonic();
+    if (leftMs > 0) return leftMs;
+    local.dueMs = undefined;
+    return 0;
+  }
+
+  function drop(key: string, local: LocalPod): void {
+    locals.delete(key);
+    if (local.containers.size > 0) runtime.stopPod?.(local.uid);
+    retryDeferred();
+  }
+
+  function retryDeferred(): void {
+    for (const key of deferred) queue.add(key);
+    deferred.clear();
+  }
+
+  /** Why the pod's resize can't be done now; undefined when it can. */
+  function holdOf(key: string, pod: Pod, local: LocalPod): ResizeCondition | undefined {
+    if (!differs(pod, local)) return undefined;
+    const others = [...locals.values()].filter((one) => one !== local);
+    return refusals.get(key) ?? misfit(pod, { others, allocatableCPU });
+  }
+
+  function start(pod: Pod, local: LocalPod): void {
+    for (const { name, requestCPU } of pod.containers) {
+      const id = randomHex(random, 64);
+      local.containers.set(name, { id, limit: undefined, request: requestCPU });
+    }
+    const containers = pod.containers.map((container) => withLocalID(container, local));
+    runtime.startPod?.({ ...pod, phase: "Running", containers });
+    resize(pod, local);
+  }
+
+  function restart(local: LocalPod): void {
+    for (const name of local.restarts) {
+      const container = local.containers.get(name);
+      if (container === undefined) continue;
+      const newID = randomHex(random, 64);
+      runtime.replaceContainer?.(container.id, newID);
+      container.id = newID;
+      if (container.limit !== undefined) {
+        runtime.setContainerQuota(newID, containerQuota(container.limit));
+      }
+    }
+    local.restarts.clear();
+  }
+
+  function resize(pod: Pod, local: LocalPod): void {
+    for (const { name, requestCPU } of pod.containers) {
+      const container = local.containers.get(name);
+      if (container === undefined || requestCPU === undefined) continue;
+      if (container.request === requestCPU) continue;
+      container.request = requestCPU;
+      runtime.setContainerRequest?.(container.id, requestCPU);
+    }
+    const steps = quotaSteps(pod.containers.flatMap(({ name, limitCPU }) => {
+      const container = local.containers.get(name);
+      if (container === undefined) return [];
+      const from = container.limit;
+      container.limit = limitCPU ?? from;
+      return [{ containerID: container.id, from, to: container.limit }];
+    }));
+    for (const step of steps) {
+      if ("pod" in step) runtime.setPodQuota(local.uid, step.millicores);
+      else runtime.setContainerQuota(step.containerID, step.millicores);
+    }
+  }
+
+  async function report(
+    pod: Pod,
+    { local, hold }: { readonly local: LocalPod; readonly hold: ResizeCondition | undefined },
+  ): Promise<void> {
+    const status = reportOf(local, hold === undefined ? [] : [hold]);
+    const text = JSON.stringify(status);
+    if (text === local.reported) return;
+    await link.report(pod, status);
+    local.reported = text;
+  }
+
+  async function reconcile(key: string, pod: Pod | undefined): Promise<ReconcileResult> {
+    const known = locals.get(key);
+    if (known !== undefined && known.uid !== pod?.metadata.uid) drop(key, known);
+    if (pod === undefined || pod.phase === "Succeeded" || pod.phase === "Failed") return {};
+    const local = locals.get(key) ?? adoptPod(pod, runtime);
+    locals.set(key, local);
+
+    if (pod.metadata.terminating) {
+      const waitMs = remainingMs(local, startDelayMs);
+      if (waitMs > 0) return { requeueAfterMs: waitMs };
+      drop(key, local);
+      await link.remove(pod);
+      return {};
+    }
+    if (local.containers.size === 0) {
+      const waitMs = remainingMs(local, startDelayMs);
+      if (waitMs > 0) return { requeueAfterMs: waitMs };
+      start(pod, local);
+    }
+    restart(local);
+    let waitMs = 0;
+    const hold = holdOf(key, pod, local);
+    if (hold !== undefined) {
+      local.dueMs = undefined;
+      deferred.add(key);
+      waitMs = RETRY_MS;
+    } else if (differs(pod, local)) {
+      waitMs = remainingMs(local, resizeDelayMs);
+      if (waitMs === 0) {
+        resize(pod, local);
+        retryDeferred();
+      }
+    } else local.dueMs = undefined;
+    await report(pod, { local, hold });
+    return waitMs > 0 ? { requeueAfterMs: waitMs } : {};
+  }
+
+  /** Pods that were deleted without a watch are noticed once the cache is complete. */
+  async function lookAtKnown(pods: Informer<Pod>, signal: AbortSignal): Promise<void> {
+    if (await pods.whenSynced(signal)) { for (const key of locals.keys()) queue.add(key); }
+  }
+
+  return {
+    async run(signal) {
+      const pods = createInformer({ source: link.pods, clock, random, log, name: "pods" });
+      const dismiss = pods.subscribe((key) => queue.add(key));
+      const supervisor = createSupervisor({ clock, log });
+      const stop = (): void => supervisor.stop();
+      signal.addEventListener("abort", stop, { once: true });
+      if (signal.aborted) stop();
+      supervisor.supervise("pods", pods.run(supervisor.signal));
+      supervisor.supervise("known pods", lookAtKnown(pods, supervisor.signal));
+      supervisor.supervise(
+        "reconcile",
+        runReconcileLoop({
+          queue,
+          reconcile: (key) => reconcile(key, pods.get(key)),
+          backoff: createBackoff({ maxMs: 30_000 }),
+          clock,
+          log,
+          workers: WORKERS,
+        }, supervisor.signal),
+      );
+      await supervisor.done().finally(() => {
+        dismiss();
+        signal.removeEventListener("abort", stop);
+      });
+    },
+    restartContainer(podKey, containerName) {
+      locals.get(podKey)?.restarts.add(containerName);
+      queue.add(podKey);
+    },
+    refuseResizes(podKey, condition) {
+      if (condition === undefined) refusals.delete(podKey);
+      else refusals.set(podKey, condition);
+      queue.add(podKey);
+    },
+  };
+}
+
+/** A container that runs. */
+export interface LocalContainer {
+  /** Hex id. */
+  id: string;
+  /** The limit with a quota that is set, millicores. */
+  limit: number | undefined;
+  /** The request with a weight that is set, millicores. */
+  request: number | undefined;
+}
+
+/** A pod on the kubelet's node. */
+export interface LocalPod {
+  readonly uid: string;
+  /** By name; empty until the pod was started. */
+  readonly containers: Map<string, LocalContainer>;
+  /** Names of containers that are to be restarted. */
+  readonly restarts: Set<string>;
+  /** When what is being prepared happens, ms of the monotonic clock. */
+  dueMs: number | undefined;
+  /** The last report that reached the API, as JSON. */
+  reported: string;
+}
+
+const SCHEME = "containerd://";
+
+/** A pod as the kubelet sees it first; one that runs already is taken over as its status says. */
+export function adoptPod(
+  pod: Pod,
+  runtime: { readonly containerID?: (podUID: string, name: string) => string | undefined },
+): LocalPod {
+  const containers = new Map<string, LocalContainer>();
+  if (pod.phase === "Running") {
+    for (const { name, containerID, ...container } of pod.containers) {
+      if (containerID === undefined) continue;
+      const { appliedLimitCPU: limit, requestCPU, appliedRequestCPU } = container;
+      const request = appliedRequestCPU ?? requestCPU;
+      const id = runtime.containerID?.(pod.metadata.uid, name) ?? containerID.slice(SCHEME.length);
+      containers.set(name, { id, limit, request });
+    }
+  }
+  return {
+    uid: pod.metadata.uid,
+    containers,
+    restarts: new Set(),
+    dueMs: undefined,
+    reported: "",
+  };
+}
+
+/** Whether a container's limit or request is not the one in the pod's spec. */
+export function differs(pod: Pod, { containers }: LocalPod): boolean {
+  return pod.containers.some(({ name, limitCPU, requestCPU }) => {
+    const local = containers.get(name);
+    return (limitCPU !== undefined && limitCPU !== local?.limit) ||
+      (requestCPU !== undefined && requestCPU !== local?.request);
+  });
+}
+
+/**
+ * Why the pod as its spec has it does not fit on the node beside the others: what a kubelet says of a
+ * resize then. Undefined when it fits. Source: the kubelet's `InsufficientResourceError`.
+ */
+export function misfit(
+  pod: Pod,
+  { others, allocatableCPU }: {
+    readonly others: Iterable<LocalPod>;
+    /** Millicores. */
+    readonly allocatableCPU: number;
+  },
+): ResizeCondition | undefined {
+  const requested = pod.containers.reduce((sum, { requestCPU = 0 }) => sum + requestCPU, 0);
+  let used = 0;
+  for (const { containers } of others) {
+    for (const { request = 0 } of containers.values()) used += request;
+  }
+  if (requested + used <= allocatableCPU) return undefined;
+  const message =
+    `Node didn't have enough resource: cpu, requested: ${requested}, used: ${used}, ` +
+    `capacity: ${allocatableCPU}`;
+  return { type: "PodResizePending", reason: "Deferred", message };
+}
+
+/** The pod's container with the id that the kubelet gave it. */
+export function withLocalID(container: PodContainer, local: LocalPod): PodContainer {
+  const id = local.containers.get(container.name)?.id;
+  return id === undefined ? container : { ...container, containerID: SCHEME + id };
+}
+
+/** What the kubelet reports of a running pod. */
+export function reportOf(local: LocalPod, conditions: readonly ResizeCondition[]): PodReport {
+  return {
+    phase: "Running",
+    ready: true,
+    resizeConditions: conditions,
+    containers: [...local.containers].map(([name, { id, limit, request }]) => ({
+      name,
+      containerID: SCHEME + id,
+      ready: true,
+      ...(limit === undefined ? {} : { appliedLimitCPU: limit }),
+      ...(request === undefined ? {} : { appliedRequestCPU: request }),
+    })),
+  };
+}

@@ -1,0 +1,281 @@
+/**
+ * A pod on the simulated node: its containers, and both levels of quota.
+ *
+ * @module
+ */
+import type { Random } from "../../../shared/random.ts";
+import { type Bandwidth, createBandwidth, EXHAUSTED, KEPT } from "./bandwidth.ts";
+import { charge, refillContainer, restRunning } from "./cpu_slices.ts";
+import { cpuWeight } from "./cpu_weight.ts";
+import type { LatencyHistogram } from "./latency_histogram.ts";
+import { holdPod, isExhausted, refillPodQuota } from "./pod_quota.ts";
+import {
+  type ArrivalProcess,
+  type Completion,
+  createRequestServer,
+  pullArrivals,
+  type RequestServer,
+} from "./request_server.ts";
+
+/** A container to be put on the node. CPU in millicores. */
+export interface ContainerSpec {
+  /** The hex id, without the runtime's scheme. */
+  readonly id: string;
+  readonly request: number;
+  /** Absent: no quota. */
+  readonly limit?: number;
+  /** Requests worked on at once. */
+  readonly threads: number;
+  readonly workload: ArrivalProcess;
+  /** Called with each request when it is done. */
+  readonly onDone?: Completion;
+}
+
+/** A container as the slice loop sees it. Times in ms of CPU. */
+export interface ContainerState {
+  readonly id: string;
+  request: number;
+  weight: number;
+  readonly server: RequestServer;
+  readonly bandwidth: Bandwidth;
+  /** True while the pod's quota holds it; its own holds thread by thread. */
+  heldByPod: boolean;
+  /** The level that counts what the pod's quota holds. */
+  counter: Bandwidth;
+  /** CPUs its running threads get at this moment. */
+  rate: number;
+  usage: number;
+  /** Time in which one of its threads waited for CPU, quota included, ms. */
+  waited: number;
+}
+
+/** A stretch of virtual time on a node. */
+export interface Slice {
+  /** Its start, ms of virtual time, and its length, ms. */
+  readonly from: number;
+  readonly length: number;
+  readonly cores: number;
+  /** Between two ticks of a CPU, ms. */
+  readonly tick: number;
+  readonly random: Random;
+  /**
+   * Where the event loop stands, ms of virtual time, and its step, ms. Here rather than in arguments:
+   * V8 puts a number that is handed over on the heap.
+   */
+  now: number;
+  step: number;
+}
+
+/** A pod as the slice loop sees it. */
+export interface PodState {
+  readonly uid: string;
+  weight: number;
+  readonly containers: readonly ContainerState[];
+  readonly bandwidth: Bandwidth;
+  /**
+   * Chance that the container's level counts a pause when both quotas run out at the same moment.
+   * Drawn once a pod: on a real kubelet the two levels of a pod shared its pauses 1 : 99 in one
+   * pod and 1 : 2 in another.
+   */
+  readonly containerFirst: number;
+  /** Slice within the period at which its quota is refilled. */
+  readonly phase: number;
+  /** A tick of the CPUs, ms of virtual time, before it began: at any place in the pod's period. */
+  readonly tickAt: number;
+  /** Virtual time of the next tick at which a quota may hold a thread; Infinity when none will. */
+  chargeAt: number;
+  readonly latency: LatencyHistogram;
+  /** Periods that ended with throttled threads at some level. */
+  heldPeriods: number;
+  usage: number;
+  waited: number;
+}
+
+/** What makes a pod's state, beside its containers. */
+export interface PodStateOptions {
+  readonly uid: string;
+  /** Quota of the pod level, ms per period. */
+  readonly quota: number;
+  /** Quota of one container, ms per period. */
+  readonly containerQuota: (container: ContainerSpec) => number;
+  readonly containerFirst: number;
+  readonly phase: number;
+  readonly tickAt: number;
+  /** What a CPU takes of a quota at a time, ms. */
+  readonly slice: number;
+  /** CPUs of the node. */
+  readonly cores: number;
+  readonly latency: LatencyHistogram;
+}
+
+/** An idle pod at the start of a period. */
+export function createPodState(
+  containers: readonly ContainerSpec[],
+  { uid, quota, containerQuota, containerFirst, phase, tickAt, slice, cores, latency }:
+    PodStateOptions,
+): PodState {
+  return {
+    uid,
+    weight: cpuWeight(containers.reduce((sum, { request }) => sum + request, 0)),
+    containers: containers.map((container) => {
+      const { id, request, threads, workload, onDone } = container;
+      const bandwidth = createBandwidth(containerQuota(container), {
+        slice,
+        cpus: Math.min(threads, cores),
+      });
+      return {
+        id,
+        request,
+        weight: cpuWeight(request),
+        server: createRequestServer(threads, {
+          arrivals: workload,
+          latency,
+          ...(onDone === undefined ? {} : { onDone }),
+        }),
+        bandwidth,
+        heldByPod: false,
+        counter: bandwidth,
+        rate: 0,
+        usage: 0,
+        waited: 0,
+      };
+    }),
+    bandwidth: createBandwidth(quota, { slice, cpus: cores }),
+    containerFirst,
+    phase,
+    tickAt,
+    chargeAt: Infinity,
+    latency,
+    heldPeriods: 0,
+    usage: 0,
+    waited: 0,
+  };
+}
+
+/** Gives the container's request another value, millicores, and weighs it and its pod anew. */
+export function setRequest(
+  pod: PodState,
+  { container, request }: { readonly container: ContainerState; readonly request: number },
+): void {
+  container.request = request;
+  container.weight = cpuWeight(request);
+  pod.weight = cpuWeight(pod.containers.reduce((sum, one) => sum + one.request, 0));
+}
+
+/** Starts a new period of the pod and its containers. */
+export function refillPod(pod: PodState, { from, tick }: Pick<Slice, "from" | "tick">): void {
+  const sinceTick = (from - pod.tickAt) % tick;
+  let cpus = 0;
+  let held = pod.bandwidth.ticking && pod.bandwidth.held;
+  for (const container of pod.containers) {
+    const { server, bandwidth: { slice } } = container;
+    held ||= container.bandwidth.ticking && container.bandwidth.held;
+    const runs = server.running > 0 && !container.heldByPod;
+    const rate = Math.min(container.rate, server.running);
+    if (runs) cpus += rate;
+    const share = rate / server.running;
+    refillContainer(container, runs ? { slice, share, tick, sinceTick } : undefined);
+  }
+  if (held) pod.heldPeriods++;
+  const charging = { slice: pod.bandwidth.slice, share: 1, tick, sinceTick };
+  if (refillPodQuota(pod.bandwidth, { cpus, charging })) freeContainers(pod);
+  for (const { heldByPod, counter, bandwidth, server } of pod.containers) {
+    if (heldByPod) counter.held = true;
+    else if (server.running < server.busy) bandwidth.held = true;
+  }
+}
+
+/** Lets the containers go that the pod's quota held. */
+export function freeContainers(pod: PodState): void {
+  for (const container of pod.containers) container.heldByPod = false;
+}
+
+/**
+ * Sets the next tick at which a quota may hold a thread, in this slice: none as long as each CPU that
+ * its threads may have finds a slice of quota to take.
+ */
+export function watchQuotas(
+  pod: PodState,
+  { from, length, tick }: Pick<Slice, "from" | "length" | "tick">,
+): void {
+  let all = 0;
+  let spare = length;
+  for (const { bandwidth: { remaining, cpus, slice }, server } of pod.containers) {
+    // All arrivals of the slice are in the queue.
+    const most = Math.min(
+      cpus,
+      server.running + Math.min(server.threads - server.busy, server.queued),
+    );
+    all += most;
+    const inPool = remaining - slice * most - KEPT * (cpus - most);
+    if (inPool < spare * most) spare = inPool / most;
+  }
+  if (pod.bandwidth.remaining < spare * all) spare = pod.bandwidth.remaining / all;
+  if (spare === length) {
+    pod.chargeAt = Infinity;
+    return;
+  }
+  const soonest = from + Math.max(0, spare);
+  pod.chargeAt = pod.tickAt + tick * Math.ceil((soonest - pod.tickAt) / tick);
+}
+
+/** Fetches the arrivals before `until`; false when the pod has nothing to do till then. */
+export function hasWork(pod: PodState, until: number): boolean {
+  let work = false;
+  for (const { server } of pod.containers) {
+    pullArrivals(server, until);
+    if (server.busy > 0 || server.queued > 0) work = true;
+  }
+  return work;
+}
+
+/** The most threads that can run until the arrivals fetched so far are used up. */
+export function mostRunnable(pod: PodState): number {
+  let most = 0;
+  for (const { heldByPod, server } of pod.containers) {
+    if (heldByPod) continue;
+    const free = server.threads - server.busy;
+    most += server.running + Math.min(free, server.queued);
+  }
+  return most;
+}
+
+/**
+ * Charges the containers at a tick and lets the quotas that have run out hold them; returns whether any
+ * thread runs on.
+ */
+export function chargePod(
+  pod: PodState,
+  { tick, random }: Pick<Slice, "tick" | "random">,
+): boolean {
+  const podOut = isExhausted(pod.bandwidth);
+  let running = 0;
+  for (const container of pod.containers) {
+    const { bandwidth, server } = container;
+    if (container.heldByPod || server.running === 0) continue;
+    if (podOut) {
+      const first = bandwidth.remaining <= EXHAUSTED && random.next() < pod.containerFirst;
+      holdContainer(pod, { container, counter: first ? bandwidth : pod.bandwidth });
+    } else {
+      const share = Math.min(container.rate, server.running) / server.running;
+      charge(container, { slice: bandwidth.slice, share, tick, sinceTick: 0 });
+    }
+    if (!container.heldByPod) running += server.running;
+  }
+  return running > 0 || podOut;
+}
+
+/**
+ * Lets the pod's quota hold a container, its threads to come included. When the container's own has
+ * run out at the same moment, it is a matter of chance which level counts the pause.
+ */
+export function holdContainer(
+  pod: PodState,
+  { container, counter }: { readonly container: ContainerState; readonly counter: Bandwidth },
+): void {
+  container.heldByPod = true;
+  container.counter = counter;
+  restRunning(container);
+  holdPod(pod.bandwidth);
+  counter.held = true;
+}

@@ -1,0 +1,183 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { seededRandom } from "../../../shared/random.ts";
+import { busyLoop } from "../../../tests/fixtures/busy_loop.ts";
+import { nodeWith, onePod, requests } from "../../../tests/fixtures/one_pod_node.ts";
+import { latencyQuantile } from "./latency_histogram.ts";
+import { createSimulatedNode } from "./simulated_node.ts";
+
+Deno.test({
+  name: "createSimulatedNode() ends a request after its own work when nothing is short",
+  permissions: "none",
+  fn() {
+    const node = nodeWith(2, onePod(requests([3, 100, 101], 25), { limit: 2000 }));
+    node.advance(200);
+    const { latency, completed, open, usageUs, offeredUs, throttledUs } = node.pod("pod");
+    assert.deepEqual({ completed, open, usageUs, offeredUs, throttledUs }, {
+      completed: 3,
+      open: 0,
+      usageUs: 75_000,
+      offeredUs: 75_000,
+      throttledUs: 0,
+    });
+    assert.ok(Math.abs(latencyQuantile(latency, 1) / 25 - 1) <= 0.01);
+  },
+});
+
+Deno.test({
+  name: "createSimulatedNode() queues requests beyond the threads, first come, first served",
+  permissions: "none",
+  fn() {
+    const node = nodeWith(4, onePod(requests([0, 0, 0, 0], 40), { threads: 2 }));
+    node.advance(200);
+    const { latency, completed } = node.pod("pod");
+    assert.equal(completed, 4);
+    assert.ok(Math.abs(latencyQuantile(latency, 0.5) / 40 - 1) <= 0.01);
+    assert.ok(Math.abs(latencyQuantile(latency, 1) / 80 - 1) <= 0.01);
+  },
+});
+
+Deno.test({
+  name: "createSimulatedNode() divides short cores by weight, and nobody loses quota by waiting",
+  permissions: "none",
+  fn() {
+    // Weights 39 and 118 of 2 cores: 2 × 39 / 157 = 0.497 and 1.503 cores.
+    const node = nodeWith(
+      2,
+      onePod(busyLoop(4), { uid: "small", request: 1000 }),
+      onePod(busyLoop(4), { uid: "large", request: 3000 }),
+    );
+    node.advance(10_000);
+    assert.ok(Math.abs(node.pod("small").usageUs - 10e6 * 2 * 39 / 157) <= 1);
+    assert.ok(Math.abs(node.pod("large").usageUs - 10e6 * 2 * 118 / 157) <= 1);
+    assert.equal(node.pod("small").waitedUs, 10_000_000);
+    assert.equal(node.pod("small").throttledUs, 0);
+  },
+});
+
+Deno.test({
+  name: "setContainerRequest() moves the weights of a container and of its pod",
+  permissions: "none",
+  fn() {
+    const node = nodeWith(
+      2,
+      onePod(busyLoop(4), { uid: "small", request: 1000 }),
+      onePod(busyLoop(4), { uid: "large", request: 3000 }),
+    );
+    node.advance(5000);
+    const before = node.pod("small").usageUs;
+    assert.ok(Math.abs(before - 5e6 * 2 * 39 / 157) <= 1);
+    node.setContainerRequest("c-small", 3000);
+    assert.deepEqual([node.container("c-small").weight, node.pod("small").weight], [118, 118]);
+    node.advance(10_000);
+    assert.ok(Math.abs(node.pod("small").usageUs - before - 5e6) <= 1);
+    assert.throws(() => node.setContainerRequest("nobody", 1), RangeError);
+  },
+});
+
+Deno.test({
+  name: "createSimulatedNode() divides a pod's share among its containers, under the pod's quota",
+  permissions: "none",
+  fn() {
+    const container = (id: string, request: number) => ({
+      id,
+      request,
+      limit: 1000,
+      threads: 2,
+      workload: busyLoop(2),
+    });
+    const spec = { uid: "p", phaseMs: 0, containers: [container("a", 1000), container("b", 1000)] };
+    const node = nodeWith(8, { ...spec, podLimit: 1000 });
+    node.advance(1010);
+    // Four threads use the pod's 100 ms in 25 ms, and up to a tick of credit, then stand still.
+    const { usageUs, throttledUs } = node.pod("p");
+    assert.ok(usageUs >= 1_040_000 && usageUs < 1_056_000, `${usageUs}`);
+    assert.ok(Math.abs(throttledUs - (4_040_000 - usageUs)) <= 2);
+    assert.equal(node.container("a").throttledUs, 0);
+    assert.equal(node.container("a").usageUs, node.container("b").usageUs);
+  },
+});
+
+Deno.test({
+  name: "createSimulatedNode() conserves work and CPU for any mix of pods, alone or together",
+  permissions: "none",
+  fn: () =>
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 6 }),
+        fc.array(
+          fc.record({
+            times: fc.array(fc.double({ min: 0, max: 2900, noNaN: true }), { maxLength: 40 }),
+            costMs: fc.double({ min: 0.1, max: 80, noNaN: true }),
+            limit: fc.option(fc.integer({ min: 50, max: 4000 }), { nil: undefined }),
+            threads: fc.integer({ min: 1, max: 6 }),
+            request: fc.integer({ min: 0, max: 4000 }),
+          }),
+          { minLength: 1, maxLength: 6 },
+        ),
+        (cores, pods) => {
+          const node = createSimulatedNode({ cores, random: seededRandom(5) });
+          pods.forEach(({ times, costMs, limit, threads, request }, index) => {
+            const workload = requests(times.toSorted((a, b) => a - b), costMs);
+            const base = { id: `c${index}`, request, threads, workload };
+            node.addPod({
+              uid: `p${index}`,
+              containers: [limit === undefined ? base : { ...base, limit }],
+            });
+          });
+          node.advance(3000);
+          let used = 0;
+          pods.forEach(({ times, costMs, limit = Infinity }, index) => {
+            const pod = node.pod(`p${index}`);
+            used += pod.usageUs;
+            assert.equal(pod.completed + pod.open, times.length);
+            assert.ok(Math.abs(pod.offeredUs - times.length * costMs * 1000) <= 1);
+            assert.ok(pod.usageUs <= pod.offeredUs + 1);
+            assert.ok(pod.usageUs >= pod.completed * costMs * 1000 - 1);
+            // The period cut off by the drawn phase has a whole quota too; a tick each is on credit.
+            assert.ok(pod.usageUs <= limit * 100 * 31 + 4000 * pods[index]!.threads + 1);
+            assert.ok(pod.waitedUs <= 3_000_000);
+          });
+          assert.ok(used <= cores * 3_000_000 + pods.length);
+        },
+      ),
+    ),
+});
+
+Deno.test({
+  name: "createSimulatedNode() gives an endless thread of a late pod its CPU from then on",
+  permissions: "none",
+  fn() {
+    const node = nodeWith(2);
+    node.advance(1000);
+    node.addPod(onePod(busyLoop(1)));
+    node.addPod(onePod(requests([400, 1600], 10), { uid: "late" }));
+    node.advance(3000);
+    assert.equal(node.pod("pod").usageUs, 2_000_000);
+    assert.equal(node.pod("pod").offeredUs, 2_000_000);
+    assert.equal(node.pod("late").completed, 1);
+    node.removePod("pod");
+    assert.deepEqual(node.pods(), [{ uid: "late", containerIDs: ["c-late"] }]);
+    assert.throws(() => node.container("c-pod"), { name: "RangeError", message: /c-pod/ });
+  },
+});
+
+Deno.test({
+  name: "createSimulatedNode() names what is wrong with a node, a pod or a quota",
+  permissions: "none",
+  fn() {
+    const random = seededRandom(1);
+    assert.throws(() => createSimulatedNode({ cores: 0, random }), /cores is 0/);
+    assert.throws(() => createSimulatedNode({ cores: 1, random, sliceMs: 30 }), /does not divide/);
+    assert.throws(() => createSimulatedNode({ cores: 1, random, tickMs: 0 }), /tickMs is 0/);
+    const node = nodeWith(1, onePod(busyLoop(1)));
+    assert.throws(() => node.addPod(onePod(busyLoop(1))), /already/);
+    assert.throws(
+      () => node.addPod(onePod(busyLoop(1), { uid: "x", threads: 0 })),
+      /threads of container c-x is 0/,
+    );
+    assert.throws(() => node.setPodQuota("pod", NaN), /NaN/);
+    node.advance(100);
+    assert.throws(() => node.advance(50), /50 ms is before 100 ms/);
+  },
+});

@@ -1,0 +1,160 @@
+/**
+ * Plays a scene under a rival's algorithm, or under limits that never change.
+ *
+ * @module
+ */
+import { GRID } from "../../shared/quantity.ts";
+import { seededRandom } from "../../shared/random.ts";
+import { sceneNode } from "./market_cluster.ts";
+import type { SimulatedNode } from "./node/simulated_node.ts";
+import { type OnProgress, PLAY_STEP_MS, reportProgress } from "./play_market.ts";
+import { podOnNode, sceneContainerID } from "./running_pod.ts";
+import type { Rival, RivalReading, RivalRun } from "./rivals/rival.ts";
+import type { RecordedPod, RunSeries } from "./run_record.ts";
+import type { Scene, ScenePod } from "./scene.ts";
+import { type RecordedScene, recordScene } from "./recorder.ts";
+
+/** How a scene is played. */
+export interface PlayOptions {
+  readonly onProgress?: OnProgress;
+  /**
+   * From an algorithm's request to the quota, ms ± 20 %; as long as our own chain takes. @default {300}
+   */
+  readonly resizeDelayMs?: number;
+}
+
+const RESIZE_DELAY_MS = 300;
+/** Spread of the delay, that of the simulated kubelet. */
+const JITTER = 0.2;
+const SEED_STEP = 16;
+/** Kept apart from the seeds of the cluster's parts. */
+const DELAY_SEED = 9;
+
+/** A limit on its way. */
+interface LimitRequest {
+  readonly dueMs: number;
+  readonly limit: number;
+}
+
+/** The scene under fixed limits, millicores in the order of the pods; they hold from the start. */
+export function playFixed(
+  scene: Scene,
+  { limits, onProgress }: { readonly limits: readonly number[] } & PlayOptions,
+): RunSeries {
+  const node = sceneNode(scene);
+  scene.pods.forEach((pod, index) =>
+    node.addPod(podOnNode(pod, limits[index] ?? pod.originalLimit))
+  );
+  const { recorder } = recordScene(scene, node);
+  const endMs = scene.minutes * 60_000;
+  for (let at = PLAY_STEP_MS; at <= endMs; at += PLAY_STEP_MS) {
+    node.advance(at);
+    recorder.sample();
+    reportProgress(at, onProgress);
+  }
+  return recorder.series();
+}
+
+/**
+ * The scene under an algorithm that reads the node and requests limits. Pods begin with the users'
+ * original limits. A request is kept within floor and ceiling, put on the grid (upwards) and is in
+ * force after the resize delay.
+ */
+export function playRival(scene: Scene, rival: Rival, options: PlayOptions = {}): RunSeries {
+  const { onProgress, resizeDelayMs = RESIZE_DELAY_MS } = options;
+  const node = sceneNode(scene);
+  for (const pod of scene.pods) node.addPod(podOnNode(pod, pod.originalLimit));
+  const recorded = recordScene(scene, node);
+  const { recorder, capacity, bounds } = recorded;
+  const known = scene.pods.map(({ p90Demand, originalLimit }, index) => ({
+    ...bounds[index] as RecordedPod,
+    p90Demand,
+    originalLimit,
+  }));
+  const run = rival.start(known, { cpu: scene.cores * 1000, capacity });
+  const random = seededRandom(scene.seed * SEED_STEP + DELAY_SEED);
+  const delayMs = () => resizeDelayMs * (1 + JITTER * (2 * random.next() - 1));
+  const stage: Stage = { scene, node, run, recorded, delayMs, requests: scene.pods.map(() => []) };
+  look(stage, 0);
+  const endMs = scene.minutes * 60_000;
+  for (let at = PLAY_STEP_MS; at <= endMs; at += PLAY_STEP_MS) {
+    enforce(stage, at);
+    node.advance(at);
+    recorder.sample();
+    if (at % rival.lookMs === 0) look(stage, at);
+    reportProgress(at, onProgress);
+  }
+  return recorder.series();
+}
+
+interface Stage {
+  readonly scene: Scene;
+  readonly node: SimulatedNode;
+  readonly run: RivalRun;
+  readonly recorded: RecordedScene;
+  readonly delayMs: () => number;
+  /** On their way, of each pod, in time. */
+  readonly requests: LimitRequest[][];
+}
+
+function look({ scene, node, run, recorded, delayMs, requests }: Stage, atMs: number): void {
+  const readings = scene.pods.map(({ uid, originalLimit }) =>
+    readingOf(node, { uid, originalLimit })
+  );
+  run.look(atMs, readings).forEach((wanted, index) => {
+    const bounds = recorded.bounds[index];
+    const onTheirWay = requests[index];
+    if (wanted === undefined || bounds === undefined || onTheirWay === undefined) return;
+    if (!Number.isFinite(wanted)) {
+      throw new RangeError(`Cannot set a limit: ${wanted} is not a number of millicores`);
+    }
+    const within = Math.max(bounds.floor, Math.min(wanted, bounds.ceiling));
+    const limit = Math.ceil(within / GRID - 1e-9) * GRID;
+    const last = onTheirWay.at(-1)?.limit ?? readings[index]?.limit;
+    if (limit !== last) onTheirWay.push({ dueMs: atMs + delayMs(), limit });
+  });
+}
+
+/** Puts the requests that are due before `untilMs` into force, each at its moment. */
+function enforce({ scene, node, recorded, requests }: Stage, untilMs: number): void {
+  requests.forEach((onTheirWay, index) => {
+    const pod = scene.pods[index];
+    if (pod === undefined) return;
+    for (
+      let request = onTheirWay[0];
+      request !== undefined && request.dueMs < untilMs;
+      request = onTheirWay[0]
+    ) {
+      onTheirWay.shift();
+      const from = node.pod(pod.uid).limit ?? pod.originalLimit;
+      if (request.limit === from) continue;
+      node.advance(Math.max(node.now, request.dueMs));
+      node.setContainerQuota(sceneContainerID(pod), request.limit);
+      node.setPodQuota(pod.uid, request.limit);
+      recorded.recorder.change({
+        atS: request.dueMs / 1000,
+        pod: pod.name,
+        from,
+        to: request.limit,
+      });
+    }
+  });
+}
+
+/**
+ * Which of the two levels counts a pause is chance: quotas are equal, and whichever is looked at first
+ * makes it. Rivals were made for one level, so they get the pauses of both as one.
+ */
+function readingOf(
+  node: SimulatedNode,
+  { uid, originalLimit }: Pick<ScenePod, "uid" | "originalLimit">,
+): RivalReading {
+  const { usageUs, totalThrottledUs, periods, heldPeriods, limit = originalLimit } = node.pod(uid);
+  return {
+    usageMs: usageUs / 1000,
+    throttledMs: totalThrottledUs / 1000,
+    periods,
+    throttledPeriods: heldPeriods,
+    limit,
+  };
+}

@@ -1,0 +1,315 @@
+/**
+ * Writes down what happens on a simulated node, period by period.
+ *
+ * @module
+ */
+import type { PodReading } from "./node/group_reading.ts";
+import {
+  latenciesSince,
+  type LatencyHistogram,
+  latencyQuantile,
+} from "./node/latency_histogram.ts";
+import type { SimulatedNode } from "./node/simulated_node.ts";
+import type {
+  LimitChangeRecord,
+  PodRecord,
+  PodSeries,
+  RecordedPod,
+  RunRecord,
+  RunSeries,
+} from "./run_record.ts";
+import type { Contention, Scene } from "./scene.ts";
+import { mean } from "./statistics.ts";
+import { scoreRun } from "./scores.ts";
+import type { RoundResult } from "../../agent/market/round.ts";
+import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
+import { boundsOf } from "../../controller/allocation/bounds/bounds.ts";
+import { priorityMultiplier } from "../../controller/allocation/bounds/priority_multiplier.ts";
+import { DEFAULT_MARKET_CONFIG } from "../../controller/config.ts";
+import { marketCapacity } from "../../shared/market/capacity.ts";
+import { roundBounds } from "../../shared/market/rounding.ts";
+import { nodeInAPI, podInAPI } from "./running_pod.ts";
+
+/** What is recorded, and for how long. */
+export interface RecorderOptions {
+  /** Pods that stay on the node for the whole run. */
+  readonly pods: readonly RecordedPod[];
+  /** What limits may share of the node, millicores. */
+  readonly capacity: number;
+  readonly seconds: number;
+  /** ms per entry. @default {100} */
+  readonly resolutionMs?: number;
+  /** Latencies of its victims are recorded apart. */
+  readonly contention?: Contention | undefined;
+}
+
+/** The record of a run in the making. */
+export interface Recorder {
+  /** Reads the node; to be called once per `resolutionMs`, after the node has run up to then. */
+  sample(): void;
+  /** Notes a limit change that reached a cgroup. */
+  change(change: LimitChangeRecord): void;
+  /** Notes the clearing price from now on, 1/millicore, Infinity included; NaN before the first. */
+  price(price: number): void;
+  /** All samples so far. */
+  series(): RunSeries;
+}
+
+/** A recorder with a first interval that begins now. */
+export function createRecorder(node: SimulatedNode, options: RecorderOptions): Recorder {
+  const { pods, capacity, seconds, resolutionMs = 100, contention } = options;
+  const size = Math.round(seconds * 1000 / resolutionMs);
+  if (!(size >= 1)) {
+    throw new RangeError(`Cannot record ${seconds} s: that is no step of ${resolutionMs} ms`);
+  }
+  const tracks = pods.map((pod) => createTrack(pod, { size, reading: node.pod(pod.uid) }));
+  const price = new Float32Array(size);
+  const changes: LimitChangeRecord[] = [];
+  let presentPrice = NaN;
+  let steps = 0;
+
+  const noteContention = (): void => {
+    if (contention === undefined) return;
+    const stepAt = (atS: number) => Math.round(atS * 1000 / resolutionMs);
+    for (const track of tracks) {
+      if (!contention.victims.includes(track.pod.name)) continue;
+      const { latency } = track.last;
+      if (steps === stepAt(contention.fromS)) track.beforeContention = latenciesSince(latency);
+      if (steps === stepAt(contention.untilS)) {
+        track.contended = latenciesSince(latency, track.beforeContention);
+      }
+    }
+  };
+
+  return {
+    sample() {
+      if (steps === size) {
+        throw new RangeError(`Cannot record: ${seconds} s are full, ${size} samples were taken`);
+      }
+      for (const track of tracks) {
+        const reading = node.pod(track.pod.uid);
+        const before = track.last;
+        // µs per ms are thousandths of a CPU, that is, millicores.
+        track.usage[steps] = (reading.usageUs - before.usageUs) / resolutionMs;
+        track.demand[steps] = (reading.offeredUs - before.offeredUs) / resolutionMs;
+        track.throttled[steps] = (reading.totalThrottledUs - before.totalThrottledUs) /
+          resolutionMs;
+        track.waited[steps] = (reading.waitedUs - before.waitedUs) / resolutionMs;
+        track.limit[steps] = reading.limit ?? node.cores * 1000;
+        track.last = reading;
+      }
+      price[steps] = presentPrice;
+      steps++;
+      noteContention();
+    },
+    change: (change) => {
+      changes.push(change);
+    },
+    price(value) {
+      presentPrice = value;
+    },
+    series: () => ({
+      stepS: resolutionMs / 1000,
+      nodeCPU: node.cores * 1000,
+      capacity,
+      pods: tracks.map((track) => seriesOf(track, steps)),
+      price: price.subarray(0, price.subarray(0, steps).every(Number.isNaN) ? 0 : steps),
+      changes: [...changes],
+    }),
+  };
+}
+
+interface Track extends Pick<PodSeries, "limit" | "usage" | "demand" | "throttled" | "waited"> {
+  readonly pod: RecordedPod;
+  last: PodReading;
+  beforeContention?: LatencyHistogram;
+  contended?: LatencyHistogram;
+}
+
+function createTrack(
+  pod: RecordedPod,
+  { size, reading }: { size: number; reading: PodReading },
+): Track {
+  return {
+    pod,
+    last: reading,
+    limit: new Float32Array(size),
+    usage: new Float32Array(size),
+    demand: new Float32Array(size),
+    throttled: new Float32Array(size),
+    waited: new Float32Array(size),
+  };
+}
+
+function seriesOf(track: Track, steps: number): PodSeries {
+  return {
+    ...track.pod,
+    limit: track.limit.subarray(0, steps),
+    usage: track.usage.subarray(0, steps),
+    demand: track.demand.subarray(0, steps),
+    throttled: track.throttled.subarray(0, steps),
+    waited: track.waited.subarray(0, steps),
+    latency: track.last.latency,
+    ...(track.contended && { contendedLatency: track.contended }),
+  };
+}
+
+/** What the series don't know. */
+export interface RecordOptions {
+  readonly algorithm: string;
+  /** A sentence for the reader: what the algorithm does. */
+  readonly description: string;
+  readonly seed: number;
+  /** Seconds per entry of the record, a multiple of the series' own. @default {1} */
+  readonly stepS?: number;
+}
+
+/** Scores the run at its own resolution, and thins its series to means over `stepS`. */
+export function assembleRecord(run: RunSeries, options: RecordOptions): RunRecord {
+  const { algorithm, description, seed, stepS = 1 } = options;
+  const factor = Math.round(stepS / run.stepS);
+  if (!(factor >= 1) || Math.abs(factor * run.stepS - stepS) > 1e-9) {
+    throw new RangeError(
+      `Cannot thin a run to steps of ${stepS} s: that is no multiple of its ${run.stepS} s`,
+    );
+  }
+  const pods = run.pods.map((pod) => podRecord(pod, { factor, run }));
+  const steps = Math.floor((run.pods[0]?.limit.length ?? 0) / factor);
+  const sumOver = (key: "limit" | "usage") =>
+    Array.from(
+      { length: steps },
+      (_, step) => pods.reduce((sum, pod) => sum + (pod[key][step] ?? 0), 0),
+    );
+  return {
+    algorithm,
+    description,
+    seed,
+    minutes: steps * stepS / 60,
+    stepS,
+    nodeCPU: run.nodeCPU,
+    capacity: run.capacity,
+    pods,
+    price: thin(run.price, factor),
+    sumLimits: sumOver("limit"),
+    sumUsage: sumOver("usage"),
+    changes: run.changes,
+    scores: scoreRun(run),
+  };
+}
+
+function podRecord(
+  pod: PodSeries,
+  { factor, run }: { factor: number; run: RunSeries },
+): PodRecord {
+  return {
+    name: pod.name,
+    trace: pod.trace,
+    request: pod.request,
+    ownLimit: pod.ownLimit,
+    weight: pod.weight,
+    limit: thin(pod.limit, factor),
+    usage: thin(pod.usage, factor),
+    demand: thin(pod.demand, factor),
+    throttled: thin(pod.throttled, factor),
+    requests: pod.latency.total,
+    p50Ms: latencyQuantile(pod.latency, 0.5),
+    p99Ms: latencyQuantile(pod.latency, 0.99),
+    throttledMsPerS: mean(pod.throttled),
+    meanLimit: mean(pod.limit),
+    meanUsage: mean(pod.usage),
+    changes: run.changes.filter(({ pod: name }) => name === pod.name).length,
+  };
+}
+
+/** Means over `factor` entries each; a rest of fewer is left out. */
+function thin(values: Float32Array, factor: number): number[] {
+  return Array.from(
+    { length: Math.floor(values.length / factor) },
+    (_, step) => mean(values.subarray(step * factor, (step + 1) * factor)),
+  );
+}
+
+/** Why a limit was wanted. */
+export interface Decided {
+  readonly reason: MarketReason;
+  /** 1/millicore; absent when it was infinite. */
+  readonly price?: number;
+}
+
+/** What was decided for each container. */
+export interface DecisionLog {
+  /** Notes the changes of a round. */
+  note(round: RoundResult): void;
+  /**
+   * The latest decision that led a container to a limit in millicores. Throws an `Error` when there
+   * is none: a change without a reason must not go unseen.
+   */
+  of(containerID: string, limit: number): Decided;
+}
+
+/** Decisions that are kept per container: more are never under way at once. */
+const KEPT = 16;
+
+/** An empty log. */
+export function createDecisionLog(): DecisionLog {
+  const decided = new Map<string, { limit: number; decided: Decided }[]>();
+  return {
+    note: (round) => {
+      for (const { participant, limit, changedFor } of round.containers) {
+        if (changedFor === undefined) continue;
+        const past = decided.get(participant.containerID) ?? [];
+        const why = Number.isFinite(round.price)
+          ? { reason: changedFor, price: round.price }
+          : { reason: changedFor };
+        decided.set(participant.containerID, [...past, { limit, decided: why }].slice(-KEPT));
+      }
+    },
+    of: (containerID, limit) => {
+      const found = decided.get(containerID)?.findLast((past) => past.limit === limit);
+      if (found === undefined) {
+        throw new Error(`Cannot explain a limit: ${containerID} at ${limit}m was never decided`);
+      }
+      return found.decided;
+    },
+  };
+}
+
+/** What a scene is recorded with. */
+export interface RecordedScene {
+  readonly recorder: Recorder;
+  /** What limits may share of the node, millicores. */
+  readonly capacity: number;
+  /** In the order of the scene's pods. */
+  readonly bounds: readonly RecordedPod[];
+}
+
+/** Begins the record of a scene with pods that are on the node. */
+export function recordScene(scene: Scene, node: SimulatedNode): RecordedScene {
+  const capacity = marketCapacity({ allocatable: scene.cores * 1000, unmanaged: 0, pressures: 0 });
+  const pods = scene.pods.map((pod): RecordedPod => {
+    const bounds = boundsOf({
+      pod: podInAPI(pod),
+      namespace: undefined,
+      node: nodeInAPI(scene),
+      workload: undefined,
+      autoscalers: [],
+      nowMs: 0,
+      originalLimits: new Map([["app", pod.originalLimit]]),
+      priorityMultiplier,
+      burstFactor: DEFAULT_MARKET_CONFIG.burstFactor,
+      leastCeiling: DEFAULT_MARKET_CONFIG.leastCeiling,
+    }).containers[0];
+    if (bounds === undefined) throw new Error(`Cannot record ${pod.name}: it takes no part`);
+    const { uid, name, trace, request, originalLimit } = pod;
+    const { weight } = bounds;
+    return { uid, name, trace, request, ownLimit: originalLimit, weight, ...roundBounds(bounds) };
+  });
+  const { contention } = scene;
+  const recorder = createRecorder(node, {
+    pods,
+    capacity,
+    seconds: scene.minutes * 60,
+    contention,
+  });
+  return { recorder, capacity, bounds: pods };
+}

@@ -1,0 +1,30 @@
+import assert from "node:assert/strict";
+import { syntheticRuns } from "../../../../tests/fixtures/run_records.ts";
+import { pricePlot } from "./price_plot.ts";
+
+function plotted(price: readonly number[]): string {
+  const [made] = syntheticRuns({ pods: 1, minutes: 1 });
+  assert(made !== undefined);
+  return pricePlot({ ...made, price }).markup.replaceAll(/\s+/g, " ");
+}
+
+Deno.test({
+  name: "pricePlot() counts infinite prices, not those before the first clearing",
+  permissions: "none",
+  fn() {
+    const some = plotted([NaN, NaN, 0.1, Infinity, 0.2]);
+    assert.match(some, / 1 step .*infinite/);
+    assert.doesNotMatch(plotted([NaN, NaN, 0.1, 0.2]), /infinite/);
+    assert.match(plotted([0, Infinity]), / 1 step .*infinite/);
+  },
+});
+
+Deno.test({
+  name: "pricePlot() distinguishes in words an infinite price from none",
+  permissions: "none",
+  fn() {
+    assert.match(plotted([Infinity, Infinity]), /infinite throughout/);
+    assert.match(plotted([NaN, Infinity]), /No finite price/);
+    assert.match(plotted([]), /sets no price/);
+  },
+});

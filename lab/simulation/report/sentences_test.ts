@@ -1,0 +1,142 @@
+import assert from "node:assert/strict";
+import { assertSentences } from "../../../tests/fixtures/assert_sentences.ts";
+import { syntheticRuns } from "../../../tests/fixtures/run_records.ts";
+import type { RunRecord, RunScores } from "../run_record.ts";
+import { headline, keyFigures } from "./headline.ts";
+import { pricePlot } from "./plots/price_plot.ts";
+import { tallySentence } from "./pod_tally.ts";
+import { renderReport } from "./render_report.ts";
+import { SCORE_MEASURES } from "./score_measures.ts";
+
+/** Runs of two pods that cost the same but for the scores that are given. */
+function runs(...scores: readonly Partial<RunScores>[]): RunRecord[] {
+  return syntheticRuns({ pods: 2, minutes: 1 }).slice(0, scores.length).map((run, index) => ({
+    ...run,
+    scores: { ...run.scores, coresAllocated: 4, ...scores[index] },
+  }));
+}
+
+/** Headline of a run in which pods were throttled this much, ms/s, and of one beside it. */
+function compared(ours: number, other: Partial<RunScores>): string {
+  return headline(runs({ throttledMsPerS: ours }, { throttledMsPerS: 20, ...other }));
+}
+
+function tallied(ours: readonly number[], theirs: readonly number[]): string {
+  const [one, other] = runs({}, {});
+  const [pod] = one?.pods ?? [];
+  assert(one !== undefined && other !== undefined && pod !== undefined);
+  const podsOf = (figures: readonly number[]) =>
+    figures.map((throttledMsPerS, index) => ({ ...pod, name: `pod-${index}`, throttledMsPerS }));
+  return tallySentence([
+    { ...one, pods: podsOf(ours) },
+    { ...other, algorithm: "static", pods: podsOf(theirs) },
+  ]) ?? "";
+}
+
+Deno.test({
+  name: "sentences of a report's headline and figures",
+  permissions: "none",
+  fn: () =>
+    assertSentences([
+      [
+        "less",
+        () => compared(12.34, { throttledMsPerS: 361.4 }),
+        "In 1 minute, 2 pods on 8 cores were throttled 12.3 ms/s instead of 361 ms/s with " +
+        "limits as set.",
+      ],
+      [
+        "more",
+        () => compared(400, {}),
+        "In 1 minute, 2 pods on 8 cores were throttled 400 ms/s, more than the 20.0 ms/s with " +
+        "limits as set.",
+      ],
+      [
+        "as much",
+        () => compared(20, {}),
+        "In 1 minute, 2 pods on 8 cores were throttled 20.0 ms/s, as much as with limits as " +
+        "set.",
+      ],
+      [
+        "alone",
+        () => headline(runs({ throttledMsPerS: 5 })),
+        "In 1 minute, 2 pods on 8 cores were throttled 5.00 ms/s; no other algorithm was run beside it.",
+      ],
+      [
+        "key figure",
+        () => keyFigures(runs({}, { throttledMsPerS: 361.4 }))[0]?.beside ?? "",
+        "361 ms/s with limits as set",
+      ],
+      [
+        "tally",
+        () => tallied([1, 2, 9], [4, 5, 6]),
+        "2 of 3 pods were throttled less than with static, 1 more.",
+      ],
+      [
+        "tally of equals",
+        () => tallied([1, 0, 10.01], [2, 0, 10.02]),
+        "1 of 3 pods was throttled less than with static, 0 more, 2 as much.",
+      ],
+      [
+        "reaction",
+        () => SCORE_MEASURES.find(({ name }) => name.startsWith("Reaction"))?.meaning ?? "",
+        "from the start of a burst until the limit is at least the demand; a burst counts for a " +
+        "algorithm only if its demand exceeds that algorithm's limit, and a missed one enters median and P95 " +
+        "with its own length",
+      ],
+    ]),
+});
+
+/** The text of the price's figure, without the drawing. */
+function price(values: readonly number[]): string {
+  const [run] = runs({});
+  assert(run !== undefined);
+  const { markup } = pricePlot({ ...run, price: values });
+  return /<(?:figcaption|p class="nothing")>([^<]*)</.exec(markup)?.[1] ?? "";
+}
+
+/** Texts in place of figures. */
+function absent(change: Partial<RunRecord>): string {
+  const idle = syntheticRuns({ pods: 2, minutes: 1, bursts: false, changes: false })
+    .map((run): RunRecord => ({
+      ...run,
+      pods: run.pods.map((pod) => ({ ...pod, requests: 0, throttled: pod.throttled.map(() => 0) })),
+      ...change,
+    }));
+  const scene = { description: "", traces: [], command: "" };
+  return [...renderReport(idle, { scene }).matchAll(/<p class="nothing">([^<]*)</g)]
+    .map(([, text]) => text).join(" ");
+}
+
+Deno.test({
+  name: "sentences of a report's plots",
+  permissions: "none",
+  fn: () =>
+    assertSentences([
+      [
+        "price",
+        () => price([0, 0.1, Infinity]),
+        "Line: mean of up to 1 s; pale: the highest step within. At price 0 the estimated needs " +
+        "of all fit into the node (pacing may still delay a raise); the higher the price, the " +
+        "more a pod must value one more core to get it. 1 step with an infinite price (nothing " +
+        "is left for a container without a floor) can&#39;t be drawn.",
+      ],
+      [
+        "infinite price",
+        () => price([Infinity]),
+        "The price was infinite throughout: nothing was left for containers without a floor.",
+      ],
+      ["no finite price", () => price([NaN]), "No finite price was recorded."],
+      [
+        "idle",
+        () => absent({}),
+        "No pod was throttled under any algorithm. No pod finished a request. The price was 0 " +
+        "throughout: the estimated needs of all always fitted into the node. No limit was changed.",
+      ],
+      [
+        "no steps",
+        () => absent({ pods: [], price: [], sumLimits: [], sumUsage: [], changes: [] }),
+        "The runs recorded no steps to draw. The runs recorded no steps to draw. No pod finished a " +
+        "request. This algorithm sets no price. The runs recorded no pods to draw. No limit was changed.",
+      ],
+    ]),
+});

@@ -1,0 +1,79 @@
+/**
+ * The rules that take part in the back-test.
+ *
+ * @module
+ */
+import type { Percentile } from "../../../shared/rightsizing/policy_spec.ts";
+import { fixedMaximum, nextMaximum } from "./foreseeing_rules.ts";
+import { everyChange, type Guard, thresholdGuard, vpaUpdater } from "./guard.ts";
+import { percentileRule } from "./percentile_rule.ts";
+import type { ReplayOptions } from "./replay_rule.ts";
+import type { RightsizingRule } from "./rule.ts";
+import type { UsageHistory } from "./usage_history.ts";
+import { vpaRule } from "./vpa_rule.ts";
+
+/** A rule, and what decides whether its proposals are applied. */
+export interface Contestant {
+  /** A title, the same for every history: `ours, P90 × 1.2, 24 h`. */
+  readonly label: string;
+  readonly rule: RightsizingRule;
+  readonly guard: Guard;
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const WINDOWS_MS = [DAY_MS, 7 * DAY_MS];
+const PERCENTILES: readonly Percentile[] = ["P90", "P95", "P99"];
+/** A policy's default. */
+const FACTOR = 1.2;
+
+/** A policy with defaults. */
+export const OURS = "ours, P90 × 1.2, 24 h";
+/** The VPA as it is installed. */
+export const VPA = "vpa, its updater";
+
+/**
+ * All of them for one history: ours by percentile and window, the VPA's recommender with our guards
+ * and with its own updater, of CPU under limits ours with the
+ * correction for throttling, percentiles without a factor, and two that know the future.
+ */
+export function contestants(
+  history: UsageHistory,
+  { intervalMs = HOUR_MS, limitFactor }: Pick<ReplayOptions, "intervalMs" | "limitFactor"> = {},
+): readonly Contestant[] {
+  const plain = thresholdGuard();
+  // Memory is lowered to above the recent peak at most.
+  const careful = history.resource === "memory" ? thresholdGuard({ keepsPeak: true }) : plain;
+  const ours = WINDOWS_MS.flatMap((windowMs) =>
+    PERCENTILES.map((percentile) =>
+      contestant(percentileRule("ours", { percentile, safetyFactor: FACTOR, windowMs }), careful)
+    )
+  );
+  const corrected = history.resource === "memory" || limitFactor === undefined ? [] : [
+    contestant(
+      percentileRule("ours", {
+        percentile: "P90",
+        safetyFactor: FACTOR,
+        windowMs: DAY_MS,
+        correctsThrottling: true,
+      }),
+      careful,
+    ),
+  ];
+  const bare = PERCENTILES.map((percentile) =>
+    contestant(percentileRule("plain", { percentile, safetyFactor: 1, windowMs: DAY_MS }), plain)
+  );
+  return [
+    ...ours,
+    ...corrected,
+    { label: VPA, rule: vpaRule(), guard: vpaUpdater() },
+    { label: "vpa, our guards", rule: vpaRule(), guard: plain },
+    ...bare,
+    contestant(fixedMaximum(history), everyChange()),
+    contestant(nextMaximum(history, intervalMs), everyChange()),
+  ];
+}
+
+function contestant(rule: RightsizingRule, guard: Guard): Contestant {
+  return { label: `${rule.name}, ${rule.setting}`, rule, guard };
+}

@@ -1,0 +1,93 @@
+/**
+ * What one container used of one resource over days, sample by sample, gaps and all.
+ *
+ * @module
+ */
+import type { ResourceName } from "../../../shared/api/pod.ts";
+import { quantile } from "../statistics.ts";
+import type { TimedValue } from "../time_series.ts";
+
+/** A history. */
+export interface UsageHistory {
+  readonly name: string;
+  readonly resource: ResourceName;
+  /** What one sample stands for, ms: the distance that is most frequent, the shortest of equals. */
+  readonly stepMs: number;
+  /** Times of the samples, ms, growing; where they are further apart than a step, nothing is known. */
+  readonly atMs: Float64Array;
+  /** Millicores or bytes, as many as times. */
+  readonly values: Float64Array;
+}
+
+/** What samples are of. */
+export interface UsageOptions {
+  readonly name: string;
+  readonly resource: ResourceName;
+}
+
+/** A sample in cores is a thousand millicores; memory is in bytes everywhere. */
+const PER_UNIT: Readonly<Record<ResourceName, number>> = { cpu: 1000, memory: 1 };
+
+/** Two years of minutes: more is a mistake in the times. */
+const MOST_STEPS = 1_100_000;
+
+/**
+ * The history of samples in cores or bytes. Nothing is interpolated: a minute without a record
+ * can neither be covered nor wasted. Throws a `RangeError` for fewer than two samples, and where
+ * times do not grow, or span more than 1.1 million steps.
+ */
+export function usageHistory(
+  samples: readonly TimedValue[],
+  { name, resource }: UsageOptions,
+): UsageHistory {
+  const frequency = new Map<number, number>();
+  samples.forEach(({ atS }, index) => {
+    const before = samples[index - 1];
+    if (before === undefined) return;
+    const gapMs = Math.round((atS - before.atS) * 1000);
+    if (!(gapMs > 0)) {
+      throw new RangeError(
+        `Cannot replay history "${name}": sample ${index + 1} has the time ${atS} after ` +
+          `${before.atS}, expected growing times`,
+      );
+    }
+    frequency.set(gapMs, (frequency.get(gapMs) ?? 0) + 1);
+  });
+  const [first] = [...frequency].sort(([a, often], [b, oftener]) => oftener - often || a - b);
+  if (first === undefined) {
+    throw new RangeError(
+      `Cannot replay history "${name}": it has ${samples.length} samples, expected at least 2`,
+    );
+  }
+  const [stepMs] = first;
+  const steps = ((samples.at(-1)?.atS ?? 0) - (samples[0]?.atS ?? 0)) * 1000 / stepMs;
+  if (steps > MOST_STEPS) {
+    throw new RangeError(
+      `Cannot replay history "${name}": it spans ${Math.floor(steps)} steps of ${
+        stepMs / 1000
+      } s, ` +
+        `expected at most ${MOST_STEPS}: cut it or check its times`,
+    );
+  }
+  return {
+    name,
+    resource,
+    stepMs,
+    atMs: Float64Array.from(samples, ({ atS }) => Math.round(atS * 1000)),
+    values: Float64Array.from(samples, ({ value }) => value * PER_UNIT[resource]),
+  };
+}
+
+/**
+ * The same shape with a 95th percentile of `p95`: for histories in undocumented units.
+ * Throws a `RangeError` where that percentile is 0.
+ */
+export function scaledTo(history: UsageHistory, p95: number): UsageHistory {
+  const present = quantile(history.values, 0.95);
+  if (!(present > 0)) {
+    throw new RangeError(
+      `Cannot scale history "${history.name}": its 95th percentile is ${present}, expected above 0`,
+    );
+  }
+  return { ...history, values: history.values.map((value) => value / present * p95) };
+}

@@ -1,0 +1,102 @@
+/**
+ * A run's series → the figures by which control algorithms are compared.
+ *
+ * @module
+ */
+import { findBursts } from "./bursts.ts";
+import { commitment } from "./market_cluster.ts";
+import { mean, quantile } from "./statistics.ts";
+import {
+  createLatencyHistogram,
+  latencyQuantile,
+  mergeLatencies,
+} from "./node/latency_histogram.ts";
+import type { PodSeries, RunScores, RunSeries } from "./run_record.ts";
+
+/**
+ * Scores a run. Latencies are those of completed requests. A burst that was missed enters the
+ * reaction's percentiles with its length, which is the least it can have been; when all were
+ * missed there is no figure. Reactions are whole milliseconds.
+ */
+export function scoreRun(run: RunSeries): RunScores {
+  const { pods, stepS, changes } = run;
+  const minutes = (pods[0]?.limit.length ?? 0) * stepS / 60;
+  const latency = createLatencyHistogram();
+  for (const pod of pods) mergeLatencies(latency, pod.latency);
+  const { peak, overCapacityS } = commitment(run);
+  return {
+    throttledMsPerS: sumOfMeans(pods.map((pod) => pod.throttled)),
+    p50Ms: latencyQuantile(latency, 0.5),
+    p99Ms: latencyQuantile(latency, 0.99),
+    p999Ms: latencyQuantile(latency, 0.999),
+    coresAllocated: sumOfMeans(pods.map((pod) => pod.limit)) / 1000,
+    coresUsed: sumOfMeans(pods.map((pod) => pod.usage)) / 1000,
+    changesPerPodMinute: pods.length === 0 || minutes === 0
+      ? 0
+      : changes.length / pods.length / minutes,
+    ...scoreBursts(run),
+    jain: jainIndex(pods.map((pod) => satisfaction(pod, stepS))),
+    peakCommitted: peak / 1000,
+    overCapacityS,
+  };
+}
+
+type BurstScores = Pick<
+  RunScores,
+  "bursts" | "burstsMissed" | "reactionMsMedian" | "reactionMsP95"
+>;
+
+function scoreBursts({ pods, stepS }: RunSeries): BurstScores {
+  const bursts = pods.flatMap((pod) => findBursts(pod, stepS));
+  const missed = bursts.filter(({ reactionS }) => reactionS === undefined).length;
+  const counts = { bursts: bursts.length, burstsMissed: missed };
+  if (missed === bursts.length) return counts;
+  const reactions = bursts.map(({ reactionS, lengthS }) => 1000 * (reactionS ?? lengthS));
+  return {
+    ...counts,
+    reactionMsMedian: Math.round(quantile(reactions, 0.5)),
+    reactionMsP95: Math.round(quantile(reactions, 0.95)),
+  };
+}
+
+function sumOfMeans(series: readonly Float32Array[]): number {
+  return series.reduce((total, values) => total + mean(values), 0);
+}
+
+const WINDOW_S = 60;
+
+/**
+ * A pod's satisfaction, 0 to 1: CPU used / CPU that its requests asked for, in each whole minute in
+ * which there were any (at most 1: work left over from before counts for nothing), then the mean. A
+ * run of under a minute is one window. 1 when it never wanted anything.
+ */
+export function satisfaction(
+  { usage, demand }: Pick<PodSeries, "usage" | "demand">,
+  stepS: number,
+): number {
+  const size = Math.max(1, Math.min(Math.round(WINDOW_S / stepS), demand.length));
+  let sum = 0;
+  let windows = 0;
+  for (let start = 0; start + size <= demand.length; start += size) {
+    let wanted = 0;
+    let got = 0;
+    for (let step = start; step < start + size; step++) {
+      wanted += demand[step] ?? 0;
+      got += usage[step] ?? 0;
+    }
+    if (wanted <= 0) continue;
+    sum += Math.min(1, got / wanted);
+    windows++;
+  }
+  return windows === 0 ? 1 : sum / windows;
+}
+
+/**
+ * Jain's index of fairness, (Σx)² / (n Σx²): 1 when all are equal, 1/n when one has everything
+ * (Jain, Chiu, Hawe: DEC-TR-301, 1984). 1 when no pod has anything, or there is none.
+ */
+export function jainIndex(values: readonly number[]): number {
+  const sum = values.reduce((total, value) => total + value, 0);
+  const squares = values.reduce((total, value) => total + value * value, 0);
+  return squares === 0 ? 1 : sum * sum / (values.length * squares);
+}

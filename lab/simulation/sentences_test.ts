@@ -1,0 +1,239 @@
+import { seededRandom } from "../../shared/random.ts";
+import { sampleContainer, samplePod, sampleQuota } from "../../tests/contract/sample_objects.ts";
+import { stageResult } from "../../tests/fixtures/arena_outcomes.ts";
+import { assertSentences, messageOf } from "../../tests/fixtures/assert_sentences.ts";
+import { busyLoop } from "../../tests/fixtures/busy_loop.ts";
+import { nodeWith, onePod, requests } from "../../tests/fixtures/one_pod_node.ts";
+import { chargeQuotas } from "./api/admission.ts";
+import { checkLimitRanges } from "./api/limit_ranger.ts";
+import { createSimulatedAPI } from "./api/simulated_api.ts";
+import { arenaPage } from "../arena/arena_page.ts";
+import { traceScene, type TraceSceneOptions } from "../arena/trace_scene.ts";
+import { assembleRecord, createRecorder } from "./recorder.ts";
+import { misfit } from "./kubelet.ts";
+import { planLimits } from "./oracle/plan_limits.ts";
+import { readRequestLog } from "./oracle/request_log.ts";
+import { rivalsNamed } from "./rivals/all_rivals.ts";
+import { captain } from "./rivals/captain.ts";
+import { hpa } from "./rivals/hpa.ts";
+import { koordinator } from "./rivals/koordinator.ts";
+import { requestTimes } from "./rivals/static_limit.ts";
+import { createScene } from "./scene.ts";
+import type { Trace } from "./trace.ts";
+import { createVirtualClock } from "./virtual_clock.ts";
+
+function test(name: string, rows: Parameters<typeof assertSentences>[0]): void {
+  Deno.test({ name, permissions: "none", fn: () => assertSentences(rows) });
+}
+
+function trace(stepS: number, values: readonly number[]): Trace {
+  return { name: "made up", unit: "cores", stepS, values: Float64Array.from(values) };
+}
+
+function played(values: readonly number[], options: Partial<TraceSceneOptions> = {}): unknown {
+  return traceScene(trace(1, values), { seed: 1, ...options });
+}
+
+test("sentences on traces that are played", [
+  [
+    "short trace",
+    () => messageOf(() => played([1, 1, 1])),
+    'Cannot play trace "made up": it is 3 s long, expected at least a minute: export a longer ' +
+    "stretch",
+  ],
+  [
+    "idle trace",
+    () => messageOf(() => played(Array(60).fill(0))),
+    'Cannot play trace "made up": there is no load in it, expected a value above 0: export a ' +
+    "stretch with some",
+  ],
+  [
+    "request above the limit",
+    () => messageOf(() => played(Array(60).fill(1), { request: 500, originalLimit: 400 })),
+    "Cannot set up the service: its request of 500m is not between 0 and its limit of 400m",
+  ],
+  [
+    "no trace",
+    () => messageOf(() => createScene({ seed: 1, pods: 1, minutes: 1, traces: [] })),
+    "Cannot make a scene: there is no trace",
+  ],
+]);
+
+test("sentences on rivals", [
+  [
+    "unknown rival",
+    () => messageOf(() => rivalsNamed(["hpa", "keda"])),
+    'Cannot choose rivals: no algorithm is named "keda", only static, hpa, k8s-cpu, k8s-cpu-fast, ' +
+    "captain, koordinator, vpa, mbcas",
+  ],
+  [
+    "captain's target",
+    () => messageOf(() => captain(1)),
+    "Cannot run captain: target 1 is not at least 0 and below 1",
+  ],
+  [
+    "target of the HPA",
+    () => messageOf(() => hpa(0)),
+    "Cannot run hpa: target 0 is not above 0 and at most 1",
+  ],
+  [
+    "replica of the HPA",
+    () => messageOf(() => hpa(0.5, { replicaShare: 0 })),
+    "Cannot run hpa: 0 of a pod is no replica",
+  ],
+  [
+    "koordinator's budget",
+    () => messageOf(() => koordinator({ budgetS: 0 })),
+    "Cannot run koordinator: a budget of 0 s is not above 0",
+  ],
+  [
+    "koordinator's share",
+    () => messageOf(() => koordinator({ busyShare: 2 })),
+    "Cannot run koordinator: 2 is no share of a node",
+  ],
+  [
+    "static factor",
+    () => messageOf(() => requestTimes(0)),
+    "Cannot set limits by requests: 0 is not a factor above 0",
+  ],
+]);
+
+/** Texts on the page of a stage in which no algorithm ran. */
+function arenaTexts(pattern: RegExp): string {
+  const texts = [...arenaPage([stageResult([])], []).matchAll(pattern)].map(([, text]) => text);
+  return [...new Set(texts)].join(" ");
+}
+
+test("sentences of the arena", [
+  [
+    "nothing to draw",
+    () => arenaTexts(/<p class="nothing">([^<]*)</g),
+    "No algorithm has cores and a latency to draw. No series of these algorithms were kept. No algorithm has such " +
+    "a figure.",
+  ],
+  ["method", () => arenaTexts(/<b>(inside [^<]*)</g), "inside a sample the demand is modelled"],
+]);
+
+/** Timers that fire at once for ever. */
+function endlessLoop(): Promise<void> {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const again = (): void => void clock.at(0, again);
+  again();
+  return clock.runUntil(1);
+}
+
+function thinned(stepS: number): unknown {
+  const recorder = createRecorder(nodeWith(2), { pods: [], capacity: 1800, seconds: 1 });
+  recorder.sample();
+  return assembleRecord(recorder.series(), {
+    algorithm: "static",
+    description: "",
+    seed: 1,
+    stepS,
+  });
+}
+
+test("sentences of the simulated node and of what plays on it", [
+  [
+    "pod that is gone",
+    () => messageOf(() => nodeWith(1).pod("pod")),
+    "Cannot find pod pod: it is not on the node",
+  ],
+  [
+    "container that is gone",
+    () => messageOf(() => nodeWith(1).container("c-pod")),
+    "Cannot find container c-pod: it is not on the node",
+  ],
+  [
+    "pod twice",
+    () => messageOf(() => nodeWith(1, onePod(busyLoop(1))).addPod(onePod(busyLoop(1)))),
+    "Cannot add pod pod: it is already on the node",
+  ],
+  [
+    "odd steps",
+    () => messageOf(() => thinned(0.25)),
+    "Cannot thin a run to steps of 0.25 s: that is no multiple of its 0.1 s",
+  ],
+  [
+    "endless loop",
+    () => messageOf(endlessLoop),
+    "Cannot run the clock: 100001 timers fired at 0 ms, some loop never waits",
+  ],
+  [
+    "duration of a log",
+    () => messageOf(() => readRequestLog(requests([], 1), 0)),
+    "Cannot read requests: durationMs is 0, expected ms above 0",
+  ],
+  [
+    "plan between grid points",
+    () =>
+      messageOf(() =>
+        planLimits(readRequestLog(requests([], 1), 1000), {
+          sloMs: 100,
+          threads: 8,
+          floor: 12,
+          ceiling: 18,
+          maxChanges: 0,
+        })
+      ),
+    "Cannot plan: no multiple of 10 m lies between floor 12 and ceiling 18",
+  ],
+]);
+
+const POD = samplePod("web", {
+  containers: [sampleContainer({ requestMemory: 10, limitMemory: 90 })],
+});
+
+function emptyStore() {
+  const clock = createVirtualClock({ wallStart: 0 });
+  return createSimulatedAPI({ clock, random: seededRandom(7) }).store;
+}
+
+/** The refusal by a LimitRange of a container's memory. */
+function ranged(memory: { readonly min?: number; readonly max?: number; readonly ratio?: number }) {
+  const store = emptyStore();
+  const metadata = { name: "r", namespace: "shop", uid: "", resourceVersion: "" };
+  store.tables.LimitRange.create({ metadata, items: [{ type: "Container", memory }] });
+  return messageOf(() => checkLimitRanges(store, POD));
+}
+
+/** The refusal by a quota with 100 bytes left. */
+function charged(): Promise<string> {
+  const store = emptyStore();
+  store.tables.ResourceQuota.create({
+    ...sampleQuota(),
+    memory: { requests: { hard: 104, used: 100 } },
+  });
+  const before = samplePod("web");
+  return messageOf(() => chargeQuotas(store, { before, after: POD }));
+}
+
+test("sentences of the simulated API server and kubelet, as Kubernetes has them", [
+  [
+    "minimum",
+    () => ranged({ min: 32 }),
+    'pods "web" is forbidden: minimum memory usage per Container is 32, but request is 10',
+  ],
+  [
+    "maximum",
+    () => ranged({ max: 64 }),
+    'pods "web" is forbidden: maximum memory usage per Container is 64, but limit is 90',
+  ],
+  [
+    "ratio",
+    () => ranged({ ratio: 4 }),
+    'pods "web" is forbidden: memory max limit to request ratio per Container is 4, but provided ' +
+    "ratio is 9.000000",
+  ],
+  [
+    "quota",
+    charged,
+    'pods "web" is forbidden: exceeded quota: cpu, requested: requests.memory=10, used: ' +
+    "requests.memory=100, limited: requests.memory=104",
+  ],
+  [
+    "Deferred",
+    () => misfit(samplePod("web"), { others: [], allocatableCPU: 50 })?.message ?? "",
+    "Node didn't have enough resource: cpu, requested: 100, used: 0, capacity: 50",
+  ],
+]);
