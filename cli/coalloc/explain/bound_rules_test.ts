@@ -113,7 +113,7 @@ test("explainText() names the rules that keep a limit up, and reports a boost an
   }
 });
 
-test("heldBack() names the rules that keep a limit as it is, with the first remedy", () => {
+test("blockerOf() names the rules that keep a limit as it is, with the first remedy", () => {
   const wants = { container: { held: "both" }, view: SHORT } as const;
   const rules = [
     { reason: "BurstFactor", message: "app at most 800m: original limit × 4" },
@@ -136,7 +136,7 @@ test("heldBack() names the rules that keep a limit as it is, with the first reme
   }
 });
 
-test("heldBack() names the rule that sets a ceiling, and what to do about that one", () => {
+test("blockerOf() names the rule that sets a ceiling, and what to do about that one", () => {
   const view = { ...SHORT, limit: 200, ceiling: 200 };
   const rules = [
     { reason: "BurstFactor", message: "db at most 900m: original limit × 4" },
@@ -152,7 +152,7 @@ test("heldBack() names the rule that sets a ceiling, and what to do about that o
   assert.match(old?.remedy ?? "", /mbcas.io\/max-cpu/);
 });
 
-test("heldBack() takes the remedy of a ceiling from its rule, and from no rule that sets none", () => {
+test("blockerOf() takes the remedy of a ceiling from its rule, and from no rule that sets none", () => {
   const view = { ...SHORT, limit: 200, ceiling: 200 };
   const general = blockerOf(explanation({ view }))?.remedy;
   const sets: ReadonlySet<string> = new Set(CEILING_REASONS);

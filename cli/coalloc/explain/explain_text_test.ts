@@ -117,7 +117,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "heldBack() finds the outermost cause",
+  name: "blockerOf() finds the outermost cause",
   permissions: "none",
   fn() {
     const calm = {

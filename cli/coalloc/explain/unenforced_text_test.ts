@@ -100,7 +100,7 @@ function pure(name: string, fn: () => void): void {
 }
 
 pure(
-  "heldBack() finds nothing that holds a container back with a limit that is not enforced",
+  "blockerOf() finds nothing that holds a container back with a limit that is not enforced",
   () => {
     const { quotaOff: _off, ...on } = OFF;
     assert.equal(blockerOf(explained({ app: on }))?.by, "CeilingBinds");

@@ -12,7 +12,7 @@ import {
   type OutOfScope,
   SKIP_GUARANTEED,
 } from "../../../shared/resize/scope.ts";
-import type { Texts } from "../../../shared/placement/placement_spec.ts";
+import type { Texts } from "../../../shared/resize/inputs/switches.ts";
 import { quotedText } from "../../../shared/quoted_text.ts";
 import type { BidFacts } from "../bid_rules/bid_rule.ts";
 import { type AnnotatedObjects, annotationPlaceWarnings } from "./annotation_places.ts";

@@ -31,7 +31,7 @@ const ANYTHING: AmountRange = { min: 0, max: Infinity, ratio: Infinity };
 
 /**
  * All LimitRanges together, since each one counts; undefined where none bounds CPU or memory, or has
- * defaults. Those that can't be read seem to bound nothing: `unreadableWords()` reports them.
+ * defaults. Those that can't be read seem to bound nothing: `unreadableMessages()` reports them.
  */
 export function resourceRangesOf(limitRanges: readonly LimitRange[]): ResourceRanges | undefined {
   const items = limitRanges.flatMap((one) => one.items);
