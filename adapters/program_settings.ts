@@ -10,9 +10,8 @@ import {
 } from "../shared/config/effective_settings.ts";
 import type { SettingTable } from "../shared/config/setting.ts";
 import { commandFlags, type SettingsProgram } from "../shared/config/settings_command.ts";
-import type { SettingsFile } from "../shared/config/settings_file.ts";
+import { settingsAmong, type SettingsFile } from "../shared/config/settings_file.ts";
 import { SPOTALIS_VARIABLES } from "../shared/config/spotalis_variables.ts";
-import { settingsAmong } from "../shared/config/settings_keys.ts";
 
 /** Sources of the settings. */
 export interface ProgramSettingsOptions {

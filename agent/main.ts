@@ -23,7 +23,7 @@ import { ignoresLimits } from "../shared/cgroup/sched_ext.ts";
 import type { CgroupTree } from "../shared/cgroup/tree.ts";
 import type { Clock } from "../shared/clock.ts";
 import { type Effective, effectiveFields } from "../shared/config/effective_settings.ts";
-import { agentLeaseMs } from "../shared/config/heartbeat_row.ts";
+import { agentLeaseMs } from "../shared/config/program_rows.ts";
 import { createInformer } from "../shared/control/informer.ts";
 import { createSupervisor } from "../shared/control/supervisor.ts";
 import type { Log } from "../shared/log.ts";

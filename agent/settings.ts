@@ -3,10 +3,8 @@
  *
  * @module
  */
-import { HEARTBEAT_ROW } from "../shared/config/heartbeat_row.ts";
-import { IDLE_CPU_ROW } from "../shared/config/idle_cpu_row.ts";
+import { HEARTBEAT_ROW, IDLE_CPU_ROW, PROGRAM_ROWS } from "../shared/config/program_rows.ts";
 import { OPTIPOD_KEYS } from "../shared/config/optipod_keys.ts";
-import { PROGRAM_ROWS } from "../shared/config/program_rows.ts";
 import type { Setting, SettingKind, SettingValues } from "../shared/config/setting.ts";
 import {
   durationKind,

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { agentLeaseMs } from "../shared/config/heartbeat_row.ts";
+import { agentLeaseMs } from "../shared/config/program_rows.ts";
 
 /** The settings that are looked at, ms. */
 export interface CheckedHeartbeat {

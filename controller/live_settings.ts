@@ -9,7 +9,7 @@ import {
   effectiveSettings,
   type SettingSources,
 } from "../shared/config/effective_settings.ts";
-import { MARKET_ROW } from "../shared/config/market_row.ts";
+import { MARKET_ROW } from "../shared/config/program_rows.ts";
 import type { SettingsFile } from "../shared/config/settings_file.ts";
 import type { Log } from "../shared/log.ts";
 import { CONTROLLER_PROGRAM, CONTROLLER_SETTINGS, type ControllerSettings } from "./settings.ts";

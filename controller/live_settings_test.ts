@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { effectiveSettings, type SettingSources } from "../shared/config/effective_settings.ts";
-import { settingsAmong } from "../shared/config/settings_keys.ts";
+import { settingsAmong } from "../shared/config/settings_file.ts";
 import type { Log } from "../shared/log.ts";
 import { assertMatches } from "../tests/fixtures/assert_matches.ts";
 import { DEFAULT_MARKET_CONFIG, marketConfig } from "./config.ts";

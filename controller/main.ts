@@ -18,7 +18,7 @@ import { createInstantQueries } from "../adapters/prometheus/instant_queries.ts"
 import { systemClock } from "../adapters/system_clock.ts";
 import { effectiveFields } from "../shared/config/effective_settings.ts";
 import { placementConfig } from "../shared/placement/config.ts";
-import { createCaches, namedCaches } from "./allocation/caches.ts";
+import { createCaches, namedCaches } from "./caches.ts";
 import { connectControllerAPI } from "./controller_api.ts";
 import { createLiveSettings, warnOfOverridden } from "./live_settings.ts";
 import { createControllerMetrics } from "./metrics.ts";

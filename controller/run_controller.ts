@@ -7,7 +7,7 @@
 import type { Mutator } from "../shared/admission/mutator.ts";
 import type { ConfigMap } from "../shared/api/config_map.ts";
 import type { Clock } from "../shared/clock.ts";
-import { settingsAmong } from "../shared/config/settings_keys.ts";
+import { settingsAmong } from "../shared/config/settings_file.ts";
 import { createInformer, type Informer } from "../shared/control/informer.ts";
 import {
   type ElectionEnd,
@@ -19,7 +19,7 @@ import { createSupervisor } from "../shared/control/supervisor.ts";
 import type { Log } from "../shared/log.ts";
 import type { Random } from "../shared/random.ts";
 import { runAllocationLoop } from "./allocation/allocation_loop.ts";
-import { type Caches, type CacheSources, namedCaches } from "./allocation/caches.ts";
+import { type Caches, type CacheSources, namedCaches } from "./caches.ts";
 import type { AllocationStore, EventSink, OwnerTemplates } from "./allocation/ports.ts";
 import type { PodResizer } from "./resize/pod_resizer.ts";
 import { marketConfig } from "./config.ts";

@@ -3,14 +3,16 @@
  *
  * @module
  */
-import { DRY_RUN_ROW } from "../shared/config/dry_run_row.ts";
+import {
+  DRY_RUN_ROW,
+  HEARTBEAT_ROW,
+  IDLE_CPU_ROW,
+  MARKET_ROW,
+  PROGRAM_ROWS,
+} from "../shared/config/program_rows.ts";
 import type { Effective } from "../shared/config/effective_settings.ts";
-import { HEARTBEAT_ROW } from "../shared/config/heartbeat_row.ts";
-import { IDLE_CPU_ROW } from "../shared/config/idle_cpu_row.ts";
 import { labelMatchersKind } from "../shared/config/label_matchers_kind.ts";
 import { loginFilesKind } from "../shared/config/login_files.ts";
-import { MARKET_ROW } from "../shared/config/market_row.ts";
-import { PROGRAM_ROWS } from "../shared/config/program_rows.ts";
 import { requestHeadersKind } from "../shared/config/request_headers_kind.ts";
 import { serverURLKind } from "../shared/config/server_url_kind.ts";
 import type { Setting, SettingValues } from "../shared/config/setting.ts";

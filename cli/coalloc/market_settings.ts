@@ -5,7 +5,7 @@
  * @module
  */
 import { effectiveSettings } from "../../shared/config/effective_settings.ts";
-import { MARKET_ROW } from "../../shared/config/market_row.ts";
+import { MARKET_ROW } from "../../shared/config/program_rows.ts";
 import { commandFlags } from "../../shared/config/settings_command.ts";
 import { readableYAML, withFileValue } from "../../shared/config/settings_file.ts";
 import type { ScopeSettings } from "../../shared/resize/scope.ts";

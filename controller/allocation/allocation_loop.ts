@@ -15,7 +15,7 @@ import { createMetricWatch } from "../metrics_demand/metric_watch.ts";
 import type { InstantQueries } from "../metrics_demand/ports.ts";
 import { createTargetMemory } from "./watches/autoscaler_targets.ts";
 import { createAgentWatch } from "./watches/agent_watch.ts";
-import { type Caches, podsOnNode } from "./caches.ts";
+import { type Caches, podsOnNode } from "../caches.ts";
 import { copiesInSync } from "./watches/copies_in_sync.ts";
 import { createFairQueue } from "./pace/fair_queue.ts";
 import { createNodeWrites } from "./pace/node_writes.ts";

@@ -19,7 +19,7 @@ import type { Workload, WorkloadRef } from "../../shared/api/workload.ts";
 import { resourceRangesOf } from "../../shared/resize/checks/limit_range.ts";
 import type { ResourceRanges } from "../../shared/resize/inputs/ranges.ts";
 import { belongsTo, workloadsOf } from "../../shared/resize/workloads_of.ts";
-import type { Caches } from "./caches.ts";
+import type { Caches } from "../caches.ts";
 
 /** One pod and what belongs to it. */
 export interface PodSnapshot {

@@ -10,7 +10,7 @@ import { ApiError } from "../../shared/api/api_error.ts";
 import type { PodAllocationStatus } from "../../shared/api/pod_allocation.ts";
 import { createBackoff } from "../../shared/control/backoff.ts";
 import { notLaterThan, type ReconcileResult } from "../../shared/control/reconcile_loop.ts";
-import { outOfSync } from "./caches.ts";
+import { outOfSync } from "../caches.ts";
 import { nextStatus, phaseOf } from "./allocation_status.ts";
 import { bottleneckEvent } from "./events/bottleneck_event.ts";
 import { createAPIBackoff } from "./pace/api_backoff.ts";

@@ -10,7 +10,7 @@ import type { Random } from "../../shared/random.ts";
 import type { MarketConfig } from "../config.ts";
 import type { MetricWatch } from "../metrics_demand/metric_watch.ts";
 import type { PodResizer } from "../resize/pod_resizer.ts";
-import type { Caches } from "./caches.ts";
+import type { Caches } from "../caches.ts";
 import type { EventGate } from "./events/event_gate.ts";
 import type { AllocationObserver, AllocationStore, OwnerTemplates } from "./ports.ts";
 import type { QuotaRooms } from "./quotas/quota_room.ts";

@@ -8,7 +8,7 @@ import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
 import type { Log } from "../../shared/log.ts";
-import type { Caches } from "../allocation/caches.ts";
+import type { Caches } from "../caches.ts";
 import { demandReading, isFault, type MetricOutcome } from "./demand_reading.ts";
 import { type MetricFact, publishedParts } from "./metric_fact.ts";
 import { createMetricMemory, type Standing } from "./metric_memory.ts";

@@ -33,7 +33,7 @@ import {
   type PlacedObjects,
   podsOfWorkload,
 } from "../../shared/placement/workload_snapshot.ts";
-import { type CacheOptions, type Caches, podsOwnedBy } from "../allocation/caches.ts";
+import { type CacheOptions, type Caches, podsOwnedBy } from "../caches.ts";
 import type { EvictionLog } from "./evictions.ts";
 import type { PlacementSources } from "./ports.ts";
 

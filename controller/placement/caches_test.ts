@@ -18,7 +18,7 @@ import {
   WEB_SET,
   webDeployment,
 } from "../../tests/fixtures/placement_caches.ts";
-import { createCaches } from "../allocation/caches.ts";
+import { createCaches } from "../caches.ts";
 import { cachedObjects, createPlacementInformers, createWebhookView } from "./caches.ts";
 
 Deno.test("cachedObjects() finds objects by owner, name, namespace and claim", async () => {

@@ -11,7 +11,7 @@ import type { Log } from "../../shared/log.ts";
 import type { PlacementConfig } from "../../shared/placement/config.ts";
 import { shortagePhase } from "../../shared/placement/shortage.ts";
 import type { Random } from "../../shared/random.ts";
-import type { Caches } from "../allocation/caches.ts";
+import type { Caches } from "../caches.ts";
 import { type AdmissionDecider, createAdmissionDecider, type ShortageOf } from "./admission.ts";
 import { createPlacementInformers, createWebhookView, type PlacementInformers } from "./caches.ts";
 import { createEvictionLog } from "./evictions.ts";

@@ -9,7 +9,7 @@ import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { settleVirtually } from "../../tests/contract/settle_virtually.ts";
 import { keptCheckpoints } from "../../tests/fixtures/kept_checkpoints.ts";
 import { podRequest } from "../../tests/fixtures/placement_caches.ts";
-import { createCaches, namedCaches } from "../allocation/caches.ts";
+import { createCaches, namedCaches } from "../caches.ts";
 import { createPlacement, type PlacementParts } from "./placement.ts";
 import { placementRights } from "./connect.ts";
 

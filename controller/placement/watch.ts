@@ -7,7 +7,7 @@ import type { PodOwner } from "../../shared/api/pod.ts";
 import type { PlacementConfig } from "../../shared/placement/config.ts";
 import { nodeClassOf } from "../../shared/placement/node_classes.ts";
 import { departureOf } from "../../shared/placement/node_departure.ts";
-import { podsOnNode } from "../allocation/caches.ts";
+import { podsOnNode } from "../caches.ts";
 import type { PlacementCaches } from "./caches.ts";
 import type { PlacementSubject } from "./ports.ts";
 

@@ -30,7 +30,7 @@ import type { Log } from "../../shared/log.ts";
 import type { Random } from "../../shared/random.ts";
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
-import type { CacheOptions } from "../allocation/caches.ts";
+import type { CacheOptions } from "../caches.ts";
 import type { PodResizer } from "../resize/pod_resizer.ts";
 import type { ControllerSettings } from "../settings.ts";
 import type { MethodRights } from "./permissions.ts";

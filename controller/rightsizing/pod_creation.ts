@@ -26,7 +26,7 @@ import type {
 } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { largestNode } from "../../shared/rightsizing/namespace_bounds.ts";
 import { rightsizedWorkload } from "../../shared/rightsizing/rightsized_workload.ts";
-import type { Caches } from "../allocation/caches.ts";
+import type { Caches } from "../caches.ts";
 import { cachedAutoscalers, cachedRules } from "./cached_rules.ts";
 
 /** The copies that are read. */

@@ -24,7 +24,7 @@ import { seededRandom } from "../../shared/random.ts";
 import { cacheSources } from "../../lab/simulation/api/cache_sources.ts";
 import { createSimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
-import { createCaches, namedCaches } from "../allocation/caches.ts";
+import { createCaches, namedCaches } from "../caches.ts";
 
 const WEB = { kind: "Deployment", name: "web" } as const;
 

@@ -16,7 +16,7 @@ import {
   readablePolicies,
   type ReadablePolicy,
 } from "../../shared/rightsizing/policy_match.ts";
-import type { Caches } from "../allocation/caches.ts";
+import type { Caches } from "../caches.ts";
 import type { AllocationStore } from "../allocation/ports.ts";
 import type { ResizeSupport, RightsizingAPI, RightsizingCopies } from "./api.ts";
 import { createCachedFacts } from "./cached_facts.ts";

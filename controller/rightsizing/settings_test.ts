@@ -9,7 +9,7 @@ import {
 import { OPTIPOD_KEYS } from "../../shared/config/optipod_keys.ts";
 import { fileKeysOf, sectionOf } from "../../shared/config/setting.ts";
 import { commandFlags } from "../../shared/config/settings_command.ts";
-import { settingsAmong } from "../../shared/config/settings_keys.ts";
+import { settingsAmong } from "../../shared/config/settings_file.ts";
 import { CONTROLLER_PROGRAM, CONTROLLER_SETTINGS, type ControllerSettings } from "../settings.ts";
 import { rightsizingConfig } from "./config.ts";
 import { customSourceTableKind, RIGHTSIZING_ROWS } from "./settings.ts";

@@ -8,7 +8,7 @@ import { type NodeLoopOptions, type NodeLoopParts, runNodeLoop } from "../../age
 import type { RoundResult } from "../../agent/market/round.ts";
 import { createNodeSampler } from "../../agent/sampling/node_sampler.ts";
 import { runAllocationLoop } from "../../controller/allocation/allocation_loop.ts";
-import { createCaches, namedCaches } from "../../controller/allocation/caches.ts";
+import { createCaches, namedCaches } from "../../controller/caches.ts";
 import { DEFAULT_MARKET_CONFIG, type MarketConfig } from "../../controller/config.ts";
 import { createInformer } from "../../shared/control/informer.ts";
 import { createSupervisor, type Supervisor } from "../../shared/control/supervisor.ts";

@@ -12,8 +12,7 @@ import {
   type SettingTable,
   type SettingValues,
 } from "./setting.ts";
-import { fileValues, type SettingsFile } from "./settings_file.ts";
-import { keyValues } from "./settings_keys.ts";
+import { fileValues, keyValues, type SettingsFile } from "./settings_file.ts";
 import { SPOTALIS_VARIABLES } from "./spotalis_variables.ts";
 
 /** Where values may come from. */

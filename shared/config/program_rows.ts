@@ -1,10 +1,10 @@
 /**
- * The rows that every program's table of settings has.
+ * Rows of settings that more than one program or feature has.
  *
  * @module
  */
 import type { Setting } from "./setting.ts";
-import { choiceKind, optionalKind, textKind } from "./setting_kinds.ts";
+import { choiceKind, durationKind, optionalKind, switchKind, textKind } from "./setting_kinds.ts";
 
 /** How much is written, from most to least. */
 export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
@@ -64,4 +64,69 @@ export const PROGRAM_ROWS: ProgramRows = {
     kind: choiceKind(LOG_FORMATS),
     aliases: ["logging.format"],
   },
+};
+
+/** Its row in both programs' tables: agents act on it, and the controller checks its own against it. */
+export const HEARTBEAT_ROW: Setting<number> = {
+  key: "agent.heartbeat",
+  flag: "--heartbeat",
+  env: "MBCAS_HEARTBEAT",
+  default: "60s",
+  description: "Mean time between two renewals of an agent's lease, which lasts for two; half of " +
+    "controller.agentSilentAfter at most",
+  kind: durationKind({ leastMs: 5000, mostMs: 120_000 }),
+};
+
+/** How long the Lease of an agent with this heartbeat lasts, ms: one renewal may be missed. */
+export function agentLeaseMs(heartbeatMs: number): number {
+  return 2 * heartbeatMs;
+}
+
+/** The values of {@linkcode IdleCPU}. */
+export const IDLE_CPU = ["free", "tight"] as const;
+
+/**
+ * What becomes of CPU that no container needs. `free`: while there is some, limits are at their
+ * ceilings. `tight`: limits follow demand.
+ */
+export type IdleCPU = typeof IDLE_CPU[number];
+
+/** Its row in both programs' tables: agents act on it, and the controller checks the file. */
+export const IDLE_CPU_ROW: Setting<IdleCPU> = {
+  key: "market.idleCPU",
+  flag: "--idle-cpu",
+  env: "MBCAS_IDLE_CPU",
+  default: "free",
+  description:
+    "free: limits are at their ceilings while a node has idle CPU, and bind while its CPU is " +
+    "scarce. tight: limits follow demand at all times. Agents act on it, from their next start on",
+  kind: choiceKind(IDLE_CPU),
+};
+
+/** Its row in the controller's table; the command reads it, too. */
+export const MARKET_ROW: Setting<boolean> = {
+  key: "market.enabled",
+  flag: "--market",
+  env: "MBCAS_MARKET",
+  default: "on",
+  description:
+    "off gives every pod its original limits back; `market: off` in the file says the same, " +
+    "in a file with faults, too",
+  kind: switchKind,
+  shorthand: true,
+  live: true,
+};
+
+/** Its row in the controller's table. */
+export const DRY_RUN_ROW: Setting<boolean> = {
+  key: "controller.dryRun",
+  flag: "--dry-run",
+  env: "MBCAS_DRY_RUN",
+  default: "false",
+  description:
+    "Everything but the patch, of the market, of rightsizing and of placement; the status says " +
+    "what would be changed",
+  kind: switchKind,
+  live: true,
+  aliases: ["dryRun"],
 };

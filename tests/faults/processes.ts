@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Caches, namedCaches } from "../../controller/allocation/caches.ts";
+import { type Caches, namedCaches } from "../../controller/caches.ts";
 import { podKeyOf } from "../../controller/allocation/pod_snapshot.ts";
 import type { SimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
 import type { SentRequest } from "../../lab/simulation/api/request_gate.ts";

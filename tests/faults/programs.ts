@@ -7,7 +7,7 @@
 import { Registry } from "prom-client";
 import { type NodeLoopParts, runNodeLoop } from "../../agent/loop.ts";
 import { createNodeSampler } from "../../agent/sampling/node_sampler.ts";
-import { type Caches, createCaches, namedCaches } from "../../controller/allocation/caches.ts";
+import { type Caches, createCaches, namedCaches } from "../../controller/caches.ts";
 import { createLiveSettings } from "../../controller/live_settings.ts";
 import { createControllerMetrics } from "../../controller/metrics.ts";
 import { runController } from "../../controller/run_controller.ts";

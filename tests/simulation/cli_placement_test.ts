@@ -1,7 +1,7 @@
 /** What `kubectl coalloc placement` foresees is what the controller does. */
 import assert from "node:assert/strict";
 import type { PlacementView, ShownWorkload } from "../../cli/coalloc/placement/placement_view.ts";
-import { createCaches } from "../../controller/allocation/caches.ts";
+import { createCaches } from "../../controller/caches.ts";
 import { createPlacementState } from "../../controller/placement/store.ts";
 import { createPlacementInformers } from "../../controller/placement/caches.ts";
 import { runPlacementLoop } from "../../controller/placement/loop.ts";

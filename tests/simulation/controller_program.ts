@@ -4,7 +4,7 @@
  * @module
  */
 import { Registry } from "prom-client";
-import { createCaches } from "../../controller/allocation/caches.ts";
+import { createCaches } from "../../controller/caches.ts";
 import { createLiveSettings, type LiveSettings } from "../../controller/live_settings.ts";
 import { createControllerMetrics } from "../../controller/metrics.ts";
 import type { RightsizingParts } from "../../controller/rightsizing/run.ts";

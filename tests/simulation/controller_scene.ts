@@ -9,11 +9,7 @@ import {
   type AllocationLoopParts,
   runAllocationLoop,
 } from "../../controller/allocation/allocation_loop.ts";
-import {
-  type CacheSources,
-  createCaches,
-  namedCaches,
-} from "../../controller/allocation/caches.ts";
+import { type CacheSources, createCaches, namedCaches } from "../../controller/caches.ts";
 import type { OwnerTemplates } from "../../controller/allocation/ports.ts";
 import { DEFAULT_MARKET_CONFIG, type MarketConfig } from "../../controller/config.ts";
 import { ApiError } from "../../shared/api/api_error.ts";

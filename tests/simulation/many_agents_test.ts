@@ -1,7 +1,7 @@
 /** Agents of many nodes fall silent at once: what that costs does not grow with nodes times pods. */
 import assert from "node:assert/strict";
 import { runAllocationLoop } from "../../controller/allocation/allocation_loop.ts";
-import { createCaches, namedCaches } from "../../controller/allocation/caches.ts";
+import { createCaches, namedCaches } from "../../controller/caches.ts";
 import { DEFAULT_MARKET_CONFIG } from "../../controller/config.ts";
 import { agentLeaseRef, type Lease } from "../../shared/api/lease.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";

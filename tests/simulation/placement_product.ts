@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { createCaches } from "../../controller/allocation/caches.ts";
+import { createCaches } from "../../controller/caches.ts";
 import { createPlacementState } from "../../controller/placement/store.ts";
 import type { PlacementConfig } from "../../shared/placement/config.ts";
 import { createPlacementInformers } from "../../controller/placement/caches.ts";

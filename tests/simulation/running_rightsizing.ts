@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { createCaches, namedCaches } from "../../controller/allocation/caches.ts";
+import { createCaches, namedCaches } from "../../controller/caches.ts";
 import { createRightsizingCopies, type RightsizingAPI } from "../../controller/rightsizing/api.ts";
 import type { UsageSource } from "../../controller/rightsizing/ports.ts";
 import { type RightsizingParts, runRightsizing } from "../../controller/rightsizing/run.ts";

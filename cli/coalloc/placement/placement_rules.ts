@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { DRY_RUN_ROW } from "../../../shared/config/dry_run_row.ts";
+import { DRY_RUN_ROW } from "../../../shared/config/program_rows.ts";
 import { fileKeysOf, type Setting } from "../../../shared/config/setting.ts";
 import { fileValues } from "../../../shared/config/settings_file.ts";
 import { type PlacementConfig, placementConfig } from "../../../shared/placement/config.ts";

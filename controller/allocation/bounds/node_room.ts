@@ -8,7 +8,7 @@ import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
 import { GRID } from "../../../shared/quantity.ts";
 import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
 import { isFinished } from "../../../shared/resize/scope.ts";
-import { type Caches, podsOnNode } from "../caches.ts";
+import { type Caches, podsOnNode } from "../../caches.ts";
 
 /**
  * The pod's largest total, in steps of 10 m: its present one and all free CPU, which goes to the first

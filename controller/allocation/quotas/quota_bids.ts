@@ -10,7 +10,7 @@ import type { MarketConfig } from "../../config.ts";
 import { isSystemCritical } from "../bid_rules/system_critical.ts";
 import { boundsOf } from "../bounds/bounds.ts";
 import { priorityMultiplier } from "../bounds/priority_multiplier.ts";
-import type { Caches } from "../caches.ts";
+import type { Caches } from "../../caches.ts";
 import { snapshotOf } from "../pod_snapshot.ts";
 import { originalValues } from "../limits/original_limits.ts";
 

@@ -10,7 +10,7 @@ import {
 } from "../../../tests/contract/sample_objects.ts";
 import { createWatchedCache } from "../../../tests/fixtures/watched_cache.ts";
 import { DEFAULT_MARKET_CONFIG } from "../../config.ts";
-import type { Caches } from "../caches.ts";
+import type { Caches } from "../../caches.ts";
 import { createQuotaBids } from "./quota_bids.ts";
 
 function test(name: string, fn: () => void): void {

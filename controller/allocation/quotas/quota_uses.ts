@@ -6,7 +6,7 @@
  */
 import type { ResourceQuota } from "../../../shared/api/namespace.ts";
 import { quotaCounts, type ScopedPod } from "../../../shared/resize/checks/resource_quota.ts";
-import type { Caches } from "../caches.ts";
+import type { Caches } from "../../caches.ts";
 import { podKeyOf } from "../pod_snapshot.ts";
 import { type PodUse, podUseOf } from "./pod_use.ts";
 import type { QuotaBid } from "./quota_bids.ts";

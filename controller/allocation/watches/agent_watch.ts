@@ -5,7 +5,7 @@
  */
 import type { Clock } from "../../../shared/clock.ts";
 import type { MarketConfig } from "../../config.ts";
-import type { Caches } from "../caches.ts";
+import type { Caches } from "../../caches.ts";
 import { type AgentsVerdict, createSilentAgents } from "./silent_agents.ts";
 
 /** Dependencies of the watch. */

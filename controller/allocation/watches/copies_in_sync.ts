@@ -7,7 +7,7 @@ import type { Clock } from "../../../shared/clock.ts";
 import type { Informer } from "../../../shared/control/informer.ts";
 import type { ApiObject } from "../../../shared/api/object.ts";
 import type { Log } from "../../../shared/log.ts";
-import { type Caches, namedCaches } from "../caches.ts";
+import { type Caches, namedCaches } from "../../caches.ts";
 
 /**
  * Any working server has listed by then, ms. Another vendor defines VerticalPodAutoscalers: its

@@ -8,7 +8,7 @@ import type { KubeConnection } from "../../../adapters/kube/client/connection.ts
 import { createDesiredWriter } from "../../../adapters/kube/writers/allocation_writers.ts";
 import { createInstantQueries } from "../../../adapters/prometheus/instant_queries.ts";
 import { systemClock } from "../../../adapters/system_clock.ts";
-import { createCaches } from "../../../controller/allocation/caches.ts";
+import { createCaches } from "../../../controller/caches.ts";
 import { connectControllerAPI } from "../../../controller/controller_api.ts";
 import { createLiveSettings } from "../../../controller/live_settings.ts";
 import { createControllerMetrics } from "../../../controller/metrics.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 import type { AllocationLoopParts } from "../../../controller/allocation/allocation_loop.ts";
-import { type Caches, podIndex } from "../../../controller/allocation/caches.ts";
+import { type Caches, podIndex } from "../../../controller/caches.ts";
 import { MARKET_MANAGER, RESTORE_MANAGER } from "../../../shared/resize/original_limits.ts";
 import { agentLeaseRef, type Lease } from "../../../shared/api/lease.ts";
 import type { Namespace } from "../../../shared/api/namespace.ts";

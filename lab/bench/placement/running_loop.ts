@@ -9,7 +9,7 @@ import { podDisruptionBudgetListWatch } from "../../../adapters/kube/kinds/pod_d
 import { podListWatch } from "../../../adapters/kube/kinds/pods.ts";
 import { replicaSetListWatch, workloadListWatch } from "../../../adapters/kube/kinds/workloads.ts";
 import { systemClock } from "../../../adapters/system_clock.ts";
-import { createCaches } from "../../../controller/allocation/caches.ts";
+import { createCaches } from "../../../controller/caches.ts";
 import { createPlacementState } from "../../../controller/placement/store.ts";
 import { createPlacementInformers } from "../../../controller/placement/caches.ts";
 import { runPlacementLoop } from "../../../controller/placement/loop.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 import { systemClock } from "../../../adapters/system_clock.ts";
-import { createCaches, namedCaches } from "../../../controller/allocation/caches.ts";
+import { createCaches, namedCaches } from "../../../controller/caches.ts";
 import { createRightsizingCopies } from "../../../controller/rightsizing/api.ts";
 import { createCachedFacts } from "../../../controller/rightsizing/cached_facts.ts";
 import { createCorrectionMemory } from "../../../controller/rightsizing/corrections/corrections.ts";

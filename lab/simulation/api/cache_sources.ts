@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { CacheSources } from "../../../controller/allocation/caches.ts";
+import type { CacheSources } from "../../../controller/caches.ts";
 import type { SimulatedAPI } from "./simulated_api.ts";
 
 /** Lists and watches of every kind that the controller keeps a copy of. */

@@ -15,7 +15,7 @@ import {
 } from "../../../../adapters/kube/kinds/namespaces.ts";
 import { parseNode } from "../../../../adapters/kube/kinds/nodes.ts";
 import { parsePod } from "../../../../adapters/kube/kinds/pods.ts";
-import type { Caches } from "../../../../controller/allocation/caches.ts";
+import type { Caches } from "../../../../controller/caches.ts";
 import { type PodSnapshot, snapshotOf } from "../../../../controller/allocation/pod_snapshot.ts";
 import { enforce, refusalDecision } from "../../../../controller/allocation/limits/enforce.ts";
 import type { PodResizer } from "../../../../controller/resize/pod_resizer.ts";

@@ -3,22 +3,19 @@
  *
  * @module
  */
-import type {
-  HorizontalPodAutoscaler,
-  VerticalPodAutoscaler,
-} from "../../shared/api/autoscalers.ts";
-import type { Lease } from "../../shared/api/lease.ts";
-import type { LimitRange, Namespace, ResourceQuota } from "../../shared/api/namespace.ts";
-import type { Node } from "../../shared/api/node.ts";
-import type { Pod } from "../../shared/api/pod.ts";
-import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
-import type { Workload } from "../../shared/api/workload.ts";
-import type { Clock } from "../../shared/clock.ts";
-import { createInformer, type Informer } from "../../shared/control/informer.ts";
-import type { ListWatch } from "../../shared/control/list_watch.ts";
-import type { ApiObject } from "../../shared/api/object.ts";
-import type { Log } from "../../shared/log.ts";
-import type { Random } from "../../shared/random.ts";
+import type { HorizontalPodAutoscaler, VerticalPodAutoscaler } from "../shared/api/autoscalers.ts";
+import type { Lease } from "../shared/api/lease.ts";
+import type { LimitRange, Namespace, ResourceQuota } from "../shared/api/namespace.ts";
+import type { Node } from "../shared/api/node.ts";
+import type { Pod } from "../shared/api/pod.ts";
+import type { PodAllocation } from "../shared/api/pod_allocation.ts";
+import type { Workload } from "../shared/api/workload.ts";
+import type { Clock } from "../shared/clock.ts";
+import { createInformer, type Informer } from "../shared/control/informer.ts";
+import type { ListWatch } from "../shared/control/list_watch.ts";
+import type { ApiObject } from "../shared/api/object.ts";
+import type { Log } from "../shared/log.ts";
+import type { Random } from "../shared/random.ts";
 
 /**
  * The copies. Kinds of which a namespace may hold several that concern a pod are indexed by it, pods by
