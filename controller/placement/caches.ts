@@ -34,7 +34,7 @@ import {
   podsOfWorkload,
 } from "../../shared/placement/workload_snapshot.ts";
 import { type CacheOptions, type Caches, podsOwnedBy } from "../caches.ts";
-import type { EvictionLog } from "./evictions.ts";
+import type { EvictionLog } from "./eviction_memory.ts";
 import type { PlacementSources } from "./ports.ts";
 
 /** Informers of placement alone: ReplicaSets by their Deployment's UID, budgets by namespace, volumes by claim. */

@@ -16,8 +16,8 @@ import { checkEligibility, PLACED_KINDS } from "../../shared/placement/eligibili
 import { memoryKey } from "../../shared/placement/placement_memory.ts";
 import { eligibilityInput, replicaStatus } from "../../shared/placement/workload_snapshot.ts";
 import { cachedObjects, type PlacementCaches } from "./caches.ts";
-import { createPlacementReporter, type PlacementReporter } from "./events.ts";
-import { createEvictionLog, type EvictionLog } from "./evictions.ts";
+import { createPlacementReporter, type PlacementReporter } from "./reporter.ts";
+import { createEvictionLog, type EvictionLog } from "./eviction_memory.ts";
 import type {
   DeletionCostWriter,
   PlacementEvents,

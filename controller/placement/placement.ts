@@ -14,7 +14,7 @@ import type { Random } from "../../shared/random.ts";
 import type { Caches } from "../caches.ts";
 import { type AdmissionDecider, createAdmissionDecider, type ShortageOf } from "./admission.ts";
 import { createPlacementInformers, createWebhookView, type PlacementInformers } from "./caches.ts";
-import { createEvictionLog } from "./evictions.ts";
+import { createEvictionLog } from "./eviction_memory.ts";
 import { runPlacementLoop } from "./loop.ts";
 import { createPlacementMutator, createPlacementWarner } from "./mutators.ts";
 import type { PlacementAPI, PlacementObserver } from "./ports.ts";

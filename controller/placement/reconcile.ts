@@ -38,7 +38,7 @@ import {
   withBudgets,
 } from "../../shared/placement/workload_snapshot.ts";
 import { cachedObjects, type PlacementCaches } from "./caches.ts";
-import { EVICTED_FOR_MS, type EvictionLog } from "./evictions.ts";
+import { EVICTED_FOR_MS, type EvictionLog } from "./eviction_memory.ts";
 import type {
   DeletionCostWriter,
   EvictionAnswer,

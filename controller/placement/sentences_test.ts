@@ -5,7 +5,7 @@ import { manualCaches, PLACEMENT_RULES } from "../../tests/fixtures/placement_ca
 import { createWebhookView } from "./caches.ts";
 import type { PlacementResult } from "./reconcile.ts";
 import { createPlacementWarner } from "./mutators.ts";
-import { createPlacementReporter } from "./events.ts";
+import { createPlacementReporter } from "./reporter.ts";
 
 const WEB = { kind: "Deployment", namespace: "shop", name: "web", uid: "u1" } as const;
 

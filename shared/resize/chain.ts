@@ -17,7 +17,7 @@ import { classVerdict } from "./checks/qos_class.ts";
 import { quotaVerdict } from "./checks/resource_quota.ts";
 import { disruptionVerdict } from "./checks/restart_policy.ts";
 import { stepTooLarge } from "./checks/step_too_large.ts";
-import { type Check, runChecks } from "./inputs/check.ts";
+import { type Check, runChecks } from "./run_checks.ts";
 import { type ClaimSource, mergeClaims } from "./inputs/claim.ts";
 import { movesRequest } from "./inputs/qos.ts";
 import {

@@ -5,7 +5,7 @@
  */
 import type { LimitRange, LimitRangeBounds, LimitRangeItem } from "../../api/namespace.ts";
 import type { Pod, PodContainer } from "../../api/pod.ts";
-import type { Verdict } from "../inputs/check.ts";
+import type { Verdict } from "../run_checks.ts";
 import { cutRaises } from "../inputs/cut_raises.ts";
 import type { AmountRange, AmountRanges, ResourceRanges } from "../inputs/ranges.ts";
 import {

@@ -4,7 +4,7 @@
  * @module
  */
 import type { QOSClass } from "../../api/pod.ts";
-import type { Verdict } from "../inputs/check.ts";
+import type { Verdict } from "../run_checks.ts";
 import { movesRequest, qosClassOfPod } from "../inputs/qos.ts";
 import {
   describeCut,

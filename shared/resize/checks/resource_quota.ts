@@ -5,7 +5,7 @@
  */
 import type { QuotaScope, ResourceQuota } from "../../api/namespace.ts";
 import type { Pod, ResourceName } from "../../api/pod.ts";
-import type { Verdict } from "../inputs/check.ts";
+import type { Verdict } from "../run_checks.ts";
 import { cutRaises } from "../inputs/cut_raises.ts";
 import {
   fieldOf,

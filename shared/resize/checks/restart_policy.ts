@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Verdict, withoutPairs } from "../inputs/check.ts";
+import { type Verdict, withoutPairs } from "../run_checks.ts";
 import { type PairEntry, pairOf, pairsOf, type WantedResources } from "../inputs/resources.ts";
 import { containersWanted, type Subject } from "../inputs/subject.ts";
 

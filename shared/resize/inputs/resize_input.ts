@@ -7,7 +7,7 @@ import type { Node } from "../../api/node.ts";
 import type { Pod, Resources } from "../../api/pod.ts";
 import type { PodAllocation } from "../../api/pod_allocation.ts";
 import type { EnforcementReason } from "../../api/reasons/enforcement_reasons.ts";
-import type { Check, Verdict } from "./check.ts";
+import type { Check, Verdict } from "../run_checks.ts";
 import type { Claim } from "./claim.ts";
 import type { ResourceRanges } from "./ranges.ts";
 import type { WantedResources } from "./resources.ts";

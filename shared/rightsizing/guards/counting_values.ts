@@ -22,7 +22,7 @@ import {
 } from "../../resize/inputs/resources.ts";
 import { liftMemory, steppedMemory } from "./memory_decrease.ts";
 import type { Guard, RightsizingFacts } from "./rightsizing_facts.ts";
-import { runChecks } from "../../resize/inputs/check.ts";
+import { runChecks } from "../../resize/run_checks.ts";
 import { MOST_PASSES } from "./decide_rightsizing.ts";
 import {
   horizontalAutoscalerConflicts,

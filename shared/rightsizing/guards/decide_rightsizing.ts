@@ -4,7 +4,7 @@
  * @module
  */
 import type { RightsizingReason } from "../../api/reasons/rightsizing_reasons.ts";
-import { type Hold, type Report, runChecks } from "../../resize/inputs/check.ts";
+import { type Hold, type Report, runChecks } from "../../resize/run_checks.ts";
 import {
   pair,
   type PairEntry,

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Resources } from "../../api/pod.ts";
-import { withoutPairs } from "../../resize/inputs/check.ts";
+import { withoutPairs } from "../../resize/run_checks.ts";
 import {
   formatAmount,
   pair,

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { withoutPairs } from "../../resize/inputs/check.ts";
+import { withoutPairs } from "../../resize/run_checks.ts";
 import {
   formatAmount,
   pair,

@@ -11,7 +11,7 @@ import { classVerdict } from "../../resize/checks/qos_class.ts";
 import { capRequests, podLevelProblem } from "../../resize/checks/request_within_limit.ts";
 import { quotaVerdict } from "../../resize/checks/resource_quota.ts";
 import { vpaConflict } from "../../resize/checks/vertical_autoscaler.ts";
-import { withoutPairs } from "../../resize/inputs/check.ts";
+import { withoutPairs } from "../../resize/run_checks.ts";
 import { cutRaises } from "../../resize/inputs/cut_raises.ts";
 import {
   describeCut,

@@ -10,7 +10,7 @@ import type { RightsizingReason } from "../../api/reasons/rightsizing_reasons.ts
 import type { MadePods, Workload } from "../../api/workload.ts";
 import type { KnownNode } from "../../resize/checks/node_capacity.ts";
 import type { QuotaRoom } from "../../resize/checks/resource_quota.ts";
-import type { Check, Verdict } from "../../resize/inputs/check.ts";
+import type { Check, Verdict } from "../../resize/run_checks.ts";
 import type { ResourceRanges } from "../../resize/inputs/ranges.ts";
 import type { PolicySpec } from "../policy_spec.ts";
 import type { ContainerRecommendation } from "../recommend.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import { isRollingOut } from "../../api/workload.ts";
-import { withoutPairs } from "../../resize/inputs/check.ts";
+import { withoutPairs } from "../../resize/run_checks.ts";
 import {
   formatAmount,
   pairOf,

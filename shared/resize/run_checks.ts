@@ -9,7 +9,7 @@ import {
   type ResourcePair,
   wantedOf,
   type WantedResources,
-} from "./resources.ts";
+} from "./inputs/resources.ts";
 
 /** What a check may answer; nothing means: go on. */
 export type Verdict<Reason extends string> =

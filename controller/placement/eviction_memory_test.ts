@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createEvictionLog } from "./evictions.ts";
+import { createEvictionLog } from "./eviction_memory.ts";
 import type { EvictionAnswer } from "./ports.ts";
 
 const BLOCKED: EvictionAnswer = { is: "blocked", message: "a budget" };
