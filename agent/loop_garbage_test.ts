@@ -8,12 +8,12 @@ import {
 import { silentLog } from "../shared/log.ts";
 import { seededRandom } from "../shared/random.ts";
 import { createVirtualClock } from "../lab/simulation/virtual_clock.ts";
-import { sampleNode } from "../tests/contract/sample_objects.ts";
+import { sampleNode } from "../tests/contract/support/sample_objects.ts";
 import {
   boundedAllocation,
   sampleID,
   sampleReading,
-} from "../tests/fixtures/sample_participants.ts";
+} from "../tests/fixtures/market/sample_participants.ts";
 import { runNodeLoop } from "./loop.ts";
 
 const wrongNumber = fc.oneof(

@@ -6,13 +6,13 @@ import { parseCPU } from "../shared/quantity.ts";
 import { seededRandom } from "../shared/random.ts";
 import { createSimulatedAPI } from "../lab/simulation/api/simulated_api.ts";
 import { createVirtualClock } from "../lab/simulation/virtual_clock.ts";
-import { sampleNode } from "../tests/contract/sample_objects.ts";
+import { sampleNode } from "../tests/contract/support/sample_objects.ts";
 import { assertMatches } from "../tests/fixtures/assert_matches.ts";
 import {
   boundedAllocation,
   sampleBounds,
   sampleReading,
-} from "../tests/fixtures/sample_participants.ts";
+} from "../tests/fixtures/market/sample_participants.ts";
 import { type NodeLoopOptions, runNodeLoop } from "./loop.ts";
 import type { RoundResult } from "./market/round.ts";
 

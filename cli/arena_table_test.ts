@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { EQUAL_CORES, ORACLE, OURS, OURS_TIGHT, UNLIMITED } from "../lab/arena/outcome.ts";
 import type { Goal } from "../lab/arena/goals.ts";
-import { outcome, stageResult } from "../tests/fixtures/arena_outcomes.ts";
+import { outcome, stageResult } from "../tests/fixtures/lab/arena_outcomes.ts";
 import { goalTable, stageTable } from "./arena_table.ts";
 
 const OUTCOMES = [

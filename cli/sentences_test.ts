@@ -1,6 +1,6 @@
 /** The sentences of demo and arena. */
 import { assertSentences } from "../tests/fixtures/assert_sentences.ts";
-import { syntheticRuns } from "../tests/fixtures/run_records.ts";
+import { syntheticRuns } from "../tests/fixtures/lab/run_records.ts";
 import { parseArenaOptions } from "./arena_options.ts";
 import { goalTable } from "./arena_table.ts";
 import { parseDemoOptions } from "./demo_options.ts";

@@ -8,7 +8,11 @@ import { silentLog } from "../shared/log.ts";
 import { seededRandom } from "../shared/random.ts";
 import { createSimulatedAPI } from "../lab/simulation/api/simulated_api.ts";
 import { createVirtualClock } from "../lab/simulation/virtual_clock.ts";
-import { sampleAllocation, sampleContainer, samplePod } from "../tests/contract/sample_objects.ts";
+import {
+  sampleAllocation,
+  sampleContainer,
+  samplePod,
+} from "../tests/contract/support/sample_objects.ts";
 import { watchConfirmations } from "./confirmation_watch.ts";
 
 Deno.test({

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Registry } from "prom-client";
 import type { PodAllocation } from "../shared/api/pod_allocation.ts";
-import { sampleAllocation, samplePod } from "../tests/contract/sample_objects.ts";
+import { sampleAllocation, samplePod } from "../tests/contract/support/sample_objects.ts";
 import { createControllerMetrics } from "./metrics.ts";
 import type { ControllerSettings } from "./settings.ts";
 

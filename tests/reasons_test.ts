@@ -30,7 +30,7 @@ import type { ApplyFailure } from "../shared/rightsizing/guards/apply_failure.ts
 import type { WorkloadEvent } from "../shared/rightsizing/guards/workload_events.ts";
 import type { PaceChange } from "../shared/pacing/paced_container.ts";
 import { projectFiles } from "../tools/project_files.ts";
-import { sampleAllocation, sampleDesired, samplePod } from "./contract/sample_objects.ts";
+import { sampleAllocation, sampleDesired, samplePod } from "./contract/support/sample_objects.ts";
 import type { Claim } from "../shared/resize/inputs/claim.ts";
 import type { PodVerdict } from "../shared/resize/inputs/resize_input.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Mutator } from "../../shared/admission/mutator.ts";
 import { type LogFields, silentLog } from "../../shared/log.ts";
-import { postTo } from "../../tests/fixtures/post_to.ts";
+import { postTo } from "../../tests/fixtures/webhook/post_to.ts";
 import { systemClock } from "../system_clock.ts";
 import { type AdmissionFact, admissionRoutes } from "./admission_routes.ts";
 

@@ -3,11 +3,11 @@ import {
   type CertificateChain,
   certificateChain,
   SERVICE_NAME,
-} from "../../tests/fixtures/certificate_chain.ts";
+} from "../../tests/fixtures/webhook/certificate_chain.ts";
 import {
   createWebhookClient,
   type WebhookClientOptions,
-} from "../../tests/fixtures/webhook_client.ts";
+} from "../../tests/fixtures/webhook/webhook_client.ts";
 import type { PostApp } from "./admission_routes.ts";
 import { serveWebhook, type ServeWebhookOptions, type WebhookServer } from "./webhook_server.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { newPaceMemory } from "../../shared/pacing/paced_container.ts";
-import { sampleReading } from "../../tests/fixtures/sample_participants.ts";
+import { sampleReading } from "../../tests/fixtures/market/sample_participants.ts";
 import { addSample, type ContainerState, PEAK_FADE_MS } from "./container_state.ts";
 
 function pure(name: string, fn: () => void): void {

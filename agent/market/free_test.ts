@@ -7,12 +7,12 @@ import {
   nextNodeState,
   type NodeStateMemory,
 } from "../../shared/scarcity/node_state.ts";
-import { SAMPLE_PACE } from "../../tests/fixtures/paced_sample.ts";
+import { SAMPLE_PACE } from "../../tests/fixtures/market/paced_sample.ts";
 import {
   boundedAllocation,
   sampleBounds,
   sampleReading,
-} from "../../tests/fixtures/sample_participants.ts";
+} from "../../tests/fixtures/market/sample_participants.ts";
 import { participantsOf } from "./participants.ts";
 import type { RoundContext } from "./algorithm.ts";
 import type { ContainerStates } from "./container_state.ts";

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import type { ContainerBounds, PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { type LogFields, silentLog } from "../../shared/log.ts";
-import { boundedAllocation, sampleBounds } from "../../tests/fixtures/sample_participants.ts";
+import {
+  boundedAllocation,
+  sampleBounds,
+} from "../../tests/fixtures/market/sample_participants.ts";
 import { createParticipantIndex, type Participants, participantsOf } from "./participants.ts";
 
 const MARKET = {

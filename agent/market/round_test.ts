@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { queueingNeed, WAIT_TARGET_MS } from "../../shared/demand/queueing_need.ts";
 import type { DemandRule } from "../../shared/demand/signal.ts";
 import { GRID } from "../../shared/quantity.ts";
-import { onlyContainer, playedAgent } from "../../tests/fixtures/played_agent.ts";
+import { onlyContainer, playedAgent } from "../../tests/fixtures/market/played_agent.ts";
 import {
   boundedAllocation,
   sampleBounds,
   sampleReading,
-} from "../../tests/fixtures/sample_participants.ts";
+} from "../../tests/fixtures/market/sample_participants.ts";
 import type { RoundResult } from "./round.ts";
 
 function pure(name: string, fn: () => void): void {

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { ContainerSample } from "../../shared/cgroup/sample.ts";
-import { SAMPLE_PACE } from "../../tests/fixtures/paced_sample.ts";
-import { onlyContainer, playedAgent } from "../../tests/fixtures/played_agent.ts";
+import { SAMPLE_PACE } from "../../tests/fixtures/market/paced_sample.ts";
+import { onlyContainer, playedAgent } from "../../tests/fixtures/market/played_agent.ts";
 import {
   boundedAllocation,
   sampleBounds,
   sampleID,
   sampleReading,
-} from "../../tests/fixtures/sample_participants.ts";
+} from "../../tests/fixtures/market/sample_participants.ts";
 import { desiredWrites } from "../reporting/desired.ts";
 import { QUOTA_OFF_MS } from "./missing_quota.ts";
 import type { ContainerResult, RoundResult } from "./round.ts";

@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import { Registry } from "prom-client";
 import type { NodeView, PodView } from "../../shared/view/node_view.ts";
-import { boundedAllocation, sampleBounds } from "../../tests/fixtures/sample_participants.ts";
-import { sampleNodeView, samplePodView } from "../../tests/fixtures/node_views.ts";
+import {
+  boundedAllocation,
+  sampleBounds,
+} from "../../tests/fixtures/market/sample_participants.ts";
+import { sampleNodeView, samplePodView } from "../../tests/fixtures/cli/node_views.ts";
 import { type Participant, participantsOf } from "../market/participants.ts";
 import type { ContainerResult } from "../market/round.ts";
 import { createAgentMetrics, type DecidedRound } from "./agent_metrics.ts";

@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import type { Desired, PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
 import { newPaceMemory } from "../../shared/pacing/paced_container.ts";
-import { boundedAllocation, sampleBounds } from "../../tests/fixtures/sample_participants.ts";
+import {
+  boundedAllocation,
+  sampleBounds,
+} from "../../tests/fixtures/market/sample_participants.ts";
 import { participantsOf } from "../market/participants.ts";
 import type { ContainerResult, RoundResult } from "../market/round.ts";
 import { desiredWrites, LONGEST_REPEAT_MS, REPEAT_MS, repeatFor, type Written } from "./desired.ts";

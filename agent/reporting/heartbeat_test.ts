@@ -3,7 +3,7 @@ import { ApiError } from "../../shared/api/api_error.ts";
 import { type Log, silentLog } from "../../shared/log.ts";
 import { type Random, seededRandom } from "../../shared/random.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
-import { sampleNode } from "../../tests/contract/sample_objects.ts";
+import { sampleNode } from "../../tests/contract/support/sample_objects.ts";
 import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
 import { runHeartbeat } from "./heartbeat.ts";
 

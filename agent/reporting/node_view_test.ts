@@ -8,7 +8,7 @@ import {
   sampleBounds,
   sampleID,
   sampleReading,
-} from "../../tests/fixtures/sample_participants.ts";
+} from "../../tests/fixtures/market/sample_participants.ts";
 import { participantsOf } from "../market/participants.ts";
 import { QUOTA_OFF_MS } from "../market/missing_quota.ts";
 import type { ContainerResult, RoundResult } from "../market/round.ts";

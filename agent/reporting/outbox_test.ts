@@ -3,7 +3,7 @@ import { ApiError } from "../../shared/api/api_error.ts";
 import type { Desired } from "../../shared/api/pod_allocation.ts";
 import { silentLog } from "../../shared/log.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
-import { boundedAllocation } from "../../tests/fixtures/sample_participants.ts";
+import { boundedAllocation } from "../../tests/fixtures/market/sample_participants.ts";
 import type { DesiredWrite } from "./desired.ts";
 import { createOutbox } from "./outbox.ts";
 

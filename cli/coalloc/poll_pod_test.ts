@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
-import { settleVirtually } from "../../tests/contract/settle_virtually.ts";
+import { settleVirtually } from "../../tests/contract/support/settle_virtually.ts";
 import {
   addMarketPod,
   type CoallocScene,
   coallocScene,
-} from "../../tests/fixtures/coalloc_scene.ts";
+} from "../../tests/fixtures/cli/coalloc_scene.ts";
 import { type Look, type PollEnd, type PollParts, pollPod } from "./poll_pod.ts";
 
 const WAIT: Look = { wait: "ResizeInProgress", message: "not yet" };

@@ -7,13 +7,13 @@ import {
   addMarketPod,
   type CoallocScene,
   coallocScene,
-} from "../../tests/fixtures/coalloc_scene.ts";
-import { reportsOf, shopRecords } from "../../tests/fixtures/advised_shop.ts";
+} from "../../tests/fixtures/cli/coalloc_scene.ts";
+import { reportsOf, shopRecords } from "../../tests/fixtures/cli/advised_shop.ts";
 import {
   sampleContainerView,
   sampleNodeView,
   samplePodView,
-} from "../../tests/fixtures/node_views.ts";
+} from "../../tests/fixtures/cli/node_views.ts";
 
 /** Clears the screen, sets the title, hides and turns text around, and begins a line. */
 const EVIL = "\x1b[2J\x1b[H\x1b]0;t\x07\x9b8m\u202e\u2028\r\nFORGED";

@@ -4,8 +4,8 @@ import {
   addMarketPod,
   type CoallocScene,
   coallocScene,
-} from "../../tests/fixtures/coalloc_scene.ts";
-import { sampleNodeView, samplePodView } from "../../tests/fixtures/node_views.ts";
+} from "../../tests/fixtures/cli/coalloc_scene.ts";
+import { sampleNodeView, samplePodView } from "../../tests/fixtures/cli/node_views.ts";
 import { explainApiError } from "./api_problem.ts";
 import { podArgument } from "./formats.ts";
 import type { Cluster } from "./ports.ts";

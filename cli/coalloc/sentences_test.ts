@@ -1,6 +1,6 @@
 /** The sentences that all commands share. */
 import { assertSentences } from "../../tests/fixtures/assert_sentences.ts";
-import { addMarketPod, coallocScene } from "../../tests/fixtures/coalloc_scene.ts";
+import { addMarketPod, coallocScene } from "../../tests/fixtures/cli/coalloc_scene.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { explainApiError } from "./api_problem.ts";
 import { kubeconfigProblem } from "./kube/kubeconfig_problem.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { RunRecord } from "../../lab/simulation/run_record.ts";
-import { syntheticRuns } from "../../tests/fixtures/run_records.ts";
+import { syntheticRuns } from "../../tests/fixtures/lab/run_records.ts";
 import { coresChart, throttlingChart } from "./chart.ts";
 
 /** One pod, 20 steps of 3 s: a minute. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { SCORE_MEASURES } from "../../lab/simulation/report/score_measures.ts";
 import type { RunRecord, RunScores } from "../../lab/simulation/run_record.ts";
-import { syntheticRuns } from "../../tests/fixtures/run_records.ts";
+import { syntheticRuns } from "../../tests/fixtures/lab/run_records.ts";
 import { scoreTable } from "./score_table.ts";
 
 const OURS: RunScores = {

@@ -9,7 +9,7 @@ import {
   sampleAllocation,
   sampleContainer,
   samplePod,
-} from "../../tests/contract/sample_objects.ts";
+} from "../../tests/contract/support/sample_objects.ts";
 import { nextStatus, phaseOf } from "./allocation_status.ts";
 
 const wallTime = "2026-01-01T00:00:00.000Z";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Pod } from "../../shared/api/pod.ts";
-import { samplePod } from "../../tests/contract/sample_objects.ts";
+import { samplePod } from "../../tests/contract/support/sample_objects.ts";
 import { createPodMemories, isCurrent, noteResize, resizePauses } from "./pod_memory.ts";
 
 function podWith(uid: string): Pod {

@@ -1,7 +1,7 @@
 /** What a reconcile does when the server says no, or not now. */
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
-import { limited, reconcilerStage } from "../../tests/fixtures/reconciler_stage.ts";
+import { limited, reconcilerStage } from "../../tests/fixtures/market/reconciler_stage.ts";
 
 function test(name: string, fn: () => void | Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });

@@ -3,9 +3,13 @@ import type { PodContainer } from "../../shared/api/pod.ts";
 import { silentLog } from "../../shared/log.ts";
 import { ALLOW_OVERRIDES, MANAGED } from "../../shared/resize/scope.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
-import { sampleContainer, sampleNode, samplePod } from "../../tests/contract/sample_objects.ts";
+import {
+  sampleContainer,
+  sampleNode,
+  samplePod,
+} from "../../tests/contract/support/sample_objects.ts";
 import { assertSentences } from "../../tests/fixtures/assert_sentences.ts";
-import { bidFacts, FACTS_NOW_MS } from "../../tests/fixtures/bid_facts.ts";
+import { bidFacts, FACTS_NOW_MS } from "../../tests/fixtures/market/bid_facts.ts";
 import { sampleHPA, sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
 import type { BidFacts } from "./bid_rules/bid_rule.ts";
 import { STARTUP_BOOST, startupBoost } from "./bid_rules/startup_boost.ts";

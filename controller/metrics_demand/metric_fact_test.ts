@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { newAllocation } from "../allocation/bounds/publish_bounds.ts";
-import { sampleContainer, samplePod } from "../../tests/contract/sample_objects.ts";
+import { sampleContainer, samplePod } from "../../tests/contract/support/sample_objects.ts";
 import { demandParts, hasMoved, publishedParts } from "./metric_fact.ts";
 
 function test(name: string, fn: () => void): void {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Pod, PodOwner } from "../../shared/api/pod.ts";
-import { samplePod } from "../../tests/contract/sample_objects.ts";
+import { samplePod } from "../../tests/contract/support/sample_objects.ts";
 import { DEMAND_QUERY, metricQuestion } from "./metric_question.ts";
 import { readQueryTemplate } from "./query_template.ts";
 

@@ -3,7 +3,7 @@ import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { silentLog } from "../../shared/log.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
-import { sampleContainer, samplePod } from "../../tests/contract/sample_objects.ts";
+import { sampleContainer, samplePod } from "../../tests/contract/support/sample_objects.ts";
 import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
 import { newAllocation } from "../allocation/bounds/publish_bounds.ts";
 import type { MetricOutcome } from "./demand_reading.ts";

@@ -1,6 +1,6 @@
 import { type Log, silentLog } from "../../shared/log.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
-import { sampleContainer, samplePod } from "../../tests/contract/sample_objects.ts";
+import { sampleContainer, samplePod } from "../../tests/contract/support/sample_objects.ts";
 import { assertSentences } from "../../tests/fixtures/assert_sentences.ts";
 import { newAllocation } from "../allocation/bounds/publish_bounds.ts";
 import { type DemandReading, demandReading } from "./demand_reading.ts";

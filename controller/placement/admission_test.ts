@@ -17,7 +17,7 @@ import {
   storedPod,
   WEB_SET,
   webDeployment,
-} from "../../tests/fixtures/placement_caches.ts";
+} from "../../tests/fixtures/placement/placement_caches.ts";
 import { type AdmissionDeciderOptions, createAdmissionDecider } from "./admission.ts";
 import { createWebhookView } from "./caches.ts";
 

@@ -6,8 +6,8 @@ import { seededRandom } from "../../shared/random.ts";
 import { cacheSources } from "../../lab/simulation/api/cache_sources.ts";
 import { createSimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
-import { sampleNode, samplePod } from "../../tests/contract/sample_objects.ts";
-import { sampleBudget } from "../../tests/fixtures/placed_pods.ts";
+import { sampleNode, samplePod } from "../../tests/contract/support/sample_objects.ts";
+import { sampleBudget } from "../../tests/fixtures/placement/placed_pods.ts";
 import {
   DB_OWNER,
   manualCaches,
@@ -17,7 +17,7 @@ import {
   WEB_OWNER,
   WEB_SET,
   webDeployment,
-} from "../../tests/fixtures/placement_caches.ts";
+} from "../../tests/fixtures/placement/placement_caches.ts";
 import { createCaches } from "../caches.ts";
 import { cachedObjects, createPlacementInformers, createWebhookView } from "./caches.ts";
 

@@ -11,7 +11,7 @@ import {
   PLACEMENT_RULES,
   podRequest,
   SHOP,
-} from "../../tests/fixtures/placement_caches.ts";
+} from "../../tests/fixtures/placement/placement_caches.ts";
 import { createWebhookView } from "./caches.ts";
 import { createPlacementMutator, createPlacementWarner } from "./mutators.ts";
 import type { AdmissionReport } from "./ports.ts";
@@ -20,7 +20,7 @@ import { admissionRoutes } from "../../adapters/webhook/admission_routes.ts";
 import { applyJSONPatch } from "../../shared/admission/json_patch.ts";
 import type { Mutator } from "../../shared/admission/mutator.ts";
 import { NODE_CLASSES } from "../../shared/placement/node_classes.ts";
-import { postTo } from "../../tests/fixtures/post_to.ts";
+import { postTo } from "../../tests/fixtures/webhook/post_to.ts";
 import { createPodCreationMutator } from "../rightsizing/pod_creation.ts";
 
 const SIGNAL = new AbortController().signal;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { listedObjects } from "../../shared/placement/workload_snapshot.ts";
-import { placedPods, sampleBudget } from "../../tests/fixtures/placed_pods.ts";
+import { placedPods, sampleBudget } from "../../tests/fixtures/placement/placed_pods.ts";
 import { sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
-import { PLACEMENT_RULES } from "../../tests/fixtures/placement_caches.ts";
+import { PLACEMENT_RULES } from "../../tests/fixtures/placement/placement_caches.ts";
 import { decide, type PlacementSnapshot } from "./reconcile.ts";
 
 const NOW_MS = 1_000_000_000;

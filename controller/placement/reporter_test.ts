@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { silentLog } from "../../shared/log.ts";
-import { placedPod } from "../../tests/fixtures/placed_pods.ts";
+import { placedPod } from "../../tests/fixtures/placement/placed_pods.ts";
 import { createPlacementReporter } from "./reporter.ts";
 import type { PlacementEvent, PlacementObserver } from "./ports.ts";
 import type { PlacementResult } from "./reconcile.ts";

@@ -1,7 +1,7 @@
-import { placedPod } from "../../tests/fixtures/placed_pods.ts";
+import { placedPod } from "../../tests/fixtures/placement/placed_pods.ts";
 import { silentLog } from "../../shared/log.ts";
 import { assertSentences } from "../../tests/fixtures/assert_sentences.ts";
-import { manualCaches, PLACEMENT_RULES } from "../../tests/fixtures/placement_caches.ts";
+import { manualCaches, PLACEMENT_RULES } from "../../tests/fixtures/placement/placement_caches.ts";
 import { createWebhookView } from "./caches.ts";
 import type { PlacementResult } from "./reconcile.ts";
 import { createPlacementWarner } from "./mutators.ts";

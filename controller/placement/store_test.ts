@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { silentLog } from "../../shared/log.ts";
-import { settleVirtually } from "../../tests/contract/settle_virtually.ts";
-import { keptCheckpoints } from "../../tests/fixtures/kept_checkpoints.ts";
+import { settleVirtually } from "../../tests/contract/support/settle_virtually.ts";
+import { keptCheckpoints } from "../../tests/fixtures/rightsizing/kept_checkpoints.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import type { PlacementTarget } from "./ports.ts";
 import { createPlacementState } from "./store.ts";

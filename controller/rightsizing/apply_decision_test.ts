@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { wantedOf } from "../../shared/resize/inputs/resources.ts";
-import { notedHands } from "../../tests/fixtures/noted_hands.ts";
+import { notedHands } from "../../tests/fixtures/rightsizing/noted_hands.ts";
 import {
   type FactsChoice,
   rightsizingFacts,
   templateContainer,
   workloadPod,
-} from "../../tests/fixtures/rightsizing_facts.ts";
+} from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { type Applied, type ApplyDecision, applyDecision } from "./apply_decision.ts";
 
 function test(name: string, fn: () => Promise<void>): void {

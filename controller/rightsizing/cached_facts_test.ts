@@ -9,7 +9,7 @@ import {
   rightsizingFacts,
   templateContainer,
   workloadPod,
-} from "../../tests/fixtures/rightsizing_facts.ts";
+} from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { sampleHPA, sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
 import { createCorrectionMemory } from "./corrections/corrections.ts";
 import { createCachedFacts } from "./cached_facts.ts";

@@ -9,7 +9,7 @@ import {
   NOW_MS,
   rightsizingFacts,
   templateContainer,
-} from "../../tests/fixtures/rightsizing_facts.ts";
+} from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { evaluateWorkload, type Evaluation, type LearnedFacts } from "./evaluate_workload.ts";
 import type { UsageAnswer } from "./ports.ts";
 

@@ -6,12 +6,12 @@ import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsi
 import type { WorkloadEvent } from "../../shared/rightsizing/guards/workload_events.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
-import { notedHands } from "../../tests/fixtures/noted_hands.ts";
+import { notedHands } from "../../tests/fixtures/rightsizing/noted_hands.ts";
 import {
   NOW_MS,
   recommendation,
   rightsizingFacts,
-} from "../../tests/fixtures/rightsizing_facts.ts";
+} from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { emitCycleEvents, policySubject, workloadSubject, writeAnnotations } from "./events.ts";
 import type { ReconciledWorkload } from "./policies/policy_cycle.ts";
 import type { RightsizingEvent } from "./ports.ts";

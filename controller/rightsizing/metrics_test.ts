@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { Registry } from "prom-client";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
-import { rightsizingFacts } from "../../tests/fixtures/rightsizing_facts.ts";
+import { rightsizingFacts } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { createRightsizingMetrics, observedWorkloads, type PolicyName } from "./metrics.ts";
 import type { ReconcileOutcome } from "./outcome.ts";
 import type { CycleOutcome, ReconciledWorkload } from "./policies/policy_cycle.ts";

@@ -3,7 +3,7 @@ import { ApiError } from "../../shared/api/api_error.ts";
 import type { WorkloadKind } from "../../shared/api/workload.ts";
 import type { MissingPermission } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
-import { autoPolicy } from "../../tests/fixtures/rightsizing_facts.ts";
+import { autoPolicy } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { createPermissionMemory, type RightsPlace, watchedNamespaces } from "./permissions.ts";
 
 function test(name: string, fn: () => Promise<void>): void {

@@ -9,7 +9,7 @@ import {
   bareContainer,
   MI,
   rightsizingFacts,
-} from "../../tests/fixtures/rightsizing_facts.ts";
+} from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { sampleHPA, sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
 import {
   createCreationSurroundings,

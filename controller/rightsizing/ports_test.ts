@@ -4,7 +4,7 @@ import {
   rightsizingFacts,
   templateContainer,
   workloadPod,
-} from "../../tests/fixtures/rightsizing_facts.ts";
+} from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { usageQuestion } from "./ports.ts";
 
 Deno.test({

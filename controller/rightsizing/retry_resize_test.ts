@@ -9,7 +9,7 @@ import {
   rightsizingFacts,
   templateContainer,
   workloadPod,
-} from "../../tests/fixtures/rightsizing_facts.ts";
+} from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { retryResize } from "./retry_resize.ts";
 
 function test(name: string, fn: () => void): void {

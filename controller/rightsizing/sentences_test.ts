@@ -6,14 +6,14 @@ import { silentLog } from "../../shared/log.ts";
 import { distributionOfSamples } from "../../shared/rightsizing/distribution.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { assertSentences } from "../../tests/fixtures/assert_sentences.ts";
-import { notedHands } from "../../tests/fixtures/noted_hands.ts";
+import { notedHands } from "../../tests/fixtures/rightsizing/noted_hands.ts";
 import {
   autoPolicy,
   MI,
   NOW_MS,
   recommendation,
   rightsizingFacts,
-} from "../../tests/fixtures/rightsizing_facts.ts";
+} from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
 import { CONTROLLER_SETTINGS } from "../settings.ts";
 import { evaluateWorkload } from "./evaluate_workload.ts";

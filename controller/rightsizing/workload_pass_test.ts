@@ -3,7 +3,7 @@ import { ApiError } from "../../shared/api/api_error.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import { createUsageAnswers } from "../../lab/simulation/metric_answers.ts";
-import { type NotedHands, notedHands } from "../../tests/fixtures/noted_hands.ts";
+import { type NotedHands, notedHands } from "../../tests/fixtures/rightsizing/noted_hands.ts";
 import {
   autoPolicy,
   type FactsChoice,
@@ -12,7 +12,7 @@ import {
   rightsizingFacts,
   templateContainer,
   workloadPod,
-} from "../../tests/fixtures/rightsizing_facts.ts";
+} from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { failedOutcome, type ReconcileOutcome, unreadableOutcome } from "./outcome.ts";
 import { type PassSubject, passWorkload } from "./workload_pass.ts";
 

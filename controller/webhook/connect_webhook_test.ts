@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { systemClock } from "../../adapters/system_clock.ts";
 import { createCertificateReader } from "../../adapters/webhook/certificate_reader.ts";
 import type { Mutator } from "../../shared/admission/mutator.ts";
-import { serveWebhookObjects } from "../../tests/fixtures/canned_webhook_objects.ts";
-import { certificateChain, SERVICE_NAME } from "../../tests/fixtures/certificate_chain.ts";
-import { createWebhookClient } from "../../tests/fixtures/webhook_client.ts";
+import { serveWebhookObjects } from "../../tests/fixtures/webhook/canned_webhook_objects.ts";
+import { certificateChain, SERVICE_NAME } from "../../tests/fixtures/webhook/certificate_chain.ts";
+import { createWebhookClient } from "../../tests/fixtures/webhook/webhook_client.ts";
 import { type ConnectedWebhookOptions, connectWebhook } from "./connect_webhook.ts";
 import { WEBHOOK_CONFIGURATION, WEBHOOK_SECRET } from "./webhook_names.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { silentLog } from "../../shared/log.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
-import { createPaperCertificates } from "../../tests/fixtures/paper_certificates.ts";
+import { createPaperCertificates } from "../../tests/fixtures/webhook/paper_certificates.ts";
 import { FILES_EVERY_MS, followFiles } from "./follow_files.ts";
 import type { KeyedCertificate } from "./ports.ts";
 

@@ -4,7 +4,7 @@ import {
   WEBHOOK_NAMES,
   type WebhookReplica,
   webhookScene,
-} from "../../tests/fixtures/webhook_replica.ts";
+} from "../../tests/fixtures/webhook/webhook_replica.ts";
 import { storedTexts } from "./stored_pairs.ts";
 
 const HOUR_MS = 3_600_000;

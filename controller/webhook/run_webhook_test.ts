@@ -6,9 +6,9 @@ import { createCertificateReader } from "../../adapters/webhook/certificate_read
 import { serveWebhook } from "../../adapters/webhook/webhook_server.ts";
 import { silentLog } from "../../shared/log.ts";
 import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
-import { createSteppedClock } from "../../tests/fixtures/stepped_clock.ts";
-import { createWebhookClient } from "../../tests/fixtures/webhook_client.ts";
-import { createWebhookObjects } from "../../tests/fixtures/webhook_objects.ts";
+import { createSteppedClock } from "../../tests/fixtures/webhook/stepped_clock.ts";
+import { createWebhookClient } from "../../tests/fixtures/webhook/webhook_client.ts";
+import { createWebhookObjects } from "../../tests/fixtures/webhook/webhook_objects.ts";
 import { keepCertificates, SETTLE_MS } from "./keep_certificates.ts";
 import type { KeyedCertificate } from "./ports.ts";
 import { runWebhook } from "./run_webhook.ts";

@@ -2,9 +2,9 @@ import { applyJSONPatch, type JSONPatchOperation } from "../../shared/admission/
 import { parseAdmissionReview } from "../../shared/admission/admission_review.ts";
 import { silentLog } from "../../shared/log.ts";
 import { assertSentences, messageOf } from "../../tests/fixtures/assert_sentences.ts";
-import { createPaperCertificates } from "../../tests/fixtures/paper_certificates.ts";
-import { createSteppedClock } from "../../tests/fixtures/stepped_clock.ts";
-import { webhookScene } from "../../tests/fixtures/webhook_replica.ts";
+import { createPaperCertificates } from "../../tests/fixtures/webhook/paper_certificates.ts";
+import { createSteppedClock } from "../../tests/fixtures/webhook/stepped_clock.ts";
+import { webhookScene } from "../../tests/fixtures/webhook/webhook_replica.ts";
 import { certificateStep, lifeFrom } from "./certificate_step.ts";
 import { followFiles } from "./follow_files.ts";
 import type { KeyedCertificate, StoredTexts } from "./ports.ts";

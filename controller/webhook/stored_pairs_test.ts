@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createPaperCertificates } from "../../tests/fixtures/paper_certificates.ts";
+import { createPaperCertificates } from "../../tests/fixtures/webhook/paper_certificates.ts";
 import type { StoredTexts } from "./ports.ts";
 import { bundleText, readStoredPairs, storedTexts } from "./stored_pairs.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { DOMParser } from "linkedom";
-import { outcome, stageResult } from "../../tests/fixtures/arena_outcomes.ts";
-import { syntheticRuns } from "../../tests/fixtures/run_records.ts";
+import { outcome, stageResult } from "../../tests/fixtures/lab/arena_outcomes.ts";
+import { syntheticRuns } from "../../tests/fixtures/lab/run_records.ts";
 import { allRivals } from "../simulation/rivals/all_rivals.ts";
 import { arenaPage } from "./arena_page.ts";
 import { EQUAL_CORES, isRival, ORACLE, OURS, UNLIMITED } from "./outcome.ts";

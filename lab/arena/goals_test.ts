@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { outcome, scores, stageResult } from "../../tests/fixtures/arena_outcomes.ts";
+import { outcome, scores, stageResult } from "../../tests/fixtures/lab/arena_outcomes.ts";
 import {
   type AlgorithmOutcome,
   ALONE,

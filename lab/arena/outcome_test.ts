@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { outcome, scores } from "../../tests/fixtures/arena_outcomes.ts";
+import { outcome, scores } from "../../tests/fixtures/lab/arena_outcomes.ts";
 import { algorithmOutcome, bestPerAlgorithm, bestSetting } from "./outcome.ts";
 
 Deno.test({

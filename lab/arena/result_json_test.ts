@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { outcome, stageResult } from "../../tests/fixtures/arena_outcomes.ts";
+import { outcome, stageResult } from "../../tests/fixtures/lab/arena_outcomes.ts";
 import { OURS, OURS_TIGHT, UNLIMITED } from "./outcome.ts";
 import { checkGoals } from "./goals.ts";
 import { arenaJSON, stageJSON } from "./result_json.ts";

@@ -7,7 +7,7 @@ import {
   sampleContainer,
   sampleGuaranteed,
   samplePod,
-} from "../../tests/contract/sample_objects.ts";
+} from "../../tests/contract/support/sample_objects.ts";
 import { createSimulatedAPI } from "./api/simulated_api.ts";
 import { createKubelet } from "./kubelet.ts";
 import { createVirtualClock } from "./virtual_clock.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { seededRandom } from "../../shared/random.ts";
 import { assembleRecord, createDecisionLog, createRecorder, type Recorder } from "./recorder.ts";
-import { busyLoop } from "../../tests/fixtures/busy_loop.ts";
-import { requests } from "../../tests/fixtures/one_pod_node.ts";
+import { busyLoop } from "../../tests/fixtures/lab/busy_loop.ts";
+import { requests } from "../../tests/fixtures/lab/one_pod_node.ts";
 import { createSimulatedNode } from "./node/simulated_node.ts";
 import type { RecordedPod } from "./run_record.ts";
 import type { ContainerResult, RoundResult } from "../../agent/market/round.ts";

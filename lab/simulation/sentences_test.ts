@@ -1,9 +1,13 @@
 import { seededRandom } from "../../shared/random.ts";
-import { sampleContainer, samplePod, sampleQuota } from "../../tests/contract/sample_objects.ts";
-import { stageResult } from "../../tests/fixtures/arena_outcomes.ts";
+import {
+  sampleContainer,
+  samplePod,
+  sampleQuota,
+} from "../../tests/contract/support/sample_objects.ts";
+import { stageResult } from "../../tests/fixtures/lab/arena_outcomes.ts";
 import { assertSentences, messageOf } from "../../tests/fixtures/assert_sentences.ts";
-import { busyLoop } from "../../tests/fixtures/busy_loop.ts";
-import { nodeWith, onePod, requests } from "../../tests/fixtures/one_pod_node.ts";
+import { busyLoop } from "../../tests/fixtures/lab/busy_loop.ts";
+import { nodeWith, onePod, requests } from "../../tests/fixtures/lab/one_pod_node.ts";
 import { chargeQuotas } from "./api/admission.ts";
 import { checkLimitRanges } from "./api/limit_ranger.ts";
 import { createSimulatedAPI } from "./api/simulated_api.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { settleVirtually } from "../../tests/contract/settle_virtually.ts";
+import { settleVirtually } from "../../tests/contract/support/settle_virtually.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import type { AdmissionRequest } from "./admission_review.ts";
 import type { Mutation, Mutator } from "./mutator.ts";

@@ -1,5 +1,9 @@
 import assert from "node:assert/strict";
-import { sampleAllocation, sampleDesired, samplePod } from "../../tests/contract/sample_objects.ts";
+import {
+  sampleAllocation,
+  sampleDesired,
+  samplePod,
+} from "../../tests/contract/support/sample_objects.ts";
 import { podAllocationSchema, storedAllocationSchema } from "./pod_allocation.ts";
 import { knownMarketReason } from "./reasons/reasons.ts";
 

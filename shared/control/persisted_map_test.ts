@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
-import { keptCheckpoints } from "../../tests/fixtures/kept_checkpoints.ts";
+import { keptCheckpoints } from "../../tests/fixtures/rightsizing/kept_checkpoints.ts";
 import { ApiError } from "../api/api_error.ts";
 import { type Log, silentLog } from "../log.ts";
 import {

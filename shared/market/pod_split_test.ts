@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { logUniform } from "../../tests/fixtures/bids_arbitrary.ts";
+import { logUniform } from "../../tests/fixtures/market/bids_arbitrary.ts";
 import { cases } from "../../tests/fixtures/cases.ts";
 import { splitByRequest } from "./pod_split.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { needOf } from "../../tests/fixtures/bids_arbitrary.ts";
+import { needOf } from "../../tests/fixtures/market/bids_arbitrary.ts";
 import { cases } from "../../tests/fixtures/cases.ts";
-import { exactSum } from "../../tests/fixtures/clearing_residual.ts";
+import { exactSum } from "../../tests/fixtures/market/clearing_residual.ts";
 import { GRID } from "../quantity.ts";
 import { type LimitRange, roundBounds, roundShares } from "./rounding.ts";
 import { type Bid, clearMarket } from "./solver.ts";

@@ -6,7 +6,7 @@ import {
   logUniform,
   OF_TOTAL,
   totalOf,
-} from "../../tests/fixtures/bids_arbitrary.ts";
+} from "../../tests/fixtures/market/bids_arbitrary.ts";
 import { cases } from "../../tests/fixtures/cases.ts";
 import { type Bid, clearMarket } from "./solver.ts";
 

@@ -8,9 +8,9 @@ import {
   needOf,
   OF_TOTAL,
   totalOf,
-} from "../../tests/fixtures/bids_arbitrary.ts";
+} from "../../tests/fixtures/market/bids_arbitrary.ts";
 import { cases } from "../../tests/fixtures/cases.ts";
-import { exactSum, residual } from "../../tests/fixtures/clearing_residual.ts";
+import { exactSum, residual } from "../../tests/fixtures/market/clearing_residual.ts";
 import { seededRandom } from "../random.ts";
 import { type Bid, clearMarket } from "./solver.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { pacedSample, SAMPLE_PACE } from "../../tests/fixtures/paced_sample.ts";
+import { pacedSample, SAMPLE_PACE } from "../../tests/fixtures/market/paced_sample.ts";
 import { followLowerTarget, fundRaises, lowerWait } from "./decrease.ts";
 import { DEFAULT_PACE } from "./pace_options.ts";
 import type { PacedContainer, PaceMemory } from "./paced_container.ts";

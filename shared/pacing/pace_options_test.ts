@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { SAMPLE_PACE } from "../../tests/fixtures/paced_sample.ts";
+import { SAMPLE_PACE } from "../../tests/fixtures/market/paced_sample.ts";
 import { DEFAULT_PACE, grantable, paceAt } from "./pace_options.ts";
 
 function pure(name: string, fn: () => void): void {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { pacedSample } from "../../tests/fixtures/paced_sample.ts";
+import { pacedSample } from "../../tests/fixtures/market/paced_sample.ts";
 import {
   afterChange,
   committed,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { PacedContainer } from "./paced_container.ts";
-import { pacedSample, PLAIN_PACE, SAMPLE_PACE } from "../../tests/fixtures/paced_sample.ts";
+import { pacedSample, PLAIN_PACE, SAMPLE_PACE } from "../../tests/fixtures/market/paced_sample.ts";
 import { planChanges, type PlanContext } from "./plan_changes.ts";
 
 function pure(name: string, fn: () => void): void {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { pacedSample, PLAIN_PACE } from "../../tests/fixtures/paced_sample.ts";
+import { pacedSample, PLAIN_PACE } from "../../tests/fixtures/market/paced_sample.ts";
 import { grantRaises, isLargeRaise, isLastRaise, rationedHysteresis } from "./raise.ts";
 
 function pure(name: string, fn: () => void): void {

@@ -1,5 +1,5 @@
 import { assertSentences } from "../../tests/fixtures/assert_sentences.ts";
-import { PLAIN_PACE } from "../../tests/fixtures/paced_sample.ts";
+import { PLAIN_PACE } from "../../tests/fixtures/market/paced_sample.ts";
 import { newPaceMemory, type PaceMemory } from "./paced_container.ts";
 import { type WaitingContainer, whyWaiting } from "./why_waiting.ts";
 

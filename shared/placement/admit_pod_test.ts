@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { placedPod, placedPods } from "../../tests/fixtures/placed_pods.ts";
+import { placedPod, placedPods } from "../../tests/fixtures/placement/placed_pods.ts";
 import { type AdmissionInput, admitPod, type CountedPod } from "./admit_pod.ts";
 import { noReservations, type Reservations } from "./reservations.ts";
 

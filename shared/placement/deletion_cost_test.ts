@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { placedPod, placedPods } from "../../tests/fixtures/placed_pods.ts";
+import { placedPod, placedPods } from "../../tests/fixtures/placement/placed_pods.ts";
 import { costChanges, costOf } from "./deletion_cost.ts";
 import type { NodeClass } from "./node_classes.ts";
 

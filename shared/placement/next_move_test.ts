@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { placedPod, placedPods } from "../../tests/fixtures/placed_pods.ts";
+import { placedPod, placedPods } from "../../tests/fixtures/placement/placed_pods.ts";
 import { leavesAtOnce, leavesInTurn, nextMove, type NextMoveInput } from "./next_move.ts";
 import type { PlacedPod } from "./placed_pod.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { sampleNode } from "../../tests/contract/sample_objects.ts";
+import { sampleNode } from "../../tests/contract/support/sample_objects.ts";
 import { NODE_CLASS_PRESETS, type NodeClass, type NodeClassPreset } from "./node_classes.ts";
 import {
   allowedClasses,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { sampleNode, samplePod } from "../../tests/contract/sample_objects.ts";
-import { placedPods } from "../../tests/fixtures/placed_pods.ts";
+import { sampleNode, samplePod } from "../../tests/contract/support/sample_objects.ts";
+import { placedPods } from "../../tests/fixtures/placement/placed_pods.ts";
 import type { Pod } from "../api/pod.ts";
 import { NODE_CLASS_PRESETS } from "./node_classes.ts";
 import { DEFAULT_DEPARTURE_SIGNS } from "./node_departure.ts";

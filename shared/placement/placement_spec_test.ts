@@ -7,7 +7,11 @@ import {
   PAUSED,
   SPOT_PERCENTAGE,
 } from "../api/placement_keys.ts";
-import { caseText, WORDED_CASES, wordedWorkload } from "../../tests/fixtures/worded_workloads.ts";
+import {
+  caseText,
+  WORDED_CASES,
+  wordedWorkload,
+} from "../../tests/fixtures/placement/worded_workloads.ts";
 import {
   type PlacementFault,
   readPlacementSpec,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { placedPod } from "../../tests/fixtures/placed_pods.ts";
+import { placedPod } from "../../tests/fixtures/placement/placed_pods.ts";
 import {
   dropOldest,
   expire,

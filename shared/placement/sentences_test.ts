@@ -1,5 +1,5 @@
 import { assertSentences, messageOf } from "../../tests/fixtures/assert_sentences.ts";
-import { placedPods, sampleBudget } from "../../tests/fixtures/placed_pods.ts";
+import { placedPods, sampleBudget } from "../../tests/fixtures/placement/placed_pods.ts";
 import type { PodDisruptionBudget } from "../api/pod_disruption_budget.ts";
 import {
   DISRUPTION_DURATION,

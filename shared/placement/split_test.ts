@@ -8,7 +8,7 @@ import {
   ordinalOf,
   splitReplicas,
 } from "./split.ts";
-import { placedPod, placedPods } from "../../tests/fixtures/placed_pods.ts";
+import { placedPod, placedPods } from "../../tests/fixtures/placement/placed_pods.ts";
 import type { PlacedPod } from "./placed_pod.ts";
 
 /** Replicas, floor, share of spot, and what is on spot and on-demand. */

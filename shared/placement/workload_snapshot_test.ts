@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { sampleNode, samplePod } from "../../tests/contract/sample_objects.ts";
-import { sampleBudget } from "../../tests/fixtures/placed_pods.ts";
+import { sampleNode, samplePod } from "../../tests/contract/support/sample_objects.ts";
+import { sampleBudget } from "../../tests/fixtures/placement/placed_pods.ts";
 import { sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
 import type { PodDisruptionBudget } from "../api/pod_disruption_budget.ts";
 import type { Pod } from "../api/pod.ts";

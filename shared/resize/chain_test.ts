@@ -7,7 +7,7 @@ import {
   enforcedPod,
   enforcementInput,
   marketClaim,
-} from "../../tests/fixtures/enforcement_input.ts";
+} from "../../tests/fixtures/market/enforcement_input.ts";
 import type { Pod } from "../api/pod.ts";
 import { decide, decideManually, MANUAL_CHAIN, MARKET_CHAIN, RESTORE_CHAIN } from "./chain.ts";
 import type { EnforcementInput } from "./inputs/resize_input.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { sampleContainer, samplePod } from "../../tests/contract/sample_objects.ts";
+import { sampleContainer, samplePod } from "../../tests/contract/support/sample_objects.ts";
 import type { Pod, PodContainer } from "../api/pod.ts";
 import type { Original } from "../api/pod_allocation.ts";
 import {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { DEFAULT_MARKET_CONFIG, type MarketConfig } from "../../controller/config.ts";
-import { sampleContainer, samplePod } from "../../tests/contract/sample_objects.ts";
+import { sampleContainer, samplePod } from "../../tests/contract/support/sample_objects.ts";
 import { sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
 import type { HorizontalPodAutoscaler } from "../api/autoscalers.ts";
 import type { Namespace } from "../api/namespace.ts";

@@ -1,5 +1,5 @@
 import { DEFAULT_MARKET_CONFIG } from "../../controller/config.ts";
-import { sampleContainer, samplePod } from "../../tests/contract/sample_objects.ts";
+import { sampleContainer, samplePod } from "../../tests/contract/support/sample_objects.ts";
 import { assertSentences, messageOf } from "../../tests/fixtures/assert_sentences.ts";
 import {
   cpuRanges,
@@ -7,8 +7,8 @@ import {
   enforcedPod,
   enforcementInput,
   marketClaim,
-} from "../../tests/fixtures/enforcement_input.ts";
-import { rightsizingFacts } from "../../tests/fixtures/rightsizing_facts.ts";
+} from "../../tests/fixtures/market/enforcement_input.ts";
+import { rightsizingFacts } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { sampleHPA, sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
 import type { Namespace } from "../api/namespace.ts";
 import type { Pod } from "../api/pod.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { samplePod } from "../../tests/contract/sample_objects.ts";
+import { samplePod } from "../../tests/contract/support/sample_objects.ts";
 import { ofDeployment, ownedBy, sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
 import type { Pod } from "../api/pod.ts";
 import { EVERY_WORKLOAD, type ReplicaSet, type WorkloadKind } from "../api/workload.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import { largeRecord, workloadRecords } from "../../tests/fixtures/workload_records.ts";
+import { largeRecord, workloadRecords } from "../../tests/fixtures/rightsizing/workload_records.ts";
 import { type PolicyStatus, policyStatusSchema, storedPolicyStatus } from "../api/policy_status.ts";
 import {
   buildPolicyStatus,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { sampleQuota } from "../../tests/contract/sample_objects.ts";
-import { bareContainer } from "../../tests/fixtures/rightsizing_facts.ts";
+import { sampleQuota } from "../../tests/contract/support/sample_objects.ts";
+import { bareContainer } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import type { ScopedPod } from "../resize/checks/resource_quota.ts";
 import type { QuotaScope, ResourceQuota } from "../api/namespace.ts";
 import type { PodTemplate } from "../api/workload.ts";

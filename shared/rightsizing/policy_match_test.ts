@@ -8,8 +8,8 @@ import {
   SELECTORS,
   specWith,
   WORKLOADS,
-} from "../../tests/fixtures/policy_scene.ts";
-import { autoPolicy } from "../../tests/fixtures/rightsizing_facts.ts";
+} from "../../tests/fixtures/rightsizing/policy_scene.ts";
+import { autoPolicy } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { labelsMatch } from "../api/label_selector.ts";
 import {
   affectedPolicies,

@@ -6,7 +6,7 @@ import {
   WELL_FORMED,
   withField,
   type WrittenSpec,
-} from "../../tests/fixtures/written_policies.ts";
+} from "../../tests/fixtures/rightsizing/written_policies.ts";
 import { faultText } from "../api/field_fault.ts";
 import { readPolicySpec, type UsageProvider } from "./policy_spec.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { templateContainer } from "../../tests/fixtures/rightsizing_facts.ts";
+import { templateContainer } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
 import { foundWorkload, rightsizedWorkload } from "./rightsized_workload.ts";
 

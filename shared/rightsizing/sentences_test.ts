@@ -1,6 +1,9 @@
 import { assertSentences, messageOf } from "../../tests/fixtures/assert_sentences.ts";
-import { templateContainer, workloadPod } from "../../tests/fixtures/rightsizing_facts.ts";
-import { largeRecord } from "../../tests/fixtures/workload_records.ts";
+import {
+  templateContainer,
+  workloadPod,
+} from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+import { largeRecord } from "../../tests/fixtures/rightsizing/workload_records.ts";
 import { faultText } from "../api/field_fault.ts";
 import { truncatedProduct } from "./amounts.ts";
 import {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { bareContainer, MI, NOW_MS } from "../../tests/fixtures/rightsizing_facts.ts";
+import { bareContainer, MI, NOW_MS } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import type { Resources } from "../api/pod.ts";
 import { type PairEntry, wantedOf } from "../resize/inputs/resources.ts";
 import {

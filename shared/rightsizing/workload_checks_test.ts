@@ -5,7 +5,7 @@ import {
   rightsizingFacts,
   templateContainer,
   workloadPod,
-} from "../../tests/fixtures/rightsizing_facts.ts";
+} from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import type { Pod, PodContainer, ResizeCondition } from "../api/pod.ts";
 import { lacksSamplesBriefly, unfinishedResizes } from "./workload_checks.ts";
 import type { WorkloadRecord } from "./workload_record.ts";

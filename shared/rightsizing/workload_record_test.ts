@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { MI, NOW_MS } from "../../tests/fixtures/rightsizing_facts.ts";
+import { MI, NOW_MS } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { containerTemplateSchema } from "../api/recommendation_report.ts";
 import {
   amountsOf,

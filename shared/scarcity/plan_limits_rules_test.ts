@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { cases } from "../../tests/fixtures/cases.ts";
-import { type Memory, taker, VICTIM } from "../../tests/fixtures/scarce_containers.ts";
+import { type Memory, taker, VICTIM } from "../../tests/fixtures/market/scarce_containers.ts";
 import { GRID } from "../quantity.ts";
 import { type LimitedContainer, planLimits } from "./plan_limits.ts";
 import { clearScarce, type ScarceBidder } from "./scarce_clearing.ts";

@@ -6,7 +6,7 @@ import {
   type Outcome,
   taker,
   VICTIM,
-} from "../../tests/fixtures/scarce_containers.ts";
+} from "../../tests/fixtures/market/scarce_containers.ts";
 import { type LimitedContainer, planLimits } from "./plan_limits.ts";
 import type { RecentLoad } from "./recent_load.ts";
 

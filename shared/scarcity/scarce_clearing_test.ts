@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { exactSum, residual } from "../../tests/fixtures/clearing_residual.ts";
+import { exactSum, residual } from "../../tests/fixtures/market/clearing_residual.ts";
 import { clearMarket } from "../market/solver.ts";
 import { GRID } from "../quantity.ts";
 import { clearScarce, DIVIDED, type ScarceBidder } from "./scarce_clearing.ts";

@@ -10,8 +10,8 @@ import { EQUAL_CORES, ORACLE, OURS } from "../../lab/arena/outcome.ts";
 import { checkGoals } from "../../lab/arena/goals.ts";
 import { allRivals } from "../../lab/simulation/rivals/all_rivals.ts";
 import { openBrowser, withoutBrowser } from "../../tools/open_browser.ts";
-import { outcome, stageResult } from "../fixtures/arena_outcomes.ts";
-import { syntheticRuns } from "../fixtures/run_records.ts";
+import { outcome, stageResult } from "../fixtures/lab/arena_outcomes.ts";
+import { syntheticRuns } from "../fixtures/lab/run_records.ts";
 
 const LEAVING_MARKS = `[...document.querySelectorAll("svg.plot")]
   .filter((svg) => svg.checkVisibility())

@@ -12,7 +12,7 @@ import {
   type PodAllocation,
   podAllocationSchema,
 } from "../../shared/api/pod_allocation.ts";
-import { sampleDesired } from "../contract/sample_objects.ts";
+import { sampleDesired } from "../contract/support/sample_objects.ts";
 import { type Change, type Manner, MANNERS, type Target, write } from "./policy/manner.ts";
 import {
   allocationTarget,

@@ -8,8 +8,8 @@ import assert from "node:assert/strict";
 import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
 import { createKubectl } from "./kubectl.ts";
 import { eventsOf } from "./scene/event_texts.ts";
-import { thePod, whenQuota } from "./scene/limits.ts";
-import { loadPod } from "./scene/load_pod.ts";
+import { thePod, whenQuota } from "./scene/pods/limits.ts";
+import { loadPod } from "./scene/pods/load_pod.ts";
 import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
 import { scratchNamespace } from "./scene/scratch_namespace.ts";
 

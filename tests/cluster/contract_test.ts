@@ -39,12 +39,16 @@ import { podResizerContract } from "../contract/pod_resizer_contract.ts";
 import { rightsizingEventsContract } from "../contract/rightsizing_events_contract.ts";
 import { policyStatusContract } from "../contract/policy_status_contract.ts";
 import { reportStoreContract } from "../contract/report_store_contract.ts";
-import { SAMPLE_POLICY_SPEC, sampleAllocation, samplePod } from "../contract/sample_objects.ts";
+import {
+  SAMPLE_POLICY_SPEC,
+  sampleAllocation,
+  samplePod,
+} from "../contract/support/sample_objects.ts";
 import { createKubectl, kubectlAsServiceAccount } from "./kubectl.ts";
 import { applyRights } from "./rendered_manifests.ts";
 import { openContractWorld } from "./scene/contract_world.ts";
 import { expiredVersion } from "./scene/expired_version.ts";
-import { pauseControllerMeanwhile } from "./scene/paused_controller.ts";
+import { pauseControllerMeanwhile } from "./scene/product/paused_controller.ts";
 import { until } from "./scene/until.ts";
 import { resourcePath } from "../../adapters/kube/client/connection.ts";
 

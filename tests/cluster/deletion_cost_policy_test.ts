@@ -13,15 +13,15 @@ import type { Pod } from "../../shared/api/pod.ts";
 import { DELETION_COST } from "../../shared/placement/deletion_cost.ts";
 import { MARKET_MANAGER } from "../../shared/resize/original_limits.ts";
 import { resizePatch } from "../../shared/resize/patch.ts";
-import { sampleContainer } from "../contract/sample_objects.ts";
+import { sampleContainer } from "../contract/support/sample_objects.ts";
 import { createKubectl } from "./kubectl.ts";
 import { installPolicy } from "./policy/installed_policy.ts";
 import { type Change, type Manner, MANNERS, type Target, write } from "./policy/manner.ts";
 import { assertRefused, denial, versionOf } from "./policy/refused_write.ts";
 import { applyRights } from "./rendered_manifests.ts";
-import { requestToken, tokenConnector } from "./scene/account_token.ts";
+import { requestToken, tokenConnector } from "./scene/product/account_token.ts";
 import { type ContractWorld, worldTest } from "./scene/contract_world.ts";
-import { PRODUCT_NAMESPACE } from "./scene/product.ts";
+import { PRODUCT_NAMESPACE } from "./scene/product/product.ts";
 import { until } from "./scene/until.ts";
 
 const POLICY = "mbcas-placement-pods";

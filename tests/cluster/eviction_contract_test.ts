@@ -3,7 +3,7 @@ import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
 import { parsePodDisruptionBudget } from "../../adapters/kube/kinds/pod_disruption_budgets.ts";
 import { createPodEvictor } from "../../adapters/kube/writers/pod_writers.ts";
 import { podEvictorContract } from "../contract/pod_evictor_contract.ts";
-import { sampleContainer } from "../contract/sample_objects.ts";
+import { sampleContainer } from "../contract/support/sample_objects.ts";
 import { openContractWorld } from "./scene/contract_world.ts";
 import { until } from "./scene/until.ts";
 

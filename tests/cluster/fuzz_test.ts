@@ -19,12 +19,12 @@ import {
   badValues,
   type PlacedText,
   textsAt,
-} from "../fixtures/market_annotations.ts";
-import { WRITTEN } from "../fixtures/written_allocations.ts";
-import { appliedAllocation, SETTLED } from "./scene/agreement.ts";
-import { type LoadContainer, loadPod } from "./scene/load_pod.ts";
-import { enforcedLimits, podDirectories } from "./scene/node_cgroups.ts";
-import { watchPrograms } from "./scene/programs_alive.ts";
+} from "../fixtures/market/market_annotations.ts";
+import { WRITTEN } from "../fixtures/market/written_allocations.ts";
+import { appliedAllocation, SETTLED } from "./scene/pods/agreement.ts";
+import { type LoadContainer, loadPod } from "./scene/pods/load_pod.ts";
+import { enforcedLimits, podDirectories } from "./scene/pods/node_cgroups.ts";
+import { watchPrograms } from "./scene/product/programs_alive.ts";
 import { openRealNode, type RealNode } from "./scene/real_node.ts";
 import { type ScratchNamespace, scratchNamespace } from "./scene/scratch_namespace.ts";
 import { pause, until } from "./scene/until.ts";

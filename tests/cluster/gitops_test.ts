@@ -5,10 +5,10 @@
  */
 import assert from "node:assert/strict";
 import { createKubectl } from "./kubectl.ts";
-import { SETTLED } from "./scene/agreement.ts";
-import { deploymentPods } from "./scene/deployment_pods.ts";
-import { thePod, whenQuota } from "./scene/limits.ts";
-import { loadDeployment } from "./scene/load_pod.ts";
+import { SETTLED } from "./scene/pods/agreement.ts";
+import { deploymentPods } from "./scene/pods/deployment_pods.ts";
+import { thePod, whenQuota } from "./scene/pods/limits.ts";
+import { loadDeployment } from "./scene/pods/load_pod.ts";
 import { openRealNode } from "./scene/real_node.ts";
 import { scratchNamespace } from "./scene/scratch_namespace.ts";
 import { until } from "./scene/until.ts";

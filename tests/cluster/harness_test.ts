@@ -5,7 +5,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { folderEntries } from "./harness/folder_entries.ts";
+import { folderEntries } from "./harness/install/folder_entries.ts";
 import { instanceNamed } from "./harness/instance.ts";
 import { cgroupMounts, readMounts } from "./harness/mounts.ts";
 import { canRunHarness, harness } from "./scene/second_cluster.ts";

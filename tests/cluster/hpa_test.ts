@@ -8,16 +8,16 @@
 import assert from "node:assert/strict";
 import { parseHorizontalPodAutoscaler } from "../../adapters/kube/kinds/autoscalers.ts";
 import { HPA_COORDINATION } from "../../shared/resize/checks/horizontal_autoscaler.ts";
-import { crowd } from "./scene/crowd.ts";
-import { deploymentPods } from "./scene/deployment_pods.ts";
+import { crowd } from "./scene/pods/crowd.ts";
+import { deploymentPods } from "./scene/pods/deployment_pods.ts";
 import { eventTexts } from "./scene/event_texts.ts";
-import { boundBy, boundsOf, quotaOf, whenQuota } from "./scene/limits.ts";
-import { type LoadContainer, loadDeployment, type LoadPod } from "./scene/load_pod.ts";
+import { boundBy, boundsOf, quotaOf, whenQuota } from "./scene/pods/limits.ts";
+import { type LoadContainer, loadDeployment, type LoadPod } from "./scene/pods/load_pod.ts";
 import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
 import { sharedNamespace } from "./scene/shared_namespace.ts";
 import { testsAtOnce } from "./scene/tests_at_once.ts";
 import { pause, until } from "./scene/until.ts";
-import { withTightLimits } from "./scene/with_settings.ts";
+import { withTightLimits } from "./scene/product/with_settings.ts";
 
 /** Original limit of the idle ones, m, and the floor that their HPA's aim of 250 m makes. */
 const OWN = 400;

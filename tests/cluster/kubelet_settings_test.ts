@@ -12,8 +12,8 @@ import { parsePod } from "../../adapters/kube/kinds/pods.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import { decideManually } from "../../shared/resize/chain.ts";
 import { instanceNamed } from "./harness/instance.ts";
-import { startLoneAgent } from "./scene/lone_agent.ts";
-import { enforcedLimits, podDirectories, setQuota } from "./scene/node_cgroups.ts";
+import { startLoneAgent } from "./scene/product/lone_agent.ts";
+import { enforcedLimits, podDirectories, setQuota } from "./scene/pods/node_cgroups.ts";
 import { canRunHarness, harness } from "./scene/second_cluster.ts";
 import { until } from "./scene/until.ts";
 

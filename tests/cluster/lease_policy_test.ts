@@ -9,7 +9,7 @@ import { agentLeaseRef } from "../../shared/api/lease.ts";
 import { MANNERS, type Target, write } from "./policy/manner.ts";
 import { type PolicyStage, setPolicyStage } from "./policy/policy_stage.ts";
 import { assertRefused, byLeasePolicy, byRBAC, versionOf } from "./policy/refused_write.ts";
-import { PRODUCT_NAMESPACE } from "./scene/product.ts";
+import { PRODUCT_NAMESPACE } from "./scene/product/product.ts";
 
 const OWN_ONLY = byLeasePolicy(": mbcas-agent-");
 const NO_NODE = byLeasePolicy("\\bno node\\b");

@@ -9,19 +9,19 @@ import assert from "node:assert/strict";
 import type { BoundReason } from "../../shared/api/reasons/bound_reasons.ts";
 import { createKubectl } from "./kubectl.ts";
 import { assertReported, assertUnreported } from "./scene/assert_reported.ts";
-import { nodeFigures } from "./scene/ballast.ts";
-import { isHarness } from "./scene/harness_access.ts";
-import { boundBy, boundsOf, quotaOf, whenQuota } from "./scene/limits.ts";
+import { nodeFigures } from "./scene/pods/ballast.ts";
+import { isHarness } from "./scene/product/harness_access.ts";
+import { boundBy, boundsOf, quotaOf, whenQuota } from "./scene/pods/limits.ts";
 import {
   conditionsText,
   firstNode,
   nodeConditions,
   type NodeConditionType,
-} from "./scene/node_condition_patch.ts";
+} from "./scene/nodes/node_condition_patch.ts";
 import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
 import { scratchNamespace } from "./scene/scratch_namespace.ts";
 import { pause, until } from "./scene/until.ts";
-import { OUTSIDE, takeIn, WAITING_OWN, waitingPod } from "./scene/waiting_pod.ts";
+import { OUTSIDE, takeIn, WAITING_OWN, waitingPod } from "./scene/pods/waiting_pod.ts";
 
 const kubectl = createKubectl();
 /** Share of allocatable that is never shared out. */

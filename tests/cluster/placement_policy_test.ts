@@ -21,7 +21,7 @@ import {
   WORDED_CASES,
   type WordedCase,
   wordedWorkload,
-} from "../fixtures/worded_workloads.ts";
+} from "../fixtures/placement/worded_workloads.ts";
 import { type Change, MANNERS, type Target, write } from "./policy/manner.ts";
 import { ANNOTATION_POLICY, setWordedStage, type WordedStage } from "./policy/worded_stage.ts";
 import { until } from "./scene/until.ts";

@@ -9,10 +9,10 @@ import { createEndpointSliceStore } from "../../adapters/kube/writers/endpoint_s
 import { objectOf } from "../../adapters/kube/client/json_fields.ts";
 import { ENDPOINT_SLICES } from "../../controller/webhook/webhook_names.ts";
 import { createKubectl } from "./kubectl.ts";
-import { placedWorkload } from "./scene/placed_workload.ts";
+import { placedWorkload } from "./scene/pods/placed_workload.ts";
 import { placementBed, placementTest } from "./scene/placement_bed.ts";
-import { deletePod, leader, PRODUCT_NAMESPACE, whenReady } from "./scene/product.ts";
-import { metricsByPod } from "./scene/product_metrics.ts";
+import { deletePod, leader, PRODUCT_NAMESPACE, whenReady } from "./scene/product/product.ts";
+import { metricsByPod } from "./scene/product/product_metrics.ts";
 import { until } from "./scene/until.ts";
 
 const SCENE = "replicas";

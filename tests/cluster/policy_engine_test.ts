@@ -6,18 +6,18 @@
  */
 import assert from "node:assert/strict";
 import { createKubectl } from "./kubectl.ts";
-import { SETTLED } from "./scene/agreement.ts";
+import { SETTLED } from "./scene/pods/agreement.ts";
 import { assertReported } from "./scene/assert_reported.ts";
-import { denyingWebhook } from "./scene/denying_webhook.ts";
+import { denyingWebhook } from "./scene/webhook/denying_webhook.ts";
 import { eventTexts } from "./scene/event_texts.ts";
-import { isHarness } from "./scene/harness_access.ts";
+import { isHarness } from "./scene/product/harness_access.ts";
 import { NETWORK } from "./harness/instance.ts";
-import { quotaOf, thePod, whenQuota } from "./scene/limits.ts";
+import { quotaOf, thePod, whenQuota } from "./scene/pods/limits.ts";
 import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
 import { scratchNamespace } from "./scene/scratch_namespace.ts";
 import { testsAtOnce } from "./scene/tests_at_once.ts";
 import { pause, until } from "./scene/until.ts";
-import { OUTSIDE, takeIn, WAITING_OWN, waitingPod } from "./scene/waiting_pod.ts";
+import { OUTSIDE, takeIn, WAITING_OWN, waitingPod } from "./scene/pods/waiting_pod.ts";
 
 const MESSAGE = "limits are the platform team's business";
 const GROUP = "/apis/admissionregistration.k8s.io/v1";

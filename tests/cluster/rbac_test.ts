@@ -17,7 +17,7 @@ import {
   createTrustStore,
 } from "../../adapters/kube/writers/certificate_stores.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
-import { sampleDesired } from "../contract/sample_objects.ts";
+import { sampleDesired } from "../contract/support/sample_objects.ts";
 import { createKubectl, type Kubectl } from "./kubectl.ts";
 import { AGENT_ACTS } from "./rbac/agent_acts.ts";
 import { CONTROLLER_ACTS } from "./rbac/controller_acts.ts";
@@ -43,7 +43,7 @@ import {
   renderManifests,
   renderWith,
 } from "./rendered_manifests.ts";
-import { tokenConnector } from "./scene/account_token.ts";
+import { tokenConnector } from "./scene/product/account_token.ts";
 
 /** Stands in for what the admission policy grants to the programs' accounts by their names. */
 const EXEMPT: PolicyRule = {

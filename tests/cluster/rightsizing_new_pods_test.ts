@@ -11,7 +11,7 @@ import type { Pod } from "../../shared/api/pod.ts";
 import { podCreationPatch } from "../../shared/rightsizing/apply/pod_creation_patch.ts";
 import { decideRightsizing } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
-import { workloadPod } from "../fixtures/rightsizing_facts.ts";
+import { workloadPod } from "../fixtures/rightsizing/rightsizing_facts.ts";
 import { openContractWorld } from "./scene/contract_world.ts";
 import { drawnLooks, WAYS } from "./scene/drawn_looks.ts";
 import { createRightsizedWorld, rightsizingHands } from "./scene/rightsized_world.ts";

@@ -23,14 +23,14 @@ import { faultText } from "../../shared/api/field_fault.ts";
 import { buildPolicyStatus } from "../../shared/rightsizing/build_policy_status.ts";
 import { readPolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import { recordsOf, type ReportPart, reportParts } from "../../shared/rightsizing/reports.ts";
-import { SAMPLE_POLICY_SPEC } from "../contract/sample_objects.ts";
-import { workloadRecords } from "../fixtures/workload_records.ts";
+import { SAMPLE_POLICY_SPEC } from "../contract/support/sample_objects.ts";
+import { workloadRecords } from "../fixtures/rightsizing/workload_records.ts";
 import {
   MISTAKES,
   WELL_FORMED,
   withField,
   type WrittenSpec,
-} from "../fixtures/written_policies.ts";
+} from "../fixtures/rightsizing/written_policies.ts";
 import { createKubectl } from "./kubectl.ts";
 import { applyDefinitions } from "./rendered_manifests.ts";
 import { type ContractWorld, worldTest as property } from "./scene/contract_world.ts";

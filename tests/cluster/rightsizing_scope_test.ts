@@ -25,7 +25,7 @@ import {
   readPolicySpec,
   WORKLOAD_KINDS,
 } from "../../shared/rightsizing/policy_spec.ts";
-import { SAMPLE_POLICY_SPEC } from "../contract/sample_objects.ts";
+import { SAMPLE_POLICY_SPEC } from "../contract/support/sample_objects.ts";
 import { createKubectl } from "./kubectl.ts";
 import { applyDefinitions } from "./rendered_manifests.ts";
 

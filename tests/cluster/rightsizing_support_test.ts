@@ -14,10 +14,10 @@ import { createPodResizer } from "../../adapters/kube/writers/pod_writers.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import { resizePatch } from "../../shared/resize/patch.ts";
-import { bareContainer, MI } from "../fixtures/rightsizing_facts.ts";
+import { bareContainer, MI } from "../fixtures/rightsizing/rightsizing_facts.ts";
 import { containerSpec } from "./scene/contract_world.ts";
-import { startEmulatedServer } from "./scene/emulated_server.ts";
-import { isHarness } from "./scene/harness_access.ts";
+import { startEmulatedServer } from "./scene/nodes/emulated_server.ts";
+import { isHarness } from "./scene/product/harness_access.ts";
 import { scratchNamespace } from "./scene/scratch_namespace.ts";
 
 const CASES = { numRuns: 100 } as const;

@@ -16,8 +16,8 @@ import {
 } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import { inPlacePlan } from "../../shared/rightsizing/guards/in_place_plan.ts";
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
-import { anyContainers } from "../fixtures/rightsizing_arbitrary.ts";
-import { podsAfter } from "../fixtures/rightsizing_patches.ts";
+import { anyContainers } from "../fixtures/rightsizing/rightsizing_arbitrary.ts";
+import { podsAfter } from "../fixtures/rightsizing/rightsizing_patches.ts";
 import { worldTest } from "./scene/contract_world.ts";
 import { type Drawn, drawnLooks, WAYS } from "./scene/drawn_looks.ts";
 import {

@@ -24,16 +24,16 @@ import {
   enforcedAllocation,
   enforcementInput,
   marketClaim,
-} from "../fixtures/enforcement_input.ts";
+} from "../fixtures/market/enforcement_input.ts";
 import { createKubectl } from "./kubectl.ts";
 import { applyRights } from "./rendered_manifests.ts";
-import { boundNamespace, installPolicies } from "./scene/emulated_scene.ts";
+import { boundNamespace, installPolicies } from "./scene/nodes/emulated_scene.ts";
 import {
   SERVER_VERSIONS,
   type ServerVersion,
   startEmulatedServer,
-} from "./scene/emulated_server.ts";
-import { isHarness } from "./scene/harness_access.ts";
+} from "./scene/nodes/emulated_server.ts";
+import { isHarness } from "./scene/product/harness_access.ts";
 import {
   createPuppetNode,
   PUPPET_NAMESPACE,
@@ -41,7 +41,7 @@ import {
   type PuppetNode,
   type PuppetPod,
   RECORDED_DEFERRAL,
-} from "./scene/puppet_node.ts";
+} from "./scene/nodes/puppet_node.ts";
 import { until } from "./scene/until.ts";
 
 type Answer = EnforcementReason | "accepted";

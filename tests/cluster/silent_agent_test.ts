@@ -5,10 +5,10 @@
  */
 import assert from "node:assert/strict";
 import { createKubectl } from "./kubectl.ts";
-import { assertRestored, raisedPod, whenRaised } from "./scene/raised_pod.ts";
+import { assertRestored, raisedPod, whenRaised } from "./scene/pods/raised_pod.ts";
 import { openRealNode } from "./scene/real_node.ts";
 import { scratchNamespace } from "./scene/scratch_namespace.ts";
-import { withSettings } from "./scene/with_settings.ts";
+import { withSettings } from "./scene/product/with_settings.ts";
 
 const kubectl = createKubectl();
 

@@ -7,11 +7,11 @@
 import assert from "node:assert/strict";
 import { assertRestores } from "./scene/assert_restores.ts";
 import { assertReported, assertUnreported } from "./scene/assert_reported.ts";
-import { deploymentPods } from "./scene/deployment_pods.ts";
+import { deploymentPods } from "./scene/pods/deployment_pods.ts";
 import { eventTexts } from "./scene/event_texts.ts";
-import { quotaOf, whenQuota } from "./scene/limits.ts";
-import { loadDeployment } from "./scene/load_pod.ts";
-import { productMetrics, restoresFor } from "./scene/product_metrics.ts";
+import { quotaOf, whenQuota } from "./scene/pods/limits.ts";
+import { loadDeployment } from "./scene/pods/load_pod.ts";
+import { productMetrics, restoresFor } from "./scene/product/product_metrics.ts";
 import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
 import { sharedNamespace } from "./scene/shared_namespace.ts";
 import { until } from "./scene/until.ts";

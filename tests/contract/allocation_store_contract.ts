@@ -12,8 +12,8 @@ import {
   type ContractHarness,
   contractTest,
   type OpenHarness,
-} from "./contract_harness.ts";
-import { sampleAllocation } from "./sample_objects.ts";
+} from "./support/contract_harness.ts";
+import { sampleAllocation } from "./support/sample_objects.ts";
 
 /** A server with a pod to allocate for. */
 export interface AllocationStoreHarness extends ContractHarness {

@@ -5,7 +5,11 @@
  */
 import assert from "node:assert/strict";
 import type { CertificateMaker, CertificateReader } from "../../controller/webhook/ports.ts";
-import { type ContractHarness, contractTest, type OpenHarness } from "./contract_harness.ts";
+import {
+  type ContractHarness,
+  contractTest,
+  type OpenHarness,
+} from "./support/contract_harness.ts";
 
 /** A maker, and a reader of its certificates. */
 export interface CertificateHarness extends ContractHarness {

@@ -11,8 +11,8 @@ import {
   type ContractHarness,
   contractTest,
   type OpenHarness,
-} from "./contract_harness.ts";
-import { sampleDesired } from "./sample_objects.ts";
+} from "./support/contract_harness.ts";
+import { sampleDesired } from "./support/sample_objects.ts";
 
 /** A server with two allocations, written to with the rights of one node's agent. */
 export interface DesiredWriterHarness extends ContractHarness {

@@ -5,7 +5,11 @@
  */
 import assert from "node:assert/strict";
 import type { EventSink, PodEvent } from "../../controller/allocation/ports.ts";
-import { type ContractHarness, contractTest, type OpenHarness } from "./contract_harness.ts";
+import {
+  type ContractHarness,
+  contractTest,
+  type OpenHarness,
+} from "./support/contract_harness.ts";
 
 /** A server that keeps events. */
 export interface EventSinkHarness extends ContractHarness {

@@ -7,7 +7,7 @@ import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { createSimulatedAPI, type SimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
-import { samplePod } from "./sample_objects.ts";
+import { samplePod } from "./support/sample_objects.ts";
 
 interface Write {
   readonly act: "create" | "change" | "move" | "remove";

@@ -6,7 +6,11 @@
 import assert from "node:assert/strict";
 import { fillQuery, readQueryTemplate } from "../../controller/metrics_demand/query_template.ts";
 import type { InstantAnswer, InstantQueries } from "../../controller/metrics_demand/ports.ts";
-import { type ContractHarness, contractTest, type OpenHarness } from "./contract_harness.ts";
+import {
+  type ContractHarness,
+  contractTest,
+  type OpenHarness,
+} from "./support/contract_harness.ts";
 
 /** A server that has the series of {@linkcode METRIC_SERIES}. */
 export interface InstantQueriesHarness extends ContractHarness {

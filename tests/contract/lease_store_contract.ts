@@ -3,15 +3,15 @@
  *
  * @module
  */
+import assert from "node:assert/strict";
 import type { Lease } from "../../shared/api/lease.ts";
 import type { LeaseStore } from "../../shared/control/leader_election.ts";
-import assert from "node:assert/strict";
 import {
   assertRefused,
   type ContractHarness,
   contractTest,
   type OpenHarness,
-} from "./contract_harness.ts";
+} from "./support/contract_harness.ts";
 
 /** A server without the Lease. */
 export interface LeaseStoreHarness extends ContractHarness {

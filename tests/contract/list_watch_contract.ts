@@ -11,7 +11,7 @@ import {
   type ContractHarness,
   contractTest,
   type OpenHarness,
-} from "./contract_harness.ts";
+} from "./support/contract_harness.ts";
 
 /** A server with objects of one kind that come and go. */
 export interface ListWatchHarness extends ContractHarness {

@@ -1,7 +1,7 @@
 import { createMetricAnswers } from "../../lab/simulation/metric_answers.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { instantQueriesContract, metricResults } from "./instant_queries_contract.ts";
-import { settleVirtually } from "./settle_virtually.ts";
+import { settleVirtually } from "./support/settle_virtually.ts";
 
 instantQueriesContract("createMetricAnswers()", () => {
   const clock = createVirtualClock({ wallStart: Date.UTC(2026, 0, 1) });

@@ -10,7 +10,7 @@ import {
   type ContractHarness,
   contractTest,
   type OpenHarness,
-} from "./contract_harness.ts";
+} from "./support/contract_harness.ts";
 
 /** A server with one node. */
 export interface NodeLinkHarness extends ContractHarness {

@@ -6,7 +6,11 @@
 import assert from "node:assert/strict";
 import type { EvictionAnswer, PodEvictor } from "../../controller/placement/ports.ts";
 import type { Pod } from "../../shared/api/pod.ts";
-import { type ContractHarness, contractTest, type OpenHarness } from "./contract_harness.ts";
+import {
+  type ContractHarness,
+  contractTest,
+  type OpenHarness,
+} from "./support/contract_harness.ts";
 
 /** A server with pods of one workload. */
 export interface PodEvictorHarness extends ContractHarness {

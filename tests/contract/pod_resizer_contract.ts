@@ -14,8 +14,8 @@ import {
   type ContractHarness,
   contractTest,
   type OpenHarness,
-} from "./contract_harness.ts";
-import { sampleContainer, sampleGuaranteed } from "./sample_objects.ts";
+} from "./support/contract_harness.ts";
+import { sampleContainer, sampleGuaranteed } from "./support/sample_objects.ts";
 
 /** A server that runs pods, on a node with less than 900 CPUs. */
 export interface PodResizerHarness extends ContractHarness {

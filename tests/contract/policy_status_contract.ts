@@ -12,7 +12,7 @@ import {
   type ContractHarness,
   contractTest,
   type OpenHarness,
-} from "./contract_harness.ts";
+} from "./support/contract_harness.ts";
 
 /** A server with a policy that was just made. */
 export interface PolicyStatusHarness extends ContractHarness {

@@ -14,7 +14,7 @@ import {
   type ContractHarness,
   contractTest,
   type OpenHarness,
-} from "./contract_harness.ts";
+} from "./support/contract_harness.ts";
 
 /** A server without reports. */
 export interface ReportStoreHarness extends ContractHarness {

@@ -10,7 +10,11 @@ import type {
   RightsizingEvents,
 } from "../../controller/rightsizing/ports.ts";
 import { OPTIPOD_GROUP_VERSION } from "../../shared/api/optimization_policy.ts";
-import { type ContractHarness, contractTest, type OpenHarness } from "./contract_harness.ts";
+import {
+  type ContractHarness,
+  contractTest,
+  type OpenHarness,
+} from "./support/contract_harness.ts";
 
 /** A server that keeps events. */
 export interface RightsizingEventsHarness extends ContractHarness {

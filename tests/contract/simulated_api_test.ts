@@ -8,7 +8,7 @@ import { createSimulatedAPI, type SimulatedAPI } from "../../lab/simulation/api/
 import { createVirtualClock, type VirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { sampleWorkload } from "../fixtures/sample_workloads.ts";
 import { allocationStoreContract } from "./allocation_store_contract.ts";
-import type { ContractHarness } from "./contract_harness.ts";
+import type { ContractHarness } from "./support/contract_harness.ts";
 import { desiredWriterContract } from "./desired_writer_contract.ts";
 import { endpointSliceContract } from "./endpoint_slice_contract.ts";
 import { eventSinkContract } from "./event_sink_contract.ts";
@@ -20,8 +20,8 @@ import { podResizerContract } from "./pod_resizer_contract.ts";
 import { rightsizingEventsContract } from "./rightsizing_events_contract.ts";
 import { policyStatusContract } from "./policy_status_contract.ts";
 import { reportStoreContract } from "./report_store_contract.ts";
-import { sampleAllocation, sampleNode, samplePod, samplePolicy } from "./sample_objects.ts";
-import { settleVirtually } from "./settle_virtually.ts";
+import { sampleAllocation, sampleNode, samplePod, samplePolicy } from "./support/sample_objects.ts";
+import { settleVirtually } from "./support/settle_virtually.ts";
 import { workloadWriterContract } from "./workload_writer_contract.ts";
 
 interface Server extends ContractHarness {

@@ -10,7 +10,7 @@ import {
   type ContractHarness,
   contractTest,
   type OpenHarness,
-} from "./contract_harness.ts";
+} from "./support/contract_harness.ts";
 
 /** A server with a configuration of the webhooks `a.mbcas.io` and `b.mbcas.io`, without bundles. */
 export interface TrustStoreHarness extends ContractHarness {

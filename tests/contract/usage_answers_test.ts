@@ -1,5 +1,5 @@
 import { createUsageAnswers } from "../../lab/simulation/metric_answers.ts";
-import { SCENE_WORKLOAD, sceneMoments, usesAt } from "./usage_scene.ts";
+import { SCENE_WORKLOAD, sceneMoments, usesAt } from "./support/usage_scene.ts";
 import { usageSourceContract } from "./usage_source_contract.ts";
 
 const END_MS = Date.UTC(2026, 0, 1);

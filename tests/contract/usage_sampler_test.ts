@@ -9,7 +9,7 @@ import {
   SCENE_WINDOW_MS,
   SCENE_WORKLOAD,
   usesAt,
-} from "./usage_scene.ts";
+} from "./support/usage_scene.ts";
 import { usageSourceContract } from "./usage_source_contract.ts";
 
 const END_MS = Date.UTC(2026, 0, 1);

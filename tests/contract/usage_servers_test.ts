@@ -4,7 +4,10 @@ import type { UsageSource } from "../../controller/rightsizing/ports.ts";
 import { createCustomUsageSource } from "../../controller/rightsizing/sources/connect_usage_sources.ts";
 import { createPrometheusUsage } from "../../controller/rightsizing/sources/prometheus_usage.ts";
 import type { CannedServer } from "../fixtures/canned_server.ts";
-import { serveCustomUsage, servePrometheusStandIn } from "../fixtures/usage_stand_ins.ts";
+import {
+  serveCustomUsage,
+  servePrometheusStandIn,
+} from "../fixtures/rightsizing/usage_stand_ins.ts";
 import { usageSourceContract, type UsageSourceHarness } from "./usage_source_contract.ts";
 
 const END_MS = Date.UTC(2026, 0, 1) + 781;

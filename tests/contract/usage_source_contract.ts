@@ -11,8 +11,12 @@ import type {
   UsageSource,
 } from "../../controller/rightsizing/ports.ts";
 import type { ContainerUsage } from "../../shared/rightsizing/distribution.ts";
-import { type ContractHarness, contractTest, type OpenHarness } from "./contract_harness.ts";
-import { SCENE_EXPECTED, SCENE_WINDOW_MS, sceneQuestion } from "./usage_scene.ts";
+import {
+  type ContractHarness,
+  contractTest,
+  type OpenHarness,
+} from "./support/contract_harness.ts";
+import { SCENE_EXPECTED, SCENE_WINDOW_MS, sceneQuestion } from "./support/usage_scene.ts";
 
 /** A source that has seen the scene. */
 export interface UsageSourceHarness extends ContractHarness {

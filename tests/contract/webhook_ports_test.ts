@@ -11,14 +11,14 @@ import {
 import { createCertificateMaker } from "../../adapters/webhook/certificate_maker.ts";
 import { createCertificateReader } from "../../adapters/webhook/certificate_reader.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
-import { serveWebhookObjects } from "../fixtures/canned_webhook_objects.ts";
-import { createPaperCertificates } from "../fixtures/paper_certificates.ts";
-import { createWebhookObjects } from "../fixtures/webhook_objects.ts";
+import { serveWebhookObjects } from "../fixtures/webhook/canned_webhook_objects.ts";
+import { createPaperCertificates } from "../fixtures/webhook/paper_certificates.ts";
+import { createWebhookObjects } from "../fixtures/webhook/webhook_objects.ts";
 import { certificateContract } from "./certificate_contract.ts";
 import { certificateStoreContract } from "./certificate_store_contract.ts";
-import type { ContractHarness } from "./contract_harness.ts";
+import type { ContractHarness } from "./support/contract_harness.ts";
 import { endpointSliceContract } from "./endpoint_slice_contract.ts";
-import { settleVirtually } from "./settle_virtually.ts";
+import { settleVirtually } from "./support/settle_virtually.ts";
 import { trustStoreContract } from "./trust_store_contract.ts";
 
 const AT_ONCE: ContractHarness = {

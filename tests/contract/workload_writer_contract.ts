@@ -16,8 +16,8 @@ import {
   type ContractHarness,
   contractTest,
   type OpenHarness,
-} from "./contract_harness.ts";
-import { sampleContainer } from "./sample_objects.ts";
+} from "./support/contract_harness.ts";
+import { sampleContainer } from "./support/sample_objects.ts";
 
 /** A server with workloads, which others write as well. */
 export interface WorkloadWriterHarness extends ContractHarness {

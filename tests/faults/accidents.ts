@@ -4,7 +4,7 @@
  * @module
  */
 import type { KindName } from "../../lab/simulation/api/kinds.ts";
-import { LOADED_PODS, type LoadedPod } from "./cluster_load.ts";
+import { LOADED_PODS, type LoadedPod } from "./cluster/cluster_load.ts";
 import { CORRUPTIONS, type Fault, PROCESSES, type ProcessName } from "./fault.ts";
 
 /** The controller that leads in the reference run, and the other one. */

@@ -4,7 +4,7 @@
  * @module
  */
 import { type Fault, PROCESSES } from "./fault.ts";
-import type { FaultCluster } from "./fault_cluster.ts";
+import type { FaultCluster } from "./cluster/fault_cluster.ts";
 
 /** Until when limits may come back late, and until when they may rise late; monotonic ms. */
 export interface Disturbance {

@@ -7,7 +7,7 @@
 import { type Random, seededRandom } from "../../shared/random.ts";
 import type { Verb } from "../../lab/simulation/api/request_gate.ts";
 import type { KindName } from "../../lab/simulation/api/kinds.ts";
-import { LOADED_PODS } from "./cluster_load.ts";
+import { LOADED_PODS } from "./cluster/cluster_load.ts";
 import { CORRUPTIONS, type Fault, type FaultPlan, PROCESSES, type ProcessName } from "./fault.ts";
 
 /** Faults begin and end within these times, ms. */

@@ -8,12 +8,12 @@ import type { Pod } from "../../shared/api/pod.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
 import { parseCPU } from "../../shared/quantity.ts";
 import { isOfMarket } from "./carried_limits.ts";
-import { templateLimit } from "./cluster_load.ts";
-import { ceilingOf, QUOTA, quotaUsed } from "./cluster_rules.ts";
-import type { FaultCluster } from "./fault_cluster.ts";
+import { templateLimit } from "./cluster/cluster_load.ts";
+import { ceilingOf, QUOTA, quotaUsed } from "./cluster/cluster_rules.ts";
+import type { FaultCluster } from "./cluster/fault_cluster.ts";
 import type { Violation } from "./invariants.ts";
-import { PLACED, readyOnDemand } from "./placed_workload.ts";
-import { RECOMMENDED, RIGHTSIZED } from "./rightsized_workload.ts";
+import { PLACED, readyOnDemand } from "./cluster/placed_workload.ts";
+import { RECOMMENDED, RIGHTSIZED } from "./cluster/rightsized_workload.ts";
 
 /** Which pods are looked at. */
 export type Chosen = (pod: Pod) => boolean;

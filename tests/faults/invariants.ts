@@ -12,9 +12,9 @@ import { qosClassOf } from "../../shared/resize/inputs/qos.ts";
 import { MANAGED } from "../../shared/resize/scope.ts";
 import type { EventLog, LogEntry } from "../../lab/simulation/api/event_sink.ts";
 import { isOfMarket } from "./carried_limits.ts";
-import type { FaultCluster } from "./fault_cluster.ts";
-import type { Actor } from "./faulty_client.ts";
-import { PLACED, readyOnDemand, readyReplicas } from "./placed_workload.ts";
+import type { FaultCluster } from "./cluster/fault_cluster.ts";
+import type { Actor } from "./cluster/faulty_client.ts";
+import { PLACED, readyOnDemand, readyReplicas } from "./cluster/placed_workload.ts";
 import {
   checkDesired,
   checkRecordWrite,
@@ -22,7 +22,7 @@ import {
   UNMANAGED,
 } from "./record_invariants.ts";
 import { checkLimitWrite } from "./resize_invariants.ts";
-import { RIGHTSIZED } from "./rightsized_workload.ts";
+import { RIGHTSIZED } from "./cluster/rightsized_workload.ts";
 
 /** A broken promise. */
 export interface Violation {

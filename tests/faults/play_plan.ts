@@ -5,7 +5,7 @@
  */
 import type { RecordedEvent } from "./derive_plans.ts";
 import { type FaultPlan, FAULTS_END_MS, PROCESSES } from "./fault.ts";
-import { type FaultCluster, startFaultCluster } from "./fault_cluster.ts";
+import { type FaultCluster, startFaultCluster } from "./cluster/fault_cluster.ts";
 import type { NumberedRequest } from "./fault_schedule.ts";
 import { checkCeilings, checkQuiet, checkRestored, writeCounts } from "./final_state.ts";
 import { type Violation, watchInvariants } from "./invariants.ts";

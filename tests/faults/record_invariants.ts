@@ -10,9 +10,9 @@ import { parseCPU } from "../../shared/quantity.ts";
 import { isLive } from "../../shared/resize/scope.ts";
 import type { LogEntry } from "../../lab/simulation/api/event_sink.ts";
 import { carriedLimit, isOfMarket } from "./carried_limits.ts";
-import { templateLimit } from "./cluster_load.ts";
-import type { FaultCluster } from "./fault_cluster.ts";
-import type { Actor } from "./faulty_client.ts";
+import { templateLimit } from "./cluster/cluster_load.ts";
+import type { FaultCluster } from "./cluster/fault_cluster.ts";
+import type { Actor } from "./cluster/faulty_client.ts";
 import type { Violate } from "./resize_invariants.ts";
 
 /** Namespaces that opt out all the time. */

@@ -9,11 +9,11 @@ import { objectKey } from "../../shared/control/object_key.ts";
 import { parseCPU } from "../../shared/quantity.ts";
 import type { KindName } from "../../lab/simulation/api/kinds.ts";
 import { carriedLimit, isOfMarket } from "./carried_limits.ts";
-import { templateLimit } from "./cluster_load.ts";
-import { ceilingOf, floorOf } from "./cluster_rules.ts";
-import type { FaultCluster } from "./fault_cluster.ts";
-import type { Actor } from "./faulty_client.ts";
-import { RECOMMENDED, RIGHTSIZED } from "./rightsized_workload.ts";
+import { templateLimit } from "./cluster/cluster_load.ts";
+import { ceilingOf, floorOf } from "./cluster/cluster_rules.ts";
+import type { FaultCluster } from "./cluster/fault_cluster.ts";
+import type { Actor } from "./cluster/faulty_client.ts";
+import { RECOMMENDED, RIGHTSIZED } from "./cluster/rightsized_workload.ts";
 
 /** Notes a broken promise. */
 export type Violate = (invariant: string, message: string) => void;

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Fault } from "./fault.ts";
-import type { FaultCluster } from "./fault_cluster.ts";
+import type { FaultCluster } from "./cluster/fault_cluster.ts";
 
 /** Sets a timer for each fault with a time. */
 export function scheduleFaults(cluster: FaultCluster, faults: readonly Fault[]): void {

@@ -5,10 +5,10 @@
  */
 import { type Disturbance, disturbance } from "./disturbances.ts";
 import type { FaultPlan } from "./fault.ts";
-import type { FaultCluster } from "./fault_cluster.ts";
+import type { FaultCluster } from "./cluster/fault_cluster.ts";
 import { checkCeilings, checkRecords, checkRestored, type Chosen } from "./final_state.ts";
 import type { Violation } from "./invariants.ts";
-import { changePolicy } from "./rightsized_workload.ts";
+import { changePolicy } from "./cluster/rightsized_workload.ts";
 
 /** Namespaces that have opted out at the end of the script. */
 export const OPTED_OUT: ReadonlySet<string> = new Set(["lab", "guest"]);

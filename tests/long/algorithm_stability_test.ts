@@ -15,10 +15,10 @@ import {
   MOST_DELAY_MS,
   plantOf,
   type Settings,
-} from "../fixtures/drawn_plant.ts";
-import { createPlant, type LimitChange } from "../fixtures/algorithm_plant.ts";
+} from "../fixtures/market/drawn_plant.ts";
+import { createPlant, type LimitChange } from "../fixtures/market/algorithm_plant.ts";
 import { cases } from "../fixtures/cases.ts";
-import { needOf } from "../fixtures/constant_need.ts";
+import { needOf } from "../fixtures/market/constant_need.ts";
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60_000;

@@ -6,7 +6,7 @@ import { placementRights } from "../../controller/placement/connect.ts";
 import { SYSTEM_NAMESPACES } from "../../shared/placement/eligibility.ts";
 import { readPlacementSpec } from "../../shared/placement/placement_spec.ts";
 import { PLACEMENT_ROWS } from "../../shared/placement/settings.ts";
-import { caseText, WORDED_CASES, wordedWorkload } from "../fixtures/worded_workloads.ts";
+import { caseText, WORDED_CASES, wordedWorkload } from "../fixtures/placement/worded_workloads.ts";
 import { one, render, type Rendered, renderTest, renderWith, rightsOf } from "./rendered.ts";
 
 const NAMESPACE = "mbcas-system";

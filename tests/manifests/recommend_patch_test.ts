@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { adviseAll } from "../../cli/coalloc/recommend/advise.ts";
 import { sumOfChanges } from "../../cli/coalloc/recommend/changes.ts";
 import { patchText } from "../../cli/coalloc/recommend/patch_text.ts";
-import { reportsOf, shopPods, shopRecords, shopTemplates } from "../fixtures/advised_shop.ts";
+import { reportsOf, shopPods, shopRecords, shopTemplates } from "../fixtures/cli/advised_shop.ts";
 import { one, renderFiles, renderTest } from "./rendered.ts";
 
 function shopPatches(): string {

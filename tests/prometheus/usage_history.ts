@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { SCENE, SCENE_STEP_MS, sceneMoments, usesAt } from "../contract/usage_scene.ts";
+import { SCENE, SCENE_STEP_MS, sceneMoments, usesAt } from "../contract/support/usage_scene.ts";
 
 /** Minutes before the end at which a container of the living pod was restarted: its counter began anew. */
 const RESTART_MINUTES = 15;

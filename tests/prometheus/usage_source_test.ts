@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createRangeQueries } from "../../adapters/prometheus/range_queries.ts";
 import { systemClock } from "../../adapters/system_clock.ts";
 import { createPrometheusUsage } from "../../controller/rightsizing/sources/prometheus_usage.ts";
-import { sceneQuestion } from "../contract/usage_scene.ts";
+import { sceneQuestion } from "../contract/support/usage_scene.ts";
 import { usageSourceContract, type UsageSourceHarness } from "../contract/usage_source_contract.ts";
 import { serveExporter } from "./exporter.ts";
 import { freePort } from "./free_port.ts";

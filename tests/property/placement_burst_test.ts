@@ -13,8 +13,8 @@ import {
   type Reservations,
 } from "../../shared/placement/reservations.ts";
 import { splitReplicas, type SplitSpec } from "../../shared/placement/split.ts";
-import { anySplitWish } from "../fixtures/placement_arbitrary.ts";
-import { placedPod } from "../fixtures/placed_pods.ts";
+import { anySplitWish } from "../fixtures/placement/placement_arbitrary.ts";
+import { placedPod } from "../fixtures/placement/placed_pods.ts";
 
 /**
  * How a server names a pod that it creates: with its UID, its name, or only what the name begins with.

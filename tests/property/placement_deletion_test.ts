@@ -8,8 +8,8 @@ import fc from "fast-check";
 import { costChanges, costOf } from "../../shared/placement/deletion_cost.ts";
 import { nextClass, splitReplicas, type SplitSpec } from "../../shared/placement/split.ts";
 import { countByClass, type PlacedPod } from "../../shared/placement/placed_pod.ts";
-import { anySplitWish } from "../fixtures/placement_arbitrary.ts";
-import { placedPod, placedPods } from "../fixtures/placed_pods.ts";
+import { anySplitWish } from "../fixtures/placement/placement_arbitrary.ts";
+import { placedPod, placedPods } from "../fixtures/placement/placed_pods.ts";
 
 /** The pods with what was to be written. */
 function withCosts(pods: readonly PlacedPod[], spec: SplitSpec): readonly PlacedPod[] {

@@ -18,8 +18,8 @@ import { ordinalClass, ordinalOf, splitReplicas } from "../../shared/placement/s
 import { countByClass, type PlacedPod } from "../../shared/placement/placed_pod.ts";
 import { noReservations } from "../../shared/placement/reservations.ts";
 import { shortagePhase } from "../../shared/placement/shortage.ts";
-import { anySplitWish } from "../fixtures/placement_arbitrary.ts";
-import { placedPod } from "../fixtures/placed_pods.ts";
+import { anySplitWish } from "../fixtures/placement/placement_arbitrary.ts";
+import { placedPod } from "../fixtures/placement/placed_pods.ts";
 
 const NOW_MS = Date.parse("2026-05-04T12:00:00Z");
 

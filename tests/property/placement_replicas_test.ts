@@ -11,8 +11,8 @@ import type { CountablePod } from "../../shared/placement/placed_pod.ts";
 import { CAPACITY } from "../../shared/api/placement_keys.ts";
 import { splitReplicas } from "../../shared/placement/split.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
-import { webDeployment } from "../fixtures/placement_caches.ts";
-import { type BurstPod, PlacementReplicas } from "../fixtures/placement_replicas.ts";
+import { webDeployment } from "../fixtures/placement/placement_caches.ts";
+import { type BurstPod, PlacementReplicas } from "../fixtures/placement/placement_replicas.ts";
 
 const REPLICAS = 2;
 /** After this a new leader decides. */

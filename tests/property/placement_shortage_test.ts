@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { memoryText, readMemory } from "../../shared/placement/placement_memory.ts";
 import { nextShortage, type Shortage, shortagePhase } from "../../shared/placement/shortage.ts";
-import { placedPod } from "../fixtures/placed_pods.ts";
+import { placedPod } from "../fixtures/placement/placed_pods.ts";
 
 const TIMEOUT_MS = 60_000;
 const FIRST_MS = 120_000;

@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { splitReplicas } from "../../shared/placement/split.ts";
-import { anySplitWish } from "../fixtures/placement_arbitrary.ts";
+import { anySplitWish } from "../fixtures/placement/placement_arbitrary.ts";
 
 function property(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });

@@ -13,7 +13,7 @@ import { inPlacePlan } from "../../shared/rightsizing/guards/in_place_plan.ts";
 import { leastSafeMemory } from "../../shared/rightsizing/guards/memory_decrease.ts";
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { decisionEvents, heldStatus } from "../../shared/rightsizing/guards/workload_events.ts";
-import { anyFacts } from "../fixtures/rightsizing_arbitrary.ts";
+import { anyFacts } from "../fixtures/rightsizing/rightsizing_arbitrary.ts";
 import {
   MI,
   NOW_MS,
@@ -21,8 +21,8 @@ import {
   rightsizingFacts,
   templateContainer,
   workloadPod,
-} from "../fixtures/rightsizing_facts.ts";
-import { podsAfter } from "../fixtures/rightsizing_patches.ts";
+} from "../fixtures/rightsizing/rightsizing_facts.ts";
+import { podsAfter } from "../fixtures/rightsizing/rightsizing_patches.ts";
 
 function property(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });

@@ -31,15 +31,15 @@ import {
   anyRecordedFacts,
   counted,
   factsOf,
-} from "../fixtures/rightsizing_arbitrary.ts";
+} from "../fixtures/rightsizing/rightsizing_arbitrary.ts";
 import {
   autoPolicy,
   MI,
   NOW_MS,
   rightsizingFacts,
   templateContainer,
-} from "../fixtures/rightsizing_facts.ts";
-import { ownedOf, podsAfter, readEntry } from "../fixtures/rightsizing_patches.ts";
+} from "../fixtures/rightsizing/rightsizing_facts.ts";
+import { ownedOf, podsAfter, readEntry } from "../fixtures/rightsizing/rightsizing_patches.ts";
 import { retryResize } from "../../controller/rightsizing/retry_resize.ts";
 
 function property(name: string, fn: () => void): void {

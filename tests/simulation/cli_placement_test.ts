@@ -11,9 +11,9 @@ import { DEFAULT_DEPARTURE_SIGNS } from "../../shared/placement/node_departure.t
 import type { PlacementConfig } from "../../shared/placement/config.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { cacheSources } from "../../lab/simulation/api/cache_sources.ts";
-import type { CoallocScene } from "../fixtures/coalloc_scene.ts";
-import { keptCheckpoints } from "../fixtures/kept_checkpoints.ts";
-import { NOW, placedScene, placementOf, shopNode } from "../fixtures/placed_shop.ts";
+import type { CoallocScene } from "../fixtures/cli/coalloc_scene.ts";
+import { keptCheckpoints } from "../fixtures/rightsizing/kept_checkpoints.ts";
+import { NOW, placedScene, placementOf, shopNode } from "../fixtures/placement/placed_shop.ts";
 
 const CONFIG: PlacementConfig = {
   scope: { ownNamespace: "mbcas-system" },

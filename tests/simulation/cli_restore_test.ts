@@ -1,6 +1,6 @@
 /** `kubectl coalloc restore` beside a controller that runs. */
 import assert from "node:assert/strict";
-import { coallocScene } from "../fixtures/coalloc_scene.ts";
+import { coallocScene } from "../fixtures/cli/coalloc_scene.ts";
 import { sceneTest } from "./controller_scene.ts";
 
 sceneTest("restoreCommand() restores beside a controller, and it stays so", async (cluster) => {

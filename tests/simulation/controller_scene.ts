@@ -24,7 +24,7 @@ import { createSimulatedAPI, type SimulatedAPI } from "../../lab/simulation/api/
 import { createKubelet, type Kubelet } from "../../lab/simulation/kubelet.ts";
 import { createMetricAnswers, type MetricAnswers } from "../../lab/simulation/metric_answers.ts";
 import { createVirtualClock, type VirtualClock } from "../../lab/simulation/virtual_clock.ts";
-import { type PodChoice, sampleNode, samplePod } from "../contract/sample_objects.ts";
+import { type PodChoice, sampleNode, samplePod } from "../contract/support/sample_objects.ts";
 
 const NODE = "node-1";
 const NAMESPACE = "shop";

@@ -8,8 +8,8 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
-import { sampleContainer } from "../contract/sample_objects.ts";
-import { WRITTEN } from "../fixtures/written_allocations.ts";
+import { sampleContainer } from "../contract/support/sample_objects.ts";
+import { WRITTEN } from "../fixtures/market/written_allocations.ts";
 import { type ControllerScene, sceneTest } from "./controller_scene.ts";
 import { createFailureLog } from "./failure_log.ts";
 

@@ -9,7 +9,7 @@ import fc from "fast-check";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { Bounds } from "../../shared/api/pod_allocation.ts";
 import { MANAGED } from "../../shared/resize/scope.ts";
-import { samplePod } from "../contract/sample_objects.ts";
+import { samplePod } from "../contract/support/sample_objects.ts";
 import {
   badValues,
   PLACED_TEXTS,
@@ -17,7 +17,7 @@ import {
   sayNothing,
   textsAt,
   unreadValues,
-} from "../fixtures/market_annotations.ts";
+} from "../fixtures/market/market_annotations.ts";
 import { type ControllerScene, sceneTest } from "./controller_scene.ts";
 
 const WORKLOAD = { name: "web", namespace: "shop", uid: "", resourceVersion: "" };

@@ -25,7 +25,7 @@ import type { Pod } from "../../shared/api/pod.ts";
 import type { ApiObject } from "../../shared/api/object.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
 import type { ObjectTable } from "../../lab/simulation/api/object_store.ts";
-import { sampleContainer, samplePod } from "../contract/sample_objects.ts";
+import { sampleContainer, samplePod } from "../contract/support/sample_objects.ts";
 import { mutatedJSON } from "../fixtures/mutated_json.ts";
 import { RAW_OBJECTS } from "../fixtures/raw_objects.ts";
 import { type ControllerScene, sceneTest } from "./controller_scene.ts";

@@ -11,7 +11,7 @@ import { cacheSources } from "../../lab/simulation/api/cache_sources.ts";
 import { createSimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
 import { createMetricAnswers } from "../../lab/simulation/metric_answers.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
-import { sampleNode, samplePod } from "../contract/sample_objects.ts";
+import { sampleNode, samplePod } from "../contract/support/sample_objects.ts";
 
 const NODES = 40;
 /** More at once have another cause than the agents. */

@@ -14,7 +14,7 @@ import {
   drawnSettings,
   millicores,
   plantOf,
-} from "../fixtures/drawn_plant.ts";
+} from "../fixtures/market/drawn_plant.ts";
 
 const MINUTE_MS = 60_000;
 

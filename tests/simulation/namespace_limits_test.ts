@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { sampleContainer } from "../contract/sample_objects.ts";
+import { sampleContainer } from "../contract/support/sample_objects.ts";
 import { type ControllerScene, sceneTest } from "./controller_scene.ts";
 
 const metadata = { name: "cpu", namespace: "shop", uid: "", resourceVersion: "" };

@@ -14,13 +14,13 @@ import type { ObjectStore } from "../../lab/simulation/api/object_store.ts";
 import { resizePod } from "../../lab/simulation/api/resize_rules.ts";
 import { createSimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
-import { sampleContainer } from "../contract/sample_objects.ts";
+import { sampleContainer } from "../contract/support/sample_objects.ts";
 import {
   enforcedContainer,
   enforcedPod,
   enforcementInput,
   marketClaim,
-} from "../fixtures/enforcement_input.ts";
+} from "../fixtures/market/enforcement_input.ts";
 import { sceneTest } from "./controller_scene.ts";
 
 const metadata = { name: "late", namespace: "shop", uid: "", resourceVersion: "" };

@@ -1,8 +1,8 @@
 /** The original limits survive whatever happens to their record, and to the controller's copies. */
 import assert from "node:assert/strict";
 import { MANAGED } from "../../shared/resize/scope.ts";
-import { sampleContainer } from "../contract/sample_objects.ts";
-import { settleVirtually } from "../contract/settle_virtually.ts";
+import { sampleContainer } from "../contract/support/sample_objects.ts";
+import { settleVirtually } from "../contract/support/settle_virtually.ts";
 import { type ControllerScene, sceneTest } from "./controller_scene.ts";
 import { freezableSource } from "./frozen_copy_source.ts";
 import { optIn, optOut, ownOnRecord as own, raisedPod, setByHand } from "./raised_pod.ts";

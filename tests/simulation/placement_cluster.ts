@@ -18,11 +18,11 @@ import { placementConfig } from "../../shared/placement/config.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { createSimulatedAPI, type SimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
 import { createVirtualClock, type VirtualClock } from "../../lab/simulation/virtual_clock.ts";
-import { sampleNode, samplePod } from "../contract/sample_objects.ts";
-import { keptCheckpoints } from "../fixtures/kept_checkpoints.ts";
-import { podRequest, SHOP, storedPod, WEB_SET } from "../fixtures/placement_caches.ts";
+import { sampleNode, samplePod } from "../contract/support/sample_objects.ts";
+import { keptCheckpoints } from "../fixtures/rightsizing/kept_checkpoints.ts";
+import { podRequest, SHOP, storedPod, WEB_SET } from "../fixtures/placement/placement_caches.ts";
 import { sampleWorkload } from "../fixtures/sample_workloads.ts";
-import { createWebhookService } from "../fixtures/webhook_service.ts";
+import { createWebhookService } from "../fixtures/webhook/webhook_service.ts";
 import { type ControllerProgram, startProgram } from "./controller_program.ts";
 import { byCost } from "./deletion_order.ts";
 

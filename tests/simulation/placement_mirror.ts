@@ -14,7 +14,7 @@ import type { NodeClass } from "../../shared/placement/node_classes.ts";
 import type { SplitSpec } from "../../shared/placement/split.ts";
 import type { ObjectTable } from "../../lab/simulation/api/object_store.ts";
 import type { SimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
-import { sampleNode, samplePod } from "../contract/sample_objects.ts";
+import { sampleNode, samplePod } from "../contract/support/sample_objects.ts";
 import { sampleWorkload } from "../fixtures/sample_workloads.ts";
 import type { PlacementWorld, WorldNode, WorldPod } from "./placement_world.ts";
 

@@ -22,7 +22,7 @@ import { seededRandom } from "../../shared/random.ts";
 import { cacheSources } from "../../lab/simulation/api/cache_sources.ts";
 import { createSimulatedAPI, type SimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
 import { createVirtualClock, type VirtualClock } from "../../lab/simulation/virtual_clock.ts";
-import { keptCheckpoints } from "../fixtures/kept_checkpoints.ts";
+import { keptCheckpoints } from "../fixtures/rightsizing/kept_checkpoints.ts";
 import {
   type KnownEviction,
   NAMESPACE,

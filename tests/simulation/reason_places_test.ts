@@ -4,7 +4,7 @@ import type { EnforcementReason } from "../../shared/api/reasons/enforcement_rea
 import { INFEASIBLE_REASONS } from "../../shared/resize/inputs/resize_condition.ts";
 import { REFUSAL_REASONS } from "../../shared/resize/refusal.ts";
 import { REASON_PLACES } from "../../tools/reason_places.ts";
-import { type ReconcilerStage, reconcilerStage } from "../fixtures/reconciler_stage.ts";
+import { type ReconcilerStage, reconcilerStage } from "../fixtures/market/reconciler_stage.ts";
 
 /** What kubelets say of a resize that they will never do. */
 const KUBELET: Readonly<Record<string, string>> = {

@@ -5,17 +5,17 @@ import { ApiError } from "../../shared/api/api_error.ts";
 import type { LimitRangeItem } from "../../shared/api/namespace.ts";
 import type { Mutator } from "../../shared/admission/mutator.ts";
 import type { Pod, Resources } from "../../shared/api/pod.ts";
-import { bareContainer, MI, templateContainer } from "../fixtures/rightsizing_facts.ts";
-import { anyContainers } from "../fixtures/rightsizing_arbitrary.ts";
+import { bareContainer, MI, templateContainer } from "../fixtures/rightsizing/rightsizing_facts.ts";
+import { anyContainers } from "../fixtures/rightsizing/rightsizing_arbitrary.ts";
 import {
   type BirthChoice,
   NAMESPACE,
   type PolicyChoice,
   type RightsizingScene,
-} from "../fixtures/rightsizing_scene.ts";
-import { anyUsage, inWorld, worldProperty } from "../fixtures/rightsizing_worlds.ts";
+} from "../fixtures/rightsizing/rightsizing_scene.ts";
+import { anyUsage, inWorld, worldProperty } from "../fixtures/rightsizing/rightsizing_worlds.ts";
 import { sampleHPA, sampleVPA } from "../fixtures/sample_workloads.ts";
-import { sceneTest as test } from "../fixtures/scene_test_case.ts";
+import { sceneTest as test } from "../fixtures/lab/scene_test_case.ts";
 
 const MINUTE_MS = 60_000;
 /** Until copies have received a change; before the loop looks at it. */

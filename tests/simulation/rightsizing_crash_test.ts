@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { bareContainer, MI } from "../fixtures/rightsizing_facts.ts";
-import type { RightsizingScene } from "../fixtures/rightsizing_scene.ts";
-import { sceneTest } from "../fixtures/scene_test_case.ts";
+import { bareContainer, MI } from "../fixtures/rightsizing/rightsizing_facts.ts";
+import type { RightsizingScene } from "../fixtures/rightsizing/rightsizing_scene.ts";
+import { sceneTest } from "../fixtures/lab/scene_test_case.ts";
 
 const MINUTE_MS = 60_000;
 

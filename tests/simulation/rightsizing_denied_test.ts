@@ -6,14 +6,14 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { ApiError } from "../../shared/api/api_error.ts";
-import { MI } from "../fixtures/rightsizing_facts.ts";
+import { MI } from "../fixtures/rightsizing/rightsizing_facts.ts";
 import {
   freeContainers,
   inWorld,
   ownContainers,
   workloadsOf,
   worldProperty,
-} from "../fixtures/rightsizing_worlds.ts";
+} from "../fixtures/rightsizing/rightsizing_worlds.ts";
 
 const MINUTE_MS = 60_000;
 const PODS = 3;

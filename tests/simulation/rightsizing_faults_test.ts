@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { MI, templateContainer } from "../fixtures/rightsizing_facts.ts";
-import type { RightsizingScene } from "../fixtures/rightsizing_scene.ts";
+import { MI, templateContainer } from "../fixtures/rightsizing/rightsizing_facts.ts";
+import type { RightsizingScene } from "../fixtures/rightsizing/rightsizing_scene.ts";
 import { sampleHPA } from "../fixtures/sample_workloads.ts";
-import { sceneTest as test } from "../fixtures/scene_test_case.ts";
+import { sceneTest as test } from "../fixtures/lab/scene_test_case.ts";
 
 const MINUTE_MS = 60_000;
 

@@ -8,9 +8,9 @@ import fc from "fast-check";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { remedyFor } from "../../shared/api/reasons/reasons.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
-import { anyStrategy } from "../fixtures/rightsizing_arbitrary.ts";
-import { MI } from "../fixtures/rightsizing_facts.ts";
-import type { PolicyChoice, RightsizingScene } from "../fixtures/rightsizing_scene.ts";
+import { anyStrategy } from "../fixtures/rightsizing/rightsizing_arbitrary.ts";
+import { MI } from "../fixtures/rightsizing/rightsizing_facts.ts";
+import type { PolicyChoice, RightsizingScene } from "../fixtures/rightsizing/rightsizing_scene.ts";
 import {
   anyProblem,
   anyWorkloads,
@@ -20,7 +20,7 @@ import {
   live,
   workloadsOf,
   worldProperty,
-} from "../fixtures/rightsizing_worlds.ts";
+} from "../fixtures/rightsizing/rightsizing_worlds.ts";
 
 const MINUTE_MS = 60_000;
 

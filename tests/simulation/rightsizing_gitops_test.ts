@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { bareContainer, MI } from "../fixtures/rightsizing_facts.ts";
-import { sceneTest } from "../fixtures/scene_test_case.ts";
+import { bareContainer, MI } from "../fixtures/rightsizing/rightsizing_facts.ts";
+import { sceneTest } from "../fixtures/lab/scene_test_case.ts";
 
 const MINUTE_MS = 60_000;
 

@@ -8,8 +8,8 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { leastSafeMemory } from "../../shared/rightsizing/guards/memory_decrease.ts";
 import { cases } from "../fixtures/cases.ts";
-import { bareContainer, MI } from "../fixtures/rightsizing_facts.ts";
-import { NAMESPACE, openRightsizingScene } from "../fixtures/rightsizing_scene.ts";
+import { bareContainer, MI } from "../fixtures/rightsizing/rightsizing_facts.ts";
+import { NAMESPACE, openRightsizingScene } from "../fixtures/rightsizing/rightsizing_scene.ts";
 
 const MINUTE_MS = 60_000;
 const MINUTES = 120;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
-import { MI, templateContainer } from "../fixtures/rightsizing_facts.ts";
-import type { RightsizingScene } from "../fixtures/rightsizing_scene.ts";
-import { sceneTest as test } from "../fixtures/scene_test_case.ts";
+import { MI, templateContainer } from "../fixtures/rightsizing/rightsizing_facts.ts";
+import type { RightsizingScene } from "../fixtures/rightsizing/rightsizing_scene.ts";
+import { sceneTest as test } from "../fixtures/lab/scene_test_case.ts";
 
 const MINUTE_MS = 60_000;
 

@@ -7,10 +7,15 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { PodContainer } from "../../shared/api/pod.ts";
 import { leastSafeMemory } from "../../shared/rightsizing/guards/memory_decrease.ts";
-import { anyStrategy } from "../fixtures/rightsizing_arbitrary.ts";
-import { MI, templateContainer } from "../fixtures/rightsizing_facts.ts";
-import { NAMESPACE, type RightsizingScene } from "../fixtures/rightsizing_scene.ts";
-import { incidentsWithin, inWorld, live, worldProperty } from "../fixtures/rightsizing_worlds.ts";
+import { anyStrategy } from "../fixtures/rightsizing/rightsizing_arbitrary.ts";
+import { MI, templateContainer } from "../fixtures/rightsizing/rightsizing_facts.ts";
+import { NAMESPACE, type RightsizingScene } from "../fixtures/rightsizing/rightsizing_scene.ts";
+import {
+  incidentsWithin,
+  inWorld,
+  live,
+  worldProperty,
+} from "../fixtures/rightsizing/rightsizing_worlds.ts";
 
 const MINUTE_MS = 60_000;
 /** Between two peaks: less than a tenth of all samples are one. */

@@ -7,9 +7,9 @@ import fc from "fast-check";
 import assert from "node:assert/strict";
 import type { PodContainer } from "../../shared/api/pod.ts";
 import { truncatedProduct } from "../../shared/rightsizing/amounts.ts";
-import { anyStrategy } from "../fixtures/rightsizing_arbitrary.ts";
-import { MI } from "../fixtures/rightsizing_facts.ts";
-import type { PolicyChoice, RightsizingScene } from "../fixtures/rightsizing_scene.ts";
+import { anyStrategy } from "../fixtures/rightsizing/rightsizing_arbitrary.ts";
+import { MI } from "../fixtures/rightsizing/rightsizing_facts.ts";
+import type { PolicyChoice, RightsizingScene } from "../fixtures/rightsizing/rightsizing_scene.ts";
 import {
   anyWorkloads,
   assertNear,
@@ -23,7 +23,7 @@ import {
   worldProperty,
   type WorldWorkload,
   writesOf,
-} from "../fixtures/rightsizing_worlds.ts";
+} from "../fixtures/rightsizing/rightsizing_worlds.ts";
 
 const MINUTE_MS = 60_000;
 

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { Registry } from "prom-client";
 import { createRightsizingMetrics } from "../../controller/rightsizing/metrics.ts";
-import { MI } from "../fixtures/rightsizing_facts.ts";
-import { NAMESPACE, openRightsizingScene } from "../fixtures/rightsizing_scene.ts";
+import { MI } from "../fixtures/rightsizing/rightsizing_facts.ts";
+import { NAMESPACE, openRightsizingScene } from "../fixtures/rightsizing/rightsizing_scene.ts";
 
 const MINUTE_MS = 60_000;
 

@@ -5,8 +5,8 @@
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { anyStrategy } from "../fixtures/rightsizing_arbitrary.ts";
-import type { PolicyChoice, RightsizingScene } from "../fixtures/rightsizing_scene.ts";
+import { anyStrategy } from "../fixtures/rightsizing/rightsizing_arbitrary.ts";
+import type { PolicyChoice, RightsizingScene } from "../fixtures/rightsizing/rightsizing_scene.ts";
 import {
   anyProblem,
   anyWorkloads,
@@ -16,7 +16,7 @@ import {
   ownContainers,
   worldProperty,
   writesOf,
-} from "../fixtures/rightsizing_worlds.ts";
+} from "../fixtures/rightsizing/rightsizing_worlds.ts";
 
 const MINUTE_MS = 60_000;
 

@@ -1,8 +1,8 @@
 /** Pods with the name of a workload and owners outside of it. */
 import assert from "node:assert/strict";
-import { MI } from "../fixtures/rightsizing_facts.ts";
-import { NAMESPACE } from "../fixtures/rightsizing_scene.ts";
-import { sceneTest as test } from "../fixtures/scene_test_case.ts";
+import { MI } from "../fixtures/rightsizing/rightsizing_facts.ts";
+import { NAMESPACE } from "../fixtures/rightsizing/rightsizing_scene.ts";
+import { sceneTest as test } from "../fixtures/lab/scene_test_case.ts";
 
 test("runRightsizingLoop() leaves pods alone with a ReplicaSet that another Deployment, or none, controls", async (scene) => {
   scene.deployment("web");

@@ -6,9 +6,9 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { WorkloadKind } from "../../shared/api/workload.ts";
-import { templateContainer } from "../fixtures/rightsizing_facts.ts";
-import { NAMESPACE, type RightsizingScene } from "../fixtures/rightsizing_scene.ts";
-import { inWorld, worldProperty } from "../fixtures/rightsizing_worlds.ts";
+import { templateContainer } from "../fixtures/rightsizing/rightsizing_facts.ts";
+import { NAMESPACE, type RightsizingScene } from "../fixtures/rightsizing/rightsizing_scene.ts";
+import { inWorld, worldProperty } from "../fixtures/rightsizing/rightsizing_worlds.ts";
 
 const MINUTE_MS = 60_000;
 const NAMESPACES = [NAMESPACE, "bank", "ops"];

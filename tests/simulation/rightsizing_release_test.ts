@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import type { Resources } from "../../shared/api/pod.ts";
-import { bareContainer, MI } from "../fixtures/rightsizing_facts.ts";
+import { bareContainer, MI } from "../fixtures/rightsizing/rightsizing_facts.ts";
 import {
   NAMESPACE,
   type PolicyChoice,
   type RightsizingScene,
-} from "../fixtures/rightsizing_scene.ts";
-import { sceneTest as test } from "../fixtures/scene_test_case.ts";
+} from "../fixtures/rightsizing/rightsizing_scene.ts";
+import { sceneTest as test } from "../fixtures/lab/scene_test_case.ts";
 
 const MINUTE_MS = 60_000;
 /** Until copies have received a change; before the loop looks at it. */

@@ -6,8 +6,13 @@ import { recordsOf } from "../../shared/rightsizing/reports.ts";
 import { createSimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
 import { createUsageAnswers } from "../../lab/simulation/metric_answers.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
-import { keptCheckpoints } from "../fixtures/kept_checkpoints.ts";
-import { autoPolicy, MI, templateContainer, workloadPod } from "../fixtures/rightsizing_facts.ts";
+import { keptCheckpoints } from "../fixtures/rightsizing/kept_checkpoints.ts";
+import {
+  autoPolicy,
+  MI,
+  templateContainer,
+  workloadPod,
+} from "../fixtures/rightsizing/rightsizing_facts.ts";
 import { sampleWorkload } from "../fixtures/sample_workloads.ts";
 import { startRightsizing } from "./running_rightsizing.ts";
 

@@ -9,8 +9,8 @@ import { createSampledPods } from "../../controller/rightsizing/sampler/pod_owne
 import { createUsageSampler } from "../../controller/rightsizing/sampler/usage_sampler.ts";
 import { silentLog } from "../../shared/log.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
-import { autoPolicy } from "../fixtures/rightsizing_facts.ts";
-import { worldProperty } from "../fixtures/rightsizing_worlds.ts";
+import { autoPolicy } from "../fixtures/rightsizing/rightsizing_facts.ts";
+import { worldProperty } from "../fixtures/rightsizing/rightsizing_worlds.ts";
 
 const INTERVAL_MS = 30_000;
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
-import { MI } from "../fixtures/rightsizing_facts.ts";
-import type { RightsizingScene } from "../fixtures/rightsizing_scene.ts";
-import { sceneTest } from "../fixtures/scene_test_case.ts";
+import { MI } from "../fixtures/rightsizing/rightsizing_facts.ts";
+import type { RightsizingScene } from "../fixtures/rightsizing/rightsizing_scene.ts";
+import { sceneTest } from "../fixtures/lab/scene_test_case.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

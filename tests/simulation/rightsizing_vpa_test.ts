@@ -1,10 +1,10 @@
 /** Recommendations as VPAs of mode Off, from the policy that wants them to its end. */
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
-import { MI } from "../fixtures/rightsizing_facts.ts";
-import type { RightsizingScene } from "../fixtures/rightsizing_scene.ts";
+import { MI } from "../fixtures/rightsizing/rightsizing_facts.ts";
+import type { RightsizingScene } from "../fixtures/rightsizing/rightsizing_scene.ts";
 import { sampleVPA } from "../fixtures/sample_workloads.ts";
-import { sceneTest } from "../fixtures/scene_test_case.ts";
+import { sceneTest } from "../fixtures/lab/scene_test_case.ts";
 
 const MINUTE_MS = 60_000;
 

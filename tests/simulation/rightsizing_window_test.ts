@@ -1,8 +1,8 @@
 /** Windows that hold hardly more samples than a policy asks for. */
 import assert from "node:assert/strict";
-import { MI } from "../fixtures/rightsizing_facts.ts";
-import { NAMESPACE, type RightsizingScene } from "../fixtures/rightsizing_scene.ts";
-import { sceneTest as test } from "../fixtures/scene_test_case.ts";
+import { MI } from "../fixtures/rightsizing/rightsizing_facts.ts";
+import { NAMESPACE, type RightsizingScene } from "../fixtures/rightsizing/rightsizing_scene.ts";
+import { sceneTest as test } from "../fixtures/lab/scene_test_case.ts";
 
 const MINUTE_MS = 60_000;
 

@@ -13,8 +13,8 @@ import { seededRandom } from "../../shared/random.ts";
 import { cacheSources } from "../../lab/simulation/api/cache_sources.ts";
 import type { SimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
 import type { VirtualClock } from "../../lab/simulation/virtual_clock.ts";
-import { keptCheckpoints } from "../fixtures/kept_checkpoints.ts";
-import { notedVPAs } from "../fixtures/noted_vpas.ts";
+import { keptCheckpoints } from "../fixtures/rightsizing/kept_checkpoints.ts";
+import { notedVPAs } from "../fixtures/rightsizing/noted_vpas.ts";
 
 /** What rightsizing finds outside of the API. */
 export interface RightsizingOutside {

@@ -6,7 +6,7 @@ import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { assertSentences } from "../fixtures/assert_sentences.ts";
-import { coallocScene } from "../fixtures/coalloc_scene.ts";
+import { coallocScene } from "../fixtures/cli/coalloc_scene.ts";
 import { sceneTest } from "./controller_scene.ts";
 
 const FINE: ClusterFindings = {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { serveCanned, streamAnswer } from "../../../tests/fixtures/canned_server.ts";
-import { sampleAllocation, samplePod } from "../../../tests/contract/sample_objects.ts";
+import { sampleAllocation, samplePod } from "../../../tests/contract/support/sample_objects.ts";
 import { allocationListWatch } from "./allocations.ts";
 
 Deno.test("watch() reports an allocation with a reason of a later version", async () => {

@@ -4,7 +4,7 @@ import { type Log, type LogFields, silentLog } from "../../../shared/log.ts";
 import type { PolicyDefaults } from "../../../shared/rightsizing/policy_spec.ts";
 import { recordsOf, reportParts } from "../../../shared/rightsizing/reports.ts";
 import { serveCanned, streamAnswer } from "../../../tests/fixtures/canned_server.ts";
-import { workloadRecords } from "../../../tests/fixtures/workload_records.ts";
+import { workloadRecords } from "../../../tests/fixtures/rightsizing/workload_records.ts";
 import {
   optimizationPolicyListWatch,
   parseOptimizationPolicy,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { PodOwner } from "../../../shared/api/pod.ts";
-import { samplePod } from "../../../tests/contract/sample_objects.ts";
+import { samplePod } from "../../../tests/contract/support/sample_objects.ts";
 import { serveCanned, statusAnswer } from "../../../tests/fixtures/canned_server.ts";
 import { createOwnerTemplates } from "./owner_templates.ts";
 

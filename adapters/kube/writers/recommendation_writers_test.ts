@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { publishedVPA } from "../../../shared/rightsizing/apply/published_vpa.ts";
 import { serveCanned, statusAnswer } from "../../../tests/fixtures/canned_server.ts";
-import { recommendation, rightsizingFacts } from "../../../tests/fixtures/rightsizing_facts.ts";
+import {
+  recommendation,
+  rightsizingFacts,
+} from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { parseVerticalPodAutoscaler } from "../kinds/autoscalers.ts";
 import { parseOptimizationPolicy } from "../kinds/optimization_policies.ts";
 import {

@@ -5,7 +5,7 @@ import {
   sampleAllocation,
   sampleDesired,
   samplePod,
-} from "../../../tests/contract/sample_objects.ts";
+} from "../../../tests/contract/support/sample_objects.ts";
 import { serveCanned, statusAnswer } from "../../../tests/fixtures/canned_server.ts";
 import { createAllocationStore, createDesiredWriter } from "./allocation_writers.ts";
 import { createLeaseStore, createNodeLink } from "./lease_writers.ts";

@@ -3,9 +3,9 @@ import {
   addMarketPod,
   type CoallocScene,
   coallocScene,
-} from "../../../tests/fixtures/coalloc_scene.ts";
-import { reportsOf, shopRecords } from "../../../tests/fixtures/advised_shop.ts";
-import { addShopWorkload, placedScene } from "../../../tests/fixtures/placed_shop.ts";
+} from "../../../tests/fixtures/cli/coalloc_scene.ts";
+import { reportsOf, shopRecords } from "../../../tests/fixtures/cli/advised_shop.ts";
+import { addShopWorkload, placedScene } from "../../../tests/fixtures/placement/placed_shop.ts";
 import { runCoalloc } from "../run_coalloc.ts";
 import { COMPLETION_SHELLS } from "./completion_script.ts";
 

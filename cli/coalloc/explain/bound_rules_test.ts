@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { sampleContainer, samplePod } from "../../../tests/contract/sample_objects.ts";
+import { sampleContainer, samplePod } from "../../../tests/contract/support/sample_objects.ts";
 import {
   sampleContainerView,
   sampleNodeView,
   samplePodView,
-} from "../../../tests/fixtures/node_views.ts";
+} from "../../../tests/fixtures/cli/node_views.ts";
 import { newAllocation } from "../../../controller/allocation/bounds/publish_bounds.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { BoundRule, ContainerBounds } from "../../../shared/api/pod_allocation.ts";

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { sampleNode } from "../../../tests/contract/sample_objects.ts";
+import { sampleNode } from "../../../tests/contract/support/sample_objects.ts";
 import { ownedBy, sampleHPA } from "../../../tests/fixtures/sample_workloads.ts";
 import { SKIP_GUARANTEED } from "../../../shared/resize/scope.ts";
 import { remedyFor } from "../../../shared/api/reasons/reasons.ts";
-import { addMarketPod, coallocScene } from "../../../tests/fixtures/coalloc_scene.ts";
-import { sampleNodeView, samplePodView } from "../../../tests/fixtures/node_views.ts";
+import { addMarketPod, coallocScene } from "../../../tests/fixtures/cli/coalloc_scene.ts";
+import { sampleNodeView, samplePodView } from "../../../tests/fixtures/cli/node_views.ts";
 
 Deno.test({
   name: "explainCommand() explains a pod in words and as data",

@@ -3,12 +3,12 @@ import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import { restoredMessage } from "../../../shared/resize/scope.ts";
 import type { ContainerView } from "../../../shared/view/node_view.ts";
-import { sampleContainer, samplePod } from "../../../tests/contract/sample_objects.ts";
+import { sampleContainer, samplePod } from "../../../tests/contract/support/sample_objects.ts";
 import {
   sampleContainerView,
   sampleNodeView,
   samplePodView,
-} from "../../../tests/fixtures/node_views.ts";
+} from "../../../tests/fixtures/cli/node_views.ts";
 import { DEFAULT_MARKET_SETTINGS } from "../market_settings.ts";
 import { explainText } from "./explain_text.ts";
 import { type Explanation, type ExplanationInput, explanationOf } from "./explanation.ts";

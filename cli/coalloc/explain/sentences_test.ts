@@ -1,6 +1,6 @@
 /** The sentences of `explain`. */
 import { assertSentences, type SentenceRow } from "../../../tests/fixtures/assert_sentences.ts";
-import { sampleContainerView, sampleNodeView } from "../../../tests/fixtures/node_views.ts";
+import { sampleContainerView, sampleNodeView } from "../../../tests/fixtures/cli/node_views.ts";
 import type { ContainerView } from "../../../shared/view/node_view.ts";
 import { explainText } from "./explain_text.ts";
 import type { ContainerExplanation, ExplainedBounds, Explanation } from "./explanation.ts";

@@ -1,6 +1,6 @@
 /** The sentences of `explain` on whether CPU is scarce. */
 import { assertSentences } from "../../../tests/fixtures/assert_sentences.ts";
-import { sampleContainerView, sampleNodeView } from "../../../tests/fixtures/node_views.ts";
+import { sampleContainerView, sampleNodeView } from "../../../tests/fixtures/cli/node_views.ts";
 import type { ContainerView, NodeView } from "../../../shared/view/node_view.ts";
 import { stateText } from "./stage_text.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { sampleContainerView } from "../../../tests/fixtures/node_views.ts";
+import { sampleContainerView } from "../../../tests/fixtures/cli/node_views.ts";
 import {
   boundsNotes,
   boundsText,

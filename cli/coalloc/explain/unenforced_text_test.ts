@@ -3,12 +3,12 @@ import {
   sampleAllocation,
   sampleContainer,
   samplePod,
-} from "../../../tests/contract/sample_objects.ts";
+} from "../../../tests/contract/support/sample_objects.ts";
 import {
   sampleContainerView,
   sampleNodeView,
   samplePodView,
-} from "../../../tests/fixtures/node_views.ts";
+} from "../../../tests/fixtures/cli/node_views.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { Desired, PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import { remedyFor } from "../../../shared/api/reasons/reasons.ts";

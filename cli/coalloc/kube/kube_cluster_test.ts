@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { KubeRequest, OpenKubeConnection } from "../../../adapters/kube/client/connection.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
-import { samplePod } from "../../../tests/contract/sample_objects.ts";
+import { samplePod } from "../../../tests/contract/support/sample_objects.ts";
 import { ownedBy } from "../../../tests/fixtures/sample_workloads.ts";
 import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
 import type { Cluster } from "../ports.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { placedPod, placedPods } from "../../../tests/fixtures/placed_pods.ts";
+import { placedPod, placedPods } from "../../../tests/fixtures/placement/placed_pods.ts";
 import type { NextMoveInput } from "../../../shared/placement/next_move.ts";
 import type { PlacedPod } from "../../../shared/placement/placed_pod.ts";
 import { foresee } from "./next_step.ts";

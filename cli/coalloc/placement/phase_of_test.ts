@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
 import type { MoveWait, NextMove } from "../../../shared/placement/next_move.ts";
-import { placedPod } from "../../../tests/fixtures/placed_pods.ts";
+import { placedPod } from "../../../tests/fixtures/placement/placed_pods.ts";
 import { phaseOf } from "./phase_of.ts";
 
 const NOW = Date.UTC(2026, 0, 1);

@@ -8,7 +8,7 @@ import {
   remember,
   shopNode,
   type ShopWorkload,
-} from "../../../tests/fixtures/placed_shop.ts";
+} from "../../../tests/fixtures/placement/placed_shop.ts";
 import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
 import { runCoalloc } from "../run_coalloc.ts";
 import type { PlacementView } from "./placement_view.ts";

@@ -8,7 +8,7 @@ import {
   placementOf,
   remember,
   shopNode,
-} from "../../../tests/fixtures/placed_shop.ts";
+} from "../../../tests/fixtures/placement/placed_shop.ts";
 import { runCoalloc } from "../run_coalloc.ts";
 
 const HALF = { "spot-percentage": "50" };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { settleVirtually } from "../../../tests/contract/settle_virtually.ts";
-import type { CoallocScene } from "../../../tests/fixtures/coalloc_scene.ts";
-import { placedTest } from "../../../tests/fixtures/placed_shop.ts";
+import { settleVirtually } from "../../../tests/contract/support/settle_virtually.ts";
+import type { CoallocScene } from "../../../tests/fixtures/cli/coalloc_scene.ts";
+import { placedTest } from "../../../tests/fixtures/placement/placed_shop.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Cluster } from "../ports.ts";
 import { runCoalloc } from "../run_coalloc.ts";

@@ -1,14 +1,14 @@
 /** The sentences of `placement`. */
 import { assertSentences, type SentenceRow } from "../../../tests/fixtures/assert_sentences.ts";
-import { placedPod, placedPods } from "../../../tests/fixtures/placed_pods.ts";
+import { placedPod, placedPods } from "../../../tests/fixtures/placement/placed_pods.ts";
 import {
   NOW,
   placedTest,
   placementOf,
   remember,
   type ShopWorkload,
-} from "../../../tests/fixtures/placed_shop.ts";
-import type { CoallocScene } from "../../../tests/fixtures/coalloc_scene.ts";
+} from "../../../tests/fixtures/placement/placed_shop.ts";
+import type { CoallocScene } from "../../../tests/fixtures/cli/coalloc_scene.ts";
 import type { NextMoveInput } from "../../../shared/placement/next_move.ts";
 import type { PlacedPod } from "../../../shared/placement/placed_pod.ts";
 import { foresee } from "./next_step.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { samplePod } from "../../../tests/contract/sample_objects.ts";
-import { placedPod } from "../../../tests/fixtures/placed_pods.ts";
+import { samplePod } from "../../../tests/contract/support/sample_objects.ts";
+import { placedPod } from "../../../tests/fixtures/placement/placed_pods.ts";
 import { shownPods } from "./shown_pods.ts";
 
 const NOW = Date.UTC(2026, 0, 1, 12);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { placedPod, placedPods } from "../../../tests/fixtures/placed_pods.ts";
+import { placedPod, placedPods } from "../../../tests/fixtures/placement/placed_pods.ts";
 import { shownRevisions, sumOfCounts } from "./shown_revisions.ts";
 
 const WISH = { spotPercentage: 50, minOnDemand: 0 };

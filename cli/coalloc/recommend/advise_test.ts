@@ -6,10 +6,10 @@ import {
   shopRecords,
   shopTemplates,
   template,
-} from "../../../tests/fixtures/advised_shop.ts";
-import { sampleAllocation } from "../../../tests/contract/sample_objects.ts";
+} from "../../../tests/fixtures/cli/advised_shop.ts";
+import { sampleAllocation } from "../../../tests/contract/support/sample_objects.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
-import { workloadRecords } from "../../../tests/fixtures/workload_records.ts";
+import { workloadRecords } from "../../../tests/fixtures/rightsizing/workload_records.ts";
 import type { WorkloadRecord } from "../../../shared/rightsizing/workload_record.ts";
 import type { AdviceView, AdvisedWorkload } from "./advice_view.ts";
 import { adviseAll } from "./advise.ts";

@@ -6,8 +6,8 @@ import {
   shopPods,
   shopRecords,
   template,
-} from "../../../tests/fixtures/advised_shop.ts";
-import { workloadRecords } from "../../../tests/fixtures/workload_records.ts";
+} from "../../../tests/fixtures/cli/advised_shop.ts";
+import { workloadRecords } from "../../../tests/fixtures/rightsizing/workload_records.ts";
 import type { WorkloadTemplate } from "../../../shared/api/workload.ts";
 import { parseBytes, parseCPU } from "../../../shared/quantity.ts";
 import type { WorkloadRecord } from "../../../shared/rightsizing/workload_record.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { reportsOf, shopRecords, template } from "../../../tests/fixtures/advised_shop.ts";
-import { coallocScene } from "../../../tests/fixtures/coalloc_scene.ts";
+import { reportsOf, shopRecords, template } from "../../../tests/fixtures/cli/advised_shop.ts";
+import { coallocScene } from "../../../tests/fixtures/cli/coalloc_scene.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Cluster } from "../ports.ts";
 import { readRecommendations } from "./read_recommendations.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { parse } from "yaml";
-import { reportsOf, shopRecords } from "../../../tests/fixtures/advised_shop.ts";
-import { addMarketPod } from "../../../tests/fixtures/coalloc_scene.ts";
-import { recommended, shopTest } from "../../../tests/fixtures/shop_scene.ts";
+import { reportsOf, shopRecords } from "../../../tests/fixtures/cli/advised_shop.ts";
+import { addMarketPod } from "../../../tests/fixtures/cli/coalloc_scene.ts";
+import { recommended, shopTest } from "../../../tests/fixtures/cli/shop_scene.ts";
 import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
 import { runCoalloc } from "../run_coalloc.ts";
 import type { AdviceView } from "./advice_view.ts";

@@ -1,7 +1,7 @@
 /** What `recommend` says where it can't show what is asked for. */
 import assert from "node:assert/strict";
-import { reportsOf, shopRecords, storedPolicy } from "../../../tests/fixtures/advised_shop.ts";
-import { recommended, shopTest } from "../../../tests/fixtures/shop_scene.ts";
+import { reportsOf, shopRecords, storedPolicy } from "../../../tests/fixtures/cli/advised_shop.ts";
+import { recommended, shopTest } from "../../../tests/fixtures/cli/shop_scene.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { runCoalloc } from "../run_coalloc.ts";
 

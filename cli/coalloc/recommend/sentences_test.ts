@@ -4,10 +4,10 @@ import {
   shopRecords,
   storedPolicy,
   template,
-} from "../../../tests/fixtures/advised_shop.ts";
+} from "../../../tests/fixtures/cli/advised_shop.ts";
 import { assertSentences } from "../../../tests/fixtures/assert_sentences.ts";
-import type { CoallocScene } from "../../../tests/fixtures/coalloc_scene.ts";
-import { recommended, shopTest } from "../../../tests/fixtures/shop_scene.ts";
+import type { CoallocScene } from "../../../tests/fixtures/cli/coalloc_scene.ts";
+import { recommended, shopTest } from "../../../tests/fixtures/cli/shop_scene.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { mergeableAmounts } from "./mergeable_amounts.ts";
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { sampleNode } from "../../../tests/contract/sample_objects.ts";
+import { sampleNode } from "../../../tests/contract/support/sample_objects.ts";
 import {
   addMarketPod,
   type CoallocScene,
   coallocScene,
-} from "../../../tests/fixtures/coalloc_scene.ts";
+} from "../../../tests/fixtures/cli/coalloc_scene.ts";
 
 function sceneTest(name: string, fn: (scene: CoallocScene) => Promise<void>): void {
   Deno.test({

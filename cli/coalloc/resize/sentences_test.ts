@@ -1,7 +1,7 @@
 /** The sentences of `resize`. */
 import { assertSentences } from "../../../tests/fixtures/assert_sentences.ts";
-import { sampleContainer } from "../../../tests/contract/sample_objects.ts";
-import { addMarketPod, coallocScene } from "../../../tests/fixtures/coalloc_scene.ts";
+import { sampleContainer } from "../../../tests/contract/support/sample_objects.ts";
+import { addMarketPod, coallocScene } from "../../../tests/fixtures/cli/coalloc_scene.ts";
 
 Deno.test({
   name: "sentences of resize",

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { MANAGED } from "../../../shared/resize/scope.ts";
-import { settleVirtually } from "../../../tests/contract/settle_virtually.ts";
+import { settleVirtually } from "../../../tests/contract/support/settle_virtually.ts";
 import {
   addMarketPod,
   type CoallocScene,
   coallocScene,
-} from "../../../tests/fixtures/coalloc_scene.ts";
+} from "../../../tests/fixtures/cli/coalloc_scene.ts";
 import { marketSettings } from "../market_settings.ts";
 import { runCoalloc } from "../run_coalloc.ts";
 

@@ -5,7 +5,7 @@ import {
   type CoallocScene,
   coallocScene,
   type MarketPod,
-} from "../../../tests/fixtures/coalloc_scene.ts";
+} from "../../../tests/fixtures/cli/coalloc_scene.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 
 const CHANGED = { limit: 450, own: 200 };

@@ -1,7 +1,7 @@
 /** The sentences of `simulate --trace`. */
 import { assertSentences, messageOf } from "../../../tests/fixtures/assert_sentences.ts";
-import { coallocScene } from "../../../tests/fixtures/coalloc_scene.ts";
-import { syntheticRuns } from "../../../tests/fixtures/run_records.ts";
+import { coallocScene } from "../../../tests/fixtures/cli/coalloc_scene.ts";
+import { syntheticRuns } from "../../../tests/fixtures/lab/run_records.ts";
 import {
   type AlgorithmOutcome,
   AS_IT_IS,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type CoallocScene, coallocScene } from "../../../tests/fixtures/coalloc_scene.ts";
+import { type CoallocScene, coallocScene } from "../../../tests/fixtures/cli/coalloc_scene.ts";
 import { AS_IT_IS } from "../../../lab/arena/outcome.ts";
 import { runCoalloc } from "../run_coalloc.ts";
 import { algorithmLabel } from "./replayed_algorithms.ts";

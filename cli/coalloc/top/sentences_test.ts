@@ -1,7 +1,7 @@
 /** The sentences of `top`. */
 import { assertSentences } from "../../../tests/fixtures/assert_sentences.ts";
-import { coallocScene } from "../../../tests/fixtures/coalloc_scene.ts";
-import { sampleNodeView } from "../../../tests/fixtures/node_views.ts";
+import { coallocScene } from "../../../tests/fixtures/cli/coalloc_scene.ts";
+import { sampleNodeView } from "../../../tests/fixtures/cli/node_views.ts";
 
 Deno.test({
   name: "sentences of top",

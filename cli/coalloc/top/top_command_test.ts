@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { addMarketPod, coallocScene } from "../../../tests/fixtures/coalloc_scene.ts";
-import { sampleNodeView, samplePodView } from "../../../tests/fixtures/node_views.ts";
-import { settleVirtually } from "../../../tests/contract/settle_virtually.ts";
+import { addMarketPod, coallocScene } from "../../../tests/fixtures/cli/coalloc_scene.ts";
+import { sampleNodeView, samplePodView } from "../../../tests/fixtures/cli/node_views.ts";
+import { settleVirtually } from "../../../tests/contract/support/settle_virtually.ts";
 import { runCoalloc } from "../run_coalloc.ts";
 
 Deno.test({

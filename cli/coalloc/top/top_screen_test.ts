@@ -3,12 +3,12 @@ import {
   sampleContainerView,
   sampleNodeView,
   samplePodView,
-} from "../../../tests/fixtures/node_views.ts";
+} from "../../../tests/fixtures/cli/node_views.ts";
 import {
   sampleAllocation,
   sampleDesired,
   samplePod,
-} from "../../../tests/contract/sample_objects.ts";
+} from "../../../tests/contract/support/sample_objects.ts";
 import type { NodeReadings } from "../node_readings.ts";
 import { topScreen } from "./top_screen.ts";
 import { type TopChoice, topView } from "./top_view.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { bidFacts, FACTS_NOW_MS } from "../../../tests/fixtures/bid_facts.ts";
+import { bidFacts, FACTS_NOW_MS } from "../../../tests/fixtures/market/bid_facts.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
-import { sampleContainer, samplePod } from "../../../tests/contract/sample_objects.ts";
+import { sampleContainer, samplePod } from "../../../tests/contract/support/sample_objects.ts";
 import type { MetricFact } from "../../metrics_demand/metric_fact.ts";
 import { type BoundsDraft, boundsOf } from "../bounds/bounds.ts";
 import { metricDemand } from "./metric_demand.ts";

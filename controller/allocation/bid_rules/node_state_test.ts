@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Node } from "../../../shared/api/node.ts";
-import { sampleNode, samplePod } from "../../../tests/contract/sample_objects.ts";
-import { bidFacts, FACTS_NOW_MS } from "../../../tests/fixtures/bid_facts.ts";
+import { sampleNode, samplePod } from "../../../tests/contract/support/sample_objects.ts";
+import { bidFacts, FACTS_NOW_MS } from "../../../tests/fixtures/market/bid_facts.ts";
 import { nodeState } from "./node_state.ts";
 
 function test(name: string, fn: () => void): void {

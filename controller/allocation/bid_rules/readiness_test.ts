@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
-import { sampleContainer, samplePod } from "../../../tests/contract/sample_objects.ts";
-import { bidFacts, FACTS_NOW_MS } from "../../../tests/fixtures/bid_facts.ts";
+import { sampleContainer, samplePod } from "../../../tests/contract/support/sample_objects.ts";
+import { bidFacts, FACTS_NOW_MS } from "../../../tests/fixtures/market/bid_facts.ts";
 import { readiness } from "./readiness.ts";
 
 function test(name: string, fn: () => void): void {

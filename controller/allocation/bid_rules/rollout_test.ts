@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { RolloutState, WorkloadKind } from "../../../shared/api/workload.ts";
-import { samplePod } from "../../../tests/contract/sample_objects.ts";
-import { bidFacts, FACTS_NOW_MS } from "../../../tests/fixtures/bid_facts.ts";
+import { samplePod } from "../../../tests/contract/support/sample_objects.ts";
+import { bidFacts, FACTS_NOW_MS } from "../../../tests/fixtures/market/bid_facts.ts";
 import { sampleWorkload } from "../../../tests/fixtures/sample_workloads.ts";
 import { rollout } from "./rollout.ts";
 

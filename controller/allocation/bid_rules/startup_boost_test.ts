@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Pod } from "../../../shared/api/pod.ts";
-import { sampleContainer, samplePod } from "../../../tests/contract/sample_objects.ts";
-import { bidFacts, FACTS_NOW_MS } from "../../../tests/fixtures/bid_facts.ts";
+import { sampleContainer, samplePod } from "../../../tests/contract/support/sample_objects.ts";
+import { bidFacts, FACTS_NOW_MS } from "../../../tests/fixtures/market/bid_facts.ts";
 import { parseStartupBoost, startupBoost } from "./startup_boost.ts";
 
 function test(name: string, fn: () => void): void {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { samplePod } from "../../../tests/contract/sample_objects.ts";
-import { bidFacts } from "../../../tests/fixtures/bid_facts.ts";
+import { samplePod } from "../../../tests/contract/support/sample_objects.ts";
+import { bidFacts } from "../../../tests/fixtures/market/bid_facts.ts";
 import { unreadableBound } from "./unreadable_bound.ts";
 
 Deno.test({

@@ -4,8 +4,12 @@ import type { HorizontalPodAutoscaler } from "../../../shared/api/autoscalers.ts
 import type { Pod } from "../../../shared/api/pod.ts";
 import { type Hold, holdOf } from "../../../shared/api/reasons/bound_holds.ts";
 import type { Workload } from "../../../shared/api/workload.ts";
-import { sampleContainer, sampleNode, samplePod } from "../../../tests/contract/sample_objects.ts";
-import { bidFacts, FACTS_NOW_MS } from "../../../tests/fixtures/bid_facts.ts";
+import {
+  sampleContainer,
+  sampleNode,
+  samplePod,
+} from "../../../tests/contract/support/sample_objects.ts";
+import { bidFacts, FACTS_NOW_MS } from "../../../tests/fixtures/market/bid_facts.ts";
 import { boundsOf } from "./bounds.ts";
 import { priorityMultiplier } from "./priority_multiplier.ts";
 

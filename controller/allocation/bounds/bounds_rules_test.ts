@@ -5,8 +5,12 @@ import type { Namespace } from "../../../shared/api/namespace.ts";
 import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
 import { MOST_RULES } from "../../../shared/api/pod_allocation.ts";
 import { ALLOW_OVERRIDES } from "../../../shared/resize/scope.ts";
-import { sampleContainer, sampleNode, samplePod } from "../../../tests/contract/sample_objects.ts";
-import { bidFacts, FACTS_NOW_MS } from "../../../tests/fixtures/bid_facts.ts";
+import {
+  sampleContainer,
+  sampleNode,
+  samplePod,
+} from "../../../tests/contract/support/sample_objects.ts";
+import { bidFacts, FACTS_NOW_MS } from "../../../tests/fixtures/market/bid_facts.ts";
 import { sampleHPA, sampleWorkload } from "../../../tests/fixtures/sample_workloads.ts";
 import type { BidFacts } from "../bid_rules/bid_rule.ts";
 import { BID_RULES } from "../bid_rules/bid_rules.ts";

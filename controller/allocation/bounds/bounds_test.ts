@@ -4,8 +4,12 @@ import type { Namespace } from "../../../shared/api/namespace.ts";
 import type { Pod, PodContainer, Resources } from "../../../shared/api/pod.ts";
 import { qosClassOf } from "../../../shared/resize/inputs/qos.ts";
 import { ALLOW_OVERRIDES } from "../../../shared/resize/scope.ts";
-import { sampleContainer, sampleNode, samplePod } from "../../../tests/contract/sample_objects.ts";
-import { bidFacts } from "../../../tests/fixtures/bid_facts.ts";
+import {
+  sampleContainer,
+  sampleNode,
+  samplePod,
+} from "../../../tests/contract/support/sample_objects.ts";
+import { bidFacts } from "../../../tests/fixtures/market/bid_facts.ts";
 import { type BoundsDraft, boundsOf } from "./bounds.ts";
 import { MAX_CPU, PRIORITY_MULTIPLIER } from "./overrides.ts";
 import { priorityMultiplier } from "./priority_multiplier.ts";

@@ -7,8 +7,8 @@ import {
   sampleGuaranteed,
   sampleNode,
   samplePod,
-} from "../../../tests/contract/sample_objects.ts";
-import { bidFacts } from "../../../tests/fixtures/bid_facts.ts";
+} from "../../../tests/contract/support/sample_objects.ts";
+import { bidFacts } from "../../../tests/fixtures/market/bid_facts.ts";
 import { boundsOf } from "./bounds.ts";
 import { namespaceBounds, type QuotaBounds } from "./namespace_bounds.ts";
 import { priorityMultiplier } from "./priority_multiplier.ts";

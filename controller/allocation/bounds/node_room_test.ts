@@ -6,7 +6,7 @@ import {
   sampleGuaranteed,
   sampleNode,
   samplePod,
-} from "../../../tests/contract/sample_objects.ts";
+} from "../../../tests/contract/support/sample_objects.ts";
 import { nodeCeiling, nodeRoom } from "./node_room.ts";
 
 function test(name: string, fn: () => void): void {

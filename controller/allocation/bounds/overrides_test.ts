@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Namespace } from "../../../shared/api/namespace.ts";
 import { ALLOW_OVERRIDES } from "../../../shared/resize/scope.ts";
-import { samplePod } from "../../../tests/contract/sample_objects.ts";
+import { samplePod } from "../../../tests/contract/support/sample_objects.ts";
 import { warningText } from "../events/annotation_warning.ts";
 import {
   BURST_FACTOR,

@@ -7,8 +7,8 @@ import {
   sampleDesired,
   sampleGuaranteed,
   samplePod,
-} from "../../../tests/contract/sample_objects.ts";
-import { FACTS_NOW_MS, quietSnapshot } from "../../../tests/fixtures/bid_facts.ts";
+} from "../../../tests/contract/support/sample_objects.ts";
+import { FACTS_NOW_MS, quietSnapshot } from "../../../tests/fixtures/market/bid_facts.ts";
 import { DEFAULT_MARKET_CONFIG } from "../../config.ts";
 import type { MetricFact } from "../../metrics_demand/metric_fact.ts";
 import { MAX_CPU } from "./overrides.ts";

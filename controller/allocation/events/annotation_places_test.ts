@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { samplePod } from "../../../tests/contract/sample_objects.ts";
-import { bidFacts } from "../../../tests/fixtures/bid_facts.ts";
+import { samplePod } from "../../../tests/contract/support/sample_objects.ts";
+import { bidFacts } from "../../../tests/fixtures/market/bid_facts.ts";
 import type { BidFacts } from "../bid_rules/bid_rule.ts";
 import { type AnnotatedObjects, annotationPlaceWarnings as said } from "./annotation_places.ts";
 import { warningText } from "./annotation_warning.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { MarketReason } from "../../../shared/api/reasons/market_reasons.ts";
-import { limited, reconcilerStage } from "../../../tests/fixtures/reconciler_stage.ts";
+import { limited, reconcilerStage } from "../../../tests/fixtures/market/reconciler_stage.ts";
 
 function test(name: string, fn: () => void | Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });

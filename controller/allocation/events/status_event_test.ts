@@ -5,7 +5,7 @@ import {
   sampleAllocation,
   sampleDesired,
   samplePod,
-} from "../../../tests/contract/sample_objects.ts";
+} from "../../../tests/contract/support/sample_objects.ts";
 import { statusEvent } from "./status_event.ts";
 
 function allocation(appliedCPULimit?: string): PodAllocation {

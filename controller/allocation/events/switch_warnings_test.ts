@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import * as said from "./switch_warnings.ts";
 import { HPA_COORDINATION } from "../../../shared/resize/checks/horizontal_autoscaler.ts";
 import {
   ALLOW_OVERRIDES,
@@ -7,12 +8,11 @@ import {
   SKIP_GUARANTEED,
 } from "../../../shared/resize/scope.ts";
 import type { Workload } from "../../../shared/api/workload.ts";
-import { samplePod } from "../../../tests/contract/sample_objects.ts";
-import { bidFacts } from "../../../tests/fixtures/bid_facts.ts";
+import { samplePod } from "../../../tests/contract/support/sample_objects.ts";
+import { bidFacts } from "../../../tests/fixtures/market/bid_facts.ts";
 import type { BidFacts } from "../bid_rules/bid_rule.ts";
 import { horizontalAutoscaler } from "../bid_rules/horizontal_autoscaler.ts";
 import { type AnnotationWarning, warningText } from "./annotation_warning.ts";
-import * as said from "./switch_warnings.ts";
 
 type Texts = Readonly<Record<string, string>>;
 

@@ -5,7 +5,7 @@ import {
   sampleContainer,
   sampleDesired,
   samplePod,
-} from "../../../tests/contract/sample_objects.ts";
+} from "../../../tests/contract/support/sample_objects.ts";
 import { createPodMemories, type PodMemory } from "../pod_memory.ts";
 import { isConfirmed, needsConfirmation, staysRestored } from "./confirmed_clearing.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { quietSnapshot } from "../../../tests/fixtures/bid_facts.ts";
+import { quietSnapshot } from "../../../tests/fixtures/market/bid_facts.ts";
 import type { ResizePatch } from "../../../shared/resize/patch.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
@@ -9,7 +9,7 @@ import {
   sampleContainer,
   sampleDesired,
   samplePod,
-} from "../../../tests/contract/sample_objects.ts";
+} from "../../../tests/contract/support/sample_objects.ts";
 import type { PodResizer } from "../../resize/pod_resizer.ts";
 import type { ResizeRequest } from "../pace/pending_decreases.ts";
 import {

@@ -6,7 +6,7 @@ import {
   sampleContainer,
   sampleGuaranteed,
   samplePod,
-} from "../../../tests/contract/sample_objects.ts";
+} from "../../../tests/contract/support/sample_objects.ts";
 import { createPodMemories, type PodMemory } from "../pod_memory.ts";
 import {
   atOriginalRequests,

@@ -4,7 +4,7 @@ import {
   sampleContainer,
   sampleDesired,
   samplePod,
-} from "../../../tests/contract/sample_objects.ts";
+} from "../../../tests/contract/support/sample_objects.ts";
 import type { MarketReason } from "../../../shared/api/reasons/market_reasons.ts";
 import { createPendingDecreases } from "./pending_decreases.ts";
 

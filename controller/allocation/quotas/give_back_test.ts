@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { sampleQuota } from "../../../tests/contract/sample_objects.ts";
+import { sampleQuota } from "../../../tests/contract/support/sample_objects.ts";
 import { giveBack, quotaMissing } from "./give_back.ts";
 
 function test(name: string, fn: () => void): void {

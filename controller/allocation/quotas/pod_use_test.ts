@@ -6,7 +6,7 @@ import {
   sampleContainer,
   sampleGuaranteed,
   samplePod,
-} from "../../../tests/contract/sample_objects.ts";
+} from "../../../tests/contract/support/sample_objects.ts";
 import type { QuotaBid } from "./quota_bids.ts";
 import { type PodUse, podUseOf } from "./pod_use.ts";
 

@@ -7,8 +7,8 @@ import {
   sampleContainer,
   sampleNode,
   samplePod,
-} from "../../../tests/contract/sample_objects.ts";
-import { createWatchedCache } from "../../../tests/fixtures/watched_cache.ts";
+} from "../../../tests/contract/support/sample_objects.ts";
+import { createWatchedCache } from "../../../tests/fixtures/market/watched_cache.ts";
 import { DEFAULT_MARKET_CONFIG } from "../../config.ts";
 import type { Caches } from "../../caches.ts";
 import { createQuotaBids } from "./quota_bids.ts";

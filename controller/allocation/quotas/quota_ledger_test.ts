@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { ResourceQuota } from "../../../shared/api/namespace.ts";
-import { sampleQuota } from "../../../tests/contract/sample_objects.ts";
+import { sampleQuota } from "../../../tests/contract/support/sample_objects.ts";
 import { createQuotaLedger, type QuotaLedger } from "./quota_ledger.ts";
 
 function test(name: string, fn: () => void): void {

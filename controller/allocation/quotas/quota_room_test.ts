@@ -9,8 +9,8 @@ import {
   sampleGuaranteed,
   samplePod,
   sampleQuota,
-} from "../../../tests/contract/sample_objects.ts";
-import { createWatchedCache } from "../../../tests/fixtures/watched_cache.ts";
+} from "../../../tests/contract/support/sample_objects.ts";
+import { createWatchedCache } from "../../../tests/fixtures/market/watched_cache.ts";
 import { createQuotaRooms } from "./quota_room.ts";
 
 function test(name: string, fn: () => void): void {

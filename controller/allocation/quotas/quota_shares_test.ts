@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { roundBounds } from "../../../shared/market/rounding.ts";
-import { sampleQuota } from "../../../tests/contract/sample_objects.ts";
+import { sampleQuota } from "../../../tests/contract/support/sample_objects.ts";
 import type { QuotaBid } from "./quota_bids.ts";
 import { createQuotaShares, divideQuota } from "./quota_shares.ts";
 

@@ -8,8 +8,8 @@ import {
   sampleContainer,
   sampleGuaranteed,
   samplePod,
-} from "../../../tests/contract/sample_objects.ts";
-import { createWatchedCache } from "../../../tests/fixtures/watched_cache.ts";
+} from "../../../tests/contract/support/sample_objects.ts";
+import { createWatchedCache } from "../../../tests/fixtures/market/watched_cache.ts";
 import type { QuotaBid } from "./quota_bids.ts";
 import type { QuotaResource } from "./quota_ledger.ts";
 import { createQuotaUses } from "./quota_uses.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Node } from "../../../shared/api/node.ts";
-import { sampleNode } from "../../../tests/contract/sample_objects.ts";
+import { sampleNode } from "../../../tests/contract/support/sample_objects.ts";
 import { createNodeMemory } from "./node_memory.ts";
 
 function test(name: string, fn: () => void): void {

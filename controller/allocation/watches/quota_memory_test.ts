@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { ResourceQuota } from "../../../shared/api/namespace.ts";
-import { sampleQuota } from "../../../tests/contract/sample_objects.ts";
+import { sampleQuota } from "../../../tests/contract/support/sample_objects.ts";
 import { createQuotaMemory } from "./quota_memory.ts";
 
 Deno.test({

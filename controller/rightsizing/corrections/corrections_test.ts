@@ -3,7 +3,7 @@ import { ApiError } from "../../../shared/api/api_error.ts";
 import { type Log, silentLog } from "../../../shared/log.ts";
 import { decodeEntries, encodeEntries } from "../../../shared/control/persisted_map.ts";
 import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
-import { keptCheckpoints } from "../../../tests/fixtures/kept_checkpoints.ts";
+import { keptCheckpoints } from "../../../tests/fixtures/rightsizing/kept_checkpoints.ts";
 import {
   type CorrectionMemory,
   createCorrectionKeeper,

@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
-import { MI, templateContainer, workloadPod } from "../../../tests/fixtures/rightsizing_facts.ts";
+import {
+  MI,
+  templateContainer,
+  workloadPod,
+} from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { createOOMMemory } from "./oom_memory.ts";
 
 function test(name: string, fn: () => void): void {

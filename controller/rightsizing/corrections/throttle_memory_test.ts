@@ -4,7 +4,7 @@ import {
   sampleAllocation,
   sampleDesired,
   samplePod,
-} from "../../../tests/contract/sample_objects.ts";
+} from "../../../tests/contract/support/sample_objects.ts";
 import { createThrottleMemory } from "./throttle_memory.ts";
 
 function test(name: string, fn: () => void): void {

@@ -3,8 +3,8 @@ import { createPermits } from "../../../shared/control/permits.ts";
 import { silentLog } from "../../../shared/log.ts";
 import type { PolicySpec, StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
 import type { WorkloadRecord } from "../../../shared/rightsizing/workload_record.ts";
-import { notedHands } from "../../../tests/fixtures/noted_hands.ts";
-import { autoPolicy, NOW_MS } from "../../../tests/fixtures/rightsizing_facts.ts";
+import { notedHands } from "../../../tests/fixtures/rightsizing/noted_hands.ts";
+import { autoPolicy, NOW_MS } from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { sampleWorkload } from "../../../tests/fixtures/sample_workloads.ts";
 import { collectGarbage } from "./garbage_collection.ts";
 

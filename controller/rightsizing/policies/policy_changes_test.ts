@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { PolicySpec, StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
-import { autoPolicy } from "../../../tests/fixtures/rightsizing_facts.ts";
+import { autoPolicy } from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { sampleWorkload } from "../../../tests/fixtures/sample_workloads.ts";
 import { trackPolicyChanges } from "./policy_changes.ts";
 

@@ -6,13 +6,13 @@ import { silentLog } from "../../../shared/log.ts";
 import type { RightsizedWorkload } from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { PolicySpec, StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
 import { createUsageAnswers } from "../../../lab/simulation/metric_answers.ts";
-import { notedHands } from "../../../tests/fixtures/noted_hands.ts";
+import { notedHands } from "../../../tests/fixtures/rightsizing/noted_hands.ts";
 import {
   autoPolicy,
   MI,
   NOW_MS,
   rightsizingFacts,
-} from "../../../tests/fixtures/rightsizing_facts.ts";
+} from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import type { UsageAnswer, UsageQuestion } from "../ports.ts";
 import { createRecordStore } from "../store.ts";
 import { type CycleParts, type CycleState, runPolicyCycle } from "./policy_cycle.ts";

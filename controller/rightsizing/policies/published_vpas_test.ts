@@ -6,12 +6,12 @@ import { seededRandom } from "../../../shared/random.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
 import { createObjectStore } from "../../../lab/simulation/api/object_store.ts";
 import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
-import { notedVPAs } from "../../../tests/fixtures/noted_vpas.ts";
+import { notedVPAs } from "../../../tests/fixtures/rightsizing/noted_vpas.ts";
 import {
   autoPolicy,
   recommendation,
   rightsizingFacts,
-} from "../../../tests/fixtures/rightsizing_facts.ts";
+} from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { sampleVPA } from "../../../tests/fixtures/sample_workloads.ts";
 import type { RightsizingEvent } from "../ports.ts";
 import type { CycleOutcome } from "./policy_cycle.ts";

@@ -3,13 +3,13 @@ import type { PolicyStatus } from "../../../shared/api/policy_status.ts";
 import { createPermits } from "../../../shared/control/permits.ts";
 import { silentLog } from "../../../shared/log.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
-import { notedHands } from "../../../tests/fixtures/noted_hands.ts";
+import { notedHands } from "../../../tests/fixtures/rightsizing/noted_hands.ts";
 import {
   autoPolicy,
   NOW_MS,
   recommendation,
   rightsizingFacts,
-} from "../../../tests/fixtures/rightsizing_facts.ts";
+} from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import type { CycleOutcome } from "./policy_cycle.ts";
 import { reportCycle, unwrittenRecord } from "./report_cycle.ts";
 

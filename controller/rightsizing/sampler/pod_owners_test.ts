@@ -5,7 +5,7 @@ import {
   autoPolicy,
   templateContainer,
   workloadPod,
-} from "../../../tests/fixtures/rightsizing_facts.ts";
+} from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { sampleWorkload } from "../../../tests/fixtures/sample_workloads.ts";
 import { createSampledPods } from "./pod_owners.ts";
 

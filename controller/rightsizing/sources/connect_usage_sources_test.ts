@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { effectiveSettings } from "../../../shared/config/effective_settings.ts";
 import { silentLog } from "../../../shared/log.ts";
 import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
-import { sceneQuestion } from "../../../tests/contract/usage_scene.ts";
+import { sceneQuestion } from "../../../tests/contract/support/usage_scene.ts";
 import {
   serveCustomUsage,
   servePrometheusStandIn,
-} from "../../../tests/fixtures/usage_stand_ins.ts";
+} from "../../../tests/fixtures/rightsizing/usage_stand_ins.ts";
 import { CONTROLLER_SETTINGS } from "../../settings.ts";
 import type { UsageSource } from "../ports.ts";
 import { connectUsageSources } from "./connect_usage_sources.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { outcome, stageResult } from "../../../tests/fixtures/arena_outcomes.ts";
+import { outcome, stageResult } from "../../../tests/fixtures/lab/arena_outcomes.ts";
 import { algorithmNames, ORACLE, OURS } from "../outcome.ts";
 import { algorithmLooks, entryName } from "./algorithm_look.ts";
 import { algorithmNote } from "./algorithm_notes.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { outcome, stageResult } from "../../../tests/fixtures/arena_outcomes.ts";
-import { syntheticRuns } from "../../../tests/fixtures/run_records.ts";
+import { outcome, stageResult } from "../../../tests/fixtures/lab/arena_outcomes.ts";
+import { syntheticRuns } from "../../../tests/fixtures/lab/run_records.ts";
 import { ORACLE, OURS, OURS_TIGHT } from "../outcome.ts";
 import { stageRecords } from "./stage_records.ts";
 

@@ -8,7 +8,7 @@ import type { Pod, QOSClass } from "../../../shared/api/pod.ts";
 import { objectKey } from "../../../shared/control/object_key.ts";
 import { qosClassOfPod } from "../../../shared/resize/inputs/qos.ts";
 import { isMarketManager, originalsIn } from "../../../shared/resize/original_limits.ts";
-import { BURST_FACTOR } from "../../../tests/faults/cluster_load.ts";
+import { BURST_FACTOR } from "../../../tests/faults/cluster/cluster_load.ts";
 import type { ResizeAnswer } from "../audit_log.ts";
 import type { Target } from "./plan.ts";
 

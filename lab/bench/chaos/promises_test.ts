@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
 import { parseAudit, type ResizeAnswer } from "../audit_log.ts";
-import { newPod } from "../../../tests/faults/cluster_load.ts";
+import { newPod } from "../../../tests/faults/cluster/cluster_load.ts";
 import {
   type Baseline,
   type DoneKill,

@@ -13,8 +13,8 @@ import {
   type LoadContainer,
   loadDeployment,
   loadPod,
-} from "../../../tests/cluster/scene/load_pod.ts";
-import { processOne } from "../../../tests/cluster/scene/node_cgroups.ts";
+} from "../../../tests/cluster/scene/pods/load_pod.ts";
+import { processOne } from "../../../tests/cluster/scene/pods/node_cgroups.ts";
 import {
   optimizationPolicy,
   UNDERSIZED,

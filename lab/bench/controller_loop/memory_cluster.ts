@@ -23,7 +23,7 @@ import {
   sampleDesired,
   sampleNode,
   samplePod,
-} from "../../../tests/contract/sample_objects.ts";
+} from "../../../tests/contract/support/sample_objects.ts";
 
 /** How the cluster begins. */
 export interface MemoryClusterOptions {

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Kubectl } from "../../../tests/cluster/kubectl.ts";
-import { PRODUCT_NAMESPACE } from "../../../tests/cluster/scene/product.ts";
+import { PRODUCT_NAMESPACE } from "../../../tests/cluster/scene/product/product.ts";
 
 /** One line of such a page. */
 export interface CounterLine {

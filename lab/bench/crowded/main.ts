@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { auditLog } from "../../../tests/cluster/harness/component.ts";
+import { auditLog } from "../../../tests/cluster/harness/components/component.ts";
 import { instanceNamed } from "../../../tests/cluster/harness/instance.ts";
 import { createKubectl } from "../../../tests/cluster/kubectl.ts";
 import { openRealNode } from "../../../tests/cluster/scene/real_node.ts";

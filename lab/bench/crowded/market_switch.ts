@@ -10,7 +10,7 @@
 import { parse, stringify } from "yaml";
 import { objectOf } from "../../../adapters/kube/client/json_fields.ts";
 import type { Kubectl } from "../../../tests/cluster/kubectl.ts";
-import { PRODUCT_NAMESPACE } from "../../../tests/cluster/scene/product.ts";
+import { PRODUCT_NAMESPACE } from "../../../tests/cluster/scene/product/product.ts";
 import { until } from "../../../tests/cluster/scene/until.ts";
 import { scrapeControllers } from "./counters.ts";
 

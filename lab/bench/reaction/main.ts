@@ -15,7 +15,7 @@ import { ALLOW_OVERRIDES } from "../../../shared/resize/scope.ts";
 import { openRealNode } from "../../../tests/cluster/scene/real_node.ts";
 import { scratchNamespace } from "../../../tests/cluster/scene/scratch_namespace.ts";
 import { pause, until } from "../../../tests/cluster/scene/until.ts";
-import { withSettings } from "../../../tests/cluster/scene/with_settings.ts";
+import { withSettings } from "../../../tests/cluster/scene/product/with_settings.ts";
 import { BURST_SECONDS, burstingPairs, saturatingPod } from "./pods.ts";
 import { type BurstLegs, legsOf, reactionReport, reactionTable } from "./report.ts";
 import { burst, type Pair, record } from "./scene.ts";

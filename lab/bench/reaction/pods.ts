@@ -4,8 +4,8 @@
  * @module
  */
 import type { IdleCPU } from "../../../shared/config/program_rows.ts";
-import { appliedAllocation } from "../../../tests/cluster/scene/agreement.ts";
-import { type LoadPod, loadPod } from "../../../tests/cluster/scene/load_pod.ts";
+import { appliedAllocation } from "../../../tests/cluster/scene/pods/agreement.ts";
+import { type LoadPod, loadPod } from "../../../tests/cluster/scene/pods/load_pod.ts";
 import type { RealNode } from "../../../tests/cluster/scene/real_node.ts";
 import { type Pair, type Target, targetOf } from "./scene.ts";
 

@@ -16,9 +16,9 @@ import {
   podDirectories,
   processOne,
   quotaOf,
-} from "../../../tests/cluster/scene/node_cgroups.ts";
+} from "../../../tests/cluster/scene/pods/node_cgroups.ts";
 import type { RealNode } from "../../../tests/cluster/scene/real_node.ts";
-import { podsOf, PRODUCT_NAMESPACE } from "../../../tests/cluster/scene/product.ts";
+import { podsOf, PRODUCT_NAMESPACE } from "../../../tests/cluster/scene/product/product.ts";
 import { pause } from "../../../tests/cluster/scene/until.ts";
 import { type Direction, hasMoved } from "./direction.ts";
 

@@ -3,10 +3,13 @@
  *
  * @module
  */
-import { imageArchive, type ImageSpec } from "../../../tests/cluster/harness/image_archive.ts";
+import {
+  imageArchive,
+  type ImageSpec,
+} from "../../../tests/cluster/harness/install/image_archive.ts";
 import { instanceNamed } from "../../../tests/cluster/harness/instance.ts";
-import { loadImage } from "../../../tests/cluster/harness/load_image.ts";
-import type { TarEntry } from "../../../tests/cluster/harness/tar.ts";
+import { loadImage } from "../../../tests/cluster/harness/install/load_image.ts";
+import type { TarEntry } from "../../../tests/cluster/harness/install/tar.ts";
 import {
   DENO_PATH,
   foldersOf,

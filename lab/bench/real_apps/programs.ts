@@ -6,8 +6,11 @@
  */
 import { z } from "zod";
 import { keepResult, readKept } from "../kept_result.ts";
-import { type BinaryFolders, cacheFolder } from "../../../tests/cluster/harness/binary.ts";
-import { buildBinary, type BuildOptions } from "../../../tests/cluster/harness/build_binary.ts";
+import { type BinaryFolders, cacheFolder } from "../../../tests/cluster/harness/install/binary.ts";
+import {
+  buildBinary,
+  type BuildOptions,
+} from "../../../tests/cluster/harness/install/build_binary.ts";
 import { withProgress } from "../../../tests/cluster/harness/progress.ts";
 import { isExecutable, run } from "../../../tests/cluster/harness/shell.ts";
 

@@ -4,7 +4,10 @@
  * @module
  */
 import type { SimulatedAPI } from "../../simulation/api/simulated_api.ts";
-import { templateContainer, workloadPod } from "../../../tests/fixtures/rightsizing_facts.ts";
+import {
+  templateContainer,
+  workloadPod,
+} from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import {
   type ClusterSize,
   containerName,

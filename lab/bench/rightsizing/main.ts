@@ -4,7 +4,7 @@
  * @module
  */
 import process from "node:process";
-import { autoPolicy } from "../../../tests/fixtures/rightsizing_facts.ts";
+import { autoPolicy } from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { checkRecords } from "./check_records.ts";
 import { parseRightsizingBench } from "./command_line.ts";
 import { type PassFigures, passGoals, passTable } from "./report.ts";

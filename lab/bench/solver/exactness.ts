@@ -4,7 +4,7 @@
  * @module
  */
 import { clearMarket, type Mode } from "../../../shared/market/solver.ts";
-import { residual } from "../../../tests/fixtures/clearing_residual.ts";
+import { residual } from "../../../tests/fixtures/market/clearing_residual.ts";
 import { seededRandom } from "../../../shared/random.ts";
 import { MODES, nodeMarket, wideMarket } from "./markets.ts";
 

@@ -7,8 +7,14 @@ import { createJSONLines } from "../../../adapters/kube/client/http_connection.t
 import { systemClock as clock } from "../../../adapters/system_clock.ts";
 import type { KeyedCertificate } from "../../../adapters/webhook/certificate_maker.ts";
 import type { CountablePod } from "../../../shared/placement/placed_pod.ts";
-import { certificateChain, SERVICE_NAME } from "../../../tests/fixtures/certificate_chain.ts";
-import { createWebhookClient, type WebhookClient } from "../../../tests/fixtures/webhook_client.ts";
+import {
+  certificateChain,
+  SERVICE_NAME,
+} from "../../../tests/fixtures/webhook/certificate_chain.ts";
+import {
+  createWebhookClient,
+  type WebhookClient,
+} from "../../../tests/fixtures/webhook/webhook_client.ts";
 import { PROGRAM_ENVIRONMENT, V8_FLAGS } from "../../../tools/build/programs.ts";
 import type { MemoryUse } from "../rightsizing/watch_memory.ts";
 

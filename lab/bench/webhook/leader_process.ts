@@ -17,7 +17,7 @@ import {
   manualCaches,
   PLACEMENT_RULES,
   webDeployment,
-} from "../../../tests/fixtures/placement_caches.ts";
+} from "../../../tests/fixtures/placement/placement_caches.ts";
 import { memoryAfterGC } from "../rightsizing/watch_memory.ts";
 import type { FromLeader, ToLeader } from "./leader.ts";
 import { ROUTE } from "./load.ts";

@@ -7,7 +7,7 @@
 import { systemClock as clock } from "../../../adapters/system_clock.ts";
 import type { AdmissionRequest } from "../../../shared/admission/admission_review.ts";
 import type { JSONPatchOperation } from "../../../shared/admission/json_patch.ts";
-import { podRequest, storedPod } from "../../../tests/fixtures/placement_caches.ts";
+import { podRequest, storedPod } from "../../../tests/fixtures/placement/placement_caches.ts";
 import type { BenchLeader } from "./leader.ts";
 import type { WebhookFigures } from "./report.ts";
 

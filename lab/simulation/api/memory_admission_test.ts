@@ -4,8 +4,12 @@ import type { LimitRangeItem, ResourceQuota } from "../../../shared/api/namespac
 import type { Resources } from "../../../shared/api/pod.ts";
 import { seededRandom } from "../../../shared/random.ts";
 import { resizePatch } from "../../../shared/resize/patch.ts";
-import { sampleContainer, samplePod, sampleQuota } from "../../../tests/contract/sample_objects.ts";
-import { settleVirtually } from "../../../tests/contract/settle_virtually.ts";
+import {
+  sampleContainer,
+  samplePod,
+  sampleQuota,
+} from "../../../tests/contract/support/sample_objects.ts";
+import { settleVirtually } from "../../../tests/contract/support/settle_virtually.ts";
 import { createVirtualClock } from "../virtual_clock.ts";
 import { createSimulatedAPI } from "./simulated_api.ts";
 

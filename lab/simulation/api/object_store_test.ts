@@ -6,7 +6,7 @@ import {
   sampleContainer,
   sampleDesired,
   samplePod,
-} from "../../../tests/contract/sample_objects.ts";
+} from "../../../tests/contract/support/sample_objects.ts";
 import { createVirtualClock } from "../virtual_clock.ts";
 import { createObjectStore, frozenCopy } from "./object_store.ts";
 

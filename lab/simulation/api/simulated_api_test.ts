@@ -2,8 +2,12 @@ import assert from "node:assert/strict";
 import { createInformer } from "../../../shared/control/informer.ts";
 import { silentLog } from "../../../shared/log.ts";
 import { seededRandom } from "../../../shared/random.ts";
-import { sampleAllocation, sampleNode, samplePod } from "../../../tests/contract/sample_objects.ts";
-import { settleVirtually } from "../../../tests/contract/settle_virtually.ts";
+import {
+  sampleAllocation,
+  sampleNode,
+  samplePod,
+} from "../../../tests/contract/support/sample_objects.ts";
+import { settleVirtually } from "../../../tests/contract/support/settle_virtually.ts";
 import { createVirtualClock } from "../virtual_clock.ts";
 import { createSimulatedAPI, type SimulatedAPIOptions } from "./simulated_api.ts";
 

@@ -9,7 +9,7 @@ import { findLayout } from "../../../shared/cgroup/layout.ts";
 import { readNodeCores } from "../../../shared/cgroup/node_cores.ts";
 import { listPods } from "../../../shared/cgroup/pod_cgroups.ts";
 import { seededRandom } from "../../../shared/random.ts";
-import { busyLoop } from "../../../tests/fixtures/busy_loop.ts";
+import { busyLoop } from "../../../tests/fixtures/lab/busy_loop.ts";
 import { cgroupView } from "./cgroup_view.ts";
 import { createSimulatedNode } from "./simulated_node.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { seededRandom } from "../../../shared/random.ts";
-import { busyLoop } from "../../../tests/fixtures/busy_loop.ts";
-import { onePod } from "../../../tests/fixtures/one_pod_node.ts";
+import { busyLoop } from "../../../tests/fixtures/lab/busy_loop.ts";
+import { onePod } from "../../../tests/fixtures/lab/one_pod_node.ts";
 import { createWorkload } from "../workload.ts";
 import { createSimulatedNode, type PodSpec, type SimulatedNode } from "./simulated_node.ts";
 

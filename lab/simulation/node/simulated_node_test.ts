@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { seededRandom } from "../../../shared/random.ts";
-import { busyLoop } from "../../../tests/fixtures/busy_loop.ts";
-import { nodeWith, onePod, requests } from "../../../tests/fixtures/one_pod_node.ts";
+import { busyLoop } from "../../../tests/fixtures/lab/busy_loop.ts";
+import { nodeWith, onePod, requests } from "../../../tests/fixtures/lab/one_pod_node.ts";
 import { latencyQuantile } from "./latency_histogram.ts";
 import { createSimulatedNode } from "./simulated_node.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { seededRandom } from "../../../shared/random.ts";
-import { busyLoop } from "../../../tests/fixtures/busy_loop.ts";
+import { busyLoop } from "../../../tests/fixtures/lab/busy_loop.ts";
 import { createWorkload } from "../workload.ts";
 import { oracleLimits, type OraclePod } from "./oracle_rival.ts";
 

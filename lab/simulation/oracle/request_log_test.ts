@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { busyLoop } from "../../../tests/fixtures/busy_loop.ts";
+import { busyLoop } from "../../../tests/fixtures/lab/busy_loop.ts";
 import type { ArrivalProcess } from "../node/request_server.ts";
 import { readRequestLog } from "./request_log.ts";
 

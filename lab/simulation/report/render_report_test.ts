@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { DOMParser } from "linkedom";
-import { syntheticRuns } from "../../../tests/fixtures/run_records.ts";
+import { syntheticRuns } from "../../../tests/fixtures/lab/run_records.ts";
 import type { RunRecord } from "../run_record.ts";
 import { formatFigure } from "./figure.ts";
 import { podRows } from "./pod_rows.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { syntheticRuns } from "../../../tests/fixtures/run_records.ts";
+import { syntheticRuns } from "../../../tests/fixtures/lab/run_records.ts";
 import type { RunRecord, RunScores } from "../run_record.ts";
 import { describeScale, isBest, SCORE_MEASURES, type ScoreMeasure } from "./score_measures.ts";
 

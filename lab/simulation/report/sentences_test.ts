@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { assertSentences } from "../../../tests/fixtures/assert_sentences.ts";
-import { syntheticRuns } from "../../../tests/fixtures/run_records.ts";
+import { syntheticRuns } from "../../../tests/fixtures/lab/run_records.ts";
 import type { RunRecord, RunScores } from "../run_record.ts";
 import { headline, keyFigures } from "./headline.ts";
 import { pricePlot } from "./plots/price_plot.ts";

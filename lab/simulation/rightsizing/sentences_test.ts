@@ -1,5 +1,5 @@
 import { assertSentences, messageOf } from "../../../tests/fixtures/assert_sentences.ts";
-import { autoPolicy } from "../../../tests/fixtures/rightsizing_facts.ts";
+import { autoPolicy } from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { everyChange } from "./guard.ts";
 import { judgeReplay } from "./judge_replay.ts";
 import { readUsage } from "./read_usage.ts";

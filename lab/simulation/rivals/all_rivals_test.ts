@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { firstReadings } from "../../../tests/fixtures/fed_rival.ts";
+import { firstReadings } from "../../../tests/fixtures/lab/fed_rival.ts";
 import { allRivals, rivalAlgorithms, rivalsNamed } from "./all_rivals.ts";
 import type { Rival, RivalNode, RivalPod, RivalRun } from "./rival.ts";
 import { cases } from "../../../tests/fixtures/cases.ts";

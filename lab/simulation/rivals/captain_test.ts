@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { captain } from "./captain.ts";
-import { type FedLook, feedFor, feedRival } from "../../../tests/fixtures/fed_rival.ts";
+import { type FedLook, feedFor, feedRival } from "../../../tests/fixtures/lab/fed_rival.ts";
 
 function pure(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });

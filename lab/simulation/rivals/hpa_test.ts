@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { feedFor, feedRival } from "../../../tests/fixtures/fed_rival.ts";
+import { feedFor, feedRival } from "../../../tests/fixtures/lab/fed_rival.ts";
 import { hpa } from "./hpa.ts";
 
 function pure(name: string, fn: () => void): void {

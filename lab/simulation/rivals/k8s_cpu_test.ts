@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { feedFor, feedRival } from "../../../tests/fixtures/fed_rival.ts";
+import { feedFor, feedRival } from "../../../tests/fixtures/lab/fed_rival.ts";
 import { k8sCpu, k8sCpuFast } from "./k8s_cpu.ts";
 import type { Rival } from "./rival.ts";
 

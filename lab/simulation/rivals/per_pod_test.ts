@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { feedRival } from "../../../tests/fixtures/fed_rival.ts";
+import { feedRival } from "../../../tests/fixtures/lab/fed_rival.ts";
 import { perPod, withinBounds } from "./per_pod.ts";
 
 Deno.test({

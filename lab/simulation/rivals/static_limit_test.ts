@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { feedRival } from "../../../tests/fixtures/fed_rival.ts";
+import { feedRival } from "../../../tests/fixtures/lab/fed_rival.ts";
 import { ceilingLimit, limitOfP90, requestTimes } from "./static_limit.ts";
 
 const SCENE = { pods: [{ request: 300, p90Demand: 200 }, { request: 50, p90Demand: 400 }] };

@@ -3,7 +3,7 @@ import {
   enforcedContainer,
   enforcedPod,
   enforcementInput,
-} from "../../../tests/fixtures/enforcement_input.ts";
+} from "../../../tests/fixtures/market/enforcement_input.ts";
 import type { EnforcementInput, PodVerdict } from "../inputs/resize_input.ts";
 import { limitsOf, limitsWanted } from "../inputs/subject.ts";
 import { copiesOutOfSync, oscillates } from "./direction.ts";

@@ -4,7 +4,7 @@ import {
   outcomeOf,
   recommendation,
   templateContainer,
-} from "../../../tests/fixtures/rightsizing_facts.ts";
+} from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { sampleHPA } from "../../../tests/fixtures/sample_workloads.ts";
 
 function test(name: string, fn: () => void): void {

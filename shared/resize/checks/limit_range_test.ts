@@ -6,7 +6,7 @@ import {
   enforcedPod,
   enforcementInput,
   marketClaim,
-} from "../../../tests/fixtures/enforcement_input.ts";
+} from "../../../tests/fixtures/market/enforcement_input.ts";
 import type { LimitRangeBounds, LimitRangeItem } from "../../api/namespace.ts";
 import type { Pod, PodContainer } from "../../api/pod.ts";
 import { decide, decideManually, MARKET_CHAIN, RESTORE_CHAIN } from "../chain.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { bareContainer, MI } from "../../../tests/fixtures/rightsizing_facts.ts";
+import { bareContainer, MI } from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { nodeShortages } from "./node_capacity.ts";
 
 Deno.test({

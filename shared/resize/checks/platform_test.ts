@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { DEFAULT_MARKET_CONFIG } from "../../../controller/config.ts";
-import { enforcedPod, enforcementInput } from "../../../tests/fixtures/enforcement_input.ts";
+import { enforcedPod, enforcementInput } from "../../../tests/fixtures/market/enforcement_input.ts";
 import type { Pod } from "../../api/pod.ts";
 import { decide, decideManually, MARKET_CHAIN, RESTORE_CHAIN } from "../chain.ts";
 import { outOfScope } from "../scope.ts";

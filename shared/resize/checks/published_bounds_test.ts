@@ -5,7 +5,7 @@ import {
   enforcedContainer,
   enforcedPod,
   enforcementInput,
-} from "../../../tests/fixtures/enforcement_input.ts";
+} from "../../../tests/fixtures/market/enforcement_input.ts";
 import type { ContainerBounds } from "../../api/pod_allocation.ts";
 import { limitBounds } from "../../market/bids.ts";
 import { outsideBounds } from "./published_bounds.ts";

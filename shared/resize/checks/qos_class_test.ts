@@ -9,7 +9,7 @@ import {
   guaranteedContainer,
   guaranteedPod,
   marketClaim,
-} from "../../../tests/fixtures/enforcement_input.ts";
+} from "../../../tests/fixtures/market/enforcement_input.ts";
 import type { Pod, ResizeCondition } from "../../api/pod.ts";
 import { decide, decideManually, MARKET_CHAIN, RESTORE_CHAIN } from "../chain.ts";
 import { movesRequest, qosClassOf } from "../inputs/qos.ts";

@@ -7,7 +7,7 @@ import {
   rightsizingFacts,
   templateContainer,
   workloadPod,
-} from "../../../tests/fixtures/rightsizing_facts.ts";
+} from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });

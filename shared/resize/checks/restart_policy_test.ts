@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
-import { enforcedContainer, enforcedPod } from "../../../tests/fixtures/enforcement_input.ts";
+import {
+  enforcedContainer,
+  enforcedPod,
+} from "../../../tests/fixtures/market/enforcement_input.ts";
 import type { PodContainer, Resources } from "../../api/pod.ts";
 import { marketSubject } from "../inputs/subject.ts";
 import { disruptions, disruptionVerdict } from "./restart_policy.ts";

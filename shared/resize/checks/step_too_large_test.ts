@@ -4,7 +4,7 @@ import {
   enforcedContainer,
   enforcedPod,
   enforcementInput,
-} from "../../../tests/fixtures/enforcement_input.ts";
+} from "../../../tests/fixtures/market/enforcement_input.ts";
 import { stepTooLarge } from "./step_too_large.ts";
 
 function test(name: string, fn: () => void): void {

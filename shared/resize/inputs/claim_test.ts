@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { marketClaim } from "../../../tests/fixtures/enforcement_input.ts";
+import { marketClaim } from "../../../tests/fixtures/market/enforcement_input.ts";
 import { type Claim, type ClaimSource, mergeClaims } from "./claim.ts";
 
 function test(name: string, fn: () => void): void {

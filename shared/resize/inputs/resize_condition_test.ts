@@ -4,7 +4,7 @@ import {
   enforcedPod,
   enforcementInput,
   marketClaim,
-} from "../../../tests/fixtures/enforcement_input.ts";
+} from "../../../tests/fixtures/market/enforcement_input.ts";
 import type { Pod, PodContainer, ResizeCondition } from "../../api/pod.ts";
 import { decide, MARKET_CHAIN } from "../chain.ts";
 import { INFEASIBLE_REASONS, resizeStatus } from "./resize_condition.ts";

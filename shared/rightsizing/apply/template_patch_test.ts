@@ -3,7 +3,7 @@ import {
   MI,
   rightsizingFacts,
   templateContainer,
-} from "../../../tests/fixtures/rightsizing_facts.ts";
+} from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import type { Resources } from "../../api/pod.ts";
 import { type OwnedFields, OWNS_NOTHING } from "./owned_fields.ts";
 import { templatePatch } from "./template_patch.ts";

@@ -4,7 +4,7 @@ import {
   type FactsChoice,
   MI,
   rightsizingFacts,
-} from "../../../tests/fixtures/rightsizing_facts.ts";
+} from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import type { ValuesInForce } from "../workload_record.ts";
 import { countingValues } from "./counting_values.ts";
 

@@ -6,7 +6,7 @@ import {
   MI,
   rightsizingFacts,
   templateContainer,
-} from "../../../tests/fixtures/rightsizing_facts.ts";
+} from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { sampleHPA, sampleVPA } from "../../../tests/fixtures/sample_workloads.ts";
 import type { QuotaRoom } from "../../resize/checks/resource_quota.ts";
 import type { AmountRange } from "../../resize/inputs/ranges.ts";

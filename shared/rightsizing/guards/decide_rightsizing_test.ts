@@ -5,7 +5,7 @@ import {
   recommendation,
   rightsizingFacts,
   templateContainer,
-} from "../../../tests/fixtures/rightsizing_facts.ts";
+} from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { sampleHPA } from "../../../tests/fixtures/sample_workloads.ts";
 import { decideRightsizing, RIGHTSIZING_CHAIN, STRAGGLER_CHAIN } from "./decide_rightsizing.ts";
 

@@ -9,7 +9,7 @@ import {
   recommendation,
   templateContainer,
   workloadPod,
-} from "../../../tests/fixtures/rightsizing_facts.ts";
+} from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import type { ResourcePair } from "../../resize/inputs/resources.ts";
 import { leastSafeMemory, liftMemory, safeMemory, steppedMemory } from "./memory_decrease.ts";
 

@@ -11,7 +11,7 @@ import {
   rightsizingFacts,
   templateContainer,
   workloadPod,
-} from "../../../tests/fixtures/rightsizing_facts.ts";
+} from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import type { PodContainer } from "../../api/pod.ts";
 import type { UpdateStrategy } from "../policy_spec.ts";
 import { decideRightsizing } from "./decide_rightsizing.ts";

@@ -7,7 +7,7 @@ import {
   recommendation,
   rightsizingFacts,
   templateContainer,
-} from "../../../tests/fixtures/rightsizing_facts.ts";
+} from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { sampleVPA } from "../../../tests/fixtures/sample_workloads.ts";
 import { decideRightsizing } from "./decide_rightsizing.ts";
 import type { MissingPermission } from "./rightsizing_facts.ts";

@@ -9,7 +9,7 @@ import {
   rightsizingFacts,
   templateContainer,
   workloadPod,
-} from "../../../tests/fixtures/rightsizing_facts.ts";
+} from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { sampleVPA } from "../../../tests/fixtures/sample_workloads.ts";
 import type { NodePressure } from "../../api/node.ts";
 import type { QuotaRoom } from "../../resize/checks/resource_quota.ts";

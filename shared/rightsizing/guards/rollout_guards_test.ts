@@ -9,7 +9,7 @@ import {
   rightsizingFacts,
   templateContainer,
   workloadPod,
-} from "../../../tests/fixtures/rightsizing_facts.ts";
+} from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import type { WrittenOver } from "../workload_record.ts";
 import { decideRightsizing } from "./decide_rightsizing.ts";
 import type { RightsizedWorkload } from "./rightsizing_facts.ts";

@@ -8,7 +8,7 @@ import {
   recommendation,
   rightsizingFacts,
   templateContainer,
-} from "../../../tests/fixtures/rightsizing_facts.ts";
+} from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { sampleHPA, sampleVPA } from "../../../tests/fixtures/sample_workloads.ts";
 import { ApiError } from "../../api/api_error.ts";
 import { pair, wantedOf, type WantedResources } from "../../resize/inputs/resources.ts";

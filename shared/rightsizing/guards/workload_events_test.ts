@@ -8,7 +8,7 @@ import {
   recommendation,
   rightsizingFacts,
   templateContainer,
-} from "../../../tests/fixtures/rightsizing_facts.ts";
+} from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { applyFailure } from "./apply_failure.ts";
 import { decideRightsizing } from "./decide_rightsizing.ts";
 import { decisionEvents, endedEvents, failureEvent, heldStatus } from "./workload_events.ts";

@@ -3,17 +3,17 @@
  *
  * @module
  */
-import { COMPONENT_NAMES } from "./component.ts";
-import { endProcess, processStat, readIfThere } from "./daemon.ts";
-import { folderEntries } from "./folder_entries.ts";
+import { COMPONENT_NAMES } from "./components/component.ts";
+import { endProcess, processStat, readIfThere } from "./components/daemon.ts";
+import { folderEntries } from "./install/folder_entries.ts";
 import type { Instance } from "./instance.ts";
 import { removeTraces } from "./machine_traces.ts";
 import { unmountBelow } from "./mounts.ts";
 import { deleteNamespace, namespaceExists, processesInside } from "./namespace.ts";
 import { killPods, removeCgroups } from "./pod_cgroups.ts";
 import { type Progress, withProgress } from "./progress.ts";
-import { stopComponent } from "./running_component.ts";
-import { removeLeftPolicy } from "./service_policy.ts";
+import { stopComponent } from "./components/running_component.ts";
+import { removeLeftPolicy } from "./components/service_policy.ts";
 
 /**
  * Brings a cluster down, in whatever state it is; false when there is none. Goes the way back that

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { readIfThere } from "./daemon.ts";
-import { folderEntries } from "./folder_entries.ts";
+import { readIfThere } from "./components/daemon.ts";
+import { folderEntries } from "./install/folder_entries.ts";
 
 /**
  * Where the kubelet looks for cgroup v2. Another place of it, beside hierarchies of v1, the kubelet

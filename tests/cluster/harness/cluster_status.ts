@@ -3,12 +3,12 @@
  *
  * @module
  */
-import { component, COMPONENT_NAMES, type ComponentName } from "./component.ts";
-import { readIfThere } from "./daemon.ts";
+import { component, COMPONENT_NAMES, type ComponentName } from "./components/component.ts";
+import { readIfThere } from "./components/daemon.ts";
 import { DEFAULT_NAME, type Instance, NETWORK } from "./instance.ts";
 import { allocatableCPU, notReady } from "./node_condition.ts";
-import { openProber, type Prober } from "./probe.ts";
-import { logFile, runningComponent } from "./running_component.ts";
+import { openProber, type Prober } from "./components/probe.ts";
+import { logFile, runningComponent } from "./components/running_component.ts";
 
 /** One component. */
 export interface ComponentStatus {

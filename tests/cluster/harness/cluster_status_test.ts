@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type ClusterStatus, execExample, residentBytes, statusTable } from "./cluster_status.ts";
-import { reasonIn } from "./probe.ts";
+import { reasonIn } from "./components/probe.ts";
 
 const status: ClusterStatus = {
   name: "trial",

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { readIfThere } from "./daemon.ts";
+import { readIfThere } from "./components/daemon.ts";
 import type { Progress } from "./progress.ts";
 
 /** Held until disposed of; the kernel releases it when the process ends in whatever way. */

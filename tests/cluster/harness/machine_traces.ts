@@ -5,8 +5,8 @@
  * @module
  */
 import { passedOn, restoreControllers, UNIFIED_ROOT } from "./cgroup_controllers.ts";
-import { readIfThere } from "./daemon.ts";
-import { folderEntries } from "./folder_entries.ts";
+import { readIfThere } from "./components/daemon.ts";
+import { folderEntries } from "./install/folder_entries.ts";
 import type { Instance } from "./instance.ts";
 import { readMounts } from "./mounts.ts";
 import { networkName } from "./node_files.ts";

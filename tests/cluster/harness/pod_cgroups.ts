@@ -5,11 +5,11 @@
  * @module
  */
 import { enableControllers, UNIFIED_ROOT } from "./cgroup_controllers.ts";
-import { pause, readIfThere, signal } from "./daemon.ts";
-import { folderEntries } from "./folder_entries.ts";
+import { pause, readIfThere, signal } from "./components/daemon.ts";
+import { folderEntries } from "./install/folder_entries.ts";
 import type { Instance } from "./instance.ts";
 import { cgroupMounts, readMounts } from "./mounts.ts";
-import { instanceCgroups, ownPodCgroups, podLevels } from "./own_pods.ts";
+import { instanceCgroups, ownPodCgroups, podLevels } from "./components/own_pods.ts";
 
 /** Makes the instance's cgroup root, which the kubelet wants to find. */
 export async function makeCgroupRoot(instance: Instance): Promise<void> {

@@ -4,7 +4,7 @@
  * @module
  */
 import { z } from "zod";
-import { readIfThere } from "./daemon.ts";
+import { readIfThere } from "./components/daemon.ts";
 import type { Instance } from "./instance.ts";
 
 const schema = z.strictObject({

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { packagesFor } from "./packages.ts";
+import { packagesFor } from "./install/packages.ts";
 import { findProgram, isExecutable, run, wholePath } from "./shell.ts";
 
 Deno.test({

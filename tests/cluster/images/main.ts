@@ -8,7 +8,7 @@
 import { bundleProgram } from "../../../tools/build/bundle_program.ts";
 import { PROGRAMS } from "../../../tools/build/programs.ts";
 import { DEFAULT_NAME, instanceNamed } from "../harness/instance.ts";
-import { loadImage } from "../harness/load_image.ts";
+import { loadImage } from "../harness/install/load_image.ts";
 import { programImage } from "./program_image.ts";
 import { runtimeLayer } from "./runtime_layer.ts";
 

@@ -5,8 +5,8 @@
  */
 import { permissionFlags, type PermissionSet } from "../../../tools/build/permission_flags.ts";
 import { type Program, PROGRAM_ENVIRONMENT, V8_FLAGS } from "../../../tools/build/programs.ts";
-import { imageArchive } from "../harness/image_archive.ts";
-import type { Bytes, TarEntry } from "../harness/tar.ts";
+import { imageArchive } from "../harness/install/image_archive.ts";
+import type { Bytes, TarEntry } from "../harness/install/tar.ts";
 import { DENO_PATH } from "./runtime_layer.ts";
 
 /** What goes into the image. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { TarEntry } from "../harness/tar.ts";
+import type { TarEntry } from "../harness/install/tar.ts";
 import { programEntrypoint, programImage } from "./program_image.ts";
 import { libraryPaths } from "./runtime_layer.ts";
 

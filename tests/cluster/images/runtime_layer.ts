@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { TarEntry } from "../harness/tar.ts";
+import type { TarEntry } from "../harness/install/tar.ts";
 
 /** Where Deno stands in the image. */
 export const DENO_PATH = "/deno";

@@ -19,10 +19,10 @@ import { createKubectl } from "../kubectl.ts";
 import { ruleOfRight } from "../rbac/granted_right.ts";
 import { createRoleCopies } from "../rbac/role_copies.ts";
 import { applyRights } from "../rendered_manifests.ts";
-import { requestToken, tokenConnector } from "../scene/account_token.ts";
-import { PRODUCT_NAMESPACE } from "../scene/product.ts";
+import { requestToken, tokenConnector } from "../scene/product/account_token.ts";
+import { PRODUCT_NAMESPACE } from "../scene/product/product.ts";
 import { scratchNamespace } from "../scene/scratch_namespace.ts";
-import { secondNode } from "../scene/second_node.ts";
+import { secondNode } from "../scene/nodes/second_node.ts";
 import { until } from "../scene/until.ts";
 import type { Target } from "./manner.ts";
 

@@ -9,7 +9,7 @@ import { workloadCollection } from "../../../adapters/kube/kinds/workloads.ts";
 import { ENABLED, SPOT_PERCENTAGE } from "../../../shared/api/placement_keys.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { PlacedKind } from "../../../shared/placement/eligibility.ts";
-import { namespaceLabels, type NamespaceValue } from "../../fixtures/worded_workloads.ts";
+import { namespaceLabels, type NamespaceValue } from "../../fixtures/placement/worded_workloads.ts";
 import { createKubectl, type Kubectl } from "../kubectl.ts";
 import { scratchNamespace } from "../scene/scratch_namespace.ts";
 import { until } from "../scene/until.ts";

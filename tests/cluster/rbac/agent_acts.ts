@@ -9,7 +9,7 @@ import type { KubeConnection } from "../../../adapters/kube/client/connection.ts
 import { createDesiredWriter } from "../../../adapters/kube/writers/allocation_writers.ts";
 import { createNodeLink, type KubeNodeLink } from "../../../adapters/kube/writers/lease_writers.ts";
 import { systemClock } from "../../../adapters/system_clock.ts";
-import { sampleDesired } from "../../contract/sample_objects.ts";
+import { sampleDesired } from "../../contract/support/sample_objects.ts";
 import { followActs } from "./follow_acts.ts";
 import type { RoleAct } from "./role_act.ts";
 import type { RoleStage } from "./role_stage.ts";

@@ -6,7 +6,7 @@
  */
 import { type AccessRule, isAllowed } from "../../../adapters/kube/client/access_rules.ts";
 import type { OpenKubeConnection } from "../../../adapters/kube/client/connection.ts";
-import { type ConnectByToken, requestToken } from "../scene/account_token.ts";
+import { type ConnectByToken, requestToken } from "../scene/product/account_token.ts";
 import { until } from "../scene/until.ts";
 import { type PolicyRule, ruleOfRight } from "./granted_right.ts";
 import type { RoleStage } from "./role_stage.ts";

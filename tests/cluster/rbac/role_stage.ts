@@ -22,7 +22,7 @@ import { ApiError } from "../../../shared/api/api_error.ts";
 import { OPTIPOD_GROUP_VERSION } from "../../../shared/api/optimization_policy.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
-import { SAMPLE_POLICY_SPEC } from "../../contract/sample_objects.ts";
+import { SAMPLE_POLICY_SPEC } from "../../contract/support/sample_objects.ts";
 import { scratchNamespace } from "../scene/scratch_namespace.ts";
 
 /** The name of all objects that have no other one. */

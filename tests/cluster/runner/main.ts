@@ -6,11 +6,11 @@
  *
  * @module
  */
-import { runForeground } from "../harness/foreground.ts";
+import { runForeground } from "../harness/components/foreground.ts";
 import { run } from "../harness/shell.ts";
 import { createKubectl } from "../kubectl.ts";
-import { COMPONENTS_INSTALLED, installAllComponents } from "../scene/all_components.ts";
-import { isHarness } from "../scene/harness_access.ts";
+import { COMPONENTS_INSTALLED, installAllComponents } from "../scene/product/all_components.ts";
+import { isHarness } from "../scene/product/harness_access.ts";
 import { parseCommandLine, type Request } from "./command_line.ts";
 import { type FileResult, runFileProcess } from "./file_process.ts";
 import { fileTable, indented, resultTable } from "./result_table.ts";

@@ -12,14 +12,14 @@ import type { BoundReason } from "../../../shared/api/reasons/bound_reasons.ts";
 import type { EnforcementReason } from "../../../shared/api/reasons/enforcement_reasons.ts";
 import type { EventReason } from "../../../shared/api/reasons/event_reasons.ts";
 import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
-import { SETTLED } from "./agreement.ts";
+import { SETTLED } from "./pods/agreement.ts";
 import { coalloc } from "./coalloc.ts";
 import { eventsOf, type SeenEvent } from "./event_texts.ts";
-import { thePod } from "./limits.ts";
-import { productMetrics } from "./product_metrics.ts";
+import { thePod } from "./pods/limits.ts";
+import { productMetrics } from "./product/product_metrics.ts";
 import type { PodName, RealNode } from "./real_node.ts";
 import { until } from "./until.ts";
-import { type Gauge, GAUGES, gaugesOf } from "./reason_gauges.ts";
+import { type Gauge, GAUGES, gaugesOf } from "./product/reason_gauges.ts";
 
 /** A reason, by the object that carries it. */
 export type Reported =

@@ -5,9 +5,9 @@
  */
 import assert from "node:assert/strict";
 import type { EnforcementReason } from "../../../shared/api/reasons/enforcement_reasons.ts";
-import { SETTLED } from "./agreement.ts";
-import { isHarness } from "./harness_access.ts";
-import { restoresFor } from "./product_metrics.ts";
+import { SETTLED } from "./pods/agreement.ts";
+import { isHarness } from "./product/harness_access.ts";
+import { restoresFor } from "./product/product_metrics.ts";
 import type { RealNode } from "./real_node.ts";
 import { until } from "./until.ts";
 

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { contractTest } from "../../contract/contract_harness.ts";
+import { contractTest } from "../../contract/support/contract_harness.ts";
 import { parseAllocation } from "../../../adapters/kube/kinds/allocations.ts";
 import type { KubeRequest, OpenKubeConnection } from "../../../adapters/kube/client/connection.ts";
 import { listOf, objectOf, textOf } from "../../../adapters/kube/client/json_fields.ts";

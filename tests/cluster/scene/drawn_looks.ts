@@ -8,7 +8,7 @@ import type { PodContainer } from "../../../shared/api/pod.ts";
 import { decideRightsizing } from "../../../shared/rightsizing/guards/decide_rightsizing.ts";
 import type { RightsizingFacts } from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { UpdateStrategy } from "../../../shared/rightsizing/policy_spec.ts";
-import { anyContainers, factsOf } from "../../fixtures/rightsizing_arbitrary.ts";
+import { anyContainers, factsOf } from "../../fixtures/rightsizing/rightsizing_arbitrary.ts";
 import type { WrittenAs } from "./rightsized_world.ts";
 
 /** The strategies that leave one way alone, by how their values come to the server. */

@@ -5,14 +5,14 @@
  * @module
  */
 import { createKubectl } from "../kubectl.ts";
-import { admissionProbe } from "./admission_probe.ts";
-import { withAllComponents } from "./all_components.ts";
-import { isHarness } from "./harness_access.ts";
+import { admissionProbe } from "./webhook/admission_probe.ts";
+import { withAllComponents } from "./product/all_components.ts";
+import { isHarness } from "./product/harness_access.ts";
 import { openRealNode, type RealNode } from "./real_node.ts";
 import { scratchNamespace } from "./scratch_namespace.ts";
-import { type SeenReplicas, seenReplicas } from "./seen_replicas.ts";
-import type { SimulatedNode } from "./simulated_node.ts";
-import { openSimulatedNodes, type SimulatedNodes } from "./simulated_nodes.ts";
+import { type SeenReplicas, seenReplicas } from "./pods/seen_replicas.ts";
+import type { SimulatedNode } from "./nodes/simulated_node.ts";
+import { openSimulatedNodes, type SimulatedNodes } from "./nodes/simulated_nodes.ts";
 import { testsAtOnce } from "./tests_at_once.ts";
 import { until } from "./until.ts";
 

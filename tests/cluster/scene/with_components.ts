@@ -11,7 +11,7 @@ import {
   parseObjects,
   renderManifests,
 } from "../rendered_manifests.ts";
-import { PRODUCT_NAMESPACE } from "./product.ts";
+import { PRODUCT_NAMESPACE } from "./product/product.ts";
 
 const MANIFESTS = new URL("../../../manifests", import.meta.url).pathname;
 const OVERLAY = "overlays/kind";

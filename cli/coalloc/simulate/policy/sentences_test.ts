@@ -1,6 +1,6 @@
 /** The sentences of `simulate --policy`. */
 import { assertSentences } from "../../../../tests/fixtures/assert_sentences.ts";
-import { coallocScene } from "../../../../tests/fixtures/coalloc_scene.ts";
+import { coallocScene } from "../../../../tests/fixtures/cli/coalloc_scene.ts";
 
 /** Two days and an hour, a value each hour: 0.2 of a unit, and 1 at noon. */
 function days(unit: number): string {

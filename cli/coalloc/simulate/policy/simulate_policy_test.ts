@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type CoallocScene, coallocScene } from "../../../../tests/fixtures/coalloc_scene.ts";
+import { type CoallocScene, coallocScene } from "../../../../tests/fixtures/cli/coalloc_scene.ts";
 
 const MEBIBYTE = 2 ** 20;
 /** The YAML parser looks at two variables for its own debugging. */

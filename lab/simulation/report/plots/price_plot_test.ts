@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { syntheticRuns } from "../../../../tests/fixtures/run_records.ts";
+import { syntheticRuns } from "../../../../tests/fixtures/lab/run_records.ts";
 import { pricePlot } from "./price_plot.ts";
 
 function plotted(price: readonly number[]): string {

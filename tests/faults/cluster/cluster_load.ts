@@ -1,0 +1,158 @@
+/**
+ * The pods of the simulated cluster and what they work on. Loads are periodic and not random: the same
+ * pod does the same in every run.
+ *
+ * @module
+ */
+import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
+import { qosClassOf } from "../../../shared/resize/inputs/qos.ts";
+import type { ArrivalProcess } from "../../../lab/simulation/node/request_server.ts";
+
+/** A pod of the cluster. CPU in millicores. */
+export interface LoadedPod {
+  readonly namespace: string;
+  readonly name: string;
+  readonly node: string;
+  readonly request: number;
+  readonly limit: number;
+  readonly priority: number;
+  /** The ReplicaSet that made it: its template has the limit. Absent: a bare pod. */
+  readonly replicaSet?: string;
+  readonly threads: number;
+  /** Bytes. */
+  readonly memory?: { readonly request: number; readonly limit: number };
+  /** What it wants, in turn. */
+  readonly load: readonly LoadPhase[];
+}
+
+/** A stretch of constant load. */
+export interface LoadPhase {
+  readonly untilMs: number;
+  /** CPU wanted, millicores. */
+  readonly cpu: number;
+}
+
+/** A limit may be this multiple of the user's own: the default burst factor. */
+export const BURST_FACTOR = 8;
+/** Time between two requests of a pod, ms. */
+const EVERY_MS = 50;
+const ALWAYS = Infinity;
+
+/**
+ * A bare database, two replicas behind a template, a batch job that fills a node, a guest under a
+ * LimitRange, one pod that never takes part, and others.
+ */
+export const LOADED_PODS: readonly LoadedPod[] = [
+  bare("shop/db-0 node-1", { request: 200, limit: 400, priority: 1000, load: bursts(150, 700) }),
+  web("shop/web-a node-1", bursts(100, 500)),
+  web("shop/web-b node-2", bursts(80, 400)),
+  bare("batch/hog-0 node-1", {
+    request: 300,
+    limit: 700,
+    priority: 0,
+    threads: 4,
+    load: [{ untilMs: 20_000, cpu: 100 }, { untilMs: 60_000, cpu: 1900 }, {
+      untilMs: ALWAYS,
+      cpu: 100,
+    }],
+  }),
+  bare("batch/job-0 node-2", { request: 250, limit: 500, priority: 0, load: bursts(200, 300) }),
+  {
+    ...at("tenants/app-7f9d-0 node-2"),
+    ...{ request: 100, limit: 300, priority: 0, threads: 2, load: bursts(50, 250) },
+    memory: { request: 64 * 2 ** 20, limit: 128 * 2 ** 20 },
+    replicaSet: "app-7f9d",
+  },
+  bare("guest/box-0 node-2", { request: 100, limit: 200, priority: 0, load: bursts(60, 150) }),
+  bare("lab/probe-0 node-1", { request: 50, limit: 150, priority: 0, load: bursts(40, 90) }),
+];
+
+/** The limit that the template of the pod's owner has, millicores; undefined: a bare pod. */
+export function templateLimit({ metadata: { owner, name } }: Pod): number | undefined {
+  return owner && LOADED_PODS.find((one) => one.name === name)?.limit;
+}
+
+function at(place: string): Pick<LoadedPod, "namespace" | "name" | "node"> {
+  const [namespace = "", name = "", node = ""] = place.split(/[/ ]/);
+  return { namespace, name, node };
+}
+
+function bare(
+  place: string,
+  choice: Pick<LoadedPod, "request" | "limit" | "priority" | "load"> & { threads?: number },
+): LoadedPod {
+  return { threads: 2, ...choice, ...at(place) };
+}
+
+function web(place: string, load: readonly LoadPhase[]): LoadedPod {
+  const shape = { request: 150, limit: 300, priority: 4000, threads: 4, replicaSet: "web-5d9c" };
+  return { ...shape, ...at(place), load };
+}
+
+/** Ten quiet seconds and five busy ones in turn, until the quiet end. */
+function bursts(quiet: number, busy: number): readonly LoadPhase[] {
+  const phases: LoadPhase[] = [];
+  for (let untilMs = 10_000; untilMs < 120_000; untilMs += 15_000) {
+    phases.push({ untilMs, cpu: quiet }, { untilMs: untilMs + 5000, cpu: busy });
+  }
+  return [...phases, { untilMs: ALWAYS, cpu: quiet }];
+}
+
+/** The requests of a pod from `fromMs` on. */
+export function workOf({ load }: LoadedPod, fromMs: number): ArrivalProcess {
+  const costAt = (ms: number): number => {
+    const cpu = load.find(({ untilMs }) => ms < untilMs)?.cpu ?? 0;
+    return cpu * EVERY_MS / 1000;
+  };
+  const first = Math.ceil(fromMs / EVERY_MS) * EVERY_MS;
+  const process = {
+    nextAt: first,
+    nextCost: costAt(first),
+    next() {
+      process.nextAt += EVERY_MS;
+      process.nextCost = costAt(process.nextAt);
+    },
+  };
+  return process;
+}
+
+/** The pod as it is created: without a UID, and without a container that runs. */
+export function newPod(
+  { namespace, name, node, request, limit, priority, replicaSet, memory }: LoadedPod,
+): Pod {
+  const container: PodContainer = {
+    name: "app",
+    sidecar: false,
+    ready: false,
+    requestCPU: request,
+    limitCPU: limit,
+    ...(memory && { requestMemory: memory.request, limitMemory: memory.limit }),
+    restartsOnCPU: false,
+  };
+  const owner = replicaSet === undefined ? {} : {
+    owner: { apiVersion: "apps/v1", kind: "ReplicaSet", name: replicaSet, uid: replicaSet },
+  };
+  return {
+    metadata: {
+      name,
+      namespace,
+      uid: "",
+      resourceVersion: "",
+      generation: 1,
+      labels: replicaSet === undefined
+        ? {}
+        : { "pod-template-hash": replicaSet.split("-")[1] ?? "" },
+      annotations: {},
+      terminating: false,
+      ...owner,
+    },
+    nodeName: node,
+    phase: "Pending",
+    qosClass: qosClassOf([container]),
+    priority,
+    ready: false,
+    containers: [container],
+    initContainers: [],
+    resizeConditions: [],
+  };
+}

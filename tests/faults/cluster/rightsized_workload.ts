@@ -1,0 +1,144 @@
+/**
+ * A Deployment under an OptimizationPolicy in the simulated cluster: what it uses, the policy, and the
+ * ports of rightsizing that lead to the simulated API.
+ *
+ * @module
+ */
+import type { RightsizingAPI } from "../../../controller/rightsizing/api.ts";
+import type { UsageSource } from "../../../controller/rightsizing/ports.ts";
+import type { Checkpoint, CheckpointStore } from "../../../shared/control/persisted_map.ts";
+import type { PolicySpec } from "../../../shared/rightsizing/policy_spec.ts";
+import type { RightsizingEventList } from "../../../lab/simulation/api/event_sink.ts";
+import type { SimulatedAPI, SimulatedClient } from "../../../lab/simulation/api/simulated_api.ts";
+import { createUsageAnswers } from "../../../lab/simulation/metric_answers.ts";
+import { LOADED_PODS, newPod } from "./cluster_load.ts";
+
+/** The namespace and name of the Deployment, and of its policy. */
+export const RIGHTSIZED = { namespace: "tenants", name: "app" } as const;
+/** Its ReplicaSet. */
+export const RIGHTSIZED_SET = "app-7f9d";
+
+const NO_VERSION = { uid: "", resourceVersion: "" };
+const MINUTE_MS = 60_000;
+const MI = 2 ** 20;
+/** What its container uses all the time, and what that makes of its request, at factor 1.2. */
+const USED = { cpu: 150, memory: 40 * MI } as const;
+/** Requests that the policy wants before and after users change it, millicores. */
+export const RECOMMENDED = { before: 180, after: 225 } as const;
+
+function policySpec(safetyFactor: number): PolicySpec {
+  return {
+    mode: "Auto",
+    weight: 100,
+    selector: { workloadKinds: ["Deployment"] },
+    provider: "prometheus",
+    windowMs: 24 * 60 * MINUTE_MS,
+    percentile: "P90",
+    safetyFactor,
+    minSamples: 10,
+    bounds: { cpu: { min: 10, max: 1000 }, memory: { min: MI, max: 1024 * MI } },
+    updateStrategy: {
+      allowInPlaceResize: true,
+      allowRecreate: false,
+      updateRequestsOnly: true,
+      limitMultipliers: { cpu: 1, memory: 1.1 },
+      changeThresholdPercent: 10,
+      cooldownMs: 10_000,
+      useServerSideApply: true,
+      allowWithHPA: false,
+      publishVPA: false,
+    },
+    intervalMs: 10_000,
+  };
+}
+
+/** Puts the Deployment, its ReplicaSet and its policy into the cluster. */
+export function seedRightsized({ store }: SimulatedAPI): void {
+  const { Deployment, ReplicaSet, OptimizationPolicy } = store.tables;
+  const { namespace, name } = RIGHTSIZED;
+  const loaded = LOADED_PODS.find(({ replicaSet }) => replicaSet === RIGHTSIZED_SET);
+  if (loaded === undefined) return;
+  const { containers } = newPod(loaded);
+  const { metadata: { uid } } = Deployment.seed({
+    kind: "Deployment",
+    metadata: { namespace, name, ...NO_VERSION, labels: {}, annotations: {} },
+    rollout: { updated: 1, total: 1, stands: false },
+    makes: { paused: false, replicas: 1, template: { containers, initContainers: [] } },
+  });
+  ReplicaSet.seed({
+    metadata: { namespace, name: RIGHTSIZED_SET, uid: RIGHTSIZED_SET, resourceVersion: "" },
+    deployment: { name, uid },
+  });
+  OptimizationPolicy.seed({
+    metadata: { namespace, name, ...NO_VERSION, generation: 1 },
+    spec: policySpec(RECOMMENDED.before / USED.cpu),
+    faults: [],
+    status: {},
+  });
+}
+
+/** Users want more room: another safety factor. */
+export function changePolicy({ store }: SimulatedAPI): void {
+  const key = `${RIGHTSIZED.namespace}/${RIGHTSIZED.name}`;
+  const spec = policySpec(RECOMMENDED.after / USED.cpu);
+  store.tables.OptimizationPolicy.modify(key, (stored) => ({ ...stored, spec }));
+}
+
+/** Checkpoints that outlive every process. */
+export function createCheckpoints(): Map<string, Checkpoint> {
+  return new Map();
+}
+
+/** The store over what is kept. */
+export function checkpointStore(kept: Map<string, Checkpoint>): CheckpointStore {
+  return {
+    list: () => Promise.resolve([...kept.values()]),
+    apply: (checkpoint) => Promise.resolve(void kept.set(checkpoint.name, checkpoint)),
+    remove: (name) => Promise.resolve(void kept.delete(name)),
+  };
+}
+
+/** The same usage for each minute of three hours before `startMs` and of two after. */
+function constantUsage(startMs: number): UsageSource {
+  const answers = createUsageAnswers();
+  const usage = answers.of({ ...RIGHTSIZED, kind: "Deployment" }, "app");
+  for (let minute = -180; minute < 120; minute++) {
+    usage.cpu.push([startMs + minute * MINUTE_MS, USED.cpu]);
+    usage.memory.push([startMs + minute * MINUTE_MS, USED.memory]);
+  }
+  return answers;
+}
+
+/** The ports of rightsizing for one process. */
+export function rightsizingAPI(
+  client: SimulatedClient,
+  { startMs, kept, events }: {
+    readonly startMs: number;
+    readonly kept: Map<string, Checkpoint>;
+    readonly events: RightsizingEventList;
+  },
+): RightsizingAPI {
+  const source = constantUsage(startMs);
+  return {
+    sources: {
+      policies: client.listWatch("OptimizationPolicy"),
+      reports: client.listWatch("RecommendationReport"),
+      replicaSets: client.listWatch("ReplicaSet"),
+    },
+    statuses: client.policyStatusWriter,
+    reportStore: client.reportStore,
+    vpaPublisher: {
+      create: () => Promise.reject(new TypeError("no policy publishes VPAs")),
+      recommend: () => Promise.reject(new TypeError("no policy publishes VPAs")),
+      remove: () => Promise.reject(new TypeError("no policy publishes VPAs")),
+    },
+    workloads: client.workloadWriter,
+    rights: { missing: () => Promise.resolve(new Map()) },
+    correctionStore: checkpointStore(kept),
+    events,
+    resizer: client.podResizer("optipod"),
+    resizeSupport: () => Promise.resolve({ resizeServed: true, lowersMemoryLimits: true }),
+    sampler: () => ({ ...source, run: () => Promise.resolve() }),
+    usageSources: () => ({ of: () => source, close: () => {} }),
+  };
+}
