@@ -8,7 +8,7 @@ import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { PodSnapshot } from "./pod_snapshot.ts";
 import type { PodMemory } from "./pod_memory.ts";
 import type { QuotaRoom } from "./quotas/quota_room.ts";
-import type { FoundOriginals } from "./limits/original_limits.ts";
+import type { FoundOriginals } from "./original_limits.ts";
 
 /** A pod in work. */
 export interface PodCase extends PodSnapshot {

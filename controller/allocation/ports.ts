@@ -4,7 +4,6 @@
  * @module
  */
 import type { Pod } from "../../shared/api/pod.ts";
-import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { MetricOutcome } from "../metrics_demand/demand_reading.ts";
 import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
 import type { EventReason } from "../../shared/api/reasons/event_reasons.ts";
@@ -13,16 +12,6 @@ import type { WorkloadKind } from "../../shared/api/workload.ts";
 import type { RefusalKind } from "../../shared/resize/refusal.ts";
 import type { FairQueue } from "./pace/fair_queue.ts";
 import type { AgentsVerdict } from "./watches/silent_agents.ts";
-
-/** Writes allocations. Each call throws an `ApiError` when the server refuses. */
-export interface AllocationStore {
-  /** Creates the object (without its status) and returns it as stored. 409 when it exists. */
-  create(allocation: PodAllocation): Promise<PodAllocation>;
-  /** Replaces the status; 409 `Conflict` when `resourceVersion` is not the stored one. */
-  writeStatus(allocation: PodAllocation): Promise<PodAllocation>;
-  /** Deletes the object if its UID is still this one; 404 when it is gone. */
-  remove(allocation: PodAllocation): Promise<void>;
-}
 
 /** Reads a pod's template, where the pod itself no longer has the values. */
 export interface OwnerTemplates {

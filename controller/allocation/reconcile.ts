@@ -42,7 +42,7 @@ import { refusalKind, refusalReason } from "../../shared/resize/refusal.ts";
 import { createResizeAudit } from "./events/resize_audit.ts";
 import { createRolloutMemory } from "./watches/rollout_memory.ts";
 import { isFinished, isLive, outOfScope } from "../../shared/resize/scope.ts";
-import { findOriginals, withOriginals } from "./limits/original_limits.ts";
+import { findOriginals, withOriginals } from "./original_limits.ts";
 import { QUIET_HOLDS, statusEvent } from "./events/status_event.ts";
 import { outsideWarnings, switchWarnings } from "./events/switch_warnings.ts";
 

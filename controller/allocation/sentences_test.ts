@@ -20,7 +20,7 @@ import type { Caches } from "../caches.ts";
 import { bottleneckEvent } from "./events/bottleneck_event.ts";
 import { createEventGate } from "./events/event_gate.ts";
 import { switchWarnings } from "./events/switch_warnings.ts";
-import { warningText } from "./events/annotation_warning.ts";
+import { warningText } from "./bounds/annotation_warning.ts";
 import { copiesInSync, VPA_WAIT_MS } from "./watches/copies_in_sync.ts";
 
 type Texts = Readonly<Record<string, string>>;

@@ -12,7 +12,7 @@ import {
   resizePatch,
   type ResourceChange,
 } from "../../shared/resize/patch.ts";
-import type { PodResizer } from "./pod_resizer.ts";
+import type { PodResizer } from "./ports.ts";
 
 /** What the server answered. */
 export interface SentChanges<Change extends ResourceChange> {

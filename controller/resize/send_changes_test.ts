@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { LimitChange } from "../../shared/resize/patch.ts";
 import { sampleContainer, samplePod } from "../../tests/contract/support/sample_objects.ts";
-import type { PodResizer } from "./pod_resizer.ts";
+import type { PodResizer } from "./ports.ts";
 import { sendChanges, type SentChanges } from "./send_changes.ts";
 
 const FULL = new ApiError(403, "Forbidden", "exceeded quota");

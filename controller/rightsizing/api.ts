@@ -31,7 +31,7 @@ import type { Random } from "../../shared/random.ts";
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import type { CacheOptions } from "../caches.ts";
-import type { PodResizer } from "../resize/pod_resizer.ts";
+import type { PodResizer } from "../resize/ports.ts";
 import type { ControllerSettings } from "../settings.ts";
 import type { MethodRights } from "./permissions.ts";
 import type {

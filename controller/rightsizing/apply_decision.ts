@@ -11,7 +11,7 @@ import type { RightsizingDecision } from "../../shared/rightsizing/guards/decide
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { WorkloadWriter } from "./ports.ts";
 import { originalsIn } from "../../shared/resize/original_limits.ts";
-import type { PodResizer } from "../resize/pod_resizer.ts";
+import type { PodResizer } from "../resize/ports.ts";
 import { sendChanges } from "../resize/send_changes.ts";
 
 /** A decision to do something. */

@@ -23,7 +23,7 @@ import { workloadKey } from "../../shared/rightsizing/policy_match.ts";
 import { cachedAutoscalers, type NamespaceRules } from "./cached_rules.ts";
 import type { ClusterFacts } from "./cluster_facts.ts";
 import type { CorrectionMemory } from "./corrections/corrections.ts";
-import { originalValues } from "../allocation/limits/original_limits.ts";
+import { originalValues } from "../../shared/resize/original_limits.ts";
 
 /** The copies that are read. */
 export interface FactCaches {

@@ -12,7 +12,7 @@ import type { Informer } from "../../shared/control/informer.ts";
 import { formatCPU } from "../../shared/quantity.ts";
 import { movesRequest } from "../../shared/resize/inputs/qos.ts";
 import { originalsIn } from "../../shared/resize/original_limits.ts";
-import type { AllocationStore } from "../allocation/ports.ts";
+import type { AllocationStore } from "../resize/ports.ts";
 
 /** What the writer works with. */
 export interface OriginalLimitWriterParts {

@@ -17,7 +17,7 @@ import {
   type ReadablePolicy,
 } from "../../shared/rightsizing/policy_match.ts";
 import type { Caches } from "../caches.ts";
-import type { AllocationStore } from "../allocation/ports.ts";
+import type { AllocationStore } from "../resize/ports.ts";
 import type { ResizeSupport, RightsizingAPI, RightsizingCopies } from "./api.ts";
 import { createCachedFacts } from "./cached_facts.ts";
 import { cachedRules } from "./cached_rules.ts";

@@ -111,3 +111,16 @@ export function originalLimitsOf(
   }
   return limits;
 }
+
+/**
+ * Recorded values by container name, millicores; containers without one are left out, and so are those
+ * whose value can't be counted: the controller has not recorded that.
+ */
+export function originalValues(originals: readonly Original[] | undefined): Map<string, number> {
+  const values = new Map<string, number>();
+  for (const { name, cpu } of originals ?? []) {
+    const millicores = cpu === undefined ? undefined : countableCPU(cpu);
+    if (millicores !== undefined) values.set(name, millicores);
+  }
+  return values;
+}

@@ -4,7 +4,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import type { PodResizer } from "../../controller/resize/pod_resizer.ts";
+import type { PodResizer } from "../../controller/resize/ports.ts";
 import type { Pod, PodContainer } from "../../shared/api/pod.ts";
 import { isAtLeast } from "../../shared/control/resource_version.ts";
 import { marketManager, originalsIn } from "../../shared/resize/original_limits.ts";

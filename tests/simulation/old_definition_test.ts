@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { STARTUP_BOOST } from "../../controller/allocation/bid_rules/startup_boost.ts";
-import type { AllocationStore } from "../../controller/allocation/ports.ts";
+import type { AllocationStore } from "../../controller/resize/ports.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { silentLog } from "../../shared/log.ts";

@@ -12,12 +12,12 @@ import type { BidEffect, BidFacts } from "../bid_rules/bid_rule.ts";
 import { isSystemCritical } from "../bid_rules/system_critical.ts";
 import { createBoundRules, type KnownRule } from "./bound_rules.ts";
 import { type Ceiling, namespaceBounds, type QuotaBounds } from "./namespace_bounds.ts";
-import type { AnnotationWarning } from "../events/annotation_warning.ts";
+import type { AnnotationWarning } from "./annotation_warning.ts";
 import { type Overrides, PRIORITY_MULTIPLIER } from "./overrides.ts";
 import { qosKeeper } from "./qos_keeper.ts";
 import { participantsOf } from "./participants.ts";
 import type { ResourceRanges } from "../../../shared/resize/inputs/ranges.ts";
-import { atOriginalRequests } from "../limits/original_limits.ts";
+import { atOriginalRequests } from "../original_limits.ts";
 
 /** Input of the bounds. */
 export interface BoundsInput extends BidFacts {

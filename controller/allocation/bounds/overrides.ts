@@ -9,11 +9,7 @@ import { countableCPU, sumCPU } from "../../../shared/quantity.ts";
 import { quotedText } from "../../../shared/quoted_text.ts";
 import { ALLOW_OVERRIDES } from "../../../shared/resize/scope.ts";
 import { parseStartupBoost, STARTUP_BOOST, type StartupBoost } from "../bid_rules/startup_boost.ts";
-import {
-  type AnnotationWarning,
-  namespaceSubject,
-  warningOf,
-} from "../events/annotation_warning.ts";
+import { type AnnotationWarning, namespaceSubject, warningOf } from "./annotation_warning.ts";
 import type { SharedSubject } from "../ports.ts";
 import { clampMultiplier } from "./priority_multiplier.ts";
 

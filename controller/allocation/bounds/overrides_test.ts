@@ -3,7 +3,7 @@ import fc from "fast-check";
 import type { Namespace } from "../../../shared/api/namespace.ts";
 import { ALLOW_OVERRIDES } from "../../../shared/resize/scope.ts";
 import { samplePod } from "../../../tests/contract/support/sample_objects.ts";
-import { warningText } from "../events/annotation_warning.ts";
+import { warningText } from "./annotation_warning.ts";
 import {
   BURST_FACTOR,
   MAX_CPU,

@@ -12,9 +12,10 @@ import type { QuotaBounds } from "./namespace_bounds.ts";
 import { boundsOf } from "./bounds.ts";
 import type { PodSnapshot } from "../pod_snapshot.ts";
 import type { OldDefinition } from "./old_definition.ts";
-import { type Originals, originalsOf, originalValues } from "../limits/original_limits.ts";
-import type { AnnotationWarning } from "../events/annotation_warning.ts";
-import type { AllocationStore } from "../ports.ts";
+import { type Originals, originalsOf } from "../original_limits.ts";
+import { originalValues } from "../../../shared/resize/original_limits.ts";
+import type { AnnotationWarning } from "./annotation_warning.ts";
+import type { AllocationStore } from "../../resize/ports.ts";
 import { type BoundCrowd, boundCrowd } from "../pace/node_writes.ts";
 import { priorityMultiplier } from "./priority_multiplier.ts";
 

@@ -18,7 +18,7 @@ import {
   namespaceSubject,
   warningOf,
   workloadSubject,
-} from "./annotation_warning.ts";
+} from "../bounds/annotation_warning.ts";
 
 /** Objects with labels or annotations that may concern a pod. */
 type Holder = "pod" | "namespace" | "workload" | "HPA";

@@ -3,7 +3,7 @@ import { samplePod } from "../../../tests/contract/support/sample_objects.ts";
 import { bidFacts } from "../../../tests/fixtures/market/bid_facts.ts";
 import type { BidFacts } from "../bid_rules/bid_rule.ts";
 import { type AnnotatedObjects, annotationPlaceWarnings as said } from "./annotation_places.ts";
-import { warningText } from "./annotation_warning.ts";
+import { warningText } from "../bounds/annotation_warning.ts";
 
 type Texts = Readonly<Record<string, string>>;
 

@@ -7,7 +7,7 @@ import type { MarketConfig } from "../../config.ts";
 import type { PodSnapshot } from "../pod_snapshot.ts";
 import type { FairQueue } from "../pace/fair_queue.ts";
 import type { GatedEvent } from "./event_gate.ts";
-import { namespaceSubject } from "./annotation_warning.ts";
+import { namespaceSubject } from "../bounds/annotation_warning.ts";
 
 /** One event for all pods of the namespace: each of them waits for the same rate. */
 export function bottleneckEvent(

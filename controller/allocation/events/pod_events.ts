@@ -15,7 +15,7 @@ import type { PodSnapshot } from "../pod_snapshot.ts";
 import type { PodCase } from "../pod_case.ts";
 import type { PodMemory } from "../pod_memory.ts";
 import type { SharedSubject } from "../ports.ts";
-import { type AnnotationWarning, workloadSubject } from "./annotation_warning.ts";
+import { type AnnotationWarning, workloadSubject } from "../bounds/annotation_warning.ts";
 import type { EventText } from "./status_event.ts";
 
 /** Emits events about a pod. */

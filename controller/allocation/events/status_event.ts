@@ -7,8 +7,8 @@ import type { PodAllocation, PodAllocationStatus } from "../../../shared/api/pod
 import type { EnforcementReason } from "../../../shared/api/reasons/enforcement_reasons.ts";
 import { formatCPU, sumCPU } from "../../../shared/quantity.ts";
 import type { Decision } from "../../../shared/resize/chain.ts";
-import { marketCause } from "../limits/market_cause.ts";
-import { originalValues } from "../limits/original_limits.ts";
+import { marketCause } from "../market_cause.ts";
+import { originalValues } from "../../../shared/resize/original_limits.ts";
 import type { GatedEvent } from "./event_gate.ts";
 
 /** A message and its kind. */

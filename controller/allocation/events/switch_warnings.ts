@@ -12,7 +12,7 @@ import {
   type OutOfScope,
   SKIP_GUARANTEED,
 } from "../../../shared/resize/scope.ts";
-import type { Texts } from "../../../shared/resize/inputs/switches.ts";
+import { switchValue, type Texts } from "../../../shared/resize/inputs/switches.ts";
 import { quotedText } from "../../../shared/quoted_text.ts";
 import type { BidFacts } from "../bid_rules/bid_rule.ts";
 import { type AnnotatedObjects, annotationPlaceWarnings } from "./annotation_places.ts";
@@ -22,8 +22,7 @@ import {
   namespaceSubject,
   warningOf,
   workloadSubject,
-} from "./annotation_warning.ts";
-import { switchValue } from "../../../shared/resize/inputs/switches.ts";
+} from "../bounds/annotation_warning.ts";
 
 /**
  * Warnings about keys that may have been meant to manage a pod that is out of scope for this reason.

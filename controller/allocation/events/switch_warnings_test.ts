@@ -12,7 +12,7 @@ import { samplePod } from "../../../tests/contract/support/sample_objects.ts";
 import { bidFacts } from "../../../tests/fixtures/market/bid_facts.ts";
 import type { BidFacts } from "../bid_rules/bid_rule.ts";
 import { horizontalAutoscaler } from "../bid_rules/horizontal_autoscaler.ts";
-import { type AnnotationWarning, warningText } from "./annotation_warning.ts";
+import { type AnnotationWarning, warningText } from "../bounds/annotation_warning.ts";
 
 type Texts = Readonly<Record<string, string>>;
 

@@ -18,15 +18,15 @@ import { parseCPUBound } from "../../../shared/quantity.ts";
 import type { PodSnapshot } from "../pod_snapshot.ts";
 import type { ResizeRequest } from "../pace/pending_decreases.ts";
 import type { QuotaBooking } from "../quotas/quota_ledger.ts";
-import { marketCause } from "./market_cause.ts";
+import { marketCause } from "../market_cause.ts";
 import { type LimitChange, netOf } from "../../../shared/resize/patch.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { EnforcementReason } from "../../../shared/api/reasons/enforcement_reasons.ts";
 import type { Claim } from "../../../shared/resize/inputs/claim.ts";
 import { netChange } from "../../../shared/resize/inputs/cut_raises.ts";
-import type { PodResizer } from "../../resize/pod_resizer.ts";
+import type { PodResizer } from "../../resize/ports.ts";
 import { sendChanges } from "../../resize/send_changes.ts";
-import { originalValues } from "./original_limits.ts";
+import { originalValues } from "../../../shared/resize/original_limits.ts";
 
 /** What enforcement needs beside the API's state. */
 export interface EnforceContext

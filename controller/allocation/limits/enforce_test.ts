@@ -10,7 +10,7 @@ import {
   sampleDesired,
   samplePod,
 } from "../../../tests/contract/support/sample_objects.ts";
-import type { PodResizer } from "../../resize/pod_resizer.ts";
+import type { PodResizer } from "../../resize/ports.ts";
 import type { ResizeRequest } from "../pace/pending_decreases.ts";
 import {
   describeChanges,

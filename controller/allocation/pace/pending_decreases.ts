@@ -10,7 +10,7 @@ import { type ChangeReason, isUnhurried } from "../../../shared/api/reasons/reas
 import { countableCPU } from "../../../shared/quantity.ts";
 import { netChange } from "../../../shared/resize/inputs/cut_raises.ts";
 import { limitsWanted } from "../../../shared/resize/inputs/subject.ts";
-import { marketCause } from "../limits/market_cause.ts";
+import { marketCause } from "../market_cause.ts";
 
 /** A change of a pod's limits that is about to be sent. Millicores. */
 export interface ResizeRequest {

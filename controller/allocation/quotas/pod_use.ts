@@ -9,7 +9,7 @@ import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
 import { podTotal, type TotalField } from "../../../shared/resize/inputs/resources.ts";
 import { isFinished } from "../../../shared/resize/scope.ts";
 import { isSystemCritical } from "../bid_rules/system_critical.ts";
-import { originalValues } from "../limits/original_limits.ts";
+import { originalValues } from "../../../shared/resize/original_limits.ts";
 import type { QuotaBid } from "./quota_bids.ts";
 
 /** A pod's part in a namespace, millicores. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { originalLimitsOf } from "../../../shared/resize/original_limits.ts";
+import { originalLimitsOf, originalValues } from "../../../shared/resize/original_limits.ts";
 import { outOfScope } from "../../../shared/resize/scope.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import type { MarketConfig } from "../../config.ts";
@@ -12,7 +12,6 @@ import { boundsOf } from "../bounds/bounds.ts";
 import { priorityMultiplier } from "../bounds/priority_multiplier.ts";
 import type { Caches } from "../../caches.ts";
 import { snapshotOf } from "../pod_snapshot.ts";
-import { originalValues } from "../limits/original_limits.ts";
 
 /** A container under a quota. Millicores. */
 export interface QuotaBid {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { AllocationStore } from "../../../controller/allocation/ports.ts";
+import type { AllocationStore } from "../../../controller/resize/ports.ts";
 import { objectKey } from "../../../shared/control/object_key.ts";
 import type { ApiAccess } from "./request_gate.ts";
 import type { DesiredWriter } from "../../../agent/ports.ts";

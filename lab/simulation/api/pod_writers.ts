@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { PodResizer } from "../../../controller/resize/pod_resizer.ts";
+import type { PodResizer } from "../../../controller/resize/ports.ts";
 import { objectKey } from "../../../shared/control/object_key.ts";
 import { chargeQuotas, checkNode } from "./admission.ts";
 import type { ApiAccess } from "./request_gate.ts";

@@ -4,8 +4,7 @@
  * @module
  */
 import type { DesiredWriter, NodeLink } from "../../../agent/ports.ts";
-import type { AllocationStore } from "../../../controller/allocation/ports.ts";
-import type { PodResizer } from "../../../controller/resize/pod_resizer.ts";
+import type { AllocationStore, PodResizer } from "../../../controller/resize/ports.ts";
 import type { DeletionCostWriter, PodEvictor } from "../../../controller/placement/ports.ts";
 import type {
   PolicyStatusWriter,

@@ -18,7 +18,7 @@ import { parsePod } from "../../../../adapters/kube/kinds/pods.ts";
 import type { Caches } from "../../../../controller/caches.ts";
 import { type PodSnapshot, snapshotOf } from "../../../../controller/allocation/pod_snapshot.ts";
 import { enforce, refusalDecision } from "../../../../controller/allocation/limits/enforce.ts";
-import type { PodResizer } from "../../../../controller/resize/pod_resizer.ts";
+import type { PodResizer } from "../../../../controller/resize/ports.ts";
 import { createQuotaRooms } from "../../../../controller/allocation/quotas/quota_room.ts";
 import { DEFAULT_MARKET_CONFIG } from "../../../../controller/config.ts";
 import { decideManually } from "../../../../shared/resize/chain.ts";

@@ -1,20 +1,20 @@
 import assert from "node:assert/strict";
-import type { Original } from "../../../shared/api/pod_allocation.ts";
-import { ApiError } from "../../../shared/api/api_error.ts";
+import type { Original } from "../../shared/api/pod_allocation.ts";
+import { ApiError } from "../../shared/api/api_error.ts";
 import {
   sampleAllocation,
   sampleContainer,
   sampleGuaranteed,
   samplePod,
-} from "../../../tests/contract/support/sample_objects.ts";
-import { createPodMemories, type PodMemory } from "../pod_memory.ts";
+} from "../../tests/contract/support/sample_objects.ts";
+import { createPodMemories, type PodMemory } from "./pod_memory.ts";
 import {
   atOriginalRequests,
   findOriginals,
   type FoundOriginals,
   originalsOf,
-  originalValues,
 } from "./original_limits.ts";
+import { originalValues } from "../../shared/resize/original_limits.ts";
 
 const permissions = "none" as const;
 

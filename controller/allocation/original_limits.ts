@@ -7,13 +7,13 @@ import {
   isMarketManager,
   originalLimitsOf,
   RESTORE_MANAGER,
-} from "../../../shared/resize/original_limits.ts";
-import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
-import type { Pod } from "../../../shared/api/pod.ts";
-import type { Original, PodAllocation } from "../../../shared/api/pod_allocation.ts";
-import type { PodMemory } from "../pod_memory.ts";
-import type { OwnerTemplates } from "../ports.ts";
-import { countableCPU, formatCPU } from "../../../shared/quantity.ts";
+} from "../../shared/resize/original_limits.ts";
+import { movesRequest } from "../../shared/resize/inputs/qos.ts";
+import type { Pod } from "../../shared/api/pod.ts";
+import type { Original, PodAllocation } from "../../shared/api/pod_allocation.ts";
+import type { PodMemory } from "./pod_memory.ts";
+import type { OwnerTemplates } from "./ports.ts";
+import { formatCPU } from "../../shared/quantity.ts";
 
 /** Own limits and requests, for the record. */
 export interface Originals {
@@ -40,19 +40,6 @@ export function atOriginalRequests(pod: Pod, ownRequests: ReadonlyMap<string, nu
     return requestCPU === undefined ? container : { ...container, requestCPU };
   });
   return { ...pod, containers };
-}
-
-/**
- * Recorded values by container name, millicores; containers without one are left out, and so are those
- * whose value can't be counted: the controller has not recorded that.
- */
-export function originalValues(originals: readonly Original[] | undefined): Map<string, number> {
-  const values = new Map<string, number>();
-  for (const { name, cpu } of originals ?? []) {
-    const millicores = cpu === undefined ? undefined : countableCPU(cpu);
-    if (millicores !== undefined) values.set(name, millicores);
-  }
-  return values;
 }
 
 /** A limit that another manager has set. */

@@ -1,8 +1,9 @@
 /**
- * The port through which all resizes of pods go.
+ * What changes pods and their records in the API.
  *
  * @module
  */
+import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { ResizePatch } from "../../shared/resize/patch.ts";
 
 /** Options of a resize. */
@@ -28,4 +29,14 @@ export interface PodResizer {
     patch: ResizePatch,
     options?: ResizeOptions,
   ): Promise<string>;
+}
+
+/** Writes allocations. Each call throws an `ApiError` when the server refuses. */
+export interface AllocationStore {
+  /** Creates the object (without its status) and returns it as stored. 409 when it exists. */
+  create(allocation: PodAllocation): Promise<PodAllocation>;
+  /** Replaces the status; 409 `Conflict` when `resourceVersion` is not the stored one. */
+  writeStatus(allocation: PodAllocation): Promise<PodAllocation>;
+  /** Deletes the object if its UID is still this one; 404 when it is gone. */
+  remove(allocation: PodAllocation): Promise<void>;
 }
