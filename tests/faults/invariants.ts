@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { disturbance } from "./disturbances.ts";
 import type { Lease } from "../../shared/api/lease.ts";
 import type { ApiObject } from "../../shared/api/object.ts";
 import type { Pod } from "../../shared/api/pod.ts";
@@ -111,7 +112,11 @@ export function watchInvariants(cluster: FaultCluster): readonly Violation[] {
     const { namespace } = after.metadata;
     if (UNMANAGED.has(namespace)) violate("Unmanaged", key);
     const outMs = optedOutMs.get(namespace);
-    if (outMs !== undefined && !actor.late && actor.sentMs - outMs > OPT_OUT_LAG_MS) {
+    // A restore may be late while a fault is felt: a server can ask for more time than the lag.
+    const isLateRestore = !after.containers.some(isOfMarket) &&
+      disturbance(cluster).restoreMs > actor.sentMs;
+    const isStale = outMs !== undefined && actor.sentMs - outMs > OPT_OUT_LAG_MS;
+    if (isStale && !actor.late && !isLateRestore) {
       violate("OptedOut", `${key} changed, opted out for ${clock.monotonic() - outMs} ms`);
     }
     const { startedMs = 0 } = processes.get(actor.process) ?? {};
