@@ -1,5 +1,5 @@
 /**
- * Objects whose optional properties are absent rather than undefined, as `exactOptionalPropertyTypes` wants.
+ * Objects with optional properties that are absent rather than undefined, as `exactOptionalPropertyTypes` wants.
  *
  * @module
  */

@@ -46,7 +46,7 @@ export interface AdmissionDeciderParts {
 /** Times, ms. */
 export interface AdmissionDeciderOptions {
   /**
-   * How long a reservation counts whose pod is not observed.
+   * How long a reservation counts while its pod is not observed.
    *
    * @default {30000}
    */

@@ -100,7 +100,7 @@ Deno.test("createAdmissionDecider() ends a reservation when its pod is observed"
   assert.equal(decider.reserved, 1);
 });
 
-Deno.test("createAdmissionDecider() ends a reservation whose pod is gone before the next is created", async () => {
+Deno.test("createAdmissionDecider() ends the reservation of a pod that is gone before the next is created", async () => {
   const { ask, decider, caches } = stage();
   await ask();
   const labels = { "pod-template-hash": "5f", "spotalis.io/capacity": "on-demand" };

@@ -130,7 +130,7 @@ export interface WebhookCaches {
   readonly volumes: CacheReader<PersistentVolume>;
 }
 
-/** A workload whose pods may be placed. */
+/** A workload with pods that may be placed. */
 export interface KnownWorkload extends PlacedWorkload, LabeledObject {
   readonly uid: string;
   readonly namespace: string;

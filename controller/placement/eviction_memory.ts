@@ -1,5 +1,5 @@
 /**
- * Remembers requested evictions: of pods that late caches still show, and of pods whose eviction was refused.
+ * Remembers requested evictions: of pods that late caches still show, and those that were refused.
  *
  * @module
  */

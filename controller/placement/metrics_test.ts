@@ -53,7 +53,7 @@ Deno.test("createPlacementMetrics() has replicas, reconciles, budgets, and short
   ) assert.ok(text.includes(line), line);
 });
 
-Deno.test("createPlacementMetrics() has no replicas of a workload whose annotations are not valid any more", async () => {
+Deno.test("createPlacementMetrics() has no replicas of a workload with annotations that became invalid", async () => {
   const registry = new Registry();
   const metrics = createPlacementMetrics(registry);
   const counts = { spot: 0, "on-demand": 0 };

@@ -92,7 +92,7 @@ export interface PlacementWarnerParts {
   readonly scope: () => PlacementScope;
 }
 
-/** Resources of the kinds whose pods are placed, without subresources. */
+/** Resources of the kinds with pods that are placed, without subresources. */
 const RESOURCES: readonly string[] = ["deployments", "statefulsets"];
 
 /**

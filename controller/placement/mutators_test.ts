@@ -98,7 +98,7 @@ Deno.test("createPlacementMutator() reports where a pod would go in read-only mo
   assert.deepEqual(results(), [["ReadOnly", "spot"]]);
 });
 
-Deno.test("createPlacementMutator() marks a pod whose affinity names its class as pinned", async () => {
+Deno.test("createPlacementMutator() marks a pod as pinned when its affinity names its class", async () => {
   const { mutate, asked } = stage({ unplaced: "NodesBound" });
   await mutate(podRequest("1", { spec: affinityTo("karpenter.sh/capacity-type", "spot") }));
   await mutate(podRequest("2", { spec: affinityTo("zone", "spot") }));

@@ -212,7 +212,7 @@ export function decide(
   };
 }
 
-/** Which replica moves. Pods whose eviction was denied are passed over; budgets count only for a move. */
+/** Which replica moves. Pods with a denied eviction are skipped; budgets count only for a move. */
 function decideMove(
   snapshot: PlacementSnapshot,
   config: Pick<PlacementConfig, "cooldownMs">,

@@ -51,7 +51,7 @@ pure("decide() plans a move, what to store of it, and missing deletion costs", (
 });
 
 pure(
-  "decide() skips pods whose eviction was denied, and clears ineffective moves at the end",
+  "decide() skips pods with a denied eviction, and clears ineffective moves at the end",
   () => {
     const denials = new Map([["uid-web-spot-x4", "no"]]);
     assert.equal(decide(snapshot({ denials }), CONFIG).move?.pod.name, "web-spot-x3");

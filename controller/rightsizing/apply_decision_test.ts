@@ -22,7 +22,7 @@ const FORBIDDEN = new ApiError(
 );
 
 /** CPU 150 m, with a limit of 300 m where the choice says so. */
-function wish(method: ApplyDecision["method"], limit?: number): ApplyDecision {
+function decisionFor(method: ApplyDecision["method"], limit?: number): ApplyDecision {
   const pair = limit === undefined ? { request: 150 } : { request: 150, limit };
   const wanted = wantedOf([{ container: "app", resource: "cpu", pair }]);
   return { outcome: "apply", method, wanted, clamps: [] };
@@ -51,7 +51,7 @@ async function applied(
 }
 
 test("applyDecision() by recreation changes the template once, and then its values are in force", async () => {
-  const { asked, inForce, failure } = await applied(wish("Recreate"));
+  const { asked, inForce, failure } = await applied(decisionFor("Recreate"));
   assert.equal(asked.length, 1);
   assert.match(asked[0] ?? "", /^recreate web .*cpu 150m$/);
   assert.deepEqual([...inForce ?? []], [["app", { requestCPU: 150 }]]);
@@ -59,32 +59,32 @@ test("applyDecision() by recreation changes the template once, and then its valu
 });
 
 test("applyDecision() by recreation puts nothing in force that the server has refused", async () => {
-  const { inForce, failure } = await applied(wish("Recreate"), {
+  const { inForce, failure } = await applied(decisionFor("Recreate"), {
     refusals: [["recreate web", new ApiError(409, "Conflict", "changed")]],
   });
   assert.deepEqual([inForce, failure?.next], [undefined, "fresh"]);
 });
 
 test("applyDecision() in place resizes each pod, and without pods puts the values in force for those to come", async () => {
-  const { asked, inForce } = await applied(wish("InPlace"));
+  const { asked, inForce } = await applied(decisionFor("InPlace"));
   assert.deepEqual(asked, [
     "resize web-1 app requests.cpu=150m",
     "resize web-2 app requests.cpu=150m",
   ]);
   assert.equal(inForce?.get("app")?.requestCPU, 150);
-  const none = await applied(wish("InPlace"), { pods: [] });
+  const none = await applied(decisionFor("InPlace"), { pods: [] });
   assert.deepEqual(none.asked, []);
   assert.equal(none.inForce?.get("app")?.requestCPU, 150);
 });
 
 test("applyDecision() tells which pods are behind, and puts in force what one of them has", async () => {
   const busy = new ApiError(503, "ServiceUnavailable", "busy");
-  const { inForce, failure, behind } = await applied(wish("InPlace"), {
+  const { inForce, failure, behind } = await applied(decisionFor("InPlace"), {
     refusals: [["resize web-2", busy]],
   });
   assert.equal(inForce?.get("app")?.requestCPU, 150);
   assert.deepEqual([failure?.next, behind], ["back-off", ["web-2"]]);
-  const nobody = await applied(wish("InPlace"), {
+  const nobody = await applied(decisionFor("InPlace"), {
     refusals: [["resize web-1", busy], ["resize web-2", busy]],
   });
   assert.equal(nobody.inForce, undefined);
@@ -92,18 +92,18 @@ test("applyDecision() tells which pods are behind, and puts in force what one of
 
 test("applyDecision() makes limits the own ones of the market's pods, but of none that has not got its request", async () => {
   const market = { marketManages: true, strategy: { updateRequestsOnly: false } };
-  const { asked } = await applied(wish("InPlace", 300), market);
+  const { asked } = await applied(decisionFor("InPlace", 300), market);
   assert.deepEqual(asked.filter((line) => line.startsWith("own")), [
     "own web-1 app=300",
     "own web-2 app=300",
   ]);
-  const busy = await applied(wish("InPlace", 300), {
+  const busy = await applied(decisionFor("InPlace", 300), {
     ...market,
     refusals: [["resize web-2", new ApiError(503, "ServiceUnavailable", "busy")]],
   });
   assert.deepEqual(busy.asked.filter((line) => line.startsWith("own")), ["own web-1 app=300"]);
   const pods = [workloadPod("web-1", rightsizingFacts().workload.template.containers)];
-  const denied = await applied(wish("InPlace", 300), {
+  const denied = await applied(decisionFor("InPlace", 300), {
     ...market,
     pods,
     refusals: [["resize web-1", FORBIDDEN]],
@@ -119,18 +119,18 @@ test("applyDecision() lets through what is no answer of the server", async () =>
     resizer: { resize: () => Promise.reject(new TypeError("Cannot send it")) },
   };
   await assert.rejects(
-    () => applyDecision(facts, wish("InPlace"), { pods: new Map(), appliers: hands }),
+    () => applyDecision(facts, decisionFor("InPlace"), { pods: new Map(), appliers: hands }),
     TypeError,
   );
 });
 
 test("applyDecision() raises a limit that is below the new request first, under the market's name", async () => {
-  const { asked } = await applied(wish("InPlace"), { marketLimit: 120 });
+  const { asked } = await applied(decisionFor("InPlace"), { marketLimit: 120 });
   assert.deepEqual(asked.slice(0, 2), [
     "market web-1 app limits.cpu=150m",
     "resize web-1 app requests.cpu=150m",
   ]);
-  const refused = await applied(wish("InPlace"), {
+  const refused = await applied(decisionFor("InPlace"), {
     marketLimit: 120,
     refusals: [["market web-1", new ApiError(409, "Conflict", "changed")]],
   });
@@ -139,11 +139,11 @@ test("applyDecision() raises a limit that is below the new request first, under 
 });
 
 test("applyDecision() takes a pod that is gone for none, and ends with a missing permission", async () => {
-  const gone = await applied(wish("InPlace"), {
+  const gone = await applied(decisionFor("InPlace"), {
     refusals: [["resize web-1", new ApiError(404, "NotFound", "gone")]],
   });
   assert.deepEqual([gone.failure, gone.behind, gone.asked.length], [undefined, [], 2]);
-  const denied = await applied(wish("InPlace"), { refusals: [["resize web-1", FORBIDDEN]] });
+  const denied = await applied(decisionFor("InPlace"), { refusals: [["resize web-1", FORBIDDEN]] });
   assert.deepEqual(denied.asked, ["resize web-1 app requests.cpu=150m"]);
   assert.match(denied.failure?.permission ?? "", /^patch pods\/resize .*shop$/);
 });

@@ -59,7 +59,7 @@ export function rightsizingConfig(settings: () => RightsizingSettings): Rightsiz
   };
 }
 
-/** The namespaces' labels, and the namespaces whose policies act on all of them. */
+/** The namespaces' labels, and the namespaces with policies that act on all of them. */
 export function policyInput(
   namespaces: Pick<Informer<Namespace>, "all">,
   { policyNamespaces }: Pick<RightsizingConfig, "policyNamespaces">,

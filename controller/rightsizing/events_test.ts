@@ -47,7 +47,7 @@ function lookedAt(name: string, ...events: WorkloadEvent[]): ReconciledWorkload 
   };
 }
 
-test("emitCycleEvents() tells each workload, and the policy each kind once with how many there are", () => {
+test("emitCycleEvents() emits an event for each workload, and on the policy one of each kind with the count", () => {
   const told: RightsizingEvent[] = [];
   const skipped: WorkloadEvent = { type: "Normal", reason: "WorkloadSkipped", message: "why" };
   const failed: WorkloadEvent = { type: "Warning", reason: "UpdateFailed", message: "what" };
@@ -70,7 +70,7 @@ test("emitCycleEvents() tells each workload, and the policy each kind once with 
   assert.deepEqual(told.at(-1)?.about, policySubject(policy));
 });
 
-test("writeAnnotations() writes only what differs, and takes away what nobody tells any more", async () => {
+test("writeAnnotations() writes only what differs, and removes annotations without a value", async () => {
   const hands = notedHands();
   const parts = { workloads: hands.workloads, permits: createPermits(() => 2), log: silentLog };
   await writeAnnotations([{ workload: workloadOf("web"), record }], parts);
@@ -92,8 +92,8 @@ test("writeAnnotations() goes on with the others after a refusal, and logs those
   };
   hands.refusals.set("annotate web", new ApiError(403, "Forbidden", "no"));
   hands.refusals.set("annotate db", new ApiError(404, "NotFound", "gone"));
-  const wishes = ["web", "db", "job"].map((name) => ({ workload: workloadOf(name), record }));
-  await writeAnnotations(wishes, {
+  const updates = ["web", "db", "job"].map((name) => ({ workload: workloadOf(name), record }));
+  await writeAnnotations(updates, {
     workloads: hands.workloads,
     permits: createPermits(() => 1),
     log,
@@ -105,18 +105,18 @@ test("writeAnnotations() goes on with the others after a refusal, and logs those
 test("writeAnnotations() writes as many at the same time as are permitted", async () => {
   const waiting: (() => void)[] = [];
   const workloads = { annotate: () => new Promise<void>((done) => void waiting.push(done)) };
-  const wishes = ["web", "db", "job"].map((name) => ({ workload: workloadOf(name), record }));
-  const told = writeAnnotations(wishes, {
+  const updates = ["web", "db", "job"].map((name) => ({ workload: workloadOf(name), record }));
+  const writing = writeAnnotations(updates, {
     workloads,
     permits: createPermits(() => 2),
     log: silentLog,
   });
   for (let turn = 0; turn < 10; turn++) await Promise.resolve();
   assert.equal(waiting.length, 2);
-  for (let one = 0; one < wishes.length; one++) {
+  for (let one = 0; one < updates.length; one++) {
     waiting[one]?.();
     for (let turn = 0; turn < 10; turn++) await Promise.resolve();
   }
-  await told;
+  await writing;
   assert.equal(waiting.length, 3);
 });

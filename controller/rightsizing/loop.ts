@@ -69,7 +69,7 @@ export interface RightsizingLoopParts
   readonly observer?: RightsizingObserver;
 }
 
-/** Policies whose cycles run at the same time; how many workloads do is a setting. */
+/** Policies with cycles that run at the same time; the number of workloads is a setting. */
 const POLICIES_AT_ONCE = 4;
 /** New workloads come in crowds: one cycle for all that came within this time, ms. */
 const NEW_WORKLOADS_MS = 2000;
@@ -281,7 +281,7 @@ function retryDelay({ retries, pending }: Loop, { reconciled }: CycleOutcome): n
   return soonest;
 }
 
-/** A policy whose spec has changed starts anew; a change of its own status is none. */
+/** A policy starts anew when its spec has changed; a change of its status does not count. */
 function onPolicyEvent(loop: Loop, key: string): void {
   if (!loop.changes.hasChanged(key)) return;
   startAnew(loop, key);

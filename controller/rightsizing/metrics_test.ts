@@ -12,7 +12,7 @@ import type { WorkloadWriter } from "./ports.ts";
 const { workload } = rightsizingFacts();
 
 function stage(failure?: Error) {
-  const told: string[] = [];
+  const counted: string[] = [];
   const asked: unknown[] = [];
   const writer: WorkloadWriter = {
     recreate(...args) {
@@ -25,21 +25,21 @@ function stage(failure?: Error) {
     },
   };
   const observed = observedWorkloads(writer, {
-    templatePatched: ({ kind, outcome }) => void told.push(`${kind} ${outcome}`),
+    templatePatched: ({ kind, outcome }) => void counted.push(`${kind} ${outcome}`),
   });
-  return { observed, told, asked };
+  return { observed, counted, asked };
 }
 
 const wanted = new Map();
 
-Deno.test("observedWorkloads() asks the writer, and tells of server-side apply alone", async () => {
-  const { observed, told, asked } = stage();
+Deno.test("observedWorkloads() asks the writer, and counts server-side apply alone", async () => {
+  const { observed, counted, asked } = stage();
   await observed.recreate(workload, wanted, { serverSideApply: true });
-  assert.deepEqual(told, ["Deployment accepted"]);
+  assert.deepEqual(counted, ["Deployment accepted"]);
   await observed.recreate(workload, wanted, { serverSideApply: false });
   const patch = { metadata: { annotations: { a: null } } };
   await observed.annotate(workload, patch);
-  assert.equal(told.length, 1);
+  assert.equal(counted.length, 1);
   assert.deepEqual(asked, [
     [workload, wanted, { serverSideApply: true }],
     [workload, wanted, { serverSideApply: false }],
@@ -47,7 +47,7 @@ Deno.test("observedWorkloads() asks the writer, and tells of server-side apply a
   ]);
 });
 
-Deno.test("observedWorkloads() tells what was refused in a word, and lets the error through", async () => {
+Deno.test("observedWorkloads() counts refusals by reason, and lets the error through", async () => {
   for (
     const [failure, word] of [
       [new ApiError(403, "Forbidden", "no"), "refused"],
@@ -57,10 +57,10 @@ Deno.test("observedWorkloads() tells what was refused in a word, and lets the er
       [new TypeError("Cannot read it"), "failed"],
     ] as const
   ) {
-    const { observed, told } = stage(failure);
+    const { observed, counted } = stage(failure);
     const options = { serverSideApply: true };
     await assert.rejects(observed.recreate(workload, wanted, options), failure);
-    assert.deepEqual(told, [`Deployment ${word}`]);
+    assert.deepEqual(counted, [`Deployment ${word}`]);
   }
 });
 

@@ -33,7 +33,7 @@ export interface ReconcileOutcome extends PolicyWorkload {
 }
 
 /** The workload, its policy and its last record. */
-export interface NamedSubject extends Told {
+export interface NamedSubject extends PreviousRecord {
   readonly workload: Pick<RightsizedWorkload, "kind" | "metadata">;
   readonly policy: { readonly metadata: { readonly namespace: string; readonly name: string } };
 }
@@ -44,7 +44,7 @@ export function failedOutcome(subject: NamedSubject, error: unknown): ReconcileO
   return errorOutcome(subject, { reason: "EvaluationFailed", event: "UpdateFailed", message });
 }
 
-/** The outcome for a workload whose template can't be read: nothing of it is changed. */
+/** The outcome for a workload with an unreadable template: nothing of it is changed. */
 export function unreadableOutcome(
   subject: NamedSubject & { readonly workload: UnreadableWorkload },
 ): ReconcileOutcome {
@@ -96,14 +96,14 @@ export function baseRecord({ workload, policy, before }: NamedSubject): Workload
 }
 
 /** The last record of the workload. */
-export interface Told {
+export interface PreviousRecord {
   readonly before: WorkloadRecord | undefined;
 }
 
 /** The outcome of a reconcile without usage. */
 export function withoutUsage(
   missing: MissingUsage,
-  { base, before }: Told & { readonly base: WorkloadRecord },
+  { base, before }: PreviousRecord & { readonly base: WorkloadRecord },
 ): ReconcileOutcome {
   const { reason, message } = missing;
   const record = { ...base, reason, message };
@@ -124,7 +124,7 @@ export function withoutUsage(
  */
 export function news(
   events: readonly WorkloadEvent[],
-  { record, before }: Told & { readonly record: WorkloadRecord },
+  { record, before }: PreviousRecord & { readonly record: WorkloadRecord },
 ): readonly WorkloadEvent[] {
   if (before?.reason !== record.reason) return events;
   if (before?.status === record.status) return [];

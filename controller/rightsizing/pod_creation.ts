@@ -227,7 +227,7 @@ export function createPodCreationMutator(valuesOf: CreationValues): Mutator {
   };
 }
 
-/** Whose the pod is, as far as what was sent tells. */
+/** The owner of the pod, as far as the request has it. */
 function ownedPod({ metadata }: SentObject): OwnedPod {
   const { ownerReferences, labels } = membersOf(metadata);
   const owners = Array.isArray(ownerReferences) ? ownerReferences.map(membersOf) : [];

@@ -53,7 +53,7 @@ function stage() {
 }
 
 Deno.test({
-  name: "createCreationSurroundings() tells who has a say, and what of it can't be read",
+  name: "createCreationSurroundings() has the policies that apply, and those that can't be read",
   permissions: "none",
   async fn() {
     const { clock, caches, surroundingsOf } = stage();

@@ -66,7 +66,7 @@ test("retryResize() says why a straggler can't have it, and asks nothing for wha
   assert.equal(done("Cooldown", { pods: [late], nodes }), "NodePressure");
 });
 
-test("retryResize() does nothing where all is there, and recreates nobody for a straggler", () => {
+test("retryResize() does nothing where all is there, and recreates no pod for a straggler", () => {
   const all = [workloadPod("web-1", [templateContainer(IN_FORCE)])];
   assert.equal(done("Cooldown", { pods: all }), undefined);
   assert.equal(done("Cooldown", { inForce: new Map() }), undefined);

@@ -19,7 +19,7 @@ import { parseDuration } from "../../shared/duration.ts";
 import type { UsageProvider } from "../../shared/rightsizing/policy_spec.ts";
 import { MOST_SLOTS } from "../../shared/rightsizing/usage_ring.ts";
 
-/** A server of somebody's own, and how to log in to it. */
+/** A user's own server, and how to log in to it. */
 export interface CustomSource {
   readonly url: string;
   readonly login: LoginFiles;

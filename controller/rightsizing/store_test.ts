@@ -128,14 +128,14 @@ test("flush() sends no second write of a namespace while one is on its way", asy
 });
 
 test("flush() tries again with the next one what the server has refused, and tells it once", async () => {
-  const told: string[] = [];
-  const log = { ...silentLog, warn: (message: string) => void told.push(message) };
+  const recordWith: string[] = [];
+  const log = { ...silentLog, warn: (message: string) => void recordWith.push(message) };
   const { records, state, stored } = stage({ log });
   state.refusal = new ApiError(503, "ServiceUnavailable", "busy");
   records.set(web);
   await records.flush();
   await records.flush();
-  assert.deepEqual([stored.size, told.length], [0, 1]);
+  assert.deepEqual([stored.size, recordWith.length], [0, 1]);
   state.refusal = undefined;
   await records.flush();
   assert.equal(stored.size, 1);
@@ -181,20 +181,20 @@ test("keepOnly() forgets the others, and their reports go with them", async () =
 
 test("flushApplied() writes namespaces in which something was applied, and leaves the rest to flush()", async () => {
   const { records, state } = stage();
-  const told = (fields: Partial<WorkloadRecord>): WorkloadRecord => recordOf("web", fields);
-  records.set(told({ inForce: [], status: "Recommended" }));
+  const recordWith = (fields: Partial<WorkloadRecord>): WorkloadRecord => recordOf("web", fields);
+  records.set(recordWith({ inForce: [], status: "Recommended" }));
   await records.flushApplied();
   assert.equal(state.applied.length, 0);
-  records.set(told({ appliedAtMs: 1 }));
+  records.set(recordWith({ appliedAtMs: 1 }));
   await records.flushApplied();
   await records.flushApplied();
   assert.equal(state.applied.length, 1);
-  records.set(told({ appliedAtMs: 1, reason: "Cooldown", status: "Skipped" }));
+  records.set(recordWith({ appliedAtMs: 1, reason: "Cooldown", status: "Skipped" }));
   await records.flushApplied();
   assert.equal(state.applied.length, 1);
   await records.flush();
   assert.equal(state.applied.length, 2);
-  records.set(told({ appliedAtMs: 1, inForce: [{ container: "app", cpu: 300 }] }));
+  records.set(recordWith({ appliedAtMs: 1, inForce: [{ container: "app", cpu: 300 }] }));
   await records.flushApplied();
   await records.flush();
   assert.equal(state.applied.length, 3);

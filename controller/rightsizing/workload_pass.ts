@@ -49,8 +49,8 @@ import { evaluateWorkload, type Evaluation } from "./evaluate_workload.ts";
 import {
   baseRecord,
   news,
+  type PreviousRecord,
   type ReconcileOutcome,
-  type Told,
   warning,
   withoutUsage,
 } from "./outcome.ts";
@@ -189,7 +189,7 @@ function evaluate(
 }
 
 /** What a report of a decision begins with. */
-interface ReportBase extends Told {
+interface ReportBase extends PreviousRecord {
   readonly observed: Observed;
   /** The record, without what the decision comes to. */
   readonly recommended: WorkloadRecord;

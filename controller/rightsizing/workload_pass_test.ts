@@ -196,7 +196,7 @@ test("passWorkload() does and tells nothing once it is called off", async () => 
   assert.deepEqual([outcome, hands.asked], [undefined, []]);
 });
 
-test("failedOutcome() tells once what was thrown, and keeps what is in force", async () => {
+test("failedOutcome() reports an error once, and keeps what is in force", async () => {
   const { outcome } = await look();
   const first = failedOutcome(subjectOf(outcome?.record), new TypeError("Cannot add"));
   assert.deepEqual([first.record.status, first.record.reason], ["Error", "EvaluationFailed"]);
@@ -205,7 +205,7 @@ test("failedOutcome() tells once what was thrown, and keeps what is in force", a
   assert.deepEqual(eventsOf(failedOutcome(subjectOf(first.record), new TypeError("Cannot"))), []);
 });
 
-test("unreadableOutcome() tells once why, and keeps what is in force and was recommended", async () => {
+test("unreadableOutcome() reports the cause once, and keeps what is in force and was recommended", async () => {
   const { outcome } = await look();
   const { kind, metadata } = subjectOf(undefined).workload;
   const workload = { kind, metadata, unreadableTemplate: "Cannot read it" };

@@ -100,7 +100,7 @@ function envy(...pods: EnvyInput[]): number {
 }
 
 Deno.test({
-  name: "largestEnvy() is the share of its wishes that a pod would have got from the other's CPU",
+  name: "largestEnvy() is the share of its demand that a pod would have got from the other's CPU",
   permissions: "none",
   fn() {
     // With 600 m in place of its 400 m the first would have a fifth of its 1000 m more.

@@ -110,7 +110,7 @@ export interface PrometheusOptions {
 
 /**
  * The samples of the answer's only series. Throws what `refuse` makes of a reason: not JSON, an error
- * of Prometheus's own, not a range query, no or several series, a value that is no such number.
+ * of Prometheus's own, not a range query, no or several series, a value that is not a number.
  */
 export function parsePrometheus(
   text: string,

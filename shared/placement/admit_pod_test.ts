@@ -17,7 +17,7 @@ const FACTS: AdmissionInput = {
   nowMs: 0,
 };
 
-/** The classes of admissions in a row, `everyMs` apart, whose pods are not observed. */
+/** The classes of admissions in a row, `everyMs` apart, of pods that are not observed. */
 function admitted(
   count: number,
   { everyMs = 0, ...facts }: Partial<AdmissionInput> & { readonly everyMs?: number } = {},

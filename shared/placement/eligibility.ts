@@ -73,7 +73,7 @@ export function checkEligibility(input: EligibilityInput, scope: PlacementScope)
   return answerOf(readPlacementSpec({ workload: input, namespace: metadata }, window), name);
 }
 
-/** True for kinds whose pods are placed. */
+/** True for kinds with pods that are placed. */
 export function isPlacedKind(kind: string): kind is PlacedKind {
   return PLACED_KINDS.some((one) => one === kind);
 }

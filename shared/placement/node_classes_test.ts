@@ -27,7 +27,7 @@ test("nodeClassOf() takes one of several selectors, and unknown nodes for on-dem
   assert.equal(nodeClassOf({ "kubernetes.azure.com/scalesetpriority": "spot" }, aks), "spot");
 });
 
-test("nodeClassesFaults() accepts the presets, whose pods go to nodes of their class", () => {
+test("nodeClassesFaults() accepts the presets, with pods that go to nodes of their class", () => {
   for (const [name, preset] of Object.entries(NODE_CLASS_PRESETS)) {
     assert.deepEqual(nodeClassesFaults(preset), [], name);
     for (const one of ["spot", "on-demand"] as const) {

@@ -154,7 +154,7 @@ test("knownNodes() has no class for nodes to which no selector sends a pod", () 
   assert.deepEqual(classesOf(aks), ["on-demand", "on-demand"]);
 });
 
-test("knownNodes() knows pools whose nodes are all of one class", () => {
+test("knownNodes() knows pools with nodes of one class only", () => {
   const pools = [["steady", "ON_DEMAND"], ["cheap", "SPOT"], ["cheap", "SPOT"], ["mixed", "SPOT"]];
   const nodes = [...pools, ["mixed", "ON_DEMAND"]].map(([pool = "", type = ""]) => ({
     ...sampleNode(`${pool}-${type}`),

@@ -212,7 +212,7 @@ function parse<T>(
   return undefined;
 }
 
-/** The text under the key; keys such as `constructor` exist only if somebody has set them. */
+/** The text under the key; keys such as `constructor` exist only if they were set. */
 function textAt(texts: Texts, key: string): string | undefined {
   return Object.hasOwn(texts, key) ? texts[key] : undefined;
 }

@@ -84,7 +84,7 @@ Deno.test("placedPodsOf() takes the class from the node, and from the pod while 
   ]);
 });
 
-Deno.test("placedPodsOf() counts no pod that has ended, or whose node is about to go", () => {
+Deno.test("placedPodsOf() counts no pod that has ended, or is on a node that is about to go", () => {
   assert.equal(placed(podOf("a"))?.gone, false);
   assert.equal(placed(podOf("a", { phase: "Succeeded" }))?.gone, true);
   const taints = [{ key: "karpenter.sh/disrupted", value: "", effect: "NoSchedule" }];

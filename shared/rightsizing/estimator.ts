@@ -115,7 +115,7 @@ export interface Throttling {
  * Usage as it would have been. A limit cuts off the samples at the top, so with a throttled share s the
  * quantiles below 1 − s are what they were, and those above are known to be too low.
  *
- * Those become the observed demand, if that is more. Where nobody observed one they grow by the factor
+ * Those become the observed demand, if that is more. Without an observation they grow by the factor
  * 1 + s: how much was missing cannot be known, but twice as much is tried at most, and the next window
  * shows whether it was enough.
  *

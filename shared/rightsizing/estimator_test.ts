@@ -94,7 +94,7 @@ pure("uncensored() raises what the limit cut off to the observed demand, and not
   assert.equal(seen.count, CUT.count);
 });
 
-pure("uncensored() takes 1 + share times as much where nobody saw the demand", () => {
+pure("uncensored() takes 1 + share times as much where demand was not observed", () => {
   const guessed = uncensored(CUT, { share: 0.25 });
   assert.equal(guessed.quantile(0.5), 100);
   assert.equal(guessed.quantile(0.9), 250);
@@ -132,7 +132,7 @@ pure(
   },
 );
 
-pure("withThrottling() tells what it raised, and by whose word", () => {
+pure("withThrottling() reports what it raised, and by which source", () => {
   const { amount, steps: [percentile, raised = "", ...more] } = withThrottling(p90, {
     share: 0.2,
     demand: 700,
@@ -194,7 +194,7 @@ pure("raisedAfterOOM() is the larger of both raises, in whole bytes", () => {
   }));
 });
 
-pure("withOOMRaise() raises by the worst kill, and tells it", () => {
+pure("withOOMRaise() raises by the worst kill, and reports it", () => {
   const kills = [{ hadBytes: 200 * MEBI }, { hadBytes: 256 * MEBI }, { hadBytes: 100 * MEBI }];
   const { amount, steps: [used, raised = "", ...more] } = withOOMRaise(fixed(300 * MEBI), kills)(
     NO_USAGE,

@@ -45,7 +45,7 @@ export function isInScope(
 /** Namespaces by name, where the policy's own one stands, and which may speak for others. */
 export interface PolicyReach {
   readonly policyNamespace: string;
-  /** Namespaces whose policies act on all others, from the controller's configuration. */
+  /** Namespaces with policies that act on all others, from the controller's configuration. */
   readonly policyNamespaces: readonly string[];
 }
 

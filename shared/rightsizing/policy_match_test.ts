@@ -69,7 +69,7 @@ pure("isInScope() wants one of the kinds; none is valid, and nothing's", () => {
   assert.equal(inScope({ workloadKinds: [] }), false);
 });
 
-pure("isInScope() holds of no namespace whose labels are not known, if they are asked for", () => {
+pure("isInScope() is false for a namespace with unknown labels, if they are asked for", () => {
   const absent = {
     matchLabels: {},
     matchExpressions: [{ key: "frozen", operator: "DoesNotExist", values: [] } as const],
@@ -298,7 +298,7 @@ test("affectedPolicies() finds those of the same workloads, before and now", () 
   assert.deepEqual(namesBeside(policyFor("web", { mode: "Disabled" }), policyFor("db")), ["db"]);
 });
 
-test("affectedPolicies() finds nobody where the policy is for no workload", () => {
+test("affectedPolicies() finds no policy where the policy is for no workload", () => {
   assert.deepEqual(namesBeside(policyFor("job")), []);
   const elsewhere = { ...policyFor("web"), metadata: { namespace: "other", name: "web" } };
   assert.deepEqual(namesBeside(elsewhere), []);

@@ -159,7 +159,7 @@ function merged({ own = [], found = [], known = [] }: Words, leads: boolean): un
   return { records: words(records), taken: words(taken), hasNews };
 }
 
-test("mergeRecords() keeps what was applied later, whoever leads", () => {
+test("mergeRecords() keeps what was applied later, by either leader", () => {
   for (const leads of [true, false]) {
     const known = ["web 3 before"];
     assert.deepEqual(merged({ own: ["web 5 own"], found: ["web 4 other"], known }, leads), {

@@ -6,7 +6,7 @@
 import type { PodTemplate, Workload } from "../api/workload.ts";
 import type { RightsizedWorkload } from "./guards/rightsizing_facts.ts";
 
-/** A workload whose template can't be read. */
+/** A workload with an unreadable template. */
 export interface UnreadableWorkload extends Pick<RightsizedWorkload, "kind" | "metadata"> {
   /** Why, in a sentence. */
   readonly unreadableTemplate: string;

@@ -92,7 +92,7 @@ test("observeTemplate() takes neither what was written over it nor its undoing f
   assert.equal(third?.written, undefined);
 });
 
-test("observeTemplate() takes a limit that is left of what was written for nobody's edit", () => {
+test("observeTemplate() does not take a limit that remains of a write for an edit", () => {
   const both = { ...CPU, pair: { request: 180, limit: 200 } };
   const applied = after(AUTHOR, [both], { ...AUTHOR, limitCPU: 200 });
   assert.deepEqual(applied?.editedAtMs, {});
@@ -145,7 +145,7 @@ test("afterRecreate() keeps what stands of what was written before, and nothing 
   assert.deepEqual(gone?.written?.cpu?.pair, { request: 190 });
 });
 
-test("observeTemplate() tells no time that is to come, when the clock was set back", () => {
+test("observeTemplate() reports no time in the future, when the clock was set back", () => {
   const known = { container: "app", author: { cpu: 1 }, editedAtMs: { cpu: NOW_MS + HOUR_MS } };
   const { remembered: [ahead] } = observeTemplate(recordOf([known]), lookAt({ requestCPU: 1 }));
   assert.deepEqual(ahead?.editedAtMs, { cpu: NOW_MS });
@@ -203,7 +203,7 @@ test("observeTemplate() takes what a workload that was made anew has otherwise f
   assert.deepEqual(edited?.author, { cpu: 100, memory: 1024 * MI });
 });
 
-test("observeTemplate() takes for written what the server has as written by us, and tells of it", () => {
+test("observeTemplate() takes for written what the server has as written by us, and reports it", () => {
   const known = {
     container: "app",
     author: { cpu: 100, memory: 64 * MI },

@@ -69,7 +69,7 @@ const FREE = { marketManages: false };
 const DEFERRED = { reason: "Deferred", message: "node is full" };
 const INFEASIBLE = { reason: "Infeasible", message: "Node didn't have enough capacity: cpu" };
 
-test("unfinishedResizes() tells the worst word of kubelets, and of how many pods", () => {
+test("unfinishedResizes() has the worst condition that kubelets report, and the number of pods", () => {
   assert.equal(unfinishedResizes([podOf("web-1")], FREE), undefined);
   assert.equal(
     unfinishedResizes([podOf("web-1", { type: "PodResizeInProgress" })], FREE),

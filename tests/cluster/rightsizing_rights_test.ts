@@ -138,18 +138,18 @@ property(
           async (account, both) => {
             for (const { as, looks: [first] } of both) {
               const { facts: made, stored: before } = await world.make(first, as);
-              const wish = decideRightsizing(made);
-              if (wish.outcome === "hold") continue;
+              const decision = decideRightsizing(made);
+              if (decision.outcome === "hold") continue;
               const sent: string[] = [];
               const hands = rightsizingHands(
                 watched(account.connection, (method) => void sent.push(method)),
               );
               const pods = new Map(made.pods.map((pod) => [pod.metadata.uid, pod]));
-              const applied = await applyDecision(made, wish, { pods, appliers: hands });
+              const applied = await applyDecision(made, decision, { pods, appliers: hands });
               const { stored: after } = await world.read(made);
-              const needed = neededFor(wish.method, as.kind);
+              const needed = neededFor(decision.method, as.kind);
               const missing = needed.findIndex((right) => !account.rights.includes(right));
-              const hasNothing = wish.method === "InPlace" && made.pods.length === 0;
+              const hasNothing = decision.method === "InPlace" && made.pods.length === 0;
               if (missing < 0 || hasNothing) {
                 assert.equal(applied.failure, undefined, JSON.stringify(applied.failure));
                 outcomes.allowed++;

@@ -33,7 +33,7 @@ type Wish = Extract<RightsizingDecision, { readonly outcome: "apply" }>;
 
 /** What a look has come to. */
 interface Change {
-  readonly wish: Wish;
+  readonly decision: Wish;
   readonly applied: Applied;
   /** Of the workload and then the pods, as the server has them. */
   readonly before: readonly StoredSpec[];
@@ -53,14 +53,14 @@ async function lookTwice(
   for (const look of [first, second]) {
     const { facts: { workload, pods }, stored: before } = present;
     const seen = { ...look, workload, pods, inForce };
-    const wish = decideRightsizing(seen);
-    if (wish.outcome === "hold") continue;
+    const decision = decideRightsizing(seen);
+    if (decision.outcome === "hold") continue;
     const own = new Map(pods.map((pod) => [pod.metadata.uid, pod]));
     const hands = rightsizingHands(connection);
-    const applied = await applyDecision(seen, wish, { pods: own, appliers: hands });
+    const applied = await applyDecision(seen, decision, { pods: own, appliers: hands });
     present = await world.read(seen);
     inForce = applied.inForce ?? inForce;
-    check({ wish, applied, before, after: present.stored, seen, left: present.facts });
+    check({ decision, applied, before, after: present.stored, seen, left: present.facts });
   }
 }
 
@@ -130,21 +130,21 @@ for (const [way, strategy] of Object.entries(WAYS)) {
         fc.asyncProperty(
           drawnLooks(strategy),
           (one) =>
-            lookTwice(one, scene, ({ wish, applied, before, after, seen, left }) => {
+            lookTwice(one, scene, ({ decision, applied, before, after, seen, left }) => {
               assert.equal(applied.failure, undefined, JSON.stringify(applied.failure));
-              methods.add(wish.method);
+              methods.add(decision.method);
               assert.deepEqual(after.map(withoutResources), before.map(withoutResources));
-              const plan = inPlacePlan(seen, wish.wanted);
-              const pods = wish.method === "InPlace" ? podsAfter(seen, plan) : seen.pods;
+              const plan = inPlacePlan(seen, decision.wanted);
+              const pods = decision.method === "InPlace" ? podsAfter(seen, plan) : seen.pods;
               assert.deepEqual(
                 left.pods.map(({ containers }) => containers.map(valuesOf)),
                 pods.map(({ containers }) => containers.map(valuesOf)),
               );
               const template = seen.workload.template.containers.map((container) =>
                 valuesOf(
-                  wish.method === "InPlace" || container.sidecar
+                  decision.method === "InPlace" || container.sidecar
                     ? container
-                    : { ...container, ...(wish.wanted.get(container.name) ?? {}) },
+                    : { ...container, ...(decision.wanted.get(container.name) ?? {}) },
                 )
               );
               assert.deepEqual(left.workload.template.containers.map(valuesOf), template);
@@ -183,17 +183,17 @@ property(
       fc.asyncProperty(
         anyWay,
         (one) =>
-          lookTwice(one, scene, ({ wish, applied, before, after, seen, left }) => {
-            assert.equal(wish.method, "InPlace");
+          lookTwice(one, scene, ({ decision, applied, before, after, seen, left }) => {
+            assert.equal(decision.method, "InPlace");
             assert.equal(applied.failure, undefined, JSON.stringify(applied.failure));
             const uids = (facts: RightsizingFacts) =>
               facts.pods.map(({ metadata }) => metadata.uid);
             assert.deepEqual(uids(left), uids(seen));
             assert.deepEqual(after[0], before[0]);
-            const { pods } = inPlacePlan(seen, wish.wanted);
+            const { pods } = inPlacePlan(seen, decision.wanted);
             resized += pods.length;
             // Once is enough: what is there now is what was meant.
-            assert.deepEqual(inPlacePlan(left, wish.wanted).pods, []);
+            assert.deepEqual(inPlacePlan(left, decision.wanted).pods, []);
           }),
       ),
       CASES,

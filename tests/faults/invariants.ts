@@ -112,11 +112,11 @@ export function watchInvariants(cluster: FaultCluster): readonly Violation[] {
     const { namespace } = after.metadata;
     if (UNMANAGED.has(namespace)) violate("Unmanaged", key);
     const outMs = optedOutMs.get(namespace);
-    // A restore may be late while a fault is felt: a server can ask for more time than the lag.
-    const isLateRestore = !after.containers.some(isOfMarket) &&
-      disturbance(cluster).restoreMs > actor.sentMs;
     const isStale = outMs !== undefined && actor.sentMs - outMs > OPT_OUT_LAG_MS;
-    if (isStale && !actor.late && !isLateRestore) {
+    // A restore may be late while a fault is felt: a server can ask for more time than the lag.
+    const mayBeLate = (): boolean =>
+      !after.containers.some(isOfMarket) && disturbance(cluster).restoreMs > actor.sentMs;
+    if (isStale && !actor.late && !mayBeLate()) {
       violate("OptedOut", `${key} changed, opted out for ${clock.monotonic() - outMs} ms`);
     }
     const { startedMs = 0 } = processes.get(actor.process) ?? {};

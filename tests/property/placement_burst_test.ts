@@ -13,7 +13,7 @@ import {
   type Reservations,
 } from "../../shared/placement/reservations.ts";
 import { splitReplicas, type SplitSpec } from "../../shared/placement/split.ts";
-import { anySplitWish } from "../fixtures/placement/placement_arbitrary.ts";
+import { anySplitSpec } from "../fixtures/placement/placement_arbitrary.ts";
 import { placedPod } from "../fixtures/placement/placed_pods.ts";
 
 /**
@@ -136,7 +136,7 @@ property(
     fc.assert(
       fc.property(
         anyKnown,
-        anySplitWish,
+        anySplitSpec,
         fc.integer({ min: 0, max: 40 }),
         anySteps,
         (known, spec, replicas, steps) => {
@@ -165,7 +165,7 @@ property("a hundred pods at 70 % are 70 and 30", () => {
 
 property("no pod is on spot before the floor is filled", () => {
   fc.assert(
-    fc.property(anySplitWish, fc.integer({ min: 1, max: 30 }), (spec, replicas) => {
+    fc.property(anySplitSpec, fc.integer({ min: 1, max: 30 }), (spec, replicas) => {
       let reservations = noReservations();
       for (let index = 0; index < Math.min(replicas, spec.minOnDemand); index++) {
         const answer = admitPod(reservations, {

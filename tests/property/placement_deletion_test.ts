@@ -8,7 +8,7 @@ import fc from "fast-check";
 import { costChanges, costOf } from "../../shared/placement/deletion_cost.ts";
 import { nextClass, splitReplicas, type SplitSpec } from "../../shared/placement/split.ts";
 import { countByClass, type PlacedPod } from "../../shared/placement/placed_pod.ts";
-import { anySplitWish } from "../fixtures/placement/placement_arbitrary.ts";
+import { anySplitSpec } from "../fixtures/placement/placement_arbitrary.ts";
 import { placedPod, placedPods } from "../fixtures/placement/placed_pods.ts";
 
 /** The pods with what was to be written. */
@@ -40,7 +40,7 @@ const anyCounts = fc.record({
 
 property("costs are whole, of 32 bits, and no two pods of a split have the same", () => {
   fc.assert(
-    fc.property(fc.integer({ min: 0, max: 200 }), anySplitWish, (replicas, spec) => {
+    fc.property(fc.integer({ min: 0, max: 200 }), anySplitSpec, (replicas, spec) => {
       const split = splitReplicas(replicas, spec);
       const costs = (["spot", "on-demand"] as const).flatMap((one) =>
         Array.from({ length: split[one] }, (_, index) => costOf(index + 1, { class: one, spec }))
@@ -62,7 +62,7 @@ property(
   () => {
     let [ran, uneven] = [0, 0];
     fc.assert(
-      fc.property(anyCounts, anySplitWish, (counts, spec) => {
+      fc.property(anyCounts, anySplitSpec, (counts, spec) => {
         ran++;
         let pods = withCosts(placedPods(counts), spec);
         let before = surplus(pods, spec);
@@ -84,7 +84,7 @@ property(
 
 property("a pod more is one cost to write, and nothing is written twice", () => {
   fc.assert(
-    fc.property(fc.integer({ min: 0, max: 40 }), anySplitWish, (replicas, spec) => {
+    fc.property(fc.integer({ min: 0, max: 40 }), anySplitSpec, (replicas, spec) => {
       const pods = withCosts(placedPods(splitReplicas(replicas, spec)), spec);
       assert.deepEqual(costChanges(pods, spec), []);
       const next = placedPod("new", { class: nextClass(countByClass(pods), spec) });
@@ -97,7 +97,7 @@ property("a pod more is one cost to write, and nothing is written twice", () => 
 
 property("after pods have gone, those that are left need no more writes than have gone", () => {
   fc.assert(
-    fc.property(anyCounts, anySplitWish, fc.infiniteStream(fc.boolean()), (counts, spec, goes) => {
+    fc.property(anyCounts, anySplitSpec, fc.infiniteStream(fc.boolean()), (counts, spec, goes) => {
       const pods = withCosts(placedPods(counts), spec);
       const left = pods.filter(() => !goes.next().value);
       const changes = costChanges(left, spec);

@@ -18,7 +18,7 @@ import { ordinalClass, ordinalOf, splitReplicas } from "../../shared/placement/s
 import { countByClass, type PlacedPod } from "../../shared/placement/placed_pod.ts";
 import { noReservations } from "../../shared/placement/reservations.ts";
 import { shortagePhase } from "../../shared/placement/shortage.ts";
-import { anySplitWish } from "../fixtures/placement/placement_arbitrary.ts";
+import { anySplitSpec } from "../fixtures/placement/placement_arbitrary.ts";
 import { placedPod } from "../fixtures/placement/placed_pods.ts";
 
 const NOW_MS = Date.parse("2026-05-04T12:00:00Z");
@@ -64,7 +64,7 @@ function workloadOf(kind: ReplicaStatus["kind"], replicas: number): fc.Arbitrary
 const anyFacts: fc.Arbitrary<NextMoveInput> = fc.tuple(anyKind, anyPods).chain(([kind, pods]) =>
   fc.record({
     workload: workloadOf(kind, pods.length),
-    spec: fc.tuple(anySplitWish, oneIn(8), oneIn(6)).map(([split, paused, closed]) => ({
+    spec: fc.tuple(anySplitSpec, oneIn(8), oneIn(6)).map(([split, paused, closed]) => ({
       ...split,
       paused,
       ...(closed ? { window: { schedule: "0 22 * * *", durationMs: 3_600_000 } } : {}),
@@ -146,7 +146,7 @@ property(
 
 property("nextMove() waits only where nothing may go now", () => {
   fc.assert(
-    fc.property(anyKind, anyPods, anySplitWish, (kind, pods, split) => {
+    fc.property(anyKind, anyPods, anySplitSpec, (kind, pods, split) => {
       const replicas = pods.length;
       const workload = {
         kind,
@@ -173,7 +173,7 @@ property("nextMove() waits only where nothing may go now", () => {
 
 property("moves come to an end at the split, one for each pod that is misplaced", () => {
   fc.assert(
-    fc.property(anyKind, anyPods, anySplitWish, (kind, start, split) => {
+    fc.property(anyKind, anyPods, anySplitSpec, (kind, start, split) => {
       const replicas = start.length;
       const spec = { ...split, paused: false };
       const workload = {

@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { splitReplicas } from "../../shared/placement/split.ts";
-import { anySplitWish } from "../fixtures/placement/placement_arbitrary.ts";
+import { anySplitSpec } from "../fixtures/placement/placement_arbitrary.ts";
 
 function property(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -18,7 +18,7 @@ property(
   "the split is of whole replicas, keeps the floor, and has no more on spot than the share",
   () => {
     fc.assert(
-      fc.property(anyReplicas, anySplitWish, (replicas, spec) => {
+      fc.property(anyReplicas, anySplitSpec, (replicas, spec) => {
         const { spot, "on-demand": onDemand } = splitReplicas(replicas, spec);
         assert.ok(Number.isInteger(spot) && spot >= 0 && onDemand >= 0);
         assert.equal(spot + onDemand, replicas);
@@ -36,7 +36,7 @@ property(
 
 property("one replica more is one more in exactly one class", () => {
   fc.assert(
-    fc.property(anyReplicas, anySplitWish, (replicas, spec) => {
+    fc.property(anyReplicas, anySplitSpec, (replicas, spec) => {
       const before = splitReplicas(replicas, spec);
       const after = splitReplicas(replicas + 1, spec);
       const steps = [after.spot - before.spot, after["on-demand"] - before["on-demand"]];
@@ -47,7 +47,7 @@ property("one replica more is one more in exactly one class", () => {
 
 property("a larger share never takes from spot, a larger floor never gives to it", () => {
   fc.assert(
-    fc.property(anyReplicas, anySplitWish, (replicas, spec) => {
+    fc.property(anyReplicas, anySplitSpec, (replicas, spec) => {
       const { spot } = splitReplicas(replicas, spec);
       const { spotPercentage, minOnDemand } = spec;
       const share = Math.min(100, spotPercentage + 1);

@@ -13,7 +13,7 @@ import type { WorldWorkload } from "./placement_world.ts";
 /** Longer than the product waits for anything: than a fallback and the patience after it. */
 const QUIET_S = 240;
 
-const anyWish: fc.Arbitrary<SplitSpec> = fc.record({
+const anySpec: fc.Arbitrary<SplitSpec> = fc.record({
   spotPercentage: fc.oneof(fc.integer({ min: 0, max: 100 }), fc.constantFrom(0, 50, 70, 100)),
   minOnDemand: fc.integer({ min: 0, max: 4 }),
 });
@@ -25,7 +25,7 @@ const anyHappening: fc.Arbitrary<Happening> = fc.oneof(
   anyRollout,
   fc.constant({ does: "controller dies" as const }),
   fc.constant({ does: "spot gone" as const }),
-  fc.record({ does: fc.constant("spec" as const), spec: anyWish }),
+  fc.record({ does: fc.constant("spec" as const), spec: anySpec }),
   fc.record({
     does: fc.constantFrom("lose" as const, "interrupt" as const, "drain" as const),
     which: fc.nat(7),
@@ -51,7 +51,7 @@ function anyStory(
   return fc.record({
     kind,
     replicas: anyReplicas,
-    spec: anyWish,
+    spec: anySpec,
     lag: fc.integer({ min: 0, max: 3 }),
     budget: fc.boolean(),
     events: fc.array(fc.tuple(everyS, event), { maxLength: 10 }),

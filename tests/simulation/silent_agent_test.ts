@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { type ControllerScene, sceneTest } from "./controller_scene.ts";
 
-/** A pod whose original limit of 200 m is back since its agent, that had wanted 300 m, fell silent. */
+/** A pod with its original limit of 200 m back, since its agent, which wanted 300 m, fell silent. */
 async function restoredPod(scene: ControllerScene): Promise<void> {
   scene.createPod("web");
   scene.want("web", 300);

@@ -47,7 +47,7 @@ sceneTest(
 );
 
 sceneTest(
-  "runAllocationLoop() reports words on a workload that nobody reads, once and there, and goes on",
+  "runAllocationLoop() reports annotations on a workload that have no effect, once and there, and goes on",
   async (scene) => {
     const { Deployment: deployments } = scene.api.store.tables;
     const { metadata, ...rest } = sampleWorkload({ annotations: { "mbcas.io/max-cpu": "250m" } });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { placedPod, placedPods } from "../../../tests/fixtures/placement/placed_pods.ts";
 import { shownRevisions, sumOfCounts } from "./shown_revisions.ts";
 
-const WISH = { spotPercentage: 50, minOnDemand: 0 };
+const SPEC = { spotPercentage: 50, minOnDemand: 0 };
 
 Deno.test("shownRevisions() divides each revision by itself, the newest first", () => {
   const pods = [
@@ -11,7 +11,7 @@ Deno.test("shownRevisions() divides each revision by itself, the newest first", 
     placedPod("new-2", { revision: "new", class: "spot", scheduled: false }),
     placedPod("gone", { revision: "new", gone: true }),
   ];
-  const workload = { kind: "Deployment", replicas: 4, spec: WISH } as const;
+  const workload = { kind: "Deployment", replicas: 4, spec: SPEC } as const;
   const [newest, old] = shownRevisions(pods, { nodesKnown: true, workload });
   assert.deepEqual(newest, {
     revision: "new",
@@ -28,7 +28,7 @@ Deno.test("shownRevisions() divides each revision by itself, the newest first", 
 
 Deno.test("shownRevisions() asks a StatefulSet's ordinals, and says nothing of nodes it can't see", () => {
   const pods = [0, 2].map((ordinal) => placedPod(`db-${ordinal}`, { class: "spot" }));
-  const workload = { kind: "StatefulSet", replicas: 4, spec: WISH } as const;
+  const workload = { kind: "StatefulSet", replicas: 4, spec: SPEC } as const;
   const [all] = shownRevisions(pods, { nodesKnown: false, workload });
   assert.deepEqual(all?.desired, { spot: 1, "on-demand": 1 });
   assert.equal(all !== undefined && "actual" in all, false);
@@ -39,7 +39,7 @@ Deno.test("shownRevisions() asks a StatefulSet's ordinals, and says nothing of n
 Deno.test("shownRevisions() counts as the metrics do who is on a node that is drained", () => {
   const drained = { gone: true, departs: "taint disrupted", drained: true };
   const pods = [...placedPods({ spot: 1 }), ...placedPods({ "on-demand": 1 }, drained)];
-  const workload = { kind: "Deployment", replicas: 2, spec: WISH } as const;
+  const workload = { kind: "Deployment", replicas: 2, spec: SPEC } as const;
   const [all] = shownRevisions(pods, { nodesKnown: true, workload });
   assert.deepEqual(all?.desired, { spot: 1, "on-demand": 1 });
   assert.deepEqual(all?.actual, { spot: 1, "on-demand": 1 });

@@ -57,7 +57,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "readHistory() reports what it took a file for when nobody says, but of JSON",
+  name: "readHistory() reports the format that it took a file for without a flag, except for JSON",
   permissions: "none",
   async fn() {
     const rps = lines(60, () => "1");

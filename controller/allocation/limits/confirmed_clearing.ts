@@ -15,7 +15,7 @@ import type { MarketConfig } from "../../config.ts";
 import type { PodCase } from "../pod_case.ts";
 
 /**
- * True for an allocation whose pod has its original limits back: the status says so, or the last controller
+ * True for an allocation of a pod that has its original limits back: the status says so, or the last controller
  * ended between its patch and the status, so that the limit's manager says so alone. What the agent
  * wanted before that does not count until the agent clears again.
  */

@@ -21,17 +21,17 @@ function stays(manager: string, status: PodAllocationStatus, cpuLimit = "450m"):
 }
 
 Deno.test({
-  name: "staysRestored() goes by the status, or by the manager of a limit that no status tells of",
+  name: "staysRestored() goes by the status, or by the manager of a limit that no status has",
   permissions: "none",
   fn() {
-    const told = (cpuLimit: string) => ({ containers: [{ name: "app", cpuLimit }] });
+    const reported = (cpuLimit: string) => ({ containers: [{ name: "app", cpuLimit }] });
     assert.equal(stays("mbcas", { reason: "Restored" }), true);
-    assert.equal(stays("mbcas", { reason: "Applied", ...told("300m") }), false);
+    assert.equal(stays("mbcas", { reason: "Applied", ...reported("300m") }), false);
     // The controller ended after its patch: the kubelet had reported 300 m before.
-    assert.equal(stays("mbcas-restore", { reason: "Applied", ...told("300m") }), true);
+    assert.equal(stays("mbcas-restore", { reason: "Applied", ...reported("300m") }), true);
     // The market wants the user's own value, wanted it before, or the pod is new in the market.
-    assert.equal(stays("mbcas-restore", { reason: "Applied", ...told("300m") }, "200m"), false);
-    assert.equal(stays("mbcas-restore", { reason: "Applied", ...told("200m") }), false);
+    assert.equal(stays("mbcas-restore", { reason: "Applied", ...reported("300m") }, "200m"), false);
+    assert.equal(stays("mbcas-restore", { reason: "Applied", ...reported("200m") }), false);
     assert.equal(stays("mbcas-restore", {}), false);
   },
 });

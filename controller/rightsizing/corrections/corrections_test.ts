@@ -29,10 +29,10 @@ const LOOKS: readonly Look[] = Array.from({ length: 4 }, (_, index) => ({
 function stage() {
   const clock = createVirtualClock({ wallStart: START_MS });
   const store = keptCheckpoints();
-  const told: string[] = [];
+  const logged: string[] = [];
   const log: Log = {
     ...silentLog,
-    warn: (message, fields = {}) => void told.push(`${message} ${JSON.stringify(fields)}`),
+    warn: (message, fields = {}) => void logged.push(`${message} ${JSON.stringify(fields)}`),
   };
   const pass = (ms: number): Promise<void> => clock.runUntil(clock.monotonic() + ms);
 
@@ -57,11 +57,11 @@ function stage() {
       },
     };
   }
-  return { clock, store, told, pass, begin };
+  return { clock, store, logged, pass, begin };
 }
 
 test("createCorrectionKeeper() hands kills and looks on to the next process", async () => {
-  const { store, told, begin } = stage();
+  const { store, logged, begin } = stage();
   const first = await begin();
   first.memory.oom.restore(WEB, [KILL]);
   first.memory.throttle.restore(WEB, LOOKS);
@@ -77,7 +77,7 @@ test("createCorrectionKeeper() hands kills and looks on to the next process", as
   await second.end();
   // Nothing has changed.
   assert.equal(store.writes.length, 1);
-  assert.deepEqual(told, []);
+  assert.deepEqual(logged, []);
 });
 
 test("createCorrectionKeeper() writes now and then, and takes away what nobody remembers any more", async () => {
@@ -95,7 +95,7 @@ test("createCorrectionKeeper() writes now and then, and takes away what nobody r
 });
 
 test("createCorrectionKeeper() reads again what can't be read yet, and goes on where it may not", async () => {
-  const { store, told, pass, begin } = stage();
+  const { store, logged, pass, begin } = stage();
   store.refusal = new ApiError(500, "InternalError", "later");
   const waiting = await begin();
   await pass(30_000);
@@ -104,11 +104,11 @@ test("createCorrectionKeeper() reads again what can't be read yet, and goes on w
   await pass(60_000);
   assert.equal(waiting.loaded(), true);
   await waiting.end();
-  told.length = 0;
+  logged.length = 0;
   store.refusal = new ApiError(403, "Forbidden", "configmaps is forbidden");
   const going = await begin();
   assert.equal(going.loaded(), true);
-  assert.equal(told.length, 1);
+  assert.equal(logged.length, 1);
   await going.end();
 });
 
@@ -164,13 +164,13 @@ test("createCorrectionKeeper() knows no looks of the future", async () => {
 });
 
 test("createCorrectionKeeper() begins anew for a workload of which it can't read what was seen", async () => {
-  const { store, told, pass, begin } = stage();
+  const { store, logged, pass, begin } = stage();
   const name = "mbcas-corrections-0";
   const text = await encodeEntries([[WEB, { kills: 7 }]], { encode: (one) => one });
   store.kept.set(name, { name, data: { entries: text ?? "" } });
   const { memory, end } = await begin();
   assert.equal(memory.oom.contents().size, 0);
-  assert.match(told.join(), /mbcas-corrections-0.*kills/);
+  assert.match(logged.join(), /mbcas-corrections-0.*kills/);
   memory.oom.restore(WEB, [KILL]);
   await pass(INTERVAL_MS);
   const stored = await decodeEntries(store.kept.get(name)?.data["entries"] ?? "");

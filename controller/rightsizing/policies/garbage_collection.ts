@@ -24,7 +24,7 @@ import type { PublishedVPAs } from "./published_vpas.ts";
 
 /** The workloads and policies that exist, and what is kept of them. */
 export interface GarbageParts extends PolicyInput {
-  /** By key; also those whose template can't be read now. */
+  /** By key; also those with a template that can't be read now. */
   readonly workloads: ReadonlyMap<string, Pick<Workload, "kind" | "metadata">>;
   /** All of them. */
   readonly policies: readonly StoredPolicy[];

@@ -109,7 +109,7 @@ test("collectGarbage() takes the words of a policy that is gone away, though ano
   assert.deepEqual(await kept([other]), [true, TAKEN_AWAY]);
 });
 
-test("collectGarbage() takes all annotations away where nobody wants any", async () => {
+test("collectGarbage() removes all annotations where no policy wants any", async () => {
   assert.deepEqual(await kept([policyOf({})], { annotateWorkloads: false }), [true, TAKEN_AWAY]);
 });
 

@@ -28,7 +28,7 @@ function stage() {
   return { news, put, remove: (name: string) => void all.delete(`shop/${name}`) };
 }
 
-test("hasChanged() tells a new generation and an end from what is no change", () => {
+test("hasChanged() finds a new generation and a deletion, and nothing else", () => {
   const { news, put, remove } = stage();
   put("all", 1, {});
   assert.deepEqual([news.hasChanged("shop/all"), news.hasChanged("shop/all")], [true, false]);

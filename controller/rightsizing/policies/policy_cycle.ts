@@ -62,7 +62,7 @@ export interface CycleParts extends Omit<PassParts, "source"> {
    * begin from the outcome of the first.
    */
   readonly underWay: Map<string, Promise<unknown>>;
-  /** Called with each workload whose write was forbidden. */
+  /** Called with each workload that the server forbade to write. */
   readonly lacksPermission?: (workload: FoundWorkload) => void;
   readonly clock: Pick<Clock, "wall">;
 }

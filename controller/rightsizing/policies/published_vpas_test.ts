@@ -117,7 +117,7 @@ test("publish() writes as many at the same time as there are permits", async () 
   assert.equal(publisher.asked.length, 10);
 });
 
-test("publish() tells a problem again that was over meanwhile, and forgets those of workloads that are gone", async () => {
+test("publish() reports a problem again that was solved meanwhile, and forgets those of workloads that are gone", async () => {
   const { publisher, events, vpas, publish } = stage();
   const refused = new ApiError(403, "Forbidden", "no");
   const failing = async (): Promise<void> => {
@@ -144,7 +144,7 @@ test("publish() publishes nothing where the policy wants nothing, or there is no
   assert.deepEqual(publisher.asked, []);
 });
 
-test("publish() goes on with what an earlier process has made, and makes anew what somebody deleted", async () => {
+test("publish() goes on with what an earlier process has made, and creates again what was deleted", async () => {
   const { publisher, table, publish } = stage();
   table.create(sampleVPA("Off", {
     metadata: { name: NAME, namespace: "shop", uid: "", resourceVersion: "" },
@@ -158,7 +158,7 @@ test("publish() goes on with what an earlier process has made, and makes anew wh
   assert.deepEqual(publisher.asked, [`create ${NAME}`, `recommend ${NAME} app=150m,96Mi`]);
 });
 
-test("publish() leaves a VPA alone that is somebody else's, and says so once", async () => {
+test("publish() leaves a VPA of another owner alone, and reports it once", async () => {
   const { publisher, events, table, publish } = stage();
   const metadata = { name: NAME, namespace: "shop", uid: "", resourceVersion: "" };
   table.create(sampleVPA("Off", { metadata }));
@@ -183,7 +183,7 @@ test("publish() trusts the server where the copy is late: its own one is no prob
   assert.match(events[0]?.message ?? "", /Deployment\/shop\/db: already exists;/);
 });
 
-test("publish() asks once where nobody has defined the kind, and publishes all when somebody has", async () => {
+test("publish() asks once where the kind is not defined, and publishes all once it is", async () => {
   const { publisher, events, publish } = stage();
   publisher.refusal = new ApiError(404, "NotFound", "the server could not find it");
   const reconciled = lookedAt({ names: ["web", "db", "job"] });
@@ -198,7 +198,7 @@ test("publish() asks once where nobody has defined the kind, and publishes all w
   assert.equal(publisher.asked.length, 6);
 });
 
-test("publish() tells what the server refuses in its words, and tries again", async () => {
+test("publish() reports a refusal with the server's message, and retries", async () => {
   const { publisher, events, publish } = stage();
   await publish();
   publisher.refusal = new ApiError(403, "Forbidden", "forbidden");

@@ -114,7 +114,7 @@ async function told(
 
 const VALID = "PolicyValid";
 
-test("reportCycle() tells the status first, and workloads even where the status can't be written", async () => {
+test("reportCycle() writes the status first, and reports of workloads even where it can't be written", async () => {
   assert.deepEqual(await told(), [VALID, "publish 1", "annotate web"]);
   assert.deepEqual(await told({ refuses: true }), [VALID, "publish 1", "annotate web"]);
   assert.deepEqual(await told({ aborted: true }), [VALID]);
@@ -122,7 +122,7 @@ test("reportCycle() tells the status first, and workloads even where the status 
   assert.deepEqual(await told({ present: other }), ["publish 1", "annotate web"]);
 });
 
-test("reportCycle() tells once in an event, and in each status, what can't be put on record", async () => {
+test("reportCycle() reports a record that can't be written once in an event, and in each status", async () => {
   const unwritten = { reason: "RecordNotWritten", message: "forbidden" } as const;
   const outcome = { ...OUTCOME, unwritten };
   const [event, status] = await told({ outcome });
@@ -139,7 +139,7 @@ test("reportCycle() tells once in an event, and in each status, what can't be pu
   assert.deepEqual((await told({ outcome, present }))[0], "RecordNotWritten: forbidden");
 });
 
-test("reportCycle() tells a problem of the policy's own before that of its record", async () => {
+test("reportCycle() reports a problem of the policy before that of its record", async () => {
   const unwritten = { reason: "RecordNotWritten", message: "forbidden" } as const;
   const problem = { reason: "ProviderUnavailable", message: "refused" } as const;
   const [, status] = await told({ outcome: { ...OUTCOME, unwritten, problem } });

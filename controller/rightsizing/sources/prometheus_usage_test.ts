@@ -41,7 +41,7 @@ test("podNamePattern() is the rule of each kind", () => {
   const deployment = ["web-6d4cf56db6-x2b7z", "web-6-x2b7z"];
   const statefulSet = ["web-0", "web-17"];
   const daemonSet = ["web-x2b7z"];
-  const nobody = [
+  const otherPods = [
     "web",
     "web-",
     "web-a1b2c",
@@ -55,7 +55,7 @@ test("podNamePattern() is the rule of each kind", () => {
     "web--1",
     "wxb-0",
   ];
-  for (const pod of [...deployment, ...statefulSet, ...daemonSet, ...nobody]) {
+  for (const pod of [...deployment, ...statefulSet, ...daemonSet, ...otherPods]) {
     assert.equal(matches(web("Deployment"), pod), deployment.includes(pod), pod);
     assert.equal(matches(web("StatefulSet"), pod), statefulSet.includes(pod), pod);
     assert.equal(matches(web("DaemonSet"), pod), daemonSet.includes(pod), pod);

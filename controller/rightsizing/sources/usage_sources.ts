@@ -14,7 +14,7 @@ export interface UsageCacheOptions {
   readonly source: UsageSource;
   readonly clock: Pick<Clock, "monotonic">;
   /**
-   * A failure is not cached longer, ms: whoever asks at once again need not wait for another one.
+   * A failure is cached for this long, ms: a question that follows at once does not wait for another one.
    *
    * @default {5000}
    */

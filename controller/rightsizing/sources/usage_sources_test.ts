@@ -90,7 +90,7 @@ test("createUsageCache() leads each question of a cycle to a lookup, that of its
   );
 });
 
-test("createUsageCache() tells questions apart by workload, containers and length of the window", async () => {
+test("createUsageCache() distinguishes questions by workload, containers and length of the window", async () => {
   const { cache, asked } = stage();
   const source = cache.within(30_000);
   const web = question("web");
@@ -120,7 +120,7 @@ test("createUsageCache() keeps failures for a short back-off only", async () => 
   assert.equal(asked.length, 2);
 });
 
-test("createUsageCache() calls the source off when nobody waits any more, and not before", async () => {
+test("createUsageCache() aborts the source when no question waits any more, and not before", async () => {
   const { cache, asked, ended, pass } = stage({ tookMs: 100 });
   const source = cache.within(30_000);
   const [one, two] = [new AbortController(), new AbortController()];

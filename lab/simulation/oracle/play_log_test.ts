@@ -19,7 +19,7 @@ const GRID = periodGrid({ durationMs: 3000, stepMs: 1000, phaseMs: 30 });
 const OPTIONS: PlayOptions = { uid: "p", grid: GRID, threads: 2, cores: 4, quotaOf: () => 20 };
 
 Deno.test({
-  name: "playLog() reports each request, whoever it overtook",
+  name: "playLog() reports each request, in any order of their ends",
   permissions: "none",
   fn() {
     const doneMs = new Float64Array(6).fill(Infinity);

@@ -24,7 +24,7 @@ function range(...items: LimitRangeItem[]) {
 
 const ANYTHING = { min: 0, max: Infinity, ratio: Infinity };
 
-test("resourceRangesOf() tells CPU and memory apart, the tightest of each", () => {
+test("resourceRangesOf() has the tightest range of CPU and of memory", () => {
   const ranges = resourceRangesOf([
     range({ type: "Container", min: 10, memory: { max: 400, ratio: 2 } }),
     range({ type: "Container", max: 900 }, { type: "Container", memory: { min: 5, max: 300 } }),
@@ -302,7 +302,7 @@ test("wouldWriteDefaults() lets pods pass that lack nothing, and holds for memor
   assert.ok(passes(full, [...known, "limits.ephemeral-storage"]));
   assert.ok(!passes(full, ["requests.ephemeral-storage"]));
   assert.ok(!passes({ ...full, otherResources: [] }, ["limits.ephemeral-storage"]));
-  // The container whose limit is raised gets the defaults as well as the others.
+  // The container with the raised limit gets the defaults, too.
   assert.ok(passes(enforcedContainer(), ["limits.cpu", "requests.cpu"]));
   for (const name of ["limits.memory", "requests.memory"]) {
     assert.ok(!passes(enforcedContainer(), [name]), name);

@@ -14,8 +14,8 @@ function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-/** What becomes of a wish for container `app`, whose limit is 200 m now. */
-function verdict(wish: number, bounds: Partial<ContainerBounds>, present = 200) {
+/** What becomes of a limit for container `app`, whose limit is 200 m now. */
+function verdict(limit: number, bounds: Partial<ContainerBounds>, present = 200) {
   const app = { name: "app", containerID: "c", floor: 100, ceiling: 400, weight: 1, ...bounds };
   const input = enforcementInput({
     allocation: {
@@ -24,17 +24,17 @@ function verdict(wish: number, bounds: Partial<ContainerBounds>, present = 200) 
     },
     pod: enforcedPod({ containers: [enforcedContainer({ limitCPU: present })] }),
   });
-  return outsideBounds(input, new Map([["app", { limitCPU: wish }]]));
+  return outsideBounds(input, new Map([["app", { limitCPU: limit }]]));
 }
 
-function limitFor(...wish: Parameters<typeof verdict>): number | undefined {
-  const said = verdict(...wish);
-  if (said === undefined) return wish[0];
+function limitFor(...limit: Parameters<typeof verdict>): number | undefined {
+  const said = verdict(...limit);
+  if (said === undefined) return limit[0];
   return said.verdict === "clamp" ? said.wanted.get("app")?.limitCPU : undefined;
 }
 
 test("outsideBounds() says nothing of wishes within the bounds, and clamps the others", () => {
-  for (const wish of [100, 250, 400]) assert.equal(verdict(wish, {}), undefined);
+  for (const limit of [100, 250, 400]) assert.equal(verdict(limit, {}), undefined);
   assert.equal(limitFor(90, {}), 100);
   assert.equal(limitFor(500, {}), 400);
   assert.match(verdict(500, {})?.message ?? "", /app.*500m.*100m.*400m/);
@@ -50,8 +50,8 @@ test("outsideBounds() lets no limit be lowered that is held from below", () => {
 });
 
 test("outsideBounds() lets nothing become of a limit that is held on both sides", () => {
-  for (const wish of [50, 150, 200, 300, 500]) {
-    assert.equal(limitFor(wish, { held: "both", floor: 240 }), 200);
+  for (const limit of [50, 150, 200, 300, 500]) {
+    assert.equal(limitFor(limit, { held: "both", floor: 240 }), 200);
   }
 });
 
@@ -60,7 +60,7 @@ test("outsideBounds() leaves half steps to the agent, within the bounds", () => 
   assert.equal(limitFor(450, { held: "half" }, 600), 400);
 });
 
-test("outsideBounds() holds a wish for a container without bounds", () => {
+test("outsideBounds() holds a limit for a container without bounds", () => {
   const said = outsideBounds(enforcementInput(), new Map([["other", { limitCPU: 300 }]]));
   assert.deepEqual([said?.verdict, said?.reason], ["hold", "OutsideBounds"]);
   assert.match(said?.message ?? "", /other/);
@@ -77,9 +77,9 @@ test("outsideBounds() never objects to what an agent of ours may clear, held or 
         ...{ floor, ceiling, present, held: hold, weight: 1, credit: 1 },
         ...{ originalLimit: 200, demand: 100 },
       });
-      const wish = range.floor + part * (range.ceiling - range.floor);
+      const limit = range.floor + part * (range.ceiling - range.floor);
       const bounds = { floor, ceiling, ...(hold === undefined ? {} : { held: hold }) };
-      assert.equal(verdict(wish, bounds, present), undefined);
+      assert.equal(verdict(limit, bounds, present), undefined);
     }),
   );
 });

@@ -65,10 +65,10 @@ test("decide() keeps a pod Guaranteed whatever limits are wanted", () => {
           ...{ requestCPU: own, limitCPU: own, appliedLimitCPU: own, appliedRequestCPU: own },
         })
       ));
-      const wishes = all.flatMap(({ wanted }, index) =>
+      const claims = all.flatMap(({ wanted }, index) =>
         wanted === null ? [] : [marketClaim(wanted, `c${index}`)]
       );
-      const { changes } = decided(pod, { claims: wishes });
+      const { changes } = decided(pod, { claims });
       const after = pod.containers.map((one) => ({
         ...one,
         ...changes.find(({ name }) => name === one.name),

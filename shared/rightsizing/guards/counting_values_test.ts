@@ -165,7 +165,7 @@ test("fitNewPod() keeps within LimitRanges, or leaves the pod alone", () => {
   assert.equal(within(ANY, ANY), "app cpu 500m (limit 600m)");
   assert.equal(within(range(200), ANY), "app cpu 200m (limit 200m)");
   assert.equal(within(ANY, range(300)), "app cpu 300m (limit 300m)");
-  // What nobody asked to change is outside of it: no value of ours helps.
+  // A value that was not asked to change lies outside: no other value helps.
   const memory = { container: range(32 * MI), pod: ANY };
   assert.equal(fitted({ ranges: { memory } }), "");
 });

@@ -34,7 +34,7 @@ const FIELDS = ["requestCPU", "requestMemory", "limitCPU", "limitMemory"] as con
 
 /**
  * The plan for wanted values that all guards have let pass. Pods that have them already are left out,
- * and those whose node has too little for them: a kubelet would call that infeasible, and never try
+ * and those on a node with too little for them: a kubelet would call that infeasible, and never try
  * again.
  */
 export function inPlacePlan(facts: RightsizingFacts, wanted: WantedResources): InPlacePlan {

@@ -190,7 +190,7 @@ test("liftMemory() goes no further than the author has, and not beyond the bound
   assert.deepEqual(lifted(low, { own: PLENTY, max: 110 * MI }), safety);
 });
 
-test("liftMemory() leaves CPU alone, and memory whose peak is not known", () => {
+test("liftMemory() leaves CPU alone, and memory with an unknown peak", () => {
   const { updateStrategy, bounds } = autoPolicy();
   const facts = { author: {}, policy: { updateStrategy, bounds } };
   const cpu = { container: "app", resource: "cpu", pair: { request: 10 } } as const;

@@ -103,7 +103,7 @@ test("lastDenialHolds() holds in the engine's words until it may be asked again"
   assert.ok(decision.message.startsWith(denial.message), decision.message);
   assert.match(decision.message, /2027-01-15T08:01:00\.000Z$/);
   assert.match(outcomeOf({ denial: { ...denial, retryAtMs: NOW_MS } }), /^InPlace: /);
-  // What differs by 10 % is another wish: 150 m and 96 Mi were denied.
+  // A difference of 10 % is another request: 150 m and 96 Mi were denied.
   for (const [cpu, isHeld] of [[164, true], [165, false], [135, false], [136, true]] as const) {
     const outcome = outcomeOf({ denial, recommendations: [recommendation({ cpu })] });
     assert.equal(outcome.startsWith("LastDenialHolds "), isHeld, `${cpu}`);

@@ -160,7 +160,7 @@ test("overQuotas() lets decreases pass, and holds where nothing else is left", (
   );
 });
 
-test("overQuotas() counts the replicas of a workload whose template changes", () => {
+test("overQuotas() counts the replicas of a workload with a changed template", () => {
   const { workload } = rightsizingFacts();
   const strategy = { allowInPlaceResize: false, allowRecreate: true };
   const five = { workload: { ...workload, replicas: 5 }, strategy };
@@ -221,7 +221,7 @@ test("overNodes() takes back what is in force and can't be had, and no request b
   );
 });
 
-test("overNodes() cuts nothing for a pod that lacks what is in force, and tells of it", () => {
+test("overNodes() cuts nothing for a pod that lacks what is in force, and reports it", () => {
   const inForce = new Map([["app", { requestCPU: 900 }], ["log", { requestCPU: 500 }]]);
   const there = [{ ...open, requestCPU: 900 }, { ...open, name: "log", requestCPU: 500 }];
   const late = { ...workloadPod("late", containers), nodeName: "small" };

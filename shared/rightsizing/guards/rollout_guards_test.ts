@@ -35,7 +35,7 @@ test("rolloutHolds() waits for a rollout to end, and for a paused one to go on",
 
 const VALUES = { requestCPU: 150, requestMemory: 96 * MI };
 
-/** A workload whose template was given the recommendation. */
+/** A workload with the recommendation in its template. */
 function recreated(stands: boolean, choice: FactsChoice = {}): FactsChoice {
   return {
     workload: {
@@ -49,7 +49,7 @@ function recreated(stands: boolean, choice: FactsChoice = {}): FactsChoice {
   };
 }
 
-test("notRolledOut() tells of pods that nobody replaces, and holds nothing", () => {
+test("notRolledOut() reports pods that are not replaced, and holds nothing", () => {
   const decision = decideRightsizing(rightsizingFacts(recreated(true)));
   assert.ok(decision.outcome === "hold" && decision.restOnly);
   assert.equal(decision.reason, "NotRolledOut");

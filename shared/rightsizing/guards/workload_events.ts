@@ -75,7 +75,7 @@ export function endedEvents(words: readonly string[]): readonly WorkloadEvent[] 
   return [{ type: "Normal", reason: "WorkloadSkipped", message }];
 }
 
-/** The event of a write that failed; undefined for one that is done again, or whose workload is gone. */
+/** The event of a write that failed; undefined for one that is retried, or for a workload that is gone. */
 export function failureEvent({ next, reason, message }: ApplyFailure): WorkloadEvent | undefined {
   if (next === "forget" || next === "fresh") return undefined;
   const word = reason === "RBACError" ? "RBACError" : "UpdateFailed";
