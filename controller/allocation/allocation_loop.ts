@@ -8,7 +8,7 @@ import type { Workload, WorkloadKind, WorkloadRef } from "../../shared/api/workl
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { createBackoff } from "../../shared/control/backoff.ts";
 import type { Informer } from "../../shared/control/informer.ts";
-import { objectKey } from "../../shared/control/object_key.ts";
+import { namespaceOf, objectKey } from "../../shared/control/object_key.ts";
 import { type ReconcileResult, runReconcileLoop } from "../../shared/control/reconcile_loop.ts";
 import { createWorkQueue, type WorkQueue } from "../../shared/control/work_queue.ts";
 import { createMetricWatch } from "../metrics_demand/metric_watch.ts";
@@ -130,7 +130,7 @@ export async function runAllocationLoop(
   };
   const stops = [
     quotaRooms.stop,
-    ...subscribeQueue(caches, { queue, noteDesired }),
+    ...subscribeQueue(caches, { queue, noteDesired, addPodsOn }),
     ...(parts.onConfigChange === undefined ? [] : [parts.onConfigChange(lookAtAll)]),
   ];
 
@@ -165,9 +165,10 @@ export async function runAllocationLoop(
 /** Puts pods in line when anything that their reconcile reads has changed. */
 function subscribeQueue(
   caches: Caches,
-  { queue, noteDesired }: {
+  { queue, noteDesired, addPodsOn }: {
     readonly queue: WorkQueue;
     readonly noteDesired: (podKey: string, allocation: PodAllocation | undefined) => void;
+    readonly addPodsOn: (nodeName: string) => void;
   },
 ): readonly (() => void)[] {
   const addPodsOf = (namespace: string): void => {
@@ -195,8 +196,7 @@ function subscribeQueue(
   };
   const isAnotherNode = createNodeMemory(caches.nodes);
   const addPodsOfChangedNode = (nodeName: string): void => {
-    if (!isAnotherNode(nodeName)) return;
-    for (const { metadata } of podsOnNode(caches.pods, nodeName)) queue.add(objectKey(metadata));
+    if (isAnotherNode(nodeName)) addPodsOn(nodeName);
   };
   const addPodsOfWorkload = (namespace: string, workload: WorkloadRef): void => {
     for (const pod of caches.pods.byIndex(namespace)) {
@@ -206,11 +206,11 @@ function subscribeQueue(
   const workloads = (kind: WorkloadKind, copy: Informer<Workload>): () => void => {
     const isAnother = createWorkloadMemory(copy);
     return copy.subscribe((key) => {
-      const at = key.indexOf("/");
-      if (isAnother(key)) addPodsOfWorkload(key.slice(0, at), { kind, name: key.slice(at + 1) });
+      if (!isAnother(key)) return;
+      const namespace = namespaceOf(key);
+      addPodsOfWorkload(namespace, { kind, name: key.slice(namespace.length + 1) });
     });
   };
-  const namespaceOf = (key: string): string => key.slice(0, key.indexOf("/"));
   const addPodsOfTargets =
     (targetsOf: (key: string) => readonly WorkloadRef[]) => (key: string) => {
       for (const target of targetsOf(key)) addPodsOfWorkload(namespaceOf(key), target);

@@ -59,14 +59,13 @@ export function rightsizingConfig(settings: () => RightsizingSettings): Rightsiz
   };
 }
 
-/** The namespaces' labels, and the namespaces with policies that act on all of them. */
+/** The namespaces' labels by name, and the namespaces with policies that act on all of them. */
 export function policyInput(
-  namespaces: Pick<Informer<Namespace>, "all">,
+  namespaces: Pick<Informer<Namespace>, "get">,
   { policyNamespaces }: Pick<RightsizingConfig, "policyNamespaces">,
 ): PolicyInput {
-  const labels = Array.from(
-    namespaces.all(),
-    ({ metadata }) => [metadata.name, metadata.labels] as const,
-  );
-  return { namespaces: new Map(labels), policyNamespaces };
+  return {
+    namespaces: { get: (name) => namespaces.get(name)?.metadata.labels },
+    policyNamespaces,
+  };
 }

@@ -7,6 +7,7 @@
  *
  * @module
  */
+import { objectKey } from "../../shared/control/object_key.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Namespace } from "../../shared/api/namespace.ts";
 import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
@@ -119,7 +120,7 @@ export async function runRightsizingLoop(
   ];
   // At the beginning each has a cycle of its own anyway.
   for (const policy of policies.all()) {
-    const key = policyKey(policy);
+    const key = objectKey(policy.metadata);
     if (loop.changes.hasChanged(key)) startAnew(loop, key);
   }
   try {
@@ -258,7 +259,7 @@ async function runCycle(
   }
   if (isWhole && !outcome.aborted && policy.spec !== undefined) {
     const share = 1 - LEAST_JITTER * (1 + random.next());
-    dueAt.set(policyKey(policy), begunAt + policy.spec.intervalMs * share);
+    dueAt.set(objectKey(policy.metadata), begunAt + policy.spec.intervalMs * share);
   }
   emitCycleEvents(policy, { reconciled, events });
   await cycle.records.flush();
@@ -316,7 +317,7 @@ function onWorkloadEvent(
     ...policyInput(caches.namespaces, config),
     policies: readablePolicies(caches.policies.all()),
   });
-  if (winner !== undefined) queue.add(policyKey(winner), NEW_WORKLOADS_MS);
+  if (winner !== undefined) queue.add(objectKey(winner.metadata), NEW_WORKLOADS_MS);
 }
 
 async function runGarbageCollection(loop: Loop, signal: AbortSignal): Promise<void> {
@@ -361,12 +362,6 @@ function* allWorkloads(
 /** A workload that was deleted and made again is another. */
 function identityOf(workload: Pick<Workload, "kind" | "metadata">): string {
   return `${workloadKey(workload)} ${workload.metadata.uid}`;
-}
-
-function policyKey({ metadata: { namespace, name } }: {
-  readonly metadata: { readonly namespace: string; readonly name: string };
-}): string {
-  return `${namespace}/${name}`;
 }
 
 /** No cycle is due until it changes. */

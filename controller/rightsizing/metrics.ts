@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { objectKey } from "../../shared/control/object_key.ts";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { refusalKind } from "../../shared/resize/refusal.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
@@ -153,16 +154,16 @@ function createPolicySeries(): PolicySeries {
   return {
     labels(policy, metric, more = {}) {
       const labels = { ...labelsOf(policy), ...more };
-      const series = known.get(keyOf(policy)) ?? new Map<Series, Set<string>>();
-      known.set(keyOf(policy), series);
+      const series = known.get(objectKey(policy)) ?? new Map<Series, Set<string>>();
+      known.set(objectKey(policy), series);
       series.set(metric, (series.get(metric) ?? new Set()).add(JSON.stringify(labels)));
       return labels;
     },
     remove(policy) {
-      for (const [metric, all] of known.get(keyOf(policy)) ?? []) {
+      for (const [metric, all] of known.get(objectKey(policy)) ?? []) {
         for (const labels of all) metric.remove(JSON.parse(labels));
       }
-      known.delete(keyOf(policy));
+      known.delete(objectKey(policy));
     },
   };
 }
@@ -182,10 +183,10 @@ export function createRightsizingMetrics(registry: Registry): Required<Rightsizi
       const word = wordOf(reason);
       counts.set(word, (counts.get(word) ?? 0) + 1);
     }
-    for (const reason of reasons.get(keyOf(policy)) ?? []) {
+    for (const reason of reasons.get(objectKey(policy)) ?? []) {
       if (!counts.has(reason)) skipped.remove({ ...labelsOf(policy), reason });
     }
-    reasons.set(keyOf(policy), new Set(counts.keys()));
+    reasons.set(objectKey(policy), new Set(counts.keys()));
     for (const [reason, count] of counts) {
       skipped.set(series.labels(policy, skipped, { reason }), count);
     }
@@ -232,17 +233,13 @@ export function createRightsizingMetrics(registry: Registry): Required<Rightsizi
     templatePatched: ({ kind, outcome }) => metrics.patches.inc({ kind, outcome }),
     policyGone(policy) {
       series.remove(policy);
-      reasons.delete(keyOf(policy));
+      reasons.delete(objectKey(policy));
     },
   };
 }
 
 function labelsOf({ namespace, name }: PolicyName): Labels {
   return { namespace, policy: name };
-}
-
-function keyOf({ namespace, name }: PolicyName): string {
-  return `${namespace}/${name}`;
 }
 
 function wordOf(word: string): string {

@@ -11,3 +11,8 @@ export function objectKey(metadata: Pick<ApiObject["metadata"], "name" | "namesp
     ? metadata.name
     : `${metadata.namespace}/${metadata.name}`;
 }
+
+/** The namespace of a key; empty for an object without one. */
+export function namespaceOf(key: string): string {
+  return key.slice(0, Math.max(0, key.indexOf("/")));
+}

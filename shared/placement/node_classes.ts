@@ -103,9 +103,6 @@ export function otherClass(one: NodeClass): NodeClass {
 /** A preset. */
 export type NodeClassPreset = "karpenter" | "eks" | "gke" | "aks";
 
-/** The default. */
-export const DEFAULT_PRESET: NodeClassPreset = "karpenter";
-
 const GKE_SPOT = "cloud.google.com/gke-spot";
 const GKE_PREEMPTIBLE = "cloud.google.com/gke-preemptible";
 const GKE_PROVISIONING = "cloud.google.com/gke-provisioning";

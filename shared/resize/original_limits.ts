@@ -5,6 +5,7 @@
  *
  * @module
  */
+import type { PodAllocation } from "../api/pod_allocation.ts";
 import type { Pod, PodContainer } from "../api/pod.ts";
 import type { Original } from "../api/pod_allocation.ts";
 import { countableCPU, formatCPU } from "../quantity.ts";
@@ -110,6 +111,13 @@ export function originalLimitsOf(
     } else return undefined;
   }
   return limits;
+}
+
+/** Desired limits by container name, millicores; those that can't be counted are left out. */
+export function desiredLimits(
+  { containers = [] }: Pick<PodAllocation["spec"], "containers">,
+): Map<string, number> {
+  return originalValues(containers.map(({ name, cpuLimit }) => ({ name, cpu: cpuLimit })));
 }
 
 /**

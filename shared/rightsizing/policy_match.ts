@@ -79,7 +79,7 @@ export function readablePolicies<P extends { readonly spec?: PolicySpec }>(
 /** What matching needs beside policies and workloads. */
 export interface PolicyInput {
   /** Labels of namespaces by name. */
-  readonly namespaces: ReadonlyMap<string, Labels>;
+  readonly namespaces: Pick<ReadonlyMap<string, Labels>, "get">;
   /** Namespaces whose policies act on all others. */
   readonly policyNamespaces: readonly string[];
 }

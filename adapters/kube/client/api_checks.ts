@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { unlessNotFound } from "./connection.ts";
 import * as z from "zod";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import {
@@ -58,13 +59,8 @@ export async function servesResource(
   { groupVersion, resource }: { readonly groupVersion: string; readonly resource: string },
 ): Promise<boolean> {
   const path = groupVersion.includes("/") ? `/apis/${groupVersion}` : `/api/${groupVersion}`;
-  try {
-    const { resources } = objectOf(await connection.request({ path }));
-    return listOf(resources).some((one) => objectOf(one).name === resource);
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return false;
-    throw error;
-  }
+  const { resources } = objectOf(await unlessNotFound(connection.request({ path })));
+  return listOf(resources).some((one) => objectOf(one).name === resource);
 }
 
 /** In-place resizing on a server. */

@@ -3,9 +3,8 @@
  *
  * @module
  */
-import { ApiError } from "../../../shared/api/api_error.ts";
 import type { EndpointSlice, EndpointSliceSpec } from "../../../shared/api/endpoint_slice.ts";
-import { type KubeConnection, resourcePath } from "../client/connection.ts";
+import { type KubeConnection, resourcePath, unlessNotFound } from "../client/connection.ts";
 import { parseNamespacedIdentity } from "../kinds/object_fields.ts";
 import type { RawMetadata } from "../kinds/raw_objects.ts";
 
@@ -49,14 +48,7 @@ export function createEndpointSliceStore(
     ports: ports.map((port) => ({ ...port, protocol: "TCP" })),
   });
   return {
-    async read() {
-      try {
-        return parseEndpointSlice(await connection.request({ path }));
-      } catch (error) {
-        if (error instanceof ApiError && error.status === 404) return undefined;
-        throw error;
-      }
-    },
+    read: () => unlessNotFound(connection.request({ path }).then(parseEndpointSlice)),
     async create(spec) {
       await connection.request({ method: "POST", path: resourcePath(slices), body: body(spec) });
     },

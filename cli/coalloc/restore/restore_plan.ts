@@ -5,8 +5,11 @@
  */
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { Original, PodAllocation } from "../../../shared/api/pod_allocation.ts";
-import { countableCPU } from "../../../shared/quantity.ts";
-import { limitsAreOurs, originalLimitsOf } from "../../../shared/resize/original_limits.ts";
+import {
+  limitsAreOurs,
+  originalLimitsOf,
+  originalValues,
+} from "../../../shared/resize/original_limits.ts";
 
 /** A pod and its original limits, millicores by container name. */
 export interface RestorePlan {
@@ -38,15 +41,7 @@ export function recordedLimitsOf(
 ): ReadonlyMap<string, number> | undefined {
   const originals = allocation?.status?.originalLimits;
   if (originals === undefined) return undefined;
-  return countable(originals);
-}
-
-/** A value that can't be counted is skipped: our programs never record one. */
-function countable(originals: readonly Original[]): ReadonlyMap<string, number> {
-  return new Map(originals.flatMap(({ name, cpu }): [string, number][] => {
-    const millicores = cpu === undefined ? undefined : countableCPU(cpu);
-    return millicores === undefined ? [] : [[name, millicores]];
-  }));
+  return originalValues(originals);
 }
 
 /** The original limits as the pod has them now, or else its allocation; undefined when neither has. */
@@ -55,7 +50,7 @@ export function originalsNow(
   recorded: readonly Original[] | undefined,
 ): ReadonlyMap<string, number> | undefined {
   const originals = originalLimitsOf(pod, { recorded });
-  return originals && countable(originals);
+  return originals && originalValues(originals);
 }
 
 /** Sorts the pods by what is known of their original limits. */

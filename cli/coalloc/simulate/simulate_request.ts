@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { defined } from "../../../shared/defined.ts";
 import { formatCPU } from "../../../shared/quantity.ts";
 import type { TraceFormat } from "../../../lab/simulation/trace.ts";
 import type { OutputFormat } from "../output.ts";
@@ -89,13 +90,4 @@ function outputOf({ output, json, html }: SimulateFlags): SimulateRequest["outpu
   if (html) asked.add("html");
   const [only = "table"] = asked;
   return asked.size > 1 ? undefined : only;
-}
-
-type Defined<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> };
-
-/** The members that have a value: absent ones are to be absent, not undefined. */
-function defined<T extends object>(members: T): Defined<T> {
-  return Object.fromEntries(
-    Object.entries(members).filter(([, value]) => value !== undefined),
-  ) as Defined<T>;
 }

@@ -61,9 +61,9 @@ export function namespaceBounds(
   { pod, limitRange, quota, nodeCeiling = Infinity }: NamespaceFacts,
 ): readonly NamespaceBound[] {
   const participating = new Set(participants.map(({ container }) => container.name));
-  const others = pod.containers.reduce(
-    (sum, { name, limitCPU = 0 }) => participating.has(name) ? sum : sum + limitCPU,
-    0,
+  const others = sumOf(
+    pod.containers.filter(({ name }) => !participating.has(name)),
+    "limitCPU",
   );
   const requests = participants.map(({ container }) => container.requestCPU ?? 0);
   const bases = participants.map(({ container }) => container.limitCPU ?? 0);

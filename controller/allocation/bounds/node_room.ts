@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { sumOf } from "../../../shared/resize/inputs/resources.ts";
 import type { Node } from "../../../shared/api/node.ts";
 import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
 import { GRID } from "../../../shared/quantity.ts";
@@ -19,7 +20,7 @@ export function nodeCeiling(
   pods: Pick<Caches["pods"], "byIndex">,
 ): number | undefined {
   if (!movesRequest(pod) || node === undefined) return undefined;
-  const present = pod.containers.reduce((sum, { limitCPU = 0 }) => sum + limitCPU, 0);
+  const present = sumOf(pod.containers, "limitCPU");
   const room = Math.max(0, nodeRoom(node, podsOnNode(pods, pod.nodeName)));
   return present + Math.floor(room / GRID) * GRID;
 }

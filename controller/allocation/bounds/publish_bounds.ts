@@ -13,7 +13,7 @@ import { boundsOf } from "./bounds.ts";
 import type { PodSnapshot } from "../pod_snapshot.ts";
 import type { OldDefinition } from "./old_definition.ts";
 import { type Originals, originalsOf } from "../original_limits.ts";
-import { originalValues } from "../../../shared/resize/original_limits.ts";
+import { desiredLimits, originalValues } from "../../../shared/resize/original_limits.ts";
 import type { AnnotationWarning } from "./annotation_warning.ts";
 import type { AllocationStore } from "../../resize/ports.ts";
 import { type BoundCrowd, boundCrowd } from "../pace/node_writes.ts";
@@ -171,9 +171,7 @@ function differ(
   allocation: PodAllocation,
 ): boolean {
   if (present.containers.length !== draft.containers.length) return true;
-  const desired = originalValues(
-    allocation.spec.containers?.map(({ name, cpuLimit }) => ({ name, cpu: cpuLimit })),
-  );
+  const desired = desiredLimits(allocation.spec);
   return draft.containers.some((next) => {
     const old = present.containers.find(({ name }) => name === next.name);
     return old === undefined || sidesDiffer(old, next) ||

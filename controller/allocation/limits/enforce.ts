@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { sumOf } from "../../../shared/resize/inputs/resources.ts";
 import {
   decide,
   type Decision,
@@ -126,7 +127,7 @@ export async function enforce(
         restoring: restoring !== undefined,
         reason: restoring?.reason ?? marketCause(allocation.spec),
         net: netChange(pod, wanted),
-        total: pod.containers.reduce((sum, { limitCPU = 0 }) => sum + limitCPU, 0),
+        total: sumOf(pod.containers, "limitCPU"),
       }),
     ...(outOfSync === undefined ? {} : { outOfSync }),
     ...(maxStep === undefined ? {} : { maxStep }),

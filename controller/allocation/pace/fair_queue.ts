@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { namespaceOf } from "../../../shared/control/object_key.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import { createRateLimiter } from "../../../shared/control/rate_limiter.ts";
 
@@ -194,8 +195,4 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
       return isBottleneck;
     },
   };
-}
-
-function namespaceOf(podKey: string): string {
-  return podKey.slice(0, podKey.indexOf("/"));
 }

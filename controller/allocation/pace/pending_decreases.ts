@@ -4,10 +4,10 @@
  *
  * @module
  */
+import { desiredLimits } from "../../../shared/resize/original_limits.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import { type ChangeReason, isUnhurried } from "../../../shared/api/reasons/reasons.ts";
-import { countableCPU } from "../../../shared/quantity.ts";
 import { netChange } from "../../../shared/resize/inputs/cut_raises.ts";
 import { limitsWanted } from "../../../shared/resize/inputs/subject.ts";
 import { marketCause } from "../market_cause.ts";
@@ -110,11 +110,6 @@ export function createPendingDecreases(wake: (podKey: string) => void): PendingD
 
 /** True when the market wants less for the pod than its spec has, so that others can have more. */
 function isDecrease(pod: Pod, { spec }: PodAllocation): boolean {
-  const limits = new Map<string, number>();
-  for (const { name, cpuLimit } of spec.containers ?? []) {
-    const limit = countableCPU(cpuLimit);
-    if (limit !== undefined) limits.set(name, limit);
-  }
-  const net = netChange(pod, limitsWanted(pod, limits));
+  const net = netChange(pod, limitsWanted(pod, desiredLimits(spec)));
   return paysForRaises({ restoring: false, reason: marketCause(spec), net, total: 0 });
 }

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { namespaceOf } from "../../../shared/control/object_key.ts";
 import type { ResourceQuota } from "../../../shared/api/namespace.ts";
 import { quotaCounts, type ScopedPod } from "../../../shared/resize/checks/resource_quota.ts";
 import type { Caches } from "../../caches.ts";
@@ -191,10 +192,6 @@ export function createQuotaUses(
       books.clear();
     },
   };
-}
-
-function namespaceOf(podKey: string): string {
-  return podKey.slice(0, podKey.indexOf("/"));
 }
 
 function groupOf(groups: Map<string, Group>, pod: ScopedPod): Group {

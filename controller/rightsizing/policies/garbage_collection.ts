@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { objectKey } from "../../../shared/control/object_key.ts";
 import {
   isOwnAnnotation,
   POLICY_ANNOTATION,
@@ -55,18 +56,20 @@ export async function collectGarbage(
     ...one,
     spec: { ...one.spec, mode: "Recommend" as const },
   }));
-  const byName = new Map(enabled.map((one) => [nameOf(one), one]));
-  const unreadable = new Set(policies.filter(({ spec }) => spec === undefined).map(nameOf));
+  const byName = new Map(enabled.map((one) => [objectKey(one.metadata), one]));
+  const unreadable = new Set(
+    policies.filter(({ spec }) => spec === undefined).map(({ metadata }) => objectKey(metadata)),
+  );
   const ofUnreadable = new Set<string>();
   records.keepOnly(({ workload: { kind, namespace, name }, policy, recommendedAtMs = 0 }) => {
     const key = `${kind}/${namespace}/${name}`;
     const workload = workloads.get(key);
     if (workload === undefined) {
       // What comes back is asked for by its name, and has the former one's usage: so has it its edits.
-      const { intervalMs = -Infinity } = byName.get(nameOf({ metadata: policy }))?.spec ?? {};
+      const { intervalMs = -Infinity } = byName.get(objectKey(policy))?.spec ?? {};
       return nowMs - recommendedAtMs < intervalMs + GONE_MS;
     }
-    if (unreadable.has(nameOf({ metadata: policy }))) {
+    if (unreadable.has(objectKey(policy))) {
       ofUnreadable.add(key);
       return true;
     }
@@ -93,12 +96,4 @@ export async function collectGarbage(
       : policiesFor(workload, { ...around, policies: readable });
     return ofUnreadable.has(key) || winner?.spec.updateStrategy.publishVPA === true;
   });
-}
-
-function nameOf(
-  { metadata: { namespace, name } }: {
-    readonly metadata: { readonly namespace: string; readonly name: string };
-  },
-): string {
-  return `${namespace}/${name}`;
 }

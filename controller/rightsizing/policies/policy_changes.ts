@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { objectKey } from "../../../shared/control/object_key.ts";
 import type { Informer } from "../../../shared/control/informer.ts";
 import {
   affectedPolicies,
@@ -47,21 +48,19 @@ export function trackPolicyChanges(parts: PolicyChangesParts): PolicyChanges {
       const { before, now } = known.get(key) ?? {};
       // The policy is gone.
       if (now === undefined) known.delete(key);
-      const others = readablePolicies(policies.all()).filter((one) => keyOf(one) !== key);
+      const others = readablePolicies(policies.all()).filter((one) =>
+        objectKey(one.metadata) !== key
+      );
       const versions = [before, now].filter((one) => one !== undefined);
       return affectedPolicies(readablePolicies(versions), {
         ...input(),
         workloads: workloads(),
         policies: others,
-      }).map(keyOf);
+      }).map(({ metadata }) => objectKey(metadata));
     },
   };
 }
 
 function isSame({ metadata: one }: StoredPolicy, { metadata: other }: StoredPolicy): boolean {
   return one.uid === other.uid && one.generation === other.generation;
-}
-
-function keyOf({ metadata: { namespace, name } }: Pick<StoredPolicy, "metadata">): string {
-  return `${namespace}/${name}`;
 }

@@ -20,6 +20,7 @@ import type {
 } from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
 import {
   discoverWorkloads,
+  matchesWorkload,
   outweighedRecord,
   type PolicyInput,
   readablePolicies,
@@ -141,9 +142,13 @@ async function reconcileAll(
   const own = readable.find(({ metadata }) =>
     metadata.namespace === namespace && metadata.name === name
   );
+  // Other policies matter for its own workloads alone.
+  const candidates = own === undefined
+    ? []
+    : [...state.workloads].filter((workload) => matchesWorkload(own, workload, state));
   const found = own === undefined
     ? []
-    : discoverWorkloads(state.workloads, { ...state, policies: readable }).get(own) ?? [];
+    : discoverWorkloads(candidates, { ...state, policies: readable }).get(own) ?? [];
   const won = found.filter(({ winner }) => winner === own).map(({ workload }) => workload);
   /** The last outcome, unless that was for another policy. */
   const lastOutcomeOf = (workload: FoundWorkload): ReconcileOutcome | undefined => {

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { objectKey } from "../../../shared/control/object_key.ts";
 import { publishedVPA } from "../../../shared/rightsizing/apply/published_vpa.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { VerticalPodAutoscaler } from "../../../shared/api/autoscalers.ts";
@@ -82,8 +83,7 @@ export function createPublishedVPAs(
       CycleOutcome["reconciled"][number],
   ): Promise<string | undefined> {
     const vpa = publishedVPA(workload, values);
-    const { namespace, name } = vpa.metadata;
-    const key = `${namespace}/${name}`;
+    const key = objectKey(vpa.metadata);
     const found = copy.get(key);
     if (found !== undefined && found.published === undefined) {
       return `VPA ${key} is somebody else's`;
@@ -162,7 +162,7 @@ async function removeOthers(
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       if (error.status === 404 || error.status === 409) continue;
-      const vpa = `${metadata.namespace}/${metadata.name}`;
+      const vpa = objectKey(metadata);
       log.warn("Failed to delete a published VPA", { vpa, error: error.message });
     }
   }

@@ -5,13 +5,12 @@
  */
 import { isSettled, resizeStatus } from "../inputs/resize_condition.ts";
 import {
+  changesNothing,
   type EnforcementInput,
-  hasSameCPU,
   type PodFacts,
   type PodVerdict,
 } from "../inputs/resize_input.ts";
 import type { WantedResources } from "../inputs/resources.ts";
-import { containersWanted, marketSubject } from "../inputs/subject.ts";
 
 /** Holds until the kubelet reports what the pod's spec already asks for. */
 export function resizeInProgress({ pod }: PodFacts): PodVerdict {
@@ -52,8 +51,7 @@ export function rateLimited(
   wanted: WantedResources,
 ): PodVerdict {
   if (pod === undefined) return undefined;
-  const after = containersWanted(marketSubject(pod), wanted);
-  if (pod.containers.every((one, index) => hasSameCPU(one, after[index] ?? {}))) return undefined;
+  if (changesNothing(pod, wanted)) return undefined;
   const waitMs = takeTurn(wanted);
   if (waitMs <= 0) return undefined;
   return {

@@ -67,10 +67,15 @@ export function heldWhereNothingIsLeft<Reason extends string>(
   pod: Pod | undefined,
 ): Verdict<Reason> {
   if (verdict?.verdict !== "clamp" || pod === undefined) return verdict;
-  const after = containersWanted(marketSubject(pod), verdict.wanted);
-  if (!after.every((next, index) => hasSameCPU(next, pod.containers[index] ?? {}))) return verdict;
+  if (!changesNothing(pod, verdict.wanted)) return verdict;
   const { reason, message } = verdict;
   return { verdict: "hold", reason, message };
+}
+
+/** True where the pod's spec has the wanted CPU values already. */
+export function changesNothing(pod: Pod, wanted: WantedResources): boolean {
+  return containersWanted(marketSubject(pod), wanted)
+    .every((next, index) => hasSameCPU(next, pod.containers[index] ?? {}));
 }
 
 /** True where CPU request and limit are the same. */

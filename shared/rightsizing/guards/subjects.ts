@@ -3,9 +3,9 @@
  *
  * @module
  */
-import type { Pod, PodContainer, Resources } from "../../api/pod.ts";
+import type { PodContainer, Resources } from "../../api/pod.ts";
 import { qosClassOfPod } from "../../resize/inputs/qos.ts";
-import type { Subject } from "../../resize/inputs/subject.ts";
+import { podSubject, type Subject } from "../../resize/inputs/subject.ts";
 import type { ApplyMethod, RightsizingFacts } from "./rightsizing_facts.ts";
 
 /**
@@ -20,7 +20,10 @@ export function presentSubjects(
   if (method === "Recreate") return [templateSubject(facts)];
   const newPods = { ...templateSubject(facts, facts.inForce), name: "new pods" };
   const count = facts.pods.length === 0 ? facts.workload.replicas : 0;
-  return [...facts.pods.map((pod) => podSubject(facts, pod)), { ...newPods, count }];
+  return [...facts.pods.map((pod) => podSubject(pod, { marketLimits: facts.marketManages })), {
+    ...newPods,
+    count,
+  }];
 }
 
 /**
@@ -35,20 +38,6 @@ export function fittedSubjects(
   return method === "Recreate" && facts.inForce.size > 0
     ? [...present, { ...templateSubject(facts, facts.inForce), name: "new pods", count: 0 }]
     : present;
-}
-
-function podSubject({ marketManages }: RightsizingFacts, pod: Pod): Subject {
-  const { containers, initContainers, podLevel, qosClass, nodeName, metadata } = pod;
-  return {
-    name: `pod ${metadata.name}`,
-    containers,
-    initContainers,
-    ...(podLevel === undefined ? {} : { podLevel }),
-    qosClass,
-    marketLimits: marketManages,
-    count: 1,
-    nodeName,
-  };
 }
 
 /** As the server would make pods of it: without a request, the limit is the request. */
