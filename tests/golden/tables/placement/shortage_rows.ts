@@ -22,7 +22,7 @@ const ROWS = 240;
 
 /** Times in seconds from now: negative ones are past. */
 interface ShortageInput {
-  readonly asSpecified: boolean;
+  readonly asWished: boolean;
   readonly shortage?: {
     readonly until: number;
     readonly since?: number;
@@ -41,7 +41,7 @@ interface ShortageInput {
 
 /** Pods are made again at once, or a second later. */
 const AT_BOUNDS: readonly ShortageInput[] = [-60, -59].map((waitsSince) => ({
-  asSpecified: false,
+  asWished: false,
   shortage: { until: 60, since: -60, rounds: 1 },
   pods: [{ class: "spot", created: -60, waitsSince }],
 }));
@@ -87,16 +87,16 @@ function drawn(draw: Draw): ShortageInput {
       : {}),
   };
   return {
-    asSpecified: draw.chance(1 / 6),
+    asWished: draw.chance(1 / 6),
     ...(draw.chance(1 / 6) ? {} : { shortage }),
     pods,
   };
 }
 
-function shortageResult({ asSpecified, ...input }: ShortageInput): ShortageResult {
+function shortageResult({ asWished, ...input }: ShortageInput): ShortageResult {
   const shortage = input.shortage === undefined ? undefined : shortageOf(input.shortage);
   const pods = input.pods.map(podOf);
-  const next = nextShortage(shortage, { pods, asSpecified: asSpecified, nowMs: NOW_MS });
+  const next = nextShortage(shortage, { pods, asSpecified: asWished, nowMs: NOW_MS });
   return {
     phase: shortagePhase(shortage, NOW_MS),
     remake: secondsTo(remakeDueMs(pods, { shortage, nowMs: NOW_MS })),
