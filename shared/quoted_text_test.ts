@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { quotedText } from "./quoted_text.ts";
+import { cutToBytes, plainLine, quotedText } from "./quoted_text.ts";
+import { cases } from "../tests/fixtures/cases.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -38,4 +39,37 @@ test("quotedText() is one short line of visible characters, whatever the text", 
       assert.ok(quoted.isWellFormed());
     }),
   );
+});
+
+Deno.test({
+  name: "plainLine() leaves plain text, and nothing that a terminal or a YAML reader would obey",
+  permissions: "none",
+  fn() {
+    assert.equal(plainLine("P90 × 1.2, größer „so“ 日本"), "P90 × 1.2, größer „so“ 日本");
+    assert.equal(plainLine("a\nb\r\n  c\td\u2028e\u0085f"), "a b   c d e f");
+    assert.equal(plainLine("\x1b[31mred\x1b[0m \u202eback\ud800"), "[31mred [0m  back");
+  },
+});
+
+const bytes = (text: string): number => new TextEncoder().encode(text).length;
+
+Deno.test({
+  name: "cutToBytes() keeps what fits, and cuts the rest between characters",
+  permissions: "none",
+  fn() {
+    assert.equal(cutToBytes("abc", 3), "abc");
+    assert.equal(cutToBytes("abcdef", 5), "ab…");
+    assert.equal(cutToBytes("×".repeat(600), 1024), "×".repeat(510) + "…");
+    assert.equal(cutToBytes("a🐢🐢", 8), "a🐢…");
+    assert.equal(cutToBytes("a🐢🐢", 9), "a🐢🐢");
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), fc.nat({ max: 40 }), (text, spare) => {
+        const cut = cutToBytes(text, spare + 3);
+        assert.ok(bytes(cut) <= spare + 3);
+        if (bytes(text) <= spare + 3) assert.equal(cut, text);
+        else assert.ok(cut.endsWith("…") && text.startsWith(cut.slice(0, -1)));
+      }),
+      cases(5),
+    );
+  },
 });

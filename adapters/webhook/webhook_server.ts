@@ -10,7 +10,7 @@ import { Buffer } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type ServerOptions } from "node:https";
 import type { Socket } from "node:net";
-import { parseAddress } from "../listen_address.ts";
+import { parseAddress } from "../program_server.ts";
 import { type BodyReader, createBodyReader } from "./body_reader.ts";
 import { createCertificateReader } from "./certificate_reader.ts";
 import { type ConnectionLimits, createOpenConnections } from "./open_connections.ts";

@@ -5,11 +5,13 @@
  */
 import type { IdleCPU } from "../../shared/config/program_rows.ts";
 import type { DemandRule } from "../../shared/demand/signal.ts";
-import type { Bidder } from "../../shared/market/bids.ts";
-import type { RoundOutcome } from "../../shared/market/clearing_round.ts";
+import type { Bidder, RoundOutcome } from "../../shared/market/clearing_round.ts";
 import type { Mode } from "../../shared/market/solver.ts";
-import type { PaceOptions } from "../../shared/pacing/pace_options.ts";
-import type { PacedContainer, PlannedContainer } from "../../shared/pacing/paced_container.ts";
+import type {
+  PacedContainer,
+  PaceOptions,
+  PlannedContainer,
+} from "../../shared/pacing/paced_container.ts";
 import type { NodeStateMemory } from "../../shared/scarcity/node_state.ts";
 import type { ScarceShare } from "../../shared/scarcity/scarce_clearing.ts";
 import type { ContainerState } from "./container_state.ts";

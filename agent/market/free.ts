@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { LEAST_CPU, limitBounds } from "../../shared/market/bids.ts";
+import { LEAST_CPU, limitBounds } from "../../shared/market/clearing_round.ts";
 import { roundBounds, upToGrid } from "../../shared/market/rounding.ts";
 import { afterChange, type PlannedContainer } from "../../shared/pacing/paced_container.ts";
 import { planChanges } from "../../shared/pacing/plan_changes.ts";

@@ -6,7 +6,7 @@
 import type { Desired, PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
 import { isUnhurried, knownMarketReason } from "../../shared/api/reasons/reasons.ts";
-import { isAtLeast } from "../../shared/control/resource_version.ts";
+import { isAtLeast } from "../../shared/control/object_key.ts";
 import { countableCPU, formatCPU } from "../../shared/quantity.ts";
 import type { Participant } from "../market/participants.ts";
 import type { ContainerResult, RoundResult } from "../market/round.ts";

@@ -10,7 +10,7 @@
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Node } from "../../shared/api/node.ts";
 import type { Clock } from "../../shared/clock.ts";
-import { isUnreachable } from "../../shared/control/brief_failure.ts";
+import { isUnreachable } from "../../shared/control/backoff.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Random } from "../../shared/random.ts";
 import type { NodeLink } from "../ports.ts";

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
-import { DEFAULT_PACE } from "../../shared/pacing/pace_options.ts";
-import { newPaceMemory } from "../../shared/pacing/paced_container.ts";
+import { DEFAULT_PACE, newPaceMemory } from "../../shared/pacing/paced_container.ts";
 import { nodeViewSchema } from "../../shared/view/node_view.ts";
 import {
   boundedAllocation,

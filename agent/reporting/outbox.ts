@@ -6,8 +6,7 @@
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Desired } from "../../shared/api/pod_allocation.ts";
 import type { Clock } from "../../shared/clock.ts";
-import { createBackoff } from "../../shared/control/backoff.ts";
-import { retryLevel } from "../../shared/control/brief_failure.ts";
+import { createBackoff, retryLevel } from "../../shared/control/backoff.ts";
 import type { Log } from "../../shared/log.ts";
 import type { DesiredWriter } from "../ports.ts";
 import type { DesiredWrite, Written } from "./desired.ts";

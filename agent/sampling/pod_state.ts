@@ -11,8 +11,8 @@ import {
 import { type LevelMemory, NO_LEVEL_MEMORY } from "../../shared/cgroup/throttled_time.ts";
 import type { CgroupLayout } from "../../shared/cgroup/layout.ts";
 import type { ContainerCgroup } from "../../shared/cgroup/pod_cgroups.ts";
-import { DEFAULT_PERIOD_MS } from "../../shared/cgroup/quota.ts";
-import type { Reading } from "../../shared/cgroup/reading.ts";
+import { DEFAULT_PERIOD_MS } from "../../shared/cgroup/kernel_text.ts";
+import type { Reading } from "../../shared/cgroup/interval.ts";
 import type { ContainerSample } from "../../shared/cgroup/sample.ts";
 import { createUsageWindow, type UsageWindow } from "../../shared/cgroup/usage_window.ts";
 

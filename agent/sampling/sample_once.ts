@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { readNodeCores } from "../../shared/cgroup/node_cores.ts";
+import { readNodeCores } from "../../shared/cgroup/node_files.ts";
 import type { ContainerSample } from "../../shared/cgroup/sample.ts";
 import type { CgroupTree } from "../../shared/cgroup/tree.ts";
 import type { Clock } from "../../shared/clock.ts";

@@ -9,7 +9,7 @@
  *
  * @module
  */
-import { isBusy } from "../../shared/cgroup/busy.ts";
+import { isBusy } from "../../shared/cgroup/sample.ts";
 import {
   type CgroupFiles,
   readCounters,
@@ -25,9 +25,8 @@ import {
   type ThrottledTime,
   throttledTime,
 } from "../../shared/cgroup/throttled_time.ts";
-import { type Interval, intervalBetween } from "../../shared/cgroup/interval.ts";
-import { DEFAULT_PERIOD_MS } from "../../shared/cgroup/quota.ts";
-import type { Reading } from "../../shared/cgroup/reading.ts";
+import { type Interval, intervalBetween, type Reading } from "../../shared/cgroup/interval.ts";
+import { DEFAULT_PERIOD_MS } from "../../shared/cgroup/kernel_text.ts";
 import type { CgroupTree } from "../../shared/cgroup/tree.ts";
 import { YOUNG_MS } from "./pod_list.ts";
 import type { CgroupState, ContainerCgroupState, PodState } from "./pod_state.ts";

@@ -1,9 +1,19 @@
 /**
- * What one cgroup did between two readings.
+ * What one cgroup did between two readings of its counters.
  *
  * @module
  */
-import type { Reading } from "./reading.ts";
+import type { ThrottleCounters } from "./kernel_text.ts";
+
+/** Counters since the cgroup was made; times in milliseconds. */
+export interface Reading extends ThrottleCounters {
+  /** Monotonic time of the look. */
+  readonly at: number;
+  /** CPU time used. */
+  readonly usageMs: number;
+  /** Time in which some task waited for CPU (PSI); absent where not offered. */
+  readonly pressureMs?: number;
+}
 
 /** Growth of the counters from the earlier reading to the later; times in milliseconds. */
 export interface Interval extends Omit<Reading, "at"> {

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { cases } from "../../tests/fixtures/cases.ts";
-import { intervalBetween } from "./interval.ts";
-import type { Reading } from "./reading.ts";
+import { intervalBetween, type Reading } from "./interval.ts";
 
 const zero: Reading = { at: 1000, usageMs: 50, periods: 10, throttledPeriods: 3, throttledMs: 80 };
 const later: Reading = {

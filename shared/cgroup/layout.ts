@@ -7,7 +7,7 @@
  *
  * @module
  */
-import { isPodsRoot } from "./cgroup_name.ts";
+import { isPodsRoot } from "./pod_cgroups.ts";
 import type { CgroupTree } from "./tree.ts";
 
 /** The layout of one node. Directories are relative to the tree's root. */

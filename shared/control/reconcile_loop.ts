@@ -6,8 +6,7 @@
  */
 import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
-import type { Backoff } from "./backoff.ts";
-import { retryLevel } from "./brief_failure.ts";
+import { type Backoff, retryLevel } from "./backoff.ts";
 import type { WorkQueue } from "./work_queue.ts";
 
 /** When to look at the key again; absent: when something about it changes. */

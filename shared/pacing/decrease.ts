@@ -4,8 +4,7 @@
  * @module
  */
 import { GRID } from "../quantity.ts";
-import type { PaceOptions } from "./pace_options.ts";
-import type { PacedContainer, PaceMemory } from "./paced_container.ts";
+import type { PacedContainer, PaceMemory, PaceOptions } from "./paced_container.ts";
 import { rationedHysteresis } from "./raise.ts";
 
 /**

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { Bidder } from "../market/bids.ts";
-import { clearRound } from "../market/clearing_round.ts";
+import { type Bidder, clearRound } from "../market/clearing_round.ts";
 import { lowerWait } from "./decrease.ts";
-import { DEFAULT_PACE, grantable } from "./pace_options.ts";
 import {
   committed,
   committedAt,
+  DEFAULT_PACE,
+  grantable,
   newPaceMemory,
   type PacedContainer,
   type PaceMemory,

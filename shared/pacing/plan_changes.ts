@@ -7,17 +7,19 @@ import type { MarketReason } from "../api/reasons/market_reasons.ts";
 import type { Mode } from "../market/solver.ts";
 import { GRID } from "../quantity.ts";
 import { followLowerTarget, fundRaises } from "./decrease.ts";
-import { DEFAULT_PACE, paceAt, type PaceOptions } from "./pace_options.ts";
 import {
   afterChange,
   backToBounds,
   committed,
   committedAt,
+  DEFAULT_PACE,
   freeCPU,
   isThrottled,
+  paceAt,
   type PaceChange,
   type PacedContainer,
   type PaceMemory,
+  type PaceOptions,
   type PlannedContainer,
 } from "./paced_container.ts";
 import { grantRaises, isLargeRaise, isLastRaise, type RaiseRequest } from "./raise.ts";

@@ -5,8 +5,7 @@
  */
 import { clearMarket } from "../market/solver.ts";
 import { GRID } from "../quantity.ts";
-import type { PaceOptions } from "./pace_options.ts";
-import { isThrottled, type PacedContainer } from "./paced_container.ts";
+import { isThrottled, type PacedContainer, type PaceOptions } from "./paced_container.ts";
 
 /** Hysteresis of a rationed container fades with this time constant after a change, … */
 const REST_MS = 60_000;

@@ -6,7 +6,7 @@ import { createExecPlugin } from "./kubeconfig_login.ts";
 import { parseVerticalPodAutoscaler } from "../kinds/autoscalers.ts";
 import { parseKubeconfig, targetOf } from "./kubeconfig.ts";
 import { createMethodRights } from "./access_rules.ts";
-import { createSecretStore } from "../writers/certificate_stores.ts";
+import { createSecretStore } from "../writers/webhook_stores.ts";
 
 Deno.test("sentences of kubeconfigs and their plugins", () => {
   const parse = (text: string) => parseKubeconfig([{ path: "/c", text }]);

@@ -150,7 +150,7 @@ export const STALE_VIEWS: readonly Mutant[] = [
   {
     name: "versions are compared as text",
     kind: "stale",
-    file: "shared/control/resource_version.ts",
+    file: "shared/control/object_key.ts",
     from: "version.length === than.length ? version > than : version.length > than.length",
     to: "version > than",
   },

@@ -1,11 +1,30 @@
 import assert from "node:assert/strict";
 import { serveCanned, statusAnswer } from "../../../tests/fixtures/canned_server.ts";
+import { connectInCluster, connectKubeconfig } from "./connect.ts";
 import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
 import { createExecPlugin } from "./kubeconfig_login.ts";
-import { connectKubeconfig } from "./kubeconfig_connection.ts";
 import { parseKubeconfig, targetOf } from "./kubeconfig.ts";
 
 const directory = "tests/fixtures/service-account";
+
+Deno.test({
+  name: "connectInCluster() needs to read one directory and to reach one host, and nothing else",
+  permissions: { net: ["127.0.0.1"], read: [directory] },
+  async fn() {
+    await using server = serveCanned(() => ({ ok: true }));
+    const connection = await connectInCluster({ server: server.url, directory });
+    assert.deepEqual(await connection.request({ path: "/version" }), { ok: true });
+    assert.equal(server.requests[0]?.headers.get("authorization"), "Bearer secret-token");
+    connection.close();
+  },
+});
+
+Deno.test("connectInCluster() fails at once outside of a pod", async () => {
+  await assert.rejects(
+    connectInCluster({ directory: "tests/fixtures/none" }),
+    Deno.errors.NotFound,
+  );
+});
 
 /** A kubeconfig as JSON, which is YAML too. */
 function config(server: string, change: { cluster?: object; user?: object } = {}): string {

@@ -1,7 +1,8 @@
-/** The webhook's Secret and configuration: what is sent, and how answers are read. */
 import assert from "node:assert/strict";
 import { serveCanned, statusAnswer } from "../../../tests/fixtures/canned_server.ts";
-import { createSecretStore, createTrustStore } from "./certificate_stores.ts";
+import { createSecretStore, createTrustStore } from "./webhook_stores.ts";
+
+/** The webhook's Secret and configuration: what is sent, and how answers are read. */
 
 const PLACE = { namespace: "mbcas-system", name: "mbcas-webhook", labels: { app: "webhook" } };
 const SECRETS = "/api/v1/namespaces/mbcas-system/secrets";
