@@ -4,7 +4,7 @@
  * @module
  */
 import type { IdleCPU } from "../../shared/config/program_rows.ts";
-import type { DemandRule } from "../../shared/demand/signal.ts";
+import type { DemandRule } from "../../shared/demand/demand_rule.ts";
 import type { Bidder, RoundOutcome } from "../../shared/market/clearing_round.ts";
 import type { Mode } from "../../shared/market/solver.ts";
 import type {
@@ -28,7 +28,7 @@ export interface MarketSettings {
   /** What becomes of CPU that no container needs. */
   readonly idleCPU: IdleCPU;
   /** Makes the estimate of a container that is new. */
-  readonly newRule: () => DemandRule;
+  readonly newDemandRule: () => DemandRule;
 }
 
 /** What one round leaves to the next about the node. */

@@ -5,8 +5,7 @@
  */
 import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
 import type { ContainerSample } from "../../shared/cgroup/sample.ts";
-import { demandOf } from "../../shared/demand/queueing_need.ts";
-import type { DemandEstimate, DemandRule } from "../../shared/demand/signal.ts";
+import { type DemandEstimate, demandOf, type DemandRule } from "../../shared/demand/demand_rule.ts";
 import { newPaceMemory, type PaceMemory } from "../../shared/pacing/paced_container.ts";
 import { nextLoad, type RecentLoad } from "../../shared/scarcity/recent_load.ts";
 import { quotaAfter, type QuotaState } from "./missing_quota.ts";

@@ -79,7 +79,7 @@ export function estimate(
     if (state === undefined) {
       const limit = limitOf(participant) ?? desired ?? quotaOf(reading) ?? originalLimit;
       const reason = allocation.spec.market?.reason;
-      state = newContainerState({ limit, now, rule: context.newRule(), credit, reason });
+      state = newContainerState({ limit, now, rule: context.newDemandRule(), credit, reason });
       states.set(containerID, state);
       urgent = true;
     }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import { queueingNeed, WAIT_TARGET_MS } from "../../shared/demand/queueing_need.ts";
-import type { DemandRule } from "../../shared/demand/signal.ts";
+import { WAIT_TARGET_MS } from "../../shared/demand/common_wait.ts";
+import type { DemandRule } from "../../shared/demand/demand_rule.ts";
+import { queueingNeed } from "../../shared/demand/queueing_need.ts";
 import { GRID } from "../../shared/quantity.ts";
 import { onlyContainer, playedAgent } from "../../tests/fixtures/market/played_agent.ts";
 import {

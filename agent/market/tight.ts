@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { commonWait, type WaitingContainer } from "../../shared/demand/queueing_need.ts";
+import { commonWait, type WaitingContainer } from "../../shared/demand/common_wait.ts";
 import { clearRound, withStartupDemand } from "../../shared/market/clearing_round.ts";
 import { freeCPU, grantable, type PacedContainer } from "../../shared/pacing/paced_container.ts";
 import { planChanges } from "../../shared/pacing/plan_changes.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { createSaturation, MOST_SATURATED_MS, type Saturation } from "./saturation.ts";
-import type { DemandSignal } from "./signal.ts";
+import type { DemandSignal } from "./demand_rule.ts";
 
 /** A CFS period: readings of containers at their limits. */
 const INTERVAL_MS = 100;

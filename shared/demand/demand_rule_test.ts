@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { cases } from "../../tests/fixtures/cases.ts";
-import { createEstimator } from "./estimator.ts";
-import { MOST_WAIT_MS, WAIT_TARGET_MS } from "./queueing_need.ts";
-import type { DemandSignal } from "./signal.ts";
+import { MOST_WAIT_MS, WAIT_TARGET_MS } from "./common_wait.ts";
+import { createDemandRule, demandOf, type DemandSignal } from "./demand_rule.ts";
 
 const INTERVAL_MS = 250;
 
@@ -33,9 +32,9 @@ const anySignal: fc.Arbitrary<DemandSignal> = fc.record({
   waitMs: fc.double({ min: WAIT_TARGET_MS, max: MOST_WAIT_MS, noNaN: true }),
 });
 
-pure("createEstimator() stays within what readings allow, whatever they are", () => {
+pure("createDemandRule() stays within what readings allow, whatever they are", () => {
   fc.assert(fc.property(fc.array(anySignal, { minLength: 1, maxLength: 60 }), (signals) => {
-    const rule = createEstimator();
+    const rule = createDemandRule();
     let mostUsed = 0;
     let mostThreads = 0;
     for (const one of signals) {
@@ -50,9 +49,9 @@ pure("createEstimator() stays within what readings allow, whatever they are", ()
 });
 
 pure(
-  "createEstimator() tries 800 m for a thread that waits at a 200 m quota, then all of it",
+  "createDemandRule() tries 800 m for a thread that waits at a 200 m quota, then all of it",
   () => {
-    const rule = createEstimator();
+    const rule = createDemandRule();
     const busy = signal({ usage: 200, throttledMsPerS: 800, throttledShare: 1, quota: 200 });
     assert.equal(rule(busy).trial, 800);
     const still = signal({ usage: 800, throttledMsPerS: 200, throttledShare: 1, quota: 800 });
@@ -62,8 +61,8 @@ pure(
   },
 );
 
-pure("createEstimator() tries half as much again where CPU is scarce", () => {
-  const rule = createEstimator();
+pure("createDemandRule() tries half as much again where CPU is scarce", () => {
+  const rule = createDemandRule();
   const scarce = signal({
     usage: 200,
     throttledMsPerS: 800,
@@ -74,13 +73,13 @@ pure("createEstimator() tries half as much again where CPU is scarce", () => {
   assert.ok(Math.abs(rule(scarce).trial - 300) < 1e-9);
 });
 
-pure("createEstimator() settles on constant usage, whatever came before", () => {
+pure("createDemandRule() settles on constant usage, whatever came before", () => {
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: 0, max: 4000 }), { maxLength: 100 }),
       fc.integer({ min: 0, max: 4000 }),
       (before, usage) => {
-        const rule = createEstimator();
+        const rule = createDemandRule();
         for (const past of before) rule(signal({ usage: past }));
         let last = rule(signal({ usage }));
         // Twenty time constants of the mean, e^-20 of 4000 m; the block that holds both fades, too.
@@ -91,4 +90,11 @@ pure("createEstimator() settles on constant usage, whatever came before", () => 
     ),
     cases(0.3),
   );
+});
+
+pure("demandOf() is the need, or what is tried out if that is more", () => {
+  const estimate = { mean: 1000, burstinessMs: 0 };
+  assert.equal(demandOf({ ...estimate, trial: 0 }, 75), 1050);
+  assert.equal(demandOf({ ...estimate, trial: 1049 }, 75), 1050);
+  assert.equal(demandOf({ ...estimate, trial: 4000 }, 75), 4000);
 });
