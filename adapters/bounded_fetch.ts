@@ -53,6 +53,19 @@ export async function boundedFetch(
   }
 }
 
+/** The text's value; undefined for text that `parse` can't read. */
+export function jsonOrUndefined(
+  text: string | undefined,
+  parse: (text: string) => unknown = JSON.parse,
+): unknown {
+  try {
+    return parse(text ?? "");
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
 async function send(
   { url, body, login }: BoundedRequest,
   { refresh, signal }: { readonly refresh: boolean; readonly signal: AbortSignal },

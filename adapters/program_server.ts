@@ -25,6 +25,11 @@ export function parseAddress(address: string): ListenAddress {
   return { hostname: host.replace(/^\[(.*)\]$/, "$1") || "0.0.0.0", port: Number(digits) };
 }
 
+/** The address as `parseAddress()` reads it. */
+export function formatAddress({ hostname, port }: ListenAddress): string {
+  return `${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;
+}
+
 /** A handler of requests: a Hono app, for instance. */
 export interface HTTPApp {
   fetch(request: Request): Response | Promise<Response>;
@@ -57,9 +62,7 @@ export function serveHTTP(app: HTTPApp, { address }: ServeOptions): HTTPServer {
       onListen: () => {},
       onError: () => new Response("internal error\n", { status: 500 }),
     }, (request) => app.fetch(request));
-    const bound = server.addr;
-    const host = bound.hostname.includes(":") ? `[${bound.hostname}]` : bound.hostname;
-    return { address: `${host}:${bound.port}`, shutdown: () => server.shutdown() };
+    return { address: formatAddress(server.addr), shutdown: () => server.shutdown() };
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause);
     throw new Error(`Cannot listen on ${address}: ${message}`, { cause });

@@ -10,7 +10,7 @@ import type { Clock } from "../../../shared/clock.ts";
 import { systemClock } from "../../system_clock.ts";
 import type { Login, OpenKubeConnection } from "./connection.ts";
 import { createHTTPConnection } from "./http_connection.ts";
-import { connectTo } from "./connection_pool.ts";
+import { connectTo, portOf } from "./connection_pool.ts";
 import { createTokenReader } from "../../http_login.ts";
 import { join } from "node:path";
 import { type Kubeconfig, parseKubeconfig, targetOf } from "./kubeconfig.ts";
@@ -113,11 +113,6 @@ export async function connectKubeconfig(
     clock,
   });
   return { ...connection, namespace: context.namespace ?? "default" };
-}
-
-function portOf({ port, protocol }: URL): number {
-  if (port !== "") return Number(port);
-  return protocol === "https:" ? 443 : 80;
 }
 
 /** Reads the files that kubectl reads: `KUBECONFIG` may name several, of which some may be missing. */
