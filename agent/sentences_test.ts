@@ -1,3 +1,4 @@
+import { pure } from "../tests/fixtures/pure.ts";
 import { ApiError } from "../shared/api/api_error.ts";
 import { type LogFields, silentLog } from "../shared/log.ts";
 import { DEFAULT_PACE, newPaceMemory, type PaceMemory } from "../shared/pacing/paced_container.ts";
@@ -20,10 +21,6 @@ import {
 } from "./reporting/why_waiting.ts";
 import type { NodeState } from "../shared/scarcity/node_state.ts";
 
-function test(name: string, fn: () => Promise<void>): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
 /** Why an allocation with these bounds is left out. */
 function refusal(change: Partial<ReturnType<typeof sampleBounds>>): string {
   const bounds = { revision: 1, reason: "", containers: [sampleBounds("web", change)] };
@@ -34,7 +31,7 @@ function refusal(change: Partial<ReturnType<typeof sampleBounds>>): string {
   return warned;
 }
 
-test("sentences of allocations that are left out", () =>
+pure("sentences of allocations that are left out", () =>
   assertSentences([
     [
       "floor and ceiling",
@@ -101,7 +98,7 @@ async function look(files: Readonly<Record<string, string>>): Promise<string> {
   return (await sampleOnce(parts, { intervalMs: 250 })).warnings.join();
 }
 
-test("sentences of probes, logs and the node's table", () => {
+pure("sentences of probes, logs and the node's table", () => {
   const view = { layout: "cgroup v2", cores: 4, intervalMs: 250.4, pods: [], warnings: [] };
   return assertSentences([
     ["stuck", () => probe(30_001, true), "the loop has stood still for 30s"],
@@ -148,62 +145,57 @@ function why(
 
 const HIGHEST = { since: NOW - 12_500, highest: 100 };
 
-Deno.test({
-  name: "sentences on limits that wait",
-  permissions: "none",
-  fn: () =>
-    assertSentences([
-      ["at the share", () => why(), ""],
-      [
-        "raise, hysteresis",
-        () => why({ share: 230 }),
-        "raise to 230m is within the hysteresis of 20 %",
-      ],
-      [
-        "raise of a rationed container, 20 % × e^(−30 / 60)",
-        () => why({ share: 220, need: 230 }, { changedAt: NOW - 30_000 }),
-        "raise to 220m is within the hysteresis of 12 %",
-      ],
-      [
-        "raise to the ceiling without throttling",
-        () => why({ share: 800 }, { limit: 750 }),
-        "raise to 800m is within the hysteresis of 20 %",
-      ],
-      [
-        "raise, gap",
-        () => why({ share: 800 }, { raisedAt: NOW - 300 }),
-        "raise to 800m waits 1 s after the last",
-      ],
-      ["raise, funds", () => why({ share: 800 }), "raise to 800m waits for funds"],
-      [
-        "raise, free CPU",
-        () => why({ share: 800, throttledMsPerS: 100 }, { limit: 750 }),
-        "raise to 800m waits until free CPU suffices",
-      ],
-      [
-        "decrease, hysteresis",
-        () => why({ share: 190 }),
-        "decrease to 190m is within the hysteresis of 10 %",
-      ],
-      ["decrease, time", () => why({ share: 50 }), "decrease to 50m waits 30 s"],
-      [
-        "decrease, time left",
-        () => why({ share: 50 }, { lower: HIGHEST }),
-        "decrease to 100m waits 18 s",
-      ],
-      [
-        "decrease after a trial",
-        () => why({ share: 50 }, { lower: { ...HIGHEST, since: NOW - 500 }, trialFrom: 100 }),
-        "decrease to 100m waits 2 s",
-      ],
-      [
-        "decrease, young readings",
-        () =>
-          why({ share: 50 }, { since: NOW - 1000, lower: { since: NOW - 29_000, highest: 100 } }),
-        "decrease to 100m waits 9 s: the readings are young",
-      ],
-    ]),
-});
+pure("sentences on limits that wait", () =>
+  assertSentences([
+    ["at the share", () => why(), ""],
+    [
+      "raise, hysteresis",
+      () => why({ share: 230 }),
+      "raise to 230m is within the hysteresis of 20 %",
+    ],
+    [
+      "raise of a rationed container, 20 % × e^(−30 / 60)",
+      () => why({ share: 220, need: 230 }, { changedAt: NOW - 30_000 }),
+      "raise to 220m is within the hysteresis of 12 %",
+    ],
+    [
+      "raise to the ceiling without throttling",
+      () => why({ share: 800 }, { limit: 750 }),
+      "raise to 800m is within the hysteresis of 20 %",
+    ],
+    [
+      "raise, gap",
+      () => why({ share: 800 }, { raisedAt: NOW - 300 }),
+      "raise to 800m waits 1 s after the last",
+    ],
+    ["raise, funds", () => why({ share: 800 }), "raise to 800m waits for funds"],
+    [
+      "raise, free CPU",
+      () => why({ share: 800, throttledMsPerS: 100 }, { limit: 750 }),
+      "raise to 800m waits until free CPU suffices",
+    ],
+    [
+      "decrease, hysteresis",
+      () => why({ share: 190 }),
+      "decrease to 190m is within the hysteresis of 10 %",
+    ],
+    ["decrease, time", () => why({ share: 50 }), "decrease to 50m waits 30 s"],
+    [
+      "decrease, time left",
+      () => why({ share: 50 }, { lower: HIGHEST }),
+      "decrease to 100m waits 18 s",
+    ],
+    [
+      "decrease after a trial",
+      () => why({ share: 50 }, { lower: { ...HIGHEST, since: NOW - 500 }, trialFrom: 100 }),
+      "decrease to 100m waits 2 s",
+    ],
+    [
+      "decrease, young readings",
+      () => why({ share: 50 }, { since: NOW - 1000, lower: { since: NOW - 29_000, highest: 100 } }),
+      "decrease to 100m waits 9 s: the readings are young",
+    ],
+  ]));
 
 /** The sentences on limits where idle CPU is free. */
 
@@ -222,60 +214,56 @@ function sentence(
 
 const rationed = { rationedAt: AT };
 
-Deno.test({
-  name: "sentences of whyLimitStays()",
-  permissions: "none",
-  fn: () =>
-    assertSentences([
-      ["ample, at the ceiling", () => sentence({}, { state: "ample" }), ""],
-      [
-        "ample, below the ceiling",
-        () => sentence({ limit: 450 }, { state: "ample" }),
-        "ceiling waits: 10 limits a second",
-      ],
-      ["no readings", () => sentence({}, { load: undefined }), ""],
-      ["not rationed", () => sentence({}), "stays at the ceiling: the share covers the bid"],
-      ["not rationed, share at the ceiling", () => sentence({}, { share: 800 }), ""],
-      [
-        "rationed a moment ago",
-        () => sentence({ limit: 450, rationedAt: AT - 6500 }),
-        "back to the ceiling in 4 s",
-      ],
-      [
-        "rationed long ago",
-        () => sentence({ limit: 450, rationedAt: AT - 10_000 }),
-        "ceiling waits: 10 limits a second",
-      ],
-      ["at the share", () => sentence({ ...rationed, limit: 450 }), ""],
-      [
-        "close to the share",
-        () => sentence({ ...rationed, limit: 440 }),
-        "raise to 450m is within the hysteresis of 5 %",
-      ],
-      [
-        "close above the share",
-        () => sentence({ ...rationed, limit: 460 }),
-        "decrease to 450m is within the hysteresis of 5 %",
-      ],
-      [
-        "uses less than its share",
-        () => sentence(rationed, { load: { ...BUSY, usage: 400 } }),
-        "stays: the container uses its share at most",
-      ],
-      [
-        "lowered a moment ago",
-        () => sentence({ ...rationed, fundedAt: AT - 1500 }),
-        "decrease to 450m waits 4 s after the last",
-      ],
-      [
-        "short a moment ago",
-        () => sentence({ ...rationed, shortAt: AT - 1500 }),
-        "decrease to 450m waits 4 s: the container catches up on CPU that it lacked",
-      ],
-      [
-        "without a victim",
-        () => sentence(rationed),
-        "decrease to 450m waits until another container waits for CPU",
-      ],
-    ]),
-});
+pure("sentences of whyLimitStays()", () =>
+  assertSentences([
+    ["ample, at the ceiling", () => sentence({}, { state: "ample" }), ""],
+    [
+      "ample, below the ceiling",
+      () => sentence({ limit: 450 }, { state: "ample" }),
+      "ceiling waits: 10 limits a second",
+    ],
+    ["no readings", () => sentence({}, { load: undefined }), ""],
+    ["not rationed", () => sentence({}), "stays at the ceiling: the share covers the bid"],
+    ["not rationed, share at the ceiling", () => sentence({}, { share: 800 }), ""],
+    [
+      "rationed a moment ago",
+      () => sentence({ limit: 450, rationedAt: AT - 6500 }),
+      "back to the ceiling in 4 s",
+    ],
+    [
+      "rationed long ago",
+      () => sentence({ limit: 450, rationedAt: AT - 10_000 }),
+      "ceiling waits: 10 limits a second",
+    ],
+    ["at the share", () => sentence({ ...rationed, limit: 450 }), ""],
+    [
+      "close to the share",
+      () => sentence({ ...rationed, limit: 440 }),
+      "raise to 450m is within the hysteresis of 5 %",
+    ],
+    [
+      "close above the share",
+      () => sentence({ ...rationed, limit: 460 }),
+      "decrease to 450m is within the hysteresis of 5 %",
+    ],
+    [
+      "uses less than its share",
+      () => sentence(rationed, { load: { ...BUSY, usage: 400 } }),
+      "stays: the container uses its share at most",
+    ],
+    [
+      "lowered a moment ago",
+      () => sentence({ ...rationed, fundedAt: AT - 1500 }),
+      "decrease to 450m waits 4 s after the last",
+    ],
+    [
+      "short a moment ago",
+      () => sentence({ ...rationed, shortAt: AT - 1500 }),
+      "decrease to 450m waits 4 s: the container catches up on CPU that it lacked",
+    ],
+    [
+      "without a victim",
+      () => sentence(rationed),
+      "decrease to 450m waits until another container waits for CPU",
+    ],
+  ]));

@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { serveCanned } from "../../tests/fixtures/canned_server.ts";
@@ -139,10 +140,6 @@ Deno.test("createRangeQueries() gives finite numbers or a problem for any answer
     }),
   );
 });
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 function answerOf(series: readonly object[]): object {
   return { status: "success", data: { resultType: "matrix", result: series }, warnings: ["w"] };

@@ -1,11 +1,8 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { newPaceMemory } from "../../shared/pacing/paced_container.ts";
 import { sampleReading } from "../../tests/fixtures/market/sample_participants.ts";
 import { addSample, type ContainerState, PEAK_FADE_MS } from "./container_state.ts";
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 function newState(): { state: ContainerState; shares: (number | undefined)[] } {
   const shares: (number | undefined)[] = [];

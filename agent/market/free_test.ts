@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import type { ContainerBounds, PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { ContainerSample } from "../../shared/cgroup/sample.ts";
@@ -18,10 +19,6 @@ import type { RoundContext } from "./algorithm.ts";
 import type { ContainerStates } from "./container_state.ts";
 import { nodeLoad } from "./free.ts";
 import { clear, estimate, pace, type RoundResult } from "./round.ts";
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 /** A pod with an original limit of 500 m, unless said otherwise. */
 function pod(

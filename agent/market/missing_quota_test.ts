@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import {
   isQuotaOff,
@@ -8,10 +9,6 @@ import {
   type QuotaState,
 } from "./missing_quota.ts";
 
-function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
 type Sample = { readonly at: number; readonly quota?: number };
 
 function after(...samples: readonly Sample[]): { quota: QuotaState; sample?: Sample } {
@@ -20,13 +17,13 @@ function after(...samples: readonly Sample[]): { quota: QuotaState; sample?: Sam
   return { quota, ...(sample === undefined ? {} : { sample }) };
 }
 
-test("quotaAfter() keeps nothing but what was reported of a container that has its quota", () => {
+pure("quotaAfter() keeps nothing but what was reported of a container that has its quota", () => {
   assert.deepEqual(after({ at: 0 }, { at: 250, quota: 500 }).quota, { reported: false });
   const quota = quotaAfter({ missingSince: 0, reported: true }, { at: 250, quota: 500 });
   assert.deepEqual(quota, { reported: true });
 });
 
-test("lacksQuota() is true from the first sample without one, isQuotaOff() after a while", () => {
+pure("lacksQuota() is true from the first sample without one, isQuotaOff() after a while", () => {
   const states = [
     after(),
     after({ at: 1000, quota: 500 }, { at: 2000 }),
@@ -41,7 +38,7 @@ test("lacksQuota() is true from the first sample without one, isQuotaOff() after
   ]);
 });
 
-test("isQuotaOff() counts anew after a sample with a quota", () => {
+pure("isQuotaOff() counts anew after a sample with a quota", () => {
   const again = after({ at: 0 }, { at: QUOTA_OFF_MS - 1, quota: 500 }, { at: QUOTA_OFF_MS });
   assert.equal(isQuotaOff(again), false);
 });
@@ -60,7 +57,7 @@ function way(
   return limits;
 }
 
-test("limitWithoutQuota() goes to the original limit, as holds let it", () => {
+pure("limitWithoutQuota() goes to the original limit, as holds let it", () => {
   const bounds = { floor: 100, ceiling: 2000 };
   const above = { present: 800, originalLimit: 500 };
   const below = { present: 300, originalLimit: 500 };
@@ -74,22 +71,28 @@ test("limitWithoutQuota() goes to the original limit, as holds let it", () => {
   assert.deepEqual(way({ ...bounds, held: "both" }, below), []);
 });
 
-test("limitWithoutQuota() reaches an original limit off the grid, by half steps too, and then stays", () => {
-  for (let present = 500; present <= 1000; present++) {
-    for (const originalLimit of [495, 500, 503, 510]) {
-      const limits = way({ floor: 100, ceiling: 2000, held: "half" }, { present, originalLimit });
-      assert.equal(limits.at(-1) ?? present, originalLimit, `${present} to ${originalLimit}`);
-      assert.ok(limits.length < 10);
+pure(
+  "limitWithoutQuota() reaches an original limit off the grid, by half steps too, and then stays",
+  () => {
+    for (let present = 500; present <= 1000; present++) {
+      for (const originalLimit of [495, 500, 503, 510]) {
+        const limits = way({ floor: 100, ceiling: 2000, held: "half" }, { present, originalLimit });
+        assert.equal(limits.at(-1) ?? present, originalLimit, `${present} to ${originalLimit}`);
+        assert.ok(limits.length < 10);
+      }
     }
-  }
-});
+  },
+);
 
-test("limitWithoutQuota() stays within the bounds, and takes half steps only when they are due", () => {
-  const present = 800;
-  const limit = (bounds: Parameters<typeof limitWithoutQuota>[0], isStepDue = true) =>
-    limitWithoutQuota(bounds, { present, originalLimit: 500, isStepDue });
-  assert.equal(limit({ floor: 600, ceiling: 2000 }), 600);
-  assert.equal(limit({ floor: 100, ceiling: 400 }), 400);
-  assert.equal(limit({ floor: 100, ceiling: 2000, held: "half" }, false), 800);
-  assert.equal(limit({ floor: 100, ceiling: 2000 }, false), 500);
-});
+pure(
+  "limitWithoutQuota() stays within the bounds, and takes half steps only when they are due",
+  () => {
+    const present = 800;
+    const limit = (bounds: Parameters<typeof limitWithoutQuota>[0], isStepDue = true) =>
+      limitWithoutQuota(bounds, { present, originalLimit: 500, isStepDue });
+    assert.equal(limit({ floor: 600, ceiling: 2000 }), 600);
+    assert.equal(limit({ floor: 100, ceiling: 400 }), 400);
+    assert.equal(limit({ floor: 100, ceiling: 2000, held: "half" }, false), 800);
+    assert.equal(limit({ floor: 100, ceiling: 2000 }, false), 500);
+  },
+);

@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { WAIT_TARGET_MS } from "../../shared/demand/common_wait.ts";
 import type { DemandRule } from "../../shared/demand/demand_rule.ts";
@@ -10,10 +11,6 @@ import {
   sampleReading,
 } from "../../tests/fixtures/market/sample_participants.ts";
 import type { RoundResult } from "./round.ts";
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 pure("clear() keeps the present limit while a container has no readings", () => {
   const { play } = playedAgent();

@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { ContainerSample } from "../../shared/cgroup/sample.ts";
@@ -12,10 +13,6 @@ import {
 import { desiredWrites } from "../reporting/desired.ts";
 import { QUOTA_OFF_MS } from "./missing_quota.ts";
 import type { ContainerResult, RoundResult } from "./round.ts";
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 /** Plays for so many ms; returns what was said of the only container, and when, ms. */
 function sayings(

@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import type { Desired, PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
@@ -11,10 +12,6 @@ import type { ContainerResult, RoundResult } from "../market/round.ts";
 import { desiredWrites, LONGEST_REPEAT_MS, REPEAT_MS, repeatFor, type Written } from "./desired.ts";
 
 const SCARCE = { state: "scarce", since: 0 } as const;
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 function resultsOf(allocation: PodAllocation, changedFor?: MarketReason): ContainerResult[] {
   return participantsOf(allocation).map((participant): ContainerResult => ({

@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import type { CgroupTree } from "../../shared/cgroup/tree.ts";
 import { type Log, silentLog } from "../../shared/log.ts";
@@ -44,11 +45,7 @@ function node(options: Partial<NodeSamplerOptions> = {}) {
   return { tree, sampler: createNodeSampler({ tree, cores: 2, ...options }) };
 }
 
-function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
-test("sample() gives rates after the second look, in millicores", () => {
+pure("sample() gives rates after the second look, in millicores", () => {
   const { tree, sampler } = node();
   assert.equal(sampler.sample(1000, NONE).containers.size, 0);
   put(tree, HOT, { quota: "20000", usage: 50, throttled: 100, periods: 2, pressure: 125 });
@@ -72,7 +69,7 @@ test("sample() gives rates after the second look, in millicores", () => {
   assert.equal(containers.get(ID.pause)?.quota, undefined);
 });
 
-test("sample() gives none across a reset, a jump of the clock or a vanished file", () => {
+pure("sample() gives none across a reset, a jump of the clock or a vanished file", () => {
   const { tree, sampler } = node();
   const look = (at: number, usage: number) => {
     put(tree, HOT, { quota: "20000", usage });
@@ -94,7 +91,7 @@ test("sample() gives none across a reset, a jump of the clock or a vanished file
   assert.equal(look(201_500, 9200), 200);
 });
 
-test("sample() sees a container restart as one gone and one new", () => {
+pure("sample() sees a container restart as one gone and one new", () => {
   const { tree, sampler } = node();
   sampler.sample(1000, NONE);
   assert.ok(sampler.sample(1250, NONE).containers.has(ID.hot));
@@ -107,7 +104,7 @@ test("sample() sees a container restart as one gone and one new", () => {
   assert.equal(sampler.sample(1750, new Set([ID.cold])).containers.get(ID.cold)?.usage, 100);
 });
 
-test("sample() lists directories once a second, and once for an id that is nowhere", () => {
+pure("sample() lists directories once a second, and once for an id that is nowhere", () => {
   const tree = createMemoryTree();
   put(tree, HOT);
   let listings = 0;
@@ -129,7 +126,7 @@ test("sample() lists directories once a second, and once for an id that is nowhe
   assert.equal(listed(2250, [ID.cold, ID.pause]), 1);
 });
 
-test("sample() finds a pod that has taken another one's place within a second", () => {
+pure("sample() finds a pod that has taken another one's place within a second", () => {
   const tree = createMemoryTree();
   for (const directory of [POD, HOT]) put(tree, directory);
   const sampler = createNodeSampler({ tree, cores: 2 });
@@ -147,7 +144,7 @@ test("sample() finds a pod that has taken another one's place within a second", 
   assert.deepEqual(sampler.pods().map(({ uid }) => uid), [OTHER]);
 });
 
-test("sample() reads anew, now and then, what a pod that stays has been set to", () => {
+pure("sample() reads anew, now and then, what a pod that stays has been set to", () => {
   const { tree, sampler } = node();
   const before = sampler.sample(0, NONE).unmanaged;
   for (const directory of [POD, HOT]) put(tree, directory, { quota: "20000", weight: 500 });
@@ -155,7 +152,7 @@ test("sample() reads anew, now and then, what a pod that stays has been set to",
   assert.ok(sampler.sample(61_000, NONE).unmanaged > before + 1000, "its request was raised");
 });
 
-test("sample() reads idle pods every 250 ms only, and at busy ones each time", () => {
+pure("sample() reads idle pods every 250 ms only, and at busy ones each time", () => {
   const { tree, sampler } = node();
   const cold = `kubepods/pod${OTHER}/${ID.cold}`;
   put(tree, cold, { quota: "20000" });
@@ -175,7 +172,7 @@ test("sample() reads idle pods every 250 ms only, and at busy ones each time", (
   ]);
 });
 
-test("sample() keeps the last sample when it is asked again at once", () => {
+pure("sample() keeps the last sample when it is asked again at once", () => {
   const { tree, sampler } = node();
   sampler.sample(0, NONE);
   put(tree, HOT, { quota: "20000", usage: 50 });
@@ -183,7 +180,7 @@ test("sample() keeps the last sample when it is asked again at once", () => {
   assert.equal(sampler.sample(255, NONE).containers.get(ID.hot), sample);
 });
 
-test("sample() leaves out a container with a malformed file, and says so once", () => {
+pure("sample() leaves out a container with a malformed file, and says so once", () => {
   const warnings: string[] = [];
   const log: Log = {
     ...silentLog,
@@ -200,7 +197,7 @@ test("sample() leaves out a container with a malformed file, and says so once", 
   assert.match(warnings[0] ?? "", /line 1 is "many"/);
 });
 
-test("sample() names each malformed file of a cgroup by its path", () => {
+pure("sample() names each malformed file of a cgroup by its path", () => {
   const files: unknown[] = [];
   const log: Log = { ...silentLog, warn: (_message, fields) => void files.push(fields?.file) };
   const { tree, sampler } = node({ log });
@@ -211,7 +208,7 @@ test("sample() names each malformed file of a cgroup by its path", () => {
   assert.deepEqual(files.sort(), [`${HOT}/cpu.max`, `${HOT}/cpu.stat`, `${POD}/cpu.weight`]);
 });
 
-test("sample() passes on that the tree may not be read", () => {
+pure("sample() passes on that the tree may not be read", () => {
   const { tree } = node();
   const forbidden: CgroupTree = {
     ...tree,
@@ -223,7 +220,7 @@ test("sample() passes on that the tree may not be read", () => {
   assert.throws(() => sampler.sample(0, NONE), /not permitted/);
 });
 
-test("createNodeSampler() reports its layout and releases the files of what is gone", () => {
+pure("createNodeSampler() reports its layout and releases the files of what is gone", () => {
   const released: string[] = [];
   const { tree } = node();
   const watched: CgroupTree = { ...tree, release: (directory) => void released.push(directory) };
@@ -246,7 +243,7 @@ test("createNodeSampler() reports its layout and releases the files of what is g
   assert.equal(released.at(-1), "");
 });
 
-test("createNodeSampler() refuses a node without CPUs or pods", () => {
+pure("createNodeSampler() refuses a node without CPUs or pods", () => {
   assert.throws(() => node({ cores: 0 }), { name: "RangeError", message: /cores is 0/ });
   assert.throws(() => createNodeSampler({ tree: createMemoryTree(), cores: 2 }), /Cannot find/);
 });

@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { cases } from "../../tests/fixtures/cases.ts";
@@ -140,29 +141,25 @@ const damaged = (text: string) =>
     ([from, to, other, twice]) => text.slice(0, from) + other + text.slice(twice ? 0 : to),
   );
 
-Deno.test({
-  name: "every parser gives finite numbers or a SyntaxError, whatever the text",
-  permissions: "none",
-  fn() {
-    const parsers: readonly (readonly [(text: string) => unknown, string])[] = [
-      [parseCpuStatV2, "usage_usec 1\nnr_periods 2\nnr_throttled 0\nthrottled_usec 5\n"],
-      [parseCpuStatV1, "nr_periods 2\nnr_throttled 0\nthrottled_time 5\n"],
-      [parseCpuacctUsage, "107292866812141\n"],
-      [parseCpuMax, "20000 100000\n"],
-      [parseCpuMax, "max 100000\n"],
-      [parseCfsQuota, "20000\n"],
-      [parseCfsPeriod, "100000\n"],
-      [parsePressure, "some avg10=5.43 avg60=0.98 avg300=0.20 total=938141\n"],
-      [parseCpuShares, "1024\n"],
-      [(text) => requestOfLinearWeight(parseCpuWeight(text)), "39\n"],
-      [(text) => requestOfCurvedWeight(parseCpuWeight(text)), "39\n"],
-      [(text) => countCpus(text, "cpuset.cpus"), "0-3,8\n"],
-    ];
-    for (const [parse, valid] of parsers) {
-      const text = fc.oneof(fc.string(), fc.string({ unit: "binary" }), damaged(valid));
-      fc.assert(fc.property(text, (garbage) => checkOutcome(() => parse(garbage))), cases(5));
-    }
-  },
+pure("every parser gives finite numbers or a SyntaxError, whatever the text", () => {
+  const parsers: readonly (readonly [(text: string) => unknown, string])[] = [
+    [parseCpuStatV2, "usage_usec 1\nnr_periods 2\nnr_throttled 0\nthrottled_usec 5\n"],
+    [parseCpuStatV1, "nr_periods 2\nnr_throttled 0\nthrottled_time 5\n"],
+    [parseCpuacctUsage, "107292866812141\n"],
+    [parseCpuMax, "20000 100000\n"],
+    [parseCpuMax, "max 100000\n"],
+    [parseCfsQuota, "20000\n"],
+    [parseCfsPeriod, "100000\n"],
+    [parsePressure, "some avg10=5.43 avg60=0.98 avg300=0.20 total=938141\n"],
+    [parseCpuShares, "1024\n"],
+    [(text) => requestOfLinearWeight(parseCpuWeight(text)), "39\n"],
+    [(text) => requestOfCurvedWeight(parseCpuWeight(text)), "39\n"],
+    [(text) => countCpus(text, "cpuset.cpus"), "0-3,8\n"],
+  ];
+  for (const [parse, valid] of parsers) {
+    const text = fc.oneof(fc.string(), fc.string({ unit: "binary" }), damaged(valid));
+    fc.assert(fc.property(text, (garbage) => checkOutcome(() => parse(garbage))), cases(5));
+  }
 });
 
 function checkOutcome(parse: () => unknown): void {

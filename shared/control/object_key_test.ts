@@ -1,12 +1,9 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { isAtLeast } from "./object_key.ts";
 
-function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
-test("isAtLeast() compares decimal versions of any length as numbers", () => {
+pure("isAtLeast() compares decimal versions of any length as numbers", () => {
   fc.assert(
     fc.property(
       fc.bigInt({ min: 1n, max: 10n ** 40n }),
@@ -20,7 +17,7 @@ test("isAtLeast() compares decimal versions of any length as numbers", () => {
   assert.equal(isAtLeast("99", "100"), false);
 });
 
-test("isAtLeast() knows of other versions only whether they are the same", () => {
+pure("isAtLeast() knows of other versions only whether they are the same", () => {
   assert.equal(isAtLeast("v2", "v2"), true);
   assert.equal(isAtLeast("v2", "v1"), undefined);
   assert.equal(isAtLeast("07", "6"), undefined);

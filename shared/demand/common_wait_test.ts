@@ -1,11 +1,8 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { commonWait, MOST_WAIT_MS, WAIT_TARGET_MS, type WaitingContainer } from "./common_wait.ts";
 import { queueingNeed } from "./queueing_need.ts";
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 /** The bisection's step in the logarithm is below this, so waits are exact within this share. */
 const PRECISION = 0.01;

@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { cases } from "../../tests/fixtures/cases.ts";
@@ -5,10 +6,6 @@ import { MOST_WAIT_MS, WAIT_TARGET_MS } from "./common_wait.ts";
 import { createDemandRule, demandOf, type DemandSignal } from "./demand_rule.ts";
 
 const INTERVAL_MS = 250;
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 function signal(fields: Partial<DemandSignal>): DemandSignal {
   return {

@@ -1,10 +1,7 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { queueingNeed } from "./queueing_need.ts";
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 /** Chance of a wait beyond which work counts as late, and least headroom, as the module has them. */
 const LATE = 0.01;

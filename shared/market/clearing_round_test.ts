@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import {
@@ -9,10 +10,6 @@ import {
   withStartupDemand,
 } from "./clearing_round.ts";
 import { cases } from "../../tests/fixtures/cases.ts";
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 pure("marketCapacity() leaves a tenth and what unmanaged pods hold", () => {
   assert.equal(marketCapacity({ allocatable: 8000, unmanaged: 500, pressures: 0 }), 6700);
@@ -138,30 +135,35 @@ function demands(bidders: readonly Bidder[], spare: number): readonly (number | 
   return withStartupDemand(bidders, { spare }).map(({ demand }) => demand);
 }
 
-function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
-test("withStartupDemand() divides what is spare by weight among those that start", () => {
+pure("withStartupDemand() divides what is spare by weight among those that start", () => {
   const pair = [bidder({ boost: true }), bidder({ boost: true, weight: 300 }), bidder()];
   assert.deepEqual(demands(pair, 400), [300, 500, 50]);
 });
 
-test("withStartupDemand() asks for no more than the ceiling, and for no less than is needed", () => {
-  assert.deepEqual(demands([bidder({ boost: true })], 5000), [1000]);
-  assert.deepEqual(demands([bidder({ boost: true, demand: 700 })], 100), [700]);
-});
+pure(
+  "withStartupDemand() asks for no more than the ceiling, and for no less than is needed",
+  () => {
+    assert.deepEqual(demands([bidder({ boost: true })], 5000), [1000]);
+    assert.deepEqual(demands([bidder({ boost: true, demand: 700 })], 100), [700]);
+  },
+);
 
-test("withStartupDemand() keeps what was given while nothing is spare, and asks for nothing below", () => {
-  assert.deepEqual(demands([bidder({ boost: true, present: 600 })], 0), [600]);
-  assert.deepEqual(demands([bidder({ boost: true, present: 600 })], -1), [50]);
-});
+pure(
+  "withStartupDemand() keeps what was given while nothing is spare, and asks for nothing below",
+  () => {
+    assert.deepEqual(demands([bidder({ boost: true, present: 600 })], 0), [600]);
+    assert.deepEqual(demands([bidder({ boost: true, present: 600 })], -1), [50]);
+  },
+);
 
-test("withStartupDemand() leaves out containers without readings, held ones, and those that do not start", () => {
-  assert.deepEqual(demands([bidder({ boost: true, demand: undefined })], 400), [undefined]);
-  assert.deepEqual(demands([bidder({ boost: true, held: "both" })], 400), [50]);
-  assert.deepEqual(demands([bidder()], 400), [50]);
-});
+pure(
+  "withStartupDemand() leaves out containers without readings, held ones, and those that do not start",
+  () => {
+    assert.deepEqual(demands([bidder({ boost: true, demand: undefined })], 400), [undefined]);
+    assert.deepEqual(demands([bidder({ boost: true, held: "both" })], 400), [50]);
+    assert.deepEqual(demands([bidder()], 400), [50]);
+  },
+);
 
 function steady(fields: Partial<Bidder>): Bidder {
   return {

@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import {
@@ -14,10 +15,6 @@ import {
 import { cases } from "../../tests/fixtures/cases.ts";
 import { exactSum } from "../../tests/fixtures/market/clearing_residual.ts";
 import { type Bid, clearMarket } from "./solver.ts";
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 const clear = ({ bids, capacity }: Market): Float64Array => clearMarket(bids, capacity).shares;
 

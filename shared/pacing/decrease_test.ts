@@ -1,12 +1,9 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { pacedSample, SAMPLE_PACE } from "../../tests/fixtures/market/paced_sample.ts";
 import { followLowerTarget, fundRaises, lowerWait } from "./decrease.ts";
 import { DEFAULT_PACE, type PacedContainer, type PaceMemory } from "./paced_container.ts";
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 /** Plays targets, one a second from second 0; the answers. */
 function play(

@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { type Bidder, clearRound } from "../market/clearing_round.ts";
@@ -19,10 +20,6 @@ import { cases } from "../../tests/fixtures/cases.ts";
 const ROUND_MS = 250;
 /** Sums of a few dozen numbers. */
 const ROUNDING = 1e-6;
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 /** Bounds of one container of the model. */
 interface Bounds {

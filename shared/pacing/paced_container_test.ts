@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { pacedSample, SAMPLE_PACE } from "../../tests/fixtures/market/paced_sample.ts";
@@ -12,10 +13,6 @@ import {
   paceAt,
   RECENT_MS,
 } from "./paced_container.ts";
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 /** Raise hysteresis and margin where this share of capacity is free. */
 function raises(freeShare: number): number[] {

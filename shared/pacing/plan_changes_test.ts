@@ -1,11 +1,8 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import type { PacedContainer } from "./paced_container.ts";
 import { pacedSample, PLAIN_PACE, SAMPLE_PACE } from "../../tests/fixtures/market/paced_sample.ts";
 import { planChanges, type PlanContext } from "./plan_changes.ts";
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 /**
  * The changes on a node where grants may reach 970 m, without margins and reserve unless they are

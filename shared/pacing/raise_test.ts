@@ -1,11 +1,8 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { pacedSample, PLAIN_PACE } from "../../tests/fixtures/market/paced_sample.ts";
 import { grantRaises, isLargeRaise, isLastRaise, rationedHysteresis } from "./raise.ts";
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 /** What is granted of raises from 0 m, by their place. */
 function granted(

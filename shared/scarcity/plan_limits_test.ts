@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import {
@@ -13,10 +14,6 @@ import type { RecentLoad } from "./recent_load.ts";
 import { cases } from "../../tests/fixtures/cases.ts";
 import { GRID } from "../quantity.ts";
 import { clearScarce, type ScarceBidder } from "./scarce_clearing.ts";
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 pure("planLimits() brings every limit to its ceiling while CPU is ample, once", () => {
   const below = taker({ memory: { limit: 500 } });

@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { exactSum, residual } from "../../tests/fixtures/market/clearing_residual.ts";
@@ -10,10 +11,6 @@ import {
   waitByWeight,
   type WeighedUsage,
 } from "./scarce_clearing.ts";
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 /** A container at its ceiling of 4000 m that uses 1000 m, with an original limit of 500 m. */
 function bidder(

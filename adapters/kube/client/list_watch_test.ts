@@ -1,3 +1,4 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import type { ListWatch, WatchEvent } from "../../../shared/control/list_watch.ts";
 import type { ApiObject } from "../../../shared/api/object.ts";
@@ -202,10 +203,6 @@ Deno.test("watch() goes on past an object it can't read, and asks for a list whe
   await assert.rejects(events(deleting.connection), { status: 410 });
 });
 
-function test(name: string, fn: () => Promise<void>): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
 const OBJECT: ApiObject = {
   metadata: { name: "a", namespace: "shop", uid: "u", resourceVersion: "5" },
 };
@@ -282,42 +279,51 @@ async function following(check: (stage: Stage) => Promise<void>): Promise<void> 
   }
 }
 
-test("optionalKind() is in sync and empty while the kind is not served, and asks once a minute", () =>
-  following(async ({ server, warnings, names, synced, pass }) => {
-    await pass(1000);
-    assert.deepEqual([names(), synced()], [[], true]);
-    await pass(600_000);
-    assert.deepEqual([names(), synced()], [[], true]);
-    assert.ok(server.lists >= 9 && server.lists <= 12, `${server.lists} lists`);
-    assert.deepEqual(warnings, []);
-  }));
+pure(
+  "optionalKind() is in sync and empty while the kind is not served, and asks once a minute",
+  () =>
+    following(async ({ server, warnings, names, synced, pass }) => {
+      await pass(1000);
+      assert.deepEqual([names(), synced()], [[], true]);
+      await pass(600_000);
+      assert.deepEqual([names(), synced()], [[], true]);
+      assert.ok(server.lists >= 9 && server.lists <= 12, `${server.lists} lists`);
+      assert.deepEqual(warnings, []);
+    }),
+);
 
-test("optionalKind() finds a kind within a minute, and loses it with its definition", () =>
-  following(async ({ server, names, synced, pass }) => {
-    await pass(10_000);
-    server.serves = true;
-    await pass(61_000);
-    assert.deepEqual(names(), ["a"]);
-    server.serves = false;
-    await pass(61_000);
-    assert.deepEqual([names(), synced()], [[], true]);
-    server.serves = true;
-    await pass(61_000);
-    assert.deepEqual(names(), ["a"]);
-  }));
+pure(
+  "optionalKind() finds a kind within a minute, and loses it with its definition",
+  () =>
+    following(async ({ server, names, synced, pass }) => {
+      await pass(10_000);
+      server.serves = true;
+      await pass(61_000);
+      assert.deepEqual(names(), ["a"]);
+      server.serves = false;
+      await pass(61_000);
+      assert.deepEqual([names(), synced()], [[], true]);
+      server.serves = true;
+      await pass(61_000);
+      assert.deepEqual(names(), ["a"]);
+    }),
+);
 
-test("optionalKind() takes no other answer for a kind that is not there", () =>
-  following(async ({ server, warnings, synced, pass }) => {
-    server.refusal = new ApiError(403, "Forbidden", "no right to list");
-    await pass(5000);
-    assert.equal(synced(), false);
-    assert.ok(warnings.length > 0);
-    server.refusal = undefined;
-    await pass(60_000);
-    assert.equal(synced(), true);
-  }));
+pure(
+  "optionalKind() takes no other answer for a kind that is not there",
+  () =>
+    following(async ({ server, warnings, synced, pass }) => {
+      server.refusal = new ApiError(403, "Forbidden", "no right to list");
+      await pass(5000);
+      assert.equal(synced(), false);
+      assert.ok(warnings.length > 0);
+      server.refusal = undefined;
+      await pass(60_000);
+      assert.equal(synced(), true);
+    }),
+);
 
-test("optionalKind() ends at once when its signal is aborted", async () => {
+pure("optionalKind() ends at once when its signal is aborted", async () => {
   const clock = createVirtualClock({ wallStart: 0 });
   const { source } = openServer(clock);
   const stop = new AbortController();
