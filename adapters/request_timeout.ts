@@ -53,7 +53,7 @@ export function createRequestTimeout(caller?: AbortSignal): RequestTimeout {
 }
 
 /**
- * The message of a failed request. "fetch failed" alone says nothing: the reason is in its cause,
+ * The message of a failed request. "fetch failed" alone is no reason: the reason is in its cause,
  * after the URL, which is left out.
  */
 export function failureMessage(error: unknown): string {

@@ -64,7 +64,7 @@ function stage({ lagMs = 0, overMs = 0 } = {}) {
     const { signal } = abort;
     const rounds: RoundResult[] = [];
     const warnings: string[] = [];
-    const looks = { count: 0, lateMs: 0 };
+    const samples = { count: 0, lateMs: 0 };
     const random = seededRandom(2);
     const log: Log = { ...silentLog, warn: (message) => void warnings.push(message) };
     const source = api.listWatch("PodAllocation", { nodeName: "node-1" });
@@ -97,8 +97,8 @@ function stage({ lagMs = 0, overMs = 0 } = {}) {
         ...options,
         observe,
         sampled: (_tookMs, lateMs) => {
-          looks.count++;
-          looks.lateMs += lateMs;
+          samples.count++;
+          samples.lateMs += lateMs;
         },
       }),
     ]);
@@ -107,35 +107,35 @@ function stage({ lagMs = 0, overMs = 0 } = {}) {
       await clock.runUntil(clock.monotonic() + lagMs + 1000);
       await ended;
     };
-    return { looks, rounds, warnings, stop };
+    return { samples, rounds, warnings, stop };
   };
   const writes = (): number => api.requests.get("patch PodAllocation") ?? 0;
   const renewals = (): number => api.requests.get("patch Lease") ?? 0;
   return { clock, api, allocations, nodes, demand, kernel, limitOf, startAgent, writes, renewals };
 }
 
-pure("runNodeLoop() looks more often while 80 % of the node's CPU are used", async () => {
+pure("runNodeLoop() samples more often while 80 % of the node's CPU are used", async () => {
   const { clock, demand, startAgent } = stage();
-  const { looks, stop } = startAgent({ idleCPU: "free" });
+  const { samples, stop } = startAgent({ idleCPU: "free" });
   await clock.runUntil(MINUTE_MS);
   const looksIn10s = async (usage: number): Promise<number> => {
     demand.set("unmanaged", usage);
     await clock.runUntil(clock.monotonic() + 1000);
-    const before = looks.count;
+    const before = samples.count;
     await clock.runUntil(clock.monotonic() + 10_000);
-    return looks.count - before;
+    return samples.count - before;
   };
   assert.equal(await looksIn10s(2000), 40);
   assert.equal(await looksIn10s(3000), 100);
   await stop();
 });
 
-pure("runNodeLoop() reports by how much its looks are late", async () => {
+pure("runNodeLoop() reports by how much its samples are late", async () => {
   const { clock, startAgent } = stage({ overMs: 30 });
-  const { looks, stop } = startAgent();
+  const { samples, stop } = startAgent();
   await clock.runUntil(MINUTE_MS);
-  assert.ok(looks.count > 200);
-  assert.equal(Math.round(looks.lateMs / looks.count), 30);
+  assert.ok(samples.count > 200);
+  assert.equal(Math.round(samples.lateMs / samples.count), 30);
   await stop();
 });
 
@@ -201,17 +201,17 @@ for (const idleCPU of ["tight", "free"] as const) {
 
 pure("runNodeLoop() goes on while the API is down, and writes when it is back", async () => {
   const { clock, api, demand, limitOf, startAgent } = stage();
-  const { looks, rounds, stop } = startAgent();
+  const { samples, rounds, stop } = startAgent();
   await clock.runUntil(5000);
   const limit = limitOf("a");
   api.stop();
   demand.set("a", 1500);
   const before = rounds.length;
-  const looksBefore = looks.count;
+  const samplesBefore = samples.count;
   await clock.runUntil(25_000);
   assert.equal(limitOf("a"), limit);
-  // A look each sampling interval of 250 ms, a round each second.
-  assert.ok(looks.count - looksBefore >= 79, `${looks.count - looksBefore} looks`);
+  // A sample each sampling interval of 250 ms, a round each second.
+  assert.ok(samples.count - samplesBefore >= 79, `${samples.count - samplesBefore} samples`);
   assert.ok(rounds.length - before >= 19, `${rounds.length - before} rounds`);
   api.start();
   await clock.runUntil(25_000 + 30_000 + 2000);
@@ -331,7 +331,7 @@ pure(
 );
 
 pure(
-  "runNodeLoop() keeps what it said, not an older copy of it, for a container that restarted",
+  "runNodeLoop() keeps what it wrote, not an older copy of it, for a container that restarted",
   async () => {
     const { clock, allocations, demand, limitOf, startAgent } = stage({ lagMs: 40_000 });
     const { rounds, stop } = startAgent();
@@ -342,19 +342,19 @@ pure(
     allocations.modify("shop/a", (stored) => ({ ...stored, status: { ...stored.status, bounds } }));
     demand.set("a", 1500);
     await clock.runUntil(12_000);
-    let said = limitOf("a");
-    assert.ok(said >= 1500 && said > before, `${before}, then ${said}`);
+    let wrote = limitOf("a");
+    assert.ok(wrote >= 1500 && wrote > before, `${before}, then ${wrote}`);
     const restarted = () =>
       rounds.at(-1)?.containers.find(({ participant }) =>
         participant.containerID === containers[0]?.containerID
           .replace("containerd://", "")
       );
     while (restarted() === undefined && clock.monotonic() < 5 * MINUTE_MS) {
-      said = limitOf("a");
+      wrote = limitOf("a");
       await clock.runUntil(clock.monotonic() + 1000);
     }
-    // The copy with the new container was made before that was said.
-    assert.deepEqual([restarted()?.participant.desired, restarted()?.limit], [before, said]);
+    // The copy with the new container was made before that was written.
+    assert.deepEqual([restarted()?.participant.desired, restarted()?.limit], [before, wrote]);
     await stop();
   },
 );

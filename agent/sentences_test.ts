@@ -91,8 +91,8 @@ async function heartbeat(failing: "node" | "renewLease"): Promise<string> {
 
 const CONTAINER = `kubepods/pod0a4f7c1e-5d0b-4f6e-9a51-1c0f6a7b8d01/${"a".repeat(64)}`;
 
-/** The warnings of a look at these files. */
-async function look(files: Readonly<Record<string, string>>): Promise<string> {
+/** The warnings about these files. */
+async function warningsOf(files: Readonly<Record<string, string>>): Promise<string> {
   const clock = { wall: () => 0, monotonic: () => 0, sleep: () => Promise.resolve() };
   const parts = { tree: createMemoryTree(files), clock, fallbackCores: 3 };
   return (await sampleOnce(parts, { intervalMs: 250 })).warnings.join();
@@ -108,22 +108,22 @@ pure("sentences of probes, logs and the node's table", () => {
       "the allocations of the node are not in sync with the API",
     ],
     ["no node", () => probe(0, true), "the node is not known yet"],
-    ["node", () => heartbeat("node"), "Cannot look at the node"],
+    ["node", () => heartbeat("node"), "Cannot read the node"],
     ["Lease", () => heartbeat("renewLease"), "Cannot renew the lease"],
     [
       "table",
       () => nodeTable(view).split("\n")[1] ?? "",
-      "0 pods, 0 containers, 4 CPUs, 250 ms between the looks",
+      "0 pods, 0 containers, 4 CPUs, 250 ms between the samples",
     ],
     [
       "CPUs",
-      () => look({ "kubepods/cpu.stat": "", "cpuset.cpus.effective": "all\n" }),
+      () => warningsOf({ "kubepods/cpu.stat": "", "cpuset.cpus.effective": "all\n" }),
       'Cannot count the node\'s CPUs: Cannot parse cpuset.cpus.effective: line 1 is "all", expected ' +
       "a counter",
     ],
     [
       "file",
-      () => look({ [`${CONTAINER}/cpu.max`]: "much\n" }),
+      () => warningsOf({ [`${CONTAINER}/cpu.max`]: "much\n" }),
       `Cannot use a cgroup's file ${CONTAINER}/cpu.max: Cannot parse cpu.max: line 1 is "", ` +
       "expected a counter",
     ],

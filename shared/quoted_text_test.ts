@@ -20,7 +20,7 @@ pure("quotedText() escapes what can't be seen", () => {
   assert.equal(quotedText("\u2028"), '"\\u{2028}"');
 });
 
-pure("quotedText() cuts long text between characters, and says how long it is", () => {
+pure("quotedText() cuts long text between characters, and shows how long it is", () => {
   assert.equal(quotedText("abcdef", { most: 3 }), '"abc…" (6 characters)');
   assert.equal(quotedText("🐢🐢", { most: 1 }), '"🐢…" (4 characters)');
   assert.equal(quotedText("a".repeat(64)), `"${"a".repeat(64)}"`);

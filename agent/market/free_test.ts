@@ -20,7 +20,7 @@ import type { ContainerStates } from "./container_state.ts";
 import { nodeLoad } from "./free.ts";
 import { clear, estimate, pace, type RoundResult } from "./round.ts";
 
-/** A pod with an original limit of 500 m, unless said otherwise. */
+/** A pod with an original limit of 500 m, unless another is given. */
 function pod(
   name: string,
   bounds: Partial<ContainerBounds> = {},

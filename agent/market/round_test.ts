@@ -102,7 +102,7 @@ pure("pace() earns as much credit where samples are never as new as the round", 
   assert.equal(creditAfter(100), creditAfter(0));
 });
 
-pure("clear() says which share of capacity was free of any commitment", () => {
+pure("clear() reports which share of capacity was free of any commitment", () => {
   // 97 % may be granted and 500 m are held.
   const ample = playedAgent({ capacity: 10_000 }).play([boundedAllocation("a")], () => []);
   assert.ok(Math.abs(ample.freeShare - 0.92) < 1e-9);

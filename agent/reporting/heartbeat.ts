@@ -57,7 +57,7 @@ export async function runHeartbeat(
   let failures = 0;
   while (!signal.aborted) {
     let waitMs: number;
-    let doing = "look at the node";
+    let doing = "read the node";
     try {
       if (clock.monotonic() >= readDueMs) {
         seen(await link.node());

@@ -20,7 +20,7 @@ function stage(
   const clock = createVirtualClock({ wallStart: 0 });
   const abort = new AbortController();
   /** When each agent's requests were sent. */
-  const looks: number[][] = [];
+  const readings: number[][] = [];
   const renewals: number[][] = [];
   const warnings: string[] = [];
   const log: Log = { ...silentLog, warn: (message) => void warnings.push(message) };
@@ -31,12 +31,12 @@ function stage(
     if (failure !== undefined && (isLease || !onlyLeases)) throw failure;
   };
   const ended = Promise.all(randoms.map((random) => {
-    const [looked, renewed]: [number[], number[]] = [[], []];
-    looks.push(looked);
+    const [read, renewed]: [number[], number[]] = [[], []];
+    readings.push(read);
     renewals.push(renewed);
     const link = {
       async node() {
-        looked.push(clock.monotonic());
+        read.push(clock.monotonic());
         await answer();
         return sampleNode("node-1");
       },
@@ -60,7 +60,7 @@ function stage(
     failure = error;
     onlyLeases = leases;
   };
-  return { clock, looks, renewals, warnings, fail, stop };
+  return { clock, readings, renewals, warnings, fail, stop };
 }
 
 const AGENTS = 200;
@@ -93,12 +93,15 @@ const mean = (values: readonly number[]): number =>
 pure(
   "runHeartbeat() spreads agents that start together, from the first quarter of a minute on",
   async () => {
-    const { clock, looks, renewals, stop } = stage(seeded());
+    const { clock, readings, renewals, stop } = stage(seeded());
     await clock.runUntil(4 * MINUTE_MS);
-    // Evenly spread, 13 to 17 of 200 look in a second, and 3 renew; chance adds its part.
+    // Evenly spread, 13 to 17 of 200 read in a second, and 3 renew; chance adds its part.
     for (const from of [1000, MINUTE_MS, 3 * MINUTE_MS]) {
       const during = { from, to: from + MINUTE_MS };
-      assert.ok(busiestSecond(looks, during) <= 40, `${busiestSecond(looks, during)} looks`);
+      assert.ok(
+        busiestSecond(readings, during) <= 40,
+        `${busiestSecond(readings, during)} readings`,
+      );
       assert.ok(
         busiestSecond(renewals, during) <= 15,
         `${busiestSecond(renewals, during)} renewals`,
@@ -111,22 +114,22 @@ pure(
 pure(
   "runHeartbeat() keeps agents with equal random numbers in step: the spread is random alone",
   async () => {
-    const { clock, looks, renewals, stop } = stage(alike());
+    const { clock, readings, renewals, stop } = stage(alike());
     await clock.runUntil(3 * MINUTE_MS);
     const during = { from: MINUTE_MS, to: 3 * MINUTE_MS };
-    assert.equal(busiestSecond(looks, during), AGENTS);
+    assert.equal(busiestSecond(readings, during), AGENTS);
     assert.equal(busiestSecond(renewals, during), AGENTS);
     await stop();
   },
 );
 
 pure(
-  "runHeartbeat() looks every 12 to 15 s, and renews its lease once a minute on average",
+  "runHeartbeat() reads the node every 12 to 15 s, and renews its lease once a minute on average",
   async () => {
     for (const [heartbeatMs, most] of [[60_000, 66_000], [5000, 5500]] as const) {
-      const { clock, looks, renewals, stop } = stage(seeded(), { heartbeatMs });
+      const { clock, readings, renewals, stop } = stage(seeded(), { heartbeatMs });
       await clock.runUntil(11 * MINUTE_MS);
-      const between = gaps(looks, MINUTE_MS);
+      const between = gaps(readings, MINUTE_MS);
       assert.ok(Math.min(...between) >= 12_000, `${Math.min(...between)}`);
       assert.ok(Math.max(...between) <= 15_000 + 2 * LATENCY_MS, `${Math.max(...between)}`);
       assert.ok(Math.abs(mean(between) - 13_500) < 100, `${mean(between)}`);
@@ -139,7 +142,7 @@ pure(
 );
 
 pure("runHeartbeat() spreads agents that an outage has brought into step", async () => {
-  const { clock, looks, renewals, fail, stop } = stage(seeded());
+  const { clock, readings, renewals, fail, stop } = stage(seeded());
   await clock.runUntil(MINUTE_MS);
   fail(new ApiError(503, "ServiceUnavailable", "", { retryAfterMs: 20_000 }));
   await clock.runUntil(2 * MINUTE_MS);
@@ -154,16 +157,16 @@ pure("runHeartbeat() spreads agents that an outage has brought into step", async
   }
   await clock.runUntil(7 * MINUTE_MS);
   const during = { from: 4 * MINUTE_MS + 6000, to: 7 * MINUTE_MS };
-  assert.ok(busiestSecond(looks, during) <= 40, `${busiestSecond(looks, during)} looks`);
+  assert.ok(busiestSecond(readings, during) <= 40, `${busiestSecond(readings, during)} readings`);
   assert.ok(busiestSecond(renewals, during) <= 15, `${busiestSecond(renewals, during)} renewals`);
   await stop();
 });
 
 pure("runHeartbeat() comes when the server asks for it", async () => {
-  const { clock, looks, fail, stop } = stage([seededRandom(1)]);
+  const { clock, readings, fail, stop } = stage([seededRandom(1)]);
   fail(new ApiError(429, "TooManyRequests", "", { retryAfterMs: 7000 }));
   await clock.runUntil(8000);
-  assert.deepEqual(looks, [[0, 7000 + LATENCY_MS]]);
+  assert.deepEqual(readings, [[0, 7000 + LATENCY_MS]]);
   await stop();
 });
 
@@ -171,32 +174,32 @@ pure(
   "runHeartbeat() waits half a lease's time at most, however long the server asks for",
   async () => {
     for (const heartbeatMs of [MINUTE_MS, 20_000]) {
-      const { clock, looks, renewals, fail, stop } = stage([seededRandom(1)], { heartbeatMs });
+      const { clock, readings, renewals, fail, stop } = stage([seededRandom(1)], { heartbeatMs });
       await clock.runUntil(MINUTE_MS);
-      const [looked = [], renewed = []] = [...looks, ...renewals];
+      const [read = [], renewed = []] = [...readings, ...renewals];
       fail(new ApiError(503, "ServiceUnavailable", "", { retryAfterMs: 3_600_000 }));
       await clock.runUntil(5 * MINUTE_MS);
-      const during = gaps([looked], 2 * MINUTE_MS);
-      assert.ok(during.length > 1, `${during.length} looks`);
+      const during = gaps([read], 2 * MINUTE_MS);
+      assert.ok(during.length > 1, `${during.length} readings`);
       assert.ok(during.every((gap) => gap === heartbeatMs / 2 + LATENCY_MS), `${during}`);
       fail();
       const before = renewed.length;
       await clock.runUntil(5 * MINUTE_MS + heartbeatMs / 2 + 2 * LATENCY_MS);
-      assert.ok(renewed.length > before, "the lease is renewed at the first look that succeeds");
+      assert.ok(renewed.length > before, "the lease is renewed at the first reading that succeeds");
       await stop();
     }
   },
 );
 
 pure(
-  "runHeartbeat() says what it can't do: of an outage once, of a refusal each time",
+  "runHeartbeat() logs an outage once, and each refusal",
   async () => {
     const { clock, renewals, warnings, fail, stop } = stage([seededRandom(1)]);
     await clock.runUntil(MINUTE_MS);
     for (let outage = 1; outage <= 2; outage++) {
       fail(new ApiError(0, "Unreachable", ""));
       await clock.runUntil(clock.monotonic() + 2 * MINUTE_MS);
-      assertMatches(warnings, Array(outage).fill(/ look .* node$/));
+      assertMatches(warnings, Array(outage).fill(/ read .* node$/));
       fail();
       await clock.runUntil(clock.monotonic() + MINUTE_MS);
     }

@@ -15,7 +15,7 @@ function writeOf(pod: string, desiredCPULimit: string): DesiredWrite {
   return { key: `shop/${pod}`, allocation: boundedAllocation(pod), desired: { desiredCPULimit } };
 }
 
-/** A running outbox before a server that fails as `fail` says for the n-th request. */
+/** A running outbox before a server that fails as `fail` returns for the n-th request. */
 function stage(fail: (request: number) => unknown = () => undefined) {
   const clock = createVirtualClock({ wallStart: 0 });
   const sent: string[] = [];
@@ -54,7 +54,7 @@ pure("createOutbox() sends one write of an allocation at a time, and the newest 
   await stop();
 });
 
-pure("createOutbox() says when the server has taken what was last put, and as what", async () => {
+pure("createOutbox() shows when the server has taken what was last put, and as what", async () => {
   const { clock, outbox, stop } = stage((request) =>
     request === 1 ? new ApiError(500, "InternalError", "") : undefined
   );
@@ -72,7 +72,7 @@ pure("createOutbox() says when the server has taken what was last put, and as wh
 });
 
 pure(
-  "createOutbox() remembers how often something was said again, until the allocation is gone",
+  "createOutbox() remembers how often something was written again, until the allocation is gone",
   async () => {
     const { outbox, stop } = stage();
     const repeatsOf = () => outbox.written.get("shop/a")?.repeats;

@@ -45,7 +45,7 @@ function node(options: Partial<NodeSamplerOptions> = {}) {
   return { tree, sampler: createNodeSampler({ tree, cores: 2, ...options }) };
 }
 
-pure("sample() gives rates after the second look, in millicores", () => {
+pure("sample() gives rates after the second sample, in millicores", () => {
   const { tree, sampler } = node();
   assert.equal(sampler.sample(1000, NONE).containers.size, 0);
   put(tree, HOT, { quota: "20000", usage: 50, throttled: 100, periods: 2, pressure: 125 });
@@ -71,24 +71,24 @@ pure("sample() gives rates after the second look, in millicores", () => {
 
 pure("sample() gives none across a reset, a jump of the clock or a vanished file", () => {
   const { tree, sampler } = node();
-  const look = (at: number, usage: number) => {
+  const usageAt = (at: number, usage: number) => {
     put(tree, HOT, { quota: "20000", usage });
     return sampler.sample(at, NONE).containers.get(ID.hot)?.usage;
   };
-  look(1000, 100);
-  assert.equal(look(1250, 150), 200);
-  assert.equal(look(1500, 20), undefined, "counters began anew");
-  assert.equal(look(1750, 70), 200);
-  assert.equal(look(500, 80), undefined, "clock went back");
-  assert.equal(look(750, 130), 200);
-  assert.equal(look(200_000, 180), undefined, "clock jumped ahead");
-  assert.equal(look(200_250, 230), 200);
-  assert.equal(look(200_500, 9000), undefined, "more CPU than there is");
-  assert.equal(look(200_750, 9050), 200);
+  usageAt(1000, 100);
+  assert.equal(usageAt(1250, 150), 200);
+  assert.equal(usageAt(1500, 20), undefined, "counters began anew");
+  assert.equal(usageAt(1750, 70), 200);
+  assert.equal(usageAt(500, 80), undefined, "clock went back");
+  assert.equal(usageAt(750, 130), 200);
+  assert.equal(usageAt(200_000, 180), undefined, "clock jumped ahead");
+  assert.equal(usageAt(200_250, 230), 200);
+  assert.equal(usageAt(200_500, 9000), undefined, "more CPU than there is");
+  assert.equal(usageAt(200_750, 9050), 200);
   tree.remove(`${HOT}/cpu.stat`);
   assert.equal(sampler.sample(201_000, NONE).containers.get(ID.hot), undefined);
-  assert.equal(look(201_250, 9150), undefined, "first look after it came back");
-  assert.equal(look(201_500, 9200), 200);
+  assert.equal(usageAt(201_250, 9150), undefined, "first sample after it came back");
+  assert.equal(usageAt(201_500, 9200), 200);
 });
 
 pure("sample() sees a container restart as one gone and one new", () => {
@@ -180,7 +180,7 @@ pure("sample() keeps the last sample when it is asked again at once", () => {
   assert.equal(sampler.sample(255, NONE).containers.get(ID.hot), sample);
 });
 
-pure("sample() leaves out a container with a malformed file, and says so once", () => {
+pure("sample() leaves out a container with a malformed file, and warns once", () => {
   const warnings: string[] = [];
   const log: Log = {
     ...silentLog,

@@ -70,7 +70,7 @@ interface ContainerInterval {
 }
 
 /**
- * Reads a pod's counters and renews the samples of the containers that were read. `managed` says
+ * Reads a pod's counters and renews the samples of the containers that were read. `managed` is
  * whether the bounds name a container of it. Returns whether all its cgroups are still there.
  */
 export function samplePod(

@@ -7,7 +7,7 @@ import type { ThrottleCounters } from "./kernel_text.ts";
 
 /** Counters since the cgroup was made; times in milliseconds. */
 export interface Reading extends ThrottleCounters {
-  /** Monotonic time of the look. */
+  /** Monotonic time of the reading. */
   readonly at: number;
   /** CPU time used. */
   readonly usageMs: number;
@@ -29,7 +29,7 @@ export interface IntervalBounds {
   readonly cores: number;
   /** Below this the counters' own grain dominates. @default {10} */
   readonly shortestMs?: number;
-  /** Above this the rates say nothing about now. @default {60000} */
+  /** Above this the rates no longer hold. @default {60000} */
   readonly longestMs?: number;
 }
 

@@ -76,7 +76,7 @@ export interface PodDirectory {
 }
 
 /**
- * The cgroups of pods, without a look into them: one listing a root and QoS level, however many
+ * The cgroups of pods, without their content: one listing a root and QoS level, however many
  * pods there are.
  */
 export function listPodDirectories(tree: CgroupTree, layout: CgroupLayout): PodDirectory[] {

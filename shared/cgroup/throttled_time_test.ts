@@ -150,9 +150,9 @@ pure("throttledTime() stays between nothing and the CPUs' time for any growth", 
   }, { noNullPrototype: true }).map(interval);
   const pods = fc.array(fc.record({ pod: growth, containers: fc.array(growth, { maxLength: 4 }) }));
   fc.assert(
-    fc.property(pods, (looks) => {
+    fc.property(pods, (samples) => {
       let memory: LevelMemory = NO_LEVEL_MEMORY;
-      for (const { pod, containers } of looks) {
+      for (const { pod, containers } of samples) {
         const pairs = containers.map((each) => ({ interval: each }));
         const result = throttledTime(memory, { pod, containers: pairs, cores: 4 });
         memory = result.memory;

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { cases } from "../../tests/fixtures/cases.ts";
 import { createUsageWindow } from "./usage_window.ts";
 
-/** Adds looks every 250 ms at these millicores, one value a second. */
+/** Adds readings every 250 ms at these millicores, one value a second. */
 function fill(values: readonly number[], options = {}) {
   const window = createUsageWindow(options);
   let usageMs = 7;

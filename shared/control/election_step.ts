@@ -35,10 +35,10 @@ export interface ElectionMoment {
 /** What to do next. */
 export type ElectionAction =
   | { readonly do: "create" | "update"; readonly lease: Lease }
-  /** Another leads: look again, at the latest after `ms`, when its record runs out. */
+  /** Another leads: read again, at the latest after `ms`, when its record runs out. */
   | { readonly do: "wait"; readonly ms: number };
 
-/** What is known after a look at the record. A record that stands still keeps its time. */
+/** The state after a reading of the record. A record that stands still keeps its time. */
 export function observe(
   { lease: old, seenMs }: ElectionState,
   { lease, nowMs }: { readonly lease: Lease | undefined; readonly nowMs: number },

@@ -14,7 +14,7 @@ const LEASE: Lease = {
 
 const MOMENT = { identity: "b", nowMs: 20_000, wallMs: 99, leaseMs: 15_000 };
 
-pure("electionStep() waits for a record that was seen to change, whatever its times say", () => {
+pure("electionStep() waits for a record that was seen to change, whatever its times are", () => {
   const state = { lease: LEASE, seenMs: 12_000 };
   assert.deepEqual(electionStep(state, MOMENT), { do: "wait", ms: 7000 });
   const taken = electionStep({ lease: LEASE, seenMs: 5000 }, MOMENT);

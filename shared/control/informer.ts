@@ -36,7 +36,7 @@ export interface InformerOptions<T extends ApiObject> {
    */
   readonly maxBackoffMs?: number;
   /**
-   * Lists again this long after the last list, ms, whatever the watch said.
+   * Lists again this long after the last list, ms, whatever the watch sent.
    *
    * @default {Infinity}
    */

@@ -21,7 +21,7 @@ interface Script {
   readonly watches: Step[][];
 }
 
-/** A server that says what the script says, and afterwards hangs until it is aborted. */
+/** A server that answers by the script, and afterwards hangs until it is aborted. */
 function scripted(clock: VirtualClock, script: Script) {
   const calls: string[] = [];
   const source: ListWatch<ApiObject> = {

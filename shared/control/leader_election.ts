@@ -53,7 +53,7 @@ export interface LeaderElectionOptions {
    */
   readonly renewDeadlineMs?: number;
   /**
-   * Between two looks or renewals.
+   * Between two readings or renewals.
    *
    * @default {2000}
    */
@@ -143,7 +143,7 @@ async function leadWhileHeld(
 }
 
 interface Candidate {
-  /** Looks and writes once; returns when to try again, ms. */
+  /** Reads and writes once; returns when to try again, ms. */
   attempt(): Promise<number>;
   /** How much longer this candidate leads unless it renews, ms; 0 or less when it does not lead. */
   leftMs(): number;
@@ -188,7 +188,7 @@ function createCandidate(
     return isHolder() ? renewedMs + renewDeadlineMs - clock.monotonic() : 0;
   }
 
-  async function lookAndWrite(): Promise<number> {
+  async function readAndWrite(): Promise<number> {
     if (!fresh) see(await store.read());
     fresh = false;
     const sentMs = clock.monotonic();
@@ -210,7 +210,7 @@ function createCandidate(
       const half = renewDeadlineMs / 2;
       const limitMs = leftMs() > 0 ? Math.min(half, leftMs()) : half;
       try {
-        return Math.min(retryWait, await within(lookAndWrite(), { clock, limitMs }));
+        return Math.min(retryWait, await within(readAndWrite(), { clock, limitMs }));
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
         fresh = false;

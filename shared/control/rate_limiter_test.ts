@@ -50,20 +50,6 @@ pure("createRateLimiter() has a token after the wait that it named", () => {
   ));
 });
 
-pure("createRateLimiter() hands out nothing while it is held", () => {
-  const limiter = createRateLimiter({ perSecond: 1, burst: 2 });
-  limiter.holdUntil(5000);
-  assert.equal(limiter.take(1000), 4000);
-  assert.deepEqual([limiter.take(5000), limiter.take(5000)], [0, 0]);
-});
-
-pure("reserve() takes tokens of the future, one interval apart", () => {
-  const limiter = createRateLimiter({ perSecond: 10, burst: 2 });
-  assert.deepEqual([0, 0, 0, 0, 50].map((now) => limiter.reserve(now)), [0, 0, 100, 200, 250]);
-  assert.equal(limiter.take(250), 150);
-  assert.equal(limiter.take(400), 0);
-});
-
 pure("createRateLimiter() refuses a rate or burst that allows nothing", () => {
   assert.throws(() => createRateLimiter({ perSecond: 0, burst: 1 }), /perSecond is 0/);
   assert.throws(() => createRateLimiter({ perSecond: 1, burst: 0.5 }), /burst is 0.5/);

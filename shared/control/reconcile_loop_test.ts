@@ -30,7 +30,7 @@ function stage() {
 }
 
 pure(
-  "runReconcileLoop() looks again when asked to, and after a failure backs off that key alone",
+  "runReconcileLoop() reconciles again when asked to, and after a failure backs off that key alone",
   async () => {
     const { clock, queue, start, stop } = stage();
     const seen: [string, number][] = [];
@@ -123,20 +123,20 @@ pure("runReconcileLoop() works on as many keys at once as it has workers", async
   assert.deepEqual(endedAt, [100, 100, 200]);
 });
 
-pure("runReconcileLoop() lets time pass before it looks again at what is due at once", async () => {
+pure("runReconcileLoop() lets time pass before it repeats what is due at once", async () => {
   const { clock, queue, start, stop } = stage();
-  let looks = 0;
+  let reconciles = 0;
   start({
     reconcile: () => {
       // Rounding may put a moment before itself.
-      const again = clock.monotonic() === 0 && ++looks < 1000;
+      const again = clock.monotonic() === 0 && ++reconciles < 1000;
       return Promise.resolve(again ? { requeueAfterMs: 0 } : {});
     },
   });
   queue.add("a");
   await clock.runUntil(10);
   await stop();
-  assert.equal(looks, 1);
+  assert.equal(reconciles, 1);
 });
 
 pure(

@@ -1,5 +1,5 @@
 /**
- * A queue of keys to look at: each key stands in it once, now or at a later time, and is never
+ * A queue of keys to reconcile: each key is in it once, now or at a later time, and is never
  * handed out twice at the same time.
  *
  * @module

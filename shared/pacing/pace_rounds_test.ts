@@ -63,7 +63,7 @@ function seated(table: readonly Bounds[]): Player[] {
 interface Node {
   readonly now: number;
   readonly capacity: number;
-  /** Rounds until a limit is in force, where `quotas` doesn't say what is. */
+  /** Rounds until a limit is in force, where `quotas` doesn't set it. */
   readonly lag?: number;
   /** Quotas in force. */
   readonly quotas?: readonly number[];
@@ -150,7 +150,7 @@ interface Load {
 
 /**
  * Millicores of a container that can be in force once this is decided: what may be already, or the new
- * limit. `committed` after the change may say more for two seconds, since a quota that showed a limit
+ * limit. `committed` after the change may be more for two seconds, since a quota that showed a limit
  * to be replaced reports nothing any more; what it showed is true nevertheless.
  */
 function mostInForce(container: PacedContainer, { memory }: PlannedContainer, now: number): number {

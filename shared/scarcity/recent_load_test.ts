@@ -22,7 +22,7 @@ pure("nextLoad() begins with the first usage, and without any waiting", () => {
   close(first.waiting, 1 - Math.exp(-0.2));
 });
 
-pure("nextLoad() says nothing of waiting where the kernel does not", () => {
+pure("nextLoad() has no waiting where the kernel reports none", () => {
   const first = nextLoad(undefined, { usage: 100, intervalMs: 250 });
   assert.deepEqual(first, { usageNow: 100, usage1s: 100, usage: 100 });
   assert.deepEqual(nextLoad({ ...first, waiting: 0.5 }, { usage: 100, intervalMs: 250 }), first);

@@ -58,7 +58,7 @@ const GROWTH = 1.05;
 const BINDS = 0.8;
 /**
  * One that waits for CPU bids this much more, within its part. So does any container without PSI, and
- * there one that waits bids its part: what it used until now says nothing of a burst.
+ * there one that waits bids its part: what it used until now does not show a burst.
  */
 const STARVED_GROWTH = 2;
 /** One with a limit that has run out in every period for this long, ms, bids for its part at least. */

@@ -33,7 +33,7 @@ function config(server: string, change: { cluster?: object; user?: object } = {}
     contexts: [
       { name: "here", context: { cluster: "local", user: "me", namespace: "shop" } },
       { name: "lost", context: { cluster: "gone", user: "me" } },
-      { name: "nobody", context: { cluster: "local", user: "gone" } },
+      { name: "orphan", context: { cluster: "local", user: "gone" } },
     ],
     clusters: [{ name: "local", cluster: { server, ...change.cluster } }],
     users: [{ name: "me", user: change.user ?? {} }],
@@ -172,6 +172,6 @@ Deno.test("parseKubeconfig() and targetOf() name what is wrong", () => {
   const good = parse(config("https://a"));
   assert.throws(() => targetOf(good, "away"), { message: /"away".*"here", "lost"/ });
   assert.throws(() => targetOf(good, "lost"), { message: /its cluster "gone"/ });
-  assert.throws(() => targetOf(good, "nobody"), { message: /its user "gone"/ });
+  assert.throws(() => targetOf(good, "orphan"), { message: /its user "gone"/ });
   assert.throws(() => targetOf(parse("")), { message: /no current-context/ });
 });

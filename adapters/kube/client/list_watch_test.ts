@@ -124,7 +124,7 @@ Deno.test("list() leaves out what it can't read, with a warning that names it", 
   });
 });
 
-Deno.test("list() keeps what says that it can't be read in full, with a warning", async () => {
+Deno.test("list() keeps what can't be read in full, with a warning", async () => {
   await using server = serveCanned(() => page(["a", "b"], { resourceVersion: "9" }));
   const log = warnings();
   const open = listWatchOf({
@@ -177,7 +177,7 @@ Deno.test("watch() yields events and bookmarks in order, and ignores unknown typ
   ]);
 });
 
-Deno.test("watch() throws what an ERROR event says", async () => {
+Deno.test("watch() throws the status of an ERROR event", async () => {
   await using server = serveCanned(() =>
     lines(
       ["ADDED", thing("a", "8")],

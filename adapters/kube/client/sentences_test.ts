@@ -13,7 +13,7 @@ Deno.test("sentences of kubeconfigs and their plugins", () => {
   const config = parse(JSON.stringify({
     contexts: [
       { name: "lost", context: { cluster: "gone", user: "me" } },
-      { name: "nobody", context: { cluster: "local", user: "gone" } },
+      { name: "orphan", context: { cluster: "local", user: "gone" } },
     ],
     clusters: [{ name: "local", cluster: { server: "https://a" } }],
     users: [{ name: "me", user: {} }],
@@ -39,7 +39,7 @@ Deno.test("sentences of kubeconfigs and their plugins", () => {
     [
       "context",
       () => target("away"),
-      'Cannot use context "away": the kubeconfig has "lost", "nobody"',
+      'Cannot use context "away": the kubeconfig has "lost", "orphan"',
     ],
     [
       "cluster",
@@ -48,8 +48,8 @@ Deno.test("sentences of kubeconfigs and their plugins", () => {
     ],
     [
       "user",
-      () => target("nobody"),
-      'Cannot use context "nobody": its user "gone" is not among "me"',
+      () => target("orphan"),
+      'Cannot use context "orphan": its user "gone" is not among "me"',
     ],
     [
       "plugin",
