@@ -6,11 +6,7 @@
 
 /** How much of the text is shown. */
 export interface QuoteOptions {
-  /**
-   * Characters that are kept.
-   *
-   * @default {64}
-   */
+  /** Characters that are kept. @default {64} */
   readonly most?: number;
 }
 

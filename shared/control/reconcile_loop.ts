@@ -30,11 +30,7 @@ export interface ReconcileLoopOptions {
   readonly backoff: Backoff;
   readonly clock: Clock;
   readonly log: Log;
-  /**
-   * Keys worked on at the same time.
-   *
-   * @default {1}
-   */
+  /** Keys worked on at the same time. @default {1} */
   readonly workers?: number;
 }
 

@@ -11,11 +11,7 @@ import type { Log } from "../log.ts";
 export interface SupervisorOptions {
   readonly clock: Clock;
   readonly log: Log;
-  /**
-   * How long the loops may take to end after a stop or a failure, ms.
-   *
-   * @default {10000}
-   */
+  /** How long the loops may take to end after a stop or a failure, ms. @default {10000} */
   readonly graceMs?: number;
 }
 

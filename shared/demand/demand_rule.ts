@@ -4,8 +4,8 @@
  * @module
  */
 import { queueingNeed } from "./queueing_need.ts";
-import { createSaturation, type SaturationOptions, type SaturationSignal } from "./saturation.ts";
-import { createUsageLevel, type LevelOptions, type UsageLevel } from "./usage_level.ts";
+import { createSaturation, type SaturationSignal } from "./saturation.ts";
+import { createUsageLevel, type UsageLevel } from "./usage_level.ts";
 
 /** One container over one sampling interval. CPU in millicores, times in milliseconds. */
 export type DemandSignal = SaturationSignal;
@@ -22,9 +22,9 @@ export interface DemandEstimate extends Pick<UsageLevel, "mean" | "burstinessMs"
 export type DemandRule = (signal: DemandSignal) => DemandEstimate;
 
 /** A new rule for one container: what it uses, how unevenly, and what should be tried out. */
-export function createDemandRule(options: LevelOptions & SaturationOptions = {}): DemandRule {
-  const level = createUsageLevel(options);
-  const saturation = createSaturation(options);
+export function createDemandRule(): DemandRule {
+  const level = createUsageLevel();
+  const saturation = createSaturation();
   return (signal) => {
     level.feed(signal.usage, signal.intervalMs);
     const { mean, burstinessMs } = level;

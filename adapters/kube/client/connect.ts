@@ -22,7 +22,6 @@ export interface InClusterOptions {
   readonly server?: string;
   /**
    * With the files `token` and `ca.crt`.
-   *
    * @default {"/var/run/secrets/kubernetes.io/serviceaccount"}
    */
   readonly directory?: string;
@@ -64,7 +63,6 @@ export interface KubeconfigOptions {
   readonly context?: string;
   /**
    * Reads an environment variable: `KUBECONFIG` and `HOME`, without a `path`.
-   *
    * @default {Deno.env.get}
    */
   readonly env?: (name: string) => string | undefined;
