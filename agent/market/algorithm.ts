@@ -14,8 +14,12 @@ import type {
 } from "../../shared/pacing/paced_container.ts";
 import type { NodeStateMemory } from "../../shared/scarcity/node_state.ts";
 import type { ScarceShare } from "../../shared/scarcity/scarce_clearing.ts";
-import type { ContainerState } from "./container_state.ts";
-import { isQuotaOff, lacksQuota, limitWithoutQuota } from "./missing_quota.ts";
+import {
+  type ContainerState,
+  isQuotaOff,
+  lacksQuota,
+  limitWithoutQuota,
+} from "./container_state.ts";
 import type { Participant } from "./participants.ts";
 
 /** Settings of the market. */

@@ -15,9 +15,14 @@ import type {
   Container,
   RoundContext,
 } from "./algorithm.ts";
-import { addSample, type ContainerStates, newContainerState } from "./container_state.ts";
+import {
+  addSample,
+  type ContainerStates,
+  isQuotaOff,
+  lacksQuota,
+  newContainerState,
+} from "./container_state.ts";
 import { FREE } from "./free.ts";
-import { isQuotaOff, lacksQuota } from "./missing_quota.ts";
 import type { Participant } from "./participants.ts";
 import { TIGHT } from "./tight.ts";
 

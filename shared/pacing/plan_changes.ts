@@ -6,7 +6,14 @@
 import type { MarketReason } from "../api/reasons/market_reasons.ts";
 import type { Mode } from "../market/solver.ts";
 import { GRID } from "../quantity.ts";
-import { followLowerTarget, fundRaises } from "./decrease.ts";
+import {
+  followLowerTarget,
+  fundRaises,
+  grantRaises,
+  isLargeRaise,
+  isLastRaise,
+  type RaiseRequest,
+} from "./limit_moves.ts";
 import {
   afterChange,
   backToBounds,
@@ -22,7 +29,6 @@ import {
   type PaceOptions,
   type PlannedContainer,
 } from "./paced_container.ts";
-import { grantRaises, isLargeRaise, isLastRaise, type RaiseRequest } from "./raise.ts";
 
 /** The state of the node that a plan is made for. */
 export interface PlanContext {

@@ -39,7 +39,8 @@ export const STALE_VIEWS: readonly Mutant[] = [
     name: "a copy counts as in sync while it is listed again",
     kind: "stale",
     file: "shared/control/informer.ts",
-    from: "  state.synced = false;\n  state.version = undefined;\n  const failures = ++state.failures;",
+    from:
+      "  state.synced = false;\n  state.version = undefined;\n  const failures = ++state.failures;",
     to: "  state.version = undefined;\n  const failures = ++state.failures;",
   },
   {
@@ -74,7 +75,8 @@ export const STALE_VIEWS: readonly Mutant[] = [
     name: "after 410 the watch goes on from the old version",
     kind: "stale",
     file: "shared/control/informer.ts",
-    from: "  state.synced = false;\n  state.version = undefined;\n  const failures = ++state.failures;",
+    from:
+      "  state.synced = false;\n  state.version = undefined;\n  const failures = ++state.failures;",
     to: "  state.synced = false;\n  const failures = ++state.failures;",
   },
   {
