@@ -1,5 +1,5 @@
 /**
- * What the agent remembers of each container between two clearings.
+ * State of each container between two clearings.
  *
  * A kubelet with `cpuCFSQuota: false` sets no quota, nor does one with a static CPU manager that gives a
  * container CPUs of its own. To move such a limit would change nothing, and the kubelet would never
@@ -19,9 +19,9 @@ import { nextLoad, type RecentLoad } from "../../shared/scarcity/recent_load.ts"
 /** One container. CPU in millicores, times monotonic in milliseconds. */
 export interface ContainerState {
   readonly rule: DemandRule;
-  /** What the readings show; absent until the first are there. */
+  /** Estimate from the readings; absent until the first are there. */
   estimate?: DemandEstimate;
-  /** What it bids for; as absent as the estimate. */
+  /** The demand that it bids for; as absent as the estimate. */
   demand?: number;
   /** True while that is what a metric asks for, and more than the readings show. */
   metric?: boolean;
@@ -55,7 +55,7 @@ export function newContainerState(
     readonly now: number;
     readonly rule: DemandRule;
     readonly credit: number;
-    /** What was last published for its pod, by an agent before this one too. */
+    /** Reason that was last published for its pod, by an agent before this one too. */
     readonly reason?: string | undefined;
   },
 ): ContainerState {
@@ -75,7 +75,7 @@ export function addSample(
     readonly scarcity: number;
     /** How long work may wait on this node, ms. */
     readonly waitMs: number;
-    /** What a metric asks for, millicores. */
+    /** Demand by a metric, millicores. */
     readonly asked?: number | undefined;
   },
 ): void {
@@ -98,8 +98,8 @@ export function addSample(
 }
 
 /**
- * What the container bids for: what its readings show, or what a metric `asked` for it if that is
- * more. Without readings nothing is known of a container, whatever a metric asks for.
+ * Sets the demand that the container bids for: that of its readings, or the metric's (`asked`) if that is
+ * more. Without readings it has none, whatever a metric asks for.
  */
 export function updateDemand(
   state: ContainerState,
@@ -111,7 +111,7 @@ export function updateDemand(
   state.metric = asked > read;
 }
 
-/** What is remembered of a container's quota. */
+/** State of a container's quota. */
 export interface QuotaState {
   /**
    * Monotonic time of the first of its latest samples that all lack a quota, ms; absent while it has

@@ -186,7 +186,7 @@ function decide(
   return change === undefined ? { ...result, notice: reason } : { ...result, changedFor: reason };
 }
 
-/** What there is to publish of a container's quota, once: that there is none, or one again. */
+/** The reason to publish of a container's quota, once: there is none, or one again. */
 function quotaNotice(state: Container["state"], isUnsettled: boolean): MarketReason | undefined {
   const { reported } = state.quota;
   if (isQuotaOff(state)) {

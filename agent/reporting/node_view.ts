@@ -68,7 +68,7 @@ export function createLatestRound({ clock, stuckAfterMs, synced, ...settings }: 
   };
 }
 
-/** What a view shows beside the round. */
+/** Facts that a view shows beside the round. */
 export interface NodeViewContext {
   readonly node: Node;
   readonly sample: Pick<NodeSample, "unmanaged">;

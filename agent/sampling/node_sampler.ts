@@ -14,7 +14,7 @@ import { isManaged, type PodState } from "./pod_state.ts";
 import { refreshQuota, type SampleContext, samplePod } from "./sample_pod.ts";
 import { unmanagedCPU } from "./unmanaged_cpu.ts";
 
-/** What the sampler works with; times in milliseconds. */
+/** Parts and settings of the sampler; times in milliseconds. */
 export interface NodeSamplerOptions {
   readonly tree: CgroupTree;
   /** CPUs of the node. */
@@ -84,7 +84,7 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
   const list = createPodList({ tree, layout, forget });
   let unmanaged = { at: Infinity, version: -1, managed: new Set() as ReadonlySet<string>, cpu: 0 };
 
-  /** What of the node is not the market's, worked out anew when it is old or other pods are there. */
+  /** CPU outside of the market, computed anew when it is old or other pods are there. */
   const unmanagedAt = (at: number, managed: ReadonlySet<string>): number => {
     const { version } = list;
     const isFresh = at >= unmanaged.at && at - unmanaged.at < ON_TIME * UNMANAGED_RENEWED_MS;

@@ -33,7 +33,7 @@ export interface PodList {
   relist(pod: PodState, at: number): void;
 }
 
-/** What is listed, and how often. */
+/** The tree to list, and its layout. */
 export interface PodListOptions {
   readonly tree: CgroupTree;
   readonly layout: CgroupLayout;

@@ -1,5 +1,5 @@
 /**
- * What one cgroup did between two readings of its counters.
+ * Growth of one cgroup's counters between two readings.
  *
  * @module
  */

@@ -34,7 +34,7 @@ export interface ListWatch<T extends ApiObject> {
   watch(resourceVersion: string, signal: AbortSignal): AsyncIterable<WatchEvent<T>>;
 }
 
-/** What an informer needs. */
+/** Parts and settings of an informer. */
 export interface InformerOptions<T extends ApiObject> {
   readonly source: ListWatch<T>;
   readonly clock: Clock;

@@ -23,7 +23,7 @@ export interface LeaseStore {
   update(lease: Lease): Promise<Lease>;
 }
 
-/** What an election needs. */
+/** Parts of an election. */
 export interface LeaderElectionParts {
   readonly store: LeaseStore;
   readonly clock: Clock;

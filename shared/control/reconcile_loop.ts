@@ -22,7 +22,7 @@ export function notLaterThan(
   return { requeueAfterMs: Math.min(requeueAfterMs, Math.max(0, ms)) };
 }
 
-/** What the workers need. */
+/** Parts and settings of the workers. */
 export interface ReconcileLoopOptions {
   readonly queue: WorkQueue;
   /** Brings the state of `key` one step nearer to what is wanted. */

@@ -7,7 +7,7 @@
 import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
 
-/** What a supervisor needs. */
+/** Parts and settings of a supervisor. */
 export interface SupervisorOptions {
   readonly clock: Clock;
   readonly log: Log;

@@ -10,7 +10,7 @@ import { createUsageLevel, type UsageLevel } from "./usage_level.ts";
 /** One container over one sampling interval. CPU in millicores, times in milliseconds. */
 export type DemandSignal = SaturationSignal;
 
-/** What is known of a container's demand: its usage, how unevenly its work comes, and a trial. */
+/** A container's demand: its mean usage, how unevenly its work comes, and a trial. */
 export interface DemandEstimate extends Pick<UsageLevel, "mean" | "burstinessMs"> {
   /** Millicores to be tried out, because quotas hide what it would use; 0 when they don't. */
   readonly trial: number;
@@ -34,7 +34,7 @@ export function createDemandRule(): DemandRule {
   };
 }
 
-/** What a container bids for: its need, or what is tried out if that is more. Millicores. */
+/** The demand that a container bids for: its need, or the trial if that is more. Millicores. */
 export function demandOf(estimate: Omit<DemandEstimate, "saturatedMs">, waitMs: number): number {
   return Math.max(estimate.trial, queueingNeed(estimate, waitMs));
 }

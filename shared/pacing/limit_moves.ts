@@ -70,7 +70,7 @@ export interface RaiseRequest {
   readonly cost: number;
 }
 
-/** What becomes of such a raise. Millicores. */
+/** The answer to such a raise. Millicores. */
 export interface RaiseGrant extends RaiseRequest {
   /** Absent while the raise waits. */
   readonly limit?: number;
@@ -96,7 +96,7 @@ export function grantRaises(
   const grants = requests.map((request, i) => {
     const { wanted, cost } = request;
     const granted = mode === "uncongested" ? cost : Math.floor((shares[i] ?? 0) / GRID) * GRID;
-    // What a container is committed with need not lie on the grid; the limit that it gets has to.
+    // The commitment of a container need not lie on the grid; the limit that it gets has to.
     const part = Math.floor((wanted - (cost - granted)) / GRID) * GRID;
     return { request, limit: granted === cost ? wanted : part, granted };
   });

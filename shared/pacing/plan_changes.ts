@@ -144,7 +144,7 @@ function takeBack(draft: Draft, waiting: number | undefined): void {
   const { containers, now, mode } = draft;
   const isOverloaded = mode === "overloaded";
   if (waiting === undefined && !isOverloaded) return;
-  // What was taken lately and may still be in force is on its way.
+  // CPU that was taken lately and may still be in force is on its way.
   const onItsWay = containers.reduce(
     (sum, one) => sum + committed(one, now) - committedAt(one, one.memory.limit),
     0,
