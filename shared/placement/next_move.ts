@@ -162,6 +162,11 @@ function firstAllowed(moves: readonly Move[]): NextMove {
   return { wait: "NoneEvictable", message: `pod ${pod?.name}: ${pod?.pinned}` };
 }
 
+/** True if each replica is Ready and where it should be. */
+export function isAsSpecified(next: NextMove): boolean {
+  return "wait" in next && next.wait === "AsWished";
+}
+
 /** True for a pod to evict at once: its node is gone in a moment. */
 export function leavesAtOnce(pod: PlacedPod): boolean {
   return precedesSign(pod) && pod.drained !== true;

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { parseAllDocuments } from "yaml";
 import type { Setting } from "../../shared/config/setting.ts";
-import { MEMORY_LABEL } from "../../controller/placement/connect.ts";
+import { MEMORY_LABEL } from "../../shared/placement/status.ts";
 import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
 import * as keys from "../../shared/api/placement_keys.ts";
 import { PLACEMENT_EVENT_REASONS } from "../../shared/api/reasons/placement_event_reasons.ts";

@@ -16,7 +16,7 @@ import { parseIdentity } from "../../../adapters/kube/kinds/object_fields.ts";
 import { persistentVolumeListWatch } from "../../../adapters/kube/kinds/nodes.ts";
 import { podDisruptionBudgetListWatch } from "../../../adapters/kube/kinds/pod_disruption_budgets.ts";
 import { replicaSetListWatch } from "../../../adapters/kube/kinds/workloads.ts";
-import { MEMORY_LABEL } from "../../../controller/placement/connect.ts";
+import { MEMORY_LABEL } from "../../../shared/placement/status.ts";
 import { DELETION_COST } from "../../../shared/placement/deletion_cost.ts";
 import { followActs } from "./follow_acts.ts";
 import type { RoleAct } from "./role_act.ts";
