@@ -11,7 +11,7 @@ import { createRateLimiter } from "../../shared/control/rate_limiter.ts";
 import { type ReconcileResult, runReconcileLoop } from "../../shared/control/reconcile_loop.ts";
 import { createWorkQueue, type WorkQueue } from "../../shared/control/work_queue.ts";
 import type { Log } from "../../shared/log.ts";
-import type { PlacementConfig } from "../../shared/placement/config.ts";
+import type { PlacementConfig } from "../../shared/placement/settings.ts";
 import { checkEligibility } from "../../shared/placement/eligibility.ts";
 import { refusedStatus, statusKey, type StatusPods } from "../../shared/placement/status.ts";
 import {

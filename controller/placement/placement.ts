@@ -8,7 +8,7 @@ import type { Mutator } from "../../shared/admission/mutator.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { createBackoff } from "../../shared/control/backoff.ts";
 import type { Log } from "../../shared/log.ts";
-import type { PlacementConfig } from "../../shared/placement/config.ts";
+import type { PlacementConfig } from "../../shared/placement/settings.ts";
 import { shortagePhase } from "../../shared/placement/shortage.ts";
 import type { Random } from "../../shared/random.ts";
 import type { Caches } from "../caches.ts";

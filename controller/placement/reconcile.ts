@@ -8,8 +8,15 @@ import type { Workload } from "../../shared/api/workload.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Permits } from "../../shared/control/permits.ts";
 import type { RateLimiter } from "../../shared/control/rate_limiter.ts";
-import type { PlacementConfig } from "../../shared/placement/config.ts";
-import { type CostChange, costChanges } from "../../shared/placement/deletion_cost.ts";
+import type { PlacementConfig } from "../../shared/placement/settings.ts";
+import {
+  type CostChange,
+  costChanges,
+  floorOf,
+  misplacedCount,
+  type Move,
+  splitReplicas,
+} from "../../shared/placement/split.ts";
 import { ineffectiveMoveCount } from "../../shared/placement/move_cooldown.ts";
 import {
   isAsSpecified,
@@ -21,17 +28,15 @@ import {
   type ReplicaStatus,
 } from "../../shared/placement/next_move.ts";
 import { type PlacedPod, runningByClass } from "../../shared/placement/placed_pod.ts";
-import type { PlacementSpec } from "../../shared/placement/placement_spec.ts";
+import type { PlacementSpec } from "../../shared/placement/eligibility.ts";
 import {
   isLeftBehind,
   nextShortage,
-  remakeDueMs,
   type Shortage,
+  shortageDueMs,
   shortagePhase,
-  strandedPods,
   unplacedInFallback,
 } from "../../shared/placement/shortage.ts";
-import { floorOf, misplacedCount, type Move, splitReplicas } from "../../shared/placement/split.ts";
 import { type PlacementStatus, placementStatus } from "../../shared/placement/status.ts";
 import {
   placedPod,
@@ -367,16 +372,8 @@ function resultOf(
 ): PlacementResult {
   const { pods, replicas: { replicas }, spec, nowMs, memory: { shortage: before } } = snapshot;
   const { shortage } = memory;
-  const { scheduleTimeoutMs = 60_000 } = config.shortage;
-  const sinceMs = ({ unschedulableSinceMs = nowMs }: PlacedPod): number => unschedulableSinceMs;
   const waiting = pods.filter(({ gone, scheduled }) => !gone && !scheduled);
-  const dueMs = [
-    "move" in next ? nowMs + config.cooldownMs : next.untilMs ?? Infinity,
-    shortage?.untilMs ?? Infinity,
-    ...strandedPods(pods).map((pod) =>
-      Math.max(sinceMs(pod), shortage?.untilMs ?? -Infinity) + scheduleTimeoutMs
-    ),
-  ].filter((atMs) => atMs > nowMs);
+  const moveDueMs = "move" in next ? nowMs + config.cooldownMs : next.untilMs ?? Infinity;
   return {
     next,
     ...outcome,
@@ -385,11 +382,13 @@ function resultOf(
       actual: runningByClass(pods),
       desired: splitReplicas(replicas, spec),
       floor: floorOf(replicas, spec),
-      pendingMs: nowMs - Math.min(nowMs, ...waiting.map(sinceMs)),
+      pendingMs: nowMs -
+        Math.min(nowMs, ...waiting.map((pod) => pod.unschedulableSinceMs ?? nowMs)),
     },
     status: statusOf(memory, { snapshot, config }),
     requeueAfterMs: Math.min(
-      Math.min(...dueMs, remakeDueMs(pods, { shortage, nowMs }, config.shortage)) - nowMs,
+      moveDueMs > nowMs ? moveDueMs - nowMs : Infinity,
+      shortageDueMs(pods, { shortage, nowMs }, config.shortage) - nowMs,
       // No event arrives for an eviction that came to nothing.
       pods.some(({ uid }) => evictions.has(uid)) ? EVICTED_FOR_MS : Infinity,
       ...pods.map(({ uid }) => evictions.retryAfterMs(uid) ?? Infinity),

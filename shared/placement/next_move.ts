@@ -7,7 +7,7 @@ import type { PlacementReason } from "../api/reasons/placement_reasons.ts";
 import { isWindowOpen, nextOpeningMs } from "./disruption_window.ts";
 import { cooldownAfter, ineffectiveMoveCount, type IneffectiveMoves } from "./move_cooldown.ts";
 import { type PlacedPod, secondOf } from "./placed_pod.ts";
-import type { PlacementSpec } from "./placement_spec.ts";
+import type { PlacementSpec } from "./eligibility.ts";
 import { type Shortage, shortagePhase } from "./shortage.ts";
 import { misplaced, misplacedCount, type Move, type PlacedWorkload } from "./split.ts";
 

@@ -6,7 +6,7 @@
  */
 import type { Pod } from "../api/pod.ts";
 import type { PlacementReason } from "../api/reasons/placement_reasons.ts";
-import type { Eligibility } from "./eligibility.ts";
+import type { Eligibility, PlacementSpec } from "./eligibility.ts";
 import type { NextMove, NextMoveInput } from "./next_move.ts";
 import { type NextStep, nextStep, type NextStepOptions } from "./next_step.ts";
 import type { ClassCounts, NodeClass } from "./node_classes.ts";
@@ -17,7 +17,6 @@ import {
   runningByClass,
   waitingByClass,
 } from "./placed_pod.ts";
-import type { PlacementSpec } from "./placement_spec.ts";
 import { type Shortage, shortagePhase } from "./shortage.ts";
 import {
   ordinalClass,

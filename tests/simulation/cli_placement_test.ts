@@ -9,7 +9,7 @@ import { createStatusPublisher } from "../../controller/placement/publisher.ts";
 import { silentLog } from "../../shared/log.ts";
 import { NODE_CLASS_PRESETS } from "../../shared/placement/node_classes.ts";
 import { DEFAULT_DEPARTURE_SIGNS } from "../../shared/placement/node_departure.ts";
-import type { PlacementConfig } from "../../shared/placement/config.ts";
+import type { PlacementConfig } from "../../shared/placement/settings.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { cacheSources } from "../../lab/simulation/api/cache_sources.ts";
 import type { CoallocScene } from "../fixtures/cli/coalloc_scene.ts";

@@ -12,15 +12,14 @@ import {
   type PlacementMemory,
 } from "../../controller/placement/store.ts";
 import { decodeEntries } from "../../shared/control/persisted_map.ts";
-import type { PlacementConfig } from "../../shared/placement/config.ts";
+import type { PlacementConfig } from "../../shared/placement/settings.ts";
 import { createPlacementInformers } from "../../controller/placement/caches.ts";
 import { runPlacementLoop } from "../../controller/placement/loop.ts";
 import type { PlacementEvent } from "../../controller/placement/ports.ts";
 import { silentLog } from "../../shared/log.ts";
-import { admitPod } from "../../shared/placement/admit_pod.ts";
+import { admitPod, noReservations, type Reservations } from "../../shared/placement/admit_pod.ts";
 import { DEFAULT_DEPARTURE_SIGNS } from "../../shared/placement/node_departure.ts";
 import { NODE_CLASS_PRESETS } from "../../shared/placement/node_classes.ts";
-import { noReservations, type Reservations } from "../../shared/placement/reservations.ts";
 import { shortagePhase } from "../../shared/placement/shortage.ts";
 import type { SplitSpec } from "../../shared/placement/split.ts";
 import { seededRandom } from "../../shared/random.ts";

@@ -17,7 +17,7 @@ import { persistentVolumeListWatch } from "../../../adapters/kube/kinds/nodes.ts
 import { podDisruptionBudgetListWatch } from "../../../adapters/kube/kinds/pod_disruption_budgets.ts";
 import { replicaSetListWatch } from "../../../adapters/kube/kinds/workloads.ts";
 import { MEMORY_LABEL } from "../../../shared/placement/status.ts";
-import { DELETION_COST } from "../../../shared/placement/deletion_cost.ts";
+import { DELETION_COST } from "../../../shared/placement/split.ts";
 import { followActs } from "./follow_acts.ts";
 import type { RoleAct } from "./role_act.ts";
 import { MADE, REMEMBERED, type RoleStage } from "./role_stage.ts";
