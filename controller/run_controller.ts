@@ -44,7 +44,7 @@ import {
 import { keepRightsizing, type RightsizingParts } from "./rightsizing/run.ts";
 import { createServedResize, type ServedResize } from "./served_resize.ts";
 import { type AskCluster, startCheck } from "./start_check.ts";
-import { webhookRights } from "./webhook/webhook_rights.ts";
+import { webhookRights } from "./webhook/webhook_objects.ts";
 
 /** All that the controller asks of the API. */
 export interface ControllerAPI {

@@ -11,8 +11,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type ServerOptions } from "node:https";
 import type { Socket } from "node:net";
 import { formatAddress, parseAddress } from "../program_server.ts";
-import { type BodyReader, createBodyReader } from "./body_reader.ts";
-import { createCertificateReader } from "./certificate_reader.ts";
+import { createCertificateReader } from "./certificates.ts";
 import { type ConnectionLimits, createOpenConnections } from "./open_connections.ts";
 import type { PostApp } from "./admission_routes.ts";
 
@@ -167,4 +166,63 @@ async function answer(
   } finally {
     done();
   }
+}
+
+/** A body; call `done` when it is no longer needed. */
+export interface ReadBody {
+  readonly bytes: Uint8Array;
+  done(): void;
+}
+
+/** Why a body is not read to its end, and the status for it. */
+export interface BodyRefusal {
+  readonly status: 400 | 503;
+  readonly refusal: string;
+}
+
+/** Reads bodies. */
+export interface BodyReader {
+  /** The whole body, or why not. Rejects when it breaks off. */
+  read(chunks: AsyncIterable<Uint8Array>): Promise<ReadBody | BodyRefusal>;
+}
+
+/** A reader with these bounds, bytes. */
+export function createBodyReader(
+  { mostBytes, mostBytesInWork }: {
+    readonly mostBytes: number;
+    readonly mostBytesInWork: number;
+  },
+): BodyReader {
+  let inWork = 0;
+  return {
+    async read(chunks) {
+      const kept: Uint8Array[] = [];
+      let bytes = 0;
+      let held = true;
+      const done = (): void => {
+        if (held) inWork -= bytes;
+        held = false;
+      };
+      try {
+        for await (const chunk of chunks) {
+          bytes += chunk.length;
+          inWork += chunk.length;
+          if (bytes > mostBytes) {
+            done();
+            const refusal = `Cannot read the request: it has more than ${mostBytes} bytes`;
+            return { status: 400, refusal };
+          }
+          if (inWork > mostBytesInWork) {
+            done();
+            return { status: 503, refusal: "Cannot read the request: too many are in work" };
+          }
+          kept.push(chunk);
+        }
+        return { bytes: Buffer.concat(kept), done };
+      } catch (error) {
+        done();
+        throw error;
+      }
+    },
+  };
 }

@@ -5,22 +5,22 @@
  * @module
  */
 import type { Clock } from "../../shared/clock.ts";
-import { admitPod } from "../../shared/placement/admit_pod.ts";
-import { checkEligibility, type PlacementScope } from "../../shared/placement/eligibility.ts";
-import type { NodeClass } from "../../shared/placement/node_classes.ts";
-import type { NodeRules } from "../../shared/placement/placed_pod.ts";
-import type {
-  PlacementDecision,
-  PlacementRequest,
-} from "../../shared/placement/placement_request.ts";
-import type { PlacementSpec } from "../../shared/placement/placement_spec.ts";
 import {
+  admitPod,
   expire,
   noReservations,
   observeSomePods,
   type Reservation,
   type Reservations,
-} from "../../shared/placement/reservations.ts";
+} from "../../shared/placement/admit_pod.ts";
+import {
+  checkEligibility,
+  type PlacementScope,
+  type PlacementSpec,
+} from "../../shared/placement/eligibility.ts";
+import type { NodeClass } from "../../shared/placement/node_classes.ts";
+import type { NodeRules } from "../../shared/placement/placed_pod.ts";
+import type { PlacementDecision, PlacementRequest } from "../../shared/placement/new_pod.ts";
 import type { ShortagePhase } from "../../shared/placement/shortage.ts";
 import { ordinalOf } from "../../shared/placement/split.ts";
 import type { KnownWorkload, WebhookView } from "./caches.ts";

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { placementPatch } from "../../shared/placement/placement_patch.ts";
 import {
   type PlacementDecision,
+  placementPatch,
   type PlacementRequest,
   placementRequest,
-} from "../../shared/placement/placement_request.ts";
+} from "../../shared/placement/new_pod.ts";
 import type { ShortagePhase } from "../../shared/placement/shortage.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import {

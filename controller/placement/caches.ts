@@ -25,8 +25,8 @@ import {
   type CountablePod,
   type NodeRules,
 } from "../../shared/placement/placed_pod.ts";
-import type { PlacementRequest } from "../../shared/placement/placement_request.ts";
-import type { LabeledObject } from "../../shared/placement/placement_spec.ts";
+import type { PlacementRequest } from "../../shared/placement/new_pod.ts";
+import type { LabeledObject } from "../../shared/placement/eligibility.ts";
 import type { PlacedWorkload } from "../../shared/placement/split.ts";
 import {
   type OwnedObjects,

@@ -14,11 +14,11 @@ import {
   type PlacementScope,
 } from "../../shared/placement/eligibility.ts";
 import { namesClass, sentNodeConstraints } from "../../shared/placement/node_constraints.ts";
-import { placementPatch } from "../../shared/placement/placement_patch.ts";
 import {
+  placementPatch,
   type PlacementRequest,
   placementRequest,
-} from "../../shared/placement/placement_request.ts";
+} from "../../shared/placement/new_pod.ts";
 import type { AdmissionDecider, PlacementRules } from "./admission.ts";
 import type { WebhookView } from "./caches.ts";
 import type { AdmissionReport, PlacementObserver } from "./ports.ts";

@@ -11,7 +11,7 @@ import type { ReplicaSet } from "../../shared/api/workload.ts";
 import type { ListWatch } from "../../shared/control/list_watch.ts";
 import type { PlacedKind } from "../../shared/placement/eligibility.ts";
 import type { ClassCounts, NodeClass } from "../../shared/placement/node_classes.ts";
-import type { UnplacedReason } from "../../shared/placement/placement_request.ts";
+import type { UnplacedReason } from "../../shared/placement/new_pod.ts";
 import type { CheckpointStore } from "../../shared/control/persisted_map.ts";
 
 /** What placement needs of the API server, beside the caches that it shares with the market. */

@@ -4,7 +4,7 @@
  * @module
  */
 import type { PodOwner } from "../../shared/api/pod.ts";
-import type { PlacementConfig } from "../../shared/placement/config.ts";
+import type { PlacementConfig } from "../../shared/placement/settings.ts";
 import { nodeClassOf } from "../../shared/placement/node_classes.ts";
 import { departureOf } from "../../shared/placement/node_departure.ts";
 import { podsOnNode } from "../caches.ts";

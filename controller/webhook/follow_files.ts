@@ -8,10 +8,10 @@ import type { Clock } from "../../shared/clock.ts";
 import type { Log } from "../../shared/log.ts";
 import type {
   CertificateFiles,
-  CertificateObserver,
   CertificateReader,
   KeyedCertificate,
-} from "./ports.ts";
+} from "../../adapters/webhook/certificates.ts";
+import type { CertificateObserver } from "./ports.ts";
 
 /** What they are followed with. */
 export interface FollowedFilesParts {

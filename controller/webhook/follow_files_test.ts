@@ -3,7 +3,7 @@ import { silentLog } from "../../shared/log.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { createPaperCertificates } from "../../tests/fixtures/webhook/paper_certificates.ts";
 import { FILES_EVERY_MS, followFiles } from "./follow_files.ts";
-import type { KeyedCertificate } from "./ports.ts";
+import type { KeyedCertificate } from "../../adapters/webhook/certificates.ts";
 
 const VALIDITY = { notBeforeMs: 0, notAfterMs: Date.UTC(2026, 3, 1) };
 

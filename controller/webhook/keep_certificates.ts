@@ -9,21 +9,26 @@ import { createBackoff, retryLevel } from "../../shared/control/backoff.ts";
 import type { Log } from "../../shared/log.ts";
 import {
   AUTHORITY_LIFE_MS,
+  bundleText,
   certificateStep,
   lifeFrom,
+  readStoredPairs,
   SERVING_LIFE_MS,
+  type StoredPairs,
+  storedTexts,
   trustedAuthorities,
 } from "./certificate_step.ts";
 import type {
   CertificateMaker,
-  CertificateObserver,
   CertificateReader,
-  CertificateStore,
   KeyedCertificate,
+} from "../../adapters/webhook/certificates.ts";
+import type {
+  CertificateObserver,
+  CertificateStore,
   StoredCertificates,
   TrustStore,
 } from "./ports.ts";
-import { bundleText, readStoredPairs, type StoredPairs, storedTexts } from "./stored_pairs.ts";
 
 /** What they are made, stored and served with. */
 export interface KeptCertificatesParts {

@@ -5,7 +5,7 @@ import {
   type WebhookReplica,
   webhookScene,
 } from "../../tests/fixtures/webhook/webhook_replica.ts";
-import { storedTexts } from "./stored_pairs.ts";
+import { storedTexts } from "./certificate_step.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -15,7 +15,7 @@ import { nextMove, type NextMoveInput } from "./next_move.ts";
 import { NODE_CLASS_PRESETS, nodeClassesFaults, nodeClassifierKind } from "./node_classes.ts";
 import type { PlacedPod } from "./placed_pod.ts";
 import { checkEligibility, type EligibilityInput, type PlacementScope } from "./eligibility.ts";
-import { placementPatch } from "./placement_patch.ts";
+import { placementPatch } from "./new_pod.ts";
 import { budgetRefusal } from "./workload_snapshot.ts";
 import { departureSignsKind } from "./node_departure.ts";
 import { type CheckedPlacement, placementFaults } from "./settings.ts";

@@ -9,7 +9,7 @@ import type { Pod } from "../api/pod.ts";
 import type { PodDisruptionBudget } from "../api/pod_disruption_budget.ts";
 import type { ReplicaSet, Workload } from "../api/workload.ts";
 import { type Labels, labelsMatch } from "../api/label_selector.ts";
-import { DELETION_COST } from "./deletion_cost.ts";
+import { DELETION_COST } from "./split.ts";
 import type { EligibilityInput } from "./eligibility.ts";
 import type { ReplicaStatus } from "./next_move.ts";
 import { type NodeClass, otherClass } from "./node_classes.ts";

@@ -5,36 +5,40 @@
  */
 import type { Paint } from "../../terminal/paint.ts";
 import { UNKNOWN } from "../formats.ts";
-import { momentText } from "./moment_text.ts";
-import type { PhaseFacts, PlacementPhase, ShownWorkload } from "./placement_view.ts";
+import {
+  type PhaseStatus,
+  type PlacementPhase,
+  timeOfDay,
+} from "../../../shared/placement/status.ts";
+import type { ShownWorkload } from "./placement_view.ts";
 
 interface PhaseLook {
-  readonly words: string;
+  readonly text: string;
   readonly how?: Paint;
-  /** True where its particulars say why no step follows. */
+  /** True if its particulars say why no step follows. */
   readonly particulars?: true;
 }
 
 const PHASES: Readonly<Record<PlacementPhase, PhaseLook>> = {
-  AsWished: { words: "as wished", how: "green" },
-  Converging: { words: "converging", how: "cyan" },
-  Fallback: { words: "fallback", how: "yellow" },
-  Returning: { words: "returning", how: "cyan" },
-  Paused: { words: "paused", how: "yellow", particulars: true },
-  OutsideWindow: { words: "outside the window", how: "yellow" },
-  Cooldown: { words: "cooldown", how: "cyan" },
-  BlockedByBudget: { words: "blocked by a budget", how: "yellow", particulars: true },
-  Bound: { words: "none may move", how: "yellow", particulars: true },
-  NotWhole: { words: "not whole", how: "yellow", particulars: true },
-  Misconfigured: { words: "configuration error", how: "red", particulars: true },
-  LeftAlone: { words: "takes no part", how: "dim", particulars: true },
-  Unknown: { words: "not known", how: "yellow", particulars: true },
+  AsWished: { text: "as specified", how: "green" },
+  Converging: { text: "converging", how: "cyan" },
+  Fallback: { text: "fallback", how: "yellow" },
+  Returning: { text: "returning", how: "cyan" },
+  Paused: { text: "paused", how: "yellow", particulars: true },
+  OutsideWindow: { text: "outside the window", how: "yellow" },
+  Cooldown: { text: "cooldown", how: "cyan" },
+  BlockedByBudget: { text: "blocked by a budget", how: "yellow", particulars: true },
+  Bound: { text: "none may move", how: "yellow", particulars: true },
+  NotWhole: { text: "not whole", how: "yellow", particulars: true },
+  Misconfigured: { text: "configuration error", how: "red", particulars: true },
+  LeftAlone: { text: "takes no part", how: "dim", particulars: true },
+  Unknown: { text: "not known", how: "yellow", particulars: true },
 };
 
 /** `fallback until 12:04:00Z`. */
-export function phaseText({ phase, until }: PhaseFacts, nowMs: number): string {
-  const { words } = PHASES[phase];
-  return until === undefined ? words : `${words} until ${momentText(until, nowMs)}`;
+export function phaseText({ phase, until }: PhaseStatus, nowMs: number): string {
+  const { text } = PHASES[phase];
+  return until === undefined ? text : `${text} until ${timeOfDay(until, nowMs)}`;
 }
 
 /** The text's colour; undefined: none. */
@@ -43,7 +47,7 @@ export function phasePaint(phase: PlacementPhase): Paint | undefined {
 }
 
 /**
- * `evict pod web-1 (youngest surplus spot) to on-demand at the earliest 12:00:10Z`; where none follows
+ * `evict pod web-1 (youngest surplus spot) to on-demand at the earliest 12:00:10Z`; if none follows,
  * why, or `-`.
  */
 export function nextText(workload: ShownWorkload, nowMs: number): string {
@@ -52,8 +56,8 @@ export function nextText(workload: ShownWorkload, nowMs: number): string {
     const particular = PHASES[phase].particulars ? message : undefined;
     return particular === undefined ? UNKNOWN : `none: ${particular}`;
   }
-  const { words, notBefore } = next;
-  if (notBefore === undefined) return words;
+  const { action, notBefore } = next;
+  if (notBefore === undefined) return action;
   const when = next.pod === undefined ? "at" : "at the earliest";
-  return `${words} ${when} ${momentText(notBefore, nowMs)}`;
+  return `${action} ${when} ${timeOfDay(notBefore, nowMs)}`;
 }

@@ -22,7 +22,7 @@ Deno.test("phaseText() say the phase and its end", () => {
 
 Deno.test("nextText() say the step and its time, or why there is none", () => {
   assert.equal(nextText(WEB, NOW), "-");
-  const next = { words: "evict pod web-1", pod: "web-1", notBefore: "2026-01-01T12:00:10.000Z" };
+  const next = { action: "evict pod web-1", pod: "web-1", notBefore: "2026-01-01T12:00:10.000Z" };
   assert.equal(nextText({ ...WEB, next }, NOW), "evict pod web-1 at the earliest 12:00:10Z");
   const { pod: _pod, ...fallback } = next;
   assert.equal(nextText({ ...WEB, next: fallback }, NOW), "evict pod web-1 at 12:00:10Z");

@@ -9,7 +9,8 @@ import { UNKNOWN, workloadTitle } from "../formats.ts";
 import { type Cell, type Column, type TextTable, textTable } from "../output.ts";
 import type { NodeClass } from "../../../shared/placement/node_classes.ts";
 import { nextText, phasePaint, phaseText } from "./phase_text.ts";
-import type { PlacementView, ShownRevision, ShownWorkload } from "./placement_view.ts";
+import { concernsPlacement, type RevisionStatus } from "../../../shared/placement/status.ts";
+import type { PlacementView, ShownWorkload } from "./placement_view.ts";
 
 /** How it is shown. */
 export interface PlacementLook extends TerminalLook {
@@ -23,23 +24,23 @@ export interface PlacementLook extends TerminalLook {
 
 interface Row {
   readonly workload: ShownWorkload;
-  /** Absent where there is none. */
-  readonly revision?: ShownRevision;
-  /** What is of the whole workload stands in its first line. */
+  /** Absent if there is none. */
+  readonly revision?: RevisionStatus;
+  /** True for the line with what concerns the whole workload. */
   readonly first: boolean;
   readonly nowMs: number;
 }
 
 interface RowColumn extends Column {
   readonly cell: (row: Row) => Cell;
-  /** Left out first where lines are too long: the highest goes first. */
+  /** The columns with the highest number are left out first if lines are too long. */
   readonly luxury?: number;
 }
 
 const NAMESPACE = "NAMESPACE";
 const REVISION = "REVISION";
-const WISH = "WISH";
-/** A step that is cut to less says nothing: the beginning of `evict pod web-5d9c7f6b8-x1x2y`. */
+const SPEC = "SPEC";
+/** A shorter beginning of `evict pod web-5d9c7f6b8-x1x2y` is not worth showing. */
 const SHORTEST_NEXT = 30;
 
 const COLUMNS: readonly RowColumn[] = [
@@ -50,7 +51,7 @@ const COLUMNS: readonly RowColumn[] = [
   },
   { head: REVISION, cell: ({ revision }) => ({ text: revision?.revision || UNKNOWN }), luxury: 2 },
   {
-    head: WISH,
+    head: SPEC,
     cell: ({ workload, first }) => ({ text: first ? splitText(workload) : "" }),
     luxury: 2,
   },
@@ -68,7 +69,7 @@ const COLUMNS: readonly RowColumn[] = [
 /** The table and the notes, each line ended by a line feed. */
 export function placementTable(view: PlacementView, look: PlacementLook): string {
   const { wide = false, namespaces = true, nowMs } = look;
-  const shown = view.workloads.filter((one) => wide || isOfInterest(one));
+  const shown = view.workloads.filter((one) => wide || concernsPlacement(one));
   const hidden = view.workloads.length - shown.length;
   const notes = [
     ...(hidden === 0 ? [] : [
@@ -84,16 +85,16 @@ export function placementTable(view: PlacementView, look: PlacementLook): string
   const several = shown.some(({ revisions }) => revisions.length > 1);
   const columns = COLUMNS.filter(({ head }) => {
     if (head === NAMESPACE) return namespaces;
-    if (head === WISH) return wide;
+    if (head === SPEC) return wide;
     return head === REVISION ? wide || several : true;
   });
   return joined(tableText(rows, { columns, look }), foot);
 }
 
 /** The requested split: `70 %, at least 2`. */
-export function splitText({ wish }: Pick<ShownWorkload, "wish">): string {
-  if (wish === undefined) return UNKNOWN;
-  const { spotPercentage, minOnDemand } = wish;
+export function splitText({ spec }: Pick<ShownWorkload, "spec">): string {
+  if (spec === undefined) return UNKNOWN;
+  const { spotPercentage, minOnDemand } = spec;
   return minOnDemand === 0
     ? `${spotPercentage} % spot`
     : `${spotPercentage} % spot, ${minOnDemand} on-demand at least`;
@@ -101,11 +102,6 @@ export function splitText({ wish }: Pick<ShownWorkload, "wish">): string {
 
 function joined(body: string, foot: string): string {
   return foot === "" ? body : `${body}\n${foot}`;
-}
-
-/** Workloads without placement are of no interest beside those with it. */
-function isOfInterest({ phase, reason }: ShownWorkload): boolean {
-  return phase !== "LeftAlone" || reason === "PlacementUntuned";
 }
 
 function rowsOf(workload: ShownWorkload, nowMs: number): readonly Row[] {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { effectiveSettings } from "../../shared/config/effective_settings.ts";
-import { WEBHOOK_ROWS } from "./webhook_settings.ts";
+import { WEBHOOK_ROWS } from "./settings.ts";
 
 function settle(file: string) {
   return effectiveSettings({ ...WEBHOOK_ROWS }, { file: { path: "config.yaml", text: file } });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Registry } from "prom-client";
-import { createWebhookMetrics } from "./webhook_metrics.ts";
+import { createWebhookMetrics } from "./metrics.ts";
 
 Deno.test("createWebhookMetrics() counts requests by route, operation and result", async () => {
   const registry = new Registry();

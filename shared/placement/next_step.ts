@@ -1,6 +1,6 @@
 /**
- * What the controller does next for a workload that takes part. It decides by the same functions; here
- * they are asked about later times, too. Pure.
+ * The next step that placement takes for a workload, foreseen by the same functions that decide it, at later
+ * times too.
  *
  * @module
  */
@@ -10,56 +10,66 @@ import {
   type NextMove,
   nextMove,
   type NextMoveInput,
-} from "../../../shared/placement/next_move.ts";
-import { misplaced, type Move } from "../../../shared/placement/split.ts";
-import { otherClass } from "../../../shared/placement/node_classes.ts";
-import type { PlacedPod } from "../../../shared/placement/placed_pod.ts";
+} from "./next_move.ts";
+import { misplaced, type Move } from "./split.ts";
+import { type NodeClass, otherClass } from "./node_classes.ts";
+import type { PlacedPod } from "./placed_pod.ts";
 import {
   fallbackDueMs,
   isLeftBehind,
-  nextShortage,
   remakeDueMs,
   type ShortageOptions,
   shortagePhase,
   strandedPods,
   unplacedInFallback,
-} from "../../../shared/placement/shortage.ts";
-import type { PlacementRules } from "./placement_rules.ts";
-import type { NextStep } from "./placement_view.ts";
+} from "./shortage.ts";
 
-/** What the controller would do with these facts. */
-export interface Foreseen {
-  /** Its answer now. */
+/** A step, as far as it can be foreseen. */
+export interface NextStep {
+  /** For instance `evict pod web-1 (youngest surplus spot) to on-demand`. */
+  readonly action: string;
+  /** The pod that is evicted; absent if none is. */
+  readonly pod?: string;
+  /** The class that it moves to. */
+  readonly to?: NodeClass;
+  /** Not before, as ISO 8601; absent: at the next reconcile. */
+  readonly notBefore?: string;
+}
+
+/** The settings that the steps depend on. */
+export interface NextStepOptions {
+  readonly cooldownMs: number;
+  readonly shortage: ShortageOptions;
+}
+
+/** The decision now, and the step that follows; absent if there is nothing to do. */
+export interface ForeseenStep {
   readonly now: NextMove;
   readonly step?: NextStep;
 }
 
-/** How patient the controller is. */
-export type FollowedRules = Pick<PlacementRules, "cooldownMs" | "shortage">;
-
-/** Window, fallback, cooldown and rate follow each other once; more would be a fault of ours. */
+/** Window, fallback, cooldown and rate follow each other once. */
 const MOST_WAITS = 8;
 
-/** The answer now, and the step that follows; the step is absent where there is nothing to do. */
-export function foresee(facts: NextMoveInput, rules: FollowedRules): Foreseen {
-  const now = nextMove(facts, rules);
-  const step = departureStep(facts) ?? shortageStep(facts, { now, options: rules.shortage }) ??
-    moveStep(facts, { now, rules });
+/** Foresees the next step. A fallback that is due has begun before. */
+export function nextStep(facts: NextMoveInput, options: NextStepOptions): ForeseenStep {
+  const now = nextMove(facts, options);
+  const step = departureStep(facts) ?? shortageStep(facts, options.shortage) ??
+    moveStep(facts, { now, options });
   return { now, ...(step === undefined ? {} : { step }) };
 }
 
 function departureStep({ pods, spec }: NextMoveInput): NextStep | undefined {
   if (spec.paused) return undefined;
   const pod = firstToGo(pods.filter(leavesAtOnce));
-  return pod && { words: leavingText(pod) + budgetText(pod), pod: pod.name };
+  return pod && { action: leavingText(pod) + budgetText(pod), pod: pod.name };
 }
 
-/** When the sign was first seen is known to the controller alone. */
 function leavingText({ name, departs }: PlacedPod): string {
-  return `evict pod ${name} from a node that is about to go (${departs}), if it was made before that`;
+  return `evict pod ${name} from a node that is about to go (${departs})`;
 }
 
-/** Of several that all are evicted: one that no budget keeps. */
+/** Of several pods that are all evicted, one that no budget keeps. */
 function firstToGo(pods: readonly PlacedPod[]): PlacedPod | undefined {
   const free = pods.filter(({ pinned }) => pinned === undefined);
   return free.find(({ budget }) => budget === undefined) ?? free[0];
@@ -72,28 +82,22 @@ function budgetText({ budget }: PlacedPod): string {
 /** Pods that find no spot node: evicted in a fallback, and otherwise the beginning of one. */
 function shortageStep(
   { pods, shortage, nowMs }: NextMoveInput,
-  { now, options }: { readonly now: NextMove; readonly options: ShortageOptions },
+  options: ShortageOptions,
 ): NextStep | undefined {
   const stranded = strandedPods(pods);
   if (shortage !== undefined && shortagePhase(shortage, nowMs) === "fallback") {
     const pod = firstToGo(stranded.filter((one) => isLeftBehind(one, { shortage, nowMs })));
     if (pod === undefined) return unplacedStep({ pods, shortage, nowMs }, options);
     return {
-      words: `evict pod ${pod.name} (it finds no spot node) to on-demand${budgetText(pod)}`,
+      action: `evict pod ${pod.name} (it finds no spot node) to on-demand${budgetText(pod)}`,
       pod: pod.name,
       to: "on-demand",
     };
   }
-  const asSpecified = "wait" in now && now.wait === "AsWished";
-  const after = nextShortage(shortage, { pods, asSpecified, nowMs }, options);
-  const words = "new pods fall back to on-demand";
-  if (after !== undefined && after.rounds !== shortage?.rounds) {
-    return { words: `${words}: ${namesOf(stranded)} found no spot node` };
-  }
   const dueMs = fallbackDueMs(shortage, pods, options);
   if (!Number.isFinite(dueMs)) return undefined;
   return {
-    words: `${words} unless ${namesOf(stranded)} finds a spot node`,
+    action: `new pods fall back to on-demand unless ${namesOf(stranded)} finds a spot node`,
     notBefore: timeText(dueMs),
   };
 }
@@ -113,7 +117,7 @@ function unplacedStep(
   const names = namesOf(unplaced);
   const doubt = shortage?.remade === undefined ? "" : ": is the webhook asked?";
   return {
-    words: (isDue ? `make ${names} again unless it` : `fall back once more unless ${names}`) +
+    action: (isDue ? `make ${names} again unless it` : `fall back once more unless ${names}`) +
       ` finds a spot node, made for spot in this fallback${doubt}`,
     notBefore: timeText(isDue ? dueMs : fallbackDueMs(shortage, pods, options)),
   };
@@ -127,29 +131,29 @@ function namesOf(pods: readonly PlacedPod[]): string {
 
 function moveStep(
   facts: NextMoveInput,
-  { now, rules }: { readonly now: NextMove; readonly rules: FollowedRules },
+  { now, options }: { readonly now: NextMove; readonly options: NextStepOptions },
 ): NextStep | undefined {
   let next = now;
   let { nowMs } = facts;
   for (let waits = 0; waits < MOST_WAITS; waits++) {
     if ("move" in next || next.untilMs === undefined || next.untilMs <= nowMs) break;
     nowMs = next.untilMs;
-    next = nextMove({ ...facts, nowMs }, rules);
+    next = nextMove({ ...facts, nowMs }, options);
   }
   const later = nowMs > facts.nowMs ? { notBefore: timeText(nowMs) } : {};
   if ("move" in next) {
     const { pod, to } = next.move;
-    if (leavesInTurn(pod)) return { words: leavingText(pod), pod: pod.name, ...later };
-    const words = `evict pod ${pod.name} (${victimText(next.move, facts)}) to ${to}`;
-    return { words, pod: pod.name, to, ...later };
+    if (leavesInTurn(pod)) return { action: leavingText(pod), pod: pod.name, ...later };
+    const action = `evict pod ${pod.name} (${victimText(next.move, facts)}) to ${to}`;
+    return { action, pod: pod.name, to, ...later };
   }
   // The phase shows what blocks it now.
   return next.wait === "BlockedByPDB" && nowMs > facts.nowMs
-    ? { words: `wait until a budget lets one go (${next.message})`, ...later }
+    ? { action: `wait until a budget lets one go (${next.message})`, ...later }
     : undefined;
 }
 
-/** Why it is this pod that goes. */
+/** Why this pod moves and no other. */
 function victimText({ pod, to }: Move, { pods, spec, workload }: NextMoveInput): string {
   const surplus = `surplus ${otherClass(to)}`;
   if (pod.cordoned) return `${surplus} on a cordoned node`;
