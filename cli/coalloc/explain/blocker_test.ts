@@ -16,8 +16,7 @@ import type { ContainerView } from "../../../shared/view/node_view.ts";
 import { DEFAULT_MARKET_SETTINGS } from "../market_settings.ts";
 import { explainText } from "./explain_text.ts";
 import { type Explanation, explanationOf } from "./explanation.ts";
-import { blockerOf } from "./blocker.ts";
-import { unenforcedText } from "./unenforced_text.ts";
+import { blockerOf, unenforcedText } from "./blocker.ts";
 
 const LIMIT = 200;
 /** What the kubelet reports of a limit that it has not taken. */
@@ -84,7 +83,7 @@ function explained(
   });
 }
 
-/** Held where it is, since no quota shows that the limit counts; it wants and uses far more. */
+/** A limit that stays, since no quota shows that it is enforced; demand and usage are far above it. */
 const OFF: Partial<ContainerView> = {
   quotaOff: true,
   usage: 900,
@@ -100,7 +99,7 @@ function pure(name: string, fn: () => void): void {
 }
 
 pure(
-  "blockerOf() finds nothing that holds a container back with a limit that is not enforced",
+  "blockerOf() finds no blocker for a container with a limit that is not enforced",
   () => {
     const { quotaOff: _off, ...on } = OFF;
     assert.equal(blockerOf(explained({ app: on }))?.by, "CeilingBinds");
@@ -114,8 +113,8 @@ pure(
     const behind = { applied: ELSEWHERE };
     assert.equal(blockerOf(explained({ app: IDLE }, behind))?.by, "KubeletIsBehind");
     assert.equal(blockerOf(explained({ app: OFF }, behind)), undefined);
-    // One that is free does not hide what holds the other back.
-    assert.match(blockerOf(explained({ app: OFF, side: on }))?.words ?? "", /ceiling of side, /);
+    // A container without an enforced limit does not hide what blocks the other.
+    assert.match(blockerOf(explained({ app: OFF, side: on }))?.message ?? "", /ceiling of side, /);
   },
 );
 
@@ -130,7 +129,7 @@ pure("unenforcedText() reports limits that are not enforced, with the remedy", (
   ) {
     const found = unenforcedText(explained(views));
     assert.deepEqual([found.covered, found.remedy], [covered, REMEDY]);
-    assert.match(found.words, figures);
+    assert.match(found.message, figures);
   }
   const { covered, remedy } = unenforcedText(explained({ app: IDLE }));
   assert.deepEqual([covered, remedy], [true, undefined]);
@@ -141,12 +140,12 @@ pure("unenforcedText() reports limits that are not enforced, with the remedy", (
 pure("unenforcedText() never says that values written some time ago cover the demand", () => {
   const unread = unenforcedText(explained(undefined));
   assert.deepEqual([unread.covered, unread.remedy], [false, undefined]);
-  assert.match(unread.words, /: demand 100m, limit 200m; /);
+  assert.match(unread.message, /: demand 100m, limit 200m; /);
   const off = explained(undefined, { market: { demand: 480, reason: "QuotaOff" } });
   assert.equal(blockerOf(off), undefined);
   const found = unenforcedText(off);
   assert.deepEqual([found.covered, found.remedy], [false, REMEDY]);
-  assert.match(found.words, /: demand 480m, limit 200m, QuotaOff; /);
+  assert.match(found.message, /: demand 480m, limit 200m, QuotaOff; /);
   const short = explained(undefined, { market: { demand: 480 } });
   assert.equal(blockerOf(short)?.by, "WrittenNeedIsBounded");
 });
