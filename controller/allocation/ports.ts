@@ -4,7 +4,7 @@
  * @module
  */
 import type { Pod } from "../../shared/api/pod.ts";
-import type { MetricOutcome } from "../metrics_demand/demand_reading.ts";
+import type { MetricOutcome } from "../metrics_demand/metric_fact.ts";
 import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
 import type { EventReason } from "../../shared/api/reasons/event_reasons.ts";
 import type { ChangeReason } from "../../shared/api/reasons/reasons.ts";

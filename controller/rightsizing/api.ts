@@ -42,10 +42,13 @@ import type {
   VPAPublisher,
   WorkloadWriter,
 } from "./ports.ts";
-import type { PodOwners } from "./sampler/pod_owners.ts";
-import { connectUsageSampler } from "./sampler/usage_sampler.ts";
-import { connectUsageSources } from "./sources/connect_usage_sources.ts";
-import type { CollectionObserver, UsageSources } from "./sources/usage_sources.ts";
+import type { PodOwners } from "./sources/pod_owners.ts";
+import { connectUsageSampler } from "./sources/usage_sampler.ts";
+import {
+  type CollectionObserver,
+  connectUsageSources,
+  type UsageSources,
+} from "./sources/usage_sources.ts";
 
 /** The copies. */
 export interface RightsizingCopies {

@@ -27,7 +27,7 @@ import type {
 import { largestNode } from "../../shared/rightsizing/namespace_bounds.ts";
 import { rightsizedWorkload } from "../../shared/rightsizing/rightsized_workload.ts";
 import type { Caches } from "../caches.ts";
-import { cachedAutoscalers, cachedRules } from "./cached_rules.ts";
+import { cachedAutoscalers, cachedRules } from "./cluster_facts.ts";
 
 /** The copies that are read. */
 export type CreationCaches = Pick<

@@ -19,19 +19,14 @@ import {
 import type { Caches } from "../caches.ts";
 import type { AllocationStore } from "../resize/ports.ts";
 import type { ResizeSupport, RightsizingAPI, RightsizingCopies } from "./api.ts";
-import { createCachedFacts } from "./cached_facts.ts";
-import { cachedRules } from "./cached_rules.ts";
+import { cachedRules, createClusterFacts } from "./cluster_facts.ts";
 import { policyInput, type RightsizingConfig } from "./config.ts";
-import {
-  type CorrectionMemory,
-  createCorrectionKeeper,
-  createCorrectionMemory,
-} from "./corrections/corrections.ts";
+import { type CorrectionMemory, createPersistedCorrections } from "./corrections.ts";
 import { type RightsizingLoopParts, runRightsizingLoop } from "./loop.ts";
 import { observedWorkloads, type RightsizingObserver } from "./metrics.ts";
 import { createOriginalLimitWriter } from "./original_limit_writer.ts";
 import { createPermissionMemory, type PermissionMemory, watchedNamespaces } from "./permissions.ts";
-import { createSampledPods, type PodOwners } from "./sampler/pod_owners.ts";
+import { createSampledPods, type PodOwners } from "./sources/pod_owners.ts";
 
 /** What rightsizing runs with. */
 export interface RightsizingParts {
@@ -60,8 +55,7 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
   const permissions = createPermissionMemory({ rights: api.rights, clock });
   let support = await readSupport(parts, signal);
   if (support === undefined) return;
-  const memory = createCorrectionMemory();
-  const keeper = createCorrectionKeeper({ memory, store: api.correctionStore, clock, log });
+  const corrections = createPersistedCorrections({ store: api.correctionStore, clock, log });
 
   async function refreshSupport(term: AbortSignal): Promise<void> {
     while (!term.aborted) {
@@ -82,13 +76,13 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
   signal.addEventListener("abort", end, { once: true });
   if (signal.aborted) end();
   const term = supervisor.signal;
-  const loading = keeper.load(term);
+  const loading = corrections.load(term);
   supervisor.supervise("sampler of usage", sampler.run(term));
-  supervisor.supervise("memory of kills and throttling", loading.then(() => keeper.run(term)));
+  supervisor.supervise("memory of kills and throttling", loading.then(() => corrections.run(term)));
   supervisor.supervise("rights of rightsizing", refreshPermissions(term));
   supervisor.supervise("what the server serves", refreshSupport(term));
   const loop = runRightsizingLoop({
-    ...loopParts(parts, { corrections: memory, permissions, support: () => support }),
+    ...loopParts(parts, { corrections: corrections.memory, permissions, support: () => support }),
     sources,
     // A kill that is seen for the first time is taken for a new one.
     first: {
@@ -104,7 +98,7 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
     signal.removeEventListener("abort", end);
     sources.close();
     // After the last reconcile.
-    await keeper.end();
+    await corrections.end();
   }
 }
 
@@ -119,7 +113,7 @@ function loopParts(
   const { api, caches, copies, clock, random, log, config, observer } = parts;
   return {
     caches: { ...caches, ...copies },
-    cluster: createCachedFacts({
+    cluster: createClusterFacts({
       caches: { ...caches, replicaSets: copies.replicaSets },
       corrections,
       rulesOf: (workload, pods) => cachedRules(caches, workload, { pods }),

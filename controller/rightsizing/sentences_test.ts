@@ -17,7 +17,7 @@ import {
 import { sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
 import { CONTROLLER_SETTINGS } from "../settings.ts";
 import { evaluateWorkload } from "./evaluate_workload.ts";
-import { awaitDiscovery } from "./policies/initial_sync.ts";
+import { awaitDiscovery } from "./loop.ts";
 import { createPublishedVPAs } from "./policies/published_vpas.ts";
 import { unwrittenRecord } from "./policies/report_cycle.ts";
 import type { UsageAnswer, UsageSource } from "./ports.ts";

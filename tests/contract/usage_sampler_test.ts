@@ -1,4 +1,4 @@
-import { createUsageSampler } from "../../controller/rightsizing/sampler/usage_sampler.ts";
+import { createUsageSampler } from "../../controller/rightsizing/sources/usage_sampler.ts";
 import type { UsageProblem } from "../../controller/rightsizing/ports.ts";
 import { silentLog } from "../../shared/log.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";

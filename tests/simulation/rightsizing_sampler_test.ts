@@ -5,8 +5,8 @@
  */
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import { createSampledPods } from "../../controller/rightsizing/sampler/pod_owners.ts";
-import { createUsageSampler } from "../../controller/rightsizing/sampler/usage_sampler.ts";
+import { createSampledPods } from "../../controller/rightsizing/sources/pod_owners.ts";
+import { createUsageSampler } from "../../controller/rightsizing/sources/usage_sampler.ts";
 import { silentLog } from "../../shared/log.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { autoPolicy } from "../fixtures/rightsizing/rightsizing_facts.ts";

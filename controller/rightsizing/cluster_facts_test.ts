@@ -11,8 +11,8 @@ import {
   workloadPod,
 } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { sampleHPA, sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
-import { createCorrectionMemory } from "./corrections/corrections.ts";
-import { createCachedFacts } from "./cached_facts.ts";
+import { createCorrectionMemory } from "./corrections.ts";
+import { createClusterFacts } from "./cluster_facts.ts";
 
 function test(name: string, fn: () => void | Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });
@@ -31,14 +31,14 @@ interface Choice {
   readonly pods?: readonly Pod[];
   readonly allocation?: PodAllocation;
   readonly autoscalers?: readonly HorizontalPodAutoscaler[];
-  /** The copy that does not become whole. */
+  /** The cache that does not become complete. */
   readonly lacks?: string;
 }
 
 function factsWith({ pods = [], allocation, autoscalers = [], lacks }: Choice = {}) {
   const synced = (name: string) => ({ whenSynced: () => Promise.resolve(name !== lacks) });
   const node = { metadata: { name: "node-1" }, pressures: [] };
-  return createCachedFacts({
+  return createClusterFacts({
     caches: {
       pods: { ...synced("pods"), byIndex: () => pods },
       replicaSets: { ...synced("ReplicaSets"), get: () => undefined },
@@ -96,7 +96,7 @@ test("factsOf() has the workload's own pods, nodes and autoscalers, and a senten
   ]);
 });
 
-test("factsOf() takes the user's own limit for the present one where the market has set another", () => {
+test("factsOf() has the user's original limit where the market has set another", () => {
   const allocation = {
     status: { originalLimits: [{ name: "app", cpu: "700m" }] },
   } as unknown as PodAllocation;
@@ -106,7 +106,7 @@ test("factsOf() takes the user's own limit for the present one where the market 
   assert.equal(facts.pods[0]?.containers[0]?.limitMemory, 128 * MI);
 });
 
-test("correctionsOf() has the kills within the policy's window, until the workload is forgotten", () => {
+test("correctionsOf() has the kills within the policy's window, until the workload is deleted", () => {
   const killed = workloadPod("web-1", [templateContainer({ oomKilledAtMs: NOW_MS - 1000 })]);
   const pods = [killed];
   const facts = factsWith({ pods });
@@ -120,7 +120,7 @@ test("correctionsOf() has the kills within the policy's window, until the worklo
   assert.equal(kills(1001), undefined);
 });
 
-test("whenSynced() waits for all copies", async () => {
+test("whenSynced() waits for all caches", async () => {
   const { signal } = new AbortController();
   assert.equal(await factsWith().whenSynced(signal), true);
   for (const lacks of ["pods", "nodes", "allocations", "horizontal", "vertical"]) {

@@ -14,7 +14,7 @@ import {
   storedRingsSchema,
 } from "../../../shared/rightsizing/usage_ring.ts";
 import type { UsageQuestion, WorkloadIdentity } from "../ports.ts";
-import { noSamples } from "../sources/collected_samples.ts";
+import { noSamples } from "./collected_samples.ts";
 import type { PodOwner, PodOwners, PodUsage } from "./pod_owners.ts";
 
 /** What is kept of one workload. */
