@@ -20,17 +20,9 @@ export interface JSONLogOptions {
   readonly clock: Pick<Clock, "wall">;
   /** The program's name, the field `logger`. */
   readonly program: string;
-  /**
-   * The least level that is written.
-   *
-   * @default {"info"}
-   */
+  /** The least level that is written. @default {"info"} */
   readonly level?: LogLevel;
-  /**
-   * `text` for a person at a terminal.
-   *
-   * @default {"json"}
-   */
+  /** `text` for a person at a terminal. @default {"json"} */
   readonly format?: LogFormat;
 }
 

@@ -28,7 +28,7 @@ import { runHeartbeat } from "./reporting/heartbeat.ts";
 import { createOutbox, type Outbox } from "./reporting/outbox.ts";
 import { ON_TIME, type SampleOptions } from "./sampling/node_sampler.ts";
 
-/** What the loop works with. */
+/** Parts of the loop. */
 export interface NodeLoopParts {
   readonly allocations: Pick<Informer<PodAllocation>, "all" | "synced">;
   /** Samples the node's cgroups; `managed` holds the hex ids of the containers that take part. */
@@ -71,7 +71,7 @@ export interface NodeLoopOptions extends Partial<MarketSettings> {
   readonly sampled?: (tookMs: number, lateMs: number) => void;
 }
 
-/** What a round was made from, beside the allocations. */
+/** Input of a round, beside the allocations. */
 export interface RoundInput {
   readonly node: Node;
   readonly sample: NodeSample;
@@ -81,7 +81,7 @@ export interface RoundInput {
   readonly clearMs: number;
 }
 
-/** What one tick leaves to the next. */
+/** State between two ticks. */
 interface LoopState extends NodeMarket {
   readonly states: ContainerStates;
   /** When the market was last cleared, and for which participants. */
@@ -96,7 +96,7 @@ interface LoopState extends NodeMarket {
   readonly dueAt: number;
 }
 
-/** What a tick works with. */
+/** Parts and settings of a tick. */
 interface Loop
   extends Pick<NodeLoopParts, "allocations" | "sample" | "limitsIgnored" | "clock" | "log"> {
   readonly outbox: Outbox;

@@ -41,7 +41,7 @@ import { createNodeSampler } from "./sampling/node_sampler.ts";
 import { coresOf, nodeTable, sampleOnce } from "./sampling/sample_once.ts";
 import { AGENT_SETTINGS, type AgentSettings, OTHER_SECTIONS } from "./settings.ts";
 
-/** What the program gets from its process: texts' ways out, environment, time, and its end. */
+/** The program's process: output, environment, time, and the signal that ends it. */
 export interface ProgramInput {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
@@ -137,11 +137,11 @@ async function serveNode(
   return 0;
 }
 
-/** What the agent runs with. */
+/** Input of an agent that serves a node. */
 interface AgentInput extends Pick<ProgramInput, "clock" | "signal"> {
   readonly connection: KubeConnection;
   readonly tree: CgroupTree;
-  /** What the host has in `/sys/kernel`. */
+  /** The host's `/sys/kernel`. */
   readonly kernel: Pick<CgroupTree, "read">;
   readonly log: Log;
 }
@@ -213,7 +213,7 @@ function watchAllocations(
   });
 }
 
-/** What the loop writes and reads beside the allocations. */
+/** Ports of the loop, beside the allocations. */
 function nodePorts(
   { nodeName, namespace, heartbeat }: NodeSettings,
   { connection, kernel, clock }: AgentInput,
@@ -226,7 +226,7 @@ function nodePorts(
   };
 }
 
-/** What the agent shows over HTTP, and what the loop calls to keep that up to date. */
+/** Metrics, probes and `/view` over HTTP, and the observers that keep them up to date. */
 interface AgentReports extends Pick<AgentMetrics, "counted"> {
   readonly app: HTTPApp;
   readonly observers: Pick<NodeLoopOptions, "alive" | "sampled" | "observe">;

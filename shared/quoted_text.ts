@@ -6,11 +6,7 @@
 
 /** How much of the text is shown. */
 export interface QuoteOptions {
-  /**
-   * Characters that are kept.
-   *
-   * @default {64}
-   */
+  /** Characters that are kept. @default {64} */
   readonly most?: number;
 }
 
@@ -24,7 +20,7 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * What a reader can't see, and a terminal or a log might obey: control and format characters, halves
+ * Characters that a reader can't see, and a terminal or a log might obey: control and format characters, halves
  * of surrogate pairs, unassigned code points, and all spaces but the plain one.
  */
 const UNSEEN = /[\p{C}\p{Z}"\\]/gu;
@@ -43,7 +39,7 @@ function escaped(character: string): string {
   return ESCAPES.get(character) ?? `\\u{${code.toString(16)}}`;
 }
 
-/** What a terminal might obey, a reader can't see, or a line would end at. */
+/** Characters that a terminal might obey, a reader can't see, or a line would end at. */
 const UNPRINTED = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu;
 
 /** The text on one line, without characters that are no text. */

@@ -1,5 +1,5 @@
 /**
- * What a round of the market starts from and decides, whatever becomes of idle CPU.
+ * Input and output of a round of the market, and the port of its two algorithms.
  *
  * @module
  */
@@ -14,8 +14,12 @@ import type {
 } from "../../shared/pacing/paced_container.ts";
 import type { NodeStateMemory } from "../../shared/scarcity/node_state.ts";
 import type { ScarceShare } from "../../shared/scarcity/scarce_clearing.ts";
-import type { ContainerState } from "./container_state.ts";
-import { isQuotaOff, lacksQuota, limitWithoutQuota } from "./missing_quota.ts";
+import {
+  type ContainerState,
+  isQuotaOff,
+  lacksQuota,
+  limitWithoutQuota,
+} from "./container_state.ts";
 import type { Participant } from "./participants.ts";
 
 /** Settings of the market. */
@@ -25,13 +29,13 @@ export interface MarketSettings {
   /** How long work should wait at most where CPU is ample, ms. */
   readonly waitTargetMs: number;
   readonly pace: PaceOptions;
-  /** What becomes of CPU that no container needs. */
+  /** How CPU is used that no container needs. */
   readonly idleCPU: IdleCPU;
   /** Makes the estimate of a container that is new. */
   readonly newDemandRule: () => DemandRule;
 }
 
-/** What one round leaves to the next about the node. */
+/** State of the node between two rounds. */
 export interface NodeMarket {
   /** Whether the node's CPU is scarce, and since when. */
   readonly nodeState: NodeStateMemory;
@@ -41,7 +45,7 @@ export interface NodeMarket {
   readonly waitMs: number;
 }
 
-/** What a round is made for. */
+/** Settings, state and capacity of a round. */
 export interface RoundContext extends MarketSettings, NodeMarket {
   /** Monotonic milliseconds. */
   readonly now: number;
@@ -57,7 +61,7 @@ export interface Container {
   readonly state: ContainerState;
 }
 
-/** What the clearing gives a container. */
+/** A container after the clearing. */
 export interface ClearedContainer extends RoundOutcome {
   /** Set on a node with scarce CPU; absent without readings, and where limits follow demand. */
   readonly scarce?: ScarceShare | undefined;

@@ -26,7 +26,7 @@ import {
   type RoundContext,
 } from "./algorithm.ts";
 
-/** What the node's containers use and want at the monotonic time `now`, ms. */
+/** Usage and wanted CPU of the node's containers at the monotonic time `now`, ms. */
 export function nodeLoad(containers: readonly Container[], now: number): NodeLoad {
   let usage = 0;
   let throttled = 0;

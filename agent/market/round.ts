@@ -15,9 +15,14 @@ import type {
   Container,
   RoundContext,
 } from "./algorithm.ts";
-import { addSample, type ContainerStates, newContainerState } from "./container_state.ts";
+import {
+  addSample,
+  type ContainerStates,
+  isQuotaOff,
+  lacksQuota,
+  newContainerState,
+} from "./container_state.ts";
 import { FREE } from "./free.ts";
-import { isQuotaOff, lacksQuota } from "./missing_quota.ts";
 import type { Participant } from "./participants.ts";
 import { TIGHT } from "./tight.ts";
 
@@ -181,7 +186,7 @@ function decide(
   return change === undefined ? { ...result, notice: reason } : { ...result, changedFor: reason };
 }
 
-/** What there is to publish of a container's quota, once: that there is none, or one again. */
+/** The reason to publish of a container's quota, once: there is none, or one again. */
 function quotaNotice(state: Container["state"], isUnsettled: boolean): MarketReason | undefined {
   const { reported } = state.quota;
   if (isQuotaOff(state)) {

@@ -1,5 +1,5 @@
-import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
+import { pure } from "../../tests/fixtures/pure.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { ContainerSample } from "../../shared/cgroup/sample.ts";
 import { SAMPLE_PACE } from "../../tests/fixtures/market/paced_sample.ts";
@@ -11,7 +11,7 @@ import {
   sampleReading,
 } from "../../tests/fixtures/market/sample_participants.ts";
 import { desiredWrites } from "../reporting/desired.ts";
-import { QUOTA_OFF_MS } from "./missing_quota.ts";
+import { QUOTA_OFF_MS } from "./container_state.ts";
 import type { ContainerResult, RoundResult } from "./round.ts";
 
 /** Plays for so many ms; returns what was published of the only container, and when, ms. */

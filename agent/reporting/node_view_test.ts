@@ -1,5 +1,5 @@
-import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
+import { pure } from "../../tests/fixtures/pure.ts";
 import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
 import { DEFAULT_PACE, newPaceMemory } from "../../shared/pacing/paced_container.ts";
 import { nodeViewSchema } from "../../shared/view/node_view.ts";
@@ -10,7 +10,7 @@ import {
   sampleReading,
 } from "../../tests/fixtures/market/sample_participants.ts";
 import { participantsOf } from "../market/participants.ts";
-import { QUOTA_OFF_MS } from "../market/missing_quota.ts";
+import { QUOTA_OFF_MS } from "../market/container_state.ts";
 import type { ContainerResult, RoundResult } from "../market/round.ts";
 import { createLatestRound, nodeView } from "./node_view.ts";
 

@@ -3,13 +3,17 @@
  *
  * @module
  */
-import { lowerWait } from "../../shared/pacing/decrease.ts";
+import {
+  isLargeRaise,
+  isLastRaise,
+  lowerWait,
+  rationedHysteresis,
+} from "../../shared/pacing/limit_moves.ts";
 import type {
   PacedContainer,
   PaceMemory,
   PaceOptions,
 } from "../../shared/pacing/paced_container.ts";
-import { isLargeRaise, isLastRaise, rationedHysteresis } from "../../shared/pacing/raise.ts";
 import type { NodeState } from "../../shared/scarcity/node_state.ts";
 import {
   HYSTERESIS,

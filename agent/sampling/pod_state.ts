@@ -1,5 +1,5 @@
 /**
- * What is known of one pod between two samples: its cgroups, their last readings, its samples.
+ * State of one pod between two samples: its cgroups, their last readings, its samples.
  *
  * @module
  */
@@ -43,14 +43,14 @@ export interface ContainerCgroupState extends CgroupState {
   throttledAt: number;
   /** Milliseconds: see `throttled_time.ts`. */
   roomMs: number;
-  /** Of the newest pair of readings that could be trusted. */
+  /** From the newest pair of readings that could be trusted. */
   sample?: ContainerSample | undefined;
 }
 
 /** A pod. Times are monotonic milliseconds. */
 export interface PodState {
   readonly uid: string;
-  /** Of its cgroup; absent when only orphaned containers were found. */
+  /** Its cgroup; absent when only orphaned containers were found. */
   readonly directory: string | undefined;
   readonly own?: CgroupState;
   readonly containers: Map<string, ContainerCgroupState>;

@@ -31,7 +31,7 @@ import type { CgroupTree } from "../../shared/cgroup/tree.ts";
 import { YOUNG_MS } from "./pod_list.ts";
 import type { CgroupState, ContainerCgroupState, PodState } from "./pod_state.ts";
 
-/** What a sample needs to know of its node. */
+/** The node and the time of a sample. */
 export interface SampleContext {
   readonly tree: CgroupTree;
   /** Monotonic time. */

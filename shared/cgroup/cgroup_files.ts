@@ -60,7 +60,7 @@ export function cgroupFiles({ version, cpu, cpuacct }: CgroupLayout, below: stri
   };
 }
 
-/** What to read beside the counters. */
+/** Time of the reading, and whether to read PSI. */
 export interface ReadingOptions {
   /** The monotonic time that the reading carries. */
   readonly at: number;
@@ -140,7 +140,7 @@ export function readThreads(tree: CgroupTree, files: CgroupFiles): number | unde
   return soleCounter(text, "pids.current");
 }
 
-/** What a weight may mean: see `cpu_weight.ts`. Millicores. */
+/** The two meanings that a weight may have: see `kernel_text.ts`. Millicores. */
 export interface RequestReading {
   /** As the kubelet writes it, at the level of the pod. */
   readonly linear: number;

@@ -1,5 +1,5 @@
 /**
- * What one cgroup did between two readings of its counters.
+ * Growth of one cgroup's counters between two readings.
  *
  * @module
  */
@@ -23,18 +23,9 @@ export interface Interval extends Omit<Reading, "at"> {
   readonly intervalMs: number;
 }
 
-/** Which pairs of readings can be trusted; milliseconds. */
-export interface IntervalBounds {
-  /** CPUs of the node: no cgroup uses more than all of them. */
-  readonly cores: number;
-  /** Below this the counters' own grain dominates. @default {10} */
-  readonly shortestMs?: number;
-  /** Above this the rates no longer hold. @default {60000} */
-  readonly longestMs?: number;
-}
-
-/** Default of {@linkcode IntervalBounds.shortestMs}. */
+/** Below this, ms, the counters' own grain dominates. */
 export const SHORTEST_INTERVAL_MS = 10;
+/** Above this, ms, the rates no longer hold. */
 const LONGEST_INTERVAL_MS = 60_000;
 
 /**
@@ -50,10 +41,11 @@ const STAMP_SLACK_MS = 20;
  */
 export function intervalBetween(
   [earlier, later]: readonly [Reading, Reading],
-  { cores, shortestMs = SHORTEST_INTERVAL_MS, longestMs = LONGEST_INTERVAL_MS }: IntervalBounds,
+  /** CPUs of the node: no cgroup uses more than all of them. */
+  { cores }: { readonly cores: number },
 ): Interval | undefined {
   const intervalMs = later.at - earlier.at;
-  if (!(intervalMs >= shortestMs && intervalMs <= longestMs)) return undefined;
+  if (!(intervalMs >= SHORTEST_INTERVAL_MS && intervalMs <= LONGEST_INTERVAL_MS)) return undefined;
   const usageMs = later.usageMs - earlier.usageMs;
   const periods = later.periods - earlier.periods;
   const throttledPeriods = later.throttledPeriods - earlier.throttledPeriods;

@@ -1,5 +1,5 @@
 /**
- * What one container did between two readings of its cgroup files.
+ * Usage and throttling of containers between two readings of their cgroup files.
  *
  * @module
  */

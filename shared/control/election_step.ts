@@ -12,7 +12,7 @@
  */
 import type { Lease } from "../api/lease.ts";
 
-/** What a candidate knows. Times are ms of its monotonic clock. */
+/** The Lease as a candidate has seen it. Times are ms of its monotonic clock. */
 export interface ElectionState {
   /** The record as last seen; undefined while there is none. */
   readonly lease: Lease | undefined;
@@ -32,7 +32,7 @@ export interface ElectionMoment {
   readonly leaseMs: number;
 }
 
-/** What to do next. */
+/** The next action. */
 export type ElectionAction =
   | { readonly do: "create" | "update"; readonly lease: Lease }
   /** Another leads: read again, at the latest after `ms`, when its record runs out. */

@@ -4,16 +4,37 @@
  *
  * @module
  */
+import type { ApiObject } from "../api/object.ts";
 import { ApiError } from "../api/api_error.ts";
 import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
 import type { Random } from "../random.ts";
 import { type Backoff, createBackoff } from "./backoff.ts";
 import { createObjectCache, type IndexBy, type ObjectCache } from "./object_cache.ts";
-import type { ListWatch, WatchEvent } from "./list_watch.ts";
-import type { ApiObject } from "../api/object.ts";
 
-/** What an informer needs. */
+/** One message of a watch. */
+export type WatchEvent<T> =
+  | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: T }
+  | { readonly type: "BOOKMARK"; readonly resourceVersion: string };
+
+/** A list as of one resource version. */
+export interface ObjectList<T> {
+  readonly items: readonly T[];
+  readonly resourceVersion: string;
+}
+
+/** List-watch of one kind, already narrowed by selectors. */
+export interface ListWatch<T extends ApiObject> {
+  /** All objects now. Throws an `ApiError` when the server refuses or can't be reached. */
+  list(signal: AbortSignal): Promise<ObjectList<T>>;
+  /**
+   * Changes after `resourceVersion`, until the server closes the stream or `signal` is aborted.
+   * Throws an `ApiError` with status 410 when that version is too old: list again.
+   */
+  watch(resourceVersion: string, signal: AbortSignal): AsyncIterable<WatchEvent<T>>;
+}
+
+/** Parts and settings of an informer. */
 export interface InformerOptions<T extends ApiObject> {
   readonly source: ListWatch<T>;
   readonly clock: Clock;
@@ -23,23 +44,7 @@ export interface InformerOptions<T extends ApiObject> {
   readonly name: string;
   /** Other ways to find objects, for instance by UID; undefined keeps an object out of it. */
   readonly indexBy?: IndexBy<T>;
-  /**
-   * Shortest wait after an error, ms.
-   *
-   * @default {1000}
-   */
-  readonly minBackoffMs?: number;
-  /**
-   * Longest wait after an error, ms; 5 s where no connection to the server comes about.
-   *
-   * @default {30000}
-   */
-  readonly maxBackoffMs?: number;
-  /**
-   * Lists again this long after the last list, ms, whatever the watch sent.
-   *
-   * @default {Infinity}
-   */
+  /** Lists again this long after the last list, ms, whatever the watch sent. @default {Infinity} */
   readonly relistEveryMs?: number;
 }
 
@@ -64,6 +69,8 @@ export interface Informer<T extends ApiObject> {
   run(signal: AbortSignal): Promise<void>;
 }
 
+/** Longest wait after an error, ms; 5 s where no connection to the server comes about. */
+const LONGEST_WAIT_MS = 30_000;
 /** A watch that ends sooner than this without an event is a failure, not a server's time limit. */
 const SHORTEST_WATCH_MS = 1000;
 /** After a watch of this length, ms, a break is the first failure again: kinds without events, too. */
@@ -101,10 +108,10 @@ interface InformerState<T extends ApiObject> {
 
 /** An informer with an empty copy; it does nothing before `run`. */
 export function createInformer<T extends ApiObject>(options: InformerOptions<T>): Informer<T> {
-  const { random, minBackoffMs: minMs = 1000, maxBackoffMs: maxMs = 30_000 } = options;
   const cache = createObjectCache<T>(options.indexBy);
+  const backoff = createBackoff({ maxMs: LONGEST_WAIT_MS, random: options.random });
   const state: InformerState<T> = {
-    ...{ options, cache, backoff: createBackoff({ minMs, maxMs, random }) },
+    ...{ options, cache, backoff },
     ...{ subscribers: new Set(), waiting: new Set() },
     ...{ synced: false, version: undefined, listedAtMs: 0, failures: 0 },
   };

@@ -1,11 +1,10 @@
-import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
+import { pure } from "../../tests/fixtures/pure.ts";
 import { ApiError } from "../api/api_error.ts";
 import { silentLog } from "../log.ts";
 import { type Random, seededRandom } from "../random.ts";
 import { createVirtualClock, type VirtualClock } from "../../lab/simulation/virtual_clock.ts";
-import { createInformer, type Informer } from "./informer.ts";
-import type { ListWatch, WatchEvent } from "./list_watch.ts";
+import { createInformer, type Informer, type ListWatch, type WatchEvent } from "./informer.ts";
 import type { ApiObject } from "../api/object.ts";
 
 const OUTAGE_LISTS = 40;

@@ -221,23 +221,6 @@ pure("runLeaderElection() passes on what the work throws, with the lease release
   assert.equal(server.lease()?.holder, "");
 });
 
-pure("runLeaderElection() refuses times that are out of order", async () => {
-  const parts = {
-    store: createServer(createVirtualClock({ wallStart: 0 }), seededRandom(1)).store(() => true),
-    clock: createVirtualClock({ wallStart: 0 }),
-    random: seededRandom(2),
-    log: silentLog,
-    identity: "p",
-    lead: () => Promise.resolve(),
-  };
-  for (const options of [{ leaseMs: 10_000 }, { leaseMs: 15_500 }, { retryMs: 0 }]) {
-    await assert.rejects(
-      runLeaderElection(parts, new AbortController().signal, options),
-      RangeError,
-    );
-  }
-});
-
 /** What befalls one of the processes, and how long the others then go on. */
 const blow = fc.record({
   kind: fc.constantFrom("cut", "mend", "kill", "stop", "start"),

@@ -6,7 +6,7 @@
  * @module
  */
 
-/** What a bucket allows. */
+/** Rate and burst of a bucket. */
 export interface RateLimit {
   /** Tokens that come back per second. */
   readonly perSecond: number;

@@ -22,7 +22,7 @@ export function notLaterThan(
   return { requeueAfterMs: Math.min(requeueAfterMs, Math.max(0, ms)) };
 }
 
-/** What the workers need. */
+/** Parts and settings of the workers. */
 export interface ReconcileLoopOptions {
   readonly queue: WorkQueue;
   /** Brings the state of `key` one step nearer to what is wanted. */
@@ -30,11 +30,7 @@ export interface ReconcileLoopOptions {
   readonly backoff: Backoff;
   readonly clock: Clock;
   readonly log: Log;
-  /**
-   * Keys worked on at the same time.
-   *
-   * @default {1}
-   */
+  /** Keys worked on at the same time. @default {1} */
   readonly workers?: number;
 }
 

@@ -10,9 +10,9 @@ import { queueingNeed } from "./queueing_need.ts";
 export interface WaitingContainer {
   readonly estimate: DemandEstimate;
   readonly ceiling: number;
-  /** What a metric asks for; absent where none does. */
+  /** Demand by a metric; absent where there is none. */
   readonly asked?: number | undefined;
-  /** What it would get of the room if all bid for more than there is; its floor at least. */
+  /** Its part of the room if all bid for more than there is; its floor at least. */
   readonly part: number;
 }
 

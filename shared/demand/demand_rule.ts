@@ -4,13 +4,13 @@
  * @module
  */
 import { queueingNeed } from "./queueing_need.ts";
-import { createSaturation, type SaturationOptions, type SaturationSignal } from "./saturation.ts";
-import { createUsageLevel, type LevelOptions, type UsageLevel } from "./usage_level.ts";
+import { createSaturation, type SaturationSignal } from "./saturation.ts";
+import { createUsageLevel, type UsageLevel } from "./usage_level.ts";
 
 /** One container over one sampling interval. CPU in millicores, times in milliseconds. */
 export type DemandSignal = SaturationSignal;
 
-/** What is known of a container's demand: its usage, how unevenly its work comes, and a trial. */
+/** A container's demand: its mean usage, how unevenly its work comes, and a trial. */
 export interface DemandEstimate extends Pick<UsageLevel, "mean" | "burstinessMs"> {
   /** Millicores to be tried out, because quotas hide what it would use; 0 when they don't. */
   readonly trial: number;
@@ -22,9 +22,9 @@ export interface DemandEstimate extends Pick<UsageLevel, "mean" | "burstinessMs"
 export type DemandRule = (signal: DemandSignal) => DemandEstimate;
 
 /** A new rule for one container: what it uses, how unevenly, and what should be tried out. */
-export function createDemandRule(options: LevelOptions & SaturationOptions = {}): DemandRule {
-  const level = createUsageLevel(options);
-  const saturation = createSaturation(options);
+export function createDemandRule(): DemandRule {
+  const level = createUsageLevel();
+  const saturation = createSaturation();
   return (signal) => {
     level.feed(signal.usage, signal.intervalMs);
     const { mean, burstinessMs } = level;
@@ -34,7 +34,7 @@ export function createDemandRule(options: LevelOptions & SaturationOptions = {})
   };
 }
 
-/** What a container bids for: its need, or what is tried out if that is more. Millicores. */
+/** The demand that a container bids for: its need, or the trial if that is more. Millicores. */
 export function demandOf(estimate: Omit<DemandEstimate, "saturatedMs">, waitMs: number): number {
   return Math.max(estimate.trial, queueingNeed(estimate, waitMs));
 }

@@ -7,7 +7,7 @@
 import { roundBounds, roundShares, upToGrid } from "./rounding.ts";
 import { type Bid, clearMarket, type Mode } from "./solver.ts";
 
-/** What the capacity is made from. Millicores. */
+/** Terms of the capacity. Millicores. */
 export interface CapacityInput {
   /** The node's allocatable CPU. */
   readonly allocatable: number;
@@ -105,7 +105,7 @@ export function withStartupDemand(
   });
 }
 
-/** What a round gives one bidder. Millicores. */
+/** Outcome of a round for one bidder. Millicores. */
 export interface RoundOutcome {
   /** Bounds of the limit, holds included. */
   readonly floor: number;
@@ -136,7 +136,7 @@ export function clearRound(
   const rounded = bidders.map((bidder) => ({
     ...bidder,
     ...roundBounds(limitBounds(bidder)),
-    // What it holds stands in the bounds now: half of a way must not be halved again.
+    // The bounds include the hold now: half of a way must not be halved again.
     held: undefined,
   }));
   const bids = rounded.map(bidOf);

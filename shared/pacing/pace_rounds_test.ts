@@ -1,8 +1,8 @@
-import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { pure } from "../../tests/fixtures/pure.ts";
 import { type Bidder, clearRound } from "../market/clearing_round.ts";
-import { lowerWait } from "./decrease.ts";
+import { lowerWait } from "./limit_moves.ts";
 import {
   committed,
   committedAt,

@@ -63,7 +63,7 @@ export function paceAt(options: PaceOptions, freeShare: number): PaceOptions {
   };
 }
 
-/** What pacing remembers of a container. CPU in millicores, times monotonic in milliseconds. */
+/** State of pacing for a container. CPU in millicores, times monotonic in milliseconds. */
 export interface PaceMemory {
   /** The limit as last decided. */
   readonly limit: number;
@@ -115,7 +115,7 @@ export interface PaceChange {
   readonly reason: MarketReason;
 }
 
-/** What becomes of one container: its memory, and the change if there is one. */
+/** The plan for one container: its state afterwards, and the change if there is one. */
 export interface PlannedContainer {
   readonly memory: PaceMemory;
   readonly change?: PaceChange | undefined;

@@ -6,7 +6,14 @@
 import type { MarketReason } from "../api/reasons/market_reasons.ts";
 import type { Mode } from "../market/solver.ts";
 import { GRID } from "../quantity.ts";
-import { followLowerTarget, fundRaises } from "./decrease.ts";
+import {
+  followLowerTarget,
+  fundRaises,
+  grantRaises,
+  isLargeRaise,
+  isLastRaise,
+  type RaiseRequest,
+} from "./limit_moves.ts";
 import {
   afterChange,
   backToBounds,
@@ -22,7 +29,6 @@ import {
   type PaceOptions,
   type PlannedContainer,
 } from "./paced_container.ts";
-import { grantRaises, isLargeRaise, isLastRaise, type RaiseRequest } from "./raise.ts";
 
 /** The state of the node that a plan is made for. */
 export interface PlanContext {
@@ -138,7 +144,7 @@ function takeBack(draft: Draft, waiting: number | undefined): void {
   const { containers, now, mode } = draft;
   const isOverloaded = mode === "overloaded";
   if (waiting === undefined && !isOverloaded) return;
-  // What was taken lately and may still be in force is on its way.
+  // CPU that was taken lately and may still be in force is on its way.
   const onItsWay = containers.reduce(
     (sum, one) => sum + committed(one, now) - committedAt(one, one.memory.limit),
     0,

@@ -20,7 +20,7 @@ export interface ScarceBidder {
   readonly limit: number;
   /** The limit that the user set. */
   readonly originalLimit: number;
-  /** What its work needs of a limit, as far as a limit that may bind lets usage show it. */
+  /** Limit that its work needs, as far as a limit that may bind lets usage show it. */
   readonly need: number;
   readonly load: RecentLoad;
   /** For how long its quota has run out in every period, ms. */
@@ -29,13 +29,13 @@ export interface ScarceBidder {
   readonly throttled: boolean;
 }
 
-/** What a clearing gives a container. Millicores; bids and shares of a step and more on the grid. */
+/** Outcome of a clearing for a container. Millicores; bids and shares of a step and more on the grid. */
 export interface ScarceShare {
   readonly bid: number;
   /** At most the bid. */
   readonly share: number;
   /**
-   * What it would get if every container bid for more than there is; its original limit if that is
+   * Its part if every container bid for more than there is; its original limit if that is
    * more and all bids fit within original limits.
    */
   readonly part: number;

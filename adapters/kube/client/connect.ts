@@ -13,8 +13,13 @@ import { createHTTPConnection } from "./http_connection.ts";
 import { connectTo, portOf } from "./connection_pool.ts";
 import { createTokenReader } from "../../http_login.ts";
 import { join } from "node:path";
-import { type Kubeconfig, parseKubeconfig, targetOf } from "./kubeconfig.ts";
-import { createKubeconfigLogin, pemOf } from "./kubeconfig_login.ts";
+import {
+  createKubeconfigLogin,
+  type Kubeconfig,
+  parseKubeconfig,
+  pemOf,
+  targetOf,
+} from "./kubeconfig.ts";
 
 /** Address of the server, and the folder of the credentials. */
 export interface InClusterOptions {
@@ -22,7 +27,6 @@ export interface InClusterOptions {
   readonly server?: string;
   /**
    * With the files `token` and `ca.crt`.
-   *
    * @default {"/var/run/secrets/kubernetes.io/serviceaccount"}
    */
   readonly directory?: string;
@@ -64,7 +68,6 @@ export interface KubeconfigOptions {
   readonly context?: string;
   /**
    * Reads an environment variable: `KUBECONFIG` and `HOME`, without a `path`.
-   *
    * @default {Deno.env.get}
    */
   readonly env?: (name: string) => string | undefined;

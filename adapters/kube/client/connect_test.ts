@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { serveCanned, statusAnswer } from "../../../tests/fixtures/canned_server.ts";
 import { connectInCluster, connectKubeconfig } from "./connect.ts";
 import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
-import { createExecPlugin } from "./kubeconfig_login.ts";
-import { parseKubeconfig, targetOf } from "./kubeconfig.ts";
+import { createExecPlugin, parseKubeconfig, targetOf } from "./kubeconfig.ts";
 
 const directory = "tests/fixtures/service-account";
 

@@ -18,7 +18,6 @@ export interface KubeRequest {
   readonly contentType?: string;
   /**
    * Timeout of a request, and of each silence of a stream, ms.
-   *
    * @default {30000 for a request, 180000 for a stream}
    */
   readonly timeoutMs?: number;

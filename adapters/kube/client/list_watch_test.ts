@@ -1,6 +1,10 @@
-import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
-import type { ListWatch, WatchEvent } from "../../../shared/control/list_watch.ts";
+import { pure } from "../../../tests/fixtures/pure.ts";
+import {
+  createInformer,
+  type ListWatch,
+  type WatchEvent,
+} from "../../../shared/control/informer.ts";
 import type { ApiObject } from "../../../shared/api/object.ts";
 import { type Log, silentLog } from "../../../shared/log.ts";
 import { seededRandom } from "../../../shared/random.ts";
@@ -14,7 +18,6 @@ import type { KubeConnection } from "./connection.ts";
 import { type Kind, listWatchOf, optionalKind } from "./list_watch.ts";
 import { objectOf } from "./json_fields.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
-import { createInformer } from "../../../shared/control/informer.ts";
 import { createVirtualClock, type VirtualClock } from "../../../lab/simulation/virtual_clock.ts";
 
 const never = new AbortController().signal;

@@ -2,9 +2,8 @@ import { assertSentences, messageOf } from "../../../tests/fixtures/assert_sente
 import { serveCanned } from "../../../tests/fixtures/canned_server.ts";
 import { lateRequest } from "../../../tests/fixtures/late_request.ts";
 import { systemClock } from "../../system_clock.ts";
-import { createExecPlugin } from "./kubeconfig_login.ts";
+import { createExecPlugin, parseKubeconfig, targetOf } from "./kubeconfig.ts";
 import { parseVerticalPodAutoscaler } from "../kinds/autoscalers.ts";
-import { parseKubeconfig, targetOf } from "./kubeconfig.ts";
 import { createMethodRights } from "./access_rules.ts";
 import { createSecretStore } from "../writers/webhook_stores.ts";
 

@@ -132,11 +132,7 @@ export interface EventSinkOptions {
   readonly log: Log;
   /** The instance that reports, for instance the pod's name. */
   readonly instance?: string;
-  /**
-   * Events in the queue.
-   *
-   * @default {1000}
-   */
+  /** Events in the queue. @default {1000} */
   readonly capacity?: number;
 }
 
