@@ -32,7 +32,7 @@ export interface WebhookServer {
   shutdown(): Promise<void>;
 }
 
-/** Where to listen, and the timeouts. */
+/** The address and the timeouts. */
 export interface ServeWebhookOptions extends Partial<ConnectionLimits> {
   /** `host:port`; `:port` listens on all addresses, port 0 takes a free one. */
   readonly address: string;

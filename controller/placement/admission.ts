@@ -35,7 +35,7 @@ export interface PlacementRules extends NodeRules {
 /** Returns whether spot nodes are short for a workload. */
 export type ShortageOf = (workload: KnownWorkload) => ShortagePhase;
 
-/** What the decider depends on. */
+/** The dependencies of the decider. */
 export interface AdmissionDeciderParts {
   readonly view: WebhookView;
   readonly rules: () => PlacementRules;

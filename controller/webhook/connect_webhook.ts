@@ -42,9 +42,9 @@ export interface ConnectedWebhookOptions {
   readonly webhookCertificates: CertificateSource;
   readonly webhookFolder: string;
   readonly webhookService: string;
-  /** Of the installation. */
+  /** The installation's. */
   readonly namespace: string;
-  /** Of this pod; null: no Service leads here. */
+  /** The address of this pod; null: no Service leads here. */
   readonly podIP: string | null;
   readonly clock: Clock;
   readonly log: Log;
@@ -139,7 +139,7 @@ export interface ListeningWebhook {
   shutdown(): Promise<void>;
 }
 
-/** What it runs with. */
+/** The dependencies of a running webhook. */
 export interface WebhookParts {
   readonly log: Log;
   /** Listens with this certificate. */

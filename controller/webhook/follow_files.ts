@@ -13,7 +13,7 @@ import type {
 } from "../../adapters/webhook/certificates.ts";
 import type { CertificateObserver } from "./ports.ts";
 
-/** What they are followed with. */
+/** The dependencies: files, reader and server of certificates. */
 export interface FollowedFilesParts {
   readonly files: CertificateFiles;
   readonly reader: CertificateReader;

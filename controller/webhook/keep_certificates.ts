@@ -31,7 +31,7 @@ import type {
   TrustStore,
 } from "./ports.ts";
 
-/** What they are made, stored and served with. */
+/** The dependencies: stores, maker, reader and server of certificates. */
 export interface KeptCertificatesParts {
   readonly store: CertificateStore;
   readonly trust: TrustStore;
@@ -50,7 +50,7 @@ export interface KeptCertificatesParts {
 export const READ_EVERY_MS = 60_000;
 
 /**
- * How long a new authority is trusted before what it signed is served, ms. API servers watch the
+ * The time between trust in a new authority and the first use of its certificate, ms. API servers watch the
  * configuration, and receive a change within a second or two.
  */
 export const SETTLE_MS = 30_000;
@@ -120,8 +120,8 @@ function createReconcile(parts: KeptCertificatesParts): () => Promise<number> {
 }
 
 /**
- * Whether there is nothing better to serve until the API servers trust the authority: nothing at all,
- * something that ended or that they shall no longer trust, or the same authority's.
+ * True if the new certificate may be served before API servers trust its authority: nothing is served yet,
+ * the served certificate has expired or is not to be trusted any more, or the authority is the same.
  */
 function mayServeAtOnce({ served, pairs, trusted, nowMs }: {
   readonly served: StoredPairs | undefined;

@@ -10,7 +10,7 @@ import { retryLevel } from "../../shared/control/brief_failure.ts";
 import type { Log } from "../../shared/log.ts";
 import type { EndpointSliceStore } from "./ports.ts";
 
-/** What the endpoint is kept with. */
+/** The dependencies: the store, and the EndpointSlice to keep there. */
 export interface KeptEndpointParts {
   readonly store: EndpointSliceStore;
   readonly spec: EndpointSliceSpec;

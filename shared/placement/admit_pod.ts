@@ -140,7 +140,7 @@ function uidsOf(pods: Iterable<ObservedPod>): ReadonlySet<string> {
 /** A pod in a cache, with the fields that admission counts. */
 export interface CountedPod extends ObservedPod, Pick<PlacedPod, "gone" | "scheduled"> {}
 
-/** What the decision depends on. */
+/** The input of the decision. */
 export interface AdmissionInput {
   readonly workload: PlacedWorkload;
   readonly spec: SplitSpec;
