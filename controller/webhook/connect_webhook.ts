@@ -21,8 +21,7 @@ import { serveWebhook } from "../../adapters/webhook/webhook_server.ts";
 import type { Mutator } from "../../shared/admission/mutator.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Log } from "../../shared/log.ts";
-import { followFiles } from "./follow_files.ts";
-import { keepCertificates } from "./keep_certificates.ts";
+import { followFiles, keepCertificates } from "./keep_certificates.ts";
 import { endpointSpec, keepEndpoint } from "./keep_endpoint.ts";
 import type { WebhookMetrics } from "./metrics.ts";
 import {

@@ -8,8 +8,7 @@ import { UNKNOWN } from "../formats.ts";
 import { textLines } from "../../terminal/printable_text.ts";
 import { type Cell, textTable } from "../output.ts";
 import type { ClassCounts } from "../../../shared/placement/node_classes.ts";
-import { nextText, phasePaint, phaseText } from "./phase_text.ts";
-import { splitText } from "./placement_table.ts";
+import { nextText, phasePaint, phaseText, splitText } from "./placement_table.ts";
 import type { PodStatus, RevisionStatus } from "../../../shared/placement/status.ts";
 import type { ShownWorkload } from "./placement_view.ts";
 
