@@ -126,7 +126,7 @@ async function privateKeyOf(text: string): Promise<CryptoKey> {
 // Before the package, which keeps its parsers' descriptions with it.
 import "reflect-metadata";
 
-/** What a certificate says of itself. */
+/** The fields of a certificate. */
 export interface CertificateFacts extends Validity {
   /** DNS names that it is good for, not that of its subject. */
   readonly names: readonly string[];
@@ -143,7 +143,7 @@ export interface CertificateReader {
   readPair(pair: KeyedCertificate): CertificateFacts;
   /** Each certificate of a bundle with its facts. Throws a `TypeError` when the text can't be read. */
   readBundle(text: string): readonly (CertificateFacts & { readonly cert: string })[];
-  /** Whether this authority has signed the other certificate. Throws as `readBundle` does. */
+  /** True if this authority has signed the other certificate. Throws as `readBundle` does. */
   signed(authority: string, cert: string): boolean;
 }
 
@@ -215,7 +215,7 @@ function factsOf(certificate: X509Certificate): CertificateFacts {
 
 /** Certificate files that another program renews. */
 export interface CertificateFiles {
-  /** What is there now. Throws an `Error` that names the file which can't be read. */
+  /** The present pair. Throws an `Error` that names the file which can't be read. */
   read(): Promise<KeyedCertificate>;
 }
 

@@ -137,13 +137,13 @@ export interface KnownWorkload extends PlacedWorkload, LabeledObject {
   readonly name: string;
 }
 
-/** What may limit a pod to some nodes. */
+/** The fields of a pod that may limit it to some nodes. */
 export interface ConstrainedPod extends Pick<PlacementRequest, "namespace" | "claims"> {
   /** Beside its volumes. @default {[]} */
   readonly constraints?: readonly NodeConstraint[];
 }
 
-/** What the webhook reads of the cluster. */
+/** The webhook's view of the cluster. */
 export interface WebhookView {
   /** False while a cache is not complete. */
   readonly synced: boolean;
@@ -163,7 +163,7 @@ export interface WebhookView {
   onPod(listener: (pod: CountedPod, workloadUID: string) => void): () => void;
 }
 
-/** What else decides how a pod counts. */
+/** Settings and evictions that decide how a pod counts. */
 export interface WebhookViewOptions {
   readonly rules: () => NodeRules;
   /**

@@ -21,9 +21,9 @@ import type { PlacementAPI, PlacementEvents } from "./ports.ts";
 /** Their field manager. */
 const MANAGER = "mbcas-placement";
 
-/** What the adapters depend on. */
+/** The dependencies of the adapters. */
 export interface PlacementAPIOptions {
-  /** Of the installation. */
+  /** The installation's. */
   readonly namespace: string;
   readonly events: PlacementEvents;
   readonly random: Random;

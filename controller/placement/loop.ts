@@ -34,7 +34,7 @@ import { placeWorkload, type ReconcileParts } from "./reconcile.ts";
 import type { PlacementState } from "./store.ts";
 import { allPlacementKeys, createDepartureTimes, watchWorkloads } from "./watch.ts";
 
-/** What the loop depends on. */
+/** The dependencies of the loop. */
 export interface PlacementLoopParts {
   readonly caches: PlacementCaches;
   readonly evictor: PodEvictor;

@@ -21,7 +21,7 @@ import type { PlacementAPI, PlacementObserver } from "./ports.ts";
 import { createStatusPublisher } from "./publisher.ts";
 import { createPlacementState, type PlacementState } from "./store.ts";
 
-/** What placement depends on. */
+/** The dependencies of placement. */
 export interface PlacementParts {
   readonly api: PlacementAPI;
   /** Run by the controller. */
@@ -40,7 +40,7 @@ export interface PlacementParts {
 export interface Placement {
   /** The controller runs them. */
   readonly informers: PlacementInformers;
-  /** Of workloads and of new pods; none without the webhook. */
+  /** Mutators of workloads and of new pods; none without the webhook. */
   readonly mutators: readonly Mutator[];
   /** Decides about new pods and moves running ones until the signal is aborted. */
   lead(term: AbortSignal): Promise<void>;

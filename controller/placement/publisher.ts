@@ -26,7 +26,7 @@ export interface StatusPublisher {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** What the publisher depends on. */
+/** The dependencies of the publisher. */
 export interface StatusPublisherParts {
   readonly store: CheckpointStore;
   readonly clock: Clock;

@@ -57,7 +57,7 @@ import type {
 import type { PlacementMemory, PlacementState } from "./store.ts";
 import type { DepartureTimes } from "./watch.ts";
 
-/** What a reconcile depends on. */
+/** The dependencies of a reconcile. */
 export interface ReconcileParts {
   readonly caches: PlacementCaches;
   readonly evictor: PodEvictor;
@@ -81,7 +81,7 @@ export interface EligibleWorkload {
   readonly spec: PlacementSpec;
 }
 
-/** What `decide` and `act` work on. */
+/** The input of `decide` and `act`. */
 export interface PlacementSnapshot extends EligibleWorkload {
   readonly input: SnapshotInput;
   /** With their budgets. */
@@ -100,7 +100,7 @@ export interface PlannedEviction {
   readonly why: string;
 }
 
-/** What to do for a workload. */
+/** The actions that are due for a workload. */
 export interface PlacementPlan {
   readonly next: NextMove;
   readonly memory: PlacementMemory;
@@ -116,9 +116,9 @@ export interface PlacementPlan {
 
 /** A move of one replica. */
 export interface PlannedMove extends PlannedEviction {
-  /** What to store before the eviction: a process that ends in between must not forget it. */
+  /** The memory to store before the eviction: a process that ends in between must not forget it. */
   readonly before: PlacementMemory;
-  /** What to store once the eviction was tried; absent for a pod that leaves its node. */
+  /** The memory to store once the eviction was tried; absent for a pod that leaves its node. */
   readonly tried?: PlacementMemory;
 }
 
@@ -129,7 +129,7 @@ export interface SentEviction extends PlannedEviction {
   readonly again?: boolean;
 }
 
-/** What became of a plan. */
+/** The outcome of a plan. */
 export interface PlacementOutcome {
   readonly evictions: readonly SentEviction[];
   /** The first error of an action; the other actions were carried out. */

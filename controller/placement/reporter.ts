@@ -44,7 +44,7 @@ export interface PlacementReporterParts {
   readonly log: Pick<Log, "warn">;
 }
 
-/** What was reported of a workload last. */
+/** The last report about a workload. */
 interface Reported {
   readonly uid: string;
   /** The message of the last fault in its annotations. */

@@ -1,5 +1,5 @@
 /**
- * What placement remembers of workloads beyond the end of the process: moves and shortages.
+ * The memory of workloads that outlives the process: their moves and shortages.
  *
  * @module
  */
@@ -39,7 +39,7 @@ export interface PlacementState {
   retain(isThere: (uid: string) => boolean, signal: AbortSignal): Promise<void>;
 }
 
-/** What the state depends on. */
+/** The dependencies of the state. */
 export interface PlacementStateParts {
   readonly store: CheckpointStore;
   readonly clock: Clock;

@@ -18,7 +18,7 @@ const DAY_MS = 24 * HOUR_MS;
 export const AUTHORITY_LIFE_MS: number = 365 * DAY_MS;
 
 /**
- * How long a server's certificate holds, ms: it is renewed every 60 days. Less than a third of an
+ * The life of a server's certificate, ms: it is renewed every 60 days. Less than a third of an
  * authority's life, so that what an authority has signed ends before it does, also when it signed
  * shortly before its own renewal.
  */
@@ -35,13 +35,13 @@ export type CertificateStep =
   | { readonly make: "authority" | "serving"; readonly why: string }
   | { readonly make: "nothing"; readonly untilMs: number };
 
-/** What was found, and what is wanted. */
+/** The stored certificates, and the names that are needed. */
 export interface CertificateCase {
   /** Undefined: nothing is stored. */
   readonly stored: StoredPairs | { readonly fault: string } | undefined;
   /** Names that the server is called by. */
   readonly names: readonly string[];
-  /** Of the wall clock. */
+  /** Wall time. */
   readonly nowMs: number;
 }
 
@@ -91,7 +91,7 @@ export function trustedAuthorities(
   return [authority, ...earlier.filter(({ notAfterMs }) => nowMs < notAfterMs)];
 }
 
-/** What each leader takes over from the one before. */
+/** The certificates that each leader takes over from the one before. */
 export interface StoredPairs {
   readonly authority: KeyedCertificate & CertificateFacts;
   readonly serving: KeyedCertificate & CertificateFacts;

@@ -21,8 +21,7 @@ import { serveWebhook } from "../../adapters/webhook/webhook_server.ts";
 import type { Mutator } from "../../shared/admission/mutator.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Log } from "../../shared/log.ts";
-import { followFiles } from "./follow_files.ts";
-import { keepCertificates } from "./keep_certificates.ts";
+import { followFiles, keepCertificates } from "./keep_certificates.ts";
 import { endpointSpec, keepEndpoint } from "./keep_endpoint.ts";
 import type { WebhookMetrics } from "./metrics.ts";
 import {
@@ -42,9 +41,9 @@ export interface ConnectedWebhookOptions {
   readonly webhookCertificates: CertificateSource;
   readonly webhookFolder: string;
   readonly webhookService: string;
-  /** Of the installation. */
+  /** The installation's. */
   readonly namespace: string;
-  /** Of this pod; null: no Service leads here. */
+  /** The address of this pod; null: no Service leads here. */
   readonly podIP: string | null;
   readonly clock: Clock;
   readonly log: Log;
@@ -139,7 +138,7 @@ export interface ListeningWebhook {
   shutdown(): Promise<void>;
 }
 
-/** What it runs with. */
+/** The dependencies of a running webhook. */
 export interface WebhookParts {
   readonly log: Log;
   /** Listens with this certificate. */

@@ -1,15 +1,15 @@
 /**
- * What the webhook's certificates and endpoint need of the outside.
+ * The ports of the webhook's certificates and of its endpoint.
  *
  * @module
  */
 import type { CertificateFacts } from "../../adapters/webhook/certificates.ts";
 import type { EndpointSlice, EndpointSliceSpec } from "../../shared/api/endpoint_slice.ts";
 
-/** What a store holds, by names such as `tls.crt`. */
+/** The content of a store, by names such as `tls.crt`. */
 export type StoredTexts = Readonly<Record<string, string>>;
 
-/** What was read, and of which version. */
+/** The content that was read, and its version. */
 export interface StoredCertificates {
   readonly resourceVersion: string;
   readonly data: StoredTexts;

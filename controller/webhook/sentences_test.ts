@@ -6,7 +6,7 @@ import { createPaperCertificates } from "../../tests/fixtures/webhook/paper_cert
 import { createSteppedClock } from "../../tests/fixtures/webhook/stepped_clock.ts";
 import { webhookScene } from "../../tests/fixtures/webhook/webhook_replica.ts";
 import { certificateStep, lifeFrom, readStoredPairs, storedTexts } from "./certificate_step.ts";
-import { followFiles } from "./follow_files.ts";
+import { followFiles } from "./keep_certificates.ts";
 import type { KeyedCertificate } from "../../adapters/webhook/certificates.ts";
 import type { StoredTexts } from "./ports.ts";
 import { runWebhook } from "./connect_webhook.ts";

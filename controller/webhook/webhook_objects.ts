@@ -11,10 +11,10 @@ export const WEBHOOK_SECRET = "mbcas-webhook-certificates";
 /** The MutatingWebhookConfiguration that gets the CA bundles. */
 export const WEBHOOK_CONFIGURATION = "mbcas-webhook";
 
-/** Where API servers ask about pods that are made. */
+/** The route of reviews of new pods. */
 export const PODS_ROUTE = "/mutate/pods";
 
-/** Where they ask about workloads that are written. */
+/** The route of reviews of workloads. */
 export const WORKLOADS_ROUTE = "/mutate/workloads";
 
 /** The same as {@linkcode PODS_ROUTE} for configurations that were written for Spotalis. */
@@ -41,7 +41,7 @@ export function servingNames(service: string, namespace: string): readonly strin
 export function webhookRights(
   namespace: string,
   { keepsCertificates }: {
-    /** Whether it makes certificates, and has API servers trust them. */
+    /** True if it makes certificates, and has API servers trust them. */
     readonly keepsCertificates: boolean;
   },
 ): readonly AccessRight[] {

@@ -140,7 +140,7 @@ function uidsOf(pods: Iterable<ObservedPod>): ReadonlySet<string> {
 /** A pod in a cache, with the fields that admission counts. */
 export interface CountedPod extends ObservedPod, Pick<PlacedPod, "gone" | "scheduled"> {}
 
-/** What the decision depends on. */
+/** The input of the decision. */
 export interface AdmissionInput {
   readonly workload: PlacedWorkload;
   readonly spec: SplitSpec;
@@ -156,22 +156,14 @@ export interface AdmissionInput {
   readonly nowMs: number;
 }
 
-/** Times, ms. */
-export interface AdmissionOptions {
-  /**
-   * How long a reservation counts: longer than caches lag behind.
-   *
-   * @default {30000}
-   */
-  readonly reservedForMs?: number;
-  /**
-   * How long the cached number of replicas may lag behind. More pods than replicas within this time may be
-   * a scale-up instead of failed creations: the split counts them, the floor does not.
-   *
-   * @default {2000}
-   */
-  readonly lateMs?: number;
-}
+/** How long a reservation counts, ms: longer than caches lag behind. */
+const RESERVED_FOR_MS = 30_000;
+
+/**
+ * How long the cached number of replicas may lag behind, ms. More pods than replicas within this time may be a
+ * scale-up instead of failed creations: the split counts them, the floor does not.
+ */
+const LATE_MS = 2000;
 
 /** The decision, and the reservations from now on. */
 export interface PodAdmission {
@@ -188,7 +180,6 @@ export interface PodAdmission {
 export function admitPod(
   before: Reservations,
   input: AdmissionInput,
-  { reservedForMs = 30_000, lateMs = 2000 }: AdmissionOptions = {},
 ): PodAdmission {
   const { pod, workload, spec, nowMs } = input;
   const { revision, ...awaited } = pod;
@@ -207,7 +198,7 @@ export function admitPod(
   // More pods than replicas are an old view, which says nothing of reservations.
   const keep = (untilMs: number): Reservations =>
     most < 0 ? present : dropOldest(present, { revision, most, untilMs });
-  const reservations = keep(nowMs - lateMs);
+  const reservations = keep(nowMs - LATE_MS);
   // Creations may fail after admission, so the floor counts no doubtful reservation.
   const certain = countsOf(revision, { reservations: keep(nowMs), counted });
   const lacksFloor = workload.kind === "Deployment" &&
@@ -222,7 +213,7 @@ export function admitPod(
       : {}),
   };
   if (input.dryRun) return { ...answer, reservations: present };
-  const expiresAtMs = nowMs + reservedForMs;
+  const expiresAtMs = nowMs + RESERVED_FOR_MS;
   const one = { ...answer, pod: awaited, revision, sinceMs: nowMs, expiresAtMs };
   return { ...answer, reservations: reserve(reservations, one) };
 }

@@ -1,6 +1,6 @@
 /**
- * What a workload asks of placement by its labels and annotations and those of its namespace, and whether it
- * takes part: for webhook and loop alike.
+ * The spec of placement in the labels and annotations of a workload and its namespace, and the rules by which
+ * a workload takes part: for webhook and loop alike.
  *
  * @module
  */
@@ -22,7 +22,7 @@ import {
 import type { PlacementReason } from "../api/reasons/placement_reasons.ts";
 import { type LabelSelector, labelsMatch } from "../api/label_selector.ts";
 
-/** What a workload asks of placement, with defaults. */
+/** The spec of a workload, with defaults. */
 export interface PlacementSpec {
   /** The share of replicas that may run on spot nodes, whole percent from 0 to 100. */
   readonly spotPercentage: number;
@@ -58,7 +58,7 @@ export interface PlacementFault {
   readonly key: string;
   /** The value, quoted and cut if it is long; absent if it is missing. */
   readonly value?: string;
-  /** What to write, beginning with "must". */
+  /** The valid values, beginning with "must". */
   readonly remedy: string;
 }
 
@@ -129,7 +129,7 @@ export function placementFaultText({ of, place, key, value, remedy }: PlacementF
 }
 
 /**
- * Whether placement is enabled: the namespace's label `"false"` takes precedence over all; then the
+ * Checks whether placement is enabled: the namespace's label `"false"` takes precedence over all; then the
  * workload's label and annotation, of which `"false"` takes precedence; then the namespace's `"true"`. An
  * invalid label of the namespace is a fault only of workloads with labels or annotations of placement.
  */
@@ -226,10 +226,10 @@ function wholeNumber(text: string | undefined, most: number): number | undefined
   return value <= most ? value : undefined;
 }
 
-/** Kinds whose pods are placed. */
+/** Kinds of workloads with pods that are placed. */
 export const PLACED_KINDS = ["Deployment", "StatefulSet"] as const;
 
-/** A kind whose pods are placed. */
+/** One of {@linkcode PLACED_KINDS}. */
 export type PlacedKind = typeof PLACED_KINDS[number];
 
 /** Namespaces that are never placed, beside the installation's. */

@@ -1,5 +1,5 @@
 /**
- * Which replica moves next, or why none does.
+ * The next move of a replica, or the reason to wait.
  *
  * @module
  */
@@ -23,7 +23,7 @@ export interface ReplicaStatus extends PlacedWorkload {
   readonly updated: number;
 }
 
-/** What the decision depends on. */
+/** The input of the decision. */
 export interface NextMoveInput {
   readonly workload: ReplicaStatus;
   readonly spec: PlacementSpec;

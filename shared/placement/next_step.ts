@@ -69,7 +69,7 @@ function leavingText({ name, departs }: PlacedPod): string {
   return `evict pod ${name} from a node that is about to go (${departs})`;
 }
 
-/** Of several pods that are all evicted, one that no budget keeps. */
+/** The first of several pods to evict: one that no budget keeps, if there is one. */
 function firstToGo(pods: readonly PlacedPod[]): PlacedPod | undefined {
   const free = pods.filter(({ pinned }) => pinned === undefined);
   return free.find(({ budget }) => budget === undefined) ?? free[0];

@@ -122,7 +122,7 @@ export const PLACEMENT_ROWS: PlacementRows = {
     flag: "--placement-namespace-selector",
     env: "SPOTALIS_NAMESPACE_SELECTOR",
     default: "",
-    description: "Labels of the namespaces whose workloads may be placed; empty: all but " +
+    description: "Labels of the namespaces with workloads that may be placed; empty: all but " +
       "kube-system, kube-public, kube-node-lease and the installation's, which never are",
     kind: optionalKind(labelSelectorKind),
     live: true,
@@ -146,8 +146,8 @@ export const PLACEMENT_ROWS: PlacementRows = {
     env: "SPOTALIS_DEPARTURE_SIGNS",
     default: Object.keys(DEPARTURE_PRESETS).join(","),
     description: "Taints and conditions of nodes that are about to go: these count as lost, and " +
-      "their pods are evicted early; one by one where drained is true of the taint, as whoever sets " +
-      "it drains the node",
+      "their pods are evicted early; one by one where drained is true of the taint, as the " +
+      "controller that sets it drains the node",
     kind: departureSignsKind,
     live: true,
   },

@@ -195,7 +195,7 @@ const TEXTS = {
 } as const;
 
 test("CONTROLLER_SETTINGS take each of placement's by file, variable and flag, and name bad ones", () => {
-  // In the file only: others' words without effect.
+  // In the file only: other programs' settings without effect.
   const rest = Object.keys(PLACEMENT_ROWS).filter((name) => !(name in TEXTS));
   assert.deepEqual(rest, ["metricsEnabled", "leaseNamespace", "leaseName"]);
   const table = Object.fromEntries(

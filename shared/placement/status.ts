@@ -73,7 +73,7 @@ export interface PodStatus {
   readonly revision: string;
   /** Empty until it has one. */
   readonly node: string;
-  /** Of its node, or the one that it was made for. */
+  /** The class of its node, or the one that it was made for. */
   readonly class: NodeClass;
   readonly ready: boolean;
   /** Short remarks. */
@@ -99,7 +99,7 @@ export interface ReplicasStatus {
 /** The status of a workload. */
 export interface PlacementStatus extends PhaseStatus, ReplicasStatus {
   readonly next?: NextStep;
-  /** What the workload asks for; absent if it takes no part. */
+  /** The requested split; absent if the workload takes no part. */
   readonly spec?: PlacementSpec;
   /** True: the controller decides and changes nothing. */
   readonly readOnly?: true;
@@ -238,7 +238,7 @@ function youngestMs(pods: readonly PlacedPod[]): number {
   return Math.max(...pods.map(({ createdAtMs }) => createdAtMs));
 }
 
-/** For a StatefulSet the ordinals decide, of any revision. */
+/** The split of the pods; a StatefulSet's ordinals decide, of any revision. */
 function desiredOf(
   pods: readonly PlacedPod[],
   workload: PlacedWorkload & { readonly spec: SplitSpec },

@@ -101,7 +101,7 @@ export function podsOfWorkload<P extends Pick<Pod, "metadata">>(
     .filter(({ metadata }) => metadata.namespace === namespace);
 }
 
-/** What pods are read from. */
+/** The input of a pod's placement. */
 export interface SnapshotInput {
   readonly objects: PlacedObjects;
   readonly config: NodeRules;
@@ -196,7 +196,7 @@ export function budgetRefusal(
   if (budget === undefined) return undefined;
   if (second !== undefined) {
     const names = own.map(({ metadata }) => metadata.name).join(", ");
-    return `budgets ${names} are for the same pod, which nobody may evict`;
+    return `budgets ${names} are for the same pod, which can't be evicted`;
   }
   const { metadata: { name }, current, disruptionsAllowed, freesUnready } = budget;
   if (!current) return `budget ${name} has changed and is not counted yet`;

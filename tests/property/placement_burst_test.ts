@@ -108,7 +108,7 @@ class Burst {
       pod: { ...pod, revision: "r1" },
       dryRun,
       nowMs: this.#nowMs,
-    }, { reservedForMs: RESERVED_MS });
+    });
     this.#reservations = answer.reservations;
     return answer.class;
   }

@@ -15,7 +15,7 @@ import { barLegend, placementDetail } from "./placement_detail.ts";
 import { placementTable } from "./placement_table.ts";
 import { type PlacementView, readPlacement } from "./placement_view.ts";
 
-/** What the user asked for. */
+/** The request of the user. */
 export interface PlacementRequest {
   /** Absent: all workloads. */
   readonly workload?: PlacedArgument;

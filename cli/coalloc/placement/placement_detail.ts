@@ -8,8 +8,7 @@ import { UNKNOWN } from "../formats.ts";
 import { textLines } from "../../terminal/printable_text.ts";
 import { type Cell, textTable } from "../output.ts";
 import type { ClassCounts } from "../../../shared/placement/node_classes.ts";
-import { nextText, phasePaint, phaseText } from "./phase_text.ts";
-import { splitText } from "./placement_table.ts";
+import { nextText, phasePaint, phaseText, splitText } from "./placement_table.ts";
 import type { PodStatus, RevisionStatus } from "../../../shared/placement/status.ts";
 import type { ShownWorkload } from "./placement_view.ts";
 
@@ -32,7 +31,7 @@ export function placementDetail(workload: ShownWorkload, look: DetailLook): stri
   ]) + (pods.length === 0 ? "" : `\n${podTable(pods, look)}`);
 }
 
-/** What the characters of the bars are, on a line; empty where nothing is drawn. */
+/** The meaning of the bars' characters, on a line; empty if there are no bars. */
 export function barLegend(workloads: readonly ShownWorkload[], look: TerminalLook): string {
   const drawn = workloads.some((one) => one.desired !== undefined && one.actual !== undefined);
   return drawn ? `${paint(BAR_LEGEND, "dim", look)}\n` : "";
@@ -67,7 +66,7 @@ function splitLine(workload: ShownWorkload): string[] {
   return [`Spec: ${splitText(workload)}; ${window}${spec.paused ? "; paused" : ""}`];
 }
 
-/** Of one revision the whole, of several each by itself. */
+/** The split of the workload, or of each revision if there are several. */
 function splitLines(workload: ShownWorkload, look: TerminalLook): string[] {
   const { revisions, desired, actual, pending } = workload;
   if (revisions.length <= 1) {

@@ -1,5 +1,5 @@
 /**
- * What `placement` shows, as one value: its JSON and YAML are this, and the texts are made of it.
+ * The output of `placement` as one value: its JSON and YAML are this, and the texts are made of it.
  *
  * @module
  */
@@ -28,11 +28,11 @@ export interface ShownWorkload extends PlacementStatus {
 export interface PlacementView {
   /** By namespace, kind and name. */
   readonly workloads: readonly ShownWorkload[];
-  /** What else there is to know, in sentences. */
+  /** Remarks on all of it, in sentences. */
   readonly notes: readonly string[];
 }
 
-/** What the user asks for. */
+/** The workloads that the user asks for. */
 export interface PlacedChoice {
   /** Absent: all workloads. */
   readonly workload?: PlacedArgument;

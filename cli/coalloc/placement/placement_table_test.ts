@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { ShownWorkload } from "./placement_view.ts";
-import { nextText, phasePaint, phaseText } from "./phase_text.ts";
+import { nextText, phasePaint, phaseText } from "./placement_table.ts";
 
 const NOW = Date.UTC(2026, 0, 1, 12);
 const WEB: ShownWorkload = {
