@@ -221,9 +221,7 @@ const NEVER: UsageSource = { usage: () => new Promise<UsageAnswer>(() => {}) };
 async function answered(...custom: readonly (readonly [string, () => UsageSource])[]) {
   const clock = createVirtualClock({ wallStart: 0 });
   const sources = createUsageSources({
-    prometheus: () => NEVER,
-    metricsServer: () => NEVER,
-    custom: new Map(custom),
+    providers: { prometheus: () => NEVER, "metrics-server": () => NEVER, custom: new Map(custom) },
     clock,
     log: silentLog,
   });
