@@ -5,7 +5,6 @@ import { systemClock } from "../../system_clock.ts";
 import { createExecPlugin } from "./kubeconfig_login.ts";
 import { parseVerticalPodAutoscaler } from "../kinds/autoscalers.ts";
 import { parseKubeconfig, targetOf } from "./kubeconfig.ts";
-import { createMethodRights } from "./access_rules.ts";
 import { createSecretStore } from "../writers/certificate_stores.ts";
 
 Deno.test("sentences of kubeconfigs and their plugins", () => {
@@ -77,18 +76,6 @@ Deno.test("sentences of objects and answers of the API server", () => {
       "target of a VPA",
       () => parseVerticalPodAutoscaler({ metadata, spec: {} }).unreadable ?? "",
       "Cannot read the object: no spec.targetRef.kind",
-    ],
-    [
-      "rights",
-      async () => {
-        await using server = serveCanned(() => ({ status: { allowed: false } }));
-        const missing = await createMethodRights(server.connection).missing("StatefulSet", [
-          "shop",
-        ]);
-        return missing.get("shop")?.map(({ permission }) => permission).join("; ") ?? "";
-      },
-      "patch pods/resize in namespace shop; get statefulsets.apps in namespace shop; patch " +
-      "statefulsets.apps in namespace shop",
     ],
     [
       "no JSON",

@@ -63,8 +63,8 @@ export interface CycleParts extends Omit<PassParts, "source"> {
    * begin from the outcome of the first.
    */
   readonly underWay: Map<string, Promise<unknown>>;
-  /** Called with each workload that the server forbade to write. */
-  readonly lacksPermission?: (workload: FoundWorkload) => void;
+  /** Called with each workload that the server refused to write, and the missing permission. */
+  readonly lacksPermission?: (workload: FoundWorkload, permission: string) => void;
   readonly clock: Pick<Clock, "wall">;
 }
 
@@ -251,7 +251,9 @@ async function reconcileOne(
   records.set(outcome.record);
   parts.outcomes.set(key, outcome);
   const { failure } = outcome;
-  if (failure?.permission !== undefined) parts.lacksPermission?.(workload);
+  if (failure?.permission !== undefined) {
+    parts.lacksPermission?.(workload, failure.permission);
+  }
   if (failure?.reason === "AdmissionDenied") {
     denials.set(key, {
       message: failure.message,
