@@ -33,7 +33,7 @@ import type { RightsizingObserver } from "./metrics.ts";
 import { collectGarbage } from "./policies/garbage_collection.ts";
 import { type CycleOutcome, type CycleParts, runPolicyCycle } from "./policies/policy_cycle.ts";
 import { type DueCycle, PolicySchedule } from "./policies/policy_schedule.ts";
-import { createPublishedVPAs, type PublishedVPAs } from "./policies/published_vpas.ts";
+import { PublishedVPAs } from "./policies/published_vpas.ts";
 import { reportCycle, unwrittenRecord } from "./policies/report_cycle.ts";
 import type { PolicyStatusWriter, ReportStore, RightsizingEvents, VPAPublisher } from "./ports.ts";
 import { createRecordStore, writeAppliedRecords } from "./store.ts";
@@ -144,7 +144,7 @@ function createLoop(parts: RightsizingLoopParts, signal: AbortSignal): Loop {
       outcomes: new Map(),
       underWay: new Map(),
     },
-    vpas: createPublishedVPAs({
+    vpas: new PublishedVPAs({
       copy: caches.verticalPodAutoscalers,
       publisher: parts.vpaPublisher,
       events,

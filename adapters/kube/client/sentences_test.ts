@@ -78,18 +78,6 @@ Deno.test("sentences of objects and answers of the API server", () => {
       "Cannot read the object: no spec.targetRef.kind",
     ],
     [
-      "rights",
-      async () => {
-        await using server = serveCanned(() => ({ status: { allowed: false } }));
-        const missing = await createMethodRights(server.connection).missing("StatefulSet", [
-          "shop",
-        ]);
-        return missing.get("shop")?.map(({ permission }) => permission).join("; ") ?? "";
-      },
-      "patch pods/resize in namespace shop; get statefulsets.apps in namespace shop; patch " +
-      "statefulsets.apps in namespace shop",
-    ],
-    [
       "no JSON",
       async () => {
         await using server = serveCanned(() => new Response("{"));

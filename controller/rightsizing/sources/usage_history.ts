@@ -1,5 +1,5 @@
 /**
- * What workloads used, as far as it was seen and counts still.
+ * The sampled usage of workloads within their windows.
  *
  * @module
  */
@@ -36,18 +36,18 @@ export type KeptHistories = Pick<
 export interface UsageHistory {
   /** Counts a reading, unless it was counted before or is too old. */
   add(reading: PodUsage, options: { readonly owner: PodOwner; readonly nowMs: number }): void;
-  /** What is known, of each container that is asked for. */
+  /** Usage of each container that the question names. */
   usage(question: UsageQuestion, nowMs: number): ReadonlyMap<string, ContainerUsage>;
-  /** Forgets workloads that are gone. */
-  forgetGone(exists: PodOwners["exists"]): void;
-  /** Takes what is kept now for what an earlier process has counted. */
+  /** Deletes workloads that are deleted. */
+  deleteGone(exists: PodOwners["exists"]): void;
+  /** Begins after a load: an earlier process has counted what is kept. */
   begin(): void;
 }
 
-/** Older readings are not counted: the times of counted ones are forgotten by then. */
+/** Older readings are not counted: by then the times of counted ones are removed. */
 const OLDEST_MS = 600_000;
 
-/** Times of pods that are gone are swept out when there are more than this. */
+/** Times of deleted pods are removed when there are more than this. */
 const MOST_TIMES_KEPT = 10_000;
 
 /** How much is kept. */
@@ -123,7 +123,7 @@ export function createUsageHistory(
         return [container, { container, cpu, memory }];
       }));
     },
-    forgetGone(exists) {
+    deleteGone(exists) {
       for (const [uid, { namespace }] of kept.entries()) {
         if (exists({ namespace, uid })) continue;
         kept.delete(uid);

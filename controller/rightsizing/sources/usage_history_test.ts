@@ -124,14 +124,14 @@ test("add() keeps what there is when the window changes, as far as it covers it"
   assert.equal(cpu.count, 2);
 });
 
-test("forgetGone() forgets workloads that are gone, and until when they were counted", () => {
+test("deleteGone() forgets workloads that are gone, and until when they were counted", () => {
   const kept = new Map<string, WorkloadHistory>();
   const subject = createUsageHistory(kept);
   add(subject, reading());
-  subject.forgetGone(() => true);
+  subject.deleteGone(() => true);
   assert.deepEqual(counts(subject), [1, 1]);
   subject.begin();
-  subject.forgetGone(({ namespace, uid }) => namespace !== "shop" || uid !== "u1");
+  subject.deleteGone(({ namespace, uid }) => namespace !== "shop" || uid !== "u1");
   assert.equal(kept.size, 0);
   add(subject, reading());
   assert.deepEqual(counts(subject), [1, 1]);

@@ -6,11 +6,10 @@ import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
 import { type CannedServer, serveCanned } from "../../../tests/fixtures/canned_server.ts";
 import type { UsageProblem, UsageQuestion, WorkloadIdentity } from "../ports.ts";
 import type { PodMetrics, PodUsage } from "./pod_owners.ts";
-import { connectUsageSampler, createUsageSampler } from "./usage_sampler.ts";
+import { connectUsageSampler, UsageSampler } from "./usage_sampler.ts";
 
 const START_MS = 1_767_225_600_000;
 const HOUR_MS = 3_600_000;
-const NEVER = new AbortController().signal;
 const INTERVAL_MS = 30_000;
 const WEB: WorkloadIdentity = { kind: "Deployment", name: "web", uid: "u1" };
 
@@ -18,11 +17,11 @@ function test(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-/** A cluster with one pod of one workload, whose API and whose samplers come and go. */
+/** A cluster with one pod of one workload, with an API server and samplers that come and go. */
 function stage() {
   const clock = createVirtualClock({ wallStart: START_MS });
   const kept = new Map<string, Checkpoint>();
-  const told: string[] = [];
+  const logged: string[] = [];
   const world = {
     problem: undefined as UsageProblem | undefined,
     storeDown: false,
@@ -44,7 +43,7 @@ function stage() {
     },
   };
   const guard = (): void => {
-    if (world.storeDown) throw new ApiError(0, "Unreachable", "nobody there");
+    if (world.storeDown) throw new ApiError(0, "Unreachable", "no server");
   };
   const store: CheckpointStore = {
     list: async () => (guard(), await Promise.resolve([...kept.values()])),
@@ -58,14 +57,14 @@ function stage() {
   const log = {
     ...silentLog,
     warn: (message: string, fields: object = {}) =>
-      void told.push(`${message} ${JSON.stringify(fields)}`),
+      void logged.push(`${message} ${JSON.stringify(fields)}`),
   };
   const owner = { workload: WEB, containers: ["app"], windowMs: HOUR_MS };
   const owners = { ownerOf: () => owner, isWanted: () => world.wanted, exists: () => world.exists };
 
-  /** A process; it ends cleanly, or just never goes on. */
+  /** A process; it ends cleanly, or crashes. */
   function begin() {
-    const sampler = createUsageSampler({
+    const sampler = new UsageSampler({
       metrics,
       owners,
       store,
@@ -86,7 +85,7 @@ function stage() {
           containers: ["app"],
           window: { fromMs: toMs - HOUR_MS, toMs },
         };
-        return await sampler.usage(question, NEVER);
+        return await sampler.usage(question);
       },
       async count(): Promise<number> {
         const answer = await this.ask();
@@ -102,10 +101,10 @@ function stage() {
   }
 
   const pass = (ms: number): Promise<void> => clock.runUntil(clock.monotonic() + ms);
-  return { clock, kept, told, world, begin, pass };
+  return { clock, kept, logged, world, begin, pass };
 }
 
-test("createUsageSampler() reads each interval, and counts the same reading once", async () => {
+test("UsageSampler() reads each interval, and counts the same reading once", async () => {
   const { world, begin, pass } = stage();
   const process = begin();
   const before = await process.ask();
@@ -120,7 +119,7 @@ test("createUsageSampler() reads each interval, and counts the same reading once
   assert.ok("problem" in after && after.problem === "unavailable");
 });
 
-test("createUsageSampler() loses nothing at a clean end, and counts nothing twice after it", async () => {
+test("UsageSampler() loses nothing at a clean end, and counts nothing twice after it", async () => {
   const { begin, pass } = stage();
   const first = begin();
   await pass(10 * 60_000 - 1);
@@ -133,7 +132,7 @@ test("createUsageSampler() loses nothing at a clean end, and counts nothing twic
   await second.end();
 });
 
-test("createUsageSampler() loses no more than the last interval of writing when it dies", async () => {
+test("UsageSampler() loses no more than the last interval of writing when it dies", async () => {
   const { clock, begin, pass, world } = stage();
   begin();
   await pass(17 * 60_000 + 30_000);
@@ -147,8 +146,8 @@ test("createUsageSampler() loses no more than the last interval of writing when 
   assert.equal(clock.monotonic(), diedAt);
 });
 
-test("createUsageSampler() answers from its history while readings fail for a while, and not for ever", async () => {
-  const { world, begin, pass, told } = stage();
+test("UsageSampler() answers from its history while readings fail for a while, and not for ever", async () => {
+  const { world, begin, pass, logged } = stage();
   const process = begin();
   await pass(60_000);
   const known = await process.count();
@@ -157,14 +156,14 @@ test("createUsageSampler() answers from its history while readings fail for a wh
   assert.equal(await process.count(), known);
   await pass(INTERVAL_MS);
   assert.deepEqual(await process.ask(), world.problem);
-  assert.equal(told.length, 1, "told once");
+  assert.equal(logged.length, 1, "once");
   world.problem = undefined;
   await pass(INTERVAL_MS);
   assert.ok(await process.count() > known);
   await process.end();
 });
 
-test("createUsageSampler() samples nothing over a history that it can't read", async () => {
+test("UsageSampler() samples nothing over a history that it can't read", async () => {
   const { world, begin, pass, kept } = stage();
   const first = begin();
   await pass(10 * 60_000 - 1);
@@ -176,7 +175,7 @@ test("createUsageSampler() samples nothing over a history that it can't read", a
   assert.equal(world.reads, reads);
   const answer = await second.ask();
   assert.ok("problem" in answer && answer.problem === "unavailable");
-  assert.match(answer.message, /nobody there/);
+  assert.match(answer.message, /no server/);
   world.storeDown = false;
   await pass(60_000);
   assert.ok(await second.count() > 10);
@@ -184,7 +183,7 @@ test("createUsageSampler() samples nothing over a history that it can't read", a
   await second.end();
 });
 
-test("createUsageSampler() writes nothing that has not changed, and forgets what is gone", async () => {
+test("UsageSampler() writes nothing that has not changed, and deletes histories of deleted workloads", async () => {
   const { world, begin, pass, kept } = stage();
   const process = begin();
   await pass(3 * 60_000);
@@ -200,15 +199,15 @@ test("createUsageSampler() writes nothing that has not changed, and forgets what
   await process.end();
 });
 
-test("createUsageSampler() reads nothing while nobody wants it, and keeps what it has seen", async () => {
-  const { world, begin, pass, told } = stage();
+test("UsageSampler() reads nothing while no policy needs it, and keeps its history", async () => {
+  const { world, begin, pass, logged } = stage();
   const process = begin();
   await pass(10 * 60_000 - 1);
   world.wanted = false;
   world.problem = { problem: "unreachable", message: "gone" };
   const [known, reads] = [await process.count(), world.reads];
   await pass(30 * 60_000);
-  assert.deepEqual([await process.count(), world.reads, told], [known, reads, []]);
+  assert.deepEqual([await process.count(), world.reads, logged], [known, reads, []]);
   world.problem = undefined;
   world.wanted = true;
   await pass(60_000);
@@ -220,7 +219,7 @@ test("createUsageSampler() reads nothing while nobody wants it, and keeps what i
   await process.end();
 });
 
-test("createUsageSampler() has no samples for who is the first to want any, rather than a problem", async () => {
+test("UsageSampler() has no samples for the first question, rather than a problem", async () => {
   const { world, begin, pass } = stage();
   world.wanted = false;
   const process = begin();
@@ -229,7 +228,7 @@ test("createUsageSampler() has no samples for who is the first to want any, rath
   await process.end();
 });
 
-test("createUsageSampler() tells since when it watches for a workload: since it was first asked, or wanted again", async () => {
+test("UsageSampler() says since when it samples a workload: since the first question, or since a policy needs it again", async () => {
   const { clock, world, begin, pass } = stage();
   const process = begin();
   const watched = async (): Promise<number | undefined> => {
@@ -302,7 +301,7 @@ async function live(server: CannedServer): Promise<number> {
   });
   const running = sampler.run(end.signal);
   await read.promise;
-  const answer = await sampler.usage(QUESTION, end.signal);
+  const answer = await sampler.usage(QUESTION);
   end.abort();
   await running;
   assert.ok("usage" in answer);

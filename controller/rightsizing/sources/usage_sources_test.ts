@@ -173,9 +173,11 @@ function named(message: string): UsageSource {
 function sourcesStage(custom: ReadonlyMap<string, () => UsageSource>) {
   const clock = createVirtualClock({ wallStart: 0 });
   const sources = createUsageSources({
-    prometheus: () => named("prometheus"),
-    metricsServer: () => named("metrics-server"),
-    custom,
+    providers: {
+      prometheus: () => named("prometheus"),
+      "metrics-server": () => named("metrics-server"),
+      custom,
+    },
     clock,
     log: silentLog,
   });
@@ -184,23 +186,23 @@ function sourcesStage(custom: ReadonlyMap<string, () => UsageSource>) {
   return { clock, said };
 }
 
-test("createUsageSources() gives up a source that never answers, and calls its question off", async () => {
-  let calledOff = false;
+test("createUsageSources() gives up a source that never answers, and aborts its question", async () => {
+  let aborted = false;
   const hanging: UsageSource = {
     usage(_question, signal) {
-      signal.addEventListener("abort", () => calledOff = true);
+      signal.addEventListener("abort", () => aborted = true);
       return new Promise<UsageAnswer>(() => {});
     },
   };
   const { clock, said } = sourcesStage(new Map([["stuck", () => hanging]]));
   const answer = said({ provider: "custom", customSource: "stuck", ...INTERVAL });
   await clock.runUntil(299_999);
-  assert.equal(calledOff, false);
+  assert.equal(aborted, false);
   await clock.runUntil(300_000);
   const late = await answer;
   assert.ok("problem" in late && late.problem === "unreachable");
   assert.match(late.message, / 300 s$/);
-  assert.equal(calledOff, true);
+  assert.equal(aborted, true);
 });
 
 const names = fc.uniqueArray(fc.stringMatching(/^[a-z]{1,8}$/), { minLength: 1, maxLength: 6 });
@@ -240,7 +242,7 @@ test("createUsageSources() names the sources that there are where a policy names
   assert.match(none.message, / none$/);
 });
 
-test("createUsageSources() makes a source once, and tries a start that failed again after a pause", async () => {
+test("createUsageSources() creates a source once, and tries a start that failed again after a pause", async () => {
   let starts = 0;
   let fails = true;
   const { clock, said } = sourcesStage(
@@ -262,9 +264,9 @@ test("createUsageSources() makes a source once, and tries a start that failed ag
   assert.equal(starts, 2);
 });
 
-test("createUsageSources() tells how long a source took, under the policies' word, and nothing of what was cached", async () => {
+test("createUsageSources() reports how long a source took, by provider, and nothing of what was cached", async () => {
   const clock = createVirtualClock({ wallStart: 0 });
-  const told: unknown[] = [];
+  const reported: unknown[] = [];
   const slow = (ms: number): UsageSource => ({
     async usage(_question, signal) {
       await clock.sleep(ms, signal);
@@ -272,12 +274,14 @@ test("createUsageSources() tells how long a source took, under the policies' wor
     },
   });
   const sources = createUsageSources({
-    prometheus: () => slow(300),
-    metricsServer: () => slow(20),
-    custom: new Map([["ours", () => slow(50)]]),
+    providers: {
+      prometheus: () => slow(300),
+      "metrics-server": () => slow(20),
+      custom: new Map([["ours", () => slow(50)]]),
+    },
     clock,
     log: silentLog,
-    collected: (...args) => void told.push(args),
+    collected: (...args) => void reported.push(args),
   });
   const ask = async (policy: Parameters<typeof sources.of>[0], signal = NEVER): Promise<void> => {
     const answer = sources.of(policy).usage(QUESTION, signal);
@@ -288,9 +292,9 @@ test("createUsageSources() tells how long a source took, under the policies' wor
   await ask({ provider: "prometheus", ...INTERVAL });
   await ask({ provider: "custom", customSource: "ours", ...INTERVAL });
   await ask({ provider: "metrics-server", ...INTERVAL });
-  // There is no such source: nobody was asked.
+  // No such source is configured.
   await ask({ provider: "custom", customSource: "theirs", ...INTERVAL });
-  assert.deepEqual(told, [["prometheus", 300], ["custom", 50], ["metrics-server", 20]]);
+  assert.deepEqual(reported, [["prometheus", 300], ["custom", 50], ["metrics-server", 20]]);
 });
 
 const END_MS = Date.UTC(2026, 0, 1);
