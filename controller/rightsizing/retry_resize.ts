@@ -14,7 +14,12 @@ import { inPlacePlan } from "../../shared/rightsizing/guards/in_place_plan.ts";
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 
 /** Holds that say that there is nothing new, and nothing against what was decided before. */
-const NOTHING_NEW: readonly string[] = ["Cooldown", "RecentlyEdited", "InsufficientSamples"];
+const NOTHING_NEW: readonly string[] = [
+  "Cooldown",
+  "TakenBack",
+  "RecentlyEdited",
+  "InsufficientSamples",
+];
 
 /** Whether the pods are to have what is in force for them, and nothing else. */
 export function isNothingNew(facts: RightsizingFacts, decision: RightsizingDecision): boolean {

@@ -28,15 +28,18 @@ import {
   type WorkloadEvent,
 } from "../../shared/rightsizing/guards/workload_events.ts";
 import {
-  afterRecreate,
-  observeTemplate,
-  type TemplateObservation,
-  withLateWrites,
-} from "../../shared/rightsizing/template_memory.ts";
+  type ComparedTemplate,
+  compareTemplate,
+  templateWith,
+  withUnrecorded,
+} from "../../shared/rightsizing/guards/template_changes.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import type { ContainerRecommendation } from "../../shared/rightsizing/recommend.ts";
 import { valuesInForce } from "../../shared/rightsizing/values_in_force.ts";
-import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
+import type {
+  ContainerTemplate,
+  WorkloadRecord,
+} from "../../shared/rightsizing/workload_record.ts";
 import {
   type Applied,
   type Appliers,
@@ -97,7 +100,7 @@ export async function passWorkload(
   if ("missing" in evaluation) {
     const { base } = observed;
     const outcome = withoutUsage(evaluation.missing, { base, before: subject.before });
-    return { ...outcome, events: [...lateEvents(observed), ...outcome.events] };
+    return { ...outcome, events: [...unrecordedEvents(observed), ...outcome.events] };
   }
   const base = recommendedBase(evaluation, { observed, ended });
   const pods = presentPods(evaluation, cluster);
@@ -119,8 +122,7 @@ export async function passWorkload(
 interface Observed {
   readonly subject: PassSubject;
   readonly one: WorkloadCase;
-  readonly remembered: TemplateObservation["remembered"];
-  readonly late: TemplateObservation["late"];
+  readonly unrecorded: ComparedTemplate["unrecorded"];
   readonly base: WorkloadRecord;
   readonly question: UsageQuestion;
 }
@@ -133,11 +135,14 @@ function observe(
   const nowMs = clock.wall();
   const neighbours = cluster.podsIn(workload.metadata.namespace);
   const isOwn = cluster.owns(workload);
-  const { remembered, late } = seenTemplate(subject, { pods: neighbours.filter(isOwn), nowMs });
-  const { template: { containers }, metadata: { uid } } = workload;
+  const { template: { containers }, owners, metadata: { uid } } = workload;
   const stored = baseRecord(subject);
-  const written = withLateWrites(stored, { late, containers, nowMs });
-  const base = { ...stored, ...written, uid, template: remembered };
+  const recorded = (stored.template ?? []).map(({ changed, ...one }): ContainerTemplate =>
+    changed === undefined || stored.uid !== uid ? one : { ...one, changed }
+  );
+  const { template, unrecorded } = compareTemplate(recorded, { containers, owners, nowMs });
+  const written = withUnrecorded(stored, unrecorded, { containers, nowMs });
+  const base = { ...stored, ...written, uid, template };
   const { appliedAtMs } = base;
   return {
     subject,
@@ -147,8 +152,7 @@ function observe(
       nowMs,
       ...(appliedAtMs === undefined ? {} : { lastAppliedMs: appliedAtMs }),
     },
-    remembered,
-    late,
+    unrecorded,
     base,
     question: usageQuestion(workload, { neighbours, isOwn, nowMs, windowMs: policy.windowMs }),
   };
@@ -157,7 +161,7 @@ function observe(
 /** The decision from the usage, and why values in force count no longer. */
 function evaluate(
   answer: UsageAnswer,
-  { observed: { subject, one, remembered, base }, cluster }: {
+  { observed: { subject, one, base }, cluster }: {
     readonly observed: Observed;
     readonly cluster: ClusterFacts;
   },
@@ -173,7 +177,7 @@ function evaluate(
       const facts = cluster.factsOf(one, {
         ...learned,
         inForce: new Map(),
-        remembered,
+        ...(base.template === undefined ? {} : { remembered: base.template }),
         ...(lastAppliedMs === undefined ? {} : { lastAppliedMs }),
         ...(denial === undefined ? {} : { denial }),
       });
@@ -213,7 +217,7 @@ function recommendedBase(
       // Where nothing is recommended, the last recommendation stays, with its time.
       ...(recommendations.length === 0 ? {} : { recommendedAtMs: nowMs, recommendations, usage }),
     },
-    events: [...lateEvents(observed), ...mayChange(facts) ? endedEvents(ended) : []],
+    events: [...unrecordedEvents(observed), ...mayChange(facts) ? endedEvents(ended) : []],
   };
 }
 
@@ -239,7 +243,6 @@ function reportApplied(
   const { facts, decision, recommendations } = found;
   const { inForce: next, failure, behind } = applied;
   const { method, wanted } = toApply;
-  const { containers } = facts.workload.template;
   const isNew = decision.outcome === "apply" && next !== undefined;
   const record: WorkloadRecord = {
     ...recommended,
@@ -247,7 +250,7 @@ function reportApplied(
     ...(next === undefined ? {} : { inForce: valuesInForce(next, templateAfter(facts, toApply)) }),
     ...(isNew ? { appliedAtMs: beganMs, method } : {}),
     ...(isNew && method === "Recreate"
-      ? { template: afterRecreate(observed.remembered, { wanted, containers, atMs: beganMs }) }
+      ? { template: templateWith(wanted, observed.base.template ?? []) }
       : {}),
   };
   // What was cut is reported once it has been done.
@@ -267,24 +270,6 @@ function reportApplied(
     ...(failure === undefined ? {} : { failure }),
     ...(isNew ? { applied: method } : {}),
   };
-}
-
-/** The template beside what is remembered of it. */
-function seenTemplate(
-  { workload, before }: PassSubject,
-  { pods, nowMs }: { readonly pods: readonly Pod[]; readonly nowMs: number },
-): TemplateObservation {
-  const { metadata: { uid }, template, written, rollout } = workload;
-  const started = pods.map(({ startedAtMs = Infinity }) => startedAtMs);
-  const oldestMs = Math.min(...started);
-  return observeTemplate(before, {
-    uid,
-    containers: template.containers,
-    written,
-    nowMs,
-    // Old pods that are replaced by old ones, as those of a paused Deployment, the counts tell of.
-    isOldThere: (beforeMs) => oldestMs < beforeMs || rollout.updated < rollout.total,
-  });
 }
 
 type Found = Extract<Evaluation, { readonly facts: unknown }>;
@@ -370,9 +355,9 @@ function appliedEvent(
   };
 }
 
-function lateEvents({ late }: Observed): readonly WorkloadEvent[] {
-  if (late.length === 0) return [];
-  const message = `${describeWanted(wantedOf(late))}, by a rollout that was not on record`;
+function unrecordedEvents({ unrecorded }: Observed): readonly WorkloadEvent[] {
+  if (unrecorded.length === 0) return [];
+  const message = `${describeWanted(wantedOf(unrecorded))}, by a rollout that was not on record`;
   return [{ type: "Normal", reason: "OptimizationApplied", message }];
 }
 

@@ -3,17 +3,16 @@
  *
  * @module
  */
-import type { Resources } from "../../api/pod.ts";
+import type { ResourceName, Resources } from "../../api/pod.ts";
 import { itemName } from "../../api/pod_managers.ts";
+import type { FieldOwner, TemplateOwners } from "../../api/workload.ts";
+import { fieldOf, RESOURCE_NAMES } from "../../resize/inputs/resources.ts";
 
 /** Fields by container, of either list of the template. */
 export interface OwnedFields {
   readonly containers: ReadonlyMap<string, ReadonlySet<keyof Resources>>;
   readonly initContainers: ReadonlyMap<string, ReadonlySet<keyof Resources>>;
 }
-
-/** Nothing has been applied. */
-export const OWNS_NOTHING: OwnedFields = { containers: new Map(), initContainers: new Map() };
 
 const FIELDS = [
   ["f:requests", "f:cpu", "requestCPU"],
@@ -37,19 +36,26 @@ export function ownedFields(managedFields: unknown, manager: string): OwnedField
 }
 
 /**
- * What `manager` has set last, by applying or updating, and when: a value that another manager changes is
- * that manager's from then on. Undefined where that is nothing.
+ * The managers that own requests and limits of the template's containers, by applying or updating: of each
+ * resource the one that wrote last, since the server takes a value from all others when one changes it.
+ * Undefined where none is known.
  */
-export function fieldsSetBy(
-  managedFields: unknown,
-  manager: string,
-): { readonly fields: OwnedFields["containers"]; readonly atMs: number } | undefined {
-  const entries = entriesOf(managedFields)
-    .filter((one) => one.manager === manager && fieldsOf([one]).containers.size > 0);
-  if (entries.length === 0) return undefined;
-  const times = entries.map(({ time }) => typeof time === "string" ? Date.parse(time) : NaN)
-    .filter((ms) => !Number.isNaN(ms));
-  return { fields: fieldsOf(entries).containers, atMs: Math.max(0, ...times) };
+export function templateOwners(managedFields: unknown): TemplateOwners | undefined {
+  const owners: Record<string, Partial<Record<ResourceName, FieldOwner>>> = {};
+  for (const entry of entriesOf(managedFields)) {
+    const atMs = typeof entry.time === "string" ? Date.parse(entry.time) : NaN;
+    if (Number.isNaN(atMs)) continue;
+    const owner = { manager: entry.manager, atMs };
+    for (const [container, fields] of fieldsOf([entry]).containers) {
+      const known = owners[container] ??= {};
+      for (const resource of RESOURCE_NAMES) {
+        const owns = fields.has(fieldOf(resource, "request")) ||
+          fields.has(fieldOf(resource, "limit"));
+        if (owns && atMs >= (known[resource]?.atMs ?? -Infinity)) known[resource] = owner;
+      }
+    }
+  }
+  return Object.keys(owners).length === 0 ? undefined : owners;
 }
 
 /**

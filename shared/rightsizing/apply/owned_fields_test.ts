@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { Resources } from "../../api/pod.ts";
-import { fieldsSetBy, otherOwners, ownedFields, OWNS_NOTHING } from "./owned_fields.ts";
+import { OWNS_NOTHING } from "../../../tests/fixtures/rightsizing/owned_fields.ts";
+import { otherOwners, ownedFields, templateOwners } from "./owned_fields.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -52,32 +53,25 @@ test("ownedFields() passes over other managers, updates, and what has no known s
   }
 });
 
-test("fieldsSetBy() reads what a manager has set in whatever way, and when it last did", () => {
+test("templateOwners() reads the manager that has written each resource last, and when it did", () => {
   const limits = { "f:resources": { "f:limits": { "f:cpu": {} } } };
   const spec = { "f:template": { "f:spec": { "f:containers": { 'k:{"name":"app"}': limits } } } };
-  const updated = {
-    manager: "optipod",
-    operation: "Update",
-    time: "2026-01-01T00:00:07Z",
-    fieldsV1: { "f:spec": spec },
-  };
-  const annotated = {
-    ...updated,
-    time: "2026-02-01T00:00:00Z",
-    fieldsV1: { "f:metadata": { "f:annotations": {} } },
-  };
-  const applied = { ...entry, time: "2026-01-01T00:00:00Z" };
-  const others = { ...updated, manager: "kubectl", time: "2026-03-01T00:00:00Z" };
-  const set = fieldsSetBy([applied, updated, annotated, others], "optipod");
-  assert.equal(set?.atMs, Date.UTC(2026, 0, 1, 0, 0, 7));
-  assert.deepEqual([...set.fields.get("app") ?? []].sort(), [
-    "limitCPU",
-    "requestCPU",
-    "requestMemory",
-  ]);
-  assert.equal(fieldsSetBy([{ ...updated, time: "soon" }], "optipod")?.atMs, 0);
-  for (const entries of [[annotated, others], undefined, "text"]) {
-    assert.equal(fieldsSetBy(entries, "optipod"), undefined);
+  const helm = { manager: "helm", operation: "Update", fieldsV1: { "f:spec": spec } };
+  const at = (day: number) => ({ time: `2026-01-0${day}T00:00:00Z` });
+  const of = (manager: string, day: number) => ({ manager, atMs: Date.UTC(2026, 0, day) });
+  const applied = { ...entry, ...at(2) };
+  const rest = { app: { memory: of("optipod", 2) }, log: { memory: of("optipod", 2) } };
+  for (
+    const [day, cpu] of [[1, of("optipod", 2)], [3, of("helm", 3)]] as const
+  ) {
+    for (
+      const entries of [[applied, { ...helm, ...at(day) }], [{ ...helm, ...at(day) }, applied]]
+    ) {
+      assert.deepEqual(templateOwners(entries), { ...rest, app: { ...rest.app, cpu } });
+    }
+  }
+  for (const entries of [[helm], [{ ...helm, time: "soon" }], [{ ...at(1) }], undefined, "text"]) {
+    assert.equal(templateOwners(entries), undefined);
   }
 });
 

@@ -5,7 +5,8 @@ import {
   templateContainer,
 } from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import type { Resources } from "../../api/pod.ts";
-import { type OwnedFields, OWNS_NOTHING } from "./owned_fields.ts";
+import { OWNS_NOTHING } from "../../../tests/fixtures/rightsizing/owned_fields.ts";
+import type { OwnedFields } from "./owned_fields.ts";
 import { templatePatch } from "./template_patch.ts";
 
 function test(name: string, fn: () => void): void {

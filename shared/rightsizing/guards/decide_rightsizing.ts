@@ -14,7 +14,7 @@ import {
 import { ownContainers } from "../rightsized_workload.ts";
 import { unsafeInForce, unsafeMemoryDecrease } from "./memory_decrease.ts";
 import { methodFor, noMethod, noWayInPlace } from "./method.ts";
-import { belowThreshold, coolingDown, recentlyEdited } from "./pace_guards.ts";
+import { belowThreshold, coolingDown } from "./pace_guards.ts";
 import {
   boundUnreadable,
   dryRunHolds,
@@ -34,7 +34,8 @@ import {
   verticalAutoscalerConflicts,
 } from "./resize_guards.ts";
 import type { ApplyMethod, Guard, RightsizingFacts } from "./rightsizing_facts.ts";
-import { notRolledOut, rolloutHolds, takenBack } from "./rollout_guards.ts";
+import { notRolledOut, rolloutHolds } from "./rollout_guards.ts";
+import { recentlyEdited, takenBack } from "./template_changes.ts";
 
 /**
  * Whether there is anything, then what users have set, then what is known, then other controllers, then
@@ -57,15 +58,15 @@ export const RIGHTSIZING_CHAIN: readonly Guard[] = [
   { name: "RequestAboveLimit", check: requestAboveLimit },
   { name: "UnsafeMemoryDecrease", check: unsafeMemoryDecrease },
   { name: "NodeUnderPressure", check: nodeUnderPressure },
-  { name: "TakenBack", check: takenBack },
   { name: "NotRolledOut", check: notRolledOut },
   { name: "BelowThreshold", check: belowThreshold },
+  { name: "TakenBack", check: takenBack },
   { name: "RecentlyEdited", check: recentlyEdited },
   { name: "CoolingDown", check: coolingDown },
   { name: "NoMethod", check: noMethod },
 ];
 
-const PACE: readonly Guard["check"][] = [belowThreshold, recentlyEdited, coolingDown];
+const PACE: readonly Guard["check"][] = [belowThreshold, takenBack, recentlyEdited, coolingDown];
 
 /**
  * Those about pods that are to have what is in force: where nothing new is decided, no pace counts, and

@@ -1,9 +1,5 @@
 import assert from "node:assert/strict";
 import {
-  autoPolicy,
-  bareContainer,
-  clampsOf,
-  type FactsChoice,
   MI,
   NOW_MS,
   outcomeOf,
@@ -12,8 +8,6 @@ import {
   templateContainer,
   workloadPod,
 } from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
-import type { PodContainer } from "../../api/pod.ts";
-import type { UpdateStrategy } from "../policy_spec.ts";
 import { decideRightsizing } from "./decide_rightsizing.ts";
 import { isWorth } from "./pace_guards.ts";
 
@@ -73,98 +67,6 @@ test("belowThreshold() compares with what is in force, and with pods where nothi
     outcomeOf({ pods, inForce, strategy: { updateRequestsOnly: false } }),
     "InPlace: app cpu 150m (limit 180m), app memory 96Mi (limit 112Mi)",
   );
-});
-
-const HOUR_MS = 3_600_000;
-
-/** The template says 100 m and 64 Mi of `app`: more CPU is recommended, and less memory. */
-function edited(hoursAgo: number, choice: FactsChoice = {}): FactsChoice {
-  const editedAtMs = { cpu: NOW_MS - hoursAgo * HOUR_MS, memory: NOW_MS - hoursAgo * HOUR_MS };
-  return {
-    recommendations: [recommendation({ memory: 32 * MI })],
-    remembered: [{ container: "app", author: {}, editedAtMs }],
-    ...choice,
-  };
-}
-
-test("recentlyEdited() lets nothing be lowered of what was seen before the author's edit", () => {
-  assert.equal(outcomeOf(edited(1)), "InPlace: app cpu 150m");
-  assert.equal(outcomeOf(edited(23.9)), "InPlace: app cpu 150m");
-  assert.equal(outcomeOf(edited(24)), "InPlace: app cpu 150m, app memory 32Mi");
-  const less = [recommendation({ cpu: 50, memory: 32 * MI })];
-  assert.match(
-    outcomeOf(edited(1, { recommendations: less })),
-    /^RecentlyEdited RecentlyEdited: app cpu .*50m: .* cpu .*since 2027-01-15T07:00:00/,
-  );
-});
-
-test("recentlyEdited() says that pods from before may be there", () => {
-  const recommendations = [recommendation({ cpu: 50, memory: 32 * MI })];
-  const remembered = [{
-    container: "app",
-    author: {},
-    editedAtMs: { cpu: NOW_MS },
-    oldBeforeMs: { cpu: NOW_MS - 48 * HOUR_MS },
-  }];
-  const [clamp, ...more] = clampsOf({ recommendations, remembered });
-  assert.match(clamp ?? "", /^RecentlyEdited .*app cpu to 50m: .* pods .*2027-01-16T08:00:00/);
-  assert.deepEqual(more, []);
-});
-
-test("recentlyEdited() waits for the cooldown, too, and by whatever method", () => {
-  const strategy = { cooldownMs: 48 * HOUR_MS, allowInPlaceResize: false, allowRecreate: true };
-  const policy = autoPolicy(strategy);
-  assert.equal(outcomeOf(edited(25, { policy })), "Recreate: app cpu 150m");
-  assert.equal(outcomeOf(edited(48, { policy })), "Recreate: app cpu 150m, app memory 32Mi");
-});
-
-test("recentlyEdited() has nothing against what nobody has edited", () => {
-  const remembered = [{ container: "app", author: {}, editedAtMs: { cpu: NOW_MS } }];
-  assert.equal(outcomeOf(edited(1, { remembered })), "InPlace: app cpu 150m, app memory 32Mi");
-});
-
-test("recentlyEdited() lets a request be raised beside a limit that would be lowered, and the other way round", () => {
-  const template = { requestCPU: 200, requestMemory: 512 * MI };
-  const recommendations = [
-    recommendation({ cpu: 600, cpuLimit: 700, memory: 960 * MI, memoryLimit: 1056 * MI }),
-  ];
-  const of = (limits: Partial<PodContainer>, strategy: Partial<UpdateStrategy> = {}) =>
-    outcomeOf(edited(1, {
-      containers: [bareContainer("app", { ...template, ...limits })],
-      recommendations,
-      strategy: { updateRequestsOnly: false, ...strategy },
-      memoryPeaks: new Map([["app", 800 * MI]]),
-    }));
-  const rollout = { allowInPlaceResize: false, allowRecreate: true };
-  const raised = "app cpu 600m, app memory 960Mi";
-  assert.equal(of({}), `InPlace: ${raised}`, "no limit comes where there was none");
-  assert.equal(of({}, rollout), `Recreate: ${raised}`);
-  assert.equal(of({ limitCPU: 800, limitMemory: 2048 * MI }), `InPlace: ${raised}`);
-  const below = { limitCPU: 650, limitMemory: 1000 * MI };
-  const both = "app cpu 600m (limit 700m), app memory 960Mi (limit 1056Mi)";
-  assert.equal(of(below), `InPlace: ${both}`);
-  const more = { requestCPU: 640, requestMemory: 990 * MI };
-  const limits = "app cpu limit 700m, app memory limit 1056Mi";
-  assert.equal(of({ ...more, ...below }, { changeThresholdPercent: 1 }), `InPlace: ${limits}`);
-});
-
-test("recentlyEdited() says which limit is not lowered, where that is all that there is", () => {
-  const recommendations = [recommendation({ memory: 64 * MI, memoryLimit: 96 * MI, cpu: 100 })];
-  const strategy = { updateRequestsOnly: false };
-  assert.match(
-    outcomeOf(edited(1, { recommendations, strategy })),
-    /^RecentlyEdited .*app memory limit .*96Mi: .* memory .*since /,
-  );
-});
-
-test("recentlyEdited() moves nothing of a Guaranteed pod that would be lowered", () => {
-  const equal = { requestCPU: 200, limitCPU: 200, requestMemory: 64 * MI, limitMemory: 64 * MI };
-  const outcome = outcomeOf(edited(1, {
-    containers: [bareContainer("app", equal)],
-    recommendations: [recommendation({ cpu: 300, cpuLimit: 600, memory: 32 * MI })],
-    strategy: { updateRequestsOnly: false },
-  }));
-  assert.equal(outcome, "InPlace: app cpu 300m (limit 300m)");
 });
 
 const MINUTE_MS = 60_000;

@@ -14,7 +14,7 @@ import type { Check, Verdict } from "../../resize/run_checks.ts";
 import type { ResourceRanges } from "../../resize/inputs/ranges.ts";
 import type { PolicySpec } from "../policy_spec.ts";
 import type { ContainerRecommendation } from "../recommend.ts";
-import type { TemplateMemory } from "../workload_record.ts";
+import type { ContainerTemplate } from "../workload_record.ts";
 
 /** The workload that is to be rightsized. See `rightsizedWorkload()`. */
 export interface RightsizedWorkload
@@ -78,8 +78,8 @@ export interface RightsizingFacts {
   readonly lastAppliedMs?: number;
   /** Values of earlier applications, by container: what new pods get, in place of the template's. */
   readonly inForce: ReadonlyMap<string, Resources>;
-  /** What is remembered of the template's containers; absent: nothing. */
-  readonly remembered?: readonly TemplateMemory[];
+  /** The template's containers with their last changes by others; absent: not known. */
+  readonly remembered?: readonly ContainerTemplate[];
   /** Whether the server serves `pods/resize`. */
   readonly resizeServed: boolean;
   /** Whether it takes a lower memory limit there: from 1.34 on. */

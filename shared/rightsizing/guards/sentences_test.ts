@@ -15,7 +15,7 @@ import { pair, wantedOf, type WantedResources } from "../../resize/inputs/resour
 import { applyFailure } from "./apply_failure.ts";
 import { unsafeMemoryDecrease } from "./memory_decrease.ts";
 import { noMethod, noWayInPlace } from "./method.ts";
-import { belowThreshold, coolingDown, recentlyEdited } from "./pace_guards.ts";
+import { belowThreshold, coolingDown } from "./pace_guards.ts";
 import {
   dryRunHolds,
   lastDenialHolds,
@@ -34,7 +34,8 @@ import {
   verticalAutoscalerConflicts,
 } from "./resize_guards.ts";
 import type { Guard } from "./rightsizing_facts.ts";
-import { notRolledOut, rolloutHolds, takenBack } from "./rollout_guards.ts";
+import { notRolledOut, rolloutHolds } from "./rollout_guards.ts";
+import { recentlyEdited, takenBack } from "./template_changes.ts";
 import { endedEvents } from "./workload_events.ts";
 
 function test(name: string, fn: () => Promise<void>): void {
@@ -269,7 +270,8 @@ test("sentences of the guards about nodes, quotas, classes and limits", () =>
   ]));
 
 /** An edit of the template by its author. */
-const edited = { container: "app", author: {}, editedAtMs: { cpu: NOW_MS } };
+const edited = { container: "app", values: {}, changed: { cpu: { by: "helm", atMs: NOW_MS } } };
+const unnamed = { ...edited, changed: { cpu: { atMs: NOW_MS } } };
 
 test("sentences of the guards about present values and methods", () =>
   assertSentences([
@@ -289,13 +291,11 @@ test("sentences of the guards about present values and methods", () =>
       "TakenBack",
       messageBy(takenBack, cpu(150), {
         strategy: RECREATE,
-        remembered: [{
-          ...edited,
-          written: { cpu: { pair: { request: 150 }, atMs: 0, takenBackAtMs: NOW_MS, times: 1 } },
-        }],
+        remembered: [edited],
+        lastAppliedMs: 0,
       }),
-      "app cpu 150m was written into the template and is not there any more; it is tried again " +
-      "after 2027-01-16T08:00:00.000Z",
+      "helm has changed the template at 2027-01-15T08:00:00.000Z; it is left alone until " +
+      "2027-01-16T08:00:00.000Z",
     ],
     [
       "BelowThreshold",
@@ -305,14 +305,14 @@ test("sentences of the guards about present values and methods", () =>
     [
       "RecentlyEdited",
       messageBy(recentlyEdited, cpu(50), { remembered: [edited] }),
-      "app cpu to 50m: the template has other cpu values since 2027-01-15T08:00:00.000Z, " +
-      "nothing of them is lowered before 2027-01-16T08:00:00.000Z",
+      "app cpu to 50m: helm has changed it in the template at 2027-01-15T08:00:00.000Z, and it is " +
+      "not lowered before 2027-01-16T08:00:00.000Z",
     ],
     [
-      "RecentlyEdited, old pods",
-      messageBy(recentlyEdited, cpu(50), { remembered: [{ ...edited, oldBeforeMs: { cpu: 0 } }] }),
-      "app cpu to 50m: the template has other cpu values than pods from before may have, " +
-      "nothing of them is lowered before 2027-01-16T08:00:00.000Z",
+      "RecentlyEdited, unknown manager",
+      messageBy(recentlyEdited, cpu(50), { remembered: [unnamed] }),
+      "app cpu to 50m: another client has changed it in the template at " +
+      "2027-01-15T08:00:00.000Z, and it is not lowered before 2027-01-16T08:00:00.000Z",
     ],
     [
       "MethodNotAllowed",
