@@ -29,7 +29,10 @@ import {
   workloadKey,
 } from "../../shared/rightsizing/policy_match.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
-import { foundWorkload, rightsizedWorkload } from "../../shared/rightsizing/rightsized_workload.ts";
+import {
+  foundWorkload,
+  rightsizedWorkload,
+} from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { policyInput, type RightsizingConfig } from "./config.ts";
 import { emitCycleEvents, policySubject } from "./events.ts";
 import type { RightsizingObserver } from "./metrics.ts";

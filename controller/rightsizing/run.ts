@@ -29,7 +29,7 @@ import {
 } from "./corrections/corrections.ts";
 import { type RightsizingLoopParts, runRightsizingLoop } from "./loop.ts";
 import { observedWorkloads, type RightsizingObserver } from "./metrics.ts";
-import { createOriginalLimitWriter } from "./original_limit_writer.ts";
+import { createOriginalLimitWriter } from "./apply_decision.ts";
 import { createPermissionMemory, type PermissionMemory, watchedNamespaces } from "./permissions.ts";
 import { createSampledPods, type PodOwners } from "./sampler/pod_owners.ts";
 

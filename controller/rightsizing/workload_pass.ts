@@ -12,7 +12,14 @@ import {
   type UnfinishedResizes,
   unfinishedResizes,
 } from "../../shared/rightsizing/workload_checks.ts";
-import type { ApplyFailure } from "../../shared/rightsizing/guards/apply_failure.ts";
+import {
+  type ApplyFailure,
+  decisionEvents,
+  endedEvents,
+  failureEvent,
+  heldStatus,
+  type WorkloadEvent,
+} from "../../shared/rightsizing/guards/workload_events.ts";
 import { countingValues } from "../../shared/rightsizing/guards/counting_values.ts";
 import { joinedReport } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import type {
@@ -21,13 +28,6 @@ import type {
   RightsizingFacts,
 } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import {
-  decisionEvents,
-  endedEvents,
-  failureEvent,
-  heldStatus,
-  type WorkloadEvent,
-} from "../../shared/rightsizing/guards/workload_events.ts";
-import {
   type ComparedTemplate,
   compareTemplate,
   templateWith,
@@ -35,10 +35,10 @@ import {
 } from "../../shared/rightsizing/guards/template_changes.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import type { ContainerRecommendation } from "../../shared/rightsizing/recommend.ts";
-import { valuesInForce } from "../../shared/rightsizing/values_in_force.ts";
-import type {
-  ContainerTemplate,
-  WorkloadRecord,
+import {
+  type ContainerTemplate,
+  valuesInForce,
+  type WorkloadRecord,
 } from "../../shared/rightsizing/workload_record.ts";
 import {
   type Applied,
@@ -48,7 +48,12 @@ import {
   templateAfter,
 } from "./apply_decision.ts";
 import type { ClusterFacts, WorkloadCase } from "./cluster_facts.ts";
-import { evaluateWorkload, type Evaluation } from "./evaluate_workload.ts";
+import {
+  evaluateWorkload,
+  type Evaluation,
+  isNothingNew,
+  retryResize,
+} from "./evaluate_workload.ts";
 import {
   baseRecord,
   news,
@@ -58,7 +63,6 @@ import {
   withoutUsage,
 } from "./outcome.ts";
 import { type UsageAnswer, type UsageQuestion, usageQuestion, type UsageSource } from "./ports.ts";
-import { isNothingNew, retryResize } from "./retry_resize.ts";
 
 /** What a look is made with. */
 export interface PassParts {

@@ -13,7 +13,7 @@ import { rightsizingFacts } from "../../tests/fixtures/rightsizing/rightsizing_f
 import { sampleHPA, sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
 import type { Namespace } from "../api/namespace.ts";
 import type { Pod } from "../api/pod.ts";
-import { templatePatch } from "../rightsizing/apply/template_patch.ts";
+import { templatePatch } from "../rightsizing/template_patch.ts";
 import { decide, MARKET_CHAIN } from "./chain.ts";
 import { outsideBounds } from "./checks/published_bounds.ts";
 import type { EnforcementInput } from "./inputs/resize_input.ts";

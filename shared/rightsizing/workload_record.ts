@@ -18,9 +18,9 @@ import type { WorkloadKind } from "../api/workload.ts";
 import { cutToBytes } from "../cut_to_bytes.ts";
 import { defined, mapDefined } from "../defined.ts";
 import { formatBytes, formatCPU, parseBytes, parseCPU } from "../quantity.ts";
-import type { ResourceName } from "../api/pod.ts";
+import type { PodContainer, ResourceName, Resources } from "../api/pod.ts";
 import type { ContainerRecommendation } from "./recommend.ts";
-import type { DistributionSummary, UsageSummary } from "./usage_summary.ts";
+import type { DistributionSummary, UsageSummary } from "./distribution.ts";
 
 /** Bytes of a sentence; the schema counts characters, which are not more. */
 const MOST_BYTES = 4096;
@@ -264,4 +264,47 @@ function writtenChange({ by, atMs }: TemplateChange): WrittenChange {
 
 function changeOf({ by, at }: WrittenChange): TemplateChange {
   return defined({ by, atMs: millisecondsOf(at) });
+}
+
+/** By container, what it is to have. */
+export function resourcesInForce(
+  values: readonly ValuesInForce[],
+): ReadonlyMap<string, Resources> {
+  return new Map(values.map((one) => [one.container, resourcesOfAmounts(one)]));
+}
+
+/** The amounts as fields of a container. */
+export function resourcesOfAmounts(
+  { cpu, memory, cpuLimit, memoryLimit }: ContainerAmounts,
+): Resources {
+  return defined({
+    requestCPU: cpu,
+    requestMemory: memory,
+    limitCPU: cpuLimit,
+    limitMemory: memoryLimit,
+  });
+}
+
+/** What a record keeps of them, with what the containers of the template have beside them. */
+export function valuesInForce(
+  inForce: ReadonlyMap<string, Resources>,
+  template: readonly PodContainer[],
+): readonly ValuesInForce[] {
+  return [...inForce].map(([container, values]) => {
+    const written = template.find(({ name }) => name === container);
+    const adoptedOn = mapDefined(written, amountsOfResources);
+    return defined({ container, ...amountsOfResources(values), adoptedOn });
+  });
+}
+
+/** Fields of a container as amounts. */
+export function amountsOfResources(
+  { requestCPU, requestMemory, limitCPU, limitMemory }: Resources,
+): ContainerAmounts {
+  return defined({
+    cpu: requestCPU,
+    memory: requestMemory,
+    cpuLimit: limitCPU,
+    memoryLimit: limitMemory,
+  });
 }

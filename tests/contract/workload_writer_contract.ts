@@ -10,8 +10,10 @@ import { refusalKind } from "../../shared/resize/refusal.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { PodContainer, Resources } from "../../shared/api/pod.ts";
 import type { Workload } from "../../shared/api/workload.ts";
-import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
-import { rightsizedWorkload } from "../../shared/rightsizing/rightsized_workload.ts";
+import {
+  type RightsizedWorkload,
+  rightsizedWorkload,
+} from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import {
   assertRefused,
   type ContractHarness,

@@ -16,7 +16,7 @@ import type {
   WorkloadTemplate,
 } from "../../../shared/api/workload.ts";
 import type { ListWatch } from "../../../shared/control/list_watch.ts";
-import { templateOwners } from "../../../shared/rightsizing/apply/owned_fields.ts";
+import { templateOwners } from "../../../shared/rightsizing/template_patch.ts";
 import { type KubeConnection, resourcePath } from "../client/connection.ts";
 import { present } from "../client/json_fields.ts";
 import { listWatchOf, type ListWatchOptions, type OpenListWatch } from "../client/list_watch.ts";

@@ -5,13 +5,13 @@
  * @module
  */
 import { objectKey } from "../../../shared/control/object_key.ts";
-import { publishedVPA } from "../../../shared/rightsizing/apply/published_vpa.ts";
+import { publishedVPA } from "../../../shared/rightsizing/published_vpa.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { VerticalPodAutoscaler } from "../../../shared/api/autoscalers.ts";
 import type { Informer } from "../../../shared/control/informer.ts";
 import type { Permits } from "../../../shared/control/permits.ts";
 import type { Log } from "../../../shared/log.ts";
-import { isWorth } from "../../../shared/rightsizing/guards/pace_guards.ts";
+import { isWorth } from "../../../shared/rightsizing/guards/policy_guards.ts";
 import { eventMessage } from "../../../shared/rightsizing/guards/workload_events.ts";
 import { workloadKey } from "../../../shared/rightsizing/policy_match.ts";
 import type { ContainerRecommendation } from "../../../shared/rightsizing/recommend.ts";

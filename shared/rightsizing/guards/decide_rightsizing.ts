@@ -11,16 +11,24 @@ import {
   wantedOf,
   type WantedResources,
 } from "../../resize/inputs/resources.ts";
-import { ownContainers } from "../rightsized_workload.ts";
+import {
+  type ApplyMethod,
+  type Guard,
+  ownContainers,
+  type RightsizingFacts,
+} from "./rightsizing_facts.ts";
 import { unsafeInForce, unsafeMemoryDecrease } from "./memory_decrease.ts";
 import { methodFor, noMethod, noWayInPlace } from "./method.ts";
-import { belowThreshold, coolingDown } from "./pace_guards.ts";
 import {
+  belowThreshold,
   boundUnreadable,
+  coolingDown,
   dryRunHolds,
   lastDenialHolds,
   modeHolds,
+  notRolledOut,
   permissionMissing,
+  rolloutHolds,
   samplesLacking,
 } from "./policy_guards.ts";
 import {
@@ -33,8 +41,6 @@ import {
   requestAboveLimit,
   verticalAutoscalerConflicts,
 } from "./resize_guards.ts";
-import type { ApplyMethod, Guard, RightsizingFacts } from "./rightsizing_facts.ts";
-import { notRolledOut, rolloutHolds } from "./rollout_guards.ts";
 import { recentlyEdited, takenBack } from "./template_changes.ts";
 
 /**

@@ -7,7 +7,7 @@ import type { HorizontalPodAutoscaler, VerticalPodAutoscaler } from "../../api/a
 import type { Node } from "../../api/node.ts";
 import type { Pod, Resources } from "../../api/pod.ts";
 import type { RightsizingReason } from "../../api/reasons/rightsizing_reasons.ts";
-import type { MadePods, Workload } from "../../api/workload.ts";
+import type { MadePods, PodTemplate, Workload } from "../../api/workload.ts";
 import type { KnownNode } from "../../resize/checks/node_capacity.ts";
 import type { QuotaRoom } from "../../resize/checks/resource_quota.ts";
 import type { Check, Verdict } from "../../resize/run_checks.ts";
@@ -93,3 +93,32 @@ export type GuardVerdict = Verdict<RightsizingReason>;
 
 /** A check of rightsizing, which decides for a workload. */
 export type Guard = Check<RightsizingFacts, RightsizingReason>;
+
+/** A workload with an unreadable template. */
+export interface UnreadableWorkload extends Pick<RightsizedWorkload, "kind" | "metadata"> {
+  /** Why, in a sentence. */
+  readonly unreadableTemplate: string;
+}
+
+/** A workload as policies find it. */
+export type FoundWorkload = RightsizedWorkload | UnreadableWorkload;
+
+/** The workload as the guards take it; undefined where what it makes pods of can't be read. */
+export function rightsizedWorkload(
+  { kind, metadata, rollout, makes }: Workload,
+): RightsizedWorkload | undefined {
+  return makes === undefined ? undefined : { kind, metadata, rollout, ...makes };
+}
+
+/** The workload as the guards take it, or why they can't. */
+export function foundWorkload(workload: Workload): FoundWorkload {
+  const { kind, metadata, unreadableTemplate = "its template is not there" } = workload;
+  return rightsizedWorkload(workload) ?? { kind, metadata, unreadableTemplate };
+}
+
+/** The containers that rightsizing is about: sidecars and other init containers are left alone. */
+export function ownContainers(
+  { template }: Pick<RightsizedWorkload, "template">,
+): PodTemplate["containers"] {
+  return template.containers.filter(({ sidecar }) => !sidecar);
+}

@@ -12,15 +12,18 @@ import {
 import { sampleHPA, sampleVPA } from "../../../tests/fixtures/sample_workloads.ts";
 import { ApiError } from "../../api/api_error.ts";
 import { pair, wantedOf, type WantedResources } from "../../resize/inputs/resources.ts";
-import { applyFailure } from "./apply_failure.ts";
+import { applyFailure, endedEvents } from "./workload_events.ts";
 import { unsafeMemoryDecrease } from "./memory_decrease.ts";
 import { noMethod, noWayInPlace } from "./method.ts";
-import { belowThreshold, coolingDown } from "./pace_guards.ts";
 import {
+  belowThreshold,
+  coolingDown,
   dryRunHolds,
   lastDenialHolds,
   modeHolds,
+  notRolledOut,
   permissionMissing,
+  rolloutHolds,
   samplesLacking,
 } from "./policy_guards.ts";
 import {
@@ -34,9 +37,9 @@ import {
   verticalAutoscalerConflicts,
 } from "./resize_guards.ts";
 import type { Guard } from "./rightsizing_facts.ts";
-import { notRolledOut, rolloutHolds } from "./rollout_guards.ts";
 import { recentlyEdited, takenBack } from "./template_changes.ts";
-import { endedEvents } from "./workload_events.ts";
+import type { ValuesInForce } from "../workload_record.ts";
+import { countingValues } from "./counting_values.ts";
 
 function test(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });
@@ -347,3 +350,45 @@ test("sentences of the guards about present values and methods", () =>
       "the server does not serve pods/resize, and no pod is recreated for what is in force",
     ],
   ]));
+
+/** Reasons why new pods get other values than those in force. */
+const counted = (
+  inForce: Partial<ValuesInForce>,
+  { strategy = { updateRequestsOnly: false }, ...choice }: FactsChoice = {},
+) =>
+(): string =>
+  countingValues([{ container: "app", ...inForce }], rightsizingFacts({ strategy, ...choice }))
+    .words.join("; ");
+
+Deno.test({
+  name: "sentences about values in force that new pods don't get",
+  permissions: "none",
+  fn: () =>
+    assertSentences([
+      ["container", counted({ container: "log", cpu: 150 }), "the template has no container log"],
+      [
+        "edit",
+        counted({ cpu: 150, adoptedOn: { cpu: 99, cpuLimit: 200 } }),
+        "the template has other cpu values of app by now",
+      ],
+      [
+        "updateRequestsOnly",
+        counted({ cpu: 150, cpuLimit: 180 }, { strategy: {} }),
+        "the policy updates requests only: app cpu limit 180m left as it is",
+      ],
+      [
+        "bounds",
+        counted({ cpu: 150 }, {
+          policy: autoPolicy({}, {
+            bounds: { cpu: { min: 10, max: 120 }, memory: { min: MI, max: 1024 * MI } },
+          }),
+        }),
+        "the policy's bounds: app cpu request 150m to 120m",
+      ],
+      [
+        "memory peak",
+        counted({ memory: 48 * MI }, { memoryPeaks: new Map([["app", 100 * MI]]) }),
+        "the recent peak + 15 %: app memory request 48Mi to 64Mi",
+      ],
+    ]),
+});

@@ -20,20 +20,17 @@ import { RIGHTSIZING_MANAGER } from "../../resize/original_limits.ts";
 import { withoutPairs } from "../../resize/run_checks.ts";
 import {
   amountsOfResources,
+  type ContainerTemplate,
   resourcesInForce,
   resourcesOfAmounts,
-  valuesInForce,
-} from "../values_in_force.ts";
-import {
-  type ContainerTemplate,
   type TemplateChange,
   timeText,
+  valuesInForce,
   type WorkloadRecord,
 } from "../workload_record.ts";
 import { loweredTo } from "./memory_decrease.ts";
-import { methodFor } from "./method.ts";
+import { methodFor, presentSubjects } from "./method.ts";
 import type { GuardVerdict, RightsizingFacts } from "./rightsizing_facts.ts";
-import { presentSubjects } from "./subjects.ts";
 
 /** How long the guards wait after a change by another field manager, ms: a day. */
 const COOLDOWN_MS = 86_400_000;

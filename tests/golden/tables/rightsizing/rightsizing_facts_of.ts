@@ -15,16 +15,16 @@ import { parseWorkload } from "../../../../adapters/kube/kinds/workloads.ts";
 import type { Pod, Resources } from "../../../../shared/api/pod.ts";
 import { parseBytes } from "../../../../shared/quantity.ts";
 import { countingValues } from "../../../../shared/rightsizing/guards/counting_values.ts";
-import type {
-  RightsizedWorkload,
-  RightsizingFacts,
+import {
+  type RightsizedWorkload,
+  rightsizedWorkload,
+  type RightsizingFacts,
 } from "../../../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { byResource } from "../../../../shared/resize/inputs/resources.ts";
 import { largestNode, namespaceRules } from "../../../../shared/rightsizing/namespace_bounds.ts";
 import { type PolicySpec, readPolicySpec } from "../../../../shared/rightsizing/policy_spec.ts";
 import type { ContainerRecommendation } from "../../../../shared/rightsizing/recommend.ts";
-import { rightsizedWorkload } from "../../../../shared/rightsizing/rightsized_workload.ts";
-import { valuesInForce } from "../../../../shared/rightsizing/values_in_force.ts";
+import { valuesInForce } from "../../../../shared/rightsizing/workload_record.ts";
 import { POD_IDENTITY, type RawContainer, wholePod } from "../raw_pod.ts";
 import type { RawResourcesByName, RightsizingInput } from "./rightsizing_input.ts";
 

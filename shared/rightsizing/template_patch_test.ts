@@ -1,11 +1,88 @@
 import assert from "node:assert/strict";
-import type { Resources } from "../../api/pod.ts";
-import { OWNS_NOTHING } from "../../../tests/fixtures/rightsizing/owned_fields.ts";
-import { otherOwners, ownedFields, templateOwners } from "./owned_fields.ts";
+import {
+  MI,
+  rightsizingFacts,
+  templateContainer,
+} from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+import type { Resources } from "../api/pod.ts";
+import { OWNS_NOTHING } from "../../tests/fixtures/rightsizing/owned_fields.ts";
+import {
+  otherOwners,
+  type OwnedFields,
+  ownedFields,
+  templateOwners,
+  templatePatch,
+} from "./template_patch.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
+
+const containers = [
+  templateContainer(),
+  templateContainer({ name: "log", requestCPU: 30 }),
+  templateContainer({ name: "proxy", sidecar: true, limitCPU: 50 }),
+];
+const { workload } = rightsizingFacts({ containers });
+const wanted = new Map([["app", { requestCPU: 150, requestMemory: 96 * MI }]]);
+const fields = (...names: (keyof Resources)[]): ReadonlySet<keyof Resources> => new Set(names);
+const appEntry = { name: "app", resources: { requests: { cpu: "150m", memory: "96Mi" } } };
+
+test("templatePatch() is one apply for all containers, of resources alone, under the UID", () => {
+  assert.deepEqual(templatePatch(workload, { wanted, owned: OWNS_NOTHING }), {
+    contentType: "application/apply-patch+yaml",
+    fieldManager: "optipod",
+    force: true,
+    body: {
+      apiVersion: "apps/v1",
+      kind: "Deployment",
+      metadata: { name: "web", namespace: "shop", uid: "uid-web" },
+      spec: { template: { spec: { containers: [appEntry] } } },
+    },
+  });
+});
+
+test("templatePatch() names again what it owns, for every container, init containers too", () => {
+  const owned: OwnedFields = {
+    containers: new Map([
+      ["app", fields("limitMemory")],
+      ["log", fields("requestCPU", "requestMemory")],
+      ["gone", fields("requestCPU")],
+    ]),
+    initContainers: new Map([["proxy", fields("limitCPU")]]),
+  };
+  assert.deepEqual(templatePatch(workload, { wanted, owned }).body.spec.template.spec, {
+    containers: [
+      {
+        name: "app",
+        resources: { ...appEntry.resources, limits: { memory: "128Mi" } },
+      },
+      { name: "log", resources: { requests: { cpu: "30m", memory: "64Mi" } } },
+    ],
+    initContainers: [{ name: "proxy", resources: { limits: { cpu: "50m" } } }],
+  });
+});
+
+test("templatePatch() merges without server-side apply what changes, and no more", () => {
+  const owned = { ...OWNS_NOTHING, containers: new Map([["log", fields("requestCPU")]]) };
+  const patch = templatePatch(workload, { wanted, owned }, { serverSideApply: false });
+  assert.deepEqual(patch, {
+    contentType: "application/strategic-merge-patch+json",
+    fieldManager: "optipod",
+    force: false,
+    body: {
+      metadata: { name: "web", namespace: "shop", uid: "uid-web" },
+      spec: { template: { spec: { containers: [appEntry] } } },
+    },
+  });
+});
+
+test("templatePatch() refuses to build a rollout of nothing", () => {
+  assert.throws(
+    () => templatePatch(workload, { wanted: new Map(), owned: OWNS_NOTHING }),
+    { name: "RangeError" },
+  );
+});
 
 const resources = { "f:resources": { "f:requests": { "f:cpu": {}, "f:memory": {} } } };
 const fieldsV1 = {
