@@ -20,7 +20,7 @@ import { policyInput, type RightsizingConfig } from "./config.ts";
 import { type CorrectionMemory, createPersistedCorrections } from "./corrections.ts";
 import { type RightsizingLoopParts, runRightsizingLoop } from "./loop.ts";
 import { observedWorkloads, type RightsizingObserver } from "./metrics.ts";
-import { createOriginalLimitWriter } from "./original_limit_writer.ts";
+import { createOriginalLimitWriter } from "./apply_decision.ts";
 import { createPermissionMemory } from "./permissions.ts";
 import { createSampledPods, type PodOwners } from "./sources/pod_owners.ts";
 

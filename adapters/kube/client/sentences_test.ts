@@ -4,7 +4,6 @@ import { lateRequest } from "../../../tests/fixtures/late_request.ts";
 import { systemClock } from "../../system_clock.ts";
 import { createExecPlugin, parseKubeconfig, targetOf } from "./kubeconfig.ts";
 import { parseVerticalPodAutoscaler } from "../kinds/autoscalers.ts";
-import { createMethodRights } from "./access_rules.ts";
 import { createSecretStore } from "../writers/webhook_stores.ts";
 
 Deno.test("sentences of kubeconfigs and their plugins", () => {

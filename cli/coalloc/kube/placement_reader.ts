@@ -11,9 +11,6 @@ import { MEMORY_LABEL, STATUS_CONFIG_MAP_PREFIX } from "../../../shared/placemen
 import type { PlacementReader } from "../ports.ts";
 import type { ReaderParts } from "./cluster_reader.ts";
 import { CONTROLLER_DEPLOYMENT, SYSTEM_NAMESPACE } from "./installation.ts";
-import type { ApiObject } from "../../../shared/api/object.ts";
-import type { ListWatch } from "../../../shared/control/informer.ts";
-import { memoryConfigMap } from "../../../shared/placement/placement_memory.ts";
 
 /** The port's implementation. */
 export function createPlacementReader(

@@ -73,7 +73,7 @@ export const LOST_IN_A_CRASH: readonly Mutant[] = [
   {
     name: "a cooldown waits for a clock that was set back",
     kind: "crash",
-    file: "shared/rightsizing/guards/pace_guards.ts",
+    file: "shared/rightsizing/guards/policy_guards.ts",
     from: "lastAppliedMs === undefined || lastAppliedMs > nowMs",
     to: "lastAppliedMs === undefined",
   },

@@ -3,11 +3,11 @@
  *
  * @module
  */
-import type { Pod, PodContainer, Resources } from "../../api/pod.ts";
-import { parseBytes, parseCPU } from "../../quantity.ts";
-import { keepClass } from "../../resize/checks/qos_class.ts";
-import { capRequests, podLevelProblem } from "../../resize/checks/request_within_limit.ts";
-import { qosClassOfPod } from "../../resize/inputs/qos.ts";
+import type { Pod, PodContainer, Resources } from "../api/pod.ts";
+import { parseBytes, parseCPU } from "../quantity.ts";
+import { keepClass } from "../resize/checks/qos_class.ts";
+import { capRequests, podLevelProblem } from "../resize/checks/request_within_limit.ts";
+import { qosClassOfPod } from "../resize/inputs/qos.ts";
 import {
   fieldOf,
   pair,
@@ -16,9 +16,9 @@ import {
   pairOf,
   RESOURCE_NAMES,
   wantedOf,
-} from "../../resize/inputs/resources.ts";
-import type { Subject } from "../../resize/inputs/subject.ts";
-import { containerResources, type Quantities } from "../../resize/patch.ts";
+} from "../resize/inputs/resources.ts";
+import type { Subject } from "../resize/inputs/subject.ts";
+import { containerResources, type Quantities } from "../resize/patch.ts";
 
 /** A step of a JSON patch (RFC 6902). */
 export interface CreationStep {

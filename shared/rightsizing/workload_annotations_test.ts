@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { recommendation } from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+import { recommendation } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import {
   ANNOTATED_VALUES,
   annotationPatch,

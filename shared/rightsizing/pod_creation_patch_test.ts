@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { Resources } from "../../api/pod.ts";
-import { parseBytes, parseCPU } from "../../quantity.ts";
-import { qosClassOf } from "../../resize/inputs/qos.ts";
-import { podTotal } from "../../resize/inputs/resources.ts";
+import type { Resources } from "../api/pod.ts";
+import { parseBytes, parseCPU } from "../quantity.ts";
+import { qosClassOf } from "../resize/inputs/qos.ts";
+import { podTotal } from "../resize/inputs/resources.ts";
 import { type CreationStep, podCreationPatch, readCreatedPod } from "./pod_creation_patch.ts";
 
 function test(name: string, fn: () => void): void {

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { formatBytes, formatCPU } from "../../quantity.ts";
-import type { ContainerRecommendation } from "../../rightsizing/recommend.ts";
+import { formatBytes, formatCPU } from "../quantity.ts";
+import type { ContainerRecommendation } from "./recommend.ts";
 
 /** Before the `/` of all these annotations. */
 export const ANNOTATION_PREFIX = "optipod.io/";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import {
   recommendation,
   rightsizingFacts,
-} from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+} from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { publishedVPA, publishedVPAName } from "./published_vpa.ts";
 
 function test(name: string, fn: () => void): void {

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { formatBytes, formatCPU } from "../../quantity.ts";
-import type { RightsizedWorkload } from "../../rightsizing/guards/rightsizing_facts.ts";
-import type { ContainerRecommendation } from "../../rightsizing/recommend.ts";
-import { RIGHTSIZING_MANAGER } from "../../resize/original_limits.ts";
+import { formatBytes, formatCPU } from "../quantity.ts";
+import type { RightsizedWorkload } from "./guards/rightsizing_facts.ts";
+import type { ContainerRecommendation } from "./recommend.ts";
+import { RIGHTSIZING_MANAGER } from "../resize/original_limits.ts";
 
 /** The object, status included, which is written apart. */
 export interface PublishedVPA {
