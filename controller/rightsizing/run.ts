@@ -14,6 +14,7 @@ import type { Random } from "../../shared/random.ts";
 import { policiesFor, readablePolicies } from "../../shared/rightsizing/policy_match.ts";
 import type { Caches } from "../caches.ts";
 import type { AllocationStore } from "../resize/ports.ts";
+import type { ResizeObserver } from "../resize/send_changes.ts";
 import type { ResizeSupport, RightsizingAPI, RightsizingCopies } from "./api.ts";
 import { cachedRules, createClusterFacts } from "./cluster_facts.ts";
 import { policyInput, type RightsizingConfig } from "./config.ts";
@@ -36,6 +37,7 @@ export interface RightsizingParts {
   readonly random: Random;
   readonly log: Log;
   readonly observer?: RightsizingObserver;
+  readonly resizeObserver?: ResizeObserver;
 }
 
 /** Between two checks of what the server serves, and between two starts at most, ms. */
@@ -116,6 +118,8 @@ function loopParts(
     }),
     hands: {
       resizer: api.resizer,
+      log,
+      observer: parts.resizeObserver,
       workloads: observedWorkloads(api.workloads, observer),
       setOriginalLimits: createOriginalLimitWriter({
         allocations: caches.allocations,
