@@ -11,7 +11,7 @@ import type { RightsizingDecision } from "../../shared/rightsizing/guards/decide
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { WorkloadWriter } from "./ports.ts";
 import { originalsIn } from "../../shared/resize/original_limits.ts";
-import type { AllocationStore, PodResizer } from "../resize/ports.ts";
+import type { AllocationStore } from "../resize/ports.ts";
 import { sendChanges, type ResizeContext } from "../resize/send_changes.ts";
 import type { Original, PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { Clock } from "../../shared/clock.ts";
