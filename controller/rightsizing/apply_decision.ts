@@ -6,13 +6,16 @@
 import { type InPlacePlan, inPlacePlan } from "../../shared/rightsizing/guards/method.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod, PodContainer, Resources } from "../../shared/api/pod.ts";
-import { type ApplyFailure, applyFailure } from "../../shared/rightsizing/guards/workload_events.ts";
+import {
+  type ApplyFailure,
+  applyFailure,
+} from "../../shared/rightsizing/guards/workload_events.ts";
 import type { RightsizingDecision } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { WorkloadWriter } from "./ports.ts";
 import { originalsIn } from "../../shared/resize/original_limits.ts";
 import type { AllocationStore } from "../resize/ports.ts";
-import { sendChanges, type ResizeContext } from "../resize/send_changes.ts";
+import { type ResizeContext, sendChanges } from "../resize/send_changes.ts";
 import type { Original, PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Informer } from "../../shared/control/informer.ts";
