@@ -8,6 +8,7 @@ import { knownMarketReason } from "../../shared/api/reasons/reasons.ts";
 import type { NodeSample } from "../../shared/cgroup/sample.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { IdleCPU } from "../../shared/config/program_rows.ts";
+import { defined } from "../../shared/defined.ts";
 import { formatDuration } from "../../shared/duration.ts";
 import { paceAt, type PaceOptions } from "../../shared/pacing/paced_container.ts";
 import { whyLimitStays, whyWaiting } from "./why_waiting.ts";
@@ -86,23 +87,23 @@ const MS_PER_S = 1000;
 export function nodeView(round: RoundResult, context: NodeViewContext): NodeView {
   const { node, sample, wallMs, idleCPU } = context;
   const { now, nodeState: { state, since } } = round;
-  return {
+  return defined({
     node: node.metadata.name,
     at: new Date(wallMs).toISOString(),
     mode: round.mode,
     state,
     stateSeconds: Math.max(0, now - since) / MS_PER_S,
     idleCPU,
-    ...(context.limitsIgnored ? { held: "SchedExt" } : {}),
+    held: context.limitsIgnored ? "SchedExt" as const : undefined,
     price: finiteOrNull(round.price),
     allocatable: node.allocatableCPU,
     capacity: round.capacity,
-    ...(node.pressures.length === 0 ? {} : { pressures: [...node.pressures] }),
+    pressures: node.pressures.length === 0 ? undefined : [...node.pressures],
     unmanaged: sample.unmanaged,
     committed: Math.max(0, round.committed),
     waitMs: round.waitMs,
     pods: podsOf(round.containers).map((containers) => podView(containers, round, context)),
-  };
+  });
 }
 
 function podView(
@@ -116,24 +117,24 @@ function podView(
     .filter(({ state }) => state.changedAt !== undefined)
     .sort((a, b) => (b.state.changedAt ?? 0) - (a.state.changedAt ?? 0));
   const reason = latest?.state.reason ?? knownMarketReason(spec.market?.reason);
-  return {
+  return defined({
     namespace: metadata.namespace,
     pod: spec.podName,
     uid: spec.podUID,
-    ...sumOfKnown(containers, "usage"),
-    ...sumOfKnown(containers, "heldBackMsPerSecond"),
+    usage: sumOfKnown(containers, ({ usage }) => usage),
+    heldBackMsPerSecond: sumOfKnown(containers, (one) => one.heldBackMsPerSecond),
     demand: sum(containers, ({ demand, need }) => demand ?? need),
     need: sum(containers, ({ need }) => need),
     limit: sum(containers, ({ limit }) => limit),
-    ...sumOfKnown(containers, "enforced"),
+    enforced: sumOfKnown(containers, ({ enforced }) => enforced),
     floor: sum(containers, ({ floor }) => floor),
     ceiling: sum(containers, ({ ceiling }) => ceiling),
     ownLimit: sum(containers, ({ ownLimit }) => ownLimit),
     price: finiteOrNull(round.price),
-    ...(reason === undefined ? {} : { reason }),
+    reason,
     bounds: { revision: status?.bounds?.revision ?? 0, reason: status?.bounds?.reason ?? "" },
     containers,
-  };
+  });
 }
 
 function containerView(
@@ -143,18 +144,14 @@ function containerView(
 ): ContainerView {
   const { participant: { bounds, containerID, originalLimit }, state } = result;
   const { sample, demand, reason, credit } = state;
-  const waiting = whyNotAtTarget(result, round, context);
-  return {
+  return defined({
     name: bounds.name,
     id: containerID,
-    ...(sample === undefined ? {} : {
-      usage: sample.usage,
-      heldBackMsPerSecond: sample.throttledMsPerS,
-      throttledShare: sample.periods > 0
-        ? Math.min(1, sample.throttledPeriods / sample.periods)
-        : 0,
-    }),
-    ...(demand === undefined ? {} : { demand }),
+    usage: sample?.usage,
+    heldBackMsPerSecond: sample?.throttledMsPerS,
+    throttledShare: sample &&
+      (sample.periods > 0 ? Math.min(1, sample.throttledPeriods / sample.periods) : 0),
+    demand,
     need: result.need,
     share: result.share,
     target: result.target,
@@ -162,14 +159,14 @@ function containerView(
     ceiling: result.ceiling,
     weight: bounds.weight,
     credit,
-    ...(bounds.held === undefined ? {} : { held: bounds.held }),
+    held: bounds.held,
     ownLimit: originalLimit,
     limit: result.limit,
-    ...(sample?.quota === undefined ? {} : { enforced: sample.quota }),
-    ...(isQuotaOff(state) ? { quotaOff: true } : {}),
-    ...(reason === undefined ? {} : { reason }),
-    ...(waiting === undefined ? {} : { waiting }),
-  };
+    enforced: sample?.quota,
+    quotaOff: isQuotaOff(state) ? true as const : undefined,
+    reason,
+    waiting: whyNotAtTarget(result, round, context),
+  });
 }
 
 /** Why the limit is not where it goes: limits that move requests follow need in either setting. */
@@ -192,14 +189,13 @@ function sum<T>(items: readonly T[], value: (item: T) => number): number {
   return items.reduce((total, item) => total + value(item), 0);
 }
 
-/** `{ [field]: Σ }` over the containers that have the field, nothing when none has. */
-function sumOfKnown<K extends "usage" | "heldBackMsPerSecond" | "enforced">(
+/** The sum over the containers that have the value; undefined when none has it. */
+function sumOfKnown(
   containers: readonly ContainerView[],
-  field: K,
-): { readonly [F in K]?: number } {
-  const known = containers.flatMap((container) => container[field] ?? []);
-  if (known.length === 0) return {};
-  return { [field]: sum(known, (value) => value) } as { readonly [F in K]?: number };
+  value: (container: ContainerView) => number | undefined,
+): number | undefined {
+  const known = containers.flatMap((container) => value(container) ?? []);
+  return known.length === 0 ? undefined : sum(known, (one) => one);
 }
 
 /** JSON has no infinity; a price that no amount pays is null there. */

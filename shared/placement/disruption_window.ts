@@ -3,11 +3,11 @@
  *
  * @module
  */
-// croner: no dependencies, no timer unless it is given a function, times from an argument, time zones by Intl.
 import { Cron } from "croner";
 import { parseGoDuration } from "../duration.ts";
 import { quotedText } from "../quoted_text.ts";
-import { remembered } from "../remembered.ts";
+
+// croner: no dependencies, no timer unless it is given a function, times from an argument, time zones by Intl.
 
 /** Openings and their duration. Plain data, as in a configuration. */
 export interface DisruptionWindow {
@@ -140,4 +140,31 @@ function numberOf(text = "*"): number | undefined {
   if (text === "*" || text === "?") return undefined;
   const name = MONTH_NAMES.indexOf(text.toLowerCase());
   return name >= 0 ? name + 1 : Number(text);
+}
+
+/** How many are kept. */
+export interface RememberedOptions {
+  /** Beyond it the answer goes that was asked for the longest ago. */
+  readonly most: number;
+}
+
+/**
+ * The same function, which remembers what it gave. `work` must depend on the text alone, and what it
+ * gives is shared by all callers. Throws what `work` throws, and remembers nothing of that.
+ */
+export function remembered<T extends object>(
+  work: (text: string) => T,
+  { most }: RememberedOptions,
+): (text: string) => T {
+  const kept = new Map<string, T>();
+  return (text) => {
+    const found = kept.get(text);
+    const answer = found ?? work(text);
+    // A map keeps the order of insertion: the first is the least recently used.
+    kept.delete(text);
+    kept.set(text, answer);
+    const [oldest] = kept.keys();
+    if (kept.size > most && oldest !== undefined) kept.delete(oldest);
+    return answer;
+  };
 }
