@@ -2,44 +2,22 @@ import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import type { Desired, PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
-import { newPaceMemory } from "../../shared/pacing/paced_container.ts";
 import {
   boundedAllocation,
   sampleBounds,
+  sampleResults,
+  sampleRound,
 } from "../../tests/fixtures/market/sample_participants.ts";
-import { participantsOf } from "../market/participants.ts";
 import type { ContainerResult, RoundResult } from "../market/round.ts";
 import { desiredWrites, LONGEST_REPEAT_MS, REPEAT_MS, repeatFor, type Written } from "./desired.ts";
 
-const SCARCE = { state: "scarce", since: 0 } as const;
-
 function resultsOf(allocation: PodAllocation, changedFor?: MarketReason): ContainerResult[] {
-  return participantsOf(allocation).map((participant): ContainerResult => ({
-    participant,
-    state: {
-      quota: { reported: false },
-      rule: () => ({ mean: 0, burstinessMs: 0, trial: 0, saturatedMs: 0 }),
-      demand: 310.4,
-      peak: 0,
-      throttledMs: 0,
-      pace: newPaceMemory(500, 0),
-      credit: 1.5,
-    },
-    floor: 100,
-    ceiling: 2000,
-    least: 100,
-    need: 310.4,
-    share: 320,
-    target: 400,
-    from: 500,
-    limit: 500,
-    ...(changedFor === undefined ? {} : { changedFor }),
-  }));
+  const reason = changedFor === undefined ? {} : { changedFor };
+  return sampleResults(allocation, { need: 310.4, state: { demand: 310.4 }, ...reason });
 }
 
 function roundOf(containers: readonly ContainerResult[], price = 0.5): RoundResult {
-  const node = { capacity: 1000, committed: 0, freeShare: 0.97, waitMs: 75 };
-  return { now: 0, nodeState: SCARCE, mode: "congested", price, containers, ...node };
+  return sampleRound(containers, { price });
 }
 
 const WRITTEN: Desired = {

@@ -1,17 +1,19 @@
 import assert from "node:assert/strict";
 import { pure } from "../../tests/fixtures/pure.ts";
 import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
-import { DEFAULT_PACE, newPaceMemory } from "../../shared/pacing/paced_container.ts";
+import { DEFAULT_PACE } from "../../shared/pacing/paced_container.ts";
 import { nodeViewSchema } from "../../shared/view/node_view.ts";
 import {
   boundedAllocation,
   sampleBounds,
   sampleID,
   sampleReading,
+  sampleResults,
+  sampleRound,
 } from "../../tests/fixtures/market/sample_participants.ts";
 import { participantsOf } from "../market/participants.ts";
 import { QUOTA_OFF_MS } from "../market/container_state.ts";
-import type { ContainerResult, RoundResult } from "../market/round.ts";
+import type { RoundResult } from "../market/round.ts";
 import { createLatestRound, nodeView } from "./node_view.ts";
 
 const CONTEXT = {
@@ -42,45 +44,20 @@ const TWO = {
 };
 
 /** A pod of two containers; the first has readings where `used` is given, the second never. */
-const SCARCE = { state: "scarce", since: 0 } as const;
-
 function roundOf(
   { used, price = 0.5, reason }: { used?: number; price?: number; reason?: MarketReason } = {},
 ): RoundResult {
-  const containers = participantsOf(boundedAllocation("a", TWO)).map((
-    participant,
-    index,
-  ): ContainerResult => ({
-    participant,
-    state: {
-      quota: { reported: false },
-      rule: () => ({ mean: 0, burstinessMs: 0, trial: 0, saturatedMs: 0 }),
-      peak: 0,
-      throttledMs: 0,
-      credit: 1.5,
-      pace: newPaceMemory(500, 0),
-      ...(used === undefined || index > 0 ? {} : {
-        demand: 310.4,
-        sample: sampleReading("a", {
-          at: 0,
-          usage: used,
-          throttledMsPerS: 40,
-          throttledPeriods: 1,
-        }),
-      }),
-      ...(reason === undefined || index > 0 ? {} : { reason, changedAt: 0 }),
-    },
-    floor: 100,
-    ceiling: 2000,
-    least: 100,
-    need: 310,
-    share: 500,
-    target: 500,
-    from: 500,
-    limit: 500,
-  }));
-  const node = { capacity: 1500, committed: 700, freeShare: 0.5, waitMs: 75 };
-  return { now: 0, nodeState: SCARCE, mode: "congested", price, containers, ...node };
+  const [app, ...others] = sampleResults(boundedAllocation("a", TWO));
+  assert.ok(app !== undefined);
+  const throttled = { throttledMsPerS: 40, throttledPeriods: 1 };
+  const state = {
+    ...app.state,
+    ...(used === undefined
+      ? {}
+      : { demand: 310.4, sample: sampleReading("a", { at: 0, usage: used, ...throttled }) }),
+    ...(reason === undefined ? {} : { reason, changedAt: 0 }),
+  };
+  return sampleRound([{ ...app, state }, ...others], { price });
 }
 
 pure("nodeView() shows node, pod and containers", () => {
@@ -192,26 +169,9 @@ pure(
   },
 );
 
-const NODE = {
-  metadata: { name: "node-1", uid: "n", resourceVersion: "1" },
-  allocatableCPU: 2000,
-  ready: true,
-  pressures: [],
-} as const;
-const ROUND = {
-  now: 0,
-  nodeState: { state: "ample", since: 0 },
-  mode: "uncongested",
-  price: 0,
-  capacity: 1800,
-  committed: 0,
-  containers: [],
-  freeShare: 0.97,
-  waitMs: 75,
-} as const;
 const INPUT = {
-  node: NODE,
-  sample: { at: 0, containers: new Map(), unmanaged: 0 },
+  node: CONTEXT.node,
+  sample: CONTEXT.sample,
   clearMs: 1,
 } as const;
 
@@ -243,14 +203,14 @@ pure("unready() names what is missing: the allocations, then the node", () => {
   assert.match(latest.unready() ?? "", /^the allocations/);
   world.synced = true;
   assert.match(latest.unready() ?? "", / node /);
-  latest.observe(ROUND, INPUT);
+  latest.observe(sampleRound([]), INPUT);
   assert.equal(latest.unready(), undefined);
 });
 
 pure("view() shows the last round, stamped with the time of the round", () => {
   const { world, latest } = scene();
   assert.equal(latest.view(), undefined);
-  latest.observe(ROUND, INPUT);
+  latest.observe(sampleRound([]), INPUT);
   world.now = 5000;
   const view = latest.view();
   assert.deepEqual([view?.node, view?.at], ["node-1", "2026-01-01T00:00:00.000Z"]);
