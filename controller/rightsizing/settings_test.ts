@@ -43,8 +43,8 @@ test("customSourceTableKind names what is wrong, and shows no secret", () => {
     "a login in it": ["a", "http://me:hunter2@host"],
     "a login after it": ["a", "http://a hunter2"],
   };
-  for (const [what, [name, words]] of Object.entries(faults)) {
-    const text = JSON.stringify({ fine: "http://fine", [name]: words });
+  for (const [what, [name, address]] of Object.entries(faults)) {
+    const text = JSON.stringify({ fine: "http://fine", [name]: address });
     assert.equal(customSourceTableKind.parse(text), undefined, what);
     const fault = customSourceTableKind.explain?.(text) ?? "";
     assert.ok(fault.includes(name) && !fault.includes("hunter2"), fault);
@@ -290,12 +290,12 @@ const FITTING = {
 withYAML(
   "CONTROLLER_SETTINGS take each of rightsizing's by file, variable and flag, the last before all",
   () => {
-    // A map of names has no form as one word.
+    // A map of names has no form as one text.
     const rest = Object.keys(RIGHTSIZING_ROWS).filter((name) => !(name in FITTING));
     assert.deepEqual(rest, ["customSources"]);
     for (const [name, [key, flag, env, text]] of Object.entries(FITTING)) {
       const [section, field] = key.split(".");
-      // Where one of higher rank fits, nobody asks whether one of lower rank does.
+      // Where one of higher rank fits, one of lower rank is not read.
       const bad = "{}";
       const inFile = { file: file(`${section}: {${field}: ${JSON.stringify(text)}}`) };
       const badFile = { file: file(`${section}: {${field}: ${JSON.stringify(bad)}}`) };
@@ -320,8 +320,8 @@ withYAML(
 withYAML(
   "CONTROLLER_SETTINGS refuse two names with two values whatever these are, and take equal ones",
   () => {
-    const word = fc.constantFrom("true", "on", "false", "off");
-    fc.assert(fc.property(word, word, (own, other) => {
+    const choice = fc.constantFrom("true", "on", "false", "off");
+    fc.assert(fc.property(choice, choice, (own, other) => {
       const isOn = (text: string) => text === "true" || text === "on";
       const text = `controller: {dryRun: "${own}"}\ndryRun: "${other}"\n`;
       const faults = faultsOf({ file: file(text) });
