@@ -64,7 +64,8 @@ export interface ClusterFacts {
   keepOnly(keep: (workload: string) => boolean): void;
 }
 
-type SyncedIndex<T extends ApiObject> = Pick<Informer<T>, "byIndex" | "whenSynced">;
+/** What is read of a cache with an index. */
+export type SyncedIndex<T extends ApiObject> = Pick<Informer<T>, "byIndex" | "whenSynced">;
 
 /** The caches that are read. */
 export interface FactCaches {

@@ -26,7 +26,7 @@ import {
 import { eventMessage } from "../../shared/rightsizing/guards/workload_events.ts";
 import { workloadKey } from "../../shared/rightsizing/policy_match.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
-import { foundWorkload } from "../../shared/rightsizing/rightsized_workload.ts";
+import { foundWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { policyInput, type RightsizingConfig } from "./config.ts";
 import { emitCycleEvents, policySubject } from "./events.ts";
 import type { RightsizingObserver } from "./metrics.ts";

@@ -14,13 +14,14 @@ import type { Random } from "../../shared/random.ts";
 import { policiesFor, readablePolicies } from "../../shared/rightsizing/policy_match.ts";
 import type { Caches } from "../caches.ts";
 import type { AllocationStore } from "../resize/ports.ts";
+import type { ResizeObserver } from "../resize/send_changes.ts";
 import type { ResizeSupport, RightsizingAPI, RightsizingCopies } from "./api.ts";
 import { cachedRules, createClusterFacts } from "./cluster_facts.ts";
 import { policyInput, type RightsizingConfig } from "./config.ts";
 import { type CorrectionMemory, createPersistedCorrections } from "./corrections.ts";
 import { type RightsizingLoopParts, runRightsizingLoop } from "./loop.ts";
 import { observedWorkloads, type RightsizingObserver } from "./metrics.ts";
-import { createOriginalLimitWriter } from "./original_limit_writer.ts";
+import { createOriginalLimitWriter } from "./apply_decision.ts";
 import { createPermissionMemory } from "./permissions.ts";
 import { createSampledPods, type PodOwners } from "./sources/pod_owners.ts";
 
@@ -36,6 +37,7 @@ export interface RightsizingParts {
   readonly random: Random;
   readonly log: Log;
   readonly observer?: RightsizingObserver;
+  readonly resizeObserver?: ResizeObserver;
 }
 
 /** Between two checks of what the server serves, and between two starts at most, ms. */
@@ -116,6 +118,8 @@ function loopParts(
     }),
     hands: {
       resizer: api.resizer,
+      log,
+      observer: parts.resizeObserver,
       workloads: observedWorkloads(api.workloads, observer),
       setOriginalLimits: createOriginalLimitWriter({
         allocations: caches.allocations,

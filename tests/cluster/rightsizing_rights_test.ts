@@ -21,16 +21,18 @@ import { createReportStore } from "../../adapters/kube/writers/recommendation_wr
 import { applyDecision } from "../../controller/rightsizing/apply_decision.ts";
 import { writeAnnotations } from "../../controller/rightsizing/events.ts";
 import { passWorkload } from "../../controller/rightsizing/workload_pass.ts";
-import { isOwnAnnotation } from "../../shared/rightsizing/apply/workload_annotations.ts";
+import { isOwnAnnotation } from "../../shared/rightsizing/workload_annotations.ts";
 import type { WorkloadKind } from "../../shared/api/workload.ts";
 import { createPermits } from "../../shared/control/permits.ts";
 import { silentLog } from "../../shared/log.ts";
 import { parseBytes, parseCPU } from "../../shared/quantity.ts";
 import { decideRightsizing } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
-import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
+import {
+  ownContainers,
+  type RightsizingFacts,
+} from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { WORKLOAD_KINDS } from "../../shared/rightsizing/policy_spec.ts";
 import { recordsOf, reportParts } from "../../shared/rightsizing/reports.ts";
-import { ownContainers } from "../../shared/rightsizing/rightsized_workload.ts";
 import { createUsageAnswers } from "../../lab/simulation/metric_answers.ts";
 import { anyFacts } from "../fixtures/rightsizing/rightsizing_arbitrary.ts";
 import { createKubectl } from "./kubectl.ts";

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type KubeConnection, unlessNotFound } from "./connection.ts";
+import * as z from "zod";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import {
   ALLOCATION_GROUP_VERSION,
@@ -12,8 +12,8 @@ import {
   podAllocationSchema,
 } from "../../../shared/api/pod_allocation.ts";
 import { type AccessRule, isAllowed } from "./access_rules.ts";
+import { groupPath, type KubeConnection, unlessNotFound } from "./connection.ts";
 import { listOf, objectOf, textOf } from "./json_fields.ts";
-import * as z from "zod";
 
 /** Findings about the server. */
 export interface ApiFindings {
@@ -57,7 +57,7 @@ export async function servesResource(
   connection: KubeConnection,
   { groupVersion, resource }: { readonly groupVersion: string; readonly resource: string },
 ): Promise<boolean> {
-  const path = groupVersion.includes("/") ? `/apis/${groupVersion}` : `/api/${groupVersion}`;
+  const path = groupPath(groupVersion);
   const { resources } = objectOf(await unlessNotFound(connection.request({ path })));
   return listOf(resources).some((one) => objectOf(one).name === resource);
 }

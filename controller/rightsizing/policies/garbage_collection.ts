@@ -7,7 +7,7 @@ import { objectKey } from "../../../shared/control/object_key.ts";
 import {
   isOwnAnnotation,
   POLICY_ANNOTATION,
-} from "../../../shared/rightsizing/apply/workload_annotations.ts";
+} from "../../../shared/rightsizing/workload_annotations.ts";
 import type { Workload } from "../../../shared/api/workload.ts";
 import type { Permits } from "../../../shared/control/permits.ts";
 import type { Log } from "../../../shared/log.ts";

@@ -15,6 +15,7 @@ import {
   validationProblem,
 } from "../../../shared/rightsizing/build_policy_status.ts";
 import type {
+  FoundWorkload,
   LastDenial,
   RightsizedWorkload,
 } from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
@@ -28,7 +29,6 @@ import {
   workloadKey,
 } from "../../../shared/rightsizing/policy_match.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
-import type { FoundWorkload } from "../../../shared/rightsizing/rightsized_workload.ts";
 import { failedOutcome, type ReconcileOutcome, unreadableOutcome } from "../outcome.ts";
 import type { UsageSources } from "../sources/usage_sources.ts";
 import type { RecordStore } from "../store.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Workload } from "../../../shared/api/workload.ts";
 import { seededRandom } from "../../../shared/random.ts";
-import { foundWorkload } from "../../../shared/rightsizing/rightsized_workload.ts";
+import { foundWorkload } from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { PolicySpec, StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
 import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
 import {

@@ -12,13 +12,13 @@ import type { Pod } from "../../../shared/api/pod.ts";
 import type { Workload } from "../../../shared/api/workload.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import type { Informer } from "../../../shared/control/informer.ts";
-import type { RightsizedWorkload } from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
-import { workloadKey } from "../../../shared/rightsizing/policy_match.ts";
-import type { PolicySpec } from "../../../shared/rightsizing/policy_spec.ts";
 import {
   ownContainers,
+  type RightsizedWorkload,
   rightsizedWorkload,
-} from "../../../shared/rightsizing/rightsized_workload.ts";
+} from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
+import { workloadKey } from "../../../shared/rightsizing/policy_match.ts";
+import type { PolicySpec } from "../../../shared/rightsizing/policy_spec.ts";
 import type { UsageProblem, WorkloadIdentity } from "../ports.ts";
 
 /** What one pod used at a time. */

@@ -31,7 +31,7 @@ import { USAGE_LABEL } from "../../../controller/rightsizing/sources/usage_sampl
 import type { WorkloadKind } from "../../../shared/api/workload.ts";
 import type { CheckpointStore } from "../../../shared/control/persisted_map.ts";
 import { silentLog } from "../../../shared/log.ts";
-import { rightsizedWorkload } from "../../../shared/rightsizing/rightsized_workload.ts";
+import { rightsizedWorkload } from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { followActs } from "./follow_acts.ts";
 import type { RoleAct } from "./role_act.ts";
 import { MADE, type RoleStage } from "./role_stage.ts";

@@ -15,7 +15,7 @@ import {
 import { LEASES, parseLease } from "../../../adapters/kube/kinds/leases.ts";
 import { parseIdentity } from "../../../adapters/kube/kinds/object_fields.ts";
 import { parsePod } from "../../../adapters/kube/kinds/pods.ts";
-import { MEMORY_LABEL } from "../../../controller/placement/connect.ts";
+import { MEMORY_LABEL } from "../../../shared/placement/status.ts";
 import { USAGE_LABEL } from "../../../controller/rightsizing/sources/usage_sampler.ts";
 import { agentLeaseRef } from "../../../shared/api/lease.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
