@@ -222,69 +222,19 @@ withYAML(
 
 /** A text that fits each setting of rightsizing, other than its default where one fits. */
 const FITTING = {
-  rightsizing: ["rightsizing.enabled", "--rightsizing", "MBCAS_RIGHTSIZING", "on"],
-  rightsizingDryRun: [
-    "rightsizing.dryRun",
-    "--rightsizing-dry-run",
-    "MBCAS_RIGHTSIZING_DRY_RUN",
-    "on",
-  ],
-  rightsizingWorkers: [
-    "rightsizing.workers",
-    "--rightsizing-workers",
-    "MBCAS_RIGHTSIZING_WORKERS",
-    "7",
-  ],
-  policyNamespaces: [
-    "rightsizing.policyNamespaces",
-    "--policy-namespaces",
-    "MBCAS_POLICY_NAMESPACES",
-    "a,b",
-  ],
-  annotateWorkloads: [
-    "rightsizing.annotateWorkloads",
-    "--annotate-workloads",
-    "MBCAS_ANNOTATE_WORKLOADS",
-    "on",
-  ],
-  samplerInterval: [
-    "rightsizing.samplerInterval",
-    "--sampler-interval",
-    "MBCAS_SAMPLER_INTERVAL",
-    "45s",
-  ],
-  samplerSize: ["rightsizing.samplerSize", "--sampler-size", "MBCAS_SAMPLER_SIZE", "32"],
-  rightsizingProvider: [
-    "rightsizing.provider",
-    "--metrics-provider",
-    "MBCAS_METRICS_PROVIDER",
-    "prometheus",
-  ],
-  rightsizingInterval: [
-    "rightsizing.interval",
-    "--reconciliation-interval",
-    "MBCAS_RECONCILIATION_INTERVAL",
-    "300s",
-  ],
-  leaderElection: [
-    "controller.leaderElection",
-    "--enable-leader-election",
-    "MBCAS_LEADER_ELECTION",
-    "on",
-  ],
-  dryRun: ["controller.dryRun", "--dry-run", "MBCAS_DRY_RUN", "on"],
-  prometheusURL: [
-    "metrics.prometheusURL",
-    "--prometheus-url",
-    "MBCAS_PROMETHEUS_URL",
-    "http://a:1",
-  ],
-  prometheusLogin: [
-    "metrics.prometheusLogin",
-    "--prometheus-login",
-    "MBCAS_PROMETHEUS_LOGIN",
-    "tokenFile=/t",
-  ],
+  rightsizing: "on",
+  rightsizingDryRun: "on",
+  rightsizingWorkers: "7",
+  policyNamespaces: "a,b",
+  annotateWorkloads: "on",
+  samplerInterval: "45s",
+  samplerSize: "32",
+  rightsizingProvider: "prometheus",
+  rightsizingInterval: "300s",
+  leaderElection: "on",
+  dryRun: "on",
+  prometheusURL: "http://a:1",
+  prometheusLogin: "tokenFile=/t",
 } as const;
 
 withYAML(
@@ -293,7 +243,8 @@ withYAML(
     // A map of names has no form as one text.
     const rest = Object.keys(RIGHTSIZING_ROWS).filter((name) => !(name in FITTING));
     assert.deepEqual(rest, ["customSources"]);
-    for (const [name, [key, flag, env, text]] of Object.entries(FITTING)) {
+    for (const [name, text] of Object.entries(FITTING)) {
+      const { key, flag = "", env = "" } = CONTROLLER_SETTINGS[name as keyof typeof FITTING];
       const [section, field] = key.split(".");
       // Where one of higher rank fits, one of lower rank is not read.
       const bad = "{}";
