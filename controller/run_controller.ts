@@ -266,7 +266,7 @@ async function rightsize(
   copies: RightsizingCopies | undefined,
   { term }: { readonly term: AbortSignal },
 ): Promise<void> {
-  const { api, caches, clock, random, log, rightsizing } = parts;
+  const { api, caches, clock, random, log, metrics, rightsizing } = parts;
   if (api.rightsizing === undefined || rightsizing === undefined || copies === undefined) return;
   await keepRightsizing({
     ...rightsizing,
@@ -277,6 +277,7 @@ async function rightsize(
     clock,
     random,
     log,
+    resizeObserver: metrics,
   }, term);
 }
 

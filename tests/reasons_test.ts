@@ -31,7 +31,7 @@ import type { WorkloadEvent } from "../shared/rightsizing/guards/workload_events
 import type { PaceChange } from "../shared/pacing/paced_container.ts";
 import { projectFiles } from "../tools/project_files.ts";
 import { sampleAllocation, sampleDesired, samplePod } from "./contract/support/sample_objects.ts";
-import type { Claim } from "../shared/resize/inputs/claim.ts";
+import type { ResizeAnswer } from "../controller/resize/send_changes.ts";
 import type { PodVerdict } from "../shared/resize/inputs/resize_input.ts";
 
 /**
@@ -50,7 +50,7 @@ Deno.test({
     const places: {
       readonly "checks": Kind<ReasonOf<NonNullable<PodVerdict>>>;
       readonly "decisions": Kind<Decision["reason"]>;
-      readonly "claims": Kind<Claim["reason"]>;
+      readonly "resizes": Kind<ResizeAnswer["reason"]>;
       readonly "scope": Kind<OutOfScope["reason"]>;
       readonly "refusals": Kind<ReturnType<typeof refusalReason>>;
       readonly "statuses": Kind<KnownStatus["reason"]>;
@@ -71,7 +71,7 @@ Deno.test({
     } = {
       "checks": "listed",
       "decisions": "listed",
-      "claims": "listed",
+      "resizes": "listed",
       "scope": "listed",
       "refusals": "listed",
       "statuses": "listed",

@@ -18,6 +18,7 @@ import {
 } from "../../shared/rightsizing/policy_match.ts";
 import type { Caches } from "../caches.ts";
 import type { AllocationStore } from "../resize/ports.ts";
+import type { ResizeObserver } from "../resize/send_changes.ts";
 import type { ResizeSupport, RightsizingAPI, RightsizingCopies } from "./api.ts";
 import { createCachedFacts } from "./cached_facts.ts";
 import { cachedRules } from "./cached_rules.ts";
@@ -45,6 +46,7 @@ export interface RightsizingParts {
   readonly random: Random;
   readonly log: Log;
   readonly observer?: RightsizingObserver;
+  readonly resizeObserver?: ResizeObserver;
 }
 
 /** How often the server is asked again what it serves, and the longest wait for one without the kinds, ms. */
@@ -129,6 +131,8 @@ function loopParts(
     }),
     hands: {
       resizer: api.resizer,
+      log,
+      observer: parts.resizeObserver,
       workloads: observedWorkloads(api.workloads, observer),
       setOriginalLimits: createOriginalLimitWriter({
         allocations: caches.allocations,

@@ -7,12 +7,12 @@
  *
  * @module
  */
-import type { Pod } from "../../../shared/api/pod.ts";
-import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
-import { formatCPU, parseCPUBound } from "../../../shared/quantity.ts";
-import { RESTORE_MANAGER } from "../../../shared/resize/original_limits.ts";
-import type { MarketConfig } from "../../config.ts";
-import type { PodCase } from "../pod_case.ts";
+import type { Pod } from "../../shared/api/pod.ts";
+import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
+import { formatCPU, parseCPUBound } from "../../shared/quantity.ts";
+import { RESTORE_MANAGER } from "../../shared/resize/original_limits.ts";
+import type { MarketConfig } from "../config.ts";
+import type { ReconcileSnapshot } from "./reconcile_snapshot.ts";
 
 /**
  * True for an allocation of a pod that has its original limits back: the status says so, or the last controller
@@ -39,7 +39,10 @@ const RECENT_MS = 30_000;
 
 /** True for a recent clearing, and for one by bounds that this controller published. */
 export function isConfirmed(
-  { allocation: { spec }, memory: { publishedRevision } }: Pick<PodCase, "allocation" | "memory">,
+  { allocation: { spec }, memory: { publishedRevision } }: Pick<
+    ReconcileSnapshot,
+    "allocation" | "memory"
+  >,
   { config, wallMs }: {
     readonly config: Pick<MarketConfig, "agentSilentAfterMs">;
     /** Wall-clock time, ms since 1970; that of the clearing is by the node's clock. */
@@ -58,7 +61,7 @@ export function isConfirmed(
  * and the record does not have a revision that asks for another clearing: not yet, or not in this copy.
  */
 export function needsConfirmation(
-  { pod, allocation, memory }: Pick<PodCase, "pod" | "allocation" | "memory">,
+  { pod, allocation, memory }: Pick<ReconcileSnapshot, "pod" | "allocation" | "memory">,
 ): boolean {
   const { publishedRevision } = memory;
   if (publishedRevision !== undefined) {

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import type { PodAllocation, PodAllocationStatus } from "../../../shared/api/pod_allocation.ts";
+import type { PodAllocation, PodAllocationStatus } from "../../shared/api/pod_allocation.ts";
 import {
   sampleAllocation,
   sampleContainer,
   sampleDesired,
   samplePod,
-} from "../../../tests/contract/support/sample_objects.ts";
-import { createPodMemories, type PodMemory } from "../pod_memory.ts";
+} from "../../tests/contract/support/sample_objects.ts";
+import { createPodMemories, type PodMemory } from "./pod_memory.ts";
 import { isConfirmed, needsConfirmation, staysRestored } from "./confirmed_clearing.ts";
 
 function test(name: string, fn: () => void): void {

@@ -1,29 +1,30 @@
 import assert from "node:assert/strict";
-import { quietSnapshot } from "../../../tests/fixtures/market/bid_facts.ts";
-import type { ResizePatch } from "../../../shared/resize/patch.ts";
-import { ApiError } from "../../../shared/api/api_error.ts";
-import type { Pod } from "../../../shared/api/pod.ts";
-import type { MarketReason } from "../../../shared/api/reasons/market_reasons.ts";
+import { ApiError } from "../../shared/api/api_error.ts";
+import type { Pod } from "../../shared/api/pod.ts";
+import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
+import { RESTORE_MANAGER } from "../../shared/resize/original_limits.ts";
+import type { ResizePatch } from "../../shared/resize/patch.ts";
 import {
   sampleAllocation,
   sampleContainer,
   sampleDesired,
   samplePod,
-} from "../../../tests/contract/support/sample_objects.ts";
-import type { PodResizer } from "../../resize/ports.ts";
-import type { ResizeRequest } from "../pace/pending_decreases.ts";
+} from "../../tests/contract/support/sample_objects.ts";
+import { quietSnapshot } from "../../tests/fixtures/market/bid_facts.ts";
 import {
-  describeChanges,
-  enforce,
-  type EnforceContext,
-  type Enforcement,
-  restoreClaims,
-} from "./enforce.ts";
-import { RESTORE_MANAGER } from "../../../shared/resize/original_limits.ts";
+  applyLimits,
+  decideLimits,
+  type LimitsActions,
+  type LimitsInput,
+  type LimitsOutcome,
+} from "./limits.ts";
+import type { ResizeRequest } from "./pace/resize_turns.ts";
 
 const OPTED_OUT = { reason: "OptedOut", message: "the pod says so" } as const;
 
-interface Choice extends Partial<Omit<EnforceContext, "resizer">> {
+interface Choice extends Partial<LimitsInput>, Partial<Pick<LimitsActions, "book">> {
+  /** How long the pod waits for its turn, ms. @default {0} */
+  readonly turnInMs?: number;
   readonly limit?: number;
   readonly applied?: number;
   readonly reason?: MarketReason;
@@ -36,9 +37,9 @@ interface Choice extends Partial<Omit<EnforceContext, "resizer">> {
 async function attempt(
   choice: Choice = {},
 ): Promise<
-  { outcome: Enforcement; patches: ResizePatch[]; hands: string[]; turns: ResizeRequest[] }
+  { outcome: LimitsOutcome; patches: ResizePatch[]; managers: string[]; turns: ResizeRequest[] }
 > {
-  const { limit = 200, applied = limit, reason = "DemandRose", refusal, ...context } = choice;
+  const { limit = 200, applied = limit, reason = "DemandRose", refusal, book, ...input } = choice;
   const containers = [sampleContainer({
     containerID: "containerd://a",
     limitCPU: limit,
@@ -61,62 +62,63 @@ async function attempt(
     status: { bounds, originalLimits: [{ name: "app", cpu: "200m" }] },
   };
   const patches = choice.patches ?? [];
-  const hands: string[] = [];
-  const resizer: PodResizer = {
+  const managers: string[] = [];
+  const resizer: LimitsActions["resizer"] = {
     resize(_namespace, _name, patch, { manager = "" } = {}) {
       patches.push(patch);
-      hands.push(manager === RESTORE_MANAGER ? "restore" : "market");
+      managers.push(manager === RESTORE_MANAGER ? "restore" : "market");
       return refusal === undefined ? Promise.resolve("2") : Promise.reject(refusal);
     },
   };
   const turns: ResizeRequest[] = [];
-  const outcome = await enforce({
-    ...quietSnapshot(pod),
-    allocation,
-  }, {
-    resizer,
-    outOfScope: undefined,
+  const snapshot = { ...quietSnapshot(pod), allocation };
+  const plan = decideLimits(snapshot, {
+    scope: undefined,
     agentSilent: false,
     originalUnknown: false,
-    backOffMs: 0,
-    takeTurn: (request) => {
-      turns.push(request);
-      return 0;
-    },
+    backOffMs: { market: 0, restore: 0 },
     dryRun: false,
     resizeServed: true,
-    ...context,
+    ...input,
   });
-  return { outcome, patches, hands, turns };
+  const outcome = await applyLimits(snapshot, plan, {
+    resizer,
+    book,
+    takeTurn: (request) => {
+      turns.push(request);
+      return choice.turnInMs ?? 0;
+    },
+  });
+  return { outcome, patches, managers, turns };
 }
 
 function test(name: string, fn: () => void | Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-test("enforce() patches the limit that the agent wants, on the very pod that is cached", async () => {
-  const { outcome, patches, hands, turns } = await attempt();
+test("applyLimits() patches the limit that the agent wants, of the pod that is cached alone", async () => {
+  const { outcome, patches, managers, turns } = await attempt();
   assert.equal(outcome.patched, "2");
   assert.deepEqual(patches, [{
     metadata: { uid: "u1", resourceVersion: "1" },
     spec: { containers: [{ name: "app", resources: { limits: { cpu: "300m" } } }] },
   }]);
-  assert.deepEqual(hands, ["market"]);
+  assert.deepEqual(managers, ["market"]);
   const request = { restoring: false, reason: "DemandRose", net: 100, total: 200 };
   assert.deepEqual(turns, [request]);
 });
 
-test("enforce() asks for a turn with what the change is for, and by how much it is", async () => {
+test("applyLimits() takes a turn with what the change is for, and by how much it is", async () => {
   assert.deepEqual((await attempt({ reason: "DemandFell", limit: 500 })).turns, [
     { restoring: false, reason: "DemandFell", net: -200, total: 500 },
   ]);
-  const restore = { reason: "DemandFell", limit: 300, outOfScope: OPTED_OUT } as const;
+  const restore = { reason: "DemandFell", limit: 300, scope: OPTED_OUT } as const;
   assert.deepEqual((await attempt(restore)).turns, [
     { restoring: true, reason: "OptedOut", net: -100, total: 300 },
   ]);
 });
 
-test("enforce() is done when the kubelet reports the wanted limit", async () => {
+test("decideLimits() is done when the kubelet reports the wanted limit", async () => {
   const { outcome, patches } = await attempt({ limit: 300 });
   assert.equal(outcome.decision.reason, "Applied");
   assert.deepEqual(patches, []);
@@ -124,11 +126,11 @@ test("enforce() is done when the kubelet reports the wanted limit", async () => 
   assert.equal(waiting.outcome.decision.reason, "ResizeInProgress");
 });
 
-test("enforce() brings own limits back out of scope and under a silent agent", async () => {
-  for (const cause of [{ outOfScope: OPTED_OUT }, { agentSilent: true }]) {
-    const { outcome, patches, hands } = await attempt({ limit: 300, ...cause });
+test("applyLimits() brings original limits back out of scope and under a silent agent", async () => {
+  for (const cause of [{ scope: OPTED_OUT }, { agentSilent: true }]) {
+    const { outcome, patches, managers } = await attempt({ limit: 300, ...cause });
     assert.equal(outcome.patched, "2");
-    assert.deepEqual(hands, ["restore"]);
+    assert.deepEqual(managers, ["restore"]);
     assert.equal(patches[0]?.spec.containers?.[0]?.resources.limits?.cpu, "200m");
     const done = await attempt({ limit: 200, ...cause });
     assert.equal(done.outcome.decision.reason, "Restored");
@@ -136,31 +138,31 @@ test("enforce() brings own limits back out of scope and under a silent agent", a
   }
 });
 
-test("enforce() touches nothing while the user's own limits are unknown", async () => {
-  for (const cause of [{}, { outOfScope: OPTED_OUT }]) {
+test("applyLimits() changes nothing while the original limits are unknown", async () => {
+  for (const cause of [{}, { scope: OPTED_OUT }]) {
     const { outcome, patches } = await attempt({ originalUnknown: true, ...cause });
     assert.equal(outcome.decision.reason, "OriginalUnknown");
     assert.deepEqual(patches, []);
   }
 });
 
-test("enforce() sends nothing where the server can't resize, restores included", async () => {
-  for (const more of [{}, { dryRun: true }, { limit: 300, outOfScope: OPTED_OUT }]) {
+test("applyLimits() sends nothing where the server can't resize, restores included", async () => {
+  for (const more of [{}, { dryRun: true }, { limit: 300, scope: OPTED_OUT }]) {
     const { outcome, patches } = await attempt({ resizeServed: false, ...more });
     assert.deepEqual([outcome.decision.reason, patches], ["ResizeNotServed", []]);
   }
 });
 
-test("enforce() says in a dry run what it would do, restores included", async () => {
+test("applyLimits() reports in a dry run what it would do, restores included", async () => {
   const { outcome, patches } = await attempt({ dryRun: true });
   assert.equal(outcome.decision.reason, "DryRun");
   assert.equal(outcome.decision.message, "would change app 200m → 300m");
   assert.deepEqual(patches, []);
-  const restore = await attempt({ dryRun: true, limit: 300, outOfScope: OPTED_OUT });
+  const restore = await attempt({ dryRun: true, limit: 300, scope: OPTED_OUT });
   assert.deepEqual(restore.patches, []);
 });
 
-test("enforce() returns the server's refusal, and throws what is none", async () => {
+test("applyLimits() returns the server's refusal, and throws what is none", async () => {
   const refusal = new ApiError(403, "Forbidden", "quota");
   const { outcome } = await attempt({ refusal });
   assert.equal(outcome.refusal, refusal);
@@ -168,11 +170,11 @@ test("enforce() returns the server's refusal, and throws what is none", async ()
   await assert.rejects(attempt({ refusal: new TypeError("a bug") }), /a bug/);
 });
 
-test("enforce() books a raise with the quotas before it is sent, and says what became of it", async () => {
+test("applyLimits() books a raise with the quotas before it is sent, and settles what it has booked", async () => {
   const play = async (choice: Choice): Promise<unknown[]> => {
     const patches: ResizePatch[] = [];
     const reported: unknown[] = [];
-    const book: EnforceContext["book"] = (change) => {
+    const book: LimitsActions["book"] = (change) => {
       reported.push(["booked", change, patches.length]);
       return {
         accepted: (taken, version) => void reported.push(["accepted", taken, version]),
@@ -194,28 +196,17 @@ test("enforce() books a raise with the quotas before it is sent, and says what b
   assert.deepEqual(await play({ limit: 300 }), []);
 });
 
-test("restoreClaims() is empty when nothing is on record", () => {
-  assert.deepEqual(restoreClaims(sampleAllocation(samplePod("web")), "OptedOut"), []);
-});
-
-const permissions = "none" as const;
-
-Deno.test({
-  name: "describeChanges() names each container with its limit before and after",
-  permissions,
-  fn() {
-    const pod = samplePod("web", {
-      containers: [sampleContainer(), sampleContainer({ name: "proxy", limitCPU: 50 })],
-    });
-    const changes = [
-      { name: "app", sidecar: false, limitCPU: 450 },
-      { name: "proxy", sidecar: false, limitCPU: 40 },
-    ];
-    assert.equal(describeChanges(pod, changes), "app 200m → 450m, proxy 50m → 40m");
-    const moved = changes.map((change) => ({ ...change, requestCPU: change.limitCPU }));
-    assert.equal(
-      describeChanges(pod, moved),
-      "app 200m → 450m, proxy 50m → 40m (request and limit)",
-    );
-  },
+test("applyLimits() waits for the pod's turn, and takes none where nothing changes", async () => {
+  const waiting = await attempt({ turnInMs: 40 });
+  assert.deepEqual(waiting.patches, []);
+  assert.deepEqual(waiting.outcome.decision, {
+    changes: [],
+    by: "RateLimited",
+    reason: "RateLimited",
+    message: "other changes go first",
+    retryAfterMs: 40,
+  });
+  for (const choice of [{ agentSilent: true }, { limit: 300 }, { originalUnknown: true }]) {
+    assert.deepEqual((await attempt(choice)).turns, []);
+  }
 });
