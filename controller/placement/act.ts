@@ -47,7 +47,7 @@ export interface ActParts {
 }
 
 /** The input of the actions. */
-interface ActInput {
+export interface ActInput {
   readonly snapshot: PlacementSnapshot;
   readonly parts: ActParts;
   readonly signal: AbortSignal;
