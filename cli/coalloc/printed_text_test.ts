@@ -79,9 +79,9 @@ for (const isTerminal of [false, true]) {
       let seen = 0;
       for (const line of LINES) {
         const scene = evilScene({ isTerminal });
-        const [name = "", ...words] = line.split(" ");
+        const [name = "", ...rest] = line.split(" ");
         scene.api.failNext({ verb: "resize", kind: "Pod", status: 422, message: EVIL });
-        await scene.run(name, ...words);
+        await scene.run(name, ...rest);
         for (const printed of [scene.out, scene.err]) {
           if (/FORGED/.test(printed)) seen++;
           const text = isTerminal ? printed.replaceAll(PAINTED, "") : printed;
