@@ -11,22 +11,15 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type ServerOptions } from "node:https";
 import type { Socket } from "node:net";
 import { formatAddress, parseAddress } from "../program_server.ts";
-import { createCertificateReader } from "./certificates.ts";
+import { createCertificateReader, type KeyedCertificate } from "./certificates.ts";
 import type { PostApp } from "./admission_routes.ts";
-
-/** A certificate with its key, both PEM. */
-export interface ServingPair {
-  /** The certificate, and those between it and the authority. */
-  readonly cert: string;
-  readonly key: string;
-}
 
 /** A server that listens. */
 export interface WebhookServer {
   /** `host:port` as bound; the port that was free when 0 was asked for. */
   readonly address: string;
   /** Takes another certificate for the connections to come. Throws as `serveWebhook` does. */
-  useCertificate(pair: ServingPair): void;
+  useCertificate(pair: KeyedCertificate): void;
   /** Takes no new connections and resolves when the answers in work are out, or were given up. */
   shutdown(): Promise<void>;
 }
@@ -35,7 +28,7 @@ export interface WebhookServer {
 export interface ServeWebhookOptions extends Partial<ConnectionLimits> {
   /** `host:port`; `:port` listens on all addresses, port 0 takes a free one. */
   readonly address: string;
-  readonly certificate: ServingPair;
+  readonly certificate: KeyedCertificate;
   /**
    * Time for answers in work at the end, ms.
    *
@@ -120,7 +113,7 @@ export async function serveWebhook(
  * The options that a pair makes. Deno takes a key that is that of another certificate, with which no
  * handshake ends well: so the pair is read first.
  */
-function secured({ cert, key }: ServingPair): ServerOptions {
+function secured({ cert, key }: KeyedCertificate): ServerOptions {
   createCertificateReader().readPair({ cert, key });
   return { cert, key, minVersion: LEAST_VERSION };
 }

@@ -237,9 +237,4 @@ test("CONTROLLER_PROGRAM checks what settings of placement must fulfil together"
   assertMatches(faultsOf({ env: { SPOTALIS_DISRUPTION_WINDOW_SCHEDULE: "0 2 * * *" } }), [
     /^placement\.disruptionWindow\.schedule .* placement\.disruptionWindow\.duration is not/,
   ]);
-  const text = "placement: {disruptionWindow: {duration: 1h}, fallbackDuration: 40m}";
-  assertMatches(faultsOf(file(text)), [
-    /^placement\.disruptionWindow\.duration .* placement\.disruptionWindow\.schedule is not/,
-    /^placement\.fallbackDuration is 40m .* placement\.maxFallbackDuration is 30m: /,
-  ]);
 });

@@ -13,6 +13,7 @@ import { createCaches } from "../../../controller/caches.ts";
 import { createPlacementState } from "../../../controller/placement/store.ts";
 import { createPlacementInformers } from "../../../controller/placement/caches.ts";
 import { runPlacementLoop } from "../../../controller/placement/loop.ts";
+import { createStatusPublisher } from "../../../controller/placement/publisher.ts";
 import { silentLog } from "../../../shared/log.ts";
 import { DEFAULT_DEPARTURE_SIGNS } from "../../../shared/placement/node_departure.ts";
 import { NODE_CLASS_PRESETS } from "../../../shared/placement/node_classes.ts";
@@ -74,6 +75,7 @@ export function startPlacement(size: ClusterSize): RunningPlacement {
       ...options,
       caches,
       state: createPlacementState({ store, clock: systemClock, log: silentLog }),
+      publisher: createStatusPublisher({ store, clock: systemClock, log: silentLog }),
       evictor: {
         evict({ name }) {
           moved.get(name.split("-", 2).join("-"))?.();

@@ -3,7 +3,7 @@ import { listedObjects } from "../../shared/placement/workload_snapshot.ts";
 import { placedPods, sampleBudget } from "../../tests/fixtures/placement/placed_pods.ts";
 import { sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
 import { PLACEMENT_RULES } from "../../tests/fixtures/placement/placement_caches.ts";
-import { decide, type PlacementSnapshot } from "./reconcile.ts";
+import { decide, type PlacementSnapshot } from "./decide.ts";
 
 const NOW_MS = 1_000_000_000;
 const CONFIG = { cooldownMs: 10_000, shortage: {} };

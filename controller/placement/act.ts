@@ -1,0 +1,136 @@
+/**
+ * Carries out the plan of a reconcile, one action after the other. Holds no policy.
+ *
+ * @module
+ */
+import type { Clock } from "../../shared/clock.ts";
+import type { Permits } from "../../shared/control/permits.ts";
+import type { RateLimiter } from "../../shared/control/rate_limiter.ts";
+import type { PlacementConfig } from "../../shared/placement/settings.ts";
+import { leavesAtOnce } from "../../shared/placement/next_move.ts";
+import type { PlacedPod } from "../../shared/placement/placed_pod.ts";
+import { isLeftBehind } from "../../shared/placement/shortage.ts";
+import { placedPod } from "../../shared/placement/workload_snapshot.ts";
+import type { PlacementCaches } from "./caches.ts";
+import type { EvictionLog } from "./eviction_memory.ts";
+import type { DeletionCostWriter, EvictionAnswer, PodEvictor } from "./ports.ts";
+import type { PlacementMemory, PlacementState } from "./store.ts";
+import type { PlacementPlan, PlacementSnapshot, PlannedEviction } from "./decide.ts";
+
+/** An eviction that was requested; without an answer it is a dry run. */
+export interface SentEviction extends PlannedEviction {
+  readonly answer?: EvictionAnswer;
+  /** True if the previous request about this pod was refused in the same way. */
+  readonly again?: boolean;
+}
+
+/** The outcome of a plan. */
+export interface PlacementOutcome {
+  readonly evictions: readonly SentEviction[];
+  /** The first error of an action; the other actions were carried out. */
+  readonly failure?: unknown;
+}
+
+/** The dependencies of the actions. */
+export interface ActParts {
+  readonly caches: PlacementCaches;
+  readonly evictor: PodEvictor;
+  readonly costs: DeletionCostWriter;
+  readonly state: PlacementState;
+  readonly config: Pick<PlacementConfig, "readOnly">;
+  readonly clock: Pick<Clock, "wall" | "monotonic">;
+  /** Limits moves in the whole cluster. */
+  readonly rate: RateLimiter;
+  /** Limits concurrent writes of deletion costs. */
+  readonly permits: Permits;
+  readonly evictions: EvictionLog;
+}
+
+/** The input of the actions. */
+export interface ActInput {
+  readonly snapshot: PlacementSnapshot;
+  readonly parts: ActParts;
+  readonly signal: AbortSignal;
+}
+
+/** Sends evictions, and adds each to the list. */
+type Action = (plan: PlacementPlan, input: ActInput, sent: SentEviction[]) => Promise<void>;
+
+const evictDeparting: Action = ({ departing }, input, sent) =>
+  evictAll(departing, { ...input, applies: leavesAtOnce }, sent);
+
+const evictLeftBehind: Action = async ({ leftBehind, memory, isMemoryNew }, input, sent) => {
+  if (isMemoryNew) await save(memory, input);
+  const { shortage = {} } = memory;
+  const { nowMs } = input.snapshot;
+  const applies = (pod: PlacedPod): boolean => isLeftBehind(pod, { shortage, nowMs });
+  await evictAll(leftBehind, { ...input, applies }, sent);
+};
+
+const moveOne: Action = async ({ move }, input, sent) => {
+  const { parts: { config, rate, clock }, signal } = input;
+  // Another workload may have used up the rate meanwhile.
+  if (move === undefined || (!config.readOnly && rate.take(clock.monotonic()) > 0)) return;
+  if (!config.readOnly) await save(move.before, input);
+  if (signal.aborted) return;
+  const eviction = await evict(move, input);
+  sent.push(eviction);
+  // A move that a budget delays is not ineffective.
+  const isTried = eviction.answer?.is === "evicted" || eviction.answer?.is === "forbidden";
+  if (isTried && move.tried !== undefined && !signal.aborted) await save(move.tried, input);
+};
+
+const writeCosts: Action = async ({ costs }, { snapshot, parts, signal }) => {
+  if (parts.config.readOnly) return;
+  const { namespace } = snapshot.target;
+  await Promise.all(costs.map(({ pod: { name, uid }, cost }) =>
+    parts.permits.run(async () => {
+      if (!signal.aborted) await parts.costs.write({ namespace, name, uid }, cost);
+    })
+  ));
+};
+
+/** In their order: nodes that are about to go are the most urgent. */
+const ACTIONS: readonly Action[] = [evictDeparting, evictLeftBehind, moveOne, writeCosts];
+
+/** Carries out the plan. A failed action leaves the others; an abort ends them. */
+export async function act(plan: PlacementPlan, input: ActInput): Promise<PlacementOutcome> {
+  const evictions: SentEviction[] = [];
+  const failures: unknown[] = [];
+  for (const action of ACTIONS) {
+    if (input.signal.aborted) break;
+    await action(plan, input, evictions).catch((error) => failures.push(error));
+  }
+  return { evictions, ...(failures.length === 0 ? {} : { failure: failures[0] }) };
+}
+
+async function save(memory: PlacementMemory, { snapshot, parts, signal }: ActInput): Promise<void> {
+  parts.state.remember(snapshot.target.uid, memory);
+  if (!parts.config.readOnly) await parts.state.save(signal);
+}
+
+/** Sends evictions that still apply: the ones before them take time. */
+async function evictAll(
+  planned: readonly PlannedEviction[],
+  input: ActInput & { readonly applies: (pod: PlacedPod) => boolean },
+  sent: SentEviction[],
+): Promise<void> {
+  const { snapshot, parts, signal, applies } = input;
+  for (const one of planned) {
+    const { name, uid } = one.pod;
+    if (signal.aborted || parts.evictions.retryAfterMs(uid) !== undefined) continue;
+    const pod = parts.caches.pods.get(`${snapshot.target.namespace}/${name}`);
+    if (pod?.metadata.uid !== uid || !applies(placedPod(pod, snapshot.input))) continue;
+    sent.push(await evict(one, input));
+  }
+}
+
+async function evict(
+  { pod, why }: PlannedEviction,
+  { snapshot: { target: { namespace } }, parts: { config, evictions, evictor } }: ActInput,
+): Promise<SentEviction> {
+  if (config.readOnly) return { pod, why };
+  evictions.requested(pod.uid);
+  const answer = await evictor.evict({ namespace, name: pod.name, uid: pod.uid });
+  return { pod, why, answer, again: evictions.answered(pod.uid, answer) };
+}

@@ -1,0 +1,173 @@
+/**
+ * Decides what to do for one workload, and its status. Holds all policy of a reconcile. Pure.
+ *
+ * @module
+ */
+import type { Workload } from "../../shared/api/workload.ts";
+import type { PlacementConfig } from "../../shared/placement/settings.ts";
+import {
+  type CostChange,
+  costChanges,
+  misplacedCount,
+  type Move,
+} from "../../shared/placement/split.ts";
+import { ineffectiveMoveCount } from "../../shared/placement/move_cooldown.ts";
+import {
+  isAsSpecified,
+  leavesAtOnce,
+  leavesInTurn,
+  type NextMove,
+  nextMove,
+  type NextMoveInput,
+  type ReplicaStatus,
+} from "../../shared/placement/next_move.ts";
+import type { PlacedPod } from "../../shared/placement/placed_pod.ts";
+import type { PlacementSpec } from "../../shared/placement/eligibility.ts";
+import { isLeftBehind, nextShortage, shortagePhase } from "../../shared/placement/shortage.ts";
+import { type PlacementStatus, placementStatus } from "../../shared/placement/status.ts";
+import { podsOfWorkload, type SnapshotInput } from "../../shared/placement/workload_snapshot.ts";
+import type { PlacementTarget } from "./ports.ts";
+import type { PlacementMemory } from "./store.ts";
+
+/** A workload that takes part. */
+export interface EligibleWorkload {
+  readonly target: PlacementTarget;
+  readonly workload: Workload;
+  readonly replicas: ReplicaStatus;
+  readonly spec: PlacementSpec;
+}
+
+/** The input of `decide` and `act`. */
+export interface PlacementSnapshot extends EligibleWorkload {
+  readonly input: SnapshotInput;
+  /** With their budgets. */
+  readonly pods: readonly PlacedPod[];
+  /** Why evictions were denied lately, by the pods' UIDs. */
+  readonly denials: ReadonlyMap<string, string>;
+  readonly memory: PlacementMemory;
+  /** When the cluster's rate allows the next eviction, ms since 1970. */
+  readonly evictionFromMs: number;
+  readonly nowMs: number;
+}
+
+/** An eviction, and for the message of an event why, for instance `to spot`. */
+export interface PlannedEviction {
+  readonly pod: PlacedPod;
+  readonly why: string;
+}
+
+/** The actions that are due for a workload. */
+export interface PlacementPlan {
+  readonly next: NextMove;
+  readonly memory: PlacementMemory;
+  /** True if the memory differs from the snapshot's. */
+  readonly isMemoryNew: boolean;
+  /** Pods to evict at once, as their nodes are about to go. */
+  readonly departing: readonly PlannedEviction[];
+  /** Pods to evict in a fallback, as they found no spot node before it. */
+  readonly leftBehind: readonly PlannedEviction[];
+  readonly move?: PlannedMove;
+  readonly costs: readonly CostChange[];
+}
+
+/** A move of one replica. */
+export interface PlannedMove extends PlannedEviction {
+  /** The memory to store before the eviction: a process that ends in between must not forget it. */
+  readonly before: PlacementMemory;
+  /** The memory to store once the eviction was tried; absent for a pod that leaves its node. */
+  readonly tried?: PlacementMemory;
+}
+
+/** Decides what to do. Pure. */
+export function decide(
+  snapshot: PlacementSnapshot,
+  config: Pick<PlacementConfig, "cooldownMs" | "shortage">,
+): PlacementPlan {
+  const { replicas, spec, pods, nowMs } = snapshot;
+  const { shortage: before, ineffectiveMoves, ...others } = snapshot.memory;
+  const next = nextMove(moveInput(snapshot, snapshot.memory), config);
+  const asSpecified = isAsSpecified(next);
+  const shortage = nextShortage(before, { pods, asSpecified, nowMs }, config.shortage);
+  // Once all replicas are where they should be, the moves before were effective.
+  const isHealed = asSpecified && ineffectiveMoves !== undefined;
+  const memory = {
+    ...others,
+    ...(ineffectiveMoves === undefined || isHealed ? {} : { ineffectiveMoves }),
+    ...(shortage === undefined ? {} : { shortage }),
+  };
+  const unpinned = pods.filter(({ pinned }) => pinned === undefined);
+  const isFallback = shortagePhase(shortage, nowMs) === "fallback";
+  return {
+    next,
+    memory,
+    isMemoryNew: isHealed || shortage !== before,
+    departing: spec.paused ? [] : unpinned.filter(leavesAtOnce).map(departure),
+    leftBehind: shortage === undefined || !isFallback
+      ? []
+      : unpinned.filter((pod) => isLeftBehind(pod, { shortage, nowMs }))
+        .map((pod) => ({ pod, why: "to on-demand, as it found no spot node" })),
+    ...("move" in next ? { move: plannedMove(next.move, { snapshot, memory }) } : {}),
+    costs: replicas.kind === "Deployment"
+      ? Map.groupBy(pods, ({ revision }) => revision).values().toArray()
+        .flatMap((revision) => costChanges(revision, spec))
+      : [],
+  };
+}
+
+/** The input of the decision which replica moves. Pods with a denied eviction stay. */
+function moveInput(
+  { replicas, spec, pods, denials, evictionFromMs, nowMs }: PlacementSnapshot,
+  memory: PlacementMemory,
+): NextMoveInput {
+  return {
+    ...memory,
+    workload: replicas,
+    spec,
+    pods: pods.map((pod) => {
+      const denial = denials.get(pod.uid);
+      return pod.pinned !== undefined || denial === undefined
+        ? pod
+        : { ...pod, pinned: `its eviction was denied: ${denial}` };
+    }),
+    evictionFromMs,
+    nowMs,
+  };
+}
+
+function plannedMove(
+  { pod, to }: Move,
+  { snapshot: { replicas, spec, pods, nowMs }, memory }: {
+    readonly snapshot: PlacementSnapshot;
+    readonly memory: PlacementMemory;
+  },
+): PlannedMove {
+  const before = { ...memory, lastMoveAtMs: nowMs };
+  if (leavesInTurn(pod)) return { ...departure(pod), before };
+  const { spotPercentage, minOnDemand } = spec;
+  const misplaced = misplacedCount(pods, { ...replicas, spec });
+  const now = { misplaced, spec: { spotPercentage, minOnDemand } };
+  const count = ineffectiveMoveCount(memory.ineffectiveMoves, now);
+  return {
+    pod,
+    why: `to ${to}`,
+    before,
+    tried: { ...before, ineffectiveMoves: { count, ...now } },
+  };
+}
+
+function departure(pod: PlacedPod): PlannedEviction {
+  return { pod, why: `from a node that is about to go (${pod.departs})` };
+}
+
+/** The status of the workload by the plan, before its actions have an effect. */
+export function statusOf(
+  memory: PlacementMemory,
+  { snapshot, config }: {
+    readonly snapshot: PlacementSnapshot;
+    readonly config: Pick<PlacementConfig, "cooldownMs" | "shortage" | "readOnly">;
+  },
+): PlacementStatus {
+  const objects = podsOfWorkload(snapshot.workload, snapshot.input.objects);
+  const status = placementStatus({ ...moveInput(snapshot, memory), objects }, config);
+  return { ...status, ...(config.readOnly ? { readOnly: true } : {}) };
+}
