@@ -44,7 +44,8 @@ function evilScene({ isTerminal }: { readonly isTerminal: boolean }): CoallocSce
     message: EVIL,
     recommendations: [{ container: "app", cpu: 1, memory: 1, explanation: EVIL }],
   }]);
-  scene.placement.memory.set("shop", { "Deployment.web": EVIL });
+  const status = { phase: "NotWhole", message: EVIL, revisions: [], pods: [] };
+  scene.placement.published.set("Deployment.web", JSON.stringify(status));
   scene.agents.push("node-1", `node${EVIL}`);
   const container = sampleContainerView({ waiting: EVIL, id: "web" });
   const pod = samplePodView(`web${EVIL}`, { uid, container });

@@ -1,14 +1,133 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import {
+  type Bidder,
+  bidOf,
+  clearRound,
+  limitBounds,
+  marketCapacity,
+  withStartupDemand,
+} from "./clearing_round.ts";
+import type { Bid } from "./solver.ts";
 import { cases } from "../../tests/fixtures/cases.ts";
-import type { Bidder } from "./bids.ts";
-import { clearRound } from "./clearing_round.ts";
 
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
+pure(
+  "marketCapacity() takes off a reserve, a tenth for each pressure, and what is unmanaged",
+  () => {
+    const rows = [
+      [{ allocatable: 8000, unmanaged: 500, pressures: 0 }, 6700],
+      [{ allocatable: 8000, unmanaged: 0, pressures: 0, reserve: 0 }, 8000],
+      [{ allocatable: 10_000, unmanaged: 0, pressures: 2 }, 7290],
+      [{ allocatable: 1000, unmanaged: 5000, pressures: 3 }, 0],
+    ] as const;
+    for (const [input, capacity] of rows) {
+      assert.ok(Math.abs(marketCapacity(input) - capacity) < 1e-9, `${capacity}`);
+    }
+  },
+);
 
-function bidder(fields: Partial<Bidder>): Bidder {
+const BIDDER: Bidder = {
+  floor: 100,
+  ceiling: 800,
+  weight: 50,
+  credit: 2,
+  present: 300,
+  demand: 400,
+};
+
+pure("bidOf() bids weight × credit, demand on the grid, and a floor of at most the demand", () => {
+  const usual = { weight: 100, floor: 100, ceiling: 800, demand: 400 };
+  const rows: readonly (readonly [Partial<Bidder>, Partial<Bid>])[] = [
+    [{}, {}],
+    [{ demand: 42 }, { floor: 42, demand: 50 }],
+    [{ demand: 1 }, { floor: 10, demand: 10 }],
+    [{ demand: 142 }, { demand: 150 }],
+    [{ demand: 150 }, { demand: 150 }],
+    [{ demand: undefined }, { floor: 300, ceiling: 300, demand: 300 }],
+  ];
+  for (const [fields, bid] of rows) {
+    assert.deepEqual(bidOf({ ...BIDDER, ...fields }), { ...usual, ...bid });
+  }
+  assert.equal(bidOf({ ...BIDDER, demand: 0 }).floor, 10);
+  assert.equal(bidOf({ ...BIDDER, floor: 4, demand: 0 }).floor, 4);
+});
+
+pure("limitBounds() are what holds allow: no change, no decrease, or half of the way down", () => {
+  const rows: readonly (readonly [Partial<Bidder>, floor: number, ceiling: number])[] = [
+    [{ held: "both" }, 300, 300],
+    [{ demand: undefined }, 300, 300],
+    [{ held: "lower" }, 300, 800],
+    [{ held: "lower", present: 900 }, 900, 900],
+    // A floor that has come up counts.
+    [{ held: "lower", present: 60 }, 100, 800],
+    [{ held: "half" }, 200, 800],
+    // A ceiling that has come down is no matter of steps.
+    [{ held: "half", present: 900 }, 500, 800],
+    [{ held: "half", present: 2000 }, 800, 800],
+    [{ held: "half", present: 60 }, 100, 800],
+  ];
+  for (const [fields, floor, ceiling] of rows) {
+    assert.deepEqual(limitBounds({ ...BIDDER, ...fields }), { floor, ceiling });
+  }
+});
+
+pure("limitBounds() goes down to the floor by half steps, and no further", () => {
+  let present = 800;
+  for (let step = 0; step < 40; step++) {
+    const { floor } = limitBounds({ ...BIDDER, held: "half", present });
+    assert.ok(floor >= BIDDER.floor && floor <= present);
+    present = floor;
+  }
+  assert.ok(present - BIDDER.floor < 1e-6);
+});
+
+pure(
+  "limitBounds() never has a floor above its ceiling, and each hold includes the weaker ones",
+  () => {
+    const bidder = fc.record({
+      floor: fc.integer({ min: 10, max: 5000 }),
+      spare: fc.nat(5000),
+      present: fc.integer({ min: 1, max: 12_000 }),
+      demand: fc.option(fc.nat(12_000), { nil: undefined }),
+    }).map(({ floor, spare, ...rest }) => ({ ...BIDDER, ...rest, floor, ceiling: floor + spare }));
+    fc.assert(
+      fc.property(bidder, (one) => {
+        const of = (held?: Bidder["held"]) => limitBounds({ ...one, held });
+        const holds = [of(), of("half"), of("lower"), of("both")];
+        for (const { floor, ceiling } of holds) assert.ok(floor <= ceiling);
+        if (one.demand === undefined || one.present < one.floor) return;
+        const floors = holds.map(({ floor }) => floor);
+        assert.deepEqual(floors, floors.toSorted((a, b) => a - b));
+        assert.equal(holds[3]?.ceiling, one.present);
+      }),
+      cases(5),
+    );
+  },
+);
+
+pure("withStartupDemand() divides what is spare by weight among those that start", () => {
+  const starts = (fields: Partial<Bidder> = {}): Bidder => ({
+    ...{ floor: 100, ceiling: 1000, weight: 100, credit: 1, present: 200, demand: 50, boost: true },
+    ...fields,
+  });
+  const rows: readonly (readonly [readonly Bidder[], spare: number, (number | undefined)[]])[] = [
+    [[starts(), starts({ weight: 300 }), starts({ boost: false })], 400, [300, 500, 50]],
+    // No more than the ceiling, and no less than is needed.
+    [[starts()], 5000, [1000]],
+    [[starts({ demand: 700 })], 100, [700]],
+    // What was given stays while nothing is spare; below that it asks for nothing.
+    [[starts({ present: 600 })], 0, [600]],
+    [[starts({ present: 600 })], -1, [50]],
+    [[starts({ demand: undefined })], 400, [undefined]],
+    [[starts({ held: "both" })], 400, [50]],
+  ];
+  for (const [bidders, spare, demands] of rows) {
+    assert.deepEqual(withStartupDemand(bidders, { spare }).map(({ demand }) => demand), demands);
+  }
+});
+
+function steady(fields: Partial<Bidder>): Bidder {
   return {
     floor: 100,
     ceiling: 2000,
@@ -21,7 +140,7 @@ function bidder(fields: Partial<Bidder>): Bidder {
 }
 
 pure("clearRound() gives what is needed where there is enough", () => {
-  const { mode, price, outcomes } = clearRound([bidder({}), bidder({ demand: 20 })], {
+  const { mode, price, outcomes } = clearRound([steady({}), steady({ demand: 20 })], {
     capacity: 2000,
   });
   assert.deepEqual([mode, price], ["uncongested", 0]);
@@ -30,7 +149,7 @@ pure("clearRound() gives what is needed where there is enough", () => {
 });
 
 pure("clearRound() splits what is short by weight and credit", () => {
-  const bidders = [bidder({ demand: 2000 }), bidder({ demand: 2000, credit: 2 })];
+  const bidders = [steady({ demand: 2000 }), steady({ demand: 2000, credit: 2 })];
   const { mode, outcomes } = clearRound(bidders, { capacity: 1500 });
   assert.equal(mode, "congested");
   assert.deepEqual(outcomes.map(({ share }) => share), [500, 1000]);
@@ -40,13 +159,13 @@ pure(
   "clearRound() lowers a limit that goes down by half steps half of the way, and no less",
   () => {
     const bidders = [
-      bidder({ held: "half", present: 800, demand: 2000, weight: 1 }),
-      bidder({ demand: 2000 }),
+      steady({ held: "half", present: 800, demand: 2000, weight: 1 }),
+      steady({ demand: 2000 }),
     ];
     const { mode, outcomes } = clearRound(bidders, { capacity: 1000 });
     assert.equal(mode, "congested");
     assert.deepEqual(outcomes.map(({ share }) => share), [450, 550]);
-    const idle = clearRound([bidder({ held: "half", present: 800, demand: 20 })], {
+    const idle = clearRound([steady({ held: "half", present: 800, demand: 20 })], {
       capacity: 1000,
     });
     assert.deepEqual(idle.outcomes.map(({ share }) => share), [450]);
@@ -54,7 +173,7 @@ pure(
 );
 
 pure("clearRound() keeps limits at their floors when these alone are too much", () => {
-  const bidders = [bidder({ floor: 600 }), bidder({ floor: 300 })];
+  const bidders = [steady({ floor: 600 }), steady({ floor: 300 })];
   const { mode, outcomes } = clearRound(bidders, { capacity: 500 });
   assert.equal(mode, "overloaded");
   assert.deepEqual(outcomes.map(({ share, target }) => [share, target]), [[600, 600], [300, 300]]);
@@ -62,7 +181,7 @@ pure("clearRound() keeps limits at their floors when these alone are too much", 
 
 pure("clearRound() clears no bids, and without any capacity", () => {
   assert.deepEqual(clearRound([], { capacity: 0 }).outcomes, []);
-  assert.equal(clearRound([bidder({})], { capacity: 0 }).outcomes[0]?.share, 100);
+  assert.equal(clearRound([steady({})], { capacity: 0 }).outcomes[0]?.share, 100);
 });
 
 const anyBidder: fc.Arbitrary<Bidder> = fc.record({
@@ -106,7 +225,7 @@ pure("clearRound() keeps bounds, holds, order and capacity for any bidders", () 
 });
 
 pure("clearRound() divides what raises may not commit only as far as floors need it", () => {
-  const hungry = (floor: number): Bidder => bidder({ floor, demand: 4000, ceiling: 4000 });
+  const hungry = (floor: number): Bidder => steady({ floor, demand: 4000, ceiling: 4000 });
   const divide = (floor: number) => {
     const { mode, outcomes } = clearRound([hungry(floor), hungry(floor)], {
       capacity: 2000,

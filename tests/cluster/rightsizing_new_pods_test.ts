@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { applyDecision } from "../../controller/rightsizing/apply_decision.ts";
 import type { Pod } from "../../shared/api/pod.ts";
-import { podCreationPatch } from "../../shared/rightsizing/apply/pod_creation_patch.ts";
+import { podCreationPatch } from "../../shared/rightsizing/pod_creation_patch.ts";
 import { decideRightsizing } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { workloadPod } from "../fixtures/rightsizing/rightsizing_facts.ts";

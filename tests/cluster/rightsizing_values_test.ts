@@ -14,7 +14,7 @@ import {
   decideRightsizing,
   type RightsizingDecision,
 } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
-import { inPlacePlan } from "../../shared/rightsizing/guards/in_place_plan.ts";
+import { inPlacePlan } from "../../shared/rightsizing/guards/method.ts";
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { anyContainers } from "../fixtures/rightsizing/rightsizing_arbitrary.ts";
 import { podsAfter } from "../fixtures/rightsizing/rightsizing_patches.ts";

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { type LogFields, silentLog } from "../../../shared/log.ts";
 import { createWorkloadWriter } from "./workload_writer.ts";
-import type { RightsizedWorkload } from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
-import { rightsizedWorkload } from "../../../shared/rightsizing/rightsized_workload.ts";
+import {
+  type RightsizedWorkload,
+  rightsizedWorkload,
+} from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
 import {
   type CannedServer,
   type ReceivedRequest,
@@ -138,7 +140,7 @@ Deno.test("recreate() writes nothing to another workload, or to another template
   assert.deepEqual(methods(server), ["GET", "GET", "GET"]);
 });
 
-Deno.test("recreate() does not mind what says nothing of resources", async () => {
+Deno.test("recreate() does not mind containers without resources", async () => {
   await using server = serveCanned(answers([raw({ image: "web:2" })]));
   await writerOf(server).recreate(decidedOn(), WANTED, APPLY);
   assert.deepEqual(methods(server), ["GET", "PATCH"]);
