@@ -4,10 +4,8 @@
  * @module
  */
 import { renderReport } from "../lab/simulation/report/render_report.ts";
-import type { RunRecord } from "../lab/simulation/run_record.ts";
-import { demoJSON } from "./demo_json.ts";
+import type { PodRecord, RunRecord } from "../lab/simulation/run_record.ts";
 import { type DemoOptions, parseDemoOptions } from "./demo_options.ts";
-import { type OnRunProgress, runDemo } from "./demo_runs.ts";
 import { readDemoScene } from "./demo_scene.ts";
 import { FileProblem, probeReport, reportProblem, traceProblem } from "./file_problem.ts";
 import { probeFile } from "./probe_file.ts";
@@ -20,6 +18,9 @@ import {
   type RunProgress,
 } from "./terminal/progress_line.ts";
 import { scoreTable } from "./terminal/score_table.ts";
+import type { MarketReason } from "../shared/api/reasons/market_reasons.ts";
+import { runMarket, runStatic } from "../lab/simulation/run_algorithm.ts";
+import type { Scene } from "../lab/simulation/scene.ts";
 
 /** What the demo touches of the world: two streams, a clock, and one file. */
 export interface DemoWorld {
@@ -112,6 +113,75 @@ function progressTo(
     world.err(next.text);
   };
   return { report, end: () => world.err(endProgress(memory)) };
+}
+
+/** One JSON object: figures of each run and of its pods; series are left to the report page. */
+export function demoJSON(runs: readonly RunRecord[], report: string | undefined): string {
+  const result = {
+    ...(report === undefined ? {} : { report }),
+    runs: runs.map(({ algorithm, description, seed, minutes, nodeCPU, capacity, ...run }) => ({
+      law: algorithm,
+      description,
+      seed,
+      minutes,
+      nodeCPU,
+      capacity,
+      scores: run.scores,
+      changesByReason: countReasons(run.changes),
+      pods: run.pods.map(podFigures),
+    })),
+  };
+  return JSON.stringify(result, null, 2);
+}
+
+function podFigures(pod: PodRecord): object {
+  const { limit: _limit, usage: _usage, demand: _demand, throttled: _throttled, ...figures } = pod;
+  const { name, trace, request, originalLimit, ...rest } = figures;
+  return { name, trace, request, ownLimit: originalLimit, ...rest };
+}
+
+function countReasons(changes: RunRecord["changes"]): Partial<Record<MarketReason, number>> {
+  const counts: Partial<Record<MarketReason, number>> = {};
+  for (const { reason } of changes) {
+    if (reason !== undefined) counts[reason] = (counts[reason] ?? 0) + 1;
+  }
+  return counts;
+}
+
+/** Receives the progress of an algorithm's run, virtual seconds. */
+export type OnRunProgress = (algorithm: string, doneS: number) => void;
+
+const MARKET = {
+  algorithm: "market",
+  description: "CoAllocator's agent and controller set the limits",
+};
+const OWN = {
+  algorithm: "limits as set",
+  description: "the users' own limits, never changed",
+};
+const EQUAL = {
+  algorithm: "fixed, same cores",
+  description: "the users' own limits, scaled so that their sum is the market's mean",
+};
+
+/** The market first: its mean sum of limits is what the last of the static runs is given. */
+export async function runDemo(scene: Scene, onProgress: OnRunProgress): Promise<RunRecord[]> {
+  const report = (algorithm: string) => (doneS: number) => onProgress(algorithm, doneS);
+  const market = await runMarket(scene, { ...MARKET, onProgress: report(MARKET.algorithm) });
+  const originalLimits = scene.pods.map(({ originalLimit }) => originalLimit);
+  const own = runStatic(scene, {
+    ...OWN,
+    limits: originalLimits,
+    onProgress: report(OWN.algorithm),
+  });
+  const sum = originalLimits.reduce((total, limit) => total + limit, 0);
+  const factor = market.scores.coresAllocated * 1000 / sum;
+  const equal = runStatic(scene, {
+    ...EQUAL,
+    limits: originalLimits.map((limit) => Math.round(limit * factor)),
+    onProgress: report(EQUAL.algorithm),
+  });
+  return [market, own, equal];
 }
 
 if (import.meta.main) {

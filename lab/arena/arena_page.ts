@@ -7,10 +7,10 @@ import { type Html, html, trusted } from "../simulation/report/html.ts";
 import { page } from "../simulation/report/page.ts";
 import type { Goal } from "./goals.ts";
 import { arenaMethod } from "./page/arena_method.ts";
-import { goalSection, goalSentence } from "./page/goal_section.ts";
-import { algorithmLooks, MORE_COLORS } from "./page/algorithm_look.ts";
+import { algorithmLooks, entryName, MORE_COLORS } from "./page/algorithm_look.ts";
 import { stageSection, stageTitle } from "./page/stage_section.ts";
 import type { StageResult } from "./stages.ts";
+import { formatFigure, NO_FIGURE } from "../simulation/report/figure.ts";
 
 /** One self-contained page. */
 export function arenaPage(results: readonly StageResult[], goals: readonly Goal[]): string {
@@ -46,4 +46,73 @@ function links(results: readonly StageResult[]): Html {
 /** Names of stages may be paths, which no fragment should hold. */
 function idOf(index: number): string {
   return `stage-${index + 1}`;
+}
+
+/** The finding in a sentence. */
+function goalSentence(goals: readonly Goal[]): string {
+  if (goals.length === 0) return "Control algorithms compared";
+  const met = goals.filter((goal) => goal.met).length;
+  return met === goals.length
+    ? `Ours meets all ${goals.length} goals`
+    : `Ours meets ${met} of ${goals.length} goals`;
+}
+
+/** A row per goal, in the order of the goals; nothing without any. */
+function goalSection(goals: readonly Goal[]): Html {
+  if (goals.length === 0) return html``;
+  return html`
+    <section id="goals">
+      <h2>What ours must reach</h2>
+      <div class="scroll" tabindex="0" role="region" aria-label="Goals">
+        <table class="goals">
+          <thead>
+            <tr>
+              <th scope="col">Measure</th>
+              <th scope="col" style="text-align:left">Where</th>
+              <th scope="col">Goal</th>
+              <th scope="col">Ours</th>
+              <th scope="col">Best rival</th>
+              <th scope="col" style="text-align:left">Which</th>
+              <th scope="col">Verdict</th>
+            </tr>
+          </thead>
+          <tbody>${goals.map(rowOf)}</tbody>
+        </table>
+      </div>
+      <p class="caption">
+        The best rival is the one that comes nearest to the goal or passes it farthest, at its best
+        setting on that trace; ours runs at its one default. A reaction is compared with rivals that
+        allocate at most 1.1 times the cores of ours.
+      </p>
+    </section>
+  `;
+}
+
+function rowOf(goal: Goal): Html {
+  const { measure, where, bound, bestRival, ours } = goal;
+  return html`
+    <tr>
+      <th scope="row">${measure}</th>
+      <td class="text">${where}</td>
+      <td>${bound === "at most" ? "≤" : "≥"} ${formatFigure(goal.goal)}</td>
+      <td>${Number.isFinite(ours) ? figureBeside(goal) : NO_FIGURE}</td>
+      <td>${formatFigure(bestRival?.value)}</td>
+      <td class="text">${bestRival === undefined ? NO_FIGURE : entryName(bestRival)}</td>
+      <td style="white-space:nowrap;color:var(--algorithm-${goal.met ? 3 : 1})">${verdict(
+        goal,
+      )}</td>
+    </tr>
+  `;
+}
+
+/** Four digits where three would hide on which side of the goal it lies. */
+function figureBeside({ ours, goal, met }: Goal): string {
+  const text = formatFigure(ours);
+  return text === formatFigure(goal) && !met ? ours.toPrecision(5) : text;
+}
+
+function verdict({ met, missedBy, ours }: Goal): string {
+  if (met) return "✓ met";
+  if (missedBy !== undefined) return `✗ missed by ${formatFigure(missedBy)}`;
+  return Number.isNaN(ours) ? "✗ missed: no figure" : "✗ missed";
 }

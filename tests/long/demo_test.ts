@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { demoJSON } from "../../cli/demo_json.ts";
-import { runDemo } from "../../cli/demo_runs.ts";
+import { demoJSON, runDemo } from "../../cli/demo.ts";
 import { readDemoScene } from "../../cli/demo_scene.ts";
 import { renderReport } from "../../lab/simulation/report/render_report.ts";
 

@@ -3,15 +3,30 @@
  *
  * @module
  */
-import type { OpenKubeConnection } from "../../../adapters/kube/client/connection.ts";
+import {
+  type KubeConnection,
+  type OpenKubeConnection,
+  pathPart,
+} from "../../../adapters/kube/client/connection.ts";
 import { createPodResizer } from "../../../adapters/kube/writers/pod_writers.ts";
 import type { Clock } from "../../../shared/clock.ts";
-import type { Cluster } from "../ports.ts";
-import { createAgentViews } from "./agent_views.ts";
-import { createClusterReader } from "./cluster_reader.ts";
-import { createMarketSwitches } from "./market_switches.ts";
+import type { AgentViews, Cluster, MarketSwitches } from "../ports.ts";
+import { createClusterReader, podPath } from "./cluster_reader.ts";
 import { createPlacementReader } from "./placement_reader.ts";
 import { createRecommendationReader } from "./recommendation_reader.ts";
+import { podListWatch } from "../../../adapters/kube/kinds/pods.ts";
+import { podHTTPGet } from "../../../adapters/kube/client/port_forward.ts";
+import { ApiError } from "../../../shared/api/api_error.ts";
+import { nodeViewSchema } from "../../../shared/view/node_view.ts";
+import {
+  AGENT_APP,
+  AGENT_PORT,
+  APP_LABEL,
+  SETTINGS,
+  settingsPath,
+  SYSTEM_NAMESPACE,
+} from "./installation.ts";
+import { MANAGED } from "../../../shared/resize/scope.ts";
 
 /** What the cluster works with. */
 export interface KubeClusterOptions {
@@ -39,6 +54,90 @@ export function createKubeCluster(
           await resizer.resize(namespace, name, patch);
         },
       };
+    },
+  };
+}
+
+/** An agent answers within milliseconds; a node that is gone must not hold up the others. */
+const TIMEOUT_MS = 5000;
+
+/** The port's implementation. */
+export function createAgentViews(
+  connection: OpenKubeConnection,
+  { signal }: { readonly signal: AbortSignal },
+): AgentViews {
+  const labelSelector = `${APP_LABEL}=${AGENT_APP}`;
+  return {
+    async agents() {
+      const source = podListWatch(connection, { namespace: SYSTEM_NAMESPACE, labelSelector });
+      const { items } = await source.list(signal);
+      return items.filter(({ phase, metadata }) => phase === "Running" && !metadata.terminating)
+        .map(({ nodeName, metadata }) => ({ node: nodeName, pod: metadata.name }));
+    },
+    async view({ pod }) {
+      const answer = await unlessAborted(
+        podHTTPGet(connection, {
+          namespace: SYSTEM_NAMESPACE,
+          pod,
+          port: AGENT_PORT,
+          path: "/view",
+          timeoutMs: TIMEOUT_MS,
+        }),
+        signal,
+      );
+      const { data, error } = nodeViewSchema.safeParse(answer);
+      if (data !== undefined) return data;
+      throw new TypeError(
+        `Cannot read /view: the agent speaks another version: ${error.issues[0]?.message}`,
+      );
+    },
+  };
+}
+
+/** A port-forward can't be cancelled: the user does not wait for one that is no longer needed. */
+async function unlessAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = Promise.withResolvers<never>();
+  const abort = (): void => aborted.reject(new ApiError(0, "Aborted", "aborted"));
+  signal.addEventListener("abort", abort, { once: true });
+  if (signal.aborted) abort();
+  try {
+    return await Promise.race([answer, aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}
+
+const MERGE = "application/merge-patch+json";
+
+/** The port's implementation. */
+export function createMarketSwitches(connection: KubeConnection): MarketSwitches {
+  async function annotate(path: string, annotations: Record<string, string>): Promise<void> {
+    const body = { metadata: { annotations } };
+    await connection.request({ method: "PATCH", path, contentType: MERGE, body });
+  }
+
+  return {
+    optOutPod: (name) => annotate(podPath(name), { [MANAGED]: "false" }),
+    optOutNamespace: (name) =>
+      annotate(`/api/v1/namespaces/${pathPart(name)}`, { [MANAGED]: "false" }),
+    async writeSettings(text) {
+      const path = settingsPath();
+      const data = { [SETTINGS.key]: text };
+      try {
+        await connection.request({ method: "PATCH", path, contentType: MERGE, body: { data } });
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.status !== 404) throw error;
+        await connection.request({
+          method: "POST",
+          path: path.slice(0, path.lastIndexOf("/")),
+          body: {
+            apiVersion: "v1",
+            kind: "ConfigMap",
+            metadata: { name: SETTINGS.name, namespace: SYSTEM_NAMESPACE },
+            data,
+          },
+        });
+      }
     },
   };
 }

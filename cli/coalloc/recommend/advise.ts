@@ -4,7 +4,7 @@
  * @module
  */
 import { workloadsOf } from "../../../shared/resize/workloads_of.ts";
-import type { Pod } from "../../../shared/api/pod.ts";
+import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import type { RecommendationReport } from "../../../shared/api/recommendation_report.ts";
 import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
@@ -15,9 +15,15 @@ import {
   type ValuesInForce,
   type WorkloadRecord,
 } from "../../../shared/rightsizing/workload_record.ts";
-import type { AdvisedContainer, AdvisedWorkload, ContainerAmounts } from "./advice_view.ts";
+import type {
+  AdvisedContainer,
+  AdvisedWorkload,
+  ContainerAmounts,
+  PodAmounts,
+} from "./advice_view.ts";
 import { changesOf, sumOfChanges } from "./changes.ts";
-import { podAmounts } from "./present_amounts.ts";
+import { countableCPU } from "../../../shared/quantity.ts";
+import { recordedLimitsOf } from "../restore/restore_plan.ts";
 
 /** What was read; a list that may not be read is undefined. */
 export interface AdviceFacts {
@@ -158,5 +164,41 @@ function valuesOf({ cpu, memory, cpuLimit, memoryLimit }: ValuesInForce): Contai
     ...(memory === undefined ? {} : { memory }),
     ...(cpuLimit === undefined ? {} : { cpuLimit }),
     ...(memoryLimit === undefined ? {} : { memoryLimit }),
+  };
+}
+
+/** Where pods are looked at. */
+export interface PodFinding {
+  readonly pods: readonly Pod[];
+  readonly allocationByUID: ReadonlyMap<string, PodAllocation>;
+}
+
+/** What pods have of the container, those that have the same together, most pods first. */
+function podAmounts(
+  name: string,
+  { pods, allocationByUID }: PodFinding,
+): readonly PodAmounts[] {
+  const found = pods.flatMap((pod) => {
+    const container = pod.containers.find((one) => one.name === name);
+    if (container === undefined) return [];
+    return [amountsOfResources(asOwn(container, allocationByUID.get(pod.metadata.uid)))];
+  });
+  const groups = Map.groupBy(found, (one) => JSON.stringify(one));
+  return [...groups.values()].map((same) => ({ count: same.length, ...same[0] }))
+    .toSorted((a, b) => b.count - a.count);
+}
+
+/**
+ * In the market `limits.cpu` is the market's, of a Guaranteed pod the request too: the own ones count.
+ */
+function asOwn(container: PodContainer, allocation: PodAllocation | undefined): PodContainer {
+  const limit = recordedLimitsOf(allocation)?.get(container.name);
+  const text = allocation?.status?.originalRequests?.find(({ name }) => name === container.name)
+    ?.cpu;
+  const request = text === undefined ? undefined : countableCPU(text);
+  return {
+    ...container,
+    ...(limit === undefined ? {} : { limitCPU: limit }),
+    ...(request === undefined ? {} : { requestCPU: request }),
   };
 }

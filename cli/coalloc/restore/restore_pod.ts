@@ -13,8 +13,8 @@ import type { EnforcementReason } from "../../../shared/api/reasons/enforcement_
 import type { Clock } from "../../../shared/clock.ts";
 import { type Look, pollPod, WAITS } from "../poll_pod.ts";
 import type { ClusterReader, LimitWriter } from "../ports.ts";
-import { standInAllocation } from "../stand_in_allocation.ts";
 import { originalsNow, type RestorePlan } from "./restore_plan.ts";
+import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 
 /** One container's limit, millicores. */
 export interface LimitStep {
@@ -134,4 +134,15 @@ function settled({ reason, message = "" }: Decision): Look {
   }
   if (INFEASIBLE_REASONS.has(reason)) return { done: "RestoreBlocked", message };
   return WAITS.has(reason) ? { wait: reason, message } : { done: reason, message };
+}
+
+/** An allocation that matches the pod and says nothing else. */
+function standInAllocation({ metadata, nodeName }: Pod): PodAllocation {
+  const { name: podName, namespace, uid: podUID } = metadata;
+  return {
+    apiVersion: "allocation.mbcas.io/v1alpha1",
+    kind: "PodAllocation",
+    metadata: { name: podUID, namespace, uid: "", resourceVersion: "" },
+    spec: { podName, podUID, nodeName, namespace },
+  };
 }

@@ -12,8 +12,8 @@ import { structuredOutput } from "../output.ts";
 import { readHistory } from "./read_history.ts";
 import { replay } from "./replay.ts";
 import type { SimulateRequest } from "./simulate_request.ts";
-import { simulateData } from "./simulate_data.ts";
 import { simulateText, type Story } from "./simulate_text.ts";
+import { type StageJSON, stageJSON } from "../../../lab/arena/result_json.ts";
 
 /** From this time on progress is shown, ms. */
 const QUIET_MS = 1000;
@@ -73,4 +73,20 @@ function progressTo(
       if (isTerminal && before > 0) progress("\n");
     },
   };
+}
+
+/** The replay as one object. */
+function simulateData({ history, replay, request }: Story): StageJSON {
+  const { outcomes, scene, sloMs } = replay;
+  return stageJSON({
+    kind: "trace",
+    name: history.path,
+    format: history.format,
+    ...(request.p95Cores === undefined ? {} : { p95Cores: request.p95Cores }),
+    minutes: scene.minutes,
+    seeds: request.seeds,
+    sloMs,
+    outcomes,
+    records: [],
+  });
 }

@@ -14,13 +14,13 @@ import { pause, until } from "../../../tests/cluster/scene/until.ts";
 import { markAudit, readAuditSince } from "../audit_log.ts";
 import { type LongRun, parseCommandLine } from "./command_line.ts";
 import { checkRest, checkRestored, type EndParts, whenRecovered } from "./end_checks.ts";
-import { type Act, drawPlan, type Kill, type Step, TARGETS } from "./plan.ts";
+import { type Act, drawPlan, type Kill, type Step, type Target, TARGETS } from "./plan.ts";
 import { createKeeper, type Keeper, programIn } from "./programs.ts";
 import { type DoneKill, endFaults, otherWriters, ownEnds } from "./promises.ts";
-import { type ChaosReport, chaosTable } from "./report.ts";
 import { openScene } from "./scene.ts";
-import { createWatch, type Watch } from "./watch.ts";
+import { createWatch, type DatedBreak, type Watch } from "./watch.ts";
 import { printAnswer } from "../parse_flags.ts";
+import { alignedColumns } from "../aligned_columns.ts";
 
 const log = (text: string): void => console.error(`${new Date().toISOString()} ${text}`);
 
@@ -193,6 +193,66 @@ async function act({ kind }: Act, { scene, watch }: EndParts): Promise<void> {
   } catch (error) {
     watch.violate({ promise: "UserAct", message: String(error) });
   }
+}
+
+/** Kills of one target. */
+interface KillCount {
+  readonly target: Target;
+  /** It ran, and was killed. */
+  readonly killed: number;
+  /** It was down already, or on its way up. */
+  readonly absent: number;
+}
+
+/** What the run prints. */
+interface ChaosReport {
+  readonly seed: number;
+  readonly minutes: number;
+  readonly kills: readonly KillCount[];
+  /** Bursts, opt-outs and opt-ins, and replaced pods. */
+  readonly acts: number;
+  /** Versions of pods that were checked. */
+  readonly versions: number;
+  /** Limits that the market lowered, as it does while CPU is scarce. */
+  readonly lowered: number;
+  /** Lists that replaced a broken watch. */
+  readonly relists: number;
+  /** Resizes in the API server's audit log, each checked against the Lease. */
+  readonly resizes: number;
+  /** Times at which another controller took the Lease. */
+  readonly terms: number;
+  /** Ends of the product's containers that no kill of theirs caused, but an API server that was away. */
+  readonly ownEnds: number;
+  /** Until all serve and the product is Ready again, after the last kill. */
+  readonly recoveredSeconds: number;
+  /** Until limits rest, after that. */
+  readonly restSeconds: number;
+  /** Until every limit is the user's, after the opt-out. */
+  readonly restoredSeconds: number;
+  readonly violations: readonly DatedBreak[];
+}
+
+/** The report for people. */
+function chaosTable(report: ChaosReport): string {
+  const { seed, minutes, kills, violations } = report;
+  const seconds = (value: number): string => `${value.toFixed(1)} s`;
+  return [
+    `${minutes} minutes, seed ${seed}`,
+    ...alignedColumns([
+      ["kill -9", "killed", "was down"],
+      ...kills.map(({ target, killed, absent }) => [target, `${killed}`, `${absent}`]),
+    ]),
+    `${report.acts} bursts, opt-outs and new pods; ${report.lowered} limits lowered; ` +
+    `${report.terms} terms of leaders`,
+    `${report.versions} versions of pods and ${report.resizes} resizes checked, ` +
+    `${report.relists} lists`,
+    `${report.ownEnds} programs ended by themselves while the API server was away`,
+    `back after the last kill in ${seconds(report.recoveredSeconds)}, limits at rest ` +
+    `${seconds(report.restSeconds)} later; restored ${seconds(report.restoredSeconds)} after the ` +
+    "opt-out",
+    ...violations.map(({ at, promise, message }) => `${at} BROKEN ${promise}: ${message}`),
+    violations.length === 0 ? "no promise was broken" : `${violations.length} promises broken`,
+  ].join("\n");
 }
 
 if (import.meta.main) Deno.exitCode = await main(Deno.args);

@@ -59,7 +59,7 @@ interface Round {
   readonly requestMs: readonly number[];
 }
 
-const CRDS = new URL("../../manifests/crds", import.meta.url).pathname;
+const CRDS = new URL("../../../manifests/crds", import.meta.url).pathname;
 const kubectl = createKubectl();
 await kubectl.must(["apply", "-k", CRDS]);
 await kubectl.must(["wait", "crd", "--all", "--for=condition=Established", "--timeout=30s"]);

@@ -3,10 +3,12 @@
  *
  * @module
  */
+import process from "node:process";
 import type { FaultPlan } from "../../../tests/faults/fault.ts";
 import { type Mutant, mutate } from "../../../tests/faults/mutants/mutant.ts";
-import type { FirstFailure } from "./first_failure.ts";
 import { type ExamRow, failureLine } from "./report.ts";
+import type { Violation } from "../../../tests/faults/invariants.ts";
+import { playSafely } from "./play_plans.ts";
 
 /** How mutants are looked for. */
 export interface ExamOptions {
@@ -85,4 +87,29 @@ async function lookFor(
   }
   const by = failureLine({ plan, violations: [violation] });
   return { mutant, found: true, by, played: (index ?? 0) + 1, cpuSeconds };
+}
+
+/** The first plan that broke a promise, and what that cost to find. */
+export interface FirstFailure {
+  /** Among the plans; absent where none broke a promise. */
+  readonly index?: number;
+  readonly violation?: Violation;
+  readonly cpuSeconds: number;
+}
+
+async function firstFailure(plans: readonly FaultPlan[]): Promise<FirstFailure> {
+  const cpuSeconds = (): number => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1e6;
+  };
+  for (const [index, plan] of plans.entries()) {
+    const [violation] = await playSafely(plan);
+    if (violation !== undefined) return { index, violation, cpuSeconds: cpuSeconds() };
+  }
+  return { cpuSeconds: cpuSeconds() };
+}
+
+if (import.meta.main) {
+  const plans = JSON.parse(await new Response(Deno.stdin.readable).text()) as FaultPlan[];
+  console.log(JSON.stringify(await firstFailure(plans)));
 }

@@ -16,9 +16,8 @@ import { openRealNode } from "../../../tests/cluster/scene/real_node.ts";
 import { scratchNamespace } from "../../../tests/cluster/scene/scratch_namespace.ts";
 import { pause, until } from "../../../tests/cluster/scene/until.ts";
 import { withSettings } from "../../../tests/cluster/scene/product/with_settings.ts";
-import { BURST_SECONDS, burstingPairs, saturatingPod } from "./pods.ts";
+import { burst, BURST_SECONDS, burstingPairs, type Pair, record, saturatingPod } from "./scene.ts";
 import { type BurstLegs, legsOf, reactionReport, reactionTable } from "./report.ts";
-import { burst, type Pair, record } from "./scene.ts";
 import { wholeNumber } from "../parse_flags.ts";
 
 const { json, idleCpu: idleCPU, saturate, bursts: wanted } = new Command("bench:reaction")

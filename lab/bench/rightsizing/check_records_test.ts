@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import type { WorkloadRecord } from "../../../shared/rightsizing/workload_record.ts";
-import { checkRecords } from "./check_records.ts";
-import { expectedRequest } from "./expected_requests.ts";
+import { checkRecords, expectedRequest } from "./check_records.ts";
 import { containerName, namespaceOf, workloadName } from "./known_usage.ts";
 
 const SIZE = { workloads: 2, pods: 2, containers: 2 };

@@ -18,9 +18,19 @@ import type { PolicySpec } from "../../../shared/rightsizing/policy_spec.ts";
 import { recordsOf } from "../../../shared/rightsizing/reports.ts";
 import type { WorkloadRecord } from "../../../shared/rightsizing/workload_record.ts";
 import { cacheSources } from "../../simulation/api/cache_sources.ts";
-import { createSimulatedAPI } from "../../simulation/api/simulated_api.ts";
-import { addCluster } from "./cluster_objects.ts";
-import { type ClusterSize, namespaceOf } from "./known_usage.ts";
+import { createSimulatedAPI, type SimulatedAPI } from "../../simulation/api/simulated_api.ts";
+import {
+  type ClusterSize,
+  containerName,
+  namespaceOf,
+  podName,
+  replicaSetName,
+  workloadName,
+} from "./known_usage.ts";
+import {
+  templateContainer,
+  workloadPod,
+} from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 
 /** A pass that has ended. */
 export interface EndedPass {
@@ -145,4 +155,45 @@ export function startLoop(size: ClusterSize, prometheusURL: string): RunningLoop
       sources.close();
     },
   };
+}
+
+const BARE = { uid: "", resourceVersion: "", labels: {}, annotations: {} };
+
+/** Adds them; each pod runs, and has what its template says. */
+function addCluster(tables: SimulatedAPI["store"]["tables"], size: ClusterSize): void {
+  const containers = Array.from(
+    { length: size.containers },
+    (_, index) => templateContainer({ name: containerName(index) }),
+  );
+  const namespaces = new Set<string>();
+  for (let workload = 0; workload < size.workloads; workload++) {
+    const namespace = namespaceOf(workload);
+    if (!namespaces.has(namespace)) {
+      tables.Namespace.create({ metadata: { name: namespace, ...BARE } });
+      namespaces.add(namespace);
+    }
+    tables.Deployment.create({
+      kind: "Deployment",
+      metadata: { name: workloadName(workload), namespace, ...BARE },
+      rollout: { updated: size.pods, total: size.pods, stands: false },
+      makes: {
+        paused: false,
+        replicas: size.pods,
+        template: { containers, initContainers: [] },
+      },
+    });
+    for (let pod = 0; pod < size.pods; pod++) {
+      const name = podName({ workload, pod });
+      const made = workloadPod(name, containers);
+      const { owner } = made.metadata;
+      tables.Pod.seed({
+        ...made,
+        metadata: {
+          ...made.metadata,
+          namespace,
+          ...(owner === undefined ? {} : { owner: { ...owner, name: replicaSetName(workload) } }),
+        },
+      });
+    }
+  }
 }

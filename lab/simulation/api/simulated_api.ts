@@ -16,10 +16,15 @@ import type { Clock } from "../../../shared/clock.ts";
 import type { LeaseStore } from "../../../shared/control/leader_election.ts";
 import type { ListWatch } from "../../../shared/control/informer.ts";
 import type { Random } from "../../../shared/random.ts";
-import { createAllocationStore, createDesiredWriter } from "./allocation_writers.ts";
+import {
+  createAllocationStore,
+  createDesiredWriter,
+  createEndpointSliceStore,
+  createLeaseStore,
+  createNodeLink,
+} from "./api_writers.ts";
 import { type ApiAccess, createRequestGate, type InjectedFailure } from "./request_gate.ts";
 import { createDeletionCostWriter, createPodEvictor, createPodResizer } from "./pod_writers.ts";
-import { createEndpointSliceStore } from "./endpoint_slices.ts";
 import {
   createEventList,
   createRightsizingEventList,
@@ -28,7 +33,6 @@ import {
 } from "./event_sink.ts";
 import { startGarbageCollector } from "./garbage_collector.ts";
 import { createKubeletLink, type KubeletLink } from "./kubelet_link.ts";
-import { createLeaseStore, createNodeLink } from "./lease_writers.ts";
 import { createObjectStore, type ObjectStore } from "./object_store.ts";
 import { createPolicyStatusWriter, createReportStore } from "./recommendation_writers.ts";
 import { createListWatch, type Selector } from "./list_watch.ts";

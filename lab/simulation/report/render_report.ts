@@ -3,10 +3,10 @@
  *
  * @module
  */
-import type { RunRecord } from "../run_record.ts";
+import type { PodRecord, RunRecord } from "../run_record.ts";
 import { changeList } from "./change_list.ts";
 import { headline, keyFigures } from "./headline.ts";
-import { html } from "./html.ts";
+import { type Html, html } from "./html.ts";
 import { methodNote } from "./method_note.ts";
 import { page } from "./page.ts";
 import { coresPlot } from "./plots/cores_plot.ts";
@@ -14,11 +14,11 @@ import { latencyPlot } from "./plots/latency_plot.ts";
 import { podMultiples } from "./plots/pod_multiples.ts";
 import { pricePlot } from "./plots/price_plot.ts";
 import { throttlingPlot } from "./plots/throttling_plot.ts";
-import { tallySentence } from "./pod_tally.ts";
-import { podTable } from "./pod_table.ts";
+import { tallyPods, tallySentence, tallyText } from "./pod_tally.ts";
 import type { ReportScene } from "./report_scene.ts";
-import { describeScale } from "./score_measures.ts";
-import { scoreSection } from "./score_section.ts";
+import { describeScale, isBest, SCORE_MEASURES } from "./score_measures.ts";
+import { formatFigure, formatMillicores, NO_FIGURE } from "./figure.ts";
+import { type PodRow, podRows } from "./pod_rows.ts";
 
 /** What the report needs beside the runs. */
 export interface ReportOptions {
@@ -70,4 +70,116 @@ export function renderReport(runs: readonly RunRecord[], { scene }: ReportOption
       </main>
     `,
   );
+}
+
+/** The table, and what each algorithm does. */
+function scoreSection(runs: readonly RunRecord[]): Html {
+  const heads = runs.map((run) => html`<th scope="col">${run.algorithm}</th>`);
+  const rows = SCORE_MEASURES.map((measure) => {
+    const cells = runs.map((run) => {
+      const best = isBest(measure, run, { runs }) ? trustedBest : html``;
+      return html`<td${best}>${measure.text(run)}</td>`;
+    });
+    return html`<tr><th scope="row">${measure.name} <span class="unit">${measure.unit}</span><small>${measure.meaning}</small></th>${cells}</tr>`;
+  });
+  const algorithms = runs.map((run) =>
+    html`
+      <div>
+        <dt>${run.algorithm}</dt>
+        <dd>${run.description}</dd>
+      </div>
+    `
+  );
+  return html`
+    <section>
+      <h2>Scores</h2>
+      <div class="scroll">
+        <table class="scores">
+          <thead>
+            <tr><th scope="col">Measure</th>${heads}</tr>
+          </thead>
+          <tbody>${rows}${tallyRow(runs)}</tbody>
+        </table>
+      </div>
+      <p class="caption">Bold: the best of its row, where one direction is better.</p>
+      <dl class="algorithms">${algorithms}</dl>
+    </section>
+  `;
+}
+
+/** The first algorithm pod by pod against each of the others. */
+function tallyRow(runs: readonly RunRecord[]): Html {
+  const [ours, ...others] = runs;
+  if (ours === undefined || others.length === 0) return html``;
+  const cells = others.map((run) => html`<td>${tallyText(tallyPods(ours, run))}</td>`);
+  return html`<tr><th scope="row">Pods throttled less / more <span class="unit">pods</span><small>how many pods ${ours.algorithm} throttled less, and how many more, than the algorithm of the column</small></th><td>${NO_FIGURE}</td>${cells}</tr>`;
+}
+
+const trustedBest: Html = { markup: ' class="best"' };
+
+/** The table of all pods. */
+function podTable(runs: readonly RunRecord[]): Html {
+  const ours = runs[0]?.algorithm ?? "";
+  const theirs = runs[1]?.algorithm ?? "static";
+  const head = html`
+    <thead>
+      <tr>
+        <th rowspan="2" scope="col">Pod</th>
+        <th rowspan="2" scope="col">Trace</th>
+        <th rowspan="2" scope="col">Weight</th>
+        <th colspan="4" scope="colgroup">CPU, millicores</th>
+        <th colspan="2" scope="colgroup">Throttled, ms/s</th>
+        <th colspan="2" scope="colgroup">P99, ms</th>
+        <th colspan="2" scope="colgroup">Changes of the limit</th>
+      </tr>
+      <tr>
+        <th scope="col">request</th>
+        <th scope="col">original limit</th>
+        <th scope="col">mean limit</th>
+        <th scope="col">mean usage</th>
+        <th scope="col">${ours}</th>
+        <th scope="col">${theirs}</th>
+        <th scope="col">${ours}</th>
+        <th scope="col">${theirs}</th>
+        <th scope="col">count</th>
+        <th scope="col">reasons</th>
+      </tr>
+    </thead>
+  `;
+  return html`
+    <section>
+      <h2>The allocation of each pod, and why</h2>
+      <div class="scroll">
+        <table class="pods">${head}<tbody>${podRows(runs).map(rowOf)}</tbody></table>
+      </div>
+      <p
+        class="caption">Mean limit and usage under ${ours}. “${theirs}” is the static algorithm with the mean Σ of limits nearest to ours.</p>
+    </section>
+  `;
+}
+
+function rowOf({ ours, theirs, reasons }: PodRow): Html {
+  const why = reasons.map(([reason, count]) => `${reason}\u00a0${count}`).join(", ") || NO_FIGURE;
+  return html`
+    <tr>
+      <th scope="row">${ours.name}</th>
+      <td class="text">${ours.trace}</td>
+      <td>${Number(ours.weight.toFixed(2))}</td>
+      <td>${formatMillicores(ours.request)}</td>
+      <td>${formatMillicores(ours.originalLimit)}</td>
+      <td>${formatMillicores(ours.meanLimit)}</td>
+      <td>${formatMillicores(ours.meanUsage)}</td>
+      <td class="ours">${formatFigure(ours.throttledMsPerS)}</td>
+      <td>${formatFigure(theirs?.throttledMsPerS)}</td>
+      <td class="ours">${p99(ours)}</td>
+      <td>${p99(theirs)}</td>
+      <td>${ours.changes}</td>
+      <td class="text why">${why}</td>
+    </tr>
+  `;
+}
+
+/** A pod without requests has no latency. */
+function p99(pod: PodRecord | undefined): string {
+  return pod === undefined || pod.requests === 0 ? NO_FIGURE : formatFigure(pod.p99Ms);
 }
