@@ -6,7 +6,7 @@ import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsi
 import type { WorkloadEvent } from "../../shared/rightsizing/guards/workload_events.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
-import { notedHands } from "../../tests/fixtures/rightsizing/noted_hands.ts";
+import { recordedAppliers } from "../../tests/fixtures/rightsizing/recorded_appliers.ts";
 import {
   NOW_MS,
   recommendation,
@@ -71,34 +71,34 @@ test("emitCycleEvents() emits an event for each workload, and on the policy one 
 });
 
 test("writeAnnotations() writes only what differs, and removes annotations without a value", async () => {
-  const hands = notedHands();
-  const parts = { workloads: hands.workloads, permits: createPermits(() => 2), log: silentLog };
+  const appliers = recordedAppliers();
+  const parts = { workloads: appliers.workloads, permits: createPermits(() => 2), log: silentLog };
   await writeAnnotations([{ workload: workloadOf("web"), record }], parts);
-  const [first = ""] = hands.asked;
+  const [first = ""] = appliers.asked;
   assert.match(first, /^annotate web .*"optipod\.io\/recommendation\.app\.cpu-request":"150m"/);
   const annotations = JSON.parse(first.slice("annotate web ".length));
   await writeAnnotations([{ workload: workloadOf("web", annotations), record }], parts);
-  assert.equal(hands.asked.length, 1);
+  assert.equal(appliers.asked.length, 1);
   await writeAnnotations([{ workload: workloadOf("web", annotations), record: undefined }], parts);
-  assert.match(hands.asked[1] ?? "", /"optipod\.io\/managed":null/);
+  assert.match(appliers.asked[1] ?? "", /"optipod\.io\/managed":null/);
 });
 
 test("writeAnnotations() goes on with the others after a refusal, and logs those that mean something", async () => {
-  const hands = notedHands();
+  const appliers = recordedAppliers();
   const told: unknown[] = [];
   const log = {
     ...silentLog,
     warn: (_message: string, fields = {}) => void told.push(Object.values(fields)[0]),
   };
-  hands.refusals.set("annotate web", new ApiError(403, "Forbidden", "no"));
-  hands.refusals.set("annotate db", new ApiError(404, "NotFound", "gone"));
+  appliers.refusals.set("annotate web", new ApiError(403, "Forbidden", "no"));
+  appliers.refusals.set("annotate db", new ApiError(404, "NotFound", "gone"));
   const updates = ["web", "db", "job"].map((name) => ({ workload: workloadOf(name), record }));
   await writeAnnotations(updates, {
-    workloads: hands.workloads,
+    workloads: appliers.workloads,
     permits: createPermits(() => 1),
     log,
   });
-  assert.equal(hands.asked.length, 3);
+  assert.equal(appliers.asked.length, 3);
   assert.deepEqual(told, ["Deployment shop/web"]);
 });
 

@@ -58,7 +58,7 @@ export interface RightsizingCaches {
 
 /** What the loop works with. */
 export interface RightsizingLoopParts
-  extends Pick<CycleParts, "sources" | "cluster" | "hands" | "lacksPermission"> {
+  extends Pick<CycleParts, "sources" | "cluster" | "appliers" | "lacksPermission"> {
   readonly caches: RightsizingCaches;
   /** What else is waited for before the first cycle, by a name for people. @default nothing */
   readonly first?: Readonly<Record<string, Synced>>;
@@ -216,7 +216,7 @@ async function reconcilePolicy(
       outcome,
       present: policies.get(key),
       permits: loop.cycle.permits,
-      writer: loop.hands.workloads,
+      writer: loop.appliers.workloads,
       signal,
     });
     observer?.cycleEnded?.(policy.metadata, { tookMs: clock.monotonic() - begunAt, outcome });
@@ -338,7 +338,7 @@ async function runGarbageCollection(loop: Loop, signal: AbortSignal): Promise<vo
       annotateWorkloads: config.annotateWorkloads,
       nowMs: clock.wall(),
       records: cycle.records,
-      writer: loop.hands.workloads,
+      writer: loop.appliers.workloads,
       vpas: loop.vpas,
       permits: cycle.permits,
       log: loop.log,

@@ -127,7 +127,7 @@ function loopParts(
       served: () => support() ?? { resizeServed: false, lowersMemoryLimits: false },
       missingPermissions: permissions.missing,
     }),
-    hands: {
+    appliers: {
       resizer: api.resizer,
       workloads: observedWorkloads(api.workloads, observer),
       setOriginalLimits: createOriginalLimitWriter({

@@ -4,17 +4,12 @@
  *
  * @module
  */
-import { unlessNotFound } from "./connection.ts";
-import * as z from "zod";
+import { unlessNotFound, type KubeConnection } from "./connection.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
-import {
-  ALLOCATION_GROUP_VERSION,
-  ALLOCATION_RESOURCE,
-  podAllocationSchema,
-} from "../../../shared/api/pod_allocation.ts";
+import { ALLOCATION_GROUP_VERSION, ALLOCATION_RESOURCE, podAllocationSchema } from "../../../shared/api/pod_allocation.ts";
 import { type AccessRule, isAllowed } from "./access_rules.ts";
-import type { KubeConnection } from "./connection.ts";
 import { listOf, objectOf, textOf } from "./json_fields.ts";
+import * as z from "zod";
 
 /** Findings about the server. */
 export interface ApiFindings {

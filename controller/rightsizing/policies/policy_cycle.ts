@@ -32,7 +32,7 @@ import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
 import { failedOutcome, type ReconcileOutcome, unreadableOutcome } from "../outcome.ts";
 import type { UsageSources } from "../sources/usage_sources.ts";
 import type { RecordStore } from "../store.ts";
-import { type PassParts, passWorkload } from "../workload_pass.ts";
+import { type ReconcileParts, reconcileWorkload } from "../reconcile_workload.ts";
 
 /** What there is when a cycle begins. */
 export interface CycleState extends PolicyInput {
@@ -49,7 +49,7 @@ export interface CycleState extends PolicyInput {
 }
 
 /** What a cycle works with. */
-export interface CycleParts extends Omit<PassParts, "source"> {
+export interface CycleParts extends Omit<ReconcileParts, "source"> {
   readonly sources: UsageSources;
   readonly records: RecordStore;
   /** What policy engines have denied, by workload. */
@@ -195,7 +195,7 @@ async function reconcileAll(
 
 async function reconcileAlone(
   one: { readonly workload: FoundWorkload; readonly policy: ActivePolicy },
-  parts: CycleParts & Pick<PassParts, "source">,
+  parts: CycleParts & Pick<ReconcileParts, "source">,
   signal: AbortSignal,
 ): Promise<ReconcileOutcome | undefined> {
   const { underWay } = parts;
@@ -214,7 +214,7 @@ async function reconcileAlone(
 /** Never rejects: a workload that fails must not stop the others. */
 async function reconcileOne(
   { workload, policy }: { readonly workload: FoundWorkload; readonly policy: ActivePolicy },
-  parts: CycleParts & Pick<PassParts, "source">,
+  parts: CycleParts & Pick<ReconcileParts, "source">,
   signal: AbortSignal,
 ): Promise<ReconcileOutcome | undefined> {
   const { records, denials, clock } = parts;
@@ -229,7 +229,7 @@ async function reconcileOne(
   try {
     outcome = "unreadableTemplate" in workload
       ? unreadableOutcome({ ...subject, workload })
-      : await passWorkload({ ...subject, workload }, parts, { signal });
+      : await reconcileWorkload({ ...subject, workload }, parts, { signal });
   } catch (error) {
     outcome = failedOutcome({ ...subject, workload }, error);
   }
