@@ -80,17 +80,17 @@ test("applyDecision() in place resizes each pod, and without pods puts the value
   assert.equal(none.inForce?.get("app")?.requestCPU, 150);
 });
 
-test("applyDecision() tells which pods are behind, and puts in force what one of them has", async () => {
+test("applyDecision() names the pods that are behind, and puts in force what one of them has", async () => {
   const busy = new ApiError(503, "ServiceUnavailable", "busy");
   const { inForce, failure, behind } = await applied(decisionFor("InPlace"), {
     refusals: [["resize web-2", busy]],
   });
   assert.equal(inForce?.get("app")?.requestCPU, 150);
   assert.deepEqual([failure?.next, behind], ["back-off", ["web-2"]]);
-  const nobody = await applied(decisionFor("InPlace"), {
+  const none = await applied(decisionFor("InPlace"), {
     refusals: [["resize web-1", busy], ["resize web-2", busy]],
   });
-  assert.equal(nobody.inForce, undefined);
+  assert.equal(none.inForce, undefined);
 });
 
 test("applyDecision() makes limits the own ones of the market's pods, but of none that has not got its request", async () => {

@@ -48,7 +48,7 @@ function lookedAt(name: string, ...events: WorkloadEvent[]): ReconciledWorkload 
 }
 
 test("emitCycleEvents() emits an event for each workload, and on the policy one of each kind with the count", () => {
-  const told: RightsizingEvent[] = [];
+  const emitted: RightsizingEvent[] = [];
   const skipped: WorkloadEvent = { type: "Normal", reason: "WorkloadSkipped", message: "why" };
   const failed: WorkloadEvent = { type: "Warning", reason: "UpdateFailed", message: "what" };
   emitCycleEvents(policy, {
@@ -57,17 +57,17 @@ test("emitCycleEvents() emits an event for each workload, and on the policy one 
       lookedAt("db", skipped, failed),
       lookedAt("job", skipped),
     ],
-    events: { emit: (event) => void told.push(event) },
+    events: { emit: (event) => void emitted.push(event) },
   });
   const of = (uid: string): string[] =>
-    told.filter(({ about }) => about.uid === uid).map(({ message }) => message);
+    emitted.filter(({ about }) => about.uid === uid).map(({ message }) => message);
   assert.deepEqual([of("uid-web"), of("uid-db")], [["why"], ["why", "what"]]);
   assert.deepEqual(of("p"), [
     "Deployment shop/web (and 2 more): why",
     "Deployment shop/db: what",
   ]);
-  assert.deepEqual(told[0]?.about, workloadSubject(workloadOf("web")));
-  assert.deepEqual(told.at(-1)?.about, policySubject(policy));
+  assert.deepEqual(emitted[0]?.about, workloadSubject(workloadOf("web")));
+  assert.deepEqual(emitted.at(-1)?.about, policySubject(policy));
 });
 
 test("writeAnnotations() writes only what differs, and removes annotations without a value", async () => {
@@ -85,10 +85,10 @@ test("writeAnnotations() writes only what differs, and removes annotations witho
 
 test("writeAnnotations() goes on with the others after a refusal, and logs those that mean something", async () => {
   const appliers = recordedAppliers();
-  const told: unknown[] = [];
+  const emitted: unknown[] = [];
   const log = {
     ...silentLog,
-    warn: (_message: string, fields = {}) => void told.push(Object.values(fields)[0]),
+    warn: (_message: string, fields = {}) => void emitted.push(Object.values(fields)[0]),
   };
   appliers.refusals.set("annotate web", new ApiError(403, "Forbidden", "no"));
   appliers.refusals.set("annotate db", new ApiError(404, "NotFound", "gone"));
@@ -99,7 +99,7 @@ test("writeAnnotations() goes on with the others after a refusal, and logs those
     log,
   });
   assert.equal(appliers.asked.length, 3);
-  assert.deepEqual(told, ["Deployment shop/web"]);
+  assert.deepEqual(emitted, ["Deployment shop/web"]);
 });
 
 test("writeAnnotations() writes as many at the same time as are permitted", async () => {

@@ -122,7 +122,7 @@ interface ReadReports {
 }
 
 /**
- * Values of workloads whose policy is in mode Auto and changes pods in place: where it may only recreate
+ * Values of workloads with a policy in mode Auto that changes pods in place: where it may only recreate
  * them, the template has the values. `reports` are indexed by namespace, and read once for each version.
  *
  * A pod with unknown bounds stays as its template says: no value of rightsizing may get it refused.

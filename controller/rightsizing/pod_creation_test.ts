@@ -151,7 +151,7 @@ function valuesWith(
   return { reports, values, given };
 }
 
-test("createCreationValues() tells what is in force, and follows the reports", () => {
+test("createCreationValues() has the values in force, and follows the reports", () => {
   const { reports, values, given } = valuesWith();
   assert.deepEqual(given(), ALL);
   assert.equal(values("shop", { kind: "StatefulSet", name: "web" }), undefined);
@@ -162,7 +162,7 @@ test("createCreationValues() tells what is in force, and follows the reports", (
   assert.equal(values("shop", WEB), undefined);
 });
 
-test("createCreationValues() leaves pods to their template where nobody wants them changed", () => {
+test("createCreationValues() leaves pods to their template where no policy changes them", () => {
   for (
     const spec of [
       autoPolicy({}, { mode: "Recommend" }),
@@ -181,7 +181,7 @@ test("createCreationValues() leaves a pod to its template where not all is known
   assert.equal(valuesWith(autoPolicy(), { around }).given(), undefined);
 });
 
-test("createCreationValues() leaves a resource to its author who has edited it, by the pod itself", () => {
+test("createCreationValues() leaves a resource to the author that has edited it, by the pod itself", () => {
   const { given } = valuesWith();
   const raised = { requestCPU: 100, requestMemory: 1024 * MI };
   // The copy of the template is older than the pod.
@@ -193,7 +193,7 @@ test("createCreationValues() leaves a resource to its author who has edited it, 
   assert.deepEqual(valuesWith(autoPolicy(), { template }).given(), ALL);
 });
 
-test("createCreationValues() takes what a LimitRange has written for nobody's edit", () => {
+test("createCreationValues() takes defaults of a LimitRange for no edit", () => {
   const { given } = valuesWith();
   assert.deepEqual(given({ ...TEMPLATE, limitCPU: 500, limitMemory: 512 * MI }), ALL);
 });

@@ -36,7 +36,7 @@ interface PassChoice extends FactsChoice {
   /** @default {"Auto"} */
   readonly mode?: PolicySpec["mode"];
   /** Of another workload of the namespace. @default none */
-  readonly strangers?: readonly string[];
+  readonly unmanaged?: readonly string[];
 }
 
 /** A look at Deployment `web`, which uses 150 m and 80 Mi: 180 m and 96 Mi are recommended. */
@@ -47,7 +47,7 @@ async function look(
     seen = 120,
     aborted = false,
     takesMs = 0,
-    strangers = [],
+    unmanaged = [],
     ...choice
   }: PassChoice = {},
 ): Promise<
@@ -56,16 +56,16 @@ async function look(
   const { samples: _samples, memoryPeaks: _peaks, recommendations: _none, ...facts } =
     rightsizingFacts(choice);
   const source = createUsageAnswers();
-  const told = source.of({ namespace: "shop", kind: "Deployment", name: "web" }, "app");
+  const reported = source.of({ namespace: "shop", kind: "Deployment", name: "web" }, "app");
   for (let minute = 0; minute < seen; minute++) {
-    told.cpu.push([NOW_MS - minute * MINUTE_MS, 150]);
-    told.memory.push([NOW_MS - minute * MINUTE_MS, 80 * MI]);
+    reported.cpu.push([NOW_MS - minute * MINUTE_MS, 150]);
+    reported.memory.push([NOW_MS - minute * MINUTE_MS, 80 * MI]);
   }
   const appliers = recordedAppliers();
   for (const [what, error] of Object.entries(refusals)) appliers.refusals.set(what, error);
   const end = new AbortController();
   if (aborted) end.abort();
-  const others = strangers.map((name) => workloadPod(name, facts.workload.template.containers));
+  const others = unmanaged.map((name) => workloadPod(name, facts.workload.template.containers));
   const outcome = await reconcileWorkload(subjectOf(before, choice), {
     source,
     appliers,
@@ -119,13 +119,13 @@ test("reconcileWorkload() touches no pods but the workload's own", async () => {
   const { appliers } = await look({
     marketManages: true,
     strategy: { updateRequestsOnly: false },
-    strangers: ["db-1"],
+    unmanaged: ["db-1"],
   });
   const own = appliers.asked.filter((line) => line.startsWith("own"));
   assert.deepEqual(own, ["own web-1 app=180", "own web-2 app=180"]);
 });
 
-test("reconcileWorkload() tells a failure once, and what it cut only when it was done", async () => {
+test("reconcileWorkload() reports a failure once, and what it cut only when it was done", async () => {
   const refusals = { "resize web-1": BUSY, "resize web-2": BUSY };
   const first = await look({ refusals });
   const { status, reason, inForce, message } = first.outcome?.record ?? {};
@@ -146,9 +146,9 @@ test("reconcileWorkload() goes no further after a 403 at one of the pods, and na
   const refusals = { "resize web-2": new ApiError(403, "Forbidden", message) };
   const { outcome, appliers } = await look({ pods, refusals });
   assert.deepEqual(appliers.asked.map((line) => /web-\d/.exec(line)?.[0]), ["web-1", "web-2"]);
-  const { status, reason, message: told, inForce } = outcome?.record ?? {};
+  const { status, reason, message: text, inForce } = outcome?.record ?? {};
   assert.deepEqual([status, reason], ["Error", "RBACError"]);
-  assert.match(told ?? "", /^1 pods, web-2: .*pods\/resize .*shop$/);
+  assert.match(text ?? "", /^1 pods, web-2: .*pods\/resize .*shop$/);
   // What one pod has is in force: the others get it once the right is there.
   const [{ adoptedOn: _template, ...values } = assert.fail()] = inForce ?? [];
   assert.deepEqual(values, { container: "app", cpu: 180, memory: 96 * MI });
@@ -169,7 +169,7 @@ test("reconcileWorkload() keeps what is in force, and the last recommendation wi
   assert.deepEqual(without.record.inForce, before.inForce);
 });
 
-test("reconcileWorkload() leaves applied what was cut, and tells neither skip nor cut again", async () => {
+test("reconcileWorkload() leaves applied what was cut, and reports neither skip nor cut again", async () => {
   const containers = [templateContainer({ limitCPU: 120 })];
   const first = (await look({ containers })).outcome ?? assert.fail("called off");
   assert.deepEqual([first.record.status, first.record.reason], ["Applied", "RequestAboveLimit"]);
@@ -191,12 +191,12 @@ test("reconcileWorkload() leaves applied what was cut, and tells neither skip no
   ]);
   assert.deepEqual([outcome?.record.inForce, appliers.asked], [before.inForce, []]);
   assert.deepEqual(eventsOf(outcome), []);
-  // Under another word, it is no skip either.
+  // Under another reason, it is no skip either.
   const renamed = await look({ containers, pods, before: { ...before, reason: "HPAConflict" } });
   assert.deepEqual(eventsOf(renamed.outcome), []);
 });
 
-test("reconcileWorkload() does and tells nothing once it is called off", async () => {
+test("reconcileWorkload() does and reports nothing once it is called off", async () => {
   const { outcome, appliers } = await look({ aborted: true });
   assert.deepEqual([outcome, appliers.asked], [undefined, []]);
 });

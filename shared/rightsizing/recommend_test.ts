@@ -134,7 +134,7 @@ pure("property 14: recommend() is percentile × factor before clamping, within a
   );
 });
 
-pure("recommend() gives whole amounts whose quantities read back", () => {
+pure("recommend() gives whole amounts with quantities that read back", () => {
   fc.assert(
     fc.property(cpuValues, memoryValues, bounds, corrections, (cpu, memory, within, corrected) => {
       const strategy = { updateRequestsOnly: false, limitMultipliers: { cpu: 1, memory: 1.1 } };
