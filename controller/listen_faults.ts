@@ -4,7 +4,7 @@
  * @module
  */
 
-import { parseAddress } from "../adapters/listen_address.ts";
+import { parseAddress } from "../adapters/program_server.ts";
 
 /** The settings that are looked at. */
 export interface CheckedAddresses {

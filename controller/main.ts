@@ -9,15 +9,14 @@
 import { Registry } from "prom-client";
 import { createHTTPLogin } from "../adapters/http_login.ts";
 import { createJSONLog } from "../adapters/json_log.ts";
-import { connectInCluster } from "../adapters/kube/client/in_cluster_connection.ts";
-import { connectKubeconfig } from "../adapters/kube/client/kubeconfig_connection.ts";
+import { connectInCluster, connectKubeconfig } from "../adapters/kube/client/connect.ts";
 import { healthRoutes, registerProcessMetrics, serveHTTP } from "../adapters/program_server.ts";
 import { programEnvironment, readProgramSettings } from "../adapters/program_settings.ts";
 import { programSignals } from "../adapters/program_signals.ts";
 import { createInstantQueries } from "../adapters/prometheus/instant_queries.ts";
 import { systemClock } from "../adapters/system_clock.ts";
 import { effectiveFields } from "../shared/config/effective_settings.ts";
-import { placementConfig } from "../shared/placement/config.ts";
+import { placementConfig } from "../shared/placement/settings.ts";
 import { createCaches, namedCaches } from "./caches.ts";
 import { connectControllerAPI } from "./controller_api.ts";
 import { createLiveSettings, warnOfOverridden } from "./live_settings.ts";
@@ -29,7 +28,7 @@ import { createRightsizingMetrics } from "./rightsizing/metrics.ts";
 import { runController } from "./run_controller.ts";
 import { CONTROLLER_PROGRAM, CONTROLLER_SETTINGS, OTHER_SECTIONS } from "./settings.ts";
 import { connectWebhook } from "./webhook/connect_webhook.ts";
-import { createWebhookMetrics } from "./webhook/webhook_metrics.ts";
+import { createWebhookMetrics } from "./webhook/metrics.ts";
 
 const text = new TextEncoder();
 const print = (part: string): void => void Deno.stdout.writeSync(text.encode(part));

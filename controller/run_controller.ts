@@ -8,13 +8,12 @@ import type { Mutator } from "../shared/admission/mutator.ts";
 import type { ConfigMap } from "../shared/api/config_map.ts";
 import type { Clock } from "../shared/clock.ts";
 import { settingsAmong } from "../shared/config/settings_file.ts";
-import { createInformer, type Informer } from "../shared/control/informer.ts";
+import { createInformer, type Informer, type ListWatch } from "../shared/control/informer.ts";
 import {
   type ElectionEnd,
   type LeaseStore,
   runLeaderElection,
 } from "../shared/control/leader_election.ts";
-import type { ListWatch } from "../shared/control/list_watch.ts";
 import { createSupervisor } from "../shared/control/supervisor.ts";
 import type { Log } from "../shared/log.ts";
 import type { Random } from "../shared/random.ts";
@@ -44,7 +43,7 @@ import {
 import { keepRightsizing, type RightsizingParts } from "./rightsizing/run.ts";
 import { createServedResize, type ServedResize } from "./served_resize.ts";
 import { type AskCluster, startCheck } from "./start_check.ts";
-import { webhookRights } from "./webhook/webhook_rights.ts";
+import { webhookRights } from "./webhook/webhook_objects.ts";
 
 /** All that the controller asks of the API. */
 export interface ControllerAPI {
@@ -266,7 +265,7 @@ async function rightsize(
   copies: RightsizingCopies | undefined,
   { term }: { readonly term: AbortSignal },
 ): Promise<void> {
-  const { api, caches, clock, random, log, rightsizing } = parts;
+  const { api, caches, clock, random, log, metrics, rightsizing } = parts;
   if (api.rightsizing === undefined || rightsizing === undefined || copies === undefined) return;
   await keepRightsizing({
     ...rightsizing,
@@ -277,6 +276,7 @@ async function rightsize(
     clock,
     random,
     log,
+    resizeObserver: metrics,
   }, term);
 }
 

@@ -31,9 +31,9 @@ import { PLACEMENT_ROWS, placementFaults } from "../shared/placement/settings.ts
 import { priorityTableKind } from "./allocation/bounds/priority_table_kind.ts";
 import { heartbeatFaults } from "./heartbeat_faults.ts";
 import { listenFaults } from "./listen_faults.ts";
-import { queryTableKind } from "./metrics_demand/query_table_kind.ts";
+import { queryTableKind } from "./metrics_demand/query_template.ts";
 import { RIGHTSIZING_ROWS } from "./rightsizing/settings.ts";
-import { WEBHOOK_ROWS } from "./webhook/webhook_settings.ts";
+import { WEBHOOK_ROWS } from "./webhook/settings.ts";
 
 const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 

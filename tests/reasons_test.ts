@@ -4,7 +4,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import type { PodEvent as SentPodEvent } from "../adapters/kube/writers/event_series.ts";
+import type { PodEvent as SentPodEvent } from "../adapters/kube/writers/event_sink.ts";
 import type { BidEffect } from "../controller/allocation/bid_rules/bid_rule.ts";
 import type { BoundsDraft } from "../controller/allocation/bounds/bounds.ts";
 import type { KnownStatus } from "../controller/allocation/allocation_status.ts";
@@ -30,7 +30,7 @@ import type { ApplyFailure, WorkloadEvent } from "../shared/rightsizing/guards/w
 import type { PaceChange } from "../shared/pacing/paced_container.ts";
 import { projectFiles } from "../tools/project_files.ts";
 import { sampleAllocation, sampleDesired, samplePod } from "./contract/support/sample_objects.ts";
-import type { Claim } from "../shared/resize/inputs/claim.ts";
+import type { ResizeAnswer } from "../controller/resize/send_changes.ts";
 import type { PodVerdict } from "../shared/resize/inputs/resize_input.ts";
 
 /**
@@ -49,7 +49,7 @@ Deno.test({
     const places: {
       readonly "checks": Kind<ReasonOf<NonNullable<PodVerdict>>>;
       readonly "decisions": Kind<Decision["reason"]>;
-      readonly "claims": Kind<Claim["reason"]>;
+      readonly "resizes": Kind<ResizeAnswer["reason"]>;
       readonly "scope": Kind<OutOfScope["reason"]>;
       readonly "refusals": Kind<ReturnType<typeof refusalReason>>;
       readonly "statuses": Kind<KnownStatus["reason"]>;
@@ -70,7 +70,7 @@ Deno.test({
     } = {
       "checks": "listed",
       "decisions": "listed",
-      "claims": "listed",
+      "resizes": "listed",
       "scope": "listed",
       "refusals": "listed",
       "statuses": "listed",

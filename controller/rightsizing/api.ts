@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { createMethodRights } from "../../adapters/kube/client/access_rules.ts";
 import { readResizeSupport } from "../../adapters/kube/client/api_checks.ts";
 import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
 import {
@@ -23,8 +22,7 @@ import { RIGHTSIZING_MANAGER } from "../../shared/resize/original_limits.ts";
 import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
 import type { ReplicaSet } from "../../shared/api/workload.ts";
 import type { Clock } from "../../shared/clock.ts";
-import { createInformer, type Informer } from "../../shared/control/informer.ts";
-import type { ListWatch } from "../../shared/control/list_watch.ts";
+import { createInformer, type Informer, type ListWatch } from "../../shared/control/informer.ts";
 import type { CheckpointStore } from "../../shared/control/persisted_map.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Random } from "../../shared/random.ts";
@@ -33,7 +31,6 @@ import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import type { CacheOptions } from "../caches.ts";
 import type { PodResizer } from "../resize/ports.ts";
 import type { ControllerSettings } from "../settings.ts";
-import type { MethodRights } from "./permissions.ts";
 import type {
   PolicyStatusWriter,
   ReportStore,
@@ -42,10 +39,13 @@ import type {
   VPAPublisher,
   WorkloadWriter,
 } from "./ports.ts";
-import type { PodOwners } from "./sampler/pod_owners.ts";
-import { connectUsageSampler } from "./sampler/usage_sampler.ts";
-import { connectUsageSources } from "./sources/connect_usage_sources.ts";
-import type { CollectionObserver, UsageSources } from "./sources/usage_sources.ts";
+import type { PodOwners } from "./sources/pod_owners.ts";
+import { connectUsageSampler } from "./sources/usage_sampler.ts";
+import {
+  type CollectionObserver,
+  connectUsageSources,
+  type UsageSources,
+} from "./sources/usage_sources.ts";
 
 /** The copies. */
 export interface RightsizingCopies {
@@ -90,7 +90,6 @@ export interface RightsizingAPI {
   readonly reportStore: ReportStore;
   readonly vpaPublisher: VPAPublisher;
   readonly workloads: WorkloadWriter;
-  readonly rights: MethodRights;
   readonly events: RightsizingEvents;
   /** For kills and throttling that were seen. */
   readonly correctionStore: CheckpointStore;
@@ -144,7 +143,6 @@ export function connectRightsizingAPI(
     reportStore: createReportStore(connection),
     vpaPublisher: createVPAPublisher(connection),
     workloads: createWorkloadWriter(connection, { log }),
-    rights: createMethodRights(connection),
     correctionStore: createCheckpointStore(connection, {
       namespace,
       label: CORRECTIONS_LABEL,

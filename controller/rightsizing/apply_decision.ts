@@ -14,8 +14,8 @@ import type { RightsizingDecision } from "../../shared/rightsizing/guards/decide
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { WorkloadWriter } from "./ports.ts";
 import { originalsIn } from "../../shared/resize/original_limits.ts";
-import type { AllocationStore, PodResizer } from "../resize/ports.ts";
-import { sendChanges } from "../resize/send_changes.ts";
+import type { AllocationStore } from "../resize/ports.ts";
+import { type ResizeContext, sendChanges } from "../resize/send_changes.ts";
 import type { Original, PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Informer } from "../../shared/control/informer.ts";
@@ -26,8 +26,7 @@ import { movesRequest } from "../../shared/resize/inputs/qos.ts";
 export type ApplyDecision = Extract<RightsizingDecision, { readonly outcome: "apply" }>;
 
 /** What changes pods and workloads. */
-export interface Appliers {
-  readonly resizer: PodResizer;
+export interface Appliers extends ResizeContext {
   readonly workloads: WorkloadWriter;
   /** Makes limits the original ones of the market's pods, millicores by container. */
   readonly setOriginalLimits: (pod: Pod, limits: ReadonlyMap<string, number>) => Promise<void>;
@@ -67,7 +66,7 @@ export async function applyDecision(
     return { inForce, behind: [] };
   }
   const plan = inPlacePlan(facts, wanted);
-  const { resized, failures } = await resizePods(plan, { pods, resizer: appliers.resizer });
+  const { resized, failures } = await resizePods(plan, { pods, appliers });
   const [first] = failures;
   const behind = failures.map(({ pod }) => pod);
   if (resized === 0 && first !== undefined) return { failure: first.failure, behind };
@@ -100,17 +99,19 @@ interface ResizedPods {
  */
 async function resizePods(
   plan: InPlacePlan,
-  { pods, resizer }: {
+  { pods, appliers }: {
     readonly pods: ReadonlyMap<string, Pod>;
-    readonly resizer: PodResizer;
+    readonly appliers: ResizeContext;
   },
 ): Promise<ResizedPods> {
   const failures: { pod: string; failure: ApplyFailure }[] = [];
   let resized = 0;
+  const reason = "OptimizationApplied" as const;
   for (const { pod: planned, changes } of plan.pods) {
     const pod = pods.get(planned.metadata.uid) ?? planned;
-    const asked = { pod, source: "rightsizing", changes, originals: originalsIn(pod) } as const;
-    const { refusal } = await sendChanges(asked, { resizer });
+    const originals = originalsIn(pod);
+    const asked = { pod, source: "rightsizing", reason, changes, originals } as const;
+    const { refusal } = await sendChanges(asked, appliers);
     const failure = refusal && applyFailure(refusal);
     if (failure === undefined) resized++;
     else if (failure.next !== "forget") failures.push({ pod: pod.metadata.name, failure });

@@ -27,7 +27,7 @@ import {
 } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { largestNode } from "../../shared/rightsizing/namespace_bounds.ts";
 import type { Caches } from "../caches.ts";
-import { cachedAutoscalers, cachedRules } from "./cached_rules.ts";
+import { cachedAutoscalers, cachedRules } from "./cluster_facts.ts";
 
 /** The caches that are read. */
 export type CreationCaches = Pick<

@@ -15,8 +15,8 @@ import {
   switchKind,
   termsKind,
 } from "../../shared/config/setting_kinds.ts";
+import { USAGE_PROVIDERS, type UsageProvider } from "../../shared/api/optimization_policy.ts";
 import { parseDuration } from "../../shared/duration.ts";
-import type { UsageProvider } from "../../shared/rightsizing/policy_spec.ts";
 import { MOST_SLOTS } from "../../shared/rightsizing/usage_ring.ts";
 
 /** A user's own server, and how to log in to it. */
@@ -154,7 +154,7 @@ export const RIGHTSIZING_ROWS: RightsizingRows = {
     default: "",
     description: "Where usage comes from for policies that do not say it in " +
       "metricsConfig.provider; empty: such a policy is not valid",
-    kind: optionalKind(choiceKind(["prometheus", "metrics-server", "custom"])),
+    kind: optionalKind(choiceKind(USAGE_PROVIDERS)),
     aliases: ["metricsProvider"],
   },
   rightsizingInterval: {

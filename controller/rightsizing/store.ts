@@ -121,12 +121,12 @@ export function createRecordStore(
   }
 
   return {
-    get: (workload) => all.get(workload.namespace)?.records.get(keyOf(workload)),
+    get: (workload) => all.get(workload.namespace)?.records.get(keyOfName(workload)),
     namespaces: () => all.keys(),
     set(record) {
       const { namespace } = record.workload;
       const { records, taken } = within(all, namespace);
-      const key = keyOf(record.workload);
+      const key = keyOfName(record.workload);
       // The reconcile had begun before the other writer's record was read.
       if (appliedAt(taken.get(key)) > appliedAt(record)) return;
       taken.delete(key);
@@ -161,7 +161,7 @@ function namespacesOf(reports: Iterable<RecommendationReport>): Map<string, Name
   }
   for (const { namespace, records, stored } of all.values()) {
     for (const record of recordsOf([...stored.values()], namespace)) {
-      records.set(keyOf(record.workload), record);
+      records.set(keyOfName(record.workload), record);
     }
   }
   return all;
@@ -246,8 +246,8 @@ async function mergeStored(
   stored.clear();
   for (const report of now) stored.set(report.metadata.name, report);
   records.clear();
-  for (const record of merged.records) records.set(keyOf(record.workload), record);
-  for (const record of merged.taken) taken.set(keyOf(record.workload), record);
+  for (const record of merged.records) records.set(keyOfName(record.workload), record);
+  for (const record of merged.taken) taken.set(keyOfName(record.workload), record);
   return isLeader || merged.isAhead;
 }
 
@@ -256,7 +256,8 @@ function isApplied(record: WorkloadRecord, before: WorkloadRecord | undefined): 
     JSON.stringify(record.inForce) !== JSON.stringify(before?.inForce ?? []);
 }
 
-function keyOf({ kind, namespace, name }: WorkloadName): string {
+/** The key of a workload by its name. */
+export function keyOfName({ kind, namespace, name }: WorkloadName): string {
   return workloadKey({ kind, metadata: { namespace, name, labels: {} } });
 }
 

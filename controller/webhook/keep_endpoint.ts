@@ -5,12 +5,11 @@
  */
 import type { EndpointSlice, EndpointSliceSpec } from "../../shared/api/endpoint_slice.ts";
 import type { Clock } from "../../shared/clock.ts";
-import { createBackoff } from "../../shared/control/backoff.ts";
-import { retryLevel } from "../../shared/control/brief_failure.ts";
+import { createBackoff, retryLevel } from "../../shared/control/backoff.ts";
 import type { Log } from "../../shared/log.ts";
 import type { EndpointSliceStore } from "./ports.ts";
 
-/** What the endpoint is kept with. */
+/** The dependencies: the store, and the EndpointSlice to keep there. */
 export interface KeptEndpointParts {
   readonly store: EndpointSliceStore;
   readonly spec: EndpointSliceSpec;

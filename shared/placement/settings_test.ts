@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { AGENT_SETTINGS, OTHER_SECTIONS } from "../../agent/settings.ts";
-import project from "../../deno.json" with { type: "json" };
 import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
 import { effectiveSettings, type SettingSources } from "../config/effective_settings.ts";
 import { commandFlags } from "../config/settings_command.ts";
@@ -11,8 +10,8 @@ import {
   CONTROLLER_SETTINGS,
   type ControllerSettings,
 } from "../../controller/settings.ts";
-import { placementConfig } from "./config.ts";
-import { PLACEMENT_ROWS } from "./settings.ts";
+import { PLACEMENT_ROWS, placementConfig } from "./settings.ts";
+import project from "../../deno.json" with { type: "json" };
 
 /** The YAML parser looks at two variables for its own debugging. */
 const PURE = { env: ["LOG_TOKENS", "LOG_STREAM"] };
@@ -196,7 +195,7 @@ const TEXTS = {
 } as const;
 
 test("CONTROLLER_SETTINGS take each of placement's by file, variable and flag, and name bad ones", () => {
-  // In the file only: others' words without effect.
+  // In the file only: other programs' settings without effect.
   const rest = Object.keys(PLACEMENT_ROWS).filter((name) => !(name in TEXTS));
   assert.deepEqual(rest, ["metricsEnabled", "leaseNamespace", "leaseName"]);
   const table = Object.fromEntries(

@@ -47,10 +47,10 @@ Deno.test("property 10: new pods get each container's values once, the same as p
           const wish = decideRightsizing(facts);
           if (wish.outcome === "hold") return;
           const pods = new Map(facts.pods.map((pod) => [pod.metadata.uid, pod]));
-          const hands = rightsizingHands(connection);
+          const appliers = rightsizingHands(connection);
           const { inForce = new Map(), failure } = await applyDecision(facts, wish, {
             pods,
-            appliers: hands,
+            appliers,
           });
           assert.equal(failure, undefined, JSON.stringify(failure));
 

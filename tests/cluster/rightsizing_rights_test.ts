@@ -6,7 +6,7 @@
  */
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import { createMethodRights } from "../../adapters/kube/client/access_rules.ts";
+import { type AccessRule, isAllowed } from "../../adapters/kube/client/access_rules.ts";
 import {
   type KubeConnection,
   type OpenKubeConnection,
@@ -64,6 +64,14 @@ interface Account {
   readonly connection: OpenKubeConnection;
 }
 
+/** The right as RBAC has it. */
+function ruleOf(right: Right): AccessRule {
+  const [verb = "", what = ""] = right.split(" ");
+  const [named = "", group = ""] = what.split(".");
+  const [resource = "", subresource] = named.split("/");
+  return { verb, group, resource, ...(subresource === undefined ? {} : { subresource }) };
+}
+
 /** What of these rights a write needs, in the order in which the server is asked. */
 function neededFor(method: "InPlace" | "Recreate", kind: WorkloadKind): readonly Right[] {
   return method === "InPlace" ? [RESIZE] : [rightTo("get", kind), rightTo("patch", kind)];
@@ -82,9 +90,9 @@ async function openAccounts({ connection, namespace }: ContractWorld): Promise<A
   for (const [index, rights] of [[], [...RIGHTS], ...some].entries()) {
     const name = `account-${index}`;
     const rules = rights.map((right) => {
-      const [verb = "", what = ""] = right.split(" ");
-      const [resource = "", group = ""] = what.split(".");
-      return { apiGroups: [group], resources: [resource], verbs: [verb] };
+      const { verb, group, resource, subresource } = ruleOf(right);
+      const named = subresource === undefined ? resource : `${resource}/${subresource}`;
+      return { apiGroups: [group], resources: [named], verbs: [verb] };
     });
     await post(`/api/v1/namespaces/${namespace}/serviceaccounts`, { metadata: { name } });
     await post(`${rbac}/roles`, { metadata: { name }, rules });
@@ -97,17 +105,13 @@ async function openAccounts({ connection, namespace }: ContractWorld): Promise<A
     accounts.push({ rights, connection: own });
   }
   for (const { rights, connection: own } of accounts) {
-    const asked = createMethodRights(own);
-    for (const kind of WORKLOAD_KINDS) {
-      const expected = RIGHTS.filter((right) =>
-        !rights.includes(right) &&
-        [...neededFor("InPlace", kind), ...neededFor("Recreate", kind)].includes(right)
-      ).map((right) => `${right} in namespace ${namespace}`);
-      await until(`${kind} rights ${rights.join()}`, async () => {
-        const missing = (await asked.missing(kind, [namespace])).get(namespace) ?? [];
-        const permissions = missing.map(({ permission }) => permission);
-        return permissions.join() === expected.join() ? true : undefined;
-      }, { timeoutMs: 10_000 });
+    for (const right of RIGHTS) {
+      const rule = { ...ruleOf(right), namespace };
+      await until(
+        `${right} with ${rights.join()}`,
+        async () => await isAllowed(own, rule) === rights.includes(right) || undefined,
+        { timeoutMs: 10_000 },
+      );
     }
   }
   return accounts;

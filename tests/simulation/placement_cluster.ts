@@ -14,7 +14,7 @@ import type { Node } from "../../shared/api/node.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { ClassCounts, NodeClass } from "../../shared/placement/node_classes.ts";
 import { secondOf } from "../../shared/placement/placed_pod.ts";
-import { placementConfig } from "../../shared/placement/config.ts";
+import { placementConfig } from "../../shared/placement/settings.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { createSimulatedAPI, type SimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
 import { createVirtualClock, type VirtualClock } from "../../lab/simulation/virtual_clock.ts";

@@ -2,18 +2,16 @@ import { assertSentences, messageOf } from "../../../tests/fixtures/assert_sente
 import { serveCanned } from "../../../tests/fixtures/canned_server.ts";
 import { lateRequest } from "../../../tests/fixtures/late_request.ts";
 import { systemClock } from "../../system_clock.ts";
-import { createExecPlugin } from "./kubeconfig_login.ts";
+import { createExecPlugin, parseKubeconfig, targetOf } from "./kubeconfig.ts";
 import { parseVerticalPodAutoscaler } from "../kinds/autoscalers.ts";
-import { parseKubeconfig, targetOf } from "./kubeconfig.ts";
-import { createMethodRights } from "./access_rules.ts";
-import { createSecretStore } from "../writers/certificate_stores.ts";
+import { createSecretStore } from "../writers/webhook_stores.ts";
 
 Deno.test("sentences of kubeconfigs and their plugins", () => {
   const parse = (text: string) => parseKubeconfig([{ path: "/c", text }]);
   const config = parse(JSON.stringify({
     contexts: [
       { name: "lost", context: { cluster: "gone", user: "me" } },
-      { name: "nobody", context: { cluster: "local", user: "gone" } },
+      { name: "orphan", context: { cluster: "local", user: "gone" } },
     ],
     clusters: [{ name: "local", cluster: { server: "https://a" } }],
     users: [{ name: "me", user: {} }],
@@ -39,7 +37,7 @@ Deno.test("sentences of kubeconfigs and their plugins", () => {
     [
       "context",
       () => target("away"),
-      'Cannot use context "away": the kubeconfig has "lost", "nobody"',
+      'Cannot use context "away": the kubeconfig has "lost", "orphan"',
     ],
     [
       "cluster",
@@ -48,8 +46,8 @@ Deno.test("sentences of kubeconfigs and their plugins", () => {
     ],
     [
       "user",
-      () => target("nobody"),
-      'Cannot use context "nobody": its user "gone" is not among "me"',
+      () => target("orphan"),
+      'Cannot use context "orphan": its user "gone" is not among "me"',
     ],
     [
       "plugin",
@@ -77,18 +75,6 @@ Deno.test("sentences of objects and answers of the API server", () => {
       "target of a VPA",
       () => parseVerticalPodAutoscaler({ metadata, spec: {} }).unreadable ?? "",
       "Cannot read the object: no spec.targetRef.kind",
-    ],
-    [
-      "rights",
-      async () => {
-        await using server = serveCanned(() => ({ status: { allowed: false } }));
-        const missing = await createMethodRights(server.connection).missing("StatefulSet", [
-          "shop",
-        ]);
-        return missing.get("shop")?.map(({ permission }) => permission).join("; ") ?? "";
-      },
-      "patch pods/resize in namespace shop; get statefulsets.apps in namespace shop; patch " +
-      "statefulsets.apps in namespace shop",
     ],
     [
       "no JSON",

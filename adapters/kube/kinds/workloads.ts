@@ -15,8 +15,7 @@ import type {
   WorkloadRef,
   WorkloadTemplate,
 } from "../../../shared/api/workload.ts";
-import type { ListWatch } from "../../../shared/control/list_watch.ts";
-import { templateOwners } from "../../../shared/rightsizing/template_patch.ts";
+import type { ListWatch } from "../../../shared/control/informer.ts";
 import { type KubeConnection, resourcePath } from "../client/connection.ts";
 import { present } from "../client/json_fields.ts";
 import { listWatchOf, type ListWatchOptions, type OpenListWatch } from "../client/list_watch.ts";
@@ -30,6 +29,7 @@ import {
 } from "./object_fields.ts";
 import { parseOwner } from "./pods.ts";
 import type { RawObject, RawTemplate, RawWorkload } from "./raw_objects.ts";
+import { templateOwners } from "../../../shared/rightsizing/template_patch.ts";
 
 const APPS = { groupVersion: "apps/v1" };
 

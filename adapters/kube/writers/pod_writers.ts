@@ -4,7 +4,7 @@
  * @module
  */
 import { ApiError } from "../../../shared/api/api_error.ts";
-import { DELETION_COST } from "../../../shared/placement/deletion_cost.ts";
+import { DELETION_COST } from "../../../shared/placement/split.ts";
 import type { ResizePatch } from "../../../shared/resize/patch.ts";
 import {
   type KubeConnection,
@@ -30,11 +30,7 @@ function podPath(
 
 /** Options of a resize. */
 export interface ResizeOptions {
-  /**
-   * The field manager of this patch.
-   *
-   * @default {that of the resizer}
-   */
+  /** The field manager of this patch. @default {that of the resizer} */
   readonly manager?: string;
 }
 
@@ -51,11 +47,7 @@ export interface KubePodResizer {
 
 /** Options of the resizer. */
 export interface PodResizerOptions {
-  /**
-   * The recorded owner of the limits: undo relies on it.
-   *
-   * @default {"mbcas"}
-   */
+  /** The recorded owner of the limits: undo relies on it. @default {"mbcas"} */
   readonly fieldManager?: string;
 }
 

@@ -186,7 +186,7 @@ test("runPolicyCycle() tells whose write was refused for want of a right, and no
   const rbac = 'User "x" cannot patch resource "deployments" in API group "apps"';
   appliers.refusals.set("recreate web", new ApiError(403, "Forbidden", rbac));
   appliers.refusals.set("recreate db", new ApiError(403, "Forbidden", "denied by policy"));
-  const told: string[] = [];
+  const refused: string[] = [];
   const all = policyOf("all", {});
   await runPolicyCycle(all, stateOf([all], ["web", "db"]), {
     parts: {
@@ -196,12 +196,13 @@ test("runPolicyCycle() tells whose write was refused for want of a right, and no
         ...parts.cluster,
         factsOf: ({ workload }, known) => ({ ...facts, ...known, workload }),
       },
-      lacksPermission: ({ metadata: { name } }) => void told.push(name),
+      lacksPermission: ({ metadata: { name } }, permission) =>
+        void refused.push(`${name}: ${permission}`),
     },
     signal,
   });
   assert.equal(appliers.asked.length, 2);
-  assert.deepEqual(told, ["web"]);
+  assert.deepEqual(refused, ["web: patch deployments.apps"]);
 });
 
 test("runPolicyCycle() begins no look once it is called off, and says so", async () => {

@@ -6,18 +6,18 @@
  */
 import assert from "node:assert/strict";
 import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
-import { createEndpointSliceStore } from "../../../adapters/kube/writers/endpoint_slices.ts";
 import {
+  createEndpointSliceStore,
   createSecretStore,
   createTrustStore,
   type KubeSecretStore,
-} from "../../../adapters/kube/writers/certificate_stores.ts";
+} from "../../../adapters/kube/writers/webhook_stores.ts";
 import { endpointSpec } from "../../../controller/webhook/keep_endpoint.ts";
 import {
   ENDPOINT_SLICES,
   WEBHOOK_CONFIGURATION,
   WEBHOOK_SECRET,
-} from "../../../controller/webhook/webhook_names.ts";
+} from "../../../controller/webhook/webhook_objects.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { RoleAct } from "./role_act.ts";
 import type { RoleStage } from "./role_stage.ts";

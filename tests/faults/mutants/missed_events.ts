@@ -10,7 +10,7 @@ export const MISSED_EVENTS: readonly Mutant[] = [
   {
     name: "a patch that the server deferred is not sent again",
     kind: "missed",
-    file: "controller/allocation/reconcile.ts",
+    file: "controller/allocation/report.ts",
     from: "if (!lasts) return { requeueAfterMs: waitMs };",
     to: "if (!lasts) return {};",
   },
@@ -18,7 +18,7 @@ export const MISSED_EVENTS: readonly Mutant[] = [
     name: "a list notifies no subscriber",
     kind: "missed",
     file: "shared/control/informer.ts",
-    from: "    notify(changed);\n",
+    from: "  notify(state, changed);\n",
     to: "",
   },
   {
