@@ -49,7 +49,7 @@ interface CountingInput extends CountingFacts {
 }
 
 /** Values that are left, and why the others are not. */
-interface Counted {
+export interface Counted {
   readonly wanted: WantedResources;
   readonly messages: readonly string[];
 }
