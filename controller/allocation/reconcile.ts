@@ -1,8 +1,9 @@
 /**
  * The reconcile of one pod of the market: `takeSnapshot → decide → act → report`.
  *
- * `decide` holds the policy and changes nothing; `act` carries out what it returns; `report` turns the
- * outcome into status, events and the time of the next reconcile.
+ * Two steps are due one after the other: the record (original limits and bounds), and once nothing of it
+ * is to be written the limits. `decide…` holds the policy of a step and changes nothing, `actOn…` carries
+ * it out, and `report` turns the outcome into status, events and the time of the next reconcile.
  *
  * @module
  */
@@ -37,6 +38,7 @@ import {
 import { snapshotOf } from "./pod_snapshot.ts";
 import {
   type ObservedPod,
+  readOriginals,
   type ReconcileContext,
   type ReconcilerParts,
   type ReconcileSnapshot,
@@ -89,7 +91,7 @@ async function reconcile(podKey: string, context: ReconcileContext): Promise<Rec
   const observed = { ...objects, podKey, scope: outOfScope({ ...objects, config }) };
   let { allocation } = objects;
   if (allocation === undefined) {
-    const step = decideRecord(observed, context);
+    const step = decideNewRecord(observed, context);
     if (step === "outside") {
       newAllocations.leave(podKey);
       warnOutside(observed, context);
@@ -113,7 +115,7 @@ async function reconcile(podKey: string, context: ReconcileContext): Promise<Rec
 }
 
 /** What is due for a pod without a record. */
-function decideRecord(
+function decideNewRecord(
   { podKey, pod, scope, namespace }: ObservedPod,
   { caches, memories }: Pick<ReconcileContext, "caches" | "memories">,
 ): "outside" | "outOfStep" | "wait" | "create" {
@@ -139,74 +141,117 @@ async function reconcileRecord(
   observed: ObservedPod & { readonly allocation: PodAllocation },
   context: ReconcileContext,
 ): Promise<ReconcileResult> {
+  const { config } = context;
   if (isFinished(observed.pod)) {
     context.memories.forget(observed.podKey);
     await context.store.remove(observed.allocation);
     return {};
   }
-  const snapshot = await takeSnapshot(observed, context);
+  const found = await readOriginals(observed, context);
+  const snapshot = takeSnapshot(observed, found, context);
   context.podEvents.reportOthers(snapshot);
-  const plan = decide(snapshot, context.config);
-  const outcome = await act(plan, snapshot, context);
-  return await report(outcome, snapshot, context);
+  const record = decideRecord(snapshot, config);
+  const bounds = record.due === "bounds" ? record.bounds : undefined;
+  if (record.due !== "nothing") {
+    const outcome = await actOnRecord(record, snapshot, context);
+    if (outcome !== undefined) return await report({ ...outcome, bounds }, snapshot, context);
+  }
+  // Nothing is awaited from here until a raise is booked: other pods count on the same room in quotas.
+  const outcome = await actOnLimits(decideNext(snapshot, config), snapshot, context);
+  return await report({ ...outcome, bounds }, snapshot, context);
 }
 
-/** What is due. What is due first ends the reconcile where it writes to the API. */
-export interface Plan {
-  /** What is due for the record: nothing, its originals, or its bounds. */
-  readonly record:
-    | { readonly due: "nothing" }
-    | { readonly due: "originals" }
-    | { readonly due: "wait"; readonly ms: number }
-    | { readonly due: "bounds"; readonly bounds: BoundsPlan; readonly forcesRevision: boolean };
-  /** True when the agent is known to stand behind the limits of the record. */
-  readonly confirmed: boolean;
-  /** What is due for the limits after that. */
-  readonly limits:
-    | { readonly due: "wait"; readonly ms: number }
-    | LimitsPlan & { readonly due: "release" | "limits" };
-}
-
-/** Decides what is due for a pod with a record. Changes nothing. */
-export function decide(snapshot: ReconcileSnapshot, config: MarketConfig): Plan {
-  const { allocation, memory, scope, found, wallMs } = snapshot;
-  const confirmed = memory.confirmedRecord === allocation.metadata.uid ||
-    (snapshot.bounds !== undefined && isConfirmed(snapshot, { config, wallMs }));
-  return {
-    record: decideBounds(snapshot, { config, confirmed }) ?? {
-      due: scope === undefined && snapshot.hasStatus && found.originals !== undefined
-        ? "originals"
-        : "nothing",
-    },
-    confirmed,
-    limits: decideNext(snapshot, { config, confirmed }),
+/** What is due for the record of a pod, before its limits. */
+export type RecordStep =
+  | { readonly due: "nothing" }
+  | { readonly due: "originals" }
+  | { readonly due: "wait"; readonly ms: number }
+  | {
+    readonly due: "bounds";
+    readonly bounds: BoundsPlan;
+    readonly forcesRevision: boolean;
+    /** True when the agent is known to stand behind the limits of the record. */
+    readonly confirmed: boolean;
   };
-}
 
-function decideBounds(
-  snapshot: ReconcileSnapshot,
-  { config, confirmed }: { readonly config: MarketConfig; readonly confirmed: boolean },
-): Plan["record"] | undefined {
-  const { bounds, found: { originals }, memory, nowMs, wallMs } = snapshot;
-  if (bounds === undefined) return undefined;
+/** Decides what is due for the record. Changes nothing. */
+export function decideRecord(snapshot: ReconcileSnapshot, config: MarketConfig): RecordStep {
+  const { allocation, bounds, memory, scope, found: { originals }, nowMs, wallMs } = snapshot;
+  if (bounds === undefined) {
+    const isNew = scope === undefined && snapshot.hasStatus && originals !== undefined;
+    return { due: isNew ? "originals" : "nothing" };
+  }
   const refusedMs = memory.boundsRefusedUntilMs - nowMs;
   if (refusedMs > 0) return { due: "wait", ms: refusedMs };
+  const confirmed = memory.confirmedRecord === allocation.metadata.uid ||
+    isConfirmed(snapshot, { config, wallMs });
   const forcesRevision = !confirmed && !config.dryRun &&
     config.resizeServed && needsConfirmation(snapshot);
   const input = { ...bounds, config, originals, forcesRevision, wallMs };
-  return { due: "bounds", bounds: planBounds(snapshot, input), forcesRevision };
+  return { due: "bounds", bounds: planBounds(snapshot, input), forcesRevision, confirmed };
 }
 
-function decideNext(
+/** Carries out what is due for the record; undefined where nothing was to be written. */
+async function actOnRecord(
+  step: RecordStep,
   snapshot: ReconcileSnapshot,
-  { config, confirmed }: { readonly config: MarketConfig; readonly confirmed: boolean },
-): Plan["limits"] {
+  context: ReconcileContext,
+): Promise<Outcome | undefined> {
+  const { allocation, memory } = snapshot;
+  switch (step.due) {
+    case "wait":
+      return { is: "waiting", ms: step.ms };
+    case "originals":
+      await context.store.writeStatus(allocation);
+      return { is: "recorded" };
+    case "bounds": {
+      if (step.confirmed) memory.confirmedRecord = allocation.metadata.uid;
+      const outcome = await publish(step.bounds, snapshot, context);
+      return outcome ?? (step.forcesRevision ? { is: "unpublished" } : undefined);
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Writes the bounds if they have changed and the pod's turn has come. */
+async function publish(
+  { write, crowd, bounds, originals, revision }: BoundsPlan,
+  { podKey, allocation, memory }: ReconcileSnapshot,
+  { store, nodeWrites, definition, clock }: ReconcileContext,
+): Promise<Outcome | undefined> {
+  const isTurn = takeTurn(nodeWrites, { podKey, crowd });
+  if (write === "nothing") return undefined;
+  if (write === "messages" && !mayRepublish(memory, clock.monotonic())) return undefined;
+  if (!isTurn) return undefined;
+  const status = { ...allocation.status, ...originals, bounds };
+  try {
+    const stored = await store.writeStatus({ ...allocation, status });
+    definition.compare(bounds, stored.status?.bounds);
+  } catch (error) {
+    // The server will refuse them again: limits stay as they are until it takes them.
+    if (!(error instanceof ApiError) || error.status !== 422) throw error;
+    memory.boundsRefusedUntilMs = clock.monotonic() + BOUNDS_RETRY_MS;
+    return { is: "boundsRefused", refusal: error, retryMs: BOUNDS_RETRY_MS };
+  }
+  memory.publishedRevision = revision ?? memory.publishedRevision;
+  return { is: "published" };
+}
+
+/** What is due for the limits of a pod, once its record is up to date. */
+export type LimitsStep =
+  | { readonly due: "wait"; readonly ms: number }
+  | LimitsPlan & { readonly due: "release" | "limits" };
+
+/** Decides what is due for the limits. Changes nothing. */
+export function decideNext(snapshot: ReconcileSnapshot, config: MarketConfig): LimitsStep {
   const { pod, allocation, scope, memory, nowMs } = snapshot;
   if (!snapshot.isPodCopySynced) return { due: "wait", ms: OUT_OF_STEP_MS };
   if (!snapshot.current) return { due: "wait", ms: OLD_COPY_MS };
+  const isUnconfirmed = memory.confirmedRecord !== allocation.metadata.uid;
   const plan = decideLimits(snapshot, {
     scope,
-    agentSilent: snapshot.isAgentSilent || (staysRestored(pod, allocation) && !confirmed),
+    agentSilent: snapshot.isAgentSilent || (staysRestored(pod, allocation) && isUnconfirmed),
     originalUnknown: !snapshot.found.known,
     backOffMs: snapshot.backOffMs,
     dryRun: config.dryRun,
@@ -221,69 +266,14 @@ function decideNext(
   return { due: "limits", ...plan };
 }
 
-async function act(
-  { record, confirmed, limits }: Plan,
-  snapshot: ReconcileSnapshot,
-  context: ReconcileContext,
-): Promise<Outcome> {
-  const { allocation, memory } = snapshot;
-  const { store } = context;
-  if (record.due === "wait") return { is: "waiting", ms: record.ms };
-  if (confirmed) memory.confirmedRecord = allocation.metadata.uid;
-  if (record.due === "originals") {
-    await store.writeStatus(allocation);
-    return { is: "recorded" };
-  }
-  if (record.due === "bounds") {
-    if (mayWrite(record.bounds, snapshot, context)) {
-      return await publish(record.bounds, snapshot, context);
-    }
-    if (record.forcesRevision) return { is: "published", bounds: record.bounds, written: false };
-  }
-  const bounds = record.due === "bounds" ? record.bounds : undefined;
-  if (limits.due === "wait") return { is: "postponed", ms: limits.ms, bounds };
-  // Nothing is awaited since `decide` has asked for the room in quotas, until that is booked.
-  return { ...await actOnLimits(limits, snapshot, context), bounds };
-}
-
-/** Whether the bounds are to be written, and the pod's turn to write them has come. */
-function mayWrite(
-  { write, crowd }: BoundsPlan,
-  { podKey, memory }: ReconcileSnapshot,
-  { nodeWrites, clock }: ReconcileContext,
-): boolean {
-  const isTurn = takeTurn(nodeWrites, { podKey, crowd });
-  if (write === "messages") return mayRepublish(memory, clock.monotonic()) && isTurn;
-  return write === "bounds" && isTurn;
-}
-
-async function publish(
-  plan: BoundsPlan,
-  { allocation, memory }: ReconcileSnapshot,
-  { store, definition, clock }: ReconcileContext,
-): Promise<Outcome> {
-  const { bounds, originals, revision } = plan;
-  const status = { ...allocation.status, ...originals, bounds };
-  try {
-    const stored = await store.writeStatus({ ...allocation, status });
-    definition.compare(bounds, stored.status?.bounds);
-  } catch (error) {
-    // The server will refuse them again: limits stay as they are until it takes them.
-    if (!(error instanceof ApiError) || error.status !== 422) throw error;
-    memory.boundsRefusedUntilMs = clock.monotonic() + BOUNDS_RETRY_MS;
-    return { is: "boundsRefused", refusal: error, retryMs: BOUNDS_RETRY_MS };
-  }
-  memory.publishedRevision = revision ?? memory.publishedRevision;
-  return { is: "published", bounds: plan, written: true };
-}
-
 async function actOnLimits(
-  plan: Extract<Plan["limits"], LimitsPlan>,
+  plan: LimitsStep,
   snapshot: ReconcileSnapshot,
   context: ReconcileContext,
 ): Promise<Outcome> {
   const { podKey, pod, allocation, memory, scope, nowMs, quota } = snapshot;
   const { clock, turns, store, backoff } = context;
+  if (plan.due === "wait") return { is: "postponed", ms: plan.ms };
   if (plan.request === undefined) turns.leave(podKey);
   const outcome = await applyLimits(snapshot, plan, {
     ...context,

@@ -101,18 +101,29 @@ export interface ReconcileSnapshot extends ObservedPod {
   readonly wallMs: number;
 }
 
-/** Reads everything that a reconcile decides by; the template of the pod's owner only where it must. */
-export async function takeSnapshot(
+/** Finds the pod's original limits; reads the template of its owner only where it must. */
+export function readOriginals(
+  { podKey, pod, allocation }: ObservedPod & { readonly allocation: PodAllocation },
+  { caches, clock, memories, templates }: ReconcileContext,
+): Promise<FoundOriginals> {
+  const memory = memories.of(podKey, pod);
+  const nowMs = clock.monotonic();
+  const current = caches.pods.synced && isCurrent(memory, { pod, nowMs });
+  return findOriginals({ pod, allocation, memory }, { templates, nowMs, current });
+}
+
+/** Reads everything else that a reconcile decides by. */
+export function takeSnapshot(
   observed: ObservedPod & { readonly allocation: PodAllocation },
+  found: FoundOriginals,
   context: ReconcileContext,
-): Promise<ReconcileSnapshot> {
-  const { caches, clock, memories, apiBackoff, templates } = context;
+): ReconcileSnapshot {
+  const { caches, clock, memories, apiBackoff } = context;
   const { podKey, pod, scope, allocation, workload } = observed;
   const memory = memories.of(podKey, pod);
   const nowMs = clock.monotonic();
   const wallMs = clock.wall();
   const current = caches.pods.synced && isCurrent(memory, { pod, nowMs });
-  const found = await findOriginals({ pod, allocation, memory }, { templates, nowMs, current });
   const record = withOriginals(allocation, found);
   const quota = context.quotaRooms.of(observed);
   const isAgentSilent = context.isSilent(pod.nodeName);

@@ -26,8 +26,7 @@ export type Outcome =
   }
   & (
     | { readonly is: "waiting" | "postponed"; readonly ms: number }
-    | { readonly is: "recorded" | "resized" | "gone" }
-    | { readonly is: "published"; readonly written: boolean }
+    | { readonly is: "recorded" | "published" | "unpublished" | "resized" | "gone" }
     | { readonly is: "boundsRefused"; readonly refusal: ApiError; readonly retryMs: number }
     | { readonly is: "released"; readonly scope: OutOfScope }
     | { readonly is: "held"; readonly limits: LimitsOutcome }
@@ -69,14 +68,13 @@ export async function report(
   context: ReconcileContext,
 ): Promise<ReconcileResult> {
   const { bounds } = outcome;
-  if (bounds !== undefined) {
+  if (bounds !== undefined && outcome.is !== "boundsRefused") {
     const { podEvents } = context;
     podEvents.warn(snapshot, [...switchWarnings(snapshot), ...bounds.warnings]);
-    const isWritten = outcome.is === "published" && outcome.written;
-    podEvents.reportBounds(snapshot, isWritten ? bounds.added : []);
+    podEvents.reportBounds(snapshot, outcome.is === "published" ? bounds.added : []);
   }
   const result = await reportOutcome(outcome, snapshot, context);
-  const untilMs = bounds?.untilMs;
+  const untilMs = outcome.is === "boundsRefused" ? undefined : bounds?.untilMs;
   return untilMs === undefined ? result : notLaterThan(result, untilMs - context.clock.wall());
 }
 
@@ -93,6 +91,7 @@ async function reportOutcome(
       return { requeueAfterMs: outcome.ms };
     case "recorded":
     case "published":
+    case "unpublished":
       return reconcileAgain(context);
     case "boundsRefused":
       return await reportBoundsRefused(outcome, snapshot, context);

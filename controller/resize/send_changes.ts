@@ -34,9 +34,9 @@ export interface SentChanges<Change extends ResourceChange> {
   /** Those that it took. */
   readonly changes: readonly Change[];
   /** The pod's resourceVersion after them; absent when it took none. */
-  readonly version?: string;
+  readonly version?: string | undefined;
   /** Its refusal, which ends it: what is left over is seen with the next reconcile. */
-  readonly refusal?: ApiError;
+  readonly refusal?: ApiError | undefined;
 }
 
 /** The answer to a resize, for metrics. */
@@ -76,30 +76,25 @@ export async function sendChanges<Change extends ResourceChange>(
   asked: RequestedChanges<Change>,
   context: ResizeContext,
 ): Promise<SentChanges<Change | LimitChange>> {
-  const sent = await sendParts(asked, context);
-  report(asked, sent, context);
-  return sent;
-}
-
-async function sendParts<Change extends ResourceChange>(
-  asked: PodChanges<Change>,
-  { resizer }: Pick<ResizeContext, "resizer">,
-): Promise<SentChanges<Change | LimitChange>> {
   const { namespace, name, uid } = asked.pod.metadata;
   const changes: (Change | LimitChange)[] = [];
   let { resourceVersion } = asked.pod.metadata;
   let version: string | undefined;
+  let refusal: ApiError | undefined;
   for (const { manager, pinned, isLift, ...part } of patchParts(asked)) {
     const patch = resizePatch(uid, part.changes, pinned ? { resourceVersion } : {});
     try {
-      version = resourceVersion = await resizer.resize(namespace, name, patch, { manager });
+      version = resourceVersion = await context.resizer.resize(namespace, name, patch, { manager });
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      return { changes, refusal: error, ...(version === undefined ? {} : { version }) };
+      refusal = error;
+      break;
     }
     if (isLift !== true) changes.push(...part.changes);
   }
-  return { changes, ...(version === undefined ? {} : { version }) };
+  const sent = { changes, version, refusal };
+  report(asked, sent, context);
+  return sent;
 }
 
 /** The reason under which an answer is counted. */

@@ -36,7 +36,7 @@ import { type DueCycle, PolicySchedule } from "./policies/policy_schedule.ts";
 import { PublishedVPAs } from "./policies/published_vpas.ts";
 import { reportCycle, unwrittenRecord } from "./policies/report_cycle.ts";
 import type { PolicyStatusWriter, ReportStore, RightsizingEvents, VPAPublisher } from "./ports.ts";
-import { createRecordStore, writeAppliedRecords } from "./store.ts";
+import { RecordStore, writeAppliedRecords } from "./store.ts";
 
 /** The caches that the loop reads. */
 export interface RightsizingCaches {
@@ -132,7 +132,7 @@ function createLoop(parts: RightsizingLoopParts, signal: AbortSignal): Loop {
     ...parts,
     cycle: {
       ...parts,
-      records: createRecordStore({
+      records: new RecordStore({
         reports: caches.reports.all(),
         store: parts.reports,
         clock,

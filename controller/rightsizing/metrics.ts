@@ -139,7 +139,7 @@ const METRICS: { readonly [K in keyof Observations]: readonly Metric<Observation
   }, {
     type: "counter",
     name: "optipod_reconciliation_errors_total",
-    help: "Workloads without metrics, failed writes, and cycles that failed as a whole, by word.",
+    help: "Workloads without metrics, failed writes, and cycles that failed as a whole, by reason.",
     labels: ["error_type"],
     samples: (cycle) => errorsOf(cycle).map((error_type) => ({ labels: { error_type }, value: 1 })),
   }, {

@@ -27,7 +27,7 @@ export interface PermissionScope {
   readonly metadata: { readonly namespace: string };
 }
 
-/** Missing permissions by namespace and kind: other workloads there are not tried in vain. */
+/** Missing permissions by namespace and kind: other workloads there are not tried. */
 export interface PermissionMemory {
   /** Notes a permission that a 403 named: `patch deployments.apps in namespace shop`. */
   refused(workload: PermissionScope, permission: string): void;

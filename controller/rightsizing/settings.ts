@@ -28,13 +28,13 @@ export interface CustomSource {
 /** Sources by the name that policies say. */
 export type CustomSourceTable = ReadonlyMap<string, CustomSource>;
 
-/** A map of names to addresses, with words of a login after them; without any, the map is empty. */
+/** A map of names to addresses, with a login after them; without any, the map is empty. */
 export const customSourceTableKind: SettingKind<CustomSourceTable> = namedTableKind({
   expects: "a map of names to addresses, which may be followed by tokenFile=FILE, or user=NAME " +
     "passwordFile=FILE, and caFile=FILE",
   of: "a source",
-  read(words) {
-    const [address = "", ...rest] = words.trim().split(/\s+/);
+  read(text) {
+    const [address = "", ...rest] = text.trim().split(/\s+/);
     const url = serverURLKind.parse(address) ?? undefined;
     const login = readLoginFiles(rest.join(" "));
     if (url === undefined) {
@@ -106,7 +106,7 @@ export const RIGHTSIZING_ROWS: RightsizingRows = {
     flag: "--policy-namespaces",
     env: "MBCAS_POLICY_NAMESPACES",
     default: "",
-    description: "Namespaces whose policies act on all others, too; policies elsewhere act on " +
+    description: "Policies of these namespaces act on all others, too; policies elsewhere act on " +
       "their own namespace alone. Empty: that of the installation; a list in the file",
     kind: termsKind("names of namespaces, separated by commas", NAMESPACE),
     live: true,
@@ -116,8 +116,8 @@ export const RIGHTSIZING_ROWS: RightsizingRows = {
     flag: "--annotate-workloads",
     env: "MBCAS_ANNOTATE_WORKLOADS",
     default: "false",
-    description: "Recommendations are told in annotations optipod.io/… of the workloads, too; " +
-      "off takes those away",
+    description: "Recommendations are written to annotations optipod.io/… of the workloads, too; " +
+      "off deletes those",
     kind: switchKind,
     live: true,
   },

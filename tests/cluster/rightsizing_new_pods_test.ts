@@ -44,11 +44,11 @@ Deno.test("property 10: new pods get each container's values once, the same as p
             pods: [workloadPod("old", containers)],
           };
           const { facts } = await world.make(old, as);
-          const wish = decideRightsizing(facts);
-          if (wish.outcome === "hold") return;
+          const decision = decideRightsizing(facts);
+          if (decision.outcome === "hold") return;
           const pods = new Map(facts.pods.map((pod) => [pod.metadata.uid, pod]));
           const appliers = rightsizingHands(connection);
-          const { inForce = new Map(), failure } = await applyDecision(facts, wish, {
+          const { inForce = new Map(), failure } = await applyDecision(facts, decision, {
             pods,
             appliers,
           });

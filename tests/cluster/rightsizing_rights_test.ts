@@ -232,8 +232,8 @@ property(
 
         // What is reported beside the workload, and on it, leaves it as it is but for our annotations.
         const [part] = reportParts([record]);
-        await store.apply({ namespace, name: `told-${name}`, workloads: part?.workloads ?? [] });
-        const path = resourcePath({ ...REPORTS, namespace, name: `told-${name}` });
+        await store.apply({ namespace, name: `other-${name}`, workloads: part?.workloads ?? [] });
+        const path = resourcePath({ ...REPORTS, namespace, name: `other-${name}` });
         const report = parseRecommendationReport(await connection.request({ path }));
         assert.deepEqual(recordsOf([report], namespace), [record]);
         const reporting = {

@@ -29,11 +29,11 @@ import {
 
 const CASES = { numRuns: 100 } as const;
 
-type Wish = Extract<RightsizingDecision, { readonly outcome: "apply" }>;
+type Apply = Extract<RightsizingDecision, { readonly outcome: "apply" }>;
 
 /** What a look has come to. */
 interface Change {
-  readonly decision: Wish;
+  readonly decision: Apply;
   readonly applied: Applied;
   /** Of the workload and then the pods, as the server has them. */
   readonly before: readonly StoredSpec[];

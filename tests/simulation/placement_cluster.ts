@@ -78,7 +78,7 @@ export class PlacementCluster {
     tables.Namespace.seed(SHOP);
     tables.ReplicaSet.seed(WEB_SET);
     for (const one of ["spot", "on-demand"] as const) this.addNodes(one, 3);
-    this.#tell();
+    this.#notify();
     this.#controller = this.#run();
   }
 
@@ -90,7 +90,7 @@ export class PlacementCluster {
   /** Another annotation `spotalis.io/spot-percentage`. */
   share(share: string): void {
     this.#share = share;
-    this.#tell();
+    this.#notify();
   }
 
   /** Nodes with room for as many as come. */
@@ -157,15 +157,15 @@ export class PlacementCluster {
           missingRights: [],
         });
       },
-      more: ({ settings, ...seat }) => {
-        const { identity, registry } = seat;
+      more: ({ settings, ...slot }) => {
+        const { identity, registry } = slot;
         const { placement: placed, webhook: serves } = settings.values();
         const webhook = serves
           ? { webhook: this.#service.webhook({ ip, client: api, clock }) }
           : {};
         if (!placed) return { identity, ...webhook };
         const placement = createPlacement({
-          ...seat,
+          ...slot,
           config: placementConfig(settings.values),
           webhook: serves,
           observer: createPlacementMetrics(registry),
@@ -231,7 +231,7 @@ export class PlacementCluster {
       }
       await Promise.all(Array.from({ length: Math.max(0, missing) }, () => this.#create()));
       for (const pod of this.#live()) this.#follow(pod);
-      this.#tell();
+      this.#notify();
       await this.clock.sleep(LOOK_MS, this.#end.signal);
     }
   }
@@ -286,7 +286,7 @@ export class PlacementCluster {
   }
 
   /** The Deployment with its status. */
-  #tell(): void {
+  #notify(): void {
     const { Deployment } = this.api.store.tables;
     const live = this.#live();
     const sample = sampleWorkload({

@@ -86,7 +86,7 @@ function servicesOf(
   return series.pods.flatMap((pod, index): ServiceResult[] => {
     const [seen, requests] = [services[index], served[index]];
     if (seen === undefined || requests === undefined) return [];
-    const { name, request, ownLimit: originalLimit, limit, latency } = pod;
+    const { name, request, originalLimit, limit, latency } = pod;
     const { usageMs, throttledMs, podLevelMs, containerLevelMs } = seen.total;
     return [{
       name,

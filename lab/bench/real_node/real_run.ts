@@ -138,7 +138,7 @@ function seriesOf(
   };
 }
 
-function changesOf({ name, ownLimit: originalLimit, limit }: PodSeries): LimitChangeRecord[] {
+function changesOf({ name, originalLimit, limit }: PodSeries): LimitChangeRecord[] {
   const changes: LimitChangeRecord[] = [];
   let from = originalLimit;
   limit.forEach((to, step) => {
