@@ -36,7 +36,7 @@ import {
   type RightsizingCopies,
 } from "./rightsizing/api.ts";
 import {
-  createCreationSurroundings,
+  createCreationInputs,
   createCreationValues,
   createPodCreationMutator,
 } from "./rightsizing/pod_creation.ts";
@@ -255,8 +255,8 @@ function creationMutators(
 ): readonly Mutator[] {
   if (copies === undefined || rightsizing === undefined) return [];
   const dryRun = (): boolean => rightsizing.config.dryRun;
-  const surroundingsOf = createCreationSurroundings(caches);
-  return [createPodCreationMutator(createCreationValues({ ...copies, surroundingsOf, dryRun }))];
+  const inputOf = createCreationInputs(caches);
+  return [createPodCreationMutator(createCreationValues({ ...copies, inputOf, dryRun }))];
 }
 
 /** The clock of hours, where it is wanted. */

@@ -28,7 +28,7 @@ export type ApplyDecision = Extract<RightsizingDecision, { readonly outcome: "ap
 /** What changes pods and workloads. */
 export interface Appliers extends ResizeContext {
   readonly workloads: WorkloadWriter;
-  /** Makes limits the own ones of the market's pods, millicores by container. */
+  /** Makes limits the original ones of the market's pods, millicores by container. */
   readonly setOriginalLimits: (pod: Pod, limits: ReadonlyMap<string, number>) => Promise<void>;
 }
 
@@ -146,7 +146,7 @@ export interface OriginalLimitWriterParts {
   readonly clock: Pick<Clock, "sleep">;
 }
 
-/** Sets own limits, millicores by container; a pod outside of the market has none to set. */
+/** Sets original limits, millicores by container; a pod outside of the market has none to set. */
 export type OriginalLimitWriter = (pod: Pod, limits: ReadonlyMap<string, number>) => Promise<void>;
 
 /** The market writes the same status: a version that it has overtaken is read again. */
@@ -178,7 +178,7 @@ export function createOriginalLimitWriter(
   };
 }
 
-/** The allocation with these own limits; undefined where it has them, or has no record yet. */
+/** The allocation with these original limits; undefined where it has them, or has no record yet. */
 function withLimits(
   allocation: PodAllocation,
   { pod, limits }: { readonly pod: Pod; readonly limits: ReadonlyMap<string, number> },

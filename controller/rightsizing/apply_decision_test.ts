@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { wantedOf } from "../../shared/resize/inputs/resources.ts";
-import { notedHands } from "../../tests/fixtures/rightsizing/noted_hands.ts";
+import { recordedAppliers } from "../../tests/fixtures/rightsizing/recorded_appliers.ts";
 import {
   type FactsChoice,
   rightsizingFacts,
@@ -37,8 +37,8 @@ async function applied(
   } = {},
 ): Promise<Applied & { readonly asked: readonly string[] }> {
   const facts = rightsizingFacts(choice);
-  const hands = notedHands();
-  for (const [what, refusal] of refusals) hands.refusals.set(what, refusal);
+  const appliers = recordedAppliers();
+  for (const [what, refusal] of refusals) appliers.refusals.set(what, refusal);
   const pods = new Map(
     facts.pods.map((pod) => [
       pod.metadata.uid,
@@ -47,7 +47,10 @@ async function applied(
         : { ...pod, containers: [templateContainer({ limitCPU: marketLimit })] },
     ]),
   );
-  return { ...await applyDecision(facts, decision, { pods, appliers: hands }), asked: hands.asked };
+  return {
+    ...await applyDecision(facts, decision, { pods, appliers: appliers }),
+    asked: appliers.asked,
+  };
 }
 
 test("applyDecision() by recreation changes the template once, and then its values are in force", async () => {
@@ -77,17 +80,17 @@ test("applyDecision() in place resizes each pod, and without pods puts the value
   assert.equal(none.inForce?.get("app")?.requestCPU, 150);
 });
 
-test("applyDecision() tells which pods are behind, and puts in force what one of them has", async () => {
+test("applyDecision() names the pods that are behind, and puts in force what one of them has", async () => {
   const busy = new ApiError(503, "ServiceUnavailable", "busy");
   const { inForce, failure, behind } = await applied(decisionFor("InPlace"), {
     refusals: [["resize web-2", busy]],
   });
   assert.equal(inForce?.get("app")?.requestCPU, 150);
   assert.deepEqual([failure?.next, behind], ["back-off", ["web-2"]]);
-  const nobody = await applied(decisionFor("InPlace"), {
+  const none = await applied(decisionFor("InPlace"), {
     refusals: [["resize web-1", busy], ["resize web-2", busy]],
   });
-  assert.equal(nobody.inForce, undefined);
+  assert.equal(none.inForce, undefined);
 });
 
 test("applyDecision() makes limits the own ones of the market's pods, but of none that has not got its request", async () => {
@@ -114,12 +117,12 @@ test("applyDecision() makes limits the own ones of the market's pods, but of non
 
 test("applyDecision() lets through what is no answer of the server", async () => {
   const facts = rightsizingFacts();
-  const hands = {
-    ...notedHands(),
+  const appliers = {
+    ...recordedAppliers(),
     resizer: { resize: () => Promise.reject(new TypeError("Cannot send it")) },
   };
   await assert.rejects(
-    () => applyDecision(facts, decisionFor("InPlace"), { pods: new Map(), appliers: hands }),
+    () => applyDecision(facts, decisionFor("InPlace"), { pods: new Map(), appliers: appliers }),
     TypeError,
   );
 });

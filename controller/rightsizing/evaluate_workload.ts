@@ -1,5 +1,5 @@
 /**
- * One look at one workload: ask for its usage, recommend, decide. Nothing is written here.
+ * Recommends for a workload from its usage, and decides about pods that lack values in force.
  *
  * @module
  */
@@ -10,7 +10,6 @@ import {
   usageSummaryOf,
 } from "../../shared/rightsizing/distribution.ts";
 import {
-  decideRightsizing,
   decideWanted,
   type RightsizingDecision,
   STRAGGLER_CHAIN,
@@ -21,41 +20,36 @@ import {
   type RightsizingFacts,
 } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
-import {
-  type ContainerRecommendation,
-  type Corrections,
-  recommendWorkload,
-} from "../../shared/rightsizing/recommend.ts";
+import { type Corrections, recommendWorkload } from "../../shared/rightsizing/recommend.ts";
 import type { UsageAnswer, UsageProblem } from "./ports.ts";
 import { type PairEntry, pairOf, pairsOf, wantedOf } from "../../shared/resize/inputs/resources.ts";
 import { inPlacePlan } from "../../shared/rightsizing/guards/method.ts";
 
-/** What a look brings to the facts that are gathered elsewhere. */
+/** Facts that come from usage. */
 export type LearnedFacts = Pick<
   RightsizingFacts,
   "recommendations" | "samples" | "memoryPeaks"
 >;
 
-/** What the look is made with. */
-export interface EvaluationParts {
+/** The usage of a workload, what it recommends, and the figures of it that are reported. */
+export interface Learned {
+  readonly learned: LearnedFacts;
+  readonly usage: readonly UsageSummary[];
+}
+
+/** Parts of {@linkcode learnUsage}. */
+export interface LearningParts {
   readonly policy: PolicySpec;
   readonly workload: RightsizedWorkload;
   /** By container. */
   readonly corrections: ReadonlyMap<string, Corrections>;
-  /** Gathers the rest once usage is there, so that it is as young as can be. */
-  readonly factsWith: (learned: LearnedFacts) => RightsizingFacts;
 }
 
-/** What a look came to. */
-export type Evaluation =
-  | {
-    readonly recommendations: readonly ContainerRecommendation[];
-    /** What they were made of. */
-    readonly usage: readonly UsageSummary[];
-    readonly facts: RightsizingFacts;
-    readonly decision: RightsizingDecision;
-  }
-  | { readonly missing: MissingUsage };
+/** A decision with the facts and the usage behind it. */
+export interface Evaluation extends Learned {
+  readonly facts: RightsizingFacts;
+  readonly decision: RightsizingDecision;
+}
 
 /** Why there is no recommendation. */
 export interface MissingUsage {
@@ -66,36 +60,38 @@ export interface MissingUsage {
 /** A source has seen a pod that it could see Ready for so long, ms: some readings of any of them. */
 const SILENCE_MS = 600_000;
 
-/** The decision from what a source has answered. */
-export function evaluateWorkload(answer: UsageAnswer, parts: EvaluationParts): Evaluation {
+/** Recommends by the answer of a source. */
+export function learnUsage(
+  answer: UsageAnswer,
+  { policy, workload, corrections }: LearningParts,
+): Learned | { readonly missing: MissingUsage } {
   if ("problem" in answer) return { missing: missingUsage(answer) };
-  const { policy, workload, corrections, factsWith } = parts;
   const containers = ownContainers(workload).map(({ name }) => name);
   const usages = [...answer.usage.values()];
-  const recommendations = recommendWorkload(containers, { usages, rule: policy, corrections })
-    .flatMap(({ recommendation }) => recommendation === undefined ? [] : [recommendation]);
-  const facts = factsWith({
-    recommendations,
-    samples: new Map(containers.map((name) => [name, samplesOf(answer.usage.get(name))])),
-    memoryPeaks: new Map(
-      usages.flatMap(({ container, memory }) =>
-        memory.count === 0 ? [] : [[container, memory.max] as const]
-      ),
-    ),
-  });
-  if (usages.every(({ cpu, memory }) => cpu.count === 0 && memory.count === 0)) {
-    const missing = silenceAbout(facts, answer);
-    if (missing !== undefined) return { missing };
-  }
-  const usage = usages.map(usageSummaryOf);
-  return { recommendations, usage, facts, decision: decideRightsizing(facts) };
+  const memoryPeaks = usages.flatMap(({ container, memory }) =>
+    memory.count === 0 ? [] : [[container, memory.max] as const]
+  );
+  return {
+    learned: {
+      recommendations: recommendWorkload(containers, { usages, rule: policy, corrections }),
+      samples: new Map(containers.map((name) => [name, samplesOf(answer.usage.get(name))])),
+      memoryPeaks: new Map(memoryPeaks),
+    },
+    usage: usages.map(usageSummaryOf),
+  };
 }
 
-/** A new workload, and one that nobody runs, has no samples; one that has run for a while should. */
-function silenceAbout(
-  { pods, nowMs }: RightsizingFacts,
-  { watchedSinceMs = -Infinity }: { readonly watchedSinceMs?: number },
+/**
+ * Reports a source without a sample of a workload that has run for a while; a new workload, and one without
+ * pods, may have none.
+ */
+export function silentSource(
+  { pods, nowMs }: Pick<RightsizingFacts, "pods" | "nowMs">,
+  answer: UsageAnswer,
 ): MissingUsage | undefined {
+  if ("problem" in answer) return undefined;
+  const { usage, watchedSinceMs = -Infinity } = answer;
+  if ([...usage.values()].some(({ cpu, memory }) => cpu.count + memory.count > 0)) return undefined;
   const old = pods.find(({ readySinceMs = nowMs }) =>
     nowMs - Math.max(readySinceMs, watchedSinceMs) >= SILENCE_MS
   );

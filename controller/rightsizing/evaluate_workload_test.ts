@@ -12,12 +12,7 @@ import {
   templateContainer,
   workloadPod,
 } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
-import {
-  evaluateWorkload,
-  type Evaluation,
-  type LearnedFacts,
-  retryResize,
-} from "./evaluate_workload.ts";
+import { learnUsage, retryResize, silentSource } from "./evaluate_workload.ts";
 import type { UsageAnswer } from "./ports.ts";
 import type { RightsizingReason } from "../../shared/api/reasons/rightsizing_reasons.ts";
 import { describeWanted } from "../../shared/resize/inputs/resources.ts";
@@ -40,92 +35,69 @@ function usageOf(container: string, cpu: number[], memory: number[]): ContainerU
 const many = (value: number, count = 20): number[] => new Array(count).fill(value);
 
 /** Of a workload with container `app` and sidecar `proxy`. */
-function evaluated(
-  answer: UsageAnswer,
-  readySinceMs?: number,
-): { readonly found: Evaluation; readonly learned: LearnedFacts | undefined } {
+function evaluated(answer: UsageAnswer, readySinceMs?: number) {
   const containers = [templateContainer(), templateContainer({ name: "proxy", sidecar: true })];
-  const made = rightsizingFacts({ containers });
+  const { pods, workload } = rightsizingFacts({ containers });
   const ready = readySinceMs === undefined ? {} : { readySinceMs };
-  const facts = { ...made, pods: made.pods.map((pod) => ({ ...pod, ...ready })) };
-  let learned: LearnedFacts | undefined;
-  const found = evaluateWorkload(answer, {
-    policy: autoPolicy(),
-    workload: facts.workload,
-    corrections: new Map(),
-    factsWith: (known) => {
-      learned = known;
-      return { ...facts, ...known };
-    },
-  });
-  return { found, learned };
+  const facts = { nowMs: NOW_MS, pods: pods.map((pod) => ({ ...pod, ...ready })) };
+  const found = learnUsage(answer, { policy: autoPolicy(), workload, corrections: new Map() });
+  return { missing: silentSource(facts, answer), ...found };
 }
 
 const answerOf = (...usages: ContainerUsage[]): UsageAnswer => ({
   usage: new Map(usages.map((usage) => [usage.container, usage])),
 });
 
-test("evaluateWorkload() recommends for each container but sidecars, and decides on it", () => {
-  const { found, learned } = evaluated(answerOf(
+test("learnUsage() recommends for each container but sidecars, with samples and peaks", () => {
+  const found = evaluated(answerOf(
     usageOf("app", many(150), [...many(80 * MI), 90 * MI]),
     usageOf("proxy", many(10), many(MI)),
   ));
-  assert.ok("decision" in found);
-  assert.deepEqual(found.recommendations.map(({ container, cpu }) => [container, cpu]), [[
-    "app",
-    180,
-  ]]);
-  assert.equal(found.decision.outcome, "apply");
-  assert.equal(learned?.memoryPeaks.get("app"), 90 * MI);
-  assert.deepEqual([...learned?.samples ?? []], [["app", 20]]);
+  assert.ok("learned" in found);
+  const { recommendations, memoryPeaks, samples } = found.learned;
+  assert.deepEqual(recommendations.map(({ container, cpu }) => [container, cpu]), [["app", 180]]);
+  assert.equal(memoryPeaks.get("app"), 90 * MI);
+  assert.deepEqual([...samples], [["app", 20]]);
+  assert.equal(found.missing, undefined);
 });
 
-test("evaluateWorkload() counts the samples of the resource that has fewer", () => {
-  const { found, learned } = evaluated(answerOf(usageOf("app", many(150), many(80 * MI, 4))));
-  assert.equal(learned?.samples.get("app"), 4);
-  assert.ok("decision" in found && found.decision.outcome === "hold");
-  assert.equal(found.decision.reason, "InsufficientSamples");
-  assert.deepEqual(found.recommendations, []);
+test("learnUsage() counts the samples of the resource that has fewer", () => {
+  const found = evaluated(answerOf(usageOf("app", many(150), many(80 * MI, 4))));
+  assert.ok("learned" in found);
+  assert.equal(found.learned.samples.get("app"), 4);
+  assert.deepEqual(found.learned.recommendations, []);
 });
 
-test("evaluateWorkload() decides nothing where a source does not answer", () => {
-  const words: Record<string, string> = {
-    unreachable: "ProviderUnavailable",
-    unavailable: "ProviderUnavailable",
-    refused: "MetricsMissing",
-    unreadable: "MetricsMissing",
-  };
-  for (const problem of ["unreachable", "unavailable", "refused", "unreadable"] as const) {
-    const { found, learned } = evaluated({ problem, message: "why" });
-    assert.deepEqual(found, { missing: { reason: words[problem], message: "why" } });
-    assert.equal(learned, undefined);
+test("learnUsage() has a reason where a source does not answer", () => {
+  for (
+    const [problem, reason] of [
+      ["unreachable", "ProviderUnavailable"],
+      ["unavailable", "ProviderUnavailable"],
+      ["refused", "MetricsMissing"],
+      ["unreadable", "MetricsMissing"],
+    ] as const
+  ) {
+    const found = evaluated({ problem, message: "why" });
+    assert.deepEqual(found, { missing: { reason, message: "why" } });
   }
 });
 
-test("evaluateWorkload() of what no source has seen is short of samples, and misses metrics once pods have run for long", () => {
-  const nothing = answerOf(usageOf("app", [], []));
-  for (const readySinceMs of [undefined, NOW_MS - 599_999]) {
-    const { found } = evaluated(nothing, readySinceMs);
-    assert.ok("decision" in found && found.decision.outcome === "hold");
-    assert.equal(found.decision.reason, "InsufficientSamples");
-    assert.equal(found.decision.message, "app has 0 of 10 samples");
-  }
-  const { found } = evaluated(nothing, NOW_MS - 600_000);
-  assert.ok("missing" in found);
-  assert.equal(found.missing.reason, "MetricsMissing");
-  assert.match(found.missing.message, /web-1 .* 10 min$/);
-});
-
-test("evaluateWorkload() does not call silent who has begun to watch", () => {
+test("silentSource() misses metrics of pods that have been Ready for ten minutes, as long as it was watched", () => {
   const nothing = { usage: new Map([["app", usageOf("app", [], [])]]) };
-  const reasonOf = (watchedSinceMs: number): string | undefined => {
-    const { found } = evaluated({ ...nothing, watchedSinceMs }, NOW_MS - 3_600_000);
-    if ("missing" in found) return found.missing.reason;
-    return found.decision.outcome === "hold" ? found.decision.reason : undefined;
-  };
-  assert.equal(reasonOf(NOW_MS), "InsufficientSamples");
-  assert.equal(reasonOf(NOW_MS - 599_999), "InsufficientSamples");
-  assert.equal(reasonOf(NOW_MS - 600_000), "MetricsMissing");
+  const missing = (readyMs?: number, watchedMs?: number) =>
+    evaluated(
+      watchedMs === undefined ? nothing : { ...nothing, watchedSinceMs: NOW_MS - watchedMs },
+      readyMs === undefined ? undefined : NOW_MS - readyMs,
+    ).missing;
+  for (
+    const [readyMs, watchedMs] of [[undefined], [599_999], [3_600_000, 0], [3_600_000, 599_999]]
+  ) {
+    assert.equal(missing(readyMs, watchedMs), undefined);
+  }
+  assert.equal(missing(3_600_000, 600_000)?.reason, "MetricsMissing");
+  const { reason, message } = missing(600_000) ?? assert.fail();
+  assert.equal(reason, "MetricsMissing");
+  assert.match(message, /web-1 .* 10 min$/);
 });
 
 const IN_FORCE = { requestCPU: 105, requestMemory: 96 * MI };

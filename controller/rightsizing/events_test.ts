@@ -6,7 +6,7 @@ import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsi
 import type { WorkloadEvent } from "../../shared/rightsizing/guards/workload_events.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
-import { notedHands } from "../../tests/fixtures/rightsizing/noted_hands.ts";
+import { recordedAppliers } from "../../tests/fixtures/rightsizing/recorded_appliers.ts";
 import {
   NOW_MS,
   recommendation,
@@ -48,7 +48,7 @@ function lookedAt(name: string, ...events: WorkloadEvent[]): ReconciledWorkload 
 }
 
 test("emitCycleEvents() emits an event for each workload, and on the policy one of each kind with the count", () => {
-  const told: RightsizingEvent[] = [];
+  const emitted: RightsizingEvent[] = [];
   const skipped: WorkloadEvent = { type: "Normal", reason: "WorkloadSkipped", message: "why" };
   const failed: WorkloadEvent = { type: "Warning", reason: "UpdateFailed", message: "what" };
   emitCycleEvents(policy, {
@@ -57,49 +57,49 @@ test("emitCycleEvents() emits an event for each workload, and on the policy one 
       lookedAt("db", skipped, failed),
       lookedAt("job", skipped),
     ],
-    events: { emit: (event) => void told.push(event) },
+    events: { emit: (event) => void emitted.push(event) },
   });
   const of = (uid: string): string[] =>
-    told.filter(({ about }) => about.uid === uid).map(({ message }) => message);
+    emitted.filter(({ about }) => about.uid === uid).map(({ message }) => message);
   assert.deepEqual([of("uid-web"), of("uid-db")], [["why"], ["why", "what"]]);
   assert.deepEqual(of("p"), [
     "Deployment shop/web (and 2 more): why",
     "Deployment shop/db: what",
   ]);
-  assert.deepEqual(told[0]?.about, workloadSubject(workloadOf("web")));
-  assert.deepEqual(told.at(-1)?.about, policySubject(policy));
+  assert.deepEqual(emitted[0]?.about, workloadSubject(workloadOf("web")));
+  assert.deepEqual(emitted.at(-1)?.about, policySubject(policy));
 });
 
 test("writeAnnotations() writes only what differs, and removes annotations without a value", async () => {
-  const hands = notedHands();
-  const parts = { workloads: hands.workloads, permits: createPermits(() => 2), log: silentLog };
+  const appliers = recordedAppliers();
+  const parts = { workloads: appliers.workloads, permits: createPermits(() => 2), log: silentLog };
   await writeAnnotations([{ workload: workloadOf("web"), record }], parts);
-  const [first = ""] = hands.asked;
+  const [first = ""] = appliers.asked;
   assert.match(first, /^annotate web .*"optipod\.io\/recommendation\.app\.cpu-request":"150m"/);
   const annotations = JSON.parse(first.slice("annotate web ".length));
   await writeAnnotations([{ workload: workloadOf("web", annotations), record }], parts);
-  assert.equal(hands.asked.length, 1);
+  assert.equal(appliers.asked.length, 1);
   await writeAnnotations([{ workload: workloadOf("web", annotations), record: undefined }], parts);
-  assert.match(hands.asked[1] ?? "", /"optipod\.io\/managed":null/);
+  assert.match(appliers.asked[1] ?? "", /"optipod\.io\/managed":null/);
 });
 
 test("writeAnnotations() goes on with the others after a refusal, and logs those that mean something", async () => {
-  const hands = notedHands();
-  const told: unknown[] = [];
+  const appliers = recordedAppliers();
+  const emitted: unknown[] = [];
   const log = {
     ...silentLog,
-    warn: (_message: string, fields = {}) => void told.push(Object.values(fields)[0]),
+    warn: (_message: string, fields = {}) => void emitted.push(Object.values(fields)[0]),
   };
-  hands.refusals.set("annotate web", new ApiError(403, "Forbidden", "no"));
-  hands.refusals.set("annotate db", new ApiError(404, "NotFound", "gone"));
+  appliers.refusals.set("annotate web", new ApiError(403, "Forbidden", "no"));
+  appliers.refusals.set("annotate db", new ApiError(404, "NotFound", "gone"));
   const updates = ["web", "db", "job"].map((name) => ({ workload: workloadOf(name), record }));
   await writeAnnotations(updates, {
-    workloads: hands.workloads,
+    workloads: appliers.workloads,
     permits: createPermits(() => 1),
     log,
   });
-  assert.equal(hands.asked.length, 3);
-  assert.deepEqual(told, ["Deployment shop/web"]);
+  assert.equal(appliers.asked.length, 3);
+  assert.deepEqual(emitted, ["Deployment shop/web"]);
 });
 
 test("writeAnnotations() writes as many at the same time as are permitted", async () => {

@@ -57,7 +57,7 @@ export interface Synced {
 
 /** Dependencies of the loop. */
 export interface RightsizingLoopParts
-  extends Pick<CycleParts, "sources" | "cluster" | "hands" | "lacksPermission"> {
+  extends Pick<CycleParts, "sources" | "cluster" | "appliers" | "lacksPermission"> {
   readonly caches: RightsizingCaches;
   /** Further state that the first cycle waits for, by a name for people. @default none */
   readonly first?: Readonly<Record<string, Synced>>;
@@ -196,7 +196,7 @@ async function reconcilePolicy(
       outcome: ran.outcome,
       present: policies.get(key),
       permits: loop.cycle.permits,
-      writer: loop.hands.workloads,
+      writer: loop.appliers.workloads,
       signal: due.signal,
     });
     isReported = true;
@@ -252,7 +252,7 @@ async function runGarbageCollection(loop: Loop, signal: AbortSignal): Promise<vo
       annotateWorkloads: config.annotateWorkloads,
       nowMs: clock.wall(),
       records: cycle.records,
-      writer: loop.hands.workloads,
+      writer: loop.appliers.workloads,
       vpas: loop.vpas,
       permits: cycle.permits,
       log: loop.log,

@@ -1,24 +1,37 @@
 /**
- * The outcome of reconciling one workload, also where there was no decision.
+ * Reports the reconcile of one workload: its record and the new events, also without a decision.
  *
  * @module
  */
 import type { AnyReason } from "../../shared/api/reasons/reasons.ts";
 import type { RightsizingReason } from "../../shared/api/reasons/rightsizing_reasons.ts";
 import { defined } from "../../shared/defined.ts";
+import { describeWanted, type PairEntry, wantedOf } from "../../shared/resize/inputs/resources.ts";
 import type { PolicyWorkload } from "../../shared/rightsizing/build_policy_status.ts";
-import {
-  type ApplyFailure,
-  eventMessage,
-  type WorkloadEvent,
-} from "../../shared/rightsizing/guards/workload_events.ts";
+import { joinedReport } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import type {
   RightsizedWorkload,
+  RightsizingFacts,
   UnreadableWorkload,
 } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
-import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
-import type { ApplyDecision } from "./apply_decision.ts";
-import type { MissingUsage } from "./evaluate_workload.ts";
+import { templateWith } from "../../shared/rightsizing/guards/template_changes.ts";
+import {
+  type ApplyFailure,
+  decisionEvents,
+  eventMessage,
+  failureEvent,
+  heldStatus,
+  type WorkloadEvent,
+} from "../../shared/rightsizing/guards/workload_events.ts";
+import type { ContainerRecommendation } from "../../shared/rightsizing/recommend.ts";
+import {
+  lacksSamplesBriefly,
+  largestDifference,
+  type UnfinishedResizes,
+} from "../../shared/rightsizing/workload_checks.ts";
+import { valuesInForce, type WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
+import { type Applied, type ApplyDecision, templateAfter } from "./apply_decision.ts";
+import type { Evaluation, MissingUsage } from "./evaluate_workload.ts";
 
 /** The outcome. */
 export interface ReconcileOutcome extends PolicyWorkload {
@@ -70,7 +83,7 @@ function errorOutcome(
     metricsMissing: false,
     recommends: false,
     difference: 0,
-    events: news([event], { record, before }),
+    events: newEvents([event], { record, before }),
   };
 }
 
@@ -115,7 +128,7 @@ export function withoutUsage(
     metricsMissing: true,
     recommends: false,
     difference: 0,
-    events: news([event], { record, before }),
+    events: newEvents([event], { record, before }),
     missing,
   };
 }
@@ -124,11 +137,168 @@ export function withoutUsage(
  * The events that say something new. A reason that has an event of its own is emitted once, whether it cuts
  * a change or blocks the rest of it; `WorkloadSkipped` is emitted for a blocked change only.
  */
-export function news(
+export function newEvents(
   events: readonly WorkloadEvent[],
   { record, before }: PreviousRecord & { readonly record: WorkloadRecord },
 ): readonly WorkloadEvent[] {
   if (before?.reason !== record.reason) return events;
   if (before?.status === record.status) return [];
   return events.filter(({ reason }) => reason === "WorkloadSkipped");
+}
+
+/** A report of a decision before the decision's own part. */
+export interface ReportBase extends PreviousRecord {
+  /** The record with the recommendation, and without the decision. */
+  readonly recommended: WorkloadRecord;
+  /** Events about values that ended or were found unrecorded. */
+  readonly events: readonly WorkloadEvent[];
+}
+
+/** The outcome of a decision that was applied, or tried. */
+export function reportApplied(
+  found: Evaluation,
+  { before, recommended, events, toApply, applied, beganMs }: ReportBase & {
+    readonly toApply: ApplyDecision;
+    readonly applied: Applied;
+    /** When usage had come, ms since 1970. */
+    readonly beganMs: number;
+  },
+): ReconcileOutcome {
+  const { facts, decision, learned: { recommendations } } = found;
+  const { inForce: next, failure, behind } = applied;
+  const { method, wanted } = toApply;
+  const isNew = decision.outcome === "apply" && next !== undefined;
+  const record: WorkloadRecord = {
+    ...recommended,
+    ...decidedStatus(found, { failure, behind }),
+    ...(next === undefined ? {} : { inForce: valuesInForce(next, templateAfter(facts, toApply)) }),
+    ...(isNew ? { appliedAtMs: beganMs, method } : {}),
+    ...(isNew && method === "Recreate"
+      ? { template: templateWith(wanted, recommended.template ?? []) }
+      : {}),
+  };
+  // What was cut is reported once it has been done.
+  const outcome = failure === undefined
+    ? decisionEvents(decision, { isThere: true })
+    : [failureEvent(failure)].filter((event) => event !== undefined);
+  return {
+    record,
+    metricsMissing: false,
+    recommends: recommendations.length > 0,
+    difference: differenceOf(found, next ?? facts.inForce),
+    events: [
+      ...events,
+      ...isNew ? [appliedEvent(toApply, recommendations)] : [],
+      ...newEvents(outcome, { record, before }),
+    ],
+    ...(failure === undefined ? {} : { failure }),
+    ...(isNew ? { applied: method } : {}),
+  };
+}
+
+type RecordedStatus = Pick<WorkloadRecord, "status" | "reason" | "message">;
+
+/** The outcome of a decision that holds. */
+export function reportHeld(
+  found: Evaluation,
+  { recommended, before, events, unfinished }: ReportBase & {
+    readonly unfinished: UnfinishedResizes | undefined;
+  },
+): ReconcileOutcome {
+  const { facts, decision } = found;
+  const isBrief = decision.outcome === "hold" && decision.reason === "InsufficientSamples" &&
+    lacksSamplesBriefly(facts, { before, now: recommended });
+  const [status, outcome]: readonly [RecordedStatus, readonly WorkloadEvent[]] =
+    unfinished !== undefined
+      ? [{ status: "Error", ...unfinished }, [warning("UpdateFailed", unfinished)]]
+      : isBrief && before !== undefined
+      ? [recordedStatus(before), []]
+      : [
+        decidedStatus(found, { behind: [] }),
+        decisionEvents(decision, { isThere: isThere(found) }),
+      ];
+  const record = { ...recommended, ...status };
+  return {
+    record,
+    metricsMissing: false,
+    recommends: found.learned.recommendations.length > 0,
+    difference: differenceOf(found, found.facts.inForce),
+    events: [...events, ...newEvents(outcome, { record, before })],
+  };
+}
+
+/** False where policy or settings only recommend. */
+export function mayChange({ policy, dryRun }: RightsizingFacts): boolean {
+  return policy.mode === "Auto" && !dryRun;
+}
+
+/** What was applied and is near enough to what can be had is not skipped. */
+function isThere({ decision, facts }: Evaluation): boolean {
+  return decision.outcome === "hold" && decision.restOnly === true && facts.inForce.size > 0;
+}
+
+function recordedStatus({ status, reason, message }: WorkloadRecord): RecordedStatus {
+  return {
+    status,
+    ...(reason === undefined ? {} : { reason }),
+    ...(message === undefined ? {} : { message }),
+  };
+}
+
+function decidedStatus(
+  found: Evaluation,
+  { failure, behind }: {
+    readonly failure?: ApplyFailure | undefined;
+    readonly behind: readonly string[];
+  },
+): RecordedStatus {
+  if (failure !== undefined) {
+    const { reason, message } = failure;
+    const pods = behind.length === 0 ? "" : `${behind.length} pods, ${behind[0]}: `;
+    return { status: "Error", reason, message: `${pods}${message}` };
+  }
+  const { decision } = found;
+  if (decision.outcome === "hold") {
+    const { reason, message } = decision;
+    return { status: isThere(found) ? "Applied" : heldStatus(reason), reason, message };
+  }
+  const [cut, ...others] = decision.clamps;
+  if (cut === undefined) return { status: "Applied" };
+  const { reason, message } = joinedReport([cut, ...others]);
+  return { status: "Applied", reason, message };
+}
+
+function appliedEvent(
+  { method, wanted }: ApplyDecision,
+  recommendations: readonly ContainerRecommendation[],
+): WorkloadEvent {
+  const how = method === "InPlace" ? "in place" : "by a rollout";
+  const [why] = recommendations.filter(({ container }) => wanted.has(container));
+  const because = why === undefined ? "" : `. ${why.container}: ${why.explanation}`;
+  return {
+    type: "Normal",
+    reason: "OptimizationApplied",
+    message: `${describeWanted(wanted)}, ${how}${because}; kubectl coalloc recommend shows all`,
+  };
+}
+
+/** The event of values that were written without a record. */
+export function unrecordedEvents(unrecorded: readonly PairEntry[]): readonly WorkloadEvent[] {
+  if (unrecorded.length === 0) return [];
+  const message = `${describeWanted(wantedOf(unrecorded))}, by a rollout that was not on record`;
+  return [{ type: "Normal", reason: "OptimizationApplied", message }];
+}
+
+/** Of what is in force, or stands in the template where nothing is. */
+function differenceOf(
+  { learned: { recommendations }, facts }: Evaluation,
+  inForce: RightsizingFacts["inForce"],
+): number {
+  return largestDifference(
+    recommendations,
+    facts.workload.template.containers.map((container) => ({
+      ...container,
+      ...inForce.get(container.name),
+    })),
+  );
 }

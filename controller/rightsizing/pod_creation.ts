@@ -1,5 +1,5 @@
 /**
- * Gives new pods what is in force for their workload, before they are stored.
+ * Gives new pods the values in force for their workload, before they are stored.
  *
  * @module
  */
@@ -29,7 +29,7 @@ import { largestNode } from "../../shared/rightsizing/namespace_bounds.ts";
 import type { Caches } from "../caches.ts";
 import { cachedAutoscalers, cachedRules } from "./cluster_facts.ts";
 
-/** The copies that are read. */
+/** The caches that are read. */
 export type CreationCaches = Pick<
   Caches,
   | "deployments"
@@ -42,8 +42,8 @@ export type CreationCaches = Pick<
   | "nodes"
 >;
 
-/** The workload, and what else bounds the values of its pods. */
-export interface FoundSurroundings extends
+/** The workload, and the bounds of its pods' values. */
+export interface CreationInput extends
   Pick<
     RightsizingFacts,
     | "autoscalers"
@@ -56,14 +56,14 @@ export interface FoundSurroundings extends
   readonly workload: RightsizedWorkload;
 }
 
-/** Undefined where the workload is not known, or a copy is not whole. */
-export type CreationSurroundings = (
+/** Undefined where the workload is not known, or a cache is not synced. */
+export type CreationInputs = (
   namespace: string,
   workload: WorkloadRef,
-) => FoundSurroundings | undefined;
+) => CreationInput | undefined;
 
-/** Answers from the copies. */
-export function createCreationSurroundings(caches: CreationCaches): CreationSurroundings {
+/** Reads the caches. */
+export function createCreationInputs(caches: CreationCaches): CreationInputs {
   const bounds = [
     caches.horizontalPodAutoscalers,
     caches.verticalPodAutoscalers,
@@ -95,18 +95,18 @@ export function createCreationSurroundings(caches: CreationCaches): CreationSurr
   };
 }
 
-/** What tells it. */
+/** Parts of {@linkcode createCreationValues}. */
 export interface CreationValuesParts {
   readonly reports: Pick<Informer<RecommendationReport>, "byIndex">;
   readonly policies: Pick<Informer<StoredPolicy>, "get">;
-  readonly surroundingsOf: CreationSurroundings;
+  readonly inputOf: CreationInputs;
   readonly dryRun: () => boolean;
 }
 
 /** A pod as it was sent. */
 export type SentPod = Pick<Pod, "containers" | "initContainers" | "podLevel">;
 
-/** What a pod begins with, by container. */
+/** The initial values of a pod, by container. */
 export type ValuesOfPod = (pod: SentPod) => ReadonlyMap<string, Resources>;
 
 /** Undefined where all pods of the workload are as their template says. */
@@ -122,14 +122,13 @@ interface ReadReports {
 }
 
 /**
- * Values of workloads whose policy is in mode Auto and changes pods in place: where it may only recreate
+ * Values of workloads with a policy in mode Auto that changes pods in place: where it may only recreate
  * them, the template has the values. `reports` are indexed by namespace, and read once for each version.
  *
- * A pod for which not all is known that could bound it is as its template says: it must not be refused
- * for our sake.
+ * A pod with unknown bounds stays as its template says: no value of rightsizing may get it refused.
  */
 export function createCreationValues(
-  { reports, policies, surroundingsOf, dryRun }: CreationValuesParts,
+  { reports, policies, inputOf, dryRun }: CreationValuesParts,
 ): CreationValues {
   const read = new Map<string, ReadReports>();
 
@@ -156,7 +155,7 @@ export function createCreationValues(
     if (record === undefined || record.inForce.length === 0) return undefined;
     const policy = policies.get(`${record.policy.namespace}/${record.policy.name}`)?.spec;
     if (policy?.mode !== "Auto" || !policy.updateStrategy.allowInPlaceResize) return undefined;
-    const found = surroundingsOf(namespace, workload);
+    const found = inputOf(namespace, workload);
     if (found === undefined || found.unreadable.length > 0) return undefined;
     const { inForce, usage = [] } = record;
     const memoryPeaks = new Map(
@@ -204,7 +203,7 @@ function writtenIn(
   });
 }
 
-/** A mutator of pods that are about to be made; all else, and pods of other owners, are nothing to it. */
+/** A mutator of new pods of workloads; it leaves other objects and pods alone. */
 export function createPodCreationMutator(valuesOf: CreationValues): Mutator {
   return {
     name: "rightsizing",
@@ -213,13 +212,14 @@ export function createPodCreationMutator(valuesOf: CreationValues): Mutator {
       for (const workload of workloadsOf(ownedPod(object))) {
         const values = valuesOf(namespace, workload);
         if (values === undefined) continue;
-        const { containers, initContainers, podLevel } = readCreatedPod(object).subject;
+        const created = readCreatedPod(object);
+        const { containers, initContainers, podLevel } = created.subject;
         const sent = {
           containers,
           initContainers,
           ...(podLevel === undefined ? {} : { podLevel }),
         };
-        const patch = podCreationPatch(object, values(sent));
+        const patch = podCreationPatch(created, values(sent));
         return patch.length === 0 ? undefined : { patch };
       }
       return undefined;

@@ -12,10 +12,10 @@ import {
 } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { sampleHPA, sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
 import {
-  createCreationSurroundings,
+  createCreationInputs,
   createCreationValues,
   createPodCreationMutator,
-  type FoundSurroundings,
+  type CreationInput,
 } from "./pod_creation.ts";
 import type { AdmissionRequest } from "../../shared/admission/admission_review.ts";
 import { applyJSONPatch } from "../../shared/admission/json_patch.ts";
@@ -49,26 +49,26 @@ function stage() {
     pressures: [],
   });
   const caches = createCaches(cacheSources(api), { clock, random, log: silentLog });
-  return { api, clock, caches, surroundingsOf: createCreationSurroundings(caches) };
+  return { api, clock, caches, inputOf: createCreationInputs(caches) };
 }
 
 Deno.test({
-  name: "createCreationSurroundings() has the policies that apply, and those that can't be read",
+  name: "createCreationInputs() has the policies that apply, and those that can't be read",
   permissions: "none",
   async fn() {
-    const { clock, caches, surroundingsOf } = stage();
+    const { clock, caches, inputOf } = stage();
     const end = new AbortController();
     const work = namedCaches(caches).map(([, copy]) => copy.run(end.signal));
     await clock.runUntil(1000);
-    const found = surroundingsOf("shop", WEB);
+    const found = inputOf("shop", WEB);
     assert.equal(found?.autoscalers.length, 1);
     assert.equal(found.verticalAutoscalers.length, 1);
     assert.equal(found.ranges?.cpu?.container.max, 200);
     assert.deepEqual(found.largestNode, { allocatableCPU: 200, allocatableMemory: Infinity });
     assert.deepEqual(found.unreadable, ["LimitRange odd: odd"]);
     assert.equal(found.workload.template.containers.length, 1);
-    assert.equal(surroundingsOf("shop", { kind: "StatefulSet", name: "web" }), undefined);
-    assert.equal(surroundingsOf("shop", { kind: "Job", name: "web" }), undefined);
+    assert.equal(inputOf("shop", { kind: "StatefulSet", name: "web" }), undefined);
+    assert.equal(inputOf("shop", { kind: "Job", name: "web" }), undefined);
     end.abort();
     await clock.runUntil(60_000);
     await Promise.all(work);
@@ -76,18 +76,18 @@ Deno.test({
 });
 
 Deno.test({
-  name: "createCreationSurroundings() knows nothing until all copies are whole",
+  name: "createCreationInputs() knows nothing until all copies are whole",
   permissions: "none",
   async fn() {
     for (
       const lacks of ["verticalPodAutoscalers", "limitRanges", "resourceQuotas", "nodes"] as const
     ) {
-      const { clock, caches, surroundingsOf } = stage();
+      const { clock, caches, inputOf } = stage();
       const end = new AbortController();
       const copies = Object.entries(caches).filter(([name]) => name !== lacks);
       const work = copies.map(([, copy]) => copy.run(end.signal));
       await clock.runUntil(1000);
-      assert.equal(surroundingsOf("shop", WEB), undefined, lacks);
+      assert.equal(inputOf("shop", WEB), undefined, lacks);
       end.abort();
       await clock.runUntil(60_000);
       await Promise.all(work);
@@ -128,7 +128,7 @@ interface Choice {
   readonly dryRun?: boolean;
   /** Of the workload, as the copy has it. */
   readonly template?: readonly PodContainer[];
-  readonly around?: Partial<FoundSurroundings> | "unknown";
+  readonly around?: Partial<CreationInput> | "unknown";
 }
 
 function valuesWith(
@@ -141,7 +141,7 @@ function valuesWith(
   const values = createCreationValues({
     reports: { byIndex: (namespace) => namespace === "shop" ? reports : [] },
     policies: { get: (key) => key === "ops/all" ? policy : undefined },
-    surroundingsOf: () => around === "unknown" ? undefined : { ...facts, ...around },
+    inputOf: () => around === "unknown" ? undefined : { ...facts, ...around },
     dryRun: () => dryRun,
   });
   /** What a pod with these values is given. */
@@ -151,7 +151,7 @@ function valuesWith(
   return { reports, values, given };
 }
 
-test("createCreationValues() tells what is in force, and follows the reports", () => {
+test("createCreationValues() has the values in force, and follows the reports", () => {
   const { reports, values, given } = valuesWith();
   assert.deepEqual(given(), ALL);
   assert.equal(values("shop", { kind: "StatefulSet", name: "web" }), undefined);
@@ -162,7 +162,7 @@ test("createCreationValues() tells what is in force, and follows the reports", (
   assert.equal(values("shop", WEB), undefined);
 });
 
-test("createCreationValues() leaves pods to their template where nobody wants them changed", () => {
+test("createCreationValues() leaves pods to their template where no policy changes them", () => {
   for (
     const spec of [
       autoPolicy({}, { mode: "Recommend" }),
@@ -181,7 +181,7 @@ test("createCreationValues() leaves a pod to its template where not all is known
   assert.equal(valuesWith(autoPolicy(), { around }).given(), undefined);
 });
 
-test("createCreationValues() leaves a resource to its author who has edited it, by the pod itself", () => {
+test("createCreationValues() leaves a resource to the author that has edited it, by the pod itself", () => {
   const { given } = valuesWith();
   const raised = { requestCPU: 100, requestMemory: 1024 * MI };
   // The copy of the template is older than the pod.
@@ -193,7 +193,7 @@ test("createCreationValues() leaves a resource to its author who has edited it, 
   assert.deepEqual(valuesWith(autoPolicy(), { template }).given(), ALL);
 });
 
-test("createCreationValues() takes what a LimitRange has written for nobody's edit", () => {
+test("createCreationValues() takes defaults of a LimitRange for no edit", () => {
   const { given } = valuesWith();
   assert.deepEqual(given({ ...TEMPLATE, limitCPU: 500, limitMemory: 512 * MI }), ALL);
 });

@@ -116,7 +116,7 @@ function loopParts(
       served: () => support.present,
       missingPermissions: permissions.missing,
     }),
-    hands: {
+    appliers: {
       resizer: api.resizer,
       log,
       observer: parts.resizeObserver,

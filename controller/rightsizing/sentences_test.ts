@@ -6,7 +6,7 @@ import { silentLog } from "../../shared/log.ts";
 import { distributionOfSamples } from "../../shared/rightsizing/distribution.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { assertSentences } from "../../tests/fixtures/assert_sentences.ts";
-import { notedHands } from "../../tests/fixtures/rightsizing/noted_hands.ts";
+import { recordedAppliers } from "../../tests/fixtures/rightsizing/recorded_appliers.ts";
 import {
   autoPolicy,
   MI,
@@ -16,13 +16,13 @@ import {
 } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
 import { CONTROLLER_SETTINGS } from "../settings.ts";
-import { evaluateWorkload } from "./evaluate_workload.ts";
+import { silentSource } from "./evaluate_workload.ts";
 import { awaitDiscovery } from "./loop.ts";
 import { PublishedVPAs } from "./policies/published_vpas.ts";
 import { unwrittenRecord } from "./policies/report_cycle.ts";
 import type { UsageAnswer, UsageSource } from "./ports.ts";
 import { createUsageSources } from "./sources/usage_sources.ts";
-import { passWorkload } from "./workload_pass.ts";
+import { reconcileWorkload } from "./reconcile_workload.ts";
 
 const facts = rightsizingFacts();
 const { workload } = facts;
@@ -61,24 +61,18 @@ function usage(count: number) {
 /** Message about missing usage of pods that have been Ready for ten minutes. */
 function missing(): string {
   const pods = facts.pods.map((pod) => ({ ...pod, readySinceMs: NOW_MS - 600_000 }));
-  const found = evaluateWorkload(usage(0), {
-    policy: facts.policy,
-    workload,
-    corrections: new Map(),
-    factsWith: (known) => ({ ...facts, ...known, pods }),
-  });
-  return "missing" in found ? found.missing.message : "";
+  return silentSource({ nowMs: NOW_MS, pods }, usage(0))?.message ?? "";
 }
 
 /** Outcome of a reconcile where the API server refuses the first resize. */
 async function reconciled(refusal?: ApiError) {
-  const hands = notedHands();
-  if (refusal !== undefined) hands.refusals.set("resize web-1", refusal);
-  const outcome = await passWorkload(
+  const appliers = recordedAppliers();
+  if (refusal !== undefined) appliers.refusals.set("resize web-1", refusal);
+  const outcome = await reconcileWorkload(
     { workload, policy: POLICY, before: undefined, denial: undefined },
     {
       source: { usage: () => Promise.resolve(usage(20)) },
-      hands,
+      appliers,
       clock: { wall: () => NOW_MS },
       cluster: {
         owns: () => (pod) => facts.pods.includes(pod),

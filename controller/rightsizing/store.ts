@@ -251,7 +251,7 @@ async function mergeStored(
   records.clear();
   for (const record of merged.records) records.set(keyOfName(record.workload), record);
   for (const record of merged.taken) taken.set(keyOfName(record.workload), record);
-  return isLeader || merged.hasNews;
+  return isLeader || merged.isAhead;
 }
 
 function isApplied(record: WorkloadRecord, before: WorkloadRecord | undefined): boolean {

@@ -22,8 +22,8 @@ const MOST_NAMED = 5;
 
 /**
  * A sentence where the selector asks for other namespaces than the policy acts on, or where it matches
- * nothing; undefined where there is nothing to say. It hangs on the policy's own words alone: who may
- * write a policy in one namespace need not know which others there are.
+ * nothing; undefined where there is nothing to say. It names only what the policy names: a user with
+ * policies in one namespace may not know the others.
  */
 export function scopeNote(
   { namespaces, namespaceSelector }: PolicySelector,
@@ -35,15 +35,15 @@ export function scopeNote(
   const { policyNamespace: own } = reach;
   const beyond = new Set(namespaces?.allow.filter((name) => !reachesNamespace(name, reach)));
   const isBound = !reach.policyNamespaces.includes(own);
-  const words = [
+  const phrases = [
     ...(beyond.size === 0 ? [] : [`its selector asks for ${firstOf([...beyond])}`]),
     ...(isBound && namespaceSelector !== undefined ? ["it has a namespaceSelector"] : []),
     ...(matched === 0 ? ["it matches no workload"] : []),
   ];
-  if (words.length === 0) return undefined;
+  if (phrases.length === 0) return undefined;
   const only = `; it acts on its own namespace ${own} alone, since the controller's setting ` +
     "policyNamespaces does not have that";
-  return `${words.join(", ")}${isBound ? only : ""}`;
+  return `${phrases.join(", ")}${isBound ? only : ""}`;
 }
 
 /** How metrics-server is sampled. */

@@ -31,7 +31,7 @@ function noteOf(
 
 const namespaceSelector = { matchLabels: { team: "a" }, matchExpressions: [] };
 
-test("scopeNote() says which namespaces a policy asks for in vain", () => {
+test("scopeNote() names the namespaces that a policy may not reach", () => {
   assert.equal(noteOf({}), undefined);
   assert.equal(noteOf({ namespaces: { allow: ["shop"], deny: ["other"] } }), undefined);
   const namespaces = { allow: ["shop", "b", "c"], deny: [] };

@@ -49,7 +49,7 @@ const PARTS = 10_000;
  * and the P90 280.
  *
  * In binary 0.9 × 2 is not quite 1.8. So the rank is taken in ten-thousandths where the fraction is a
- * whole number of them, and whole samples whose quantile is whole give exactly that, as long as they
+ * whole number of them, and whole samples with a whole quantile give exactly that, as long as they
  * differ by less than 2^53 / 10,000, 838 GiB.
  *
  * Throws a `RangeError` outside of 0..1 and where there are no values.

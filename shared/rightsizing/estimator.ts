@@ -94,7 +94,7 @@ export function withBounds(
   };
 }
 
-/** How much a limit held back within the window. */
+/** Throttling by a limit within the window. */
 export interface Throttling {
   /**
    * Share of the enforcement periods in which the quota ran out, 0 to 1: `nr_throttled` / `nr_periods` of

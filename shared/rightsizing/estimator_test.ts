@@ -30,7 +30,7 @@ function percentile(which: Percentile, windowMs = DAY_MS): ReturnType<typeof per
   return percentileOf({ resource: "cpu", percentile: which, windowMs });
 }
 
-pure("percentileOf() takes the policy's percentile, and tells samples and window", () => {
+pure("percentileOf() takes the policy's percentile, and names samples and window", () => {
   const amounts = (["P50", "P90", "P95", "P99"] as const).map((one) =>
     percentile(one)(USAGE).amount
   );
@@ -38,7 +38,7 @@ pure("percentileOf() takes the policy's percentile, and tells samples and window
   assert.deepEqual(percentile("P90")(USAGE).steps, ["P90 of 3 samples in 24h is 280m"]);
 });
 
-pure("percentileOf() tells windows as policies write them", () => {
+pure("percentileOf() formats windows as policies write them", () => {
   const steps = (windowMs: number) => percentile("P50", windowMs)(USAGE).steps[0];
   assert.equal(steps(7 * DAY_MS), "P50 of 3 samples in 7d is 200m");
   assert.equal(steps(36 * HOUR_MS), "P50 of 3 samples in 36h is 200m");

@@ -52,23 +52,23 @@ test("quotaRoomsOf() keeps to quotas that count a pod or one to come, by their s
     const scope: QuotaScope = { name, operator, values };
     return sampleQuota({ scopes: [scope] });
   };
-  const told = ["cpu limits.cpu 300"];
-  assert.deepEqual(rooms([scoped("NotBestEffort")]), told);
+  const counted = ["cpu limits.cpu 300"];
+  assert.deepEqual(rooms([scoped("NotBestEffort")]), counted);
   assert.deepEqual(rooms([scoped("BestEffort")]), []);
   assert.deepEqual(rooms([scoped("Terminating")]), []);
   assert.deepEqual(
     rooms([scoped("Terminating")], [running, { ...running, hasDeadline: true }]),
-    told,
+    counted,
   );
   const high = scoped("PriorityClass", ["high"]);
   assert.deepEqual(rooms([high]), []);
-  assert.deepEqual(rooms([high], [{ ...running, priorityClassName: "high" }]), told);
+  assert.deepEqual(rooms([high], [{ ...running, priorityClassName: "high" }]), counted);
   // New pods count where the old ones do not, and where there are none.
-  assert.deepEqual(rooms([high], [running], { ...template, priorityClassName: "high" }), told);
-  assert.deepEqual(rooms([high], [], { ...template, priorityClassName: "high" }), told);
-  assert.deepEqual(rooms([scoped("Terminating")], [], { ...template, hasDeadline: true }), told);
+  assert.deepEqual(rooms([high], [running], { ...template, priorityClassName: "high" }), counted);
+  assert.deepEqual(rooms([high], [], { ...template, priorityClassName: "high" }), counted);
+  assert.deepEqual(rooms([scoped("Terminating")], [], { ...template, hasDeadline: true }), counted);
   const bare = { ...template, containers: [bareContainer("app", {})] };
-  assert.deepEqual(rooms([scoped("BestEffort")], [], bare), told);
+  assert.deepEqual(rooms([scoped("BestEffort")], [], bare), counted);
 });
 
 const metadata = { name: "r", namespace: "shop", uid: "", resourceVersion: "" };
@@ -107,7 +107,7 @@ test("namespaceRules() names each LimitRange that can't be read", () => {
 });
 
 Deno.test({
-  name: "largestNode() is the most of each resource, any amount where a node does not tell",
+  name: "largestNode() is the most of each resource, any amount where a node has no figure",
   permissions: "none",
   fn() {
     const [small, large] = [

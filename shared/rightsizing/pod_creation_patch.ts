@@ -1,9 +1,10 @@
 /**
- * What a new pod of a rightsized workload gets, in place of its template's values.
+ * The patch of a new pod of a rightsized workload, which gives it the values in force.
  *
  * @module
  */
 import type { Pod, PodContainer, Resources } from "../api/pod.ts";
+import { isMembers } from "../admission/sent_members.ts";
 import { parseBytes, parseCPU } from "../quantity.ts";
 import { keepClass } from "../resize/checks/qos_class.ts";
 import { capRequests, podLevelProblem } from "../resize/checks/request_within_limit.ts";
@@ -16,6 +17,7 @@ import {
   pairOf,
   RESOURCE_NAMES,
   wantedOf,
+  withDefaultRequests,
 } from "../resize/inputs/resources.ts";
 import type { Subject } from "../resize/inputs/subject.ts";
 import { containerResources, type Quantities } from "../resize/patch.ts";
@@ -28,17 +30,15 @@ export interface CreationStep {
 }
 
 /**
- * The steps that give the pod, raw as an admission review has it, these values by container name: what
- * pods of the workload that were resized in place have, so that all are alike. Init containers, sidecars
- * too, stay as they are, and so does a limit where there is no request; requests stay within limits, and the pod in its QoS class, where need be by
- * leaving it alone. No steps where it has the values already. Throws a `TypeError` or `SyntaxError` for
- * a pod that can't be read.
+ * The steps that give the pod these values by container name, which pods of the workload that were resized
+ * in place have. Init containers and sidecars stay as they are, and so does a limit where there is no
+ * request; requests stay within limits, and the pod in its QoS class, where need be by leaving it alone.
+ * No steps where it has the values already.
  */
 export function podCreationPatch(
-  pod: unknown,
+  { containers, subject }: CreatedPod,
   values: ReadonlyMap<string, Resources>,
 ): readonly CreationStep[] {
-  const { containers, subject } = readCreatedPod(pod);
   const own = subject.containers.slice(0, containers.length);
   const asked = wantedOf(own.flatMap((present): PairEntry[] => {
     const found = values.get(present.name) ?? {};
@@ -97,10 +97,10 @@ interface Change {
 
 /** A step adds what is not there with all that is below it; what is there is replaced one by one. */
 function steps(path: string, { raw, resources }: Change): CreationStep[] {
-  if (!isObject(raw)) return [{ op: "add", path, value: resources }];
+  if (!isMembers(raw)) return [{ op: "add", path, value: resources }];
   return Object.entries(resources).flatMap(([side, quantities]): CreationStep[] => {
     const present = raw[side];
-    if (!isObject(present)) return [{ op: "add", path: `${path}/${side}`, value: quantities }];
+    if (!isMembers(present)) return [{ op: "add", path: `${path}/${side}`, value: quantities }];
     return Object.entries(quantities).map(([name, value]) => ({
       op: Object.hasOwn(present, name) ? "replace" : "add",
       path: `${path}/${side}/${name}`,
@@ -122,15 +122,15 @@ export interface CreatedPod {
 
 /** Reads a pod, raw as an admission review has it. Throws a `TypeError` or `SyntaxError` where it can't be read. */
 export function readCreatedPod(pod: unknown): CreatedPod {
-  const spec = isObject(pod) ? pod.spec : undefined;
-  if (!isObject(spec) || !Array.isArray(spec.containers)) {
+  const spec = isMembers(pod) ? pod.spec : undefined;
+  if (!isMembers(spec) || !Array.isArray(spec.containers)) {
     throw new TypeError("Cannot read a new pod: it has no spec.containers");
   }
-  const containers = spec.containers.filter(isObject);
+  const containers = spec.containers.filter(isMembers);
   if (containers.length < spec.containers.length) {
     throw new TypeError("Cannot read a new pod: an item of spec.containers is no object");
   }
-  const inits = Array.isArray(spec.initContainers) ? spec.initContainers.filter(isObject) : [];
+  const inits = Array.isArray(spec.initContainers) ? spec.initContainers.filter(isMembers) : [];
   const podLevel = readResources(spec.resources);
   const started = inits.map((one) => ({
     ...readContainer(one),
@@ -153,23 +153,13 @@ function readContainer({ name, resources }: Members): PodContainer {
   if (typeof name !== "string") {
     throw new TypeError("Cannot read a new pod: a container has no name");
   }
-  const read = readResources(resources);
-  // As the server makes it of a limit alone.
-  const { requestCPU = read.limitCPU, requestMemory = read.limitMemory } = read;
-  return {
-    name,
-    sidecar: false,
-    ready: false,
-    restartsOnCPU: false,
-    ...read,
-    ...(requestCPU === undefined ? {} : { requestCPU }),
-    ...(requestMemory === undefined ? {} : { requestMemory }),
-  };
+  const container = { name, sidecar: false, ready: false, restartsOnCPU: false };
+  return withDefaultRequests({ ...container, ...readResources(resources) });
 }
 
 /** Requests and limits as they are written. Throws a `SyntaxError` for a quantity that is none. */
 export function readResources(raw: unknown): Resources {
-  const { requests, limits } = isObject(raw) ? raw : {};
+  const { requests, limits } = isMembers(raw) ? raw : {};
   const values = [
     ["requestCPU", requests, "cpu", parseCPU],
     ["requestMemory", requests, "memory", parseBytes],
@@ -177,13 +167,8 @@ export function readResources(raw: unknown): Resources {
     ["limitMemory", limits, "memory", parseBytes],
   ] as const;
   return Object.fromEntries(values.flatMap(([field, side, name, parse]) => {
-    const quantity = isObject(side) ? side[name] : undefined;
+    const quantity = isMembers(side) ? side[name] : undefined;
     // JSON lets a quantity be a number, too.
     return quantity === undefined || quantity === null ? [] : [[field, parse(String(quantity))]];
   }));
-}
-
-/** True for what has members by name. */
-export function isObject(value: unknown): value is Members {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -4,13 +4,21 @@ import type { Resources } from "../api/pod.ts";
 import { parseBytes, parseCPU } from "../quantity.ts";
 import { qosClassOf } from "../resize/inputs/qos.ts";
 import { podTotal } from "../resize/inputs/resources.ts";
-import { type CreationStep, podCreationPatch, readCreatedPod } from "./pod_creation_patch.ts";
+import {
+  type CreationStep,
+  podCreationPatch as patchOf,
+  readCreatedPod,
+} from "./pod_creation_patch.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
 const MI = 2 ** 20;
+
+function podCreationPatch(pod: unknown, values: ReadonlyMap<string, Resources>) {
+  return patchOf(readCreatedPod(pod), values);
+}
 
 function podOf(...containers: readonly object[]): object {
   return { metadata: { generateName: "web-" }, spec: { containers } };
@@ -105,18 +113,14 @@ test("podCreationPatch() sets no limit where there is no request, since the serv
   ]);
 });
 
-test("podCreationPatch() names what can't be read", () => {
-  const values = new Map([["app", { requestCPU: 150 }]]);
+test("readCreatedPod() names what can't be read", () => {
   for (
     const pod of [undefined, null, 7, {}, { spec: {} }, { spec: { containers: [7] } }, podOf({})]
   ) {
-    assert.throws(() => podCreationPatch(pod, values), {
-      name: "TypeError",
-      message: /^Cannot read/,
-    });
+    assert.throws(() => readCreatedPod(pod), { name: "TypeError", message: /^Cannot read/ });
   }
   const bad = podOf({ name: "app", resources: { requests: { cpu: "much" } } });
-  assert.throws(() => podCreationPatch(bad, values), { name: "SyntaxError", message: /"much"/ });
+  assert.throws(() => readCreatedPod(bad), { name: "SyntaxError", message: /"much"/ });
 });
 
 /** The document after the steps, which name only members of objects and places of containers. */
@@ -207,25 +211,21 @@ test("podCreationPatch() keeps class, limits above requests and init containers,
 
 const cpu = (amount: string) => ({ resources: { requests: { cpu: amount } } });
 
-Deno.test({
-  name: "readCreatedPod() counts sidecars with the containers that they run beside",
-  permissions: "none",
-  fn() {
-    const { containers, subject } = readCreatedPod({
-      spec: {
-        containers: [{ name: "app", ...cpu("100m") }],
-        initContainers: [
-          { name: "proxy", restartPolicy: "Always", ...cpu("50m") },
-          { name: "setup", ...cpu("120m") },
-        ],
-      },
-    });
-    assert.deepEqual(containers.map(({ name }) => name), ["app"]);
-    assert.deepEqual(subject.containers.map(({ name, sidecar }) => [name, sidecar]), [
-      ["app", false],
-      ["proxy", true],
-    ]);
-    assert.deepEqual(subject.initContainers.map(({ name }) => name), ["setup"]);
-    assert.equal(podTotal(subject, "requestCPU"), 170);
-  },
+test("readCreatedPod() counts sidecars with the containers that they run beside", () => {
+  const { containers, subject } = readCreatedPod({
+    spec: {
+      containers: [{ name: "app", ...cpu("100m") }],
+      initContainers: [
+        { name: "proxy", restartPolicy: "Always", ...cpu("50m") },
+        { name: "setup", ...cpu("120m") },
+      ],
+    },
+  });
+  assert.deepEqual(containers.map(({ name }) => name), ["app"]);
+  assert.deepEqual(subject.containers.map(({ name, sidecar }) => [name, sidecar]), [
+    ["app", false],
+    ["proxy", true],
+  ]);
+  assert.deepEqual(subject.initContainers.map(({ name }) => name), ["setup"]);
+  assert.equal(podTotal(subject, "requestCPU"), 170);
 });

@@ -51,7 +51,7 @@ export interface PolicyReach {
 
 /**
  * True when a policy may act on workloads of the namespace, whatever its selector says: on its own
- * always, on others only where an administrator has given its namespace that right. Otherwise whoever
+ * always, on others only where an administrator has given its namespace that right. Otherwise a user that
  * may write a policy in a namespace could resize the pods of another.
  */
 export function reachesNamespace(
@@ -80,7 +80,7 @@ export function readablePolicies<P extends { readonly spec?: PolicySpec }>(
 export interface PolicyInput {
   /** Labels of namespaces by name. */
   readonly namespaces: Pick<ReadonlyMap<string, Labels>, "get">;
-  /** Namespaces whose policies act on all others. */
+  /** Namespaces with policies that act on all others. */
   readonly policyNamespaces: readonly string[];
 }
 
@@ -97,9 +97,9 @@ export interface DiscoveredWorkload<W extends WorkloadView, P extends ReadablePo
  */
 export function policiesFor<P extends ReadablePolicy>(
   workload: WorkloadView,
-  { policies, ...surroundings }: PolicyInput & { readonly policies: readonly P[] },
+  { policies, ...input }: PolicyInput & { readonly policies: readonly P[] },
 ): readonly P[] {
-  return policies.filter((policy) => matchesWorkload(policy, workload, surroundings))
+  return policies.filter((policy) => matchesWorkload(policy, workload, input))
     .toSorted(firstOfPolicies);
 }
 
@@ -109,7 +109,7 @@ export function policiesFor<P extends ReadablePolicy>(
  */
 export function discoverWorkloads<W extends WorkloadView, P extends ReadablePolicy>(
   workloads: Iterable<W>,
-  { policies, ...surroundings }: PolicyInput & { readonly policies: readonly P[] },
+  { policies, ...input }: PolicyInput & { readonly policies: readonly P[] },
 ): ReadonlyMap<P, readonly DiscoveredWorkload<W, P>[]> {
   const found = new Map(policies.map((policy) => [policy, [] as DiscoveredWorkload<W, P>[]]));
   const best = policies.toSorted(firstOfPolicies);
@@ -118,7 +118,7 @@ export function discoverWorkloads<W extends WorkloadView, P extends ReadablePoli
     const key = workloadKey(workload);
     if (seen.has(key)) continue;
     seen.add(key);
-    const matching = best.filter((policy) => matchesWorkload(policy, workload, surroundings));
+    const matching = best.filter((policy) => matchesWorkload(policy, workload, input));
     const [winner] = matching;
     if (winner === undefined) continue;
     for (const policy of matching) found.get(policy)?.push({ workload, winner });
@@ -192,12 +192,12 @@ export interface AffectedPoliciesInput<P extends ReadablePolicy> extends PolicyI
  */
 export function affectedPolicies<P extends ReadablePolicy>(
   versions: readonly ReadablePolicy[],
-  { workloads, policies, ...surroundings }: AffectedPoliciesInput<P>,
+  { workloads, policies, ...input }: AffectedPoliciesInput<P>,
 ): readonly P[] {
   const concerned = [...workloads].filter((workload) =>
-    versions.some((policy) => matchesWorkload(policy, workload, surroundings))
+    versions.some((policy) => matchesWorkload(policy, workload, input))
   );
   return policies.filter((policy) =>
-    concerned.some((workload) => matchesWorkload(policy, workload, surroundings))
+    concerned.some((workload) => matchesWorkload(policy, workload, input))
   );
 }

@@ -179,7 +179,7 @@ pure("policiesFor() leaves out the disabled, those out of scope and those out of
   assert.deepEqual(order(policy("a/daemons", { selector })), []);
 });
 
-pure("discoverWorkloads() tells the losers who has won", () => {
+pure("discoverWorkloads() names the winner to the losers", () => {
   const [winner, loser] = [policy("a/one", { weight: 200 }), policy("policies/two")];
   const [web, db] = [workload("a", "web"), workload("b", "db")];
   const found = discoverWorkloads([web, db], { policies: [loser, winner], ...ADMINS });
@@ -242,12 +242,12 @@ pure("property 16: discoverWorkloads() finds exactly the matching workloads, eac
   assert.ok(discovered > 100, `${discovered}`);
 });
 
-pure("discoverWorkloads() gives each workload one winner, whom no other policy outweighs", () => {
+pure("discoverWorkloads() gives each workload one winner, which no other policy outweighs", () => {
   let lost = 0;
   fc.assert(
     fc.property(POLICIES, WORKLOADS, NAMESPACE_LABELS, (policies, workloads, namespaces) => {
-      const surroundings = { policies, namespaces, policyNamespaces: ["policies", "shop"] };
-      const found = discoverWorkloads(workloads, surroundings);
+      const input = { policies, namespaces, policyNamespaces: ["policies", "shop"] };
+      const found = discoverWorkloads(workloads, input);
       const winners = new Map<string, ReadablePolicy>();
       for (const [one, entries] of found) {
         for (const { workload: view, winner } of entries) {
@@ -255,7 +255,7 @@ pure("discoverWorkloads() gives each workload one winner, whom no other policy o
           winners.set(workloadKey(view), winner);
           assert.ok(winner.spec.weight >= one.spec.weight);
           assert.ok(found.get(winner)?.some((entry) => entry.workload === view));
-          assert.equal(policiesFor(view, surroundings)[0], winner);
+          assert.equal(policiesFor(view, input)[0], winner);
           if (winner !== one) lost++;
         }
       }

@@ -11,7 +11,7 @@ function test(name: string, fn: () => void): void {
 
 const { workload } = rightsizingFacts();
 
-test("publishedVPA() does nothing, goes with its workload, and tells requests in plain quantities", () => {
+test("publishedVPA() does nothing, goes with its workload, and has requests as plain quantities", () => {
   const all = [recommendation({ memory: 88_617_123 }), recommendation({ container: "log" })];
   assert.deepEqual(publishedVPA(workload, all), {
     apiVersion: "autoscaling.k8s.io/v1",
@@ -41,7 +41,7 @@ test("publishedVPA() does nothing, goes with its workload, and tells requests in
   });
 });
 
-test("publishedVPAName() tells kinds apart, and is a valid name however long the workload's is", () => {
+test("publishedVPAName() differs by kind, and is a valid name however long the workload's is", () => {
   const of = (name: string, uid = "0b9a2d6e-52f1-4a5e-8c63-2d9f7b1e4a10") =>
     publishedVPAName({ ...workload, metadata: { ...workload.metadata, name, uid } });
   assert.notEqual(publishedVPAName({ ...workload, kind: "DaemonSet" }), publishedVPAName(workload));

@@ -4,7 +4,7 @@
  * @module
  */
 import { amountText, RESOURCE_TITLES, truncatedProduct } from "./amounts.ts";
-import { type ContainerUsage, distributionOfSamples } from "./distribution.ts";
+import type { ContainerUsage } from "./distribution.ts";
 import type { ResourceName } from "../api/pod.ts";
 import {
   type Estimate,
@@ -33,7 +33,7 @@ export interface ContainerRecommendation {
   readonly explanation: string;
 }
 
-/** What of a policy a recommendation hangs on. */
+/** The part of a policy that decides a recommendation. */
 export interface RecommendationRule extends
   Pick<
     PolicySpec,
@@ -45,7 +45,7 @@ export interface RecommendationRule extends
   >;
 }
 
-/** What samples of a container do not show. */
+/** Events of a container that its samples do not show. */
 export interface Corrections {
   /** Kills within the window. @default {[]} */
   readonly oomKills?: readonly OOMKill[];
@@ -53,23 +53,7 @@ export interface Corrections {
   readonly throttling?: Throttling;
 }
 
-/** Too little is known for a recommendation. */
-export interface InsufficientSamples {
-  readonly container: string;
-  readonly reason: "InsufficientSamples";
-  /** Samples of the resource that has fewer. */
-  readonly have: number;
-  readonly need: number;
-  /** A sentence without a period. */
-  readonly message: string;
-}
-
-/** One of the two. */
-export type RecommendOutcome =
-  | { readonly recommendation: ContainerRecommendation; readonly insufficient?: undefined }
-  | { readonly recommendation?: undefined; readonly insufficient: InsufficientSamples };
-
-/** What is asked beside usage. */
+/** Options of {@linkcode recommend}. */
 export interface RecommendOptions {
   readonly rule: RecommendationRule;
   /** @default {{}} */
@@ -78,29 +62,22 @@ export interface RecommendOptions {
 
 /**
  * Percentile × safety factor, truncated, then clamped to the bounds; limits are the request × their
- * multiplier where the rule wants limits. The bounds are of requests: a limit may be above them.
+ * multiplier where the rule wants limits. The bounds are of requests: a limit may be above them. Undefined
+ * where either resource has too few samples.
  */
 export function recommend(
   usage: ContainerUsage,
   { rule, corrections = {} }: RecommendOptions,
-): RecommendOutcome {
+): ContainerRecommendation | undefined {
   const { container } = usage;
   // Of nothing there is no percentile, whatever a policy may say.
   const need = Math.max(1, rule.minSamples);
-  const have = Math.min(usage.cpu.count, usage.memory.count);
-  if (have < need) {
-    const message =
-      `${container} has ${usage.cpu.count} samples of CPU and ${usage.memory.count} ` +
-      `of memory, ${need} of each are needed`;
-    return { insufficient: { container, reason: "InsufficientSamples", have, need, message } };
-  }
+  if (Math.min(usage.cpu.count, usage.memory.count) < need) return undefined;
   const cpu = cpuEstimator(rule, corrections)(usage.cpu);
   const memory = memoryEstimator(rule, corrections)(usage.memory);
   const requests = { container, cpu: cpu.amount, memory: memory.amount };
   const explanation = `${explained("cpu", cpu)}. ${explained("memory", memory)}`;
-  if (rule.updateStrategy.updateRequestsOnly) {
-    return { recommendation: { ...requests, explanation } };
-  }
+  if (rule.updateStrategy.updateRequestsOnly) return { ...requests, explanation };
   const { limitMultipliers } = rule.updateStrategy;
   const cpuLimit = limitOf(cpu, limitMultipliers.cpu);
   const memoryLimit = limitOf(memory, limitMultipliers.memory);
@@ -109,14 +86,7 @@ export function recommend(
   }, request times ${limitMultipliers.cpu}; memory ${
     amountText("memory", memoryLimit)
   }, request times ${limitMultipliers.memory}`;
-  return {
-    recommendation: {
-      ...requests,
-      cpuLimit,
-      memoryLimit,
-      explanation: `${explanation}. ${limits}`,
-    },
-  };
+  return { ...requests, cpuLimit, memoryLimit, explanation: `${explanation}. ${limits}` };
 }
 
 function cpuEstimator(rule: RecommendationRule, { throttling }: Corrections): Estimator {
@@ -146,7 +116,7 @@ function explained(resource: ResourceName, { amount, steps }: Estimate): string 
   return `${RESOURCE_TITLES[resource]} ${amountText(resource, amount)}: ${steps.join(", ")}`;
 }
 
-/** What is known of a workload. */
+/** Usage of a workload. */
 export interface WorkloadUsage {
   /** In any order; of containers that the workload no longer has, too. */
   readonly usages: readonly ContainerUsage[];
@@ -155,21 +125,15 @@ export interface WorkloadUsage {
   readonly corrections?: ReadonlyMap<string, Corrections>;
 }
 
-const NOTHING = distributionOfSamples([], { nowMs: 0, windowMs: 0 });
-
-/**
- * One outcome for each container that the workload's template names, once each and in its order. One
- * without usage has too few samples: none.
- */
+/** The recommendations for the containers that the workload's template names, once each and in its order. */
 export function recommendWorkload(
   containers: readonly string[],
   { usages, rule, corrections = new Map() }: WorkloadUsage,
-): RecommendOutcome[] {
+): readonly ContainerRecommendation[] {
   const known = new Map(usages.map((usage) => [usage.container, usage]));
-  return [...new Set(containers)].map((container) =>
-    recommend(known.get(container) ?? { container, cpu: NOTHING, memory: NOTHING }, {
-      rule,
-      corrections: corrections.get(container) ?? {},
-    })
-  );
+  return [...new Set(containers)].flatMap((container) => {
+    const usage = known.get(container);
+    const own = corrections.get(container) ?? {};
+    return usage === undefined ? [] : recommend(usage, { rule, corrections: own }) ?? [];
+  });
 }

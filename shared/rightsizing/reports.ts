@@ -42,7 +42,7 @@ export function reportParts(records: readonly WorkloadRecord[]): readonly Report
   return parts.map((workloads, index) => ({ name: `recommendations-${index + 1}`, workloads }));
 }
 
-/** True for a name that `reportParts` gives: other objects of the kind are somebody else's. */
+/** True for a name that `reportParts` gives: other objects of the kind belong to other clients. */
 export function isReportName(name: string): boolean {
   return /^recommendations-[1-9]\d*$/.test(name);
 }
@@ -141,7 +141,7 @@ export interface MergedRecords {
   /** Workloads of which the other one's record is kept, in place of one's own or of none. */
   readonly taken: readonly WorkloadRecord[];
   /** Whether this controller has applied something that the other one does not have. */
-  readonly hasNews: boolean;
+  readonly isAhead: boolean;
 }
 
 /**
@@ -156,7 +156,7 @@ export function mergeRecords(
   const [mine, theirs, before] = [byWorkload(own), byWorkload(found), byWorkload(known)];
   const records: WorkloadRecord[] = [];
   const taken: WorkloadRecord[] = [];
-  let hasNews = false;
+  let isAhead = false;
   for (const key of new Set([...mine.keys(), ...theirs.keys()])) {
     const [my, their, old] = [mine.get(key), theirs.get(key), before.get(key)];
     const isMine = appliedAt(my) > Math.max(appliedAt(their), appliedAt(old));
@@ -164,12 +164,12 @@ export function mergeRecords(
     // What this one has dropped does not come back, unless something was applied to it since.
     const leading = my ?? (old === undefined ? their : undefined);
     const kept = isMine ? my : isTheirs || !leads ? their : leading;
-    if (isMine) hasNews = true;
+    if (isMine) isAhead = true;
     if (kept === undefined) continue;
     records.push(kept);
     if (kept === their) taken.push(kept);
   }
-  return { records, taken, hasNews };
+  return { records, taken, isAhead };
 }
 
 /** When values were last applied, ms since 1970; before all time where they never were. */

@@ -44,7 +44,7 @@ pure("reportParts() makes no report of nothing, and one of a few workloads", () 
   assert.deepEqual(reportParts(few).map(({ name }) => name), ["recommendations-1"]);
 });
 
-pure("reportParts() keeps each object below a megabyte, however much there is to tell", () => {
+pure("reportParts() keeps each object below a megabyte, however much there is to report", () => {
   const many = Array.from(
     { length: 2000 },
     (_, index) => largeRecord(`web-${index}`, { containers: 3, explanation: 400 }),
@@ -84,7 +84,7 @@ pure("reportParts() writes memory in bytes, and quantities that are read again",
   ]);
 });
 
-pure("reportParts() writes what was used in quantities, and nothing where nobody keeps it", () => {
+pure("reportParts() writes what was used in quantities, and nothing where it is not kept", () => {
   const figures = { samples: 9, min: 0, p50: 120, p90: 280, p95: 300, p99: 900, max: 2000 };
   const record = largeRecord("web", { containers: 1, explanation: 2 });
   const usage = [{ container: "app", cpu: figures }, { container: "side", memory: figures }];
@@ -110,20 +110,23 @@ pure("reportParts() cuts an explanation that the schema would refuse", () => {
   assert.match(text, /^é+…$/);
 });
 
-pure("recordsOf() leaves out an entry that somebody else has spoiled, and keeps the others", () => {
-  const records = ["a", "b"].map((name) => largeRecord(name, { containers: 1, explanation: 10 }));
-  const [part] = reportParts(records);
-  const [first, second] = part?.workloads ?? [];
-  assert.ok(first !== undefined && second !== undefined);
-  for (
-    const spoiled of [
-      { ...first, lastApplied: "yesterday" },
-      { ...first, inForce: [{ container: "app", cpu: "much" }] },
-    ]
-  ) {
-    assert.deepEqual(recordsOf([{ workloads: [spoiled, second] }], "shop"), [records[1]]);
-  }
-});
+pure(
+  "recordsOf() leaves out an entry that another client has spoiled, and keeps the others",
+  () => {
+    const records = ["a", "b"].map((name) => largeRecord(name, { containers: 1, explanation: 10 }));
+    const [part] = reportParts(records);
+    const [first, second] = part?.workloads ?? [];
+    assert.ok(first !== undefined && second !== undefined);
+    for (
+      const spoiled of [
+        { ...first, lastApplied: "yesterday" },
+        { ...first, inForce: [{ container: "app", cpu: "much" }] },
+      ]
+    ) {
+      assert.deepEqual(recordsOf([{ workloads: [spoiled, second] }], "shop"), [records[1]]);
+    }
+  },
+);
 
 pure("isReportName() knows the names that reportParts() gives", () => {
   for (const name of ["recommendations-1", "recommendations-12"]) assert.ok(isReportName(name));
@@ -136,9 +139,9 @@ function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-/** `web 5 own`: of workload web, applied at 5, and who says so; `web own`: nothing was ever applied. */
-function record(words: string): WorkloadRecord {
-  const [name = "", second = "", third] = words.split(" ");
+/** `web 5 own`: of workload web, applied at 5, by which controller; `web own`: nothing was ever applied. */
+function record(text: string): WorkloadRecord {
+  const [name = "", second = "", third] = text.split(" ");
   return {
     workload: { kind: "Deployment", namespace: "shop", name },
     policy: { namespace: "shop", name: "all" },
@@ -146,17 +149,17 @@ function record(words: string): WorkloadRecord {
     recommendations: [],
     inForce: [],
     ...(third === undefined ? {} : { appliedAtMs: Number(second) }),
-    message: words,
+    message: text,
   };
 }
 
-type Words = Partial<Record<keyof RecordVersions, readonly string[]>>;
+type Versions = Partial<Record<keyof RecordVersions, readonly string[]>>;
 
-function merged({ own = [], found = [], known = [] }: Words, leads: boolean): unknown {
+function merged({ own = [], found = [], known = [] }: Versions, leads: boolean): unknown {
   const versions = { own: own.map(record), found: found.map(record), known: known.map(record) };
-  const { records, taken, hasNews } = mergeRecords(versions, { leads });
-  const words = (all: readonly WorkloadRecord[]) => all.map(({ message }) => message).sort();
-  return { records: words(records), taken: words(taken), hasNews };
+  const { records, taken, isAhead } = mergeRecords(versions, { leads });
+  const messages = (all: readonly WorkloadRecord[]) => all.map(({ message }) => message).sort();
+  return { records: messages(records), taken: messages(taken), isAhead };
 }
 
 test("mergeRecords() keeps what was applied later, by either leader", () => {
@@ -165,22 +168,22 @@ test("mergeRecords() keeps what was applied later, by either leader", () => {
     assert.deepEqual(merged({ own: ["web 5 own"], found: ["web 4 other"], known }, leads), {
       records: ["web 5 own"],
       taken: [],
-      hasNews: true,
+      isAhead: true,
     });
     assert.deepEqual(merged({ own: ["web 4 own"], found: ["web 5 other"], known }, leads), {
       records: ["web 5 other"],
       taken: ["web 5 other"],
-      hasNews: false,
+      isAhead: false,
     });
     assert.deepEqual(merged({ own: ["web 5 own"], found: ["web other"] }, leads), {
       records: ["web 5 own"],
       taken: [],
-      hasNews: true,
+      isAhead: true,
     });
     assert.deepEqual(merged({ found: ["web 5 other"], known: ["web 3 before"] }, leads), {
       records: ["web 5 other"],
       taken: ["web 5 other"],
-      hasNews: false,
+      isAhead: false,
     });
   }
 });
@@ -194,17 +197,17 @@ test("mergeRecords() believes the one that leads in all else", () => {
   assert.deepEqual(merged(versions, true), {
     records: ["db own", "web 3 own"],
     taken: [],
-    hasNews: false,
+    isAhead: false,
   });
   assert.deepEqual(merged(versions, false), {
     records: ["db other", "web 3 other"],
     taken: ["db other", "web 3 other"],
-    hasNews: false,
+    isAhead: false,
   });
 });
 
 test("mergeRecords() keeps workloads that the one that leads has, and those that it can't know", () => {
-  const nothing = { records: [], taken: [], hasNews: false };
+  const nothing = { records: [], taken: [], isAhead: false };
   const gone = "web 3 before";
   assert.deepEqual(merged({ found: [gone], known: [gone] }, true), nothing, "it has dropped it");
   assert.deepEqual(merged({ own: [gone], known: [gone] }, false), nothing, "the next one has");
@@ -212,16 +215,16 @@ test("mergeRecords() keeps workloads that the one that leads has, and those that
   assert.deepEqual(merged({ found: ["web other"] }, true), {
     records: ["web other"],
     taken: ["web other"],
-    hasNews: false,
+    isAhead: false,
   });
   assert.deepEqual(merged({ own: ["web own"] }, true), {
     records: ["web own"],
     taken: [],
-    hasNews: false,
+    isAhead: false,
   });
   assert.deepEqual(merged({ own: ["web 5 own"], known: [gone] }, false), {
     records: ["web 5 own"],
     taken: [],
-    hasNews: true,
+    isAhead: true,
   });
 });

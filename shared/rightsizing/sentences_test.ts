@@ -33,7 +33,7 @@ function usage(value?: number) {
   return distributionOfSamples(samples, { nowMs: 1, windowMs: DAY_MS });
 }
 
-/** Explanation of a recommendation by P90, or message about too few samples. */
+/** Explanation of a recommendation by P90. */
 const explained = (
   { cpu, memory }: { readonly cpu?: number; readonly memory?: number },
   { corrections, ...fields }: Partial<RecommendationRule> & {
@@ -41,7 +41,7 @@ const explained = (
   } = {},
 ) =>
 (): string => {
-  const { recommendation, insufficient } = recommend(
+  const recommendation = recommend(
     { container: "app", cpu: usage(cpu), memory: usage(memory) },
     {
       rule: {
@@ -56,7 +56,7 @@ const explained = (
       ...(corrections === undefined ? {} : { corrections }),
     },
   );
-  return recommendation?.explanation ?? insufficient?.message ?? "";
+  return recommendation?.explanation ?? "";
 };
 
 test("sentences about recommendations", () =>
@@ -99,11 +99,6 @@ test("sentences about recommendations", () =>
       "% of the periods (more was wanted, how much is unknown), times 1.2 is 300m, within " +
       "bounds 50m to 2. Memory 240Mi: P90 of 1 sample in 24h is 200Mi, times 1.2 is 240Mi, " +
       "within bounds 64Mi to 1024Mi",
-    ],
-    [
-      "InsufficientSamples",
-      explained({ cpu: 200 }, { minSamples: 10 }),
-      "app has 1 samples of CPU and 0 of memory, 10 of each are needed",
     ],
     [
       "ResizeInfeasible",

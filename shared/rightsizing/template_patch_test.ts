@@ -152,7 +152,7 @@ test("templateOwners() reads the manager that has written each resource last, an
   }
 });
 
-test("otherOwners() names who else has set these fields of these containers", () => {
+test("otherOwners() names the other managers of these fields of these containers", () => {
   const fields = new Map([["app", new Set(["requestCPU", "limitMemory"] as const)]]);
   const of = (...entries: readonly unknown[]) =>
     otherOwners(entries, { manager: "optipod", fields });

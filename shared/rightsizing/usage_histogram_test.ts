@@ -74,7 +74,7 @@ function filled(samples: readonly UsageSample[]): UsageHistogram {
   return histogram;
 }
 
-function told(histogram: UsageHistogram): ReturnType<typeof distributionOfHistograms> {
+function distributionOf(histogram: UsageHistogram): ReturnType<typeof distributionOfHistograms> {
   return distributionOfHistograms([histogram], { scale, emptyMs: 0 });
 }
 
@@ -102,7 +102,7 @@ pure(
     fc.assert(
       fc.property(samples, (drawn) => {
         const exact = distributionOfSamples(drawn, WINDOW);
-        const found = told(filled(drawn));
+        const found = distributionOf(filled(drawn));
         const tiny = exact.min < scale.least;
         for (const fraction of FRACTIONS) {
           const expected = exact.quantile(fraction);
@@ -118,7 +118,7 @@ pure(
 pure("distributionOfHistograms() has count, times, minimum and maximum exactly", () => {
   fc.assert(fc.property(samples, (drawn) => {
     const exact = distributionOfSamples(drawn, WINDOW);
-    const found = told(filled(drawn));
+    const found = distributionOf(filled(drawn));
     for (const field of ["count", "min", "max", "oldestMs", "newestMs"] as const) {
       assert.equal(found[field], exact[field], field);
     }
@@ -129,7 +129,7 @@ pure("distributionOfHistograms() has count, times, minimum and maximum exactly",
 
 pure("property 13: distributionOfHistograms() has P50 ≤ P90 ≤ P99 within min and max", () => {
   fc.assert(fc.property(samples, (drawn) => {
-    const found = told(filled(drawn));
+    const found = distributionOf(filled(drawn));
     const ranks = [0.5, 0.9, 0.95, 0.99].map((fraction) => found.quantile(fraction));
     const ordered = [found.min, ...ranks, found.max];
     assert.deepEqual(ordered, ordered.toSorted((a, b) => a - b));
@@ -137,7 +137,9 @@ pure("property 13: distributionOfHistograms() has P50 ≤ P90 ≤ P99 within min
 });
 
 pure("distributionOfHistograms() of equal samples is that sample, not its bucket's", () => {
-  const found = told(filled([1, 2, 3].map((back) => ({ atMs: NOW_MS - back, value: 123.456 }))));
+  const found = distributionOf(
+    filled([1, 2, 3].map((back) => ({ atMs: NOW_MS - back, value: 123.456 }))),
+  );
   for (const fraction of FRACTIONS) assert.equal(found.quantile(fraction), 123.456);
 });
 
@@ -156,22 +158,22 @@ pure("distributionOfHistograms() of nothing has no quantile", () => {
 
 pure("distributionOfHistograms() stays what it was when samples come later", () => {
   const histogram = filled([{ atMs: NOW_MS, value: 100 }, { atMs: NOW_MS, value: 200 }]);
-  const before = told(histogram);
+  const before = distributionOf(histogram);
   for (let i = 0; i < 50; i++) addSample(histogram, { atMs: NOW_MS, value: 900 }, { scale });
   assert.equal(before.count, 2);
   assert.equal(before.quantile(0.5), 150);
-  assert.equal(told(histogram).max, 900);
+  assert.equal(distributionOf(histogram).max, 900);
 });
 
 pure("distributionOfHistograms() of several is that of all their samples", () => {
   const parts = fc.array(fc.array(sample, { maxLength: 40 }), { maxLength: 6 });
-  const all = (distribution: ReturnType<typeof told>): unknown => {
+  const all = (distribution: ReturnType<typeof distributionOf>): unknown => {
     const { quantile, ...rest } = distribution;
     return { ...rest, quantiles: rest.count === 0 ? [] : FRACTIONS.map(quantile) };
   };
   fc.assert(fc.property(parts, (drawn) => {
     const apart = distributionOfHistograms(drawn.map(filled), { scale, emptyMs: 0 });
-    assert.deepEqual(all(apart), all(told(filled(drawn.flat()))));
+    assert.deepEqual(all(apart), all(distributionOf(filled(drawn.flat()))));
   }));
 });
 

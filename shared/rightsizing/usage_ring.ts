@@ -37,7 +37,7 @@ export interface RingShape {
   readonly slots?: number;
 }
 
-/** More would make texts and memory large without telling anybody more. */
+/** More would take text and memory, and would not be more exact. */
 export const MOST_SLOTS = 256;
 
 const DEFAULT_SLOTS = 16;
@@ -51,17 +51,14 @@ const DEFAULT_SLOTS = 16;
  * within a factor of two takes 3 or 4 blocks a slot, 6 KiB with all objects 17 KiB.
  */
 export interface UsageRing {
-  readonly resource: ResourceName;
   readonly windowMs: number;
-  readonly slots: number;
-  readonly slotMs: number;
   /**
    * Counts a sample in the slot of its time, however late it comes, or says why it does not count.
    * Rounded to the scale's parts (nanocores, bytes), its time up to whole milliseconds.
    */
   add(sample: UsageSample, nowMs: number): SampleFault | undefined;
   /**
-   * All slots whose samples lie in the window, which may be shorter than the ring's; a slot that holds
+   * All slots with samples in the window, which may be shorter than the ring's; a slot that holds
    * one sample outside of it is left out whole. Throws a `RangeError` for a longer window.
    */
   distribution(window: SampleWindow): Distribution;
@@ -108,10 +105,7 @@ export function createUsageRing(
   };
 
   return {
-    resource,
     windowMs,
-    slots,
-    slotMs,
     add(sample, nowMs) {
       const fault = sampleFault(sample, { nowMs, windowMs });
       if (fault !== undefined) return fault;

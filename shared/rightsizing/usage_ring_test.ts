@@ -30,7 +30,7 @@ function filled(samples: readonly UsageSample[], windowMs = WINDOW_MS): UsageRin
 }
 
 /** All that a distribution says, for comparing two. */
-function told(distribution: Distribution): unknown {
+function figuresOf(distribution: Distribution): unknown {
   const { count, min, max, oldestMs, newestMs } = distribution;
   const quantiles = count === 0 ? [] : FRACTIONS.map((fraction) => distribution.quantile(fraction));
   return { count, min, max, oldestMs, newestMs, quantiles };
@@ -113,8 +113,8 @@ pure("createUsageRing() takes late samples to the slot of their time, whatever t
     for (const windowMs of [WINDOW_MS, WINDOW_MS / 2]) {
       const window = { nowMs: NOW_MS, windowMs };
       assert.deepEqual(
-        told(filled(drawn).distribution(window)),
-        told(filled(shuffled).distribution(window)),
+        figuresOf(filled(drawn).distribution(window)),
+        figuresOf(filled(shuffled).distribution(window)),
       );
     }
   }));
@@ -185,7 +185,10 @@ pure("absorb() of a ring of the same shape is as if its samples had come here", 
     const ring = filled(inside(one));
     ring.absorb(filled(inside(other)).contents(), NOW_MS);
     const together = filled([...inside(one), ...inside(other)]);
-    assert.deepEqual(told(ring.distribution(WINDOW)), told(together.distribution(WINDOW)));
+    assert.deepEqual(
+      figuresOf(ring.distribution(WINDOW)),
+      figuresOf(together.distribution(WINDOW)),
+    );
   }));
 });
 

@@ -13,14 +13,14 @@ function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-const told = workloadAnnotations({
+const written = workloadAnnotations({
   policy: "shop/web",
   recommendedAtMs: Date.UTC(2026, 0, 2, 3, 4, 5),
   recommendations: [recommendation({ memory: 88_617_123 })],
 });
 
-test("workloadAnnotations() tells policy, times and each value in plain quantities", () => {
-  assert.deepEqual(told, {
+test("workloadAnnotations() has policy, times and each value as plain quantities", () => {
+  assert.deepEqual(written, {
     "optipod.io/managed": "true",
     "optipod.io/policy": "shop/web",
     "optipod.io/last-recommendation": "2026-01-02T03:04:05.000Z",
@@ -79,10 +79,10 @@ test("recommendationAnnotation() is a valid name, and another one for each conta
 
 test("annotationPatch() sets what differs, removes what is gone, and leaves others alone", () => {
   const others = { "optipod.io/something-else": "x", "team": "shop", "mbcas.io/managed": "true" };
-  assert.equal(annotationPatch({ ...others, ...told }, told), undefined);
+  assert.equal(annotationPatch({ ...others, ...written }, written), undefined);
   const stale = { "optipod.io/recommendation.gone.cpu-request": "5m" };
-  const { "optipod.io/policy": _policy, ...rest } = told;
-  assert.deepEqual(annotationPatch({ ...others, ...rest, ...stale }, told), {
+  const { "optipod.io/policy": _policy, ...rest } = written;
+  assert.deepEqual(annotationPatch({ ...others, ...rest, ...stale }, written), {
     metadata: {
       annotations: {
         "optipod.io/policy": "shop/web",
@@ -94,23 +94,23 @@ test("annotationPatch() sets what differs, removes what is gone, and leaves othe
 
 test("annotationPatch() writes no new time of the same recommendation, but along with something else", () => {
   const time = "optipod.io/last-recommendation";
-  const later = { ...told, [time]: "2026-01-02T03:09:05.000Z" };
-  assert.equal(annotationPatch(told, later), undefined);
-  const { [time]: _time, ...without } = told;
+  const later = { ...written, [time]: "2026-01-02T03:09:05.000Z" };
+  assert.equal(annotationPatch(written, later), undefined);
+  const { [time]: _time, ...without } = written;
   assert.deepEqual(annotationPatch(without, later)?.metadata.annotations, { [time]: later[time] });
   const applied = { ...later, "optipod.io/last-applied": "2026-01-02T03:09:06.000Z" };
-  assert.deepEqual(annotationPatch(told, applied)?.metadata.annotations, {
+  assert.deepEqual(annotationPatch(written, applied)?.metadata.annotations, {
     [time]: later[time],
     "optipod.io/last-applied": "2026-01-02T03:09:06.000Z",
   });
 });
 
 test("annotationPatch() takes all away when no policy applies, once", () => {
-  const patch = annotationPatch({ ...told, team: "shop" }, {});
+  const patch = annotationPatch({ ...written, team: "shop" }, {});
   assert.deepEqual(
     patch?.metadata.annotations,
     Object.fromEntries(
-      Object.keys(told).map((name) => [name, null]),
+      Object.keys(written).map((name) => [name, null]),
     ),
   );
   assert.equal(annotationPatch({ team: "shop" }, {}), undefined);

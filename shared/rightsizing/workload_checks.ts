@@ -69,13 +69,13 @@ export function lacksSamplesBriefly(
 export interface UnfinishedResizes {
   /** The worst: what will never be done comes before what has failed, and that before what waits. */
   readonly reason: EnforcementReason;
-  /** How many pods, and the first one's kubelet's words. */
+  /** How many pods, and the message of the first one's kubelet. */
   readonly message: string;
 }
 
 /**
  * Undefined where no kubelet has anything against it, or all are still at work. Pods of the market are
- * resized all the time: there a word counts only where a field is not in force that is rightsizing's.
+ * resized all the time: there a condition counts only where a field of rightsizing is not in force.
  */
 export function unfinishedResizes(
   pods: Iterable<Pod>,

@@ -89,7 +89,7 @@ test("unfinishedResizes() has the worst condition that kubelets report, and the 
   assert.equal(unfinishedResizes([podOf("web-1", failed)], FREE)?.reason, "ResizeError");
 });
 
-test("unfinishedResizes() leaves out words about an older spec", () => {
+test("unfinishedResizes() leaves out conditions of an older spec", () => {
   const pod = podOf("web-1", { ...INFEASIBLE, observedGeneration: 1 });
   assert.equal(unfinishedResizes([pod], FREE), undefined);
 });
@@ -130,7 +130,7 @@ test("rightsizedWorkload() is the workload with its template, and nothing withou
   assert.equal(rightsizedWorkload({ ...sampleWorkload(), unreadableTemplate }), undefined);
 });
 
-test("foundWorkload() says why nobody knows what a workload makes its pods of", () => {
+test("foundWorkload() says why a template is not known", () => {
   const template = { containers: [templateContainer()], initContainers: [] };
   const read = { ...sampleWorkload(), makes: { paused: false, replicas: 1, template } };
   assert.deepEqual(foundWorkload(read), rightsizedWorkload(read));

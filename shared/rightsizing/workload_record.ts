@@ -63,7 +63,7 @@ export interface WorkloadRecord {
   /** The policy that counts for it. */
   readonly policy: { readonly namespace: string; readonly name: string };
   readonly status: WorkloadStatus["status"];
-  /** One word; absent where there is nothing to say. */
+  /** A reason code; absent where there is nothing to report. */
   readonly reason?: string;
   readonly message?: string;
   /** Wall time of the last recommendation, ms. */

@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { applyDecision } from "../../controller/rightsizing/apply_decision.ts";
 import type { Pod } from "../../shared/api/pod.ts";
-import { podCreationPatch } from "../../shared/rightsizing/pod_creation_patch.ts";
+import { podCreationPatch, readCreatedPod } from "../../shared/rightsizing/pod_creation_patch.ts";
 import { decideRightsizing } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { workloadPod } from "../fixtures/rightsizing/rightsizing_facts.ts";
@@ -47,16 +47,16 @@ Deno.test("property 10: new pods get each container's values once, the same as p
           const decision = decideRightsizing(facts);
           if (decision.outcome === "hold") return;
           const pods = new Map(facts.pods.map((pod) => [pod.metadata.uid, pod]));
-          const hands = rightsizingHands(connection);
+          const appliers = rightsizingHands(connection);
           const { inForce = new Map(), failure } = await applyDecision(facts, decision, {
             pods,
-            appliers: hands,
+            appliers,
           });
           assert.equal(failure, undefined, JSON.stringify(failure));
 
           const young = await world.make(old, as);
           const [, raw] = young.stored;
-          const steps = podCreationPatch(raw, inForce);
+          const steps = podCreationPatch(readCreatedPod(raw), inForce);
           assert.equal(new Set(steps.map(({ path }) => path)).size, steps.length);
           const [{ metadata } = assert.fail("no pod")] = young.facts.pods;
           if (steps.length > 0) {

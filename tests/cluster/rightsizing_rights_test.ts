@@ -20,7 +20,7 @@ import { workloadPlural } from "../../adapters/kube/kinds/workloads.ts";
 import { createReportStore } from "../../adapters/kube/writers/recommendation_writers.ts";
 import { applyDecision } from "../../controller/rightsizing/apply_decision.ts";
 import { writeAnnotations } from "../../controller/rightsizing/events.ts";
-import { passWorkload } from "../../controller/rightsizing/workload_pass.ts";
+import { reconcileWorkload } from "../../controller/rightsizing/reconcile_workload.ts";
 import { isOwnAnnotation } from "../../shared/rightsizing/workload_annotations.ts";
 import type { WorkloadKind } from "../../shared/api/workload.ts";
 import { createPermits } from "../../shared/control/permits.ts";
@@ -147,11 +147,11 @@ property(
               const decision = decideRightsizing(made);
               if (decision.outcome === "hold") continue;
               const sent: string[] = [];
-              const hands = rightsizingHands(
+              const appliers = rightsizingHands(
                 watched(account.connection, (method) => void sent.push(method)),
               );
               const pods = new Map(made.pods.map((pod) => [pod.metadata.uid, pod]));
-              const applied = await applyDecision(made, decision, { pods, appliers: hands });
+              const applied = await applyDecision(made, decision, { pods, appliers });
               const { stored: after } = await world.read(made);
               const needed = neededFor(decision.method, as.kind);
               const missing = needed.findIndex((right) => !account.rights.includes(right));
@@ -208,12 +208,12 @@ property(
             reported.memory.push([nowMs - minute * MINUTE_MS, memory]);
           }
         }
-        const hands = rightsizingHands(connection);
+        const appliers = rightsizingHands(connection);
         const policy = { metadata: { namespace, name: "all" }, spec };
         const subject = { workload, policy, before: undefined, denial: undefined };
-        const outcome = await passWorkload(subject, {
+        const outcome = await reconcileWorkload(subject, {
           source,
-          hands,
+          appliers,
           clock: { wall: () => nowMs },
           cluster: {
             owns: () => (pod) => facts.pods.includes(pod),
@@ -237,7 +237,7 @@ property(
         const report = parseRecommendationReport(await connection.request({ path }));
         assert.deepEqual(recordsOf([report], namespace), [record]);
         const reporting = {
-          workloads: hands.workloads,
+          workloads: appliers.workloads,
           log: silentLog,
           permits: createPermits(() => 1),
         };

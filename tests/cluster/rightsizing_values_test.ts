@@ -56,8 +56,8 @@ async function lookTwice(
     const decision = decideRightsizing(seen);
     if (decision.outcome === "hold") continue;
     const own = new Map(pods.map((pod) => [pod.metadata.uid, pod]));
-    const hands = rightsizingHands(connection);
-    const applied = await applyDecision(seen, decision, { pods: own, appliers: hands });
+    const appliers = rightsizingHands(connection);
+    const applied = await applyDecision(seen, decision, { pods: own, appliers });
     present = await world.read(seen);
     inForce = applied.inForce ?? inForce;
     check({ decision, applied, before, after: present.stored, seen, left: present.facts });

@@ -10,6 +10,7 @@ import { inPlacePlan } from "../../shared/rightsizing/guards/method.ts";
 import {
   type CreationStep,
   podCreationPatch,
+  readCreatedPod,
 } from "../../shared/rightsizing/pod_creation_patch.ts";
 import { templatePatch } from "../../shared/rightsizing/template_patch.ts";
 import { workloadAnnotations } from "../../shared/rightsizing/workload_annotations.ts";
@@ -108,7 +109,7 @@ property(
         const found = recommend(usage, { rule: policy });
         const facts = rightsizingFacts({
           containers,
-          recommendations: found.recommendation === undefined ? [] : [found.recommendation],
+          recommendations: found === undefined ? [] : [found],
           samples: new Map([["app", samples]]),
           memoryPeaks: new Map([["app", 0]]),
           policy,
@@ -178,7 +179,7 @@ property(
         const { workload: { template } } = facts;
         const around = { ...facts, quotas: [] };
         const again = countingValues(valuesInForce(facts.inForce, template.containers), around);
-        assert.deepEqual([again.values, again.words], [facts.inForce, []]);
+        assert.deepEqual([again.values, again.messages], [facts.inForce, []]);
         const decision = decideRightsizing(facts);
         if (decision.outcome === "hold") return;
         methods.add(`${decision.method} ${facts.inForce.size > 0 ? "anew" : "first"}`);
@@ -186,7 +187,7 @@ property(
         const containers = templateAfter(facts, decision);
         const workload = { ...facts.workload, template: { ...template, containers } };
         const kept = countingValues(valuesInForce(inForce, containers), { ...around, workload });
-        assert.deepEqual([kept.values, kept.words], [inForce, []]);
+        assert.deepEqual([kept.values, kept.messages], [inForce, []]);
       }),
     );
     const all = ["InPlace first", "InPlace anew", "Recreate first", "Recreate anew"];
@@ -221,7 +222,10 @@ property(
           if (one?.outcome === "apply") keepsLimits(facts, one);
         }
         const raw = facts.workload.template.containers.map((one) => containerResources(one));
-        const given = podCreationPatch({ spec: { containers: raw } }, facts.inForce);
+        const given = podCreationPatch(
+          readCreatedPod({ spec: { containers: raw } }),
+          facts.inForce,
+        );
         assert.ok(!given.some(setsLimits));
         const decision = decideRightsizing(facts);
         if (decision.outcome === "hold") return;
@@ -254,7 +258,11 @@ property(
             }
           }
         }
-        assert.ok(!podCreationPatch({ spec: { containers: raw } }, plan.inForce).some(setsLimits));
+        assert.ok(
+          !podCreationPatch(readCreatedPod({ spec: { containers: raw } }), plan.inForce).some(
+            setsLimits,
+          ),
+        );
       }),
     );
     assert.ok(dropped > ran / 15, `${dropped} of ${ran}`);

@@ -3,7 +3,7 @@ import { createPermits } from "../../../shared/control/permits.ts";
 import { silentLog } from "../../../shared/log.ts";
 import type { PolicySpec, StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
 import type { WorkloadRecord } from "../../../shared/rightsizing/workload_record.ts";
-import { notedHands } from "../../../tests/fixtures/rightsizing/noted_hands.ts";
+import { recordedAppliers } from "../../../tests/fixtures/rightsizing/recorded_appliers.ts";
 import { autoPolicy, NOW_MS } from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { sampleWorkload } from "../../../tests/fixtures/sample_workloads.ts";
 import { collectGarbage } from "./garbage_collection.ts";
@@ -43,7 +43,7 @@ async function collect(
 ): Promise<Kept> {
   let isKept: boolean | undefined;
   let keepsVPA: boolean | undefined;
-  const hands = notedHands();
+  const appliers = recordedAppliers();
   // One whose template can't be read.
   const workload = sampleWorkload({ annotations: { "optipod.io/policy": "shop/all" } });
   await collectGarbage({
@@ -57,7 +57,7 @@ async function collect(
       keepOnly: (keep) => void (isKept = keep({ ...record, recommendedAtMs })),
       flush: () => Promise.resolve(),
     },
-    writer: hands.workloads,
+    writer: appliers.workloads,
     vpas: { keepOnly: (keep) => Promise.resolve(void (keepsVPA = keep("Deployment/shop/web"))) },
     permits: createPermits(() => 1),
     log: silentLog,
@@ -65,7 +65,7 @@ async function collect(
   return {
     record: isKept ?? assert.fail("not called"),
     vpa: keepsVPA ?? assert.fail("not called"),
-    asked: hands.asked,
+    asked: appliers.asked,
   };
 }
 

@@ -32,7 +32,7 @@ import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
 import { failedOutcome, type ReconcileOutcome, unreadableOutcome } from "../outcome.ts";
 import type { UsageSources } from "../sources/usage_sources.ts";
 import type { RecordStore } from "../store.ts";
-import { type PassParts, passWorkload } from "../workload_pass.ts";
+import { type ReconcileParts, reconcileWorkload } from "../reconcile_workload.ts";
 
 /** The state at the beginning of a cycle. */
 export interface CycleState extends PolicyInput {
@@ -49,7 +49,7 @@ export interface CycleState extends PolicyInput {
 }
 
 /** Dependencies of a cycle, and its state from cycle to cycle. */
-export interface CycleParts extends Omit<PassParts, "source"> {
+export interface CycleParts extends Omit<ReconcileParts, "source"> {
   readonly sources: UsageSources;
   readonly records: RecordStore;
   /** Denials of admission, by workload. */
@@ -209,7 +209,7 @@ function providerProblem(outcomes: readonly ReconcileOutcome[]): PolicyProblem |
 
 async function reconcileAlone(
   one: { readonly workload: FoundWorkload; readonly policy: ActivePolicy },
-  parts: CycleParts & Pick<PassParts, "source">,
+  parts: CycleParts & Pick<ReconcileParts, "source">,
   signal: AbortSignal,
 ): Promise<ReconcileOutcome | undefined> {
   const { underWay } = parts;
@@ -228,7 +228,7 @@ async function reconcileAlone(
 /** Never rejects: a workload that fails must not stop the others. */
 async function reconcileOne(
   { workload, policy }: { readonly workload: FoundWorkload; readonly policy: ActivePolicy },
-  parts: CycleParts & Pick<PassParts, "source">,
+  parts: CycleParts & Pick<ReconcileParts, "source">,
   signal: AbortSignal,
 ): Promise<ReconcileOutcome | undefined> {
   const { records, denials, clock } = parts;
@@ -243,7 +243,7 @@ async function reconcileOne(
   try {
     outcome = "unreadableTemplate" in workload
       ? unreadableOutcome({ ...subject, workload })
-      : await passWorkload({ ...subject, workload }, parts, { signal });
+      : await reconcileWorkload({ ...subject, workload }, parts, { signal });
   } catch (error) {
     outcome = failedOutcome({ ...subject, workload }, error);
   }

@@ -6,7 +6,7 @@ import { silentLog } from "../../../shared/log.ts";
 import type { RightsizedWorkload } from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { PolicySpec, StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
 import { createUsageAnswers } from "../../../lab/simulation/metric_answers.ts";
-import { notedHands } from "../../../tests/fixtures/rightsizing/noted_hands.ts";
+import { recordedAppliers } from "../../../tests/fixtures/rightsizing/recorded_appliers.ts";
 import {
   autoPolicy,
   MI,
@@ -78,7 +78,7 @@ function stage(answer: (question: UsageQuestion) => Promise<UsageAnswer>, worker
     outcomes: new Map(),
     underWay: new Map(),
     clock: { wall: () => NOW_MS },
-    hands: notedHands(),
+    appliers: recordedAppliers(),
     cluster: {
       owns: () => () => true,
       podsIn: () => [],
@@ -182,16 +182,16 @@ test("runPolicyCycle() reports a missing permission, and no other refusals", asy
     pods: [],
     strategy: { allowInPlaceResize: false, allowRecreate: true },
   });
-  const hands = notedHands();
+  const appliers = recordedAppliers();
   const rbac = 'User "x" cannot patch resource "deployments" in API group "apps"';
-  hands.refusals.set("recreate web", new ApiError(403, "Forbidden", rbac));
-  hands.refusals.set("recreate db", new ApiError(403, "Forbidden", "denied by policy"));
+  appliers.refusals.set("recreate web", new ApiError(403, "Forbidden", rbac));
+  appliers.refusals.set("recreate db", new ApiError(403, "Forbidden", "denied by policy"));
   const refused: string[] = [];
   const all = policyOf("all", {});
   await runPolicyCycle(all, stateOf([all], ["web", "db"]), {
     parts: {
       ...parts,
-      hands,
+      appliers,
       cluster: {
         ...parts.cluster,
         factsOf: ({ workload }, known) => ({ ...facts, ...known, workload }),
@@ -201,7 +201,7 @@ test("runPolicyCycle() reports a missing permission, and no other refusals", asy
     },
     signal,
   });
-  assert.equal(hands.asked.length, 2);
+  assert.equal(appliers.asked.length, 2);
   assert.deepEqual(refused, ["web: patch deployments.apps"]);
 });
 

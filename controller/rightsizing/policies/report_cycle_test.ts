@@ -3,7 +3,7 @@ import type { PolicyStatus } from "../../../shared/api/policy_status.ts";
 import { createPermits } from "../../../shared/control/permits.ts";
 import { silentLog } from "../../../shared/log.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
-import { notedHands } from "../../../tests/fixtures/rightsizing/noted_hands.ts";
+import { recordedAppliers } from "../../../tests/fixtures/rightsizing/recorded_appliers.ts";
 import {
   autoPolicy,
   NOW_MS,
@@ -77,7 +77,7 @@ async function reported(
     readonly aborted?: boolean;
   } = {},
 ): Promise<readonly string[]> {
-  const hands = notedHands();
+  const appliers = recordedAppliers();
   const end = new AbortController();
   if (aborted) end.abort();
   const reporting = reportCycle(POLICY, {
@@ -86,18 +86,18 @@ async function reported(
     statuses: {
       writeStatus(_policy: unknown, { conditions = [] }: PolicyStatus): Promise<string> {
         const ready = conditions.find(({ type }) => type === "Ready");
-        hands.asked.push(`${ready?.reason}: ${ready?.message}`);
+        appliers.asked.push(`${ready?.reason}: ${ready?.message}`);
         return refuses ? Promise.reject(new TypeError("Cannot write")) : Promise.resolve("2");
       },
     },
     events: {
       emit: ({ about, reason, message }) =>
-        void hands.asked.push(`${about.kind} ${reason}: ${message}`),
+        void appliers.asked.push(`${about.kind} ${reason}: ${message}`),
     },
-    writer: hands.workloads,
+    writer: appliers.workloads,
     vpas: {
       publish: (_policy, { reconciled }) => {
-        hands.asked.push(`publish ${reconciled.length}`);
+        appliers.asked.push(`publish ${reconciled.length}`);
         return Promise.resolve();
       },
     },
@@ -109,7 +109,7 @@ async function reported(
   });
   if (refuses) await assert.rejects(reporting, TypeError);
   else await reporting;
-  return hands.asked.map((line) => line.replace(/ \{.*/, "").replace(/^PolicyValid: .*/, VALID));
+  return appliers.asked.map((line) => line.replace(/ \{.*/, "").replace(/^PolicyValid: .*/, VALID));
 }
 
 const VALID = "PolicyValid";

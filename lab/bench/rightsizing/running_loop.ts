@@ -98,7 +98,7 @@ export function startLoop(size: ClusterSize, prometheusURL: string): RunningLoop
       served: () => ({ resizeServed: true, lowersMemoryLimits: true }),
       missingPermissions: () => [],
     }),
-    hands: {
+    appliers: {
       resizer: api.podResizer("optipod"),
       setOriginalLimits: () =>
         Promise.reject(new Error("Cannot set original limits: no market is here")),

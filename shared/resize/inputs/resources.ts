@@ -76,6 +76,16 @@ export function resourcesOf(
   };
 }
 
+/** The container as the server stores it: the limit is the request where there is none. */
+export function withDefaultRequests<C extends Resources>(container: C): C {
+  const { requestCPU = container.limitCPU, requestMemory = container.limitMemory } = container;
+  return {
+    ...container,
+    ...(requestCPU === undefined ? {} : { requestCPU }),
+    ...(requestMemory === undefined ? {} : { requestMemory }),
+  };
+}
+
 /** A pair with its container and resource. */
 export interface PairEntry {
   readonly container: string;

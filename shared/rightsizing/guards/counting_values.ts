@@ -1,5 +1,5 @@
 /**
- * What of the values in force counts, and what of it a new pod can begin with.
+ * Decides which values in force still count, and which of them a new pod may have.
  *
  * @module
  */
@@ -34,21 +34,30 @@ import {
 } from "./resize_guards.ts";
 import { presentSubjects } from "./method.ts";
 
-/** What decides whether they count. */
+/** Facts that decide which values count. */
 export type CountingFacts = NewPodFacts & Pick<RightsizingFacts, "memoryPeaks">;
 
-/** What counts, by container, and a sentence for each thing that does not. */
+/** The values that count, by container, and a message for each that does not. */
 export interface CountingValues {
   readonly values: ReadonlyMap<string, Resources>;
-  readonly words: readonly string[];
+  readonly messages: readonly string[];
+}
+
+/** Facts of one call, with the containers as their author wrote them. */
+interface CountingInput extends CountingFacts {
+  readonly written: readonly PodContainer[];
+}
+
+/** Values that are left, and why the others are not. */
+export interface Counted {
+  readonly wanted: WantedResources;
+  readonly messages: readonly string[];
 }
 
 /**
- * What was adopted was right for the template, the policy and the surroundings of its time. A resource of
- * a container counts no longer where its author has written another request or limit since; limits only
- * where the policy updates them; requests up to its bounds; memory from what is safe beside its recent
- * peak; and of all that what fits a new pod, see
- * `fitNewPod()`. Where nothing is known of what it was adopted on, it counts.
+ * The values in force that still count. Values were adopted for a template, a policy and bounds that may
+ * have changed since, so they go through the steps of `STEPS`, from the author's edits to what a new pod
+ * may have.
  *
  * `written`: the containers as their author wrote them, without what the server adds.
  */
@@ -60,57 +69,43 @@ export function countingValues(
     readonly written?: readonly PodContainer[];
   } = {},
 ): CountingValues {
-  const { policy, memoryPeaks } = facts;
-  const present = withoutEdited(inForce, written);
-  const allowed = policy.updateStrategy.updateRequestsOnly
-    ? withoutLimits(present.wanted)
-    : present.wanted;
-  const bounded = wantedOf(
-    pairsOf(allowed).map((entry) =>
-      bound(entry, policy, { peak: memoryPeaks.get(entry.container) })
-    ),
-  );
-  const safe = wantedOf(
-    pairsOf(bounded).map((entry) => {
-      const author = written.find(({ name }) => name === entry.container) ?? {};
-      return liftMemory(entry, { peak: memoryPeaks.get(entry.container), author, policy });
-    }),
-  );
-  const fitted = fitNewPod(safe, facts);
-  // What one rule has cut, another may have given back: then nothing has changed, and nothing is reported.
-  if (present.words.length === 0 && describeCut(present.wanted, fitted.wanted) === "") {
-    return { values: resourcesInForce(inForce), words: [] };
+  const input = { ...facts, written };
+  const present = withoutEdited(inForce, input);
+  let { wanted } = present;
+  const messages = [...present.messages];
+  for (const step of STEPS) {
+    const next = step(wanted, input);
+    wanted = next.wanted;
+    messages.push(...next.messages);
   }
-  const limits = describeCut(present.wanted, allowed);
-  const moved = describeCut(allowed, bounded);
-  const lifted = describeCut(bounded, safe);
-  return {
-    values: fitted.wanted,
-    words: [
-      ...present.words,
-      ...(limits === "" ? [] : [`the policy updates requests only: ${limits}`]),
-      ...(moved === "" ? [] : [`the policy's bounds: ${moved}`]),
-      ...(lifted === "" ? [] : [`the recent peak + 15 %: ${lifted}`]),
-      ...fitted.words,
-    ],
-  };
+  // One step may have given back what another has cut: then nothing has changed, and nothing is reported.
+  return present.messages.length === 0 && describeCut(present.wanted, wanted) === ""
+    ? { values: resourcesInForce(inForce), messages: [] }
+    : { values: wanted, messages };
 }
 
-interface Present {
-  readonly wanted: WantedResources;
-  readonly words: readonly string[];
-}
+/** The steps after the author's edits, in their order. */
+const STEPS: readonly ((wanted: WantedResources, input: CountingInput) => Counted)[] = [
+  withoutLimits,
+  withinBounds,
+  aboveMemoryPeaks,
+  fitNewPod,
+];
 
+/**
+ * Drops a resource of a container where the author has written another request or limit since. Counts
+ * where the template of the adoption is not known.
+ */
 function withoutEdited(
   inForce: readonly ValuesInForce[],
-  written: readonly PodContainer[],
-): Present {
+  { written }: CountingInput,
+): Counted {
   const resources = resourcesInForce(inForce);
-  const words: string[] = [];
+  const messages: string[] = [];
   const entries = inForce.flatMap(({ container, adoptedOn }): PairEntry[] => {
     const author = written.find(({ name, sidecar }) => name === container && !sidecar);
     if (author === undefined) {
-      words.push(`the template has no container ${container}`);
+      messages.push(`the template has no container ${container}`);
       return [];
     }
     const base = adoptedOn === undefined ? author : resourcesOfAmounts(adoptedOn);
@@ -121,17 +116,54 @@ function withoutEdited(
       if (was.request === is.request && was.limit === is.limit) {
         return [{ container, resource, pair: asked }];
       }
-      words.push(`the template has other ${resource} values of ${container} by now`);
+      messages.push(`the template has other ${resource} values of ${container} by now`);
       return [];
     });
   });
-  return { wanted: wantedOf(entries), words };
+  return { wanted: wantedOf(entries), messages };
 }
 
-function withoutLimits(wanted: WantedResources): WantedResources {
-  return wantedOf(
-    pairsOf(wanted).map((entry) => ({ ...entry, pair: pair(entry.pair.request, undefined) })),
+/** Drops limits where the policy updates requests only. */
+function withoutLimits(wanted: WantedResources, { policy }: CountingInput): Counted {
+  if (!policy.updateStrategy.updateRequestsOnly) return { wanted, messages: [] };
+  return moved(wanted, "the policy updates requests only", (entry) => ({
+    ...entry,
+    pair: pair(entry.pair.request, undefined),
+  }));
+}
+
+/** Lowers requests to the policy's bounds. */
+function withinBounds(
+  wanted: WantedResources,
+  { policy, memoryPeaks }: CountingInput,
+): Counted {
+  return moved(
+    wanted,
+    "the policy's bounds",
+    (entry) => bound(entry, policy, { peak: memoryPeaks.get(entry.container) }),
   );
+}
+
+/** Raises memory to what is safe beside its recent peak, see `liftMemory()`. */
+function aboveMemoryPeaks(
+  wanted: WantedResources,
+  { policy, memoryPeaks, written }: CountingInput,
+): Counted {
+  return moved(wanted, "the recent peak + 15 %", (entry) => {
+    const author = written.find(({ name }) => name === entry.container) ?? {};
+    return liftMemory(entry, { peak: memoryPeaks.get(entry.container), author, policy });
+  });
+}
+
+/** The changed values, and one message of all that changed. */
+function moved(
+  wanted: WantedResources,
+  why: string,
+  change: (entry: PairEntry) => PairEntry,
+): Counted {
+  const after = wantedOf(pairsOf(wanted).map(change));
+  const cut = describeCut(wanted, after);
+  return { wanted: after, messages: cut === "" ? [] : [`${why}: ${cut}`] };
 }
 
 /**
@@ -154,7 +186,7 @@ function bound(
   return { ...entry, pair: pair(max, limit === undefined ? undefined : Math.min(limit, follows)) };
 }
 
-/** What is asked about a new pod; the workload's template is the pod as it comes. */
+/** Facts about a new pod; the workload's template is the pod as it was sent. */
 export type NewPodFacts = Pick<
   RightsizingFacts,
   | "policy"
@@ -166,13 +198,7 @@ export type NewPodFacts = Pick<
   | "largestNode"
 >;
 
-/** What is left for the pod, and why it is not all. */
-export interface FittedValues {
-  readonly wanted: WantedResources;
-  readonly words: readonly string[];
-}
-
-/** The guards that may have something against a pod that is only about to be made. */
+/** The guards that apply to a pod before it is created. */
 const NEW_POD_CHAIN: readonly Guard[] = [
   { name: "HorizontalAutoscalerConflicts", check: horizontalAutoscalerConflicts },
   { name: "VerticalAutoscalerConflicts", check: verticalAutoscalerConflicts },
@@ -188,7 +214,7 @@ const NEW_POD_CHAIN: readonly Guard[] = [
  * the chain, over that pod alone. Nothing where they hold: the pod is then as its template says. What is
  * left of a quota is there for all of the pod, not for the raise alone.
  */
-export function fitNewPod(values: WantedResources, facts: NewPodFacts): FittedValues {
+export function fitNewPod(values: WantedResources, facts: NewPodFacts): Counted {
   const { wanted, reports, hold, settled } = runChecks(NEW_POD_CHAIN, {
     facts: loneFacts(facts),
     wanted: values,
@@ -197,7 +223,7 @@ export function fitNewPod(values: WantedResources, facts: NewPodFacts): FittedVa
   const all = hold === undefined ? reports : [...reports, hold];
   return {
     wanted: settled && hold === undefined ? wanted : new Map(),
-    words: [...new Set(all.map(({ message }) => message))],
+    messages: [...new Set(all.map(({ message }) => message))],
   };
 }
 

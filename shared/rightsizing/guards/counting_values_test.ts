@@ -32,22 +32,22 @@ const CPU = { requestCPU: 150, limitCPU: 180 };
 const MEMORY = { requestMemory: 96 * MI, limitMemory: 112 * MI };
 const LIMITS = { strategy: { updateRequestsOnly: false } };
 
-/** What counts for `app`, and the words. */
+/** What counts for `app`, and the messages. */
 function counting(choice: FactsChoice = LIMITS, inForce: ValuesInForce = IN_FORCE) {
-  const { values, words } = countingValues([inForce], rightsizingFacts(choice));
-  return { app: values.get("app") ?? {}, words: words.join("; ") };
+  const { values, messages } = countingValues([inForce], rightsizingFacts(choice));
+  return { app: values.get("app") ?? {}, messages: messages.join("; ") };
 }
 
 test("countingValues() are all that was adopted, where nothing has changed since", () => {
-  assert.deepEqual(counting(), { app: ALL, words: "" });
+  assert.deepEqual(counting(), { app: ALL, messages: "" });
   const { adoptedOn: _unknown, ...older } = IN_FORCE;
-  assert.deepEqual(counting(LIMITS, older), { app: ALL, words: "" });
+  assert.deepEqual(counting(LIMITS, older), { app: ALL, messages: "" });
 });
 
 test("countingValues() have no limits where the policy updates requests only", () => {
-  const { app, words } = counting({});
+  const { app, messages } = counting({});
   assert.deepEqual(app, { requestCPU: 150, requestMemory: 96 * MI });
-  assert.match(words, /only: app cpu .*180m .*, app memory .*112Mi /);
+  assert.match(messages, /only: app cpu .*180m .*, app memory .*112Mi /);
 });
 
 test("countingValues() leave a resource to its author who has edited it, and no other", () => {
@@ -64,9 +64,9 @@ test("countingValues() leave a resource to its author who has edited it, and no 
       ...(requestMemory === undefined ? {} : { requestMemory }),
       ...(limitMemory === undefined ? {} : { limitMemory }),
     }];
-    const { app, words } = counting({ ...LIMITS, containers });
+    const { app, messages } = counting({ ...LIMITS, containers });
     assert.deepEqual(app, CPU);
-    assert.match(words, /^[^;]*memory .* app [^;]*$/);
+    assert.match(messages, /^[^;]*memory .* app [^;]*$/);
   }
   const { adoptedOn: _unknown, ...older } = IN_FORCE;
   const containers = [templateContainer({ limitMemory: 4096 * MI })];
@@ -76,9 +76,9 @@ test("countingValues() leave a resource to its author who has edited it, and no 
 test("countingValues() know nothing of containers that the template has no more, or as sidecars", () => {
   const sidecar = [templateContainer({ name: "web" }), templateContainer({ sidecar: true })];
   for (const containers of [sidecar, sidecar.slice(0, 1)]) {
-    const { app, words } = counting({ ...LIMITS, containers });
+    const { app, messages } = counting({ ...LIMITS, containers });
     assert.deepEqual(app, {});
-    assert.match(words, /container app$/);
+    assert.match(messages, /container app$/);
   }
 });
 
@@ -86,14 +86,14 @@ test("countingValues() are not above the policy's bounds, and limits with their 
   const bounds = { cpu: { min: 10, max: 120 }, memory: { min: 100 * MI, max: 4096 * MI } };
   // Less than the least may be all that a quota has left room for.
   const policy = autoPolicy({ updateRequestsOnly: false }, { bounds });
-  const { app, words } = counting({ policy });
+  const { app, messages } = counting({ policy });
   assert.deepEqual(app, {
     requestCPU: 120,
     limitCPU: 120,
     requestMemory: 96 * MI,
     limitMemory: 112 * MI,
   });
-  assert.match(words, /bounds: app cpu .*150m to 120m/);
+  assert.match(messages, /bounds: app cpu .*150m to 120m/);
 });
 
 test("countingValues() lower memory for narrower bounds only where the recent peak allows it", () => {
@@ -118,7 +118,7 @@ test("countingValues() are not below the recent peak + 15 %, as far as the autho
   assert.deepEqual(of(80 * MI).app, ALL);
   const lifted = { ...CPU, requestMemory: 126.5 * MI, limitMemory: 126.5 * MI };
   assert.deepEqual(of(100 * MI).app, lifted);
-  assert.match(of(100 * MI).words, /15 %: app memory request 96Mi to 132644864, /);
+  assert.match(of(100 * MI).messages, /15 %: app memory request 96Mi to 132644864, /);
   // The author has given less than the peak: what was adopted is more already, or all that he allows.
   const memoryPeaks = new Map([["app", 120 * MI]]);
   const less = counting({ ...LIMITS, memoryPeaks });
@@ -129,9 +129,9 @@ test("countingValues() are nothing that another controller sets", () => {
   const vpa = (mode: string) => ({ ...LIMITS, verticalAutoscalers: [sampleVPA(mode)] });
   assert.deepEqual(counting(vpa("Off")).app, ALL);
   for (const mode of ["Initial", "Recreate", "Auto", "InPlaceOrRecreate"]) {
-    const { app, words } = counting(vpa(mode));
+    const { app, messages } = counting(vpa(mode));
     assert.deepEqual(app, {});
-    assert.match(words, /^VPA web-vpa, mode /);
+    assert.match(messages, /^VPA web-vpa, mode /);
   }
   assert.deepEqual(counting({ ...LIMITS, autoscalers: [sampleHPA()] }).app, MEMORY);
   const strategy = { updateRequestsOnly: false, allowWithHPA: true };

@@ -19,7 +19,7 @@ import {
   type DisruptionsAsked,
   disruptionVerdict,
 } from "../../resize/checks/restart_policy.ts";
-import type { WantedResources } from "../../resize/inputs/resources.ts";
+import { type WantedResources, withDefaultRequests } from "../../resize/inputs/resources.ts";
 import { isTooMuch } from "../../resize/checks/node_capacity.ts";
 import type { ResourceChange } from "../../resize/patch.ts";
 
@@ -60,15 +60,8 @@ function templateSubject(
   { workload: { template, replicas } }: RightsizingFacts,
   inForce: ReadonlyMap<string, Resources> = new Map(),
 ): Subject {
-  const made = (container: PodContainer): PodContainer => {
-    const values = { ...container, ...inForce.get(container.name) };
-    const { requestCPU = values.limitCPU, requestMemory = values.limitMemory } = values;
-    return {
-      ...values,
-      ...(requestCPU === undefined ? {} : { requestCPU }),
-      ...(requestMemory === undefined ? {} : { requestMemory }),
-    };
-  };
+  const made = (container: PodContainer): PodContainer =>
+    withDefaultRequests({ ...container, ...inForce.get(container.name) });
   const containers = template.containers.map(made);
   const pod = { ...template, containers, initContainers: template.initContainers.map(made) };
   return {

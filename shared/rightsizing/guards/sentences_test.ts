@@ -358,7 +358,7 @@ const counted = (
 ) =>
 (): string =>
   countingValues([{ container: "app", ...inForce }], rightsizingFacts({ strategy, ...choice }))
-    .words.join("; ");
+    .messages.join("; ");
 
 Deno.test({
   name: "sentences about values in force that new pods don't get",

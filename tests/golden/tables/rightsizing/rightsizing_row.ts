@@ -64,8 +64,8 @@ export async function rightsizingResult(
     return { result: { reason, ...base, patch: [], ...again }, by };
   }
   const patch: Readonly<Record<string, unknown>>[] = [];
-  const hands = recordingHands(input, patch);
-  const { failure, inForce } = await applyDecision(facts, decision, { pods, appliers: hands });
+  const appliers = recordingHands(input, patch);
+  const { failure, inForce } = await applyDecision(facts, decision, { pods, appliers: appliers });
   return {
     result: {
       reason: null,

@@ -3,7 +3,10 @@ import { ApiError } from "../../shared/api/api_error.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import { createUsageAnswers } from "../../lab/simulation/metric_answers.ts";
-import { type NotedHands, notedHands } from "../../tests/fixtures/rightsizing/noted_hands.ts";
+import {
+  type RecordedAppliers,
+  recordedAppliers,
+} from "../../tests/fixtures/rightsizing/recorded_appliers.ts";
 import {
   autoPolicy,
   type FactsChoice,
@@ -14,7 +17,7 @@ import {
   workloadPod,
 } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { failedOutcome, type ReconcileOutcome, unreadableOutcome } from "./outcome.ts";
-import { type PassSubject, passWorkload } from "./workload_pass.ts";
+import { type ReconcileSubject, reconcileWorkload } from "./reconcile_workload.ts";
 
 function test(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });
@@ -33,7 +36,7 @@ interface PassChoice extends FactsChoice {
   /** @default {"Auto"} */
   readonly mode?: PolicySpec["mode"];
   /** Of another workload of the namespace. @default none */
-  readonly strangers?: readonly string[];
+  readonly unmanaged?: readonly string[];
 }
 
 /** A look at Deployment `web`, which uses 150 m and 80 Mi: 180 m and 96 Mi are recommended. */
@@ -44,27 +47,29 @@ async function look(
     seen = 120,
     aborted = false,
     takesMs = 0,
-    strangers = [],
+    unmanaged = [],
     ...choice
   }: PassChoice = {},
-): Promise<{ readonly outcome: ReconcileOutcome | undefined; readonly hands: NotedHands }> {
+): Promise<
+  { readonly outcome: ReconcileOutcome | undefined; readonly appliers: RecordedAppliers }
+> {
   const { samples: _samples, memoryPeaks: _peaks, recommendations: _none, ...facts } =
     rightsizingFacts(choice);
   const source = createUsageAnswers();
-  const told = source.of({ namespace: "shop", kind: "Deployment", name: "web" }, "app");
+  const reported = source.of({ namespace: "shop", kind: "Deployment", name: "web" }, "app");
   for (let minute = 0; minute < seen; minute++) {
-    told.cpu.push([NOW_MS - minute * MINUTE_MS, 150]);
-    told.memory.push([NOW_MS - minute * MINUTE_MS, 80 * MI]);
+    reported.cpu.push([NOW_MS - minute * MINUTE_MS, 150]);
+    reported.memory.push([NOW_MS - minute * MINUTE_MS, 80 * MI]);
   }
-  const hands = notedHands();
-  for (const [what, error] of Object.entries(refusals)) hands.refusals.set(what, error);
+  const appliers = recordedAppliers();
+  for (const [what, error] of Object.entries(refusals)) appliers.refusals.set(what, error);
   const end = new AbortController();
   if (aborted) end.abort();
-  const others = strangers.map((name) => workloadPod(name, facts.workload.template.containers));
-  const outcome = await passWorkload(subjectOf(before, choice), {
+  const others = unmanaged.map((name) => workloadPod(name, facts.workload.template.containers));
+  const outcome = await reconcileWorkload(subjectOf(before, choice), {
     source,
-    hands,
-    clock: { wall: () => NOW_MS + hands.asked.length * takesMs },
+    appliers,
+    clock: { wall: () => NOW_MS + appliers.asked.length * takesMs },
     cluster: {
       owns: () => (pod) => facts.pods.includes(pod),
       podsIn: () => [...facts.pods, ...others],
@@ -74,10 +79,10 @@ async function look(
       keepOnly: () => {},
     },
   }, { signal: end.signal });
-  return { outcome, hands };
+  return { outcome, appliers };
 }
 
-function subjectOf(before?: WorkloadRecord, choice: PassChoice = {}): PassSubject {
+function subjectOf(before?: WorkloadRecord, choice: PassChoice = {}): ReconcileSubject {
   const { workload } = rightsizingFacts(choice);
   const metadata = { namespace: "shop", name: "all" };
   const spec = autoPolicy(choice.strategy, choice.mode === undefined ? {} : { mode: choice.mode });
@@ -89,8 +94,8 @@ const BUSY = new ApiError(503, "ServiceUnavailable", "busy");
 const eventsOf = (outcome: ReconcileOutcome | undefined): string[] =>
   outcome?.events.map(({ reason }) => reason) ?? [];
 
-test("passWorkload() applies what it recommends, and the record has values, times and way", async () => {
-  const { outcome, hands } = await look();
+test("reconcileWorkload() applies what it recommends, and the record has values, times and way", async () => {
+  const { outcome, appliers } = await look();
   const { status, method, inForce, recommendedAtMs, appliedAtMs } = outcome?.record ?? {};
   assert.deepEqual([status, method], ["Applied", "InPlace"]);
   assert.deepEqual(inForce, [{
@@ -100,27 +105,27 @@ test("passWorkload() applies what it recommends, and the record has values, time
     adoptedOn: { cpu: 100, memory: 64 * MI, cpuLimit: 200, memoryLimit: 128 * MI },
   }]);
   assert.deepEqual([recommendedAtMs, appliedAtMs], [NOW_MS, NOW_MS]);
-  assert.equal(hands.asked.length, 2);
+  assert.equal(appliers.asked.length, 2);
   assert.deepEqual(eventsOf(outcome), ["OptimizationApplied"]);
 });
 
-test("passWorkload() has applied values when it began to: a kill since then may come from them", async () => {
-  const { outcome, hands } = await look({ takesMs: MINUTE_MS });
-  assert.equal(hands.asked.length, 2);
+test("reconcileWorkload() has applied values when it began to: a kill since then may come from them", async () => {
+  const { outcome, appliers } = await look({ takesMs: MINUTE_MS });
+  assert.equal(appliers.asked.length, 2);
   assert.equal(outcome?.record.appliedAtMs, NOW_MS);
 });
 
-test("passWorkload() touches no pods but the workload's own", async () => {
-  const { hands } = await look({
+test("reconcileWorkload() touches no pods but the workload's own", async () => {
+  const { appliers } = await look({
     marketManages: true,
     strategy: { updateRequestsOnly: false },
-    strangers: ["db-1"],
+    unmanaged: ["db-1"],
   });
-  const own = hands.asked.filter((line) => line.startsWith("own"));
+  const own = appliers.asked.filter((line) => line.startsWith("own"));
   assert.deepEqual(own, ["own web-1 app=180", "own web-2 app=180"]);
 });
 
-test("passWorkload() tells a failure once, and what it cut only when it was done", async () => {
+test("reconcileWorkload() reports a failure once, and what it cut only when it was done", async () => {
   const refusals = { "resize web-1": BUSY, "resize web-2": BUSY };
   const first = await look({ refusals });
   const { status, reason, inForce, message } = first.outcome?.record ?? {};
@@ -133,24 +138,24 @@ test("passWorkload() tells a failure once, and what it cut only when it was done
   assert.deepEqual(eventsOf(third.outcome), ["OptimizationApplied"]);
 });
 
-test("passWorkload() goes no further after a 403 at one of the pods, and names it and the right", async () => {
+test("reconcileWorkload() goes no further after a 403 at one of the pods, and names it and the right", async () => {
   const message =
     'pods "web-2" is forbidden: User "u" cannot patch resource "pods/resize" in API ' +
     'group "" in the namespace "shop"';
   const pods = ["web-1", "web-2", "web-3"].map((name) => workloadPod(name, [templateContainer()]));
   const refusals = { "resize web-2": new ApiError(403, "Forbidden", message) };
-  const { outcome, hands } = await look({ pods, refusals });
-  assert.deepEqual(hands.asked.map((line) => /web-\d/.exec(line)?.[0]), ["web-1", "web-2"]);
-  const { status, reason, message: told, inForce } = outcome?.record ?? {};
+  const { outcome, appliers } = await look({ pods, refusals });
+  assert.deepEqual(appliers.asked.map((line) => /web-\d/.exec(line)?.[0]), ["web-1", "web-2"]);
+  const { status, reason, message: text, inForce } = outcome?.record ?? {};
   assert.deepEqual([status, reason], ["Error", "RBACError"]);
-  assert.match(told ?? "", /^1 pods, web-2: .*pods\/resize .*shop$/);
+  assert.match(text ?? "", /^1 pods, web-2: .*pods\/resize .*shop$/);
   // What one pod has is in force: the others get it once the right is there.
   const [{ adoptedOn: _template, ...values } = assert.fail()] = inForce ?? [];
   assert.deepEqual(values, { container: "app", cpu: 180, memory: 96 * MI });
   assert.deepEqual(eventsOf(outcome), ["OptimizationApplied", "RBACError"]);
 });
 
-test("passWorkload() keeps what is in force, and the last recommendation with its time, while samples are too few", async () => {
+test("reconcileWorkload() keeps what is in force, and the last recommendation with its time, while samples are too few", async () => {
   const { outcome } = await look();
   const before = { ...outcome?.record, recommendedAtMs: 5 } as WorkloadRecord;
   const { record } = (await look({ before, seen: 3 })).outcome ?? assert.fail("called off");
@@ -164,7 +169,7 @@ test("passWorkload() keeps what is in force, and the last recommendation with it
   assert.deepEqual(without.record.inForce, before.inForce);
 });
 
-test("passWorkload() leaves applied what was cut, and tells neither skip nor cut again", async () => {
+test("reconcileWorkload() leaves applied what was cut, and reports neither skip nor cut again", async () => {
   const containers = [templateContainer({ limitCPU: 120 })];
   const first = (await look({ containers })).outcome ?? assert.fail("called off");
   assert.deepEqual([first.record.status, first.record.reason], ["Applied", "RequestAboveLimit"]);
@@ -179,21 +184,21 @@ test("passWorkload() leaves applied what was cut, and tells neither skip nor cut
     ])
   );
   const { appliedAtMs: _at, ...before } = first.record;
-  const { outcome, hands } = await look({ containers, pods, before });
+  const { outcome, appliers } = await look({ containers, pods, before });
   assert.deepEqual([outcome?.record.status, outcome?.record.reason], [
     "Applied",
     "RequestAboveLimit",
   ]);
-  assert.deepEqual([outcome?.record.inForce, hands.asked], [before.inForce, []]);
+  assert.deepEqual([outcome?.record.inForce, appliers.asked], [before.inForce, []]);
   assert.deepEqual(eventsOf(outcome), []);
-  // Under another word, it is no skip either.
+  // Under another reason, it is no skip either.
   const renamed = await look({ containers, pods, before: { ...before, reason: "HPAConflict" } });
   assert.deepEqual(eventsOf(renamed.outcome), []);
 });
 
-test("passWorkload() does and tells nothing once it is called off", async () => {
-  const { outcome, hands } = await look({ aborted: true });
-  assert.deepEqual([outcome, hands.asked], [undefined, []]);
+test("reconcileWorkload() does and reports nothing once it is called off", async () => {
+  const { outcome, appliers } = await look({ aborted: true });
+  assert.deepEqual([outcome, appliers.asked], [undefined, []]);
 });
 
 test("failedOutcome() reports an error once, and keeps what is in force", async () => {
@@ -232,18 +237,18 @@ const BEHIND: WorkloadRecord = {
   inForce: [{ container: "app", cpu: 180, memory: 96 * MI }],
 };
 
-test("passWorkload() calls nothing applied that no way leads to, and says why", async () => {
+test("reconcileWorkload() calls nothing applied that no way leads to, and says why", async () => {
   for (
     const [choice, reason] of [
       [{ resizeServed: false }, "InPlaceResizeUnavailable"],
       [{ strategy: { allowInPlaceResize: false } }, "MethodNotAllowed"],
     ] as const
   ) {
-    const { outcome, hands } = await look({ before: BEHIND, ...choice });
+    const { outcome, appliers } = await look({ before: BEHIND, ...choice });
     assert.deepEqual([outcome?.record.status, outcome?.record.reason], ["Skipped", reason]);
     assert.equal(outcome?.events.length, 1);
     assert.equal(outcome.events[0]?.type, "Warning");
-    assert.deepEqual(hands.asked, []);
+    assert.deepEqual(appliers.asked, []);
     const { outcome: again } = await look({ before: outcome.record, ...choice });
     assert.deepEqual(again?.events, []);
     const pods = [workloadPod("web-1", [
@@ -254,7 +259,7 @@ test("passWorkload() calls nothing applied that no way leads to, and says why", 
   }
 });
 
-test("passWorkload() says that samples are few in mode Recommend, too, where pods are behind", async () => {
+test("reconcileWorkload() says that samples are few in mode Recommend, too, where pods are behind", async () => {
   const { outcome } = await look({ before: BEHIND, seen: 3, mode: "Recommend" });
   assert.deepEqual([outcome?.record.status, outcome?.record.reason], [
     "Skipped",
