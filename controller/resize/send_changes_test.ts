@@ -12,7 +12,7 @@ function test(name: string, fn: () => Promise<void>): void {
 }
 
 function change(name: string, limitCPU: number): LimitChange {
-  return { name, sidecar: false, limitCPU };
+  return { name, sidecar: false, requests: {}, limits: { cpu: limitCPU } };
 }
 
 /** Two containers at 300 m with original limits of 200 m; requests are noted as `manager version names`. */
@@ -20,7 +20,7 @@ async function send(
   changes: readonly LimitChange[],
   answers: readonly (string | Error)[],
 ): Promise<{ readonly sent: SentChanges<LimitChange>; readonly requests: readonly string[] }> {
-  const containers = ["app", "jvm"].map((name) => sampleContainer({ name, limitCPU: 300 }));
+  const containers = ["app", "jvm"].map((name) => sampleContainer({ name, limits: { cpu: 300 } }));
   const requests: string[] = [];
   const resizer: PodResizer = {
     resize(_namespace, _name, { metadata, spec }, { manager = "" } = {}) {

@@ -90,7 +90,10 @@ test("publishBounds() records originals in the same write as the first bounds", 
 test("publishBounds() never rewrites originals, and reckons from them", async () => {
   const pod = samplePodWith();
   const { allocation } = await publish(pod, allocationOf(pod));
-  const raised = { ...pod, containers: pod.containers.map((app) => ({ ...app, limitCPU: 700 })) };
+  const raised = {
+    ...pod,
+    containers: pod.containers.map((app) => ({ ...app, limits: { ...app.limits, cpu: 700 } })),
+  };
   const again = await publish(raised, allocation);
   assert.equal(again.written, false);
   const restarted = {
@@ -128,7 +131,11 @@ test("publishBounds() reckons a Guaranteed pod from its own request, not the one
     weight: 200,
     requestMoves: true,
   }]);
-  const raised = pod.containers.map((app) => ({ ...app, limitCPU: 700, requestCPU: 700 }));
+  const raised = pod.containers.map((app) => ({
+    ...app,
+    requests: { ...app.requests, cpu: 700 },
+    limits: { ...app.limits, cpu: 700 },
+  }));
   const again = await publish({ ...pod, containers: raised }, allocation);
   assert.equal(again.written, false);
 });

@@ -74,7 +74,7 @@ export function marketClaims({ spec }: PodAllocation): readonly Claim[] {
     source: "market",
     podUID: spec.podUID,
     container: name,
-    resources: { limitCPU: parseCPUBound(cpuLimit) },
+    resources: { requests: {}, limits: { cpu: parseCPUBound(cpuLimit) } },
     reason,
     atMs: Date.parse(spec.market?.clearedAt ?? ""),
   }));
@@ -89,7 +89,7 @@ export function restoreClaims(
     source: "restore",
     podUID: spec.podUID,
     container,
-    resources: { limitCPU },
+    resources: { requests: {}, limits: { cpu: limitCPU } },
     reason,
     atMs: 0,
   }));
@@ -127,7 +127,7 @@ export async function enforce(
         restoring: restoring !== undefined,
         reason: restoring?.reason ?? marketCause(allocation.spec),
         net: netChange(pod, wanted),
-        total: sumOf(pod.containers, "limitCPU"),
+        total: sumOf(pod.containers, "limits", "cpu"),
       }),
     ...(outOfSync === undefined ? {} : { outOfSync }),
     ...(maxStep === undefined ? {} : { maxStep }),
@@ -189,10 +189,10 @@ export function causeOf({ spec }: PodAllocation, { restoring }: Enforcement): Ch
 
 /** `app 200m → 450m, proxy 50m → 40m`; where requests go with them, it says so. */
 export function describeChanges(pod: Pod, changes: readonly LimitChange[]): string {
-  const words = changes.map(({ name, limitCPU }) => {
-    const from = pod.containers.find((container) => container.name === name)?.limitCPU;
+  const words = changes.map(({ name, limits: { cpu: limitCPU } }) => {
+    const from = pod.containers.find((container) => container.name === name)?.limits.cpu;
     return `${name} ${from ?? "?"}m → ${limitCPU}m`;
   }).join(", ");
-  const moves = changes.some(({ requestCPU }) => requestCPU !== undefined);
+  const moves = changes.some(({ requests: { cpu: requestCPU } }) => requestCPU !== undefined);
   return moves ? `${words} (request and limit)` : words;
 }

@@ -39,11 +39,13 @@ async function attempt(
   { outcome: Enforcement; patches: ResizePatch[]; hands: string[]; turns: ResizeRequest[] }
 > {
   const { limit = 200, applied = limit, reason = "DemandRose", refusal, ...context } = choice;
-  const containers = [sampleContainer({
-    containerID: "containerd://a",
-    limitCPU: limit,
-    appliedLimitCPU: applied,
-  })];
+  const containers = [
+    sampleContainer({
+      containerID: "containerd://a",
+      limits: { cpu: limit },
+      applied: { limits: { cpu: applied } },
+    }),
+  ];
   const sample = samplePod("web", { containers });
   const pod: Pod = {
     ...sample,
@@ -205,14 +207,17 @@ Deno.test({
   permissions,
   fn() {
     const pod = samplePod("web", {
-      containers: [sampleContainer(), sampleContainer({ name: "proxy", limitCPU: 50 })],
+      containers: [sampleContainer(), sampleContainer({ name: "proxy", limits: { cpu: 50 } })],
     });
     const changes = [
-      { name: "app", sidecar: false, limitCPU: 450 },
-      { name: "proxy", sidecar: false, limitCPU: 40 },
+      { name: "app", sidecar: false, requests: {}, limits: { cpu: 450 } },
+      { name: "proxy", sidecar: false, requests: {}, limits: { cpu: 40 } },
     ];
     assert.equal(describeChanges(pod, changes), "app 200m → 450m, proxy 50m → 40m");
-    const moved = changes.map((change) => ({ ...change, requestCPU: change.limitCPU }));
+    const moved = changes.map((change) => ({
+      ...change,
+      requests: { ...change.requests, cpu: change.limits.cpu },
+    }));
     assert.equal(
       describeChanges(pod, moved),
       "app 200m → 450m, proxy 50m → 40m (request and limit)",

@@ -11,31 +11,34 @@ function claim(source: ClaimSource, resources: Claim["resources"]): Claim {
 }
 
 test("mergeClaims() gives each value to one source: a restore, a person, the market, rightsizing", () => {
-  const market = claim("market", { limitCPU: 400 });
-  const manual = claim("manual", { limitCPU: 300 });
-  const restore = claim("restore", { limitCPU: 200 });
+  const market = claim("market", { requests: {}, limits: { cpu: 400 } });
+  const manual = claim("manual", { requests: {}, limits: { cpu: 300 } });
+  const restore = claim("restore", { requests: {}, limits: { cpu: 200 } });
   const cases: readonly (readonly [Claim[], number])[] = [
     [[market, manual, restore], 200],
     [[market, manual], 300],
     [[market], 400],
   ];
   for (const [claims, limitCPU] of cases) {
-    assert.deepEqual(mergeClaims(claims), new Map([["app", { limitCPU }]]));
+    assert.deepEqual(
+      mergeClaims(claims),
+      new Map([["app", { requests: {}, limits: { cpu: limitCPU } }]]),
+    );
   }
   assert.equal(mergeClaims([]).size, 0);
 });
 
 test("mergeClaims() merges by field, and keeps containers apart", () => {
   const merged = mergeClaims([
-    claim("rightsizing", { requestCPU: 150, limitCPU: 900, requestMemory: 64 }),
-    claim("market", { limitCPU: 400 }),
-    { ...claim("rightsizing", { requestMemory: 32 }), container: "log" },
+    claim("rightsizing", { requests: { cpu: 150, memory: 64 }, limits: { cpu: 900 } }),
+    claim("market", { requests: {}, limits: { cpu: 400 } }),
+    { ...claim("rightsizing", { requests: { memory: 32 }, limits: {} }), container: "log" },
   ]);
   assert.deepEqual(
     merged,
     new Map([
-      ["app", { requestCPU: 150, limitCPU: 400, requestMemory: 64 }],
-      ["log", { requestMemory: 32 }],
+      ["app", { requests: { cpu: 150, memory: 64 }, limits: { cpu: 400 } }],
+      ["log", { requests: { memory: 32 }, limits: {} }],
     ]),
   );
 });
