@@ -170,16 +170,15 @@ test("reconcileWorkload() keeps what is in force, and the last recommendation wi
 });
 
 test("reconcileWorkload() leaves applied what was cut, and reports neither skip nor cut again", async () => {
-  const containers = [templateContainer({ limitCPU: 120 })];
+  const containers = [templateContainer({ limits: { cpu: 120 } })];
   const first = (await look({ containers })).outcome ?? assert.fail("called off");
   assert.deepEqual([first.record.status, first.record.reason], ["Applied", "RequestAboveLimit"]);
   const [values] = first.record.inForce;
   const pods = ["web-1", "web-2"].map((name) =>
     workloadPod(name, [
       templateContainer({
-        limitCPU: 120,
-        requestCPU: values?.cpu ?? NaN,
-        requestMemory: values?.memory ?? NaN,
+        requests: { cpu: values?.cpu ?? NaN, memory: values?.memory ?? NaN },
+        limits: { cpu: 120 },
       }),
     ])
   );
@@ -252,7 +251,7 @@ test("reconcileWorkload() calls nothing applied that no way leads to, and says w
     const { outcome: again } = await look({ before: outcome.record, ...choice });
     assert.deepEqual(again?.events, []);
     const pods = [workloadPod("web-1", [
-      templateContainer({ requestCPU: 180, requestMemory: 96 * MI }),
+      templateContainer({ requests: { cpu: 180, memory: 96 * MI } }),
     ])];
     const { outcome: there } = await look({ before: BEHIND, pods, ...choice });
     assert.equal(there?.record.status, "Applied");

@@ -43,10 +43,10 @@ export function podCreationPatch(
   const asked = wantedOf(own.flatMap((present): PairEntry[] => {
     const found = values.get(present.name) ?? {};
     return RESOURCE_NAMES.map((resource) => {
-      const request = found[fieldOf(resource, "request")];
+      const request = found.requests[resource];
       // Where there is no request the server would take a limit for one.
-      const hasRequest = (request ?? present[fieldOf(resource, "request")]) !== undefined;
-      const limit = hasRequest ? found[fieldOf(resource, "limit")] : undefined;
+      const hasRequest = (request ?? present.requests[resource]) !== undefined;
+      const limit = hasRequest ? found.limits[resource] : undefined;
       return { container: present.name, resource, pair: pair(request, limit) };
     });
   }));

@@ -69,20 +69,32 @@ export function resourcesOf(
   { cpu = {}, memory = {} }: Readonly<Partial<Record<ResourceName, ResourcePair>>>,
 ): Resources {
   return {
-    ...(cpu.request === undefined ? {} : { requestCPU: cpu.request }),
-    ...(memory.request === undefined ? {} : { requestMemory: memory.request }),
-    ...(cpu.limit === undefined ? {} : { limitCPU: cpu.limit }),
-    ...(memory.limit === undefined ? {} : { limitMemory: memory.limit }),
+    requests: {
+      ...(cpu.request === undefined ? {} : { cpu: cpu.request }),
+      ...(memory.request === undefined ? {} : { memory: memory.request }),
+    },
+    limits: {
+      ...(cpu.limit === undefined ? {} : { cpu: cpu.limit }),
+      ...(memory.limit === undefined ? {} : { memory: memory.limit }),
+    },
   };
 }
 
 /** The container as the server stores it: the limit is the request where there is none. */
 export function withDefaultRequests<C extends Resources>(container: C): C {
-  const { requestCPU = container.limitCPU, requestMemory = container.limitMemory } = container;
+  const {
+    requests: {
+      cpu: requestCPU = container.limits.cpu,
+      memory: requestMemory = container.limits.memory,
+    },
+  } = container;
   return {
     ...container,
-    ...(requestCPU === undefined ? {} : { requestCPU }),
-    ...(requestMemory === undefined ? {} : { requestMemory }),
+    requests: {
+      ...container.requests,
+      ...(requestCPU === undefined ? {} : { cpu: requestCPU }),
+      ...(requestMemory === undefined ? {} : { memory: requestMemory }),
+    },
   };
 }
 
