@@ -63,8 +63,7 @@ export function namespaceBounds(
   const participating = new Set(participants.map(({ container }) => container.name));
   const others = sumOf(
     pod.containers.filter(({ name }) => !participating.has(name)),
-    "limits",
-    "cpu",
+    ({ limits }) => limits.cpu,
   );
   const requests = participants.map(({ container }) => container.requests.cpu ?? 0);
   const bases = participants.map(({ container }) => container.limits.cpu ?? 0);
@@ -136,13 +135,16 @@ function partsOfPod(
   const least = new Map<string, number>();
   // What the pod says as a whole is what counts then, and no container's limit changes it.
   if (range === undefined || pod.podLevel?.limits.cpu !== undefined) return least;
-  const request = podTotal(pod, "requests", "cpu") ?? 0;
+  const request = podTotal(pod, ({ requests }) => requests.cpu) ?? 0;
   const most = mostBeside(range, { request, moves: movesRequest(pod) });
   const participating = new Set(participants.map(({ container }) => container.name));
   for (const phase of podPhases(pod)) {
     const names = new Set(phase.map(({ name }) => name));
     const theirs = participants.filter(({ container }) => names.has(container.name));
-    const others = sumOf(phase.filter(({ name }) => !participating.has(name)), "limits", "cpu");
+    const others = sumOf(
+      phase.filter(({ name }) => !participating.has(name)),
+      ({ limits }) => limits.cpu,
+    );
     const split = parts(most - others, {
       requests: theirs.map(({ container }) => container.requests.cpu ?? 0),
       bases: theirs.map(({ own }) => own),

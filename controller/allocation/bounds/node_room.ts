@@ -20,7 +20,7 @@ export function nodeCeiling(
   pods: Pick<Caches["pods"], "byIndex">,
 ): number | undefined {
   if (!movesRequest(pod) || node === undefined) return undefined;
-  const present = sumOf(pod.containers, "limits", "cpu");
+  const present = sumOf(pod.containers, ({ limits }) => limits.cpu);
   const room = Math.max(0, nodeRoom(node, podsOnNode(pods, pod.nodeName)));
   return present + Math.floor(room / GRID) * GRID;
 }

@@ -127,7 +127,7 @@ export async function enforce(
         restoring: restoring !== undefined,
         reason: restoring?.reason ?? marketCause(allocation.spec),
         net: netChange(pod, wanted),
-        total: sumOf(pod.containers, "limits", "cpu"),
+        total: sumOf(pod.containers, ({ limits }) => limits.cpu),
       }),
     ...(outOfSync === undefined ? {} : { outOfSync }),
     ...(maxStep === undefined ? {} : { maxStep }),

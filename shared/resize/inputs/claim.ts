@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Resources } from "../../api/pod.ts";
+import { NO_RESOURCES, type Resources, withResources } from "../../api/pod.ts";
 import type { ChangeReason } from "../../api/reasons/reasons.ts";
 import type { WantedResources } from "./resources.ts";
 
@@ -36,7 +36,7 @@ export function mergeClaims(claims: readonly Claim[]): WantedResources {
     for (const claim of claims) {
       if (claim.source !== source) continue;
       const { container, resources } = claim;
-      merged.set(container, { ...resources, ...merged.get(container) });
+      merged.set(container, withResources(resources, merged.get(container) ?? NO_RESOURCES));
     }
   }
   return merged;
