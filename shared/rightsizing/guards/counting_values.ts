@@ -3,13 +3,12 @@
  *
  * @module
  */
-import type { PodContainer, Resources } from "../../api/pod.ts";
+import { NO_RESOURCES, type PodContainer, type Resources } from "../../api/pod.ts";
 import { truncatedProduct } from "../amounts.ts";
 import type { PolicySpec } from "../policy_spec.ts";
 import { resourcesInForce, resourcesOfAmounts, type ValuesInForce } from "../workload_record.ts";
 import {
   describeCut,
-  fieldOf,
   pair,
   type PairEntry,
   pairOf,
@@ -111,7 +110,7 @@ function withoutEdited(
     const base = adoptedOn === undefined ? author : resourcesOfAmounts(adoptedOn);
     return RESOURCE_NAMES.flatMap((resource): PairEntry[] => {
       const [was, is] = [pairOf(base, resource), pairOf(author, resource)];
-      const asked = pairOf(resources.get(container) ?? {}, resource);
+      const asked = pairOf(resources.get(container) ?? NO_RESOURCES, resource);
       if (asked.request === undefined && asked.limit === undefined) return [];
       if (was.request === is.request && was.limit === is.limit) {
         return [{ container, resource, pair: asked }];
@@ -150,7 +149,7 @@ function aboveMemoryPeaks(
   { policy, memoryPeaks, written }: CountingInput,
 ): Counted {
   return moved(wanted, "the recent peak + 15 %", (entry) => {
-    const author = written.find(({ name }) => name === entry.container) ?? {};
+    const author = written.find(({ name }) => name === entry.container) ?? NO_RESOURCES;
     return liftMemory(entry, { peak: memoryPeaks.get(entry.container), author, policy });
   });
 }
@@ -260,7 +259,7 @@ function loneFacts(facts: NewPodFacts): RightsizingFacts {
   return {
     ...alone,
     quotas: quotas.map((quota) => {
-      const own = pod && podTotal(pod, fieldOf(quota.resource, quota.of));
+      const own = pod && podTotal(pod, (one) => one[quota.of][quota.resource]);
       return { ...quota, room: quota.room - (own ?? 0) };
     }),
   };
