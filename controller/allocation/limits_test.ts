@@ -33,7 +33,7 @@ interface Choice extends Partial<LimitsInput>, Partial<Pick<LimitsActions, "book
   readonly patches?: ResizePatch[];
 }
 
-/** Own limit 200 m, the agent wants 300 m. */
+/** The original limit is 200 m, the agent wants 300 m. */
 async function attempt(
   choice: Choice = {},
 ): Promise<

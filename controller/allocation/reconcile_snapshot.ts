@@ -90,7 +90,7 @@ export interface ReconcileSnapshot extends ObservedPod {
   readonly isPodCopySynced: boolean;
   /** True while the agent of the pod's node has not renewed its lease. */
   readonly isAgentSilent: boolean;
-  /** Present for a pod whose bounds are published. */
+  /** Present for a pod with bounds that are published. */
   readonly bounds: (BoundsSources & { readonly definition: OldDefinition }) | undefined;
   /** What the quotas leave for raises, at the moment of a call; undefined when none binds. */
   readonly quota: QuotaRoom | undefined;
