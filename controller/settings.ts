@@ -3,14 +3,30 @@
  *
  * @module
  */
-import { DRY_RUN_ROW, HEARTBEAT_ROW, IDLE_CPU_ROW, MARKET_ROW, PROGRAM_ROWS } from "../shared/config/program_rows.ts";
+import {
+  DRY_RUN_ROW,
+  HEARTBEAT_ROW,
+  IDLE_CPU_ROW,
+  MARKET_ROW,
+  PROGRAM_ROWS,
+} from "../shared/config/program_rows.ts";
 import type { Effective } from "../shared/config/effective_settings.ts";
 import { labelMatchersKind } from "../shared/config/label_matchers_kind.ts";
 import { loginFilesKind } from "../shared/config/login_files.ts";
 import { requestHeadersKind } from "../shared/config/request_headers_kind.ts";
 import { serverURLKind } from "../shared/config/server_url_kind.ts";
 import type { Setting, SettingValues } from "../shared/config/setting.ts";
-import { addressKind, choiceKind, cpuKind, durationKind, listenKind, numberKind, optionalKind, termsKind, textKind } from "../shared/config/setting_kinds.ts";
+import {
+  addressKind,
+  choiceKind,
+  cpuKind,
+  durationKind,
+  listenKind,
+  numberKind,
+  optionalKind,
+  termsKind,
+  textKind,
+} from "../shared/config/setting_kinds.ts";
 import { PLACEMENT_ROWS, placementFaults } from "../shared/placement/settings.ts";
 import { priorityTableKind } from "./allocation/bounds/priority_multiplier.ts";
 import { heartbeatFaults } from "./heartbeat_faults.ts";

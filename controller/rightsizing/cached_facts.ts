@@ -81,7 +81,9 @@ export function createCachedFacts(parts: CachedFactsParts): ClusterFacts {
     if (own.size === 0) return pod;
     const containers = pod.containers.map((container) => {
       const limitCPU = own.get(container.name);
-      return limitCPU === undefined ? container : { ...container, limitCPU };
+      return limitCPU === undefined
+        ? container
+        : { ...container, limits: { ...container.limits, cpu: limitCPU } };
     });
     return { ...pod, containers };
   }

@@ -17,10 +17,10 @@ function test(name: string, fn: () => void): void {
 }
 
 const HOUR_MS = 3_600_000;
-const AUTHOR = { requestCPU: 100, requestMemory: 64 * MI };
+const AUTHOR = { requests: { cpu: 100, memory: 64 * MI }, limits: {} };
 const CPU: PairEntry = { container: "app", resource: "cpu", pair: { request: 180 } };
 const MEMORY: PairEntry = { container: "app", resource: "memory", pair: { request: 96 * MI } };
-const WRITTEN = { ...AUTHOR, requestCPU: 180 };
+const WRITTEN = { ...AUTHOR, requests: { ...AUTHOR.requests, cpu: 180 } };
 
 /** A look at a template; whatever was written and when, nobody knows, and no pod is of an older one. */
 function lookAt(resources: Resources, fields: Partial<ObservedTemplate> = {}): ObservedTemplate {
@@ -63,7 +63,7 @@ function after(...steps: readonly Step[]): TemplateMemory | undefined {
 
 test("observeTemplate() keeps the time of an author's edit, of that resource alone", () => {
   assert.deepEqual(after(AUTHOR, AUTHOR)?.editedAtMs, {});
-  const limited = { ...AUTHOR, limitMemory: 4096 * MI };
+  const limited = { ...AUTHOR, limits: { ...AUTHOR.limits, memory: 4096 * MI } };
   const edited = after(AUTHOR, limited, limited);
   assert.deepEqual(edited?.editedAtMs, { memory: NOW_MS + HOUR_MS });
   assert.deepEqual(edited?.author, { cpu: 100, memory: 64 * MI, memoryLimit: 4096 * MI });
@@ -87,20 +87,27 @@ test("observeTemplate() takes neither what was written over it nor its undoing f
       },
     },
   });
-  const third = after(AUTHOR, [CPU], WRITTEN, { ...AUTHOR, requestCPU: 300 });
+  const third = after(AUTHOR, [CPU], WRITTEN, {
+    ...AUTHOR,
+    requests: { ...AUTHOR.requests, cpu: 300 },
+  });
   assert.deepEqual(third?.editedAtMs, { cpu: NOW_MS + 3 * HOUR_MS });
   assert.equal(third?.written, undefined);
 });
 
 test("observeTemplate() does not take a limit that remains of a write for an edit", () => {
   const both = { ...CPU, pair: { request: 180, limit: 200 } };
-  const applied = after(AUTHOR, [both], { ...AUTHOR, limitCPU: 200 });
+  const applied = after(AUTHOR, [both], { ...AUTHOR, limits: { ...AUTHOR.limits, cpu: 200 } });
   assert.deepEqual(applied?.editedAtMs, {});
   assert.deepEqual(applied.author, { cpu: 100, memory: 64 * MI });
   const { pair, takenBackAtMs } = applied.written?.cpu ?? {};
   assert.deepEqual([pair, takenBackAtMs], [both.pair, NOW_MS + 2 * HOUR_MS]);
   // Another request beside it is his, and the limit is not.
-  const edited = after(AUTHOR, [both], { ...AUTHOR, requestCPU: 150, limitCPU: 200 });
+  const edited = after(AUTHOR, [both], {
+    ...AUTHOR,
+    requests: { ...AUTHOR.requests, cpu: 150 },
+    limits: { ...AUTHOR.limits, cpu: 200 },
+  });
   assert.deepEqual(edited?.author, { cpu: 150, memory: 64 * MI });
   assert.deepEqual(edited.written?.cpu, {
     pair: { limit: 200 },
@@ -125,7 +132,7 @@ test("afterRecreate() begins nothing anew for the resource that it does not writ
   const more = { ...CPU, pair: { request: 360 } };
   const again = after(
     ...[AUTHOR, [CPU, MEMORY], AUTHOR],
-    ...[[more], { ...AUTHOR, requestCPU: 360 }, [CPU], WRITTEN],
+    ...[[more], { ...AUTHOR, requests: { ...AUTHOR.requests, cpu: 360 } }, [CPU], WRITTEN],
   );
   assert.equal(back?.written?.memory?.times, 1);
   assert.deepEqual(again?.written?.memory, back.written.memory);
@@ -139,7 +146,11 @@ test("afterRecreate() begins nothing anew for the resource that it does not writ
 test("afterRecreate() keeps what stands of what was written before, and nothing else", () => {
   const both = { ...CPU, pair: { request: 180, limit: 200 } };
   const more = { ...CPU, pair: { request: 190 } };
-  const stands = after(AUTHOR, [both], { ...AUTHOR, requestCPU: 180, limitCPU: 200 }, [more]);
+  const stands = after(AUTHOR, [both], {
+    ...AUTHOR,
+    requests: { ...AUTHOR.requests, cpu: 180 },
+    limits: { ...AUTHOR.limits, cpu: 200 },
+  }, [more]);
   assert.deepEqual(stands?.written?.cpu?.pair, { request: 190, limit: 200 });
   const gone = after(AUTHOR, [both], AUTHOR, [more]);
   assert.deepEqual(gone?.written?.cpu?.pair, { request: 190 });
@@ -147,7 +158,10 @@ test("afterRecreate() keeps what stands of what was written before, and nothing 
 
 test("observeTemplate() reports no time in the future, when the clock was set back", () => {
   const known = { container: "app", author: { cpu: 1 }, editedAtMs: { cpu: NOW_MS + HOUR_MS } };
-  const { remembered: [ahead] } = observeTemplate(recordOf([known]), lookAt({ requestCPU: 1 }));
+  const { remembered: [ahead] } = observeTemplate(
+    recordOf([known]),
+    lookAt({ requests: { cpu: 1 }, limits: {} }),
+  );
   assert.deepEqual(ahead?.editedAtMs, { cpu: NOW_MS });
 });
 
@@ -155,7 +169,7 @@ test("observeTemplate() goes along with an edit as long as pods from before are 
   const lookedAtMs = NOW_MS - HOUR_MS;
   const known = { container: "app", author: { cpu: 100, memory: 64 * MI }, editedAtMs: {} };
   const record = recordOf([known], { recommendedAtMs: lookedAtMs });
-  const edited = { ...AUTHOR, requestCPU: 300 };
+  const edited = { ...AUTHOR, requests: { ...AUTHOR.requests, cpu: 300 } };
   const asked: number[] = [];
   const see = (before: RememberedRecord, hour: number, isOldThere: boolean) =>
     observeTemplate(
@@ -198,7 +212,7 @@ test("observeTemplate() takes what a workload that was made anew has otherwise f
   assert.deepEqual(anew(AUTHOR), [rest]);
   // He has taken over what was written for the former one: it is his now.
   assert.deepEqual(anew(WRITTEN), [{ ...rest, author: { cpu: 180, memory: 64 * MI } }]);
-  const [edited] = anew({ ...AUTHOR, requestMemory: 1024 * MI });
+  const [edited] = anew({ ...AUTHOR, requests: { ...AUTHOR.requests, memory: 1024 * MI } });
   assert.deepEqual(edited?.editedAtMs, { cpu: NOW_MS - HOUR_MS, memory: NOW_MS });
   assert.deepEqual(edited?.author, { cpu: 100, memory: 1024 * MI });
 });
@@ -211,7 +225,10 @@ test("observeTemplate() takes for written what the server has as written by us, 
     written: { cpu: { pair: { request: 150 }, atMs: NOW_MS - 9 * HOUR_MS, times: 2 } },
   };
   const atMs = NOW_MS - HOUR_MS;
-  const written = { atMs, containers: [{ name: "app", requestCPU: 180, requestMemory: 96 * MI }] };
+  const written = {
+    atMs,
+    containers: [{ name: "app", requests: { cpu: 180, memory: 96 * MI }, limits: {} }],
+  };
   const { remembered, late } = observeTemplate(recordOf([known]), lookAt(WRITTEN, { written }));
   assert.deepEqual(late, [CPU]);
   assert.deepEqual(remembered, [{
@@ -234,7 +251,7 @@ const MEMORY_LATE = {
   pair: { request: 96 * MI },
 } as const;
 const NOW = [
-  bareContainer("app", { requestCPU: 180, requestMemory: 96 * MI, limitMemory: 128 * MI }),
+  bareContainer("app", { requests: { cpu: 180, memory: 96 * MI }, limits: { memory: 128 * MI } }),
 ];
 const BEFORE: AppliedRecord = {
   inForce: [

@@ -55,7 +55,12 @@ export function createOOMMemory(): OOMMemory {
       const known = seen.get(workload) ?? new Map<string, SeenKill>();
       for (const { metadata: { uid: pod }, containers } of pods) {
         for (
-          const { name: container, oomKilledAtMs: atMs, limitMemory, requestMemory } of containers
+          const {
+            name: container,
+            oomKilledAtMs: atMs,
+            limits: { memory: limitMemory },
+            requests: { memory: requestMemory },
+          } of containers
         ) {
           if (atMs === undefined) continue;
           const isNew = atMs + REPORTED_WITHIN_MS > lastAppliedMs;

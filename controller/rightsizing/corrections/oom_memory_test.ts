@@ -18,9 +18,9 @@ const podWith = (fields: Partial<PodContainer>): Pod =>
 
 test("killsOf() remembers what the container had at first sight, though its limit is raised meanwhile", () => {
   const memory = createOOMMemory();
-  const killed = { oomKilledAtMs: 100, limitMemory: 128 * MI };
+  const killed = { oomKilledAtMs: 100, requests: {}, limits: { memory: 128 * MI } };
   memory.killsOf(KEY, [podWith(killed)], { sinceMs: 0 });
-  const raised = podWith({ ...killed, limitMemory: 256 * MI });
+  const raised = podWith({ ...killed, limits: { ...killed.limits, memory: 256 * MI } });
   const kills = memory.killsOf(KEY, [raised], { sinceMs: 0 });
   assert.deepEqual([...kills], [["app", [{ hadBytes: 128 * MI }]]]);
 });
@@ -45,14 +45,18 @@ test("killsOf() knows kills of pods that are gone until they are out of the wind
 });
 
 test("killsOf() takes a kill from before the last application for what that came from", () => {
-  const pod = podWith({ oomKilledAtMs: 5000, requestMemory: 356 * MI, limitMemory: 400 * MI });
+  const pod = podWith({
+    oomKilledAtMs: 5000,
+    requests: { memory: 356 * MI },
+    limits: { memory: 400 * MI },
+  });
   const kills = (lastAppliedMs: number): unknown =>
     createOOMMemory().killsOf(KEY, [pod], { sinceMs: 0, lastAppliedMs }).get("app");
   assert.deepEqual(kills(6000), [{ hadBytes: 256 * MI }]);
   // The kubelet tells whole seconds: this one may have come after it.
   assert.deepEqual(kills(5999), [{ hadBytes: 400 * MI }]);
   // What no raise can have led to.
-  const small = podWith({ oomKilledAtMs: 5000, requestMemory: 64 * MI });
+  const small = podWith({ oomKilledAtMs: 5000, requests: { memory: 64 * MI } });
   const none = createOOMMemory().killsOf(KEY, [small], { sinceMs: 0, lastAppliedMs: 6000 });
   assert.equal(none.size, 0);
 });

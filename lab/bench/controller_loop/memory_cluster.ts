@@ -81,13 +81,15 @@ function raisedPod(index: number, raised: boolean): Pod {
   const pod = samplePod(`pod-${index}`, {
     namespace: `team-${index % NAMESPACES}`,
     nodeName: `node-${Math.floor(index / PODS_PER_NODE)}`,
-    containers: [sampleContainer({
-      containerID: `containerd://${index}`,
-      ready: true,
-      limitCPU,
-      appliedLimitCPU: limitCPU,
-      ...(raised ? { limitManagers: [MARKET_MANAGER] } : {}),
-    })],
+    containers: [
+      sampleContainer({
+        containerID: `containerd://${index}`,
+        ready: true,
+        limits: { cpu: limitCPU },
+        applied: { limits: { cpu: limitCPU } },
+        ...(raised ? { limitManagers: [MARKET_MANAGER] } : {}),
+      }),
+    ],
   });
   return {
     ...pod,
@@ -146,8 +148,11 @@ export function createMemoryCluster({ pods: count, raised }: MemoryClusterOption
       const limit = patch.spec.containers?.[0]?.resources.limits?.cpu ?? "0";
       const containers = pod.containers.map((container) => ({
         ...container,
-        limitCPU: parseCPU(limit),
-        appliedLimitCPU: parseCPU(limit),
+        limits: { ...container.limits, cpu: parseCPU(limit) },
+        applied: {
+          requests: { ...container.applied.requests },
+          limits: { ...container.applied.limits, cpu: parseCPU(limit) },
+        },
         limitManagers: [manager],
       }));
       return pods.put({ ...pod, containers }).metadata.resourceVersion;

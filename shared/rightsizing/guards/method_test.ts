@@ -61,7 +61,7 @@ test("noMethod() leaves out what would restart a container, or makes new pods wh
 
 test("noMethod() restarts nobody for a value that a pod has already", () => {
   const containers = [templateContainer({ restartsOnMemory: true })];
-  const there = templateContainer({ restartsOnMemory: true, requestMemory: 96 * MI });
+  const there = templateContainer({ restartsOnMemory: true, requests: { memory: 96 * MI } });
   const pods = [workloadPod("web-1", [there])];
   assert.equal(
     outcomeOf({ containers, pods, strategy: RECREATE }),

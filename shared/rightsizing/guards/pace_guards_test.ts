@@ -56,9 +56,9 @@ test("belowThreshold() keeps a request with a limit that is worth it", () => {
 });
 
 test("belowThreshold() compares with what is in force, and with pods where nothing is", () => {
-  const resized = templateContainer({ requestCPU: 150, requestMemory: 96 * MI });
+  const resized = templateContainer({ requests: { cpu: 150, memory: 96 * MI } });
   const pods = [workloadPod("web-1", [resized])];
-  const inForce = new Map([["app", { requestCPU: 150, requestMemory: 96 * MI }]]);
+  const inForce = new Map([["app", { requests: { cpu: 150, memory: 96 * MI }, limits: {} }]]);
   assert.match(outcomeOf({ pods, inForce }), /^BelowThreshold /);
   assert.match(outcomeOf({ pods }), /^InPlace: /);
   const late = rightsizingFacts().pods;
@@ -66,7 +66,7 @@ test("belowThreshold() compares with what is in force, and with pods where nothi
   const strategy = { allowInPlaceResize: false, allowRecreate: true };
   assert.match(outcomeOf({ pods, inForce, strategy }), /^Recreate: /);
   // Each resource for itself: of CPU nothing is in force.
-  const memory = new Map([["app", { requestMemory: 96 * MI }]]);
+  const memory = new Map([["app", { requests: { memory: 96 * MI }, limits: {} }]]);
   assert.equal(outcomeOf({ pods: late, inForce: memory }), "InPlace: app cpu 150m");
   // A limit that is to follow a request in force is worth it.
   assert.equal(
@@ -124,13 +124,20 @@ test("recentlyEdited() has nothing against what nobody has edited", () => {
 });
 
 test("recentlyEdited() lets a request be raised beside a limit that would be lowered, and the other way round", () => {
-  const template = { requestCPU: 200, requestMemory: 512 * MI };
+  const template = { requests: { cpu: 200, memory: 512 * MI }, limits: {} };
   const recommendations = [
     recommendation({ cpu: 600, cpuLimit: 700, memory: 960 * MI, memoryLimit: 1056 * MI }),
   ];
   const of = (limits: Partial<PodContainer>, strategy: Partial<UpdateStrategy> = {}) =>
     outcomeOf(edited(1, {
-      containers: [bareContainer("app", { ...template, ...limits })],
+      containers: [
+        bareContainer("app", {
+          ...template,
+          ...limits,
+          requests: { ...template.requests, ...limits.requests },
+          limits: { ...template.limits, ...limits.limits },
+        }),
+      ],
       recommendations,
       strategy: { updateRequestsOnly: false, ...strategy },
       memoryPeaks: new Map([["app", 800 * MI]]),
@@ -139,13 +146,21 @@ test("recentlyEdited() lets a request be raised beside a limit that would be low
   const raised = "app cpu 600m, app memory 960Mi";
   assert.equal(of({}), `InPlace: ${raised}`, "no limit comes where there was none");
   assert.equal(of({}, rollout), `Recreate: ${raised}`);
-  assert.equal(of({ limitCPU: 800, limitMemory: 2048 * MI }), `InPlace: ${raised}`);
-  const below = { limitCPU: 650, limitMemory: 1000 * MI };
+  assert.equal(of({ limits: { cpu: 800, memory: 2048 * MI } }), `InPlace: ${raised}`);
+  const below = { requests: {}, limits: { cpu: 650, memory: 1000 * MI } };
   const both = "app cpu 600m (limit 700m), app memory 960Mi (limit 1056Mi)";
   assert.equal(of(below), `InPlace: ${both}`);
-  const more = { requestCPU: 640, requestMemory: 990 * MI };
+  const more = { requests: { cpu: 640, memory: 990 * MI }, limits: {} };
   const limits = "app cpu limit 700m, app memory limit 1056Mi";
-  assert.equal(of({ ...more, ...below }, { changeThresholdPercent: 1 }), `InPlace: ${limits}`);
+  assert.equal(
+    of({
+      ...more,
+      ...below,
+      requests: { ...more.requests, ...below.requests },
+      limits: { ...more.limits, ...below.limits },
+    }, { changeThresholdPercent: 1 }),
+    `InPlace: ${limits}`,
+  );
 });
 
 test("recentlyEdited() says which limit is not lowered, where that is all that there is", () => {
@@ -158,7 +173,7 @@ test("recentlyEdited() says which limit is not lowered, where that is all that t
 });
 
 test("recentlyEdited() moves nothing of a Guaranteed pod that would be lowered", () => {
-  const equal = { requestCPU: 200, limitCPU: 200, requestMemory: 64 * MI, limitMemory: 64 * MI };
+  const equal = { requests: { cpu: 200, memory: 64 * MI }, limits: { cpu: 200, memory: 64 * MI } };
   const outcome = outcomeOf(edited(1, {
     containers: [bareContainer("app", equal)],
     recommendations: [recommendation({ cpu: 300, cpuLimit: 600, memory: 32 * MI })],

@@ -33,7 +33,7 @@ test("rolloutHolds() waits for a rollout to end, and for a paused one to go on",
   assert.match(withState({ rollout: { ...rollout, stands: true } }), /^InPlace: /);
 });
 
-const VALUES = { requestCPU: 150, requestMemory: 96 * MI };
+const VALUES = { requests: { cpu: 150, memory: 96 * MI }, limits: {} };
 
 /** A workload with the recommendation in its template. */
 function recreated(stands: boolean, choice: FactsChoice = {}): FactsChoice {
@@ -142,7 +142,7 @@ test("takenBack() says nothing where the template is near enough to what is reco
 
 test("takenBack() has nothing against values that stand, that were never written, or that pods get in place", () => {
   const containers = [
-    templateContainer({ requestCPU: 150, requestMemory: 96 * MI, limitCPU: 300 }),
+    templateContainer({ requests: { cpu: 150, memory: 96 * MI }, limits: { cpu: 300 } }),
   ];
   const recommendations = [recommendation({ cpu: 170, memory: 120 * MI })];
   assert.match(
