@@ -115,8 +115,10 @@ export function readOriginals(
 /** Reads everything else that a reconcile decides by. */
 export function takeSnapshot(
   observed: ObservedPod & { readonly allocation: PodAllocation },
-  found: FoundOriginals,
-  context: ReconcileContext,
+  { found, context }: {
+    readonly found: FoundOriginals;
+    readonly context: ReconcileContext;
+  },
 ): ReconcileSnapshot {
   const { caches, clock, memories, apiBackoff } = context;
   const { podKey, pod, scope, allocation, workload } = observed;

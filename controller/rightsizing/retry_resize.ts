@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { NO_RESOURCES } from "../../shared/api/pod.ts";
 import { type PairEntry, pairOf, pairsOf, wantedOf } from "../../shared/resize/inputs/resources.ts";
 import {
   decideWanted,
@@ -54,7 +55,7 @@ function isInTemplate(
   { container, resource, pair: { request, limit } }: PairEntry,
 ): boolean {
   const written = pairOf(
-    template.containers.find(({ name }) => name === container) ?? {},
+    template.containers.find(({ name }) => name === container) ?? NO_RESOURCES,
     resource,
   );
   return (request ?? written.request) === written.request &&

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { PodContainer, ResourceName } from "../api/pod.ts";
+import { NO_RESOURCES, type PodContainer, type ResourceName } from "../api/pod.ts";
 import type { WrittenValues } from "../api/workload.ts";
 import {
   byResource,
@@ -85,7 +85,7 @@ export function observeTemplate(
       const one = observePair(now, {
         author: known && pairOf(resourcesOfAmounts(known.author), resource),
         over: known?.written?.[resource],
-        ours: pairOf(ours ?? {}, resource),
+        ours: pairOf(ours ?? NO_RESOURCES, resource),
         oursAtMs: Math.min(observed.written?.atMs ?? 0, observed.nowMs),
         nowMs: observed.nowMs,
       });
@@ -118,10 +118,10 @@ export function afterRecreate(
   },
 ): readonly TemplateMemory[] {
   return remembered.map((one) => {
-    const present = containers.find(({ name }) => name === one.container) ?? {};
+    const present = containers.find(({ name }) => name === one.container) ?? NO_RESOURCES;
     const over = byResource((resource): WrittenOver | undefined => {
       const before = one.written?.[resource];
-      const values = pairOf(wanted.get(one.container) ?? {}, resource);
+      const values = pairOf(wanted.get(one.container) ?? NO_RESOURCES, resource);
       if (values.request === undefined && values.limit === undefined) return before;
       const stands = standing(before?.pair ?? {}, pairOf(present, resource));
       return { pair: { ...stands, ...values }, atMs, times: before?.times ?? 0 };

@@ -23,7 +23,10 @@ const MEMORY: PairEntry = { container: "app", resource: "memory", pair: { reques
 const WRITTEN = { ...AUTHOR, requests: { ...AUTHOR.requests, cpu: 180 } };
 
 /** A look at a template; whatever was written and when, nobody knows, and no pod is of an older one. */
-function lookAt(resources: Resources, fields: Partial<ObservedTemplate> = {}): ObservedTemplate {
+function lookAt(
+  resources: Partial<Resources>,
+  fields: Partial<ObservedTemplate> = {},
+): ObservedTemplate {
   return {
     uid: "one",
     containers: [bareContainer("app", resources)],

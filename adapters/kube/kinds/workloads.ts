@@ -4,6 +4,8 @@
  *
  * @module
  */
+import { byResource, hasAmounts } from "../../../shared/resize/inputs/resources.ts";
+import type { Resources } from "../../../shared/api/pod.ts";
 import type {
   MadePods,
   PodTemplate,
@@ -170,9 +172,9 @@ function writtenOf(
   const own = containers.flatMap((container) => {
     const fields = container.sidecar ? undefined : set.fields.get(container.name);
     if (fields === undefined) return [];
-    const values = [...fields].map((field) => [field, container[field]] as const)
-      .filter(([, value]) => value !== undefined);
-    return [{ name: container.name, ...Object.fromEntries(values) }];
+    const written = (side: keyof Resources) =>
+      byResource((name) => fields.has(`${side}.${name}`) ? container[side][name] : undefined);
+    return [{ name: container.name, requests: written("requests"), limits: written("limits") }];
   });
   return { atMs: set.atMs, containers: own };
 }
@@ -182,7 +184,7 @@ function parseTemplate({ spec }: RawTemplate): PodTemplate {
   const podLevel = parseResources(resources);
   return {
     ...parseContainers({ spec: containers }),
-    ...(Object.keys(podLevel).length === 0 ? {} : { podLevel }),
+    ...(hasAmounts(podLevel) ? { podLevel } : {}),
     ...present("priorityClassName", priorityClassName),
     ...(activeDeadlineSeconds === undefined ? {} : { hasDeadline: true }),
   };
@@ -201,20 +203,11 @@ export function templateOf(
     kind,
     metadata: { name, namespace, uid, resourceVersion },
     replicas: makes?.replicas ?? 0,
-    containers: containers.map((
-      {
-        name,
-        sidecar,
-        requests: { cpu: requestCPU, memory: requestMemory },
-        limits: { cpu: limitCPU, memory: limitMemory },
-      },
-    ) => ({
+    containers: containers.map(({ name, sidecar, requests, limits }) => ({
       name,
       sidecar,
-      ...present("requestCPU", requestCPU ?? limitCPU),
-      ...present("limitCPU", limitCPU),
-      ...present("requestMemory", requestMemory ?? limitMemory),
-      ...present("limitMemory", limitMemory),
+      requests: { ...limits, ...requests },
+      limits,
     })),
     ...present("unreadable", unreadableTemplate),
   };

@@ -1,3 +1,4 @@
+import { NO_RESOURCES } from "../../../shared/api/pod.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import {
@@ -73,7 +74,7 @@ pure(
 pure("adviseAll() begins with the template's containers, also those without a word of them", () => {
   const [web] = shopRecords();
   assert.ok(web !== undefined);
-  const bare = { sidecar: false };
+  const bare = { sidecar: false, ...NO_RESOURCES };
   const templates = [
     template("Deployment/web", 1, [{ name: "new", ...bare }, { name: "proxy", ...bare }]),
   ];

@@ -1,3 +1,4 @@
+import type { ContainerFields } from "../../../tests/fixtures/container_fields.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Namespace } from "../../../shared/api/namespace.ts";
@@ -9,16 +10,13 @@ import {
   sampleNode,
   samplePod,
 } from "../../../tests/contract/support/sample_objects.ts";
-import { bidFacts, FACTS_NOW_MS } from "../../../tests/fixtures/market/bid_facts.ts";
+import { bidFacts } from "../../../tests/fixtures/market/bid_facts.ts";
 import { type BoundsDraft, boundsOf } from "./bounds.ts";
 import { MAX_CPU, PRIORITY_MULTIPLIER } from "./overrides.ts";
 import { priorityMultiplier } from "./priority_multiplier.ts";
-import type { HorizontalPodAutoscaler } from "../../../shared/api/autoscalers.ts";
-import { type Hold, holdOf } from "../../../shared/api/reasons/bound_holds.ts";
-import type { Workload } from "../../../shared/api/workload.ts";
 
 /** A container that runs. */
-function running(change: Partial<PodContainer> = {}): PodContainer {
+function running(change: ContainerFields = {}): PodContainer {
   return sampleContainer({ containerID: `containerd://${change.name ?? "app"}`, ...change });
 }
 
@@ -153,7 +151,7 @@ test("boundsOf() names the source of the multiplier, and nothing of a multiplier
 });
 
 test("boundsOf() leaves out containers that don't run yet or have no limit", () => {
-  const { limitCPU: _limit, ...unlimited } = running({ name: "free" });
+  const unlimited = { ...running({ name: "free" }), limits: {} };
   const names = draft([running(), sampleContainer({ name: "late" }), unlimited]).containers
     .map(({ name }) => name);
   assert.deepEqual(names, ["app"]);
@@ -264,17 +262,16 @@ test("boundsOf() names the node where its requests leave a Guaranteed pod no mor
 });
 
 const anyContainer = fc.record({
-  requestCPU: fc.integer({ min: 0, max: 3000 }),
+  request: fc.integer({ min: 0, max: 3000 }),
   spare: fc.oneof(fc.integer({ min: 0, max: 20 }), fc.integer({ min: 0, max: 5000 })),
   memory: fc.boolean(),
 });
 const anyPod = fc.array(anyContainer, { minLength: 1, maxLength: 5 }).map((all) =>
-  all.map(({ requests: { cpu: requestCPU }, spare, memory }, index) =>
+  all.map(({ request, spare, memory }, index) =>
     running({
       name: `c${index}`,
-      requestCPU,
-      limitCPU: Math.max(1, requestCPU + spare),
-      ...(memory ? MEMORY : {}),
+      requests: { cpu: request, ...(memory ? MEMORY.requests : {}) },
+      limits: { cpu: Math.max(1, request + spare), ...(memory ? MEMORY.limits : {}) },
     })
   )
 );
@@ -324,112 +321,4 @@ test("boundsOf() never lets a Burstable pod turn Guaranteed, with all limits at 
       assert.equal(qosClassOf(atFloor), "Burstable");
     }),
   );
-});
-
-const metadata = {
-  name: "web",
-  namespace: "shop",
-  uid: "u",
-  resourceVersion: "1",
-  annotations: {},
-};
-
-/** Ages of an event that a rule speaks of for a while, ms. */
-const AGES: fc.Arbitrary<number | undefined> = fc.constantFrom(undefined, 1000, 3_600_000);
-
-const POD: fc.Arbitrary<Pod> = fc.record({
-  ready: fc.boolean(),
-  critical: fc.boolean(),
-  restarts: fc.boolean(),
-  crashes: fc.boolean(),
-  restartedAgo: AGES,
-  tight: fc.boolean(),
-}).map(({ ready, critical, restarts, crashes, restartedAgo, tight }) => {
-  const memory = tight ? { requests: { memory: 1 }, limits: { memory: 1, cpu: 105 } } : {};
-  const app = sampleContainer({
-    containerID: "containerd://app",
-    restartsOnCPU: restarts,
-    ...(crashes ? { crashLooping: true } : {}),
-    ...(restartedAgo === undefined ? {} : { restartedAtMs: FACTS_NOW_MS - restartedAgo }),
-    ...memory,
-  });
-  const proxy = sampleContainer({ name: "proxy", containerID: "containerd://proxy", ...memory });
-  return {
-    ...samplePod("web", { containers: [app, proxy] }),
-    ready,
-    ...(critical ? { priorityClassName: "system-node-critical" } : {}),
-  };
-});
-
-const NODE = fc.record({ ready: fc.boolean(), drains: fc.boolean(), cordonedAgo: AGES }).map((
-  { ready, drains, cordonedAgo },
-) => ({
-  ...sampleNode("node-1"),
-  ready,
-  ...(drains ? { draining: true as const } : {}),
-  ...(cordonedAgo === undefined ? {} : { cordonedAtMs: FACTS_NOW_MS - cordonedAgo }),
-}));
-
-const WORKLOAD: fc.Arbitrary<Workload> = fc.nat(1).map((updated) => ({
-  kind: "Deployment",
-  metadata,
-  rollout: { updated, total: 1, stands: false },
-}));
-
-const AUTOSCALER: fc.Arbitrary<HorizontalPodAutoscaler> = AGES.map((ago) => ({
-  metadata,
-  target: { kind: "Deployment", name: "web" },
-  cpuTargets: [{ utilization: 0.8 }],
-  stabilizationMs: 300_000,
-  ...(ago === undefined ? {} : { lastScaleMs: FACTS_NOW_MS - ago }),
-}));
-
-const ORDER: readonly (Hold | undefined)[] = [undefined, "half", "lower", "both"];
-
-Deno.test({
-  name: "boundsOf() holds each container as the reasons of its rules say, the strongest first",
-  permissions: "none",
-  fn() {
-    const seen = new Set<string>();
-    fc.assert(fc.property(
-      POD,
-      NODE,
-      WORKLOAD,
-      fc.array(AUTOSCALER, { maxLength: 1 }),
-      (pod, node, workload, autoscalers) => {
-        const facts = bidFacts(pod, { node, workload, autoscalers });
-        const { rules, containers } = boundsOf({
-          ...facts,
-          pod,
-          originalLimits: new Map(
-            pod.containers.map(({ name, limits: { cpu: limitCPU = 0 } }) => [name, limitCPU]),
-          ),
-          burstFactor: 4,
-          priorityMultiplier,
-        });
-        for (const [index, { held }] of containers.entries()) {
-          const holds = rules.filter(({ reason }) =>
-            reason !== "RestartPolicy" || pod.containers[index]?.restartsOnCPU === true
-          ).map(({ reason }) => holdOf(reason));
-          assert.equal(held, ORDER.findLast((one) => holds.includes(one)));
-        }
-        for (const { reason } of rules) if (holdOf(reason) !== undefined) seen.add(reason);
-      },
-    ));
-    // Each reason that holds has occurred.
-    assert.deepEqual([...seen].sort(), [
-      "CrashLoopBackOff",
-      "HPADamped",
-      "HPAScaled",
-      "NodeCordoned",
-      "NodeDraining",
-      "NodeNotReady",
-      "PodNotReady",
-      "QoSWouldChange",
-      "RecentRestart",
-      "RestartPolicy",
-      "RolloutInProgress",
-      "SystemCritical",
-    ]);
-  },
 });

@@ -1,5 +1,6 @@
+import type { ContainerFields } from "../../../tests/fixtures/container_fields.ts";
 import assert from "node:assert/strict";
-import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
+import type { Pod } from "../../../shared/api/pod.ts";
 import {
   MI,
   templateContainer,
@@ -13,8 +14,7 @@ function test(name: string, fn: () => void): void {
 
 const KEY = "Deployment/shop/web";
 
-const podWith = (fields: Partial<PodContainer>): Pod =>
-  workloadPod("web-1", [templateContainer(fields)]);
+const podWith = (fields: ContainerFields): Pod => workloadPod("web-1", [templateContainer(fields)]);
 
 test("killsOf() remembers what the container had at first sight, though its limit is raised meanwhile", () => {
   const memory = createOOMMemory();
@@ -27,11 +27,11 @@ test("killsOf() remembers what the container had at first sight, though its limi
 
 test("killsOf() takes the request where there is no limit, and says that none bound it", () => {
   const memory = createOOMMemory();
-  const { limitMemory: _limit, ...unlimited } = templateContainer({ oomKilledAtMs: 100 });
+  const unlimited = { ...templateContainer({ oomKilledAtMs: 100 }), limits: {} };
   const pod = workloadPod("web-1", [unlimited]);
   const kills = memory.killsOf(KEY, [pod], { sinceMs: 0 });
   assert.deepEqual(kills.get("app"), [{ hadBytes: 64 * MI, unlimited: true }]);
-  const { requestMemory: _request, ...bare } = unlimited;
+  const bare = { ...unlimited, requests: {} };
   const others = createOOMMemory().killsOf(KEY, [workloadPod("web-1", [bare])], { sinceMs: 0 });
   assert.deepEqual(others.get("app"), [{ hadBytes: 0, unlimited: true }]);
 });

@@ -86,7 +86,7 @@ function raisedPod(index: number, raised: boolean): Pod {
         containerID: `containerd://${index}`,
         ready: true,
         limits: { cpu: limitCPU },
-        applied: { limits: { cpu: limitCPU } },
+        applied: { requests: {}, limits: { cpu: limitCPU } },
         ...(raised ? { limitManagers: [MARKET_MANAGER] } : {}),
       }),
     ],

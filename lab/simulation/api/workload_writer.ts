@@ -7,7 +7,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { WorkloadWriter } from "../../../controller/rightsizing/ports.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
-import type { PodContainer } from "../../../shared/api/pod.ts";
+import { NO_RESOURCES, type PodContainer, withResources } from "../../../shared/api/pod.ts";
 import type { MadePods, Workload, WrittenValues } from "../../../shared/api/workload.ts";
 import { objectKey } from "../../../shared/control/object_key.ts";
 import {
@@ -73,7 +73,7 @@ function withWritten(
 ): WrittenValues {
   const containers = new Map(before?.containers.map((one) => [one.name, one]));
   for (const [name, values] of wanted) {
-    containers.set(name, { ...containers.get(name), name, ...values });
+    containers.set(name, withResources(containers.get(name) ?? { name, ...NO_RESOURCES }, values));
   }
   return { atMs, containers: [...containers.values()] };
 }
@@ -85,7 +85,7 @@ function withValues(
 ): MadePods {
   const containers = makes.template.containers.map((container): PodContainer => {
     if (container.sidecar) return container;
-    const after = { ...container, ...(wanted.get(container.name) ?? {}) };
+    const after = withResources(container, wanted.get(container.name) ?? {});
     for (const resource of RESOURCE_NAMES) {
       const { request = 0, limit = Infinity } = pairOf(after, resource);
       if (request <= limit) continue;

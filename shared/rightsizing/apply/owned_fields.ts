@@ -3,24 +3,22 @@
  *
  * @module
  */
-import type { Resources } from "../../api/pod.ts";
+import type { ResourceName, Resources } from "../../api/pod.ts";
 import { itemName } from "../../api/pod_managers.ts";
+
+/** A request or limit, as `limits.cpu`. */
+export type ResourceField = `${keyof Resources}.${ResourceName}`;
 
 /** Fields by container, of either list of the template. */
 export interface OwnedFields {
-  readonly containers: ReadonlyMap<string, ReadonlySet<keyof Resources>>;
-  readonly initContainers: ReadonlyMap<string, ReadonlySet<keyof Resources>>;
+  readonly containers: ReadonlyMap<string, ReadonlySet<ResourceField>>;
+  readonly initContainers: ReadonlyMap<string, ReadonlySet<ResourceField>>;
 }
 
 /** Nothing has been applied. */
 export const OWNS_NOTHING: OwnedFields = { containers: new Map(), initContainers: new Map() };
 
-const FIELDS = [
-  ["f:requests", "f:cpu", "requestCPU"],
-  ["f:requests", "f:memory", "requestMemory"],
-  ["f:limits", "f:cpu", "limitCPU"],
-  ["f:limits", "f:memory", "limitMemory"],
-] as const satisfies readonly (readonly [string, string, keyof Resources])[];
+const FIELDS = ["requests.cpu", "requests.memory", "limits.cpu", "limits.memory"] as const;
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -85,7 +83,7 @@ function entriesOf(managedFields: unknown): readonly Entry[] {
 }
 
 function fieldsOf(entries: readonly Entry[]): OwnedFields {
-  type Fields = ReadonlySet<keyof Resources>;
+  type Fields = ReadonlySet<ResourceField>;
   const owned = {
     containers: new Map<string, Fields>(),
     initContainers: new Map<string, Fields>(),
@@ -105,11 +103,13 @@ function fieldsOf(entries: readonly Entry[]): OwnedFields {
   return owned;
 }
 
-function resourceFields(item: unknown): ReadonlySet<keyof Resources> {
+function resourceFields(item: unknown): ReadonlySet<ResourceField> {
   const resources = at(item, ["f:resources"]);
   return new Set(
-    FIELDS.filter(([side, resource]) => Object.hasOwn(at(resources, [side]), resource))
-      .map(([, , field]) => field),
+    FIELDS.filter((field) => {
+      const [side, resource] = field.split(".");
+      return Object.hasOwn(at(resources, [`f:${side}`]), `f:${resource}`);
+    }),
   );
 }
 

@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
-import type { Resources } from "../../api/pod.ts";
-import { fieldsSetBy, otherOwners, ownedFields, OWNS_NOTHING } from "./owned_fields.ts";
+import {
+  fieldsSetBy,
+  otherOwners,
+  ownedFields,
+  OWNS_NOTHING,
+  type ResourceField,
+} from "./owned_fields.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -30,10 +35,10 @@ const entry = { manager: "optipod", operation: "Apply", fieldsV1 };
 test("ownedFields() reads what a manager has applied, of both lists", () => {
   assert.deepEqual(ownedFields([entry], "optipod"), {
     containers: new Map([
-      ["app", new Set(["requestCPU", "requestMemory"])],
-      ["log", new Set(["limitMemory"])],
+      ["app", new Set(["requests.cpu", "requests.memory"])],
+      ["log", new Set(["limits.memory"])],
     ]),
-    initContainers: new Map([["proxy", new Set(["limitCPU"])]]),
+    initContainers: new Map([["proxy", new Set(["limits.cpu"])]]),
   });
 });
 
@@ -71,9 +76,9 @@ test("fieldsSetBy() reads what a manager has set in whatever way, and when it la
   const set = fieldsSetBy([applied, updated, annotated, others], "optipod");
   assert.equal(set?.atMs, Date.UTC(2026, 0, 1, 0, 0, 7));
   assert.deepEqual([...set.fields.get("app") ?? []].sort(), [
-    "limitCPU",
-    "requestCPU",
-    "requestMemory",
+    "limits.cpu",
+    "requests.cpu",
+    "requests.memory",
   ]);
   assert.equal(fieldsSetBy([{ ...updated, time: "soon" }], "optipod")?.atMs, 0);
   for (const entries of [[annotated, others], undefined, "text"]) {
@@ -82,17 +87,17 @@ test("fieldsSetBy() reads what a manager has set in whatever way, and when it la
 });
 
 test("otherOwners() names who else has set these fields of these containers", () => {
-  const fields = new Map([["app", new Set(["requestCPU", "limitMemory"] as const)]]);
+  const fields = new Map([["app", new Set(["requests.cpu", "limits.memory"] as const)]]);
   const of = (...entries: readonly unknown[]) =>
     otherOwners(entries, { manager: "optipod", fields });
   const helm = { ...entry, manager: "helm", operation: "Update" };
   assert.deepEqual(of(entry), []);
   assert.deepEqual(of({ ...entry, manager: "kubectl" }, helm, entry, helm), ["helm", "kubectl"]);
-  const log = new Map([["log", new Set(["limitMemory", "limitCPU"] as const)]]);
+  const log = new Map([["log", new Set(["limits.memory", "limits.cpu"] as const)]]);
   assert.deepEqual(otherOwners([helm], { manager: "optipod", fields: log }), ["helm"]);
-  const elsewhere = new Map<string, ReadonlySet<keyof Resources>>([
-    ["log", new Set(["requestCPU"])],
-    ["proxy", new Set(["limitCPU"])],
+  const elsewhere = new Map<string, ReadonlySet<ResourceField>>([
+    ["log", new Set(["requests.cpu"])],
+    ["proxy", new Set(["limits.cpu"])],
   ]);
   assert.deepEqual(otherOwners([helm], { manager: "optipod", fields: elsewhere }), []);
   assert.deepEqual(of({ ...helm, manager: 7 }, null, { ...helm, fieldsV1: "f:spec" }), []);

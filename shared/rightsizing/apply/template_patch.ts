@@ -3,13 +3,13 @@
  *
  * @module
  */
-import type { Resources } from "../../api/pod.ts";
-import type { WantedResources } from "../../resize/inputs/resources.ts";
+import { NO_RESOURCES, type Resources, withResources } from "../../api/pod.ts";
+import { byResource, hasAmounts, type WantedResources } from "../../resize/inputs/resources.ts";
 import { RIGHTSIZING_MANAGER } from "../../resize/original_limits.ts";
 import { type ContainerResources, containerResources } from "../../resize/patch.ts";
 import type { RightsizedWorkload } from "../guards/rightsizing_facts.ts";
 import { ownContainers } from "../rightsized_workload.ts";
-import type { OwnedFields } from "./owned_fields.ts";
+import type { OwnedFields, ResourceField } from "./owned_fields.ts";
 
 /** A patch, and how to send it. */
 export interface TemplatePatch {
@@ -74,12 +74,12 @@ export function templatePatch(
   if (wanted.size === 0) throw new RangeError("Cannot build a template patch: nothing is wanted");
   const { kind, metadata: { name, namespace, uid }, template } = workload;
   const kept = (list: keyof OwnedFields, container: { readonly name: string } & Resources) =>
-    serverSideApply ? presentValues(container, owned[list].get(container.name)) : {};
+    serverSideApply ? presentValues(container, owned[list].get(container.name)) : NO_RESOURCES;
   const entries = ownContainers(workload).flatMap((container) =>
-    entryOf(container.name, {
-      ...kept("containers", container),
-      ...(wanted.get(container.name) ?? {}),
-    })
+    entryOf(
+      container.name,
+      withResources(kept("containers", container), wanted.get(container.name) ?? NO_RESOURCES),
+    )
   );
   const inits = [
     ...template.containers.filter(({ sidecar }) => sidecar),
@@ -113,16 +113,15 @@ export function templatePatch(
 }
 
 function entryOf(name: string, values: Resources): ContainerResources[] {
-  return Object.keys(values).length === 0 ? [] : [containerResources({ name, ...values })];
+  return hasAmounts(values) ? [containerResources({ name, ...values })] : [];
 }
 
 /** The container's values of these fields; a field that is gone from the template can't be kept. */
 function presentValues(
   container: Resources,
-  fields: ReadonlySet<keyof Resources> = new Set(),
+  fields: ReadonlySet<ResourceField> = new Set(),
 ): Resources {
-  const kept = [...fields].flatMap((field) =>
-    container[field] === undefined ? [] : [[field, container[field]] as const]
-  );
-  return Object.fromEntries(kept);
+  const of = (side: keyof Resources) =>
+    byResource((name) => fields.has(`${side}.${name}`) ? container[side][name] : undefined);
+  return { requests: of("requests"), limits: of("limits") };
 }

@@ -4,8 +4,7 @@ import {
   rightsizingFacts,
   templateContainer,
 } from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
-import type { Resources } from "../../api/pod.ts";
-import { type OwnedFields, OWNS_NOTHING } from "./owned_fields.ts";
+import { type OwnedFields, OWNS_NOTHING, type ResourceField } from "./owned_fields.ts";
 import { templatePatch } from "./template_patch.ts";
 
 function test(name: string, fn: () => void): void {
@@ -19,7 +18,7 @@ const containers = [
 ];
 const { workload } = rightsizingFacts({ containers });
 const wanted = new Map([["app", { requests: { cpu: 150, memory: 96 * MI }, limits: {} }]]);
-const fields = (...names: (keyof Resources)[]): ReadonlySet<keyof Resources> => new Set(names);
+const fields = (...names: (ResourceField)[]): ReadonlySet<ResourceField> => new Set(names);
 const appEntry = { name: "app", resources: { requests: { cpu: "150m", memory: "96Mi" } } };
 
 test("templatePatch() is one apply for all containers, of resources alone, under the UID", () => {
@@ -39,11 +38,11 @@ test("templatePatch() is one apply for all containers, of resources alone, under
 test("templatePatch() names again what it owns, for every container, init containers too", () => {
   const owned: OwnedFields = {
     containers: new Map([
-      ["app", fields("limitMemory")],
-      ["log", fields("requestCPU", "requestMemory")],
-      ["gone", fields("requestCPU")],
+      ["app", fields("limits.memory")],
+      ["log", fields("requests.cpu", "requests.memory")],
+      ["gone", fields("requests.cpu")],
     ]),
-    initContainers: new Map([["proxy", fields("limitCPU")]]),
+    initContainers: new Map([["proxy", fields("limits.cpu")]]),
   };
   assert.deepEqual(templatePatch(workload, { wanted, owned }).body.spec.template.spec, {
     containers: [
@@ -58,7 +57,7 @@ test("templatePatch() names again what it owns, for every container, init contai
 });
 
 test("templatePatch() merges without server-side apply what changes, and no more", () => {
-  const owned = { ...OWNS_NOTHING, containers: new Map([["log", fields("requestCPU")]]) };
+  const owned = { ...OWNS_NOTHING, containers: new Map([["log", fields("requests.cpu")]]) };
   const patch = templatePatch(workload, { wanted, owned }, { serverSideApply: false });
   assert.deepEqual(patch, {
     contentType: "application/strategic-merge-patch+json",

@@ -3,12 +3,18 @@
  *
  * @module
  */
-import type { Pod, Resources } from "../../api/pod.ts";
+import {
+  NO_RESOURCES,
+  type Pod,
+  type ResourceAmounts,
+  type Resources,
+  withResources,
+} from "../../api/pod.ts";
 import type { RightsizingFacts } from "../../rightsizing/guards/rightsizing_facts.ts";
 import { isTooMuch } from "../../resize/checks/node_capacity.ts";
 import { containersWanted, limitsOf, ownFields } from "../../resize/inputs/subject.ts";
 import { presentSubjects } from "../../rightsizing/guards/subjects.ts";
-import type { WantedResources } from "../../resize/inputs/resources.ts";
+import { byResource, hasAmounts, type WantedResources } from "../../resize/inputs/resources.ts";
 import type { ResourceChange } from "../../resize/patch.ts";
 
 /** One pod and its changes. */
@@ -30,8 +36,6 @@ export interface InPlacePlan {
   readonly inForce: ReadonlyMap<string, Resources>;
 }
 
-const FIELDS = ["requestCPU", "requestMemory", "limitCPU", "limitMemory"] as const;
-
 /**
  * The plan for wanted values that all guards have let pass. Pods that have them already are left out,
  * and those on a node with too little for them: a kubelet would call that infeasible, and never try
@@ -48,24 +52,24 @@ export function inPlacePlan(facts: RightsizingFacts, wanted: WantedResources): I
       const values = wanted.get(present.name);
       const next = after[at];
       if (values === undefined || next === undefined || next === present) return [];
-      const fields = changedFields(present, ownFields(subject, values));
+      const own = ownFields(subject, values);
+      const changes = {
+        requests: changedAmounts(present.requests, own.requests),
+        limits: changedAmounts(present.limits, own.limits),
+      };
       const { name, sidecar } = present;
-      return Object.keys(fields).length === 0 ? [] : [{ name, sidecar, ...fields }];
+      return hasAmounts(changes) ? [{ name, sidecar, ...changes }] : [];
     });
     return changes.length === 0 ? [] : [{ pod, changes }];
   });
   const inForce = new Map(facts.inForce);
   for (const [name, values] of wanted) {
-    inForce.set(name, { ...inForce.get(name), ...values });
+    inForce.set(name, withResources(inForce.get(name) ?? NO_RESOURCES, values));
   }
   return { pods, originalLimits: facts.marketManages ? limitsOf(wanted) : new Map(), inForce };
 }
 
-/** Those of the fields that are not there yet. */
-function changedFields(present: Resources, fields: Resources): Resources {
-  const changed = FIELDS.flatMap((field) => {
-    const value = fields[field];
-    return value === undefined || value === present[field] ? [] : [[field, value] as const];
-  });
-  return Object.fromEntries(changed);
+/** The amounts that the container does not have yet. */
+function changedAmounts(present: ResourceAmounts, wanted: ResourceAmounts): ResourceAmounts {
+  return byResource((name) => wanted[name] === present[name] ? undefined : wanted[name]);
 }

@@ -1,3 +1,4 @@
+import type { ContainerFields } from "../../../tests/fixtures/container_fields.ts";
 import assert from "node:assert/strict";
 import {
   autoPolicy,
@@ -12,7 +13,6 @@ import {
   templateContainer,
   workloadPod,
 } from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
-import type { PodContainer } from "../../api/pod.ts";
 import type { UpdateStrategy } from "../policy_spec.ts";
 import { decideRightsizing } from "./decide_rightsizing.ts";
 import { isWorth } from "./pace_guards.ts";
@@ -128,7 +128,7 @@ test("recentlyEdited() lets a request be raised beside a limit that would be low
   const recommendations = [
     recommendation({ cpu: 600, cpuLimit: 700, memory: 960 * MI, memoryLimit: 1056 * MI }),
   ];
-  const of = (limits: Partial<PodContainer>, strategy: Partial<UpdateStrategy> = {}) =>
+  const of = (limits: ContainerFields, strategy: Partial<UpdateStrategy> = {}) =>
     outcomeOf(edited(1, {
       containers: [
         bareContainer("app", {

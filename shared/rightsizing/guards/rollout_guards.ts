@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { NO_RESOURCES } from "../../api/pod.ts";
 import { isRollingOut } from "../../api/workload.ts";
 import { withoutPairs } from "../../resize/run_checks.ts";
 import {
@@ -76,7 +77,7 @@ export function takenBack(facts: RightsizingFacts, wanted: WantedResources): Gua
       if (over === undefined || untilMs === undefined || nowMs >= untilMs) return undefined;
       const { pair: written } = over;
       const present = workload.template.containers.find(({ name }) => name === container);
-      const now = pairOf(present ?? {}, resource);
+      const now = pairOf(present ?? NO_RESOURCES, resource);
       if (!differs(written, now) || !isWorthIt(now, pair)) return undefined;
       if (isWorthIt(written, pair)) return undefined;
       const alone = wantedOf([{ container, resource, pair }]);

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { PodContainer, Resources } from "../../api/pod.ts";
+import { NO_RESOURCES, type PodContainer, type Resources, withResources } from "../../api/pod.ts";
 import { qosClassOfPod } from "../../resize/inputs/qos.ts";
 import { podSubject, type Subject } from "../../resize/inputs/subject.ts";
 import type { ApplyMethod, RightsizingFacts } from "./rightsizing_facts.ts";
@@ -46,21 +46,8 @@ function templateSubject(
   inForce: ReadonlyMap<string, Resources> = new Map(),
 ): Subject {
   const made = (container: PodContainer): PodContainer => {
-    const values = { ...container, ...inForce.get(container.name) };
-    const {
-      requests: {
-        cpu: requestCPU = values.limits.cpu,
-        memory: requestMemory = values.limits.memory,
-      },
-    } = values;
-    return {
-      ...values,
-      requests: {
-        ...values.requests,
-        ...(requestCPU === undefined ? {} : { cpu: requestCPU }),
-        ...(requestMemory === undefined ? {} : { memory: requestMemory }),
-      },
-    };
+    const values = withResources(container, inForce.get(container.name) ?? NO_RESOURCES);
+    return { ...values, requests: { ...values.limits, ...values.requests } };
   };
   const containers = template.containers.map(made);
   const pod = { ...template, containers, initContainers: template.initContainers.map(made) };
