@@ -28,7 +28,7 @@ import {
   textKind,
 } from "../shared/config/setting_kinds.ts";
 import { PLACEMENT_ROWS, placementFaults } from "../shared/placement/settings.ts";
-import { priorityTableKind } from "./allocation/bounds/priority_table_kind.ts";
+import { priorityTableKind } from "./allocation/bounds/priority_multiplier.ts";
 import { heartbeatFaults } from "./heartbeat_faults.ts";
 import { listenFaults } from "./listen_faults.ts";
 import { queryTableKind } from "./metrics_demand/query_template.ts";

@@ -190,6 +190,7 @@ export const REASON_PLACES: {
   rightsizingEvents: {
     usual: ["event of the workload and of its OptimizationPolicy"],
     others: {
+      OptimizationApplied: ["event of the workload and of its OptimizationPolicy", RESIZES],
       ValidationFailed: ["event of the OptimizationPolicy"],
     },
   },

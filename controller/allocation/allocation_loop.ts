@@ -11,25 +11,28 @@ import type { Informer } from "../../shared/control/informer.ts";
 import { namespaceOf, objectKey } from "../../shared/control/object_key.ts";
 import { type ReconcileResult, runReconcileLoop } from "../../shared/control/reconcile_loop.ts";
 import { createWorkQueue, type WorkQueue } from "../../shared/control/work_queue.ts";
-import { createMetricWatch } from "../metrics_demand/metric_watch.ts";
+import { createMetricWatch, type MetricWatch } from "../metrics_demand/metric_watch.ts";
 import type { InstantQueries } from "../metrics_demand/ports.ts";
-import { createTargetMemory } from "./watches/autoscaler_targets.ts";
-import { createAgentWatch } from "./watches/agent_watch.ts";
+import {
+  createNodeMemory,
+  createQuotaMemory,
+  createTargetMemory,
+  createWorkloadMemory,
+  type Targeting,
+} from "./watches/change_memory.ts";
+import { type AgentWatch, createAgentWatch } from "./watches/silent_agents.ts";
 import { type Caches, podsOnNode } from "../caches.ts";
 import { copiesInSync } from "./watches/copies_in_sync.ts";
-import { createFairQueue } from "./pace/fair_queue.ts";
+import { createFairQueue, type FairQueue } from "./pace/fair_queue.ts";
 import { createNodeWrites } from "./pace/node_writes.ts";
 import { createPendingDecreases } from "./pace/resize_turns.ts";
 import { createEventGate } from "./events/event_gate.ts";
 import { podKeyOf } from "./pod_snapshot.ts";
-import { createNodeMemory } from "./watches/node_memory.ts";
 import type { EventSink } from "./ports.ts";
-import { createQuotaMemory } from "./watches/quota_memory.ts";
 import { createQuotaBids } from "./quotas/quota_bids.ts";
 import { createQuotaRooms } from "./quotas/quota_room.ts";
 import { createReconciler } from "./reconcile.ts";
 import type { ReconcilerParts } from "./reconcile_snapshot.ts";
-import { createWorkloadMemory } from "./watches/workload_memory.ts";
 
 /**
  * What the loop works with; it makes queue, back-off, rates, the gate for events and the watches over
@@ -67,20 +70,89 @@ const WORKERS = 8;
  * Reconciles until the signal is aborted. It begins when the caches are in sync: a pod with an
  * allocation that is not cached yet must not look like one that has none.
  */
-// deno-lint-ignore house/function-length
 export async function runAllocationLoop(
   parts: AllocationLoopParts,
   signal: AbortSignal,
 ): Promise<void> {
-  const { caches, clock, log, config, observer = {} } = parts;
+  const { caches, clock, log, onConfigChange } = parts;
   const queue = createWorkQueue(clock);
+  const decreases = createPendingDecreases(queue.add);
+  const turns = createTurns(parts, { queue, signal });
+  const watches = createWatches(parts, { queue, turns: turns.turns });
+  const quotaRooms = createQuotaRooms({
+    ...parts,
+    bidsOf: createQuotaBids(parts),
+    wake: queue.add,
+  });
+  const events = createEventGate(parts.events, clock);
+  const reconcile = createReconciler({
+    ...{ ...parts, ...turns, quotaRooms, events, decreases },
+    backoff: createBackoff(),
+    isSilent: watches.agents.isSilent,
+    metricOf: watches.metrics.of,
+  });
+  /** Before any pod is reconciled: of all that have changed at once decreases go first. */
+  const noteDesired = (podKey: string, allocation: PodAllocation | undefined): void =>
+    decreases.note(podKey, { pod: caches.pods.get(podKey), allocation, nowMs: clock.monotonic() });
+  const addAll = (): void => {
+    watches.metrics.wake();
+    for (const allocation of caches.allocations.all()) {
+      noteDesired(podKeyOf(allocation), allocation);
+    }
+    for (const { metadata } of caches.pods.all()) queue.add(objectKey(metadata));
+  };
+  const stops = [
+    quotaRooms.stop,
+    ...subscribeQueue(caches, { queue, noteDesired }),
+    ...(onConfigChange === undefined ? [] : [onConfigChange(addAll)]),
+  ];
+  try {
+    if (!await copiesInSync(parts, signal)) return;
+    // Objects that a standby's caches already hold cause no event.
+    addAll();
+    await Promise.all([
+      watches.agents.run(signal),
+      watches.metrics.run(signal),
+      events.run(signal),
+      runReconcileLoop({
+        ...{ queue, clock, log },
+        reconcile: timed(reconcile, parts),
+        backoff: createBackoff(),
+        workers: WORKERS,
+      }, signal),
+    ]);
+  } finally {
+    for (const stop of stops) stop();
+  }
+}
+
+/** The queues of pods that wait for a limited number of writes a second. */
+function createTurns(
+  { clock, config }: AllocationLoopParts,
+  { queue, signal }: { readonly queue: WorkQueue; readonly signal: AbortSignal },
+): Pick<ReconcilerParts, "turns" | "newAllocations" | "nodeWrites"> {
+  const waking = { clock, wake: queue.add, signal };
   const { maxResizesPerSecond, maxNewAllocationsPerSecond } = config;
+  return {
+    turns: createFairQueue({ ...waking, perSecond: maxResizesPerSecond }),
+    newAllocations: createFairQueue({ ...waking, perSecond: maxNewAllocationsPerSecond }),
+    nodeWrites: createNodeWrites({ ...waking, perSecond: NODE_WRITES_PER_SECOND }),
+  };
+}
+
+/** What reads agents' Leases and pods' metrics, and adds the pods that a change concerns. */
+function createWatches(
+  parts: AllocationLoopParts,
+  { queue, turns }: {
+    readonly queue: WorkQueue;
+    readonly turns: FairQueue;
+  },
+): { readonly agents: AgentWatch; readonly metrics: MetricWatch } {
+  const { caches, clock, config, observer = {} } = parts;
   const agents = createAgentWatch({
-    caches,
-    clock,
-    config,
-    onChange: addPodsOn,
-    observe: (verdict) => {
+    ...{ caches, clock, config },
+    onChange: (nodeName) => addPodsOn(nodeName, { caches, queue }),
+    observe(verdict) {
       observer.agents?.(verdict);
       observer.queue?.(queue.depth, queue.delayed);
       observer.resizeQueue?.(turns);
@@ -92,150 +164,124 @@ export async function runAllocationLoop(
     onChange: queue.add,
     observe: (outcome) => observer.metricAnswered?.(outcome),
   });
-  const quotaRooms = createQuotaRooms({
-    ...parts,
-    bidsOf: createQuotaBids(parts),
-    wake: queue.add,
-  });
-  const events = createEventGate(parts.events, clock);
-  const waking = { clock, wake: queue.add, signal };
-  const turns = createFairQueue({ ...waking, perSecond: maxResizesPerSecond });
-  const decreases = createPendingDecreases(queue.add);
-  const reconcile = createReconciler({
-    ...parts,
-    quotaRooms,
-    events,
-    backoff: createBackoff(),
-    turns,
-    decreases,
-    newAllocations: createFairQueue({ ...waking, perSecond: maxNewAllocationsPerSecond }),
-    nodeWrites: createNodeWrites({ ...waking, perSecond: NODE_WRITES_PER_SECOND }),
-    isSilent: agents.isSilent,
-    metricOf: metrics.of,
-  });
-  const timed = async (podKey: string): Promise<ReconcileResult> => {
+  return { agents, metrics };
+}
+
+/** The same function; it reports how long each reconcile took. */
+function timed(
+  reconcile: (podKey: string) => Promise<ReconcileResult>,
+  { clock, observer }: AllocationLoopParts,
+): (podKey: string) => Promise<ReconcileResult> {
+  return async (podKey) => {
     const begunMs = clock.monotonic();
     try {
       return await reconcile(podKey);
     } finally {
-      observer.reconciled?.(clock.monotonic() - begunMs);
+      observer?.reconciled?.(clock.monotonic() - begunMs);
     }
   };
-  const lookAtAll = (): void => {
-    metrics.wake();
-    for (const allocation of caches.allocations.all()) {
-      noteDesired(podKeyOf(allocation), allocation);
-    }
-    for (const { metadata } of caches.pods.all()) queue.add(objectKey(metadata));
-  };
-  const stops = [
-    quotaRooms.stop,
-    ...subscribeQueue(caches, { queue, noteDesired, addPodsOn }),
-    ...(parts.onConfigChange === undefined ? [] : [parts.onConfigChange(lookAtAll)]),
-  ];
-
-  /** Before any pod is looked at: of all that have changed at once decreases go first. */
-  function noteDesired(podKey: string, allocation: PodAllocation | undefined): void {
-    const pod = caches.pods.get(podKey);
-    decreases.note(podKey, { pod, allocation, nowMs: clock.monotonic() });
-  }
-
-  function addPodsOn(nodeName: string): void {
-    for (const { metadata } of podsOnNode(caches.pods, nodeName)) queue.add(objectKey(metadata));
-  }
-
-  try {
-    if (!await copiesInSync(parts, signal)) return;
-    // Objects that a standby's caches already hold cause no event.
-    lookAtAll();
-    await Promise.all([
-      agents.run(signal),
-      metrics.run(signal),
-      events.run(signal),
-      runReconcileLoop(
-        { queue, reconcile: timed, backoff: createBackoff(), clock, log, workers: WORKERS },
-        signal,
-      ),
-    ]);
-  } finally {
-    for (const stop of stops) stop();
-  }
 }
 
-/** Puts pods in line when anything that their reconcile reads has changed. */
+function addPodsOn(
+  nodeName: string,
+  { caches, queue }: { readonly caches: Pick<Caches, "pods">; readonly queue: WorkQueue },
+): void {
+  for (const { metadata } of podsOnNode(caches.pods, nodeName)) queue.add(objectKey(metadata));
+}
+
+/** Adds pods to the queue when anything that their reconcile reads has changed. */
 function subscribeQueue(
   caches: Caches,
-  { queue, noteDesired, addPodsOn }: {
+  { queue, noteDesired }: {
     readonly queue: WorkQueue;
     readonly noteDesired: (podKey: string, allocation: PodAllocation | undefined) => void;
-    readonly addPodsOn: (nodeName: string) => void;
   },
 ): readonly (() => void)[] {
   const addPodsOf = (namespace: string): void => {
     for (const { metadata } of caches.pods.byIndex(namespace)) queue.add(objectKey(metadata));
   };
-  const addHeldByQuota = (namespace: string): void => {
-    for (const allocation of caches.allocations.byIndex(namespace)) {
-      if (isHeldByQuota(allocation)) queue.add(podKeyOf(allocation));
-    }
-  };
-  const isAnotherQuota = createQuotaMemory(caches.resourceQuotas);
+  const isOtherQuota = createQuotaMemory(caches.resourceQuotas);
+  const addPodOf = allocationSubscriber(caches, (podKey, allocation) => {
+    noteDesired(podKey, allocation);
+    queue.add(podKey);
+  });
+  const isOtherNode = createNodeMemory(caches.nodes);
+  return [
+    caches.pods.subscribe((key) => queue.add(key)),
+    caches.allocations.subscribe(addPodOf),
+    caches.namespaces.subscribe(addPodsOf),
+    caches.nodes.subscribe((nodeName) => {
+      if (isOtherNode(nodeName)) addPodsOn(nodeName, { caches, queue });
+    }),
+    caches.limitRanges.subscribe((key) => addPodsOf(namespaceOf(key))),
+    ...subscribeWorkloads(caches, queue),
+    caches.resourceQuotas.subscribe((key) => {
+      const namespace = namespaceOf(key);
+      if (isOtherQuota(key)) addPodsOf(namespace);
+      else addHeldByQuota(namespace, { caches, queue });
+    }),
+  ];
+}
+
+/** Calls `changed` with the pod of an allocation that has changed, or is gone. */
+function allocationSubscriber(
+  { allocations }: Pick<Caches, "allocations">,
+  changed: (podKey: string, allocation: PodAllocation | undefined) => void,
+): (key: string) => void {
   // The key of a deleted allocation does not name its pod, which may need a new allocation.
   const podOf = new Map<string, string>();
-  for (const allocation of caches.allocations.all()) {
+  for (const allocation of allocations.all()) {
     podOf.set(objectKey(allocation.metadata), podKeyOf(allocation));
   }
-  const addPodOf = (key: string): void => {
-    const allocation = caches.allocations.get(key);
+  return (key) => {
+    const allocation = allocations.get(key);
     const podKey = allocation === undefined ? podOf.get(key) : podKeyOf(allocation);
     if (allocation === undefined) podOf.delete(key);
     else podOf.set(key, podKeyOf(allocation));
-    if (podKey === undefined) return;
-    noteDesired(podKey, allocation);
-    queue.add(podKey);
+    if (podKey !== undefined) changed(podKey, allocation);
   };
-  const isAnotherNode = createNodeMemory(caches.nodes);
-  const addPodsOfChangedNode = (nodeName: string): void => {
-    if (isAnotherNode(nodeName)) addPodsOn(nodeName);
-  };
-  const addPodsOfWorkload = (namespace: string, workload: WorkloadRef): void => {
+}
+
+/** Adds the pods of workloads that have changed, or that have an autoscaler that has. */
+function subscribeWorkloads(caches: Caches, queue: WorkQueue): readonly (() => void)[] {
+  const addPodsOf = (namespace: string, workload: WorkloadRef): void => {
     for (const pod of caches.pods.byIndex(namespace)) {
       if (belongsTo(pod, workload)) queue.add(objectKey(pod.metadata));
     }
   };
   const workloads = (kind: WorkloadKind, copy: Informer<Workload>): () => void => {
-    const isAnother = createWorkloadMemory(copy);
+    const isOther = createWorkloadMemory(copy);
     return copy.subscribe((key) => {
-      if (!isAnother(key)) return;
+      if (!isOther(key)) return;
       const namespace = namespaceOf(key);
-      addPodsOfWorkload(namespace, { kind, name: key.slice(namespace.length + 1) });
+      addPodsOf(namespace, { kind, name: key.slice(namespace.length + 1) });
     });
   };
-  const addPodsOfTargets =
-    (targetsOf: (key: string) => readonly WorkloadRef[]) => (key: string) => {
-      for (const target of targetsOf(key)) addPodsOfWorkload(namespaceOf(key), target);
-    };
-  const { horizontalPodAutoscalers, verticalPodAutoscalers } = caches;
+  const targets = <T extends Targeting>(copy: Informer<T>): () => void => {
+    const targetsOf = createTargetMemory(copy);
+    return copy.subscribe((key) => {
+      for (const target of targetsOf(key)) addPodsOf(namespaceOf(key), target);
+    });
+  };
   return [
-    caches.pods.subscribe((key) => queue.add(key)),
-    caches.allocations.subscribe(addPodOf),
-    caches.namespaces.subscribe(addPodsOf),
-    caches.nodes.subscribe(addPodsOfChangedNode),
-    caches.limitRanges.subscribe((key) => addPodsOf(namespaceOf(key))),
     workloads("Deployment", caches.deployments),
     workloads("StatefulSet", caches.statefulSets),
     workloads("DaemonSet", caches.daemonSets),
-    horizontalPodAutoscalers.subscribe(
-      addPodsOfTargets(createTargetMemory(horizontalPodAutoscalers)),
-    ),
-    verticalPodAutoscalers.subscribe(addPodsOfTargets(createTargetMemory(verticalPodAutoscalers))),
-    caches.resourceQuotas.subscribe((key) =>
-      (isAnotherQuota(key) ? addPodsOf : addHeldByQuota)(namespaceOf(key))
-    ),
+    targets(caches.horizontalPodAutoscalers),
+    targets(caches.verticalPodAutoscalers),
   ];
 }
 
-/** True for a pod that the use of its namespace's quotas concerns; the others look now and then. */
+/** Adds the pods that the use of the namespace's quotas concerns; the others are due now and then. */
+function addHeldByQuota(
+  namespace: string,
+  { caches, queue }: { readonly caches: Pick<Caches, "allocations">; readonly queue: WorkQueue },
+): void {
+  for (const allocation of caches.allocations.byIndex(namespace)) {
+    if (isHeldByQuota(allocation)) queue.add(podKeyOf(allocation));
+  }
+}
+
 function isHeldByQuota({ status }: PodAllocation): boolean {
   const { containers = [], rules = [] } = status?.bounds ?? {};
   return status?.reason === "QuotaExceeded" ||

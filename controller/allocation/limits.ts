@@ -129,6 +129,7 @@ function insteadOf(
 
 /** What carries out a plan. */
 export interface LimitsActions extends ResizeContext {
+  readonly snapshot: Pick<PodSnapshot, "pod"> & { readonly allocation: PodAllocation };
   /** 0 when the request may be sent now, otherwise when to ask again at the latest, ms. */
   readonly takeTurn: (request: ResizeRequest) => number;
   /** Books a change of the pod's total with the quotas that bind it, millicores. */
@@ -140,11 +141,11 @@ export interface LimitsActions extends ResizeContext {
  * pods of a namespace are reconciled at a time. Throws nothing that the server answers.
  */
 export async function applyLimits(
-  { pod, allocation }: Pick<PodSnapshot, "pod"> & { readonly allocation: PodAllocation },
   { decision, restoring, request, instead }: LimitsPlan,
   actions: LimitsActions,
 ): Promise<LimitsOutcome> {
   if (request === undefined) return { restoring, decision };
+  const { pod, allocation } = actions.snapshot;
   const waitMs = actions.takeTurn(request);
   if (waitMs > 0) return { restoring, decision: rateLimited(waitMs) };
   if (instead !== undefined) return { restoring, decision: instead };

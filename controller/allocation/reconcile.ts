@@ -148,17 +148,17 @@ async function reconcileRecord(
     return {};
   }
   const found = await readOriginals(observed, context);
-  const snapshot = takeSnapshot(observed, found, context);
+  const snapshot = takeSnapshot(observed, { found, context });
   context.podEvents.reportOthers(snapshot);
   const record = decideRecord(snapshot, config);
   const bounds = record.due === "bounds" ? record.bounds : undefined;
   if (record.due !== "nothing") {
     const outcome = await actOnRecord(record, snapshot, context);
-    if (outcome !== undefined) return await report({ ...outcome, bounds }, snapshot, context);
+    if (outcome !== undefined) return await report({ ...outcome, bounds }, { snapshot, context });
   }
   // Nothing is awaited from here until a raise is booked: other pods count on the same room in quotas.
   const outcome = await actOnLimits(decideNext(snapshot, config), snapshot, context);
-  return await report({ ...outcome, bounds }, snapshot, context);
+  return await report({ ...outcome, bounds }, { snapshot, context });
 }
 
 /** What is due for the record of a pod, before its limits. */
@@ -275,8 +275,9 @@ async function actOnLimits(
   const { clock, turns, store, backoff } = context;
   if (plan.due === "wait") return { is: "postponed", ms: plan.ms };
   if (plan.request === undefined) turns.leave(podKey);
-  const outcome = await applyLimits(snapshot, plan, {
+  const outcome = await applyLimits(plan, {
     ...context,
+    snapshot,
     book: quota?.book,
     takeTurn: (request) =>
       turnWaitMs(context, { ...request, podKey, nodeName: pod.nodeName, nowMs }),

@@ -90,7 +90,7 @@ export interface ReconcileSnapshot extends ObservedPod {
   readonly isPodCopySynced: boolean;
   /** True while the agent of the pod's node has not renewed its lease. */
   readonly isAgentSilent: boolean;
-  /** Present for a pod whose bounds are published. */
+  /** Present for a pod with bounds that are published. */
   readonly bounds: (BoundsSources & { readonly definition: OldDefinition }) | undefined;
   /** What the quotas leave for raises, at the moment of a call; undefined when none binds. */
   readonly quota: QuotaRoom | undefined;
@@ -115,8 +115,10 @@ export function readOriginals(
 /** Reads everything else that a reconcile decides by. */
 export function takeSnapshot(
   observed: ObservedPod & { readonly allocation: PodAllocation },
-  found: FoundOriginals,
-  context: ReconcileContext,
+  { found, context }: {
+    readonly found: FoundOriginals;
+    readonly context: ReconcileContext;
+  },
 ): ReconcileSnapshot {
   const { caches, clock, memories, apiBackoff } = context;
   const { podKey, pod, scope, allocation, workload } = observed;

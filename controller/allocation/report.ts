@@ -64,8 +64,10 @@ export function reconcileAgain(
 /** Reports the outcome; returns when to reconcile again. */
 export async function report(
   outcome: Outcome,
-  snapshot: ReconcileSnapshot,
-  context: ReconcileContext,
+  { snapshot, context }: {
+    readonly snapshot: ReconcileSnapshot;
+    readonly context: ReconcileContext;
+  },
 ): Promise<ReconcileResult> {
   const { bounds } = outcome;
   if (bounds !== undefined && outcome.is !== "boundsRefused") {

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { SettingKind } from "../../../shared/config/setting.ts";
 
 /** Multipliers are held within these, wherever they come from. */
 const LEAST = 0.1;
@@ -37,4 +38,25 @@ export function priorityMultiplier(
   if (priority < 0) return 0.5;
   if (priority <= NEUTRAL_PRIORITY) return 1;
   return clampMultiplier(1 + 0.5 * Math.log2(priority / NEUTRAL_PRIORITY));
+}
+
+/** `0:1,1000:2`: from priority 0 on the factor 1, from 1000 on 2. Empty: the built-in rule. */
+export const priorityTableKind: SettingKind<readonly PriorityStep[]> = {
+  expects: "pairs of a priority and a factor from 0.1 to 10, ascending, for instance 0:1,1000:2",
+  parse(text) {
+    const steps = text.split(",").map((pair) => pair.trim()).filter((pair) => pair !== "")
+      .map(parseStep);
+    if (!steps.every((step) => step !== undefined)) return undefined;
+    const ascend = steps.every(({ from }, index) =>
+      index === 0 || from > (steps[index - 1]?.from ?? 0)
+    );
+    return ascend ? steps : undefined;
+  },
+};
+
+function parseStep(pair: string): PriorityStep | undefined {
+  const [, from, factor] = /^(-?\d{1,10}):(\d+(?:\.\d+)?)$/.exec(pair) ?? [];
+  const multiplier = Number(factor);
+  if (from === undefined || clampMultiplier(multiplier) !== multiplier) return undefined;
+  return { from: Number(from), multiplier };
 }

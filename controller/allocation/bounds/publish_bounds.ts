@@ -3,10 +3,14 @@
  *
  * @module
  */
-import type { Bounds, ContainerBounds, PodAllocation } from "../../../shared/api/pod_allocation.ts";
+import type {
+  BoundRule,
+  Bounds,
+  ContainerBounds,
+  PodAllocation,
+} from "../../../shared/api/pod_allocation.ts";
 import type { MarketConfig } from "../../config.ts";
 import { hasMoved, type MetricFact } from "../../metrics_demand/metric_fact.ts";
-import { boundStory } from "./bound_story.ts";
 import type { KnownRule } from "./bound_rules.ts";
 import type { QuotaBounds } from "./namespace_bounds.ts";
 import { boundsOf } from "./bounds.ts";
@@ -17,6 +21,7 @@ import { desiredLimits, originalValues } from "../../../shared/resize/original_l
 import type { AnnotationWarning } from "./annotation_warning.ts";
 import { type BoundCrowd, boundCrowd } from "../pace/node_writes.ts";
 import { priorityMultiplier } from "./priority_multiplier.ts";
+import type { BoundReason } from "../../../shared/api/reasons/bound_reasons.ts";
 
 /** A ceiling that neither binds nor moves by this share is not rewritten. */
 const CEILING_HYSTERESIS = 0.1;
@@ -171,4 +176,21 @@ function ceilingMatters(
   if (old.ceiling === next.ceiling) return false;
   const moved = Math.abs(next.ceiling - old.ceiling) >= CEILING_HYSTERESIS * old.ceiling;
   return moved || (desired !== undefined && desired >= Math.min(old.ceiling, next.ceiling));
+}
+
+/**
+ * Numbers move all the time where a quota is used or a metric asked, and the bounds hold those that
+ * count. Those in names don't: `node-1`, `jobs2`.
+ */
+const NUMBER = /(?<![\w.-])\d+(?:\.\d+)?/g;
+
+/**
+ * Rules with the time of the last query in the message: it changes with each start of the controller.
+ */
+const VOLATILE: ReadonlySet<string> = new Set<BoundReason>(["MetricDemand"]);
+
+/** Equal for messages that differ by numbers only. */
+export function boundStory(rules: readonly BoundRule[] = []): string {
+  return rules.filter(({ reason }) => !VOLATILE.has(reason))
+    .map(({ reason, message }) => `${reason}: ${message.replace(NUMBER, "#")}`).join("\n");
 }

@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import type { Pod } from "../../../shared/api/pod.ts";
-import type { PodAllocation, PodAllocationStatus } from "../../../shared/api/pod_allocation.ts";
+import type {
+  BoundRule,
+  PodAllocation,
+  PodAllocationStatus,
+} from "../../../shared/api/pod_allocation.ts";
 import { formatCPU } from "../../../shared/quantity.ts";
 import {
   sampleContainer,
@@ -12,7 +16,7 @@ import { FACTS_NOW_MS, quietSnapshot } from "../../../tests/fixtures/market/bid_
 import { DEFAULT_MARKET_CONFIG } from "../../config.ts";
 import type { MetricFact } from "../../metrics_demand/metric_fact.ts";
 import { MAX_CPU } from "./overrides.ts";
-import { type BoundsPlanInput, newAllocation, planBounds } from "./publish_bounds.ts";
+import { type BoundsPlanInput, boundStory, newAllocation, planBounds } from "./publish_bounds.ts";
 
 function samplePodWith(maxCPU?: number): Pod {
   const pod = samplePod("web", {
@@ -222,4 +226,23 @@ test("planBounds() writes another cause without a new revision, and no other num
     ["messages", 1, "query a: timeout 5 s"],
     ["nothing", 1, "query a: timeout 5 s"],
   ]);
+});
+
+function same(one: string, other: string, reason = "QuotaExceeded"): boolean {
+  const rules = (message: string): BoundRule[] => [{ reason, message }];
+  return boundStory(rules(one)) === boundStory(rules(other));
+}
+
+Deno.test({
+  name: "boundStory() heeds causes and names, and no numbers",
+  permissions: "none",
+  fn() {
+    assert.ok(same("app at most 431m: ResourceQuota", "app at most 80m: ResourceQuota"));
+    assert.ok(same("dial 10.0.0.1:4711: refused", "dial 10.0.0.1:4712: refused"));
+    assert.ok(!same("query jobs: refused", "query jobs: empty"));
+    assert.ok(!same("HPA web-1 scales", "HPA web-2 scales"));
+    assert.ok(!same("query jobs1: old", "query jobs2: old"));
+    assert.ok(same("app could use 5m: a", "app could use 5m: b", "MetricDemand"));
+    assert.equal(boundStory(undefined), boundStory([]));
+  },
 });

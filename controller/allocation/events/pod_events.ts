@@ -13,7 +13,7 @@ import type { KnownRule } from "../bounds/bound_rules.ts";
 import type { EventGate, GatedEvent } from "./event_gate.ts";
 import type { PodSnapshot } from "../pod_snapshot.ts";
 import type { FoundOriginals } from "../original_limits.ts";
-import type { ReconcileSnapshot } from "../reconcile_snapshot.ts";
+import type { OutOfScope } from "../../../shared/resize/scope.ts";
 import type { PodMemory } from "../pod_memory.ts";
 import type { SharedSubject } from "../ports.ts";
 import { type AnnotationWarning, workloadSubject } from "../bounds/annotation_warning.ts";
@@ -63,8 +63,11 @@ export const WORKLOAD_BOUNDS: ReadonlySet<BoundReason> = new Set([
 ]);
 
 /** Facts about a pod that other clients change, too. */
-export interface ReportedPod extends Pick<ReconcileSnapshot, "pod" | "node" | "memory" | "scope"> {
+export interface ReportedPod extends Pick<PodSnapshot, "pod" | "node"> {
   readonly allocation: Pick<PodAllocation, "spec">;
+  readonly memory: PodMemory;
+  /** Why the pod takes no part; undefined when it does. */
+  readonly scope: OutOfScope | undefined;
   readonly found: Pick<FoundOriginals, "foreign">;
 }
 

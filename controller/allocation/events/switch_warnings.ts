@@ -15,7 +15,6 @@ import {
 import { switchValue, type Texts } from "../../../shared/resize/inputs/switches.ts";
 import { quotedText } from "../../../shared/quoted_text.ts";
 import type { BidFacts } from "../bid_rules/bid_rule.ts";
-import { type AnnotatedObjects, annotationPlaceWarnings } from "./annotation_places.ts";
 import {
   type AnnotationWarning,
   autoscalerSubject,
@@ -23,6 +22,11 @@ import {
   warningOf,
   workloadSubject,
 } from "../bounds/annotation_warning.ts";
+import { nearestName } from "../../../shared/config/nearest_name.ts";
+import { DEMAND_QUERY } from "../../metrics_demand/metric_question.ts";
+import { STARTUP_BOOST } from "../bid_rules/startup_boost.ts";
+import { BURST_FACTOR, MAX_CPU, PRIORITY_MULTIPLIER } from "../bounds/overrides.ts";
+import type { SharedSubject } from "../ports.ts";
 
 /**
  * Warnings about keys that may have been meant to manage a pod that is out of scope for this reason.
@@ -103,4 +107,108 @@ function warningsOf(key: string, places: readonly (Texts | undefined)[]): readon
     if (text === undefined || switchValue(texts, key) !== undefined) return [];
     return [`${key}: ${quotedText(text)} is not "true" or "false"`];
   });
+}
+
+/** Objects with labels or annotations that may concern a pod. */
+type Holder = "pod" | "namespace" | "workload" | "HPA";
+
+type Place = `${"label" | "annotation"} of the ${Holder}`;
+
+const OF_POD: readonly Place[] = ["annotation of the pod"];
+
+/** The places that each key is read from. */
+const PLACES: ReadonlyMap<string, readonly Place[]> = new Map<string, readonly Place[]>([
+  [MANAGED, [
+    "label of the pod",
+    "annotation of the pod",
+    "label of the namespace",
+    "annotation of the namespace",
+  ]],
+  [SKIP_GUARANTEED, OF_POD],
+  [MAX_CPU, OF_POD],
+  [PRIORITY_MULTIPLIER, OF_POD],
+  [STARTUP_BOOST, OF_POD],
+  [DEMAND_QUERY, OF_POD],
+  [BURST_FACTOR, ["label of the namespace", "annotation of the namespace"]],
+  [HPA_COORDINATION, [
+    "annotation of the pod",
+    "annotation of the workload",
+    "annotation of the HPA",
+  ]],
+  [ALLOW_OVERRIDES, ["label of the namespace"]],
+]);
+
+const PREFIX = "mbcas.io/";
+/** Without the prefix, which would make any two keys similar. */
+const KNOWN = [...PLACES.keys()].map((key) => key.slice(PREFIX.length));
+
+/** Texts in a place, and the pod, namespace, workload or HPA that they are of. */
+interface Written {
+  readonly place: Place;
+  readonly texts: Texts;
+  readonly of: object;
+  /** Absent for the pod. */
+  readonly about: SharedSubject | undefined;
+}
+
+/** The objects that carry such keys. */
+export type AnnotatedObjects = Pick<BidFacts, "pod" | "namespace" | "workload" | "autoscalers">;
+
+function writtenIn(
+  { pod, namespace, workload, autoscalers }: AnnotatedObjects,
+): readonly Written[] {
+  const holders: readonly (readonly [
+    Holder,
+    {
+      readonly metadata: { readonly labels?: Texts; readonly annotations: Texts };
+    },
+    SharedSubject | undefined,
+  ])[] = [
+    ["pod", pod, undefined],
+    ...(namespace === undefined
+      ? []
+      : [["namespace", namespace, namespaceSubject(namespace)] as const]),
+    ...(workload === undefined ? [] : [["workload", workload, workloadSubject(workload)] as const]),
+    ...autoscalers.map((one) => ["HPA", one, autoscalerSubject(one)] as const),
+  ];
+  return holders.flatMap(([holder, of, about]): Written[] => {
+    const { labels = {}, annotations } = of.metadata;
+    return [
+      { place: `label of the ${holder}`, texts: labels, of, about },
+      { place: `annotation of the ${holder}`, texts: annotations, of, about },
+    ];
+  });
+}
+
+/** A warning for each key that is unknown, or has no effect in its place. O(labels and annotations). */
+export function annotationPlaceWarnings(facts: AnnotatedObjects): readonly AnnotationWarning[] {
+  const written = writtenIn(facts);
+  return written.flatMap(({ place, texts, of, about }) =>
+    Object.keys(texts).flatMap((key) => {
+      if (!key.startsWith(PREFIX)) return [];
+      const places = PLACES.get(key);
+      if (places === undefined) return [warningOf(about)(unknownKey(key, place))];
+      if (places.includes(place)) return [];
+      // A key that is also in the right place is a harmless repetition.
+      const isSaid = written.some((other) =>
+        places.includes(other.place) && Object.hasOwn(other.texts, key) &&
+        (other.of === of || other.of === facts.pod || other.texts[key] === texts[key])
+      );
+      return isSaid ? [] : [warningOf(about)(misplacedKey(key, { place, places }))];
+    })
+  );
+}
+
+function unknownKey(key: string, place: Place): string {
+  const nearest = nearestName(key.slice(PREFIX.length), KNOWN);
+  const hint = nearest === undefined ? "" : `: did you mean ${PREFIX}${nearest}?`;
+  return `${key}, ${place}, is not known${hint}`;
+}
+
+function misplacedKey(
+  key: string,
+  { place, places }: { readonly place: Place; readonly places: readonly Place[] },
+): string {
+  const hint = place.endsWith("workload") ? "; of pods it stands in spec.template.metadata" : "";
+  return `${key} does not count as ${place}, but as ${places.join(" or ")}${hint}`;
 }

@@ -7,7 +7,7 @@
  */
 import { namespaceOf } from "../../../shared/control/object_key.ts";
 import type { Clock } from "../../../shared/clock.ts";
-import { createRateLimiter } from "../../../shared/control/rate_limiter.ts";
+import { createRateLimiter, type RateLimiter } from "../../../shared/control/rate_limiter.ts";
 
 /** How soon a turn is needed: 0 first. */
 export type Urgency = 0 | 1 | 2 | 3 | 4;
@@ -60,52 +60,103 @@ const BOTTLENECK_SECONDS = 10;
 /** … until fewer than this share of them wait. */
 const EASED_SHARE = 0.5;
 
+/** When the queue is served next. */
+interface Alarm {
+  readonly dueMs: number;
+  readonly stop: AbortController;
+}
+
 /** An empty queue. Throws a `RangeError` when the rate is not above 0. */
-// deno-lint-ignore house/function-length
 export function createFairQueue(options: FairQueueOptions): FairQueue {
-  const { perSecond, clock, wake, signal } = options;
-  const burst = Math.max(1, Math.ceil(perSecond));
-  const all = createRateLimiter({ perSecond, burst });
-  const leastUrgent = createRateLimiter({ perSecond: perSecond * LEAST_URGENT_SHARE, burst });
+  return new NamespaceRotation(options);
+}
+
+class NamespaceRotation implements FairQueue {
+  dropped = 0;
+  isBottleneck = false;
+  readonly #options: FairQueueOptions;
+  readonly #all: RateLimiter;
+  readonly #leastUrgent: RateLimiter;
   /**
    * By urgency the namespaces in the order of their turns, each with its pods in the order of arrival.
    */
-  const rotations = URGENCIES.map(() => new Map<string, Set<string>>());
-  const places = new Map<string, Urgency>();
+  readonly #rotations = URGENCIES.map(() => new Map<string, Set<string>>());
+  readonly #places = new Map<string, Urgency>();
   /** Pods that may proceed. */
-  const granted = new Map<string, Urgency>();
-  let heldUntilMs = -Infinity;
-  let alarm: { readonly dueMs: number; readonly stop: AbortController } | undefined;
-  let dropped = 0;
-  let isBottleneck = false;
+  readonly #granted = new Map<string, Urgency>();
+  #heldUntilMs = -Infinity;
+  #alarm: Alarm | undefined;
 
-  function join(podKey: string, urgency: Urgency): void {
-    const namespace = namespaceOf(podKey);
-    const pods = rotations[urgency]?.get(namespace) ?? new Set();
-    rotations[urgency]?.set(namespace, pods.add(podKey));
-    places.set(podKey, urgency);
-    isBottleneck ||= places.size > perSecond * BOTTLENECK_SECONDS;
+  constructor(options: FairQueueOptions) {
+    const { perSecond } = options;
+    const burst = Math.max(1, Math.ceil(perSecond));
+    this.#options = options;
+    this.#all = createRateLimiter({ perSecond, burst });
+    this.#leastUrgent = createRateLimiter({ perSecond: perSecond * LEAST_URGENT_SHARE, burst });
   }
 
-  function leaveLine(podKey: string): void {
-    const urgency = places.get(podKey);
-    if (urgency === undefined) return;
-    places.delete(podKey);
+  get waiting(): number {
+    return this.#places.size;
+  }
+
+  take({ podKey, urgency = 0, droppable = false }: TurnRequest): boolean {
+    if (this.#granted.delete(podKey)) return true;
+    if (droppable && this.isBottleneck) {
+      this.#leaveLine(podKey);
+      this.dropped++;
+      return false;
+    }
+    if (this.#places.get(podKey) !== urgency) {
+      this.#leaveLine(podKey);
+      this.#join(podKey, urgency);
+    }
+    this.#serve(podKey);
+    return this.#granted.delete(podKey);
+  }
+
+  leave(podKey: string): void {
+    this.#granted.delete(podKey);
+    this.#leaveLine(podKey);
+  }
+
+  holdUntil(untilMs: number): void {
+    this.#heldUntilMs = Math.max(this.#heldUntilMs, untilMs);
+    for (const [podKey, urgency] of this.#granted) {
+      if (urgency === 0) continue;
+      this.#granted.delete(podKey);
+      this.#join(podKey, urgency);
+    }
+    this.#serve();
+  }
+
+  #join(podKey: string, urgency: Urgency): void {
     const namespace = namespaceOf(podKey);
-    const pods = rotations[urgency]?.get(namespace);
+    const pods = this.#rotations[urgency]?.get(namespace) ?? new Set();
+    this.#rotations[urgency]?.set(namespace, pods.add(podKey));
+    this.#places.set(podKey, urgency);
+    this.isBottleneck ||= this.waiting > this.#options.perSecond * BOTTLENECK_SECONDS;
+  }
+
+  #leaveLine(podKey: string): void {
+    const urgency = this.#places.get(podKey);
+    if (urgency === undefined) return;
+    this.#places.delete(podKey);
+    const namespace = namespaceOf(podKey);
+    const pods = this.#rotations[urgency]?.get(namespace);
     pods?.delete(podKey);
-    if (pods?.size === 0) rotations[urgency]?.delete(namespace);
-    isBottleneck &&= places.size > perSecond * BOTTLENECK_SECONDS * EASED_SHARE;
+    if (pods?.size === 0) this.#rotations[urgency]?.delete(namespace);
+    const least = this.#options.perSecond * BOTTLENECK_SECONDS * EASED_SHARE;
+    this.isBottleneck &&= this.waiting > least;
   }
 
   /** Takes the next pod out of the queue and moves its namespace to the end of the rotation. */
-  function next(urgency: Urgency): string | undefined {
-    const rotation = rotations[urgency];
+  #next(urgency: Urgency): string | undefined {
+    const rotation = this.#rotations[urgency];
     for (const [namespace, pods] of rotation ?? []) {
       rotation?.delete(namespace);
       if (pods.size > 1) rotation?.set(namespace, pods);
       for (const podKey of pods) {
-        leaveLine(podKey);
+        this.#leaveLine(podKey);
         return podKey;
       }
     }
@@ -113,86 +164,49 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
   }
 
   /** The wait until a pod of this urgency could have a turn, ms. */
-  function waitMs(urgency: Urgency, nowMs: number): number {
+  #waitMs(urgency: Urgency, nowMs: number): number {
     return Math.max(
-      all.wait(nowMs),
-      urgency === 0 ? 0 : heldUntilMs - nowMs,
-      urgency === LEAST_URGENT ? leastUrgent.wait(nowMs) : 0,
+      this.#all.wait(nowMs),
+      urgency === 0 ? 0 : this.#heldUntilMs - nowMs,
+      urgency === LEAST_URGENT ? this.#leastUrgent.wait(nowMs) : 0,
     );
   }
 
-  /** Hands out what turns there are; `asking` is there already and need not be woken. */
-  function serve(asking?: string): void {
-    const nowMs = clock.monotonic();
+  /** Grants the turns that there are; `asking` is being reconciled and need not be woken. */
+  #serve(asking?: string): void {
+    const nowMs = this.#options.clock.monotonic();
     let soonestMs = Infinity;
     for (const urgency of URGENCIES) {
-      while ((rotations[urgency]?.size ?? 0) > 0) {
-        const leftMs = waitMs(urgency, nowMs);
+      while ((this.#rotations[urgency]?.size ?? 0) > 0) {
+        const leftMs = this.#waitMs(urgency, nowMs);
         if (leftMs > 0) {
           soonestMs = Math.min(soonestMs, leftMs);
           break;
         }
-        const podKey = next(urgency);
+        const podKey = this.#next(urgency);
         if (podKey === undefined) break;
-        all.take(nowMs);
-        if (urgency === LEAST_URGENT) leastUrgent.take(nowMs);
-        granted.set(podKey, urgency);
-        if (podKey !== asking) wake(podKey);
+        this.#all.take(nowMs);
+        if (urgency === LEAST_URGENT) this.#leastUrgent.take(nowMs);
+        this.#granted.set(podKey, urgency);
+        if (podKey !== asking) this.#options.wake(podKey);
       }
     }
-    setAlarm(nowMs + soonestMs);
+    this.#setAlarm(nowMs + soonestMs);
   }
 
   /** Serves again at this time, or before it. */
-  function setAlarm(dueMs: number): void {
-    if (dueMs === Infinity || (alarm !== undefined && alarm.dueMs <= dueMs)) return;
-    alarm?.stop.abort();
-    const own = { dueMs, stop: new AbortController() };
-    alarm = own;
+  #setAlarm(dueMs: number): void {
+    const known = this.#alarm;
+    if (dueMs === Infinity || (known !== undefined && known.dueMs <= dueMs)) return;
+    known?.stop.abort();
+    const alarm = { dueMs, stop: new AbortController() };
+    this.#alarm = alarm;
+    const { clock, signal } = this.#options;
     const sleepMs = Math.max(LEAST_SLEEP_MS, dueMs - clock.monotonic());
-    void clock.sleep(sleepMs, AbortSignal.any([own.stop.signal, signal])).then(() => {
-      if (alarm !== own) return;
-      alarm = undefined;
-      if (!signal.aborted) serve();
+    void clock.sleep(sleepMs, AbortSignal.any([alarm.stop.signal, signal])).then(() => {
+      if (this.#alarm !== alarm) return;
+      this.#alarm = undefined;
+      if (!signal.aborted) this.#serve();
     });
   }
-
-  return {
-    take({ podKey, urgency = 0, droppable = false }) {
-      if (granted.delete(podKey)) return true;
-      if (droppable && isBottleneck) {
-        leaveLine(podKey);
-        dropped++;
-        return false;
-      }
-      if (places.get(podKey) !== urgency) {
-        leaveLine(podKey);
-        join(podKey, urgency);
-      }
-      serve(podKey);
-      return granted.delete(podKey);
-    },
-    leave(podKey) {
-      granted.delete(podKey);
-      leaveLine(podKey);
-    },
-    holdUntil(untilMs) {
-      heldUntilMs = Math.max(heldUntilMs, untilMs);
-      for (const [podKey, urgency] of granted) {
-        if (urgency === 0) continue;
-        granted.delete(podKey);
-        join(podKey, urgency);
-      }
-      serve();
-    },
-    get waiting() {
-      return places.size;
-    },
-    get dropped() {
-      return dropped;
-    },
-    get isBottleneck() {
-      return isBottleneck;
-    },
-  };
 }

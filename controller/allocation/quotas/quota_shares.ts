@@ -51,14 +51,14 @@ interface Division {
  */
 export function createQuotaShares(
   { uses, clock, wake }: {
-    readonly uses: Pick<QuotaUses, "bids" | "book"> & {
+    readonly uses: Pick<QuotaUses, "bids" | "namespace"> & {
       pod(podKey: string): Pick<PodUse, "bids"> | undefined;
     };
     readonly clock: Pick<Clock, "monotonic">;
     readonly wake: (podKey: string) => void;
   },
 ): QuotaShares {
-  const books = new WeakMap<ReturnType<QuotaUses["book"]>, Map<string, Division>>();
+  const byNamespace = new WeakMap<ReturnType<QuotaUses["namespace"]>, Map<string, Division>>();
 
   function divide(
     quota: ResourceQuota,
@@ -87,10 +87,10 @@ export function createQuotaShares(
 
   return {
     of(quota, resource, { podKey, room }) {
-      const book = uses.book(quota.metadata.namespace);
-      const { version } = book;
-      const divisions = books.get(book) ?? new Map<string, Division>();
-      books.set(book, divisions);
+      const namespace = uses.namespace(quota.metadata.namespace);
+      const { version } = namespace;
+      const divisions = byNamespace.get(namespace) ?? new Map<string, Division>();
+      byNamespace.set(namespace, divisions);
       const key = `${resource} ${quota.metadata.name} ${JSON.stringify(quota.scopes)}`;
       const last = divisions.get(key);
       if (last !== undefined) {

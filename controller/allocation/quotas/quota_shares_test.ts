@@ -64,7 +64,7 @@ function stage(names: readonly string[]) {
   const bids = (podKey: string) => [{ ...bid(1, 100, 1000), name: podKey }];
   const woken: string[] = [];
   let divisions = 0;
-  const book = {
+  const use = {
     get version() {
       return state.version;
     },
@@ -75,7 +75,7 @@ function stage(names: readonly string[]) {
         divisions++;
         return state.names.map((podKey) => ({ podKey, bids: bids(podKey) }));
       },
-      book: () => book,
+      namespace: () => use,
       pod: (podKey) => ({ bids: bids(podKey) }),
     },
     clock: { monotonic: () => state.nowMs },

@@ -42,7 +42,7 @@ export interface QuotaUses {
   /** Of the pods that the quota counts, by their keys. */
   bids(quota: ResourceQuota, resource: QuotaResource): readonly PodBids[];
   /** The namespace's own object, with another version when its shares may be others. */
-  book(namespace: string): { readonly version: number };
+  namespace(namespace: string): { readonly version: number };
   /** No quota asks about the namespace any more. */
   forget(namespace: string): void;
   /** Ends the watching of the copies. */
@@ -66,7 +66,7 @@ interface Group {
 type Entry = PodUse & { readonly group: Group };
 
 /** A namespace that has quotas: some 400 bytes a pod. */
-interface Book {
+interface NamespaceUse {
   /** Another one when what is divided has changed, or among which pods. */
   version: number;
   /** The pod that asked last. */
@@ -86,27 +86,87 @@ export interface QuotaUsesParts {
 }
 
 /** Reads a namespace once when it is first asked about, and then what changes in it. */
-// deno-lint-ignore house/function-length
-export function createQuotaUses(
-  { pods, allocations, bidsOf, wake }: QuotaUsesParts,
-): QuotaUses {
-  const books = new Map<string, Book>();
+export function createQuotaUses(parts: QuotaUsesParts): QuotaUses {
+  return new NamespaceUses(parts);
+}
 
-  function bookOf(namespace: string): Book {
-    const known = books.get(namespace);
-    if (known !== undefined) return known;
-    const book: Book = { version: 0, entries: new Map(), groups: new Map() };
-    books.set(namespace, book);
-    for (const { metadata: { name } } of pods.byIndex(namespace)) {
-      update(book, `${namespace}/${name}`);
-    }
-    return book;
+class NamespaceUses implements QuotaUses {
+  readonly #parts: QuotaUsesParts;
+  readonly #byNamespace = new Map<string, NamespaceUse>();
+  readonly #stops: readonly (() => void)[];
+
+  constructor(parts: QuotaUsesParts) {
+    const { pods, allocations } = parts;
+    this.#parts = parts;
+    this.#stops = [
+      pods.subscribe((podKey) => this.#recount(podKey)),
+      allocations.subscribe((key) => {
+        const allocation = allocations.get(key);
+        // A deleted allocation ends with its pod, or after a restore: the pod's own event covers both.
+        if (allocation !== undefined) this.#recount(podKeyOf(allocation));
+      }),
+    ];
   }
 
-  function update(book: Book, podKey: string): Entry | undefined {
-    const { entries, groups } = book;
+  of(quota: ResourceQuota, resource: QuotaResource): QuotaUse {
+    const { groups } = this.namespace(quota.metadata.namespace);
+    const sum = { used: 0, raised: 0, fixed: 0, largest: 0 };
+    for (const { scoped, tallies: { [resource]: tally } } of groups.values()) {
+      if (!quotaCounts(quota, scoped)) continue;
+      sum.used += tally.used;
+      sum.raised += tally.raised;
+      sum.fixed += tally.fixed;
+      sum.largest = Math.max(sum.largest, ...tally.sizes.keys());
+    }
+    return sum;
+  }
+
+  pod(podKey: string): PodUse | undefined {
+    return this.namespace(namespaceOf(podKey)).entries.get(podKey);
+  }
+
+  refresh(podKey: string): PodUse | undefined {
+    const use = this.namespace(namespaceOf(podKey));
+    use.asker = podKey;
+    return this.#update(use, podKey);
+  }
+
+  bids({ scopes, metadata: { namespace } }: ResourceQuota, resource: QuotaResource): PodBids[] {
+    const { entries, groups } = this.namespace(namespace);
+    const counted = new Set(
+      [...groups.values()].filter(({ scoped }) => quotaCounts({ scopes }, scoped)),
+    );
+    const asking = [...entries].filter(([, { bids, moves, group }]) =>
+      bids.length > 0 && (moves || resource === "limits") && counted.has(group)
+    );
+    return asking.map(([podKey, { bids }]) => ({ podKey, bids }))
+      .sort((a, b) => a.podKey < b.podKey ? -1 : 1);
+  }
+
+  namespace(namespace: string): NamespaceUse {
+    const known = this.#byNamespace.get(namespace);
+    if (known !== undefined) return known;
+    const use: NamespaceUse = { version: 0, entries: new Map(), groups: new Map() };
+    this.#byNamespace.set(namespace, use);
+    for (const { metadata: { name } } of this.#parts.pods.byIndex(namespace)) {
+      this.#update(use, `${namespace}/${name}`);
+    }
+    return use;
+  }
+
+  forget(namespace: string): void {
+    this.#byNamespace.delete(namespace);
+  }
+
+  stop(): void {
+    for (const stop of this.#stops) stop();
+    this.#byNamespace.clear();
+  }
+
+  #update(use: NamespaceUse, podKey: string): Entry | undefined {
+    const { entries, groups } = use;
     const old = entries.get(podKey);
-    const entry = entryOf(groups, podKey);
+    const entry = this.#entryOf(groups, podKey);
     if (old !== undefined) count(old.group, old, -1);
     if (entry === undefined) {
       entries.delete(podKey);
@@ -114,11 +174,12 @@ export function createQuotaUses(
       count(entry.group, entry, 1);
       entries.set(podKey, entry);
     }
-    if (!isSameClaim(old, entry)) book.version++;
+    if (!isSameClaim(old, entry)) use.version++;
     return entry;
   }
 
-  function entryOf(groups: Map<string, Group>, podKey: string): Entry | undefined {
+  #entryOf(groups: Map<string, Group>, podKey: string): Entry | undefined {
+    const { pods, allocations, bidsOf } = this.#parts;
     const pod = pods.get(podKey);
     if (pod === undefined) return undefined;
     const { namespace, uid } = pod.metadata;
@@ -127,71 +188,23 @@ export function createQuotaUses(
     return use === undefined ? undefined : { ...use, group: groupOf(groups, pod) };
   }
 
-  function recount(podKey: string): void {
+  #recount(podKey: string): void {
     const namespace = namespaceOf(podKey);
-    const book = books.get(namespace);
-    if (book === undefined) return;
-    const { version } = book;
-    update(book, podKey);
+    const use = this.#byNamespace.get(namespace);
+    if (use === undefined) return;
+    const { version } = use;
+    this.#update(use, podKey);
     // The namespace may be on its way out; otherwise the next question reads it anew.
-    if (book.entries.size === 0) books.delete(namespace);
-    else if (book.version !== version) wakeOne(book);
+    if (use.entries.size === 0) this.#byNamespace.delete(namespace);
+    else if (use.version !== version) this.#wakeOne(use);
   }
 
-  function wakeOne(book: Book): void {
-    const { asker = "", entries } = book;
+  #wakeOne({ asker = "", entries }: NamespaceUse): void {
     const isThere = entries.has(asker);
     const [other] = isThere ? [] : [...entries].find(([, { bids }]) => bids.length > 0) ?? [];
     const podKey = isThere ? asker : other;
-    if (podKey !== undefined) wake(podKey);
+    if (podKey !== undefined) this.#parts.wake(podKey);
   }
-
-  const stops = [
-    pods.subscribe(recount),
-    allocations.subscribe((key) => {
-      const allocation = allocations.get(key);
-      // A deleted allocation ends with its pod, or after a restore: the pod's own event covers both.
-      if (allocation !== undefined) recount(podKeyOf(allocation));
-    }),
-  ];
-
-  return {
-    of(quota, resource) {
-      const { groups } = bookOf(quota.metadata.namespace);
-      const sum = { used: 0, raised: 0, fixed: 0, largest: 0 };
-      for (const { scoped, tallies: { [resource]: tally } } of groups.values()) {
-        if (!quotaCounts(quota, scoped)) continue;
-        sum.used += tally.used;
-        sum.raised += tally.raised;
-        sum.fixed += tally.fixed;
-        sum.largest = Math.max(sum.largest, ...tally.sizes.keys());
-      }
-      return sum;
-    },
-    pod: (podKey) => bookOf(namespaceOf(podKey)).entries.get(podKey),
-    refresh(podKey) {
-      const book = bookOf(namespaceOf(podKey));
-      book.asker = podKey;
-      return update(book, podKey);
-    },
-    bids({ scopes, metadata: { namespace } }, resource) {
-      const { entries, groups } = bookOf(namespace);
-      const counted = new Set(
-        [...groups.values()].filter(({ scoped }) => quotaCounts({ scopes }, scoped)),
-      );
-      const asking = [...entries].filter(([, { bids, moves, group }]) =>
-        bids.length > 0 && (moves || resource === "limits") && counted.has(group)
-      );
-      return asking.map(([podKey, { bids }]) => ({ podKey, bids }))
-        .sort((a, b) => a.podKey < b.podKey ? -1 : 1);
-    },
-    book: bookOf,
-    forget: (namespace) => void books.delete(namespace),
-    stop() {
-      for (const stop of stops) stop();
-      books.clear();
-    },
-  };
 }
 
 function groupOf(groups: Map<string, Group>, pod: ScopedPod): Group {

@@ -189,13 +189,13 @@ test("createQuotaUses() has a pod ask when shares may be others, and not when li
   }
   limits();
   uses.refresh("shop/a");
-  const { version } = uses.book("shop");
+  const { version } = uses.namespace("shop");
   pods.put(limited("a", 700));
-  assert.deepEqual([uses.book("shop").version, woken], [version, []]);
+  assert.deepEqual([uses.namespace("shop").version, woken], [version, []]);
   // The pod that asks needs not be woken.
   bids.set("shop/a", bid(300));
   uses.refresh("shop/a");
-  assert.deepEqual([uses.book("shop").version, woken], [version + 1, []]);
+  assert.deepEqual([uses.namespace("shop").version, woken], [version + 1, []]);
   pods.put(limited("c", 100));
   pods.remove(limited("a", 700));
   pods.remove(limited("c", 100));

@@ -60,7 +60,7 @@ export const MISSED_EVENTS: readonly Mutant[] = [
     name: "a change of the settings wakes no worker",
     kind: "missed",
     file: "controller/allocation/allocation_loop.ts",
-    from: "[parts.onConfigChange(lookAtAll)]",
+    from: "[onConfigChange(addAll)]",
     to: "[]",
   },
   {
@@ -74,7 +74,7 @@ export const MISSED_EVENTS: readonly Mutant[] = [
     name: "a new leader looks at no pod by itself",
     kind: "missed",
     file: "controller/allocation/allocation_loop.ts",
-    from: "    lookAtAll();\n",
+    from: "    addAll();\n",
     to: "",
   },
   {

@@ -125,7 +125,8 @@ async function byController(
     oscillatingMs: input.oscillatingMs ?? 0,
     quota,
   });
-  const enforcement = await applyLimits({ ...snapshot, allocation }, plan, {
+  const enforcement = await applyLimits(plan, {
+    snapshot: { ...snapshot, allocation },
     resizer,
     takeTurn: () => input.turnInMs ?? 0,
   });
