@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { NO_RESOURCES, withResources } from "../../shared/api/pod.ts";
 import type { AnyReason } from "../../shared/api/reasons/reasons.ts";
 import type { RightsizingReason } from "../../shared/api/reasons/rightsizing_reasons.ts";
 import { defined } from "../../shared/defined.ts";
@@ -296,9 +297,8 @@ function differenceOf(
 ): number {
   return largestDifference(
     recommendations,
-    facts.workload.template.containers.map((container) => ({
-      ...container,
-      ...inForce.get(container.name),
-    })),
+    facts.workload.template.containers.map((container) =>
+      withResources(container, inForce.get(container.name) ?? NO_RESOURCES)
+    ),
   );
 }

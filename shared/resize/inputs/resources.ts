@@ -84,20 +84,7 @@ export function resourcesOf(
 
 /** The container as the server stores it: the limit is the request where there is none. */
 export function withDefaultRequests<C extends Resources>(container: C): C {
-  const {
-    requests: {
-      cpu: requestCPU = container.limits.cpu,
-      memory: requestMemory = container.limits.memory,
-    },
-  } = container;
-  return {
-    ...container,
-    requests: {
-      ...container.requests,
-      ...(requestCPU === undefined ? {} : { cpu: requestCPU }),
-      ...(requestMemory === undefined ? {} : { memory: requestMemory }),
-    },
-  };
+  return { ...container, requests: { ...container.limits, ...container.requests } };
 }
 
 /** A pair with its container and resource. */

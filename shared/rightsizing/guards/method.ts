@@ -73,7 +73,7 @@ function templateSubject(
   inForce: ReadonlyMap<string, Resources> = new Map(),
 ): Subject {
   const made = (container: PodContainer): PodContainer =>
-    withDefaultRequests({ ...container, ...inForce.get(container.name) });
+    withDefaultRequests(withResources(container, inForce.get(container.name) ?? NO_RESOURCES));
   const containers = template.containers.map(made);
   const pod = { ...template, containers, initContainers: template.initContainers.map(made) };
   return {

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { NO_RESOURCES, withResources } from "../../api/pod.ts";
 import type { PodContainer } from "../../api/pod.ts";
 import type { TemplateOwners } from "../../api/workload.ts";
 import {
@@ -88,7 +89,10 @@ export function templateWith(
   template: readonly ContainerTemplate[],
 ): readonly ContainerTemplate[] {
   return template.map((one) => {
-    const values = { ...resourcesOfAmounts(one.values), ...wanted.get(one.container) };
+    const values = withResources(
+      resourcesOfAmounts(one.values),
+      wanted.get(one.container) ?? NO_RESOURCES,
+    );
     return { ...one, values: amountsOfResources(values) };
   });
 }
@@ -109,7 +113,10 @@ export function withUnrecorded(
     ),
   );
   for (const { container, resource, pair } of unrecorded) {
-    values.set(container, { ...values.get(container), ...resourcesOf({ [resource]: pair }) });
+    values.set(
+      container,
+      withResources(values.get(container) ?? NO_RESOURCES, resourcesOf({ [resource]: pair })),
+    );
   }
   const others = record.inForce.filter(({ container }) => !values.has(container));
   return {
