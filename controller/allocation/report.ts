@@ -34,7 +34,7 @@ export type Outcome =
   );
 
 /** A resize that the server has refused. */
-interface Refused {
+export interface Refused {
   readonly is: "refused";
   readonly limits: LimitsOutcome;
   readonly refusal: { readonly message: string; readonly reason: EnforcementReason };

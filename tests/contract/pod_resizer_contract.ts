@@ -3,20 +3,14 @@
  *
  * @module
  */
-import { withResources } from "../../shared/api/pod.ts";
-import assert from "node:assert/strict";
+import { withResources, type Pod, type PodContainer } from "../../shared/api/pod.ts";
 import type { PodResizer } from "../../controller/resize/ports.ts";
-import type { Pod, PodContainer } from "../../shared/api/pod.ts";
 import { isAtLeast } from "../../shared/control/object_key.ts";
 import { marketManager, originalsIn } from "../../shared/resize/original_limits.ts";
 import { type LimitChange, resizePatch } from "../../shared/resize/patch.ts";
-import {
-  assertRefused,
-  type ContractHarness,
-  contractTest,
-  type OpenHarness,
-} from "./support/contract_harness.ts";
+import { assertRefused, type ContractHarness, contractTest, type OpenHarness } from "./support/contract_harness.ts";
 import { sampleContainer, sampleGuaranteed } from "./support/sample_objects.ts";
+import assert from "node:assert/strict";
 
 /** A server that runs pods, on a node with less than 900 CPUs. */
 export interface PodResizerHarness extends ContractHarness {
