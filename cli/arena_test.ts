@@ -60,7 +60,7 @@ Deno.test("arena() prints one JSON object with an entry per setting, the same ea
     assert.equal(found.format, "rps");
     assert.equal(found.seeds, 1);
     assert.ok(found.sloMs > 100);
-    const names = (of: { law: string }[]) => of.map(({ law: name }) => name);
+    const names = (of: Record<string, unknown>[]) => of.map((one) => one["law"]);
     assert.deepEqual(names(found.laws), ["mbcas", "ours", "ours-tight", "oracle"]);
     assert.deepEqual(names(found.yardsticks), ["static-equal", "unlimited"]);
     for (const { law, setting } of [...found.laws, ...found.yardsticks]) {

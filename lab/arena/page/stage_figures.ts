@@ -5,7 +5,7 @@
  */
 import { formatFigure } from "../../simulation/report/figure.ts";
 import type { Html } from "../../simulation/report/html.ts";
-import { bestPerAlgorithm, type Figures, isYardstick } from "../outcome.ts";
+import { type AlgorithmOutcome, bestPerAlgorithm, isYardstick } from "../outcome.ts";
 import type { Goal } from "../goals.ts";
 import type { StageResult } from "../stages.ts";
 import { algorithmBars } from "./algorithm_bars.ts";
@@ -24,14 +24,41 @@ const BARS = "The best setting of each algorithm, median; the thin line spans th
 const DOTS = "The best setting of each algorithm, medians over the seeds. The axis is logarithmic.";
 
 /** The figures, each at the best setting of each algorithm. */
-// deno-lint-ignore house/function-length
-export function stageFigures(result: StageResult, options: StageFigureOptions): Html[] {
-  const { lookOf } = options;
+export function stageFigures(result: StageResult, { goals, lookOf }: StageFigureOptions): Html[] {
   const { name, kind, sloMs, outcomes } = result;
   const best = bestPerAlgorithm(outcomes);
-  const moving = best.filter((one) => !isYardstick(one));
-  const line = (measure: string) => goalLine(options.goals, { measure, where: name });
-  const latency = algorithmDots(best, {
+  const stage: StagePlots = {
+    name,
+    best,
+    moving: best.filter((one) => !isYardstick(one)),
+    lookOf,
+    line: (measure) => goalLine(goals, { measure, where: name }),
+  };
+  const always = [latencyPlot(stage, sloMs), changesPlot(stage)];
+  switch (kind) {
+    case "trace":
+      return always;
+    case "bursts":
+      return [...always, reactionPlot(stage)];
+    case "steps":
+      return [...always, convergencePlot(stage)];
+    case "shared node":
+    case "services":
+      return [jainPlot(stage), envyPlot(stage), ...always];
+  }
+}
+
+/** The input of each plot. */
+interface StagePlots extends Pick<StageFigureOptions, "lookOf"> {
+  readonly name: string;
+  readonly best: readonly AlgorithmOutcome[];
+  /** Without the yardsticks, which change no limits. */
+  readonly moving: readonly AlgorithmOutcome[];
+  readonly line: (measure: string) => ReturnType<typeof goalLine>;
+}
+
+function latencyPlot({ name, best, lookOf }: StagePlots, sloMs: number): Html {
+  return algorithmDots(best, {
     title: `${name}: latency`,
     lookOf,
     series: [
@@ -45,7 +72,10 @@ export function stageFigures(result: StageResult, options: StageFigureOptions): 
       : {}),
     caption: DOTS,
   });
-  const changes = algorithmBars(moving, {
+}
+
+function changesPlot({ name, moving, lookOf, line }: StagePlots): Html {
+  return algorithmBars(moving, {
     title: `${name}: limit changes`,
     lookOf,
     score: "changesPerPodMinute",
@@ -53,69 +83,54 @@ export function stageFigures(result: StageResult, options: StageFigureOptions): 
     ...line("changes per pod and minute"),
     caption: BARS,
   });
-  const bars = (options: {
-    readonly score: keyof Figures;
-    readonly title: string;
-    readonly axisLabel: string;
-    readonly measure: string;
-    readonly caption: string;
-    readonly format?: (value: number) => string;
-    readonly most?: number;
-  }): Html => algorithmBars(best, { ...options, lookOf, ...line(options.measure) });
-  switch (kind) {
-    case "trace":
-      return [latency, changes];
-    case "bursts":
-      return [
-        latency,
-        changes,
-        algorithmDots(moving, {
-          title: `${name}: reaction`,
-          lookOf,
-          series: [
-            { score: "reactionMsMedian", label: "median" },
-            { score: "reactionMsP95", label: "P95" },
-          ],
-          axisLabel: "from burst to limit ≥ demand, ms →",
-          ...line("reaction to a 4x burst, median, ms"),
-          caption: `${DOTS} A burst that was missed counts with its length.`,
-        }),
-      ];
-    case "steps":
-      return [
-        latency,
-        changes,
-        bars({
-          score: "convergeS",
-          title: `${name}: time to converge`,
-          axisLabel: "longest of all steps, s →",
-          measure: "time to converge after a step, longest, s",
-          caption: `${BARS} A limit that never changes has nothing to converge to.`,
-        }),
-      ];
-    case "shared node":
-    case "services":
-      return [
-        bars({
-          score: "jain",
-          title: `${name}: Jain's index`,
-          axisLabel: "Jain's index of CPU got / CPU wanted, 1 is even →",
-          measure: "Jain's index, eight equal pods",
-          format: (value) => value.toFixed(4),
-          most: 1,
-          caption: BARS,
-        }),
-        bars({
-          score: "envy",
-          title: `${name}: envy`,
-          axisLabel: "largest envy of any pod, 0 is none →",
-          measure: "",
-          caption: `${BARS} What a pod would gain from another's share.`,
-        }),
-        latency,
-        changes,
-      ];
-  }
+}
+
+function reactionPlot({ name, moving, lookOf, line }: StagePlots): Html {
+  return algorithmDots(moving, {
+    title: `${name}: reaction`,
+    lookOf,
+    series: [
+      { score: "reactionMsMedian", label: "median" },
+      { score: "reactionMsP95", label: "P95" },
+    ],
+    axisLabel: "from burst to limit ≥ demand, ms →",
+    ...line("reaction to a 4x burst, median, ms"),
+    caption: `${DOTS} A burst that was missed counts with its length.`,
+  });
+}
+
+function convergencePlot({ name, best, lookOf, line }: StagePlots): Html {
+  return algorithmBars(best, {
+    score: "convergeS",
+    title: `${name}: time to converge`,
+    lookOf,
+    axisLabel: "longest of all steps, s →",
+    ...line("time to converge after a step, longest, s"),
+    caption: `${BARS} A limit that never changes has nothing to converge to.`,
+  });
+}
+
+function jainPlot({ name, best, lookOf, line }: StagePlots): Html {
+  return algorithmBars(best, {
+    score: "jain",
+    title: `${name}: Jain's index`,
+    lookOf,
+    axisLabel: "Jain's index of CPU got / CPU wanted, 1 is even →",
+    ...line("Jain's index, eight equal pods"),
+    format: (value) => value.toFixed(4),
+    most: 1,
+    caption: BARS,
+  });
+}
+
+function envyPlot({ name, best, lookOf }: StagePlots): Html {
+  return algorithmBars(best, {
+    score: "envy",
+    title: `${name}: envy`,
+    lookOf,
+    axisLabel: "largest envy of any pod, 0 is none →",
+    caption: `${BARS} What a pod would gain from another's share.`,
+  });
 }
 
 function goalLine(

@@ -41,7 +41,6 @@ const STEPS = { hard: "4000", little: "400" } as const;
  * Makes the cgroups of these pods, a sandbox and a container each. Throws an `Error` that says what
  * the machine lacks.
  */
-// deno-lint-ignore house/function-length
 export async function makeAgentCgroups(
   pods: readonly BenchPod[],
   { working, hard }: AgentCgroupsOptions,
@@ -56,38 +55,8 @@ export async function makeAgentCgroups(
   const workers: Deno.ChildProcess[] = [];
   const at = (tree: string, path = ""): string => `${HOST}/${tree}/${name}${path}`;
 
-  const setLimit = ({ uid, containerID }: BenchPod, millicores: number): void => {
-    const quota = millicores * PERIOD_US / 1000;
-    const tree = trees[0] ?? ".";
-    const pod = at(tree, podPath(uid));
-    // Upwards the pod's has to grow first, downwards the container's to shrink: as kernels ask.
-    for (const directory of [pod, `${pod}/${containerID}`, pod]) {
-      const [file, text] = version === 1
-        ? ["cpu.cfs_quota_us", `${quota}`]
-        : ["cpu.max", `${quota} ${PERIOD_US}`];
-      try {
-        Deno.writeTextFileSync(`${directory}/${file}`, text);
-      } catch (error) {
-        if (directory !== pod) throw error;
-      }
-    }
-  };
-
-  /** As a kubelet does: a sandbox with a weight like the container's would hold CPU of its own. */
-  const setWeights = ({ uid, containerID, sandboxID, request }: BenchPod): void => {
-    const shares = Math.floor(request * 1024 / 1000);
-    const pod = podPath(uid);
-    for (
-      const [path, of] of [[pod, shares], [`${pod}/${containerID}`, shares], [
-        `${pod}/${sandboxID}`,
-        2,
-      ]] as const
-    ) {
-      const weight = 1 + Math.floor((of - 2) * 9999 / 262_142);
-      const [file, text] = version === 1 ? ["cpu.shares", `${of}`] : ["cpu.weight", `${weight}`];
-      Deno.writeTextFileSync(`${at(trees[0] ?? ".", path)}/${file}`, text);
-    }
-  };
+  const setLimit = (pod: BenchPod, millicores: number): void =>
+    writeLimit(at(trees[0] ?? ".", podPath(pod.uid)), { ...pod, version, millicores });
 
   const remove = async (): Promise<void> => {
     for (const worker of workers) {
@@ -120,7 +89,7 @@ export async function makeAgentCgroups(
       mounted.push(place);
     }
     for (const pod of pods) {
-      setWeights(pod);
+      writeWeights(at(trees[0] ?? ".", podPath(pod.uid)), { ...pod, version });
       setLimit(pod, pod.limit);
     }
     for (const { uid, containerID } of pods.slice(0, working)) {
@@ -137,6 +106,48 @@ export async function makeAgentCgroups(
 
 function podPath(uid: string): string {
   return `/kubepods/burstable/pod${uid}`;
+}
+
+function writeLimit(
+  pod: string,
+  { version, containerID, millicores }: Pick<BenchPod, "containerID"> & {
+    readonly version: 1 | 2;
+    readonly millicores: number;
+  },
+): void {
+  const quota = millicores * PERIOD_US / 1000;
+  // The kernel wants a raise at the pod first, a decrease at the container first.
+  for (const directory of [pod, `${pod}/${containerID}`, pod]) {
+    const [file, text] = version === 1
+      ? ["cpu.cfs_quota_us", `${quota}`]
+      : ["cpu.max", `${quota} ${PERIOD_US}`];
+    try {
+      Deno.writeTextFileSync(`${directory}/${file}`, text);
+    } catch (error) {
+      if (directory !== pod) throw error;
+    }
+  }
+}
+
+/** Writes the weights of a kubelet: a sandbox with the container's weight would hold CPU of its own. */
+function writeWeights(
+  pod: string,
+  { version, containerID, sandboxID, request }:
+    & Pick<BenchPod, "containerID" | "sandboxID" | "request">
+    & { readonly version: 1 | 2 },
+): void {
+  const ofRequest = Math.floor(request * 1024 / 1000);
+  for (
+    const [directory, shares] of [
+      [pod, ofRequest],
+      [`${pod}/${containerID}`, ofRequest],
+      [`${pod}/${sandboxID}`, 2],
+    ] as const
+  ) {
+    const weight = 1 + Math.floor((shares - 2) * 9999 / 262_142);
+    const [file, text] = version === 1 ? ["cpu.shares", `${shares}`] : ["cpu.weight", `${weight}`];
+    Deno.writeTextFileSync(`${directory}/${file}`, text);
+  }
 }
 
 async function delegate(directory: string): Promise<void> {

@@ -43,43 +43,30 @@ export interface MeasuredController {
   end(): Promise<unknown>;
 }
 
+const SOURCES = {
+  flags: new Map([
+    ["--config-map", ""],
+    ["--management-policy", "OptIn"],
+    ["--max-resizes-per-second", "10000"],
+    ["--max-new-allocations-per-second", "10000"],
+    ["--namespace", BENCH_NAMESPACE],
+  ]),
+};
+
 /** Starts it in a dry run, for the namespace that opts in, the benchmark's. */
-// deno-lint-ignore house/function-length
 export function startController(connection: KubeConnection): MeasuredController {
   const writes = new Map<string, number>();
-  const counted: KubeConnection = {
-    request(request) {
-      const { method = "GET", path } = request;
-      if (method !== "GET") {
-        const line = `${method} ${
-          path.replace(/[^/]*\d[^/]*/g, (part) => /^v\d/.test(part) ? part : "*")
-        }`;
-        writes.set(line, (writes.get(line) ?? 0) + 1);
-      }
-      return connection.request(request);
-    },
-    lines: (request) => connection.lines(request),
-  };
-  const sources = {
-    flags: new Map([
-      ["--config-map", ""],
-      ["--management-policy", "OptIn"],
-      ["--max-resizes-per-second", "10000"],
-      ["--max-new-allocations-per-second", "10000"],
-      ["--namespace", BENCH_NAMESPACE],
-    ]),
-  };
   const effective = effectiveSettings(CONTROLLER_SETTINGS, {
-    ...sources,
+    ...SOURCES,
     file: settingsFile(true),
   });
   if ("faults" in effective) throw new Error(`Cannot start: ${effective.faults.join("; ")}`);
   const log = silentLog;
   const clock = systemClock;
   const random = { next: () => Math.random() };
-  const settings = createLiveSettings({ settings: effective, sources }, log);
+  const settings = createLiveSettings({ settings: effective, sources: SOURCES }, log);
   const identity = "bench";
-  const api = connectControllerAPI(counted, {
+  const api = connectControllerAPI(countingWrites(connection, writes), {
     ...settings.values(),
     clock,
     log,
@@ -171,5 +158,25 @@ function desired({ status }: PodAllocation, cpuLimit: string): Desired {
       observedBounds: status?.bounds?.revision ?? 0,
       clearedAt: new Date().toISOString(),
     },
+  };
+}
+
+/** The connection, with its writes counted by method and kind of path. */
+function countingWrites(
+  connection: KubeConnection,
+  writes: Map<string, number>,
+): KubeConnection {
+  return {
+    request(request) {
+      const { method = "GET", path } = request;
+      if (method !== "GET") {
+        const line = `${method} ${
+          path.replace(/[^/]*\d[^/]*/g, (part) => /^v\d/.test(part) ? part : "*")
+        }`;
+        writes.set(line, (writes.get(line) ?? 0) + 1);
+      }
+      return connection.request(request);
+    },
+    lines: (request) => connection.lines(request),
   };
 }

@@ -14,14 +14,15 @@ import { createPlacementState } from "../../../controller/placement/store.ts";
 import { createPlacementInformers } from "../../../controller/placement/caches.ts";
 import { runPlacementLoop } from "../../../controller/placement/loop.ts";
 import { createStatusPublisher } from "../../../controller/placement/publisher.ts";
-import { silentLog } from "../../../shared/log.ts";
+import { silentLog, type Log } from "../../../shared/log.ts";
 import { DEFAULT_DEPARTURE_SIGNS } from "../../../shared/placement/node_departure.ts";
 import { NODE_CLASS_PRESETS } from "../../../shared/placement/node_classes.ts";
-import { seededRandom } from "../../../shared/random.ts";
+import { type Random, seededRandom } from "../../../shared/random.ts";
 import { cacheSources } from "../../simulation/api/cache_sources.ts";
 import { createSimulatedAPI } from "../../simulation/api/simulated_api.ts";
 import { type ClusterSize, rawDeployment, rawObjects } from "./cluster_objects.ts";
 import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
+import type { Clock } from "../../../shared/clock.ts";
 
 /** A loop under way. */
 export interface RunningPlacement extends AsyncDisposable {
@@ -34,19 +35,25 @@ export interface RunningPlacement extends AsyncDisposable {
 /** Patience of 30 s, as by default. */
 const RESYNC_MS = 30_000;
 
-/** Starts a loop that remembers nothing and evicts no pod, which it does not know. */
-// deno-lint-ignore house/function-length
-export function startPlacement(size: ClusterSize): RunningPlacement {
-  const { connection, send } = serveObjects(size);
-  const end = new AbortController();
-  const { signal } = end;
-  const options = { clock: systemClock, random: seededRandom(7), log: silentLog };
-  const reconciled = new Set<string>();
-  const moved = new Map<string, () => void>();
-  const { promise: synced, resolve: whenSynced } = Promise.withResolvers<void>();
+const CONFIG = {
+  scope: { ownNamespace: "mbcas-system" },
+  classes: NODE_CLASS_PRESETS.karpenter,
+  departures: DEFAULT_DEPARTURE_SIGNS,
+  readOnly: false,
+  resyncPeriodMs: RESYNC_MS,
+  workers: 5,
+  cooldownMs: 10_000,
+  evictions: { perSecond: 1000, burst: 1000 },
+  shortage: {},
+};
+
+function placementCaches(
+  connection: KubeConnection,
+  options: { readonly clock: Clock; readonly random: Random; readonly log: Log },
+): ReturnType<typeof createCaches> & ReturnType<typeof createPlacementInformers> {
   // The kinds that placement does not read are never run.
   const unread = cacheSources(createSimulatedAPI(options));
-  const caches = {
+  return {
     ...createCaches({
       ...unread,
       pods: podListWatch(connection),
@@ -61,6 +68,18 @@ export function startPlacement(size: ClusterSize): RunningPlacement {
       volumes: persistentVolumeListWatch(connection),
     }, options),
   };
+}
+
+/** Starts a loop that remembers nothing and evicts no pod, which it does not know. */
+export function startPlacement(size: ClusterSize): RunningPlacement {
+  const { connection, send } = serveObjects(size);
+  const end = new AbortController();
+  const { signal } = end;
+  const options = { clock: systemClock, random: seededRandom(7), log: silentLog };
+  const reconciled = new Set<string>();
+  const moved = new Map<string, () => void>();
+  const { promise: synced, resolve: whenSynced } = Promise.withResolvers<void>();
+  const caches = placementCaches(connection, options);
   const { pods, nodes, namespaces, deployments, statefulSets } = caches;
   const { replicaSets, budgets, volumes } = caches;
   const copies = [nodes, namespaces, deployments, statefulSets, replicaSets, budgets, volumes];
@@ -90,17 +109,7 @@ export function startPlacement(size: ClusterSize): RunningPlacement {
           if (reconciled.size === size.workloads) whenSynced();
         },
       },
-      config: {
-        scope: { ownNamespace: "mbcas-system" },
-        classes: NODE_CLASS_PRESETS.karpenter,
-        departures: DEFAULT_DEPARTURE_SIGNS,
-        readOnly: false,
-        resyncPeriodMs: RESYNC_MS,
-        workers: 5,
-        cooldownMs: 10_000,
-        evictions: { perSecond: 1000, burst: 1000 },
-        shortage: {},
-      },
+      config: CONFIG,
     }, signal),
   ]);
   if (size.workloads === 0) whenSynced();
