@@ -4,7 +4,7 @@
  * @module
  */
 import type { Clock } from "../shared/clock.ts";
-import type { LoginFiles } from "../shared/config/login_files.ts";
+import type { LoginFiles } from "../shared/config/server_kinds.ts";
 
 /** Options of a token file. */
 export interface TokenFileOptions {

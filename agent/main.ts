@@ -22,8 +22,8 @@ import { NO_LAYOUT } from "../shared/cgroup/layout.ts";
 import { ignoresLimits } from "../shared/cgroup/sched_ext.ts";
 import type { CgroupTree } from "../shared/cgroup/tree.ts";
 import type { Clock } from "../shared/clock.ts";
-import { type Effective, effectiveFields } from "../shared/config/effective_settings.ts";
-import { agentLeaseMs } from "../shared/config/program_rows.ts";
+import { type Effective, effectiveFields } from "../shared/config/load.ts";
+import { agentLeaseMs } from "../shared/config/schema.ts";
 import { createInformer } from "../shared/control/informer.ts";
 import { createSupervisor } from "../shared/control/supervisor.ts";
 import type { Log } from "../shared/log.ts";
@@ -49,7 +49,7 @@ export interface ProgramInput {
 const PROGRAM = {
   name: "agent",
   description: "Clears the CPU market of one node, from the readings of its cgroups.",
-  table: AGENT_SETTINGS,
+  schema: AGENT_SETTINGS,
 };
 /**
  * The list is read again this often, in case a watch missed a change; agents spread it, so that those

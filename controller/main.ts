@@ -16,7 +16,7 @@ import { programEnvironment, readProgramSettings } from "../adapters/program_set
 import { programSignals } from "../adapters/program_signals.ts";
 import { createInstantQueries } from "../adapters/prometheus/instant_queries.ts";
 import { systemClock } from "../adapters/system_clock.ts";
-import { effectiveFields } from "../shared/config/effective_settings.ts";
+import { effectiveFields } from "../shared/config/load.ts";
 import { placementConfig } from "../shared/placement/config.ts";
 import { createCaches, namedCaches } from "./caches.ts";
 import { connectControllerAPI } from "./controller_api.ts";

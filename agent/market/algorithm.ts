@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { IdleCPU } from "../../shared/config/program_rows.ts";
+import type { IdleCPU } from "../../shared/config/schema.ts";
 import type { DemandRule } from "../../shared/demand/signal.ts";
 import type { Bidder } from "../../shared/market/bids.ts";
 import type { RoundOutcome } from "../../shared/market/clearing_round.ts";

@@ -6,7 +6,7 @@
 import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
 import { isBusy } from "../../shared/cgroup/busy.ts";
 import type { ContainerSample, NodeSample } from "../../shared/cgroup/sample.ts";
-import type { IdleCPU } from "../../shared/config/program_rows.ts";
+import type { IdleCPU } from "../../shared/config/schema.ts";
 import { creditAfter } from "../../shared/market/credits.ts";
 import { paceAt } from "../../shared/pacing/pace_options.ts";
 import type { PlannedContainer } from "../../shared/pacing/paced_container.ts";

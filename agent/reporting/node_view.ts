@@ -7,7 +7,7 @@ import type { Node } from "../../shared/api/node.ts";
 import { knownMarketReason } from "../../shared/api/reasons/reasons.ts";
 import type { NodeSample } from "../../shared/cgroup/sample.ts";
 import type { Clock } from "../../shared/clock.ts";
-import type { IdleCPU } from "../../shared/config/program_rows.ts";
+import type { IdleCPU } from "../../shared/config/schema.ts";
 import { formatDuration } from "../../shared/duration.ts";
 import { paceAt, type PaceOptions } from "../../shared/pacing/pace_options.ts";
 import { whyWaiting } from "../../shared/pacing/why_waiting.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { effectiveSettings } from "../../shared/config/effective_settings.ts";
+import { effectiveSettings } from "../../shared/config/load.ts";
 import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
 import { CONTROLLER_SETTINGS } from "../settings.ts";
 

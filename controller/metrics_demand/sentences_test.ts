@@ -9,6 +9,7 @@ import { createMetricReports, type MetricReports } from "./metric_reports.ts";
 import { createMetricWatch } from "./metric_watch.ts";
 import { queryTableKind } from "./query_table_kind.ts";
 import { readQueryTemplate } from "./query_template.ts";
+import { refusalOf } from "../../shared/config/kinds.ts";
 
 function test(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });
@@ -38,7 +39,7 @@ test("sentences of metrics.queries", () =>
     ["open string", () => template('up{a="x'), 'has no end of the string that " begins'],
     [
       "names",
-      () => queryTableKind.explain?.('{"Web": "up", "jobs": ""}') ?? "",
+      () => refusalOf(queryTableKind, '{"Web": "up", "jobs": ""}') ?? "",
       '"Web" is no name of a query, expected a name of at most 63 of a-z, 0-9 and -; jobs is empty',
     ],
   ]));

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Workload } from "../../../shared/api/workload.ts";
-import { nearestName } from "../../../shared/config/nearest_name.ts";
+import { nearestName } from "../../../shared/nearest_name.ts";
 import { isPlacedKind } from "../../../shared/placement/eligibility.ts";
 import { CommandProblem, type NamespaceChoice } from "../command_context.ts";
 import { workloadTitle } from "../formats.ts";

@@ -4,12 +4,18 @@
  *
  * @module
  */
-import { DRY_RUN_ROW } from "../../../shared/config/program_rows.ts";
-import { fileKeysOf, type Setting } from "../../../shared/config/setting.ts";
-import { fileValues } from "../../../shared/config/settings_file.ts";
+import { DRY_RUN_SETTING } from "../../../shared/config/schema.ts";
+import {
+  fileKeysOf,
+  settingOf,
+  type SettingSchema,
+  settingsOf,
+} from "../../../shared/config/setting.ts";
+import * as z from "zod";
+import { fileValues } from "../../../shared/config/file.ts";
 import { type PlacementConfig, placementConfig } from "../../../shared/placement/config.ts";
 import {
-  PLACEMENT_ROWS,
+  PLACEMENT_SETTINGS,
   placementFaults,
   type PlacementValues,
 } from "../../../shared/placement/settings.ts";
@@ -37,42 +43,40 @@ export interface InstalledRules {
   readonly notes: readonly string[];
 }
 
-const ROWS = { ...PLACEMENT_ROWS, dryRun: DRY_RUN_ROW };
+const SCHEMA = z.object({ ...PLACEMENT_SETTINGS.shape, dryRun: DRY_RUN_SETTING });
+
+const SWITCH_KEY = settingOf(PLACEMENT_SETTINGS.shape.placement).key;
+const READ_ONLY_KEY = settingOf(PLACEMENT_SETTINGS.shape.readOnlyMode).key;
 
 /** What holds: variable over file over default, as for the controller. */
 export function placementRules({ text, variables }: InstalledText): InstalledRules {
-  const { texts } = fileValues({ path: SETTINGS.key, text }, { table: ROWS });
+  const { texts } = fileValues({ path: SETTINGS.key, text }, { settings: settingsOf(SCHEMA) });
   const notes: string[] = [];
 
-  function valueOf<T>(row: Setting<T>): T {
-    const { kind, env = "" } = row;
-    const key = fileKeysOf(row).find((one) => texts.has(one));
+  function valueOf(schema: SettingSchema<unknown>): unknown {
+    const setting = settingOf(schema);
+    const { env = "", expects } = setting;
+    const key = fileKeysOf(setting).find((one) => texts.has(one));
     const given = [
       { where: `variable ${env} of the controller`, text: variables?.[env] ?? "" },
       { where: key ?? "", text: texts.get(key ?? "") ?? "" },
     ].find((one) => one.text !== "");
-    const value = given && kind.parse(given.text);
-    if (value !== undefined) return value;
-    if (given !== undefined) {
-      notes.push(
-        `${given.where} is ${
-          quotedText(given.text)
-        }, expected ${kind.expects}; its default is assumed`,
-      );
-    }
-    const usual = kind.parse(row.default);
-    if (usual === undefined) {
-      throw new TypeError(`Cannot read default of ${row.key}: ${row.default}`);
-    }
-    return usual;
+    const { success, data } = schema.safeParse(given?.text);
+    if (success) return data;
+    notes.push(
+      `${given?.where} is ${
+        quotedText(given?.text ?? "")
+      }, expected ${expects}; its default is assumed`,
+    );
+    return schema.parse(undefined);
   }
 
   const values = Object.fromEntries(
-    Object.entries(ROWS).map(([name, row]) => [name, valueOf<unknown>(row)]),
+    Object.entries(SCHEMA.shape).map(([name, schema]) => [name, valueOf(schema)]),
   ) as unknown as PlacementValues & { readonly dryRun: boolean };
   const rules = placementConfig(() => ({ ...values, namespace: SYSTEM_NAMESPACE }));
   // Manifests turn it on by a variable: without those it is unknown.
-  const isKnown = variables !== undefined || texts.has(PLACEMENT_ROWS.placement.key);
+  const isKnown = variables !== undefined || texts.has(SWITCH_KEY);
   const switches = isKnown ? switchNotes(values, rules) : [];
   return { rules, notes: [...notes, ...placementFaults(values), ...switches] };
 }
@@ -80,11 +84,9 @@ export function placementRules({ text, variables }: InstalledText): InstalledRul
 function switchNotes({ placement }: PlacementValues, { readOnly }: PlacementRules): string[] {
   if (!placement) {
     return [
-      `Placement is off (${PLACEMENT_ROWS.placement.key}): nothing of this is done; the component ` +
+      `Placement is off (${SWITCH_KEY}): nothing of this is done; the component ` +
       "placement of the manifests turns it on",
     ];
   }
-  return readOnly
-    ? [`Placement only reads (${PLACEMENT_ROWS.readOnlyMode.key}): nothing of this is done`]
-    : [];
+  return readOnly ? [`Placement only reads (${READ_ONLY_KEY}): nothing of this is done`] : [];
 }

@@ -2,13 +2,14 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { priorityMultiplier } from "./priority_multiplier.ts";
 import { priorityTableKind } from "./priority_table_kind.ts";
+import { kindMeta, valueOf } from "../../../shared/config/kinds.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
 function parse(text: string) {
-  return priorityTableKind.parse(text);
+  return valueOf(priorityTableKind, text);
 }
 
 test("priorityTableKind reads pairs of a priority and a factor, whatever the spaces", () => {
@@ -37,8 +38,8 @@ test("priorityTableKind takes no factor out of its bounds, and no rows out of or
 });
 
 test("priorityTableKind says what it expects", () => {
-  assert.match(priorityTableKind.expects, /0:1,1000:2/);
-  assert.ok(parse(/instance (.*)$/.exec(priorityTableKind.expects)?.[1] ?? "?"));
+  assert.match(kindMeta(priorityTableKind).expects, /0:1,1000:2/);
+  assert.ok(parse(/instance (.*)$/.exec(kindMeta(priorityTableKind).expects)?.[1] ?? "?"));
 });
 
 test("priorityTableKind reads every table that it may, and its factors hold", () => {

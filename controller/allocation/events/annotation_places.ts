@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { nearestName } from "../../../shared/config/nearest_name.ts";
+import { nearestName } from "../../../shared/nearest_name.ts";
 import { HPA_COORDINATION } from "../../../shared/resize/checks/horizontal_autoscaler.ts";
 import type { Texts } from "../../../shared/resize/inputs/switches.ts";
 import { ALLOW_OVERRIDES, MANAGED, SKIP_GUARANTEED } from "../../../shared/resize/scope.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { effectiveSettings } from "../../../shared/config/effective_settings.ts";
+import { effectiveSettings } from "../../../shared/config/load.ts";
 import { silentLog } from "../../../shared/log.ts";
 import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
 import { sceneQuestion } from "../../../tests/contract/support/usage_scene.ts";

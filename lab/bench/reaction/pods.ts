@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { IdleCPU } from "../../../shared/config/program_rows.ts";
+import type { IdleCPU } from "../../../shared/config/schema.ts";
 import { appliedAllocation } from "../../../tests/cluster/scene/pods/agreement.ts";
 import { type LoadPod, loadPod } from "../../../tests/cluster/scene/pods/load_pod.ts";
 import type { RealNode } from "../../../tests/cluster/scene/real_node.ts";
