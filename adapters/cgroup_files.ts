@@ -26,7 +26,7 @@ const BUFFER_BYTES = 16 * 1024;
 
 /**
  * The tree under a directory. Its calls throw a `Deno.errors.NotCapable` or `PermissionDenied` that
- * says which right is missing, and a `RangeError` for a path that leaves the root or a file of more
+ * names the right that is missing, and a `RangeError` for a path that leaves the root or a file of more
  * than 16 KiB. They return undefined for a missing file.
  */
 export function openCgroupTree(

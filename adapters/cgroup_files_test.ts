@@ -50,7 +50,7 @@ Deno.test("read() refuses a file that is longer than any of the kernel's", () =>
 });
 
 Deno.test({
-  name: "read() and children() say which permission is missing",
+  name: "read() and children() name the missing permission",
   permissions: { read: false },
   fn() {
     using tree = openCgroupTree("/host/cgroup");

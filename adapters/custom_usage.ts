@@ -5,7 +5,7 @@
  */
 import { z } from "zod";
 import { quotedText } from "../shared/quoted_text.ts";
-import { boundedFetch } from "./bounded_fetch.ts";
+import { boundedFetch, jsonOrUndefined } from "./bounded_fetch.ts";
 import type { HTTPLogin } from "./http_login.ts";
 
 /** A query for the usage of one workload. */
@@ -101,7 +101,7 @@ export function createCustomUsage(
         return { problem: "unreachable", message: `HTTP ${status}: it sends on to another place` };
       }
       if (status !== 200) {
-        const error = refusalSchema.safeParse(jsonOf(text)).data?.error;
+        const error = refusalSchema.safeParse(jsonOrUndefined(text)).data?.error;
         const reason = error === undefined
           ? ""
           : `: ${quotedText(error, { most: MOST_CHARACTERS })}`;
@@ -117,7 +117,7 @@ export function createCustomUsage(
 }
 
 function containersOf(text: string): CustomUsage {
-  const { success, data, error } = answerSchema.safeParse(jsonOf(text));
+  const { success, data, error } = answerSchema.safeParse(jsonOrUndefined(text));
   if (!success) {
     const [issue] = error.issues;
     const where = issue === undefined ? "" : `${issue.path.join(".")}: ${issue.message}`;
@@ -132,13 +132,4 @@ function containersOf(text: string): CustomUsage {
       ]),
     ),
   };
-}
-
-function jsonOf(text: string | undefined): unknown {
-  try {
-    return JSON.parse(text ?? "");
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }

@@ -24,22 +24,22 @@ const ANSWER = {
 async function ask(answer: unknown, options: Partial<CustomUsageOptions> = {}) {
   await using server = serveCanned(() => answer);
   const subject = createCustomUsage({ url: `${server.url}/usage`, ...options });
-  const said = await subject.ask(QUESTION, NEVER);
-  return { said, requests: server.requests };
+  const answered = await subject.ask(QUESTION, NEVER);
+  return { answered, requests: server.requests };
 }
 
 async function problemOf(answer: unknown, options: Partial<CustomUsageOptions> = {}) {
-  const { said } = await ask(answer, options);
-  assert.ok("problem" in said, JSON.stringify(said));
-  return [said.problem, said.message];
+  const { answered } = await ask(answer, options);
+  assert.ok("problem" in answered, JSON.stringify(answered));
+  return [answered.problem, answered.message];
 }
 
 Deno.test("createCustomUsage() sends the question and reads the samples, as documented", async () => {
   const extra = { ...QUESTION, otherPods: ["secret"] };
   await using server = serveCanned(() => ANSWER);
-  const said = await createCustomUsage({ url: `${server.url}/usage` }).ask(extra, NEVER);
+  const answered = await createCustomUsage({ url: `${server.url}/usage` }).ask(extra, NEVER);
   const none = { timesMs: [], values: [] };
-  assert.deepEqual(said, {
+  assert.deepEqual(answered, {
     containers: new Map([
       ["app", {
         cpu: { timesMs: [1500, 2000], values: [120.5, 0] },
@@ -62,9 +62,9 @@ Deno.test("createCustomUsage() understands the examples of its document", async 
   const { requests } = await ask(ANSWER);
   const keys = (value: unknown): readonly string[] => Object.keys(value as object);
   assert.deepEqual(keys(JSON.parse(question)), keys(requests[0]?.body));
-  const { said } = await ask(JSON.parse(answer));
-  assert.ok("containers" in said);
-  assert.ok((said.containers.get("app")?.cpu.values.length ?? 0) > 0);
+  const { answered } = await ask(JSON.parse(answer));
+  assert.ok("containers" in answered);
+  assert.ok((answered.containers.get("app")?.cpu.values.length ?? 0) > 0);
 });
 
 Deno.test("createCustomUsage() reports a rejected query and a failing server as different problems", async () => {
@@ -81,7 +81,7 @@ Deno.test("createCustomUsage() reports a rejected query and a failing server as 
   assertMatches(await problemOf(ANSWER, { mostBytes: 20 }), [/^unreadable$/, / 20 bytes$/]);
 });
 
-Deno.test("createCustomUsage() says which part of an answer is none", async () => {
+Deno.test("createCustomUsage() reports which part of an answer is none", async () => {
   const [problem, message = ""] = await problemOf({
     containers: { app: { cpuMillicores: [[1, -2]] } },
   });
@@ -99,9 +99,9 @@ Deno.test("createCustomUsage() gives numbers or a problem for any answer", async
   await fc.assert(
     fc.asyncProperty(mutatedJSON(ANSWER), async (mutated) => {
       answer = new Response(JSON.stringify(mutated) ?? "");
-      const said = await subject.ask(QUESTION, NEVER);
-      if ("problem" in said) return assert.notEqual(said.message, "");
-      for (const { cpu, memory } of said.containers.values()) {
+      const answered = await subject.ask(QUESTION, NEVER);
+      if ("problem" in answered) return assert.notEqual(answered.message, "");
+      for (const { cpu, memory } of answered.containers.values()) {
         for (const { timesMs, values } of [cpu, memory]) {
           assert.equal(timesMs.length, values.length);
           assert.ok(values.every((value) => value >= 0));

@@ -6,28 +6,24 @@
 import type { Clock } from "../shared/clock.ts";
 import type { LoginFiles } from "../shared/config/server_kinds.ts";
 
-/** Options of a token file. */
-export interface TokenFileOptions {
-  readonly clock: Clock;
-  /**
-   * The file is read again after this time, ms. The kubelet writes a new token when 80 % of the old
-   * one's time is over, so a minute is never too late.
-   *
-   * @default {60000}
-   */
-  readonly maxAgeMs?: number;
-}
+/**
+ * A token file is read again after this time, ms. The kubelet writes a new token when 80 % of the old
+ * one's time is over, so a minute is never too late.
+ */
+const MAX_AGE_MS = 60_000;
 
 /** Returns the file's content; with `refresh` it reads the file, however new the last content is. */
 export type TokenReader = (options: { readonly refresh: boolean }) => Promise<string>;
 
 /** Reads the token in `path`. When the file can't be read, an earlier token stays in use. */
-export function createTokenReader(path: string, options: TokenFileOptions): TokenReader {
-  const { clock, maxAgeMs = 60_000 } = options;
+export function createTokenReader(
+  path: string,
+  { clock }: { readonly clock: Clock },
+): TokenReader {
   let token: string | undefined;
   let readAtMs = 0;
   return async ({ refresh }) => {
-    const old = token !== undefined && clock.monotonic() - readAtMs >= maxAgeMs;
+    const old = token !== undefined && clock.monotonic() - readAtMs >= MAX_AGE_MS;
     if (token !== undefined && !refresh && !old) return token;
     try {
       token = (await Deno.readTextFile(path)).trim();

@@ -10,7 +10,7 @@ import { getJsonLinesFormatter, getTextFormatter, type LogRecord } from "@logtap
 import type { Clock } from "../shared/clock.ts";
 import { LOG_LEVELS, type LogFormat, type LogLevel } from "../shared/config/schema.ts";
 import type { Log, LogFields } from "../shared/log.ts";
-import { plainLine } from "../shared/plain_line.ts";
+import { plainLine } from "../shared/quoted_text.ts";
 
 /** Destination and level of a log. */
 export interface JSONLogOptions {
@@ -20,17 +20,9 @@ export interface JSONLogOptions {
   readonly clock: Pick<Clock, "wall">;
   /** The program's name, the field `logger`. */
   readonly program: string;
-  /**
-   * The least level that is written.
-   *
-   * @default {"info"}
-   */
+  /** The least level that is written. @default {"info"} */
   readonly level?: LogLevel;
-  /**
-   * `text` for a person at a terminal.
-   *
-   * @default {"json"}
-   */
+  /** `text` for a person at a terminal. @default {"json"} */
   readonly format?: LogFormat;
 }
 

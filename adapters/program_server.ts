@@ -6,7 +6,29 @@
 import { Hono } from "hono";
 import { cpuUsage } from "node:process";
 import { Counter, Gauge, type Registry } from "prom-client";
-import { parseAddress } from "./listen_address.ts";
+
+/** An address in its parts. */
+export interface ListenAddress {
+  /** `0.0.0.0` where none was given. */
+  readonly hostname: string;
+  readonly port: number;
+}
+
+/** The parts of `host:port` or `:port`. Throws a `SyntaxError` that names any other text. */
+export function parseAddress(address: string): ListenAddress {
+  const [, host, digits] = /^(.*):(\d{1,5})$/.exec(address) ?? [];
+  if (host === undefined || Number(digits) > 65_535) {
+    throw new SyntaxError(
+      `Cannot listen on "${address}": it is no address, expected for instance :8080`,
+    );
+  }
+  return { hostname: host.replace(/^\[(.*)\]$/, "$1") || "0.0.0.0", port: Number(digits) };
+}
+
+/** The address as `parseAddress()` reads it. */
+export function formatAddress({ hostname, port }: ListenAddress): string {
+  return `${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;
+}
 
 /** A handler of requests: a Hono app, for instance. */
 export interface HTTPApp {
@@ -40,9 +62,7 @@ export function serveHTTP(app: HTTPApp, { address }: ServeOptions): HTTPServer {
       onListen: () => {},
       onError: () => new Response("internal error\n", { status: 500 }),
     }, (request) => app.fetch(request));
-    const bound = server.addr;
-    const host = bound.hostname.includes(":") ? `[${bound.hostname}]` : bound.hostname;
-    return { address: `${host}:${bound.port}`, shutdown: () => server.shutdown() };
+    return { address: formatAddress(server.addr), shutdown: () => server.shutdown() };
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause);
     throw new Error(`Cannot listen on ${address}: ${message}`, { cause });

@@ -1,3 +1,4 @@
+import { pure } from "../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { healthRoutes, registerProcessMetrics, serveHTTP } from "./program_server.ts";
 import { Counter, Registry } from "prom-client";
@@ -33,29 +34,24 @@ Deno.test("serveHTTP() names an address that is wrong or taken", async () => {
   await server.shutdown();
 });
 
-Deno.test({
-  name: "healthRoutes() answers 200, or 503 with the reason",
-  permissions: "none",
-  async fn() {
-    let unready: string | undefined = "NotSynced";
-    const app = healthRoutes({
-      unhealthy: () => undefined,
-      unready: () => unready,
-      registry: new Registry(),
-    });
-    const readyz = await app.request("/readyz");
-    assert.deepEqual([readyz.status, await readyz.text()], [503, "NotSynced\n"]);
-    assert.equal((await app.request("/healthz")).status, 200);
-    unready = undefined;
-    assert.equal((await app.request("/readyz")).status, 200);
-    assert.equal((await app.request("/other")).status, 404);
-  },
+pure("healthRoutes() answers 200, or 503 with the reason", async () => {
+  let unready: string | undefined = "NotSynced";
+  const app = healthRoutes({
+    unhealthy: () => undefined,
+    unready: () => unready,
+    registry: new Registry(),
+  });
+  const readyz = await app.request("/readyz");
+  assert.deepEqual([readyz.status, await readyz.text()], [503, "NotSynced\n"]);
+  assert.equal((await app.request("/healthz")).status, 200);
+  unready = undefined;
+  assert.equal((await app.request("/readyz")).status, 200);
+  assert.equal((await app.request("/other")).status, 404);
 });
 
-Deno.test({
-  name: "healthRoutes() serves its registry's metrics, and the process's own without permissions",
-  permissions: "none",
-  async fn() {
+pure(
+  "healthRoutes() serves its registry's metrics, and the process's own without permissions",
+  async () => {
     const registry = new Registry();
     new Counter({ name: "things_total", help: "Things.", registers: [registry] }).inc(3);
     registerProcessMetrics(registry, { startedAtMs: 5000 });
@@ -68,4 +64,4 @@ Deno.test({
     assert.match(text, /^process_resident_memory_bytes \d{7,}$/m);
     assert.match(text, /^process_cpu_seconds_total 0?\.?\d/m);
   },
-});
+);

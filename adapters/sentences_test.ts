@@ -85,25 +85,25 @@ Deno.test("sentences of answers of Prometheus and of usage sources", () => {
   async function prometheus(answer: unknown, mostBytes = 1000): Promise<string> {
     await using server = serveCanned(() => answer);
     const question = { server: server.url, query: "up" };
-    const said = await createInstantQueries({ mostBytes }).ask(question, SIGNAL);
-    return "message" in said ? said.message : "";
+    const answered = await createInstantQueries({ mostBytes }).ask(question, SIGNAL);
+    return "message" in answered ? answered.message : "";
   }
   async function range(answer: unknown): Promise<string> {
     await using server = serveCanned(() => answer);
     const question = { server: server.url, query: "up", startMs: 0, endMs: 1, stepMs: 1 };
-    const said = await createRangeQueries({}).ask(question, SIGNAL);
-    return "message" in said ? said.message : "";
+    const answered = await createRangeQueries({}).ask(question, SIGNAL);
+    return "message" in answered ? answered.message : "";
   }
   async function usage(answer: unknown): Promise<string> {
     await using server = serveCanned(() => answer);
-    const said = await createCustomUsage({ url: server.url }).ask({
+    const answered = await createCustomUsage({ url: server.url }).ask({
       namespace: "shop",
       workload: { kind: "Deployment", name: "web", uid: "u" },
       pods: [],
       containers: [],
       window: { fromMs: 1000, toMs: 2000 },
     }, SIGNAL);
-    return "message" in said ? said.message : "";
+    return "message" in answered ? answered.message : "";
   }
   const away = () => new Response(null, { status: 307, headers: { location: "http://b" } });
   const matrix = { status: "success", data: { resultType: "matrix", result: [] } };

@@ -10,25 +10,25 @@ import type { NodeSample } from "../shared/cgroup/sample.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Informer } from "../shared/control/informer.ts";
 import { createSupervisor } from "../shared/control/supervisor.ts";
-import { createEstimator } from "../shared/demand/estimator.ts";
-import { WAIT_TARGET_MS } from "../shared/demand/queueing_need.ts";
+import { WAIT_TARGET_MS } from "../shared/demand/common_wait.ts";
+import { createDemandRule } from "../shared/demand/demand_rule.ts";
 import type { Log } from "../shared/log.ts";
-import { marketCapacity } from "../shared/market/capacity.ts";
-import { DEFAULT_PACE } from "../shared/pacing/pace_options.ts";
+import { marketCapacity } from "../shared/market/clearing_round.ts";
+import { DEFAULT_PACE } from "../shared/pacing/paced_container.ts";
 import type { Random } from "../shared/random.ts";
 import { newNodeState, nextNodeState } from "../shared/scarcity/node_state.ts";
 import type { MarketSettings, NodeMarket } from "./market/algorithm.ts";
 import type { ContainerStates } from "./market/container_state.ts";
 import { nodeLoad } from "./market/free.ts";
 import { createParticipantIndex, type Participants } from "./market/participants.ts";
-import { clear, estimate, pace, type RoundResult } from "./market/round.ts";
+import { clear, estimate, type EstimatedNode, pace, type RoundResult } from "./market/round.ts";
 import type { DesiredWriter, NodeLink } from "./ports.ts";
 import { desiredWrites, publishedLimit } from "./reporting/desired.ts";
 import { runHeartbeat } from "./reporting/heartbeat.ts";
 import { createOutbox, type Outbox } from "./reporting/outbox.ts";
 import { ON_TIME, type SampleOptions } from "./sampling/node_sampler.ts";
 
-/** What the loop works with. */
+/** Parts of the loop. */
 export interface NodeLoopParts {
   readonly allocations: Pick<Informer<PodAllocation>, "all" | "synced">;
   /** Samples the node's cgroups; `managed` holds the hex ids of the containers that take part. */
@@ -71,7 +71,7 @@ export interface NodeLoopOptions extends Partial<MarketSettings> {
   readonly sampled?: (tookMs: number, lateMs: number) => void;
 }
 
-/** What a round was made from, beside the allocations. */
+/** Input of a round, beside the allocations. */
 export interface RoundInput {
   readonly node: Node;
   readonly sample: NodeSample;
@@ -81,7 +81,7 @@ export interface RoundInput {
   readonly clearMs: number;
 }
 
-/** What one tick leaves to the next. */
+/** State between two ticks. */
 interface LoopState extends NodeMarket {
   readonly states: ContainerStates;
   /** When the market was last cleared, and for which participants. */
@@ -96,7 +96,7 @@ interface LoopState extends NodeMarket {
   readonly dueAt: number;
 }
 
-/** What a tick works with. */
+/** Parts and settings of a tick. */
 interface Loop
   extends Pick<NodeLoopParts, "allocations" | "sample" | "limitsIgnored" | "clock" | "log"> {
   readonly outbox: Outbox;
@@ -185,48 +185,70 @@ function followKernel(
 
 function marketSettings(options: NodeLoopOptions): MarketSettings {
   const { needUpTo = 0.85, waitTargetMs = WAIT_TARGET_MS, pace = DEFAULT_PACE } = options;
-  const { idleCPU = "free", newRule = createEstimator } = options;
-  return { needUpTo, waitTargetMs, pace, idleCPU, newRule };
+  const { idleCPU = "free", newDemandRule = createDemandRule } = options;
+  return { needUpTo, waitTargetMs, pace, idleCPU, newDemandRule };
 }
 
-/** Samples the node and estimates demand; clears, paces and publishes where that is due. */
-function tick(before: LoopState, node: Node, loop: Loop): LoopState {
-  const { allocations, clock, outbox, options, settings } = loop;
-  const { states } = before;
+/** Samples and estimates; clears, paces and publishes where that is due. Returns the next state. */
+function tick(state: LoopState, node: Node, loop: Loop): LoopState {
+  const { clock, options, settings } = loop;
   const now = clock.monotonic();
-  const participants = loop.update(allocations.all());
-
-  const sample = loop.sample(now, participants.containerIDs, {
-    unsettled: unsettledContainers(states, now),
-    everyMs: before.everyMs,
-  });
+  const participants = loop.update(loop.allocations.all());
+  const sample = sampleNode(state, participants, { ...loop, now });
   const sampledAt = clock.monotonic();
-  options.sampled?.(sampledAt - now, Math.max(0, now - before.dueAt));
-
   const capacity = capacityOf(node, sample, options);
-  const { containers, urgent, nearLimit } = estimate(participants.list, {
-    ...{ sample, states, context: { ...settings, ...before, now } },
-    limitOf: publishedLimit(outbox.written),
+  const estimated = estimate(participants.list, {
+    ...{ sample, states: state.states, context: { ...settings, ...state, now } },
+    limitOf: publishedLimit(loop.outbox.written),
   });
-  const nodeState = settings.idleCPU === "tight"
-    ? before.nodeState
-    : nextNodeState(before.nodeState, { now, capacity, ...nodeLoad(containers, now) });
-  const next = { ...before, nodeState, ...nextSample({ node, sample, nearLimit }, options) };
-
-  const isDividing = settings.idleCPU === "free" && nodeState.state === "scarce";
-  const isChanged = participants !== before.participants;
-  const isTime = now - before.clearedAt >= QUIET_ROUND_MS * ON_TIME;
-  if (!(isDividing || urgent || isChanged || isTime)) return next;
+  const { containers, nearLimit } = estimated;
+  const next = {
+    ...{ ...state, ...nextSample({ node, sample, nearLimit }, options) },
+    nodeState: settings.idleCPU === "tight"
+      ? state.nodeState
+      : nextNodeState(state.nodeState, { now, capacity, ...nodeLoad(containers, now) }),
+  };
+  if (!isRoundDue(next, { ...estimated, participants, now, settings })) return next;
 
   const context = { ...settings, ...next, now, capacity };
   const cleared = clear(containers, context);
   const round = pace(cleared, { containers, context });
-  const { limitsIgnored } = before;
+  const { limitsIgnored } = state;
   publish(round, participants, { ...loop, limitsIgnored });
   const clearMs = clock.monotonic() - sampledAt;
   options.observe?.(round, { node, sample, limitsIgnored, clearMs });
-  const { freeShare, waitMs } = round;
-  return { ...next, freeShare, waitMs, nodeState: round.nodeState, clearedAt: now, participants };
+  const { freeShare, waitMs, nodeState } = round;
+  return { ...next, freeShare, waitMs, nodeState, clearedAt: now, participants };
+}
+
+function sampleNode(
+  { states, everyMs, dueAt }: LoopState,
+  { containerIDs }: Participants,
+  { now, clock, sample, options }: Pick<Loop, "clock" | "sample" | "options"> & {
+    readonly now: number;
+  },
+): NodeSample {
+  const unsettled = unsettledContainers(states, now);
+  const sampled = sample(now, containerIDs, { unsettled, everyMs });
+  options.sampled?.(clock.monotonic() - now, Math.max(0, now - dueAt));
+  return sampled;
+}
+
+/**
+ * Whether to clear the market now: CPU is scarce, a container needs clearly more, participants have
+ * changed, or the last round is a second old.
+ */
+function isRoundDue(
+  { nodeState, participants: before, clearedAt }: LoopState,
+  { urgent, participants, now, settings }: Pick<EstimatedNode, "urgent"> & {
+    readonly participants: Participants;
+    readonly now: number;
+    readonly settings: MarketSettings;
+  },
+): boolean {
+  const isDividing = settings.idleCPU === "free" && nodeState.state === "scarce";
+  const isTime = now - clearedAt >= QUIET_ROUND_MS * ON_TIME;
+  return isDividing || urgent || participants !== before || isTime;
 }
 
 function capacityOf(

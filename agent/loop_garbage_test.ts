@@ -1,3 +1,4 @@
+import { pure } from "../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import {
@@ -110,15 +111,11 @@ async function runOver(all: readonly PodAllocation[]): Promise<Map<string, Desir
   return written;
 }
 
-Deno.test({
-  name: "runNodeLoop() survives garbage in allocations, and the others go on",
-  permissions: "none",
-  async fn() {
-    await fc.assert(
-      fc.asyncProperty(fc.array(garbage, { maxLength: 4 }), async (bad) => {
-        const written = await runOver([...bad, boundedAllocation("good")]);
-        assert.equal(written.get("good")?.market?.observedBounds, 1);
-      }),
-    );
-  },
+pure("runNodeLoop() survives garbage in allocations, and the others go on", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(garbage, { maxLength: 4 }), async (bad) => {
+      const written = await runOver([...bad, boundedAllocation("good")]);
+      assert.equal(written.get("good")?.market?.observedBounds, 1);
+    }),
+  );
 });

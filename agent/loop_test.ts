@@ -1,3 +1,4 @@
+import { pure } from "../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import type { NodeSample } from "../shared/cgroup/sample.ts";
 import { createInformer } from "../shared/control/informer.ts";
@@ -63,7 +64,7 @@ function stage({ lagMs = 0, overMs = 0 } = {}) {
     const { signal } = abort;
     const rounds: RoundResult[] = [];
     const warnings: string[] = [];
-    const looks = { count: 0, lateMs: 0 };
+    const samples = { count: 0, lateMs: 0 };
     const random = seededRandom(2);
     const log: Log = { ...silentLog, warn: (message) => void warnings.push(message) };
     const source = api.listWatch("PodAllocation", { nodeName: "node-1" });
@@ -96,8 +97,8 @@ function stage({ lagMs = 0, overMs = 0 } = {}) {
         ...options,
         observe,
         sampled: (_tookMs, lateMs) => {
-          looks.count++;
-          looks.lateMs += lateMs;
+          samples.count++;
+          samples.lateMs += lateMs;
         },
       }),
     ]);
@@ -106,55 +107,54 @@ function stage({ lagMs = 0, overMs = 0 } = {}) {
       await clock.runUntil(clock.monotonic() + lagMs + 1000);
       await ended;
     };
-    return { looks, rounds, warnings, stop };
+    return { samples, rounds, warnings, stop };
   };
   const writes = (): number => api.requests.get("patch PodAllocation") ?? 0;
   const renewals = (): number => api.requests.get("patch Lease") ?? 0;
   return { clock, api, allocations, nodes, demand, kernel, limitOf, startAgent, writes, renewals };
 }
 
-function test(name: string, fn: () => Promise<void>): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
-test("runNodeLoop() looks more often while 80 % of the node's CPU are used", async () => {
+pure("runNodeLoop() samples more often while 80 % of the node's CPU are used", async () => {
   const { clock, demand, startAgent } = stage();
-  const { looks, stop } = startAgent({ idleCPU: "free" });
+  const { samples, stop } = startAgent({ idleCPU: "free" });
   await clock.runUntil(MINUTE_MS);
   const looksIn10s = async (usage: number): Promise<number> => {
     demand.set("unmanaged", usage);
     await clock.runUntil(clock.monotonic() + 1000);
-    const before = looks.count;
+    const before = samples.count;
     await clock.runUntil(clock.monotonic() + 10_000);
-    return looks.count - before;
+    return samples.count - before;
   };
   assert.equal(await looksIn10s(2000), 40);
   assert.equal(await looksIn10s(3000), 100);
   await stop();
 });
 
-test("runNodeLoop() reports by how much its looks are late", async () => {
+pure("runNodeLoop() reports by how much its samples are late", async () => {
   const { clock, startAgent } = stage({ overMs: 30 });
-  const { looks, stop } = startAgent();
+  const { samples, stop } = startAgent();
   await clock.runUntil(MINUTE_MS);
-  assert.ok(looks.count > 200);
-  assert.equal(Math.round(looks.lateMs / looks.count), 30);
+  assert.ok(samples.count > 200);
+  assert.equal(Math.round(samples.lateMs / samples.count), 30);
   await stop();
 });
 
-test("runNodeLoop() writes nothing but its lease, once a minute, when nothing changes", async () => {
-  const { clock, startAgent, writes, renewals } = stage();
-  const { stop } = startAgent();
-  await clock.runUntil(3 * MINUTE_MS);
-  const before = { writes: writes(), renewals: renewals() };
-  assert.ok(before.writes >= PODS.length);
-  await clock.runUntil(8 * MINUTE_MS);
-  assert.equal(writes(), before.writes);
-  assert.equal(renewals(), before.renewals + 5);
-  await stop();
-});
+pure(
+  "runNodeLoop() writes nothing but its lease, once a minute, when nothing changes",
+  async () => {
+    const { clock, startAgent, writes, renewals } = stage();
+    const { stop } = startAgent();
+    await clock.runUntil(3 * MINUTE_MS);
+    const before = { writes: writes(), renewals: renewals() };
+    assert.ok(before.writes >= PODS.length);
+    await clock.runUntil(8 * MINUTE_MS);
+    assert.equal(writes(), before.writes);
+    assert.equal(renewals(), before.renewals + 5);
+    await stop();
+  },
+);
 
-test("runNodeLoop() raises a limit within a second of the demand", async () => {
+pure("runNodeLoop() raises a limit within a second of the demand", async () => {
   const { clock, demand, limitOf, startAgent } = stage();
   const { stop } = startAgent();
   await clock.runUntil(5000);
@@ -165,7 +165,7 @@ test("runNodeLoop() raises a limit within a second of the demand", async () => {
 });
 
 for (const idleCPU of ["tight", "free"] as const) {
-  test(`runNodeLoop() writes nothing while the kernel ignores limits (${idleCPU})`, async () => {
+  pure(`runNodeLoop() writes nothing while the kernel ignores limits (${idleCPU})`, async () => {
     const { clock, api, allocations, demand, kernel, limitOf, startAgent, writes } = stage();
     const after = (ms: number): Promise<void> => clock.runUntil(clock.monotonic() + ms);
     kernel.ignoresLimits = true;
@@ -199,19 +199,19 @@ for (const idleCPU of ["tight", "free"] as const) {
   });
 }
 
-test("runNodeLoop() goes on while the API is down, and writes when it is back", async () => {
+pure("runNodeLoop() goes on while the API is down, and writes when it is back", async () => {
   const { clock, api, demand, limitOf, startAgent } = stage();
-  const { looks, rounds, stop } = startAgent();
+  const { samples, rounds, stop } = startAgent();
   await clock.runUntil(5000);
   const limit = limitOf("a");
   api.stop();
   demand.set("a", 1500);
   const before = rounds.length;
-  const looksBefore = looks.count;
+  const samplesBefore = samples.count;
   await clock.runUntil(25_000);
   assert.equal(limitOf("a"), limit);
-  // A look each sampling interval of 250 ms, a round each second.
-  assert.ok(looks.count - looksBefore >= 79, `${looks.count - looksBefore} looks`);
+  // A sample each sampling interval of 250 ms, a round each second.
+  assert.ok(samples.count - samplesBefore >= 79, `${samples.count - samplesBefore} samples`);
   assert.ok(rounds.length - before >= 19, `${rounds.length - before} rounds`);
   api.start();
   await clock.runUntil(25_000 + 30_000 + 2000);
@@ -219,7 +219,7 @@ test("runNodeLoop() goes on while the API is down, and writes when it is back", 
   await stop();
 });
 
-test("runNodeLoop() begins once the API is there", async () => {
+pure("runNodeLoop() begins once the API is there", async () => {
   const { clock, api, startAgent, writes } = stage();
   api.stop();
   const { rounds, stop } = startAgent();
@@ -231,7 +231,7 @@ test("runNodeLoop() begins once the API is there", async () => {
   await stop();
 });
 
-test("runNodeLoop() takes over the limits of an agent before it without a change", async () => {
+pure("runNodeLoop() takes over the limits of an agent before it without a change", async () => {
   const { clock, startAgent, writes, limitOf } = stage();
   const first = startAgent({ idleCPU: "free" });
   await clock.runUntil(3 * MINUTE_MS);
@@ -244,7 +244,7 @@ test("runNodeLoop() takes over the limits of an agent before it without a change
   await second.stop();
 });
 
-test("runNodeLoop() follows a node that shrank: limits sum to less than it has left", async () => {
+pure("runNodeLoop() follows a node that shrank: limits sum to less than it has left", async () => {
   const { clock, nodes, demand, limitOf, startAgent } = stage();
   for (const pod of PODS) demand.set(pod, 1000);
   const { rounds, stop } = startAgent();
@@ -260,105 +260,121 @@ test("runNodeLoop() follows a node that shrank: limits sum to less than it has l
   await stop();
 });
 
-test("runNodeLoop() shares out a tenth less for each pressure on its node, within 15 s", async () => {
-  const { clock, nodes, startAgent } = stage();
-  const { rounds, stop } = startAgent();
-  await clock.runUntil(MINUTE_MS);
-  const capacities = [rounds.at(-1)?.capacity];
-  for (const pressures of [["MemoryPressure"], ["MemoryPressure", "PIDPressure"], []] as const) {
-    nodes.modify("node-1", (node) => ({ ...node, pressures }));
-    await clock.runUntil(clock.monotonic() + 17_000);
-    capacities.push(rounds.at(-1)?.capacity);
-  }
-  assert.deepEqual(capacities.map((capacity = 0) => Math.round(capacity)), [
-    3600,
-    3240,
-    2916,
-    3600,
-  ]);
-  await stop();
-});
+pure(
+  "runNodeLoop() shares out a tenth less for each pressure on its node, within 15 s",
+  async () => {
+    const { clock, nodes, startAgent } = stage();
+    const { rounds, stop } = startAgent();
+    await clock.runUntil(MINUTE_MS);
+    const capacities = [rounds.at(-1)?.capacity];
+    for (const pressures of [["MemoryPressure"], ["MemoryPressure", "PIDPressure"], []] as const) {
+      nodes.modify("node-1", (node) => ({ ...node, pressures }));
+      await clock.runUntil(clock.monotonic() + 17_000);
+      capacities.push(rounds.at(-1)?.capacity);
+    }
+    assert.deepEqual(capacities.map((capacity = 0) => Math.round(capacity)), [
+      3600,
+      3240,
+      2916,
+      3600,
+    ]);
+    await stop();
+  },
+);
 
-test("runNodeLoop() takes its own write for no other client's where the watch is slow", async () => {
-  const { clock, writes, startAgent } = stage({ lagMs: 40_000 });
-  const { warnings, stop } = startAgent();
-  await clock.runUntil(38_000);
-  // Of what it wrote in the first seconds nothing has come back yet.
-  assert.ok(writes() >= PODS.length && writes() <= 3 * PODS.length, `${writes()} writes`);
-  const before = writes();
-  await clock.runUntil(8 * MINUTE_MS);
-  assert.deepEqual(warnings, []);
-  assert.ok(writes() <= before + 4, `${writes() - before} writes since`);
-  await stop();
-});
+pure(
+  "runNodeLoop() takes its own write for no other client's where the watch is slow",
+  async () => {
+    const { clock, writes, startAgent } = stage({ lagMs: 40_000 });
+    const { warnings, stop } = startAgent();
+    await clock.runUntil(38_000);
+    // Of what it wrote in the first seconds nothing has come back yet.
+    assert.ok(writes() >= PODS.length && writes() <= 3 * PODS.length, `${writes()} writes`);
+    const before = writes();
+    await clock.runUntil(8 * MINUTE_MS);
+    assert.deepEqual(warnings, []);
+    assert.ok(writes() <= before + 4, `${writes() - before} writes since`);
+    await stop();
+  },
+);
 
-test("runNodeLoop() repeats its write where another client has overwritten it, and later each time", async () => {
-  const { clock, allocations, writes, startAgent } = stage();
-  const { warnings, stop } = startAgent();
-  await clock.runUntil(3 * MINUTE_MS);
-  const before = writes();
-  const limit = (): string | undefined => allocations.get("shop/a")?.spec.containers?.[0]?.cpuLimit;
-  const ours = limit();
-  const spoil = (): void =>
-    void allocations.modify("shop/a", (stored) => {
-      // Not the total, which is what counts on this stage: nothing else is to change.
-      const containers = [{ name: "app", cpuLimit: "1999m" }];
-      return { ...stored, spec: { ...stored.spec, containers } };
-    });
-  spoil();
-  await clock.runUntil(3 * MINUTE_MS + 2000);
-  assert.deepEqual([limit(), writes()], [ours, before + 1]);
-  assertMatches(warnings, [/ again /]);
-  // One that does not give in.
-  for (let since = 0; since < 30; since++) {
-    await clock.runUntil((4 + since) * MINUTE_MS);
+pure(
+  "runNodeLoop() repeats its write where another client has overwritten it, and later each time",
+  async () => {
+    const { clock, allocations, writes, startAgent } = stage();
+    const { warnings, stop } = startAgent();
+    await clock.runUntil(3 * MINUTE_MS);
+    const before = writes();
+    const limit = (): string | undefined =>
+      allocations.get("shop/a")?.spec.containers?.[0]?.cpuLimit;
+    const ours = limit();
+    const spoil = (): void =>
+      void allocations.modify("shop/a", (stored) => {
+        // Not the total, which is what counts on this stage: nothing else is to change.
+        const containers = [{ name: "app", cpuLimit: "1999m" }];
+        return { ...stored, spec: { ...stored.spec, containers } };
+      });
     spoil();
-  }
-  const repeats = writes() - before;
-  assert.ok(repeats >= 7 && repeats <= 12, `${repeats} repeats in half an hour`);
-  assert.equal(warnings.length, repeats);
-  await stop();
-});
+    await clock.runUntil(3 * MINUTE_MS + 2000);
+    assert.deepEqual([limit(), writes()], [ours, before + 1]);
+    assertMatches(warnings, [/ again /]);
+    // One that does not give in.
+    for (let since = 0; since < 30; since++) {
+      await clock.runUntil((4 + since) * MINUTE_MS);
+      spoil();
+    }
+    const repeats = writes() - before;
+    assert.ok(repeats >= 7 && repeats <= 12, `${repeats} repeats in half an hour`);
+    assert.equal(warnings.length, repeats);
+    await stop();
+  },
+);
 
-test("runNodeLoop() keeps what it said, not an older copy of it, for a container that restarted", async () => {
-  const { clock, allocations, demand, limitOf, startAgent } = stage({ lagMs: 40_000 });
-  const { rounds, stop } = startAgent();
-  await clock.runUntil(10_000);
-  const before = limitOf("a");
-  const containers = [sampleBounds("another")];
-  const bounds = { revision: 2, reason: "", containers };
-  allocations.modify("shop/a", (stored) => ({ ...stored, status: { ...stored.status, bounds } }));
-  demand.set("a", 1500);
-  await clock.runUntil(12_000);
-  let said = limitOf("a");
-  assert.ok(said >= 1500 && said > before, `${before}, then ${said}`);
-  const restarted = () =>
-    rounds.at(-1)?.containers.find(({ participant }) =>
-      participant.containerID === containers[0]?.containerID
-        .replace("containerd://", "")
-    );
-  while (restarted() === undefined && clock.monotonic() < 5 * MINUTE_MS) {
-    said = limitOf("a");
-    await clock.runUntil(clock.monotonic() + 1000);
-  }
-  // The copy with the new container was made before that was said.
-  assert.deepEqual([restarted()?.participant.desired, restarted()?.limit], [before, said]);
-  await stop();
-});
+pure(
+  "runNodeLoop() keeps what it wrote, not an older copy of it, for a container that restarted",
+  async () => {
+    const { clock, allocations, demand, limitOf, startAgent } = stage({ lagMs: 40_000 });
+    const { rounds, stop } = startAgent();
+    await clock.runUntil(10_000);
+    const before = limitOf("a");
+    const containers = [sampleBounds("another")];
+    const bounds = { revision: 2, reason: "", containers };
+    allocations.modify("shop/a", (stored) => ({ ...stored, status: { ...stored.status, bounds } }));
+    demand.set("a", 1500);
+    await clock.runUntil(12_000);
+    let wrote = limitOf("a");
+    assert.ok(wrote >= 1500 && wrote > before, `${before}, then ${wrote}`);
+    const restarted = () =>
+      rounds.at(-1)?.containers.find(({ participant }) =>
+        participant.containerID === containers[0]?.containerID
+          .replace("containerd://", "")
+      );
+    while (restarted() === undefined && clock.monotonic() < 5 * MINUTE_MS) {
+      wrote = limitOf("a");
+      await clock.runUntil(clock.monotonic() + 1000);
+    }
+    // The copy with the new container was made before that was written.
+    assert.deepEqual([restarted()?.participant.desired, restarted()?.limit], [before, wrote]);
+    await stop();
+  },
+);
 
-test("runNodeLoop() believes no node that has no CPU at all, and waits for one that never had", async () => {
-  const { clock, nodes, limitOf, startAgent, writes } = stage();
-  nodes.modify("node-1", (node) => ({ ...node, allocatableCPU: 0 }));
-  const { rounds, stop } = startAgent();
-  await clock.runUntil(MINUTE_MS);
-  assert.deepEqual([rounds.length, writes()], [0, 0]);
-  nodes.modify("node-1", (node) => ({ ...node, allocatableCPU: 4000 }));
-  await clock.runUntil(4 * MINUTE_MS);
-  assert.equal(rounds.at(-1)?.capacity, 3600);
-  const limits = PODS.map(limitOf);
-  nodes.modify("node-1", (node) => ({ ...node, allocatableCPU: 0 }));
-  await clock.runUntil(6 * MINUTE_MS);
-  assert.equal(rounds.at(-1)?.capacity, 3600);
-  assert.deepEqual(PODS.map(limitOf), limits);
-  await stop();
-});
+pure(
+  "runNodeLoop() believes no node that has no CPU at all, and waits for one that never had",
+  async () => {
+    const { clock, nodes, limitOf, startAgent, writes } = stage();
+    nodes.modify("node-1", (node) => ({ ...node, allocatableCPU: 0 }));
+    const { rounds, stop } = startAgent();
+    await clock.runUntil(MINUTE_MS);
+    assert.deepEqual([rounds.length, writes()], [0, 0]);
+    nodes.modify("node-1", (node) => ({ ...node, allocatableCPU: 4000 }));
+    await clock.runUntil(4 * MINUTE_MS);
+    assert.equal(rounds.at(-1)?.capacity, 3600);
+    const limits = PODS.map(limitOf);
+    nodes.modify("node-1", (node) => ({ ...node, allocatableCPU: 0 }));
+    await clock.runUntil(6 * MINUTE_MS);
+    assert.equal(rounds.at(-1)?.capacity, 3600);
+    assert.deepEqual(PODS.map(limitOf), limits);
+    await stop();
+  },
+);

@@ -7,35 +7,41 @@
  */
 import { Registry } from "prom-client";
 import { openCgroupTree } from "../adapters/cgroup_files.ts";
-import { healthRoutes, registerProcessMetrics, serveHTTP } from "../adapters/program_server.ts";
+import {
+  healthRoutes,
+  type HTTPApp,
+  registerProcessMetrics,
+  serveHTTP,
+} from "../adapters/program_server.ts";
 import { createJSONLog } from "../adapters/json_log.ts";
 import { allocationListWatch } from "../adapters/kube/kinds/allocations.ts";
 import type { KubeConnection, OpenKubeConnection } from "../adapters/kube/client/connection.ts";
 import { createDesiredWriter } from "../adapters/kube/writers/allocation_writers.ts";
-import { connectInCluster } from "../adapters/kube/client/in_cluster_connection.ts";
-import { connectKubeconfig } from "../adapters/kube/client/kubeconfig_connection.ts";
+import { connectInCluster, connectKubeconfig } from "../adapters/kube/client/connect.ts";
 import { createNodeLink } from "../adapters/kube/writers/lease_writers.ts";
 import { programEnvironment, readProgramSettings } from "../adapters/program_settings.ts";
 import { programSignals } from "../adapters/program_signals.ts";
 import { systemClock } from "../adapters/system_clock.ts";
+import type { PodAllocation } from "../shared/api/pod_allocation.ts";
 import { NO_LAYOUT } from "../shared/cgroup/layout.ts";
-import { ignoresLimits } from "../shared/cgroup/sched_ext.ts";
+import { ignoresLimits } from "../shared/cgroup/node_files.ts";
 import type { CgroupTree } from "../shared/cgroup/tree.ts";
 import type { Clock } from "../shared/clock.ts";
 import { type Effective, effectiveFields } from "../shared/config/load.ts";
 import { agentLeaseMs } from "../shared/config/schema.ts";
-import { createInformer } from "../shared/control/informer.ts";
+import { createInformer, type Informer } from "../shared/control/informer.ts";
 import { createSupervisor } from "../shared/control/supervisor.ts";
 import type { Log } from "../shared/log.ts";
-import { DEFAULT_PACE } from "../shared/pacing/pace_options.ts";
-import { runNodeLoop } from "./loop.ts";
-import { createAgentMetrics } from "./reporting/agent_metrics.ts";
+import type { Random } from "../shared/random.ts";
+import { DEFAULT_PACE, type PaceOptions } from "../shared/pacing/paced_container.ts";
+import { type NodeLoopOptions, type NodeLoopParts, runNodeLoop } from "./loop.ts";
+import { type AgentMetrics, createAgentMetrics } from "./reporting/agent_metrics.ts";
 import { createLatestRound } from "./reporting/node_view.ts";
 import { createNodeSampler } from "./sampling/node_sampler.ts";
 import { coresOf, nodeTable, sampleOnce } from "./sampling/sample_once.ts";
 import { AGENT_SETTINGS, type AgentSettings, OTHER_SECTIONS } from "./settings.ts";
 
-/** What the program gets from its process: texts' ways out, environment, time, and its end. */
+/** The program's process: output, environment, time, and the signal that ends it. */
 export interface ProgramInput {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
@@ -131,22 +137,24 @@ async function serveNode(
   return 0;
 }
 
+/** Input of an agent that serves a node. */
+interface AgentInput extends Pick<ProgramInput, "clock" | "signal"> {
+  readonly connection: KubeConnection;
+  readonly tree: CgroupTree;
+  /** The host's `/sys/kernel`. */
+  readonly kernel: Pick<CgroupTree, "read">;
+  readonly log: Log;
+}
+
+/** The settings of an agent that serves a node. */
+type NodeSettings = AgentSettings & { readonly nodeName: string };
+
 /**
  * Runs until the signal is aborted. Throws an `Error` with the cause `NO_LAYOUT` when there are no
  * pods' cgroups, one that names the address when it can't listen, and what a loop fails with.
  */
-// deno-lint-ignore house/function-length
-async function runAgent(
-  settings: AgentSettings & { readonly nodeName: string },
-  { connection, tree, kernel, clock, log, signal }: Pick<ProgramInput, "clock" | "signal"> & {
-    readonly connection: KubeConnection;
-    readonly tree: CgroupTree;
-    /** What the host has in `/sys/kernel`. */
-    readonly kernel: Pick<CgroupTree, "read">;
-    readonly log: Log;
-  },
-): Promise<void> {
-  const { nodeName, namespace, idleCPU, sampleInterval } = settings;
+async function runAgent(settings: NodeSettings, input: AgentInput): Promise<void> {
+  const { tree, clock, log, signal } = input;
   const random = { next: Math.random };
   const pace = {
     ...DEFAULT_PACE,
@@ -154,27 +162,84 @@ async function runAgent(
     lowerWaitMs: settings.decreaseWait,
   };
   const cores = settings.cores ?? coresOf(tree, log) ?? navigator.hardwareConcurrency;
-  const unmanagedMs = Math.max(UNMANAGED_MS, sampleInterval);
   const sampler = createNodeSampler({
-    tree,
-    cores,
-    log,
-    unmanagedMs,
-    pressure: idleCPU === "free",
+    ...{ tree, cores, log, pressure: settings.idleCPU === "free" },
+    unmanagedMs: Math.max(UNMANAGED_MS, settings.sampleInterval),
   });
-  const allocations = createInformer({
-    ...{ clock, random, log, name: "PodAllocation" },
-    source: allocationListWatch(connection, {
-      fieldSelector: `spec.nodeName=${nodeName}`,
-      log,
-      random,
+  const allocations = watchAllocations(settings.nodeName, { ...input, random });
+  const reports = createReports(settings, { clock, pace, synced: () => allocations.synced });
+  const server = serveHTTP(reports.app, { address: settings.listen });
+  log.info("Agent started", { node: settings.nodeName, cores, listen: server.address });
+  const supervisor = createSupervisor({ clock, log, graceMs: settings.stopGrace });
+  const stop = (): void => supervisor.stop();
+  signal.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) stop();
+  supervisor.supervise("allocations", allocations.run(supervisor.signal));
+  const parts = {
+    ...{ allocations, clock, random, log, sample: sampler.sample },
+    ...nodePorts(settings, input),
+  };
+  supervisor.supervise(
+    "market",
+    runNodeLoop({ ...parts, writer: reports.counted(parts.writer) }, supervisor.signal, {
+      ...{ pace, idleCPU: settings.idleCPU, reserve: settings.reserve },
+      waitTargetMs: settings.waitTarget,
+      sampleMs: settings.sampleInterval,
+      busySampleMs: settings.busySampleInterval,
+      heartbeatMs: settings.heartbeat,
+      ...reports.observers,
     }),
+  );
+  try {
+    await supervisor.done();
+  } finally {
+    signal.removeEventListener("abort", stop);
+    await server.shutdown();
+    sampler.close();
+  }
+  log.info("Agent stopped", { node: settings.nodeName });
+}
+
+/** The informer of the node's allocations. */
+function watchAllocations(
+  nodeName: string,
+  { connection, clock, log, random }: AgentInput & { readonly random: Random },
+): Informer<PodAllocation> {
+  const fieldSelector = `spec.nodeName=${nodeName}`;
+  return createInformer({
+    ...{ clock, random, log, name: "PodAllocation" },
+    source: allocationListWatch(connection, { fieldSelector, log, random }),
     relistEveryMs: RELIST_MS.least + random.next() * RELIST_MS.spread,
   });
-  const latest = createLatestRound({
-    ...{ clock, pace, idleCPU, stuckAfterMs: settings.stuckAfter },
-    synced: () => allocations.synced,
-  });
+}
+
+/** Ports of the loop, beside the allocations. */
+function nodePorts(
+  { nodeName, namespace, heartbeat }: NodeSettings,
+  { connection, kernel, clock }: AgentInput,
+): Pick<NodeLoopParts, "writer" | "link"> & Required<Pick<NodeLoopParts, "limitsIgnored">> {
+  const durationSeconds = Math.ceil(agentLeaseMs(heartbeat) / 1000);
+  return {
+    writer: createDesiredWriter(connection),
+    link: createNodeLink(connection, { nodeName, namespace, clock, durationSeconds }),
+    limitsIgnored: () => ignoresLimits(kernel),
+  };
+}
+
+/** Metrics, probes and `/view` over HTTP, and the observers that keep them up to date. */
+interface AgentReports extends Pick<AgentMetrics, "counted"> {
+  readonly app: HTTPApp;
+  readonly observers: Pick<NodeLoopOptions, "alive" | "sampled" | "observe">;
+}
+
+function createReports(
+  { idleCPU, stuckAfter }: AgentSettings,
+  { clock, pace, synced }: Pick<AgentInput, "clock"> & {
+    readonly pace: PaceOptions;
+    readonly synced: () => boolean;
+  },
+): AgentReports {
+  const latest = createLatestRound({ clock, pace, idleCPU, stuckAfterMs: stuckAfter, synced });
   const registry = new Registry();
   registerProcessMetrics(registry, { startedAtMs: clock.wall() });
   const metrics = createAgentMetrics({ registry, view: latest.view });
@@ -185,31 +250,10 @@ async function runAgent(
       ? context.text(`${latest.unready() ?? "no round yet"}\n`, 503)
       : context.json(view);
   });
-  const server = serveHTTP(app, { address: settings.listen });
-  log.info("Agent started", { node: nodeName, cores, listen: server.address });
-  const supervisor = createSupervisor({ clock, log, graceMs: settings.stopGrace });
-  const stop = (): void => supervisor.stop();
-  signal.addEventListener("abort", stop, { once: true });
-  if (signal.aborted) stop();
-  supervisor.supervise("allocations", allocations.run(supervisor.signal));
-  const parts = {
-    ...{ allocations, clock, random, log, sample: sampler.sample },
-    writer: metrics.counted(createDesiredWriter(connection)),
-    limitsIgnored: () => ignoresLimits(kernel),
-    link: createNodeLink(connection, {
-      nodeName,
-      namespace,
-      clock,
-      durationSeconds: Math.ceil(agentLeaseMs(settings.heartbeat) / 1000),
-    }),
-  };
-  supervisor.supervise(
-    "market",
-    runNodeLoop(parts, supervisor.signal, {
-      ...{ pace, idleCPU, reserve: settings.reserve, waitTargetMs: settings.waitTarget },
-      sampleMs: sampleInterval,
-      busySampleMs: settings.busySampleInterval,
-      heartbeatMs: settings.heartbeat,
+  return {
+    app,
+    counted: metrics.counted,
+    observers: {
       alive: latest.alive,
       sampled: metrics.sampled,
       observe: (round, input) => {
@@ -217,16 +261,8 @@ async function runAgent(
         metrics.cleared(input.clearMs);
         metrics.decided(round);
       },
-    }),
-  );
-  try {
-    await supervisor.done();
-  } finally {
-    signal.removeEventListener("abort", stop);
-    await server.shutdown();
-    sampler.close();
-  }
-  log.info("Agent stopped", { node: nodeName });
+    },
+  };
 }
 
 if (import.meta.main) {

@@ -1,5 +1,5 @@
 /**
- * What the agent needs from the API, beside the list-watch of its node's allocations.
+ * Ports of the agent to the API, beside the list-watch of its node's allocations.
  *
  * @module
  */

@@ -1,6 +1,7 @@
+import { pure } from "../tests/fixtures/pure.ts";
 import { ApiError } from "../shared/api/api_error.ts";
 import { type LogFields, silentLog } from "../shared/log.ts";
-import { DEFAULT_PACE } from "../shared/pacing/pace_options.ts";
+import { DEFAULT_PACE, newPaceMemory, type PaceMemory } from "../shared/pacing/paced_container.ts";
 import { seededRandom } from "../shared/random.ts";
 import { createVirtualClock } from "../lab/simulation/virtual_clock.ts";
 import { sampleNode } from "../tests/contract/support/sample_objects.ts";
@@ -11,10 +12,14 @@ import { runHeartbeat } from "./reporting/heartbeat.ts";
 import { createLatestRound } from "./reporting/node_view.ts";
 import { nodeTable, sampleOnce } from "./sampling/sample_once.ts";
 import { createParticipantIndex } from "./market/participants.ts";
-
-function test(name: string, fn: () => Promise<void>): void {
-  Deno.test({ name, permissions: "none", fn });
-}
+import { PLAIN_PACE } from "../tests/fixtures/market/paced_sample.ts";
+import {
+  type StayingLimit,
+  type WaitingContainer,
+  whyLimitStays,
+  whyWaiting,
+} from "./reporting/why_waiting.ts";
+import type { NodeState } from "../shared/scarcity/node_state.ts";
 
 /** Why an allocation with these bounds is left out. */
 function refusal(change: Partial<ReturnType<typeof sampleBounds>>): string {
@@ -26,7 +31,7 @@ function refusal(change: Partial<ReturnType<typeof sampleBounds>>): string {
   return warned;
 }
 
-test("sentences of allocations that are left out", () =>
+pure("sentences of allocations that are left out", () =>
   assertSentences([
     [
       "floor and ceiling",
@@ -86,14 +91,14 @@ async function heartbeat(failing: "node" | "renewLease"): Promise<string> {
 
 const CONTAINER = `kubepods/pod0a4f7c1e-5d0b-4f6e-9a51-1c0f6a7b8d01/${"a".repeat(64)}`;
 
-/** The warnings of a look at these files. */
-async function look(files: Readonly<Record<string, string>>): Promise<string> {
+/** The warnings about these files. */
+async function warningsOf(files: Readonly<Record<string, string>>): Promise<string> {
   const clock = { wall: () => 0, monotonic: () => 0, sleep: () => Promise.resolve() };
   const parts = { tree: createMemoryTree(files), clock, fallbackCores: 3 };
   return (await sampleOnce(parts, { intervalMs: 250 })).warnings.join();
 }
 
-test("sentences of probes, logs and the node's table", () => {
+pure("sentences of probes, logs and the node's table", () => {
   const view = { layout: "cgroup v2", cores: 4, intervalMs: 250.4, pods: [], warnings: [] };
   return assertSentences([
     ["stuck", () => probe(30_001, true), "the loop has stood still for 30s"],
@@ -103,24 +108,162 @@ test("sentences of probes, logs and the node's table", () => {
       "the allocations of the node are not in sync with the API",
     ],
     ["no node", () => probe(0, true), "the node is not known yet"],
-    ["node", () => heartbeat("node"), "Cannot look at the node"],
+    ["node", () => heartbeat("node"), "Cannot read the node"],
     ["Lease", () => heartbeat("renewLease"), "Cannot renew the lease"],
     [
       "table",
       () => nodeTable(view).split("\n")[1] ?? "",
-      "0 pods, 0 containers, 4 CPUs, 250 ms between the looks",
+      "0 pods, 0 containers, 4 CPUs, 250 ms between the samples",
     ],
     [
       "CPUs",
-      () => look({ "kubepods/cpu.stat": "", "cpuset.cpus.effective": "all\n" }),
+      () => warningsOf({ "kubepods/cpu.stat": "", "cpuset.cpus.effective": "all\n" }),
       'Cannot count the node\'s CPUs: Cannot parse cpuset.cpus.effective: line 1 is "all", expected ' +
       "a counter",
     ],
     [
       "file",
-      () => look({ [`${CONTAINER}/cpu.max`]: "much\n" }),
+      () => warningsOf({ [`${CONTAINER}/cpu.max`]: "much\n" }),
       `Cannot use a cgroup's file ${CONTAINER}/cpu.max: Cannot parse cpu.max: line 1 is "", ` +
       "expected a counter",
     ],
   ]);
 });
+
+const NOW = 100_000;
+
+/** A container with readings for a minute and a limit of 200m. */
+function why(
+  change: Partial<Omit<WaitingContainer, "memory">> = {},
+  memory: Partial<PaceMemory> = {},
+): string {
+  const { share = 200, need = share, throttledMsPerS = 0 } = change;
+  const past = { ...newPaceMemory(200, NOW - 60_000), ...memory };
+  const container = { share, need, ceiling: 800, throttledMsPerS, memory: past };
+  return whyWaiting(container, { now: NOW, options: PLAIN_PACE }) ?? "";
+}
+
+const HIGHEST = { since: NOW - 12_500, highest: 100 };
+
+pure("sentences on limits that wait", () =>
+  assertSentences([
+    ["at the share", () => why(), ""],
+    [
+      "raise, hysteresis",
+      () => why({ share: 230 }),
+      "raise to 230m is within the hysteresis of 20 %",
+    ],
+    [
+      "raise of a rationed container, 20 % × e^(−30 / 60)",
+      () => why({ share: 220, need: 230 }, { changedAt: NOW - 30_000 }),
+      "raise to 220m is within the hysteresis of 12 %",
+    ],
+    [
+      "raise to the ceiling without throttling",
+      () => why({ share: 800 }, { limit: 750 }),
+      "raise to 800m is within the hysteresis of 20 %",
+    ],
+    [
+      "raise, gap",
+      () => why({ share: 800 }, { raisedAt: NOW - 300 }),
+      "raise to 800m waits 1 s after the last",
+    ],
+    ["raise, funds", () => why({ share: 800 }), "raise to 800m waits for funds"],
+    [
+      "raise, free CPU",
+      () => why({ share: 800, throttledMsPerS: 100 }, { limit: 750 }),
+      "raise to 800m waits until free CPU suffices",
+    ],
+    [
+      "decrease, hysteresis",
+      () => why({ share: 190 }),
+      "decrease to 190m is within the hysteresis of 10 %",
+    ],
+    ["decrease, time", () => why({ share: 50 }), "decrease to 50m waits 30 s"],
+    [
+      "decrease, time left",
+      () => why({ share: 50 }, { lower: HIGHEST }),
+      "decrease to 100m waits 18 s",
+    ],
+    [
+      "decrease after a trial",
+      () => why({ share: 50 }, { lower: { ...HIGHEST, since: NOW - 500 }, trialFrom: 100 }),
+      "decrease to 100m waits 2 s",
+    ],
+    [
+      "decrease, young readings",
+      () => why({ share: 50 }, { since: NOW - 1000, lower: { since: NOW - 29_000, highest: 100 } }),
+      "decrease to 100m waits 9 s: the readings are young",
+    ],
+  ]));
+
+/** The sentences on limits where idle CPU is free. */
+
+const AT = 60_000;
+const MEMORY = { limit: 800, fundedAt: -Infinity };
+const BUSY = { usageNow: 700, usage1s: 700, usage: 700 };
+const STAYING: StayingLimit = { ceiling: 800, share: 450, memory: MEMORY, load: BUSY };
+
+function sentence(
+  memory: Partial<StayingLimit["memory"]>,
+  { state = "scarce", ...change }: Partial<StayingLimit> & { readonly state?: NodeState } = {},
+): string {
+  const container = { ...STAYING, ...change, memory: { ...MEMORY, ...memory } };
+  return whyLimitStays(container, { now: AT, state }) ?? "";
+}
+
+const rationed = { rationedAt: AT };
+
+pure("sentences of whyLimitStays()", () =>
+  assertSentences([
+    ["ample, at the ceiling", () => sentence({}, { state: "ample" }), ""],
+    [
+      "ample, below the ceiling",
+      () => sentence({ limit: 450 }, { state: "ample" }),
+      "ceiling waits: 10 limits a second",
+    ],
+    ["no readings", () => sentence({}, { load: undefined }), ""],
+    ["not rationed", () => sentence({}), "stays at the ceiling: the share covers the bid"],
+    ["not rationed, share at the ceiling", () => sentence({}, { share: 800 }), ""],
+    [
+      "rationed a moment ago",
+      () => sentence({ limit: 450, rationedAt: AT - 6500 }),
+      "back to the ceiling in 4 s",
+    ],
+    [
+      "rationed long ago",
+      () => sentence({ limit: 450, rationedAt: AT - 10_000 }),
+      "ceiling waits: 10 limits a second",
+    ],
+    ["at the share", () => sentence({ ...rationed, limit: 450 }), ""],
+    [
+      "close to the share",
+      () => sentence({ ...rationed, limit: 440 }),
+      "raise to 450m is within the hysteresis of 5 %",
+    ],
+    [
+      "close above the share",
+      () => sentence({ ...rationed, limit: 460 }),
+      "decrease to 450m is within the hysteresis of 5 %",
+    ],
+    [
+      "uses less than its share",
+      () => sentence(rationed, { load: { ...BUSY, usage: 400 } }),
+      "stays: the container uses its share at most",
+    ],
+    [
+      "lowered a moment ago",
+      () => sentence({ ...rationed, fundedAt: AT - 1500 }),
+      "decrease to 450m waits 4 s after the last",
+    ],
+    [
+      "short a moment ago",
+      () => sentence({ ...rationed, shortAt: AT - 1500 }),
+      "decrease to 450m waits 4 s: the container catches up on CPU that it lacked",
+    ],
+    [
+      "without a victim",
+      () => sentence(rationed),
+      "decrease to 450m waits until another container waits for CPU",
+    ],
+  ]));

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { connectKubeconfig } from "../adapters/kube/client/kubeconfig_connection.ts";
+import { connectKubeconfig } from "../adapters/kube/client/connect.ts";
 import { systemClock as clock } from "../adapters/system_clock.ts";
 import { CommandProblem } from "./coalloc/command_context.ts";
 import { createKubeCluster } from "./coalloc/kube/kube_cluster.ts";

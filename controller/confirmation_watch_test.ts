@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import type { Pod } from "../shared/api/pod.ts";
 import type { PodAllocation } from "../shared/api/pod_allocation.ts";
-import { createInformer, type Informer } from "../shared/control/informer.ts";
-import type { ListWatch } from "../shared/control/list_watch.ts";
+import { createInformer, type Informer, type ListWatch } from "../shared/control/informer.ts";
 import type { ApiObject } from "../shared/api/object.ts";
 import { silentLog } from "../shared/log.ts";
 import { seededRandom } from "../shared/random.ts";

@@ -9,8 +9,7 @@
 import { Registry } from "prom-client";
 import { createHTTPLogin } from "../adapters/http_login.ts";
 import { createJSONLog } from "../adapters/json_log.ts";
-import { connectInCluster } from "../adapters/kube/client/in_cluster_connection.ts";
-import { connectKubeconfig } from "../adapters/kube/client/kubeconfig_connection.ts";
+import { connectInCluster, connectKubeconfig } from "../adapters/kube/client/connect.ts";
 import { healthRoutes, registerProcessMetrics, serveHTTP } from "../adapters/program_server.ts";
 import { programEnvironment, readProgramSettings } from "../adapters/program_settings.ts";
 import { programSignals } from "../adapters/program_signals.ts";

@@ -8,13 +8,12 @@ import type { Mutator } from "../shared/admission/mutator.ts";
 import type { ConfigMap } from "../shared/api/config_map.ts";
 import type { Clock } from "../shared/clock.ts";
 import { settingsAmong } from "../shared/config/file.ts";
-import { createInformer, type Informer } from "../shared/control/informer.ts";
+import { createInformer, type Informer, type ListWatch } from "../shared/control/informer.ts";
 import {
   type ElectionEnd,
   type LeaseStore,
   runLeaderElection,
 } from "../shared/control/leader_election.ts";
-import type { ListWatch } from "../shared/control/list_watch.ts";
 import { createSupervisor } from "../shared/control/supervisor.ts";
 import type { Log } from "../shared/log.ts";
 import type { Random } from "../shared/random.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import * as z from "zod";
-import { parseAddress } from "../adapters/listen_address.ts";
+import { parseAddress } from "../adapters/program_server.ts";
 import {
   addressKind,
   choiceKind,

@@ -12,7 +12,7 @@ export interface Clock {
   monotonic(): number;
   /**
    * Resolves after `ms` milliseconds of this clock, or as soon as `signal` is aborted. It never
-   * rejects: the caller looks at the signal, so a stopped loop ends without an exception.
+   * rejects: the caller checks the signal, so a stopped loop ends without an exception.
    */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }

@@ -1,11 +1,8 @@
+import { pure } from "../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { cases } from "../tests/fixtures/cases.ts";
 import { GO_DURATION_PATTERN, parseGoDuration } from "./duration.ts";
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 const MS: Readonly<Record<string, number>> = {
   ns: 1e-6,

@@ -15,7 +15,7 @@ export interface Log {
   info(message: string, fields?: LogFields): void;
   /** Something went wrong and was dealt with. */
   warn(message: string, fields?: LogFields): void;
-  /** Something went wrong and a person should look. */
+  /** Something went wrong and needs a person. */
   error(message: string, fields?: LogFields): void;
 }
 

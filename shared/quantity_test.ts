@@ -1,3 +1,4 @@
+import { pure } from "../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { cases } from "../tests/fixtures/cases.ts";
@@ -11,10 +12,6 @@ import {
   parseNanoCPU,
   sumCPU,
 } from "./quantity.ts";
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 const decimalSuffixes = ["n", "u", "m", "", "k", "M", "G"] as const;
 
@@ -91,7 +88,7 @@ pure("parseCPU() refuses more millicores than a number holds exactly", () => {
   }
 });
 
-pure("parseCPU() does not even look at text of absurd length", () => {
+pure("parseCPU() does not parse text of absurd length", () => {
   const zeros = "0".repeat(998);
   assert.equal(parseCPU(`1.${zeros}`), 1000);
   assert.throws(() => parseCPU(`1.${zeros}0`), {

@@ -1,18 +1,16 @@
+import { pure } from "../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { quotedText } from "./quoted_text.ts";
+import { cutToBytes, plainLine, quotedText } from "./quoted_text.ts";
+import { cases } from "../tests/fixtures/cases.ts";
 
-function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
-test("quotedText() quotes plain text as it is", () => {
+pure("quotedText() quotes plain text as it is", () => {
   for (const text of ["", "maybe", "2 cores", "0.5x,30s", "größer", "１", "🐢", "→"]) {
     assert.equal(quotedText(text), `"${text}"`);
   }
 });
 
-test("quotedText() escapes what can't be seen", () => {
+pure("quotedText() escapes what can't be seen", () => {
   assert.equal(quotedText('a"b\\c'), '"a\\"b\\\\c"');
   assert.equal(quotedText("a\n\tb\r"), '"a\\n\\tb\\r"');
   assert.equal(quotedText("\u0000\u001b[31m"), '"\\u{0}\\u{1b}[31m"');
@@ -22,14 +20,14 @@ test("quotedText() escapes what can't be seen", () => {
   assert.equal(quotedText("\u2028"), '"\\u{2028}"');
 });
 
-test("quotedText() cuts long text between characters, and says how long it is", () => {
+pure("quotedText() cuts long text between characters, and shows how long it is", () => {
   assert.equal(quotedText("abcdef", { most: 3 }), '"abc…" (6 characters)');
   assert.equal(quotedText("🐢🐢", { most: 1 }), '"🐢…" (4 characters)');
   assert.equal(quotedText("a".repeat(64)), `"${"a".repeat(64)}"`);
   assert.equal(quotedText("a".repeat(200_000)), `"${"a".repeat(64)}…" (200000 characters)`);
 });
 
-test("quotedText() is one short line of visible characters, whatever the text", () => {
+pure("quotedText() is one short line of visible characters, whatever the text", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", maxLength: 300 }), (text) => {
       const quoted = quotedText(text);
@@ -37,5 +35,33 @@ test("quotedText() is one short line of visible characters, whatever the text", 
       assert.match(quoted, /^"[^\p{C}\p{Zl}\p{Zp}]*"( \(\d+ characters\))?$/u);
       assert.ok(quoted.isWellFormed());
     }),
+  );
+});
+
+pure(
+  "plainLine() leaves plain text, and nothing that a terminal or a YAML reader would obey",
+  () => {
+    assert.equal(plainLine("P90 × 1.2, größer „so“ 日本"), "P90 × 1.2, größer „so“ 日本");
+    assert.equal(plainLine("a\nb\r\n  c\td\u2028e\u0085f"), "a b   c d e f");
+    assert.equal(plainLine("\x1b[31mred\x1b[0m \u202eback\ud800"), "[31mred [0m  back");
+  },
+);
+
+const bytes = (text: string): number => new TextEncoder().encode(text).length;
+
+pure("cutToBytes() keeps what fits, and cuts the rest between characters", () => {
+  assert.equal(cutToBytes("abc", 3), "abc");
+  assert.equal(cutToBytes("abcdef", 5), "ab…");
+  assert.equal(cutToBytes("×".repeat(600), 1024), "×".repeat(510) + "…");
+  assert.equal(cutToBytes("a🐢🐢", 8), "a🐢…");
+  assert.equal(cutToBytes("a🐢🐢", 9), "a🐢🐢");
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), fc.nat({ max: 40 }), (text, spare) => {
+      const cut = cutToBytes(text, spare + 3);
+      assert.ok(bytes(cut) <= spare + 3);
+      if (bytes(text) <= spare + 3) assert.equal(cut, text);
+      else assert.ok(cut.endsWith("…") && text.startsWith(cut.slice(0, -1)));
+    }),
+    cases(5),
   );
 });

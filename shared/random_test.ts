@@ -1,9 +1,6 @@
+import { pure } from "../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { exponential, logNormal, type Random, seededRandom, standardNormal } from "./random.ts";
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 const DRAWS = 100_000;
 

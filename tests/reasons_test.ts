@@ -4,7 +4,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import type { PodEvent as SentPodEvent } from "../adapters/kube/writers/event_series.ts";
+import type { PodEvent as SentPodEvent } from "../adapters/kube/writers/event_sink.ts";
 import type { BidEffect } from "../controller/allocation/bid_rules/bid_rule.ts";
 import type { BoundsDraft } from "../controller/allocation/bounds/bounds.ts";
 import type { KnownStatus } from "../controller/allocation/allocation_status.ts";

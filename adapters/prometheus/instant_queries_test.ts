@@ -15,19 +15,19 @@ function vector(...values: readonly string[]): unknown {
 async function ask(answer: unknown, options: InstantQueriesOptions = {}) {
   await using server = serveCanned(() => answer);
   const queries = createInstantQueries(options);
-  const said = await queries.ask({ server: `${server.url}/prom`, query: QUERY }, NEVER);
-  return { said, requests: server.requests };
+  const answered = await queries.ask({ server: `${server.url}/prom`, query: QUERY }, NEVER);
+  return { answered, requests: server.requests };
 }
 
 async function problemOf(answer: unknown, options: InstantQueriesOptions = {}) {
-  const { said } = await ask(answer, options);
-  assert.ok("problem" in said, JSON.stringify(said));
-  return [said.problem, said.message];
+  const { answered } = await ask(answer, options);
+  assert.ok("problem" in answered, JSON.stringify(answered));
+  return [answered.problem, answered.message];
 }
 
 Deno.test("createInstantQueries() asks below the server's address, with the time that it waits", async () => {
-  const { said, requests } = await ask(vector("0.25"), { timeoutMs: 3000 });
-  assert.deepEqual(said, { samples: [{ value: 0.25, atMs: 1_767_225_600_781 }] });
+  const { answered, requests } = await ask(vector("0.25"), { timeoutMs: 3000 });
+  assert.deepEqual(answered, { samples: [{ value: 0.25, atMs: 1_767_225_600_781 }] });
   const [request, ...others] = requests;
   assert.deepEqual(others, []);
   assert.deepEqual([request?.method, request?.path], ["GET", "/prom/api/v1/query"]);
@@ -36,11 +36,18 @@ Deno.test("createInstantQueries() asks below the server's address, with the time
 
 Deno.test("createInstantQueries() reads scalars, several series, none, and what is no number", async () => {
   const scalar = { status: "success", data: { resultType: "scalar", result: [1, "2e-3"] } };
-  assert.deepEqual((await ask(scalar)).said, { samples: [{ value: 0.002, atMs: 1000 }] });
-  assert.deepEqual((await ask(vector())).said, { samples: [] });
-  const { said } = await ask(vector("1", "NaN", "+Inf", "-Inf", "-3", ""));
-  assert.ok("samples" in said);
-  assert.deepEqual(said.samples.map(({ value }) => value), [1, NaN, Infinity, -Infinity, -3, NaN]);
+  assert.deepEqual((await ask(scalar)).answered, { samples: [{ value: 0.002, atMs: 1000 }] });
+  assert.deepEqual((await ask(vector())).answered, { samples: [] });
+  const { answered } = await ask(vector("1", "NaN", "+Inf", "-Inf", "-3", ""));
+  assert.ok("samples" in answered);
+  assert.deepEqual(answered.samples.map(({ value }) => value), [
+    1,
+    NaN,
+    Infinity,
+    -Infinity,
+    -3,
+    NaN,
+  ]);
 });
 
 Deno.test("createInstantQueries() reports a rejected query and a failing server as different problems", async () => {
@@ -98,9 +105,9 @@ Deno.test("createInstantQueries() waits no longer than it may, for the head or t
   const silent = Promise.withResolvers<string>();
   await using server = serveCanned(() => silent.promise);
   const queries = createInstantQueries({ timeoutMs: 60 });
-  const said = await queries.ask({ server: server.url, query: QUERY }, NEVER);
+  const answered = await queries.ask({ server: server.url, query: QUERY }, NEVER);
   silent.resolve("too late");
-  assert.deepEqual("problem" in said && [said.problem, said.message], waited);
+  assert.deepEqual("problem" in answered && [answered.problem, answered.message], waited);
 });
 
 Deno.test("createInstantQueries() reports an unreachable server, and an aborted query", async () => {
@@ -113,4 +120,19 @@ Deno.test("createInstantQueries() reports an unreachable server, and an aborted 
   assert.match(gone.message, /refused/);
   const stopped = await queries.ask({ server: server.url, query: QUERY }, AbortSignal.abort());
   assert.ok("problem" in stopped && stopped.problem === "unreachable");
+});
+
+Deno.test("docs/support.md names each path of Prometheus that is asked", async () => {
+  const asked = new Set<string>();
+  for await (const { name } of Deno.readDir(new URL(".", import.meta.url))) {
+    if (!name.endsWith(".ts") || name.endsWith("_test.ts")) continue;
+    const source = await Deno.readTextFile(new URL(name, import.meta.url));
+    for (const [, path = ""] of source.matchAll(/path(?: =|:) "(\/api\/v1\/\w+)"/g)) {
+      asked.add(path);
+    }
+  }
+  assert.equal(asked.size, 2, [...asked].join());
+  const support = await Deno.readTextFile(new URL("../../docs/support.md", import.meta.url));
+  const row = support.split("\n").find((line) => line.startsWith("| Prometheus")) ?? "";
+  for (const path of asked) assert.match(row, new RegExp(`${path}\`|${path} `), path);
 });

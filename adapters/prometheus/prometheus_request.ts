@@ -6,7 +6,7 @@
  */
 import { z } from "zod";
 import { quotedText } from "../../shared/quoted_text.ts";
-import { boundedFetch } from "../bounded_fetch.ts";
+import { boundedFetch, jsonOrUndefined } from "../bounded_fetch.ts";
 import type { HTTPLogin } from "../http_login.ts";
 
 /** Why there is no data. */
@@ -91,7 +91,7 @@ function dataOf(
     const message = `the answer has more than ${mostBytes} bytes`;
     return { problem: "unreadable", message, tooMuch: true };
   }
-  const answer = answerSchema.safeParse(jsonOf(text, parse)).data;
+  const answer = answerSchema.safeParse(jsonOrUndefined(text, parse)).data;
   if (answer?.status === "success" && status === 200) return answer;
   if (answer?.status === "error") {
     const { errorType, error } = answer;
@@ -102,15 +102,6 @@ function dataOf(
   return status === 200
     ? { problem: "unreadable", message: "the answer is not one of Prometheus's query API" }
     : { problem: "unreachable", message: `HTTP ${status}` };
-}
-
-function jsonOf(text: string, parse: (text: string) => unknown): unknown {
-  try {
-    return parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }
 
 /**

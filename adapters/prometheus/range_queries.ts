@@ -34,7 +34,7 @@ export interface PrometheusRange {
 export interface RangeQueriesOptions {
   /** @default {30000} */
   readonly timeoutMs?: number;
-  /** Of one response: some 25 bytes per point. @default {33554432, which is 32 MiB} */
+  /** Most bytes of one response: some 25 bytes per point. @default {33554432, which is 32 MiB} */
   readonly mostBytes?: number;
   /** @default anonymous */
   readonly login?: HTTPLogin;

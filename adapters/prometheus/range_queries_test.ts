@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { serveCanned } from "../../tests/fixtures/canned_server.ts";
@@ -26,19 +27,19 @@ function matrix(...result: readonly unknown[]): { status: string; data: unknown 
 async function ask(answer: unknown, options: RangeQueriesOptions = {}) {
   await using server = serveCanned(() => answer);
   const queries = createRangeQueries(options);
-  const said = await queries.ask({ server: server.url, ...RANGE }, NEVER);
-  return { said, requests: server.requests };
+  const answered = await queries.ask({ server: server.url, ...RANGE }, NEVER);
+  return { answered, requests: server.requests };
 }
 
 async function problemOf(answer: unknown, options: RangeQueriesOptions = {}) {
-  const { said } = await ask(answer, options);
-  assert.ok("problem" in said, JSON.stringify(said));
-  return said;
+  const { answered } = await ask(answer, options);
+  assert.ok("problem" in answered, JSON.stringify(answered));
+  return answered;
 }
 
 Deno.test("createRangeQueries() asks for moments to the millisecond, with the time that it waits", async () => {
-  const { said, requests } = await ask(matrix(), { timeoutMs: 3000 });
-  assert.deepEqual(said, { series: [] });
+  const { answered, requests } = await ask(matrix(), { timeoutMs: 3000 });
+  assert.deepEqual(answered, { series: [] });
   const [request, ...others] = requests;
   assert.deepEqual(others, []);
   assert.deepEqual([request?.method, request?.path], ["GET", "/api/v1/query_range"]);
@@ -60,9 +61,9 @@ Deno.test("createRangeQueries() reads series, and leaves out what is no number",
     [1_767_225_645.781, ""],
     [1_767_225_660.781, "2e-3"],
   ];
-  const { said } = await ask(matrix({ metric, values }, { metric: {}, values: [] }));
-  assert.ok("series" in said);
-  const [one, two] = said.series;
+  const { answered } = await ask(matrix({ metric, values }, { metric: {}, values: [] }));
+  assert.ok("series" in answered);
+  const [one, two] = answered.series;
   assert.deepEqual(one, {
     labels: metric,
     timesMs: Float64Array.of(1_767_225_600_781, 1_767_225_660_781),
@@ -111,8 +112,8 @@ Deno.test("createRangeQueries() rejects a partial response, and ignores notes on
   assert.equal(problem, "unreachable");
   assert.match(message, / partial .*: "No StoreAPIs matched 10\.0\.0\.7"$/);
   for (const few of [[], warnings.slice(0, 1)]) {
-    const { said } = await ask({ ...whole, warnings: few });
-    assert.equal("series" in said && said.series.length, 1);
+    const { answered } = await ask({ ...whole, warnings: few });
+    assert.equal("series" in answered && answered.series.length, 1);
   }
 });
 
@@ -128,10 +129,10 @@ Deno.test("createRangeQueries() gives finite numbers or a problem for any answer
   await fc.assert(
     fc.asyncProperty(mutatedJSON(sample), async (mutated) => {
       answer = new Response(JSON.stringify(mutated) ?? "");
-      const said = await queries.ask({ server: server.url, ...RANGE }, NEVER);
-      if ("problem" in said) assert.notEqual(said.message, "");
+      const answered = await queries.ask({ server: server.url, ...RANGE }, NEVER);
+      if ("problem" in answered) assert.notEqual(answered.message, "");
       else {
-        for (const { timesMs, values } of said.series) {
+        for (const { timesMs, values } of answered.series) {
           assert.equal(timesMs.length, values.length);
           assert.ok(values.every(Number.isFinite));
         }
@@ -139,10 +140,6 @@ Deno.test("createRangeQueries() gives finite numbers or a problem for any answer
     }),
   );
 });
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 function answerOf(series: readonly object[]): object {
   return { status: "success", data: { resultType: "matrix", result: series }, warnings: ["w"] };
@@ -190,7 +187,7 @@ pure("parseRangeText() reads points into arrays, without those that are no numbe
   assert.equal(second.values.timesMs.length, 0);
 });
 
-pure("parseRangeText() says what JSON says, whatever labels and values are", () => {
+pure("parseRangeText() returns what JSON does, whatever labels and values are", () => {
   fc.assert(
     fc.property(fc.array(series, { maxLength: 4 }), (result) => {
       const text = JSON.stringify(answerOf(result));

@@ -10,7 +10,7 @@ import { Buffer } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type ServerOptions } from "node:https";
 import type { Socket } from "node:net";
-import { parseAddress } from "../listen_address.ts";
+import { formatAddress, parseAddress } from "../program_server.ts";
 import { type BodyReader, createBodyReader } from "./body_reader.ts";
 import { createCertificateReader } from "./certificate_reader.ts";
 import { type ConnectionLimits, createOpenConnections } from "./open_connections.ts";
@@ -106,10 +106,9 @@ export async function serveWebhook(
   if (bound === null || typeof bound === "string") {
     throw new Error(`Cannot listen on ${address}: there is no address`);
   }
-  const host = bound.address.includes(":") ? `[${bound.address}]` : bound.address;
 
   return {
-    address: `${host}:${bound.port}`,
+    address: formatAddress({ hostname: bound.address, port: bound.port }),
     useCertificate: (pair) => server.setSecureContext(secured(pair)),
     async shutdown() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));

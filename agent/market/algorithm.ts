@@ -1,19 +1,25 @@
 /**
- * What a round of the market starts from and decides, whatever becomes of idle CPU.
+ * Input and output of a round of the market, and the port of its two algorithms.
  *
  * @module
  */
 import type { IdleCPU } from "../../shared/config/schema.ts";
-import type { DemandRule } from "../../shared/demand/signal.ts";
-import type { Bidder } from "../../shared/market/bids.ts";
-import type { RoundOutcome } from "../../shared/market/clearing_round.ts";
+import type { DemandRule } from "../../shared/demand/demand_rule.ts";
+import type { Bidder, RoundOutcome } from "../../shared/market/clearing_round.ts";
 import type { Mode } from "../../shared/market/solver.ts";
-import type { PaceOptions } from "../../shared/pacing/pace_options.ts";
-import type { PacedContainer, PlannedContainer } from "../../shared/pacing/paced_container.ts";
+import type {
+  PacedContainer,
+  PaceOptions,
+  PlannedContainer,
+} from "../../shared/pacing/paced_container.ts";
 import type { NodeStateMemory } from "../../shared/scarcity/node_state.ts";
 import type { ScarceShare } from "../../shared/scarcity/scarce_clearing.ts";
-import type { ContainerState } from "./container_state.ts";
-import { isQuotaOff, lacksQuota, limitWithoutQuota } from "./missing_quota.ts";
+import {
+  type ContainerState,
+  isQuotaOff,
+  lacksQuota,
+  limitWithoutQuota,
+} from "./container_state.ts";
 import type { Participant } from "./participants.ts";
 
 /** Settings of the market. */
@@ -23,13 +29,13 @@ export interface MarketSettings {
   /** How long work should wait at most where CPU is ample, ms. */
   readonly waitTargetMs: number;
   readonly pace: PaceOptions;
-  /** What becomes of CPU that no container needs. */
+  /** How CPU is used that no container needs. */
   readonly idleCPU: IdleCPU;
   /** Makes the estimate of a container that is new. */
-  readonly newRule: () => DemandRule;
+  readonly newDemandRule: () => DemandRule;
 }
 
-/** What one round leaves to the next about the node. */
+/** State of the node between two rounds. */
 export interface NodeMarket {
   /** Whether the node's CPU is scarce, and since when. */
   readonly nodeState: NodeStateMemory;
@@ -39,7 +45,7 @@ export interface NodeMarket {
   readonly waitMs: number;
 }
 
-/** What a round is made for. */
+/** Settings, state and capacity of a round. */
 export interface RoundContext extends MarketSettings, NodeMarket {
   /** Monotonic milliseconds. */
   readonly now: number;
@@ -55,7 +61,7 @@ export interface Container {
   readonly state: ContainerState;
 }
 
-/** What the clearing gives a container. */
+/** A container after the clearing. */
 export interface ClearedContainer extends RoundOutcome {
   /** Set on a node with scarce CPU; absent without readings, and where limits follow demand. */
   readonly scarce?: ScarceShare | undefined;

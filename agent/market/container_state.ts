@@ -1,22 +1,27 @@
 /**
- * What the agent remembers of each container between two clearings.
+ * State of each container between two clearings.
+ *
+ * A kubelet with `cpuCFSQuota: false` sets no quota, nor does one with a static CPU manager that gives a
+ * container CPUs of its own. To move such a limit would change nothing, and the kubelet would never
+ * confirm it. A quota may also come a moment after its cgroup, so that without one a limit is held from the
+ * first sample on, but reported only after a while.
  *
  * @module
  */
+import type { ContainerBounds } from "../../shared/api/pod_allocation.ts";
+import { GRID } from "../../shared/quantity.ts";
 import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
 import type { ContainerSample } from "../../shared/cgroup/sample.ts";
-import { demandOf } from "../../shared/demand/queueing_need.ts";
-import type { DemandEstimate, DemandRule } from "../../shared/demand/signal.ts";
+import { type DemandEstimate, demandOf, type DemandRule } from "../../shared/demand/demand_rule.ts";
 import { newPaceMemory, type PaceMemory } from "../../shared/pacing/paced_container.ts";
 import { nextLoad, type RecentLoad } from "../../shared/scarcity/recent_load.ts";
-import { quotaAfter, type QuotaState } from "./missing_quota.ts";
 
 /** One container. CPU in millicores, times monotonic in milliseconds. */
 export interface ContainerState {
   readonly rule: DemandRule;
-  /** What the readings show; absent until the first are there. */
+  /** Estimate from the readings; absent until the first are there. */
   estimate?: DemandEstimate;
-  /** What it bids for; as absent as the estimate. */
+  /** The demand that it bids for; as absent as the estimate. */
   demand?: number;
   /** True while that is what a metric asks for, and more than the readings show. */
   metric?: boolean;
@@ -50,7 +55,7 @@ export function newContainerState(
     readonly now: number;
     readonly rule: DemandRule;
     readonly credit: number;
-    /** What was last published for its pod, by an agent before this one too. */
+    /** Reason that was last published for its pod, by an agent before this one too. */
     readonly reason?: string | undefined;
   },
 ): ContainerState {
@@ -70,7 +75,7 @@ export function addSample(
     readonly scarcity: number;
     /** How long work may wait on this node, ms. */
     readonly waitMs: number;
-    /** What a metric asks for, millicores. */
+    /** Demand by a metric, millicores. */
     readonly asked?: number | undefined;
   },
 ): void {
@@ -93,8 +98,8 @@ export function addSample(
 }
 
 /**
- * What the container bids for: what its readings show, or what a metric `asked` for it if that is
- * more. Without readings nothing is known of a container, whatever a metric asks for.
+ * Sets the demand that the container bids for: that of its readings, or the metric's (`asked`) if that is
+ * more. Without readings it has none, whatever a metric asks for.
  */
 export function updateDemand(
   state: ContainerState,
@@ -104,4 +109,67 @@ export function updateDemand(
   const read = demandOf(state.estimate, waitMs);
   state.demand = Math.max(read, asked);
   state.metric = asked > read;
+}
+
+/** State of a container's quota. */
+export interface QuotaState {
+  /**
+   * Monotonic time of the first of its latest samples that all lack a quota, ms; absent while it has
+   * one.
+   */
+  readonly missingSince?: number;
+  /** Whether `QuotaOff` was published for it, and `QuotaBack` not since. */
+  readonly reported: boolean;
+}
+
+/**
+ * Samples without a quota over this time mean that none will come. The sampler reads the quota of a
+ * container that it took for unlimited every 30 s, or a little later.
+ */
+export const QUOTA_OFF_MS = 40_000;
+
+/** The state after a sample. */
+export function quotaAfter(
+  { missingSince, reported }: QuotaState,
+  { at, quota }: { readonly at: number; readonly quota?: number | undefined },
+): QuotaState {
+  return quota === undefined ? { missingSince: missingSince ?? at, reported } : { reported };
+}
+
+/** Whether the limit must stay as it is: no quota shows that it is in force. */
+export function lacksQuota({ quota }: { readonly quota: QuotaState }): boolean {
+  return quota.missingSince !== undefined;
+}
+
+/** Whether no quota is expected any more: the limit goes back to the user's original one. */
+export function isQuotaOff(
+  { quota: { missingSince }, sample }: {
+    readonly quota: QuotaState;
+    readonly sample?: { readonly at: number };
+  },
+): boolean {
+  return missingSince !== undefined && sample !== undefined &&
+    sample.at - missingSince >= QUOTA_OFF_MS;
+}
+
+/**
+ * The limit of a container without a quota, millicores: the user's original one, as far as its bounds
+ * let it. A held one goes no lower, or half of the way where that is how its limit goes down;
+ * `isStepDue` is whether the next such step may be taken.
+ */
+export function limitWithoutQuota(
+  { floor, ceiling, held }: Pick<ContainerBounds, "floor" | "ceiling" | "held">,
+  { present, originalLimit, isStepDue }: {
+    readonly present: number;
+    readonly originalLimit: number;
+    readonly isStepDue: boolean;
+  },
+): number {
+  if (held === "both") return present;
+  const goal = Math.min(ceiling, Math.max(floor, originalLimit));
+  if (held === undefined || goal >= present) return goal;
+  if (held === "lower" || !isStepDue) return present;
+  // Half of two steps is one, which the grid would never halve again.
+  if (present - goal <= 2 * GRID) return goal;
+  return Math.ceil((present + goal) / 2 / GRID) * GRID;
 }

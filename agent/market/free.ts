@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { LEAST_CPU, limitBounds } from "../../shared/market/bids.ts";
+import { LEAST_CPU, limitBounds } from "../../shared/market/clearing_round.ts";
 import { roundBounds, upToGrid } from "../../shared/market/rounding.ts";
 import { afterChange, type PlannedContainer } from "../../shared/pacing/paced_container.ts";
 import { planChanges } from "../../shared/pacing/plan_changes.ts";
@@ -26,7 +26,7 @@ import {
   type RoundContext,
 } from "./algorithm.ts";
 
-/** What the node's containers use and want at the monotonic time `now`, ms. */
+/** Usage and wanted CPU of the node's containers at the monotonic time `now`, ms. */
 export function nodeLoad(containers: readonly Container[], now: number): NodeLoad {
   let usage = 0;
   let throttled = 0;

@@ -1,7 +1,8 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import type { ContainerBounds, PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { ContainerSample } from "../../shared/cgroup/sample.ts";
-import { createEstimator } from "../../shared/demand/estimator.ts";
+import { createDemandRule } from "../../shared/demand/demand_rule.ts";
 import {
   newNodeState,
   nextNodeState,
@@ -19,11 +20,7 @@ import type { ContainerStates } from "./container_state.ts";
 import { nodeLoad } from "./free.ts";
 import { clear, estimate, pace, type RoundResult } from "./round.ts";
 
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
-/** A pod with an original limit of 500 m, unless said otherwise. */
+/** A pod with an original limit of 500 m, unless another is given. */
 function pod(
   name: string,
   bounds: Partial<ContainerBounds> = {},
@@ -68,7 +65,7 @@ function freeAgent({ capacity = 2000, pods }: {
     const sample = { containers: new Map(samples.map((one) => [one.containerID, one])) };
     const context: RoundContext = {
       ...{ now, capacity, nodeState, needUpTo: 0.85, waitTargetMs: 100 },
-      ...{ freeShare: 0, waitMs: 100, pace: SAMPLE_PACE, newRule: createEstimator },
+      ...{ freeShare: 0, waitMs: 100, pace: SAMPLE_PACE, newDemandRule: createDemandRule },
       idleCPU: "free",
     };
     const { containers } = estimate(participants, { sample, states, context });

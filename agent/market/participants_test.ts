@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import type { ContainerBounds, PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { type LogFields, silentLog } from "../../shared/log.ts";
@@ -15,10 +16,6 @@ const MARKET = {
   reason: "Throttled",
   observedBounds: 1,
 } as const;
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 function pods({ list }: Participants): string[] {
   return list.map(({ allocation }) => allocation.spec.podName);

@@ -4,12 +4,10 @@
  * @module
  */
 import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
-import { isBusy } from "../../shared/cgroup/busy.ts";
-import type { ContainerSample, NodeSample } from "../../shared/cgroup/sample.ts";
+import { type ContainerSample, isBusy, type NodeSample } from "../../shared/cgroup/sample.ts";
 import type { IdleCPU } from "../../shared/config/schema.ts";
 import { creditAfter } from "../../shared/market/credits.ts";
-import { paceAt } from "../../shared/pacing/pace_options.ts";
-import type { PlannedContainer } from "../../shared/pacing/paced_container.ts";
+import { paceAt, type PlannedContainer } from "../../shared/pacing/paced_container.ts";
 import type {
   Algorithm,
   ClearedContainer,
@@ -17,9 +15,14 @@ import type {
   Container,
   RoundContext,
 } from "./algorithm.ts";
-import { addSample, type ContainerStates, newContainerState } from "./container_state.ts";
+import {
+  addSample,
+  type ContainerStates,
+  isQuotaOff,
+  lacksQuota,
+  newContainerState,
+} from "./container_state.ts";
 import { FREE } from "./free.ts";
-import { isQuotaOff, lacksQuota } from "./missing_quota.ts";
 import type { Participant } from "./participants.ts";
 import { TIGHT } from "./tight.ts";
 
@@ -81,7 +84,7 @@ export function estimate(
     if (state === undefined) {
       const limit = limitOf(participant) ?? desired ?? quotaOf(reading) ?? originalLimit;
       const reason = allocation.spec.market?.reason;
-      state = newContainerState({ limit, now, rule: context.newRule(), credit, reason });
+      state = newContainerState({ limit, now, rule: context.newDemandRule(), credit, reason });
       states.set(containerID, state);
       urgent = true;
     }
@@ -183,7 +186,7 @@ function decide(
   return change === undefined ? { ...result, notice: reason } : { ...result, changedFor: reason };
 }
 
-/** What there is to publish of a container's quota, once: that there is none, or one again. */
+/** The reason to publish of a container's quota, once: there is none, or one again. */
 function quotaNotice(state: Container["state"], isUnsettled: boolean): MarketReason | undefined {
   const { reported } = state.quota;
   if (isQuotaOff(state)) {

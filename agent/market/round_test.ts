@@ -1,6 +1,8 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
-import { queueingNeed, WAIT_TARGET_MS } from "../../shared/demand/queueing_need.ts";
-import type { DemandRule } from "../../shared/demand/signal.ts";
+import { WAIT_TARGET_MS } from "../../shared/demand/common_wait.ts";
+import type { DemandRule } from "../../shared/demand/demand_rule.ts";
+import { queueingNeed } from "../../shared/demand/queueing_need.ts";
 import { GRID } from "../../shared/quantity.ts";
 import { onlyContainer, playedAgent } from "../../tests/fixtures/market/played_agent.ts";
 import {
@@ -9,10 +11,6 @@ import {
   sampleReading,
 } from "../../tests/fixtures/market/sample_participants.ts";
 import type { RoundResult } from "./round.ts";
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 pure("clear() keeps the present limit while a container has no readings", () => {
   const { play } = playedAgent();
@@ -104,7 +102,7 @@ pure("pace() earns as much credit where samples are never as new as the round", 
   assert.equal(creditAfter(100), creditAfter(0));
 });
 
-pure("clear() says which share of capacity was free of any commitment", () => {
+pure("clear() reports which share of capacity was free of any commitment", () => {
   // 97 % may be granted and 500 m are held.
   const ample = playedAgent({ capacity: 10_000 }).play([boundedAllocation("a")], () => []);
   assert.ok(Math.abs(ample.freeShare - 0.92) < 1e-9);

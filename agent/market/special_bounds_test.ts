@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { pure } from "../../tests/fixtures/pure.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { ContainerSample } from "../../shared/cgroup/sample.ts";
 import { SAMPLE_PACE } from "../../tests/fixtures/market/paced_sample.ts";
@@ -10,14 +11,10 @@ import {
   sampleReading,
 } from "../../tests/fixtures/market/sample_participants.ts";
 import { desiredWrites } from "../reporting/desired.ts";
-import { QUOTA_OFF_MS } from "./missing_quota.ts";
+import { QUOTA_OFF_MS } from "./container_state.ts";
 import type { ContainerResult, RoundResult } from "./round.ts";
 
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
-/** Plays for so many ms; returns what was said of the only container, and when, ms. */
+/** Plays for so many ms; returns what was published of the only container, and when, ms. */
 function sayings(
   play: (reading: (at: number) => readonly ContainerSample[]) => RoundResult,
   { ms, quota }: { readonly ms: number; readonly quota?: number },
@@ -37,7 +34,7 @@ function sayings(
   return { seen, limits };
 }
 
-pure("pace() never moves a limit that no quota enforces, and says so after 40 s", () => {
+pure("pace() never moves a limit that no quota enforces, and reports that after 40 s", () => {
   const { play } = playedAgent();
   const of = [boundedAllocation("a")];
   const { seen, limits } = sayings((reading) => play(of, reading), { ms: 60_000 });
@@ -121,9 +118,9 @@ pure(
 );
 
 pure(
-  "pace() says that a quota is back also where an agent before it said that there is none",
+  "pace() reports that a quota is back, also where an agent before it reported none",
   () => {
-    const said = (quota: number | undefined) => {
+    const published = (quota: number | undefined) => {
       const containers = [{ name: "app", cpuLimit: "500m" }];
       const market = { mode: "uncongested", demand: 480, need: 480, credit: 1, observedBounds: 1 };
       const spec = { containers, market: { ...market, reason: "QuotaOff" } };
@@ -139,8 +136,8 @@ pure(
       }
       return seen;
     };
-    assert.deepEqual(said(500), ["QuotaBack"]);
-    assert.deepEqual(said(undefined), []);
+    assert.deepEqual(published(500), ["QuotaBack"]);
+    assert.deepEqual(published(undefined), []);
   },
 );
 
@@ -179,7 +176,7 @@ pure("pace() gives a container that starts nothing that others need", () => {
   assert.ok((crowded?.limit ?? 0) < 1000, `${crowded?.limit}`);
 });
 
-/** Plays an idle container on a node of 4000 m for a while; a metric says this of it. */
+/** Plays an idle container on a node of 4000 m for a while; a metric asks for this. */
 function withMetric(
   demand: number | undefined,
   { usage = 50, throttledMsPerS = 0, ceiling = 2000, rounds = 20 } = {},
@@ -207,7 +204,7 @@ function metricAllocation(demand: number | undefined, ceiling = 2000): PodAlloca
   });
 }
 
-pure("pace() raises a container with a metric that says so before it uses more", () => {
+pure("pace() raises a container with a metric that asks for it before it uses more", () => {
   const raised = withMetric(1200);
   // 1200 × 1.05.
   assert.deepEqual([raised.limit, raised.state.reason, raised.state.demand], [
@@ -312,7 +309,7 @@ pure("pace() takes no quota for back before all containers of the pod have readi
   assert.deepEqual(writes(restart, () => ({ app: null, side: null })), []);
 });
 
-pure("pace() says that quotas are back once the last one is, whichever was spoken of", () => {
+pure("pace() reports that quotas are back once the last one is, whichever was reported", () => {
   const backAt = QUOTA_OFF_MS + 10_000;
   // The side has none for long; the app loses its own for a moment, in which that of the side is back.
   const quotas: Quotas = (since) => ({

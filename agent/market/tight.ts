@@ -3,11 +3,9 @@
  *
  * @module
  */
-import { commonWait, type WaitingContainer } from "../../shared/demand/queueing_need.ts";
-import { withStartupDemand } from "../../shared/market/bids.ts";
-import { clearRound } from "../../shared/market/clearing_round.ts";
-import { grantable } from "../../shared/pacing/pace_options.ts";
-import { freeCPU, type PacedContainer } from "../../shared/pacing/paced_container.ts";
+import { commonWait, type WaitingContainer } from "../../shared/demand/common_wait.ts";
+import { clearRound, withStartupDemand } from "../../shared/market/clearing_round.ts";
+import { freeCPU, grantable, type PacedContainer } from "../../shared/pacing/paced_container.ts";
 import { planChanges } from "../../shared/pacing/plan_changes.ts";
 import { stateAfterClearing } from "../../shared/scarcity/node_state.ts";
 import {

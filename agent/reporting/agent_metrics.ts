@@ -144,7 +144,7 @@ export function createAgentMetrics({ registry, view }: {
   });
   const duration = (name: string, help: string): Histogram =>
     new Histogram({ name, help, buckets: BUCKETS_S, registers });
-  const sampling = duration("mbcas_sample_duration_seconds", "Time of one look at the cgroups.");
+  const sampling = duration("mbcas_sample_duration_seconds", "Time of one sample of the cgroups.");
   const lateness = duration(
     "mbcas_sample_lateness_seconds",
     "By how much samples of the cgroups were late: the agent waited for CPU.",

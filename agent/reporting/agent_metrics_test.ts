@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { Registry } from "prom-client";
 import type { NodeView, PodView } from "../../shared/view/node_view.ts";
@@ -9,10 +10,6 @@ import { sampleNodeView, samplePodView } from "../../tests/fixtures/cli/node_vie
 import { type Participant, participantsOf } from "../market/participants.ts";
 import type { ContainerResult } from "../market/round.ts";
 import { createAgentMetrics, type DecidedRound } from "./agent_metrics.ts";
-
-function test(name: string, fn: () => Promise<void>): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 function stage() {
   const registry = new Registry();
@@ -56,22 +53,18 @@ const [APP, SIDE] = participantsOf(boundedAllocation("a", {
 }));
 const [OTHER] = participantsOf(boundedAllocation("c"));
 
-Deno.test({
-  name: "createAgentMetrics() shows that limits are held, and why, while they are",
-  permissions: "none",
-  async fn() {
-    const { hold, scraped } = stage();
-    assert.deepEqual(await scraped("mbcas_node_limits_held"), []);
-    hold({ held: "SchedExt" });
-    assert.deepEqual(await scraped("mbcas_node_limits_held"), [
-      'mbcas_node_limits_held{reason="SchedExt"} 1',
-    ]);
-    hold({});
-    assert.deepEqual(await scraped("mbcas_node_limits_held"), []);
-  },
+pure("createAgentMetrics() shows that limits are held, and why, while they are", async () => {
+  const { hold, scraped } = stage();
+  assert.deepEqual(await scraped("mbcas_node_limits_held"), []);
+  hold({ held: "SchedExt" });
+  assert.deepEqual(await scraped("mbcas_node_limits_held"), [
+    'mbcas_node_limits_held{reason="SchedExt"} 1',
+  ]);
+  hold({});
+  assert.deepEqual(await scraped("mbcas_node_limits_held"), []);
 });
 
-test("a metric has the value of each pod of the latest view, where there is one", async () => {
+pure("a metric has the value of each pod of the latest view, where there is one", async () => {
   const { show, scraped, registry } = stage();
   assert.deepEqual(await scraped("mbcas_pod_"), []);
   const usage = 20;
@@ -93,7 +86,7 @@ test("a metric has the value of each pod of the latest view, where there is one"
   assert.deepEqual(await scraped("mbcas_pod_limit_cores"), []);
 });
 
-test("of two pods of one name, the series are those of the one with readings", async () => {
+pure("of two pods of one name, the series are those of the one with readings", async () => {
   const { show, scraped } = stage();
   const { usage: _usage, ...dead } = pod("web-0", { limit: 100 });
   const alive = pod("web-0", { uid: "another", limit: 200, usage: 5 });
@@ -105,18 +98,21 @@ test("of two pods of one name, the series are those of the one with readings", a
   }
 });
 
-test("mbcas_pod_unenforced_limits counts a pod's containers without a quota, and names no others", async () => {
-  const { show, scraped } = stage();
-  const [sample] = pod("web").containers;
-  assert.ok(sample !== undefined);
-  const web = pod("web", { containers: [{ ...sample, quotaOff: true }, sample] });
-  show(web, pod("db", { containers: [sample] }));
-  assert.deepEqual(await scraped("mbcas_pod_unenforced_limits"), [
-    'mbcas_pod_unenforced_limits{namespace="shop",pod="web"} 1',
-  ]);
-});
+pure(
+  "mbcas_pod_unenforced_limits counts a pod's containers without a quota, and names no others",
+  async () => {
+    const { show, scraped } = stage();
+    const [sample] = pod("web").containers;
+    assert.ok(sample !== undefined);
+    const web = pod("web", { containers: [{ ...sample, quotaOff: true }, sample] });
+    show(web, pod("db", { containers: [sample] }));
+    assert.deepEqual(await scraped("mbcas_pod_unenforced_limits"), [
+      'mbcas_pod_unenforced_limits{namespace="shop",pod="web"} 1',
+    ]);
+  },
+);
 
-test("createAgentMetrics() counts scarce time and the limits that changed for it", async () => {
+pure("createAgentMetrics() counts scarce time and the limits that changed for it", async () => {
   const { metrics, scraped } = stage();
   const lowered = decided(APP, { limit: 450, changedFor: "NodeCongested" });
   const released = decided(APP, { from: 450, changedFor: "CPUFree" });
@@ -145,23 +141,23 @@ async function throttled(
   return (await scraped("mbcas_pod_throttled_seconds_total")).map((line) => line.split(" ")[1]);
 }
 
-test("throttled seconds count all that was read between two rounds, once", async () => {
+pure("throttled seconds count all that was read between two rounds, once", async () => {
   // Ten samples of 100 ms since the second round.
   const rounds = [[[APP, 100]], [[APP, 100]], [[APP, 1100]]] as const;
   assert.deepEqual(await throttled(...rounds), ["1.1", "0"]);
 });
 
-test("throttled seconds sum a pod's containers, and go on when one is restarted", async () => {
+pure("throttled seconds sum a pod's containers, and go on when one is restarted", async () => {
   const reborn = SIDE === undefined ? undefined : { ...SIDE, containerID: "another" };
   const rounds = [[[APP, 1000], [SIDE, 500]], [[APP, 1000], [reborn, 200]]] as const;
   assert.deepEqual(await throttled(...rounds), ["1.7", "0"]);
 });
 
-test("throttled seconds never fall where a container's state begins anew", async () => {
+pure("throttled seconds never fall where a container's state begins anew", async () => {
   assert.deepEqual(await throttled([[APP, 1000]], [[APP, 0]], [[APP, 300]]), ["1.3", "0"]);
 });
 
-test("throttled seconds of a pod begin anew once it was gone", async () => {
+pure("throttled seconds of a pod begin anew once it was gone", async () => {
   const rounds = [[[APP, 1000], [OTHER, 20]], [[OTHER, 20]]] as const;
   assert.deepEqual(await throttled(...rounds), ["0", "0.02"]);
 });

@@ -1,17 +1,17 @@
 /**
- * What the agent writes into an allocation after a round.
+ * The desired limits that the agent writes into allocations after a round.
  *
  * @module
  */
 import type { Desired, PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
 import { isUnhurried, knownMarketReason } from "../../shared/api/reasons/reasons.ts";
-import { isAtLeast } from "../../shared/control/resource_version.ts";
+import { isAtLeast } from "../../shared/control/object_key.ts";
 import { countableCPU, formatCPU } from "../../shared/quantity.ts";
 import type { Participant } from "../market/participants.ts";
 import type { ContainerResult, RoundResult } from "../market/round.ts";
 
-/** What was last written, and to which object. Times are ms of the monotonic clock. */
+/** The last write to an allocation. Times are ms of the monotonic clock. */
 export interface Written {
   readonly uid: string;
   readonly desired: Desired;
@@ -164,7 +164,7 @@ function desiredOf(
 }
 
 /**
- * What a repeat would count as, if one is due: the copy is at least as new as the server's answer to
+ * The count of a repeat, if one is due: the copy is at least as new as the server's answer to
  * the agent's own write (an older one, of a slow watch, shows what stood there before), and differs
  * from it. A client that writes again and again is answered later and later, since neither will stop.
  */

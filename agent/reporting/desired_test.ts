@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import type { Desired, PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
@@ -11,10 +12,6 @@ import type { ContainerResult, RoundResult } from "../market/round.ts";
 import { desiredWrites, LONGEST_REPEAT_MS, REPEAT_MS, repeatFor, type Written } from "./desired.ts";
 
 const SCARCE = { state: "scarce", since: 0 } as const;
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 function resultsOf(allocation: PodAllocation, changedFor?: MarketReason): ContainerResult[] {
   return participantsOf(allocation).map((participant): ContainerResult => ({
@@ -102,7 +99,7 @@ pure(
     const { market, ...limits } = WRITTEN;
     const foreign: readonly Desired[] = [
       { ...WRITTEN, containers: [{ name: "app", cpuLimit: "4000000" }] },
-      { ...WRITTEN, containers: [{ name: "nobody", cpuLimit: "500m" }] },
+      { ...WRITTEN, containers: [{ name: "other", cpuLimit: "500m" }] },
       {
         ...WRITTEN,
         containers: [{ name: "app", cpuLimit: "500m" }, { name: "b", cpuLimit: "1" }],
@@ -190,30 +187,33 @@ pure("desiredWrites() adds a pod's containers up and leaves out an infinite pric
   assert.deepEqual([market.demand, market.need, market.credit], [621, 621, 1.5]);
 });
 
-pure("desiredWrites() says once that limits are not enforced, above what moved beside them", () => {
-  const containers = [sampleBounds("a"), sampleBounds("b", { name: "side" })];
-  const status = { bounds: { revision: 1, reason: "", containers } };
-  const results = (
-    spec: Partial<PodAllocation["spec"]>,
-    moved?: MarketReason,
-  ): ContainerResult[] => {
-    const [first, second] = resultsOf(boundedAllocation("a", { status, spec }));
-    assert.ok(first !== undefined && second !== undefined);
-    return [
-      { ...first, notice: "QuotaOff" },
-      moved === undefined ? second : { ...second, changedFor: moved },
-    ];
-  };
-  const reasonOf = (all: readonly ContainerResult[]) =>
-    desiredWrites(roundOf(all), NOTHING).map(({ desired }) => desired.market?.reason);
-  assert.deepEqual(reasonOf(results(WRITTEN)), ["QuotaOff"]);
-  assert.deepEqual(reasonOf(results(WRITTEN, "Throttled")), ["QuotaOff"]);
-  const { market } = WRITTEN;
-  assert.ok(market !== undefined);
-  const saidBefore = { ...WRITTEN, market: { ...market, reason: "QuotaOff" } } as const;
-  assert.deepEqual(reasonOf(results(saidBefore)), []);
-  assert.deepEqual(reasonOf(results(saidBefore, "Throttled")), ["Throttled"]);
-});
+pure(
+  "desiredWrites() publishes once that limits are not enforced, above what moved beside them",
+  () => {
+    const containers = [sampleBounds("a"), sampleBounds("b", { name: "side" })];
+    const status = { bounds: { revision: 1, reason: "", containers } };
+    const results = (
+      spec: Partial<PodAllocation["spec"]>,
+      moved?: MarketReason,
+    ): ContainerResult[] => {
+      const [first, second] = resultsOf(boundedAllocation("a", { status, spec }));
+      assert.ok(first !== undefined && second !== undefined);
+      return [
+        { ...first, notice: "QuotaOff" },
+        moved === undefined ? second : { ...second, changedFor: moved },
+      ];
+    };
+    const reasonOf = (all: readonly ContainerResult[]) =>
+      desiredWrites(roundOf(all), NOTHING).map(({ desired }) => desired.market?.reason);
+    assert.deepEqual(reasonOf(results(WRITTEN)), ["QuotaOff"]);
+    assert.deepEqual(reasonOf(results(WRITTEN, "Throttled")), ["QuotaOff"]);
+    const { market } = WRITTEN;
+    assert.ok(market !== undefined);
+    const saidBefore = { ...WRITTEN, market: { ...market, reason: "QuotaOff" } } as const;
+    assert.deepEqual(reasonOf(results(saidBefore)), []);
+    assert.deepEqual(reasonOf(results(saidBefore, "Throttled")), ["Throttled"]);
+  },
+);
 
 pure(
   "desiredWrites() publishes QuotaBack only where QuotaOff was the last reason",
@@ -246,7 +246,7 @@ const OURS: Desired = {
 } as Desired;
 const THEIRS: Desired = { ...OURS, containers: [{ name: "app", cpuLimit: "4" }] };
 
-/** Taken by the server at 1000 ms as version 10, said to a copy of version 7. */
+/** Taken by the server at 1000 ms as version 10, decided on a copy of version 7. */
 const LAST: Written = {
   uid: "uid-a",
   desired: OURS,
@@ -259,7 +259,7 @@ function copy(resourceVersion: string, spec: Desired) {
   return { ...allocation, metadata: { ...allocation.metadata, resourceVersion } };
 }
 
-/** When something is said again of a copy that stays so, ms; looked at once a second. */
+/** When a write to a copy that stays so is repeated, ms; asked once a second. */
 function repeatsOver(ms: number, { version, spec }: { version: string; spec: Desired }): number[] {
   const times: number[] = [];
   let written = LAST;
@@ -283,7 +283,7 @@ pure("repeatFor() believes no copy that is older than the answer to the own writ
 });
 
 pure(
-  "repeatFor() has nothing to repeat where the copy says the same, or a write is under way",
+  "repeatFor() has nothing to repeat where the copy has the same, or a write is under way",
   () => {
     assert.deepEqual(repeatsOver(3_600_000, { version: "12", spec: OURS }), []);
     // What is no limit changes from clearing to clearing.

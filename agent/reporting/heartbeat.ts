@@ -10,12 +10,12 @@
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Node } from "../../shared/api/node.ts";
 import type { Clock } from "../../shared/clock.ts";
-import { isUnreachable } from "../../shared/control/brief_failure.ts";
+import { isUnreachable } from "../../shared/control/backoff.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Random } from "../../shared/random.ts";
 import type { NodeLink } from "../ports.ts";
 
-/** What the heartbeat works with. */
+/** Parts of the heartbeat. */
 export interface HeartbeatParts {
   readonly link: NodeLink;
   readonly clock: Clock;
@@ -31,7 +31,7 @@ export interface HeartbeatParts {
 const READ = { ms: 15_000, spread: 0.2 } as const;
 /** Renewals come up to this share sooner or later: on average there are as many as was set. */
 const LEASE_SPREAD = 0.1;
-/** What failed is tried again after this long or up to half sooner, unless the server sets a time. */
+/** A failure is retried after this long or up to half sooner, unless the server sets a time. */
 const RETRY_MS = 5000;
 /** But the server is not let put it off for longer than this share of the lease's time. */
 const MOST_WAIT = 0.5;
@@ -57,7 +57,7 @@ export async function runHeartbeat(
   let failures = 0;
   while (!signal.aborted) {
     let waitMs: number;
-    let doing = "look at the node";
+    let doing = "read the node";
     try {
       if (clock.monotonic() >= readDueMs) {
         seen(await link.node());

@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { type Log, silentLog } from "../../shared/log.ts";
@@ -19,7 +20,7 @@ function stage(
   const clock = createVirtualClock({ wallStart: 0 });
   const abort = new AbortController();
   /** When each agent's requests were sent. */
-  const looks: number[][] = [];
+  const readings: number[][] = [];
   const renewals: number[][] = [];
   const warnings: string[] = [];
   const log: Log = { ...silentLog, warn: (message) => void warnings.push(message) };
@@ -30,12 +31,12 @@ function stage(
     if (failure !== undefined && (isLease || !onlyLeases)) throw failure;
   };
   const ended = Promise.all(randoms.map((random) => {
-    const [looked, renewed]: [number[], number[]] = [[], []];
-    looks.push(looked);
+    const [read, renewed]: [number[], number[]] = [[], []];
+    readings.push(read);
     renewals.push(renewed);
     const link = {
       async node() {
-        looked.push(clock.monotonic());
+        read.push(clock.monotonic());
         await answer();
         return sampleNode("node-1");
       },
@@ -59,11 +60,7 @@ function stage(
     failure = error;
     onlyLeases = leases;
   };
-  return { clock, looks, renewals, warnings, fail, stop };
-}
-
-function test(name: string, fn: () => Promise<void>): void {
-  Deno.test({ name, permissions: "none", fn });
+  return { clock, readings, renewals, warnings, fail, stop };
 }
 
 const AGENTS = 200;
@@ -93,44 +90,59 @@ function gaps(times: readonly number[][], from: number): number[] {
 const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length;
 
-test("runHeartbeat() spreads agents that start together, from the first quarter of a minute on", async () => {
-  const { clock, looks, renewals, stop } = stage(seeded());
-  await clock.runUntil(4 * MINUTE_MS);
-  // Evenly spread, 13 to 17 of 200 look in a second, and 3 renew; chance adds its part.
-  for (const from of [1000, MINUTE_MS, 3 * MINUTE_MS]) {
-    const during = { from, to: from + MINUTE_MS };
-    assert.ok(busiestSecond(looks, during) <= 40, `${busiestSecond(looks, during)} looks`);
-    assert.ok(busiestSecond(renewals, during) <= 15, `${busiestSecond(renewals, during)} renewals`);
-  }
-  await stop();
-});
-
-test("runHeartbeat() keeps agents with equal random numbers in step: the spread is random alone", async () => {
-  const { clock, looks, renewals, stop } = stage(alike());
-  await clock.runUntil(3 * MINUTE_MS);
-  const during = { from: MINUTE_MS, to: 3 * MINUTE_MS };
-  assert.equal(busiestSecond(looks, during), AGENTS);
-  assert.equal(busiestSecond(renewals, during), AGENTS);
-  await stop();
-});
-
-test("runHeartbeat() looks every 12 to 15 s, and renews its lease once a minute on average", async () => {
-  for (const [heartbeatMs, most] of [[60_000, 66_000], [5000, 5500]] as const) {
-    const { clock, looks, renewals, stop } = stage(seeded(), { heartbeatMs });
-    await clock.runUntil(11 * MINUTE_MS);
-    const between = gaps(looks, MINUTE_MS);
-    assert.ok(Math.min(...between) >= 12_000, `${Math.min(...between)}`);
-    assert.ok(Math.max(...between) <= 15_000 + 2 * LATENCY_MS, `${Math.max(...between)}`);
-    assert.ok(Math.abs(mean(between) - 13_500) < 100, `${mean(between)}`);
-    const leases = gaps(renewals, MINUTE_MS);
-    assert.ok(Math.abs(mean(leases) - heartbeatMs) < heartbeatMs / 100, `${mean(leases)}`);
-    assert.ok(Math.max(...leases) <= most + 3 * LATENCY_MS, `${Math.max(...leases)}`);
+pure(
+  "runHeartbeat() spreads agents that start together, from the first quarter of a minute on",
+  async () => {
+    const { clock, readings, renewals, stop } = stage(seeded());
+    await clock.runUntil(4 * MINUTE_MS);
+    // Evenly spread, 13 to 17 of 200 read in a second, and 3 renew; chance adds its part.
+    for (const from of [1000, MINUTE_MS, 3 * MINUTE_MS]) {
+      const during = { from, to: from + MINUTE_MS };
+      assert.ok(
+        busiestSecond(readings, during) <= 40,
+        `${busiestSecond(readings, during)} readings`,
+      );
+      assert.ok(
+        busiestSecond(renewals, during) <= 15,
+        `${busiestSecond(renewals, during)} renewals`,
+      );
+    }
     await stop();
-  }
-});
+  },
+);
 
-test("runHeartbeat() spreads agents that an outage has brought into step", async () => {
-  const { clock, looks, renewals, fail, stop } = stage(seeded());
+pure(
+  "runHeartbeat() keeps agents with equal random numbers in step: the spread is random alone",
+  async () => {
+    const { clock, readings, renewals, stop } = stage(alike());
+    await clock.runUntil(3 * MINUTE_MS);
+    const during = { from: MINUTE_MS, to: 3 * MINUTE_MS };
+    assert.equal(busiestSecond(readings, during), AGENTS);
+    assert.equal(busiestSecond(renewals, during), AGENTS);
+    await stop();
+  },
+);
+
+pure(
+  "runHeartbeat() reads the node every 12 to 15 s, and renews its lease once a minute on average",
+  async () => {
+    for (const [heartbeatMs, most] of [[60_000, 66_000], [5000, 5500]] as const) {
+      const { clock, readings, renewals, stop } = stage(seeded(), { heartbeatMs });
+      await clock.runUntil(11 * MINUTE_MS);
+      const between = gaps(readings, MINUTE_MS);
+      assert.ok(Math.min(...between) >= 12_000, `${Math.min(...between)}`);
+      assert.ok(Math.max(...between) <= 15_000 + 2 * LATENCY_MS, `${Math.max(...between)}`);
+      assert.ok(Math.abs(mean(between) - 13_500) < 100, `${mean(between)}`);
+      const leases = gaps(renewals, MINUTE_MS);
+      assert.ok(Math.abs(mean(leases) - heartbeatMs) < heartbeatMs / 100, `${mean(leases)}`);
+      assert.ok(Math.max(...leases) <= most + 3 * LATENCY_MS, `${Math.max(...leases)}`);
+      await stop();
+    }
+  },
+);
+
+pure("runHeartbeat() spreads agents that an outage has brought into step", async () => {
+  const { clock, readings, renewals, fail, stop } = stage(seeded());
   await clock.runUntil(MINUTE_MS);
   fail(new ApiError(503, "ServiceUnavailable", "", { retryAfterMs: 20_000 }));
   await clock.runUntil(2 * MINUTE_MS);
@@ -145,53 +157,59 @@ test("runHeartbeat() spreads agents that an outage has brought into step", async
   }
   await clock.runUntil(7 * MINUTE_MS);
   const during = { from: 4 * MINUTE_MS + 6000, to: 7 * MINUTE_MS };
-  assert.ok(busiestSecond(looks, during) <= 40, `${busiestSecond(looks, during)} looks`);
+  assert.ok(busiestSecond(readings, during) <= 40, `${busiestSecond(readings, during)} readings`);
   assert.ok(busiestSecond(renewals, during) <= 15, `${busiestSecond(renewals, during)} renewals`);
   await stop();
 });
 
-test("runHeartbeat() comes when the server asks for it", async () => {
-  const { clock, looks, fail, stop } = stage([seededRandom(1)]);
+pure("runHeartbeat() comes when the server asks for it", async () => {
+  const { clock, readings, fail, stop } = stage([seededRandom(1)]);
   fail(new ApiError(429, "TooManyRequests", "", { retryAfterMs: 7000 }));
   await clock.runUntil(8000);
-  assert.deepEqual(looks, [[0, 7000 + LATENCY_MS]]);
+  assert.deepEqual(readings, [[0, 7000 + LATENCY_MS]]);
   await stop();
 });
 
-test("runHeartbeat() waits half a lease's time at most, however long the server asks for", async () => {
-  for (const heartbeatMs of [MINUTE_MS, 20_000]) {
-    const { clock, looks, renewals, fail, stop } = stage([seededRandom(1)], { heartbeatMs });
+pure(
+  "runHeartbeat() waits half a lease's time at most, however long the server asks for",
+  async () => {
+    for (const heartbeatMs of [MINUTE_MS, 20_000]) {
+      const { clock, readings, renewals, fail, stop } = stage([seededRandom(1)], { heartbeatMs });
+      await clock.runUntil(MINUTE_MS);
+      const [read = [], renewed = []] = [...readings, ...renewals];
+      fail(new ApiError(503, "ServiceUnavailable", "", { retryAfterMs: 3_600_000 }));
+      await clock.runUntil(5 * MINUTE_MS);
+      const during = gaps([read], 2 * MINUTE_MS);
+      assert.ok(during.length > 1, `${during.length} readings`);
+      assert.ok(during.every((gap) => gap === heartbeatMs / 2 + LATENCY_MS), `${during}`);
+      fail();
+      const before = renewed.length;
+      await clock.runUntil(5 * MINUTE_MS + heartbeatMs / 2 + 2 * LATENCY_MS);
+      assert.ok(renewed.length > before, "the lease is renewed at the first reading that succeeds");
+      await stop();
+    }
+  },
+);
+
+pure(
+  "runHeartbeat() logs an outage once, and each refusal",
+  async () => {
+    const { clock, renewals, warnings, fail, stop } = stage([seededRandom(1)]);
     await clock.runUntil(MINUTE_MS);
-    const [looked = [], renewed = []] = [...looks, ...renewals];
-    fail(new ApiError(503, "ServiceUnavailable", "", { retryAfterMs: 3_600_000 }));
-    await clock.runUntil(5 * MINUTE_MS);
-    const during = gaps([looked], 2 * MINUTE_MS);
-    assert.ok(during.length > 1, `${during.length} looks`);
-    assert.ok(during.every((gap) => gap === heartbeatMs / 2 + LATENCY_MS), `${during}`);
-    fail();
-    const before = renewed.length;
-    await clock.runUntil(5 * MINUTE_MS + heartbeatMs / 2 + 2 * LATENCY_MS);
-    assert.ok(renewed.length > before, "the lease is renewed at the first look that succeeds");
+    for (let outage = 1; outage <= 2; outage++) {
+      fail(new ApiError(0, "Unreachable", ""));
+      await clock.runUntil(clock.monotonic() + 2 * MINUTE_MS);
+      assertMatches(warnings, Array(outage).fill(/ read .* node$/));
+      fail();
+      await clock.runUntil(clock.monotonic() + MINUTE_MS);
+    }
+    warnings.length = 0;
+    const before = renewals.flat().length;
+    fail(new ApiError(403, "Forbidden", ""), { leases: true });
+    await clock.runUntil(clock.monotonic() + 3 * MINUTE_MS);
+    const tried = renewals.flat().length - before;
+    assert.ok(tried > 20, `${tried} renewals`);
+    assertMatches(warnings, Array(tried).fill(/ renew .*lease$/));
     await stop();
-  }
-});
-
-test("runHeartbeat() says what it can't do: of an outage once, of a refusal each time", async () => {
-  const { clock, renewals, warnings, fail, stop } = stage([seededRandom(1)]);
-  await clock.runUntil(MINUTE_MS);
-  for (let outage = 1; outage <= 2; outage++) {
-    fail(new ApiError(0, "Unreachable", ""));
-    await clock.runUntil(clock.monotonic() + 2 * MINUTE_MS);
-    assertMatches(warnings, Array(outage).fill(/ look .* node$/));
-    fail();
-    await clock.runUntil(clock.monotonic() + MINUTE_MS);
-  }
-  warnings.length = 0;
-  const before = renewals.flat().length;
-  fail(new ApiError(403, "Forbidden", ""), { leases: true });
-  await clock.runUntil(clock.monotonic() + 3 * MINUTE_MS);
-  const tried = renewals.flat().length - before;
-  assert.ok(tried > 20, `${tried} renewals`);
-  assertMatches(warnings, Array(tried).fill(/ renew .*lease$/));
-  await stop();
-});
+  },
+);

@@ -9,11 +9,10 @@ import type { NodeSample } from "../../shared/cgroup/sample.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { IdleCPU } from "../../shared/config/schema.ts";
 import { formatDuration } from "../../shared/duration.ts";
-import { paceAt, type PaceOptions } from "../../shared/pacing/pace_options.ts";
-import { whyWaiting } from "../../shared/pacing/why_waiting.ts";
-import { whyLimitStays } from "../../shared/scarcity/why_limit_stays.ts";
+import { paceAt, type PaceOptions } from "../../shared/pacing/paced_container.ts";
+import { whyLimitStays, whyWaiting } from "./why_waiting.ts";
 import type { ContainerView, NodeView, PodView } from "../../shared/view/node_view.ts";
-import { isQuotaOff } from "../market/missing_quota.ts";
+import { isQuotaOff } from "../market/container_state.ts";
 import type { ContainerResult, RoundResult } from "../market/round.ts";
 import { firstOf, podsOf } from "./desired.ts";
 
@@ -69,7 +68,7 @@ export function createLatestRound({ clock, stuckAfterMs, synced, ...settings }: 
   };
 }
 
-/** What a view shows beside the round. */
+/** Facts that a view shows beside the round. */
 export interface NodeViewContext {
   readonly node: Node;
   readonly sample: Pick<NodeSample, "unmanaged">;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
+import { pure } from "../../tests/fixtures/pure.ts";
 import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
-import { DEFAULT_PACE } from "../../shared/pacing/pace_options.ts";
-import { newPaceMemory } from "../../shared/pacing/paced_container.ts";
+import { DEFAULT_PACE, newPaceMemory } from "../../shared/pacing/paced_container.ts";
 import { nodeViewSchema } from "../../shared/view/node_view.ts";
 import {
   boundedAllocation,
@@ -10,7 +10,7 @@ import {
   sampleReading,
 } from "../../tests/fixtures/market/sample_participants.ts";
 import { participantsOf } from "../market/participants.ts";
-import { QUOTA_OFF_MS } from "../market/missing_quota.ts";
+import { QUOTA_OFF_MS } from "../market/container_state.ts";
 import type { ContainerResult, RoundResult } from "../market/round.ts";
 import { createLatestRound, nodeView } from "./node_view.ts";
 
@@ -83,11 +83,7 @@ function roundOf(
   return { now: 0, nodeState: SCARCE, mode: "congested", price, containers, ...node };
 }
 
-function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
-test("nodeView() shows node, pod and containers", () => {
+pure("nodeView() shows node, pod and containers", () => {
   const view = nodeView(roundOf({ used: 300, reason: "Throttled" }), CONTEXT);
   assert.deepEqual(nodeViewSchema.parse(JSON.parse(JSON.stringify(view))), view);
   const { pods, ...node } = view;
@@ -150,7 +146,7 @@ test("nodeView() shows node, pod and containers", () => {
   );
 });
 
-test("nodeView() leaves out what was not read, and shows an infinite price as null", () => {
+pure("nodeView() leaves out what was not read, and shows an infinite price as null", () => {
   const view = nodeView(roundOf({ price: Infinity }), CONTEXT);
   assert.ok(nodeViewSchema.safeParse(JSON.parse(JSON.stringify(view))).success);
   const [pod] = view.pods;
@@ -160,7 +156,7 @@ test("nodeView() leaves out what was not read, and shows an infinite price as nu
   }
 });
 
-test("nodeView() falls back on the reason that was written before the agent started", () => {
+pure("nodeView() falls back on the reason that was written before the agent started", () => {
   const market = {
     mode: "congested",
     demand: 1,
@@ -179,19 +175,22 @@ test("nodeView() falls back on the reason that was written before the agent star
   assert.equal(view.pods[0]?.reason, "DemandFell");
 });
 
-test("nodeView() reports what makes the capacity smaller, and the containers without an enforced limit", () => {
-  const round = roundOf({ used: 300 });
-  const flags = (view: ReturnType<typeof nodeView>) =>
-    view.pods.flatMap(({ containers }) => containers.map(({ quotaOff }) => quotaOff));
-  const idle = nodeView(round, CONTEXT);
-  assert.deepEqual([idle.pressures, flags(idle)], [undefined, [undefined, undefined]]);
-  const [first] = round.containers;
-  if (first !== undefined) first.state.quota = { missingSince: -QUOTA_OFF_MS, reported: true };
-  const pressures = ["MemoryPressure", "PIDPressure"] as const;
-  const pressed = nodeView(round, { ...CONTEXT, node: { ...CONTEXT.node, pressures } });
-  assert.deepEqual(nodeViewSchema.parse(JSON.parse(JSON.stringify(pressed))), pressed);
-  assert.deepEqual([pressed.pressures, flags(pressed)], [[...pressures], [true, undefined]]);
-});
+pure(
+  "nodeView() reports what makes the capacity smaller, and the containers without an enforced limit",
+  () => {
+    const round = roundOf({ used: 300 });
+    const flags = (view: ReturnType<typeof nodeView>) =>
+      view.pods.flatMap(({ containers }) => containers.map(({ quotaOff }) => quotaOff));
+    const idle = nodeView(round, CONTEXT);
+    assert.deepEqual([idle.pressures, flags(idle)], [undefined, [undefined, undefined]]);
+    const [first] = round.containers;
+    if (first !== undefined) first.state.quota = { missingSince: -QUOTA_OFF_MS, reported: true };
+    const pressures = ["MemoryPressure", "PIDPressure"] as const;
+    const pressed = nodeView(round, { ...CONTEXT, node: { ...CONTEXT.node, pressures } });
+    assert.deepEqual(nodeViewSchema.parse(JSON.parse(JSON.stringify(pressed))), pressed);
+    assert.deepEqual([pressed.pressures, flags(pressed)], [[...pressures], [true, undefined]]);
+  },
+);
 
 const NODE = {
   metadata: { name: "node-1", uid: "n", resourceVersion: "1" },
@@ -228,7 +227,7 @@ function scene() {
   return { world, latest };
 }
 
-test("unhealthy() is the time for which the loop has stood still", () => {
+pure("unhealthy() is the time for which the loop has stood still", () => {
   const { world, latest } = scene();
   world.now = 30_000;
   assert.equal(latest.unhealthy(), undefined);
@@ -239,7 +238,7 @@ test("unhealthy() is the time for which the loop has stood still", () => {
   assert.equal(latest.unhealthy(), undefined);
 });
 
-test("unready() names what is missing: the allocations, then the node", () => {
+pure("unready() names what is missing: the allocations, then the node", () => {
   const { world, latest } = scene();
   assert.match(latest.unready() ?? "", /^the allocations/);
   world.synced = true;
@@ -248,7 +247,7 @@ test("unready() names what is missing: the allocations, then the node", () => {
   assert.equal(latest.unready(), undefined);
 });
 
-test("view() shows the last round, stamped with the time of the round", () => {
+pure("view() shows the last round, stamped with the time of the round", () => {
   const { world, latest } = scene();
   assert.equal(latest.view(), undefined);
   latest.observe(ROUND, INPUT);

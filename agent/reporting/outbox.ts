@@ -6,8 +6,7 @@
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Desired } from "../../shared/api/pod_allocation.ts";
 import type { Clock } from "../../shared/clock.ts";
-import { createBackoff } from "../../shared/control/backoff.ts";
-import { retryLevel } from "../../shared/control/brief_failure.ts";
+import { createBackoff, retryLevel } from "../../shared/control/backoff.ts";
 import type { Log } from "../../shared/log.ts";
 import type { DesiredWriter } from "../ports.ts";
 import type { DesiredWrite, Written } from "./desired.ts";
@@ -15,7 +14,7 @@ import type { DesiredWrite, Written } from "./desired.ts";
 /** Retries of one write: first wait and longest wait, ms. */
 const RETRY = { minMs: 500, maxMs: 30_000 } as const;
 
-/** What the outbox works with. */
+/** Parts of the outbox. */
 export interface OutboxParts {
   readonly writer: DesiredWriter;
   readonly clock: Clock;
@@ -26,7 +25,7 @@ export interface OutboxParts {
 export interface Outbox {
   /** Queues a write; an older one of the same allocation that was not sent yet is dropped. */
   put(write: DesiredWrite): void;
-  /** What was last written to each allocation, sent or not. */
+  /** The last write to each allocation, sent or not. */
   readonly written: ReadonlyMap<string, Written>;
   /** Forgets the allocations that are not among these keys. */
   keepOnly(keys: ReadonlySet<string>): void;
@@ -72,7 +71,7 @@ export function createOutbox({ writer, clock, log }: OutboxParts): Outbox {
         const waitMs = backoff.next(key, error);
         const level = retryLevel(error, waitMs);
         log[level]("Cannot write an allocation", { key, status, reason, waitMs });
-        // What was called off or replaced meanwhile is not sent again.
+        // A write that was called off or replaced meanwhile is not sent again.
         if (written.get(key)?.desired === write.desired) waiting.set(key, write);
         await clock.sleep(waitMs, signal);
       }

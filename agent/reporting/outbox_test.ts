@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Desired } from "../../shared/api/pod_allocation.ts";
@@ -14,7 +15,7 @@ function writeOf(pod: string, desiredCPULimit: string): DesiredWrite {
   return { key: `shop/${pod}`, allocation: boundedAllocation(pod), desired: { desiredCPULimit } };
 }
 
-/** A running outbox before a server that fails as `fail` says for the n-th request. */
+/** A running outbox before a server that fails as `fail` returns for the n-th request. */
 function stage(fail: (request: number) => unknown = () => undefined) {
   const clock = createVirtualClock({ wallStart: 0 });
   const sent: string[] = [];
@@ -41,11 +42,7 @@ function stage(fail: (request: number) => unknown = () => undefined) {
   return { clock, sent, outbox, ended, stop, most: () => most };
 }
 
-function test(name: string, fn: () => Promise<void>): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
-test("createOutbox() sends one write of an allocation at a time, and the newest next", async () => {
+pure("createOutbox() sends one write of an allocation at a time, and the newest next", async () => {
   const { clock, sent, outbox, stop, most } = stage();
   for (const limit of ["1", "2"]) outbox.put(writeOf("a", limit));
   await clock.runUntil(10);
@@ -57,7 +54,7 @@ test("createOutbox() sends one write of an allocation at a time, and the newest 
   await stop();
 });
 
-test("createOutbox() says when the server has taken what was last put, and as what", async () => {
+pure("createOutbox() shows when the server has taken what was last put, and as what", async () => {
   const { clock, outbox, stop } = stage((request) =>
     request === 1 ? new ApiError(500, "InternalError", "") : undefined
   );
@@ -74,22 +71,25 @@ test("createOutbox() says when the server has taken what was last put, and as wh
   await stop();
 });
 
-test("createOutbox() remembers how often something was said again, until the allocation is gone", async () => {
-  const { outbox, stop } = stage();
-  const repeatsOf = () => outbox.written.get("shop/a")?.repeats;
-  outbox.put(writeOf("a", "1"));
-  assert.equal(repeatsOf(), undefined);
-  outbox.put({ ...writeOf("a", "1"), repeat: { count: 1, at: 5000 } });
-  outbox.put(writeOf("a", "2"));
-  assert.deepEqual(repeatsOf(), { count: 1, at: 5000 });
-  const { allocation, ...write } = writeOf("a", "2");
-  const metadata = { ...allocation.metadata, uid: "of-a-namesake" };
-  outbox.put({ ...write, allocation: { ...allocation, metadata } });
-  assert.equal(repeatsOf(), undefined);
-  await stop();
-});
+pure(
+  "createOutbox() remembers how often something was written again, until the allocation is gone",
+  async () => {
+    const { outbox, stop } = stage();
+    const repeatsOf = () => outbox.written.get("shop/a")?.repeats;
+    outbox.put(writeOf("a", "1"));
+    assert.equal(repeatsOf(), undefined);
+    outbox.put({ ...writeOf("a", "1"), repeat: { count: 1, at: 5000 } });
+    outbox.put(writeOf("a", "2"));
+    assert.deepEqual(repeatsOf(), { count: 1, at: 5000 });
+    const { allocation, ...write } = writeOf("a", "2");
+    const metadata = { ...allocation.metadata, uid: "of-a-namesake" };
+    outbox.put({ ...write, allocation: { ...allocation, metadata } });
+    assert.equal(repeatsOf(), undefined);
+    await stop();
+  },
+);
 
-test("createOutbox() lets allocations not wait for each other", async () => {
+pure("createOutbox() lets allocations not wait for each other", async () => {
   const { clock, sent, outbox, stop } = stage();
   outbox.put(writeOf("a", "1"));
   await clock.runUntil(50);
@@ -99,7 +99,7 @@ test("createOutbox() lets allocations not wait for each other", async () => {
   await stop();
 });
 
-test("createOutbox() tries again later and later, and then sends the newest", async () => {
+pure("createOutbox() tries again later and later, and then sends the newest", async () => {
   const { clock, sent, outbox, stop } = stage((request) =>
     request <= 3 ? new ApiError(500, "InternalError", "") : undefined
   );
@@ -111,7 +111,7 @@ test("createOutbox() tries again later and later, and then sends the newest", as
   await stop();
 });
 
-test("createOutbox() waits as long as the server asks for", async () => {
+pure("createOutbox() waits as long as the server asks for", async () => {
   const { clock, sent, outbox, stop } = stage((request) =>
     request === 1 ? new ApiError(429, "TooManyRequests", "", { retryAfterMs: 7000 }) : undefined
   );
@@ -121,22 +121,25 @@ test("createOutbox() waits as long as the server asks for", async () => {
   await stop();
 });
 
-test("createOutbox() sends within seconds of an outage's end, also when the server then starts", async () => {
-  const { clock, sent, outbox, stop } = stage((request) => {
-    if (request < 20) return new ApiError(0, "Unreachable", "connection refused");
-    return request === 20 ? new ApiError(503, "ServiceUnavailable", "") : undefined;
-  });
-  outbox.put(writeOf("a", "1"));
-  await clock.runUntil(200_000);
-  const times = sent.map((one) => Number(one.split(" ")[0]));
-  assert.equal(times.length, 21);
-  assert.ok(Number(times[19]) > 60_000, "a long outage");
-  const waits = times.slice(1).map((at, index) => at - Number(times[index]) - LATENCY_MS);
-  assert.ok(Math.max(...waits) <= 8000, `waits were ${waits}`);
-  await stop();
-});
+pure(
+  "createOutbox() sends within seconds of an outage's end, also when the server then starts",
+  async () => {
+    const { clock, sent, outbox, stop } = stage((request) => {
+      if (request < 20) return new ApiError(0, "Unreachable", "connection refused");
+      return request === 20 ? new ApiError(503, "ServiceUnavailable", "") : undefined;
+    });
+    outbox.put(writeOf("a", "1"));
+    await clock.runUntil(200_000);
+    const times = sent.map((one) => Number(one.split(" ")[0]));
+    assert.equal(times.length, 21);
+    assert.ok(Number(times[19]) > 60_000, "a long outage");
+    const waits = times.slice(1).map((at, index) => at - Number(times[index]) - LATENCY_MS);
+    assert.ok(Math.max(...waits) <= 8000, `waits were ${waits}`);
+    await stop();
+  },
+);
 
-test("createOutbox() forgets a write with an allocation that is gone", async () => {
+pure("createOutbox() forgets a write with an allocation that is gone", async () => {
   const { clock, sent, outbox, stop } = stage(() => new ApiError(404, "NotFound", ""));
   outbox.put(writeOf("a", "1"));
   await clock.runUntil(60_000);
@@ -144,7 +147,7 @@ test("createOutbox() forgets a write with an allocation that is gone", async () 
   await stop();
 });
 
-test("keepOnly() drops what was to be sent to allocations that are gone", async () => {
+pure("keepOnly() drops what was to be sent to allocations that are gone", async () => {
   const { clock, sent, outbox, stop } = stage(() => new ApiError(500, "InternalError", ""));
   outbox.put(writeOf("a", "1"));
   outbox.put(writeOf("b", "1"));
@@ -156,7 +159,7 @@ test("keepOnly() drops what was to be sent to allocations that are gone", async 
   await stop();
 });
 
-test("run() ends with what is no answer of the API, also while others are under way", async () => {
+pure("run() ends with what is no answer of the API, also while others are under way", async () => {
   const { clock, outbox, ended } = stage((request) =>
     request === 1 ? new TypeError("a slip") : undefined
   );
@@ -168,7 +171,7 @@ test("run() ends with what is no answer of the API, also while others are under 
   await refused;
 });
 
-test("run() ends on abort: after the write under way, without one that waits", async () => {
+pure("run() ends on abort: after the write under way, without one that waits", async () => {
   const { clock, sent, outbox, stop } = stage();
   outbox.put(writeOf("a", "1"));
   await clock.runUntil(10);

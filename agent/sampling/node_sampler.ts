@@ -14,13 +14,11 @@ import { isManaged, type PodState } from "./pod_state.ts";
 import { refreshQuota, type SampleContext, samplePod } from "./sample_pod.ts";
 import { unmanagedCPU } from "./unmanaged_cpu.ts";
 
-/** What the sampler works with; times in milliseconds. */
+/** Parts and settings of the sampler; times in milliseconds. */
 export interface NodeSamplerOptions {
   readonly tree: CgroupTree;
   /** CPUs of the node. */
   readonly cores: number;
-  /** The pods' directories are listed this often. @default {1000} */
-  readonly rescanMs?: number;
   /** Pods of which no container is managed are sampled this often. @default {250} */
   readonly unmanagedMs?: number;
   /** Whether to read PSI where it is offered. @default {true} */
@@ -65,7 +63,7 @@ const UNMANAGED_RENEWED_MS = 5000;
 
 /** A sampler without samples. Throws an `Error` when the tree holds no pods' root. */
 export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
-  const { tree, cores, rescanMs = 1000, unmanagedMs = 250, log = silentLog } = options;
+  const { tree, cores, unmanagedMs = 250, log = silentLog } = options;
   const { pressure = true } = options;
   if (!(cores > 0)) {
     throw new RangeError(`Cannot sample a node: cores is ${cores}, expected a number above 0`);
@@ -83,10 +81,10 @@ export function createNodeSampler(options: NodeSamplerOptions): NodeSampler {
     for (const file of pathsOf(files)) reported.delete(file);
     for (const directory of files.directories) tree.release(directory);
   };
-  const list = createPodList({ tree, layout, rescanMs, forget });
+  const list = createPodList({ tree, layout, forget });
   let unmanaged = { at: Infinity, version: -1, managed: new Set() as ReadonlySet<string>, cpu: 0 };
 
-  /** What of the node is not the market's, worked out anew when it is old or other pods are there. */
+  /** CPU outside of the market, computed anew when it is old or other pods are there. */
   const unmanagedAt = (at: number, managed: ReadonlySet<string>): number => {
     const { version } = list;
     const isFresh = at >= unmanaged.at && at - unmanaged.at < ON_TIME * UNMANAGED_RENEWED_MS;

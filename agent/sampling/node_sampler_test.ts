@@ -1,9 +1,16 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import type { CgroupTree } from "../../shared/cgroup/tree.ts";
 import { type Log, silentLog } from "../../shared/log.ts";
 import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
 import { createMemoryTree, type MemoryTree } from "../../tests/fixtures/memory_tree.ts";
-import { createNodeSampler, type NodeSamplerOptions } from "./node_sampler.ts";
+import { createNodeSampler, type NodeSampler, type NodeSamplerOptions } from "./node_sampler.ts";
+import type { ContainerSample } from "../../shared/cgroup/sample.ts";
+import {
+  readRecording,
+  type RecordedFrame,
+  replay,
+} from "../../tests/fixtures/cgroup_recording.ts";
 
 const ID = { hot: "a".repeat(64), cold: "b".repeat(64), pause: "c".repeat(64) };
 const UID = "0a4f7c1e-5d0b-4f6e-9a51-1c0f6a7b8d01";
@@ -38,11 +45,7 @@ function node(options: Partial<NodeSamplerOptions> = {}) {
   return { tree, sampler: createNodeSampler({ tree, cores: 2, ...options }) };
 }
 
-function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
-test("sample() gives rates after the second look, in millicores", () => {
+pure("sample() gives rates after the second sample, in millicores", () => {
   const { tree, sampler } = node();
   assert.equal(sampler.sample(1000, NONE).containers.size, 0);
   put(tree, HOT, { quota: "20000", usage: 50, throttled: 100, periods: 2, pressure: 125 });
@@ -66,29 +69,29 @@ test("sample() gives rates after the second look, in millicores", () => {
   assert.equal(containers.get(ID.pause)?.quota, undefined);
 });
 
-test("sample() gives none across a reset, a jump of the clock or a vanished file", () => {
+pure("sample() gives none across a reset, a jump of the clock or a vanished file", () => {
   const { tree, sampler } = node();
-  const look = (at: number, usage: number) => {
+  const usageAt = (at: number, usage: number) => {
     put(tree, HOT, { quota: "20000", usage });
     return sampler.sample(at, NONE).containers.get(ID.hot)?.usage;
   };
-  look(1000, 100);
-  assert.equal(look(1250, 150), 200);
-  assert.equal(look(1500, 20), undefined, "counters began anew");
-  assert.equal(look(1750, 70), 200);
-  assert.equal(look(500, 80), undefined, "clock went back");
-  assert.equal(look(750, 130), 200);
-  assert.equal(look(200_000, 180), undefined, "clock jumped ahead");
-  assert.equal(look(200_250, 230), 200);
-  assert.equal(look(200_500, 9000), undefined, "more CPU than there is");
-  assert.equal(look(200_750, 9050), 200);
+  usageAt(1000, 100);
+  assert.equal(usageAt(1250, 150), 200);
+  assert.equal(usageAt(1500, 20), undefined, "counters began anew");
+  assert.equal(usageAt(1750, 70), 200);
+  assert.equal(usageAt(500, 80), undefined, "clock went back");
+  assert.equal(usageAt(750, 130), 200);
+  assert.equal(usageAt(200_000, 180), undefined, "clock jumped ahead");
+  assert.equal(usageAt(200_250, 230), 200);
+  assert.equal(usageAt(200_500, 9000), undefined, "more CPU than there is");
+  assert.equal(usageAt(200_750, 9050), 200);
   tree.remove(`${HOT}/cpu.stat`);
   assert.equal(sampler.sample(201_000, NONE).containers.get(ID.hot), undefined);
-  assert.equal(look(201_250, 9150), undefined, "first look after it came back");
-  assert.equal(look(201_500, 9200), 200);
+  assert.equal(usageAt(201_250, 9150), undefined, "first sample after it came back");
+  assert.equal(usageAt(201_500, 9200), 200);
 });
 
-test("sample() sees a container restart as one gone and one new", () => {
+pure("sample() sees a container restart as one gone and one new", () => {
   const { tree, sampler } = node();
   sampler.sample(1000, NONE);
   assert.ok(sampler.sample(1250, NONE).containers.has(ID.hot));
@@ -101,7 +104,7 @@ test("sample() sees a container restart as one gone and one new", () => {
   assert.equal(sampler.sample(1750, new Set([ID.cold])).containers.get(ID.cold)?.usage, 100);
 });
 
-test("sample() lists directories once a second, and once for an id that is nowhere", () => {
+pure("sample() lists directories once a second, and once for an id that is nowhere", () => {
   const tree = createMemoryTree();
   put(tree, HOT);
   let listings = 0;
@@ -123,7 +126,7 @@ test("sample() lists directories once a second, and once for an id that is nowhe
   assert.equal(listed(2250, [ID.cold, ID.pause]), 1);
 });
 
-test("sample() finds a pod that has taken another one's place within a second", () => {
+pure("sample() finds a pod that has taken another one's place within a second", () => {
   const tree = createMemoryTree();
   for (const directory of [POD, HOT]) put(tree, directory);
   const sampler = createNodeSampler({ tree, cores: 2 });
@@ -141,7 +144,7 @@ test("sample() finds a pod that has taken another one's place within a second", 
   assert.deepEqual(sampler.pods().map(({ uid }) => uid), [OTHER]);
 });
 
-test("sample() reads anew, now and then, what a pod that stays has been set to", () => {
+pure("sample() reads anew, now and then, what a pod that stays has been set to", () => {
   const { tree, sampler } = node();
   const before = sampler.sample(0, NONE).unmanaged;
   for (const directory of [POD, HOT]) put(tree, directory, { quota: "20000", weight: 500 });
@@ -149,7 +152,7 @@ test("sample() reads anew, now and then, what a pod that stays has been set to",
   assert.ok(sampler.sample(61_000, NONE).unmanaged > before + 1000, "its request was raised");
 });
 
-test("sample() reads idle pods every 250 ms only, and at busy ones each time", () => {
+pure("sample() reads idle pods every 250 ms only, and at busy ones each time", () => {
   const { tree, sampler } = node();
   const cold = `kubepods/pod${OTHER}/${ID.cold}`;
   put(tree, cold, { quota: "20000" });
@@ -169,7 +172,7 @@ test("sample() reads idle pods every 250 ms only, and at busy ones each time", (
   ]);
 });
 
-test("sample() keeps the last sample when it is asked again at once", () => {
+pure("sample() keeps the last sample when it is asked again at once", () => {
   const { tree, sampler } = node();
   sampler.sample(0, NONE);
   put(tree, HOT, { quota: "20000", usage: 50 });
@@ -177,7 +180,7 @@ test("sample() keeps the last sample when it is asked again at once", () => {
   assert.equal(sampler.sample(255, NONE).containers.get(ID.hot), sample);
 });
 
-test("sample() leaves out a container with a malformed file, and says so once", () => {
+pure("sample() leaves out a container with a malformed file, and warns once", () => {
   const warnings: string[] = [];
   const log: Log = {
     ...silentLog,
@@ -194,7 +197,7 @@ test("sample() leaves out a container with a malformed file, and says so once", 
   assert.match(warnings[0] ?? "", /line 1 is "many"/);
 });
 
-test("sample() names each malformed file of a cgroup by its path", () => {
+pure("sample() names each malformed file of a cgroup by its path", () => {
   const files: unknown[] = [];
   const log: Log = { ...silentLog, warn: (_message, fields) => void files.push(fields?.file) };
   const { tree, sampler } = node({ log });
@@ -205,7 +208,7 @@ test("sample() names each malformed file of a cgroup by its path", () => {
   assert.deepEqual(files.sort(), [`${HOT}/cpu.max`, `${HOT}/cpu.stat`, `${POD}/cpu.weight`]);
 });
 
-test("sample() passes on that the tree may not be read", () => {
+pure("sample() passes on that the tree may not be read", () => {
   const { tree } = node();
   const forbidden: CgroupTree = {
     ...tree,
@@ -217,7 +220,7 @@ test("sample() passes on that the tree may not be read", () => {
   assert.throws(() => sampler.sample(0, NONE), /not permitted/);
 });
 
-test("createNodeSampler() reports its layout and releases the files of what is gone", () => {
+pure("createNodeSampler() reports its layout and releases the files of what is gone", () => {
   const released: string[] = [];
   const { tree } = node();
   const watched: CgroupTree = { ...tree, release: (directory) => void released.push(directory) };
@@ -240,7 +243,103 @@ test("createNodeSampler() reports its layout and releases the files of what is g
   assert.equal(released.at(-1), "");
 });
 
-test("createNodeSampler() refuses a node without CPUs or pods", () => {
+pure("createNodeSampler() refuses a node without CPUs or pods", () => {
   assert.throws(() => node({ cores: 0 }), { name: "RangeError", message: /cores is 0/ });
   assert.throws(() => createNodeSampler({ tree: createMemoryTree(), cores: 2 }), /Cannot find/);
+});
+
+/** Seconds, summed over a recording. */
+interface Totals {
+  wall: number;
+  used: number;
+  throttledMs: number;
+  periods: number;
+  throttledPeriods: number;
+  samples: ContainerSample[];
+}
+
+function totalsOf(frames: readonly RecordedFrame[]): Map<string, Totals> {
+  let sampler: NodeSampler | undefined;
+  const totals = new Map<string, Totals>();
+  replay(frames, (tree, at) => {
+    sampler ??= createNodeSampler({ tree, cores: 2 });
+    for (const [id, sample] of sampler.sample(at, new Set()).containers) {
+      if (sample.at !== at) continue;
+      const sum = totals.get(id.slice(0, 6)) ??
+        { wall: 0, used: 0, throttledMs: 0, periods: 0, throttledPeriods: 0, samples: [] };
+      const seconds = sample.intervalMs / 1000;
+      sum.wall += seconds;
+      sum.used += sample.usage / 1000 * seconds;
+      sum.throttledMs += sample.throttledMsPerS / 1000 * seconds;
+      sum.periods += sample.periods;
+      sum.throttledPeriods += sample.throttledPeriods;
+      sum.samples.push(sample);
+      totals.set(id.slice(0, 6), sum);
+    }
+  });
+  return totals;
+}
+
+function within(actual: number, expected: number, share: number): void {
+  assert.ok(
+    Math.abs(actual - expected) <= share * expected,
+    `${actual.toFixed(2)} is not within ${share * 100} % of ${expected.toFixed(2)}`,
+  );
+}
+
+function of(totals: Map<string, Totals>, id: string): Totals {
+  const found = totals.get(id);
+  assert.ok(found, `no samples of ${id}`);
+  return found;
+}
+
+Deno.test("sample() finds what a kubelet under v1 throttled, at whichever level it was counted", async () => {
+  const totals = totalsOf(await readRecording("v1"));
+  assert.equal(totals.size, 5);
+  // One busy loop: what it did not use, it was kept from.
+  for (const id of ["4b4e6a", "146753"]) {
+    const { wall, used, throttledMs } = of(totals, id);
+    within(wall, 74.75, 0.01);
+    within(throttledMs, wall - used, 0.15);
+  }
+  within(of(totals, "4b4e6a").used, 14.95, 0.01);
+  within(of(totals, "146753").used, 11.22, 0.01);
+  // All but one of its 748 periods ended without quota.
+  within(of(totals, "4b4e6a").throttledPeriods, 748, 0.01);
+  // Never throttled, beside a busy one that was, in the same pod.
+  assert.equal(of(totals, "af9a2e").throttledMs, 0);
+});
+
+Deno.test("sample() shows a quota that was raised while the container ran", async () => {
+  const quotas = of(totalsOf(await readRecording("v1")), "26e09f").samples.map((s) => s.quota);
+  assert.equal(quotas[0], 200);
+  assert.equal(quotas.at(-1), 700);
+  assert.equal(new Set(quotas).size, 2);
+});
+
+Deno.test("sample() takes a pause that kernel 6.1 counted at both levels once", async () => {
+  const totals = totalsOf(await readRecording("v2"));
+  // The kernel's own counters over the run, seconds.
+  const counted: readonly (readonly [string, number, number])[] = [
+    ["111111", 15.50, 45.98],
+    ["222222", 18.65, 2.83],
+    ["333333", 44.56, 31.60],
+    ["444444", 0.126, 0],
+    ["555555", 30.53, 23.55],
+  ];
+  for (const [id, used, throttled] of counted) {
+    within(of(totals, id).used, used, 0.02);
+    within(of(totals, id).throttledMs, throttled, 0.06);
+  }
+});
+
+Deno.test("sample() gives PSI as a share of time under v2", async () => {
+  const totals = totalsOf(await readRecording("v2"));
+  const shares = of(totals, "111111").samples.map(({ pressure }) => pressure ?? NaN);
+  assert.ok(shares.every((share) => share >= 0 && share <= 1));
+  // Held at 200 m, it waits most of the time; the idle one next to never.
+  const mean = (values: number[]) => values.reduce((a, b) => a + b, 0) / values.length;
+  assert.ok(mean(shares) > 0.6, String(mean(shares)));
+  const idle = of(totals, "444444").samples.map(({ pressure }) => pressure ?? NaN);
+  assert.ok(mean(idle) < 0.1, String(mean(idle)));
 });

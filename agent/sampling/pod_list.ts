@@ -33,16 +33,16 @@ export interface PodList {
   relist(pod: PodState, at: number): void;
 }
 
-/** What is listed, and how often. */
+/** The tree to list, and its layout. */
 export interface PodListOptions {
   readonly tree: CgroupTree;
   readonly layout: CgroupLayout;
-  /** The pods' directories are listed this often, ms. */
-  readonly rescanMs: number;
   /** Called with the files of each cgroup that is gone. */
   readonly forget: (files: CgroupFiles) => void;
 }
 
+/** The pods' directories are listed this often. */
+const SCAN_MS = 1000;
 /** Everything is listed this often, in case a change was missed. */
 const FULL_SCAN_MS = 300_000;
 /**
@@ -52,7 +52,7 @@ const FULL_SCAN_MS = 300_000;
 export const YOUNG_MS = 30_000;
 
 /** A list that knows no pod yet. */
-export function createPodList({ tree, layout, rescanMs, forget }: PodListOptions): PodList {
+export function createPodList({ tree, layout, forget }: PodListOptions): PodList {
   const pods = new Map<string, PodState>();
   const podOf = new Map<string, PodState>();
   let version = 0;
@@ -125,7 +125,7 @@ export function createPodList({ tree, layout, rescanMs, forget }: PodListOptions
         [...wanted].some((id) => !podOf.has(id) && !missing.has(id));
       seen = wanted;
       const isFull = isAsked || at < scannedAt || at - fullScanAt >= FULL_SCAN_MS;
-      if (!isFull && at - scannedAt < rescanMs) return;
+      if (!isFull && at - scannedAt < SCAN_MS) return;
       scan(at, isFull);
       missing = new Set([...wanted].filter((id) => !podOf.has(id)));
     },

@@ -1,5 +1,5 @@
 /**
- * What is known of one pod between two samples: its cgroups, their last readings, its samples.
+ * State of one pod between two samples: its cgroups, their last readings, its samples.
  *
  * @module
  */
@@ -11,8 +11,8 @@ import {
 import { type LevelMemory, NO_LEVEL_MEMORY } from "../../shared/cgroup/throttled_time.ts";
 import type { CgroupLayout } from "../../shared/cgroup/layout.ts";
 import type { ContainerCgroup } from "../../shared/cgroup/pod_cgroups.ts";
-import { DEFAULT_PERIOD_MS } from "../../shared/cgroup/quota.ts";
-import type { Reading } from "../../shared/cgroup/reading.ts";
+import { DEFAULT_PERIOD_MS } from "../../shared/cgroup/kernel_text.ts";
+import type { Reading } from "../../shared/cgroup/interval.ts";
 import type { ContainerSample } from "../../shared/cgroup/sample.ts";
 import { createUsageWindow, type UsageWindow } from "../../shared/cgroup/usage_window.ts";
 
@@ -43,14 +43,14 @@ export interface ContainerCgroupState extends CgroupState {
   throttledAt: number;
   /** Milliseconds: see `throttled_time.ts`. */
   roomMs: number;
-  /** Of the newest pair of readings that could be trusted. */
+  /** From the newest pair of readings that could be trusted. */
   sample?: ContainerSample | undefined;
 }
 
 /** A pod. Times are monotonic milliseconds. */
 export interface PodState {
   readonly uid: string;
-  /** Of its cgroup; absent when only orphaned containers were found. */
+  /** Its cgroup; absent when only orphaned containers were found. */
   readonly directory: string | undefined;
   readonly own?: CgroupState;
   readonly containers: Map<string, ContainerCgroupState>;

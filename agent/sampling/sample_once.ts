@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { readNodeCores } from "../../shared/cgroup/node_cores.ts";
+import { readNodeCores } from "../../shared/cgroup/node_files.ts";
 import type { ContainerSample } from "../../shared/cgroup/sample.ts";
 import type { CgroupTree } from "../../shared/cgroup/tree.ts";
 import type { Clock } from "../../shared/clock.ts";
@@ -109,7 +109,7 @@ export function nodeTable({ layout, cores, intervalMs, pods }: NodeView): string
   );
   const containers = pods.reduce((sum, pod) => sum + pod.containers.length, 0);
   const summary = `${pods.length} pods, ${containers} containers, ${cores} CPUs, ` +
-    `${Math.round(intervalMs)} ms between the looks`;
+    `${Math.round(intervalMs)} ms between the samples`;
   return [layout, summary, "", ...lines, ""].join("\n");
 }
 

@@ -9,7 +9,7 @@
  *
  * @module
  */
-import { isBusy } from "../../shared/cgroup/busy.ts";
+import { isBusy } from "../../shared/cgroup/sample.ts";
 import {
   type CgroupFiles,
   readCounters,
@@ -25,14 +25,13 @@ import {
   type ThrottledTime,
   throttledTime,
 } from "../../shared/cgroup/throttled_time.ts";
-import { type Interval, intervalBetween } from "../../shared/cgroup/interval.ts";
-import { DEFAULT_PERIOD_MS } from "../../shared/cgroup/quota.ts";
-import type { Reading } from "../../shared/cgroup/reading.ts";
+import { type Interval, intervalBetween, type Reading } from "../../shared/cgroup/interval.ts";
+import { DEFAULT_PERIOD_MS } from "../../shared/cgroup/kernel_text.ts";
 import type { CgroupTree } from "../../shared/cgroup/tree.ts";
 import { YOUNG_MS } from "./pod_list.ts";
 import type { CgroupState, ContainerCgroupState, PodState } from "./pod_state.ts";
 
-/** What a sample needs to know of its node. */
+/** The node and the time of a sample. */
 export interface SampleContext {
   readonly tree: CgroupTree;
   /** Monotonic time. */
@@ -71,7 +70,7 @@ interface ContainerInterval {
 }
 
 /**
- * Reads a pod's counters and renews the samples of the containers that were read. `managed` says
+ * Reads a pod's counters and renews the samples of the containers that were read. `managed` is
  * whether the bounds name a container of it. Returns whether all its cgroups are still there.
  */
 export function samplePod(

@@ -23,7 +23,7 @@ export function unmanagedCPU(
   },
 ): number {
   const requests = pods.reduce((sum, { own }) => sum + (own?.request?.linear ?? 0), 0);
-  // What weights leave a request while all CPU is used.
+  // By weight a request gets this much of its amount while all CPU is used.
   const perRequest = 1000 * cores / requests;
   const heldFor = (request: number, usage: number): number =>
     Math.max(request, Math.min(usage, requests === 0 ? Infinity : perRequest * request));

@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { createMemoryTree } from "../../tests/fixtures/memory_tree.ts";
 import { createNodeSampler } from "./node_sampler.ts";
@@ -32,10 +33,6 @@ function unmanaged(changing: Changing, named: readonly string[], { forMs = 5000 
   return Math.round(held * 100) / 100;
 }
 
-function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
 /** A pod that requests 500 m and uses the given millicores, with a sandbox. */
 const pod = (millicores: number): Changing => (at) => ({
   ...files(POD, { usage: millicores * at / 1000, shares: 512 }),
@@ -43,57 +40,63 @@ const pod = (millicores: number): Changing => (at) => ({
   ...files(`${POD}/${PAUSE}`),
 });
 
-test("unmanagedCPU() of a pod outside the market is the larger of request and usage", () => {
+pure("unmanagedCPU() of a pod outside the market is the larger of request and usage", () => {
   assert.equal(unmanaged(pod(200), []), 500);
   assert.equal(unmanaged(pod(800), []), 800);
 });
 
-test("unmanagedCPU() leaves out usage that goes as soon as pods with requests use their CPU", () => {
-  const [other, third] = [POD.replace(/1$/, "2"), POD.replace(/1$/, "3")];
-  const busy = (shares: number): Changing => (at) => ({
-    ...files(POD, { usage: 6 * at, shares }),
-    ...files(other, { shares: 1024 }),
-    ...files(third, { shares: 512 }),
-  });
-  // Of 8 CPUs weights leave it a quarter, or nothing worth speaking of.
-  assert.equal(unmanaged(busy(512), []), 2000 + 1500);
-  assert.equal(unmanaged(busy(2), []), 1500);
-});
+pure(
+  "unmanagedCPU() leaves out usage that goes as soon as pods with requests use their CPU",
+  () => {
+    const [other, third] = [POD.replace(/1$/, "2"), POD.replace(/1$/, "3")];
+    const busy = (shares: number): Changing => (at) => ({
+      ...files(POD, { usage: 6 * at, shares }),
+      ...files(other, { shares: 1024 }),
+      ...files(third, { shares: 512 }),
+    });
+    // Of 8 CPUs weights leave it a quarter, or nothing worth speaking of.
+    assert.equal(unmanaged(busy(512), []), 2000 + 1500);
+    assert.equal(unmanaged(busy(2), []), 1500);
+  },
+);
 
-test("unmanagedCPU() of a managed pod is nothing: it bids", () => {
+pure("unmanagedCPU() of a managed pod is nothing: it bids", () => {
   assert.equal(unmanaged(pod(800), [A]), 0);
 });
 
-test("unmanagedCPU() counts no request of a managed Guaranteed pod, however the market moves it", () => {
-  const uid = "5c1d2f6e-1d0b-4f6e-9a51-1c0f6a7b8d02";
-  for (
-    const root of [
-      `kubepods/pod${uid}`,
-      `kubepods.slice/kubepods-pod${uid.replaceAll("-", "_")}.slice`,
-    ]
-  ) {
-    const container = root.endsWith(".slice")
-      ? `${root}/cri-containerd-${B}.scope`
-      : `${root}/${B}`;
-    // 300 m of 300 m at first, of 900 m from the third second on.
-    const moving: Changing = (at) => {
-      const [shares, quota] = at < 3000 ? [307, 30_000] : [921, 90_000];
-      const usage = 0.3 * at;
-      return {
-        ...files(root, { usage, shares, quota }),
-        ...files(container, { usage, shares, quota }),
-        ...files(`${root}/${PAUSE}`),
+pure(
+  "unmanagedCPU() counts no request of a managed Guaranteed pod, however the market moves it",
+  () => {
+    const uid = "5c1d2f6e-1d0b-4f6e-9a51-1c0f6a7b8d02";
+    for (
+      const root of [
+        `kubepods/pod${uid}`,
+        `kubepods.slice/kubepods-pod${uid.replaceAll("-", "_")}.slice`,
+      ]
+    ) {
+      const container = root.endsWith(".slice")
+        ? `${root}/cri-containerd-${B}.scope`
+        : `${root}/${B}`;
+      // 300 m of 300 m at first, of 900 m from the third second on.
+      const moving: Changing = (at) => {
+        const [shares, quota] = at < 3000 ? [307, 30_000] : [921, 90_000];
+        const usage = 0.3 * at;
+        return {
+          ...files(root, { usage, shares, quota }),
+          ...files(container, { usage, shares, quota }),
+          ...files(`${root}/${PAUSE}`),
+        };
       };
-    };
-    assert.equal(unmanaged(moving, [B]), 0);
-    assert.equal(unmanaged(moving, [B], { forMs: 130_000 }), 0);
-    // Outside of the market it is the demand at present.
-    const left = unmanaged(moving, [], { forMs: 130_000 });
-    assert.ok(Math.abs(left - 900) <= 1, `${left}`);
-  }
-});
+      assert.equal(unmanaged(moving, [B]), 0);
+      assert.equal(unmanaged(moving, [B], { forMs: 130_000 }), 0);
+      // Outside of the market it is the demand at present.
+      const left = unmanaged(moving, [], { forMs: 130_000 });
+      assert.ok(Math.abs(left - 900) <= 1, `${left}`);
+    }
+  },
+);
 
-test("unmanagedCPU() counts an unlimited sibling that the bounds do not name", () => {
+pure("unmanagedCPU() counts an unlimited sibling that the bounds do not name", () => {
   const sibling = (millicores: number): Changing => (at) => ({
     ...pod(100)(at),
     ...files(`${POD}/${B}`, { usage: millicores * at / 1000, shares: 256 }),
@@ -103,7 +106,7 @@ test("unmanagedCPU() counts an unlimited sibling that the bounds do not name", (
   assert.equal(unmanaged(sibling(400), [A, B]), 0);
 });
 
-test("unmanagedCPU() leaves out a container with a quota that the bounds do not name yet", () => {
+pure("unmanagedCPU() leaves out a container with a quota that the bounds do not name yet", () => {
   const restarted: Changing = (at) => ({
     ...pod(100)(at),
     ...files(`${POD}/${B}`, { usage: at, shares: 256, quota: 50_000 }),
@@ -111,22 +114,25 @@ test("unmanagedCPU() leaves out a container with a quota that the bounds do not 
   assert.equal(unmanaged(restarted, [A]), 0);
 });
 
-test("isManaged() holds while a pod's only container restarts and its bounds name the old one", () => {
-  const tree = createMemoryTree(pod(800)(0));
-  const sampler = createNodeSampler({ tree, cores: 8 });
-  assert.equal(sampler.sample(0, new Set([A])).unmanaged, 0);
-  tree.remove(`cpu/${POD}/${A}`);
-  tree.remove(`cpuacct/${POD}/${A}`);
-  for (const [path, text] of Object.entries(files(`${POD}/${B}`, { quota: 100_000 }))) {
-    tree.write(path, text);
-  }
-  assert.equal(sampler.sample(1000, new Set([A])).unmanaged, 0);
-  assert.equal(sampler.sample(2000, new Set([B])).unmanaged, 0);
-  // Its bounds are gone: the pod left the market.
-  assert.equal(sampler.sample(3000, new Set()).unmanaged, 500);
-});
+pure(
+  "isManaged() holds while a pod's only container restarts and its bounds name the old one",
+  () => {
+    const tree = createMemoryTree(pod(800)(0));
+    const sampler = createNodeSampler({ tree, cores: 8 });
+    assert.equal(sampler.sample(0, new Set([A])).unmanaged, 0);
+    tree.remove(`cpu/${POD}/${A}`);
+    tree.remove(`cpuacct/${POD}/${A}`);
+    for (const [path, text] of Object.entries(files(`${POD}/${B}`, { quota: 100_000 }))) {
+      tree.write(path, text);
+    }
+    assert.equal(sampler.sample(1000, new Set([A])).unmanaged, 0);
+    assert.equal(sampler.sample(2000, new Set([B])).unmanaged, 0);
+    // Its bounds are gone: the pod left the market.
+    assert.equal(sampler.sample(3000, new Set()).unmanaged, 500);
+  },
+);
 
-test("unmanagedCPU() does not follow a neighbour's short bursts", () => {
+pure("unmanagedCPU() does not follow a neighbour's short bursts", () => {
   // 2000 m in one second of 40: below the 95th percentile.
   const bursty: Changing = (at) => {
     const burstMs = Math.floor(at / 40_000) * 1000 + Math.min(1000, at % 40_000);
@@ -135,7 +141,7 @@ test("unmanagedCPU() does not follow a neighbour's short bursts", () => {
   assert.equal(unmanaged(bursty, [], { forMs: 120_000 }), 100);
 });
 
-test("unmanagedCPU() adds containers that lie outside of their pod's cgroup", () => {
+pure("unmanagedCPU() adds containers that lie outside of their pod's cgroup", () => {
   const orphan = "system.slice/containerd.service/" +
     `kubepods-burstable-pod0a4f7c1e_5d0b_4f6e_9a51_1c0f6a7b8d01.slice:cri-containerd:${A}`;
   const changing: Changing = (at) => ({
@@ -145,7 +151,7 @@ test("unmanagedCPU() adds containers that lie outside of their pod's cgroup", ()
   assert.equal(unmanaged(changing, []), 300);
 });
 
-test("unmanagedCPU() reports by the sum which formula the runtime used for weights", () => {
+pure("unmanagedCPU() reports by the sum which formula the runtime used for weights", () => {
   // Pod 600 m = 614 shares = weight 24 by the line; containers 500 m and 100 m.
   const v2 = (weights: readonly [number, number]): Changing => () => {
     const group = (directory: string, weight: number, quota = "max") => ({

@@ -5,7 +5,7 @@
  */
 import type { Pod } from "../../shared/api/pod.ts";
 import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
-import { isAtLeast } from "../../shared/control/resource_version.ts";
+import { isAtLeast } from "../../shared/control/object_key.ts";
 
 /** A patch that the server accepted. */
 export interface SentPatch {

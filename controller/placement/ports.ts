@@ -8,7 +8,7 @@ import type { PodDisruptionBudget } from "../../shared/api/pod_disruption_budget
 import type { PlacementEventReason } from "../../shared/api/reasons/placement_event_reasons.ts";
 import type { PlacementReason } from "../../shared/api/reasons/placement_reasons.ts";
 import type { ReplicaSet } from "../../shared/api/workload.ts";
-import type { ListWatch } from "../../shared/control/list_watch.ts";
+import type { ListWatch } from "../../shared/control/informer.ts";
 import type { PlacedKind } from "../../shared/placement/eligibility.ts";
 import type { ClassCounts, NodeClass } from "../../shared/placement/node_classes.ts";
 import type { UnplacedReason } from "../../shared/placement/placement_request.ts";

@@ -4,12 +4,12 @@
  * @module
  */
 import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
-import { createEndpointSliceStore } from "../../adapters/kube/writers/endpoint_slices.ts";
 import {
+  createEndpointSliceStore,
   createSecretStore,
   createTrustStore,
-} from "../../adapters/kube/writers/certificate_stores.ts";
-import { parseAddress } from "../../adapters/listen_address.ts";
+} from "../../adapters/kube/writers/webhook_stores.ts";
+import { parseAddress } from "../../adapters/program_server.ts";
 import { admissionRoutes } from "../../adapters/webhook/admission_routes.ts";
 import { createCertificateFolder } from "../../adapters/webhook/certificate_folder.ts";
 import { createCertificateMaker } from "../../adapters/webhook/certificate_maker.ts";

@@ -5,8 +5,7 @@
  * @module
  */
 import type { Clock } from "../../shared/clock.ts";
-import { createBackoff } from "../../shared/control/backoff.ts";
-import { retryLevel } from "../../shared/control/brief_failure.ts";
+import { createBackoff, retryLevel } from "../../shared/control/backoff.ts";
 import type { Log } from "../../shared/log.ts";
 import {
   AUTHORITY_LIFE_MS,

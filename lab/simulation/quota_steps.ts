@@ -4,7 +4,7 @@
  * @module
  */
 
-import { LEAST_CPU } from "../../shared/market/bids.ts";
+import { LEAST_CPU } from "../../shared/market/clearing_round.ts";
 
 /** A container's limit before and after, millicores; absent: no limit. */
 export interface LimitStep {

@@ -26,7 +26,7 @@ import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
 import { boundsOf } from "../../controller/allocation/bounds/bounds.ts";
 import { priorityMultiplier } from "../../controller/allocation/bounds/priority_multiplier.ts";
 import { DEFAULT_MARKET_CONFIG } from "../../controller/config.ts";
-import { marketCapacity } from "../../shared/market/capacity.ts";
+import { marketCapacity } from "../../shared/market/clearing_round.ts";
 import { roundBounds } from "../../shared/market/rounding.ts";
 import { nodeInAPI, podInAPI } from "./running_pod.ts";
 

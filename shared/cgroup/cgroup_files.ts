@@ -3,19 +3,23 @@
  *
  * @module
  */
-import { parseCounter, soleLine } from "./counter_text.ts";
-import { parseCpuStatV1, parseCpuStatV2 } from "./cpu_stat.ts";
 import {
+  parseCfsPeriod,
+  parseCfsQuota,
+  parseCpuacctUsage,
+  parseCpuMax,
+  parseCpuMaxPeriod,
   parseCpuShares,
+  parseCpuStatV1,
+  parseCpuStatV2,
   parseCpuWeight,
+  parsePressure,
   requestOfCurvedWeight,
   requestOfLinearWeight,
-} from "./cpu_weight.ts";
-import { parseCpuacctUsage } from "./cpuacct.ts";
+  soleCounter,
+} from "./kernel_text.ts";
 import { type CgroupLayout, joinPath } from "./layout.ts";
-import { parsePressure } from "./pressure.ts";
-import { parseCfsPeriod, parseCfsQuota, parseCpuMax, parseCpuMaxPeriod } from "./quota.ts";
-import type { Reading } from "./reading.ts";
+import type { Reading } from "./interval.ts";
 import type { CgroupTree } from "./tree.ts";
 
 const NS_PER_MS = 1e6;
@@ -56,7 +60,7 @@ export function cgroupFiles({ version, cpu, cpuacct }: CgroupLayout, below: stri
   };
 }
 
-/** What to read beside the counters. */
+/** Time of the reading, and whether to read PSI. */
 export interface ReadingOptions {
   /** The monotonic time that the reading carries. */
   readonly at: number;
@@ -79,7 +83,7 @@ export function readCounters(
   const counters = { at, ...parseCpuStatV2(stat) };
   const waiting = pressure ? tree.read(files.pressure) : undefined;
   if (waiting === undefined) return counters;
-  return { ...counters, pressureMs: parsePressure(waiting).some.totalMs };
+  return { ...counters, pressureMs: parsePressure(waiting) };
 }
 
 /**
@@ -123,7 +127,7 @@ export function readQuota(
   // Without a quota the period is of no interest, and that spares a read for every pause container.
   if (files.version === 2) return parseCpuMax(quota);
   if (quota === "-1\n") return undefined;
-  return parseCfsQuota(quota, periodMs === undefined ? tree.read(files.period) : periodMs * 1000);
+  return parseCfsQuota(quota, periodMs ?? readPeriod(tree, files));
 }
 
 /**
@@ -133,11 +137,10 @@ export function readQuota(
 export function readThreads(tree: CgroupTree, files: CgroupFiles): number | undefined {
   const text = tree.read(files.threads);
   if (text === undefined) return undefined;
-  const file = "pids.current";
-  return parseCounter(soleLine(text, file), { file, line: 1 });
+  return soleCounter(text, "pids.current");
 }
 
-/** What a weight may mean: see `cpu_weight.ts`. Millicores. */
+/** The two meanings that a weight may have: see `kernel_text.ts`. Millicores. */
 export interface RequestReading {
   /** As the kubelet writes it, at the level of the pod. */
   readonly linear: number;

@@ -1,9 +1,19 @@
 /**
- * What one cgroup did between two readings.
+ * Growth of one cgroup's counters between two readings.
  *
  * @module
  */
-import type { Reading } from "./reading.ts";
+import type { ThrottleCounters } from "./kernel_text.ts";
+
+/** Counters since the cgroup was made; times in milliseconds. */
+export interface Reading extends ThrottleCounters {
+  /** Monotonic time of the reading. */
+  readonly at: number;
+  /** CPU time used. */
+  readonly usageMs: number;
+  /** Time in which some task waited for CPU (PSI); absent where not offered. */
+  readonly pressureMs?: number;
+}
 
 /** Growth of the counters from the earlier reading to the later; times in milliseconds. */
 export interface Interval extends Omit<Reading, "at"> {
@@ -13,18 +23,9 @@ export interface Interval extends Omit<Reading, "at"> {
   readonly intervalMs: number;
 }
 
-/** Which pairs of readings can be trusted; milliseconds. */
-export interface IntervalBounds {
-  /** CPUs of the node: no cgroup uses more than all of them. */
-  readonly cores: number;
-  /** Below this the counters' own grain dominates. @default {10} */
-  readonly shortestMs?: number;
-  /** Above this the rates say nothing about now. @default {60000} */
-  readonly longestMs?: number;
-}
-
-/** Default of {@linkcode IntervalBounds.shortestMs}. */
+/** Below this, ms, the counters' own grain dominates. */
 export const SHORTEST_INTERVAL_MS = 10;
+/** Above this, ms, the rates no longer hold. */
 const LONGEST_INTERVAL_MS = 60_000;
 
 /**
@@ -40,10 +41,11 @@ const STAMP_SLACK_MS = 20;
  */
 export function intervalBetween(
   [earlier, later]: readonly [Reading, Reading],
-  { cores, shortestMs = SHORTEST_INTERVAL_MS, longestMs = LONGEST_INTERVAL_MS }: IntervalBounds,
+  /** CPUs of the node: no cgroup uses more than all of them. */
+  { cores }: { readonly cores: number },
 ): Interval | undefined {
   const intervalMs = later.at - earlier.at;
-  if (!(intervalMs >= shortestMs && intervalMs <= longestMs)) return undefined;
+  if (!(intervalMs >= SHORTEST_INTERVAL_MS && intervalMs <= LONGEST_INTERVAL_MS)) return undefined;
   const usageMs = later.usageMs - earlier.usageMs;
   const periods = later.periods - earlier.periods;
   const throttledPeriods = later.throttledPeriods - earlier.throttledPeriods;

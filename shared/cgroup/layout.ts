@@ -7,7 +7,6 @@
  *
  * @module
  */
-import { isPodsRoot } from "./cgroup_name.ts";
 import type { CgroupTree } from "./tree.ts";
 
 /** The layout of one node. Directories are relative to the tree's root. */
@@ -49,6 +48,8 @@ const NOT_V2 = new Set(
     "hugetlb net_cls net_prio net_cls,net_prio net_prio,net_cls perf_event rdma misc").split(" "),
 );
 
+/** `kubepods.slice`, `kubepods`, and with a cgroup root of its own `kubelet-kubepods.slice`. */
+const PODS_ROOT = /^(?:kubepods|kubepods\.slice|.+-kubepods\.slice)$/;
 /** `machine.slice/libpod-NODE.scope/container/kubelet.slice/kubelet-kubepods.slice`. */
 const DEEPEST_ROOT = 5;
 /** A node has some hundred cgroups above its pods; a tree that grows past this is not one. */
@@ -103,7 +104,7 @@ function findRoots(tree: CgroupTree, mount: Mount): { roots: string[]; searched:
       searched++;
       for (const name of tree.children(joinPath(mount.cpu, directory)) ?? []) {
         if (depth === 0 && mount.version === 2 && NOT_V2.has(name)) continue;
-        (isPodsRoot(name) ? roots : below).push(joinPath(directory, name));
+        (PODS_ROOT.test(name) ? roots : below).push(joinPath(directory, name));
       }
     }
     if (roots.length > 0) return { roots: roots.sort(), searched };

@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { findLayout } from "./layout.ts";
 import { createMemoryTree } from "../../tests/fixtures/memory_tree.ts";
@@ -5,11 +6,7 @@ import { createMemoryTree } from "../../tests/fixtures/memory_tree.ts";
 const trees = (...directories: string[]) =>
   createMemoryTree(Object.fromEntries(directories.map((path) => [`${path}/cpu.stat`, ""])));
 
-function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
-test("findLayout() distinguishes the versions by what is there", () => {
+pure("findLayout() distinguishes the versions by what is there", () => {
   const cases: readonly (readonly [string[], 1 | 2, string, string])[] = [
     [["kubepods.slice", "system.slice"], 2, "", ""],
     [["cpu/kubepods", "cpuacct/kubepods", "memory/kubepods"], 1, "cpu", "cpuacct"],
@@ -25,17 +22,17 @@ test("findLayout() distinguishes the versions by what is there", () => {
   }
 });
 
-test("findLayout() does not take another controller's mount for version 2", () => {
+pure("findLayout() does not take another controller's mount for version 2", () => {
   assert.throws(() => findLayout(trees("memory/kubepods", "cpuset/kubepods")), /Cannot find/);
 });
 
-test("findLayout() takes the nearest root, not those of nodes nested in this one", () => {
+pure("findLayout() takes the nearest root, not those of nodes nested in this one", () => {
   const nested = "system.slice/docker-a.scope/kubelet.slice/kubelet-kubepods.slice";
   assert.deepEqual(findLayout(trees("kubepods.slice", nested)).roots, ["kubepods.slice"]);
   assert.deepEqual(findLayout(trees(nested)).roots, [nested]);
 });
 
-test("findLayout() lists what it tried when there is none", () => {
+pure("findLayout() lists what it tried when there is none", () => {
   assert.throws(() => findLayout(trees("cpu/docker/x", "cpuacct/docker/x", "system.slice")), {
     name: "Error",
     message: /joined \(not mounted\).*apart \(.*: 3\).*cgroup v2 \(.*: 2\).*\/sys\/fs\/cgroup/,

@@ -3,9 +3,45 @@
  *
  * @module
  */
-import { containerIDOfName, orphanedContainerOfName, podUIDOfName } from "./cgroup_name.ts";
 import { type CgroupLayout, joinPath } from "./layout.ts";
 import type { CgroupTree } from "./tree.ts";
+
+/** A container that a runtime of the other driver mode put outside its pod's cgroup. */
+interface OrphanedContainer {
+  readonly podUID: string;
+  readonly containerID: string;
+}
+
+/** cgroupfs driver: `pod<uid>`. */
+const POD_DIRECTORY = /^pod([0-9a-f-]{32,36})$/;
+/** systemd driver: `kubepods-burstable-pod<uid>.slice`, and the same below a root of its own. */
+const POD_SLICE = /(?:^|-)pod([0-9a-f_]{32,36})\.slice$/;
+/** `<id>`, `crio-<id>`, `cri-containerd-<id>.scope`; `crio-conmon-<id>.scope` is no container. */
+const CONTAINER =
+  /^(?:(?:cri-containerd|crio|docker|pouch|libpod)-)?([0-9a-f]{12,64})(?:\.scope)?$/;
+/** The runtime took `slice:prefix:id`, meant for systemd, for a path. */
+const ORPHANED = /^([^:]+):[^:]*:([0-9a-f]{12,64})$/;
+
+/**
+ * The UID of the pod with this cgroup, with dashes as the API writes it. A static pod's is the
+ * hash of its manifest, 32 hex digits without dashes.
+ */
+function podUIDOfName(name: string): string | undefined {
+  const uid = POD_DIRECTORY.exec(name)?.[1] ?? POD_SLICE.exec(name)?.[1];
+  return uid?.replaceAll("_", "-");
+}
+
+/** The hex ID of the container with this cgroup. */
+function containerIDOfName(name: string): string | undefined {
+  return CONTAINER.exec(name)?.[1];
+}
+
+/** Pod and container in a name like `kubepods-burstable-pod<uid>.slice:cri-containerd:<id>`. */
+function orphanedContainerOfName(name: string): OrphanedContainer | undefined {
+  const [, slice = "", containerID] = ORPHANED.exec(name) ?? [];
+  const podUID = podUIDOfName(slice);
+  return podUID === undefined || containerID === undefined ? undefined : { podUID, containerID };
+}
 
 /** One container. Directories are relative to the mount points of the layout. */
 export interface ContainerCgroup {
@@ -40,7 +76,7 @@ export interface PodDirectory {
 }
 
 /**
- * The cgroups of pods, without a look into them: one listing a root and QoS level, however many
+ * The cgroups of pods, without their content: one listing a root and QoS level, however many
  * pods there are.
  */
 export function listPodDirectories(tree: CgroupTree, layout: CgroupLayout): PodDirectory[] {

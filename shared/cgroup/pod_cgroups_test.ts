@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { findLayout } from "./layout.ts";
 import { createMemoryTree } from "../../tests/fixtures/memory_tree.ts";
@@ -110,36 +111,28 @@ for (const { name, cpu, others } of MOUNTS) {
   });
 }
 
-Deno.test({
-  name: "listPods() lists several containers, and pods that have none yet",
-  permissions: "none",
-  fn() {
-    const tree = createMemoryTree({
-      [`kubepods/pod${UID}/${C}/cpu.stat`]: "",
-      [`kubepods/pod${UID}/${"d1".repeat(32)}/cpu.stat`]: "",
-      [`kubepods/burstable/pod${STATIC}/cpu.stat`]: "",
-      "kubepods/burstable/cpu.stat": "",
-      "kubepods/besteffort/podless/not-an-id/cpu.stat": "",
-      "kubepods/other/cpu.stat": "",
-    });
-    const pods = listPods(tree, findLayout(tree));
-    assert.deepEqual(
-      pods.map(({ uid, containers }) => [uid, containers.length]).sort(),
-      [
-        [UID, 2],
-        [STATIC, 0],
-      ].sort(),
-    );
-  },
+pure("listPods() lists several containers, and pods that have none yet", () => {
+  const tree = createMemoryTree({
+    [`kubepods/pod${UID}/${C}/cpu.stat`]: "",
+    [`kubepods/pod${UID}/${"d1".repeat(32)}/cpu.stat`]: "",
+    [`kubepods/burstable/pod${STATIC}/cpu.stat`]: "",
+    "kubepods/burstable/cpu.stat": "",
+    "kubepods/besteffort/podless/not-an-id/cpu.stat": "",
+    "kubepods/other/cpu.stat": "",
+  });
+  const pods = listPods(tree, findLayout(tree));
+  assert.deepEqual(
+    pods.map(({ uid, containers }) => [uid, containers.length]).sort(),
+    [
+      [UID, 2],
+      [STATIC, 0],
+    ].sort(),
+  );
 });
 
-Deno.test({
-  name: "listPods() gives nothing when all pods vanished",
-  permissions: "none",
-  fn() {
-    const tree = createMemoryTree({ [`kubepods/pod${UID}/${C}/cpu.stat`]: "" });
-    const layout = findLayout(tree);
-    tree.remove("kubepods");
-    assert.deepEqual(listPods(tree, layout), []);
-  },
+pure("listPods() gives nothing when all pods vanished", () => {
+  const tree = createMemoryTree({ [`kubepods/pod${UID}/${C}/cpu.stat`]: "" });
+  const layout = findLayout(tree);
+  tree.remove("kubepods");
+  assert.deepEqual(listPods(tree, layout), []);
 });

@@ -1,5 +1,5 @@
 /**
- * What one container did between two looks at its cgroup files.
+ * Usage and throttling of containers between two readings of their cgroup files.
  *
  * @module
  */
@@ -9,7 +9,7 @@ export interface ContainerSample {
   readonly podUID: string;
   /** The hex id, without the runtime's scheme. */
   readonly containerID: string;
-  /** Monotonic time of the later look. */
+  /** Monotonic time of the later reading. */
   readonly at: number;
   readonly intervalMs: number;
   /** CPU time used / interval. */
@@ -32,12 +32,23 @@ export interface ContainerSample {
   readonly quota?: number;
 }
 
-/** One look at a whole node. */
+/** A sample of a whole node. */
 export interface NodeSample {
   /** Monotonic time. */
   readonly at: number;
-  /** By hex container id. A container without two good looks is missing, never wrong. */
+  /** By hex container id. A container without two good readings is missing, never wrong. */
   readonly containers: ReadonlyMap<string, ContainerSample>;
   /** CPU that the market may not share because others hold it. */
   readonly unmanaged: number;
+}
+
+/** A container that uses more of its quota than this may run into it before the next sample. */
+const BUSY_SHARE = 0.8;
+
+/**
+ * True for a container that is close to its quota, or that seems to be on its way there: of a burst
+ * that begins late in an interval the usage in it shows little. One without a quota never is.
+ */
+export function isBusy({ usage, rising, quota = Infinity }: ContainerSample): boolean {
+  return rising === true || usage > BUSY_SHARE * quota;
 }

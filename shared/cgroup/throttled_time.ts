@@ -22,7 +22,7 @@
  */
 import type { Interval } from "./interval.ts";
 
-/** What the two levels of one pod counted lately: milliseconds, fading out. */
+/** Recent counts of the two levels of one pod: milliseconds, fading out. */
 export interface LevelMemory {
   /** At the pod's level. */
   readonly podMs: number;
@@ -39,7 +39,7 @@ export interface ContainerInterval {
   readonly quota?: number;
   /** Threads in its cgroup, idle ones included; absent when they were not counted. */
   readonly threads?: number;
-  /** What the interval before left unexplained; 0 at first. @default {0} */
+  /** Room that the interval before left unused; 0 at first. @default {0} */
   readonly roomMs?: number;
 }
 
@@ -49,7 +49,7 @@ export interface PodIntervals {
   readonly containers: readonly ContainerInterval[];
 }
 
-/** What one container lost in its interval. */
+/** Throttling of one container in its interval. */
 export interface ThrottledTime {
   /** Milliseconds, summed over threads that stood still. */
   readonly throttledMs: number;

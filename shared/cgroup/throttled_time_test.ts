@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { cases } from "../../tests/fixtures/cases.ts";
@@ -36,24 +37,20 @@ function steady(containerMs: number, podMs: number, { cores = 2, threads = 99 } 
   return lost;
 }
 
-function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
-test("throttledTime() adds levels that count apart", () => {
+pure("throttledTime() adds levels that count apart", () => {
   assert.equal(steady(60, 130), 190);
   assert.equal(steady(150, 0), 150);
   assert.equal(steady(0, 150), 150);
 });
 
-test("throttledTime() takes the larger of levels that count the same pauses", () => {
+pure("throttledTime() takes the larger of levels that count the same pauses", () => {
   assert.equal(steady(150, 153), 153);
   assert.equal(steady(153, 150), 153);
   // 5 % of the larger is the limit, once there is more than a period to compare.
   assert.equal(steady(150, 165), 315);
 });
 
-test("throttledTime() knows the same pauses although they are counted in turn", () => {
+pure("throttledTime() knows the same pauses although they are counted in turn", () => {
   // Two pauses of 80 ms an interval, but every other time a third or only one falls into it.
   let memory: LevelMemory = NO_LEVEL_MEMORY;
   let lost = 0;
@@ -70,7 +67,7 @@ test("throttledTime() knows the same pauses although they are counted in turn", 
   assert.equal(lost, 40 * 200);
 });
 
-test("throttledTime() never gives more than the CPUs, or the threads, could have run", () => {
+pure("throttledTime() never gives more than the CPUs, or the threads, could have run", () => {
   assert.equal(steady(300, 500, { cores: 2 }), 2 * 250 - 50);
   assert.equal(steady(300, 500, { cores: 1 }), 250 - 50);
   assert.equal(steady(300, 500, { cores: 8, threads: 3 }), 3 * 250 - 50);
@@ -78,7 +75,7 @@ test("throttledTime() never gives more than the CPUs, or the threads, could have
   assert.equal(steady(195, 115, { threads: 0 }), 250 - 50);
 });
 
-test("throttledTime() carries one period of room, for a pause that ends after the interval", () => {
+pure("throttledTime() carries one period of room, for a pause that ends after the interval", () => {
   const losses = [100, 290, 290].reduce<{ ms: number[]; roomMs: number }>(({ ms, roomMs }, own) => {
     const one = { interval: interval({ throttledMs: own }), threads: 1, roomMs };
     const [lost] = throttledTime(NO_LEVEL_MEMORY, { containers: [one], cores: 2 }).containers;
@@ -89,7 +86,7 @@ test("throttledTime() carries one period of room, for a pause that ends after th
   assert.deepEqual(losses.ms, [100, 290, 210]);
 });
 
-test("throttledTime() shares the pod's time by use, and by quota without any usage", () => {
+pure("throttledTime() shares the pod's time by use, and by quota without any usage", () => {
   const pod = interval({ usageMs: 80, throttledMs: 120, throttledPeriods: 3 });
   const losses = (containers: readonly ContainerInterval[]) =>
     throttledTime(NO_LEVEL_MEMORY, { pod, containers, cores: 4 }).containers.map((c) =>
@@ -108,7 +105,7 @@ test("throttledTime() shares the pod's time by use, and by quota without any usa
   assert.deepEqual(byQuota.containers.map((c) => c.throttledMs), [120, 0]);
 });
 
-test("throttledTime() takes a shared run queue's pause for the containers' own", () => {
+pure("throttledTime() takes a shared run queue's pause for the containers' own", () => {
   // Both hold the same CPU: the pod's level counts the pause once, each container its own.
   let memory: LevelMemory = NO_LEVEL_MEMORY;
   let last: readonly number[] = [];
@@ -122,7 +119,7 @@ test("throttledTime() takes a shared run queue's pause for the containers' own",
   assert.deepEqual(last, [160, 160]);
 });
 
-test("throttledTime() counts periods at either level, never more than there were", () => {
+pure("throttledTime() counts periods at either level, never more than there were", () => {
   const periods = (own: number, pod: number) =>
     throttledTime(NO_LEVEL_MEMORY, {
       pod: interval({ throttledPeriods: pod, throttledMs: 150 }),
@@ -133,7 +130,7 @@ test("throttledTime() counts periods at either level, never more than there were
   assert.equal(periods(2, 3), 3);
 });
 
-test("throttledTime() is a number where next to nothing was counted inside of the pod", () => {
+pure("throttledTime() is a number where next to nothing was counted inside of the pod", () => {
   const growth = { usageMs: 0, periods: 0, throttledPeriods: 0 };
   const inside = [5e-324, 0].map((throttledMs) => interval({ ...growth, throttledMs }));
   const { containers } = throttledTime(NO_LEVEL_MEMORY, {
@@ -144,7 +141,7 @@ test("throttledTime() is a number where next to nothing was counted inside of th
   assert.deepEqual(containers.map(({ throttledMs }) => throttledMs), [8.9e-16, 0]);
 });
 
-test("throttledTime() stays between nothing and the CPUs' time for any growth", () => {
+pure("throttledTime() stays between nothing and the CPUs' time for any growth", () => {
   const growth = fc.record({
     usageMs: fc.double({ min: 0, max: 4000, noNaN: true }),
     throttledMs: fc.double({ min: 0, max: 1e6, noNaN: true }),
@@ -153,9 +150,9 @@ test("throttledTime() stays between nothing and the CPUs' time for any growth", 
   }, { noNullPrototype: true }).map(interval);
   const pods = fc.array(fc.record({ pod: growth, containers: fc.array(growth, { maxLength: 4 }) }));
   fc.assert(
-    fc.property(pods, (looks) => {
+    fc.property(pods, (samples) => {
       let memory: LevelMemory = NO_LEVEL_MEMORY;
-      for (const { pod, containers } of looks) {
+      for (const { pod, containers } of samples) {
         const pairs = containers.map((each) => ({ interval: each }));
         const result = throttledTime(memory, { pod, containers: pairs, cores: 4 });
         memory = result.memory;

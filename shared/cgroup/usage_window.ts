@@ -2,7 +2,7 @@
  * A high percentile of a cgroup's usage over the last minutes, in bounded memory.
  *
  * The window is cut into steps; a step's value is the mean usage in it, taken from the cumulative
- * counter, so nothing between two looks is missed. The percentile is exact over those means: 300
+ * counter, so nothing between two readings is missed. The percentile is exact over those means: 300
  * of them for 5 minutes in steps of 1 s, 1.2 kB a cgroup. Bursts shorter than a step are averaged,
  * which is what a neighbour on the same node feels of them over that second.
  *

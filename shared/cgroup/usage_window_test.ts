@@ -1,13 +1,10 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { cases } from "../../tests/fixtures/cases.ts";
 import { createUsageWindow } from "./usage_window.ts";
 
-function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
-/** Adds looks every 250 ms at these millicores, one value a second. */
+/** Adds readings every 250 ms at these millicores, one value a second. */
 function fill(values: readonly number[], options = {}) {
   const window = createUsageWindow(options);
   let usageMs = 7;
@@ -19,7 +16,7 @@ function fill(values: readonly number[], options = {}) {
   return { window, usageMs, at: values.length * 1000 };
 }
 
-test("percentile() is 0 before a step is full, and the usage where it is constant", () => {
+pure("percentile() is 0 before a step is full, and the usage where it is constant", () => {
   const window = createUsageWindow();
   assert.equal(window.percentile(), 0);
   window.add(0, 0);
@@ -29,7 +26,7 @@ test("percentile() is 0 before a step is full, and the usage where it is constan
   assert.equal(window.percentile(), 500);
 });
 
-test("percentile() is the nearest rank of the steps' means", () => {
+pure("percentile() is the nearest rank of the steps' means", () => {
   const ofHundred = (busy: number) =>
     fill(Array.from({ length: 100 }, (_, i) => i < busy ? 800 : 100)).window.percentile();
   // 5 of 100 seconds busy lie above the 95th percentile, 6 do not.
@@ -37,20 +34,20 @@ test("percentile() is the nearest rank of the steps' means", () => {
   assert.ok(Math.abs(ofHundred(6) - 800) < 0.01);
 });
 
-test("percentile() forgets what is older than the window", () => {
+pure("percentile() forgets what is older than the window", () => {
   const values = [...Array(10).fill(900), ...Array(20).fill(50)];
   assert.ok(fill(values, { steps: 20 }).window.percentile() < 50.01);
   assert.ok(fill(values, { steps: 21 }).window.percentile() < 50.01);
   assert.ok(fill(values, { steps: 22 }).window.percentile() > 899);
 });
 
-test("add() counts a long gap for as many steps as it lasted", () => {
+pure("add() counts a long gap for as many steps as it lasted", () => {
   const { window, usageMs, at } = fill(Array(20).fill(900), { steps: 20 });
   window.add(at + 60_000, usageMs + 600);
   assert.ok(Math.abs(window.percentile() - 10) < 0.01);
 });
 
-test("add() begins anew after a reset or a clock that went back, and keeps what it knew", () => {
+pure("add() begins anew after a reset or a clock that went back, and keeps what it knew", () => {
   const { window, at } = fill(Array(20).fill(300));
   window.add(at + 250, 0);
   window.add(at + 1250, 300);
@@ -59,7 +56,7 @@ test("add() begins anew after a reset or a clock that went back, and keeps what 
   assert.ok(Math.abs(window.percentile() - 300) < 0.01);
 });
 
-test("percentile() lies between the smallest and the largest mean", () => {
+pure("percentile() lies between the smallest and the largest mean", () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 64_000 }), { minLength: 1 }), (values) => {
       const found = fill(values, { steps: 30 }).window.percentile();

@@ -12,7 +12,7 @@
  */
 import type { Lease } from "../api/lease.ts";
 
-/** What a candidate knows. Times are ms of its monotonic clock. */
+/** The Lease as a candidate has seen it. Times are ms of its monotonic clock. */
 export interface ElectionState {
   /** The record as last seen; undefined while there is none. */
   readonly lease: Lease | undefined;
@@ -32,13 +32,13 @@ export interface ElectionMoment {
   readonly leaseMs: number;
 }
 
-/** What to do next. */
+/** The next action. */
 export type ElectionAction =
   | { readonly do: "create" | "update"; readonly lease: Lease }
-  /** Another leads: look again, at the latest after `ms`, when its record runs out. */
+  /** Another leads: read again, at the latest after `ms`, when its record runs out. */
   | { readonly do: "wait"; readonly ms: number };
 
-/** What is known after a look at the record. A record that stands still keeps its time. */
+/** The state after a reading of the record. A record that stands still keeps its time. */
 export function observe(
   { lease: old, seenMs }: ElectionState,
   { lease, nowMs }: { readonly lease: Lease | undefined; readonly nowMs: number },

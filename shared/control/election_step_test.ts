@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import type { Lease } from "../api/lease.ts";
 import { electionStep, observe } from "./election_step.ts";
@@ -13,24 +14,19 @@ const LEASE: Lease = {
 
 const MOMENT = { identity: "b", nowMs: 20_000, wallMs: 99, leaseMs: 15_000 };
 
-Deno.test({
-  name: "electionStep() waits for a record that was seen to change, whatever its times say",
-  permissions: "none",
-  fn() {
-    const state = { lease: LEASE, seenMs: 12_000 };
-    assert.deepEqual(electionStep(state, MOMENT), { do: "wait", ms: 7000 });
-    const taken = electionStep({ lease: LEASE, seenMs: 5000 }, MOMENT);
-    assert.deepEqual(taken, {
-      do: "update",
-      lease: { ...LEASE, holder: "b", acquireTimeMs: 99, renewTimeMs: 99, transitions: 4 },
-    });
-  },
+pure("electionStep() waits for a record that was seen to change, whatever its times are", () => {
+  const state = { lease: LEASE, seenMs: 12_000 };
+  assert.deepEqual(electionStep(state, MOMENT), { do: "wait", ms: 7000 });
+  const taken = electionStep({ lease: LEASE, seenMs: 5000 }, MOMENT);
+  assert.deepEqual(taken, {
+    do: "update",
+    lease: { ...LEASE, holder: "b", acquireTimeMs: 99, renewTimeMs: 99, transitions: 4 },
+  });
 });
 
-Deno.test({
-  name: "electionStep() takes a released record at once, renews its own, and creates a missing one",
-  permissions: "none",
-  fn() {
+pure(
+  "electionStep() takes a released record at once, renews its own, and creates a missing one",
+  () => {
     const seenMs = MOMENT.nowMs;
     const released = electionStep({ lease: { ...LEASE, holder: "" }, seenMs }, MOMENT);
     assert.ok(released.do === "update" && released.lease.holder === "b");
@@ -39,16 +35,12 @@ Deno.test({
     const created = electionStep({ lease: undefined, seenMs }, MOMENT);
     assert.ok(created.do === "create" && created.lease.transitions === 0);
   },
-});
+);
 
-Deno.test({
-  name: "observe() keeps the time of a record that stands still",
-  permissions: "none",
-  fn() {
-    const state = { lease: LEASE, seenMs: 5 };
-    assert.equal(observe(state, { lease: { ...LEASE }, nowMs: 9 }).seenMs, 5);
-    const metadata = { ...LEASE.metadata, resourceVersion: "8" };
-    assert.equal(observe(state, { lease: { ...LEASE, metadata }, nowMs: 9 }).seenMs, 9);
-    assert.equal(observe(state, { lease: undefined, nowMs: 9 }).seenMs, 9);
-  },
+pure("observe() keeps the time of a record that stands still", () => {
+  const state = { lease: LEASE, seenMs: 5 };
+  assert.equal(observe(state, { lease: { ...LEASE }, nowMs: 9 }).seenMs, 5);
+  const metadata = { ...LEASE.metadata, resourceVersion: "8" };
+  assert.equal(observe(state, { lease: { ...LEASE, metadata }, nowMs: 9 }).seenMs, 9);
+  assert.equal(observe(state, { lease: undefined, nowMs: 9 }).seenMs, 9);
 });

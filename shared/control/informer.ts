@@ -4,16 +4,37 @@
  *
  * @module
  */
+import type { ApiObject } from "../api/object.ts";
 import { ApiError } from "../api/api_error.ts";
 import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
 import type { Random } from "../random.ts";
-import { createBackoff } from "./backoff.ts";
-import { createObjectCache, type IndexBy } from "./object_cache.ts";
-import type { ListWatch, WatchEvent } from "./list_watch.ts";
-import type { ApiObject } from "../api/object.ts";
+import { type Backoff, createBackoff } from "./backoff.ts";
+import { createObjectCache, type IndexBy, type ObjectCache } from "./object_cache.ts";
 
-/** What an informer needs. */
+/** One message of a watch. */
+export type WatchEvent<T> =
+  | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: T }
+  | { readonly type: "BOOKMARK"; readonly resourceVersion: string };
+
+/** A list as of one resource version. */
+export interface ObjectList<T> {
+  readonly items: readonly T[];
+  readonly resourceVersion: string;
+}
+
+/** List-watch of one kind, already narrowed by selectors. */
+export interface ListWatch<T extends ApiObject> {
+  /** All objects now. Throws an `ApiError` when the server refuses or can't be reached. */
+  list(signal: AbortSignal): Promise<ObjectList<T>>;
+  /**
+   * Changes after `resourceVersion`, until the server closes the stream or `signal` is aborted.
+   * Throws an `ApiError` with status 410 when that version is too old: list again.
+   */
+  watch(resourceVersion: string, signal: AbortSignal): AsyncIterable<WatchEvent<T>>;
+}
+
+/** Parts and settings of an informer. */
 export interface InformerOptions<T extends ApiObject> {
   readonly source: ListWatch<T>;
   readonly clock: Clock;
@@ -23,23 +44,7 @@ export interface InformerOptions<T extends ApiObject> {
   readonly name: string;
   /** Other ways to find objects, for instance by UID; undefined keeps an object out of it. */
   readonly indexBy?: IndexBy<T>;
-  /**
-   * Shortest wait after an error, ms.
-   *
-   * @default {1000}
-   */
-  readonly minBackoffMs?: number;
-  /**
-   * Longest wait after an error, ms; 5 s where no connection to the server comes about.
-   *
-   * @default {30000}
-   */
-  readonly maxBackoffMs?: number;
-  /**
-   * Lists again this long after the last list, ms, whatever the watch said.
-   *
-   * @default {Infinity}
-   */
+  /** Lists again this long after the last list, ms, whatever the watch sent. @default {Infinity} */
   readonly relistEveryMs?: number;
 }
 
@@ -64,6 +69,8 @@ export interface Informer<T extends ApiObject> {
   run(signal: AbortSignal): Promise<void>;
 }
 
+/** Longest wait after an error, ms; 5 s where no connection to the server comes about. */
+const LONGEST_WAIT_MS = 30_000;
 /** A watch that ends sooner than this without an event is a failure, not a server's time limit. */
 const SHORTEST_WATCH_MS = 1000;
 /** After a watch of this length, ms, a break is the first failure again: kinds without events, too. */
@@ -83,149 +90,194 @@ async function attempt<V>(action: () => Promise<V>): Promise<Attempt<V>> {
   }
 }
 
+/** The copy, and how far it follows the server. */
+interface InformerState<T extends ApiObject> {
+  readonly options: InformerOptions<T>;
+  readonly cache: ObjectCache<T>;
+  readonly backoff: Backoff;
+  readonly subscribers: Set<(key: string) => void>;
+  /** Called when the copy is in sync. */
+  readonly waiting: Set<() => void>;
+  synced: boolean;
+  /** Where the watch goes on; undefined: a list is due. */
+  version: string | undefined;
+  listedAtMs: number;
+  /** Lists and watches that failed in a row. */
+  failures: number;
+}
+
 /** An informer with an empty copy; it does nothing before `run`. */
-// deno-lint-ignore house/function-length
 export function createInformer<T extends ApiObject>(options: InformerOptions<T>): Informer<T> {
-  const { source, clock, random, log, name, relistEveryMs = Infinity } = options;
-  const { minBackoffMs: minMs = 1000, maxBackoffMs: maxMs = 30_000 } = options;
   const cache = createObjectCache<T>(options.indexBy);
-  const subscribers = new Set<(key: string) => void>();
-  const waiting = new Set<() => void>();
-  let synced = false;
-  let version: string | undefined;
-  let listedAtMs = 0;
-  const backoff = createBackoff({ minMs, maxMs, random });
-  let failures = 0;
-
-  function forgetFailures(): void {
-    failures = 0;
-    backoff.reset(name);
-  }
-
-  function notify(keys: Iterable<string>): void {
-    for (const key of keys) {
-      for (const onChange of subscribers) onChange(key);
-    }
-  }
-
-  async function list(signal: AbortSignal): Promise<Attempt<void>> {
-    const startedMs = clock.monotonic();
-    const result = await attempt(() => source.list(signal));
-    if ("error" in result || signal.aborted) return result as Attempt<void>;
-    const changed = cache.replaceAll(result.value.items);
-    version = result.value.resourceVersion;
-    listedAtMs = startedMs;
-    synced = true;
-    for (const resolve of waiting) resolve();
-    notify(changed);
-    return { value: undefined };
-  }
-
-  function apply(event: WatchEvent<T>): void {
-    forgetFailures();
-    if (event.type === "BOOKMARK") {
-      version = event.resourceVersion;
-      return;
-    }
-    version = event.object.metadata.resourceVersion;
-    notify([event.type === "DELETED" ? cache.remove(event.object) : cache.put(event.object)]);
-  }
-
-  async function follow(from: string, stream: AbortController): Promise<WatchEnd> {
-    const startedMs = clock.monotonic();
-    const iterator = source.watch(from, stream.signal)[Symbol.asyncIterator]();
-    let received = false;
-    let failure: { readonly error: unknown } | undefined;
-    try {
-      for (;;) {
-        const step = await attempt(() => iterator.next());
-        if (stream.signal.aborted) return { next: "list" };
-        if ("error" in step) failure = step;
-        if ("error" in step || step.value.done) break;
-        received = true;
-        apply(step.value.value);
-      }
-    } finally {
-      stream.abort();
-      await attempt(async () => await iterator.return?.());
-    }
-    const lastedMs = clock.monotonic() - startedMs;
-    if (lastedMs >= HEALTHY_WATCH_MS) forgetFailures();
-    if (failure !== undefined) return failure;
-    if (received || lastedMs >= SHORTEST_WATCH_MS) return { next: "resume" };
-    return { error: new Error(`Cannot follow ${name}: the watch ended after ${lastedMs} ms`) };
-  }
-
-  /** Follows until the watch ends or the next periodic list is due. */
-  async function followUntilDue(from: string, signal: AbortSignal): Promise<WatchEnd> {
-    const stream = new AbortController();
-    const abort = (): void => stream.abort();
-    signal.addEventListener("abort", abort, { once: true });
-    const dueInMs = relistEveryMs - (clock.monotonic() - listedAtMs);
-    const due = dueInMs === Infinity
-      ? Promise.resolve()
-      : clock.sleep(Math.max(0, dueInMs), stream.signal).then(abort);
-    try {
-      return await follow(from, stream);
-    } finally {
-      signal.removeEventListener("abort", abort);
-      await due;
-    }
-  }
-
-  async function recover(error: unknown, signal: AbortSignal): Promise<void> {
-    synced = false;
-    version = undefined;
-    failures++;
-    const waitMs = backoff.next(name, error);
-    const expired = error instanceof ApiError && error.status === 410;
-    if (expired && failures === 1) return;
-    log.warn("List or watch failed", { kind: name, error: String(error), failures, waitMs });
-    await clock.sleep(waitMs, signal);
-  }
-
-  async function step(signal: AbortSignal): Promise<void> {
-    if (version === undefined) {
-      const listed = await list(signal);
-      if ("error" in listed && !signal.aborted) await recover(listed.error, signal);
-      return;
-    }
-    const end = await followUntilDue(version, signal);
-    if (signal.aborted) return;
-    if ("error" in end) await recover(end.error, signal);
-    else if (end.next === "list") version = undefined;
-  }
-
+  const backoff = createBackoff({ maxMs: LONGEST_WAIT_MS, random: options.random });
+  const state: InformerState<T> = {
+    ...{ options, cache, backoff },
+    ...{ subscribers: new Set(), waiting: new Set() },
+    ...{ synced: false, version: undefined, listedAtMs: 0, failures: 0 },
+  };
   return {
     get: cache.get,
     byIndex: cache.byIndex,
     all: cache.all,
     get synced() {
-      return synced;
+      return state.synced;
     },
-    whenSynced(signal) {
-      if (synced || signal.aborted) return Promise.resolve(synced);
-      return new Promise((resolve) => {
-        const settle = (): void => {
-          waiting.delete(settle);
-          signal.removeEventListener("abort", settle);
-          resolve(synced);
-        };
-        waiting.add(settle);
-        signal.addEventListener("abort", settle, { once: true });
-      });
-    },
+    whenSynced: (signal) => whenSynced(state, signal),
     subscribe(onChange) {
-      subscribers.add(onChange);
-      return () => void subscribers.delete(onChange);
+      state.subscribers.add(onChange);
+      return () => void state.subscribers.delete(onChange);
     },
     async run(signal) {
       try {
-        while (!signal.aborted) await step(signal);
+        while (!signal.aborted) await listOrFollow(state, signal);
       } finally {
-        synced = false;
-        version = undefined;
+        state.synced = false;
+        state.version = undefined;
       }
     },
   };
+}
+
+function whenSynced<T extends ApiObject>(
+  state: InformerState<T>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { waiting } = state;
+  if (state.synced || signal.aborted) return Promise.resolve(state.synced);
+  return new Promise((resolve) => {
+    const end = (): void => {
+      waiting.delete(end);
+      signal.removeEventListener("abort", end);
+      resolve(state.synced);
+    };
+    waiting.add(end);
+    signal.addEventListener("abort", end, { once: true });
+  });
+}
+
+/** One step: lists, or follows the watch until it ends. */
+async function listOrFollow<T extends ApiObject>(
+  state: InformerState<T>,
+  signal: AbortSignal,
+): Promise<void> {
+  if (state.version === undefined) {
+    const listed = await list(state, signal);
+    if ("error" in listed && !signal.aborted) await recover(state, listed.error, signal);
+    return;
+  }
+  const end = await followUntilDue(state, state.version, signal);
+  if (signal.aborted) return;
+  if ("error" in end) await recover(state, end.error, signal);
+  else if (end.next === "list") state.version = undefined;
+}
+
+async function list<T extends ApiObject>(
+  state: InformerState<T>,
+  signal: AbortSignal,
+): Promise<Attempt<unknown>> {
+  const { options: { source, clock }, cache, waiting } = state;
+  const startedMs = clock.monotonic();
+  const result = await attempt(() => source.list(signal));
+  if ("error" in result || signal.aborted) return result;
+  const changed = cache.replaceAll(result.value.items);
+  state.version = result.value.resourceVersion;
+  state.listedAtMs = startedMs;
+  state.synced = true;
+  for (const resolve of waiting) resolve();
+  notify(state, changed);
+  return result;
+}
+
+/** Follows until the watch ends or the next periodic list is due. */
+async function followUntilDue<T extends ApiObject>(
+  state: InformerState<T>,
+  from: string,
+  signal: AbortSignal,
+): Promise<WatchEnd> {
+  const { clock, relistEveryMs = Infinity } = state.options;
+  const stream = new AbortController();
+  const abort = (): void => stream.abort();
+  signal.addEventListener("abort", abort, { once: true });
+  const dueInMs = relistEveryMs - (clock.monotonic() - state.listedAtMs);
+  const due = dueInMs === Infinity
+    ? Promise.resolve()
+    : clock.sleep(Math.max(0, dueInMs), stream.signal).then(abort);
+  try {
+    return await follow(state, from, stream);
+  } finally {
+    signal.removeEventListener("abort", abort);
+    await due;
+  }
+}
+
+async function follow<T extends ApiObject>(
+  state: InformerState<T>,
+  from: string,
+  stream: AbortController,
+): Promise<WatchEnd> {
+  const { source, clock, name } = state.options;
+  const startedMs = clock.monotonic();
+  const iterator = source.watch(from, stream.signal)[Symbol.asyncIterator]();
+  let received = false;
+  let failure: { readonly error: unknown } | undefined;
+  try {
+    for (;;) {
+      const step = await attempt(() => iterator.next());
+      if (stream.signal.aborted) return { next: "list" };
+      if ("error" in step) failure = step;
+      if ("error" in step || step.value.done) break;
+      received = true;
+      apply(state, step.value.value);
+    }
+  } finally {
+    stream.abort();
+    await attempt(async () => await iterator.return?.());
+  }
+  const lastedMs = clock.monotonic() - startedMs;
+  if (lastedMs >= HEALTHY_WATCH_MS) forgetFailures(state);
+  if (failure !== undefined) return failure;
+  if (received || lastedMs >= SHORTEST_WATCH_MS) return { next: "resume" };
+  return { error: new Error(`Cannot follow ${name}: the watch ended after ${lastedMs} ms`) };
+}
+
+function apply<T extends ApiObject>(state: InformerState<T>, event: WatchEvent<T>): void {
+  const { cache } = state;
+  forgetFailures(state);
+  if (event.type === "BOOKMARK") {
+    state.version = event.resourceVersion;
+    return;
+  }
+  state.version = event.object.metadata.resourceVersion;
+  notify(state, [event.type === "DELETED" ? cache.remove(event.object) : cache.put(event.object)]);
+}
+
+/** Waits after a failure; then the next step lists. */
+async function recover<T extends ApiObject>(
+  state: InformerState<T>,
+  error: unknown,
+  signal: AbortSignal,
+): Promise<void> {
+  const { options: { clock, log, name }, backoff } = state;
+  state.synced = false;
+  state.version = undefined;
+  const failures = ++state.failures;
+  const waitMs = backoff.next(name, error);
+  const expired = error instanceof ApiError && error.status === 410;
+  if (expired && failures === 1) return;
+  log.warn("List or watch failed", { kind: name, error: String(error), failures, waitMs });
+  await clock.sleep(waitMs, signal);
+}
+
+function forgetFailures<T extends ApiObject>(state: InformerState<T>): void {
+  state.failures = 0;
+  state.backoff.reset(state.options.name);
+}
+
+function notify<T extends ApiObject>(
+  { subscribers }: InformerState<T>,
+  keys: Iterable<string>,
+): void {
+  for (const key of keys) {
+    for (const onChange of subscribers) onChange(key);
+  }
 }

@@ -1,14 +1,13 @@
 import assert from "node:assert/strict";
+import { pure } from "../../tests/fixtures/pure.ts";
 import { ApiError } from "../api/api_error.ts";
 import { silentLog } from "../log.ts";
 import { type Random, seededRandom } from "../random.ts";
 import { createVirtualClock, type VirtualClock } from "../../lab/simulation/virtual_clock.ts";
-import { createInformer, type Informer } from "./informer.ts";
-import type { ListWatch, WatchEvent } from "./list_watch.ts";
+import { createInformer, type Informer, type ListWatch, type WatchEvent } from "./informer.ts";
 import type { ApiObject } from "../api/object.ts";
 
 const OUTAGE_LISTS = 40;
-const permissions = "none" as const;
 
 function thing(name: string, resourceVersion: string, uid = `uid-${name}`): ApiObject {
   return { metadata: { name, namespace: "ns", uid, resourceVersion } };
@@ -21,7 +20,7 @@ interface Script {
   readonly watches: Step[][];
 }
 
-/** A server that says what the script says, and afterwards hangs until it is aborted. */
+/** A server that answers by the script, and afterwards hangs until it is aborted. */
 function scripted(clock: VirtualClock, script: Script) {
   const calls: string[] = [];
   const source: ListWatch<ApiObject> = {
@@ -83,41 +82,36 @@ async function following(
   assert.equal(informer.synced, false);
 }
 
-Deno.test({
-  name: "createInformer() follows list and watch and finds objects by key and by index",
-  permissions,
-  async fn() {
-    await following({
-      lists: [[thing("a", "1"), thing("b", "2")]],
-      watches: [[
-        { waitMs: 10 },
-        { type: "MODIFIED", object: thing("a", "3", "reborn") },
-        { type: "DELETED", object: thing("b", "4") },
-        { type: "ADDED", object: thing("c", "5") },
-        { waitMs: Infinity },
-      ]],
-    }, async ({ clock, informer, changes }) => {
-      assert.equal(informer.synced, false);
-      const synced = informer.whenSynced(new AbortController().signal);
-      await clock.runUntil(5);
-      assert.equal(await synced, true);
-      assert.deepEqual(changes, ["ns/a", "ns/b"]);
-      assert.equal(informer.byIndex("uid-a").length, 1);
-      await clock.runUntil(20);
-      assert.deepEqual(changes.slice(2), ["ns/a", "ns/b", "ns/c"]);
-      assert.equal(informer.get("ns/a")?.metadata.uid, "reborn");
-      assert.equal(informer.get("ns/b"), undefined);
-      assert.deepEqual([...informer.all()].map((object) => object.metadata.name), ["a", "c"]);
-      assert.deepEqual([informer.byIndex("uid-a"), informer.byIndex("reborn").length], [[], 1]);
-      assert.equal(informer.synced, true);
-    });
-  },
+pure("createInformer() follows list and watch and finds objects by key and by index", async () => {
+  await following({
+    lists: [[thing("a", "1"), thing("b", "2")]],
+    watches: [[
+      { waitMs: 10 },
+      { type: "MODIFIED", object: thing("a", "3", "reborn") },
+      { type: "DELETED", object: thing("b", "4") },
+      { type: "ADDED", object: thing("c", "5") },
+      { waitMs: Infinity },
+    ]],
+  }, async ({ clock, informer, changes }) => {
+    assert.equal(informer.synced, false);
+    const synced = informer.whenSynced(new AbortController().signal);
+    await clock.runUntil(5);
+    assert.equal(await synced, true);
+    assert.deepEqual(changes, ["ns/a", "ns/b"]);
+    assert.equal(informer.byIndex("uid-a").length, 1);
+    await clock.runUntil(20);
+    assert.deepEqual(changes.slice(2), ["ns/a", "ns/b", "ns/c"]);
+    assert.equal(informer.get("ns/a")?.metadata.uid, "reborn");
+    assert.equal(informer.get("ns/b"), undefined);
+    assert.deepEqual([...informer.all()].map((object) => object.metadata.name), ["a", "c"]);
+    assert.deepEqual([informer.byIndex("uid-a"), informer.byIndex("reborn").length], [[], 1]);
+    assert.equal(informer.synced, true);
+  });
 });
 
-Deno.test({
-  name: "createInformer() resumes a watch that ended from the last version, bookmarks included",
-  permissions,
-  async fn() {
+pure(
+  "createInformer() resumes a watch that ended from the last version, bookmarks included",
+  async () => {
     await following({
       lists: [[]],
       watches: [
@@ -137,13 +131,11 @@ Deno.test({
       assert.equal(informer.synced, true);
     });
   },
-});
+);
 
-Deno.test({
-  name:
-    "createInformer() lists again at once when the version is too old, and reports what differs",
-  permissions,
-  async fn() {
+pure(
+  "createInformer() lists again at once when the version is too old, and reports what differs",
+  async () => {
     await following({
       lists: [[thing("a", "1"), thing("b", "2"), thing("c", "3")], [
         thing("a", "1"),
@@ -158,12 +150,11 @@ Deno.test({
       assert.equal(informer.synced, true);
     });
   },
-});
+);
 
-Deno.test({
-  name: "createInformer() is out of sync from the break on until the next list, and backs off",
-  permissions,
-  async fn() {
+pure(
+  "createInformer() is out of sync from the break on until the next list, and backs off",
+  async () => {
     const down = new ApiError(0, "", "connection refused");
     await following({
       lists: [[thing("a", "1")], down, down, down, []],
@@ -186,12 +177,11 @@ Deno.test({
       });
     });
   },
-});
+);
 
-Deno.test({
-  name: "createInformer() is in sync within five seconds of an outage's end, however long that was",
-  permissions,
-  async fn() {
+pure(
+  "createInformer() is in sync within five seconds of an outage's end, however long that was",
+  async () => {
     const unreachable = new ApiError(0, "Unreachable", "connection refused");
     await following({
       lists: [[], ...Array.from({ length: OUTAGE_LISTS }, () => unreachable), []],
@@ -206,29 +196,24 @@ Deno.test({
       assert.equal(informer.synced, true);
     });
   },
+);
+
+pure("createInformer() treats watches that end at once as failures and does not spin", async () => {
+  await following(
+    {
+      lists: Array.from({ length: 100 }, () => []),
+      watches: Array.from({ length: 100 }, () => []),
+    },
+    async ({ clock, calls }) => {
+      await clock.runUntil(60_000);
+      assert.ok(calls.length < 40 && calls.length > 4, `${calls.length} calls`);
+    },
+  );
 });
 
-Deno.test({
-  name: "createInformer() treats watches that end at once as failures and does not spin",
-  permissions,
-  async fn() {
-    await following(
-      {
-        lists: Array.from({ length: 100 }, () => []),
-        watches: Array.from({ length: 100 }, () => []),
-      },
-      async ({ clock, calls }) => {
-        await clock.runUntil(60_000);
-        assert.ok(calls.length < 40 && calls.length > 4, `${calls.length} calls`);
-      },
-    );
-  },
-});
-
-Deno.test({
-  name: "createInformer() forgets earlier failures once a watch has held, even without an event",
-  permissions,
-  async fn() {
+pure(
+  "createInformer() forgets earlier failures once a watch has held, even without an event",
+  async () => {
     const down = new ApiError(503, "", "down");
     await following(
       { lists: [down, down, [], []], watches: [[{ waitMs: 10_000 }, down]] },
@@ -245,81 +230,65 @@ Deno.test({
       { random: { next: () => 1 } },
     );
   },
+);
+
+pure("createInformer() waits at least as long as the server asks", async () => {
+  await following({
+    lists: [new ApiError(429, "TooManyRequests", "", { retryAfterMs: 45_000 }), []],
+    watches: [],
+  }, async ({ clock, calls }) => {
+    await clock.runUntil(50_000);
+    assert.deepEqual(calls.slice(0, 2), ["list@0", "list@45000"]);
+  });
 });
 
-Deno.test({
-  name: "createInformer() waits at least as long as the server asks",
-  permissions,
-  async fn() {
-    await following({
-      lists: [new ApiError(429, "TooManyRequests", "", { retryAfterMs: 45_000 }), []],
-      watches: [],
-    }, async ({ clock, calls }) => {
-      await clock.runUntil(50_000);
-      assert.deepEqual(calls.slice(0, 2), ["list@0", "list@45000"]);
-    });
-  },
+pure("createInformer() lists again at the configured interval, without losing sync", async () => {
+  await following(
+    { lists: [[], [], [thing("missed", "5")]], watches: [] },
+    async ({ clock, calls, informer, changes }) => {
+      await clock.runUntil(2500);
+      assert.deepEqual(calls.filter((call) => call.startsWith("list")), [
+        "list@0",
+        "list@1000",
+        "list@2000",
+      ]);
+      assert.deepEqual(changes, ["ns/missed"]);
+      assert.equal(informer.synced, true);
+    },
+    { relistEveryMs: 1000 },
+  );
 });
 
-Deno.test({
-  name: "createInformer() lists again at the configured interval, without losing sync",
-  permissions,
-  async fn() {
-    await following(
-      { lists: [[], [], [thing("missed", "5")]], watches: [] },
-      async ({ clock, calls, informer, changes }) => {
-        await clock.runUntil(2500);
-        assert.deepEqual(calls.filter((call) => call.startsWith("list")), [
-          "list@0",
-          "list@1000",
-          "list@2000",
-        ]);
-        assert.deepEqual(changes, ["ns/missed"]);
-        assert.equal(informer.synced, true);
-      },
-      { relistEveryMs: 1000 },
-    );
-  },
+pure("createInformer() lets a subscriber's own error surface from run", async () => {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const { source } = scripted(clock, { lists: [[thing("a", "1")]], watches: [] });
+  const informer = createInformer({
+    source,
+    clock,
+    random: seededRandom(1),
+    log: silentLog,
+    name: "things",
+  });
+  const dismiss = informer.subscribe(() => assert.fail("was dismissed"));
+  dismiss();
+  informer.subscribe(() => {
+    throw new TypeError("bug");
+  });
+  await assert.rejects(informer.run(new AbortController().signal), /bug/);
 });
 
-Deno.test({
-  name: "createInformer() lets a subscriber's own error surface from run",
-  permissions,
-  async fn() {
-    const clock = createVirtualClock({ wallStart: 0 });
-    const { source } = scripted(clock, { lists: [[thing("a", "1")]], watches: [] });
-    const informer = createInformer({
-      source,
-      clock,
-      random: seededRandom(1),
-      log: silentLog,
-      name: "things",
-    });
-    const dismiss = informer.subscribe(() => assert.fail("was dismissed"));
-    dismiss();
-    informer.subscribe(() => {
-      throw new TypeError("bug");
-    });
-    await assert.rejects(informer.run(new AbortController().signal), /bug/);
-  },
-});
-
-Deno.test({
-  name: "whenSynced() gives up with false when its signal is aborted",
-  permissions,
-  async fn() {
-    const clock = createVirtualClock({ wallStart: 0 });
-    const { source } = scripted(clock, { lists: [], watches: [] });
-    const informer = createInformer({
-      source,
-      clock,
-      random: seededRandom(1),
-      log: silentLog,
-      name: "things",
-    });
-    const stop = new AbortController();
-    const waiting = informer.whenSynced(stop.signal);
-    stop.abort();
-    assert.equal(await waiting, false);
-  },
+pure("whenSynced() gives up with false when its signal is aborted", async () => {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const { source } = scripted(clock, { lists: [], watches: [] });
+  const informer = createInformer({
+    source,
+    clock,
+    random: seededRandom(1),
+    log: silentLog,
+    name: "things",
+  });
+  const stop = new AbortController();
+  const waiting = informer.whenSynced(stop.signal);
+  stop.abort();
+  assert.equal(await waiting, false);
 });

@@ -23,7 +23,7 @@ export interface LeaseStore {
   update(lease: Lease): Promise<Lease>;
 }
 
-/** What an election needs. */
+/** Parts of an election. */
 export interface LeaderElectionParts {
   readonly store: LeaseStore;
   readonly clock: Clock;
@@ -38,27 +38,12 @@ export interface LeaderElectionParts {
   readonly lead: (signal: AbortSignal) => Promise<void>;
 }
 
-/** Times of an election, ms. */
-export interface LeaderElectionOptions {
-  /**
-   * How long a record counts that is not renewed; whole seconds.
-   *
-   * @default {15000}
-   */
-  readonly leaseMs?: number;
-  /**
-   * A leader that has not renewed for this long stops; less than the lease.
-   *
-   * @default {10000}
-   */
-  readonly renewDeadlineMs?: number;
-  /**
-   * Between two looks or renewals.
-   *
-   * @default {2000}
-   */
-  readonly retryMs?: number;
-}
+/** How long a record counts that is not renewed, ms: whole seconds. */
+const LEASE_MS = 15_000;
+/** A leader that has not renewed for this long stops, ms: less than the lease. */
+const RENEW_DEADLINE_MS = 10_000;
+/** Between two readings or renewals, ms. */
+const RETRY_MS = 2000;
 
 /** How an election ended: the signal was aborted, or the leadership could not be kept. */
 export type ElectionEnd = "stopped" | "lost";
@@ -68,16 +53,14 @@ const SPREAD = 0.2;
 
 /**
  * Takes part until `signal` is aborted; then the work ends and the Lease is released, so that
- * another takes over within `retryMs`. After a crash it takes at most `leaseMs` + `retryMs`.
+ * another takes over within {@linkcode RETRY_MS}. After a crash it takes at most 17 s.
  */
 export async function runLeaderElection(
   parts: LeaderElectionParts,
   signal: AbortSignal,
-  options: LeaderElectionOptions = {},
 ): Promise<ElectionEnd> {
   const { clock, log, identity } = parts;
-  const times = checkedTimes(options);
-  const candidate = createCandidate(parts, times);
+  const candidate = createCandidate(parts);
   while (!signal.aborted) {
     const waitMs = await candidate.attempt();
     if (candidate.leftMs() <= 0) {
@@ -90,20 +73,6 @@ export async function runLeaderElection(
     return end;
   }
   return "stopped";
-}
-
-type Times = Required<LeaderElectionOptions>;
-
-function checkedTimes(options: LeaderElectionOptions): Times {
-  const { leaseMs = 15_000, renewDeadlineMs = 10_000, retryMs = 2000 } = options;
-  const ordered = retryMs > 0 && renewDeadlineMs > retryMs && leaseMs > renewDeadlineMs;
-  if (!ordered || leaseMs % 1000 !== 0) {
-    throw new RangeError(
-      `Cannot run an election: leaseMs ${leaseMs}, renewDeadlineMs ${renewDeadlineMs}, retryMs ` +
-        `${retryMs}; expected 0 < retryMs < renewDeadlineMs < leaseMs, a whole number of seconds`,
-    );
-  }
-  return { leaseMs, renewDeadlineMs, retryMs };
 }
 
 interface LeadParts extends LeaderElectionParts {
@@ -143,7 +112,7 @@ async function leadWhileHeld(
 }
 
 interface Candidate {
-  /** Looks and writes once; returns when to try again, ms. */
+  /** Reads and writes once; returns when to try again, ms. */
   attempt(): Promise<number>;
   /** How much longer this candidate leads unless it renews, ms; 0 or less when it does not lead. */
   leftMs(): number;
@@ -171,7 +140,6 @@ async function within<T>(
 
 function createCandidate(
   { store, clock, random, log, identity }: LeaderElectionParts,
-  { leaseMs, renewDeadlineMs, retryMs }: Times,
 ): Candidate {
   let state: ElectionState = { lease: undefined, seenMs: clock.monotonic() };
   /** True when `state` is the answer to the last write: no need to read before the next. */
@@ -185,14 +153,14 @@ function createCandidate(
   const isHolder = (): boolean => state.lease?.holder === identity;
 
   function leftMs(): number {
-    return isHolder() ? renewedMs + renewDeadlineMs - clock.monotonic() : 0;
+    return isHolder() ? renewedMs + RENEW_DEADLINE_MS - clock.monotonic() : 0;
   }
 
-  async function lookAndWrite(): Promise<number> {
+  async function readAndWrite(): Promise<number> {
     if (!fresh) see(await store.read());
     fresh = false;
     const sentMs = clock.monotonic();
-    const moment = { identity, nowMs: sentMs, wallMs: clock.wall(), leaseMs };
+    const moment = { identity, nowMs: sentMs, wallMs: clock.wall(), leaseMs: LEASE_MS };
     const action = electionStep(state, moment);
     if (action.do === "wait") return action.ms;
     see(await store[action.do](action.lease));
@@ -206,11 +174,11 @@ function createCandidate(
     leftMs,
     holder: () => state.lease?.holder ?? "",
     async attempt() {
-      const retryWait = retryMs * (1 - SPREAD * random.next());
-      const half = renewDeadlineMs / 2;
+      const retryWait = RETRY_MS * (1 - SPREAD * random.next());
+      const half = RENEW_DEADLINE_MS / 2;
       const limitMs = leftMs() > 0 ? Math.min(half, leftMs()) : half;
       try {
-        return Math.min(retryWait, await within(lookAndWrite(), { clock, limitMs }));
+        return Math.min(retryWait, await within(readAndWrite(), { clock, limitMs }));
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
         fresh = false;
@@ -224,7 +192,7 @@ function createCandidate(
       if (!isHolder() || state.lease === undefined) return;
       const lease = { ...state.lease, holder: "", renewTimeMs: clock.wall() };
       try {
-        see(await within(store.update(lease), { clock, limitMs: retryMs }));
+        see(await within(store.update(lease), { clock, limitMs: RETRY_MS }));
         log.info("Released the leadership", { identity });
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;

@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { createVirtualClock, type VirtualClock } from "../../lab/simulation/virtual_clock.ts";
@@ -134,31 +135,26 @@ function world(seed: number) {
   };
 }
 
-Deno.test({
-  name: "runLeaderElection() hands over within 3 s of a clean exit",
-  permissions: "none",
-  async fn() {
-    for (let seed = 1; seed <= 20; seed++) {
-      const { start, pass, end } = world(seed);
-      const first = start(1, 500);
-      await pass(3000);
-      assert.ok(first.works());
-      const second = start();
-      await pass(10_000 + seed * 97);
-      first.stop();
-      await pass(500);
-      assert.equal(second.works(), false);
-      await pass(2500);
-      assert.ok(second.works(), `seed ${seed}`);
-      assert.deepEqual(await end(), ["stopped", "stopped"]);
-    }
-  },
+pure("runLeaderElection() hands over within 3 s of a clean exit", async () => {
+  for (let seed = 1; seed <= 20; seed++) {
+    const { start, pass, end } = world(seed);
+    const first = start(1, 500);
+    await pass(3000);
+    assert.ok(first.works());
+    const second = start();
+    await pass(10_000 + seed * 97);
+    first.stop();
+    await pass(500);
+    assert.equal(second.works(), false);
+    await pass(2500);
+    assert.ok(second.works(), `seed ${seed}`);
+    assert.deepEqual(await end(), ["stopped", "stopped"]);
+  }
 });
 
-Deno.test({
-  name: "runLeaderElection() takes over within 20 s of a crash, not before the lease has run out",
-  permissions: "none",
-  async fn() {
+pure(
+  "runLeaderElection() takes over within 20 s of a crash, not before the lease has run out",
+  async () => {
     for (let seed = 1; seed <= 20; seed++) {
       const { start, pass, end } = world(seed);
       const first = start();
@@ -173,12 +169,11 @@ Deno.test({
       await end();
     }
   },
-});
+);
 
-Deno.test({
-  name: "runLeaderElection() stops the work and ends with lost when it can't renew for 10 s",
-  permissions: "none",
-  async fn() {
+pure(
+  "runLeaderElection() stops the work and ends with lost when it can't renew for 10 s",
+  async () => {
     const { start, pass, end } = world(5);
     const first = start();
     await pass(3000);
@@ -189,70 +184,41 @@ Deno.test({
     assert.equal(first.works(), false);
     assert.deepEqual(await end(), ["lost"]);
   },
+);
+
+pure("runLeaderElection() stops at once when another has taken the lease", async () => {
+  const { start, pass, server, end, clock } = world(6);
+  const first = start();
+  await pass(3000);
+  const store = server.store(() => true);
+  const lease = server.lease();
+  assert.ok(lease);
+  const theft = store.update({ ...lease, holder: "thief" });
+  await clock.runUntil(clock.monotonic() + 2500);
+  await theft;
+  assert.equal(first.works(), false);
+  assert.deepEqual(await end(), ["lost"]);
+  assert.equal(server.lease()?.holder, "thief");
 });
 
-Deno.test({
-  name: "runLeaderElection() stops at once when another has taken the lease",
-  permissions: "none",
-  async fn() {
-    const { start, pass, server, end, clock } = world(6);
-    const first = start();
-    await pass(3000);
-    const store = server.store(() => true);
-    const lease = server.lease();
-    assert.ok(lease);
-    const theft = store.update({ ...lease, holder: "thief" });
-    await clock.runUntil(clock.monotonic() + 2500);
-    await theft;
-    assert.equal(first.works(), false);
-    assert.deepEqual(await end(), ["lost"]);
-    assert.equal(server.lease()?.holder, "thief");
-  },
-});
-
-Deno.test({
-  name: "runLeaderElection() passes on what the work throws, with the lease released",
-  permissions: "none",
-  async fn() {
-    const clock = createVirtualClock({ wallStart: 0 });
-    const server = createServer(clock, seededRandom(1));
-    const run = runLeaderElection({
-      store: server.store(() => true),
-      clock,
-      random: seededRandom(2),
-      log: silentLog,
-      identity: "p",
-      async lead() {
-        await clock.sleep(10);
-        throw new TypeError("a fault");
-      },
-    }, new AbortController().signal);
-    const outcome = assert.rejects(run, { name: "TypeError", message: "a fault" });
-    await clock.runUntil(5000);
-    await outcome;
-    assert.equal(server.lease()?.holder, "");
-  },
-});
-
-Deno.test({
-  name: "runLeaderElection() refuses times that are out of order",
-  permissions: "none",
-  async fn() {
-    const parts = {
-      store: createServer(createVirtualClock({ wallStart: 0 }), seededRandom(1)).store(() => true),
-      clock: createVirtualClock({ wallStart: 0 }),
-      random: seededRandom(2),
-      log: silentLog,
-      identity: "p",
-      lead: () => Promise.resolve(),
-    };
-    for (const options of [{ leaseMs: 10_000 }, { leaseMs: 15_500 }, { retryMs: 0 }]) {
-      await assert.rejects(
-        runLeaderElection(parts, new AbortController().signal, options),
-        RangeError,
-      );
-    }
-  },
+pure("runLeaderElection() passes on what the work throws, with the lease released", async () => {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const server = createServer(clock, seededRandom(1));
+  const run = runLeaderElection({
+    store: server.store(() => true),
+    clock,
+    random: seededRandom(2),
+    log: silentLog,
+    identity: "p",
+    async lead() {
+      await clock.sleep(10);
+      throw new TypeError("a fault");
+    },
+  }, new AbortController().signal);
+  const outcome = assert.rejects(run, { name: "TypeError", message: "a fault" });
+  await clock.runUntil(5000);
+  await outcome;
+  assert.equal(server.lease()?.holder, "");
 });
 
 /** What befalls one of the processes, and how long the others then go on. */
@@ -264,35 +230,31 @@ const blow = fc.record({
   rate: fc.double({ min: 0.95, max: 1.05, noNaN: true }),
 });
 
-Deno.test({
-  name: "runLeaderElection() never has two leaders, and always one again within 20 s",
-  permissions: "none",
-  async fn() {
-    await fc.assert(
-      fc.asyncProperty(fc.integer(), fc.array(blow, { maxLength: 14 }), async (seed, blows) => {
-        const { start, processes, pass, overlap, end } = world(seed);
-        start(0.95);
-        start(1.05, 1000);
-        await pass(4000);
-        for (const { kind, target, passMs, rate } of blows) {
-          const process = processes[target % processes.length];
-          if (kind === "start" && processes.length < 6) start(rate, 1000);
-          else if (kind === "cut" && process !== undefined) process.link.up = false;
-          else if (kind === "mend" && process?.alive()) process.link.up = true;
-          else if (kind === "kill") process?.kill();
-          else if (kind === "stop") process?.stop();
-          await pass(passMs);
-          assert.equal(overlap(), undefined);
-        }
-        // A process that can reach the server takes over from whatever there was.
-        const last = start();
-        await pass(20_000);
+pure("runLeaderElection() never has two leaders, and always one again within 20 s", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.integer(), fc.array(blow, { maxLength: 14 }), async (seed, blows) => {
+      const { start, processes, pass, overlap, end } = world(seed);
+      start(0.95);
+      start(1.05, 1000);
+      await pass(4000);
+      for (const { kind, target, passMs, rate } of blows) {
+        const process = processes[target % processes.length];
+        if (kind === "start" && processes.length < 6) start(rate, 1000);
+        else if (kind === "cut" && process !== undefined) process.link.up = false;
+        else if (kind === "mend" && process?.alive()) process.link.up = true;
+        else if (kind === "kill") process?.kill();
+        else if (kind === "stop") process?.stop();
+        await pass(passMs);
         assert.equal(overlap(), undefined);
-        assert.equal(processes.filter(({ works }) => works()).length, 1);
-        last.stop();
-        await end();
-        assert.equal(overlap(), undefined);
-      }),
-    );
-  },
+      }
+      // A process that can reach the server takes over from whatever there was.
+      const last = start();
+      await pass(20_000);
+      assert.equal(overlap(), undefined);
+      assert.equal(processes.filter(({ works }) => works()).length, 1);
+      last.stop();
+      await end();
+      assert.equal(overlap(), undefined);
+    }),
+  );
 });

@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import type { ApiObject } from "../api/object.ts";
 import { createObjectCache } from "./object_cache.ts";
@@ -10,10 +11,9 @@ function thing(name: string, tags: readonly string[], resourceVersion = "1"): Th
   return { metadata: { name, namespace: "ns", uid: name, resourceVersion }, tags };
 }
 
-Deno.test({
-  name: "createObjectCache() finds an object under each of its values, and under old ones no more",
-  permissions: "none",
-  fn() {
+pure(
+  "createObjectCache() finds an object under each of its values, and under old ones no more",
+  () => {
     const cache = createObjectCache<Thing>(({ tags }) => tags);
     const found = (value: string) => cache.byIndex(value).map(({ metadata }) => metadata.name);
     cache.put(thing("a", ["red", "big"]));
@@ -26,4 +26,4 @@ Deno.test({
     cache.remove(thing("b", []));
     assert.deepEqual(found("blue"), []);
   },
-});
+);

@@ -1,11 +1,8 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { createPermits } from "./permits.ts";
 
-function test(name: string, fn: () => Promise<void>): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
-test("createPermits() lets as many run as there may be, the longest waiting first", async () => {
+pure("createPermits() lets as many run as there may be, the longest waiting first", async () => {
   let most = 2;
   const permits = createPermits(() => most);
   const begun: number[] = [];
@@ -29,7 +26,7 @@ test("createPermits() lets as many run as there may be, the longest waiting firs
   assert.deepEqual(await Promise.all(runs), [0, 1, 2, 3, 4]);
 });
 
-test("createPermits() frees the place of a job that fails, and never stops for good", async () => {
+pure("createPermits() frees the place of a job that fails, and never stops for good", async () => {
   const permits = createPermits(() => 0);
   await assert.rejects(permits.run(() => Promise.reject(new SyntaxError("no"))), SyntaxError);
   assert.equal(await permits.run(() => Promise.resolve(7)), 7);

@@ -30,14 +30,14 @@ export interface CheckpointStore {
   remove(name: string, signal: AbortSignal): Promise<void>;
 }
 
-/** What a map is made with. */
+/** Parts and settings of a map. */
 export interface PersistedMapOptions<T> {
   readonly store: CheckpointStore;
   /** Names of the shards begin with this, and end with a number. */
   readonly prefix: string;
-  /** What the map holds, for logs: `usage history`. */
+  /** Content of the map, for logs: `usage history`. */
   readonly holds: string;
-  /** What is written of a value, as JSON. */
+  /** The JSON that is written of a value. */
   readonly encode: (value: T) => unknown;
   /** Reads it again. Throws a `SyntaxError` for what it cannot read. */
   readonly decode: (stored: unknown) => T;

@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { keptCheckpoints } from "../../tests/fixtures/rightsizing/kept_checkpoints.ts";
@@ -9,10 +10,6 @@ import {
   encodeEntries,
   type PersistedMap,
 } from "./persisted_map.ts";
-
-function test(name: string, fn: () => Promise<void>): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 const NEVER = new AbortController().signal;
 const DOWN = new ApiError(500, "InternalError", "later");
@@ -51,46 +48,52 @@ function manyEntries(count: number): [string, number][] {
 
 const sorted = (map: PersistedMap<number>) => [...map.entries()].toSorted();
 
-test("createPersistedMap() hands entries on to the next process, and writes only changes", async () => {
-  const { store, create, settle, logged } = stage();
-  const first = create();
-  first.set("a", 1);
-  first.set("b", 2);
-  first.set("gone", 3);
-  first.delete("gone");
-  await settle(first.save(NEVER));
-  assert.deepEqual(store.writes, ["apply kept-0"]);
-  const second = create();
-  assert.equal(await settle(second.load(NEVER)), true);
-  assert.deepEqual(sorted(second), [["a", 1], ["b", 2]]);
-  await settle(second.save(NEVER));
-  second.set("b", 2);
-  await settle(second.save(NEVER));
-  assert.equal(store.writes.length, 1, "nothing has changed");
-  second.delete("a");
-  second.delete("b");
-  await settle(second.save(NEVER));
-  assert.deepEqual([store.writes[1], store.kept.size, logged], ["remove kept-0", 0, []]);
-});
+pure(
+  "createPersistedMap() hands entries on to the next process, and writes only changes",
+  async () => {
+    const { store, create, settle, logged } = stage();
+    const first = create();
+    first.set("a", 1);
+    first.set("b", 2);
+    first.set("gone", 3);
+    first.delete("gone");
+    await settle(first.save(NEVER));
+    assert.deepEqual(store.writes, ["apply kept-0"]);
+    const second = create();
+    assert.equal(await settle(second.load(NEVER)), true);
+    assert.deepEqual(sorted(second), [["a", 1], ["b", 2]]);
+    await settle(second.save(NEVER));
+    second.set("b", 2);
+    await settle(second.save(NEVER));
+    assert.equal(store.writes.length, 1, "nothing has changed");
+    second.delete("a");
+    second.delete("b");
+    await settle(second.save(NEVER));
+    assert.deepEqual([store.writes[1], store.kept.size, logged], ["remove kept-0", 0, []]);
+  },
+);
 
-test("createPersistedMap() spreads entries over shards that fit, and finds them again", async () => {
-  const { store, create, settle } = stage({ mostBytes: 3000 });
-  const entries = manyEntries(1000);
-  const first = create();
-  for (const [key, value] of entries) first.set(key, value);
-  await settle(first.save(NEVER));
-  assert.equal(store.kept.size, 16);
-  for (const { data } of store.kept.values()) assert.ok((data["entries"] ?? "").length <= 3000);
-  const second = create();
-  await settle(second.load(NEVER));
-  assert.deepEqual(sorted(second), entries.toSorted());
-  store.writes.length = 0;
-  second.set("key-7", 7);
-  await settle(second.save(NEVER));
-  assert.equal(store.writes.length, 1);
-});
+pure(
+  "createPersistedMap() spreads entries over shards that fit, and finds them again",
+  async () => {
+    const { store, create, settle } = stage({ mostBytes: 3000 });
+    const entries = manyEntries(1000);
+    const first = create();
+    for (const [key, value] of entries) first.set(key, value);
+    await settle(first.save(NEVER));
+    assert.equal(store.kept.size, 16);
+    for (const { data } of store.kept.values()) assert.ok((data["entries"] ?? "").length <= 3000);
+    const second = create();
+    await settle(second.load(NEVER));
+    assert.deepEqual(sorted(second), entries.toSorted());
+    store.writes.length = 0;
+    second.set("key-7", 7);
+    await settle(second.save(NEVER));
+    assert.equal(store.writes.length, 1);
+  },
+);
 
-test("createPersistedMap() loses no entry where the process ends while shards double", async () => {
+pure("createPersistedMap() loses no entry where the process ends while shards double", async () => {
   const { store, create, settle } = stage({ mostBytes: 3000 });
   const first = create();
   const entries = manyEntries(60);
@@ -120,7 +123,7 @@ test("createPersistedMap() loses no entry where the process ends while shards do
   }
 });
 
-test("createPersistedMap() logs what it cannot read, leaves it out and overwrites it", async () => {
+pure("createPersistedMap() logs what it cannot read, leaves it out and overwrites it", async () => {
   const { store, create, settle, logged } = stage();
   const entries = await encodeEntries([["a", { value: 1 }], ["b", {}]], { encode: (one) => one });
   store.kept.set("kept-0", { name: "kept-0", data: { entries: entries ?? "" } });
@@ -137,7 +140,7 @@ test("createPersistedMap() logs what it cannot read, leaves it out and overwrite
   assert.equal(logged.length, 2);
 });
 
-test("createPersistedMap() tries again what fails, and logs it once", async () => {
+pure("createPersistedMap() tries again what fails, and logs it once", async () => {
   const { clock, store, create, settle, logged } = stage();
   const map = create();
   store.refusal = DOWN;
@@ -161,7 +164,7 @@ test("createPersistedMap() tries again what fails, and logs it once", async () =
   assert.deepEqual([...store.kept.keys()], ["kept-0"]);
 });
 
-test("createPersistedMap() begins empty where it may not read, if it is to", async () => {
+pure("createPersistedMap() begins empty where it may not read, if it is to", async () => {
   const { clock, store, create, settle, logged } = stage();
   store.refusal = new ApiError(403, "Forbidden", "configmaps is forbidden");
   assert.equal(await settle(create().load(NEVER, { emptyIfForbidden: true })), true);
@@ -173,20 +176,23 @@ test("createPersistedMap() begins empty where it may not read, if it is to", asy
   assert.equal(await settle(waiting), false);
 });
 
-test("createPersistedMap() writes all that was set before a save, one write after the other", async () => {
-  const { store, create, settle } = stage();
-  const map = create();
-  map.set("a", 1);
-  const saves = [map.save(NEVER)];
-  map.set("a", 2);
-  saves.push(map.save(NEVER), map.save(NEVER));
-  await settle(Promise.all(saves));
-  const next = create();
-  await settle(next.load(NEVER));
-  assert.deepEqual([next.get("a"), store.writes.length <= 2], [2, true]);
-});
+pure(
+  "createPersistedMap() writes all that was set before a save, one write after the other",
+  async () => {
+    const { store, create, settle } = stage();
+    const map = create();
+    map.set("a", 1);
+    const saves = [map.save(NEVER)];
+    map.set("a", 2);
+    saves.push(map.save(NEVER), map.save(NEVER));
+    await settle(Promise.all(saves));
+    const next = create();
+    await settle(next.load(NEVER));
+    assert.deepEqual([next.get("a"), store.writes.length <= 2], [2, true]);
+  },
+);
 
-test("createPersistedMap() ends a last save that takes too long", async () => {
+pure("createPersistedMap() ends a last save that takes too long", async () => {
   const { clock, store, create, logged } = stage();
   const map = create();
   map.set("a", 1);
@@ -198,14 +204,17 @@ test("createPersistedMap() ends a last save that takes too long", async () => {
   assert.match(logged.join(), /Shutdown timed out/);
 });
 
-test("decodeEntries() reads what encodeEntries() wrote, and names what it cannot read", async () => {
-  const entries: [string, unknown][] = [["a", [1, 0.1]], ['"', { b: "ü" }]];
-  const text = await encodeEntries(entries, { encode: (one) => one }) ?? "";
-  assert.deepEqual(await decodeEntries(text), entries);
-  assert.deepEqual(await decodeEntries(await encodeEntries([], { encode: String }) ?? ""), []);
-  const middle = text[20] === "A" ? "B" : "A";
-  const changed = text.slice(0, 20) + middle + text.slice(21);
-  for (const damaged of ["", "?", "AAAA", text.slice(0, -4), changed, `${text}AAAA`]) {
-    await assert.rejects(decodeEntries(damaged), SyntaxError, damaged);
-  }
-});
+pure(
+  "decodeEntries() reads what encodeEntries() wrote, and names what it cannot read",
+  async () => {
+    const entries: [string, unknown][] = [["a", [1, 0.1]], ['"', { b: "ü" }]];
+    const text = await encodeEntries(entries, { encode: (one) => one }) ?? "";
+    assert.deepEqual(await decodeEntries(text), entries);
+    assert.deepEqual(await decodeEntries(await encodeEntries([], { encode: String }) ?? ""), []);
+    const middle = text[20] === "A" ? "B" : "A";
+    const changed = text.slice(0, 20) + middle + text.slice(21);
+    for (const damaged of ["", "?", "AAAA", text.slice(0, -4), changed, `${text}AAAA`]) {
+      await assert.rejects(decodeEntries(damaged), SyntaxError, damaged);
+    }
+  },
+);

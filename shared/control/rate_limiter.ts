@@ -6,7 +6,7 @@
  * @module
  */
 
-/** What a bucket allows. */
+/** Rate and burst of a bucket. */
 export interface RateLimit {
   /** Tokens that come back per second. */
   readonly perSecond: number;
@@ -18,15 +18,8 @@ export interface RateLimit {
 export interface RateLimiter {
   /** Takes a token and returns 0, or takes none and returns the wait until there is one, ms. */
   take(nowMs: number): number;
-  /**
-   * Takes the next token that is not taken yet, now or in the future, and returns the wait until it
-   * is there, ms. The caller that took it must use it then, without asking again.
-   */
-  reserve(nowMs: number): number;
-  /** The wait until `tokens` (default 1) could be taken together, ms; takes none. */
-  wait(nowMs: number, tokens?: number): number;
-  /** Hands out nothing before `untilMs`, for instance because the server asked for it. */
-  holdUntil(untilMs: number): void;
+  /** The wait until there is a token, ms; takes none. */
+  wait(nowMs: number): number;
 }
 
 /** Times nearer than a microsecond are the same: `now + wait` may fall short by a rounding. */
@@ -44,11 +37,9 @@ export function createRateLimiter(limit: RateLimit): RateLimiter {
   const intervalMs = 1000 / perSecond;
   const toleranceMs = (burst - 1) * intervalMs;
   let fullAtMs = -Infinity;
-  let heldUntilMs = -Infinity;
 
-  function wait(nowMs: number, tokens = 1): number {
-    const fullMs = Math.max(nowMs, fullAtMs) + (tokens - 1) * intervalMs;
-    const leftMs = Math.max(fullMs - toleranceMs, heldUntilMs) - nowMs;
+  function wait(nowMs: number): number {
+    const leftMs = Math.max(nowMs, fullAtMs) - toleranceMs - nowMs;
     return leftMs > SAME_TIME_MS ? leftMs : 0;
   }
 
@@ -58,14 +49,6 @@ export function createRateLimiter(limit: RateLimit): RateLimiter {
       if (leftMs === 0) fullAtMs = Math.max(nowMs, fullAtMs) + intervalMs;
       return leftMs;
     },
-    reserve(nowMs) {
-      const leftMs = wait(nowMs);
-      fullAtMs = Math.max(nowMs, fullAtMs) + intervalMs;
-      return leftMs;
-    },
     wait,
-    holdUntil(untilMs) {
-      heldUntilMs = Math.max(heldUntilMs, untilMs);
-    },
   };
 }

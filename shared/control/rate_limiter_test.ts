@@ -1,95 +1,56 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { createRateLimiter } from "./rate_limiter.ts";
 
-const permissions = "none" as const;
-
-Deno.test({
-  name: "createRateLimiter() hands out the burst at once and then one token per interval",
-  permissions,
-  fn() {
-    const limiter = createRateLimiter({ perSecond: 10, burst: 3 });
-    assert.deepEqual([0, 0, 0, 0, 40, 100, 100].map((now) => limiter.take(now)), [
-      0,
-      0,
-      0,
-      100,
-      60,
-      0,
-      100,
-    ]);
-  },
+pure("createRateLimiter() hands out the burst at once and then one token per interval", () => {
+  const limiter = createRateLimiter({ perSecond: 10, burst: 3 });
+  assert.deepEqual([0, 0, 0, 0, 40, 100, 100].map((now) => limiter.take(now)), [
+    0,
+    0,
+    0,
+    100,
+    60,
+    0,
+    100,
+  ]);
 });
 
-Deno.test({
-  name: "createRateLimiter() never lets through more than the burst and what came back since",
-  permissions,
-  fn() {
-    fc.assert(fc.property(
-      fc.double({ min: 0.01, max: 1000, noNaN: true }),
-      fc.integer({ min: 1, max: 50 }),
-      fc.array(fc.double({ min: 0, max: 2000, noNaN: true }), { maxLength: 200 }),
-      (perSecond, burst, gaps) => {
-        const limiter = createRateLimiter({ perSecond, burst });
-        const taken: number[] = [];
-        let now = 0;
-        for (const gap of gaps) {
-          now += gap;
-          if (limiter.take(now) === 0) taken.push(now);
-        }
-        taken.forEach((from, first) =>
-          taken.slice(first).forEach((to, more) =>
-            assert.ok(more + 1 <= burst + (to - from) * perSecond / 1000 + 1e-3)
-          )
-        );
-      },
-    ));
-  },
+pure("createRateLimiter() never lets through more than the burst and what came back since", () => {
+  fc.assert(fc.property(
+    fc.double({ min: 0.01, max: 1000, noNaN: true }),
+    fc.integer({ min: 1, max: 50 }),
+    fc.array(fc.double({ min: 0, max: 2000, noNaN: true }), { maxLength: 200 }),
+    (perSecond, burst, gaps) => {
+      const limiter = createRateLimiter({ perSecond, burst });
+      const taken: number[] = [];
+      let now = 0;
+      for (const gap of gaps) {
+        now += gap;
+        if (limiter.take(now) === 0) taken.push(now);
+      }
+      taken.forEach((from, first) =>
+        taken.slice(first).forEach((to, more) =>
+          assert.ok(more + 1 <= burst + (to - from) * perSecond / 1000 + 1e-3)
+        )
+      );
+    },
+  ));
 });
 
-Deno.test({
-  name: "createRateLimiter() has a token after the wait that it named",
-  permissions,
-  fn() {
-    fc.assert(fc.property(
-      fc.double({ min: 0.01, max: 1000, noNaN: true }),
-      fc.double({ min: 0, max: 1e9, noNaN: true }),
-      (perSecond, now) => {
-        const limiter = createRateLimiter({ perSecond, burst: 1 });
-        assert.equal(limiter.take(now), 0);
-        assert.equal(limiter.take(now + limiter.take(now)), 0);
-      },
-    ));
-  },
+pure("createRateLimiter() has a token after the wait that it named", () => {
+  fc.assert(fc.property(
+    fc.double({ min: 0.01, max: 1000, noNaN: true }),
+    fc.double({ min: 0, max: 1e9, noNaN: true }),
+    (perSecond, now) => {
+      const limiter = createRateLimiter({ perSecond, burst: 1 });
+      assert.equal(limiter.take(now), 0);
+      assert.equal(limiter.take(now + limiter.take(now)), 0);
+    },
+  ));
 });
 
-Deno.test({
-  name: "createRateLimiter() hands out nothing while it is held",
-  permissions,
-  fn() {
-    const limiter = createRateLimiter({ perSecond: 1, burst: 2 });
-    limiter.holdUntil(5000);
-    assert.equal(limiter.take(1000), 4000);
-    assert.deepEqual([limiter.take(5000), limiter.take(5000)], [0, 0]);
-  },
-});
-
-Deno.test({
-  name: "reserve() takes tokens of the future, one interval apart",
-  permissions,
-  fn() {
-    const limiter = createRateLimiter({ perSecond: 10, burst: 2 });
-    assert.deepEqual([0, 0, 0, 0, 50].map((now) => limiter.reserve(now)), [0, 0, 100, 200, 250]);
-    assert.equal(limiter.take(250), 150);
-    assert.equal(limiter.take(400), 0);
-  },
-});
-
-Deno.test({
-  name: "createRateLimiter() refuses a rate or burst that allows nothing",
-  permissions,
-  fn() {
-    assert.throws(() => createRateLimiter({ perSecond: 0, burst: 1 }), /perSecond is 0/);
-    assert.throws(() => createRateLimiter({ perSecond: 1, burst: 0.5 }), /burst is 0.5/);
-  },
+pure("createRateLimiter() refuses a rate or burst that allows nothing", () => {
+  assert.throws(() => createRateLimiter({ perSecond: 0, burst: 1 }), /perSecond is 0/);
+  assert.throws(() => createRateLimiter({ perSecond: 1, burst: 0.5 }), /burst is 0.5/);
 });

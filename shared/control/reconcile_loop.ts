@@ -1,21 +1,20 @@
 /**
- * The workers of a level-based reconciler: take a key, look at the whole state, say when to look
- * again. A failure is logged and tried again after a back-off of that key alone.
+ * The workers of a level-based reconciler: take a key, reconcile it from the whole state, and return when to
+ * do that again. A failure is logged and tried again after a back-off of that key alone.
  *
  * @module
  */
 import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
-import type { Backoff } from "./backoff.ts";
-import { retryLevel } from "./brief_failure.ts";
+import { type Backoff, retryLevel } from "./backoff.ts";
 import type { WorkQueue } from "./work_queue.ts";
 
-/** When to look at the key again; absent: when something about it changes. */
+/** When to reconcile the key again; absent: when something about it changes. */
 export interface ReconcileResult {
   readonly requeueAfterMs?: number;
 }
 
-/** The result, but a look in `ms` at the latest; a time that has passed already is now. */
+/** The result, but a reconcile in `ms` at the latest; a time that has passed already is now. */
 export function notLaterThan(
   { requeueAfterMs = Infinity }: ReconcileResult,
   ms: number,
@@ -23,7 +22,7 @@ export function notLaterThan(
   return { requeueAfterMs: Math.min(requeueAfterMs, Math.max(0, ms)) };
 }
 
-/** What the workers need. */
+/** Parts and settings of the workers. */
 export interface ReconcileLoopOptions {
   readonly queue: WorkQueue;
   /** Brings the state of `key` one step nearer to what is wanted. */
@@ -31,11 +30,7 @@ export interface ReconcileLoopOptions {
   readonly backoff: Backoff;
   readonly clock: Clock;
   readonly log: Log;
-  /**
-   * Keys worked on at the same time.
-   *
-   * @default {1}
-   */
+  /** Keys worked on at the same time. @default {1} */
   readonly workers?: number;
 }
 
@@ -45,7 +40,7 @@ export interface ReconcileLoopOptions {
  */
 const LONGEST_TURN_MS = 10;
 
-/** A moment that rounding puts before itself must come: a look at once would find the same again. */
+/** A moment that rounding puts before itself must come: a reconcile at once would find the same again. */
 const LEAST_REQUEUE_MS = 1;
 
 /** Returns undefined while this turn of the event loop is young, and otherwise the promise of its end. */

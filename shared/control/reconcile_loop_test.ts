@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { ApiError } from "../api/api_error.ts";
 import type { Clock } from "../clock.ts";
@@ -6,8 +7,6 @@ import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { createBackoff } from "./backoff.ts";
 import { type ReconcileLoopOptions, runReconcileLoop } from "./reconcile_loop.ts";
 import { createWorkQueue } from "./work_queue.ts";
-
-const permissions = "none" as const;
 
 /** A queue in virtual time, and a loop that is started on it. */
 function stage() {
@@ -30,11 +29,9 @@ function stage() {
   };
 }
 
-Deno.test({
-  name:
-    "runReconcileLoop() looks again when asked to, and after a failure backs off that key alone",
-  permissions,
-  async fn() {
+pure(
+  "runReconcileLoop() reconciles again when asked to, and after a failure backs off that key alone",
+  async () => {
     const { clock, queue, start, stop } = stage();
     const seen: [string, number][] = [];
     const failures = [new Error("once"), new ApiError(429, "TooMany", "", { retryAfterMs: 7000 })];
@@ -59,34 +56,29 @@ Deno.test({
       ["steady", 8000],
     ]);
   },
+);
+
+pure("runReconcileLoop() begins with the shortest wait again after a success", async () => {
+  const { clock, queue, start, stop } = stage();
+  const seenAt: number[] = [];
+  const fails = [true, true, false, true, false];
+  start({
+    reconcile: () => {
+      seenAt.push(clock.monotonic());
+      const failure = fails.shift();
+      if (failure === true) return Promise.reject(new Error("refused"));
+      return Promise.resolve(fails.length > 0 ? { requeueAfterMs: 10_000 } : {});
+    },
+  });
+  queue.add("a");
+  await clock.runUntil(60_000);
+  await stop();
+  assert.deepEqual(seenAt, [0, 1000, 3000, 13_000, 14_000]);
 });
 
-Deno.test({
-  name: "runReconcileLoop() begins with the shortest wait again after a success",
-  permissions,
-  async fn() {
-    const { clock, queue, start, stop } = stage();
-    const seenAt: number[] = [];
-    const fails = [true, true, false, true, false];
-    start({
-      reconcile: () => {
-        seenAt.push(clock.monotonic());
-        const failure = fails.shift();
-        if (failure === true) return Promise.reject(new Error("refused"));
-        return Promise.resolve(fails.length > 0 ? { requeueAfterMs: 10_000 } : {});
-      },
-    });
-    queue.add("a");
-    await clock.runUntil(60_000);
-    await stop();
-    assert.deepEqual(seenAt, [0, 1000, 3000, 13_000, 14_000]);
-  },
-});
-
-Deno.test({
-  name: "runReconcileLoop() goes on within seconds of an outage's end, and reports it a few times",
-  permissions,
-  async fn() {
+pure(
+  "runReconcileLoop() goes on within seconds of an outage's end, and reports it a few times",
+  async () => {
     const { clock, queue, start, stop } = stage();
     const seenAt: number[] = [];
     const logged: string[] = [];
@@ -110,55 +102,46 @@ Deno.test({
     assert.ok(Math.max(...waits) <= 8000, `waits were ${waits}`);
     assert.deepEqual(logged, ["1000", "2000", "4000", "8000"]);
   },
+);
+
+pure("runReconcileLoop() works on as many keys at once as it has workers", async () => {
+  const { clock, queue, start, stop } = stage();
+  const endedAt: number[] = [];
+  start({
+    workers: 2,
+    reconcile: async () => {
+      await clock.sleep(100);
+      endedAt.push(clock.monotonic());
+      return {};
+    },
+  });
+  for (const key of ["a", "b", "c"]) queue.add(key);
+  await clock.runUntil(150);
+  const ended = stop();
+  await clock.runUntil(1000);
+  await ended;
+  assert.deepEqual(endedAt, [100, 100, 200]);
 });
 
-Deno.test({
-  name: "runReconcileLoop() works on as many keys at once as it has workers",
-  permissions,
-  async fn() {
-    const { clock, queue, start, stop } = stage();
-    const endedAt: number[] = [];
-    start({
-      workers: 2,
-      reconcile: async () => {
-        await clock.sleep(100);
-        endedAt.push(clock.monotonic());
-        return {};
-      },
-    });
-    for (const key of ["a", "b", "c"]) queue.add(key);
-    await clock.runUntil(150);
-    const ended = stop();
-    await clock.runUntil(1000);
-    await ended;
-    assert.deepEqual(endedAt, [100, 100, 200]);
-  },
+pure("runReconcileLoop() lets time pass before it repeats what is due at once", async () => {
+  const { clock, queue, start, stop } = stage();
+  let reconciles = 0;
+  start({
+    reconcile: () => {
+      // Rounding may put a moment before itself.
+      const again = clock.monotonic() === 0 && ++reconciles < 1000;
+      return Promise.resolve(again ? { requeueAfterMs: 0 } : {});
+    },
+  });
+  queue.add("a");
+  await clock.runUntil(10);
+  await stop();
+  assert.equal(reconciles, 1);
 });
 
-Deno.test({
-  name: "runReconcileLoop() lets time pass before it looks again at what is due at once",
-  permissions,
-  async fn() {
-    const { clock, queue, start, stop } = stage();
-    let looks = 0;
-    start({
-      reconcile: () => {
-        // Rounding may put a moment before itself.
-        const again = clock.monotonic() === 0 && ++looks < 1000;
-        return Promise.resolve(again ? { requeueAfterMs: 0 } : {});
-      },
-    });
-    queue.add("a");
-    await clock.runUntil(10);
-    await stop();
-    assert.equal(looks, 1);
-  },
-});
-
-Deno.test({
-  name: "runReconcileLoop() lets the event loop turn after every 10 ms of work, for all workers",
-  permissions,
-  async fn() {
+pure(
+  "runReconcileLoop() lets the event loop turn after every 10 ms of work, for all workers",
+  async () => {
     const { clock, queue, start, stop } = stage();
     let workedMs = 0;
     /** Time worked when the event loop turned. */
@@ -183,4 +166,4 @@ Deno.test({
     assert.ok(Math.max(...between) <= 10, `${between}`);
     assert.ok(between.filter((ms) => ms > 0).length <= 11, `${between}`);
   },
-});
+);

@@ -7,15 +7,11 @@
 import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
 
-/** What a supervisor needs. */
+/** Parts and settings of a supervisor. */
 export interface SupervisorOptions {
   readonly clock: Clock;
   readonly log: Log;
-  /**
-   * How long the loops may take to end after a stop or a failure, ms.
-   *
-   * @default {10000}
-   */
+  /** How long the loops may take to end after a stop or a failure, ms. @default {10000} */
   readonly graceMs?: number;
 }
 

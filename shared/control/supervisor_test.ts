@@ -1,9 +1,8 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { silentLog } from "../log.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { createSupervisor } from "./supervisor.ts";
-
-const permissions = "none" as const;
 
 function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) =>
@@ -11,10 +10,9 @@ function untilAborted(signal: AbortSignal): Promise<void> {
   );
 }
 
-Deno.test({
-  name: "createSupervisor() aborts all loops when one fails and surfaces the first failure",
-  permissions,
-  async fn() {
+pure(
+  "createSupervisor() aborts all loops when one fails and surfaces the first failure",
+  async () => {
     const clock = createVirtualClock({ wallStart: 0 });
     const supervisor = createSupervisor({ clock, log: silentLog });
     const boom = new TypeError("boom");
@@ -34,53 +32,41 @@ Deno.test({
     await done;
     assert.ok(ended);
   },
+);
+
+pure("createSupervisor() waits on stop for every loop, those added meanwhile too", async () => {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const supervisor = createSupervisor({ clock, log: silentLog });
+  const ended: string[] = [];
+  const lasting = (name: string, ms: number) => clock.sleep(ms).then(() => void ended.push(name));
+  supervisor.supervise("short", lasting("short", 10));
+  supervisor.supervise(
+    "parent",
+    clock.sleep(20).then(() => supervisor.supervise("child", lasting("child", 30))),
+  );
+  supervisor.stop();
+  const done = supervisor.done();
+  await clock.runUntil(100);
+  await done;
+  assert.deepEqual(ended, ["short", "child"]);
 });
 
-Deno.test({
-  name: "createSupervisor() waits on stop for every loop, those added meanwhile too",
-  permissions,
-  async fn() {
-    const clock = createVirtualClock({ wallStart: 0 });
-    const supervisor = createSupervisor({ clock, log: silentLog });
-    const ended: string[] = [];
-    const lasting = (name: string, ms: number) => clock.sleep(ms).then(() => void ended.push(name));
-    supervisor.supervise("short", lasting("short", 10));
-    supervisor.supervise(
-      "parent",
-      clock.sleep(20).then(() => supervisor.supervise("child", lasting("child", 30))),
-    );
-    supervisor.stop();
-    const done = supervisor.done();
-    await clock.runUntil(100);
-    await done;
-    assert.deepEqual(ended, ["short", "child"]);
-  },
+pure("createSupervisor() names the loops that do not end within the grace", async () => {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const supervisor = createSupervisor({ clock, log: silentLog, graceMs: 500 });
+  supervisor.supervise("deaf", new Promise(() => {}));
+  const done = assert.rejects(supervisor.done(), /still running after 500 ms: deaf/);
+  await clock.runUntil(10_000);
+  supervisor.stop();
+  await clock.runUntil(10_600);
+  await done;
 });
 
-Deno.test({
-  name: "createSupervisor() names the loops that do not end within the grace",
-  permissions,
-  async fn() {
-    const clock = createVirtualClock({ wallStart: 0 });
-    const supervisor = createSupervisor({ clock, log: silentLog, graceMs: 500 });
-    supervisor.supervise("deaf", new Promise(() => {}));
-    const done = assert.rejects(supervisor.done(), /still running after 500 ms: deaf/);
-    await clock.runUntil(10_000);
-    supervisor.stop();
-    await clock.runUntil(10_600);
-    await done;
-  },
-});
-
-Deno.test({
-  name: "createSupervisor() is done when every loop ended of its own",
-  permissions,
-  async fn() {
-    const clock = createVirtualClock({ wallStart: 0 });
-    const supervisor = createSupervisor({ clock, log: silentLog });
-    await supervisor.done();
-    supervisor.supervise("once", Promise.resolve());
-    await supervisor.done();
-    assert.equal(supervisor.signal.aborted, false);
-  },
+pure("createSupervisor() is done when every loop ended of its own", async () => {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const supervisor = createSupervisor({ clock, log: silentLog });
+  await supervisor.done();
+  supervisor.supervise("once", Promise.resolve());
+  await supervisor.done();
+  assert.equal(supervisor.signal.aborted, false);
 });

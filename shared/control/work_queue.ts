@@ -1,5 +1,5 @@
 /**
- * A queue of keys to look at: each key stands in it once, now or at a later time, and is never
+ * A queue of keys to reconcile: each key is in it once, now or at a later time, and is never
  * handed out twice at the same time.
  *
  * @module
@@ -42,127 +42,47 @@ const LEAST_SLEEP_MS = 1e-3;
  */
 const MOST_PROMOTED = 64;
 
+/** The keys of a queue, by where they stand. */
+interface QueueState {
+  readonly clock: Clock;
+  /** Due, in the order in which they fell due. */
+  readonly ready: Set<string>;
+  /** Handed out, and those of them that are due again. */
+  readonly inWork: Set<string>;
+  readonly dueAgain: Set<string>;
+  /** Delayed, with the time that counts: an earlier add leaves the later entry in the timeline. */
+  readonly dueAt: Map<string, number>;
+  timeline: FlatQueue<Delayed>;
+  /** Entries so far. */
+  order: number;
+  readonly takers: Set<(key: string) => void>;
+  alarm: { readonly dueMs: number; readonly stop: AbortController } | undefined;
+}
+
 /** An empty queue. Adding is O(log n) of the delayed keys, everything else amortised O(1). */
-// deno-lint-ignore house/function-length
 export function createWorkQueue(clock: Clock): WorkQueue {
-  const ready = new Set<string>();
-  const inWork = new Set<string>();
-  const dueAgain = new Set<string>();
-  const dueAt = new Map<string, number>();
-  // An earlier add leaves the later entry behind; `dueAt` shows which entry still counts.
-  let timeline = new FlatQueue<Delayed>();
-  let order = 0;
-  const takers = new Set<(key: string) => void>();
-  let alarm: { readonly dueMs: number; readonly stop: AbortController } | undefined;
-
-  function fallDue(key: string): void {
-    dueAt.delete(key);
-    (inWork.has(key) ? dueAgain : ready).add(key);
-  }
-
-  function promote(): void {
-    const limit = clock.monotonic();
-    const due: Delayed[] = [];
-    for (
-      let top = timeline.peek();
-      top !== undefined && top.dueMs <= limit;
-      top = timeline.peek()
-    ) {
-      const last = due.at(-1);
-      if (due.length >= MOST_PROMOTED && top.dueMs !== last?.dueMs) break;
-      timeline.pop();
-      if (dueAt.get(top.key) === top.dueMs) due.push(top);
-    }
-    due.sort((a, b) => a.dueMs - b.dueMs || a.order - b.order);
-    for (const entry of due) fallDue(entry.key);
-  }
-
-  function dropStale(): void {
-    if (timeline.length < 64 + 2 * dueAt.size) return;
-    const live = new FlatQueue<Delayed>();
-    for (let top = timeline.pop(); top !== undefined; top = timeline.pop()) {
-      if (dueAt.get(top.key) === top.dueMs) live.push(top, top.dueMs);
-    }
-    timeline = live;
-  }
-
-  function setAlarm(): void {
-    const next = takers.size > 0 ? timeline.peek() : undefined;
-    if (alarm !== undefined && alarm.dueMs === next?.dueMs) return;
-    alarm?.stop.abort();
-    alarm = undefined;
-    if (next === undefined) return;
-    const own = { dueMs: next.dueMs, stop: new AbortController() };
-    alarm = own;
-    const waitMs = Math.max(LEAST_SLEEP_MS, next.dueMs - clock.monotonic());
-    // `sleep` never rejects; a stopped alarm has a successor or no waiter.
-    void clock.sleep(waitMs, own.stop.signal).then(() => {
-      if (alarm !== own) return;
-      alarm = undefined;
-      serve();
-    });
-  }
-
-  function handOut(): string | undefined {
-    for (const key of ready) {
-      ready.delete(key);
-      inWork.add(key);
-      return key;
-    }
-    return undefined;
-  }
-
-  function serve(): void {
-    promote();
-    for (const give of takers) {
-      const key = handOut();
-      if (key === undefined) break;
-      takers.delete(give);
-      give(key);
-    }
-    setAlarm();
-  }
-
+  const state: QueueState = {
+    ...{ clock, ready: new Set(), inWork: new Set(), dueAgain: new Set(), dueAt: new Map() },
+    ...{ timeline: new FlatQueue(), order: 0, takers: new Set(), alarm: undefined },
+  };
+  const { ready, inWork, dueAgain, dueAt } = state;
   return {
     add(key, delayMs = 0) {
       if (!(delayMs >= 0 && delayMs < Infinity)) {
         throw new RangeError(`Cannot add "${key}" to the queue: delayMs is ${delayMs}`);
       }
       if (ready.has(key) || dueAgain.has(key)) return;
-      if (delayMs === 0) {
-        fallDue(key);
-      } else {
-        const dueMs = clock.monotonic() + delayMs;
-        if ((dueAt.get(key) ?? Infinity) <= dueMs) return;
-        dueAt.set(key, dueMs);
-        timeline.push({ key, dueMs, order: order++ }, dueMs);
-        dropStale();
-      }
-      serve();
+      if (delayMs === 0) fallDue(state, key);
+      else if (!delay(state, key, clock.monotonic() + delayMs)) return;
+      serve(state);
     },
-    take(signal) {
-      if (signal.aborted) return Promise.resolve(undefined);
-      return new Promise((resolve) => {
-        const leave = (): void => {
-          takers.delete(give);
-          setAlarm();
-          resolve(undefined);
-        };
-        const give = (key: string): void => {
-          signal.removeEventListener("abort", leave);
-          resolve(key);
-        };
-        signal.addEventListener("abort", leave, { once: true });
-        takers.add(give);
-        serve();
-      });
-    },
+    take: (signal) => take(state, signal),
     done(key) {
       if (!inWork.delete(key)) {
         throw new RangeError(`Cannot end the work on "${key}": it was not handed out`);
       }
       if (dueAgain.delete(key)) ready.add(key);
-      serve();
+      serve(state);
     },
     get depth() {
       return ready.size;
@@ -171,4 +91,95 @@ export function createWorkQueue(clock: Clock): WorkQueue {
       return dueAt.size;
     },
   };
+}
+
+function fallDue({ dueAt, inWork, dueAgain, ready }: QueueState, key: string): void {
+  dueAt.delete(key);
+  (inWork.has(key) ? dueAgain : ready).add(key);
+}
+
+/** Returns whether the key falls due earlier than before. */
+function delay(state: QueueState, key: string, dueMs: number): boolean {
+  const { dueAt, timeline } = state;
+  if ((dueAt.get(key) ?? Infinity) <= dueMs) return false;
+  dueAt.set(key, dueMs);
+  timeline.push({ key, dueMs, order: state.order++ }, dueMs);
+  if (timeline.length >= 64 + 2 * dueAt.size) dropStale(state);
+  return true;
+}
+
+function dropStale(state: QueueState): void {
+  const { dueAt, timeline } = state;
+  const live = new FlatQueue<Delayed>();
+  for (let top = timeline.pop(); top !== undefined; top = timeline.pop()) {
+    if (dueAt.get(top.key) === top.dueMs) live.push(top, top.dueMs);
+  }
+  state.timeline = live;
+}
+
+function take(state: QueueState, signal: AbortSignal): Promise<string | undefined> {
+  const { takers } = state;
+  if (signal.aborted) return Promise.resolve(undefined);
+  return new Promise((resolve) => {
+    const leave = (): void => {
+      takers.delete(give);
+      setAlarm(state);
+      resolve(undefined);
+    };
+    const give = (key: string): void => {
+      signal.removeEventListener("abort", leave);
+      resolve(key);
+    };
+    signal.addEventListener("abort", leave, { once: true });
+    takers.add(give);
+    serve(state);
+  });
+}
+
+/** Hands out what is due to those that wait, and sets the alarm for the next. */
+function serve(state: QueueState): void {
+  const { ready, inWork, takers } = state;
+  promote(state);
+  for (const give of takers) {
+    const [key] = ready;
+    if (key === undefined) break;
+    ready.delete(key);
+    inWork.add(key);
+    takers.delete(give);
+    give(key);
+  }
+  setAlarm(state);
+}
+
+/** Puts delayed keys in line that are due. */
+function promote(state: QueueState): void {
+  const { clock, timeline, dueAt } = state;
+  const limit = clock.monotonic();
+  const due: Delayed[] = [];
+  for (let top = timeline.peek(); top !== undefined && top.dueMs <= limit; top = timeline.peek()) {
+    const last = due.at(-1);
+    if (due.length >= MOST_PROMOTED && top.dueMs !== last?.dueMs) break;
+    timeline.pop();
+    if (dueAt.get(top.key) === top.dueMs) due.push(top);
+  }
+  due.sort((a, b) => a.dueMs - b.dueMs || a.order - b.order);
+  for (const entry of due) fallDue(state, entry.key);
+}
+
+function setAlarm(state: QueueState): void {
+  const { clock, takers, timeline, alarm } = state;
+  const next = takers.size > 0 ? timeline.peek() : undefined;
+  if (alarm !== undefined && alarm.dueMs === next?.dueMs) return;
+  alarm?.stop.abort();
+  state.alarm = undefined;
+  if (next === undefined) return;
+  const own = { dueMs: next.dueMs, stop: new AbortController() };
+  state.alarm = own;
+  const waitMs = Math.max(LEAST_SLEEP_MS, next.dueMs - clock.monotonic());
+  // `sleep` never rejects; a stopped alarm has a successor or no waiter.
+  void clock.sleep(waitMs, own.stop.signal).then(() => {
+    if (state.alarm !== own) return;
+    state.alarm = undefined;
+    serve(state);
+  });
 }

@@ -1,32 +1,26 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { createWorkQueue } from "./work_queue.ts";
 
-const permissions = "none" as const;
 const never = new AbortController().signal;
 
-Deno.test({
-  name: "createWorkQueue() hands each key out once, in the order of insertion",
-  permissions,
-  async fn() {
-    const queue = createWorkQueue(createVirtualClock({ wallStart: 0 }));
-    for (const key of ["b", "a", "b", "c", "a"]) queue.add(key);
-    assert.equal(queue.depth, 3);
-    assert.deepEqual([await queue.take(never), await queue.take(never), await queue.take(never)], [
-      "b",
-      "a",
-      "c",
-    ]);
-    assert.equal(queue.depth, 0);
-  },
+pure("createWorkQueue() hands each key out once, in the order of insertion", async () => {
+  const queue = createWorkQueue(createVirtualClock({ wallStart: 0 }));
+  for (const key of ["b", "a", "b", "c", "a"]) queue.add(key);
+  assert.equal(queue.depth, 3);
+  assert.deepEqual([await queue.take(never), await queue.take(never), await queue.take(never)], [
+    "b",
+    "a",
+    "c",
+  ]);
+  assert.equal(queue.depth, 0);
 });
 
-Deno.test({
-  name:
-    "createWorkQueue() puts no more than some keys in line at once after a stall, the oldest first",
-  permissions,
-  async fn() {
+pure(
+  "createWorkQueue() puts no more than some keys in line at once after a stall, the oldest first",
+  async () => {
     const virtual = createVirtualClock({ wallStart: 0 });
     let nowMs = 0;
     const queue = createWorkQueue({ ...virtual, monotonic: () => nowMs });
@@ -38,95 +32,75 @@ Deno.test({
     while (taken.length < keys.length) taken.push(await queue.take(never));
     assert.deepEqual(taken, keys);
   },
+);
+
+pure("createWorkQueue() keeps a key back while it is worked on and then puts it last", async () => {
+  const queue = createWorkQueue(createVirtualClock({ wallStart: 0 }));
+  queue.add("a");
+  assert.equal(await queue.take(never), "a");
+  queue.add("a");
+  queue.add("b");
+  assert.equal(queue.depth, 1);
+  queue.done("a");
+  assert.equal(await queue.take(never), "b");
+  assert.equal(await queue.take(never), "a");
 });
 
-Deno.test({
-  name: "createWorkQueue() keeps a key back while it is worked on and then puts it last",
-  permissions,
-  async fn() {
-    const queue = createWorkQueue(createVirtualClock({ wallStart: 0 }));
-    queue.add("a");
-    assert.equal(await queue.take(never), "a");
-    queue.add("a");
-    queue.add("b");
-    assert.equal(queue.depth, 1);
-    queue.done("a");
-    assert.equal(await queue.take(never), "b");
-    assert.equal(await queue.take(never), "a");
-  },
+pure("createWorkQueue() waits for the earliest of several delayed adds", async () => {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const queue = createWorkQueue(clock);
+  const stop = new AbortController();
+  const taken: [string, number][] = [];
+  const worker = (async () => {
+    for (;;) {
+      const key = await queue.take(stop.signal);
+      if (key === undefined) return;
+      taken.push([key, clock.monotonic()]);
+      queue.done(key);
+    }
+  })();
+  queue.add("a", 500);
+  queue.add("a", 200);
+  queue.add("a", 900);
+  queue.add("b", 100);
+  queue.add("c", 300);
+  await clock.runUntil(250);
+  queue.add("c");
+  await clock.runUntil(2000);
+  stop.abort();
+  await worker;
+  assert.deepEqual(taken, [["b", 100], ["a", 200], ["c", 250]]);
+  assert.deepEqual([queue.depth, queue.delayed], [0, 0]);
 });
 
-Deno.test({
-  name: "createWorkQueue() waits for the earliest of several delayed adds",
-  permissions,
-  async fn() {
-    const clock = createVirtualClock({ wallStart: 0 });
-    const queue = createWorkQueue(clock);
-    const stop = new AbortController();
-    const taken: [string, number][] = [];
-    const worker = (async () => {
-      for (;;) {
-        const key = await queue.take(stop.signal);
-        if (key === undefined) return;
-        taken.push([key, clock.monotonic()]);
-        queue.done(key);
-      }
-    })();
-    queue.add("a", 500);
-    queue.add("a", 200);
-    queue.add("a", 900);
-    queue.add("b", 100);
-    queue.add("c", 300);
-    await clock.runUntil(250);
-    queue.add("c");
-    await clock.runUntil(2000);
-    stop.abort();
-    await worker;
-    assert.deepEqual(taken, [["b", 100], ["a", 200], ["c", 250]]);
-    assert.deepEqual([queue.depth, queue.delayed], [0, 0]);
-  },
+pure("createWorkQueue() hands out what falls due together in the order of the adds", async () => {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const queue = createWorkQueue(clock);
+  const keys = Array.from({ length: 20 }, (_, index) => `key-${index}`);
+  for (const key of keys) queue.add(key, 100);
+  await clock.runUntil(100);
+  const taken: (string | undefined)[] = [];
+  for (let turn = 0; turn < keys.length; turn++) taken.push(await queue.take(never));
+  assert.deepEqual(taken, keys);
 });
 
-Deno.test({
-  name: "createWorkQueue() hands out what falls due together in the order of the adds",
-  permissions,
-  async fn() {
-    const clock = createVirtualClock({ wallStart: 0 });
-    const queue = createWorkQueue(clock);
-    const keys = Array.from({ length: 20 }, (_, index) => `key-${index}`);
-    for (const key of keys) queue.add(key, 100);
-    await clock.runUntil(100);
-    const taken: (string | undefined)[] = [];
-    for (let turn = 0; turn < keys.length; turn++) taken.push(await queue.take(never));
-    assert.deepEqual(taken, keys);
-  },
+pure("createWorkQueue() lets a taker go when its signal is aborted", async () => {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const queue = createWorkQueue(clock);
+  const stop = new AbortController();
+  const pending = queue.take(stop.signal);
+  stop.abort();
+  assert.equal(await pending, undefined);
+  assert.equal(await queue.take(stop.signal), undefined);
+  queue.add("a");
+  assert.equal(await queue.take(never), "a");
 });
 
-Deno.test({
-  name: "createWorkQueue() lets a taker go when its signal is aborted",
-  permissions,
-  async fn() {
-    const clock = createVirtualClock({ wallStart: 0 });
-    const queue = createWorkQueue(clock);
-    const stop = new AbortController();
-    const pending = queue.take(stop.signal);
-    stop.abort();
-    assert.equal(await pending, undefined);
-    assert.equal(await queue.take(stop.signal), undefined);
-    queue.add("a");
-    assert.equal(await queue.take(never), "a");
-  },
-});
-
-Deno.test({
-  name: "createWorkQueue() refuses a delay that is no time and work that it did not hand out",
-  permissions,
-  fn() {
-    const queue = createWorkQueue(createVirtualClock({ wallStart: 0 }));
-    assert.throws(() => queue.add("a", -1), /"a".*delayMs is -1/);
-    assert.throws(() => queue.add("a", NaN), RangeError);
-    assert.throws(() => queue.done("a"), { name: "RangeError", message: /"a"/ });
-  },
+pure("createWorkQueue() refuses a delay that is no time and work that it did not hand out", () => {
+  const queue = createWorkQueue(createVirtualClock({ wallStart: 0 }));
+  assert.throws(() => queue.add("a", -1), /"a".*delayMs is -1/);
+  assert.throws(() => queue.add("a", NaN), RangeError);
+  assert.throws(() => queue.done("a"), { name: "RangeError", message: /"a"/ });
 });
 
 const addition = fc.record({
@@ -135,10 +109,9 @@ const addition = fc.record({
   delayMs: fc.integer({ min: 0, max: 1000 }),
 });
 
-Deno.test({
-  name: "createWorkQueue() hands a key out after each add, no earlier than due and never twice",
-  permissions,
-  async fn() {
+pure(
+  "createWorkQueue() hands a key out after each add, no earlier than due and never twice",
+  async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(addition, { maxLength: 40 }),
@@ -185,24 +158,20 @@ Deno.test({
       ),
     );
   },
-});
+);
 
-Deno.test({
-  name: "createWorkQueue() forgets superseded delays instead of piling them up",
-  permissions,
-  async fn() {
-    const clock = createVirtualClock({ wallStart: 0 });
-    const queue = createWorkQueue(clock);
-    for (let delayMs = 5000; delayMs > 1000; delayMs--) queue.add("a", delayMs);
-    queue.add("z", 1002);
-    const taken: (string | undefined)[] = [];
-    const worker = (async () => {
-      for (let turn = 0; turn < 2; turn++) taken.push(await queue.take(never));
-    })();
-    await clock.runUntil(1001);
-    assert.deepEqual([taken, queue.delayed], [["a"], 1]);
-    await clock.runUntil(1002);
-    await worker;
-    assert.deepEqual([taken, queue.delayed], [["a", "z"], 0]);
-  },
+pure("createWorkQueue() forgets superseded delays instead of piling them up", async () => {
+  const clock = createVirtualClock({ wallStart: 0 });
+  const queue = createWorkQueue(clock);
+  for (let delayMs = 5000; delayMs > 1000; delayMs--) queue.add("a", delayMs);
+  queue.add("z", 1002);
+  const taken: (string | undefined)[] = [];
+  const worker = (async () => {
+    for (let turn = 0; turn < 2; turn++) taken.push(await queue.take(never));
+  })();
+  await clock.runUntil(1001);
+  assert.deepEqual([taken, queue.delayed], [["a"], 1]);
+  await clock.runUntil(1002);
+  await worker;
+  assert.deepEqual([taken, queue.delayed], [["a", "z"], 0]);
 });

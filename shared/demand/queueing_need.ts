@@ -1,14 +1,14 @@
 /**
- * The limit at which work seldom waits for its quota, and how long work may wait on a node.
+ * The limit at which work seldom waits for its quota.
  *
  * @module
  */
-import type { DemandEstimate } from "./signal.ts";
+import type { UsageLevel } from "./usage_level.ts";
 
 /** Share of the work that may wait longer than it should. */
 const LATE_SHARE = 0.01;
 /** Least headroom, as a share of the mean: even work that comes evenly needs some. */
-export const LEAST_HEADROOM = 0.05;
+const LEAST_HEADROOM = 0.05;
 
 /**
  * Millicores that a container needs for its work to wait longer than `waitMs` with a chance of 1 % at
@@ -22,75 +22,11 @@ export const LEAST_HEADROOM = 0.05;
  * tenth on top, a small one as much again as it uses.
  */
 export function queueingNeed(
-  { mean, burstinessMs }: Pick<DemandEstimate, "mean" | "burstinessMs">,
+  { mean, burstinessMs }: Pick<UsageLevel, "mean" | "burstinessMs">,
   waitMs: number,
 ): number {
   // In CPUs, with b and x in the same unit.
   const m = mean / 1000;
   const c = (m + Math.sqrt(m * m + 2 * m * burstinessMs * Math.log(1 / LATE_SHARE) / waitMs)) / 2;
   return 1000 * Math.max(c, m * (1 + LEAST_HEADROOM));
-}
-
-/** What a container bids for: its need, or what is tried out if that is more. Millicores. */
-export function demandOf(estimate: Omit<DemandEstimate, "saturatedMs">, waitMs: number): number {
-  return Math.max(estimate.trial, queueingNeed(estimate, waitMs));
-}
-
-/** A container that shares the node. Millicores. */
-export interface WaitingContainer {
-  readonly estimate: DemandEstimate;
-  readonly ceiling: number;
-  /** What a metric asks for; absent where none does. */
-  readonly asked?: number | undefined;
-  /** What it would get of the room if all bid for more than there is; its floor at least. */
-  readonly part: number;
-}
-
-/** A container with a quota that has run out for this long, ms, is taken to want all that there is. */
-const INSATIABLE_MS = 10_000;
-/** How long work should wait at most where CPU is ample, ms: one CFS period. */
-export const WAIT_TARGET_MS = 100;
-/** Beyond this waiting no longer saves CPU worth speaking of. */
-export const MOST_WAIT_MS = 2000;
-/** Parts that add up to the room may miss it by the last digits, millicores. */
-const ROUNDING = 1e-6;
-/** The bisection ends within a hundredth. */
-const STEPS = 9;
-
-/**
- * The shortest wait, ms, at which the needs of all fit into `room`, millicores: at least `targetMs`, at
- * most {@linkcode MOST_WAIT_MS}. Needs fall as waits grow, so bisection finds it.
- *
- * A container that has been saturated for {@linkcode INSATIABLE_MS} counts with its part at most: a job
- * that eats all it gets needs more the more it is given, and no other work should wait for that. The
- * same goes for what a metric asks for.
- *
- * A clearing by itself divides what is short by weight: it would leave one container all of its
- * headroom and another less than it uses. With needs that fit, every container has what it uses, and
- * headroom shrinks until work waits equally long everywhere.
- */
-export function commonWait(
-  containers: readonly WaitingContainer[],
-  { room, targetMs }: { readonly room: number; readonly targetMs: number },
-): number {
-  const fits = (waitMs: number): boolean => needsOf(containers, waitMs) <= room + ROUNDING;
-  if (fits(targetMs)) return targetMs;
-  if (!fits(MOST_WAIT_MS)) return MOST_WAIT_MS;
-  let short = Math.log(targetMs);
-  let long = Math.log(MOST_WAIT_MS);
-  for (let step = 0; step < STEPS; step++) {
-    const middle = (short + long) / 2;
-    if (fits(Math.exp(middle))) long = middle;
-    else short = middle;
-  }
-  return Math.exp(long);
-}
-
-function needsOf(containers: readonly WaitingContainer[], waitMs: number): number {
-  let sum = 0;
-  for (const { estimate, ceiling, part, asked = 0 } of containers) {
-    const most = estimate.saturatedMs >= INSATIABLE_MS ? Math.min(ceiling, part) : ceiling;
-    sum += Math.min(most, Math.max(queueingNeed(estimate, waitMs), Math.min(asked, part)));
-  }
-  return sum;
 }

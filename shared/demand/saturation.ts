@@ -3,7 +3,29 @@
  *
  * @module
  */
-import type { DemandSignal } from "./signal.ts";
+
+/** One container over one sampling interval. CPU in millicores, times in milliseconds. */
+export interface SaturationSignal {
+  readonly intervalMs: number;
+  /** CPU time used / interval. */
+  readonly usage: number;
+  /** Time for which a quota kept threads from running, ms per second, summed over threads. */
+  readonly throttledMsPerS: number;
+  /**
+   * Share of the interval's enforcement periods in which a quota ran out, 0 to 1; undefined when
+   * none ended in it.
+   */
+  readonly throttledShare: number | undefined;
+  /** The quota in force; absent when there is none. */
+  readonly quota?: number | undefined;
+  /**
+   * How hard it is to give the container more: 0 while CPU of the node is free, 1 when others would
+   * have to be lowered for it.
+   */
+  readonly scarcity: number;
+  /** How long work may wait for a quota on this node now: longer where CPU is short. */
+  readonly waitMs: number;
+}
 
 /** Settings of {@linkcode createSaturation}; times in milliseconds. */
 export interface SaturationOptions {
@@ -20,7 +42,7 @@ export interface SaturationOptions {
 /** Watches one container. */
 export interface Saturation {
   /** Millicores to be tried out, 0 for none; `need` is what the container needs as far as is known. */
-  feed(signal: DemandSignal, need: number): number;
+  feed(signal: SaturationSignal, need: number): number;
   /**
    * For how long its quota has run out in every period, trials and all, ms: at most
    * {@linkcode MOST_SATURATED_MS}, and twice as quick to fall as to rise, so that one better period
@@ -85,7 +107,7 @@ export function createSaturation(options: SaturationOptions = {}): Saturation {
 
   /** Takes a reading; returns the threads that want to run, millicores. */
   function watch(
-    { usage, throttledMsPerS, quota = Infinity, throttledShare, intervalMs }: DemandSignal,
+    { usage, throttledMsPerS, quota = Infinity, throttledShare, intervalMs }: SaturationSignal,
   ): number {
     const threads = usage + throttledMsPerS;
     if (throttledShare === undefined) {

@@ -1,7 +1,8 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { createSaturation, MOST_SATURATED_MS, type Saturation } from "./saturation.ts";
-import type { DemandSignal } from "./signal.ts";
+import type { DemandSignal } from "./demand_rule.ts";
 
 /** A CFS period: readings of containers at their limits. */
 const INTERVAL_MS = 100;
@@ -12,10 +13,6 @@ const OPTIONS = {
   freeGrowth: 4,
   trialMs: 3000,
 };
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 /** Eight threads that all wait for a quota of 500 m; fields as given. */
 function saturated(fields: Partial<DemandSignal> = {}): DemandSignal {

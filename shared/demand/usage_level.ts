@@ -1,5 +1,5 @@
 /**
- * What a container uses on average, and how unevenly.
+ * Mean usage of a container, and how unevenly its work comes.
  *
  * @module
  */
@@ -86,7 +86,7 @@ export function createUsageLevel(options: LevelOptions = {}): UsageLevel {
     const averaged = before + (1 - Math.exp(-spanMs / meanMs)) * (block - before);
     mean = shifted(averaged, now);
     if (mean !== averaged && averaged > LEAST_LEVEL) {
-      // What was learnt of burstiness holds at the new level too, and must not outweigh it.
+      // The burstiness that was learnt holds at the new level too, and must not outweigh it.
       squares *= mean / averaged;
       sum *= mean / averaged;
     }
@@ -110,7 +110,7 @@ export function createUsageLevel(options: LevelOptions = {}): UsageLevel {
       after = average;
       blocks = window;
     }
-    // What was before belongs to the level that was left: it would be a shift back the next time.
+    // Blocks before belong to the level that was left: they would be a shift back the next time.
     if (after !== before) recent.splice(0, recent.length - blocks);
     return after;
   }

@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { exponential, logNormal, type Random, seededRandom } from "../random.ts";
@@ -6,10 +7,6 @@ import { createUsageLevel, type UsageLevel } from "./usage_level.ts";
 /** Length of a reading; four of them are a block. */
 const INTERVAL_MS = 250;
 const BLOCK_MS = 1000;
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 /** Feeds blocks of usage, millicores, in quarters. */
 function feed(level: UsageLevel, blocks: readonly number[]): void {

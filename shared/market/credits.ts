@@ -27,7 +27,7 @@ export const CREDIT_BOUNDS: { readonly least: number; readonly most: number } = 
 /** Five minutes: longer than a burst, shorter than a load that has changed for good. */
 export const CREDIT_HALF_LIFE_MS = 300_000;
 
-/** What happened to a bidder over one interval. */
+/** Share and need of a bidder over one interval. */
 export interface CreditStep {
   /** Millicores it got. */
   readonly share: number;

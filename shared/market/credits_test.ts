@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { cases } from "../../tests/fixtures/cases.ts";
@@ -8,10 +9,6 @@ import {
   type CreditStep,
   NEUTRAL_CREDIT,
 } from "./credits.ts";
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 const amount = fc.oneof(fc.double({ min: 1, max: 1e4, noNaN: true }), fc.constant(0));
 const credit = fc.double({ min: CREDIT_BOUNDS.least, max: CREDIT_BOUNDS.most, noNaN: true });

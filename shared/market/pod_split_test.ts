@@ -1,12 +1,9 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { logUniform } from "../../tests/fixtures/market/bids_arbitrary.ts";
 import { cases } from "../../tests/fixtures/cases.ts";
 import { splitByRequest } from "./pod_split.ts";
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 const requests = fc.array(fc.oneof(fc.nat(16_000), fc.constant(0)), {
   minLength: 1,

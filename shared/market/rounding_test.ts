@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { needOf } from "../../tests/fixtures/market/bids_arbitrary.ts";
@@ -6,10 +7,6 @@ import { exactSum } from "../../tests/fixtures/market/clearing_residual.ts";
 import { GRID } from "../quantity.ts";
 import { type LimitRange, roundBounds, roundShares } from "./rounding.ts";
 import { type Bid, clearMarket } from "./solver.ts";
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 /** Thousandths of a millicore, up to 5000 m. */
 const amount = fc.nat(5_000_000).map((n) => n / 1000);

@@ -21,7 +21,7 @@ export interface Bid {
   floor: number;
   /** The most the bidder can get. */
   ceiling: number;
-  /** What the bidder would use if nothing held it back. */
+  /** CPU that the bidder would use without a limit. */
   demand: number;
 }
 
@@ -97,7 +97,7 @@ function shareAt({ weight, lower, upper }: Range, y: number): number {
 /**
  * The largest y at which the shares sum to `total`, where Σ lower ≤ total < Σ upper, up to the slack.
  *
- * What is left is divided by weight alone. If bidders' bounds make the sum of that too large, the root
+ * The rest is divided by weight alone. If bidders' bounds make the sum of that too large, the root
  * lies below, so all that are at their lower bounds stay there; if too small, all at their upper ones
  * do. They are fixed, and the rest is divided anew.
  */

@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import {
@@ -20,10 +21,6 @@ const bid = (weight: number, floor: number, ceiling: number, demand: number): Bi
   ceiling,
   demand,
 });
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 pure("clearMarket() gives everybody the need for nothing when all needs fit", () => {
   const bids = [bid(1, 10, 100, 50), bid(9, 10, 100, 5), bid(2, 10, 100, 500)];

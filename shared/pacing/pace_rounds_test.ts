@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { Bidder } from "../market/bids.ts";
-import { clearRound } from "../market/clearing_round.ts";
-import { lowerWait } from "./decrease.ts";
-import { DEFAULT_PACE, grantable } from "./pace_options.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
+import { type Bidder, clearRound } from "../market/clearing_round.ts";
+import { lowerWait } from "./limit_moves.ts";
 import {
   committed,
   committedAt,
+  DEFAULT_PACE,
+  grantable,
   newPaceMemory,
   type PacedContainer,
   type PaceMemory,
@@ -19,10 +20,6 @@ import { cases } from "../../tests/fixtures/cases.ts";
 const ROUND_MS = 250;
 /** Sums of a few dozen numbers. */
 const ROUNDING = 1e-6;
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 /** Bounds of one container of the model. */
 interface Bounds {
@@ -66,7 +63,7 @@ function seated(table: readonly Bounds[]): Player[] {
 interface Node {
   readonly now: number;
   readonly capacity: number;
-  /** Rounds until a limit is in force, where `quotas` doesn't say what is. */
+  /** Rounds until a limit is in force, where `quotas` doesn't set it. */
   readonly lag?: number;
   /** Quotas in force. */
   readonly quotas?: readonly number[];
@@ -153,7 +150,7 @@ interface Load {
 
 /**
  * Millicores of a container that can be in force once this is decided: what may be already, or the new
- * limit. `committed` after the change may say more for two seconds, since a quota that showed a limit
+ * limit. `committed` after the change may be more for two seconds, since a quota that showed a limit
  * to be replaced reports nothing any more; what it showed is true nevertheless.
  */
 function mostInForce(container: PacedContainer, { memory }: PlannedContainer, now: number): number {

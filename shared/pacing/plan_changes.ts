@@ -6,21 +6,29 @@
 import type { MarketReason } from "../api/reasons/market_reasons.ts";
 import type { Mode } from "../market/solver.ts";
 import { GRID } from "../quantity.ts";
-import { followLowerTarget, fundRaises } from "./decrease.ts";
-import { DEFAULT_PACE, paceAt, type PaceOptions } from "./pace_options.ts";
+import {
+  followLowerTarget,
+  fundRaises,
+  grantRaises,
+  isLargeRaise,
+  isLastRaise,
+  type RaiseRequest,
+} from "./limit_moves.ts";
 import {
   afterChange,
   backToBounds,
   committed,
   committedAt,
+  DEFAULT_PACE,
   freeCPU,
   isThrottled,
+  paceAt,
   type PaceChange,
   type PacedContainer,
   type PaceMemory,
+  type PaceOptions,
   type PlannedContainer,
 } from "./paced_container.ts";
-import { grantRaises, isLargeRaise, isLastRaise, type RaiseRequest } from "./raise.ts";
 
 /** The state of the node that a plan is made for. */
 export interface PlanContext {
@@ -136,7 +144,7 @@ function takeBack(draft: Draft, waiting: number | undefined): void {
   const { containers, now, mode } = draft;
   const isOverloaded = mode === "overloaded";
   if (waiting === undefined && !isOverloaded) return;
-  // What was taken lately and may still be in force is on its way.
+  // CPU that was taken lately and may still be in force is on its way.
   const onItsWay = containers.reduce(
     (sum, one) => sum + committed(one, now) - committedAt(one, one.memory.limit),
     0,

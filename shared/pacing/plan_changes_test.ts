@@ -1,11 +1,8 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import type { PacedContainer } from "./paced_container.ts";
 import { pacedSample, PLAIN_PACE, SAMPLE_PACE } from "../../tests/fixtures/market/paced_sample.ts";
 import { planChanges, type PlanContext } from "./plan_changes.ts";
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 /**
  * The changes on a node where grants may reach 970 m, without margins and reserve unless they are
@@ -41,13 +38,16 @@ pure("planChanges() brings a limit within its bounds at once, even while it warm
   );
 });
 
-pure("planChanges() raises in one step, and says whether throttling or usage asked for it", () => {
-  assert.deepEqual(changes([pacedSample({ share: 900 })]), [[900, "DemandRose"]]);
-  assert.deepEqual(changes([pacedSample({ share: 900, throttledMsPerS: 6 })]), [[
-    900,
-    "Throttled",
-  ]]);
-});
+pure(
+  "planChanges() raises in one step, and reports whether throttling or usage asked for it",
+  () => {
+    assert.deepEqual(changes([pacedSample({ share: 900 })]), [[900, "DemandRose"]]);
+    assert.deepEqual(changes([pacedSample({ share: 900, throttledMsPerS: 6 })]), [[
+      900,
+      "Throttled",
+    ]]);
+  },
+);
 
 pure(
   "planChanges() leaves a raise of less than a fifth, and one within a second of the last",
@@ -103,7 +103,7 @@ pure("planChanges() takes no more back while what was taken is on its way", () =
 });
 
 pure(
-  "planChanges() says why a container pays: need, congestion, or an overloaded node",
+  "planChanges() reports why a container pays: need, congestion, or an overloaded node",
   () => {
     const hungry = pacedSample({ share: 900 });
     const pays = (fields: Partial<PacedContainer>) =>

@@ -12,7 +12,7 @@ import {
 } from "../api/policy_status.ts";
 import type { PolicyReason } from "../api/reasons/policy_reasons.ts";
 import { formatDuration } from "../duration.ts";
-import { cutToBytes } from "../cut_to_bytes.ts";
+import { cutToBytes } from "../quoted_text.ts";
 import { type PolicyReach, reachesNamespace } from "./policy_match.ts";
 import type { PolicySelector, PolicySpec } from "./policy_spec.ts";
 import { type WorkloadRecord, workloadStatusOf } from "./workload_record.ts";

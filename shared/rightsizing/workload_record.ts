@@ -15,7 +15,7 @@ import type {
   WrittenTemplate,
 } from "../api/recommendation_report.ts";
 import type { WorkloadKind } from "../api/workload.ts";
-import { cutToBytes } from "../cut_to_bytes.ts";
+import { cutToBytes } from "../quoted_text.ts";
 import { defined, mapDefined } from "../defined.ts";
 import { formatBytes, formatCPU, parseBytes, parseCPU } from "../quantity.ts";
 import type { ResourceName } from "../api/pod.ts";

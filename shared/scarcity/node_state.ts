@@ -29,7 +29,7 @@ export function stateAfterClearing(
   return memory.state === state ? memory : { state, since: now };
 }
 
-/** What the state depends on. Millicores. */
+/** Load of the node, on which the state depends. Millicores. */
 export interface NodeLoad {
   /** Usage of all containers in the market, averaged over a second. */
   readonly usage: number;

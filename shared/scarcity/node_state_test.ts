@@ -1,10 +1,7 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { newNodeState, nextNodeState, type NodeStateMemory } from "./node_state.ts";
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 /** The states after readings of a node with this capacity: [time, usage, wanted]. */
 function states(

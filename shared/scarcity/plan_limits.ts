@@ -28,7 +28,7 @@ export interface LimitedContainer {
   readonly boost: boolean;
 }
 
-/** What becomes of a container's limit. */
+/** The plan for a container's limit. */
 export interface PlannedLimit {
   /** Absent: the limit stays. */
   readonly change?: PaceChange;
@@ -38,7 +38,7 @@ export interface PlannedLimit {
   readonly short?: boolean;
 }
 
-/** What a plan is made for. */
+/** Time and state of the node. */
 export interface PlanLimitsOptions {
   /** Monotonic milliseconds. */
   readonly now: number;
@@ -109,7 +109,7 @@ function followShare(
   const { bid, share, part } = cleared;
   const { limit, fundedAt, shortAt = -Infinity } = memory;
   const rationed = share < bid;
-  // What lies above the limits that users set goes before any part: no container keeps it while
+  // CPU above the limits that users set goes before any part: no container keeps it while
   // another is below its own.
   const least = Math.max(share, Math.ceil(Math.min(part, originalLimit) / GRID) * GRID);
   const lower = Math.max(floor, Math.min(ceiling, least));

@@ -1,4 +1,6 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
+import fc from "fast-check";
 import {
   besideVictim,
   changes,
@@ -9,10 +11,9 @@ import {
 } from "../../tests/fixtures/market/scarce_containers.ts";
 import { type LimitedContainer, planLimits } from "./plan_limits.ts";
 import type { RecentLoad } from "./recent_load.ts";
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
+import { cases } from "../../tests/fixtures/cases.ts";
+import { GRID } from "../quantity.ts";
+import { clearScarce, type ScarceBidder } from "./scarce_clearing.ts";
 
 pure("planLimits() brings every limit to its ceiling while CPU is ample, once", () => {
   const below = taker({ memory: { limit: 500 } });
@@ -141,4 +142,221 @@ pure(
 pure("planLimits() plans nothing for no containers", () => {
   assert.deepEqual(changes([]), []);
   assert.deepEqual(changes([], { state: "ample" }), []);
+});
+
+const tens = (min: number, max: number) => fc.integer({ min, max }).map((n) => n * GRID);
+const unit = fc.double({ min: 0, max: 1, noNaN: true });
+
+const anyContainer: fc.Arbitrary<LimitedContainer> = fc.record({
+  floor: tens(1, 20),
+  wide: tens(0, 400),
+  limitAt: fc.oneof(fc.constant(1), unit, fc.double({ min: -0.2, max: 1.4, noNaN: true })),
+  fundedAgo: fc.constantFrom(0, 4000, 6000, Infinity),
+  shortAgo: fc.constantFrom(0, 4000, 6000, undefined),
+  rationedAgo: fc.constantFrom(0, 9000, 20_000, undefined),
+  usage: fc.integer({ min: 0, max: 4000 }),
+  waiting: fc.option(unit, { nil: undefined }),
+  bid: tens(1, 400),
+  originalLimit: tens(1, 400),
+  shareOfBid: fc.oneof(fc.constant(1), unit),
+  part: fc.integer({ min: 0, max: 4000 }),
+  read: fc.integer({ min: 0, max: 9 }).map((n) => n > 0),
+  throttledMs: fc.nat(3),
+  boost: fc.boolean(),
+}).map(
+  (
+    { floor, wide, limitAt, fundedAgo, shortAgo, rationedAgo, read, ...drawn },
+  ): LimitedContainer => {
+    const { usage, waiting, bid, originalLimit, shareOfBid, part, throttledMs, boost } = drawn;
+    const ceiling = floor + wide;
+    const limit = Math.max(0, Math.ceil((floor + limitAt * wide) / GRID) * GRID);
+    const load = {
+      usageNow: usage,
+      usage1s: usage,
+      usage,
+      ...(waiting === undefined ? {} : { waiting }),
+    };
+    const bounded = Math.min(bid, ceiling);
+    const share = Math.floor(shareOfBid * bounded / GRID) * GRID;
+    return {
+      floor,
+      ceiling,
+      originalLimit,
+      throttledMs,
+      boost,
+      memory: {
+        limit,
+        fundedAt: 1e5 - fundedAgo,
+        ...(shortAgo === undefined ? {} : { shortAt: 1e5 - shortAgo }),
+        ...(rationedAgo === undefined ? {} : { rationedAt: 1e5 - rationedAgo }),
+      },
+      load: read ? load : undefined,
+      cleared: read ? { bid: bounded, share, part, waiting: waiting ?? 1 } : undefined,
+    };
+  },
+);
+
+const anyContainers = fc.array(anyContainer, { maxLength: 25, size: "max" });
+
+pure("planLimits() keeps its rules whatever the containers do", () => {
+  const seen = new Map<string, number>();
+  fc.assert(
+    fc.property(anyContainers, fc.nat(12), fc.boolean(), (containers, released, scarce) => {
+      const state = scarce ? "scarce" : "ample";
+      const planned = planLimits(containers, { now: 1e5, state, released });
+      assert.equal(planned.length, containers.length);
+      const waits = containers.some(({ cleared }) => (cleared?.waiting ?? 0) >= 0.2);
+      let releases = 0;
+      for (const [i, one] of containers.entries()) {
+        const { floor, ceiling, load, cleared, memory } = one;
+        const { limit, fundedAt, shortAt = -Infinity } = memory;
+        const { change, rationed = false } = planned[i] ?? {};
+        if (!scarce) assert.equal(rationed, false);
+        if (limit > ceiling || limit < floor) assert.ok(change !== undefined);
+        if (change === undefined) continue;
+        seen.set(change.reason, (seen.get(change.reason) ?? 0) + 1);
+        assert.notEqual(change.limit, limit);
+        assert.ok(change.limit >= floor && change.limit <= ceiling);
+        switch (change.reason) {
+          case "CPUFree":
+            releases++;
+            assert.ok(change.limit === ceiling && !rationed);
+            break;
+          case "CeilingFell":
+            assert.ok(limit > ceiling && change.limit === ceiling);
+            break;
+          case "FloorRose":
+            assert.ok(limit < floor && change.limit === floor);
+            break;
+          case "NodeCongested": {
+            assert.ok(load !== undefined && cleared !== undefined && scarce);
+            assert.ok(change.limit < limit && rationed);
+            assert.ok(1e5 - Math.max(fundedAt, shortAt) >= 5000);
+            const part = Math.min(cleared.part, one.originalLimit);
+            assert.ok(change.limit >= Math.min(ceiling, Math.max(cleared.share, part)));
+            assert.ok(load.usage > cleared.share && load.usage > part);
+            assert.ok(waits);
+            break;
+          }
+          case "DemandRose":
+            assert.ok(change.limit > limit && change.limit <= (cleared?.share ?? 0) && scarce);
+            break;
+          default:
+            assert.fail(change.reason);
+        }
+      }
+      assert.ok(releases <= Math.max(0, 10 - released));
+    }),
+    cases(3),
+  );
+  assert.deepEqual([...seen.keys()].sort(), [
+    "CPUFree",
+    "CeilingFell",
+    "DemandRose",
+    "FloorRose",
+    "NodeCongested",
+  ]);
+});
+
+pure("planLimits() keeps original limits while a share exceeds another one's", () => {
+  let [below, beyond] = [0, 0];
+  const shortage = fc.double({ min: 0.5, max: 1.5, noNaN: true });
+  fc.assert(
+    fc.property(anyContainers, shortage, (drawn, factor) => {
+      const read = drawn.flatMap((one) => one.load === undefined ? [] : [one]);
+      const containers = [...read, taker({ load: { usage: 20, waiting: 1 } })];
+      const bidders = containers.map((one): ScarceBidder => ({
+        ...one,
+        weight: 1 + (one.cleared?.part ?? 0),
+        limit: one.memory.limit,
+        need: one.load?.usage ?? 0,
+        load: one.load ?? { usageNow: 0, usage1s: 0, usage: 0 },
+        saturatedMs: 0,
+        throttled: false,
+      }));
+      const within = ({ need, originalLimit }: ScarceBidder) => Math.min(need, originalLimit);
+      const capacity = factor * bidders.reduce((sum, one) => sum + within(one), 0);
+      const { shares } = clearScarce(bidders, capacity);
+      const cleared = containers.map((one, i) => ({ ...one, cleared: shares[i] }));
+      const exceeds = cleared.some(({ cleared: { share = 0 } = {}, originalLimit }) =>
+        share >= originalLimit + GRID
+      );
+      const planned = planLimits(cleared, { now: 1e5, state: "scarce", released: 0 });
+      for (const [i, { change }] of planned.entries()) {
+        if (change?.reason !== "NodeCongested") continue;
+        const { originalLimit = 0 } = containers[i] ?? {};
+        if (change.limit < originalLimit) below++;
+        if (exceeds) beyond++;
+        assert.ok(change.limit >= originalLimit || !exceeds, `${change.limit} of ${originalLimit}`);
+      }
+    }),
+    cases(3),
+  );
+  assert.ok(below > 10 && beyond > 10, `${below}, ${beyond}`);
+});
+
+pure("planLimits() has all limits at their ceilings after a second for each ten", () => {
+  fc.assert(fc.property(anyContainers, fc.constantFrom(100, 250, 900, 1000), (drawn, stepMs) => {
+    let containers = drawn;
+    const at: number[] = [];
+    /** Plays `rounds` rounds from a time on; counts the changes. */
+    const play = (from: number, rounds: number): number => {
+      let count = 0;
+      for (let now = from; now < from + rounds * stepMs; now += stepMs) {
+        const released = at.filter((then) => now - then < 1000).length;
+        const planned = planLimits(containers, { now, state: "ample", released });
+        containers = containers.map((one, i) => {
+          const change = planned[i]?.change;
+          if (change === undefined) return one;
+          count++;
+          if (change.reason === "CPUFree") at.push(now);
+          return { ...one, memory: { ...one.memory, limit: change.limit } };
+        });
+        assert.ok(at.filter((then) => now - then < 1000).length <= 10);
+      }
+      return count;
+    };
+    // A round every 900 ms releases every second time; one for those outside of their bounds.
+    play(1e5, Math.ceil(2000 / stepMs) * (1 + Math.ceil(drawn.length / 10)) + 1);
+    for (const { ceiling, memory: { limit } } of containers) assert.equal(limit, ceiling);
+    assert.equal(play(2e5, 20), 0);
+  }));
+});
+
+pure("planLimits() lowers one container at most every 5 s", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.record({ share: tens(1, 300), usage: fc.integer({ min: 0, max: 4000 }) }), {
+        minLength: 100,
+        maxLength: 200,
+      }),
+      (steps) => {
+        let memory: Memory = { limit: 4000, fundedAt: -Infinity };
+        let loweredAt = -Infinity;
+        steps.forEach(({ share, usage }, i) => {
+          const now = 1e5 + i * 250;
+          const one = taker({
+            memory,
+            load: { usage },
+            cleared: { share, part: 200, bid: 4000 },
+          });
+          const [{ change, rationed } = {}] = planLimits([one, VICTIM], {
+            now,
+            state: "scarce",
+            released: 0,
+          });
+          if (rationed) memory = { ...memory, rationedAt: now };
+          if (change === undefined) return;
+          if (change.limit < memory.limit) {
+            assert.ok(now - loweredAt >= 5000);
+            loweredAt = now;
+            memory = { ...memory, fundedAt: now };
+          }
+          memory = { ...memory, limit: change.limit };
+        });
+        assert.ok(loweredAt > 0);
+      },
+    ),
+    cases(0.3),
+  );
 });

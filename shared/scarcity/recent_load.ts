@@ -1,5 +1,5 @@
 /**
- * What a container did in the last seconds.
+ * Usage and waiting of a container in the last seconds.
  *
  * @module
  */

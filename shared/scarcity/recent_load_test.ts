@@ -1,10 +1,7 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { nextLoad, type RecentLoad } from "./recent_load.ts";
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 function close(actual: number | undefined, expected: number): void {
   assert.ok(Math.abs((actual ?? NaN) - expected) < 1e-9, `${actual}, expected ${expected}`);
@@ -25,7 +22,7 @@ pure("nextLoad() begins with the first usage, and without any waiting", () => {
   close(first.waiting, 1 - Math.exp(-0.2));
 });
 
-pure("nextLoad() says nothing of waiting where the kernel does not", () => {
+pure("nextLoad() has no waiting where the kernel reports none", () => {
   const first = nextLoad(undefined, { usage: 100, intervalMs: 250 });
   assert.deepEqual(first, { usageNow: 100, usage1s: 100, usage: 100 });
   assert.deepEqual(nextLoad({ ...first, waiting: 0.5 }, { usage: 100, intervalMs: 250 }), first);

@@ -7,7 +7,6 @@ import { roundShares, upToGrid } from "../market/rounding.ts";
 import { clearMarket, type Mode } from "../market/solver.ts";
 import { GRID } from "../quantity.ts";
 import { type RecentLoad, WAITS } from "./recent_load.ts";
-import { waitByWeight } from "./wait_by_weight.ts";
 
 /** A container that takes part. CPU in millicores. */
 export interface ScarceBidder {
@@ -21,7 +20,7 @@ export interface ScarceBidder {
   readonly limit: number;
   /** The limit that the user set. */
   readonly originalLimit: number;
-  /** What its work needs of a limit, as far as a limit that may bind lets usage show it. */
+  /** Limit that its work needs, as far as a limit that may bind lets usage show it. */
   readonly need: number;
   readonly load: RecentLoad;
   /** For how long its quota has run out in every period, ms. */
@@ -30,13 +29,13 @@ export interface ScarceBidder {
   readonly throttled: boolean;
 }
 
-/** What a clearing gives a container. Millicores; bids and shares of a step and more on the grid. */
+/** Outcome of a clearing for a container. Millicores; bids and shares of a step and more on the grid. */
 export interface ScarceShare {
   readonly bid: number;
   /** At most the bid. */
   readonly share: number;
   /**
-   * What it would get if every container bid for more than there is; its original limit if that is
+   * Its part if every container bid for more than there is; its original limit if that is
    * more and all bids fit within original limits.
    */
   readonly part: number;
@@ -59,7 +58,7 @@ const GROWTH = 1.05;
 const BINDS = 0.8;
 /**
  * One that waits for CPU bids this much more, within its part. So does any container without PSI, and
- * there one that waits bids its part: what it used until now says nothing of a burst.
+ * there one that waits bids its part: what it used until now does not show a burst.
  */
 const STARVED_GROWTH = 2;
 /** One with a limit that has run out in every period for this long, ms, bids for its part at least. */
@@ -137,4 +136,36 @@ function bidOf(
   const wanted = binds ? Math.max(need, saturated) : Math.max(grown, starved);
   // A step for each of a hundred idle containers would be half of a small node.
   return Math.min(ceiling, wanted < GRID ? Math.max(1, Math.ceil(wanted)) : upToGrid(wanted));
+}
+
+/** A container on a node with CPU that is all used. Millicores. */
+export interface WeighedUsage {
+  /** In the last interval. */
+  readonly usage: number;
+  /** CPU request, the kernel's weight. */
+  readonly request: number;
+}
+
+/** A container waits if it uses this share of what its weight gives it among those that wait. */
+const BY_KERNEL = 0.85;
+
+/**
+ * Whether each container waits, if those that wait have CPU by weight: the kernel gives no more to a
+ * container that could use it, and one that uses clearly less wants no more. Worked: with equal
+ * requests and usages of 100, 900 and 1000 the last two wait.
+ */
+export function waitByWeight(containers: readonly WeighedUsage[]): boolean[] {
+  let waiting = containers.map(({ request }) => request > 0);
+  for (;;) {
+    let [used, requests] = [0, 0];
+    containers.forEach(({ usage, request }, i) => {
+      if (waiting[i]) [used, requests] = [used + usage, requests + request];
+    });
+    const least = BY_KERNEL * used / requests;
+    const next = containers.map(({ usage, request }, i) =>
+      waiting[i] === true && usage >= least * request
+    );
+    if (next.every((waits, i) => waits === waiting[i])) return next;
+    waiting = next;
+  }
 }

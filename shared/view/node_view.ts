@@ -1,5 +1,5 @@
 /**
- * What an agent shows of its node: the answer to `GET /view`, which the command line and the
+ * The view of an agent's node: the answer to `GET /view`, which the command line and the
  * dashboard read. CPU in millicores, times in milliseconds.
  *
  * @module
@@ -33,7 +33,7 @@ export const containerViewSchema = z.object({
   demand: millicores.optional(),
   /** Demand within floor and ceiling. */
   need: millicores,
-  /** What the clearing gives for the need. */
+  /** The limit that the clearing gives for the need. */
   share: millicores,
   /** Where the limit goes when pacing allows it: `share`, or the ceiling while CPU is free. */
   target: millicores,
@@ -52,7 +52,7 @@ export const containerViewSchema = z.object({
   enforced: millicores.optional(),
   /** True when the kernel has no quota for it and none is expected: its limit is not enforced. */
   quotaOff: z.literal(true).optional(),
-  /** Of the last change of the limit; absent before the first. */
+  /** Reason of the last change of the limit; absent before the first. */
   reason: marketReasonSchema.optional(),
   /** Why the limit is not at the target yet, as a message; absent when it is. */
   waiting: z.string().optional(),
@@ -75,7 +75,7 @@ export const podViewSchema = z.object({
   ownLimit: millicores,
   /** The node's at the last clearing. */
   price,
-  /** What was last written for the pod; absent before the first write. */
+  /** Reason that was last written for the pod; absent before the first write. */
   reason: marketReasonSchema.optional(),
   /** The revision of the bounds that the clearing used, and what bounds the pod. */
   bounds: boundsSchema.pick({ revision: true, reason: true }),
@@ -91,19 +91,19 @@ export const nodeViewSchema = z.object({
   /** Whether CPU is ample or scarce, and for how many seconds; absent from older agents. */
   state: z.enum(NODE_STATES).optional(),
   stateSeconds: z.number().min(0).optional(),
-  /** What becomes of CPU that no container needs; absent from older agents. */
+  /** How CPU is used that no container needs; absent from older agents. */
   idleCPU: z.enum(IDLE_CPU).optional(),
   /** Why no limit of the node is moved; absent while they move. */
   held: z.enum(["SchedExt"]).optional(),
   price,
   allocatable: millicores,
-  /** What the market may share: allocatable less reserve, pressure and `unmanaged`. */
+  /** CPU that the market may share: allocatable less reserve, pressure and `unmanaged`. */
   capacity: millicores,
   /** Held by pods that take no part. */
   unmanaged: millicores,
   /** Conditions of the node that make `capacity` smaller; agents of old versions don't report them. */
   pressures: z.array(z.enum(NODE_PRESSURES)).optional(),
-  /** Of capacity: what limits hold now, idle floors counted by what they need. */
+  /** Part of `capacity` that limits hold now, idle floors counted by their needs. */
   committed: millicores,
   /** How long work may wait for its quota, ms; agents of old versions don't report it. */
   waitMs: z.number().min(0).optional(),

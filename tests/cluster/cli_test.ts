@@ -1,7 +1,7 @@
 /** `kubectl coalloc` against a real API server and kubelet: what it changes, and what it says. */
 import assert from "node:assert/strict";
 import { newAllocation } from "../../controller/allocation/bounds/publish_bounds.ts";
-import { connectKubeconfig } from "../../adapters/kube/client/kubeconfig_connection.ts";
+import { connectKubeconfig } from "../../adapters/kube/client/connect.ts";
 import { parsePod } from "../../adapters/kube/kinds/pods.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import { createKubectl } from "./kubectl.ts";

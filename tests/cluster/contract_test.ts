@@ -4,10 +4,10 @@ import {
   createAllocationStore,
   createDesiredWriter,
 } from "../../adapters/kube/writers/allocation_writers.ts";
-import { createEndpointSliceStore } from "../../adapters/kube/writers/endpoint_slices.ts";
+import { createEndpointSliceStore } from "../../adapters/kube/writers/webhook_stores.ts";
 import { createEventSink } from "../../adapters/kube/writers/event_sink.ts";
 import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
-import { connectKubeconfig } from "../../adapters/kube/client/kubeconfig_connection.ts";
+import { connectKubeconfig } from "../../adapters/kube/client/connect.ts";
 import { createLeaseStore, createNodeLink } from "../../adapters/kube/writers/lease_writers.ts";
 import { LEASES, parseLease } from "../../adapters/kube/kinds/leases.ts";
 import {

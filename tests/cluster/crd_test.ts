@@ -1,7 +1,7 @@
 /** The CustomResourceDefinition on a real API server: what it refuses, shows and explains. */
 import assert from "node:assert/strict";
 import { allocationsPath } from "../../adapters/kube/kinds/allocations.ts";
-import { connectKubeconfig } from "../../adapters/kube/client/kubeconfig_connection.ts";
+import { connectKubeconfig } from "../../adapters/kube/client/connect.ts";
 import { createKubectl } from "./kubectl.ts";
 import { type Refusal, tryCreate, tryPatch } from "./scene/webhook/dry_request.ts";
 

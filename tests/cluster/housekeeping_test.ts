@@ -9,7 +9,7 @@ import assert from "node:assert/strict";
 import { allocationPath, allocationsPath } from "../../adapters/kube/kinds/allocations.ts";
 import type { OpenKubeConnection } from "../../adapters/kube/client/connection.ts";
 import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
-import { connectKubeconfig } from "../../adapters/kube/client/kubeconfig_connection.ts";
+import { connectKubeconfig } from "../../adapters/kube/client/connect.ts";
 import { parseIdentity } from "../../adapters/kube/kinds/object_fields.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { createKubectl, type KubectlAnswer } from "./kubectl.ts";

@@ -3,7 +3,7 @@
  */
 import assert from "node:assert/strict";
 import { parseAllDocuments } from "yaml";
-import { connectKubeconfig } from "../../adapters/kube/client/kubeconfig_connection.ts";
+import { connectKubeconfig } from "../../adapters/kube/client/connect.ts";
 import { POLICIES } from "../../adapters/kube/kinds/optimization_policies.ts";
 import { createKubectl } from "./kubectl.ts";
 import { applyRights, parseObjects } from "./rendered_manifests.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { createEndpointSliceStore } from "../../adapters/kube/writers/endpoint_slices.ts";
+import { createEndpointSliceStore } from "../../adapters/kube/writers/webhook_stores.ts";
 import { objectOf } from "../../adapters/kube/client/json_fields.ts";
 import { ENDPOINT_SLICES } from "../../controller/webhook/webhook_names.ts";
 import { createKubectl } from "./kubectl.ts";

@@ -9,13 +9,13 @@ import assert from "node:assert/strict";
 import { type AccessRule, accessRuleText } from "../../adapters/kube/client/access_rules.ts";
 import { configMapListWatch } from "../../adapters/kube/kinds/config_maps.ts";
 import { createDesiredWriter } from "../../adapters/kube/writers/allocation_writers.ts";
-import { connectKubeconfig } from "../../adapters/kube/client/kubeconfig_connection.ts";
-import { createEndpointSliceStore } from "../../adapters/kube/writers/endpoint_slices.ts";
-import { createLeaseStore } from "../../adapters/kube/writers/lease_writers.ts";
+import { connectKubeconfig } from "../../adapters/kube/client/connect.ts";
 import {
+  createEndpointSliceStore,
   createSecretStore,
   createTrustStore,
-} from "../../adapters/kube/writers/certificate_stores.ts";
+} from "../../adapters/kube/writers/webhook_stores.ts";
+import { createLeaseStore } from "../../adapters/kube/writers/lease_writers.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { sampleDesired } from "../contract/support/sample_objects.ts";
 import { createKubectl, type Kubectl } from "./kubectl.ts";

@@ -8,7 +8,7 @@ import fc from "fast-check";
 import assert from "node:assert/strict";
 import { type OpenKubeConnection, resourcePath } from "../../adapters/kube/client/connection.ts";
 import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
-import { connectKubeconfig } from "../../adapters/kube/client/kubeconfig_connection.ts";
+import { connectKubeconfig } from "../../adapters/kube/client/connect.ts";
 import { parseNamespace } from "../../adapters/kube/kinds/namespaces.ts";
 import { POLICIES } from "../../adapters/kube/kinds/optimization_policies.ts";
 import { parseWorkload, workloadCollection } from "../../adapters/kube/kinds/workloads.ts";

@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { readResizeSupport } from "../../adapters/kube/client/api_checks.ts";
 import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
-import { connectKubeconfig } from "../../adapters/kube/client/kubeconfig_connection.ts";
+import { connectKubeconfig } from "../../adapters/kube/client/connect.ts";
 import { parsePod } from "../../adapters/kube/kinds/pods.ts";
 import { createPodResizer } from "../../adapters/kube/writers/pod_writers.ts";
 import { ApiError } from "../../shared/api/api_error.ts";

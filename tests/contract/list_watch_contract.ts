@@ -4,7 +4,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import type { ListWatch, WatchEvent } from "../../shared/control/list_watch.ts";
+import type { ListWatch, WatchEvent } from "../../shared/control/informer.ts";
 import type { ApiObject } from "../../shared/api/object.ts";
 import {
   assertRefused,

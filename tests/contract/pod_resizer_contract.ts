@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import type { PodResizer } from "../../controller/resize/ports.ts";
 import type { Pod, PodContainer } from "../../shared/api/pod.ts";
-import { isAtLeast } from "../../shared/control/resource_version.ts";
+import { isAtLeast } from "../../shared/control/object_key.ts";
 import { marketManager, originalsIn } from "../../shared/resize/original_limits.ts";
 import { type LimitChange, resizePatch } from "../../shared/resize/patch.ts";
 import {

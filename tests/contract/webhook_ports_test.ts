@@ -3,11 +3,11 @@
  * adapters with a server of canned rules.
  */
 import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
-import { createEndpointSliceStore } from "../../adapters/kube/writers/endpoint_slices.ts";
 import {
+  createEndpointSliceStore,
   createSecretStore,
   createTrustStore,
-} from "../../adapters/kube/writers/certificate_stores.ts";
+} from "../../adapters/kube/writers/webhook_stores.ts";
 import { createCertificateMaker } from "../../adapters/webhook/certificate_maker.ts";
 import { createCertificateReader } from "../../adapters/webhook/certificate_reader.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { RoundResult } from "../../agent/market/round.ts";
-import { WAIT_TARGET_MS } from "../../shared/demand/queueing_need.ts";
+import { WAIT_TARGET_MS } from "../../shared/demand/common_wait.ts";
 import { GRID } from "../../shared/quantity.ts";
-import { DEFAULT_PACE, grantable } from "../../shared/pacing/pace_options.ts";
+import { DEFAULT_PACE, grantable } from "../../shared/pacing/paced_container.ts";
 import { seededRandom } from "../../shared/random.ts";
 import {
   type Bounds,

@@ -14,7 +14,7 @@ import type { AskCluster } from "../../controller/start_check.ts";
 import type { ConfigMap } from "../../shared/api/config_map.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { effectiveSettings } from "../../shared/config/load.ts";
-import type { ListWatch } from "../../shared/control/list_watch.ts";
+import type { ListWatch } from "../../shared/control/informer.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { cacheSources } from "../../lab/simulation/api/cache_sources.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Placement } from "../../controller/placement/placement.ts";
 import type { ConfigMap } from "../../shared/api/config_map.ts";
-import type { ListWatch } from "../../shared/control/list_watch.ts";
+import type { ListWatch } from "../../shared/control/informer.ts";
 import { ALL_THERE, type ControllerProgram, startProgram } from "./controller_program.ts";
 import { type ControllerScene, sceneTest } from "./controller_scene.ts";
 

@@ -5,7 +5,7 @@
  * @module
  */
 import { ApiError } from "../../shared/api/api_error.ts";
-import type { ListWatch, ObjectList } from "../../shared/control/list_watch.ts";
+import type { ListWatch, ObjectList } from "../../shared/control/informer.ts";
 import type { ApiObject } from "../../shared/api/object.ts";
 
 /** A list-watch that can be stopped. */

@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { RoundResult } from "../../agent/market/round.ts";
-import { DEFAULT_PACE, grantable } from "../../shared/pacing/pace_options.ts";
+import { DEFAULT_PACE, grantable } from "../../shared/pacing/paced_container.ts";
 import { cases } from "../fixtures/cases.ts";
 import {
   drawnBounds,

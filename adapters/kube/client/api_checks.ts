@@ -4,7 +4,6 @@
  *
  * @module
  */
-import { unlessNotFound } from "./connection.ts";
 import * as z from "zod";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import {
@@ -13,7 +12,7 @@ import {
   podAllocationSchema,
 } from "../../../shared/api/pod_allocation.ts";
 import { type AccessRule, isAllowed } from "./access_rules.ts";
-import type { KubeConnection } from "./connection.ts";
+import { groupPath, type KubeConnection, unlessNotFound } from "./connection.ts";
 import { listOf, objectOf, textOf } from "./json_fields.ts";
 
 /** Findings about the server. */
@@ -58,7 +57,7 @@ export async function servesResource(
   connection: KubeConnection,
   { groupVersion, resource }: { readonly groupVersion: string; readonly resource: string },
 ): Promise<boolean> {
-  const path = groupVersion.includes("/") ? `/apis/${groupVersion}` : `/api/${groupVersion}`;
+  const path = groupPath(groupVersion);
   const { resources } = objectOf(await unlessNotFound(connection.request({ path })));
   return listOf(resources).some((one) => objectOf(one).name === resource);
 }

@@ -18,7 +18,6 @@ export interface KubeRequest {
   readonly contentType?: string;
   /**
    * Timeout of a request, and of each silence of a stream, ms.
-   *
    * @default {30000 for a request, 180000 for a stream}
    */
   readonly timeoutMs?: number;
@@ -123,10 +122,15 @@ export interface ResourcePath {
 export function resourcePath(
   { groupVersion, resource, namespace, name, subresource }: ResourcePath,
 ): string {
-  return (groupVersion.includes("/") ? `/apis/${groupVersion}` : `/api/${groupVersion}`) +
+  return groupPath(groupVersion) +
     (namespace === undefined ? "" : `/namespaces/${pathPart(namespace)}`) + `/${resource}` +
     (name === undefined ? "" : `/${pathPart(name)}`) +
     (subresource === undefined ? "" : `/${subresource}`);
+}
+
+/** The path of a group's version: `/api/v1`, `/apis/apps/v1`. */
+export function groupPath(groupVersion: string): string {
+  return groupVersion.includes("/") ? `/apis/${groupVersion}` : `/api/${groupVersion}`;
 }
 
 /** Encodes a name or a namespace for a path. */

@@ -125,18 +125,24 @@ export function createReachability(connect: Connect): Reachability {
 /** The kernel sends a lost packet again after one second: enough for one retry. */
 const CONNECT_TIMEOUT_MS = 2000;
 
-const DEFAULT_PORTS: Readonly<Record<string, number>> = { "https:": 443, "http:": 80 };
+/** The port of a server's address. */
+export function portOf({ port, protocol }: URL): number {
+  if (port !== "") return Number(port);
+  return protocol === "https:" ? 443 : 80;
+}
 
 /** Connects to a server's host and port over TCP. */
 export function connectTo(server: string): Connect {
-  const { hostname, port, protocol } = new URL(server);
-  const address = { hostname, port: port === "" ? DEFAULT_PORTS[protocol] ?? 0 : Number(port) };
+  const url = new URL(server);
+  const address = { hostname: url.hostname, port: portOf(url) };
   return async () => {
     try {
       (await Deno.connect({ ...address, signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) })).close();
     } catch (cause) {
       const why = cause instanceof DOMException ? `no answer in ${CONNECT_TIMEOUT_MS} ms` : cause;
-      throw new TypeError(`Cannot connect to ${hostname}:${address.port}: ${why}`, { cause });
+      throw new TypeError(`Cannot connect to ${address.hostname}:${address.port}: ${why}`, {
+        cause,
+      });
     }
   };
 }

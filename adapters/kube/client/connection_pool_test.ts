@@ -1,37 +1,34 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { serveCanned } from "../../../tests/fixtures/canned_server.ts";
 import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
 import { connectTo, createReachability } from "./connection_pool.ts";
 import { createHTTPConnection } from "./http_connection.ts";
 
-Deno.test({
-  name: "ensure() attempts nothing without a doubt, and once for all callers that wait",
-  permissions: "none",
-  async fn() {
-    let attempts = 0;
-    let answer = Promise.withResolvers<void>();
-    const reachability = createReachability(() => {
-      attempts++;
-      return answer.promise;
-    });
-    await reachability.ensure();
-    assert.equal(attempts, 0);
-    reachability.doubt();
-    const refused = [reachability.ensure(), reachability.ensure()];
-    answer.reject(new TypeError("refused"));
-    for (const one of refused) await assert.rejects(one, /refused/);
-    assert.equal(attempts, 1);
-    answer = Promise.withResolvers();
-    const reached = [reachability.ensure(), reachability.ensure()];
-    answer.resolve();
-    await Promise.all(reached);
-    await reachability.ensure();
-    assert.equal(attempts, 2);
-    reachability.doubt();
-    reachability.confirm();
-    await reachability.ensure();
-    assert.equal(attempts, 2);
-  },
+pure("ensure() attempts nothing without a doubt, and once for all callers that wait", async () => {
+  let attempts = 0;
+  let answer = Promise.withResolvers<void>();
+  const reachability = createReachability(() => {
+    attempts++;
+    return answer.promise;
+  });
+  await reachability.ensure();
+  assert.equal(attempts, 0);
+  reachability.doubt();
+  const refused = [reachability.ensure(), reachability.ensure()];
+  answer.reject(new TypeError("refused"));
+  for (const one of refused) await assert.rejects(one, /refused/);
+  assert.equal(attempts, 1);
+  answer = Promise.withResolvers();
+  const reached = [reachability.ensure(), reachability.ensure()];
+  answer.resolve();
+  await Promise.all(reached);
+  await reachability.ensure();
+  assert.equal(attempts, 2);
+  reachability.doubt();
+  reachability.confirm();
+  await reachability.ensure();
+  assert.equal(attempts, 2);
 });
 
 Deno.test("connectTo() comes about with a server, and names host and port without", async () => {

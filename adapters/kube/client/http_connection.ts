@@ -5,7 +5,7 @@
  */
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Clock } from "../../../shared/clock.ts";
-import { createRequestTimeout, type RequestTimeout } from "../../request_timeout.ts";
+import { createRequestTimeout, type RequestTimeout } from "../../bounded_fetch.ts";
 import { systemClock } from "../../system_clock.ts";
 import type { KubeRequest, KubeSocketRequest, Login, OpenKubeConnection } from "./connection.ts";
 import {

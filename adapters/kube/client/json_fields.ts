@@ -1,6 +1,6 @@
 /**
  * Reads JSON that no schema has validated: a member that is absent or of another type is undefined or
- * empty, and an exception only where the function says so.
+ * empty, and an exception only where the function has one.
  *
  * @module
  */

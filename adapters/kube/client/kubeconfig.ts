@@ -1,5 +1,5 @@
 /**
- * A kubeconfig, from one or several files: contexts, clusters and users.
+ * A kubeconfig, from one or several files: contexts, clusters and users, and a user's credentials.
  *
  * Only one small module of client-node is imported: the whole package, and its `KubeConfig` class,
  * load the models of every API (see docs/decisions).
@@ -17,6 +17,10 @@ import {
 import { dirname, resolve } from "node:path";
 import { parse } from "yaml";
 import { listOf, objectOf, present, textOf } from "./json_fields.ts";
+import { Buffer } from "node:buffer";
+import type { Clock } from "../../../shared/clock.ts";
+import type { Login } from "./connection.ts";
+import { createTokenReader } from "../../http_login.ts";
 
 /** A cluster; paths are absolute, data are base64. */
 export type KubeconfigCluster = Cluster;
@@ -136,5 +140,155 @@ function parseFile({ path, text }: KubeconfigFile): Kubeconfig {
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     throw new SyntaxError(`Cannot read kubeconfig ${path}: ${message}`, { cause: error });
+  }
+}
+
+/** Returns the credentials of one request; `refresh` ignores cached ones. */
+export type LoginSource = (options: { readonly refresh: boolean }) => Promise<Login>;
+
+/** Options of a login. */
+export interface KubeconfigLoginOptions {
+  readonly clock: Clock;
+}
+
+/** The login of `user`. Throws a `TypeError` for an unsupported way to log in. */
+export function createKubeconfigLogin(
+  user: KubeconfigUser | undefined,
+  { clock }: KubeconfigLoginOptions,
+): LoginSource {
+  if (user === undefined) return () => Promise.resolve({ headers: {} });
+  const impersonation: Record<string, string> = user.impersonateUser
+    ? { "impersonate-user": user.impersonateUser }
+    : {};
+  const authorization = authorizationOf(user, clock);
+  return async (how) => {
+    const { headers, certificate } = await authorization(how);
+    const own = certificate ?? await certificateOf(user);
+    return {
+      headers: { ...impersonation, ...headers },
+      ...(own === undefined ? {} : { certificate: own }),
+    };
+  };
+}
+
+function authorizationOf(user: KubeconfigUser, clock: Clock): LoginSource {
+  const { token, tokenFile, username, password } = user;
+  if (user.exec) return createExecPlugin(user.exec, { clock });
+  if (user.authProvider) {
+    throw new TypeError(
+      `Cannot log in as user "${user.name}": auth-provider "${
+        textOf(objectOf(user.authProvider).name)
+      }" is not ` +
+        "supported, use an exec plugin (kubectl oidc-login for OIDC) or a token",
+    );
+  }
+  if (tokenFile) {
+    const read = createTokenReader(tokenFile, { clock });
+    return async (how) => ({ headers: { authorization: `Bearer ${await read(how)}` } });
+  }
+  if (token) return fixed({ authorization: `Bearer ${token.trim()}` });
+  if (username) {
+    const credentials = Buffer.from(`${username}:${password ?? ""}`).toString("base64");
+    return fixed({ authorization: `Basic ${credentials}` });
+  }
+  return fixed({});
+}
+
+function fixed(headers: Record<string, string>): LoginSource {
+  return () => Promise.resolve({ headers });
+}
+
+/** PEM of a certificate and its key, from the kubeconfig or from files. */
+async function certificateOf(user: KubeconfigUser): Promise<Login["certificate"] | undefined> {
+  const [cert, key] = await Promise.all([
+    pemOf(user.certData, user.certFile),
+    pemOf(user.keyData, user.keyFile),
+  ]);
+  return cert === undefined || key === undefined ? undefined : { cert, key };
+}
+
+/** PEM from base64 in the kubeconfig or from a file; undefined without either. */
+export async function pemOf(
+  base64: string | undefined,
+  file: string | undefined,
+): Promise<string | undefined> {
+  if (base64) return Buffer.from(base64, "base64").toString("utf8");
+  return file ? await Deno.readTextFile(file) : undefined;
+}
+
+/**
+ * The login by a plugin: a program that a kubeconfig's `exec` entry names, as cloud providers have them
+ * (Kubernetes documentation, "Authenticating", client-go credential plugins). It is run again when its
+ * credentials have expired or, with `refresh`, were rejected. Throws a `TypeError` without a command;
+ * the login throws an `Error` with the plugin's error output when it fails or returns no credentials.
+ *
+ * client-node passes the plugin no `KUBERNETES_EXEC_INFO`, and needs the right to read the whole
+ * environment.
+ */
+export function createExecPlugin(exec: unknown, { clock }: KubeconfigLoginOptions): LoginSource {
+  const { command, args, env, apiVersion, installHint } = objectOf(exec);
+  const program = textOf(command);
+  if (program === undefined) throw new TypeError("Cannot log in by plugin: exec.command is empty");
+  const version = textOf(apiVersion) ?? "client.authentication.k8s.io/v1";
+  const info = { kind: "ExecCredential", apiVersion: version, spec: { interactive: false } };
+  const options: Deno.CommandOptions = {
+    args: listOf(args).map(String),
+    env: {
+      KUBERNETES_EXEC_INFO: JSON.stringify(info),
+      ...Object.fromEntries(
+        listOf(env).map((one) => {
+          const { name, value } = objectOf(one);
+          return [String(name), String(value)];
+        }),
+      ),
+    },
+    stdin: "null",
+  };
+  let kept: { readonly login: Login; readonly expiresMs: number } | undefined;
+  return async ({ refresh }) => {
+    if (kept !== undefined && !refresh && clock.wall() < kept.expiresMs) return kept.login;
+    const status = await runPlugin(program, { options, installHint: textOf(installHint) });
+    const { token, clientCertificateData, clientKeyData, expirationTimestamp } = objectOf(status);
+    const bearer = textOf(token);
+    const cert = textOf(clientCertificateData);
+    const key = textOf(clientKeyData);
+    if (bearer === undefined && (cert === undefined || key === undefined)) {
+      throw new Error(`Cannot log in: plugin "${program}" gave neither token nor certificate`);
+    }
+    const login: Login = {
+      headers: bearer === undefined ? {} : { authorization: `Bearer ${bearer}` },
+      ...(cert === undefined || key === undefined ? {} : { certificate: { cert, key } }),
+    };
+    const expiresMs = Date.parse(textOf(expirationTimestamp) ?? "");
+    kept = { login, expiresMs: Number.isNaN(expiresMs) ? Infinity : expiresMs };
+    return login;
+  };
+}
+
+/** The `status` of the credentials that the plugin prints. */
+async function runPlugin(
+  program: string,
+  { options, installHint }: {
+    readonly options: Deno.CommandOptions;
+    readonly installHint: string | undefined;
+  },
+): Promise<unknown> {
+  let output: Deno.CommandOutput;
+  try {
+    output = await new Deno.Command(program, options).output();
+  } catch (cause) {
+    const remedy = installHint === undefined ? "" : `: ${installHint}`;
+    throw new Error(`Cannot run the plugin "${program}"${remedy}`, { cause });
+  }
+  const text = new TextDecoder();
+  if (!output.success) {
+    const message = text.decode(output.stderr).trim();
+    throw new Error(`Cannot log in: plugin "${program}" ended with ${output.code}: ${message}`);
+  }
+  try {
+    return objectOf(JSON.parse(text.decode(output.stdout))).status;
+  } catch {
+    // The output may hold a token: it is not repeated, not even as the cause.
+    throw new Error(`Cannot log in: plugin "${program}" answered no JSON`);
   }
 }

@@ -5,7 +5,7 @@
  */
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Clock } from "../../../shared/clock.ts";
-import type { ListWatch, WatchEvent } from "../../../shared/control/list_watch.ts";
+import type { ListWatch, WatchEvent } from "../../../shared/control/informer.ts";
 import type { ApiObject } from "../../../shared/api/object.ts";
 import { type Log, silentLog } from "../../../shared/log.ts";
 import type { Random } from "../../../shared/random.ts";

@@ -1,5 +1,10 @@
 import assert from "node:assert/strict";
-import type { ListWatch, WatchEvent } from "../../../shared/control/list_watch.ts";
+import { pure } from "../../../tests/fixtures/pure.ts";
+import {
+  createInformer,
+  type ListWatch,
+  type WatchEvent,
+} from "../../../shared/control/informer.ts";
 import type { ApiObject } from "../../../shared/api/object.ts";
 import { type Log, silentLog } from "../../../shared/log.ts";
 import { seededRandom } from "../../../shared/random.ts";
@@ -13,7 +18,6 @@ import type { KubeConnection } from "./connection.ts";
 import { type Kind, listWatchOf, optionalKind } from "./list_watch.ts";
 import { objectOf } from "./json_fields.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
-import { createInformer } from "../../../shared/control/informer.ts";
 import { createVirtualClock, type VirtualClock } from "../../../lab/simulation/virtual_clock.ts";
 
 const never = new AbortController().signal;
@@ -123,7 +127,7 @@ Deno.test("list() leaves out what it can't read, with a warning that names it", 
   });
 });
 
-Deno.test("list() keeps what says that it can't be read in full, with a warning", async () => {
+Deno.test("list() keeps what can't be read in full, with a warning", async () => {
   await using server = serveCanned(() => page(["a", "b"], { resourceVersion: "9" }));
   const log = warnings();
   const open = listWatchOf({
@@ -176,7 +180,7 @@ Deno.test("watch() yields events and bookmarks in order, and ignores unknown typ
   ]);
 });
 
-Deno.test("watch() throws what an ERROR event says", async () => {
+Deno.test("watch() throws the status of an ERROR event", async () => {
   await using server = serveCanned(() =>
     lines(
       ["ADDED", thing("a", "8")],
@@ -201,10 +205,6 @@ Deno.test("watch() goes on past an object it can't read, and asks for a list whe
   await using deleting = serveCanned(() => lines(["DELETED", odd]));
   await assert.rejects(events(deleting.connection), { status: 410 });
 });
-
-function test(name: string, fn: () => Promise<void>): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 const OBJECT: ApiObject = {
   metadata: { name: "a", namespace: "shop", uid: "u", resourceVersion: "5" },
@@ -282,42 +282,51 @@ async function following(check: (stage: Stage) => Promise<void>): Promise<void> 
   }
 }
 
-test("optionalKind() is in sync and empty while the kind is not served, and asks once a minute", () =>
-  following(async ({ server, warnings, names, synced, pass }) => {
-    await pass(1000);
-    assert.deepEqual([names(), synced()], [[], true]);
-    await pass(600_000);
-    assert.deepEqual([names(), synced()], [[], true]);
-    assert.ok(server.lists >= 9 && server.lists <= 12, `${server.lists} lists`);
-    assert.deepEqual(warnings, []);
-  }));
+pure(
+  "optionalKind() is in sync and empty while the kind is not served, and asks once a minute",
+  () =>
+    following(async ({ server, warnings, names, synced, pass }) => {
+      await pass(1000);
+      assert.deepEqual([names(), synced()], [[], true]);
+      await pass(600_000);
+      assert.deepEqual([names(), synced()], [[], true]);
+      assert.ok(server.lists >= 9 && server.lists <= 12, `${server.lists} lists`);
+      assert.deepEqual(warnings, []);
+    }),
+);
 
-test("optionalKind() finds a kind within a minute, and loses it with its definition", () =>
-  following(async ({ server, names, synced, pass }) => {
-    await pass(10_000);
-    server.serves = true;
-    await pass(61_000);
-    assert.deepEqual(names(), ["a"]);
-    server.serves = false;
-    await pass(61_000);
-    assert.deepEqual([names(), synced()], [[], true]);
-    server.serves = true;
-    await pass(61_000);
-    assert.deepEqual(names(), ["a"]);
-  }));
+pure(
+  "optionalKind() finds a kind within a minute, and loses it with its definition",
+  () =>
+    following(async ({ server, names, synced, pass }) => {
+      await pass(10_000);
+      server.serves = true;
+      await pass(61_000);
+      assert.deepEqual(names(), ["a"]);
+      server.serves = false;
+      await pass(61_000);
+      assert.deepEqual([names(), synced()], [[], true]);
+      server.serves = true;
+      await pass(61_000);
+      assert.deepEqual(names(), ["a"]);
+    }),
+);
 
-test("optionalKind() takes no other answer for a kind that is not there", () =>
-  following(async ({ server, warnings, synced, pass }) => {
-    server.refusal = new ApiError(403, "Forbidden", "no right to list");
-    await pass(5000);
-    assert.equal(synced(), false);
-    assert.ok(warnings.length > 0);
-    server.refusal = undefined;
-    await pass(60_000);
-    assert.equal(synced(), true);
-  }));
+pure(
+  "optionalKind() takes no other answer for a kind that is not there",
+  () =>
+    following(async ({ server, warnings, synced, pass }) => {
+      server.refusal = new ApiError(403, "Forbidden", "no right to list");
+      await pass(5000);
+      assert.equal(synced(), false);
+      assert.ok(warnings.length > 0);
+      server.refusal = undefined;
+      await pass(60_000);
+      assert.equal(synced(), true);
+    }),
+);
 
-test("optionalKind() ends at once when its signal is aborted", async () => {
+pure("optionalKind() ends at once when its signal is aborted", async () => {
   const clock = createVirtualClock({ wallStart: 0 });
   const { source } = openServer(clock);
   const stop = new AbortController();

@@ -21,11 +21,7 @@ export interface PodHTTPRequest {
   readonly port: number;
   /** For instance `/view`. */
   readonly path: string;
-  /**
-   * Timeout, ms.
-   *
-   * @default {10000}
-   */
+  /** Timeout, ms. @default {10000} */
   readonly timeoutMs?: number;
 }
 

@@ -4,7 +4,7 @@
  * @module
  */
 import { ApiError } from "../../../shared/api/api_error.ts";
-import { failureMessage, type RequestTimeout } from "../../request_timeout.ts";
+import { failureMessage, type RequestTimeout } from "../../bounded_fetch.ts";
 import type { KubeRequest } from "./connection.ts";
 import { listOf, numberOf, objectOf, textOf } from "./json_fields.ts";
 

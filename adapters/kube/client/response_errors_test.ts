@@ -25,7 +25,7 @@ Deno.test("responseError() reads Retry-After as seconds or as a date", () => {
   );
 });
 
-Deno.test("statusError() has a status whatever the object says", () => {
+Deno.test("statusError() has a status whatever the object is", () => {
   assert.deepEqual([statusError({}).status, statusError({}).reason], [500, "InternalError"]);
   assert.equal(statusError({ code: 410, reason: "Expired" }).status, 410);
   assert.equal(statusError(undefined).causes.length, 0);

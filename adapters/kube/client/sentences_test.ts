@@ -2,18 +2,17 @@ import { assertSentences, messageOf } from "../../../tests/fixtures/assert_sente
 import { serveCanned } from "../../../tests/fixtures/canned_server.ts";
 import { lateRequest } from "../../../tests/fixtures/late_request.ts";
 import { systemClock } from "../../system_clock.ts";
-import { createExecPlugin } from "./kubeconfig_login.ts";
+import { createExecPlugin, parseKubeconfig, targetOf } from "./kubeconfig.ts";
 import { parseVerticalPodAutoscaler } from "../kinds/autoscalers.ts";
-import { parseKubeconfig, targetOf } from "./kubeconfig.ts";
 import { createMethodRights } from "./access_rules.ts";
-import { createSecretStore } from "../writers/certificate_stores.ts";
+import { createSecretStore } from "../writers/webhook_stores.ts";
 
 Deno.test("sentences of kubeconfigs and their plugins", () => {
   const parse = (text: string) => parseKubeconfig([{ path: "/c", text }]);
   const config = parse(JSON.stringify({
     contexts: [
       { name: "lost", context: { cluster: "gone", user: "me" } },
-      { name: "nobody", context: { cluster: "local", user: "gone" } },
+      { name: "orphan", context: { cluster: "local", user: "gone" } },
     ],
     clusters: [{ name: "local", cluster: { server: "https://a" } }],
     users: [{ name: "me", user: {} }],
@@ -39,7 +38,7 @@ Deno.test("sentences of kubeconfigs and their plugins", () => {
     [
       "context",
       () => target("away"),
-      'Cannot use context "away": the kubeconfig has "lost", "nobody"',
+      'Cannot use context "away": the kubeconfig has "lost", "orphan"',
     ],
     [
       "cluster",
@@ -48,8 +47,8 @@ Deno.test("sentences of kubeconfigs and their plugins", () => {
     ],
     [
       "user",
-      () => target("nobody"),
-      'Cannot use context "nobody": its user "gone" is not among "me"',
+      () => target("orphan"),
+      'Cannot use context "orphan": its user "gone" is not among "me"',
     ],
     [
       "plugin",

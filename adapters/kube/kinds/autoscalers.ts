@@ -12,7 +12,7 @@ import type {
 } from "../../../shared/api/autoscalers.ts";
 import { EVERY_WORKLOAD, type WorkloadRef } from "../../../shared/api/workload.ts";
 import type { Clock } from "../../../shared/clock.ts";
-import type { ListWatch } from "../../../shared/control/list_watch.ts";
+import type { ListWatch } from "../../../shared/control/informer.ts";
 import { RIGHTSIZING_MANAGER } from "../../../shared/resize/original_limits.ts";
 import { PUBLISHED_LABEL } from "../../../shared/rightsizing/apply/published_vpa.ts";
 import type { KubeConnection } from "../client/connection.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import type { ConfigMap } from "../../../shared/api/config_map.ts";
-import type { ListWatch } from "../../../shared/control/list_watch.ts";
+import type { ListWatch } from "../../../shared/control/informer.ts";
 import type { KubeConnection } from "../client/connection.ts";
 import { listWatchOf, type ListWatchOptions } from "../client/list_watch.ts";
 import { parseNamespacedIdentity } from "./object_fields.ts";

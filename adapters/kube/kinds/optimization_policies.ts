@@ -10,7 +10,7 @@ import {
   reportedWorkloadSchema,
 } from "../../../shared/api/recommendation_report.ts";
 import { readableItems, storedPolicyStatus } from "../../../shared/api/policy_status.ts";
-import type { ListWatch } from "../../../shared/control/list_watch.ts";
+import type { ListWatch } from "../../../shared/control/informer.ts";
 import {
   type PolicyDefaults,
   readPolicySpec,

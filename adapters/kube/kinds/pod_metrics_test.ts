@@ -32,20 +32,20 @@ function list(...items: readonly unknown[]): unknown {
 
 async function read(answer: unknown) {
   await using server = serveCanned(() => answer);
-  const said = await createPodMetrics(server.connection).read(NEVER);
-  return { said, requests: server.requests };
+  const answered = await createPodMetrics(server.connection).read(NEVER);
+  return { answered, requests: server.requests };
 }
 
 async function problemOf(answer: unknown) {
-  const { said } = await read(answer);
-  assert.ok("problem" in said, JSON.stringify(said));
-  assert.notEqual(said.message, "");
-  return said.problem;
+  const { answered } = await read(answer);
+  assert.ok("problem" in answered, JSON.stringify(answered));
+  assert.notEqual(answered.message, "");
+  return answered.problem;
 }
 
 Deno.test("createPodMetrics() reads all namespaces with one request, in millicores and bytes", async () => {
-  const { said, requests } = await read(list(item()));
-  assert.deepEqual(said, {
+  const { answered, requests } = await read(list(item()));
+  assert.deepEqual(answered, {
     pods: [{
       namespace: "shop",
       pod: "web-0",
@@ -72,9 +72,9 @@ Deno.test("createPodMetrics() leaves out a pod that it can't read as a whole, an
     item({ containers: [{ usage: { cpu: "1", memory: "1" } }] }),
     null,
   ];
-  const { said } = await read(list(item(), ...spoilt));
-  assert.ok("pods" in said);
-  assert.deepEqual([said.pods.length, said.unreadable], [1, spoilt.length]);
+  const { answered } = await read(list(item(), ...spoilt));
+  assert.ok("pods" in answered);
+  assert.deepEqual([answered.pods.length, answered.unreadable], [1, spoilt.length]);
 });
 
 Deno.test("createPodMetrics() reports why there are none", async () => {
@@ -87,8 +87,8 @@ Deno.test("createPodMetrics() reports why there are none", async () => {
   assert.equal(await problemOf({ kind: "PodList", items: [] }), "unreadable");
   const gone = serveCanned(() => "");
   await gone[Symbol.asyncDispose]();
-  const said = await createPodMetrics(gone.connection).read(NEVER);
-  assert.ok("problem" in said && said.problem === "unreachable");
+  const answered = await createPodMetrics(gone.connection).read(NEVER);
+  assert.ok("problem" in answered && answered.problem === "unreachable");
 });
 
 Deno.test("createPodMetrics() gives readings that can be counted, or a problem, for any answer", async () => {
@@ -98,9 +98,9 @@ Deno.test("createPodMetrics() gives readings that can be counted, or a problem, 
   await fc.assert(
     fc.asyncProperty(mutatedJSON(list(item(), item())), async (mutated) => {
       answer = new Response(JSON.stringify(mutated) ?? "");
-      const said = await metrics.read(NEVER);
-      if ("problem" in said) return;
-      for (const { timeMs, containers } of said.pods) {
+      const answered = await metrics.read(NEVER);
+      if ("problem" in answered) return;
+      for (const { timeMs, containers } of answered.pods) {
         assert.ok(Number.isFinite(timeMs));
         assert.ok(containers.every(({ cpu, memory }) => cpu >= 0 && memory >= 0));
       }

@@ -16,7 +16,7 @@ import type {
   WorkloadTemplate,
   WrittenValues,
 } from "../../../shared/api/workload.ts";
-import type { ListWatch } from "../../../shared/control/list_watch.ts";
+import type { ListWatch } from "../../../shared/control/informer.ts";
 import { RIGHTSIZING_MANAGER } from "../../../shared/resize/original_limits.ts";
 import { fieldsSetBy } from "../../../shared/rightsizing/apply/owned_fields.ts";
 import { type KubeConnection, resourcePath } from "../client/connection.ts";

@@ -7,8 +7,13 @@ import {
   serveCanned,
   statusAnswer,
 } from "../../../tests/fixtures/canned_server.ts";
-import { createEventSeries, type ObjectEvent, type PodEvent } from "./event_series.ts";
-import { createEventSink, type KubeEventSink } from "./event_sink.ts";
+import {
+  createEventSeries,
+  createEventSink,
+  type KubeEventSink,
+  type ObjectEvent,
+  type PodEvent,
+} from "./event_sink.ts";
 
 const EVENT: PodEvent = {
   namespace: "shop",

@@ -65,7 +65,7 @@ export interface KubeNodeLink {
 /** Options of {@linkcode createNodeLink}. */
 export interface NodeLinkOptions {
   readonly nodeName: string;
-  /** Of the Lease. @default {"mbcas-system"} */
+  /** Namespace of the Lease. @default {"mbcas-system"} */
   readonly namespace?: string;
   readonly clock: Clock;
   /** Duration of the Lease, whole seconds. */

@@ -30,11 +30,7 @@ function podPath(
 
 /** Options of a resize. */
 export interface ResizeOptions {
-  /**
-   * The field manager of this patch.
-   *
-   * @default {that of the resizer}
-   */
+  /** The field manager of this patch. @default {that of the resizer} */
   readonly manager?: string;
 }
 
@@ -51,11 +47,7 @@ export interface KubePodResizer {
 
 /** Options of the resizer. */
 export interface PodResizerOptions {
-  /**
-   * The recorded owner of the limits: undo relies on it.
-   *
-   * @default {"mbcas"}
-   */
+  /** The recorded owner of the limits: undo relies on it. @default {"mbcas"} */
   readonly fieldManager?: string;
 }
 

@@ -138,7 +138,7 @@ Deno.test("recreate() writes nothing to another workload, or to another template
   assert.deepEqual(methods(server), ["GET", "GET", "GET"]);
 });
 
-Deno.test("recreate() does not mind what says nothing of resources", async () => {
+Deno.test("recreate() does not mind containers without resources", async () => {
   await using server = serveCanned(answers([raw({ image: "web:2" })]));
   await writerOf(server).recreate(decidedOn(), WANTED, APPLY);
   assert.deepEqual(methods(server), ["GET", "PATCH"]);

@@ -8,6 +8,7 @@ import {
   type KubeConnection,
   pathPart,
   resourcePath,
+  unlessNotFound,
 } from "../../../adapters/kube/client/connection.ts";
 import { listOf, objectOf, present, textOf } from "../../../adapters/kube/client/json_fields.ts";
 import { allocationListWatch } from "../../../adapters/kube/kinds/allocations.ts";
@@ -31,11 +32,11 @@ import type { Node } from "../../../shared/api/node.ts";
 import type { ApiObject } from "../../../shared/api/object.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { Clock } from "../../../shared/clock.ts";
-import type { ListWatch } from "../../../shared/control/list_watch.ts";
+import type { ListWatch } from "../../../shared/control/informer.ts";
 import { resourceRangesOf } from "../../../shared/resize/checks/limit_range.ts";
 import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
 import { belongsTo } from "../../../shared/resize/workloads_of.ts";
-import type { ClusterReader, PodName, ScopeFacts } from "../ports.ts";
+import type { ClusterReader, ClusterVersions, PodName, ScopeFacts } from "../ports.ts";
 import {
   CONTROLLER_DEPLOYMENT,
   CONTROLLER_LEASE,
@@ -53,122 +54,151 @@ export interface ReaderParts {
 /** Stands for an object that the user may not read. */
 const HIDDEN = Symbol("hidden");
 
+/** Requests of one command. */
+interface Requests extends ReaderParts {
+  /** Ends requests with the command. */
+  readonly connection: KubeConnection;
+}
+
 /** The port's implementation. */
-// deno-lint-ignore house/function-length
 export function createClusterReader(
   connection: KubeConnection,
-  { clock, signal }: ReaderParts,
+  parts: ReaderParts,
 ): ClusterReader {
+  const { signal } = parts;
   // A server that does not answer must not outlast the user's patience.
-  const interruptible: KubeConnection = {
-    ...connection,
-    request: (request) => connection.request({ signal, ...request }),
+  const requests: Requests = {
+    ...parts,
+    connection: {
+      ...connection,
+      request: (request) => connection.request({ signal, ...request }),
+    },
   };
-  const get = (path: string): Promise<unknown> => orNothing(interruptible.request({ path }));
-  const all = async <T extends ApiObject>(source: ListWatch<T>): Promise<readonly T[]> =>
-    (await source.list(signal)).items;
-  /** None where the kind is not defined. */
-  async function verticalAutoscalersOf(pod: Pod): Promise<readonly VerticalPodAutoscaler[]> {
-    const { namespace } = pod.metadata;
-    const source = verticalPodAutoscalerListWatch(connection, { clock, namespace });
-    return (await all(source)).filter(({ target }) => belongsTo(pod, target));
-  }
-  /** Only of a pod with a request that moves do they decide whether it takes part. */
-  async function autoscalersOf(
-    pod: Pod,
-  ): Promise<Pick<ScopeFacts, "autoscalers" | "workload"> | undefined> {
-    if (!movesRequest(pod)) return {};
-    const { namespace } = pod.metadata;
-    const source = horizontalPodAutoscalerListWatch(connection, { namespace });
-    const autoscalers = (await all(source)).filter(({ target }) => belongsTo(pod, target));
-    const [scaled] = autoscalers;
-    const { kind = "", name = "" } = scaled?.target ?? {};
-    const path = workloadPath(namespace, { kind, name });
-    if (path === undefined || !isWorkloadKind(kind)) return { autoscalers };
-    const raw = await unlessHidden(get(path));
-    return raw === undefined
-      ? { autoscalers }
-      : { autoscalers, workload: parseWorkload(raw, kind) };
-  }
   return {
     async pod(name) {
-      const raw = await get(podPath(name));
+      const raw = await get(requests, podPath(name));
       return raw === undefined ? undefined : parsePod(raw);
     },
-    pods: (namespace) =>
-      all(podListWatch(connection, namespace === undefined ? {} : { namespace })),
+    pods: (namespace) => all(requests, podListWatch(connection, present("namespace", namespace))),
     async namespace(name) {
-      const raw = await get(`/api/v1/namespaces/${pathPart(name)}`);
+      const raw = await get(requests, `/api/v1/namespaces/${pathPart(name)}`);
       return raw === undefined ? undefined : parseNamespace(raw);
     },
     allocations: (namespace) =>
-      all(allocationListWatch(connection, present("namespace", namespace))),
+      all(requests, allocationListWatch(connection, present("namespace", namespace))),
     async settingsText() {
-      const text = objectOf(objectOf(await get(settingsPath())).data)[SETTINGS.key];
+      const text = objectOf(objectOf(await get(requests, settingsPath())).data)[SETTINGS.key];
       return typeof text === "string" ? text : undefined;
     },
-    templateLimits: (pod) => createOwnerTemplates(interruptible).limitsOf(pod),
-    async scopeFacts(pod) {
-      const [verticalAutoscalers, horizontal, node] = await Promise.all([
-        unlessUnreadable(verticalAutoscalersOf(pod)),
-        unlessHidden(autoscalersOf(pod)),
-        pod.nodeName === "" ? undefined : unlessHidden(get(nodePath(pod.nodeName))),
-      ]);
-      return {
-        ...present("verticalAutoscalers", verticalAutoscalers),
-        ...horizontal,
-        ...readableNode(node),
-      };
-    },
-    async limitFacts({ nodeName, metadata: { namespace } }) {
-      const [ranges, node] = await Promise.all([
-        // Not all users may read them; the server decides anyway.
-        unlessHidden(all(limitRangeListWatch(connection, { namespace }))),
-        nodeName === "" ? undefined : unlessHidden(get(nodePath(nodeName))),
-      ]);
-      const limitRange = resourceRangesOf(ranges ?? []);
-      return {
-        ...(limitRange === undefined ? {} : { limitRange }),
-        ...readableNode(node),
-      };
-    },
-    async versions() {
-      const [server, deployment] = await Promise.all([
-        readServerVersion(interruptible),
-        get(`/apis/apps/v1/namespaces/${SYSTEM_NAMESPACE}/deployments/${CONTROLLER_DEPLOYMENT}`)
-          .catch((error: unknown) => {
-            if (error instanceof ApiError && error.status === 403) return HIDDEN;
-            throw error;
-          }),
-      ]);
-      const { template } = objectOf(objectOf(deployment).spec);
-      const [container] = listOf(objectOf(objectOf(template).spec).containers);
-      return {
-        server,
-        controllerImage: textOf(objectOf(container).image),
-        controllerIsVisible: deployment !== HIDDEN,
-      };
-    },
-    async controllerIsAlive() {
-      const raw = await get(
-        resourcePath({ ...LEASES, namespace: SYSTEM_NAMESPACE, name: CONTROLLER_LEASE }),
-      );
-      if (raw === undefined) return false;
-      const { holder, renewTimeMs = 0, durationSeconds } = parseLease(raw);
-      // Twice the duration absorbs a difference between the clocks.
-      return holder !== "" && clock.wall() - renewTimeMs < 2 * durationSeconds * 1000;
-    },
+    templateLimits: (pod) => createOwnerTemplates(requests.connection).limitsOf(pod),
+    scopeFacts: (pod) => readScopeFacts(requests, pod),
+    limitFacts: (pod) => readLimitFacts(requests, pod),
+    versions: () => readVersions(requests),
+    controllerIsAlive: () => readControllerIsAlive(requests),
   };
+}
+
+/** The object; undefined where there is none. */
+function get({ connection }: Requests, path: string): Promise<unknown> {
+  return unlessNotFound(connection.request({ path }));
+}
+
+async function all<T extends ApiObject>(
+  { signal }: Requests,
+  source: ListWatch<T>,
+): Promise<readonly T[]> {
+  return (await source.list(signal)).items;
+}
+
+async function readScopeFacts(requests: Requests, pod: Pod): Promise<ScopeFacts> {
+  const [verticalAutoscalers, horizontal, node] = await Promise.all([
+    unlessUnreadable(verticalAutoscalersOf(requests, pod)),
+    unlessHidden(horizontalAutoscalersOf(requests, pod)),
+    readableNode(requests, pod),
+  ]);
+  return { ...present("verticalAutoscalers", verticalAutoscalers), ...horizontal, ...node };
+}
+
+/** None where the kind is not defined. */
+async function verticalAutoscalersOf(
+  requests: Requests,
+  pod: Pod,
+): Promise<readonly VerticalPodAutoscaler[]> {
+  const { connection, clock } = requests;
+  const { namespace } = pod.metadata;
+  const source = verticalPodAutoscalerListWatch(connection, { clock, namespace });
+  return (await all(requests, source)).filter(({ target }) => belongsTo(pod, target));
+}
+
+/** Only of a pod with a request that moves do they decide whether it takes part. */
+async function horizontalAutoscalersOf(
+  requests: Requests,
+  pod: Pod,
+): Promise<Pick<ScopeFacts, "autoscalers" | "workload">> {
+  if (!movesRequest(pod)) return {};
+  const { namespace } = pod.metadata;
+  const source = horizontalPodAutoscalerListWatch(requests.connection, { namespace });
+  const autoscalers = (await all(requests, source)).filter(({ target }) => belongsTo(pod, target));
+  const [scaled] = autoscalers;
+  const { kind = "", name = "" } = scaled?.target ?? {};
+  const path = workloadPath(namespace, { kind, name });
+  if (path === undefined || !isWorkloadKind(kind)) return { autoscalers };
+  const raw = await unlessHidden(get(requests, path));
+  return raw === undefined ? { autoscalers } : { autoscalers, workload: parseWorkload(raw, kind) };
+}
+
+async function readLimitFacts(
+  requests: Requests,
+  pod: Pod,
+): ReturnType<ClusterReader["limitFacts"]> {
+  const { namespace } = pod.metadata;
+  const [ranges, node] = await Promise.all([
+    // Not all users may read them; the server decides anyway.
+    unlessHidden(all(requests, limitRangeListWatch(requests.connection, { namespace }))),
+    readableNode(requests, pod),
+  ]);
+  return { ...present("limitRange", resourceRangesOf(ranges ?? [])), ...node };
+}
+
+/** Nothing for a node that is not known: its CPU must not count as none. */
+async function readableNode(
+  requests: Requests,
+  { nodeName }: Pick<Pod, "nodeName">,
+): Promise<{ readonly node?: Node }> {
+  const raw = nodeName === "" ? undefined : await unlessHidden(get(requests, nodePath(nodeName)));
+  return raw === undefined ? {} : { node: parseNode(raw) };
+}
+
+async function readVersions(requests: Requests): Promise<ClusterVersions> {
+  const path = `/apis/apps/v1/namespaces/${SYSTEM_NAMESPACE}/deployments/${CONTROLLER_DEPLOYMENT}`;
+  const [server, deployment] = await Promise.all([
+    readServerVersion(requests.connection),
+    get(requests, path).catch((error: unknown) => {
+      if (error instanceof ApiError && error.status === 403) return HIDDEN;
+      throw error;
+    }),
+  ]);
+  const { template } = objectOf(objectOf(deployment).spec);
+  const [container] = listOf(objectOf(objectOf(template).spec).containers);
+  return {
+    server,
+    controllerImage: textOf(objectOf(container).image),
+    controllerIsVisible: deployment !== HIDDEN,
+  };
+}
+
+async function readControllerIsAlive(requests: Requests): Promise<boolean> {
+  const lease = { ...LEASES, namespace: SYSTEM_NAMESPACE, name: CONTROLLER_LEASE };
+  const raw = await get(requests, resourcePath(lease));
+  if (raw === undefined) return false;
+  const { holder, renewTimeMs = 0, durationSeconds } = parseLease(raw);
+  // Twice the duration absorbs a difference between the clocks.
+  return holder !== "" && requests.clock.wall() - renewTimeMs < 2 * durationSeconds * 1000;
 }
 
 /** The pod's own path. */
 export function podPath({ namespace, name }: PodName): string {
   return `/api/v1/namespaces/${pathPart(namespace)}/pods/${pathPart(name)}`;
-}
-
-/** Nothing for a node that is not known: its CPU must not count as none. */
-function readableNode(raw: unknown): { readonly node?: Node } {
-  return raw === undefined ? {} : { node: parseNode(raw) };
 }
 
 /** Undefined for what the user may not read. */
@@ -187,15 +217,6 @@ async function unlessUnreadable<T>(answer: Promise<T>): Promise<T | undefined> {
     return await unlessHidden(answer);
   } catch (error) {
     if (error instanceof ApiError && error.status >= 500) return undefined;
-    throw error;
-  }
-}
-
-async function orNothing(answer: Promise<unknown>): Promise<unknown> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return undefined;
     throw error;
   }
 }

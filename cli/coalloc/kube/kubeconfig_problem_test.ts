@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { connectKubeconfig } from "../../../adapters/kube/client/kubeconfig_connection.ts";
+import { connectKubeconfig } from "../../../adapters/kube/client/connect.ts";
 import { type KubeconfigPlace, kubeconfigProblem } from "./kubeconfig_problem.ts";
 
 async function problem(place: KubeconfigPlace): Promise<string | undefined> {

@@ -12,7 +12,7 @@ import { podDisruptionBudgetListWatch } from "../../../adapters/kube/kinds/pod_d
 import { replicaSetListWatch, workloadListWatch } from "../../../adapters/kube/kinds/workloads.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { ApiObject } from "../../../shared/api/object.ts";
-import type { ListWatch } from "../../../shared/control/list_watch.ts";
+import type { ListWatch } from "../../../shared/control/informer.ts";
 import { memoryConfigMap } from "../../../shared/placement/placement_memory.ts";
 import type { PlacementReader } from "../ports.ts";
 import type { ReaderParts } from "./cluster_reader.ts";

@@ -10,7 +10,7 @@ import {
 } from "../../../adapters/kube/kinds/optimization_policies.ts";
 import { templateOf, workloadListWatch } from "../../../adapters/kube/kinds/workloads.ts";
 import { WORKLOAD_KINDS } from "../../../shared/rightsizing/policy_spec.ts";
-import type { ListWatch } from "../../../shared/control/list_watch.ts";
+import type { ListWatch } from "../../../shared/control/informer.ts";
 import type { ApiObject } from "../../../shared/api/object.ts";
 import type { RecommendationReader } from "../ports.ts";
 import type { ReaderParts } from "./cluster_reader.ts";

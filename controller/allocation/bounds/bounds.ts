@@ -6,7 +6,7 @@
 import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { Bounds, ContainerBounds } from "../../../shared/api/pod_allocation.ts";
-import { LEAST_CPU } from "../../../shared/market/bids.ts";
+import { LEAST_CPU } from "../../../shared/market/clearing_round.ts";
 import { metricWarnings } from "../../metrics_demand/metric_fact.ts";
 import type { BidEffect, BidFacts } from "../bid_rules/bid_rule.ts";
 import { isSystemCritical } from "../bid_rules/system_critical.ts";

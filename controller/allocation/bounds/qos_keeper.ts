@@ -4,7 +4,7 @@
  * @module
  */
 import type { Pod } from "../../../shared/api/pod.ts";
-import { LEAST_CPU } from "../../../shared/market/bids.ts";
+import { LEAST_CPU } from "../../../shared/market/clearing_round.ts";
 import { movesRequest, qosClassOf } from "../../../shared/resize/inputs/qos.ts";
 
 /** A pod and its original limits. */

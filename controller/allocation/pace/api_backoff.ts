@@ -5,8 +5,7 @@
  * @module
  */
 import type { ApiError } from "../../../shared/api/api_error.ts";
-import { createBackoff } from "../../../shared/control/backoff.ts";
-import { LONGEST_BRIEF_MS } from "../../../shared/control/brief_failure.ts";
+import { createBackoff, LONGEST_BRIEF_MS } from "../../../shared/control/backoff.ts";
 import type { Log } from "../../../shared/log.ts";
 import type { FairQueue } from "./fair_queue.ts";
 

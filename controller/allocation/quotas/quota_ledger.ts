@@ -7,8 +7,7 @@
 import type { QuotaBound, ResourceQuota } from "../../../shared/api/namespace.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { Clock } from "../../../shared/clock.ts";
-import { objectKey } from "../../../shared/control/object_key.ts";
-import { isAtLeast } from "../../../shared/control/resource_version.ts";
+import { isAtLeast, objectKey } from "../../../shared/control/object_key.ts";
 import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
 
 /** What a quota may bound. */

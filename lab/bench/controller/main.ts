@@ -8,7 +8,7 @@
  * @module
  */
 import { parseArgs } from "node:util";
-import { connectKubeconfig } from "../../../adapters/kube/client/kubeconfig_connection.ts";
+import { connectKubeconfig } from "../../../adapters/kube/client/connect.ts";
 import { createNodeLink } from "../../../adapters/kube/writers/lease_writers.ts";
 import { createPodResizer } from "../../../adapters/kube/writers/pod_writers.ts";
 import { systemClock } from "../../../adapters/system_clock.ts";

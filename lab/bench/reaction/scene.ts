@@ -6,7 +6,7 @@
 import { allocationListWatch } from "../../../adapters/kube/kinds/allocations.ts";
 import { objectOf, textOf } from "../../../adapters/kube/client/json_fields.ts";
 import { podListWatch } from "../../../adapters/kube/kinds/pods.ts";
-import type { ListWatch } from "../../../shared/control/list_watch.ts";
+import type { ListWatch } from "../../../shared/control/informer.ts";
 import type { ApiObject } from "../../../shared/api/object.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";

@@ -5,7 +5,7 @@
  */
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Pod, ResizeCondition } from "../../../shared/api/pod.ts";
-import type { ListWatch } from "../../../shared/control/list_watch.ts";
+import type { ListWatch } from "../../../shared/control/informer.ts";
 import { objectKey } from "../../../shared/control/object_key.ts";
 import type { ApiAccess } from "./request_gate.ts";
 import { createListWatch } from "./list_watch.ts";

@@ -5,7 +5,7 @@
  */
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Clock } from "../../../shared/clock.ts";
-import type { ListWatch, WatchEvent } from "../../../shared/control/list_watch.ts";
+import type { ListWatch, WatchEvent } from "../../../shared/control/informer.ts";
 import type { ApiObject } from "../../../shared/api/object.ts";
 import type { ApiAccess, RequestGate, Streams } from "./request_gate.ts";
 import type { EventLog, LogEntry } from "./event_sink.ts";

@@ -14,7 +14,7 @@ import type {
 import type { EndpointSliceStore } from "../../../controller/webhook/ports.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import type { LeaseStore } from "../../../shared/control/leader_election.ts";
-import type { ListWatch } from "../../../shared/control/list_watch.ts";
+import type { ListWatch } from "../../../shared/control/informer.ts";
 import type { Random } from "../../../shared/random.ts";
 import { createAllocationStore, createDesiredWriter } from "./allocation_writers.ts";
 import { type ApiAccess, createRequestGate, type InjectedFailure } from "./request_gate.ts";

@@ -6,7 +6,7 @@ import {
   readRequest,
 } from "../../../shared/cgroup/cgroup_files.ts";
 import { findLayout } from "../../../shared/cgroup/layout.ts";
-import { readNodeCores } from "../../../shared/cgroup/node_cores.ts";
+import { readNodeCores } from "../../../shared/cgroup/node_files.ts";
 import { listPods } from "../../../shared/cgroup/pod_cgroups.ts";
 import { seededRandom } from "../../../shared/random.ts";
 import { busyLoop } from "../../../tests/fixtures/lab/busy_loop.ts";

@@ -7,7 +7,7 @@ import {
   enforcementInput,
 } from "../../../tests/fixtures/market/enforcement_input.ts";
 import type { ContainerBounds } from "../../api/pod_allocation.ts";
-import { limitBounds } from "../../market/bids.ts";
+import { limitBounds } from "../../market/clearing_round.ts";
 import { outsideBounds } from "./published_bounds.ts";
 
 function test(name: string, fn: () => void): void {

@@ -10,7 +10,7 @@ import {
   type OpenKubeConnection,
   resourcePath,
 } from "../../../adapters/kube/client/connection.ts";
-import { connectKubeconfig } from "../../../adapters/kube/client/kubeconfig_connection.ts";
+import { connectKubeconfig } from "../../../adapters/kube/client/connect.ts";
 import { listOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
 import { LEASES as LEASE_KIND } from "../../../adapters/kube/kinds/leases.ts";
 import { type ObjectIdentity, parseIdentity } from "../../../adapters/kube/kinds/object_fields.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import type { OpenKubeConnection } from "../../../adapters/kube/client/connection.ts";
-import { connectKubeconfig } from "../../../adapters/kube/client/kubeconfig_connection.ts";
+import { connectKubeconfig } from "../../../adapters/kube/client/connect.ts";
 import { workloadCollection } from "../../../adapters/kube/kinds/workloads.ts";
 import { ENABLED, SPOT_PERCENTAGE } from "../../../shared/api/placement_keys.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";

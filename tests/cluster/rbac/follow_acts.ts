@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
-import type { ListWatch } from "../../../shared/control/list_watch.ts";
+import type { ListWatch } from "../../../shared/control/informer.ts";
 import type { ApiObject } from "../../../shared/api/object.ts";
 import type { RoleAct } from "./role_act.ts";
 import type { RoleStage } from "./role_stage.ts";

@@ -6,12 +6,12 @@
  */
 import assert from "node:assert/strict";
 import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
-import { createEndpointSliceStore } from "../../../adapters/kube/writers/endpoint_slices.ts";
 import {
+  createEndpointSliceStore,
   createSecretStore,
   createTrustStore,
   type KubeSecretStore,
-} from "../../../adapters/kube/writers/certificate_stores.ts";
+} from "../../../adapters/kube/writers/webhook_stores.ts";
 import { endpointSpec } from "../../../controller/webhook/keep_endpoint.ts";
 import {
   ENDPOINT_SLICES,

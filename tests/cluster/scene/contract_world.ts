@@ -8,7 +8,7 @@ import { contractTest } from "../../contract/support/contract_harness.ts";
 import { parseAllocation } from "../../../adapters/kube/kinds/allocations.ts";
 import type { KubeRequest, OpenKubeConnection } from "../../../adapters/kube/client/connection.ts";
 import { listOf, objectOf, textOf } from "../../../adapters/kube/client/json_fields.ts";
-import { connectKubeconfig } from "../../../adapters/kube/client/kubeconfig_connection.ts";
+import { connectKubeconfig } from "../../../adapters/kube/client/connect.ts";
 import { parsePod } from "../../../adapters/kube/kinds/pods.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Pod, PodContainer } from "../../../shared/api/pod.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ListWatch } from "../../../shared/control/list_watch.ts";
+import type { ListWatch } from "../../../shared/control/informer.ts";
 import type { ApiObject } from "../../../shared/api/object.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { pause } from "./until.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { connectKubeconfig } from "../../../adapters/kube/client/kubeconfig_connection.ts";
+import { connectKubeconfig } from "../../../adapters/kube/client/connect.ts";
 import type { OpenKubeConnection } from "../../../adapters/kube/client/connection.ts";
 import { parsePod } from "../../../adapters/kube/kinds/pods.ts";
 import { parseAllocation } from "../../../adapters/kube/kinds/allocations.ts";

@@ -6,7 +6,7 @@
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
-import type { WatchEvent } from "../../../shared/control/list_watch.ts";
+import type { WatchEvent } from "../../../shared/control/informer.ts";
 import type { ApiObject } from "../../../shared/api/object.ts";
 import type {
   ApiAccess,

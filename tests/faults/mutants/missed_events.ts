@@ -18,7 +18,7 @@ export const MISSED_EVENTS: readonly Mutant[] = [
     name: "a list notifies no subscriber",
     kind: "missed",
     file: "shared/control/informer.ts",
-    from: "    notify(changed);\n",
+    from: "  notify(state, changed);\n",
     to: "",
   },
   {

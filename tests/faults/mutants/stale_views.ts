@@ -39,8 +39,9 @@ export const STALE_VIEWS: readonly Mutant[] = [
     name: "a copy counts as in sync while it is listed again",
     kind: "stale",
     file: "shared/control/informer.ts",
-    from: "    synced = false;\n    version = undefined;\n    failures++;",
-    to: "    version = undefined;\n    failures++;",
+    from:
+      "  state.synced = false;\n  state.version = undefined;\n  const failures = ++state.failures;",
+    to: "  state.version = undefined;\n  const failures = ++state.failures;",
   },
   {
     name: "a list keeps objects that are gone",
@@ -67,15 +68,16 @@ export const STALE_VIEWS: readonly Mutant[] = [
     name: "the watch begins again at its first version",
     kind: "stale",
     file: "shared/control/informer.ts",
-    from: "    version = event.object.metadata.resourceVersion;\n",
+    from: "  state.version = event.object.metadata.resourceVersion;\n",
     to: "",
   },
   {
     name: "after 410 the watch goes on from the old version",
     kind: "stale",
     file: "shared/control/informer.ts",
-    from: "    synced = false;\n    version = undefined;\n    failures++;",
-    to: "    synced = false;\n    failures++;",
+    from:
+      "  state.synced = false;\n  state.version = undefined;\n  const failures = ++state.failures;",
+    to: "  state.synced = false;\n  const failures = ++state.failures;",
   },
   {
     name: "the clearing may be older than the bounds",
@@ -123,8 +125,8 @@ export const STALE_VIEWS: readonly Mutant[] = [
     name: "a leader that cannot renew goes on",
     kind: "stale",
     file: "shared/control/leader_election.ts",
-    from: "return isHolder() ? renewedMs + renewDeadlineMs - clock.monotonic() : 0;",
-    to: "return isHolder() ? renewDeadlineMs : 0;",
+    from: "return isHolder() ? renewedMs + RENEW_DEADLINE_MS - clock.monotonic() : 0;",
+    to: "return isHolder() ? RENEW_DEADLINE_MS : 0;",
   },
   {
     name: "the age of a Lease follows the wall clock",
@@ -150,7 +152,7 @@ export const STALE_VIEWS: readonly Mutant[] = [
   {
     name: "versions are compared as text",
     kind: "stale",
-    file: "shared/control/resource_version.ts",
+    file: "shared/control/object_key.ts",
     from: "version.length === than.length ? version > than : version.length > than.length",
     to: "version > than",
   },

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { connectKubeconfig } from "../../../../adapters/kube/client/kubeconfig_connection.ts";
+import { connectKubeconfig } from "../../../../adapters/kube/client/connect.ts";
 import type { OpenKubeConnection } from "../../../../adapters/kube/client/connection.ts";
 import {
   endProcess,

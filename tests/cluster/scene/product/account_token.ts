@@ -8,7 +8,7 @@ import type {
   OpenKubeConnection,
 } from "../../../../adapters/kube/client/connection.ts";
 import { objectOf, textOf } from "../../../../adapters/kube/client/json_fields.ts";
-import { connectKubeconfig } from "../../../../adapters/kube/client/kubeconfig_connection.ts";
+import { connectKubeconfig } from "../../../../adapters/kube/client/connect.ts";
 import type { Kubectl } from "../../kubectl.ts";
 
 /** Which account, and the node that its token is bound to, as those of pods are. */

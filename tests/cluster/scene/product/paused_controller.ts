@@ -5,7 +5,7 @@
  * @module
  */
 import type { KubeConnection } from "../../../../adapters/kube/client/connection.ts";
-import { connectKubeconfig } from "../../../../adapters/kube/client/kubeconfig_connection.ts";
+import { connectKubeconfig } from "../../../../adapters/kube/client/connect.ts";
 import { listOf, numberOf, objectOf } from "../../../../adapters/kube/client/json_fields.ts";
 import { ApiError } from "../../../../shared/api/api_error.ts";
 import { until } from "../until.ts";

@@ -1,0 +1,176 @@
+import assert from "node:assert/strict";
+import { serveCanned, statusAnswer } from "../../../tests/fixtures/canned_server.ts";
+import { connectInCluster, connectKubeconfig } from "./connect.ts";
+import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
+import { createExecPlugin, parseKubeconfig, targetOf } from "./kubeconfig.ts";
+
+const directory = "tests/fixtures/service-account";
+
+Deno.test({
+  name: "connectInCluster() needs to read one directory and to reach one host, and nothing else",
+  permissions: { net: ["127.0.0.1"], read: [directory] },
+  async fn() {
+    await using server = serveCanned(() => ({ ok: true }));
+    const connection = await connectInCluster({ server: server.url, directory });
+    assert.deepEqual(await connection.request({ path: "/version" }), { ok: true });
+    assert.equal(server.requests[0]?.headers.get("authorization"), "Bearer secret-token");
+    connection.close();
+  },
+});
+
+Deno.test("connectInCluster() fails at once outside of a pod", async () => {
+  await assert.rejects(
+    connectInCluster({ directory: "tests/fixtures/none" }),
+    Deno.errors.NotFound,
+  );
+});
+
+/** A kubeconfig as JSON, which is YAML too. */
+function config(server: string, change: { cluster?: object; user?: object } = {}): string {
+  return JSON.stringify({
+    "current-context": "here",
+    contexts: [
+      { name: "here", context: { cluster: "local", user: "me", namespace: "shop" } },
+      { name: "lost", context: { cluster: "gone", user: "me" } },
+      { name: "orphan", context: { cluster: "local", user: "gone" } },
+    ],
+    clusters: [{ name: "local", cluster: { server, ...change.cluster } }],
+    users: [{ name: "me", user: change.user ?? {} }],
+  });
+}
+
+async function withFile(text: string, check: (path: string) => Promise<void>): Promise<void> {
+  const path = await Deno.makeTempFile();
+  try {
+    await Deno.writeTextFile(path, text);
+    await check(path);
+  } finally {
+    await Deno.remove(path);
+  }
+}
+
+/** The Authorization header with which this user arrives. */
+async function authorizationOf(user: object): Promise<string | null | undefined> {
+  await using server = serveCanned(() => ({}));
+  await withFile(config(server.url, { user }), async (path) => {
+    const connection = await connectKubeconfig({ path });
+    assert.equal(connection.namespace, "shop");
+    await connection.request({ path: "/version" });
+    connection.close();
+  });
+  return server.requests[0]?.headers.get("authorization");
+}
+
+Deno.test("connectKubeconfig() logs in by token, token file, password or not at all", async () => {
+  assert.equal(await authorizationOf({ token: "abc" }), "Bearer abc");
+  const tokenFile = `${Deno.cwd()}/${directory}/token`;
+  assert.equal(await authorizationOf({ tokenFile }), "Bearer secret-token");
+  assert.equal(await authorizationOf({ username: "a", password: "b" }), "Basic YTpi");
+  assert.equal(await authorizationOf({}), null);
+});
+
+Deno.test("connectKubeconfig() runs a plugin, and again when its token is refused", async () => {
+  const counter = await Deno.makeTempFile();
+  const script = `echo x >> ${counter}; n=$(wc -l < ${counter}); ` +
+    `echo '{"status":{"token":"t'$n'"}}' | tr -d ' '`;
+  await using server = serveCanned(({ headers }) =>
+    headers.get("authorization") === "Bearer t1" ? statusAnswer(401) : {}
+  );
+  try {
+    const user = { exec: { command: "sh", args: ["-c", script] } };
+    await withFile(config(server.url, { user }), async (path) => {
+      const connection = await connectKubeconfig({ path });
+      await connection.request({ path: "/a" });
+      await connection.request({ path: "/b" });
+      connection.close();
+    });
+  } finally {
+    await Deno.remove(counter);
+  }
+  const tokens = server.requests.map(({ headers }) => headers.get("authorization"));
+  assert.deepEqual(tokens, ["Bearer t1", "Bearer t2", "Bearer t2"]);
+});
+
+Deno.test("createExecPlugin() keeps credentials until they expire, and names the reason of a failure", async () => {
+  const clock = createVirtualClock({ wallStart: Date.UTC(2026, 0, 1) });
+  const plugin = (script: string, more: object = {}) =>
+    createExecPlugin({ command: "sh", args: ["-c", script], ...more }, { clock });
+  const answer = '{"status":{"token":"\'$$\'","expirationTimestamp":"2026-01-01T00:01:00Z"}}';
+  const login = plugin(`echo '${answer}'`);
+  const first = await login({ refresh: false });
+  assert.deepEqual(await login({ refresh: false }), first);
+  await clock.runUntil(60_000);
+  assert.notDeepEqual(await login({ refresh: false }), first);
+  const pair = plugin(
+    'printf "%s" "$REPLY_WITH"; test -n "$KUBERNETES_EXEC_INFO"',
+    {
+      env: [{
+        name: "REPLY_WITH",
+        value: '{"status":{"clientCertificateData":"C","clientKeyData":"K"}}',
+      }],
+    },
+  );
+  assert.deepEqual(await pair({ refresh: false }), {
+    headers: {},
+    certificate: { cert: "C", key: "K" },
+  });
+  const failed = (script: string) => plugin(script)({ refresh: false });
+  await assert.rejects(failed("echo expired session >&2; exit 3"), {
+    message: /"sh" .* 3: expired session$/,
+  });
+  await assert.rejects(failed("echo secret"), (error: Error) => !/secret/.test(error.message));
+  await assert.rejects(failed("echo '{}'"), { message: /neither token/ });
+  assert.throws(() => createExecPlugin({}, { clock }), { message: /exec.command is empty/ });
+});
+
+Deno.test("connectKubeconfig() refuses what it can't do, with a remedy", async () => {
+  const refused = (change: { cluster?: object; user?: object }, message: RegExp): Promise<void> =>
+    withFile(config("https://127.0.0.1:1", change), async (path) => {
+      await assert.rejects(connectKubeconfig({ path }), { name: "TypeError", message });
+    });
+  await refused({ user: { "auth-provider": { name: "oidc" } } }, /"oidc" is not supported.*exec/);
+  await refused({ cluster: { "insecure-skip-tls-verify": true } }, /certificate-authority/);
+});
+
+Deno.test("connectKubeconfig() finds the file as kubectl does", async () => {
+  await using server = serveCanned(() => ({ found: true }));
+  await withFile(config(server.url), async (path) => {
+    const variables: Record<string, string> = { KUBECONFIG: `/no/such/file:${path}` };
+    const connection = await connectKubeconfig({ env: (name) => variables[name] });
+    assert.deepEqual(await connection.request({ path: "/" }), { found: true });
+    connection.close();
+  });
+  await assert.rejects(
+    connectKubeconfig({ env: (name) => name === "HOME" ? "/no/such/home" : undefined }),
+    Deno.errors.NotFound,
+  );
+});
+
+Deno.test("parseKubeconfig() takes the first of a name, and paths from beside the file", () => {
+  const second = config("https://b").replace('"here"', '"there"');
+  const user = { "client-certificate": "a.crt", "client-key": "/k/a.key" };
+  const merged = parseKubeconfig([
+    { path: "/etc/one/config", text: config("https://a/", { user }) },
+    { path: "/etc/two/config", text: second },
+  ]);
+  assert.equal(merged.currentContext, "here");
+  assert.deepEqual(merged.clusters.map(({ server }) => server), ["https://a"]);
+  assert.deepEqual(
+    [merged.users[0]?.certFile, merged.users[0]?.keyFile],
+    ["/etc/one/a.crt", "/k/a.key"],
+  );
+});
+
+Deno.test("parseKubeconfig() and targetOf() name what is wrong", () => {
+  const parse = (text: string) => parseKubeconfig([{ path: "/etc/config", text }]);
+  assert.throws(() => parse("clusters: [{name: a}]"), {
+    name: "SyntaxError",
+    message: /\/etc\/config: clusters\[0\]\.cluster /,
+  });
+  assert.throws(() => parse("a: [b"), { name: "SyntaxError", message: /\/etc\/config/ });
+  const good = parse(config("https://a"));
+  assert.throws(() => targetOf(good, "away"), { message: /"away".*"here", "lost"/ });
+  assert.throws(() => targetOf(good, "lost"), { message: /its cluster "gone"/ });
+  assert.throws(() => targetOf(good, "orphan"), { message: /its user "gone"/ });
+  assert.throws(() => targetOf(parse("")), { message: /no current-context/ });
+});

@@ -1,0 +1,270 @@
+/**
+ * Objects of the webhook on a real API server, each read and written by its name: the Secret with its
+ * certificates, the `caBundle` of the MutatingWebhookConfiguration, by which API servers trust them, and
+ * the EndpointSlice of its Service.
+ *
+ * @module
+ */
+import { ApiError } from "../../../shared/api/api_error.ts";
+import {
+  type KubeConnection,
+  type KubeRequest,
+  patchRequest,
+  resourcePath,
+  unlessNotFound,
+} from "../client/connection.ts";
+import { objectOf, textOf, textsOf } from "../client/json_fields.ts";
+import { parseIdentity, parseNamespacedIdentity } from "../kinds/object_fields.ts";
+import type { EndpointSlice, EndpointSliceSpec } from "../../../shared/api/endpoint_slice.ts";
+import type { RawMetadata } from "../kinds/raw_objects.ts";
+
+/** The data of a Secret, as text. */
+export type SecretTexts = Readonly<Record<string, string>>;
+
+/** A Secret as it was read. */
+export interface KubeSecret {
+  readonly resourceVersion: string;
+  /** Decoded as UTF-8, with replacement characters for other bytes. */
+  readonly data: SecretTexts;
+}
+
+/** One Secret; the controller's port `CertificateStore`. */
+export interface KubeSecretStore {
+  /** Reads the Secret; undefined when it does not exist. Throws an `ApiError`. */
+  read(): Promise<KubeSecret | undefined>;
+  /** Creates it. Throws an `ApiError` with status 409 when it exists. */
+  create(data: SecretTexts): Promise<void>;
+  /** Replaces its data. Throws an `ApiError` with status 409 when it has changed since `seen`. */
+  replace(seen: KubeSecret, data: SecretTexts): Promise<void>;
+}
+
+/** Name of the Secret, and its labels when it is created. */
+export interface SecretPlace {
+  readonly namespace: string;
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** Fields that a replacement keeps. */
+interface Kept {
+  readonly uid: string;
+  readonly type: string | undefined;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+/** Creates the store of one Secret. */
+export function createSecretStore(
+  connection: KubeConnection,
+  { namespace, name, labels }: SecretPlace,
+): KubeSecretStore {
+  const secrets = { groupVersion: "v1", resource: "secrets", namespace };
+  const path = resourcePath({ ...secrets, name });
+  const kept = new WeakMap<KubeSecret, Kept>();
+  const body = (
+    data: SecretTexts,
+    metadata: Readonly<Record<string, unknown>>,
+    type = "Opaque",
+  ): unknown => ({
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { namespace, name, ...metadata },
+    type,
+    data: Object.fromEntries(Object.entries(data).map(([key, text]) => [key, encoded(text)])),
+  });
+  const send = (request: KubeRequest): Promise<unknown> => sendDiscreetly(connection, request);
+  return {
+    async read() {
+      const raw = await unlessNotFound(send({ path }));
+      if (raw === undefined) return undefined;
+      const { metadata, type, data } = objectOf(raw);
+      const { uid, resourceVersion } = parseIdentity(raw);
+      const texts = Object.entries(textsOf(data)).map(([key, text]) => [key, decoded(text)]);
+      const secret: KubeSecret = { resourceVersion, data: Object.fromEntries(texts) };
+      kept.set(secret, {
+        uid,
+        type: textOf(type),
+        labels: textsOf(objectOf(metadata).labels),
+        annotations: textsOf(objectOf(metadata).annotations),
+      });
+      return secret;
+    },
+    async create(data) {
+      await send({ method: "POST", path: resourcePath(secrets), body: body(data, { labels }) });
+    },
+    async replace(seen, data) {
+      const { type, ...metadata } = kept.get(seen) ?? { type: undefined };
+      const { resourceVersion } = seen;
+      await send({ method: "PUT", path, body: body(data, { ...metadata, resourceVersion }, type) });
+    },
+  };
+}
+
+/** Hides the parser's message about a response that is no JSON: it repeats parts of the Secret. */
+async function sendDiscreetly(connection: KubeConnection, request: KubeRequest): Promise<unknown> {
+  try {
+    return await connection.request(request);
+  } catch (error) {
+    if (!(error instanceof ApiError && error.reason === "BadAnswer")) throw error;
+    const { method = "GET", path } = request;
+    throw new ApiError(0, error.reason, `${method} ${path}: the answer is no JSON`);
+  }
+}
+
+/** A configuration as it was read. */
+export interface KubeWebhookTrust {
+  readonly resourceVersion: string;
+  /** PEM of the authorities of each webhook, in their order; empty: none. */
+  readonly bundles: readonly (readonly [webhook: string, bundle: string])[];
+}
+
+/** The bundles of one configuration; the controller's port `TrustStore`. */
+export interface KubeTrustStore {
+  /** Reads the bundles; undefined when there is no such configuration. Throws an `ApiError`. */
+  read(): Promise<KubeWebhookTrust | undefined>;
+  /**
+   * Sets this bundle for all webhooks, and changes nothing else. Throws an `ApiError` with status 409
+   * when the configuration has changed since `seen`.
+   */
+  write(seen: KubeWebhookTrust, bundle: string): Promise<void>;
+}
+
+/** Name of the configuration, and field manager. */
+export interface TrustStoreOptions {
+  readonly name: string;
+  /** @default {"mbcas-webhook"} */
+  readonly fieldManager?: string;
+}
+
+/** A MutatingWebhookConfiguration, as far as it is read. */
+interface RawConfiguration {
+  readonly webhooks?: readonly {
+    readonly name: string;
+    readonly clientConfig: { readonly caBundle?: string };
+  }[];
+}
+
+/** Creates the store of one configuration. */
+export function createTrustStore(
+  connection: KubeConnection,
+  { name, fieldManager = "mbcas-webhook" }: TrustStoreOptions,
+): KubeTrustStore {
+  const path = resourcePath({
+    groupVersion: "admissionregistration.k8s.io/v1",
+    resource: "mutatingwebhookconfigurations",
+    name,
+  });
+  return {
+    async read() {
+      const raw = await unlessNotFound(connection.request({ path }));
+      if (raw === undefined) return undefined;
+      const { webhooks = [] } = raw as RawConfiguration;
+      const { resourceVersion } = parseIdentity(raw);
+      const bundles = webhooks.map(({ name: webhook, clientConfig }) =>
+        [webhook, decoded(clientConfig.caBundle ?? "")] as const
+      );
+      return { resourceVersion, bundles };
+    },
+    async write({ resourceVersion, bundles }, bundle) {
+      const value = encoded(bundle);
+      await connection.request(patchRequest("json", {
+        path,
+        query: { fieldManager },
+        body: [
+          // With the version in it the patch is a 409 on any other one; a failed `test` would be a 422,
+          // as an invalid patch is.
+          { op: "replace", path: "/metadata/resourceVersion", value: resourceVersion },
+          ...bundles.flatMap(([webhook], index) => [
+            { op: "test", path: `/webhooks/${index}/name`, value: webhook },
+            { op: "add", path: `/webhooks/${index}/clientConfig/caBundle`, value },
+          ]),
+        ],
+      }));
+    },
+  };
+}
+
+function encoded(text: string): string {
+  return new TextEncoder().encode(text).toBase64();
+}
+
+function decoded(text: string): string {
+  return new TextDecoder().decode(Uint8Array.fromBase64(text));
+}
+
+/** By this label a Service finds its EndpointSlices. */
+const SERVICE_NAME = "kubernetes.io/service-name";
+
+/** One EndpointSlice; the controller's port of this name. */
+export interface KubeEndpointSliceStore {
+  /** Undefined when there is none. Throws an `ApiError` when it can't be read. */
+  read(): Promise<EndpointSlice | undefined>;
+  /** Throws an `ApiError` with status 409 when there is one. */
+  create(spec: EndpointSliceSpec): Promise<void>;
+  /** Throws an `ApiError` with status 409 when it was written since `seen` was read. */
+  replace(seen: EndpointSlice, spec: EndpointSliceSpec): Promise<void>;
+}
+
+/** Which EndpointSlice. */
+export interface EndpointSlicePlace {
+  readonly namespace: string;
+  readonly name: string;
+  /** Labels beside the Service's name. */
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** The EndpointSlice of this name. */
+export function createEndpointSliceStore(
+  connection: KubeConnection,
+  { namespace, name, labels }: EndpointSlicePlace,
+): KubeEndpointSliceStore {
+  const slices = { groupVersion: "discovery.k8s.io/v1", resource: "endpointslices", namespace };
+  const path = resourcePath({ ...slices, name });
+  const body = (
+    { service, addressType, endpoints, ports }: EndpointSliceSpec,
+    version: Readonly<Record<string, string>> = {},
+  ): unknown => ({
+    apiVersion: "discovery.k8s.io/v1",
+    kind: "EndpointSlice",
+    metadata: { namespace, name, labels: { ...labels, [SERVICE_NAME]: service }, ...version },
+    addressType,
+    endpoints: endpoints.map(({ addresses, ready }) => ({ addresses, conditions: { ready } })),
+    ports: ports.map((port) => ({ ...port, protocol: "TCP" })),
+  });
+  return {
+    read: () => unlessNotFound(connection.request({ path }).then(parseEndpointSlice)),
+    async create(spec) {
+      await connection.request({ method: "POST", path: resourcePath(slices), body: body(spec) });
+    },
+    async replace({ metadata: { uid, resourceVersion } }, spec) {
+      await connection.request({ method: "PUT", path, body: body(spec, { uid, resourceVersion }) });
+    },
+  };
+}
+
+function parseEndpointSlice(raw: unknown): EndpointSlice {
+  // Endpoints and ports stand beside the metadata: this kind has no spec.
+  const { metadata: { labels = {} }, addressType, endpoints, ports } = raw as RawEndpointSlice;
+  return {
+    metadata: parseNamespacedIdentity(raw),
+    service: labels[SERVICE_NAME] ?? "",
+    addressType,
+    endpoints: (endpoints ?? []).map(({ addresses, conditions }) => ({
+      addresses,
+      ready: conditions?.ready !== false,
+    })),
+    ports: (ports ?? []).map(({ name = "", port = 0 }) => ({ name, port })),
+  };
+}
+
+interface RawEndpointSlice {
+  readonly metadata: RawMetadata;
+  readonly addressType: string;
+  readonly endpoints?:
+    | readonly {
+      readonly addresses: readonly string[];
+      readonly conditions?: { ready?: boolean };
+    }[]
+    | null;
+  readonly ports?: readonly { readonly name?: string; readonly port?: number }[] | null;
+}

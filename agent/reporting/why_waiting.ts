@@ -1,0 +1,141 @@
+/**
+ * Explains why a limit is not where the clearing wants it.
+ *
+ * @module
+ */
+import {
+  isLargeRaise,
+  isLastRaise,
+  lowerWait,
+  rationedHysteresis,
+} from "../../shared/pacing/limit_moves.ts";
+import type {
+  PacedContainer,
+  PaceMemory,
+  PaceOptions,
+} from "../../shared/pacing/paced_container.ts";
+import type { NodeState } from "../../shared/scarcity/node_state.ts";
+import {
+  HYSTERESIS,
+  isWorth,
+  LOWER_GAP_MS,
+  RELEASE_AFTER_MS,
+  RELEASES_PER_S,
+} from "../../shared/scarcity/plan_limits.ts";
+import type { RecentLoad } from "../../shared/scarcity/recent_load.ts";
+
+/** The part of a container that the answer depends on. */
+export type WaitingContainer = Pick<
+  PacedContainer,
+  "memory" | "need" | "share" | "ceiling" | "throttledMsPerS"
+>;
+
+const MS_PER_S = 1000;
+
+/**
+ * Why the limit is not at its share after the changes at the monotonic time `now`, ms; undefined
+ * when it is there. It follows the checks of `planChanges`, in that order: a limit of 200 m with
+ * a share of 800 m that was raised 300 ms ago gives "raise to 800m waits 1 s after the last".
+ */
+export function whyWaiting(
+  container: WaitingContainer,
+  { now, options }: { readonly now: number; readonly options: PaceOptions },
+): string | undefined {
+  const { memory: { limit }, share } = container;
+  if (share > limit) return raiseWaits(container, { now, options });
+  if (share < limit) return decreaseWaits(container, { now, options });
+  return undefined;
+}
+
+type Context = { readonly now: number; readonly options: PaceOptions };
+
+function raiseWaits(container: WaitingContainer, { now, options }: Context): string {
+  const { memory, share } = container;
+  const raise = `raise to ${show(share)}`;
+  const isLarge = isLargeRaise(container, share, { now, options });
+  if (!isLarge && !isLastRaise(container)) {
+    const hysteresis = rationedHysteresis(container, options.raiseHysteresis, { now });
+    return `${raise} is within the hysteresis of ${percent(hysteresis)}`;
+  }
+  const left = secondsLeft(memory.raisedAt + options.raiseGapMs, now);
+  if (left > 0) return `${raise} waits ${left} s after the last`;
+  return isLarge ? `${raise} waits for funds` : `${raise} waits until free CPU suffices`;
+}
+
+function decreaseWaits({ memory, share }: WaitingContainer, { now, options }: Context): string {
+  const { limit, lower, since } = memory;
+  const decrease = `decrease to ${show(lower?.highest ?? share)}`;
+  if (share >= limit * (1 - options.lowerHysteresis)) {
+    return `${decrease} is within the hysteresis of ${percent(options.lowerHysteresis)}`;
+  }
+  const waits = secondsLeft((lower?.since ?? now) + lowerWait(memory, options), now);
+  const warmsUp = secondsLeft(since + options.warmUpMs, now);
+  return warmsUp > waits
+    ? `${decrease} waits ${warmsUp} s: the readings are young`
+    : `${decrease} waits ${waits} s`;
+}
+
+function show(millicores: number): string {
+  return `${Math.round(millicores)}m`;
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 100)} %`;
+}
+
+/** A container after a round. Millicores. */
+export interface StayingLimit {
+  readonly ceiling: number;
+  /** Within the bounds: what it gets of a scarce node. */
+  readonly share: number;
+  readonly memory: Pick<PaceMemory, "limit" | "fundedAt" | "rationedAt" | "shortAt">;
+  /** Absent while there are no readings. */
+  readonly load?: RecentLoad | undefined;
+}
+
+/**
+ * Why the limit is where it is after a round at the monotonic time `now`, ms; undefined where it is at
+ * its ceiling while CPU is ample, and at its share while the container is rationed.
+ */
+export function whyLimitStays(
+  container: StayingLimit,
+  { now, state }: { readonly now: number; readonly state: NodeState },
+): string | undefined {
+  const { ceiling, share, memory: { limit, rationedAt = -Infinity }, load } = container;
+  if (state === "ample") return limit < ceiling ? TURN : undefined;
+  if (load === undefined) return undefined;
+  if (rationedAt === now) return rationedText(container, { now, load });
+  if (limit >= ceiling) {
+    return share < ceiling ? "stays at the ceiling: the share covers the bid" : undefined;
+  }
+  const left = secondsLeft(rationedAt + RELEASE_AFTER_MS, now);
+  return left > 0 ? `back to the ceiling in ${left} s` : TURN;
+}
+
+const TURN = `ceiling waits: ${RELEASES_PER_S} limits a second`;
+
+function rationedText(
+  { share, memory: { limit, fundedAt, shortAt = -Infinity } }: StayingLimit,
+  { now, load }: { readonly now: number; readonly load: RecentLoad },
+): string | undefined {
+  if (limit === share) return undefined;
+  const change = `${limit < share ? "raise" : "decrease"} to ${Math.round(share)}m`;
+  if (!isWorth(Math.max(limit, share), Math.min(limit, share))) {
+    return `${change} is within the hysteresis of ${Math.round(HYSTERESIS * 100)} %`;
+  }
+  // A raise that is worth it has been made.
+  if (limit < share) return undefined;
+  if (load.usage <= share * (1 + HYSTERESIS)) {
+    return "stays: the container uses its share at most";
+  }
+  const left = secondsLeft(Math.max(fundedAt, shortAt) + LOWER_GAP_MS, now);
+  if (left === 0) return `${change} waits until another container waits for CPU`;
+  return fundedAt > shortAt
+    ? `${change} waits ${left} s after the last`
+    : `${change} waits ${left} s: the container catches up on CPU that it lacked`;
+}
+
+/** Whole seconds, rounded up, until that time. */
+function secondsLeft(until: number, now: number): number {
+  return Math.max(0, Math.ceil((until - now) / MS_PER_S));
+}

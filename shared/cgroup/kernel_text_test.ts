@@ -1,0 +1,176 @@
+import { pure } from "../../tests/fixtures/pure.ts";
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { cases } from "../../tests/fixtures/cases.ts";
+import {
+  countCpus,
+  parseCfsPeriod,
+  parseCfsQuota,
+  parseCpuacctUsage,
+  parseCpuMax,
+  parseCpuShares,
+  parseCpuStatV1,
+  parseCpuStatV2,
+  parseCpuWeight,
+  parsePressure,
+  requestOfCurvedWeight,
+  requestOfLinearWeight,
+} from "./kernel_text.ts";
+
+const FIXTURES = new URL("../../tests/fixtures/cgroup-fixtures/fixtures/cgroup/", import.meta.url);
+const V2_POD = "kubepods.slice/kubepods-besteffort.slice/" +
+  "kubepods-besteffort-pod8712f785_1a3e_41ec_a00b_e2dcc77431cb.slice/" +
+  "docker-73051af271105c07e1f493b34856a77e665e3b0b4fc72f76c807dfbffeb881bd.scope";
+const V1_DOCKER = "docker/b43d92bf1e5c6f78bb9b7bc6f40721280299855ba692092716e3a1b6c0b86f3f";
+
+const fixture = (path: string) => Deno.readTextFileSync(new URL(path, FIXTURES));
+
+Deno.test("parseCpuStatV2() reads a real file, with and without bandwidth counters", () => {
+  assert.deepEqual(parseCpuStatV2(fixture(`${V2_POD}/cpu.stat`)), {
+    usageMs: 3795681.254,
+    periods: 809036,
+    throttledPeriods: 76,
+    throttledMs: 363.166,
+  });
+  assert.deepEqual(parseCpuStatV2(fixture("unified/system.slice/ssh.service/cpu.stat")), {
+    usageMs: 151439.967,
+    periods: 0,
+    throttledPeriods: 0,
+    throttledMs: 0,
+  });
+});
+
+Deno.test("parseCpuStatV1() reads a real file", () => {
+  assert.deepEqual(parseCpuStatV1(fixture(`cpu/${V1_DOCKER}/cpu.stat`)), {
+    periods: 380975143,
+    throttledPeriods: 5583849,
+    throttledMs: 254005032.764376,
+  });
+});
+
+Deno.test("parseCpuacctUsage() reads a real file", () => {
+  const text = fixture(`cpuacct/${V1_DOCKER}/cpuacct.usage`);
+  assert.equal(parseCpuacctUsage(text), 107292866.812141);
+});
+
+Deno.test("parseCpuMax() reads real files", () => {
+  assert.equal(parseCpuMax(fixture(`${V2_POD}/cpu.max`)), 100);
+  const docker = "docker-ba7b10d15d16e10e3de7a2dcd408a3d971169ae303f46cfad4c5453c6326fee2.scope";
+  assert.equal(parseCpuMax(fixture(`system.slice/${docker}/cpu.max`)), undefined);
+});
+
+Deno.test("parseCfsQuota() reads real files, and takes 100 ms for a missing period", () => {
+  const of = (directory: string) =>
+    parseCfsQuota(
+      fixture(`cpu/${directory}/cpu.cfs_quota_us`),
+      parseCfsPeriod(fixture(`cpu/${directory}/cpu.cfs_period_us`)),
+    );
+  assert.equal(of(V1_DOCKER), 1500);
+  assert.equal(of("system.slice/docker.service"), undefined);
+  assert.equal(parseCfsQuota("20000\n"), 200);
+  assert.equal(parseCfsQuota("20000\n", 50), 400);
+});
+
+Deno.test("parsePressure() reads the line some of a real file", () => {
+  assert.equal(parsePressure(fixture(`${V2_POD}/cpu.pressure`)), 465907.442);
+  // Before 5.13 there is no line for full at the level of the CPU.
+  const old = "some avg10=5.43 avg60=0.98 avg300=100.00 total=938141\n";
+  assert.equal(parsePressure(old), 938.141);
+});
+
+Deno.test("parseCpuShares() gives the request that the kubelet wrote", () => {
+  for (const [shares, request] of [[2, 0], [1024, 1000], [512, 500], [262144, 256000]]) {
+    assert.equal(parseCpuShares(`${shares}\n`), request);
+  }
+});
+
+Deno.test("requestOfLinearWeight() is at most one step of 26 m off what the kubelet wrote", () => {
+  assert.equal(requestOfLinearWeight(1), 0);
+  fc.assert(
+    fc.property(fc.integer({ min: 2, max: 256_000 }), (request) => {
+      const shares = Math.floor(request * 1024 / 1000);
+      const weight = 1 + Math.floor((Math.max(2, shares) - 2) * 9999 / 262142);
+      const read = requestOfLinearWeight(weight);
+      assert.ok(read <= request && request - read <= 28, `${request} read as ${read}`);
+    }),
+    cases(5),
+  );
+});
+
+Deno.test("requestOfCurvedWeight() undoes the newer runtimes' curve", () => {
+  // Points of the curve: least, default and largest; 102 shares are a request of 100 m.
+  for (const [weight, request] of [[1, 0], [100, 1000], [10_000, 256_000], [17, 100]] as const) {
+    const read = requestOfCurvedWeight(weight);
+    assert.ok(Math.abs(read - request) <= 0.06 * request, `${weight} read as ${read}`);
+  }
+  assert.equal(parseCpuWeight("0\n"), 1);
+});
+
+Deno.test("countCpus() counts lists and ranges", () => {
+  for (const [text, count] of [["0-3,8\n", 5], ["0\n", 1], ["\n", 0], ["0-1\n", 2]] as const) {
+    assert.equal(countCpus(text, "cpuset.cpus"), count);
+  }
+});
+
+Deno.test("every parser names file, line and text of what it cannot read", () => {
+  const cases: readonly (readonly [() => unknown, RegExp])[] = [
+    [() => parseCpuStatV2("usage_usec 1\nnr_periods x\n"), /cpu\.stat: line 2 is "x"/],
+    [() => parseCpuStatV2("nr_periods 1\n"), /cpu\.stat.*usage_usec/],
+    [() => parseCpuStatV1("nr_periods 1\n\n"), /cpu\.stat: line 2 is ""/],
+    [() => parseCpuStatV1("nr_periods 1\n"), /cpu\.stat.*throttled_time/],
+    [() => parseCpuacctUsage("-5\n"), /cpuacct\.usage: line 1 is "-5"/],
+    [() => parseCpuMax("20000\n"), /cpu\.max: line 1 is "20000\\n"/],
+    [() => parseCpuMax("20000 0\n"), /cpu\.max: line 1 is "0".*above 0/],
+    [() => parseCfsQuota("-2\n"), /cpu\.cfs_quota_us: line 1 is "-2"/],
+    [() => parseCfsPeriod("\n"), /cpu\.cfs_period_us: line 1 is ""/],
+    [() => parseCfsPeriod("0\n"), /cpu\.cfs_period_us: line 1 is "0".*above 0/],
+    [() => parsePressure("some avg10=nan\n"), /cpu\.pressure: line 1 is "some avg10=nan"/],
+    [() => parsePressure(""), /cpu\.pressure: line 1/],
+    [() => parseCpuShares("1 2\n"), /cpu\.shares: line 1 is "1 2"/],
+    [() => parseCpuWeight("10001\n"), /cpu\.weight: line 1 is "10001"/],
+    [() => countCpus("3-1\n", "cpuset.cpus"), /cpuset\.cpus: line 1 is "3-1"/],
+    [() => parseCpuacctUsage("1\n2\n"), /cpuacct\.usage.*one line/],
+    [() => parseCpuacctUsage("9".repeat(200)), /9{80}…/],
+  ];
+  for (const [parse, message] of cases) assert.throws(parse, { name: "SyntaxError", message });
+});
+
+/** Real texts, damaged: a piece cut out, repeated, or replaced by something else. */
+const damaged = (text: string) =>
+  fc.tuple(fc.nat(text.length), fc.nat(text.length), fc.string(), fc.boolean()).map(
+    ([from, to, other, twice]) => text.slice(0, from) + other + text.slice(twice ? 0 : to),
+  );
+
+pure("every parser gives finite numbers or a SyntaxError, whatever the text", () => {
+  const parsers: readonly (readonly [(text: string) => unknown, string])[] = [
+    [parseCpuStatV2, "usage_usec 1\nnr_periods 2\nnr_throttled 0\nthrottled_usec 5\n"],
+    [parseCpuStatV1, "nr_periods 2\nnr_throttled 0\nthrottled_time 5\n"],
+    [parseCpuacctUsage, "107292866812141\n"],
+    [parseCpuMax, "20000 100000\n"],
+    [parseCpuMax, "max 100000\n"],
+    [parseCfsQuota, "20000\n"],
+    [parseCfsPeriod, "100000\n"],
+    [parsePressure, "some avg10=5.43 avg60=0.98 avg300=0.20 total=938141\n"],
+    [parseCpuShares, "1024\n"],
+    [(text) => requestOfLinearWeight(parseCpuWeight(text)), "39\n"],
+    [(text) => requestOfCurvedWeight(parseCpuWeight(text)), "39\n"],
+    [(text) => countCpus(text, "cpuset.cpus"), "0-3,8\n"],
+  ];
+  for (const [parse, valid] of parsers) {
+    const text = fc.oneof(fc.string(), fc.string({ unit: "binary" }), damaged(valid));
+    fc.assert(fc.property(text, (garbage) => checkOutcome(() => parse(garbage))), cases(5));
+  }
+});
+
+function checkOutcome(parse: () => unknown): void {
+  let value: unknown;
+  try {
+    value = parse();
+  } catch (error) {
+    assert.ok(error instanceof SyntaxError, String(error));
+    return;
+  }
+  // undefined stands for "no quota" only; JSON would turn NaN and Infinity into null.
+  assert.ok(value === undefined || !/null/.test(JSON.stringify(value)), JSON.stringify(value));
+  assert.ok(!/:-|^-/.test(JSON.stringify(value) ?? ""), JSON.stringify(value));
+}
