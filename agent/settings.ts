@@ -17,6 +17,7 @@ import {
 } from "../shared/config/kinds.ts";
 import { HEARTBEAT_SETTING, IDLE_CPU_SETTING, PROGRAM_SETTINGS } from "../shared/config/schema.ts";
 import { setting, type SettingValues } from "../shared/config/setting.ts";
+import { DEFAULT_PACE, type PaceOptions } from "../shared/pacing/paced_container.ts";
 
 /** Paths are put together with a slash; the root itself keeps its own. */
 const directoryKind: Kind<string> = kindOf(
@@ -91,6 +92,47 @@ const AGENT_SHAPE = {
     default: "30s",
     description: "How long demand must stay lower before the limit follows",
   }),
+  warmUp: setting("agent.warmUp", {
+    kind: durationKind({ leastMs: 0, mostMs: 600_000 }),
+    default: "10s",
+    description: "A limit follows lower demand only when the container's readings are this old",
+  }),
+  usageMean: setting("agent.usageMean", {
+    kind: durationKind({ leastMs: 1000, mostMs: 600_000 }),
+    default: "15s",
+    description: "Time constant of a container's mean usage; a usage that has clearly shifted is " +
+      "followed at once",
+  }),
+  raiseHysteresis: setting("agent.raiseHysteresis", {
+    kind: numberKind({ most: 0.15 }),
+    default: "0.01",
+    description:
+      "While limits follow demand (market.idleCPU: tight, and Guaranteed pods): a raise " +
+      "is at least this share of the limit, and up to 0.15 of it as CPU gets scarce",
+  }),
+  raiseGap: setting("agent.raiseGap", {
+    kind: durationKind({ leastMs: 0, mostMs: 600_000 }),
+    default: "1s",
+    description: "While limits follow demand: least time between two raises of a container",
+  }),
+  shareGap: setting("agent.shareGap", {
+    kind: durationKind({ leastMs: 1000, mostMs: 600_000 }),
+    default: "5s",
+    description: "While CPU is scarce: least time between two decreases of a container that give " +
+      "its CPU to others",
+  }),
+  shareHysteresis: setting("agent.shareHysteresis", {
+    kind: numberKind({ most: 0.9 }),
+    default: "0.05",
+    description: "While CPU is scarce: a change of a limit to the container's share is at least " +
+      "this share of the limit",
+  }),
+  releaseAfter: setting("agent.releaseAfter", {
+    kind: durationKind({ leastMs: 1000, mostMs: 3_600_000 }),
+    default: "10s",
+    description: "While CPU is scarce: a container gets its ceiling back when it got all that it " +
+      "needs for this long",
+  }),
   stuckAfter: setting("agent.stuckAfter", {
     kind: durationKind({ leastMs: 5000, mostMs: 600_000 }),
     default: "30s",
@@ -141,3 +183,20 @@ export const OTHER_SECTIONS: readonly string[] = [
   "controller",
   ...OPTIPOD_KEYS,
 ];
+
+/** The settings of pacing. */
+export function paceOptions(
+  settings: AgentSettings,
+): PaceOptions {
+  return {
+    ...DEFAULT_PACE,
+    warmUpMs: settings.warmUp,
+    lowerHysteresis: settings.decreaseHysteresis,
+    lowerWaitMs: settings.decreaseWait,
+    raiseHysteresis: settings.raiseHysteresis,
+    raiseGapMs: settings.raiseGap,
+    fundingGapMs: settings.shareGap,
+    shareHysteresis: settings.shareHysteresis,
+    releaseAfterMs: settings.releaseAfter,
+  };
+}

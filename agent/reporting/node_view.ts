@@ -180,7 +180,7 @@ function whyNotAtTarget(
 ): string | undefined {
   const { participant: { bounds }, state: { pace: memory, load, sample } } = result;
   if (idleCPU === "free" && bounds.requestMoves !== true) {
-    return whyLimitStays({ ...result, memory, load }, { now, state });
+    return whyLimitStays({ ...result, memory, load }, { now, state, pace });
   }
   const throttledMsPerS = sample?.throttledMsPerS ?? 0;
   return whyWaiting({ ...result, memory, throttledMsPerS }, {
