@@ -37,11 +37,8 @@ export function openCgroupTree(
   const buffer = new Uint8Array(BUFFER_BYTES);
   const decoder = new TextDecoder();
   let opened: string | undefined;
-  /** Files closed so far: until it grows, an open file that the caller has is still open. */
-  let closed = 0;
 
   const closeFile = (path: string): void => {
-    closed++;
     files.get(path)?.close();
     files.delete(path);
     if (opened === path) opened = undefined;
@@ -57,8 +54,8 @@ export function openCgroupTree(
     return file;
   };
 
-  /** Fills the buffer; undefined when the file is gone. */
-  const fill = (path: string, file = files.get(path) ?? openFile(path)): number | undefined => {
+  const read = (path: string): string | undefined => {
+    const file = files.get(path) ?? openFile(path);
     if (file === undefined) return undefined;
     let length: number;
     // No closure here: there are hundreds of reads a second.
@@ -72,7 +69,7 @@ export function openCgroupTree(
     if (length === buffer.length) {
       throw new RangeError(`Cannot read ${path}: it is longer than ${BUFFER_BYTES - 1} bytes`);
     }
-    return length;
+    return decoder.decode(buffer.subarray(0, length));
   };
 
   const release = (directory: string): void => {
@@ -90,14 +87,7 @@ export function openCgroupTree(
         }
         return names;
       }),
-    read(path) {
-      const length = fill(path);
-      return length === undefined ? undefined : decoder.decode(buffer.subarray(0, length));
-    },
-    counter(path) {
-      const length = fill(path);
-      return length === undefined ? undefined : digits(buffer, length);
-    },
+    read,
     release,
     [Symbol.dispose]: () => release(""),
   };
@@ -110,21 +100,6 @@ export function openCgroupTree(
 function readFromStart(file: Deno.FsFile, buffer: Uint8Array): number {
   file.seekSync(0, Deno.SeekMode.Start);
   return file.readSync(buffer) ?? 0;
-}
-
-const ZERO = 0x30;
-const NEWLINE = 0x0a;
-
-/** The value of decimal digits before line ends; NaN for anything else. */
-function digits(bytes: Uint8Array, length: number): number {
-  let end = length;
-  while (end > 0 && bytes[end - 1] === NEWLINE) end--;
-  let value = end > 0 ? 0 : NaN;
-  for (let i = 0; i < end; i++) {
-    const digit = (bytes[i] ?? 0) - ZERO;
-    value = digit >= 0 && digit <= 9 ? value * 10 + digit : NaN;
-  }
-  return value;
 }
 
 /** The absolute path. Throws a `RangeError` for one that leaves the root, or is absolute itself. */

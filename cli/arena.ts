@@ -25,7 +25,7 @@ import { probeFile } from "./probe_file.ts";
 import { wantsColor } from "./terminal/paint.ts";
 import { writeWhole } from "./terminal/write_whole.ts";
 
-/** What the arena touches of the world: two streams, a clock, workers, and one file. */
+/** The outside of the arena: two streams, a clock, workers, and one file. */
 export interface ArenaWorld {
   /** Writes text as it is. */
   readonly out: (text: string) => void;
@@ -114,10 +114,10 @@ async function play(
     if (text !== "") world.err(text);
   };
   try {
-    const { laws, seeds, sloMs } = options;
+    const { algorithms, seeds, sloMs } = options;
     const slo = sloMs === undefined ? {} : { sloMs };
     return await runArena(
-      { stages, algorithms: laws, seeds, ...slo, keepSeries: options.report !== undefined },
+      { stages, algorithms, seeds, ...slo, keepSeries: options.report !== undefined },
       { player, onShare },
     );
   } finally {

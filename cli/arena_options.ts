@@ -1,5 +1,5 @@
 /**
- * The flags of the arena: what is asked for, or what is wrong with it. Pure.
+ * Parses the flags of the arena. Pure.
  *
  * @module
  */
@@ -9,9 +9,9 @@ import { TRACE_FORMATS, type TraceFormat } from "../lab/simulation/trace.ts";
 import { filePath, numberWithin } from "./flag_values.ts";
 import { type HelpText, parseTaskFlags, type UsageError, usageError } from "./parse_task_flags.ts";
 
-/** What the arena shall do. */
+/** The options of one run of the arena. */
 export interface ArenaOptions {
-  /** One trace of the user's own; without it, all shipped traces and scenes. */
+  /** The user's trace; without it, all shipped traces and scenes. */
   readonly trace?: {
     readonly path: string;
     /** Without a format, its content shows it. */
@@ -20,7 +20,7 @@ export interface ArenaOptions {
     readonly p95Cores?: number;
   };
   /** Names of algorithms; `ours` and `oracle` are among them. */
-  readonly laws: readonly string[];
+  readonly algorithms: readonly string[];
   readonly seeds: number;
   /** P99 latency to be held, ms; without it, made from that without any limit. */
   readonly sloMs?: number;
@@ -30,11 +30,11 @@ export interface ArenaOptions {
   readonly quick: boolean;
   /** Print one JSON object in place of tables. */
   readonly json: boolean;
-  /** Where the page goes; absent if none is wanted. */
+  /** Path of the report page; absent if none is written. */
   readonly report?: string;
 }
 
-/** What the arguments mean. */
+/** The outcome of parsing the arguments. */
 export type ArenaArguments =
   | { readonly kind: "run"; readonly options: ArenaOptions }
   | HelpText
@@ -48,7 +48,7 @@ const DEFAULT_SEEDS = 5;
 const QUICK_SEEDS = 2;
 const DEFAULT_REPORT = "arena.html";
 
-/** What commander hands over after parsing. */
+/** The flags as commander parses them. */
 interface ParsedFlags {
   readonly trace?: string;
   readonly format?: TraceFormat;
@@ -70,7 +70,8 @@ export function parseArenaOptions(args: readonly string[]): ArenaArguments {
 
 /** The rules that no single flag can check. */
 function checked(flags: ParsedFlags): ArenaArguments {
-  const { trace, format, scaleP95, laws = algorithmNames(), sloMs, minutes, quick, json } = flags;
+  const { trace, format, scaleP95, laws: algorithms = algorithmNames() } = flags;
+  const { sloMs, minutes, quick, json } = flags;
   if (trace === undefined) {
     const orphan = format !== undefined
       ? `'--format ${format}' says how to read a trace`
@@ -81,7 +82,7 @@ function checked(flags: ParsedFlags): ArenaArguments {
       return usageError("arena", `option ${orphan}, but --trace is missing`);
     }
   }
-  // What a program reads is not to leave files about.
+  // JSON is read by programs, which do not expect a new file.
   const report = flags.report ?? (json ? false : DEFAULT_REPORT);
   const seeds = flags.seeds ?? (quick ? QUICK_SEEDS : DEFAULT_SEEDS);
   const source = trace === undefined ? {} : {
@@ -95,7 +96,7 @@ function checked(flags: ParsedFlags): ArenaArguments {
     kind: "run",
     options: {
       ...source,
-      laws,
+      algorithms,
       seeds,
       quick,
       json,
@@ -125,7 +126,9 @@ function arenaCommand(): Command {
         .argParser(cores),
     )
     .addOption(
-      new Option("--laws <names>", "algorithms to play, separated by commas").argParser(laws),
+      new Option("--laws <names>", "algorithms to play, separated by commas").argParser(
+        knownAlgorithms,
+      ),
     )
     .addOption(
       new Option(
@@ -182,7 +185,7 @@ function cores(value: string): number {
   throw new InvalidArgumentError(`Give a number of CPUs above 0 and up to ${MOST_CORES}`);
 }
 
-function laws(value: string): string[] {
+function knownAlgorithms(value: string): string[] {
   const known = algorithmNames();
   const names = value.split(",").map((name) => name.trim());
   const unknown = names.find((name) => !known.includes(name));

@@ -23,7 +23,7 @@ Deno.test({
   permissions: "none",
   fn() {
     assert.deepEqual(options(), {
-      laws: algorithmNames(),
+      algorithms: algorithmNames(),
       seeds: 5,
       quick: false,
       json: false,
@@ -42,7 +42,7 @@ Deno.test({
       "--slo-ms 250 --minutes=30 --quick --json --no-report";
     assert.deepEqual(options(...args.split(" ")), {
       trace: { path: "load.csv", format: "cores", p95Cores: 1.5 },
-      laws: ["captain", "ours"],
+      algorithms: ["captain", "ours"],
       seeds: 7,
       sloMs: 250,
       minutes: 30,
@@ -84,15 +84,15 @@ Deno.test({
   fn() {
     const parsed = parseArenaOptions(["--help", "--quick"]);
     assert(parsed.kind === "help");
-    const words = [
+    const parts = [
       ...algorithmNames(),
       ...TRACE_FORMATS,
       "100 ms",
       "--quick plays",
       "scaled to 2 CPUs",
     ];
-    words.push("default arena.html, with --json none", "two seeds; about a minute");
-    for (const word of words) assert.ok(parsed.text.includes(word), `"${word}" is missing`);
+    parts.push("default arena.html, with --json none", "two seeds; about a minute");
+    for (const part of parts) assert.ok(parsed.text.includes(part), `"${part}" is missing`);
   },
 });
 
@@ -100,11 +100,11 @@ Deno.test({
   name: "parseArenaOptions() never throws",
   permissions: "none",
   fn() {
-    const word = fc.oneof(
+    const argument = fc.oneof(
       fc.constantFrom("--trace", "--laws", "--seeds", "--json", "--report", "--help", "--", "-h"),
       fc.string(),
     );
-    fc.assert(fc.property(fc.array(word), (args) => {
+    fc.assert(fc.property(fc.array(argument), (args) => {
       assert.ok(["run", "help", "usage-error"].includes(parseArenaOptions(args).kind));
     }));
   },

@@ -52,12 +52,12 @@ export function stageTable(result: StageResult, look: TerminalLook = {}): string
     paint(title, "bold", look),
     ...aligned([
       ["", "", "", ...columns.map(({ head }) => head[0])],
-      ["law", "setting", "SLO", ...columns.map(({ head }) => head[1])],
+      ["algorithm", "setting", "SLO", ...columns.map(({ head }) => head[1])],
     ], { body, look }),
   ].map((line) => `${line.trimEnd()}\n`).join("");
 }
 
-/** What ours must reach, and whether it did. */
+/** The goals of our algorithm, and whether it reached them. */
 export function goalTable(goals: readonly Goal[], look: TerminalLook = {}): string {
   const head = [["", "goal", "", "ours", "", "best rival", ""]];
   const body = goals.map((goal) => ({

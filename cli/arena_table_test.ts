@@ -38,7 +38,7 @@ Deno.test({
   permissions: "none",
   fn() {
     const plain = stageTable(stageResult(OUTCOMES));
-    for (const word of ["reaction", "converged", "Jain"]) assert.ok(!plain.includes(word), word);
+    for (const head of ["reaction", "converged", "Jain"]) assert.ok(!plain.includes(head), head);
     const burst = outcome({ ...OURS, reactionMsMedian: 500, reactionMsP95: 700, drainSMedian: 1 });
     const bursts = stageTable(stageResult([burst], { kind: "bursts" }));
     assert.match(bursts, /reaction.*drained/);

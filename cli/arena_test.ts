@@ -42,8 +42,8 @@ Deno.test("arena() shows a table and the goals, and writes the page", async () =
     const world = recordedWorld();
     assert.equal(await arena(args, world), 0);
     assert.match(world.errors, /^100 % /m);
-    for (const word of ["mbcas", "ours", "oracle", "static-equal", "best rival"]) {
-      assert.ok(world.output.includes(word), `"${word}" is missing`);
+    for (const name of ["mbcas", "ours", "oracle", "static-equal", "best rival"]) {
+      assert.ok(world.output.includes(name), `"${name}" is missing`);
     }
     assert.match(world.output, /Report: arena\.html\n$/);
     assert.match(world.page, /^<!doctype html>/i);
@@ -60,7 +60,7 @@ Deno.test("arena() prints one JSON object with an entry per setting, the same ea
     assert.equal(found.format, "rps");
     assert.equal(found.seeds, 1);
     assert.ok(found.sloMs > 100);
-    const names = (of: { law: string }[]) => of.map(({ law }) => law);
+    const names = (of: { law: string }[]) => of.map(({ law: name }) => name);
     assert.deepEqual(names(found.laws), ["mbcas", "ours", "ours-tight", "oracle"]);
     assert.deepEqual(names(found.yardsticks), ["static-equal", "unlimited"]);
     for (const { law, setting } of [...found.laws, ...found.yardsticks]) {

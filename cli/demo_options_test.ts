@@ -93,14 +93,14 @@ Deno.test({
   fn() {
     const flags = ["--seed", "--minutes", "--pods", "--trace", "--format", "--json", "--report"];
     const more = ["--no-report", "--help", "-h", "--", "--version", "-x", "--constructor=1"];
-    const word = fc.oneof(
+    const argument = fc.oneof(
       fc.constantFrom(...flags, ...more),
       fc.constantFrom(...TRACE_FORMATS, "1", "-1", "1e3", "0x10", "NaN", "", " "),
       fc.string(),
       fc.tuple(fc.constantFrom(...flags), fc.string()).map(([flag, text]) => `${flag}=${text}`),
     );
     fc.assert(
-      fc.property(fc.array(word, { maxLength: 6 }), (args) => {
+      fc.property(fc.array(argument, { maxLength: 6 }), (args) => {
         const parsed = parseDemoOptions(args);
         if (parsed.kind === "usage-error") {
           assert.match(parsed.message, /^Cannot run .*demo: \S/);

@@ -72,7 +72,7 @@ function describe({ pods, cores, minutes }: Scene): string {
   }. Each pod plays a ` +
     "stretch of a trace that begins at a drawn place, scaled so that all together use 40 % of the " +
     "node; every fourth has bursts of ten seconds at four times its load laid over it. Pods differ " +
-    "in size; requests miss what is needed by a drawn factor (standard deviation 50 %), own limits " +
+    "in size; requests miss what is needed by a drawn factor (standard deviation 50 %), limits " +
     "are twice the request, and every fourth pod has twice the weight. Requests cost 8 ms of CPU on " +
     "average (log-normal), at most eight at once per pod.";
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import type { PriorityStep } from "./allocation/bounds/priority_multiplier.ts";
-import type { MetricsConfig } from "./metrics_demand/metrics_config.ts";
+import type { MetricsConfig } from "./metrics_demand/metric_question.ts";
 import type { ServedResize } from "./served_resize.ts";
 import type { ControllerSettings } from "./settings.ts";
 

@@ -16,7 +16,7 @@ import { programSignals } from "../adapters/program_signals.ts";
 import { createInstantQueries } from "../adapters/prometheus/instant_queries.ts";
 import { systemClock } from "../adapters/system_clock.ts";
 import { effectiveFields } from "../shared/config/load.ts";
-import { placementConfig } from "../shared/placement/config.ts";
+import { placementConfig } from "../shared/placement/settings.ts";
 import { createCaches, namedCaches } from "./caches.ts";
 import { connectControllerAPI } from "./controller_api.ts";
 import { createLiveSettings, warnOfOverridden } from "./live_settings.ts";
@@ -28,7 +28,7 @@ import { createRightsizingMetrics } from "./rightsizing/metrics.ts";
 import { runController } from "./run_controller.ts";
 import { CONTROLLER_PROGRAM, CONTROLLER_SETTINGS, OTHER_SECTIONS } from "./settings.ts";
 import { connectWebhook } from "./webhook/connect_webhook.ts";
-import { createWebhookMetrics } from "./webhook/webhook_metrics.ts";
+import { createWebhookMetrics } from "./webhook/metrics.ts";
 
 const text = new TextEncoder();
 const print = (part: string): void => void Deno.stdout.writeSync(text.encode(part));

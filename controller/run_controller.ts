@@ -43,7 +43,7 @@ import {
 import { keepRightsizing, type RightsizingParts } from "./rightsizing/run.ts";
 import { createServedResize, type ServedResize } from "./served_resize.ts";
 import { type AskCluster, startCheck } from "./start_check.ts";
-import { webhookRights } from "./webhook/webhook_rights.ts";
+import { webhookRights } from "./webhook/webhook_objects.ts";
 
 /** All that the controller asks of the API. */
 export interface ControllerAPI {
@@ -265,7 +265,7 @@ async function rightsize(
   copies: RightsizingCopies | undefined,
   { term }: { readonly term: AbortSignal },
 ): Promise<void> {
-  const { api, caches, clock, random, log, rightsizing } = parts;
+  const { api, caches, clock, random, log, metrics, rightsizing } = parts;
   if (api.rightsizing === undefined || rightsizing === undefined || copies === undefined) return;
   await keepRightsizing({
     ...rightsizing,
@@ -276,6 +276,7 @@ async function rightsize(
     clock,
     random,
     log,
+    resizeObserver: metrics,
   }, term);
 }
 

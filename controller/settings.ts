@@ -34,9 +34,9 @@ import {
 import { setting, settingOf, type SettingValues } from "../shared/config/setting.ts";
 import { PLACEMENT_SETTINGS, placementFaults } from "../shared/placement/settings.ts";
 import { priorityTableKind } from "./allocation/bounds/priority_table_kind.ts";
-import { queryTableKind } from "./metrics_demand/query_table_kind.ts";
+import { queryTableKind } from "./metrics_demand/query_template.ts";
 import { RIGHTSIZING_SETTINGS } from "./rightsizing/settings.ts";
-import { WEBHOOK_SETTINGS } from "./webhook/webhook_settings.ts";
+import { WEBHOOK_SETTINGS } from "./webhook/settings.ts";
 
 const CONTROLLER_SHAPE = {
   ...PROGRAM_SETTINGS.shape,

@@ -26,12 +26,11 @@ import type { MoveWait } from "../shared/placement/next_move.ts";
 import { MARKET_REASONS } from "../shared/api/reasons/market_reasons.ts";
 import type { GuardVerdict } from "../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { RightsizingDecision } from "../shared/rightsizing/guards/decide_rightsizing.ts";
-import type { ApplyFailure } from "../shared/rightsizing/guards/apply_failure.ts";
-import type { WorkloadEvent } from "../shared/rightsizing/guards/workload_events.ts";
+import type { ApplyFailure, WorkloadEvent } from "../shared/rightsizing/guards/workload_events.ts";
 import type { PaceChange } from "../shared/pacing/paced_container.ts";
 import { projectFiles } from "../tools/project_files.ts";
 import { sampleAllocation, sampleDesired, samplePod } from "./contract/support/sample_objects.ts";
-import type { Claim } from "../shared/resize/inputs/claim.ts";
+import type { ResizeAnswer } from "../controller/resize/send_changes.ts";
 import type { PodVerdict } from "../shared/resize/inputs/resize_input.ts";
 
 /**
@@ -50,7 +49,7 @@ Deno.test({
     const places: {
       readonly "checks": Kind<ReasonOf<NonNullable<PodVerdict>>>;
       readonly "decisions": Kind<Decision["reason"]>;
-      readonly "claims": Kind<Claim["reason"]>;
+      readonly "resizes": Kind<ResizeAnswer["reason"]>;
       readonly "scope": Kind<OutOfScope["reason"]>;
       readonly "refusals": Kind<ReturnType<typeof refusalReason>>;
       readonly "statuses": Kind<KnownStatus["reason"]>;
@@ -71,7 +70,7 @@ Deno.test({
     } = {
       "checks": "listed",
       "decisions": "listed",
-      "claims": "listed",
+      "resizes": "listed",
       "scope": "listed",
       "refusals": "listed",
       "statuses": "listed",

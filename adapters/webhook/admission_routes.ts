@@ -37,7 +37,7 @@ export interface PostApp {
 }
 
 /**
- * What became of a request: `failed` when a mutator failed, whatever the others did, and `malformed`
+ * The outcome of a request: `failed` when a mutator failed, whatever the others did, and `malformed`
  * when it was no review.
  */
 export type AdmissionResult = "patched" | "unchanged" | "failed" | "malformed";
@@ -58,7 +58,7 @@ export interface AdmissionObserver {
   answered(fact: AdmissionFact): void;
 }
 
-/** What the routes do, and with what. */
+/** The mutators of each route, and the dependencies. */
 export interface AdmissionRoutesOptions {
   /** Paths with the mutators that are asked there, in this order; for instance `/mutate/pods`. */
   readonly routes: Readonly<Record<string, readonly Mutator[]>>;

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
-import { createCertificateMaker } from "./certificate_maker.ts";
-import { createCertificateReader } from "./certificate_reader.ts";
+import {
+  createCertificateFolder,
+  createCertificateMaker,
+  createCertificateReader,
+} from "./certificates.ts";
 
 const DAY_MS = 86_400_000;
 const validity = {
@@ -86,4 +89,17 @@ Deno.test("createCertificateReader() refuses what is no pair, and repeats nothin
       return true;
     });
   }
+});
+
+Deno.test("createCertificateFolder() reads the files as they are now", async () => {
+  const folder = await Deno.makeTempDir();
+  const { read } = createCertificateFolder(folder);
+  await assert.rejects(read(), { message: new RegExp(`^Cannot read ${folder}/tls\\.(crt|key): `) });
+  await Deno.writeTextFile(`${folder}/tls.crt`, "one");
+  await assert.rejects(read(), { message: new RegExp(`^Cannot read ${folder}/tls\\.key: `) });
+  await Deno.writeTextFile(`${folder}/tls.key`, "two");
+  assert.deepEqual(await read(), { cert: "one", key: "two" });
+  await Deno.writeTextFile(`${folder}/tls.crt`, "three");
+  assert.deepEqual(await read(), { cert: "three", key: "two" });
+  await Deno.remove(folder, { recursive: true });
 });

@@ -1,7 +1,6 @@
 import { assertSentences, messageOf } from "../../tests/fixtures/assert_sentences.ts";
-import { createBodyReader } from "./body_reader.ts";
-import { createCertificateMaker } from "./certificate_maker.ts";
-import { createCertificateReader } from "./certificate_reader.ts";
+import { createBodyReader } from "./webhook_server.ts";
+import { createCertificateMaker, createCertificateReader } from "./certificates.ts";
 
 Deno.test("sentences of certificates and connections of the webhook", async () => {
   const [maker, reader] = [createCertificateMaker(), createCertificateReader()];

@@ -7,7 +7,7 @@
 import type { CommandContext } from "./command_context.ts";
 import type { Call } from "./command_line.ts";
 import { explainCommand } from "./explain/explain_command.ts";
-import { placedArgument } from "./placement/placed_argument.ts";
+import { placedArgument } from "./placement/placement_arguments.ts";
 import { placementCommand } from "./placement/placement_command.ts";
 import { podArgument } from "./formats.ts";
 import type { PodName } from "./ports.ts";

@@ -114,8 +114,8 @@ Deno.test({
     assert.deepEqual(workloadArgument("sts/db"), { kind: "StatefulSet", name: "db" });
     assert.deepEqual(workloadArgument("ds/log"), { kind: "DaemonSet", name: "log" });
     assert.equal(workloadTitle({ kind: "StatefulSet", name: "db" }), "statefulset/db");
-    for (const word of ["", "/", "pod/web", "shop/web", "deploy/", "/web", "a/deploy/web"]) {
-      assert.equal(workloadArgument(word), undefined, word);
+    for (const argument of ["", "/", "pod/web", "shop/web", "deploy/", "/web", "a/deploy/web"]) {
+      assert.equal(workloadArgument(argument), undefined, argument);
     }
   },
 });

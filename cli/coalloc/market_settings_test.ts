@@ -5,7 +5,7 @@ import { DEFAULT_MARKET_SETTINGS, marketSettings } from "./market_settings.ts";
 const PURE = { env: ["LOG_TOKENS", "LOG_STREAM"] };
 
 Deno.test({
-  name: "marketSettings() reads who takes part, with the programs' defaults",
+  name: "marketSettings() reads which pods take part, with the programs' defaults",
   permissions: PURE,
   fn() {
     for (const text of ["", "log:\n  level: debug\n", "market: [", "- market\n", "market:\n"]) {

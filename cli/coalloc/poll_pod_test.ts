@@ -40,16 +40,19 @@ pollTest("pollPod() looks again until the look is done", async ({ poll, scene })
   assert(scene.clock.monotonic() >= 500 && scene.clock.monotonic() < 600);
 });
 
-pollTest("pollPod() tries again after conflicts, a busy server and an outage", async ({ poll }) => {
-  const errors = [409, 429, 503, 0];
-  const end = await poll(() => {
-    const status = errors.shift();
-    return status === undefined
-      ? Promise.resolve({ done: "Applied", message: "" })
-      : Promise.reject(new ApiError(status, "", "busy", { retryAfterMs: 2000 }));
-  });
-  assert.equal(end.reason, "Applied");
-});
+pollTest(
+  "pollPod() tries again after conflicts, a server error with Retry-After and an outage",
+  async ({ poll }) => {
+    const errors = [409, 429, 503, 0];
+    const end = await poll(() => {
+      const status = errors.shift();
+      return status === undefined
+        ? Promise.resolve({ done: "Applied", message: "" })
+        : Promise.reject(new ApiError(status, "", "busy", { retryAfterMs: 2000 }));
+    });
+    assert.equal(end.reason, "Applied");
+  },
+);
 
 pollTest("pollPod() ends with a refusal, and with faults of the program", async ({ poll }) => {
   const refusal = new ApiError(403, "Forbidden", "exceeded quota");

@@ -11,14 +11,12 @@ import type {
   VerticalPodAutoscaler,
 } from "../../shared/api/autoscalers.ts";
 import type { Namespace } from "../../shared/api/namespace.ts";
-import type { Node, PersistentVolume } from "../../shared/api/node.ts";
+import type { Node } from "../../shared/api/node.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
-import type { PodDisruptionBudget } from "../../shared/api/pod_disruption_budget.ts";
-import type { ReplicaSet, Workload, WorkloadTemplate } from "../../shared/api/workload.ts";
+import type { Workload, WorkloadTemplate } from "../../shared/api/workload.ts";
 import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
 import type { Clock } from "../../shared/clock.ts";
-import type { PlacedKind } from "../../shared/placement/eligibility.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import type { NodeView } from "../../shared/view/node_view.ts";
 
@@ -78,17 +76,13 @@ export interface RecommendationReader {
   templates(namespace?: string): Promise<readonly WorkloadTemplate[]>;
 }
 
-/** Reads what placement looks at beside pods; of all namespaces when none is named. */
+/** Reads what the controller publishes of placement, and how it was started. */
 export interface PlacementReader {
-  workloads(kind: PlacedKind, namespace?: string): Promise<readonly Workload[]>;
-  replicaSets(namespace?: string): Promise<readonly ReplicaSet[]>;
-  budgets(namespace?: string): Promise<readonly PodDisruptionBudget[]>;
-  /** All of them, or the one that there is of this name. */
-  namespaces(name?: string): Promise<readonly Namespace[]>;
-  nodes(): Promise<readonly Node[]>;
-  volumes(): Promise<readonly PersistentVolume[]>;
-  /** What the controller remembers of the namespace's workloads, by `memoryKey()`. */
-  memory(namespace: string): Promise<Readonly<Record<string, string>>>;
+  /**
+   * Published statuses as text, by namespace and there by `statusKey()`; of all namespaces when none is
+   * named.
+   */
+  statuses(namespace?: string): Promise<ReadonlyMap<string, Readonly<Record<string, string>>>>;
   /** What the controller's Deployment starts it with; undefined where there is none. */
   controllerCommand(): Promise<ControllerCommand | undefined>;
 }

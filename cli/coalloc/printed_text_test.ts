@@ -44,7 +44,8 @@ function evilScene({ isTerminal }: { readonly isTerminal: boolean }): CoallocSce
     message: EVIL,
     recommendations: [{ container: "app", cpu: 1, memory: 1, explanation: EVIL }],
   }]);
-  scene.placement.memory.set("shop", { "Deployment.web": EVIL });
+  const status = { phase: "NotWhole", message: EVIL, revisions: [], pods: [] };
+  scene.placement.published.set("Deployment.web", JSON.stringify(status));
   scene.agents.push("node-1", `node${EVIL}`);
   const container = sampleContainerView({ waiting: EVIL, id: "web" });
   const pod = samplePodView(`web${EVIL}`, { uid, container });
@@ -78,9 +79,9 @@ for (const isTerminal of [false, true]) {
       let seen = 0;
       for (const line of LINES) {
         const scene = evilScene({ isTerminal });
-        const [name = "", ...words] = line.split(" ");
+        const [name = "", ...rest] = line.split(" ");
         scene.api.failNext({ verb: "resize", kind: "Pod", status: 422, message: EVIL });
-        await scene.run(name, ...words);
+        await scene.run(name, ...rest);
         for (const printed of [scene.out, scene.err]) {
           if (/FORGED/.test(printed)) seen++;
           const text = isTerminal ? printed.replaceAll(PAINTED, "") : printed;

@@ -48,9 +48,9 @@ Deno.test({
       const more = ["explain", "completion tcsh", "version now", "simulate --trace f --seeds 0"];
       for (const line of [...wrong, ...more]) {
         scene.err = "";
-        const words = line.split(" ");
-        assert.equal(await scene.run(...words), 2, line);
-        const program = `kubectl coalloc ${words[0]}`;
+        const args = line.split(" ");
+        assert.equal(await scene.run(...args), 2, line);
+        const program = `kubectl coalloc ${args[0]}`;
         assert.match(
           scene.err,
           new RegExp(`^Cannot run ${program}: .*; see ${program} --help\n$`),
@@ -142,7 +142,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "runCoalloc() ends with 130 and without a word when the user interrupts a reading",
+  name: "runCoalloc() ends with 130 and prints nothing when the user interrupts a reading",
   permissions: "none",
   fn: () =>
     withScene(async (scene) => {
@@ -179,7 +179,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "runCoalloc() ends with 141 and without a word when nobody reads its output",
+  name: "runCoalloc() ends with 141 and prints nothing when its output is closed",
   permissions: "none",
   fn: () =>
     withScene(async (scene) => {

@@ -69,9 +69,9 @@ Deno.test({
   name: "throttlingChart() draws the runs on one scale",
   permissions: "none",
   fn() {
-    const calm = BUSY.map((value) => value / 10);
+    const idle = BUSY.map((value) => value / 10);
     assert.equal(
-      throttlingChart([run("ours", calm), run("static", BUSY)], { columns: 28 }),
+      throttlingChart([run("ours", idle), run("static", BUSY)], { columns: 28 }),
       `\
 Throttled ms/s, all pods
       │ours, mean 25.0 ms/s
@@ -90,7 +90,7 @@ Throttled ms/s, all pods
 });
 
 Deno.test({
-  name: "throttlingChart() says in words that there was nothing to draw",
+  name: "throttlingChart() says that there was nothing to draw",
   permissions: "none",
   fn() {
     for (const runs of [[run("ours", BUSY.map(() => 0))], []]) {

@@ -3,12 +3,12 @@ import { paint } from "./paint.ts";
 import { printableText, textLines } from "./printable_text.ts";
 
 Deno.test({
-  name: "printableText() keeps words, lines and our own colours, and nothing that a terminal obeys",
+  name: "printableText() keeps text, lines and our own colours, and drops what a terminal obeys",
   permissions: "none",
   fn() {
-    const words = "P90 × 1.2\t„so“ 日本 ██▒ a→b\n";
+    const text = "P90 × 1.2\t„so“ 日本 ██▒ a→b\n";
     const red = paint("red", "red", { color: true });
-    assert.equal(printableText(words + red, { color: true }), words + red);
+    assert.equal(printableText(text + red, { color: true }), text + red);
     assert.equal(printableText(red, { color: false }), " red ");
     for (const color of [false, true]) {
       assert.equal(

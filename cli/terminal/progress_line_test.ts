@@ -39,7 +39,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "nextProgress() leaves out words, then letters, so that a terminal's line never wraps",
+  name: "nextProgress() leaves out parts, then letters, so that a terminal's line never wraps",
   permissions: "none",
   fn() {
     const runs = [at("ours", 50), at("static", 7)];

@@ -41,7 +41,11 @@ function algorithmPerLine(
   const cells = cellsOf(runs).map((column) =>
     column.map(({ text, best }) => ({ text: text.replace(/ (?:\/|of) /, "/"), best }))
   );
-  const algorithms = ["law", "", ...runs.map((run) => shorten(run.algorithm, ALGORITHM_WIDTH))];
+  const algorithms = [
+    "algorithm",
+    "",
+    ...runs.map((run) => shorten(run.algorithm, ALGORITHM_WIDTH)),
+  ];
   const algorithmWidth = Math.max(...algorithms.map((algorithm) => algorithm.length));
   const widths = SCORE_MEASURES.map(({ head }, column) =>
     Math.max(...head.map((label) => label.length), ...(cells[column] ?? []).map(widthOf))

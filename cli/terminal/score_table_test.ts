@@ -51,10 +51,10 @@ Deno.test({
     assert.equal(
       scoreTable(RUNS, { columns: 120 }),
       `\
-law     throttled   P50   P99  P99.9  allocated   used   changes    reaction  missed  Jain's  peak/cap.
-             ms/s    ms    ms     ms      cores  cores  /pod/min  p50/p95 ms  bursts   index      cores
-ours         12.3  8.13  76.5    168       5.96   3.90     0.410     412/783    1/12  0.9999  7.51/7.60
-static        361  9.62   336    739       5.96   3.32         0           –   12/12  0.9312  5.96/7.60
+algorithm  throttled   P50   P99  P99.9  allocated   used   changes    reaction  missed  Jain's  peak/cap.
+                ms/s    ms    ms     ms      cores  cores  /pod/min  p50/p95 ms  bursts   index      cores
+ours            12.3  8.13  76.5    168       5.96   3.90     0.410     412/783    1/12  0.9999  7.51/7.60
+static           361  9.62   336    739       5.96   3.32         0           –   12/12  0.9312  5.96/7.60
 `,
     );
   },

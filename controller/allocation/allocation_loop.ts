@@ -19,7 +19,7 @@ import { type Caches, podsOnNode } from "../caches.ts";
 import { copiesInSync } from "./watches/copies_in_sync.ts";
 import { createFairQueue } from "./pace/fair_queue.ts";
 import { createNodeWrites } from "./pace/node_writes.ts";
-import { createPendingDecreases } from "./pace/pending_decreases.ts";
+import { createPendingDecreases } from "./pace/resize_turns.ts";
 import { createEventGate } from "./events/event_gate.ts";
 import { podKeyOf } from "./pod_snapshot.ts";
 import { createNodeMemory } from "./watches/node_memory.ts";
@@ -28,7 +28,7 @@ import { createQuotaMemory } from "./watches/quota_memory.ts";
 import { createQuotaBids } from "./quotas/quota_bids.ts";
 import { createQuotaRooms } from "./quotas/quota_room.ts";
 import { createReconciler } from "./reconcile.ts";
-import type { ReconcilerParts } from "./reconciler_parts.ts";
+import type { ReconcilerParts } from "./reconcile_snapshot.ts";
 import { createWorkloadMemory } from "./watches/workload_memory.ts";
 
 /**

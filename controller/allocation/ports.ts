@@ -4,12 +4,11 @@
  * @module
  */
 import type { Pod } from "../../shared/api/pod.ts";
-import type { MetricOutcome } from "../metrics_demand/demand_reading.ts";
+import type { MetricOutcome } from "../metrics_demand/metric_fact.ts";
 import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
 import type { EventReason } from "../../shared/api/reasons/event_reasons.ts";
-import type { ChangeReason } from "../../shared/api/reasons/reasons.ts";
 import type { WorkloadKind } from "../../shared/api/workload.ts";
-import type { RefusalKind } from "../../shared/resize/refusal.ts";
+import type { ResizeObserver } from "../resize/send_changes.ts";
 import type { FairQueue } from "./pace/fair_queue.ts";
 import type { AgentsVerdict } from "./watches/silent_agents.ts";
 
@@ -54,21 +53,9 @@ export interface EventSink {
 }
 
 /** Observes the loop, for metrics. Each method is called synchronously and must be quick. */
-export interface AllocationObserver {
-  /** The agents were looked at. */
+export interface AllocationObserver extends ResizeObserver {
+  /** The agents' Leases were checked. */
   agents?(verdict: AgentsVerdict): void;
-  /**
-   * A resize was sent. `refused`: for the reason that the server gives. `busy`, `conflict`, `gone`: the
-   * server was busy or not there, what was known of the pod was old, the pod was gone; the reason is
-   * then, as for `accepted`, the market's or a restore's cause.
-   */
-  resized?(answer: {
-    readonly outcome: "accepted" | RefusalKind;
-    readonly reason: ChangeReason;
-    readonly restoring: boolean;
-  }): void;
-  /** The kubelet reports the limits that were asked for, this long after the patch, ms. */
-  confirmed?(waitedMs: number): void;
   /** A pod has its original limits back. */
   restored?(cause: EnforcementReason): void;
   /** A status was written that says why nothing is done. */

@@ -1,374 +1,359 @@
 /**
- * One look at one pod: is it in the market, are its bounds fresh, are its limits enforced?
+ * The reconcile of one pod of the market: `takeSnapshot → decide → act → report`.
+ *
+ * Two steps are due one after the other: the record (original limits and bounds), and once nothing of it
+ * is to be written the limits. `decide…` holds the policy of a step and changes nothing, `actOn…` carries
+ * it out, and `report` turns the outcome into status, events and the time of the next reconcile.
  *
  * @module
  */
-import type { Decision } from "../../shared/resize/chain.ts";
+import { ApiError } from "../../shared/api/api_error.ts";
+import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
+import { createBackoff } from "../../shared/control/backoff.ts";
+import type { ReconcileResult } from "../../shared/control/reconcile_loop.ts";
 import { INFEASIBLE_REASONS, resizeStatus } from "../../shared/resize/inputs/resize_condition.ts";
 import { limitsAreOurs } from "../../shared/resize/original_limits.ts";
-import { ApiError } from "../../shared/api/api_error.ts";
-import type { PodAllocationStatus } from "../../shared/api/pod_allocation.ts";
-import { createBackoff } from "../../shared/control/backoff.ts";
-import { notLaterThan, type ReconcileResult } from "../../shared/control/reconcile_loop.ts";
-import { outOfSync } from "../caches.ts";
-import { nextStatus, phaseOf } from "./allocation_status.ts";
-import { bottleneckEvent } from "./events/bottleneck_event.ts";
+import { refusalKind, refusalReason } from "../../shared/resize/refusal.ts";
+import { isFinished, isLive, outOfScope } from "../../shared/resize/scope.ts";
+import type { MarketConfig } from "../config.ts";
+import { phaseOf } from "./allocation_status.ts";
+import { createOldDefinition } from "./bounds/old_definition.ts";
+import { type BoundsPlan, newAllocation, planBounds } from "./bounds/publish_bounds.ts";
+import { isConfirmed, needsConfirmation, staysRestored } from "./confirmed_clearing.ts";
+import { createPodEvents } from "./events/pod_events.ts";
+import { outsideWarnings } from "./events/switch_warnings.ts";
+import { applyLimits, decideLimits, type LimitsOutcome, type LimitsPlan } from "./limits.ts";
 import { createAPIBackoff } from "./pace/api_backoff.ts";
-import { isConfirmed, needsConfirmation, staysRestored } from "./limits/confirmed_clearing.ts";
-import { enforce, type Enforcement, refusalDecision } from "./limits/enforce.ts";
-import { type PodSnapshot, snapshotOf } from "./pod_snapshot.ts";
-import { nodeCeiling } from "./bounds/node_room.ts";
-import { createOldDefinition, MAYBE_OLD_DEFINITION } from "./bounds/old_definition.ts";
-import { createLookAgain } from "./pace/look_again.ts";
 import { takeTurn } from "./pace/node_writes.ts";
 import { turnWaitMs } from "./pace/resize_turns.ts";
-import type { PodCase } from "./pod_case.ts";
 import {
   createPodMemories,
-  isCurrent,
   isReleased,
   mayRepublish,
   noteRelease,
   noteResize,
   noteSent,
-  type PodMemory,
-  refusalLeftMs,
   resizePauses,
 } from "./pod_memory.ts";
-import { createPodEvents } from "./events/pod_events.ts";
-import { newAllocation, publishBounds, type Published } from "./bounds/publish_bounds.ts";
-import type { ReconcilerParts } from "./reconciler_parts.ts";
-import { refusalKind, refusalReason } from "../../shared/resize/refusal.ts";
-import { createResizeAudit } from "./events/resize_audit.ts";
+import { snapshotOf } from "./pod_snapshot.ts";
+import {
+  type ObservedPod,
+  readOriginals,
+  type ReconcileContext,
+  type ReconcilerParts,
+  type ReconcileSnapshot,
+  takeSnapshot,
+} from "./reconcile_snapshot.ts";
+import { type Outcome, reconcileAgain, report } from "./report.ts";
 import { createRolloutMemory } from "./watches/rollout_memory.ts";
-import { isFinished, isLive, outOfScope } from "../../shared/resize/scope.ts";
-import { findOriginals, withOriginals } from "./original_limits.ts";
-import { QUIET_HOLDS, statusEvent } from "./events/status_event.ts";
-import { outsideWarnings, switchWarnings } from "./events/switch_warnings.ts";
 
-/** A pending change is written to the status only if it lasts this long, ms: most are done by then. */
-const PENDING_MS = 2000;
-/** When to look again after a patch if the kubelet says nothing, ms. */
-const CONFIRM_MS = 10_000;
-/**
- * When to look again while the pods' copy is out of step, ms: a list that finds nothing new is silent.
- */
-const OUT_OF_STEP_MS = 2000;
-/** A fresh state is a moment away after a conflict, ms; after several the copy may stand still. */
+/** A fresh copy follows a conflict within this, ms; after several the copy may be far behind. */
 const CONFLICT_MS = { minMs: 100, maxMs: 30_000 };
-
+/** When to reconcile again while the pods' copy is out of step, ms: a list without changes is silent. */
+const OUT_OF_STEP_MS = 2000;
+/** When to reconcile again while the pod's copy is older than the last patch, ms. */
+const OLD_COPY_MS = 10_000;
 /** Bounds that the server finds invalid are sent again after this, ms. */
 const BOUNDS_RETRY_MS = 5 * 60_000;
 
-/** The reconcile function of the market clock; keys are `namespace/podName`. */
-// deno-lint-ignore house/function-length
+/** The reconcile function of the market; keys are `namespace/podName`. */
 export function createReconciler(
   parts: ReconcilerParts,
 ): (podKey: string) => Promise<ReconcileResult> {
-  const { caches, store, clock, config, quotaRooms, observer = {} } = parts;
-  const lookAgain = createLookAgain(parts.random);
   const conflicts = createBackoff(CONFLICT_MS);
-  const busy = createAPIBackoff(parts);
-  const news = createPodEvents(parts);
-  const definition = createOldDefinition(parts);
-  const audit = createResizeAudit(parts);
-  const rolloutStillSince = createRolloutMemory();
+  const apiBackoff = createAPIBackoff(parts);
   const memories = createPodMemories((podKey, uid) => {
     parts.backoff.reset(podKey);
     conflicts.reset(podKey);
-    busy.forget(podKey);
+    apiBackoff.forget(podKey);
     for (const queue of [parts.turns, ...Object.values(parts.nodeWrites)]) queue.leave(podKey);
     parts.decreases.settle(podKey);
     parts.events.forget(uid);
   });
-
-  async function reconcile(
-    gathered: PodSnapshot & Pick<PodCase, "podKey" | "allocation" | "scope">,
-  ): Promise<ReconcileResult> {
-    const { podKey, pod, scope, allocation } = gathered;
-    if (isFinished(pod)) {
-      memories.forget(podKey);
-      await store.remove(allocation);
-      return {};
-    }
-    const takesPart = scope === undefined && isLive(pod);
-    const memory = memories.of(podKey, pod);
-    const nowMs = clock.monotonic();
-    const current = caches.pods.synced && isCurrent(memory, { pod, nowMs });
-    const own = await findOriginals({ pod, allocation, memory }, {
-      templates: parts.templates,
-      nowMs,
-      current,
-    });
-    const settled = { ...gathered, allocation: withOriginals(allocation, own) };
-    const known = { ...settled, memory, current, own, quota: quotaRooms.of(gathered) };
-    news.reportOthers(known);
-    let untilMs: number | undefined;
-    // Nobody reads the bounds of a silent agent's pods, and nothing may keep their own limits back.
-    if (takesPart && own.known && !parts.isSilent(pod.nodeName)) {
-      const refusedMs = memory.boundsRefusedUntilMs - nowMs;
-      if (refusedMs > 0) return lookAgain(refusedMs);
-      const { uid } = allocation.metadata;
-      const confirmed = memory.confirmedRecord === uid ||
-        isConfirmed(known, { config, wallMs: clock.wall() });
-      if (confirmed) memory.confirmedRecord = uid;
-      const forcesRevision = !confirmed && !config.dryRun &&
-        config.resizeServed && needsConfirmation(known);
-      const published = await publish(known, forcesRevision);
-      if (published instanceof ApiError) return await boundsRefused(known, published);
-      memory.publishedRevision = published.revision ?? memory.publishedRevision;
-      news.warn(known, [...switchWarnings(known), ...published.warnings]);
-      news.reportBounds(known, published.added);
-      ({ untilMs } = published);
-      if (published.written || forcesRevision) return onTime(lookAgain(), untilMs);
-    } else if (
-      scope === undefined && allocation.status !== undefined && own.originals !== undefined
-    ) {
-      await store.writeStatus(known.allocation);
-      return lookAgain();
-    }
-    return onTime(await enforceLimits(known), untilMs);
-  }
-
-  function agentSilent({ pod, allocation, memory }: PodCase): boolean {
-    return parts.isSilent(pod.nodeName) ||
-      (staysRestored(pod, allocation) && memory.confirmedRecord !== allocation.metadata.uid);
-  }
-
-  function onTime(result: ReconcileResult, untilMs: number | undefined): ReconcileResult {
-    return untilMs === undefined ? result : notLaterThan(result, untilMs - clock.wall());
-  }
-
-  /** What a server refuses of the bounds it will refuse again: limits stay until it takes them. */
-  async function boundsRefused(known: PodCase, refusal: ApiError): Promise<ReconcileResult> {
-    known.memory.boundsRefusedUntilMs = clock.monotonic() + BOUNDS_RETRY_MS;
-    const message = `the bounds can't be stored: ${refusal.message}. ${MAYBE_OLD_DEFINITION}`;
-    const decision = { changes: [], reason: "Refused", message } as const;
-    if (await writeStatus(known, decision, { refused: true }) !== undefined) {
-      news.emit(known.pod, { type: "Warning", reason: "CPULimitFailed", key: "Refused", message });
-    }
-    return { requeueAfterMs: BOUNDS_RETRY_MS };
-  }
-
-  /** Publishes the bounds, or returns why the server finds them invalid. */
-  function publish(known: PodCase, forcesRevision: boolean): Promise<Published | ApiError> {
-    const { podKey, pod, allocation, memory, own: { originals } } = known;
-    const quota = known.quota?.bounds();
-    return publishBounds(known, {
-      store,
-      config,
-      originals,
-      forcesRevision,
-      metric: parts.metricOf?.(pod, allocation),
-      rolloutStillSinceMs: rolloutStillSince(known.workload, clock.wall()),
-      nowMs: clock.wall(),
-      definition,
-      takeTurn: (crowd) => takeTurn(parts.nodeWrites, { podKey, crowd }),
-      mayRepublish: () => mayRepublish(memory, clock.monotonic()),
-      quota,
-      nodeCeiling: nodeCeiling(known, caches.pods),
-    }).catch((error) => {
-      if (error instanceof ApiError && error.status === 422) return error;
-      throw error;
-    });
-  }
-
-  async function enforceLimits(known: PodCase): Promise<ReconcileResult> {
-    const { podKey, pod, memory, scope } = known;
-    if (!caches.pods.synced) return { requeueAfterMs: OUT_OF_STEP_MS };
-    if (!known.current) return { requeueAfterMs: CONFIRM_MS };
-    const now = clock.monotonic();
-    const quota = known.quota?.headroom();
-    const silent = agentSilent(known);
-    const attempt = { podKey, nowMs: now, restoring: silent || scope !== undefined };
-    let asksForTurn = false;
-    const outcome = await enforce(known, {
-      resizer: parts.resizer,
-      outOfScope: scope,
-      agentSilent: silent,
-      originalUnknown: !known.own.known,
-      backOffMs: Math.max(busy.leftMs(attempt), refusalLeftMs(memory, attempt)),
-      takeTurn(request) {
-        asksForTurn = true;
-        return turnWaitMs(parts, { ...request, podKey, nodeName: pod.nodeName, nowMs: now });
-      },
-      dryRun: config.dryRun,
-      resizeServed: config.resizeServed,
-      outOfSync: outOfSync(caches),
-      ...resizePauses(memory, { nowMs: now, minIntervalMs: config.minResizeIntervalMs }),
-      ...(config.maxStep === null ? {} : { maxStep: config.maxStep }),
-      quotaHeadroom: quota?.millicores,
-      quotaName: quota?.quota,
-      book: known.quota?.book,
-    });
-    if (!asksForTurn) parts.turns.leave(podKey);
-    if (outcome.patched !== undefined || outcome.refusal !== undefined) {
-      memory.attemptedAt = new Date(clock.wall()).toISOString();
-    }
-    if (outcome.patched !== undefined) {
-      busy.forget(podKey);
-      // Another value while the kubelet calls the last infeasible is one more try, no new beginning.
-      if (!INFEASIBLE_REASONS.has(resizeStatus(pod).reason)) parts.backoff.reset(podKey);
-      const { resourceVersion: from } = pod.metadata;
-      noteSent(memory, { from, to: outcome.patched, atMs: now });
-      // A first step leaves the rest of a decrease to come.
-      if (outcome.decision.reason !== "StepLimited") parts.decreases.settle(podKey);
-      if (outcome.restoring === undefined) noteResize(memory, now);
-      parts.events.withdraw(pod.metadata.uid, "CPULimitFailed");
-      audit.accepted(known, outcome);
-      return { requeueAfterMs: CONFIRM_MS };
-    }
-    if (outcome.refusal !== undefined) return await refused(known, outcome, outcome.refusal);
-    return await report(known, outcome);
-  }
-
-  async function report(known: PodCase, outcome: Enforcement): Promise<ReconcileResult> {
-    const { podKey, pod, allocation, memory, scope } = known;
-    const { reason, retryAfterMs } = outcome.decision;
-    const again = lookAgain(retryAfterMs);
-    if (reason !== undefined && phaseOf(reason) === "Applied") confirmed(memory);
-    if (reason !== undefined && INFEASIBLE_REASONS.has(reason)) foundInfeasible(known, outcome);
-    if (reason === "Restored" && scope !== undefined) {
-      await store.remove(allocation);
-      noteRelease(memory, pod);
-      const message = `own limits are back: ${scope.message}`;
-      news.emit(pod, { type: "Normal", reason: "CPULimitsRestored", message });
-      observer.restored?.(scope.reason);
-      parts.backoff.reset(podKey);
-      memory.refusal = undefined;
-      memory.pendingSince = undefined;
-      return {};
-    }
-    const { refusal } = memory;
-    if (reason === "BackOff" && refusal !== undefined) {
-      // The wait is no news: what people need to know is the server's word.
-      await writeStatus(known, refusalDecision(outcome, refusal), { refused: true });
-      return again;
-    }
-    const now = clock.monotonic();
-    if (reason !== undefined && phaseOf(reason) === "Pending") {
-      memory.pendingSince ??= now;
-      const leftMs = memory.pendingSince + PENDING_MS - now;
-      if (leftMs > 0) return notLaterThan(again, leftMs);
-    } else {
-      memory.pendingSince = undefined;
-    }
-    const isAway = reason !== undefined && QUIET_HOLDS.has(reason) &&
-      reason !== allocation.status?.reason;
-    if (!isAway) parts.nodeWrites.agentAway.leave(podKey);
-    else if (!parts.nodeWrites.agentAway.take({ podKey })) return again;
-    const status = await writeStatus(known, outcome.decision, { refused: false });
-    if (status === undefined) return again;
-    const event = reason === "RateLimited" && parts.turns.isBottleneck
-      ? bottleneckEvent(known, parts)
-      : statusEvent(allocation, { decision: outcome.decision, status });
-    if (event === undefined) return again;
-    news.emit(pod, { type: status.phase === "Failed" ? "Warning" : "Normal", ...event });
-    return again;
-  }
-
-  function confirmed(memory: PodMemory): void {
-    if (memory.sentAtMs !== undefined) observer.confirmed?.(clock.monotonic() - memory.sentAtMs);
-    memory.sentAtMs = undefined;
-  }
-
-  /** The kubelet refuses our last patch for good: the next value waits, as after a server's refusal. */
-  function foundInfeasible({ podKey, memory }: PodCase, outcome: Enforcement): void {
-    const { reason, message = "" } = outcome.decision;
-    if (memory.sentAtMs === undefined || reason === undefined) return;
-    memory.sentAtMs = undefined;
-    const untilMs = clock.monotonic() + parts.backoff.next(podKey);
-    memory.refusal = { untilMs, message, reason, restoring: outcome.restoring !== undefined };
-  }
-
-  /** Writes the status unless it says so already; returns what was written. */
-  async function writeStatus(
-    { allocation, pod, memory }: PodCase,
-    decision: Decision,
-    { refused }: { readonly refused: boolean },
-  ): Promise<PodAllocationStatus | undefined> {
-    const wallTime = new Date(clock.wall()).toISOString();
-    const { attemptedAt } = memory;
-    const status = nextStatus(allocation, pod, { decision, wallTime, refused, attemptedAt });
-    if (status === undefined) return undefined;
-    await store.writeStatus({ ...allocation, status });
-    if (status.phase !== "Applied" && decision.reason !== undefined) {
-      observer.held?.(decision.reason);
-    }
-    return status;
-  }
-
-  /** A refusal is the server's word about this pod, or about the server itself. */
-  async function refused(
-    known: PodCase,
-    outcome: Enforcement,
-    refusal: ApiError,
-  ): Promise<ReconcileResult> {
-    const { podKey } = known;
-    const { message } = refusal;
-    const nowMs = clock.monotonic();
-    const kind = refusalKind(refusal);
-    const decision = refusalDecision(outcome, { message, reason: refusalReason(refusal) });
-    audit.refused(known, outcome, { kind, reason: decision.reason ?? "Refused" });
-    if (kind === "gone") return {};
-    if (kind === "conflict") throw refusal;
-    const restoring = outcome.restoring !== undefined;
-    const { waitMs, lasts } = kind === "busy"
-      ? busy.note({ podKey, error: refusal, nowMs, restoring })
-      : { waitMs: parts.backoff.next(podKey), lasts: true };
-    if (!lasts) return { requeueAfterMs: waitMs };
-    const key = refusalReason(refusal);
-    known.memory.refusal = { untilMs: nowMs + waitMs, message, reason: key, restoring };
-    news.emit(known.pod, { type: "Warning", reason: "CPULimitFailed", key, message });
-    await writeStatus(known, decision, { refused: true });
-    return { requeueAfterMs: waitMs };
-  }
-
-  /** Who meant to say yes or no, and said something else, may wonder why the pod is not in. */
-  function warnOutside(outside: PodSnapshot & Pick<PodCase, "podKey" | "scope">): void {
-    const { podKey, pod, scope } = outside;
-    const warnings = outsideWarnings(outside, scope);
-    // Most pods outside have nothing to be told, and no memory.
-    const memory = warnings.length > 0 ? memories.of(podKey, pod) : memories.known(podKey, pod);
-    if (memory !== undefined) news.warn({ pod, memory }, warnings);
-  }
-
-  return async (podKey) => {
-    const gathered = snapshotOf(caches, podKey);
-    if (gathered === undefined) {
-      memories.forget(podKey);
-      parts.newAllocations.leave(podKey);
-      return {};
-    }
-    const { pod } = gathered;
-    const scope = outOfScope({ ...gathered, config });
-    let { allocation } = gathered;
-    if (allocation === undefined) {
-      // A limit of the market is work also where its record was lost, or a late patch has set it.
-      const isOurs = limitsAreOurs(pod) && !isReleased(memories.known(podKey, pod), pod);
-      if (!isLive(pod) || (scope !== undefined && !isOurs)) {
-        parts.newAllocations.leave(podKey);
-        warnOutside({ ...gathered, podKey, scope });
-        return {};
-      }
-      // A copy that is behind shows pods that are gone: the server would delete each record at once.
-      if (!caches.pods.synced) return { requeueAfterMs: OUT_OF_STEP_MS };
-      // The event of a namespace may follow that of its pods, which are queued again when it comes.
-      if (gathered.namespace === undefined) return {};
-      if (!parts.newAllocations.take({ podKey })) return lookAgain();
-      // What is thrown here is the loop's to retry: no event may tell that the kind is served again
-      // (404), or that the copy has caught up with what is there already (409).
-      allocation = await store.create(newAllocation(gathered));
-    }
-    try {
-      const result = await reconcile({ ...gathered, podKey, scope, allocation });
-      conflicts.reset(podKey);
-      return result;
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      if (error.status === 409) return { requeueAfterMs: conflicts.next(podKey) };
-      if (error.status === 404) return {};
-      throw error;
-    }
+  const context: ReconcileContext = {
+    ...parts,
+    ...{ conflicts, apiBackoff, memories },
+    definition: createOldDefinition(parts),
+    podEvents: createPodEvents(parts),
+    rolloutStillSince: createRolloutMemory(),
   };
+  return (podKey) => reconcile(podKey, context);
+}
+
+async function reconcile(podKey: string, context: ReconcileContext): Promise<ReconcileResult> {
+  const { caches, config, store, newAllocations, memories, conflicts } = context;
+  const objects = snapshotOf(caches, podKey);
+  if (objects === undefined) {
+    memories.forget(podKey);
+    newAllocations.leave(podKey);
+    return {};
+  }
+  const observed = { ...objects, podKey, scope: outOfScope({ ...objects, config }) };
+  let { allocation } = objects;
+  if (allocation === undefined) {
+    const step = decideNewRecord(observed, context);
+    if (step === "outside") {
+      newAllocations.leave(podKey);
+      warnOutside(observed, context);
+    }
+    if (step !== "create") return step === "outOfStep" ? { requeueAfterMs: OUT_OF_STEP_MS } : {};
+    if (!newAllocations.take({ podKey })) return reconcileAgain(context);
+    // What is thrown here is the loop's to retry: no event may report that the kind is served again
+    // (404), or that the copy has caught up with what is there already (409).
+    allocation = await store.create(newAllocation(observed));
+  }
+  try {
+    const result = await reconcileRecord({ ...observed, allocation }, context);
+    conflicts.reset(podKey);
+    return result;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (error.status === 409) return { requeueAfterMs: conflicts.next(podKey) };
+    if (error.status === 404) return {};
+    throw error;
+  }
+}
+
+/** What is due for a pod without a record. */
+function decideNewRecord(
+  { podKey, pod, scope, namespace }: ObservedPod,
+  { caches, memories }: Pick<ReconcileContext, "caches" | "memories">,
+): "outside" | "outOfStep" | "wait" | "create" {
+  // A limit of the market is work also where its record was lost, or a late patch has set it.
+  const isOurs = limitsAreOurs(pod) && !isReleased(memories.known(podKey, pod), pod);
+  if (!isLive(pod) || (scope !== undefined && !isOurs)) return "outside";
+  // A copy that is behind shows pods that are gone: the server would delete each record at once.
+  if (!caches.pods.synced) return "outOfStep";
+  // The event of a namespace may follow that of its pods, which are queued again when it comes.
+  return namespace === undefined ? "wait" : "create";
+}
+
+/** Reports labels and annotations that were meant to take the pod in. */
+function warnOutside(observed: ObservedPod, { memories, podEvents }: ReconcileContext): void {
+  const { podKey, pod, scope } = observed;
+  const warnings = outsideWarnings(observed, scope);
+  // Most pods outside have no warnings, and no memory.
+  const memory = warnings.length > 0 ? memories.of(podKey, pod) : memories.known(podKey, pod);
+  if (memory !== undefined) podEvents.warn({ pod, memory }, warnings);
+}
+
+async function reconcileRecord(
+  observed: ObservedPod & { readonly allocation: PodAllocation },
+  context: ReconcileContext,
+): Promise<ReconcileResult> {
+  const { config } = context;
+  if (isFinished(observed.pod)) {
+    context.memories.forget(observed.podKey);
+    await context.store.remove(observed.allocation);
+    return {};
+  }
+  const found = await readOriginals(observed, context);
+  const snapshot = takeSnapshot(observed, found, context);
+  context.podEvents.reportOthers(snapshot);
+  const record = decideRecord(snapshot, config);
+  const bounds = record.due === "bounds" ? record.bounds : undefined;
+  if (record.due !== "nothing") {
+    const outcome = await actOnRecord(record, snapshot, context);
+    if (outcome !== undefined) return await report({ ...outcome, bounds }, snapshot, context);
+  }
+  // Nothing is awaited from here until a raise is booked: other pods count on the same room in quotas.
+  const outcome = await actOnLimits(decideNext(snapshot, config), snapshot, context);
+  return await report({ ...outcome, bounds }, snapshot, context);
+}
+
+/** What is due for the record of a pod, before its limits. */
+export type RecordStep =
+  | { readonly due: "nothing" }
+  | { readonly due: "originals" }
+  | { readonly due: "wait"; readonly ms: number }
+  | {
+    readonly due: "bounds";
+    readonly bounds: BoundsPlan;
+    readonly forcesRevision: boolean;
+    /** True when the agent is known to stand behind the limits of the record. */
+    readonly confirmed: boolean;
+  };
+
+/** Decides what is due for the record. Changes nothing. */
+export function decideRecord(snapshot: ReconcileSnapshot, config: MarketConfig): RecordStep {
+  const { allocation, bounds, memory, scope, found: { originals }, nowMs, wallMs } = snapshot;
+  if (bounds === undefined) {
+    const isNew = scope === undefined && snapshot.hasStatus && originals !== undefined;
+    return { due: isNew ? "originals" : "nothing" };
+  }
+  const refusedMs = memory.boundsRefusedUntilMs - nowMs;
+  if (refusedMs > 0) return { due: "wait", ms: refusedMs };
+  const confirmed = memory.confirmedRecord === allocation.metadata.uid ||
+    isConfirmed(snapshot, { config, wallMs });
+  const forcesRevision = !confirmed && !config.dryRun &&
+    config.resizeServed && needsConfirmation(snapshot);
+  const input = { ...bounds, config, originals, forcesRevision, wallMs };
+  return { due: "bounds", bounds: planBounds(snapshot, input), forcesRevision, confirmed };
+}
+
+/** Carries out what is due for the record; undefined where nothing was to be written. */
+async function actOnRecord(
+  step: RecordStep,
+  snapshot: ReconcileSnapshot,
+  context: ReconcileContext,
+): Promise<Outcome | undefined> {
+  const { allocation, memory } = snapshot;
+  switch (step.due) {
+    case "wait":
+      return { is: "waiting", ms: step.ms };
+    case "originals":
+      await context.store.writeStatus(allocation);
+      return { is: "recorded" };
+    case "bounds": {
+      if (step.confirmed) memory.confirmedRecord = allocation.metadata.uid;
+      const outcome = await publish(step.bounds, snapshot, context);
+      return outcome ?? (step.forcesRevision ? { is: "unpublished" } : undefined);
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Writes the bounds if they have changed and the pod's turn has come. */
+async function publish(
+  { write, crowd, bounds, originals, revision }: BoundsPlan,
+  { podKey, allocation, memory }: ReconcileSnapshot,
+  { store, nodeWrites, definition, clock }: ReconcileContext,
+): Promise<Outcome | undefined> {
+  const isTurn = takeTurn(nodeWrites, { podKey, crowd });
+  if (write === "nothing") return undefined;
+  if (write === "messages" && !mayRepublish(memory, clock.monotonic())) return undefined;
+  if (!isTurn) return undefined;
+  const status = { ...allocation.status, ...originals, bounds };
+  try {
+    const stored = await store.writeStatus({ ...allocation, status });
+    definition.compare(bounds, stored.status?.bounds);
+  } catch (error) {
+    // The server will refuse them again: limits stay as they are until it takes them.
+    if (!(error instanceof ApiError) || error.status !== 422) throw error;
+    memory.boundsRefusedUntilMs = clock.monotonic() + BOUNDS_RETRY_MS;
+    return { is: "boundsRefused", refusal: error, retryMs: BOUNDS_RETRY_MS };
+  }
+  memory.publishedRevision = revision ?? memory.publishedRevision;
+  return { is: "published" };
+}
+
+/** What is due for the limits of a pod, once its record is up to date. */
+export type LimitsStep =
+  | { readonly due: "wait"; readonly ms: number }
+  | LimitsPlan & { readonly due: "release" | "limits" };
+
+/** Decides what is due for the limits. Changes nothing. */
+export function decideNext(snapshot: ReconcileSnapshot, config: MarketConfig): LimitsStep {
+  const { pod, allocation, scope, memory, nowMs } = snapshot;
+  if (!snapshot.isPodCopySynced) return { due: "wait", ms: OUT_OF_STEP_MS };
+  if (!snapshot.current) return { due: "wait", ms: OLD_COPY_MS };
+  const isUnconfirmed = memory.confirmedRecord !== allocation.metadata.uid;
+  const plan = decideLimits(snapshot, {
+    scope,
+    agentSilent: snapshot.isAgentSilent || (staysRestored(pod, allocation) && isUnconfirmed),
+    originalUnknown: !snapshot.found.known,
+    backOffMs: snapshot.backOffMs,
+    dryRun: config.dryRun,
+    resizeServed: config.resizeServed,
+    outOfSync: snapshot.outOfSync,
+    ...resizePauses(memory, { nowMs, minIntervalMs: config.minResizeIntervalMs }),
+    maxStep: config.maxStep ?? undefined,
+    quota: snapshot.quota,
+  });
+  const { reason } = plan.decision;
+  if (reason === "Restored" && scope !== undefined) return { due: "release", ...plan };
+  return { due: "limits", ...plan };
+}
+
+async function actOnLimits(
+  plan: LimitsStep,
+  snapshot: ReconcileSnapshot,
+  context: ReconcileContext,
+): Promise<Outcome> {
+  const { podKey, pod, allocation, memory, scope, nowMs, quota } = snapshot;
+  const { clock, turns, store, backoff } = context;
+  if (plan.due === "wait") return { is: "postponed", ms: plan.ms };
+  if (plan.request === undefined) turns.leave(podKey);
+  const outcome = await applyLimits(snapshot, plan, {
+    ...context,
+    book: quota?.book,
+    takeTurn: (request) =>
+      turnWaitMs(context, { ...request, podKey, nodeName: pod.nodeName, nowMs }),
+  });
+  const { patched, refusal } = outcome;
+  if (patched !== undefined || refusal !== undefined) {
+    memory.attemptedAt = new Date(clock.wall()).toISOString();
+  }
+  if (refusal !== undefined) return refused(outcome, refusal, { snapshot, context });
+  if (patched !== undefined) {
+    noteAccepted(outcome, { snapshot, context, to: patched });
+    return { is: "resized" };
+  }
+  noteKubelet(outcome, snapshot, context);
+  if (plan.due === "limits" || scope === undefined) return { is: "held", limits: outcome };
+  await store.remove(allocation);
+  noteRelease(memory, pod);
+  backoff.reset(podKey);
+  return { is: "released", scope };
+}
+
+function noteAccepted(
+  { decision, restoring }: LimitsOutcome,
+  { snapshot: { podKey, pod, memory, nowMs }, context, to }: {
+    readonly snapshot: ReconcileSnapshot;
+    readonly context: ReconcileContext;
+    /** The pod's version after the patch. */
+    readonly to: string;
+  },
+): void {
+  context.apiBackoff.forget(podKey);
+  // Another value while the kubelet calls the last infeasible is one more try, not the first.
+  if (!INFEASIBLE_REASONS.has(resizeStatus(pod).reason)) context.backoff.reset(podKey);
+  noteSent(memory, { from: pod.metadata.resourceVersion, to, atMs: nowMs });
+  // A first step leaves the rest of a decrease to come.
+  if (decision.reason !== "StepLimited") context.decreases.settle(podKey);
+  if (restoring === undefined) noteResize(memory, nowMs);
+}
+
+/** Takes what the kubelet reports of the last patch. */
+function noteKubelet(
+  { decision: { reason, message = "" }, restoring }: LimitsOutcome,
+  { podKey, memory }: ReconcileSnapshot,
+  { clock, backoff, observer }: ReconcileContext,
+): void {
+  const { sentAtMs } = memory;
+  if (reason === undefined || sentAtMs === undefined) return;
+  const nowMs = clock.monotonic();
+  if (phaseOf(reason) === "Applied") {
+    observer?.confirmed?.(nowMs - sentAtMs);
+  } else if (INFEASIBLE_REASONS.has(reason)) {
+    // The kubelet refuses the patch for good: the next value waits, as after a server's refusal.
+    const untilMs = nowMs + backoff.next(podKey);
+    memory.refusal = { untilMs, message, reason, restoring: restoring !== undefined };
+  } else return;
+  memory.sentAtMs = undefined;
+}
+
+/** A refusal is about this pod, or about the server itself. */
+function refused(
+  limits: LimitsOutcome,
+  refusal: ApiError,
+  { snapshot: { podKey, memory }, context }: {
+    readonly snapshot: ReconcileSnapshot;
+    readonly context: ReconcileContext;
+  },
+): Outcome {
+  const kind = refusalKind(refusal);
+  if (kind === "gone") return { is: "gone" };
+  if (kind === "conflict") throw refusal;
+  const nowMs = context.clock.monotonic();
+  const restoring = limits.restoring !== undefined;
+  const { waitMs, lasts } = kind === "busy"
+    ? context.apiBackoff.note({ podKey, error: refusal, nowMs, restoring })
+    : { waitMs: context.backoff.next(podKey), lasts: true };
+  const reason = refusalReason(refusal);
+  const { message } = refusal;
+  if (lasts) memory.refusal = { untilMs: nowMs + waitMs, message, reason, restoring };
+  return { is: "refused", limits, refusal: { message, reason }, waitMs, lasts };
 }

@@ -17,7 +17,7 @@ import { type BoundsInput, boundsOf } from "./bounds/bounds.ts";
 import { createOldDefinition } from "./bounds/old_definition.ts";
 import { BURST_FACTOR, MAX_CPU, PRIORITY_MULTIPLIER } from "./bounds/overrides.ts";
 import type { Caches } from "../caches.ts";
-import { bottleneckEvent } from "./events/bottleneck_event.ts";
+import { bottleneckEvent } from "./events/status_event.ts";
 import { createEventGate } from "./events/event_gate.ts";
 import { switchWarnings } from "./events/switch_warnings.ts";
 import { warningText } from "./bounds/annotation_warning.ts";

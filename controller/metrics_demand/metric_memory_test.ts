@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
-import type { DemandReading } from "./demand_reading.ts";
+import type { DemandReading } from "./metric_fact.ts";
 import { createMetricMemory } from "./metric_memory.ts";
 
 const LIFE_MS = 60_000;
@@ -22,29 +22,29 @@ function test(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-test("standing() has a value until it has lived its time, whatever is answered meanwhile", async () => {
-  const { note, standing, pass } = memory();
+test("known() has a value for its life, whatever is answered meanwhile", async () => {
+  const { note, known, pass } = memory();
   note(KEY, cores(2, 10_000));
   await pass(49_999);
   note(KEY, GONE);
-  assert.deepEqual(standing(KEY), { state: "value", cores: 2, leftMs: 1 });
+  assert.deepEqual(known(KEY), { state: "value", cores: 2, leftMs: 1 });
   await pass(1);
-  assert.deepEqual(standing(KEY), { state: "none", problem: GONE });
+  assert.deepEqual(known(KEY), { state: "none", problem: GONE });
   note(KEY, cores(3));
-  assert.deepEqual(standing(KEY), { state: "value", cores: 3, leftMs: LIFE_MS });
+  assert.deepEqual(known(KEY), { state: "value", cores: 3, leftMs: LIFE_MS });
 });
 
-test("standing() knows a question that is asked of late, and one that never had a value", async () => {
-  const { note, standing, pass } = memory();
-  assert.deepEqual(standing(KEY), { state: "young", leftMs: LIFE_MS, problem: undefined });
+test("known() separates a new query from one that never had a value", async () => {
+  const { note, known, pass } = memory();
+  assert.deepEqual(known(KEY), { state: "young", leftMs: LIFE_MS, problem: undefined });
   await pass(20_000);
   note(KEY, EMPTY);
-  assert.deepEqual(standing(KEY), { state: "young", leftMs: 40_000, problem: EMPTY });
+  assert.deepEqual(known(KEY), { state: "young", leftMs: 40_000, problem: EMPTY });
   await pass(40_000);
-  assert.deepEqual(standing(KEY), { state: "none", problem: EMPTY });
+  assert.deepEqual(known(KEY), { state: "none", problem: EMPTY });
 });
 
-test("note() is true when a pod should receive it", async () => {
+test("note() is true when pods must be reconciled", async () => {
   const { note, pass } = memory();
   assert.equal(note(KEY, cores(1)), true);
   assert.equal(note(KEY, cores(1.05)), false);
@@ -58,8 +58,8 @@ test("note() is true when a pod should receive it", async () => {
   assert.equal(note(KEY, cores(1.1)), true);
 });
 
-test("keepOnly() forgets the other questions", async () => {
-  const { asking, askedAt, note, standing, keepOnly, pass } = memory();
+test("keepOnly() deletes the other queries", async () => {
+  const { asking, askedAt, note, known, keepOnly, pass } = memory();
   await pass(5);
   asking("other");
   note("other", cores(1));
@@ -68,6 +68,6 @@ test("keepOnly() forgets the other questions", async () => {
   assert.equal(askedAt("never"), undefined);
   keepOnly(new Set([KEY]));
   assert.equal(askedAt("other"), undefined);
-  assert.equal(standing("other").state, "young");
-  assert.equal(standing(KEY).state, "value");
+  assert.equal(known("other").state, "young");
+  assert.equal(known(KEY).state, "value");
 });

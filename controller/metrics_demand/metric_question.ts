@@ -1,5 +1,5 @@
 /**
- * What is to be asked for a pod.
+ * The query of a pod, by its annotation and the settings.
  *
  * @module
  */
@@ -7,19 +7,18 @@ import type { Pod } from "../../shared/api/pod.ts";
 import { nearestName } from "../../shared/nearest_name.ts";
 import { quotedText } from "../../shared/quoted_text.ts";
 import { workloadsOf } from "../../shared/resize/workloads_of.ts";
-import type { MetricsConfig } from "./metrics_config.ts";
 import type { InstantQuestion } from "./ports.ts";
-import { fillQuery } from "./query_template.ts";
+import { fillQuery, type QueryTable } from "./query_template.ts";
 
 /** Annotation of a pod: the name of a query of the configuration. */
 export const DEMAND_QUERY = "mbcas.io/demand-query";
 
-/** A question with its name in the configuration. */
+/** A query with its name in the configuration. */
 export interface MetricQuestion extends InstantQuestion {
   readonly name: string;
 }
 
-/** The question; why the annotation can't count, in a sentence; undefined without an annotation. */
+/** The query; why the annotation can't count, in a sentence; undefined without an annotation. */
 export function metricQuestion(
   pod: Pod,
   { server, queries }: Pick<MetricsConfig, "server" | "queries">,
@@ -44,4 +43,21 @@ export function metricQuestion(
 function variablesOf(pod: Pod): Readonly<Record<"namespace" | "workload" | "pod", string>> {
   const { namespace, name } = pod.metadata;
   return { namespace, pod: name, workload: workloadsOf(pod).at(-1)?.name ?? name };
+}
+
+/** The settings, which may change at any time. */
+export interface MetricsConfig {
+  /** Address of a Prometheus; null: none is asked. */
+  readonly server: string | null;
+  /** Queries by the name that annotations say. */
+  readonly queries: QueryTable;
+  /** Time between two answers to the same query. */
+  readonly intervalMs: number;
+  /** An answer that is older is ignored; two intervals at least. */
+  readonly staleAfterMs: number;
+}
+
+/** How long an answer counts, ms: one that comes late must not make the demand come and go. */
+export function answerLifeMs({ intervalMs, staleAfterMs }: MetricsConfig): number {
+  return Math.max(staleAfterMs, 2 * intervalMs);
 }

@@ -1,8 +1,10 @@
 /**
- * A PromQL text with variables, and how values get into it without changing what it asks.
+ * PromQL texts with variables, and the setting that holds them. A value never changes the query's structure.
  *
  * @module
  */
+import { namedTableKind } from "../../shared/config/map_kinds.ts";
+import type { Kind } from "../../shared/config/kinds.ts";
 
 /** What may stand in a text, as `$namespace` and so on. */
 export const QUERY_VARIABLES = ["namespace", "workload", "pod"] as const;
@@ -122,3 +124,17 @@ function asString(text: string, quote: string): string {
   return text.replaceAll("\\", "\\\\").replaceAll(quote, `\\${quote}`)
     .replaceAll("\n", "\\n");
 }
+
+/** Queries by the name that annotations say. */
+export type QueryTable = ReadonlyMap<string, QueryTemplate>;
+
+/** A map of names to PromQL texts; without any, the map is empty. */
+export const queryTableKind: Kind<QueryTable> = namedTableKind({
+  expects:
+    "a map of names to PromQL texts, which may use $namespace, $workload and $pod in strings",
+  of: "a query",
+  read(query) {
+    const template = readQueryTemplate(query);
+    return "fault" in template ? { fault: ` ${template.fault}` } : { value: template };
+  },
+});

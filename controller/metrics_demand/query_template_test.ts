@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { fillQuery, type QueryTemplate, readQueryTemplate } from "./query_template.ts";
+import { effectiveSettings } from "../../shared/config/load.ts";
+import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
+import { CONTROLLER_SETTINGS } from "../settings.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -101,15 +104,9 @@ test("fillQuery() makes any value a pattern of just that value", () => {
   );
 });
 
-test("readQueryTemplate() refuses what it can't fill, and says why", () => {
-  assert.equal(fault(" \n"), "is empty");
-  assert.match(fault('up{pod="$deployment"}'), /unknown variable \$deployment; known are \$name/);
-  assert.match(fault('up{pod="$pods"}'), /unknown variable \$pods/);
-  assert.match(fault("$pod"), / \$pod .*quotes$/);
+test("readQueryTemplate() finds a variable outside of quotes, and an open string, anywhere", () => {
   assert.match(fault('up{a="b"} * $pod'), / \$pod .*quotes$/);
-  assert.match(fault('up{pod="$pod}'), / end .* " /);
-  assert.match(fault('up{pod="a\\"}'), / end .* " /);
-  assert.match(fault("x".repeat(4097)), / 4097 .* 4096 /);
+  for (const text of ['up{pod="$pod}', 'up{pod="a\\"}']) assert.match(fault(text), / end .* " /);
 });
 
 test("readQueryTemplate() refuses variables as other languages write them, and says what to write", () => {
@@ -123,4 +120,65 @@ test("readQueryTemplate() refuses variables as other languages write them, and s
   assert.match(fault('up{a="${}"}'), /^has \$\{\}, .*; known /);
   assert.match(fault('up{a="${ pod }"}'), /^has \$\{, .*; known /);
   assert.match(fault('up{a="$$cluster"}'), /^has \$\$cluster, .*; known /);
+});
+
+/** The YAML parser looks at two variables for its own debugging. */
+const PURE = { env: ["LOG_TOKENS", "LOG_STREAM"] };
+
+function settings(text: string) {
+  return effectiveSettings(CONTROLLER_SETTINGS, { file: { path: "f", text } });
+}
+
+function faults(text: string): readonly string[] {
+  const read = settings(text);
+  assert.ok("faults" in read, text);
+  return read.faults;
+}
+
+Deno.test({
+  name: "queryTableKind takes a map of the file, and none where nothing is said",
+  permissions: PURE,
+  fn() {
+    const text = `
+metrics:
+  prometheusURL: http://prometheus.monitoring:9090/
+  queries:
+    web: sum(busy{pod="$pod"})
+    jobs: |
+      vector(2) # cores, "always"
+`;
+    const read = settings(text);
+    assert.ok(!("faults" in read), JSON.stringify(read));
+    const { prometheusURL, metricQueries } = read.values;
+    assert.equal(prometheusURL, "http://prometheus.monitoring:9090");
+    assert.deepEqual([...metricQueries.keys()], ["web", "jobs"]);
+    for (const empty of ["", "metrics:\n", "metrics: {queries: }\n", "metrics: {queries: {}}\n"]) {
+      const none = settings(empty);
+      assert.ok(!("faults" in none));
+      assert.equal(none.values.metricQueries.size, 0);
+      assert.equal(none.values.prometheusURL, null);
+    }
+  },
+});
+
+Deno.test({
+  name: "queryTableKind names each query that it refuses",
+  permissions: PURE,
+  fn() {
+    const text = "metrics: {queries: {Web: up, jobs: '$pod', ok: up, none: ''}}";
+    assertMatches(faults(text), [
+      /^f: metrics\.queries: "Web" [^;]*; jobs has \$pod [^;]*; none [^;]*$/,
+    ]);
+    assertMatches(faults("metrics: {queries: {jobs: 'up{n=\"${namespace}\"}'}}"), [
+      /^f: metrics\.queries: jobs has \$\{namespace\}, .* \$namespace$/,
+    ]);
+    assertMatches(faults("metrics: {queries: {a: 3, b: [up]}}"), [
+      /^f: metrics\.queries\.a is 3, /,
+      /^f: metrics\.queries\.b is \["up"\], /,
+    ]);
+    assertMatches(faults("metrics: {queries: up}"), [/^f: metrics\.queries is "up", .* map /]);
+    const [fault = "", ...others] = faults("metrics: {prometheusURL: 'http://me:secret@host'}");
+    assert.match(fault, /^f: metrics\.prometheusURL: .* password /);
+    assert.deepEqual([fault.includes("secret"), others], [false, []]);
+  },
 });

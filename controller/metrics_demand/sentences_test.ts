@@ -3,13 +3,11 @@ import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { sampleContainer, samplePod } from "../../tests/contract/support/sample_objects.ts";
 import { assertSentences } from "../../tests/fixtures/assert_sentences.ts";
 import { newAllocation } from "../allocation/bounds/publish_bounds.ts";
-import { type DemandReading, demandReading } from "./demand_reading.ts";
+import { type DemandReading, demandReading } from "./metric_fact.ts";
 import { DEMAND_QUERY, metricQuestion } from "./metric_question.ts";
-import { createMetricReports, type MetricReports } from "./metric_reports.ts";
-import { createMetricWatch } from "./metric_watch.ts";
-import { queryTableKind } from "./query_table_kind.ts";
-import { readQueryTemplate } from "./query_template.ts";
+import { createMetricReports, createMetricWatch, type MetricReports } from "./metric_watch.ts";
 import { refusalOf } from "../../shared/config/kinds.ts";
+import { queryTableKind, readQueryTemplate } from "./query_template.ts";
 
 function test(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });

@@ -5,22 +5,22 @@
  * @module
  */
 import type { Clock } from "../../shared/clock.ts";
-import { admitPod } from "../../shared/placement/admit_pod.ts";
-import { checkEligibility, type PlacementScope } from "../../shared/placement/eligibility.ts";
-import type { NodeClass } from "../../shared/placement/node_classes.ts";
-import type { NodeRules } from "../../shared/placement/placed_pod.ts";
-import type {
-  PlacementDecision,
-  PlacementRequest,
-} from "../../shared/placement/placement_request.ts";
-import type { PlacementSpec } from "../../shared/placement/placement_spec.ts";
 import {
+  admitPod,
   expire,
   noReservations,
   observeSomePods,
   type Reservation,
   type Reservations,
-} from "../../shared/placement/reservations.ts";
+} from "../../shared/placement/admit_pod.ts";
+import {
+  checkEligibility,
+  type PlacementScope,
+  type PlacementSpec,
+} from "../../shared/placement/eligibility.ts";
+import type { NodeClass } from "../../shared/placement/node_classes.ts";
+import type { NodeRules } from "../../shared/placement/placed_pod.ts";
+import type { PlacementDecision, PlacementRequest } from "../../shared/placement/new_pod.ts";
 import type { ShortagePhase } from "../../shared/placement/shortage.ts";
 import { ordinalOf } from "../../shared/placement/split.ts";
 import type { KnownWorkload, WebhookView } from "./caches.ts";
@@ -35,7 +35,7 @@ export interface PlacementRules extends NodeRules {
 /** Returns whether spot nodes are short for a workload. */
 export type ShortageOf = (workload: KnownWorkload) => ShortagePhase;
 
-/** What the decider depends on. */
+/** The dependencies of the decider. */
 export interface AdmissionDeciderParts {
   readonly view: WebhookView;
   readonly rules: () => PlacementRules;
@@ -43,20 +43,13 @@ export interface AdmissionDeciderParts {
   readonly clock: Clock;
 }
 
+/** How long to wait for an owner that the caches don't have yet, ms; shorter than API servers wait. */
+const COPY_WITHIN_MS = 50;
+/** Between two collections of reservations, ms. */
+const COLLECT_EVERY_MS = 30_000;
+
 /** Times, ms. */
 export interface AdmissionDeciderOptions {
-  /**
-   * How long a reservation counts while its pod is not observed.
-   *
-   * @default {30000}
-   */
-  readonly reservedForMs?: number;
-  /**
-   * How long to wait for an owner that the caches don't have yet; shorter than API servers wait.
-   *
-   * @default {50}
-   */
-  readonly copyWithinMs?: number;
   /**
    * How long nothing is decided at first: admissions of the former leader are known only from their pods,
    * and caches may lag.
@@ -81,7 +74,7 @@ export interface AdmissionDecider {
 /** A decider without reservations. */
 export function createAdmissionDecider(
   { view, rules, shortageOf, clock }: AdmissionDeciderParts,
-  { reservedForMs = 30_000, copyWithinMs = 50, settleMs = 2000 }: AdmissionDeciderOptions = {},
+  { settleMs = 2000 }: AdmissionDeciderOptions = {},
 ): AdmissionDecider {
   /** By UIDs of workloads. */
   const reserved = new Map<string, Reservations>();
@@ -92,7 +85,7 @@ export function createAdmissionDecider(
   /** Garbage collects: workloads that create no more pods come to an end, too. */
   function collect(nowMs: number): void {
     if (nowMs < collectAtMs) return;
-    collectAtMs = nowMs + reservedForMs;
+    collectAtMs = nowMs + COLLECT_EVERY_MS;
     for (const [uid, those] of reserved) {
       const left = expire(those, nowMs);
       // Without open reservations, the next pod begins with what the caches show.
@@ -129,7 +122,7 @@ export function createAdmissionDecider(
       ...(only === undefined ? {} : { only }),
       dryRun: request.dryRun || readOnly,
       nowMs,
-    }, { reservedForMs });
+    });
     reserved.set(workload.uid, reservations);
     return decisionOf(decision);
   }
@@ -143,7 +136,7 @@ export function createAdmissionDecider(
     },
     async decide(request, signal) {
       if (clock.monotonic() < settledAtMs) return { unplaced: "LeaderUnsettled" };
-      await untilKnown(request, view, { clock, signal, withinMs: copyWithinMs });
+      await untilKnown(request, view, { clock, signal });
       if (closed) return { unplaced: "NoLeader" };
       return signal.aborted ? { unplaced: "TimedOut" } : reserve(request);
     },
@@ -214,10 +207,9 @@ function admissionGate(
 async function untilKnown(
   request: PlacementRequest,
   view: WebhookView,
-  { clock, signal, withinMs }: {
+  { clock, signal }: {
     readonly clock: Clock;
     readonly signal: AbortSignal;
-    readonly withinMs: number;
   },
 ): Promise<void> {
   const isBehind = (): boolean => {
@@ -234,7 +226,7 @@ async function untilKnown(
   });
   signal.addEventListener("abort", stop, { once: true });
   try {
-    await clock.sleep(withinMs, end.signal);
+    await clock.sleep(COPY_WITHIN_MS, end.signal);
   } finally {
     unsubscribe();
     signal.removeEventListener("abort", stop);

@@ -25,8 +25,8 @@ import {
   type CountablePod,
   type NodeRules,
 } from "../../shared/placement/placed_pod.ts";
-import type { PlacementRequest } from "../../shared/placement/placement_request.ts";
-import type { LabeledObject } from "../../shared/placement/placement_spec.ts";
+import type { PlacementRequest } from "../../shared/placement/new_pod.ts";
+import type { LabeledObject } from "../../shared/placement/eligibility.ts";
 import type { PlacedWorkload } from "../../shared/placement/split.ts";
 import {
   type OwnedObjects,
@@ -137,13 +137,13 @@ export interface KnownWorkload extends PlacedWorkload, LabeledObject {
   readonly name: string;
 }
 
-/** What may limit a pod to some nodes. */
+/** The fields of a pod that may limit it to some nodes. */
 export interface ConstrainedPod extends Pick<PlacementRequest, "namespace" | "claims"> {
   /** Beside its volumes. @default {[]} */
   readonly constraints?: readonly NodeConstraint[];
 }
 
-/** What the webhook reads of the cluster. */
+/** The webhook's view of the cluster. */
 export interface WebhookView {
   /** False while a cache is not complete. */
   readonly synced: boolean;
@@ -163,7 +163,7 @@ export interface WebhookView {
   onPod(listener: (pod: CountedPod, workloadUID: string) => void): () => void;
 }
 
-/** What else decides how a pod counts. */
+/** Settings and evictions that decide how a pod counts. */
 export interface WebhookViewOptions {
   readonly rules: () => NodeRules;
   /**

@@ -13,18 +13,17 @@ import { persistentVolumeListWatch } from "../../adapters/kube/kinds/nodes.ts";
 import { podDisruptionBudgetListWatch } from "../../adapters/kube/kinds/pod_disruption_budgets.ts";
 import { replicaSetListWatch } from "../../adapters/kube/kinds/workloads.ts";
 import type { Log } from "../../shared/log.ts";
+import { MEMORY_LABEL } from "../../shared/placement/status.ts";
 import type { Random } from "../../shared/random.ts";
 import type { AccessRight } from "../start_check.ts";
 import type { PlacementAPI, PlacementEvents } from "./ports.ts";
 
-/** Label of the ConfigMaps with the state of placement. */
-export const MEMORY_LABEL = "spotalis.io/memory";
 /** Their field manager. */
 const MANAGER = "mbcas-placement";
 
-/** What the adapters depend on. */
+/** The dependencies of the adapters. */
 export interface PlacementAPIOptions {
-  /** Of the installation. */
+  /** The installation's. */
   readonly namespace: string;
   readonly events: PlacementEvents;
   readonly random: Random;

@@ -23,7 +23,7 @@ export interface EvictionLog {
   expire(): void;
 }
 
-/** What the log depends on. */
+/** The dependencies of the log. */
 export interface EvictionLogParts {
   readonly clock: Pick<Clock, "monotonic">;
   /** `cooldownMs`: between two moves of a workload. */

@@ -11,10 +11,15 @@ import { createRateLimiter } from "../../shared/control/rate_limiter.ts";
 import { type ReconcileResult, runReconcileLoop } from "../../shared/control/reconcile_loop.ts";
 import { createWorkQueue, type WorkQueue } from "../../shared/control/work_queue.ts";
 import type { Log } from "../../shared/log.ts";
-import type { PlacementConfig } from "../../shared/placement/config.ts";
-import { checkEligibility, PLACED_KINDS } from "../../shared/placement/eligibility.ts";
-import { memoryKey } from "../../shared/placement/placement_memory.ts";
-import { eligibilityInput, replicaStatus } from "../../shared/placement/workload_snapshot.ts";
+import type { PlacementConfig } from "../../shared/placement/settings.ts";
+import { checkEligibility } from "../../shared/placement/eligibility.ts";
+import { refusedStatus, statusKey, type StatusPods } from "../../shared/placement/status.ts";
+import {
+  eligibilityInput,
+  placedPodsOf,
+  podsOfWorkload,
+  replicaStatus,
+} from "../../shared/placement/workload_snapshot.ts";
 import { cachedObjects, type PlacementCaches } from "./caches.ts";
 import { createPlacementReporter, type PlacementReporter } from "./reporter.ts";
 import { createEvictionLog, type EvictionLog } from "./eviction_memory.ts";
@@ -24,11 +29,12 @@ import type {
   PlacementObserver,
   PodEvictor,
 } from "./ports.ts";
+import type { StatusPublisher } from "./publisher.ts";
 import { placeWorkload, type ReconcileParts } from "./reconcile.ts";
 import type { PlacementState } from "./store.ts";
-import { allPlacementKeys, createDepartureTimes, placementKey, watchWorkloads } from "./watch.ts";
+import { allPlacementKeys, createDepartureTimes, watchWorkloads } from "./watch.ts";
 
-/** What the loop depends on. */
+/** The dependencies of the loop. */
 export interface PlacementLoopParts {
   readonly caches: PlacementCaches;
   readonly evictor: PodEvictor;
@@ -40,6 +46,8 @@ export interface PlacementLoopParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly observer?: PlacementObserver;
+  /** @default {none} */
+  readonly publisher?: StatusPublisher | undefined;
   /**
    * Shared with others that count pods.
    *
@@ -60,7 +68,7 @@ export async function runPlacementLoop(
   parts: PlacementLoopParts,
   signal: AbortSignal,
 ): Promise<void> {
-  const { caches, config, clock, log, observer } = parts;
+  const { caches, config, clock, log, observer, publisher } = parts;
   if (!await allSynced(caches, signal)) return;
   const queue = createWorkQueue(clock);
   const departures = createDepartureTimes(() => clock.wall());
@@ -84,13 +92,15 @@ export async function runPlacementLoop(
     await Promise.all([
       runReconcileLoop({
         queue,
-        reconcile: (key, term) => reconcile(key, { parts: reconcileParts, reporter, signal: term }),
+        reconcile: (key, term) =>
+          reconcile(key, { parts: reconcileParts, reporter, publisher, signal: term }),
         backoff: createBackoff({ maxMs: LONGEST_RETRY_MS }),
         clock,
         log,
         workers: config.workers,
       }, signal),
       resync(parts, { queue, signal }),
+      publisher?.run(signal),
     ]);
   } finally {
     unsubscribe();
@@ -108,9 +118,10 @@ async function allSynced(caches: PlacementCaches, signal: AbortSignal): Promise<
 
 async function reconcile(
   key: string,
-  { parts, reporter, signal }: {
+  { parts, reporter, publisher, signal }: {
     readonly parts: ReconcileParts;
     readonly reporter: PlacementReporter;
+    readonly publisher: StatusPublisher | undefined;
     readonly signal: AbortSignal;
   },
 ): Promise<ReconcileResult> {
@@ -131,6 +142,7 @@ async function reconcile(
   const answer = checkEligibility(input, config.scope);
   if (answer.spec === undefined) {
     reporter.ineligible(target, answer, took());
+    publisher?.publish(target, refusedStatus(answer, () => statusPods(workload, parts)));
     return {};
   }
   const result = await placeWorkload({ target, workload, replicas, spec: answer.spec }, {
@@ -138,28 +150,43 @@ async function reconcile(
     signal,
   });
   reporter.reconciled(target, result, took());
+  publisher?.publish(target, result.status);
   if (result.failure !== undefined) throw result.failure;
   const { requeueAfterMs } = result;
   return requeueAfterMs === Infinity ? {} : { requeueAfterMs };
 }
 
-/** Queues all workloads periodically, and garbage collects the stored state. */
+/** The pods of a workload that takes no part. */
+function statusPods(
+  workload: Workload,
+  { caches, config, evictions, clock }: ReconcileParts,
+): StatusPods {
+  const objects = cachedObjects(caches);
+  return {
+    pods: podsOfWorkload(workload, objects),
+    placed: placedPodsOf(workload, { objects, config, evicted: evictions }),
+    nowMs: clock.wall(),
+  };
+}
+
+/** Queues all workloads periodically, and garbage collects what is stored of them. */
 async function resync(
-  { caches, config, clock, state }: PlacementLoopParts,
+  { caches, config, clock, state, publisher }: PlacementLoopParts,
   { queue, signal }: { readonly queue: WorkQueue; readonly signal: AbortSignal },
 ): Promise<void> {
-  const isThere = (namespace: string, memoryName: string): boolean =>
-    PLACED_KINDS.some((kind) => {
-      const prefix = memoryKey(kind, "");
-      const name = memoryName.slice(prefix.length);
-      return memoryName.startsWith(prefix) &&
-        workloadUnder(placementKey({ kind, namespace, name }), caches) !== undefined;
-    });
   while (!signal.aborted) {
     await clock.sleep(config.resyncPeriodMs, signal);
     if (signal.aborted) return;
     for (const key of allPlacementKeys(caches)) queue.add(key);
-    if (!config.readOnly) await state.retain(isThere, signal);
+    const all = [...caches.deployments.all(), ...caches.statefulSets.all()];
+    const published = new Set(
+      all.map(({ kind, metadata: { namespace, name } }) =>
+        `${namespace}/${statusKey({ kind, name })}`
+      ),
+    );
+    publisher?.retain((namespace, key) => published.has(`${namespace}/${key}`));
+    const uids = new Set(all.map(({ metadata }) => metadata.uid));
+    if (!config.readOnly) await state.retain((uid) => uids.has(uid), signal);
   }
 }
 

@@ -14,16 +14,16 @@ import {
   type PlacementScope,
 } from "../../shared/placement/eligibility.ts";
 import { namesClass, sentNodeConstraints } from "../../shared/placement/node_constraints.ts";
-import { placementPatch } from "../../shared/placement/placement_patch.ts";
 import {
+  placementPatch,
   type PlacementRequest,
   placementRequest,
-} from "../../shared/placement/placement_request.ts";
+} from "../../shared/placement/new_pod.ts";
 import type { AdmissionDecider, PlacementRules } from "./admission.ts";
 import type { WebhookView } from "./caches.ts";
 import type { AdmissionReport, PlacementObserver } from "./ports.ts";
 
-/** What the mutator of pods depends on. */
+/** The dependencies of the mutator of pods. */
 export interface PlacementMutatorParts {
   readonly decider: Pick<AdmissionDecider, "decide">;
   readonly view: Pick<WebhookView, "allowed">;
@@ -40,7 +40,7 @@ export interface PlacementMutatorParts {
 export function createPlacementMutator(
   { decider, view, rules, observer, clock, log }: PlacementMutatorParts,
 ): Mutator {
-  /** What the pod's own affinity leaves. A pod that names a class has all it needs to run there. */
+  /** The classes that the pod's own affinity leaves. A pod that names a class has all it needs to run there. */
   function affinityOf(
     object: SentObject,
     { namespace }: PlacementRequest,
@@ -86,7 +86,7 @@ function warned(warning: string | undefined): Mutation | undefined {
   return warning === undefined ? undefined : { patch: [], warnings: [warning] };
 }
 
-/** What the mutator of workloads depends on. */
+/** The dependencies of the mutator of workloads. */
 export interface PlacementWarnerParts {
   readonly view: Pick<WebhookView, "synced" | "namespace">;
   readonly scope: () => PlacementScope;

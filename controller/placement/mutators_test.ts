@@ -1,10 +1,7 @@
 import assert from "node:assert/strict";
 import type { AdmissionRequest } from "../../shared/admission/admission_review.ts";
 import { silentLog } from "../../shared/log.ts";
-import type {
-  PlacementDecision,
-  PlacementRequest,
-} from "../../shared/placement/placement_request.ts";
+import type { PlacementDecision, PlacementRequest } from "../../shared/placement/new_pod.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import {
   manualCaches,

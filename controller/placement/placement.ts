@@ -8,7 +8,7 @@ import type { Mutator } from "../../shared/admission/mutator.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { createBackoff } from "../../shared/control/backoff.ts";
 import type { Log } from "../../shared/log.ts";
-import type { PlacementConfig } from "../../shared/placement/config.ts";
+import type { PlacementConfig } from "../../shared/placement/settings.ts";
 import { shortagePhase } from "../../shared/placement/shortage.ts";
 import type { Random } from "../../shared/random.ts";
 import type { Caches } from "../caches.ts";
@@ -18,9 +18,10 @@ import { createEvictionLog } from "./eviction_memory.ts";
 import { runPlacementLoop } from "./loop.ts";
 import { createPlacementMutator, createPlacementWarner } from "./mutators.ts";
 import type { PlacementAPI, PlacementObserver } from "./ports.ts";
+import { createStatusPublisher } from "./publisher.ts";
 import { createPlacementState, type PlacementState } from "./store.ts";
 
-/** What placement depends on. */
+/** The dependencies of placement. */
 export interface PlacementParts {
   readonly api: PlacementAPI;
   /** Run by the controller. */
@@ -39,7 +40,7 @@ export interface PlacementParts {
 export interface Placement {
   /** The controller runs them. */
   readonly informers: PlacementInformers;
-  /** Of workloads and of new pods; none without the webhook. */
+  /** Mutators of workloads and of new pods; none without the webhook. */
   readonly mutators: readonly Mutator[];
   /** Decides about new pods and moves running ones until the signal is aborted. */
   lead(term: AbortSignal): Promise<void>;
@@ -70,7 +71,7 @@ export function createPlacement(
 
   const shortageOf: ShortageOf = (workload) => {
     const nowMs = clock.wall();
-    return shortagePhase(state?.memoryOf(workload, nowMs).shortage, nowMs);
+    return shortagePhase(state?.memoryOf(workload.uid, nowMs).shortage, nowMs);
   };
 
   /** Resolves once new pods are decided about, if the webhook is on. */
@@ -105,7 +106,8 @@ export function createPlacement(
           // would come back where it was.
           state = loaded;
           await admit(term);
-          const loopParts = { ...api, caches, config, clock, log, evictions, observer };
+          const publisher = createStatusPublisher({ store: api.store, clock, log });
+          const loopParts = { ...api, caches, config, clock, log, evictions, observer, publisher };
           await runPlacementLoop({ ...loopParts, state: loaded }, term);
         } catch (error) {
           const waitMs = backoff.next("", error);

@@ -1,5 +1,5 @@
 /**
- * What placement needs of the cluster, and what it reports.
+ * The ports of placement: reads and writes of the cluster, events and observers.
  *
  * @module
  */
@@ -11,10 +11,10 @@ import type { ReplicaSet } from "../../shared/api/workload.ts";
 import type { ListWatch } from "../../shared/control/informer.ts";
 import type { PlacedKind } from "../../shared/placement/eligibility.ts";
 import type { ClassCounts, NodeClass } from "../../shared/placement/node_classes.ts";
-import type { UnplacedReason } from "../../shared/placement/placement_request.ts";
+import type { UnplacedReason } from "../../shared/placement/new_pod.ts";
 import type { CheckpointStore } from "../../shared/control/persisted_map.ts";
 
-/** What placement needs of the API server, beside the caches that it shares with the market. */
+/** The API server as placement uses it, beside the caches that it shares with the market. */
 export interface PlacementAPI {
   readonly sources: PlacementSources;
   readonly evictor: PodEvictor;

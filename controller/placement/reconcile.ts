@@ -8,32 +8,40 @@ import type { Workload } from "../../shared/api/workload.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Permits } from "../../shared/control/permits.ts";
 import type { RateLimiter } from "../../shared/control/rate_limiter.ts";
-import type { PlacementConfig } from "../../shared/placement/config.ts";
-import { type CostChange, costChanges } from "../../shared/placement/deletion_cost.ts";
+import type { PlacementConfig } from "../../shared/placement/settings.ts";
+import {
+  type CostChange,
+  costChanges,
+  floorOf,
+  misplacedCount,
+  type Move,
+  splitReplicas,
+} from "../../shared/placement/split.ts";
 import { ineffectiveMoveCount } from "../../shared/placement/move_cooldown.ts";
 import {
+  isAsSpecified,
   leavesAtOnce,
   leavesInTurn,
   type NextMove,
   nextMove,
+  type NextMoveInput,
   type ReplicaStatus,
 } from "../../shared/placement/next_move.ts";
 import { type PlacedPod, runningByClass } from "../../shared/placement/placed_pod.ts";
-import type { PlacementMemory } from "../../shared/placement/placement_memory.ts";
-import type { PlacementSpec } from "../../shared/placement/placement_spec.ts";
+import type { PlacementSpec } from "../../shared/placement/eligibility.ts";
 import {
   isLeftBehind,
   nextShortage,
-  remakeDueMs,
   type Shortage,
+  shortageDueMs,
   shortagePhase,
-  strandedPods,
   unplacedInFallback,
 } from "../../shared/placement/shortage.ts";
-import { floorOf, misplacedCount, type Move, splitReplicas } from "../../shared/placement/split.ts";
+import { type PlacementStatus, placementStatus } from "../../shared/placement/status.ts";
 import {
   placedPod,
   placedPodsOf,
+  podsOfWorkload,
   type SnapshotInput,
   withBudgets,
 } from "../../shared/placement/workload_snapshot.ts";
@@ -46,10 +54,10 @@ import type {
   PodEvictor,
   ReconcileReport,
 } from "./ports.ts";
-import type { PlacementState } from "./store.ts";
+import type { PlacementMemory, PlacementState } from "./store.ts";
 import type { DepartureTimes } from "./watch.ts";
 
-/** What a reconcile depends on. */
+/** The dependencies of a reconcile. */
 export interface ReconcileParts {
   readonly caches: PlacementCaches;
   readonly evictor: PodEvictor;
@@ -73,9 +81,10 @@ export interface EligibleWorkload {
   readonly spec: PlacementSpec;
 }
 
-/** What `decide` and `act` work on. */
+/** The input of `decide` and `act`. */
 export interface PlacementSnapshot extends EligibleWorkload {
   readonly input: SnapshotInput;
+  /** With their budgets. */
   readonly pods: readonly PlacedPod[];
   /** Why evictions were denied lately, by the pods' UIDs. */
   readonly denials: ReadonlyMap<string, string>;
@@ -91,7 +100,7 @@ export interface PlannedEviction {
   readonly why: string;
 }
 
-/** What to do for a workload. */
+/** The actions that are due for a workload. */
 export interface PlacementPlan {
   readonly next: NextMove;
   readonly memory: PlacementMemory;
@@ -107,9 +116,9 @@ export interface PlacementPlan {
 
 /** A move of one replica. */
 export interface PlannedMove extends PlannedEviction {
-  /** What to store before the eviction: a process that ends in between must not forget it. */
+  /** The memory to store before the eviction: a process that ends in between must not forget it. */
   readonly before: PlacementMemory;
-  /** What to store once the eviction was tried; absent for a pod that leaves its node. */
+  /** The memory to store once the eviction was tried; absent for a pod that leaves its node. */
   readonly tried?: PlacementMemory;
 }
 
@@ -120,7 +129,7 @@ export interface SentEviction extends PlannedEviction {
   readonly again?: boolean;
 }
 
-/** What became of a plan. */
+/** The outcome of a plan. */
 export interface PlacementOutcome {
   readonly evictions: readonly SentEviction[];
   /** The first error of an action; the other actions were carried out. */
@@ -137,6 +146,8 @@ export interface PlacementResult extends PlacementOutcome {
     readonly unplaced: readonly PlacedPod[];
   };
   readonly replicas: NonNullable<ReconcileReport["replicas"]>;
+  /** The status to publish. */
+  readonly status: PlacementStatus;
   /** When to reconcile again if nothing changes, ms from now; Infinity: never. */
   readonly requeueAfterMs: number;
 }
@@ -149,7 +160,7 @@ export async function placeWorkload(
   const snapshot = takeSnapshot(eligible, parts);
   const plan = decide(snapshot, parts.config);
   // Before the first await: the webhook places the replacements of evicted pods by this memory.
-  if (plan.isMemoryNew) parts.state.remember(eligible.target, plan.memory);
+  if (plan.isMemoryNew) parts.state.remember(eligible.target.uid, plan.memory);
   const outcome = await act(plan, { snapshot, parts, signal });
   return resultOf(plan, { snapshot, parts, outcome });
 }
@@ -159,9 +170,10 @@ function takeSnapshot(
   { caches, config, state, evictions, departures, clock, rate }: ReconcileParts,
 ): PlacementSnapshot {
   const nowMs = clock.wall();
+  const { workload } = eligible;
   const objects = cachedObjects(caches);
   const input = { objects, config, evicted: evictions, signSinceMs: departures.sinceMs };
-  const pods = placedPodsOf(eligible.workload, input);
+  const pods = withBudgets(placedPodsOf(workload, input), { workload, objects });
   return {
     ...eligible,
     input,
@@ -170,7 +182,7 @@ function takeSnapshot(
       const denial = evictions.denial(uid);
       return denial === undefined ? [] : [[uid, denial]];
     })),
-    memory: state.memoryOf(eligible.target, nowMs),
+    memory: state.memoryOf(eligible.target.uid, nowMs),
     evictionFromMs: nowMs + rate.wait(clock.monotonic()),
     nowMs,
   };
@@ -183,8 +195,8 @@ export function decide(
 ): PlacementPlan {
   const { replicas, spec, pods, nowMs } = snapshot;
   const { shortage: before, ineffectiveMoves, ...others } = snapshot.memory;
-  const next = decideMove(snapshot, config);
-  const asSpecified = "wait" in next && next.wait === "AsWished";
+  const next = nextMove(moveInput(snapshot, snapshot.memory), config);
+  const asSpecified = isAsSpecified(next);
   const shortage = nextShortage(before, { pods, asSpecified, nowMs }, config.shortage);
   // Once all replicas are where they should be, the moves before were effective.
   const isHealed = asSpecified && ineffectiveMoves !== undefined;
@@ -198,7 +210,7 @@ export function decide(
   return {
     next,
     memory,
-    isMemoryNew: isHealed || !isSameShortage(shortage, before),
+    isMemoryNew: isHealed || shortage !== before,
     departing: spec.paused ? [] : unpinned.filter(leavesAtOnce).map(departure),
     leftBehind: shortage === undefined || !isFallback
       ? []
@@ -212,24 +224,24 @@ export function decide(
   };
 }
 
-/** Which replica moves. Pods with a denied eviction are skipped; budgets count only for a move. */
-function decideMove(
-  snapshot: PlacementSnapshot,
-  config: Pick<PlacementConfig, "cooldownMs">,
-): NextMove {
-  const { workload, replicas, spec, denials, memory, evictionFromMs, nowMs } = snapshot;
-  const { objects } = snapshot.input;
-  const pods = snapshot.pods.map((pod): PlacedPod => {
-    const denial = denials.get(pod.uid);
-    return pod.pinned !== undefined || denial === undefined
-      ? pod
-      : { ...pod, pinned: `its eviction was denied: ${denial}` };
-  });
-  const moveInput = { ...memory, workload: replicas, spec, evictionFromMs, nowMs };
-  const next = nextMove({ ...moveInput, pods }, config);
-  return "move" in next
-    ? nextMove({ ...moveInput, pods: withBudgets(pods, { workload, objects }) }, config)
-    : next;
+/** The input of the decision which replica moves. Pods with a denied eviction stay. */
+function moveInput(
+  { replicas, spec, pods, denials, evictionFromMs, nowMs }: PlacementSnapshot,
+  memory: PlacementMemory,
+): NextMoveInput {
+  return {
+    ...memory,
+    workload: replicas,
+    spec,
+    pods: pods.map((pod) => {
+      const denial = denials.get(pod.uid);
+      return pod.pinned !== undefined || denial === undefined
+        ? pod
+        : { ...pod, pinned: `its eviction was denied: ${denial}` };
+    }),
+    evictionFromMs,
+    nowMs,
+  };
 }
 
 function plannedMove(
@@ -257,11 +269,6 @@ function departure(pod: PlacedPod): PlannedEviction {
   return { pod, why: `from a node that is about to go (${pod.departs})` };
 }
 
-function isSameShortage(a: Shortage | undefined, b: Shortage | undefined): boolean {
-  return a?.untilMs === b?.untilMs && a?.rounds === b?.rounds &&
-    a?.remade?.atMs === b?.remade?.atMs;
-}
-
 /** Carries out the plan, one action after the other. A failed action leaves the others; an abort ends them. */
 async function act(
   { departing, leftBehind, memory, isMemoryNew, move, costs }: PlacementPlan,
@@ -272,13 +279,13 @@ async function act(
   },
 ): Promise<PlacementOutcome> {
   const { caches, config, state, rate, clock, permits } = parts;
-  const { namespace } = target;
+  const { namespace, uid: workloadUID } = target;
   const evictions: SentEviction[] = [];
   const failures: unknown[] = [];
 
   async function save(now: PlacementMemory): Promise<void> {
-    state.remember(target, now);
-    if (!config.readOnly) await state.save(namespace, signal);
+    state.remember(workloadUID, now);
+    if (!config.readOnly) await state.save(signal);
   }
 
   /** Sends evictions that still apply: the ones before them take time. */
@@ -342,8 +349,21 @@ async function evict(
   return { pod, why, answer, again: evictions.answered(pod.uid, answer) };
 }
 
+/** The status of the workload by the plan, before its actions have an effect. */
+export function statusOf(
+  memory: PlacementMemory,
+  { snapshot, config }: {
+    readonly snapshot: PlacementSnapshot;
+    readonly config: Pick<PlacementConfig, "cooldownMs" | "shortage" | "readOnly">;
+  },
+): PlacementStatus {
+  const objects = podsOfWorkload(snapshot.workload, snapshot.input.objects);
+  const status = placementStatus({ ...moveInput(snapshot, memory), objects }, config);
+  return { ...status, ...(config.readOnly ? { readOnly: true } : {}) };
+}
+
 function resultOf(
-  { next, memory: { shortage } }: PlacementPlan,
+  { next, memory }: PlacementPlan,
   { snapshot, parts: { config, evictions }, outcome }: {
     readonly snapshot: PlacementSnapshot;
     readonly parts: ReconcileParts;
@@ -351,16 +371,9 @@ function resultOf(
   },
 ): PlacementResult {
   const { pods, replicas: { replicas }, spec, nowMs, memory: { shortage: before } } = snapshot;
-  const { scheduleTimeoutMs = 60_000 } = config.shortage;
-  const sinceMs = ({ unschedulableSinceMs = nowMs }: PlacedPod): number => unschedulableSinceMs;
+  const { shortage } = memory;
   const waiting = pods.filter(({ gone, scheduled }) => !gone && !scheduled);
-  const dueMs = [
-    "move" in next ? nowMs + config.cooldownMs : next.untilMs ?? Infinity,
-    shortage?.untilMs ?? Infinity,
-    ...strandedPods(pods).map((pod) =>
-      Math.max(sinceMs(pod), shortage?.untilMs ?? -Infinity) + scheduleTimeoutMs
-    ),
-  ].filter((atMs) => atMs > nowMs);
+  const moveDueMs = "move" in next ? nowMs + config.cooldownMs : next.untilMs ?? Infinity;
   return {
     next,
     ...outcome,
@@ -369,10 +382,13 @@ function resultOf(
       actual: runningByClass(pods),
       desired: splitReplicas(replicas, spec),
       floor: floorOf(replicas, spec),
-      pendingMs: nowMs - Math.min(nowMs, ...waiting.map(sinceMs)),
+      pendingMs: nowMs -
+        Math.min(nowMs, ...waiting.map((pod) => pod.unschedulableSinceMs ?? nowMs)),
     },
+    status: statusOf(memory, { snapshot, config }),
     requeueAfterMs: Math.min(
-      Math.min(...dueMs, remakeDueMs(pods, { shortage, nowMs }, config.shortage)) - nowMs,
+      moveDueMs > nowMs ? moveDueMs - nowMs : Infinity,
+      shortageDueMs(pods, { shortage, nowMs }, config.shortage) - nowMs,
       // No event arrives for an eviction that came to nothing.
       pods.some(({ uid }) => evictions.has(uid)) ? EVICTED_FOR_MS : Infinity,
       ...pods.map(({ uid }) => evictions.retryAfterMs(uid) ?? Infinity),

@@ -8,6 +8,7 @@ import type { PlacementEventReason } from "../../shared/api/reasons/placement_ev
 import type { Log } from "../../shared/log.ts";
 import type { Eligibility } from "../../shared/placement/eligibility.ts";
 import type { ClassCounts } from "../../shared/placement/node_classes.ts";
+import { isAsSpecified } from "../../shared/placement/next_move.ts";
 import type {
   PlacementEvents,
   PlacementObserver,
@@ -43,7 +44,7 @@ export interface PlacementReporterParts {
   readonly log: Pick<Log, "warn">;
 }
 
-/** What was reported of a workload last. */
+/** The last report about a workload. */
 interface Reported {
   readonly uid: string;
   /** The message of the last fault in its annotations. */
@@ -167,7 +168,7 @@ const createEventReporter = (events: PlacementEvents) => {
     if ("wait" in next && next.wait === "BlockedByPDB" && wait !== last.wait) {
       emit(target, "BlockedByPDB", next.message);
     }
-    if ("wait" in next && next.wait === "AsWished" && last.isMoving) {
+    if (isAsSpecified(next) && last.isMoving) {
       emit(target, "ReconciliationSuccess", countsText(actual));
       last.isMoving = false;
     }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readStatus } from "../../shared/placement/status.ts";
 import { silentLog } from "../../shared/log.ts";
 import { placedPod } from "../../tests/fixtures/placement/placed_pods.ts";
 import { createPlacementReporter } from "./reporter.ts";
@@ -23,6 +24,7 @@ function stage(observer?: PlacementObserver) {
           evictions: [],
           shortage: { unplaced: [] },
           replicas: { actual: COUNTS, desired: COUNTS, floor: 0, pendingMs: 0 },
+          status: readStatus(""),
           requeueAfterMs: Infinity,
           ...change,
         }, TOOK);

@@ -1,4 +1,5 @@
 import { placedPod } from "../../tests/fixtures/placement/placed_pods.ts";
+import { readStatus } from "../../shared/placement/status.ts";
 import { silentLog } from "../../shared/log.ts";
 import { assertSentences } from "../../tests/fixtures/assert_sentences.ts";
 import { manualCaches, PLACEMENT_RULES } from "../../tests/fixtures/placement/placement_caches.ts";
@@ -23,6 +24,7 @@ function eventAfter(...results: readonly Partial<PlacementResult>[]): string {
       evictions: [],
       shortage: { unplaced: [] },
       replicas: { actual: counts, desired: counts, floor: 0, pendingMs: 0 },
+      status: readStatus(""),
       requeueAfterMs: Infinity,
       ...changes,
     }, { tookMs: 0 });

@@ -1,140 +1,103 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { silentLog } from "../../shared/log.ts";
-import { settleVirtually } from "../../tests/contract/support/settle_virtually.ts";
-import { keptCheckpoints } from "../../tests/fixtures/rightsizing/kept_checkpoints.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
-import type { PlacementTarget } from "./ports.ts";
-import { createPlacementState } from "./store.ts";
+import { keptCheckpoints } from "../../tests/fixtures/rightsizing/kept_checkpoints.ts";
+import { createPlacementState, decodeMemory, memoryAt, type PlacementMemory } from "./store.ts";
 
 const NOW_MS = Date.UTC(2026, 0, 1);
-const WEB = workload("web", "shop");
-
-function workload(name: string, namespace: string): PlacementTarget {
-  return { kind: "Deployment", namespace, name, uid: `uid-${name}` };
-}
+const MOVED: PlacementMemory = { lastMoveAtMs: NOW_MS };
+const INEFFECTIVE = { count: 3, misplaced: 2, spec: { spotPercentage: 70, minOnDemand: 1 } };
+const REMADE = { atMs: NOW_MS - 50_000, count: 2 };
+const SHORTAGE = { sinceMs: NOW_MS - 100_000, untilMs: NOW_MS, rounds: 2, remade: REMADE };
 
 function stage() {
   const clock = createVirtualClock({ wallStart: NOW_MS });
   const store = keptCheckpoints();
   const { signal } = new AbortController();
   const open = () => createPlacementState({ store, clock, log: silentLog });
-  return { clock, store, signal, open };
+  return { store, signal, open };
+}
+
+function pure(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
 }
 
 Deno.test("createPlacementState() reads what an earlier process saved, and nothing else", async () => {
   const { store, signal, open } = stage();
   const state = open();
   assert.equal(await state.load(signal), true);
-  state.remember(WEB, { lastMoveAtMs: NOW_MS });
-  const db = workload("db", "data");
-  state.remember(db, { shortage: { untilMs: NOW_MS + 1000, rounds: 2 } });
-  await state.save("shop", signal);
-  assert.deepEqual([...store.kept.keys()], ["mbcas-placement-shop"]);
+  const all = { lastMoveAtMs: NOW_MS, shortage: SHORTAGE, ineffectiveMoves: INEFFECTIVE };
+  state.remember("web", all);
+  await state.save(signal);
+  state.remember("db", MOVED);
   const next = open();
   await next.load(signal);
-  assert.deepEqual(next.memoryOf(WEB, NOW_MS), { lastMoveAtMs: NOW_MS });
-  assert.deepEqual(next.memoryOf(db, NOW_MS), {});
-  const reborn = { ...WEB, uid: "another" };
-  assert.deepEqual(next.memoryOf(reborn, NOW_MS), {});
-});
-
-Deno.test("createPlacementState() resolves a save when all that was set is written", async () => {
-  const { store, signal } = stage();
-  const arrivals: (() => void)[] = [];
-  const slow = {
-    ...store,
-    apply: async (one: Parameters<typeof store.apply>[0], term: AbortSignal) => {
-      await new Promise<void>((go) => void arrivals.push(go));
-      await store.apply(one, term);
-    },
-  };
-  const state = createPlacementState({
-    store: slow,
-    clock: createVirtualClock({ wallStart: NOW_MS }),
-    log: silentLog,
-  });
-  const names = ["a", "b", "c"].map((name) => workload(name, "shop"));
-  const saves: Promise<void>[] = [];
-  for (const one of names) {
-    state.remember(one, { lastMoveAtMs: NOW_MS });
-    saves.push(state.save("shop", signal));
-    await new Promise<void>((go) => queueMicrotask(go));
-  }
-  let saved = 0;
-  for (const one of saves) void one.then(() => saved++);
-  while (saved < saves.length) {
-    // One at a time: a late write can't overwrite a newer one.
-    assert.ok(arrivals.length <= 1);
-    arrivals.shift()?.();
-    await new Promise((go) => setTimeout(go, 0));
-  }
-  const { data } = store.kept.get("mbcas-placement-shop") ?? {};
-  assert.deepEqual(Object.keys(data ?? {}), ["Deployment.a", "Deployment.b", "Deployment.c"]);
-  assert.ok(store.writes.length < 3);
+  assert.deepEqual(["web", "db"].map((uid) => next.memoryOf(uid, NOW_MS)), [all, {}]);
+  assert.deepEqual([...store.kept.keys()], ["mbcas-moves-0"]);
 });
 
 Deno.test("createPlacementState() throws errors of the server, and writes all the next time", async () => {
   const { store, signal, open } = stage();
   const state = open();
-  await state.load(signal);
-  state.remember(WEB, { lastMoveAtMs: NOW_MS });
+  state.remember("web", MOVED);
   store.refusal = new ApiError(503, "", "busy");
-  await assert.rejects(() => state.save("shop", signal), ApiError);
+  await assert.rejects(() => state.save(signal), ApiError);
   store.refusal = undefined;
-  await state.save("shop", signal);
-  await state.save("shop", signal);
-  assert.deepEqual(store.writes, ["apply mbcas-placement-shop"]);
+  await state.save(signal);
+  await state.save(signal);
+  assert.deepEqual(store.writes, ["apply mbcas-moves-0"]);
 });
 
-Deno.test("createPlacementState() deletes workloads that are gone, and empty ConfigMaps", async () => {
+Deno.test("createPlacementState() deletes workloads that are gone, and retries failed writes", async () => {
   const { store, signal, open } = stage();
   const state = open();
-  const api = workload("api", "shop");
-  for (const one of [WEB, api]) state.remember(one, { lastMoveAtMs: NOW_MS });
-  await state.save("shop", signal);
-  await state.retain((namespace, key) => namespace === "shop" && key === "Deployment.api", signal);
-  assert.deepEqual(state.memoryOf(WEB, NOW_MS), {});
-  assert.deepEqual(Object.keys(store.kept.get("mbcas-placement-shop")?.data ?? {}), [
-    "Deployment.api",
-  ]);
-  await state.retain(() => false, signal);
+  for (const uid of ["web", "api"]) state.remember(uid, MOVED);
+  await state.save(signal);
+  store.refusal = new ApiError(503, "", "busy");
+  await state.retain((uid) => uid === "api", signal);
+  assert.deepEqual(state.memoryOf("web", NOW_MS), {});
+  store.refusal = undefined;
+  await state.retain((uid) => uid === "api", signal);
+  const next = open();
+  await next.load(signal);
+  assert.deepEqual(["web", "api"].map((uid) => next.memoryOf(uid, NOW_MS)), [{}, MOVED]);
+  // Nothing to remember is nothing to store.
+  next.remember("api", {});
+  await next.save(signal);
   assert.equal(store.kept.size, 0);
 });
 
-Deno.test("createPlacementState() retries failed writes at the next resync", async () => {
+Deno.test("createPlacementState() begins empty without the right to read", async () => {
   const { store, signal, open } = stage();
-  const state = open();
-  for (const one of [WEB, workload("api", "shop")]) state.remember(one, { lastMoveAtMs: NOW_MS });
-  await state.save("shop", signal);
-  store.refusal = new ApiError(503, "", "busy");
-  const keep = () => state.retain((_, key) => key === "Deployment.api", signal);
-  await keep();
-  store.refusal = undefined;
-  await keep();
-  const kept = Object.keys(store.kept.get("mbcas-placement-shop")?.data ?? {});
-  assert.deepEqual(kept, ["Deployment.api"]);
-  // What is written, also by another life, is not written again.
-  const writes = store.writes.length;
-  await keep();
-  const next = open();
-  await next.load(signal);
-  await next.retain((_, key) => key === "Deployment.api", signal);
-  assert.equal(store.writes.length, writes);
+  store.refusal = new ApiError(403, "Forbidden", "no");
+  assert.equal(await open().load(signal), true);
 });
 
-Deno.test("createPlacementState() retries reads, and continues without the right to read", async () => {
-  const { clock, store, open } = stage();
-  const end = new AbortController();
-  store.refusal = new ApiError(0, "Unreachable", "no");
-  const loading = open().load(end.signal);
-  await clock.runUntil(10_000);
-  store.refusal = undefined;
-  assert.equal(await settleVirtually(clock, loading), true);
-  store.refusal = new ApiError(403, "Forbidden", "no");
-  assert.equal(await open().load(end.signal), true);
-  store.refusal = new ApiError(0, "Unreachable", "no");
-  const given = open().load(end.signal);
-  end.abort();
-  assert.equal(await settleVirtually(clock, given), false);
+pure("decodeMemory() refuses what is no memory", () => {
+  const shortage = { untilMs: 5, rounds: 0 };
+  for (const stored of [null, [], "x", { lastMoveAtMs: "soon" }, { shortage }]) {
+    assert.throws(() => decodeMemory(stored), SyntaxError, JSON.stringify(stored));
+  }
+  assert.deepEqual(decodeMemory({ ...MOVED, more: 1 }), MOVED);
+});
+
+pure("memoryAt() ignores a clock that was far ahead, and tolerates one that was slightly", () => {
+  const aheadMs = NOW_MS + 7_200_000;
+  const shortages = [
+    { sinceMs: aheadMs, untilMs: aheadMs + 120_000, rounds: 1 },
+    { untilMs: NOW_MS + 200_000_000, rounds: 1 },
+  ];
+  for (const shortage of shortages) {
+    for (const laterMs of [0, 60_000, 3_600_000]) {
+      assert.deepEqual(memoryAt({ lastMoveAtMs: aheadMs, shortage }, NOW_MS + laterMs), {});
+    }
+  }
+  const nowMs = NOW_MS + 1;
+  const remade = { atMs: nowMs, count: 1 };
+  const shortage = { sinceMs: nowMs, untilMs: nowMs + 120_000, rounds: 1, remade };
+  assert.deepEqual(memoryAt({ lastMoveAtMs: nowMs, shortage }, NOW_MS), {
+    lastMoveAtMs: nowMs,
+    shortage: { untilMs: nowMs + 120_000, rounds: 1 },
+  });
 });

@@ -1,17 +1,17 @@
 /**
- * Which workloads to reconcile when something has changed, and since when nodes are about to go.
+ * Finds the workloads to reconcile after a change, and the times since when nodes are about to go.
  *
  * @module
  */
 import type { PodOwner } from "../../shared/api/pod.ts";
-import type { PlacementConfig } from "../../shared/placement/config.ts";
+import type { PlacementConfig } from "../../shared/placement/settings.ts";
 import { nodeClassOf } from "../../shared/placement/node_classes.ts";
 import { departureOf } from "../../shared/placement/node_departure.ts";
 import { podsOnNode } from "../caches.ts";
 import type { PlacementCaches } from "./caches.ts";
 import type { PlacementSubject } from "./ports.ts";
 
-/** What is watched, and what is called. */
+/** The caches to watch, and the callbacks. */
 export interface WatchParts {
   readonly caches: PlacementCaches;
   readonly config: Pick<PlacementConfig, "classes" | "departures">;
@@ -97,7 +97,7 @@ export function watchWorkloads({ caches, config, wake, onNode }: WatchParts): ()
 }
 
 /**
- * When nodes first had the sign of their departure; the signs have no time themselves. A pod that was
+ * The times when nodes first had the sign of their departure; the signs have no time themselves. A pod that was
  * created later came there in spite of the sign, and so would its replacement.
  */
 export interface DepartureTimes {

@@ -1,50 +1,147 @@
 /**
- * Sends the changes of a pod, whatever source they are of: no other code of the controller patches
- * `pods/resize`.
+ * Sends the changes of a pod and reports the server's answer, whatever source they are of: no other code
+ * of the controller patches `pods/resize`.
  *
  * @module
  */
 import { ApiError } from "../../shared/api/api_error.ts";
+import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
+import type { ChangeReason } from "../../shared/api/reasons/reasons.ts";
+import type { Log } from "../../shared/log.ts";
+import type { Pod } from "../../shared/api/pod.ts";
 import {
+  type ClaimSource,
   type LimitChange,
   patchParts,
   type PodChanges,
   resizePatch,
   type ResourceChange,
 } from "../../shared/resize/patch.ts";
+import { describeWanted } from "../../shared/resize/inputs/resources.ts";
+import { type RefusalKind, refusalKind, refusalReason } from "../../shared/resize/refusal.ts";
 import type { PodResizer } from "./ports.ts";
+
+/** Changes to send, and why. */
+export interface RequestedChanges<Change extends ResourceChange> extends PodChanges<Change> {
+  readonly reason: ResizeCause;
+}
+
+/** Why a pod is resized: the market's reason, the cause of a restore, or a recommendation. */
+export type ResizeCause = ChangeReason | "OptimizationApplied";
 
 /** What the server answered. */
 export interface SentChanges<Change extends ResourceChange> {
   /** Those that it took. */
   readonly changes: readonly Change[];
   /** The pod's resourceVersion after them; absent when it took none. */
-  readonly version?: string;
+  readonly version?: string | undefined;
   /** Its refusal, which ends it: what is left over is seen with the next reconcile. */
-  readonly refusal?: ApiError;
+  readonly refusal?: ApiError | undefined;
+}
+
+/** The answer to a resize, for metrics. */
+export interface ResizeAnswer {
+  /**
+   * `refused`: for the reason that the server gives, or `RestoreBlocked`. `busy`, `conflict`, `gone`: the
+   * server was busy or not there, the copy of the pod was old, the pod was gone; `reason` is then, as for
+   * `accepted`, the cause of the resize.
+   */
+  readonly outcome: "accepted" | RefusalKind;
+  readonly reason: ResizeCause;
+  readonly restoring: boolean;
+}
+
+/** Observes resizes, for metrics. Each method is called synchronously and must be quick. */
+export interface ResizeObserver {
+  /** A resize was sent. */
+  resized?(answer: ResizeAnswer): void;
+  /** The kubelet reports the limits that were asked for, this long after the patch, ms. */
+  confirmed?(waitedMs: number): void;
+}
+
+/** What sends and reports changes. */
+export interface ResizeContext {
+  readonly resizer: PodResizer;
+  /** For the audit lines. @default {none} */
+  readonly log?: Pick<Log, "info">;
+  readonly observer?: Pick<ResizeObserver, "resized"> | undefined;
 }
 
 /**
- * Sends one patch, or two where values have two owners. The server refuses a part that is pinned when it
- * has a newer version of the pod. Throws what is no answer of the server.
+ * Sends one patch, or two where values have two owners, and reports the answer: each accepted change is
+ * a line of the log, and each answer is counted. The server refuses a part that is pinned when it has a
+ * newer version of the pod. Throws what is no answer of the server.
  */
 export async function sendChanges<Change extends ResourceChange>(
-  asked: PodChanges<Change>,
-  { resizer }: { readonly resizer: PodResizer },
+  asked: RequestedChanges<Change>,
+  context: ResizeContext,
 ): Promise<SentChanges<Change | LimitChange>> {
   const { namespace, name, uid } = asked.pod.metadata;
   const changes: (Change | LimitChange)[] = [];
   let { resourceVersion } = asked.pod.metadata;
   let version: string | undefined;
+  let refusal: ApiError | undefined;
   for (const { manager, pinned, isLift, ...part } of patchParts(asked)) {
     const patch = resizePatch(uid, part.changes, pinned ? { resourceVersion } : {});
     try {
-      version = resourceVersion = await resizer.resize(namespace, name, patch, { manager });
+      version = resourceVersion = await context.resizer.resize(namespace, name, patch, { manager });
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      return { changes, refusal: error, ...(version === undefined ? {} : { version }) };
+      refusal = error;
+      break;
     }
     if (isLift !== true) changes.push(...part.changes);
   }
-  return { changes, ...(version === undefined ? {} : { version }) };
+  const sent = { changes, version, refusal };
+  report(asked, sent, context);
+  return sent;
+}
+
+/** The reason under which an answer is counted. */
+const COUNTED_REASON: Readonly<Record<ResizeAnswer["outcome"], "cause" | "refusal">> = {
+  accepted: "cause",
+  refused: "refusal",
+  busy: "cause",
+  conflict: "cause",
+  gone: "cause",
+};
+
+/** The line of the log for accepted changes. */
+const CHANGED: Readonly<Record<ClaimSource, string>> = {
+  market: "CPU limit changed",
+  restore: "CPU limit changed",
+  manual: "CPU limit changed",
+  rightsizing: "Pod resources changed",
+};
+
+/** Reports one answer; what was refused beside what was taken is seen with the next reconcile. */
+function report<Change extends ResourceChange>(
+  { pod, source, reason }: RequestedChanges<Change>,
+  { changes, refusal }: SentChanges<Change | LimitChange>,
+  { log, observer }: ResizeContext,
+): void {
+  const restoring = source === "restore";
+  if (changes.length > 0 || refusal === undefined) {
+    const { namespace, name } = pod.metadata;
+    const change = source === "rightsizing"
+      ? describeWanted(new Map(changes.map((one) => [one.name, one])))
+      : describeLimits(pod, changes);
+    log?.info(CHANGED[source], { pod: `${namespace}/${name}`, change, reason });
+    observer?.resized?.({ outcome: "accepted", reason, restoring });
+    return;
+  }
+  const outcome = refusalKind(refusal);
+  const refusedFor: EnforcementReason = restoring ? "RestoreBlocked" : refusalReason(refusal);
+  const counted = COUNTED_REASON[outcome] === "cause" ? reason : refusedFor;
+  observer?.resized?.({ outcome, reason: counted, restoring });
+}
+
+/** `app 200m → 450m, proxy 50m → 40m`; where requests change with them, it says so. */
+export function describeLimits(pod: Pod, changes: readonly ResourceChange[]): string {
+  const limits = changes.map(({ name, limitCPU }) => {
+    const from = pod.containers.find((container) => container.name === name)?.limitCPU;
+    return `${name} ${from ?? "?"}m → ${limitCPU}m`;
+  }).join(", ");
+  const moves = changes.some(({ requestCPU }) => requestCPU !== undefined);
+  return moves ? `${limits} (request and limit)` : limits;
 }

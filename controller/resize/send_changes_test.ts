@@ -1,13 +1,19 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
-import type { LimitChange } from "../../shared/resize/patch.ts";
+import { silentLog } from "../../shared/log.ts";
+import type { ClaimSource, LimitChange } from "../../shared/resize/patch.ts";
 import { sampleContainer, samplePod } from "../../tests/contract/support/sample_objects.ts";
 import type { PodResizer } from "./ports.ts";
-import { sendChanges, type SentChanges } from "./send_changes.ts";
+import {
+  describeLimits,
+  type ResizeAnswer,
+  sendChanges,
+  type SentChanges,
+} from "./send_changes.ts";
 
 const FULL = new ApiError(403, "Forbidden", "exceeded quota");
 
-function test(name: string, fn: () => Promise<void>): void {
+function test(name: string, fn: () => void | Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
@@ -19,9 +25,17 @@ function change(name: string, limitCPU: number): LimitChange {
 async function send(
   changes: readonly LimitChange[],
   answers: readonly (string | Error)[],
-): Promise<{ readonly sent: SentChanges<LimitChange>; readonly requests: readonly string[] }> {
+  source: ClaimSource = "market",
+): Promise<{
+  readonly sent: SentChanges<LimitChange>;
+  readonly requests: readonly string[];
+  /** Answers as they are counted, and changes as they are logged. */
+  readonly reported: readonly unknown[];
+}> {
   const containers = ["app", "jvm"].map((name) => sampleContainer({ name, limitCPU: 300 }));
   const requests: string[] = [];
+  const reported: unknown[] = [];
+  const reason = source === "rightsizing" ? "OptimizationApplied" : "Throttled";
   const resizer: PodResizer = {
     resize(_namespace, _name, { metadata, spec }, { manager = "" } = {}) {
       const answer = answers[requests.length] ?? "";
@@ -33,18 +47,21 @@ async function send(
   const sample = samplePod("web", { containers });
   const pod = { ...sample, metadata: { ...sample.metadata, resourceVersion: "1" } };
   const sent = await sendChanges(
-    { pod, source: "market", changes, originals: new Map([["app", 200], ["jvm", 200]]) },
-    { resizer },
+    { pod, source, reason, changes, originals: new Map([["app", 200], ["jvm", 200]]) },
+    {
+      resizer,
+      log: { ...silentLog, info: (message, fields) => void reported.push([message, fields]) },
+      observer: { resized: (answer) => void reported.push(answer) },
+    },
   );
-  return { sent, requests };
+  return { sent, requests, reported };
 }
 
 test("sendChanges() sends one patch where all values are the market's, or the user's own", async () => {
   const market = [change("app", 400), change("jvm", 250)];
-  assert.deepEqual(await send(market, ["8"]), {
-    sent: { changes: market, version: "8" },
-    requests: ["mbcas/200m,200m 1 app+jvm"],
-  });
+  const { sent, requests } = await send(market, ["8"]);
+  assert.partialDeepStrictEqual(sent, { changes: market, version: "8" });
+  assert.deepEqual(requests, ["mbcas/200m,200m 1 app+jvm"]);
   const own = [change("app", 200), change("jvm", 200)];
   assert.deepEqual((await send(own, ["8"])).requests, ["mbcas-restore 1 app+jvm"]);
 });
@@ -53,7 +70,7 @@ test("sendChanges() keeps own values apart, and sends first what sets CPU free",
   const mixed = [change("app", 200), change("jvm", 400)];
   const { sent, requests } = await send(mixed, ["8", "9"]);
   assert.deepEqual(requests, ["mbcas-restore 1 app", "mbcas/200m,200m 8 jvm"]);
-  assert.deepEqual(sent, { changes: mixed, version: "9" });
+  assert.deepEqual(sent, { changes: mixed, version: "9", refusal: undefined });
   const lower = [change("app", 200), change("jvm", 100)];
   assert.deepEqual((await send(lower, ["8", "9"])).requests, [
     "mbcas/200m,200m 1 jvm",
@@ -63,8 +80,64 @@ test("sendChanges() keeps own values apart, and sends first what sets CPU free",
 
 test("sendChanges() ends with a refusal, and says what was taken before", async () => {
   const mixed = [change("app", 200), change("jvm", 400)];
-  assert.deepEqual((await send(mixed, [FULL])).sent, { changes: [], refusal: FULL });
+  assert.deepEqual((await send(mixed, [FULL])).sent, {
+    changes: [],
+    version: undefined,
+    refusal: FULL,
+  });
   const half = await send(mixed, ["8", FULL]);
   assert.deepEqual(half.sent, { changes: [change("app", 200)], version: "8", refusal: FULL });
   await assert.rejects(send(mixed, [new TypeError("a bug")]), /a bug/);
+});
+
+test("sendChanges() logs each accepted change, whatever its source, and counts each answer", async () => {
+  const logged = (message: string, text: string, reason: string) => [
+    message,
+    { pod: "shop/web", change: text, reason },
+  ];
+  const counted = (
+    outcome: ResizeAnswer["outcome"],
+    reason: ResizeAnswer["reason"],
+    restoring = false,
+  ): ResizeAnswer => ({ outcome, reason, restoring });
+  const busy = new ApiError(503, "", "no leader");
+  const old = new ApiError(409, "Conflict", "modified");
+  const gone = new ApiError(404, "NotFound", "no pod");
+  const raise = "app 300m → 400m";
+  const table: readonly (readonly [ClaimSource, string | Error, readonly unknown[]])[] = [
+    ["market", "8", [
+      logged("CPU limit changed", raise, "Throttled"),
+      counted("accepted", "Throttled"),
+    ]],
+    ["restore", "8", [
+      logged("CPU limit changed", raise, "Throttled"),
+      counted("accepted", "Throttled", true),
+    ]],
+    ["rightsizing", "8", [
+      logged("Pod resources changed", "app cpu limit 400m", "OptimizationApplied"),
+      counted("accepted", "OptimizationApplied"),
+    ]],
+    ["market", FULL, [counted("refused", "QuotaExceeded")]],
+    ["restore", FULL, [counted("refused", "RestoreBlocked", true)]],
+    ["rightsizing", FULL, [counted("refused", "QuotaExceeded")]],
+    ["market", busy, [counted("busy", "Throttled")]],
+    ["market", old, [counted("conflict", "Throttled")]],
+    ["market", gone, [counted("gone", "Throttled")]],
+  ];
+  for (const [source, answer, expected] of table) {
+    assert.deepEqual((await send([change("app", 400)], [answer], source)).reported, expected);
+  }
+});
+
+test("describeLimits() names each container with its limit before and after", () => {
+  const pod = samplePod("web", {
+    containers: [sampleContainer(), sampleContainer({ name: "proxy", limitCPU: 50 })],
+  });
+  const changes = [change("app", 450), change("proxy", 40)];
+  assert.equal(describeLimits(pod, changes), "app 200m → 450m, proxy 50m → 40m");
+  const moved = changes.map((one) => ({ ...one, requestCPU: one.limitCPU }));
+  assert.equal(
+    describeLimits(pod, moved),
+    "app 200m → 450m, proxy 50m → 40m (request and limit)",
+  );
 });

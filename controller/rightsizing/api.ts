@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { createMethodRights } from "../../adapters/kube/client/access_rules.ts";
 import { readResizeSupport } from "../../adapters/kube/client/api_checks.ts";
 import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
 import {
@@ -32,7 +31,6 @@ import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import type { CacheOptions } from "../caches.ts";
 import type { PodResizer } from "../resize/ports.ts";
 import type { ControllerSettings } from "../settings.ts";
-import type { MethodRights } from "./permissions.ts";
 import type {
   PolicyStatusWriter,
   ReportStore,
@@ -41,10 +39,13 @@ import type {
   VPAPublisher,
   WorkloadWriter,
 } from "./ports.ts";
-import type { PodOwners } from "./sampler/pod_owners.ts";
-import { connectUsageSampler } from "./sampler/usage_sampler.ts";
-import { connectUsageSources } from "./sources/connect_usage_sources.ts";
-import type { CollectionObserver, UsageSources } from "./sources/usage_sources.ts";
+import type { PodOwners } from "./sources/pod_owners.ts";
+import { connectUsageSampler } from "./sources/usage_sampler.ts";
+import {
+  type CollectionObserver,
+  connectUsageSources,
+  type UsageSources,
+} from "./sources/usage_sources.ts";
 
 /** The copies. */
 export interface RightsizingCopies {
@@ -89,7 +90,6 @@ export interface RightsizingAPI {
   readonly reportStore: ReportStore;
   readonly vpaPublisher: VPAPublisher;
   readonly workloads: WorkloadWriter;
-  readonly rights: MethodRights;
   readonly events: RightsizingEvents;
   /** For kills and throttling that were seen. */
   readonly correctionStore: CheckpointStore;
@@ -143,7 +143,6 @@ export function connectRightsizingAPI(
     reportStore: createReportStore(connection),
     vpaPublisher: createVPAPublisher(connection),
     workloads: createWorkloadWriter(connection, { log }),
-    rights: createMethodRights(connection),
     correctionStore: createCheckpointStore(connection, {
       namespace,
       label: CORRECTIONS_LABEL,

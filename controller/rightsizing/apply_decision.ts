@@ -1,25 +1,32 @@
 /**
- * Does what was decided for a workload.
+ * Applies a decision: resizes pods, sets their original limits, or writes the template.
  *
  * @module
  */
-import { type InPlacePlan, inPlacePlan } from "../../shared/rightsizing/guards/in_place_plan.ts";
+import { type InPlacePlan, inPlacePlan } from "../../shared/rightsizing/guards/method.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod, PodContainer, Resources } from "../../shared/api/pod.ts";
-import { type ApplyFailure, applyFailure } from "../../shared/rightsizing/guards/apply_failure.ts";
+import {
+  type ApplyFailure,
+  applyFailure,
+} from "../../shared/rightsizing/guards/workload_events.ts";
 import type { RightsizingDecision } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { WorkloadWriter } from "./ports.ts";
 import { originalsIn } from "../../shared/resize/original_limits.ts";
-import type { PodResizer } from "../resize/ports.ts";
-import { sendChanges } from "../resize/send_changes.ts";
+import type { AllocationStore } from "../resize/ports.ts";
+import { type ResizeContext, sendChanges } from "../resize/send_changes.ts";
+import type { Original, PodAllocation } from "../../shared/api/pod_allocation.ts";
+import type { Clock } from "../../shared/clock.ts";
+import type { Informer } from "../../shared/control/informer.ts";
+import { formatCPU } from "../../shared/quantity.ts";
+import { movesRequest } from "../../shared/resize/inputs/qos.ts";
 
 /** A decision to do something. */
 export type ApplyDecision = Extract<RightsizingDecision, { readonly outcome: "apply" }>;
 
 /** What changes pods and workloads. */
-export interface Appliers {
-  readonly resizer: PodResizer;
+export interface Appliers extends ResizeContext {
   readonly workloads: WorkloadWriter;
   /** Makes limits the own ones of the market's pods, millicores by container. */
   readonly setOriginalLimits: (pod: Pod, limits: ReadonlyMap<string, number>) => Promise<void>;
@@ -59,7 +66,7 @@ export async function applyDecision(
     return { inForce, behind: [] };
   }
   const plan = inPlacePlan(facts, wanted);
-  const { resized, failures } = await resizePods(plan, { pods, resizer: appliers.resizer });
+  const { resized, failures } = await resizePods(plan, { pods, appliers });
   const [first] = failures;
   const behind = failures.map(({ pod }) => pod);
   if (resized === 0 && first !== undefined) return { failure: first.failure, behind };
@@ -92,17 +99,19 @@ interface ResizedPods {
  */
 async function resizePods(
   plan: InPlacePlan,
-  { pods, resizer }: {
+  { pods, appliers }: {
     readonly pods: ReadonlyMap<string, Pod>;
-    readonly resizer: PodResizer;
+    readonly appliers: ResizeContext;
   },
 ): Promise<ResizedPods> {
   const failures: { pod: string; failure: ApplyFailure }[] = [];
   let resized = 0;
+  const reason = "OptimizationApplied" as const;
   for (const { pod: planned, changes } of plan.pods) {
     const pod = pods.get(planned.metadata.uid) ?? planned;
-    const asked = { pod, source: "rightsizing", changes, originals: originalsIn(pod) } as const;
-    const { refusal } = await sendChanges(asked, { resizer });
+    const originals = originalsIn(pod);
+    const asked = { pod, source: "rightsizing", reason, changes, originals } as const;
+    const { refusal } = await sendChanges(asked, appliers);
     const failure = refusal && applyFailure(refusal);
     if (failure === undefined) resized++;
     else if (failure.next !== "forget") failures.push({ pod: pod.metadata.name, failure });
@@ -128,4 +137,69 @@ async function failureOf(act: () => Promise<void>): Promise<ApplyFailure | undef
     if (!(error instanceof ApiError)) throw error;
     return applyFailure(error);
   }
+}
+
+/** What the writer works with. */
+export interface OriginalLimitWriterParts {
+  readonly allocations: Pick<Informer<PodAllocation>, "get">;
+  readonly store: Pick<AllocationStore, "writeStatus">;
+  readonly clock: Pick<Clock, "sleep">;
+}
+
+/** Sets own limits, millicores by container; a pod outside of the market has none to set. */
+export type OriginalLimitWriter = (pod: Pod, limits: ReadonlyMap<string, number>) => Promise<void>;
+
+/** The market writes the same status: a version that it has overtaken is read again. */
+const TRIES = 4;
+/** The copy needs a moment to have what the market has written, ms. */
+const PAUSE_MS = 250;
+
+/**
+ * A writer. Bounds follow from the record, with the market's next look at the pod. Throws an `ApiError`
+ * when the server refuses, and when the market was quicker each time.
+ */
+export function createOriginalLimitWriter(
+  { allocations, store, clock }: OriginalLimitWriterParts,
+): OriginalLimitWriter {
+  return async (pod, limits) => {
+    const { namespace, uid } = pod.metadata;
+    for (let left = TRIES - 1;; left--) {
+      const allocation = allocations.get(`${namespace}/${uid}`);
+      const next = allocation && withLimits(allocation, { pod, limits });
+      if (next === undefined) return;
+      try {
+        await store.writeStatus(next);
+        return;
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.status !== 409 || left === 0) throw error;
+      }
+      await clock.sleep(PAUSE_MS);
+    }
+  };
+}
+
+/** The allocation with these own limits; undefined where it has them, or has no record yet. */
+function withLimits(
+  allocation: PodAllocation,
+  { pod, limits }: { readonly pod: Pod; readonly limits: ReadonlyMap<string, number> },
+): PodAllocation | undefined {
+  const { originalLimits, originalRequests } = allocation.status ?? {};
+  if (originalLimits === undefined) return undefined;
+  const carried = originalsIn(pod);
+  const changed = (originals: readonly Original[]): Original[] =>
+    originals.map((one) => {
+      const { name } = one;
+      const limit = limits.get(name);
+      if (limit === undefined) return one;
+      const replaced = carried.get(name);
+      const next = { name, cpu: formatCPU(limit) };
+      return replaced === undefined ? next : { ...next, replaces: formatCPU(replaced) };
+    });
+  const next = changed(originalLimits);
+  if (next.every(({ cpu }, index) => cpu === originalLimits[index]?.cpu)) return undefined;
+  // Where the request goes with the limit, both have the same own value.
+  const requests = movesRequest(pod) && originalRequests !== undefined
+    ? { originalRequests: changed(originalRequests) }
+    : {};
+  return { ...allocation, status: { ...allocation.status, originalLimits: next, ...requests } };
 }

@@ -1,5 +1,5 @@
 /**
- * What rightsizing needs of the controller's settings. Properties are read when they are asked for.
+ * The controller's settings that concern rightsizing. Each property has the present value.
  *
  * @module
  */
@@ -9,11 +9,11 @@ import type { SamplerShape } from "../../shared/rightsizing/build_policy_status.
 import type { PolicyInput } from "../../shared/rightsizing/policy_match.ts";
 import type { ControllerSettings } from "../settings.ts";
 
-/** Settings of the clock of hours. */
+/** Settings of rightsizing, as the loop reads them. */
 export interface RightsizingConfig {
   /** Recommendations for all, and nothing applied. */
   readonly dryRun: boolean;
-  /** Namespaces whose policies act on all others; elsewhere a policy acts on its own alone. */
+  /** Policies of these namespaces act on all namespaces; others act on their own alone. */
   readonly policyNamespaces: readonly string[];
   /** Whether recommendations are written to annotations of workloads. */
   readonly annotateWorkloads: boolean;
@@ -35,7 +35,7 @@ export type RightsizingSettings = Pick<
   | "samplerSize"
 >;
 
-/** A view of settings that may change: each property is read when it is asked for. */
+/** A view of settings that may change. */
 export function rightsizingConfig(settings: () => RightsizingSettings): RightsizingConfig {
   return {
     get dryRun() {

@@ -7,7 +7,7 @@ import {
   type AnnotationPatch,
   annotationPatch,
   workloadAnnotations,
-} from "../../shared/rightsizing/apply/workload_annotations.ts";
+} from "../../shared/rightsizing/workload_annotations.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { OPTIPOD_GROUP_VERSION } from "../../shared/api/optimization_policy.ts";
 import type { Permits } from "../../shared/control/permits.ts";

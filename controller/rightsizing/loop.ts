@@ -1,46 +1,42 @@
 /**
- * The loop of rightsizing: reconciles every policy's workloads once in its interval, and new ones soon.
+ * The loop of rightsizing: a cycle of each policy once in its interval, and soon for new workloads.
  *
- * Events of policies and workloads fill a queue of policies. Each key that is taken from it runs
- * `reconcilePolicy()`: one cycle (`policies/policy_cycle.ts`), its events and records, then its report
- * (`policies/report_cycle.ts`), and when the next one is due.
+ * `PolicySchedule` says which policy is due. `reconcilePolicy()` runs its cycle, emits events, writes records
+ * and reports.
  *
  * @module
  */
-import { objectKey } from "../../shared/control/object_key.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
+import type { VerticalPodAutoscaler } from "../../shared/api/autoscalers.ts";
 import type { Namespace } from "../../shared/api/namespace.ts";
 import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
-import type { VerticalPodAutoscaler } from "../../shared/api/autoscalers.ts";
 import type { Workload } from "../../shared/api/workload.ts";
 import type { Clock } from "../../shared/clock.ts";
-import { type Backoff, createBackoff } from "../../shared/control/backoff.ts";
+import { createBackoff } from "../../shared/control/backoff.ts";
 import type { Informer } from "../../shared/control/informer.ts";
+import { objectKey } from "../../shared/control/object_key.ts";
 import { createPermits } from "../../shared/control/permits.ts";
 import { type ReconcileResult, runReconcileLoop } from "../../shared/control/reconcile_loop.ts";
-import { createWorkQueue, type WorkQueue } from "../../shared/control/work_queue.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Random } from "../../shared/random.ts";
-import { validationProblem } from "../../shared/rightsizing/build_policy_status.ts";
-import { eventMessage } from "../../shared/rightsizing/guards/workload_events.ts";
 import {
-  policiesFor,
-  readablePolicies,
-  workloadKey,
-} from "../../shared/rightsizing/policy_match.ts";
+  buildPolicyStatus,
+  validationProblem,
+} from "../../shared/rightsizing/build_policy_status.ts";
+import { eventMessage } from "../../shared/rightsizing/guards/workload_events.ts";
+import { workloadKey } from "../../shared/rightsizing/policy_match.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
-import { foundWorkload, rightsizedWorkload } from "../../shared/rightsizing/rightsized_workload.ts";
+import { foundWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { policyInput, type RightsizingConfig } from "./config.ts";
 import { emitCycleEvents, policySubject } from "./events.ts";
 import type { RightsizingObserver } from "./metrics.ts";
 import { collectGarbage } from "./policies/garbage_collection.ts";
-import { awaitDiscovery, type Synced } from "./policies/initial_sync.ts";
-import { type PolicyChanges, trackPolicyChanges } from "./policies/policy_changes.ts";
 import { type CycleOutcome, type CycleParts, runPolicyCycle } from "./policies/policy_cycle.ts";
-import { createPublishedVPAs, type PublishedVPAs } from "./policies/published_vpas.ts";
+import { type DueCycle, PolicySchedule } from "./policies/policy_schedule.ts";
+import { PublishedVPAs } from "./policies/published_vpas.ts";
 import { reportCycle, unwrittenRecord } from "./policies/report_cycle.ts";
 import type { PolicyStatusWriter, ReportStore, RightsizingEvents, VPAPublisher } from "./ports.ts";
-import { createRecordStore, writeAppliedRecords } from "./store.ts";
+import { RecordStore, writeAppliedRecords } from "./store.ts";
 
 /** The caches that the loop reads. */
 export interface RightsizingCaches {
@@ -53,11 +49,17 @@ export interface RightsizingCaches {
   readonly verticalPodAutoscalers: Informer<VerticalPodAutoscaler>;
 }
 
-/** What the loop works with. */
+/** A cache, or several as one. */
+export interface Synced {
+  /** True once it is complete; false where `signal` was aborted before. */
+  whenSynced(signal: AbortSignal): Promise<boolean>;
+}
+
+/** Dependencies of the loop. */
 export interface RightsizingLoopParts
   extends Pick<CycleParts, "sources" | "cluster" | "hands" | "lacksPermission"> {
   readonly caches: RightsizingCaches;
-  /** What else is waited for before the first cycle, by a name for people. @default nothing */
+  /** Further state that the first cycle waits for, by a name for people. @default none */
   readonly first?: Readonly<Record<string, Synced>>;
   readonly statuses: PolicyStatusWriter;
   readonly reports: ReportStore;
@@ -72,32 +74,15 @@ export interface RightsizingLoopParts
 
 /** Policies with cycles that run at the same time; the number of workloads is a setting. */
 const POLICIES_AT_ONCE = 4;
-/** New workloads come in crowds: one cycle for all that came within this time, ms. */
-const NEW_WORKLOADS_MS = 2000;
 /** Between two garbage collections, ms. */
 const GARBAGE_MS = 60_000;
-/** Between two tries of what failed for a while, ms at most. */
-const LONGEST_RETRY_MS = 300_000;
-/** A cycle begins by 5 to 10 % sooner than its interval ends, so that policies do not keep step. */
-const LEAST_JITTER = 0.05;
+/** Between two reports of missing caches, ms: a busy API server has listed its objects by then. */
+const REPORT_MISSING_MS = 30_000;
 
-/** The loop's parts and what it remembers. Policies go by `namespace/name`. */
 interface Loop extends RightsizingLoopParts {
   readonly cycle: CycleParts;
   readonly vpas: PublishedVPAs;
-  readonly changes: PolicyChanges;
-  readonly queue: WorkQueue;
-  readonly retries: Backoff;
-  /** When each policy's next whole cycle is due, by the monotonic clock. */
-  readonly dueAt: Map<string, number>;
-  /** Policies that have changed: their next cycle is a whole one whenever it is. */
-  readonly changed: Set<string>;
-  /** Ends cycles under way. */
-  readonly running: Map<string, AbortController>;
-  /** Workloads that were ever queued, by key and UID. */
-  readonly seen: Set<string>;
-  /** UIDs, by key, of workloads that are new, or are to be reconciled again soon. */
-  readonly pending: Map<string, string>;
+  readonly schedule: PolicySchedule;
 }
 
 /** Runs until `signal` is aborted, then finishes what is under way. */
@@ -106,27 +91,26 @@ export async function runRightsizingLoop(
   signal: AbortSignal,
 ): Promise<void> {
   const { caches, clock, log } = parts;
-  const { policies, ...others } = caches;
-  // A cache without its autoscalers would say that there are none.
-  const copies = { ...others, "pods, nodes and autoscalers": parts.cluster, ...parts.first };
-  if (!await awaitDiscovery({ ...parts, policies, copies }, signal)) return;
+  if (
+    !await awaitDiscovery({ ...parts, policies: caches.policies, copies: cachesOf(parts) }, signal)
+  ) {
+    return;
+  }
   const loop = createLoop(parts, signal);
-  const { records } = loop.cycle;
+  const { cycle: { records }, schedule } = loop;
   const subscriptions = [
-    policies.subscribe((key) => onPolicyEvent(loop, key)),
+    caches.policies.subscribe((key) => {
+      if (schedulePolicy(loop, key)) schedule.queueAffected(key);
+    }),
     ...[caches.deployments, caches.statefulSets, caches.daemonSets].map((cache) =>
-      cache.subscribe((key) => onWorkloadEvent(loop, cache.get(key)))
+      cache.subscribe((key) => schedule.workloadChanged(cache.get(key)))
     ),
   ];
-  // At the beginning each has a cycle of its own anyway.
-  for (const policy of policies.all()) {
-    const key = objectKey(policy.metadata);
-    if (loop.changes.hasChanged(key)) startAnew(loop, key);
-  }
+  for (const policy of caches.policies.all()) schedulePolicy(loop, objectKey(policy.metadata));
   try {
     await Promise.all([
       runReconcileLoop({
-        queue: loop.queue,
+        queue: schedule.queue,
         reconcile: (key, term) => reconcilePolicy(loop, key, term),
         backoff: createBackoff({ maxMs: GARBAGE_MS }),
         clock,
@@ -144,184 +128,117 @@ export async function runRightsizingLoop(
 
 function createLoop(parts: RightsizingLoopParts, signal: AbortSignal): Loop {
   const { caches, clock, random, log, config, events } = parts;
-  const records = createRecordStore({
-    reports: caches.reports.all(),
-    store: parts.reports,
-    clock,
-    log,
-    signal,
-  });
   return {
     ...parts,
     cycle: {
       ...parts,
-      records,
+      records: new RecordStore({
+        reports: caches.reports.all(),
+        store: parts.reports,
+        clock,
+        log,
+        signal,
+      }),
       denials: new Map(),
       permits: createPermits(() => config.workers),
       outcomes: new Map(),
       underWay: new Map(),
     },
-    vpas: createPublishedVPAs({
+    vpas: new PublishedVPAs({
       copy: caches.verticalPodAutoscalers,
       publisher: parts.vpaPublisher,
       events,
       log,
     }),
-    changes: trackPolicyChanges({
+    schedule: new PolicySchedule({
       policies: caches.policies,
       workloads: () => allWorkloads(caches),
       input: () => policyInput(caches.namespaces, config),
+      clock,
+      random,
     }),
-    queue: createWorkQueue(clock),
-    retries: createBackoff({ random, maxMs: LONGEST_RETRY_MS }),
-    dueAt: new Map(),
-    changed: new Set(),
-    running: new Map(),
-    seen: new Set(),
-    pending: new Map(),
   };
 }
 
-/** One cycle of a policy with its report, and when to reconcile it again. */
+/** Queues a policy that has changed; emits an event where its spec is not valid. False: it has not changed. */
+function schedulePolicy({ caches, schedule, events }: Loop, key: string): boolean {
+  if (!schedule.policyChanged(key)) return false;
+  const policy = caches.policies.get(key);
+  if (policy !== undefined && policy.spec === undefined) {
+    const message = eventMessage("ValidationFailed", validationProblem(policy.faults).message);
+    const about = policySubject(policy);
+    events.emit({ about, type: "Warning", reason: "ValidationFailed", message });
+  }
+  return true;
+}
+
+/** Runs one cycle of a policy with its report; returns when the next one is due. */
 async function reconcilePolicy(
   loop: Loop,
   key: string,
   term: AbortSignal,
 ): Promise<ReconcileResult> {
-  const { caches: { policies }, clock, changed, dueAt, running, observer } = loop;
+  const { caches: { policies }, clock, observer, schedule } = loop;
   const policy = policies.get(key);
   if (policy === undefined) {
-    dueAt.delete(key);
-    changed.delete(key);
+    schedule.policyGone(key);
     const [namespace = "", name = ""] = key.split("/");
     observer?.policyGone?.({ namespace, name });
     return {};
   }
-  const begunAt = clock.monotonic();
-  const isWhole = changed.delete(key) || begunAt >= (dueAt.get(key) ?? -Infinity);
-  const stop = new AbortController();
-  running.set(key, stop);
-  const signal = AbortSignal.any([term, stop.signal]);
-  let outcome: CycleOutcome | undefined;
-  let retryMs = Infinity;
+  const due = schedule.begin(policy, term);
+  let ran: { readonly outcome: CycleOutcome; readonly retryMs: number } | undefined;
+  let isReported = false;
   try {
-    outcome = await runCycle(loop, policy, { isWhole, signal });
-    // Before the report can fail: a retry of the report reconciles these again, too.
-    retryMs = retryDelay(loop, outcome);
+    ran = await runCycle(loop, due);
     await reportCycle(policy, {
       ...loop,
-      outcome,
+      outcome: ran.outcome,
       present: policies.get(key),
       permits: loop.cycle.permits,
       writer: loop.hands.workloads,
-      signal,
+      signal: due.signal,
     });
-    observer?.cycleEnded?.(policy.metadata, { tookMs: clock.monotonic() - begunAt, outcome });
+    isReported = true;
   } catch (error) {
-    // With an outcome only the report is left, and the next cycle repeats it.
-    if (isWhole && outcome === undefined) changed.add(key);
-    observer?.cycleEnded?.(policy.metadata, {
-      tookMs: clock.monotonic() - begunAt,
-      ...(outcome === undefined ? {} : { outcome }),
-      error: outcome === undefined ? "CycleFailed" : "StatusNotWritten",
-    });
-    // 404: the policy is gone.
+    // 404: the policy is deleted.
     if (!(error instanceof ApiError && error.status === 404)) throw error;
   } finally {
-    running.delete(key);
+    schedule.end(due, { hasOutcome: ran !== undefined });
+    observer?.cycleEnded?.(policy.metadata, {
+      tookMs: clock.monotonic() - due.begunAt,
+      ...(ran === undefined ? {} : { outcome: ran.outcome }),
+      ...(isReported ? {} : { error: ran === undefined ? "CycleFailed" : "StatusNotWritten" }),
+    });
   }
-  if (outcome?.aborted !== false || isIdle(policy)) return {};
-  const dueInMs = Math.max(0, (dueAt.get(key) ?? 0) - clock.monotonic());
-  return { requeueAfterMs: Math.min(dueInMs, retryMs) };
+  const isIdle = policy.spec === undefined || policy.spec.mode === "Disabled";
+  if (ran === undefined || ran.outcome.aborted || isIdle) return {};
+  return { requeueAfterMs: Math.min(schedule.dueInMs(key), ran.retryMs) };
 }
 
 /** Runs the cycle, emits its events and writes its records. */
 async function runCycle(
-  loop: Loop,
-  policy: StoredPolicy,
-  { isWhole, signal }: { readonly isWhole: boolean; readonly signal: AbortSignal },
-): Promise<CycleOutcome> {
-  const { caches, clock, config, cycle, dueAt, events, pending, random } = loop;
-  const begunAt = clock.monotonic();
+  { caches, config, cycle, events, schedule }: Loop,
+  due: DueCycle,
+): Promise<{ readonly outcome: CycleOutcome; readonly retryMs: number }> {
+  const { policy, only, signal } = due;
   const outcome = await runPolicyCycle(policy, {
     ...policyInput(caches.namespaces, config),
     policies: [...caches.policies.all()],
     workloads: Array.from(allWorkloads(caches), foundWorkload),
     dryRun: config.dryRun,
     sampler: config.sampler,
-    ...(isWhole ? {} : { only: new Set(pending.keys()) }),
+    ...(only === undefined ? {} : { only }),
   }, { parts: cycle, signal });
-  const { reconciled } = outcome;
-  for (const { workload } of reconciled) {
-    const key = workloadKey(workload);
-    // A workload that was recreated meanwhile is still new.
-    if (pending.get(key) === workload.metadata.uid) pending.delete(key);
-  }
-  if (isWhole && !outcome.aborted && policy.spec !== undefined) {
-    const share = 1 - LEAST_JITTER * (1 + random.next());
-    dueAt.set(objectKey(policy.metadata), begunAt + policy.spec.intervalMs * share);
-  }
-  emitCycleEvents(policy, { reconciled, events });
+  const retryMs = schedule.reconciled(due, outcome);
+  emitCycleEvents(policy, { reconciled: outcome.reconciled, events });
   await cycle.records.flush();
   const unwritten = unwrittenRecord(outcome, cycle.records);
-  return unwritten === undefined ? outcome : { ...outcome, unwritten };
-}
-
-/** When to retry what failed for a while, or on an old version; Infinity where nothing did. */
-function retryDelay({ retries, pending }: Loop, { reconciled }: CycleOutcome): number {
-  let soonest = Infinity;
-  for (const { workload, outcome: { failure } } of reconciled) {
-    const key = workloadKey(workload);
-    if (failure?.next !== "back-off" && failure?.next !== "fresh") {
-      retries.reset(key);
-      continue;
-    }
-    pending.set(key, workload.metadata.uid);
-    soonest = Math.min(soonest, Math.max(retries.next(key), failure.retryAfterMs ?? 0));
-  }
-  return soonest;
-}
-
-/** A policy starts anew when its spec has changed; a change of its status does not count. */
-function onPolicyEvent(loop: Loop, key: string): void {
-  if (!loop.changes.hasChanged(key)) return;
-  startAnew(loop, key);
-  for (const other of loop.changes.affected(key)) loop.queue.add(other, NEW_WORKLOADS_MS);
-}
-
-function startAnew({ caches, running, changed, queue, events }: Loop, key: string): void {
-  const policy = caches.policies.get(key);
-  // The cycle under way follows the old spec.
-  running.get(key)?.abort();
-  changed.add(key);
-  queue.add(key);
-  if (policy !== undefined && policy.spec === undefined) {
-    const message = eventMessage("ValidationFailed", validationProblem(policy.faults).message);
-    const about = policySubject(policy);
-    events.emit({ about, type: "Warning", reason: "ValidationFailed", message });
-  }
-}
-
-/** Queues the policy of a workload that is new. */
-function onWorkloadEvent(
-  { caches, config, seen, pending, queue }: Loop,
-  found: Workload | undefined,
-): void {
-  const workload = found && rightsizedWorkload(found);
-  if (workload === undefined) return;
-  const identity = identityOf(workload);
-  if (seen.has(identity)) return;
-  seen.add(identity);
-  pending.set(workloadKey(workload), workload.metadata.uid);
-  const [winner] = policiesFor(workload, {
-    ...policyInput(caches.namespaces, config),
-    policies: readablePolicies(caches.policies.all()),
-  });
-  if (winner !== undefined) queue.add(objectKey(winner.metadata), NEW_WORKLOADS_MS);
+  return { outcome: { ...outcome, ...(unwritten === undefined ? {} : { unwritten }) }, retryMs };
 }
 
 async function runGarbageCollection(loop: Loop, signal: AbortSignal): Promise<void> {
-  const { caches, clock, config, cycle, pending, retries, seen } = loop;
+  const { caches, clock, config, cycle, schedule } = loop;
   while (!signal.aborted) {
     await clock.sleep(GARBAGE_MS, signal);
     if (signal.aborted) return;
@@ -340,16 +257,11 @@ async function runGarbageCollection(loop: Loop, signal: AbortSignal): Promise<vo
       permits: cycle.permits,
       log: loop.log,
     });
-    for (const kept of [cycle.outcomes, cycle.denials, pending]) {
-      for (const key of [...kept.keys()]) {
-        if (workloads.has(key)) continue;
-        kept.delete(key);
-        retries.reset(key);
-      }
+    for (const kept of [cycle.outcomes, cycle.denials]) {
+      for (const key of [...kept.keys()]) if (!workloads.has(key)) kept.delete(key);
     }
     loop.cluster.keepOnly((key) => workloads.has(key));
-    const identities = new Set([...workloads.values()].map(identityOf));
-    for (const identity of [...seen]) if (!identities.has(identity)) seen.delete(identity);
+    schedule.keepOnly(workloads);
   }
 }
 
@@ -359,12 +271,89 @@ function* allWorkloads(
   for (const cache of [deployments, statefulSets, daemonSets]) yield* cache.all();
 }
 
-/** A workload that was deleted and made again is another. */
-function identityOf(workload: Pick<Workload, "kind" | "metadata">): string {
-  return `${workloadKey(workload)} ${workload.metadata.uid}`;
+/** What the first cycle waits for, by a name for people. */
+function cachesOf(
+  { caches: { policies: _policies, ...caches }, cluster, first }: RightsizingLoopParts,
+): Readonly<Record<string, Synced>> {
+  // Without its autoscalers a workload would be changed against them.
+  return { ...caches, "pods, nodes and autoscalers": cluster, ...first };
 }
 
-/** No cycle is due until it changes. */
-function isIdle({ spec }: StoredPolicy): boolean {
-  return spec === undefined || spec.mode === "Disabled";
+/** Caches that are waited for, and where a long wait is reported. */
+export interface DiscoveryParts
+  extends Pick<RightsizingLoopParts, "statuses" | "events" | "clock" | "log"> {
+  readonly policies: Pick<Informer<StoredPolicy>, "all" | "whenSynced">;
+  /** By a name for people. */
+  readonly copies: Readonly<Record<string, Synced>>;
+  readonly config: Pick<RightsizingConfig, "dryRun">;
+}
+
+/**
+ * True once all caches are complete; false where `signal` was aborted before. After half a minute the missing
+ * ones are reported on each enabled policy, once for each of its generations.
+ */
+export async function awaitDiscovery(
+  parts: DiscoveryParts,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const all = { policies: parts.policies, ...parts.copies };
+  const missing = new Set(Object.keys(all));
+  const over = new AbortController();
+  const waits = Object.entries(all).map(async ([name, cache]: [string, Synced]) => {
+    const isSynced = await cache.whenSynced(signal);
+    if (isSynced) missing.delete(name);
+    return isSynced;
+  });
+  const [synced] = await Promise.all([
+    Promise.all(waits).finally(() => over.abort()),
+    reportMissing(parts, { missing, signal: AbortSignal.any([signal, over.signal]) }),
+  ]);
+  return synced.every((one) => one);
+}
+
+async function reportMissing(
+  parts: DiscoveryParts,
+  { missing, signal }: { readonly missing: ReadonlySet<string>; readonly signal: AbortSignal },
+): Promise<void> {
+  const { policies, clock, log } = parts;
+  const reported = new Set<string>();
+  for (let waitedMs = REPORT_MISSING_MS;; waitedMs += REPORT_MISSING_MS) {
+    await clock.sleep(REPORT_MISSING_MS, signal);
+    if (signal.aborted) return;
+    const what = [...missing].toSorted().join(", ");
+    if (waitedMs === REPORT_MISSING_MS) {
+      log.warn("Caches are still missing: no workload is reconciled", { what });
+    }
+    const message = `the API server has not listed ${what} for ${waitedMs / 1000} s`;
+    for (const policy of policies.all()) {
+      if (signal.aborted) return;
+      if (policy.spec === undefined || policy.spec.mode === "Disabled") continue;
+      const version = `${policy.metadata.uid} ${policy.metadata.generation}`;
+      if (reported.has(version)) continue;
+      reported.add(version);
+      await reportUndiscovered(policy, message, parts);
+    }
+  }
+}
+
+async function reportUndiscovered(
+  policy: StoredPolicy,
+  message: string,
+  { statuses, events, config, clock, log }: DiscoveryParts,
+): Promise<void> {
+  const reason = "DiscoveryFailed";
+  const about = policySubject(policy);
+  events.emit({ about, type: "Warning", reason, message: eventMessage(reason, message) });
+  const status = buildPolicyStatus({
+    nowMs: clock.wall(),
+    generation: policy.metadata.generation,
+    before: policy.status,
+    dryRun: config.dryRun,
+    problem: { reason, message },
+  });
+  try {
+    await statuses.writeStatus(policy, status);
+  } catch (error) {
+    log.warn("Failed to write policy status", { error: String(error) });
+  }
 }

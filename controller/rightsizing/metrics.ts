@@ -1,9 +1,8 @@
 /**
- * What rightsizing reports for metrics, and the metrics.
+ * The metrics of rightsizing: one table, {@linkcode METRICS}, of names, labels and where values come from.
  *
  * @module
  */
-import { objectKey } from "../../shared/control/object_key.ts";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { refusalKind } from "../../shared/resize/refusal.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
@@ -24,25 +23,29 @@ export interface PolicyName {
 /** What a cycle can fail with as a whole, before or after it had an outcome. */
 export type CycleFailure = "CycleFailed" | "StatusNotWritten";
 
+/** The end of a policy's cycle. */
+export interface EndedCycle {
+  readonly tookMs: number;
+  /** Absent where the cycle failed. */
+  readonly outcome?: CycleOutcome;
+  readonly error?: CycleFailure;
+}
+
 /** Observes rightsizing; calls are synchronous and must be quick. */
 export interface RightsizingObserver {
   /** A cycle has ended; one that failed has no outcome, or one that could not be reported. */
-  cycleEnded?(policy: PolicyName, cycle: {
-    readonly tookMs: number;
-    readonly outcome?: CycleOutcome;
-    readonly error?: CycleFailure;
-  }): void;
+  cycleEnded?(policy: PolicyName, cycle: EndedCycle): void;
   collected?: CollectionObserver;
   /**
-   * A template was to be changed by server-side apply. `outcome`: `accepted`, a word of `RefusalKind`, or
-   * `failed` for what is no answer of the server.
+   * A template was changed by server-side apply. `outcome`: `accepted`, a `RefusalKind`, or `failed` without
+   * an answer of the server.
    */
   templatePatched?(patch: { readonly kind: string; readonly outcome: string }): void;
-  /** The policy is gone: so are its series. */
+  /** The policy is deleted: so are its series. */
   policyGone?(policy: PolicyName): void;
 }
 
-/** The same writer; reports each template that it has applied, or could not apply, to `observer`. */
+/** The same writer; reports each template that it has applied, or failed to apply, to `observer`. */
 export function observedWorkloads(
   writer: WorkloadWriter,
   observer: Pick<RightsizingObserver, "templatePatched"> | undefined,
@@ -65,185 +68,139 @@ export function observedWorkloads(
   };
 }
 
-/** Words of `reason` and `error_type`. A record's word may be the actuator's. */
-const WORDS = { ...ENFORCEMENT_REASONS, ...POLICY_REASONS, ...RIGHTSIZING_REASONS };
-
-/** Seconds; a pass over 1,000 workloads shall take less than 60 s. */
-const CYCLE_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
-/** Seconds; two queries a workload, of seconds each where a window is long. */
-const COLLECTION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+/** What observers are called with, by the name of the call. */
+interface Observations {
+  readonly cycleEnded: EndedCycle;
+  readonly collected: { readonly provider: string; readonly tookMs: number };
+  readonly templatePatched: { readonly kind: string; readonly outcome: string };
+}
 
 type Labels = Readonly<Record<string, string>>;
 
-/** A metric of which single series can be taken away. */
-interface Series {
-  remove(labels: Labels): void;
+/** A value of one series. */
+interface Sample {
+  /** Those beside the policy. */
+  readonly labels?: Labels;
+  readonly value: number;
 }
 
-const OF_POLICY = ["namespace", "policy"] as const;
-
-type Metrics =
-  & Readonly<Record<"monitored" | "updated" | "skipped" | "unwritten", Gauge>>
-  & Readonly<Record<"durations" | "collections", Histogram>>
-  & Readonly<Record<"errors" | "recommendations" | "applications" | "patches", Counter>>;
-
-function createMetrics(registry: Registry): Metrics {
-  const registers = [registry];
-  const gauge = (name: string, help: string, more: readonly string[] = []) =>
-    new Gauge({ name: `optipod_${name}`, help, labelNames: [...OF_POLICY, ...more], registers });
-  const counter = (name: string, help: string, labelNames: readonly string[]) =>
-    new Counter({ name: `optipod_${name}_total`, help, labelNames, registers });
-  const seconds = (name: string, help: string, labelNames: string[], buckets: number[]) =>
-    new Histogram({ name: `optipod_${name}_seconds`, help, labelNames, buckets, registers });
-  return {
-    monitored: gauge("workloads_monitored", "Workloads that the policy matches."),
-    updated: gauge("workloads_updated", "Of those, workloads that have what is recommended."),
-    skipped: gauge(
-      "workloads_skipped",
-      "Of those, workloads for which nothing could be recommended or applied, by reason.",
-      ["reason"],
-    ),
-    unwritten: gauge(
-      "record_unwritten",
-      "1 where what the last cycle came to could not be put on record for a minute, else 0.",
-    ),
-    durations: seconds(
-      "reconciliation_duration",
-      "Time of one cycle of a policy, requests included.",
-      [...OF_POLICY],
-      CYCLE_BUCKETS,
-    ),
-    collections: seconds(
-      "metrics_collection_duration",
-      "Time until a source of usage has answered for one workload; what is cached asks none.",
-      ["provider"],
-      COLLECTION_BUCKETS,
-    ),
-    errors: counter(
-      "reconciliation_errors",
-      "Workloads without metrics, failed writes, and cycles that failed as a whole, by word.",
-      [...OF_POLICY, "error_type"],
-    ),
-    recommendations: counter(
-      "recommendations",
-      "Workloads for which a recommendation was made, in each cycle anew.",
-      OF_POLICY,
-    ),
-    applications: counter("applications", "Recommendations that were applied, by method.", [
-      ...OF_POLICY,
-      "method",
-    ]),
-    patches: counter(
-      "ssa_patch",
-      "Server-side apply patches of workloads' templates, by kind and the server's answer.",
-      ["kind", "outcome"],
-    ),
-  };
+/** A metric: a gauge has the last samples, a counter their sum, a histogram with these buckets all of them. */
+interface Metric<Observed> {
+  readonly type: "gauge" | "counter" | readonly number[];
+  readonly name: string;
+  readonly help: string;
+  /** Beside the policy, which all metrics of cycles have. */
+  readonly labels: readonly string[];
+  /** Undefined: a gauge stays. */
+  readonly samples: (observed: Observed) => readonly Sample[] | undefined;
 }
 
-/** The series of each policy, so that they can be removed. */
-interface PolicySeries {
-  /** Labels of a series of the policy. */
-  labels(policy: PolicyName, metric: Series, more?: Labels): Labels;
-  remove(policy: PolicyName): void;
+/** Seconds; a cycle over 1,000 workloads must take less than 60 s. */
+const CYCLE_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
+/** Seconds; two queries per workload, which take seconds each where a window is long. */
+const COLLECTION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+/** All metrics, by the observation that they come from. */
+const METRICS: { readonly [K in keyof Observations]: readonly Metric<Observations[K]>[] } = {
+  cycleEnded: [{
+    type: "gauge",
+    name: "optipod_workloads_monitored",
+    help: "Workloads that the policy matches.",
+    labels: [],
+    samples: (cycle) => matchedBy(cycle, (matched) => [{ value: matched.length }]),
+  }, {
+    type: "gauge",
+    name: "optipod_workloads_updated",
+    help: "Of those, workloads that have what is recommended.",
+    labels: [],
+    samples: (cycle) =>
+      matchedBy(cycle, (matched) => [
+        { value: matched.filter(({ record }) => record.status === "Applied").length },
+      ]),
+  }, {
+    type: "gauge",
+    name: "optipod_workloads_skipped",
+    help: "Of those, workloads for which nothing could be recommended or applied, by reason.",
+    labels: ["reason"],
+    samples: (cycle) => matchedBy(cycle, skippedByReason),
+  }, {
+    type: "gauge",
+    name: "optipod_record_unwritten",
+    help: "1 where what the last cycle came to could not be put on record for a minute, else 0.",
+    labels: [],
+    samples: (cycle) =>
+      matchedBy(cycle, () => [{ value: cycle.outcome?.unwritten === undefined ? 0 : 1 }]),
+  }, {
+    type: CYCLE_BUCKETS,
+    name: "optipod_reconciliation_duration_seconds",
+    help: "Time of one cycle of a policy, requests included.",
+    labels: [],
+    samples: ({ tookMs, outcome }) => outcome?.aborted === true ? [] : [{ value: tookMs / 1000 }],
+  }, {
+    type: "counter",
+    name: "optipod_reconciliation_errors_total",
+    help: "Workloads without metrics, failed writes, and cycles that failed as a whole, by reason.",
+    labels: ["error_type"],
+    samples: (cycle) => errorsOf(cycle).map((error_type) => ({ labels: { error_type }, value: 1 })),
+  }, {
+    type: "counter",
+    name: "optipod_recommendations_total",
+    help: "Workloads for which a recommendation was made, in each cycle anew.",
+    labels: [],
+    samples: ({ outcome }) =>
+      outcome && [{ value: outcome.reconciled.filter((one) => one.outcome.recommends).length }],
+  }, {
+    type: "counter",
+    name: "optipod_applications_total",
+    help: "Recommendations that were applied, by method.",
+    labels: ["method"],
+    samples: ({ outcome }) =>
+      outcome?.reconciled.flatMap(({ outcome: { applied: method } }) =>
+        method === undefined ? [] : [{ labels: { method }, value: 1 }]
+      ),
+  }],
+  collected: [{
+    type: COLLECTION_BUCKETS,
+    name: "optipod_metrics_collection_duration_seconds",
+    help: "Time until a source of usage has answered for one workload; what is cached asks none.",
+    labels: ["provider"],
+    samples: ({ provider, tookMs }) => [{ labels: { provider }, value: tookMs / 1000 }],
+  }],
+  templatePatched: [{
+    type: "counter",
+    name: "optipod_ssa_patch_total",
+    help: "Server-side apply patches of workloads' templates, by kind and the server's answer.",
+    labels: ["kind", "outcome"],
+    samples: ({ kind, outcome }) => [{ labels: { kind, outcome }, value: 1 }],
+  }],
+};
+
+/** An aborted cycle has not seen all workloads: gauges stay. */
+function matchedBy(
+  { outcome }: EndedCycle,
+  samples: (matched: CycleOutcome["matched"]) => readonly Sample[],
+): readonly Sample[] | undefined {
+  return outcome === undefined || outcome.aborted ? undefined : samples(outcome.matched);
 }
 
-function createPolicySeries(): PolicySeries {
-  /** By policy: labels as JSON, by metric. */
-  const known = new Map<string, Map<Series, Set<string>>>();
-  return {
-    labels(policy, metric, more = {}) {
-      const labels = { ...labelsOf(policy), ...more };
-      const series = known.get(objectKey(policy)) ?? new Map<Series, Set<string>>();
-      known.set(objectKey(policy), series);
-      series.set(metric, (series.get(metric) ?? new Set()).add(JSON.stringify(labels)));
-      return labels;
-    },
-    remove(policy) {
-      for (const [metric, all] of known.get(objectKey(policy)) ?? []) {
-        for (const labels of all) metric.remove(JSON.parse(labels));
-      }
-      known.delete(objectKey(policy));
-    },
-  };
+function skippedByReason(matched: CycleOutcome["matched"]): readonly Sample[] {
+  const reasons = matched.flatMap(({ record: { status, reason = "" } }) =>
+    status === "Skipped" || status === "Error" ? [knownReason(reason)] : []
+  );
+  return Array.from(Map.groupBy(reasons, (reason) => reason), ([reason, all]) => ({
+    labels: { reason },
+    value: all.length,
+  }));
 }
 
-/** Puts the metrics into the registry, and keeps them by what it observes. */
-export function createRightsizingMetrics(registry: Registry): Required<RightsizingObserver> {
-  const metrics = createMetrics(registry);
-  const { durations, errors, monitored, skipped, updated, unwritten } = metrics;
-  const series = createPolicySeries();
-  /** By policy, the reasons that workloads are skipped with. */
-  const reasons = new Map<string, ReadonlySet<string>>();
-
-  function setSkipped(policy: PolicyName, { matched }: CycleOutcome): void {
-    const counts = new Map<string, number>();
-    for (const { record: { status, reason = "" } } of matched) {
-      if (status !== "Skipped" && status !== "Error") continue;
-      const word = wordOf(reason);
-      counts.set(word, (counts.get(word) ?? 0) + 1);
-    }
-    for (const reason of reasons.get(objectKey(policy)) ?? []) {
-      if (!counts.has(reason)) skipped.remove({ ...labelsOf(policy), reason });
-    }
-    reasons.set(objectKey(policy), new Set(counts.keys()));
-    for (const [reason, count] of counts) {
-      skipped.set(series.labels(policy, skipped, { reason }), count);
-    }
-  }
-
-  function setWorkloads(policy: PolicyName, outcome: CycleOutcome): void {
-    const applied = outcome.matched.filter(({ record }) => record.status === "Applied").length;
-    monitored.set(series.labels(policy, monitored), outcome.matched.length);
-    updated.set(series.labels(policy, updated), applied);
-    setSkipped(policy, outcome);
-    unwritten.set(series.labels(policy, unwritten), outcome.unwritten === undefined ? 0 : 1);
-    if (outcome.unwritten !== undefined) fail(policy, outcome.unwritten.reason);
-  }
-
-  function countReconciled(policy: PolicyName, { reconciled, problem }: CycleOutcome): void {
-    const { recommendations, applications } = metrics;
-    const made = reconciled.filter(({ outcome: { recommends } }) => recommends).length;
-    recommendations.inc(series.labels(policy, recommendations), made);
-    for (const one of reconciled) {
-      const { applied: method } = one.outcome;
-      if (method !== undefined) applications.inc(series.labels(policy, applications, { method }));
-      const word = failureOf(one);
-      if (word !== undefined) fail(policy, word);
-    }
-    if (problem !== undefined && reconciled.length === 0) fail(policy, problem.reason);
-  }
-
-  function fail(policy: PolicyName, word: string): void {
-    errors.inc(series.labels(policy, errors, { error_type: wordOf(word) }));
-  }
-
-  return {
-    cycleEnded(policy, { tookMs, outcome, error }) {
-      if (outcome?.aborted !== true) {
-        durations.observe(series.labels(policy, durations), tookMs / 1000);
-      }
-      if (error !== undefined) errors.inc(series.labels(policy, errors, { error_type: error }));
-      if (outcome === undefined) return;
-      // An aborted cycle has not seen all workloads: the last figures stay.
-      if (!outcome.aborted) setWorkloads(policy, outcome);
-      countReconciled(policy, outcome);
-    },
-    collected: (provider, tookMs) => metrics.collections.observe({ provider }, tookMs / 1000),
-    templatePatched: ({ kind, outcome }) => metrics.patches.inc({ kind, outcome }),
-    policyGone(policy) {
-      series.remove(policy);
-      reasons.delete(objectKey(policy));
-    },
-  };
-}
-
-function labelsOf({ namespace, name }: PolicyName): Labels {
-  return { namespace, policy: name };
-}
-
-function wordOf(word: string): string {
-  return listedReason(WORDS, word);
+function errorsOf({ outcome, error }: EndedCycle): readonly string[] {
+  const { reconciled = [], unwritten, problem, aborted } = outcome ?? {};
+  const reasons = [
+    aborted === false ? unwritten?.reason : undefined,
+    ...reconciled.map(failureOf),
+    reconciled.length === 0 ? problem?.reason : undefined,
+  ].filter((one) => one !== undefined);
+  return [...error === undefined ? [] : [error], ...reasons.map(knownReason)];
 }
 
 function failureOf(
@@ -252,4 +209,93 @@ function failureOf(
   if (missing !== undefined) return missing.reason;
   if (failure !== undefined) return failure.reason;
   return record.status === "Error" ? record.reason ?? "" : undefined;
+}
+
+/** Values of `reason` and `error_type`. A record's reason may be the actuator's. */
+const REASONS = { ...ENFORCEMENT_REASONS, ...POLICY_REASONS, ...RIGHTSIZING_REASONS };
+
+function knownReason(reason: string): string {
+  return listedReason(REASONS, reason);
+}
+
+/** Puts the metrics into the registry; they change by what the observer is called with. */
+export function createRightsizingMetrics(registry: Registry): Required<RightsizingObserver> {
+  const ofCycles = METRICS.cycleEnded.map((metric) =>
+    createSeries(metric, { registry, labels: OF_POLICY })
+  );
+  const collections = METRICS.collected.map((metric) => createSeries(metric, { registry }));
+  const patches = METRICS.templatePatched.map((metric) => createSeries(metric, { registry }));
+  return {
+    cycleEnded(policy, cycle) {
+      for (const series of ofCycles) series.observe(cycle, labelsOf(policy));
+    },
+    collected(provider, tookMs) {
+      for (const series of collections) series.observe({ provider, tookMs });
+    },
+    templatePatched(patch) {
+      for (const series of patches) series.observe(patch);
+    },
+    policyGone(policy) {
+      for (const series of ofCycles) series.remove(labelsOf(policy));
+    },
+  };
+}
+
+const OF_POLICY = ["namespace", "policy"] as const;
+
+function labelsOf({ namespace, name }: PolicyName): Labels {
+  return { namespace, policy: name };
+}
+
+/** The series of one metric. */
+interface MetricSeries<Observed> {
+  /** `owner`: labels that all of these series have. @default {{}} */
+  observe(observed: Observed, owner?: Labels): void;
+  /** Deletes the owner's series. */
+  remove(owner: Labels): void;
+}
+
+function createSeries<Observed>(
+  { type, name, help, labels, samples }: Metric<Observed>,
+  { registry, labels: ownerLabels = [] }: {
+    readonly registry: Registry;
+    readonly labels?: readonly string[];
+  },
+): MetricSeries<Observed> {
+  const options = { name, help, labelNames: [...ownerLabels, ...labels], registers: [registry] };
+  const metric = type === "gauge"
+    ? new Gauge(options)
+    : type === "counter"
+    ? new Counter(options)
+    : new Histogram({ ...options, buckets: [...type] });
+  /** By owner as JSON: labels of its series, as JSON. */
+  const known = new Map<string, Set<string>>();
+
+  function removeOthers(owner: Labels, present: ReadonlySet<string>): void {
+    const key = JSON.stringify(owner);
+    for (const one of known.get(key) ?? []) {
+      if (!present.has(one)) metric.remove(JSON.parse(one));
+    }
+    known.set(key, new Set(present));
+  }
+
+  return {
+    observe(observed, owner = {}) {
+      const found = samples(observed);
+      if (found === undefined) return;
+      const all = found.map(({ labels, value }) => ({ labels: { ...owner, ...labels }, value }));
+      const keys = new Set(all.map(({ labels }) => JSON.stringify(labels)));
+      for (const { labels, value } of all) {
+        if (metric instanceof Gauge) metric.set(labels, value);
+        else if (metric instanceof Counter) metric.inc(labels, value);
+        else metric.observe(labels, value);
+      }
+      const before = known.get(JSON.stringify(owner)) ?? [];
+      removeOthers(owner, type === "gauge" ? keys : keys.union(new Set(before)));
+    },
+    remove(owner) {
+      removeOthers(owner, new Set());
+      known.delete(JSON.stringify(owner));
+    },
+  };
 }

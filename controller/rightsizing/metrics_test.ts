@@ -49,7 +49,7 @@ Deno.test("observedWorkloads() asks the writer, and counts server-side apply alo
 
 Deno.test("observedWorkloads() counts refusals by reason, and lets the error through", async () => {
   for (
-    const [failure, word] of [
+    const [failure, reason] of [
       [new ApiError(403, "Forbidden", "no"), "refused"],
       [new ApiError(409, "Conflict", "old"), "conflict"],
       [new ApiError(404, "NotFound", "gone"), "gone"],
@@ -60,7 +60,7 @@ Deno.test("observedWorkloads() counts refusals by reason, and lets the error thr
     const { observed, counted } = stage(failure);
     const options = { serverSideApply: true };
     await assert.rejects(observed.recreate(workload, wanted, options), failure);
-    assert.deepEqual(counted, [`Deployment ${word}`]);
+    assert.deepEqual(counted, [`Deployment ${reason}`]);
   }
 });
 
@@ -168,14 +168,14 @@ function learn(
   );
   for (const one of reconciled) {
     if (one.applied !== undefined) expected.add(`applications_total method=${one.applied}`);
-    const word = one.missing
+    const reason = one.missing
       ? "MetricsMissing"
       : one.failed
       ? "RBACError"
       : one.status === "Error"
       ? one.reason
       : undefined;
-    if (word !== undefined) expected.add(`reconciliation_errors_total error_type=${word}`);
+    if (reason !== undefined) expected.add(`reconciliation_errors_total error_type=${reason}`);
   }
 }
 
@@ -197,9 +197,9 @@ function expectedLines(all: ReadonlyMap<string, Expected>, name: string): readon
     }
     if (name === "reconciliation_duration_seconds_count" && cycles > 0) put("", cycles);
     for (const [what, count] of counts) {
-      const [counter, word = ""] = what.split(" ");
-      const [label, value] = word.split("=");
-      if (counter === name) put(word === "" ? "" : `,${label}="${value}"`, count);
+      const [counter, reason = ""] = what.split(" ");
+      const [label, value] = reason.split("=");
+      if (counter === name) put(reason === "" ? "" : `,${label}="${value}"`, count);
     }
   }
   return found.sort();
@@ -245,7 +245,7 @@ Deno.test({
 
 const OF_A_LATER_VERSION: Found = {
   status: "Skipped",
-  reason: "AWordThatNobodyKnows",
+  reason: "AReasonOfALaterVersion",
   advised: false,
   reconciled: false,
   missing: false,

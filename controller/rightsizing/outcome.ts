@@ -7,13 +7,15 @@ import type { AnyReason } from "../../shared/api/reasons/reasons.ts";
 import type { RightsizingReason } from "../../shared/api/reasons/rightsizing_reasons.ts";
 import { defined } from "../../shared/defined.ts";
 import type { PolicyWorkload } from "../../shared/rightsizing/build_policy_status.ts";
-import type { ApplyFailure } from "../../shared/rightsizing/guards/apply_failure.ts";
-import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import {
+  type ApplyFailure,
   eventMessage,
   type WorkloadEvent,
 } from "../../shared/rightsizing/guards/workload_events.ts";
-import type { UnreadableWorkload } from "../../shared/rightsizing/rightsized_workload.ts";
+import type {
+  RightsizedWorkload,
+  UnreadableWorkload,
+} from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import type { ApplyDecision } from "./apply_decision.ts";
 import type { MissingUsage } from "./evaluate_workload.ts";

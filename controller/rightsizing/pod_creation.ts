@@ -10,24 +10,24 @@ import type { Informer } from "../../shared/control/informer.ts";
 import { countingValues } from "../../shared/rightsizing/guards/counting_values.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import { recordsOf } from "../../shared/rightsizing/reports.ts";
-import { resourcesOfAmounts } from "../../shared/rightsizing/values_in_force.ts";
-import type { ValuesInForce, WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
+import {
+  resourcesOfAmounts,
+  type ValuesInForce,
+  type WorkloadRecord,
+} from "../../shared/rightsizing/workload_record.ts";
 import type { SentObject } from "../../shared/admission/admission_review.ts";
 import type { Mutator } from "../../shared/admission/mutator.ts";
 import { membersOf, textsIn } from "../../shared/admission/sent_members.ts";
 import { type OwnedPod, workloadsOf } from "../../shared/resize/workloads_of.ts";
+import { podCreationPatch, readCreatedPod } from "../../shared/rightsizing/pod_creation_patch.ts";
 import {
-  podCreationPatch,
-  readCreatedPod,
-} from "../../shared/rightsizing/apply/pod_creation_patch.ts";
-import type {
-  RightsizedWorkload,
-  RightsizingFacts,
+  type RightsizedWorkload,
+  rightsizedWorkload,
+  type RightsizingFacts,
 } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { largestNode } from "../../shared/rightsizing/namespace_bounds.ts";
-import { rightsizedWorkload } from "../../shared/rightsizing/rightsized_workload.ts";
 import type { Caches } from "../caches.ts";
-import { cachedAutoscalers, cachedRules } from "./cached_rules.ts";
+import { cachedAutoscalers, cachedRules } from "./cluster_facts.ts";
 
 /** The copies that are read. */
 export type CreationCaches = Pick<

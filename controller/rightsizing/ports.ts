@@ -4,19 +4,21 @@
  *
  * @module
  */
-import type { PublishedVPA } from "../../shared/rightsizing/apply/published_vpa.ts";
-import type { AnnotationPatch } from "../../shared/rightsizing/apply/workload_annotations.ts";
+import type { PublishedVPA } from "../../shared/rightsizing/published_vpa.ts";
+import type { AnnotationPatch } from "../../shared/rightsizing/workload_annotations.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PolicyStatus } from "../../shared/api/policy_status.ts";
 import type { RightsizingEventReason } from "../../shared/api/reasons/rightsizing_event_reasons.ts";
 import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
 import type { WorkloadKind } from "../../shared/api/workload.ts";
 import type { ContainerUsage } from "../../shared/rightsizing/distribution.ts";
-import type { RightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
+import {
+  ownContainers,
+  type RightsizedWorkload,
+} from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { WantedResources } from "../../shared/resize/inputs/resources.ts";
 import type { StoredPolicy } from "../../shared/rightsizing/policy_spec.ts";
 import type { ReportPart } from "../../shared/rightsizing/reports.ts";
-import { ownContainers } from "../../shared/rightsizing/rightsized_workload.ts";
 
 /** One workload. Its namespace stands beside it. */
 export interface WorkloadIdentity {

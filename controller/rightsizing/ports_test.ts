@@ -8,15 +8,15 @@ import {
 import { usageQuestion } from "./ports.ts";
 
 Deno.test({
-  name: "usageQuestion() asks for all containers but sidecars, and tells own pods from others",
+  name: "usageQuestion() asks for all containers but sidecars, and separates own pods from others",
   permissions: "none",
   fn() {
     const containers = [templateContainer(), templateContainer({ name: "proxy", sidecar: true })];
     const { workload, pods } = rightsizingFacts({ containers });
     const { owner: _owner, ...metadata } = workloadPod("lonely", containers).metadata;
-    const stranger = { ...workloadPod("lonely", containers), metadata };
+    const other = { ...workloadPod("lonely", containers), metadata };
     const question = usageQuestion(workload, {
-      neighbours: [...pods, stranger],
+      neighbours: [...pods, other],
       isOwn: (pod) => pods.includes(pod),
       nowMs: NOW_MS,
       windowMs: 1000,

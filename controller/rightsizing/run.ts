@@ -1,39 +1,31 @@
 /**
- * Rightsizing from its caches to its end, on whatever API it is given.
+ * Runs rightsizing over the controller's caches: the usage sampler, the persisted corrections, the check of what
+ * the server serves, and the loop.
  *
  * @module
  */
-import type { Workload, WorkloadKind } from "../../shared/api/workload.ts";
+import type { Workload } from "../../shared/api/workload.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { createBackoff } from "../../shared/control/backoff.ts";
 import type { Informer } from "../../shared/control/informer.ts";
 import { createSupervisor } from "../../shared/control/supervisor.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Random } from "../../shared/random.ts";
-import {
-  policiesFor,
-  type PolicyInput,
-  readablePolicies,
-  type ReadablePolicy,
-} from "../../shared/rightsizing/policy_match.ts";
+import { policiesFor, readablePolicies } from "../../shared/rightsizing/policy_match.ts";
 import type { Caches } from "../caches.ts";
 import type { AllocationStore } from "../resize/ports.ts";
+import type { ResizeObserver } from "../resize/send_changes.ts";
 import type { ResizeSupport, RightsizingAPI, RightsizingCopies } from "./api.ts";
-import { createCachedFacts } from "./cached_facts.ts";
-import { cachedRules } from "./cached_rules.ts";
+import { cachedRules, createClusterFacts } from "./cluster_facts.ts";
 import { policyInput, type RightsizingConfig } from "./config.ts";
-import {
-  type CorrectionMemory,
-  createCorrectionKeeper,
-  createCorrectionMemory,
-} from "./corrections/corrections.ts";
+import { type CorrectionMemory, createPersistedCorrections } from "./corrections.ts";
 import { type RightsizingLoopParts, runRightsizingLoop } from "./loop.ts";
 import { observedWorkloads, type RightsizingObserver } from "./metrics.ts";
-import { createOriginalLimitWriter } from "./original_limit_writer.ts";
-import { createPermissionMemory, type PermissionMemory, watchedNamespaces } from "./permissions.ts";
-import { createSampledPods, type PodOwners } from "./sampler/pod_owners.ts";
+import { createOriginalLimitWriter } from "./apply_decision.ts";
+import { createPermissionMemory } from "./permissions.ts";
+import { createSampledPods, type PodOwners } from "./sources/pod_owners.ts";
 
-/** What rightsizing runs with. */
+/** Dependencies of rightsizing. */
 export interface RightsizingParts {
   readonly api: RightsizingAPI;
   /** The caller runs both. */
@@ -45,52 +37,49 @@ export interface RightsizingParts {
   readonly random: Random;
   readonly log: Log;
   readonly observer?: RightsizingObserver;
+  readonly resizeObserver?: ResizeObserver;
 }
 
-/** How often the server is asked again what it serves, and the longest wait for one without the kinds, ms. */
-const ASK_AGAIN_MS = 300_000;
-/** How often answers on rights are checked for their age, ms. */
-const RIGHTS_MS = 30_000;
+/** Between two checks of what the server serves, and between two starts at most, ms. */
+const CHECK_MS = 300_000;
+
+/** Runs until `signal` is aborted, and starts again after a failure: the market must not end with rightsizing. */
+export async function keepRightsizing(parts: RightsizingParts, signal: AbortSignal): Promise<void> {
+  const { clock, log } = parts;
+  const backoff = createBackoff({ minMs: 10_000, maxMs: CHECK_MS });
+  while (!signal.aborted) {
+    try {
+      await runRightsizing(parts, signal);
+    } catch (error) {
+      const waitMs = backoff.next("rightsizing", error);
+      log.error("Rightsizing failed, and begins anew", { error: String(error), waitMs });
+      await clock.sleep(waitMs, signal);
+    }
+  }
+}
 
 /** Runs until `signal` is aborted. Throws the failure of a loop. */
 export async function runRightsizing(parts: RightsizingParts, signal: AbortSignal): Promise<void> {
   const { api, clock, log } = parts;
   const sampler = api.sampler(podOwners(parts));
   const sources = api.usageSources(sampler, parts.observer?.collected);
-  const permissions = createPermissionMemory({ rights: api.rights, clock });
-  let support = await readSupport(parts, signal);
-  if (support === undefined) return;
-  const memory = createCorrectionMemory();
-  const keeper = createCorrectionKeeper({ memory, store: api.correctionStore, clock, log });
-
-  async function refreshSupport(term: AbortSignal): Promise<void> {
-    while (!term.aborted) {
-      await clock.sleep(ASK_AGAIN_MS, term);
-      support = await readSupport(parts, term) ?? support;
-    }
-  }
-
-  async function refreshPermissions(term: AbortSignal): Promise<void> {
-    while (!term.aborted) {
-      await permissions.refresh(watchedNamespaces(workloadsOf(parts), readableInput(parts)));
-      await clock.sleep(RIGHTS_MS, term);
-    }
-  }
-
+  const first = await readSupport(parts, signal);
+  if (first === undefined) return;
+  const support = { present: first };
+  const corrections = createPersistedCorrections({ store: api.correctionStore, clock, log });
   const supervisor = createSupervisor({ clock, log });
   const end = (): void => supervisor.stop();
   signal.addEventListener("abort", end, { once: true });
   if (signal.aborted) end();
   const term = supervisor.signal;
-  const loading = keeper.load(term);
+  const loading = corrections.load(term);
   supervisor.supervise("sampler of usage", sampler.run(term));
-  supervisor.supervise("memory of kills and throttling", loading.then(() => keeper.run(term)));
-  supervisor.supervise("rights of rightsizing", refreshPermissions(term));
-  supervisor.supervise("what the server serves", refreshSupport(term));
+  supervisor.supervise("memory of kills and throttling", loading.then(() => corrections.run(term)));
+  supervisor.supervise("what the server serves", refreshSupport(parts, support, term));
   const loop = runRightsizingLoop({
-    ...loopParts(parts, { corrections: memory, permissions, support: () => support }),
+    ...loopParts(parts, { corrections: corrections.memory, support }),
     sources,
-    // A kill that is seen for the first time is taken for a new one.
+    // A kill that is seen for the first time counts as a new one.
     first: {
       "ConfigMaps of kills and throttling": {
         whenSynced: (over) => loading.then(() => !over.aborted),
@@ -104,31 +93,33 @@ export async function runRightsizing(parts: RightsizingParts, signal: AbortSigna
     signal.removeEventListener("abort", end);
     sources.close();
     // After the last reconcile.
-    await keeper.end();
+    await corrections.end();
   }
 }
 
 function loopParts(
   parts: RightsizingParts,
-  { corrections, permissions, support }: {
+  { corrections, support }: {
     readonly corrections: CorrectionMemory;
-    readonly permissions: PermissionMemory;
-    readonly support: () => ResizeSupport | undefined;
+    readonly support: { readonly present: ResizeSupport };
   },
 ): Omit<RightsizingLoopParts, "sources" | "first"> {
   const { api, caches, copies, clock, random, log, config, observer } = parts;
+  const permissions = createPermissionMemory({ clock });
   return {
     caches: { ...caches, ...copies },
-    cluster: createCachedFacts({
+    cluster: createClusterFacts({
       caches: { ...caches, replicaSets: copies.replicaSets },
       corrections,
       rulesOf: (workload, pods) => cachedRules(caches, workload, { pods }),
       dryRun: () => config.dryRun,
-      served: () => support() ?? { resizeServed: false, lowersMemoryLimits: false },
+      served: () => support.present,
       missingPermissions: permissions.missing,
     }),
     hands: {
       resizer: api.resizer,
+      log,
+      observer: parts.resizeObserver,
       workloads: observedWorkloads(api.workloads, observer),
       setOriginalLimits: createOriginalLimitWriter({
         allocations: caches.allocations,
@@ -136,7 +127,7 @@ function loopParts(
         clock,
       }),
     },
-    lacksPermission: permissions.forget,
+    lacksPermission: permissions.refused,
     statuses: api.statuses,
     reports: api.reportStore,
     vpaPublisher: api.vpaPublisher,
@@ -147,56 +138,40 @@ function loopParts(
 }
 
 /** Owners of pods, for the sampler. */
-function podOwners(parts: RightsizingParts): PodOwners {
-  const { caches, copies: { policies, replicaSets }, clock } = parts;
+function podOwners({ caches, copies, config, clock }: RightsizingParts): PodOwners {
+  const byKind = new Map<string, Informer<Workload>>([
+    ["Deployment", caches.deployments],
+    ["StatefulSet", caches.statefulSets],
+    ["DaemonSet", caches.daemonSets],
+  ]);
+  const all = [...byKind.values()];
+  const policies = () => readablePolicies(copies.policies.all());
   return createSampledPods({
     pods: caches.pods,
-    workload: (kind, key) =>
-      Object.entries(cachesByKind(caches)).find(([one]) => one === kind)?.[1].get(key),
-    replicaSet: (key) => replicaSets.get(key),
+    workload: (kind, key) => byKind.get(kind)?.get(key),
+    replicaSet: (key) => copies.replicaSets.get(key),
     workloadUIDs: () =>
-      Object.values(cachesByKind(caches)).every(({ synced }) => synced)
-        ? new Set(workloadsOf(parts).map(({ metadata }) => metadata.uid))
+      all.every(({ synced }) => synced)
+        ? new Set(all.flatMap((cache) => Array.from(cache.all(), ({ metadata }) => metadata.uid)))
         : undefined,
-    policies: () => readablePolicies(policies.all()).map(({ spec }) => spec),
-    policyOf: (workload) => policiesFor(workload, readableInput(parts))[0]?.spec,
+    policies: () => policies().map(({ spec }) => spec),
+    policyOf: (workload) =>
+      policiesFor(workload, {
+        ...policyInput(caches.namespaces, config),
+        policies: policies(),
+      })[0]?.spec,
     clock,
   });
 }
 
-function readableInput(
-  { caches, copies, config }: RightsizingParts,
-): PolicyInput & { readonly policies: readonly ReadablePolicy[] } {
-  return {
-    ...policyInput(caches.namespaces, config),
-    policies: readablePolicies(copies.policies.all()),
-  };
-}
-
-function workloadsOf({ caches }: RightsizingParts): readonly Workload[] {
-  return Object.values(cachesByKind(caches)).flatMap((cache) => [...cache.all()]);
-}
-
-function cachesByKind(
-  { deployments, statefulSets, daemonSets }: Caches,
-): Readonly<Record<WorkloadKind, Informer<Workload>>> {
-  return { Deployment: deployments, StatefulSet: statefulSets, DaemonSet: daemonSets };
-}
-
-/**
- * Runs until `signal` is aborted, and starts again after a failure: the market must not end with rightsizing.
- */
-export async function keepRightsizing(parts: RightsizingParts, signal: AbortSignal): Promise<void> {
-  const { clock, log } = parts;
-  const backoff = createBackoff({ minMs: 10_000, maxMs: ASK_AGAIN_MS });
+async function refreshSupport(
+  parts: RightsizingParts,
+  support: { present: ResizeSupport },
+  signal: AbortSignal,
+): Promise<void> {
   while (!signal.aborted) {
-    try {
-      await runRightsizing(parts, signal);
-    } catch (error) {
-      const waitMs = backoff.next("rightsizing", error);
-      log.error("Rightsizing failed, and begins anew", { error: String(error), waitMs });
-      await clock.sleep(waitMs, signal);
-    }
+    await parts.clock.sleep(CHECK_MS, signal);
+    support.present = await readSupport(parts, signal) ?? support.present;
   }
 }
 

@@ -17,8 +17,8 @@ import {
 import { sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
 import { CONTROLLER_SETTINGS } from "../settings.ts";
 import { evaluateWorkload } from "./evaluate_workload.ts";
-import { awaitDiscovery } from "./policies/initial_sync.ts";
-import { createPublishedVPAs } from "./policies/published_vpas.ts";
+import { awaitDiscovery } from "./loop.ts";
+import { PublishedVPAs } from "./policies/published_vpas.ts";
 import { unwrittenRecord } from "./policies/report_cycle.ts";
 import type { UsageAnswer, UsageSource } from "./ports.ts";
 import { createUsageSources } from "./sources/usage_sources.ts";
@@ -103,7 +103,7 @@ function withoutRemedy(message: string): string {
 /** Event about a recommendation that is not published. */
 async function unpublished(error?: ApiError): Promise<string> {
   const messages: string[] = [];
-  const vpas = createPublishedVPAs({
+  const vpas = new PublishedVPAs({
     copy: { get: () => error === undefined ? sampleVPA("Off") : undefined, all: () => [] },
     publisher: {
       create: () => Promise.reject(error),
@@ -173,13 +173,13 @@ Deno.test({
       [
         "VPANotPublished, other owner",
         () => unpublished(),
-        "VPANotPublished: Deployment/shop/web: VPA shop/optipod-deployment-web is somebody else's",
+        "VPANotPublished: Deployment/shop/web: VPA shop/optipod-deployment-web belongs to another owner",
       ],
       [
         "VPANotPublished, kind",
         () => unpublished(new ApiError(404, "NotFound", "")),
         "VPANotPublished: Deployment/shop/web: the server knows no VerticalPodAutoscalers: " +
-        "nobody has installed their definition",
+        "their definition is not installed",
       ],
       [
         "DiscoveryFailed",
@@ -221,9 +221,7 @@ const NEVER: UsageSource = { usage: () => new Promise<UsageAnswer>(() => {}) };
 async function answered(...custom: readonly (readonly [string, () => UsageSource])[]) {
   const clock = createVirtualClock({ wallStart: 0 });
   const sources = createUsageSources({
-    prometheus: () => NEVER,
-    metricsServer: () => NEVER,
-    custom: new Map(custom),
+    providers: { prometheus: () => NEVER, "metrics-server": () => NEVER, custom: new Map(custom) },
     clock,
     log: silentLog,
   });

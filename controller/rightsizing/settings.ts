@@ -25,7 +25,7 @@ import {
 } from "../../shared/config/server_kinds.ts";
 import { setting } from "../../shared/config/setting.ts";
 import { parseDuration } from "../../shared/duration.ts";
-import type { UsageProvider } from "../../shared/rightsizing/policy_spec.ts";
+import { USAGE_PROVIDERS } from "../../shared/api/optimization_policy.ts";
 import { MOST_SLOTS } from "../../shared/rightsizing/usage_ring.ts";
 
 /** A user's own server, and how to log in to it. */
@@ -37,7 +37,7 @@ export interface CustomSource {
 /** Sources by the name that policies say. */
 export type CustomSourceTable = ReadonlyMap<string, CustomSource>;
 
-/** A map of names to addresses, with words of a login after them; without any, the map is empty. */
+/** A map of names to addresses, with a login after them; without any, the map is empty. */
 export const customSourceTableKind: Kind<CustomSourceTable> = namedTableKind({
   expects: "a map of names to addresses, which may be followed by tokenFile=FILE, or user=NAME " +
     "passwordFile=FILE, and caFile=FILE",
@@ -67,9 +67,6 @@ const policyIntervalKind: Kind<number> = kindOf(
   },
 );
 
-/** The providers that a policy may name. */
-const PROVIDERS: readonly UsageProvider[] = ["prometheus", "metrics-server", "custom"];
-
 const RIGHTSIZING_SHAPE = {
   rightsizing: setting("rightsizing.enabled", {
     kind: switchKind,
@@ -93,15 +90,15 @@ const RIGHTSIZING_SHAPE = {
   policyNamespaces: setting("rightsizing.policyNamespaces", {
     kind: namespacesKind,
     default: "",
-    description: "Namespaces whose policies act on all others, too; policies elsewhere act on " +
+    description: "Policies of these namespaces act on all others, too; policies elsewhere act on " +
       "their own namespace alone. Empty: that of the installation; a list in the file",
     live: true,
   }),
   annotateWorkloads: setting("rightsizing.annotateWorkloads", {
     kind: switchKind,
     default: "false",
-    description: "Publishes recommendations in annotations optipod.io/… of the workloads, too; " +
-      "off removes those",
+    description: "Recommendations are written to annotations optipod.io/… of the workloads, too; " +
+      "off deletes those",
     live: true,
   }),
   samplerInterval: setting("rightsizing.samplerInterval", {
@@ -125,7 +122,7 @@ const RIGHTSIZING_SHAPE = {
     onlyBy: "file",
   }),
   rightsizingProvider: setting("rightsizing.provider", {
-    kind: optionalKind(choiceKind(PROVIDERS)),
+    kind: optionalKind(choiceKind(USAGE_PROVIDERS)),
     default: "",
     description: "Where usage comes from for policies that do not say it in " +
       "metricsConfig.provider; empty: such a policy is not valid",

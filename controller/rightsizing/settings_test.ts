@@ -7,7 +7,7 @@ import {
   type SettingSources,
 } from "../../shared/config/load.ts";
 import { OPTIPOD_KEYS } from "../../shared/config/aliases.ts";
-import { fileKeysOf, sectionOf, settingsOf } from "../../shared/config/setting.ts";
+import { fileKeysOf, sectionOf, settingOf, settingsOf } from "../../shared/config/setting.ts";
 import { commandFlags } from "../../shared/config/command_line.ts";
 import { settingsAmong } from "../../shared/config/file.ts";
 import { CONTROLLER_PROGRAM, CONTROLLER_SETTINGS, type ControllerSettings } from "../settings.ts";
@@ -44,8 +44,8 @@ test("customSourceTableKind names what is wrong, and shows no secret", () => {
     "a login in it": ["a", "http://me:hunter2@host"],
     "a login after it": ["a", "http://a hunter2"],
   };
-  for (const [what, [name, words]] of Object.entries(faults)) {
-    const text = JSON.stringify({ fine: "http://fine", [name]: words });
+  for (const [what, [name, address]] of Object.entries(faults)) {
+    const text = JSON.stringify({ fine: "http://fine", [name]: address });
     assert.equal(valueOf(customSourceTableKind, text), undefined, what);
     const fault = refusalOf(customSourceTableKind, text) ?? "";
     assert.ok(fault.includes(name) && !fault.includes("hunter2"), fault);
@@ -223,80 +223,33 @@ withYAML(
 
 /** A text that fits each setting of rightsizing, other than its default where one fits. */
 const FITTING = {
-  rightsizing: ["rightsizing.enabled", "--rightsizing", "MBCAS_RIGHTSIZING", "on"],
-  rightsizingDryRun: [
-    "rightsizing.dryRun",
-    "--rightsizing-dry-run",
-    "MBCAS_RIGHTSIZING_DRY_RUN",
-    "on",
-  ],
-  rightsizingWorkers: [
-    "rightsizing.workers",
-    "--rightsizing-workers",
-    "MBCAS_RIGHTSIZING_WORKERS",
-    "7",
-  ],
-  policyNamespaces: [
-    "rightsizing.policyNamespaces",
-    "--policy-namespaces",
-    "MBCAS_POLICY_NAMESPACES",
-    "a,b",
-  ],
-  annotateWorkloads: [
-    "rightsizing.annotateWorkloads",
-    "--annotate-workloads",
-    "MBCAS_ANNOTATE_WORKLOADS",
-    "on",
-  ],
-  samplerInterval: [
-    "rightsizing.samplerInterval",
-    "--sampler-interval",
-    "MBCAS_SAMPLER_INTERVAL",
-    "45s",
-  ],
-  samplerSize: ["rightsizing.samplerSize", "--sampler-size", "MBCAS_SAMPLER_SIZE", "32"],
-  rightsizingProvider: [
-    "rightsizing.provider",
-    "--metrics-provider",
-    "MBCAS_METRICS_PROVIDER",
-    "prometheus",
-  ],
-  rightsizingInterval: [
-    "rightsizing.interval",
-    "--reconciliation-interval",
-    "MBCAS_RECONCILIATION_INTERVAL",
-    "300s",
-  ],
-  leaderElection: [
-    "controller.leaderElection",
-    "--enable-leader-election",
-    "MBCAS_LEADER_ELECTION",
-    "on",
-  ],
-  dryRun: ["controller.dryRun", "--dry-run", "MBCAS_DRY_RUN", "on"],
-  prometheusURL: [
-    "metrics.prometheusURL",
-    "--prometheus-url",
-    "MBCAS_PROMETHEUS_URL",
-    "http://a:1",
-  ],
-  prometheusLogin: [
-    "metrics.prometheusLogin",
-    "--prometheus-login",
-    "MBCAS_PROMETHEUS_LOGIN",
-    "tokenFile=/t",
-  ],
+  rightsizing: "on",
+  rightsizingDryRun: "on",
+  rightsizingWorkers: "7",
+  policyNamespaces: "a,b",
+  annotateWorkloads: "on",
+  samplerInterval: "45s",
+  samplerSize: "32",
+  rightsizingProvider: "prometheus",
+  rightsizingInterval: "300s",
+  leaderElection: "on",
+  dryRun: "on",
+  prometheusURL: "http://a:1",
+  prometheusLogin: "tokenFile=/t",
 } as const;
 
 withYAML(
   "CONTROLLER_SETTINGS take each of rightsizing's by file, variable and flag, the last before all",
   () => {
-    // A map of names has no form as one word.
+    // A map of names has no form as one text.
     const rest = Object.keys(RIGHTSIZING_SETTINGS.shape).filter((name) => !(name in FITTING));
     assert.deepEqual(rest, ["customSources"]);
-    for (const [name, [key, flag, env, text]] of Object.entries(FITTING)) {
+    for (const [name, text] of Object.entries(FITTING)) {
+      const { key, flag = "", env = "" } = settingOf(
+        CONTROLLER_SETTINGS.shape[name as keyof typeof FITTING],
+      );
       const [section, field] = key.split(".");
-      // Where one of higher rank fits, nobody asks whether one of lower rank does.
+      // Where one of higher rank fits, one of lower rank is not read.
       const bad = "{}";
       const inFile = { file: file(`${section}: {${field}: ${JSON.stringify(text)}}`) };
       const badFile = { file: file(`${section}: {${field}: ${JSON.stringify(bad)}}`) };
@@ -321,8 +274,8 @@ withYAML(
 withYAML(
   "CONTROLLER_SETTINGS refuse two names with two values whatever these are, and take equal ones",
   () => {
-    const word = fc.constantFrom("true", "on", "false", "off");
-    fc.assert(fc.property(word, word, (own, other) => {
+    const choice = fc.constantFrom("true", "on", "false", "off");
+    fc.assert(fc.property(choice, choice, (own, other) => {
       const isOn = (text: string) => text === "true" || text === "on";
       const text = `controller: {dryRun: "${own}"}\ndryRun: "${other}"\n`;
       const faults = faultsOf({ file: file(text) });

@@ -1,6 +1,6 @@
 /**
- * What is known of each workload after its last reconcile: in memory, and in the reports of its namespace, so
- * that nothing is forgotten when the process ends.
+ * Records of workloads after their last reconcile: in memory, and in the RecommendationReports of their
+ * namespaces, so that the next process has them.
  *
  * @module
  */
@@ -22,30 +22,7 @@ import type { ReportStore } from "./ports.ts";
 /** Names a workload. */
 export type WorkloadName = WorkloadRecord["workload"];
 
-/** The records, and their way to the reports. */
-export interface RecordStore {
-  get(workload: WorkloadName): WorkloadRecord | undefined;
-  /** Namespaces of which anything is known. */
-  namespaces(): Iterable<string>;
-  /** Replaces the record of the workload, unless another writer has applied something later. */
-  set(record: WorkloadRecord): void;
-  /** Deletes all records but those that are to be kept. */
-  keepOnly(keep: (record: WorkloadRecord) => boolean): void;
-  /**
-   * Writes the reports of namespaces with changes. What fails stays for the next flush. One flush follows
-   * the other: of two writes of a report at the same time the older could arrive last.
-   */
-  flush(): Promise<void>;
-  /**
-   * Writes those in which something was applied since the last write: a crash must not lose it, nor new
-   * pods come without it, until the end of a long cycle.
-   */
-  flushApplied(): Promise<void>;
-  /** The server's message, where the reports of a namespace could not be written for a while. */
-  unwritten(namespace: string): string | undefined;
-}
-
-/** What the store is made with. */
+/** Dependencies of the store. */
 export interface RecordStoreParts {
   /** As the server has them at the beginning. */
   readonly reports: Iterable<RecommendationReport>;
@@ -53,8 +30,8 @@ export interface RecordStoreParts {
   readonly clock: Pick<Clock, "monotonic">;
   readonly log: Log;
   /**
-   * Aborted when the process leads no more: from then on records of another writer count, but for what
-   * was applied later. @default never
+   * Aborted when this process is the leader no more: from then on records of another writer count, except
+   * for values that were applied later. @default never
    */
   readonly signal?: AbortSignal;
 }
@@ -64,7 +41,7 @@ const REPORTED_AFTER_MS = 60_000;
 /** Between two writes of what was applied, ms. */
 const APPLIED_MS = 5000;
 
-/** What is known of one namespace. Records go by the key of their workload. */
+/** The records of one namespace, by key of the workload. */
 interface NamespaceRecords {
   readonly namespace: string;
   readonly records: Map<string, WorkloadRecord>;
@@ -76,81 +53,107 @@ interface NamespaceRecords {
   failing?: { readonly sinceMs: number; readonly message: string } | undefined;
 }
 
-/** A store with what the reports hold. */
-export function createRecordStore(
-  { reports, store, clock, log, signal }: RecordStoreParts,
-): RecordStore {
-  const all = namespacesOf(reports);
-  const target = { store, clock, leads: () => signal?.aborted !== true };
-  const changed = new Set<string>();
-  /** Of those, where something was applied. */
-  const applied = new Set<string>();
-  let fails = false;
-  let last: Promise<unknown> = Promise.resolve();
+/** The records, and their way to the reports. */
+export class RecordStore {
+  readonly #all: Map<string, NamespaceRecords>;
+  readonly #target: ReportTarget;
+  readonly #log: Log;
+  /** Namespaces with changes. */
+  readonly #changed = new Set<string>();
+  /** Of those, where values were applied. */
+  readonly #applied = new Set<string>();
+  #isFailing = false;
+  #last: Promise<unknown> = Promise.resolve();
 
-  async function flushAll(namespaces: ReadonlySet<string>): Promise<void> {
+  /** A store of what the reports hold. */
+  constructor({ reports, store, clock, log, signal }: RecordStoreParts) {
+    this.#all = namespacesOf(reports);
+    this.#target = { store, clock, leads: () => signal?.aborted !== true };
+    this.#log = log;
+  }
+
+  get(workload: WorkloadName): WorkloadRecord | undefined {
+    return this.#all.get(workload.namespace)?.records.get(keyOfName(workload));
+  }
+
+  /** Replaces the record of the workload, unless another writer has applied values later. */
+  set(record: WorkloadRecord): void {
+    const { namespace } = record.workload;
+    const { records, taken } = within(this.#all, namespace);
+    const key = keyOfName(record.workload);
+    // The reconcile had begun before the other writer's record was read.
+    if (appliedAt(taken.get(key)) > appliedAt(record)) return;
+    taken.delete(key);
+    if (isApplied(record, records.get(key))) this.#applied.add(namespace);
+    records.set(key, record);
+    this.#changed.add(namespace);
+  }
+
+  /** Deletes all other records. */
+  keepOnly(keep: (record: WorkloadRecord) => boolean): void {
+    for (const { namespace, records, taken } of this.#all.values()) {
+      for (const [key, record] of records) {
+        if (keep(record)) continue;
+        records.delete(key);
+        taken.delete(key);
+        this.#changed.add(namespace);
+      }
+    }
+  }
+
+  /**
+   * Writes the reports of namespaces with changes. A failed write stays for the next flush. One flush follows
+   * the other: of two writes of a report at the same time the older could arrive last.
+   */
+  flush(): Promise<void> {
+    return this.#flushNext(this.#changed);
+  }
+
+  /**
+   * Writes reports of namespaces in which values were applied since the last write: a crash must not lose
+   * them, nor new pods come without them, until the end of a long cycle.
+   */
+  flushApplied(): Promise<void> {
+    return this.#flushNext(this.#applied);
+  }
+
+  /** The server's message, where the reports of a namespace could not be written for a minute. */
+  unwritten(namespace: string): string | undefined {
+    const { sinceMs = Infinity, message } = this.#all.get(namespace)?.failing ?? {};
+    return this.#target.clock.monotonic() - sinceMs < REPORTED_AFTER_MS ? undefined : message;
+  }
+
+  #flushNext(namespaces: ReadonlySet<string>): Promise<void> {
+    const own = this.#last.then(() => this.#flushAll(namespaces));
+    // Its own caller gets the failure.
+    this.#last = own.catch(() => undefined);
+    return own;
+  }
+
+  async #flushAll(namespaces: ReadonlySet<string>): Promise<void> {
     const failures: string[] = [];
     for (const namespace of [...namespaces]) {
-      changed.delete(namespace);
-      applied.delete(namespace);
-      const known = within(all, namespace);
+      this.#changed.delete(namespace);
+      this.#applied.delete(namespace);
+      const known = within(this.#all, namespace);
       try {
-        await flushNamespace(known, target);
+        await flushNamespace(known, this.#target);
       } catch (error) {
-        changed.add(namespace);
+        this.#changed.add(namespace);
         if (!(error instanceof ApiError)) throw error;
         failures.push(`${namespace}: ${error.message}`);
         continue;
       }
       if ([known.records, known.stored, known.taken].every(({ size }) => size === 0)) {
-        all.delete(namespace);
+        this.#all.delete(namespace);
       }
     }
     const [error] = failures;
-    if (error !== undefined && !fails) {
-      log.warn("Failed to write reports", { namespaces: failures.length, error });
+    if (error !== undefined && !this.#isFailing) {
+      this.#log.warn("Failed to write reports", { namespaces: failures.length, error });
     }
-    fails = error !== undefined;
+    this.#isFailing = error !== undefined;
   }
-
-  function flushNext(namespaces: ReadonlySet<string>): Promise<void> {
-    const own = last.then(() => flushAll(namespaces));
-    // Its own caller gets the failure.
-    last = own.catch(() => undefined);
-    return own;
-  }
-
-  return {
-    get: (workload) => all.get(workload.namespace)?.records.get(keyOf(workload)),
-    namespaces: () => all.keys(),
-    set(record) {
-      const { namespace } = record.workload;
-      const { records, taken } = within(all, namespace);
-      const key = keyOf(record.workload);
-      // The reconcile had begun before the other writer's record was read.
-      if (appliedAt(taken.get(key)) > appliedAt(record)) return;
-      taken.delete(key);
-      if (isApplied(record, records.get(key))) applied.add(namespace);
-      records.set(key, record);
-      changed.add(namespace);
-    },
-    keepOnly(keep) {
-      for (const { namespace, records, taken } of all.values()) {
-        for (const [key, record] of records) {
-          if (keep(record)) continue;
-          records.delete(key);
-          taken.delete(key);
-          changed.add(namespace);
-        }
-      }
-    },
-    flush: () => flushNext(changed),
-    flushApplied: () => flushNext(applied),
-    unwritten(namespace) {
-      const { sinceMs = Infinity, message } = all.get(namespace)?.failing ?? {};
-      return clock.monotonic() - sinceMs < REPORTED_AFTER_MS ? undefined : message;
-    },
-  };
 }
 
 function namespacesOf(reports: Iterable<RecommendationReport>): Map<string, NamespaceRecords> {
@@ -161,7 +164,7 @@ function namespacesOf(reports: Iterable<RecommendationReport>): Map<string, Name
   }
   for (const { namespace, records, stored } of all.values()) {
     for (const record of recordsOf([...stored.values()], namespace)) {
-      records.set(keyOf(record.workload), record);
+      records.set(keyOfName(record.workload), record);
     }
   }
   return all;
@@ -181,7 +184,7 @@ interface ReportTarget {
   readonly clock: Pick<Clock, "monotonic">;
 }
 
-/** Writes the reports of a namespace. Throws what the server refuses, but that the namespace is gone. */
+/** Writes the reports of a namespace. Throws an `ApiError`, except where the namespace is deleted. */
 async function flushNamespace(known: NamespaceRecords, target: ReportTarget): Promise<void> {
   try {
     await writeOrMerge(known, target);
@@ -192,7 +195,7 @@ async function flushNamespace(known: NamespaceRecords, target: ReportTarget): Pr
       known.failing = { sinceMs, message: error.message };
       throw error;
     }
-    // A namespace that is gone has no reports.
+    // A deleted namespace has no reports.
     known.stored.clear();
   }
   known.failing = undefined;
@@ -208,7 +211,7 @@ async function writeOrMerge(known: NamespaceRecords, target: ReportTarget): Prom
   }
 }
 
-/** Over the versions that are known, and none where none is: nothing is overwritten that was not read. */
+/** Replaces the versions that were read, and no others. */
 async function writeReports(
   { namespace, records, stored }: NamespaceRecords,
   store: ReportStore,
@@ -231,7 +234,7 @@ async function writeReports(
   }
 }
 
-/** Takes over what another writer knows; false where there is nothing to write beside it. */
+/** Takes records of another writer; false where there is nothing to write beside them. */
 async function mergeStored(
   { namespace, records, stored, taken }: NamespaceRecords,
   { store, leads }: ReportTarget,
@@ -246,8 +249,8 @@ async function mergeStored(
   stored.clear();
   for (const report of now) stored.set(report.metadata.name, report);
   records.clear();
-  for (const record of merged.records) records.set(keyOf(record.workload), record);
-  for (const record of merged.taken) taken.set(keyOf(record.workload), record);
+  for (const record of merged.records) records.set(keyOfName(record.workload), record);
+  for (const record of merged.taken) taken.set(keyOfName(record.workload), record);
   return isLeader || merged.hasNews;
 }
 
@@ -256,7 +259,8 @@ function isApplied(record: WorkloadRecord, before: WorkloadRecord | undefined): 
     JSON.stringify(record.inForce) !== JSON.stringify(before?.inForce ?? []);
 }
 
-function keyOf({ kind, namespace, name }: WorkloadName): string {
+/** The key of a workload by its name. */
+export function keyOfName({ kind, namespace, name }: WorkloadName): string {
   return workloadKey({ kind, metadata: { namespace, name, labels: {} } });
 }
 

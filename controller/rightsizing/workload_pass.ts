@@ -12,7 +12,14 @@ import {
   type UnfinishedResizes,
   unfinishedResizes,
 } from "../../shared/rightsizing/workload_checks.ts";
-import type { ApplyFailure } from "../../shared/rightsizing/guards/apply_failure.ts";
+import {
+  type ApplyFailure,
+  decisionEvents,
+  endedEvents,
+  failureEvent,
+  heldStatus,
+  type WorkloadEvent,
+} from "../../shared/rightsizing/guards/workload_events.ts";
 import { countingValues } from "../../shared/rightsizing/guards/counting_values.ts";
 import { joinedReport } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import type {
@@ -21,22 +28,18 @@ import type {
   RightsizingFacts,
 } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import {
-  decisionEvents,
-  endedEvents,
-  failureEvent,
-  heldStatus,
-  type WorkloadEvent,
-} from "../../shared/rightsizing/guards/workload_events.ts";
-import {
-  afterRecreate,
-  observeTemplate,
-  type TemplateObservation,
-  withLateWrites,
-} from "../../shared/rightsizing/template_memory.ts";
+  type ComparedTemplate,
+  compareTemplate,
+  templateWith,
+  withUnrecorded,
+} from "../../shared/rightsizing/guards/template_changes.ts";
 import type { PolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import type { ContainerRecommendation } from "../../shared/rightsizing/recommend.ts";
-import { valuesInForce } from "../../shared/rightsizing/values_in_force.ts";
-import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
+import {
+  type ContainerTemplate,
+  valuesInForce,
+  type WorkloadRecord,
+} from "../../shared/rightsizing/workload_record.ts";
 import {
   type Applied,
   type Appliers,
@@ -45,7 +48,12 @@ import {
   templateAfter,
 } from "./apply_decision.ts";
 import type { ClusterFacts, WorkloadCase } from "./cluster_facts.ts";
-import { evaluateWorkload, type Evaluation } from "./evaluate_workload.ts";
+import {
+  evaluateWorkload,
+  type Evaluation,
+  isNothingNew,
+  retryResize,
+} from "./evaluate_workload.ts";
 import {
   baseRecord,
   news,
@@ -55,7 +63,6 @@ import {
   withoutUsage,
 } from "./outcome.ts";
 import { type UsageAnswer, type UsageQuestion, usageQuestion, type UsageSource } from "./ports.ts";
-import { isNothingNew, retryResize } from "./retry_resize.ts";
 
 /** What a look is made with. */
 export interface PassParts {
@@ -97,7 +104,7 @@ export async function passWorkload(
   if ("missing" in evaluation) {
     const { base } = observed;
     const outcome = withoutUsage(evaluation.missing, { base, before: subject.before });
-    return { ...outcome, events: [...lateEvents(observed), ...outcome.events] };
+    return { ...outcome, events: [...unrecordedEvents(observed), ...outcome.events] };
   }
   const base = recommendedBase(evaluation, { observed, ended });
   const pods = presentPods(evaluation, cluster);
@@ -119,8 +126,7 @@ export async function passWorkload(
 interface Observed {
   readonly subject: PassSubject;
   readonly one: WorkloadCase;
-  readonly remembered: TemplateObservation["remembered"];
-  readonly late: TemplateObservation["late"];
+  readonly unrecorded: ComparedTemplate["unrecorded"];
   readonly base: WorkloadRecord;
   readonly question: UsageQuestion;
 }
@@ -133,11 +139,14 @@ function observe(
   const nowMs = clock.wall();
   const neighbours = cluster.podsIn(workload.metadata.namespace);
   const isOwn = cluster.owns(workload);
-  const { remembered, late } = seenTemplate(subject, { pods: neighbours.filter(isOwn), nowMs });
-  const { template: { containers }, metadata: { uid } } = workload;
+  const { template: { containers }, owners, metadata: { uid } } = workload;
   const stored = baseRecord(subject);
-  const written = withLateWrites(stored, { late, containers, nowMs });
-  const base = { ...stored, ...written, uid, template: remembered };
+  const recorded = (stored.template ?? []).map(({ changed, ...one }): ContainerTemplate =>
+    changed === undefined || stored.uid !== uid ? one : { ...one, changed }
+  );
+  const { template, unrecorded } = compareTemplate(recorded, { containers, owners, nowMs });
+  const written = withUnrecorded(stored, unrecorded, { containers, nowMs });
+  const base = { ...stored, ...written, uid, template };
   const { appliedAtMs } = base;
   return {
     subject,
@@ -147,8 +156,7 @@ function observe(
       nowMs,
       ...(appliedAtMs === undefined ? {} : { lastAppliedMs: appliedAtMs }),
     },
-    remembered,
-    late,
+    unrecorded,
     base,
     question: usageQuestion(workload, { neighbours, isOwn, nowMs, windowMs: policy.windowMs }),
   };
@@ -157,7 +165,7 @@ function observe(
 /** The decision from the usage, and why values in force count no longer. */
 function evaluate(
   answer: UsageAnswer,
-  { observed: { subject, one, remembered, base }, cluster }: {
+  { observed: { subject, one, base }, cluster }: {
     readonly observed: Observed;
     readonly cluster: ClusterFacts;
   },
@@ -173,7 +181,7 @@ function evaluate(
       const facts = cluster.factsOf(one, {
         ...learned,
         inForce: new Map(),
-        remembered,
+        ...(base.template === undefined ? {} : { remembered: base.template }),
         ...(lastAppliedMs === undefined ? {} : { lastAppliedMs }),
         ...(denial === undefined ? {} : { denial }),
       });
@@ -213,7 +221,7 @@ function recommendedBase(
       // Where nothing is recommended, the last recommendation stays, with its time.
       ...(recommendations.length === 0 ? {} : { recommendedAtMs: nowMs, recommendations, usage }),
     },
-    events: [...lateEvents(observed), ...mayChange(facts) ? endedEvents(ended) : []],
+    events: [...unrecordedEvents(observed), ...mayChange(facts) ? endedEvents(ended) : []],
   };
 }
 
@@ -239,7 +247,6 @@ function reportApplied(
   const { facts, decision, recommendations } = found;
   const { inForce: next, failure, behind } = applied;
   const { method, wanted } = toApply;
-  const { containers } = facts.workload.template;
   const isNew = decision.outcome === "apply" && next !== undefined;
   const record: WorkloadRecord = {
     ...recommended,
@@ -247,7 +254,7 @@ function reportApplied(
     ...(next === undefined ? {} : { inForce: valuesInForce(next, templateAfter(facts, toApply)) }),
     ...(isNew ? { appliedAtMs: beganMs, method } : {}),
     ...(isNew && method === "Recreate"
-      ? { template: afterRecreate(observed.remembered, { wanted, containers, atMs: beganMs }) }
+      ? { template: templateWith(wanted, observed.base.template ?? []) }
       : {}),
   };
   // What was cut is reported once it has been done.
@@ -267,24 +274,6 @@ function reportApplied(
     ...(failure === undefined ? {} : { failure }),
     ...(isNew ? { applied: method } : {}),
   };
-}
-
-/** The template beside what is remembered of it. */
-function seenTemplate(
-  { workload, before }: PassSubject,
-  { pods, nowMs }: { readonly pods: readonly Pod[]; readonly nowMs: number },
-): TemplateObservation {
-  const { metadata: { uid }, template, written, rollout } = workload;
-  const started = pods.map(({ startedAtMs = Infinity }) => startedAtMs);
-  const oldestMs = Math.min(...started);
-  return observeTemplate(before, {
-    uid,
-    containers: template.containers,
-    written,
-    nowMs,
-    // Old pods that are replaced by old ones, as those of a paused Deployment, the counts tell of.
-    isOldThere: (beforeMs) => oldestMs < beforeMs || rollout.updated < rollout.total,
-  });
 }
 
 type Found = Extract<Evaluation, { readonly facts: unknown }>;
@@ -370,9 +359,9 @@ function appliedEvent(
   };
 }
 
-function lateEvents({ late }: Observed): readonly WorkloadEvent[] {
-  if (late.length === 0) return [];
-  const message = `${describeWanted(wantedOf(late))}, by a rollout that was not on record`;
+function unrecordedEvents({ unrecorded }: Observed): readonly WorkloadEvent[] {
+  if (unrecorded.length === 0) return [];
+  const message = `${describeWanted(wantedOf(unrecorded))}, by a rollout that was not on record`;
   return [{ type: "Normal", reason: "OptimizationApplied", message }];
 }
 

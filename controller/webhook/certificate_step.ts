@@ -1,10 +1,15 @@
 /**
- * Decides when the webhook's certificates are made and renewed. Pure: the time is an argument.
+ * The stored certificates of the webhook, and when they are made and renewed. Pure: the time is an argument.
  *
  * @module
  */
-import type { Validity } from "./ports.ts";
-import type { StoredPairs } from "./stored_pairs.ts";
+import type {
+  CertificateFacts,
+  CertificateReader,
+  KeyedCertificate,
+  Validity,
+} from "../../adapters/webhook/certificates.ts";
+import type { StoredTexts } from "./ports.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -13,7 +18,7 @@ const DAY_MS = 24 * HOUR_MS;
 export const AUTHORITY_LIFE_MS: number = 365 * DAY_MS;
 
 /**
- * How long a server's certificate holds, ms: it is renewed every 60 days. Less than a third of an
+ * The life of a server's certificate, ms: it is renewed every 60 days. Less than a third of an
  * authority's life, so that what an authority has signed ends before it does, also when it signed
  * shortly before its own renewal.
  */
@@ -30,13 +35,13 @@ export type CertificateStep =
   | { readonly make: "authority" | "serving"; readonly why: string }
   | { readonly make: "nothing"; readonly untilMs: number };
 
-/** What was found, and what is wanted. */
+/** The stored certificates, and the names that are needed. */
 export interface CertificateCase {
   /** Undefined: nothing is stored. */
   readonly stored: StoredPairs | { readonly fault: string } | undefined;
   /** Names that the server is called by. */
   readonly names: readonly string[];
-  /** Of the wall clock. */
+  /** Wall time. */
   readonly nowMs: number;
 }
 
@@ -84,4 +89,60 @@ export function trustedAuthorities(
   nowMs: number,
 ): readonly { readonly cert: string }[] {
   return [authority, ...earlier.filter(({ notAfterMs }) => nowMs < notAfterMs)];
+}
+
+/** The certificates that each leader takes over from the one before. */
+export interface StoredPairs {
+  readonly authority: KeyedCertificate & CertificateFacts;
+  readonly serving: KeyedCertificate & CertificateFacts;
+  /** Authorities from before, which may have signed what a leader still serves. */
+  readonly earlier: readonly (CertificateFacts & { readonly cert: string })[];
+}
+
+/** The texts. The names of the first four are those of other makers of such Secrets. */
+export function storedTexts(
+  { authority, serving, earlier }: {
+    readonly authority: KeyedCertificate;
+    readonly serving: KeyedCertificate;
+    readonly earlier: readonly { readonly cert: string }[];
+  },
+): StoredTexts {
+  return {
+    "ca.crt": authority.cert,
+    "ca.key": authority.key,
+    "tls.crt": serving.cert,
+    "tls.key": serving.key,
+    "old-ca.crt": bundleText(earlier),
+  };
+}
+
+/** The certificates one below the other. */
+export function bundleText(certificates: readonly { readonly cert: string }[]): string {
+  return certificates.map(({ cert }) => `${cert.trim()}\n`).join("");
+}
+
+/** The pairs in these texts, or in a sentence what is wrong with them; it repeats nothing of them. */
+export function readStoredPairs(
+  data: StoredTexts,
+  reader: CertificateReader,
+): StoredPairs | { readonly fault: string } {
+  let at = "";
+  const pairOf = (name: string): KeyedCertificate & CertificateFacts => {
+    at = `${name}.crt and ${name}.key`;
+    const pair = { cert: data[`${name}.crt`] ?? "", key: data[`${name}.key`] ?? "" };
+    return { ...pair, ...reader.readPair(pair) };
+  };
+  try {
+    const authority = pairOf("ca");
+    if (!authority.authority) return { fault: "ca.crt: it may not sign others" };
+    const serving = pairOf("tls");
+    if (!reader.signed(authority.cert, serving.cert)) {
+      return { fault: "tls.crt: it is not signed by ca.crt" };
+    }
+    at = "old-ca.crt";
+    return { authority, serving, earlier: reader.readBundle(data[at] ?? "") };
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return { fault: `${at}: ${error.message}` };
+  }
 }

@@ -11,18 +11,19 @@ import {
 } from "../../adapters/kube/writers/webhook_stores.ts";
 import { parseAddress } from "../../adapters/program_server.ts";
 import { admissionRoutes } from "../../adapters/webhook/admission_routes.ts";
-import { createCertificateFolder } from "../../adapters/webhook/certificate_folder.ts";
-import { createCertificateMaker } from "../../adapters/webhook/certificate_maker.ts";
-import { createCertificateReader } from "../../adapters/webhook/certificate_reader.ts";
+import {
+  createCertificateFolder,
+  createCertificateMaker,
+  createCertificateReader,
+  type KeyedCertificate,
+} from "../../adapters/webhook/certificates.ts";
 import { serveWebhook } from "../../adapters/webhook/webhook_server.ts";
 import type { Mutator } from "../../shared/admission/mutator.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Log } from "../../shared/log.ts";
-import { followFiles } from "./follow_files.ts";
-import { keepCertificates } from "./keep_certificates.ts";
+import { followFiles, keepCertificates } from "./keep_certificates.ts";
 import { endpointSpec, keepEndpoint } from "./keep_endpoint.ts";
-import { runWebhook, type WebhookParts } from "./run_webhook.ts";
-import type { WebhookMetrics } from "./webhook_metrics.ts";
+import type { WebhookMetrics } from "./metrics.ts";
 import {
   endpointSliceName,
   PODS_ROUTE,
@@ -31,8 +32,8 @@ import {
   WEBHOOK_CONFIGURATION,
   WEBHOOK_SECRET,
   WORKLOADS_ROUTE,
-} from "./webhook_names.ts";
-import type { CertificateSource } from "./webhook_settings.ts";
+} from "./webhook_objects.ts";
+import type { CertificateSource } from "./settings.ts";
 
 /** The settings, and what the parts work with. */
 export interface ConnectedWebhookOptions {
@@ -40,9 +41,9 @@ export interface ConnectedWebhookOptions {
   readonly webhookCertificates: CertificateSource;
   readonly webhookFolder: string;
   readonly webhookService: string;
-  /** Of the installation. */
+  /** The installation's. */
   readonly namespace: string;
-  /** Of this pod; null: no Service leads here. */
+  /** The address of this pod; null: no Service leads here. */
   readonly podIP: string | null;
   readonly clock: Clock;
   readonly log: Log;
@@ -126,4 +127,51 @@ function endpointPublisher(
     });
     return keepEndpoint({ store, spec, clock, log }, signal);
   };
+}
+
+/** A server that listens. */
+export interface ListeningWebhook {
+  readonly address: string;
+  /** Serves another certificate to the connections to come. */
+  useCertificate(pair: KeyedCertificate): void;
+  /** Resolves when the answers in work are out. */
+  shutdown(): Promise<void>;
+}
+
+/** The dependencies of a running webhook. */
+export interface WebhookParts {
+  readonly log: Log;
+  /** Listens with this certificate. */
+  readonly listen: (certificate: KeyedCertificate) => Promise<ListeningWebhook>;
+  /** Hands each certificate over, until the signal is aborted: kept ones, or those of files. */
+  readonly certificates: (
+    use: (pair: KeyedCertificate) => Promise<void>,
+    signal: AbortSignal,
+  ) => Promise<void>;
+  /** Leads API servers to the port of this address until the signal is aborted. Never rejects. */
+  readonly publish: (address: string, signal: AbortSignal) => Promise<void>;
+  /** Receives what the webhook waits for; undefined once it serves. */
+  readonly waitsFor: (reason: string | undefined) => void;
+}
+
+/** Runs until `signal` is aborted, and then ends what is in work. */
+export async function runWebhook(parts: WebhookParts, signal: AbortSignal): Promise<void> {
+  const { log, listen, certificates, publish, waitsFor } = parts;
+  const failed = new AbortController();
+  let server: ListeningWebhook | undefined;
+  let published: Promise<void> | undefined;
+  waitsFor("the webhook has no certificate yet");
+  try {
+    await certificates(async (pair) => {
+      if (server !== undefined) return server.useCertificate(pair);
+      server = await listen(pair);
+      log.info("Webhook serving", { address: server.address });
+      waitsFor(undefined);
+      published = publish(server.address, AbortSignal.any([signal, failed.signal]));
+    }, signal);
+  } finally {
+    waitsFor("the webhook has ended");
+    failed.abort();
+    await Promise.all([published, server?.shutdown()]);
+  }
 }

@@ -1,6 +1,6 @@
 /**
- * Keeps the webhook's own certificates in a Secret while this replica leads: makes them once, renews
- * them in time, and has API servers trust them before it serves them.
+ * The certificates of the webhook: its own ones in a Secret, which it makes once, renews in time and has API
+ * servers trust before it serves them, or those of a folder that another program renews.
  *
  * @module
  */
@@ -9,23 +9,29 @@ import { createBackoff, retryLevel } from "../../shared/control/backoff.ts";
 import type { Log } from "../../shared/log.ts";
 import {
   AUTHORITY_LIFE_MS,
+  bundleText,
   certificateStep,
   lifeFrom,
+  readStoredPairs,
   SERVING_LIFE_MS,
+  type StoredPairs,
+  storedTexts,
   trustedAuthorities,
 } from "./certificate_step.ts";
 import type {
+  CertificateFiles,
   CertificateMaker,
-  CertificateObserver,
   CertificateReader,
-  CertificateStore,
   KeyedCertificate,
+} from "../../adapters/webhook/certificates.ts";
+import type {
+  CertificateObserver,
+  CertificateStore,
   StoredCertificates,
   TrustStore,
 } from "./ports.ts";
-import { bundleText, readStoredPairs, type StoredPairs, storedTexts } from "./stored_pairs.ts";
 
-/** What they are made, stored and served with. */
+/** The dependencies: stores, maker, reader and server of certificates. */
 export interface KeptCertificatesParts {
   readonly store: CertificateStore;
   readonly trust: TrustStore;
@@ -44,7 +50,7 @@ export interface KeptCertificatesParts {
 export const READ_EVERY_MS = 60_000;
 
 /**
- * How long a new authority is trusted before what it signed is served, ms. API servers watch the
+ * The time between trust in a new authority and the first use of its certificate, ms. API servers watch the
  * configuration, and receive a change within a second or two.
  */
 export const SETTLE_MS = 30_000;
@@ -114,8 +120,8 @@ function createReconcile(parts: KeptCertificatesParts): () => Promise<number> {
 }
 
 /**
- * Whether there is nothing better to serve until the API servers trust the authority: nothing at all,
- * something that ended or that they shall no longer trust, or the same authority's.
+ * True if the new certificate may be served before API servers trust its authority: nothing is served yet,
+ * the served certificate has expired or is not to be trusted any more, or the authority is the same.
  */
 function mayServeAtOnce({ served, pairs, trusted, nowMs }: {
   readonly served: StoredPairs | undefined;
@@ -178,4 +184,48 @@ async function storedOrMade(
     },
   );
   return written;
+}
+
+/** The dependencies: files, reader and server of certificates. */
+export interface FollowedFilesParts {
+  readonly files: CertificateFiles;
+  readonly reader: CertificateReader;
+  readonly observer: Pick<CertificateObserver, "serves">;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Serves this pair from now on. */
+  readonly use: (pair: KeyedCertificate) => Promise<void> | void;
+}
+
+/** Time between two reads, ms. The kubelet brings a changed Secret within one or two minutes. */
+export const FILES_EVERY_MS = 10_000;
+
+/**
+ * Follows the files until `signal` is aborted. Files that can't be read or are no pair, as while one of
+ * two is new, change nothing; the log has each such failure once.
+ */
+export async function followFiles(
+  { files, reader, observer, clock, log, use }: FollowedFilesParts,
+  signal: AbortSignal,
+): Promise<void> {
+  let served: KeyedCertificate | undefined;
+  let logged: string | undefined;
+  while (!signal.aborted) {
+    try {
+      const pair = await files.read();
+      const facts = reader.readPair(pair);
+      if (pair.cert !== served?.cert || pair.key !== served.key) {
+        await use(pair);
+        served = pair;
+        log.info("Certificate served", { ends: new Date(facts.notAfterMs).toISOString() });
+        observer.serves(facts);
+      }
+      logged = undefined;
+    } catch (error) {
+      const fault = String(error);
+      if (fault !== logged) log.warn("The certificate's files can't be used", { error: fault });
+      logged = fault;
+    }
+    await clock.sleep(FILES_EVERY_MS, signal);
+  }
 }

@@ -5,7 +5,12 @@ import {
   type WebhookReplica,
   webhookScene,
 } from "../../tests/fixtures/webhook/webhook_replica.ts";
-import { storedTexts } from "./stored_pairs.ts";
+import { storedTexts } from "./certificate_step.ts";
+import { silentLog } from "../../shared/log.ts";
+import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
+import { createPaperCertificates } from "../../tests/fixtures/webhook/paper_certificates.ts";
+import { FILES_EVERY_MS, followFiles } from "./keep_certificates.ts";
+import type { KeyedCertificate } from "../../adapters/webhook/certificates.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -39,7 +44,7 @@ Deno.test("keepCertificates() makes one authority though a former leader makes o
 });
 
 Deno.test("keepCertificates() takes up after a restart what is stored", async () => {
-  const { start, run, objects } = webhookScene();
+  const { start, run, objects, stored } = webhookScene();
   const first = start();
   await run(1000);
   await first.stop();
@@ -49,6 +54,13 @@ Deno.test("keepCertificates() takes up after a restart what is stored", async ()
   assert.deepEqual(second.made, []);
   assert.deepEqual(objects.writes.map(([what]) => what), ["create", "trust"]);
   await second.stop();
+  // The service has another name: the authority stays.
+  const authority = stored("ca.crt");
+  const third = start({ names: ["other.svc"] });
+  await run(1000);
+  assert.deepEqual(third.reported.at(-1)?.names, ["other.svc"]);
+  assert.deepEqual([third.made, stored("ca.crt")], [["serving"], authority]);
+  await third.stop();
 });
 
 Deno.test("keepCertificates() puts no old bundle back over that of the next leader", async () => {
@@ -125,19 +137,6 @@ Deno.test("keepCertificates() begins anew when the Secret is deleted, and has th
   assert.deepEqual(bundles(), [stored("ca.crt"), stored("ca.crt")]);
   assert.equal(replica.used.at(-1)?.cert, stored("tls.crt"));
   await replica.stop();
-});
-
-Deno.test("keepCertificates() makes another certificate when the service has another name", async () => {
-  const { start, run, stored } = webhookScene();
-  const first = start();
-  await run(1000);
-  const authority = stored("ca.crt");
-  await first.stop();
-  const second = start({ names: ["other.svc"] });
-  await run(1000);
-  assert.deepEqual(second.reported.at(-1)?.names, ["other.svc"]);
-  assert.deepEqual([second.made, stored("ca.crt")], [["serving"], authority]);
-  await second.stop();
 });
 
 Deno.test("keepCertificates() restores a bundle that another client has removed", async () => {
@@ -319,4 +318,80 @@ Deno.test("keepCertificates() does not wait for trust where its certificate has 
   assert.equal(replica.used.length, 2);
   assert.equal(paper.reader.readBundle(bundles()[0] ?? "").length, 2);
   await replica.stop();
+});
+
+const VALIDITY = { notBeforeMs: 0, notAfterMs: Date.UTC(2026, 3, 1) };
+
+async function scene() {
+  const clock = createVirtualClock({ wallStart: Date.UTC(2026, 0, 1) });
+  const { maker, reader } = createPaperCertificates();
+  const authority = await maker.makeAuthority({ name: "theirs", ...VALIDITY });
+  const used: KeyedCertificate[] = [];
+  const ends: number[] = [];
+  const warned: string[] = [];
+  const files: { now: KeyedCertificate | Error } = {
+    now: new Error("Cannot read /c/tls.crt: no"),
+  };
+  const end = new AbortController();
+  const running = followFiles({
+    files: {
+      read: () =>
+        files.now instanceof Error ? Promise.reject(files.now) : Promise.resolve(files.now),
+    },
+    reader,
+    observer: { serves: ({ notAfterMs }) => ends.push(notAfterMs) },
+    clock,
+    log: { ...silentLog, warn: (_message, fields = {}) => warned.push(String(fields["error"])) },
+    use: (pair) => void used.push(pair),
+  }, end.signal);
+  return {
+    used,
+    ends,
+    warned,
+    files,
+    makePair: () => maker.makeServing(authority, { names: ["a.svc"], ...VALIDITY }),
+    look: () => clock.runUntil(clock.monotonic() + FILES_EVERY_MS),
+    async stop() {
+      end.abort();
+      await running;
+    },
+  };
+}
+
+Deno.test("followFiles() serves what is there, and what comes after it, each once", async () => {
+  const { files, makePair, look, used, ends, warned, stop } = await scene();
+  const [one, two] = [await makePair(), await makePair()];
+  files.now = one;
+  for (let times = 0; times < 3; times++) await look();
+  assert.deepEqual(used, [one]);
+  files.now = two;
+  for (let times = 0; times < 3; times++) await look();
+  assert.deepEqual(used, [one, two]);
+  assert.deepEqual(ends, [VALIDITY.notAfterMs, VALIDITY.notAfterMs]);
+  assert.ok(warned.length <= 1);
+  await stop();
+});
+
+Deno.test("followFiles() serves on while the files are of no use, and reports each fault once", async () => {
+  const { files, makePair, look, used, warned, stop } = await scene();
+  await look();
+  await look();
+  assert.deepEqual(warned, ["Error: Cannot read /c/tls.crt: no"]);
+  const [one, two] = [await makePair(), await makePair()];
+  files.now = one;
+  await look();
+  // One of two files is new already, then the other one as well.
+  files.now = { cert: two.cert, key: one.key };
+  await look();
+  await look();
+  assert.deepEqual(used, [one]);
+  assert.equal(warned.length, 2);
+  files.now = two;
+  await look();
+  assert.deepEqual(used, [one, two]);
+  files.now = new Error("Cannot read /c/tls.crt: no");
+  await look();
+  assert.deepEqual([used.length, warned.length], [2, 3]);
+  assert.ok(!warned.join().includes("key of"));
+  await stop();
 });

@@ -9,7 +9,7 @@ import { createBackoff, retryLevel } from "../../shared/control/backoff.ts";
 import type { Log } from "../../shared/log.ts";
 import type { EndpointSliceStore } from "./ports.ts";
 
-/** What the endpoint is kept with. */
+/** The dependencies: the store, and the EndpointSlice to keep there. */
 export interface KeptEndpointParts {
   readonly store: EndpointSliceStore;
   readonly spec: EndpointSliceSpec;

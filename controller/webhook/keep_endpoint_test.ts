@@ -4,7 +4,7 @@ import { seededRandom } from "../../shared/random.ts";
 import { createSimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { endpointSpec, keepEndpoint, REPAIR_EVERY_MS } from "./keep_endpoint.ts";
-import { endpointSliceName } from "./webhook_names.ts";
+import { endpointSliceName } from "./webhook_objects.ts";
 
 const NAMESPACE = "mbcas-system";
 const KEY = `${NAMESPACE}/mbcas-webhook-ipv4`;

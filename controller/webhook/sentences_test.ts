@@ -5,11 +5,11 @@ import { assertSentences, messageOf } from "../../tests/fixtures/assert_sentence
 import { createPaperCertificates } from "../../tests/fixtures/webhook/paper_certificates.ts";
 import { createSteppedClock } from "../../tests/fixtures/webhook/stepped_clock.ts";
 import { webhookScene } from "../../tests/fixtures/webhook/webhook_replica.ts";
-import { certificateStep, lifeFrom } from "./certificate_step.ts";
-import { followFiles } from "./follow_files.ts";
-import type { KeyedCertificate, StoredTexts } from "./ports.ts";
-import { runWebhook } from "./run_webhook.ts";
-import { readStoredPairs, storedTexts } from "./stored_pairs.ts";
+import { certificateStep, lifeFrom, readStoredPairs, storedTexts } from "./certificate_step.ts";
+import { followFiles } from "./keep_certificates.ts";
+import type { KeyedCertificate } from "../../adapters/webhook/certificates.ts";
+import type { StoredTexts } from "./ports.ts";
+import { runWebhook } from "./connect_webhook.ts";
 
 const DAY_MS = 86_400_000;
 const LIFE = lifeFrom(0, 90 * DAY_MS);

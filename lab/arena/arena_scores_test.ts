@@ -12,7 +12,7 @@ function run(pod: Partial<PodSeries> = {}, count = 1): RunSeries {
     name: "a",
     trace: "made up",
     request: 100,
-    ownLimit: 200,
+    originalLimit: 200,
     weight: 100,
     floor: 100,
     ceiling: 1000,

@@ -110,7 +110,7 @@ export const ALONE: Entry = { algorithm: "alone", setting: "victims, no ceiling"
 /** The fewest cores with which no request waits long, found by looking ahead. */
 export const ORACLE: Entry = { algorithm: "oracle", setting: "knows the future" };
 
-/** Names that `--laws` takes. */
+/** Names of the algorithms that can be chosen. */
 export function algorithmNames(): string[] {
   return [...rivalAlgorithms(), OURS.algorithm, ORACLE.algorithm];
 }

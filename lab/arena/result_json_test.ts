@@ -22,13 +22,13 @@ Deno.test({
   name: "stageJSON() has null for a figure that is missing, and its spread only where there is one",
   permissions: "none",
   fn() {
-    const { laws, yardsticks } = stageJSON(TRACE);
-    const [ours] = laws;
+    const { laws: algorithms, yardsticks } = stageJSON(TRACE);
+    const [ours] = algorithms;
     assert.equal(ours?.reactionMsMedian, null);
     const spread = ours?.spread as Record<string, unknown>;
     assert.deepEqual(spread.cores, [1.5, 1.5]);
     assert.equal("reactionMsMedian" in spread, false);
-    assert.deepEqual(yardsticks.map(({ law }) => law), ["unlimited"]);
+    assert.deepEqual(yardsticks.map((one) => one.law), ["unlimited"]);
   },
 });
 
@@ -42,9 +42,11 @@ Deno.test({
     const stages = [TRACE, STEPS];
     const { traces, scenes, goals } = arenaJSON(stages, checkGoals(stages));
     const explained = new Set([...section.matchAll(/`(\w+)`/g)].map(([, name]) => name));
-    const laws = stages.flatMap((stage) => stageJSON(stage).laws);
-    assert.ok(traces.length === 1 && scenes.length === 1 && goals.length > 3 && laws.length === 4);
-    const objects = [...traces, ...scenes, ...goals, ...laws] as object[];
+    const algorithms = stages.flatMap((stage) => stageJSON(stage).laws);
+    assert.ok(
+      traces.length === 1 && scenes.length === 1 && goals.length > 3 && algorithms.length === 4,
+    );
+    const objects = [...traces, ...scenes, ...goals, ...algorithms] as object[];
     for (const name of ["traces", "scenes", "goals", ...objects.flatMap(Object.keys)]) {
       assert.ok(explained.has(name), `"${name}" is not in the guide's "${HEADING}"`);
     }

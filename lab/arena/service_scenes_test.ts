@@ -6,7 +6,7 @@ const CAPACITY_CORES = 7.2;
 const OPTIONS = { seed: 1, minutes: 4 };
 
 Deno.test({
-  name: "SERVICE_SCENES have distinct pods, whose requests fit, and need less than the capacity",
+  name: "SERVICE_SCENES have distinct pods with requests that fit, and need less than the capacity",
   permissions: "none",
   fn() {
     for (const [name, make] of Object.entries(SERVICE_SCENES)) {

@@ -9,7 +9,7 @@ function pod(limit: readonly number[], demand: readonly number[]): PodSeries {
     name: "p",
     trace: "t",
     request: 100,
-    ownLimit: 200,
+    originalLimit: 200,
     weight: 100,
     floor: 100,
     ceiling: 1000,
@@ -58,7 +58,7 @@ Deno.test({
   permissions: "none",
   fn() {
     assert.equal(judge(pod([900, 800, 500], []), pod([900, 800, 400], [])).overCapacityS, 0);
-    // A raise within capacity, then an idle floor comes to life: nobody granted that.
+    // A raise within capacity, then an idle pod starts to use its floor: no raise granted that.
     const late = judge(pod([900, 950, 950], []), pod([100, 100, 100], [0, 20, 100]));
     assert.deepEqual(late, { peak: 1050, overCapacityS: 0 });
     // But a raise on top of what was found counts.
@@ -67,7 +67,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "commitment() of nobody is nothing",
+  name: "commitment() of no pods is 0",
   permissions: "none",
   fn: () => assert.deepEqual(judge(), { peak: 0, overCapacityS: 0 }),
 });

@@ -205,7 +205,7 @@ function podRecord(
     name: pod.name,
     trace: pod.trace,
     request: pod.request,
-    ownLimit: pod.ownLimit,
+    originalLimit: pod.originalLimit,
     weight: pod.weight,
     limit: thin(pod.limit, factor),
     usage: thin(pod.usage, factor),
@@ -302,7 +302,7 @@ export function recordScene(scene: Scene, node: SimulatedNode): RecordedScene {
     if (bounds === undefined) throw new Error(`Cannot record ${pod.name}: it takes no part`);
     const { uid, name, trace, request, originalLimit } = pod;
     const { weight } = bounds;
-    return { uid, name, trace, request, ownLimit: originalLimit, weight, ...roundBounds(bounds) };
+    return { uid, name, trace, request, originalLimit, weight, ...roundBounds(bounds) };
   });
   const { contention } = scene;
   const recorder = createRecorder(node, {

@@ -13,7 +13,7 @@ const POD: RecordedPod = {
   name: "web",
   trace: "always busy",
   request: 100,
-  ownLimit: 200,
+  originalLimit: 200,
   weight: 100,
   floor: 100,
   ceiling: 800,
@@ -107,7 +107,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "assembleRecord() leaves out prices that were never told, and refuses odd steps",
+  name: "assembleRecord() leaves out prices that were never reported, and refuses odd steps",
   permissions: "none",
   fn() {
     const node = createSimulatedNode({ cores: 2, random: seededRandom(1) });

@@ -18,14 +18,14 @@ export interface LimitChangeRecord {
   readonly price?: number;
 }
 
-/** What one pod was and got. CPU in millicores, arrays one entry per step of `stepS`. */
+/** One pod: its spec, and its figures. CPU in millicores, arrays one entry per step of `stepS`. */
 export interface PodRecord {
   readonly name: string;
-  /** What drives it, for instance `bursty`. */
+  /** Name of the trace that drives it, for instance `bursty`. */
   readonly trace: string;
   readonly request: number;
   /** The original limit. */
-  readonly ownLimit: number;
+  readonly originalLimit: number;
   readonly weight: number;
   readonly limit: readonly number[];
   readonly usage: readonly number[];
@@ -92,11 +92,11 @@ export interface RunRecord {
 export interface RecordedPod {
   readonly uid: string;
   readonly name: string;
-  /** What drives it, for instance `bursty`. */
+  /** Name of the trace that drives it, for instance `bursty`. */
   readonly trace: string;
   readonly request: number;
   /** The original limit. */
-  readonly ownLimit: number;
+  readonly originalLimit: number;
   readonly weight: number;
   readonly floor: number;
   readonly ceiling: number;

@@ -16,7 +16,7 @@ function pod(name: string, raises: readonly number[], latencyMs: number): PodSer
     name,
     trace: "made up",
     request: 100,
-    ownLimit: 150,
+    originalLimit: 150,
     weight: 100,
     floor: 100,
     ceiling: 1000,

@@ -61,9 +61,15 @@ const selector = ruled(
 
 const minSamples = z.int().min(1).max(100_000);
 
+/** Providers of usage. */
+export const USAGE_PROVIDERS = ["prometheus", "metrics-server", "custom"] as const;
+
+/** One of {@linkcode USAGE_PROVIDERS}. */
+export type UsageProvider = typeof USAGE_PROVIDERS[number];
+
 const metricsConfig = ruled(
   z.object({
-    provider: z.enum(["prometheus", "metrics-server", "custom"]).optional().describe(
+    provider: z.enum(USAGE_PROVIDERS).optional().describe(
       "Where usage comes from; absent: where the controller's setting rightsizing.provider says.",
     ),
     rollingWindow: durationField(

@@ -27,50 +27,22 @@ export const containerValuesSchema = containerAmountsSchema.extend({
   ),
 });
 
-const time = workloadStatusSchema.shape.lastApplied;
-
-const { cpu: quantity } = containerAmountsSchema.shape;
-
-/** What was written over the author's values of a resource. */
-export const writtenResourceSchema = z.object({
-  request: quantity.describe("What the container was to request."),
-  limit: quantity.describe("What it was to be limited to."),
-  at: z.string().max(64).describe("Time at which it was written."),
-  takenBack: time.describe("Time at which it was seen that it is not there any more."),
-  times: z.int().min(0).default(0).describe(
-    "How often in a row it was taken back within a day of having been written.",
+/** A change of a resource of the template by another field manager. */
+export const templateChangeSchema = z.object({
+  by: z.string().max(128).optional().describe(
+    "The field manager that owns the value since; absent where the server names none.",
   ),
+  at: z.string().max(64).describe("Time of the change."),
 });
 
-/** When the author's change of a resource was seen, and what is there of before. */
-function editTimes(resource: string): readonly [edited: typeof time, oldBefore: typeof time] {
-  return [
-    time.describe(
-      `Time at which it was seen that the author has changed its ${resource}, and at which a pod ` +
-        "from before that was seen last.",
-    ),
-    time.describe(
-      `Pods that were started before this are from before that change of its ${resource}; absent ` +
-        "once none is there.",
-    ),
-  ];
-}
-const [cpuEdited, cpuOldBefore] = editTimes("CPU");
-const [memoryEdited, memoryOldBefore] = editTimes("memory");
-
-/** What is remembered of a container of the template. */
-export const containerTemplateSchema = z.object({
+/** A container of the template at the last reconcile. */
+export const containerTemplateSchema = containerAmountsSchema.extend({
   container: containerAdviceSchema.shape.container,
-  author: containerAmountsSchema.describe("As its author wrote it."),
-  cpuEdited,
-  memoryEdited,
-  cpuOldBefore,
-  memoryOldBefore,
-  cpuWritten: writtenResourceSchema.optional().describe(
-    "What was written over the author's CPU values, by a rollout.",
+  cpuChanged: templateChangeSchema.optional().describe(
+    "Its last change of CPU by another field manager; absent: none within a day.",
   ),
-  memoryWritten: writtenResourceSchema.optional().describe(
-    "What was written over the author's memory values, by a rollout.",
+  memoryChanged: templateChangeSchema.optional().describe(
+    "Its last change of memory by another field manager; absent: none within a day.",
   ),
 });
 
@@ -105,7 +77,7 @@ export const reportedWorkloadSchema = workloadStatusSchema.omit({ namespace: tru
   ),
   uid: z.string().max(64).optional().describe("UID of the workload that `template` is about."),
   template: z.array(containerTemplateSchema).max(MOST_CONTAINERS).optional().describe(
-    "The history of its template: the writers, the values and the times.",
+    "Its template at the last reconcile: a value that differs from it was changed since.",
   ),
   usage: z.array(reportedUsageSchema).max(MOST_CONTAINERS).optional().describe(
     "What the containers used: what the recommendations were made of, in a few figures.",
@@ -135,10 +107,10 @@ export const recommendationReportSchema = z.object({
 export type WrittenAmounts = z.infer<typeof containerAmountsSchema>;
 /** Values in force. */
 export type WrittenInForce = z.infer<typeof containerValuesSchema>;
-/** What is remembered of a container of the template, as the API has it. */
+/** A container of the template, as the API has it. */
 export type WrittenTemplate = z.infer<typeof containerTemplateSchema>;
-/** What was written over the author's values of a resource, as the API has it. */
-export type WrittenResource = z.infer<typeof writtenResourceSchema>;
+/** A change of a resource of the template, as the API has it. */
+export type WrittenChange = z.infer<typeof templateChangeSchema>;
 /** What was seen of one resource, as the API has it. */
 export type UsageFigures = z.infer<typeof usageFiguresSchema>;
 /** What a container used, as the API has it. */

@@ -5,7 +5,7 @@
  * @module
  */
 import type { ApiObject } from "./object.ts";
-import type { Pod, PodContainer, Resources } from "./pod.ts";
+import type { Pod, PodContainer, ResourceName, Resources } from "./pod.ts";
 
 /** Kinds with rollouts that are followed. */
 export type WorkloadKind = "Deployment" | "StatefulSet" | "DaemonSet";
@@ -55,22 +55,21 @@ export interface MadePods {
   /** How many; of a DaemonSet: the nodes that are to have one. */
   readonly replicas: number;
   readonly template: PodTemplate;
-  /** What of the template is this product's; absent: nothing. */
-  readonly written?: WrittenValues;
+  /** Absent: none is known. */
+  readonly owners?: TemplateOwners;
 }
 
-/** Values that rightsizing has written into a template, as the server has it on record. */
-export interface WrittenValues {
-  /** When it last did, ms since 1970; 0 where the server does not report it. */
+/** The field manager that owns a value. */
+export interface FieldOwner {
+  readonly manager: string;
+  /** When it last wrote, ms since 1970. */
   readonly atMs: number;
-  /** Those that no other manager has changed since. */
-  readonly containers: readonly WrittenContainer[];
 }
 
-/** What was written of one container. */
-export interface WrittenContainer extends Resources {
-  readonly name: string;
-}
+/** Owners of requests and limits of a template, by container: of each resource the one that wrote last. */
+export type TemplateOwners = Readonly<
+  Record<string, Readonly<Partial<Record<ResourceName, FieldOwner>>>>
+>;
 
 /** What placement waits for. */
 export interface ReplicaCounts {

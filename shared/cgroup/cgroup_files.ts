@@ -22,8 +22,6 @@ import { type CgroupLayout, joinPath } from "./layout.ts";
 import type { Reading } from "./interval.ts";
 import type { CgroupTree } from "./tree.ts";
 
-const NS_PER_MS = 1e6;
-
 /** The paths of one cgroup's files, made once, and its directories, to release them. */
 export interface CgroupFiles {
   readonly version: 1 | 2;
@@ -91,13 +89,6 @@ export function readCounters(
  * counters that version 1 keeps in a file of its own. Throws a `SyntaxError` for bad text.
  */
 export function readUsage(tree: CgroupTree, files: CgroupFiles): number | undefined {
-  if (files.version === 1 && tree.counter !== undefined) {
-    const count = tree.counter(files.usage);
-    // Text that is no number goes the longer way, to the error that names it.
-    if (count === undefined || !Number.isNaN(count)) {
-      return count === undefined ? undefined : count / NS_PER_MS;
-    }
-  }
   const text = tree.read(files.version === 1 ? files.usage : files.stat);
   if (text === undefined) return undefined;
   return files.version === 1 ? parseCpuacctUsage(text) : parseCpuStatV2(text).usageMs;

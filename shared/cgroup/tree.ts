@@ -14,11 +14,6 @@ export interface CgroupTree {
   children(directory: string): readonly string[] | undefined;
   /** The text of a file now, or undefined when it is not there (any more). May keep it open. */
   read(file: string): string | undefined;
-  /**
-   * The number in a file that holds nothing else, by a shorter way than its text where the tree has
-   * one: undefined when the file is not there, NaN when that is not what it holds.
-   */
-  counter?(file: string): number | undefined;
   /** Closes whatever is held open below a directory; the empty string closes everything. */
   release(directory: string): void;
 }

@@ -9,21 +9,23 @@ import {
   marketCapacity,
   withStartupDemand,
 } from "./clearing_round.ts";
+import type { Bid } from "./solver.ts";
 import { cases } from "../../tests/fixtures/cases.ts";
 
-pure("marketCapacity() leaves a tenth and what unmanaged pods hold", () => {
-  assert.equal(marketCapacity({ allocatable: 8000, unmanaged: 500, pressures: 0 }), 6700);
-  assert.equal(marketCapacity({ allocatable: 8000, unmanaged: 0, pressures: 0, reserve: 0 }), 8000);
-});
-
-pure("marketCapacity() takes a tenth for each pressure, and they multiply", () => {
-  const capacity = marketCapacity({ allocatable: 10_000, unmanaged: 0, pressures: 2 });
-  assert.ok(Math.abs(capacity - 7290) < 1e-9);
-});
-
-pure("marketCapacity() is never negative", () => {
-  assert.equal(marketCapacity({ allocatable: 1000, unmanaged: 5000, pressures: 3 }), 0);
-});
+pure(
+  "marketCapacity() takes off a reserve, a tenth for each pressure, and what is unmanaged",
+  () => {
+    const rows = [
+      [{ allocatable: 8000, unmanaged: 500, pressures: 0 }, 6700],
+      [{ allocatable: 8000, unmanaged: 0, pressures: 0, reserve: 0 }, 8000],
+      [{ allocatable: 10_000, unmanaged: 0, pressures: 2 }, 7290],
+      [{ allocatable: 1000, unmanaged: 5000, pressures: 3 }, 0],
+    ] as const;
+    for (const [input, capacity] of rows) {
+      assert.ok(Math.abs(marketCapacity(input) - capacity) < 1e-9, `${capacity}`);
+    }
+  },
+);
 
 const BIDDER: Bidder = {
   floor: 100,
@@ -34,55 +36,40 @@ const BIDDER: Bidder = {
   demand: 400,
 };
 
-pure("bidOf() bids with weight times credit, and the whole floor when that is needed", () => {
-  assert.deepEqual(bidOf(BIDDER), { weight: 100, floor: 100, ceiling: 800, demand: 400 });
-});
-
-pure("bidOf() asks for no more than an idle container's demand, and at least 10 m", () => {
-  assert.equal(bidOf({ ...BIDDER, demand: 42 }).floor, 42);
+pure("bidOf() bids weight × credit, demand on the grid, and a floor of at most the demand", () => {
+  const usual = { weight: 100, floor: 100, ceiling: 800, demand: 400 };
+  const rows: readonly (readonly [Partial<Bidder>, Partial<Bid>])[] = [
+    [{}, {}],
+    [{ demand: 42 }, { floor: 42, demand: 50 }],
+    [{ demand: 1 }, { floor: 10, demand: 10 }],
+    [{ demand: 142 }, { demand: 150 }],
+    [{ demand: 150 }, { demand: 150 }],
+    [{ demand: undefined }, { floor: 300, ceiling: 300, demand: 300 }],
+  ];
+  for (const [fields, bid] of rows) {
+    assert.deepEqual(bidOf({ ...BIDDER, ...fields }), { ...usual, ...bid });
+  }
   assert.equal(bidOf({ ...BIDDER, demand: 0 }).floor, 10);
   assert.equal(bidOf({ ...BIDDER, floor: 4, demand: 0 }).floor, 4);
 });
 
-pure("bidOf() rounds demand up to the grid, where its limit will be", () => {
-  assert.equal(bidOf({ ...BIDDER, demand: 142 }).demand, 150);
-  assert.equal(bidOf({ ...BIDDER, demand: 150 }).demand, 150);
-});
-
-pure("limitBounds() pins a held container and one without readings, and its bid with it", () => {
-  const pinned = { floor: 300, ceiling: 300 };
-  assert.deepEqual(limitBounds({ ...BIDDER, held: "both" }), pinned);
-  assert.deepEqual(limitBounds({ ...BIDDER, demand: undefined }), pinned);
-  const bid = bidOf({ ...BIDDER, demand: undefined });
-  assert.deepEqual(bid, { weight: 100, floor: 300, ceiling: 300, demand: 300 });
-});
-
-pure("limitBounds() lets a container that must not be lowered rise only", () => {
-  assert.deepEqual(limitBounds({ ...BIDDER, held: "lower" }), { floor: 300, ceiling: 800 });
-  assert.deepEqual(
-    limitBounds({ ...BIDDER, held: "lower", present: 900 }),
-    { floor: 900, ceiling: 900 },
-  );
-});
-
-pure(
-  "limitBounds() raises a container that must not be lowered to a floor that has come up",
-  () => {
-    assert.deepEqual(
-      limitBounds({ ...BIDDER, held: "lower", present: 60 }),
-      { floor: 100, ceiling: 800 },
-    );
-  },
-);
-
-pure("limitBounds() lets a container that goes down by half steps rise freely", () => {
-  assert.deepEqual(limitBounds({ ...BIDDER, held: "half" }), { floor: 200, ceiling: 800 });
-  // A ceiling that has come down is no matter of steps.
-  const above = { ...BIDDER, held: "half", present: 900 } as const;
-  assert.deepEqual(limitBounds(above), { floor: 500, ceiling: 800 });
-  assert.deepEqual(limitBounds({ ...above, present: 2000 }), { floor: 800, ceiling: 800 });
-  const below = limitBounds({ ...BIDDER, held: "half", present: 60 });
-  assert.deepEqual([below.floor, below.ceiling], [100, 800]);
+pure("limitBounds() are what holds allow: no change, no decrease, or half of the way down", () => {
+  const rows: readonly (readonly [Partial<Bidder>, floor: number, ceiling: number])[] = [
+    [{ held: "both" }, 300, 300],
+    [{ demand: undefined }, 300, 300],
+    [{ held: "lower" }, 300, 800],
+    [{ held: "lower", present: 900 }, 900, 900],
+    // A floor that has come up counts.
+    [{ held: "lower", present: 60 }, 100, 800],
+    [{ held: "half" }, 200, 800],
+    // A ceiling that has come down is no matter of steps.
+    [{ held: "half", present: 900 }, 500, 800],
+    [{ held: "half", present: 2000 }, 800, 800],
+    [{ held: "half", present: 60 }, 100, 800],
+  ];
+  for (const [fields, floor, ceiling] of rows) {
+    assert.deepEqual(limitBounds({ ...BIDDER, ...fields }), { floor, ceiling });
+  }
 });
 
 pure("limitBounds() goes down to the floor by half steps, and no further", () => {
@@ -119,51 +106,26 @@ pure(
   },
 );
 
-function bidder(change: Partial<Bidder> = {}): Bidder {
-  return {
-    floor: 100,
-    ceiling: 1000,
-    weight: 100,
-    credit: 1,
-    present: 200,
-    demand: 50,
-    ...change,
-  };
-}
-
-function demands(bidders: readonly Bidder[], spare: number): readonly (number | undefined)[] {
-  return withStartupDemand(bidders, { spare }).map(({ demand }) => demand);
-}
-
 pure("withStartupDemand() divides what is spare by weight among those that start", () => {
-  const pair = [bidder({ boost: true }), bidder({ boost: true, weight: 300 }), bidder()];
-  assert.deepEqual(demands(pair, 400), [300, 500, 50]);
+  const starts = (fields: Partial<Bidder> = {}): Bidder => ({
+    ...{ floor: 100, ceiling: 1000, weight: 100, credit: 1, present: 200, demand: 50, boost: true },
+    ...fields,
+  });
+  const rows: readonly (readonly [readonly Bidder[], spare: number, (number | undefined)[]])[] = [
+    [[starts(), starts({ weight: 300 }), starts({ boost: false })], 400, [300, 500, 50]],
+    // No more than the ceiling, and no less than is needed.
+    [[starts()], 5000, [1000]],
+    [[starts({ demand: 700 })], 100, [700]],
+    // What was given stays while nothing is spare; below that it asks for nothing.
+    [[starts({ present: 600 })], 0, [600]],
+    [[starts({ present: 600 })], -1, [50]],
+    [[starts({ demand: undefined })], 400, [undefined]],
+    [[starts({ held: "both" })], 400, [50]],
+  ];
+  for (const [bidders, spare, demands] of rows) {
+    assert.deepEqual(withStartupDemand(bidders, { spare }).map(({ demand }) => demand), demands);
+  }
 });
-
-pure(
-  "withStartupDemand() asks for no more than the ceiling, and for no less than is needed",
-  () => {
-    assert.deepEqual(demands([bidder({ boost: true })], 5000), [1000]);
-    assert.deepEqual(demands([bidder({ boost: true, demand: 700 })], 100), [700]);
-  },
-);
-
-pure(
-  "withStartupDemand() keeps what was given while nothing is spare, and asks for nothing below",
-  () => {
-    assert.deepEqual(demands([bidder({ boost: true, present: 600 })], 0), [600]);
-    assert.deepEqual(demands([bidder({ boost: true, present: 600 })], -1), [50]);
-  },
-);
-
-pure(
-  "withStartupDemand() leaves out containers without readings, held ones, and those that do not start",
-  () => {
-    assert.deepEqual(demands([bidder({ boost: true, demand: undefined })], 400), [undefined]);
-    assert.deepEqual(demands([bidder({ boost: true, held: "both" })], 400), [50]);
-    assert.deepEqual(demands([bidder()], 400), [50]);
-  },
-);
 
 function steady(fields: Partial<Bidder>): Bidder {
   return {

@@ -1,5 +1,5 @@
 /**
- * When running replicas may be moved: windows that a cron schedule opens.
+ * Windows in which running replicas may be moved; a cron schedule opens them.
  *
  * @module
  */

@@ -1,23 +1,235 @@
 /**
- * Which workloads take part in placement, for webhook and loop alike.
+ * The spec of placement in the labels and annotations of a workload and its namespace, and the rules by which
+ * a workload takes part: for webhook and loop alike.
  *
  * @module
  */
+import {
+  DISRUPTION_DURATION,
+  DISRUPTION_SCHEDULE,
+  ENABLED,
+  MIN_ON_DEMAND,
+  PAUSED,
+  PLACEMENT_PREFIX,
+  SPOT_PERCENTAGE,
+} from "../api/placement_keys.ts";
+import { quotedText } from "../quoted_text.ts";
+import {
+  type DisruptionWindow,
+  parseCronSchedule,
+  parseWindowDuration,
+} from "./disruption_window.ts";
 import type { PlacementReason } from "../api/reasons/placement_reasons.ts";
 import { type LabelSelector, labelsMatch } from "../api/label_selector.ts";
-import type { DisruptionWindow } from "./disruption_window.ts";
-import {
-  type LabeledObject,
-  placementFaultText,
-  type PlacementSpec,
-  readPlacementSpec,
-  type SpecReading,
-} from "./placement_spec.ts";
 
-/** Kinds whose pods are placed. */
+/** The spec of a workload, with defaults. */
+export interface PlacementSpec {
+  /** The share of replicas that may run on spot nodes, whole percent from 0 to 100. */
+  readonly spotPercentage: number;
+  /** Replicas on on-demand nodes, whatever the percentage; at most all of them. */
+  readonly minOnDemand: number;
+  /** When replicas may be moved; absent: always. */
+  readonly window?: DisruptionWindow;
+  /** True: no running replica is moved. New ones are still placed, or each would have to move later. */
+  readonly paused: boolean;
+}
+
+/** Labels or annotations. */
+export type Texts = Readonly<Record<string, string>>;
+
+/** Labels and annotations of an object. */
+export interface LabeledObject {
+  readonly labels: Texts;
+  readonly annotations: Texts;
+}
+
+/** The objects that make up a spec. */
+export interface SpecSources {
+  readonly workload: LabeledObject;
+  /** Absent if it is not known; it sets nothing then. */
+  readonly namespace?: LabeledObject | undefined;
+}
+
+/** A label or annotation that is invalid or missing. */
+export interface PlacementFault {
+  readonly of: "workload" | "namespace";
+  readonly place: "label" | "annotation";
+  /** For instance `spotalis.io/spot-percentage`. */
+  readonly key: string;
+  /** The value, quoted and cut if it is long; absent if it is missing. */
+  readonly value?: string;
+  /** The valid values, beginning with "must". */
+  readonly remedy: string;
+}
+
+/**
+ * A spec; `off`; `namespace-off`: the namespace opted out; `untuned`: enabled without further annotations;
+ * or at least one fault.
+ */
+export type SpecReading =
+  | { readonly is: "valid"; readonly spec: PlacementSpec }
+  | { readonly is: "off" | "namespace-off" | "untuned" }
+  | { readonly is: "invalid"; readonly faults: readonly PlacementFault[] };
+
+/** Annotations that tune placement. */
+const TUNING = [SPOT_PERCENTAGE, MIN_ON_DEMAND, DISRUPTION_SCHEDULE, DISRUPTION_DURATION] as const;
+
+const SWITCH_REMEDY = 'must be "true" or "false"';
+const PERCENTAGE_REMEDY =
+  "must be a whole number from 0 to 100, with or without %, for instance 70%";
+const MOST_ON_DEMAND = 10_000;
+const FLOOR_REMEDY = `must be a whole number from 0 to ${MOST_ON_DEMAND}`;
+const PAUSE_REMEDY = 'must be "true", or not be there';
+const SCHEDULE_REMEDY =
+  "must be five fields of cron that name a time, for instance 0 2 * * * (UTC) or " +
+  "CRON_TZ=Europe/Berlin 0 2 * * 1-5";
+const DURATION_REMEDY = "must be more than 0 with a unit, for instance 2h or 90m";
+
+/** Parses the spec. Never throws. `configured` is the window of workloads without one of their own. */
+export function readPlacementSpec(
+  sources: SpecSources,
+  configured?: DisruptionWindow,
+): SpecReading {
+  const enabled = enabledState(sources);
+  if (typeof enabled !== "string") return { is: "invalid", faults: enabled };
+  if (enabled !== "on") return { is: enabled };
+  const { annotations } = sources.workload;
+  if (TUNING.every((key) => textAt(annotations, key) === undefined)) return { is: "untuned" };
+  const faults: PlacementFault[] = [];
+  const own = { of: "workload", texts: annotations, faults } as const;
+  const spotPercentage = parse(own, {
+    key: SPOT_PERCENTAGE,
+    remedy: PERCENTAGE_REMEDY,
+    read: (text) => wholeNumber(text?.replace(/%$/, ""), 100),
+  });
+  const minOnDemand = parse(own, {
+    key: MIN_ON_DEMAND,
+    remedy: FLOOR_REMEDY,
+    read: (text = "0") => wholeNumber(text, MOST_ON_DEMAND),
+  });
+  const paused = parse(own, {
+    key: PAUSED,
+    remedy: PAUSE_REMEDY,
+    read: (text = "false") => text === "true" || (text === "false" ? false : undefined),
+  });
+  const window = windowOf(sources, { configured, faults });
+  if (
+    faults.length > 0 || spotPercentage === undefined || minOnDemand === undefined ||
+    paused === undefined
+  ) return { is: "invalid", faults };
+  return {
+    is: "valid",
+    spec: { spotPercentage, minOnDemand, ...(window === undefined ? {} : { window }), paused },
+  };
+}
+
+/** `annotation spotalis.io/min-on-demand of the workload is "two": must be …`. */
+export function placementFaultText({ of, place, key, value, remedy }: PlacementFault): string {
+  return `${place} ${key} of the ${of} is ${value ?? "missing"}: ${remedy}`;
+}
+
+/**
+ * Checks whether placement is enabled: the namespace's label `"false"` takes precedence over all; then the
+ * workload's label and annotation, of which `"false"` takes precedence; then the namespace's `"true"`. An
+ * invalid label of the namespace is a fault only of workloads with labels or annotations of placement.
+ */
+function enabledState(
+  { workload, namespace }: SpecSources,
+): "on" | "off" | "namespace-off" | readonly PlacementFault[] {
+  const around = textAt(namespace?.labels ?? {}, ENABLED);
+  if (around === "false") return "namespace-off";
+  const own = [
+    { place: "label", text: textAt(workload.labels, ENABLED) },
+    { place: "annotation", text: textAt(workload.annotations, ENABLED) },
+  ] as const;
+  if (own.some(({ text }) => text === "false")) return "off";
+  const faults = own.flatMap(({ place, text }) => switchFault({ of: "workload", place, text }));
+  const hasKeys = [workload.labels, workload.annotations].some((texts) =>
+    Object.keys(texts).some((key) => key.startsWith(PLACEMENT_PREFIX))
+  );
+  if (hasKeys) faults.push(...switchFault({ of: "namespace", place: "label", text: around }));
+  if (faults.length > 0) return faults;
+  return around === "true" || own.some(({ text }) => text === "true") ? "on" : "off";
+}
+
+function switchFault(
+  { text, ...where }: Pick<PlacementFault, "of" | "place"> & { readonly text: string | undefined },
+): PlacementFault[] {
+  if (text === undefined || text === "true" || text === "false") return [];
+  return [{ ...where, key: ENABLED, value: quotedText(text), remedy: SWITCH_REMEDY }];
+}
+
+/**
+ * The window of the workload, its namespace or the configuration: the first that sets a part of one.
+ * Schedule and duration must be set together.
+ */
+function windowOf(
+  { workload, namespace }: SpecSources,
+  { configured, faults }: {
+    readonly configured: DisruptionWindow | undefined;
+    readonly faults: PlacementFault[];
+  },
+): DisruptionWindow | undefined {
+  const found = [
+    { of: "workload", texts: workload.annotations, faults } as const,
+    { of: "namespace", texts: namespace?.annotations ?? {}, faults } as const,
+  ].find(({ texts }) =>
+    [DISRUPTION_SCHEDULE, DISRUPTION_DURATION].some((key) => textAt(texts, key) !== undefined)
+  );
+  if (found === undefined) return configured;
+  const schedule = parse(found, {
+    key: DISRUPTION_SCHEDULE,
+    remedy: SCHEDULE_REMEDY,
+    read: (text = "") => {
+      parseCronSchedule(text);
+      return text;
+    },
+  });
+  const durationMs = parse(found, {
+    key: DISRUPTION_DURATION,
+    remedy: DURATION_REMEDY,
+    read: (text = "") => parseWindowDuration(text),
+  });
+  return schedule === undefined || durationMs === undefined ? undefined : { schedule, durationMs };
+}
+
+/** The value of an annotation; undefined with a fault if `read` returns undefined or a `SyntaxError`. */
+function parse<T>(
+  { of, texts, faults }: Pick<PlacementFault, "of"> & {
+    readonly texts: Texts;
+    readonly faults: PlacementFault[];
+  },
+  { key, remedy, read }: Pick<PlacementFault, "key" | "remedy"> & {
+    readonly read: (text: string | undefined) => T | undefined;
+  },
+): T | undefined {
+  const text = textAt(texts, key);
+  try {
+    const value = read(text);
+    if (value !== undefined) return value;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  const value = text === undefined ? {} : { value: quotedText(text) };
+  faults.push({ of, place: "annotation", key, ...value, remedy });
+  return undefined;
+}
+
+/** The text under the key; keys such as `constructor` exist only if they were set. */
+function textAt(texts: Texts, key: string): string | undefined {
+  return Object.hasOwn(texts, key) ? texts[key] : undefined;
+}
+
+function wholeNumber(text: string | undefined, most: number): number | undefined {
+  if (text === undefined || !/^\d{1,6}$/.test(text)) return undefined;
+  const value = Number(text);
+  return value <= most ? value : undefined;
+}
+
+/** Kinds of workloads with pods that are placed. */
 export const PLACED_KINDS = ["Deployment", "StatefulSet"] as const;
 
-/** A kind whose pods are placed. */
+/** One of {@linkcode PLACED_KINDS}. */
 export type PlacedKind = typeof PLACED_KINDS[number];
 
 /** Namespaces that are never placed, beside the installation's. */

@@ -1,5 +1,5 @@
 /**
- * Which replica moves next, or why none does.
+ * The next move of a replica, or the reason to wait.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import type { PlacementReason } from "../api/reasons/placement_reasons.ts";
 import { isWindowOpen, nextOpeningMs } from "./disruption_window.ts";
 import { cooldownAfter, ineffectiveMoveCount, type IneffectiveMoves } from "./move_cooldown.ts";
 import { type PlacedPod, secondOf } from "./placed_pod.ts";
-import type { PlacementSpec } from "./placement_spec.ts";
+import type { PlacementSpec } from "./eligibility.ts";
 import { type Shortage, shortagePhase } from "./shortage.ts";
 import { misplaced, misplacedCount, type Move, type PlacedWorkload } from "./split.ts";
 
@@ -23,7 +23,7 @@ export interface ReplicaStatus extends PlacedWorkload {
   readonly updated: number;
 }
 
-/** What the decision depends on. */
+/** The input of the decision. */
 export interface NextMoveInput {
   readonly workload: ReplicaStatus;
   readonly spec: PlacementSpec;
@@ -160,6 +160,11 @@ function firstAllowed(moves: readonly Move[]): NextMove {
   }
   const pod = moves[0]?.pod;
   return { wait: "NoneEvictable", message: `pod ${pod?.name}: ${pod?.pinned}` };
+}
+
+/** True if each replica is Ready and where it should be. */
+export function isAsSpecified(next: NextMove): boolean {
+  return "wait" in next && next.wait === "AsWished";
 }
 
 /** True for a pod to evict at once: its node is gone in a moment. */

@@ -1,5 +1,5 @@
 /**
- * Which nodes are spot, and what sends pods there: one setting for both.
+ * The classes of nodes: one setting says which nodes are spot, and what sends pods there.
  *
  * @module
  */
@@ -152,7 +152,7 @@ function untainted(matchLabels: Readonly<Record<string, string>>): ClassNodes {
 }
 
 const PRESETS = Object.keys(NODE_CLASS_PRESETS) as readonly NodeClassPreset[];
-/** Of selectors and of tolerations. */
+/** The longest list of selectors or tolerations. */
 const MOST = 32;
 
 const selectors = z.array(strictSelectorSchema).max(MOST).optional();

@@ -33,13 +33,13 @@ export interface NodeConstraint {
   readonly selector?: true;
 }
 
-/** What may pin a pod. */
+/** The fields of a pod that may pin it. */
 export interface PinnablePod {
   readonly annotations: Labels;
   readonly constraints: readonly NodeConstraint[];
 }
 
-/** What constraints are checked against. */
+/** The class and the nodes to check constraints against. */
 export interface PinOptions {
   /** The class that the pod would move to. */
   readonly to: NodeClass;
@@ -56,7 +56,7 @@ export interface KnownNodes {
 }
 
 /**
- * Labels of groups whose nodes are all of one class: EKS' managed node groups, GKE's and AKS' node pools.
+ * Labels of groups with nodes of one class only: EKS' managed node groups, GKE's and AKS' node pools.
  * Karpenter's pools may have both. Sources: EKS "Managed node group capacity types", GKE "Spot VMs", AKS
  * "Add a spot node pool".
  */

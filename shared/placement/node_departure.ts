@@ -39,7 +39,7 @@ export type DeparturePreset = "karpenter" | "cluster-autoscaler" | "aws" | "gke"
 
 /** Events of AWS' termination handler. */
 const AWS_EVENTS = ["spot-itn", "scheduled-maintenance", "asg-lifecycle-termination"];
-/** Of AKS' node problem detector; not `FreezeScheduled`, as a frozen machine comes back. */
+/** Conditions of AKS' node problem detector; not `FreezeScheduled`, as a frozen machine comes back. */
 const AKS_CONDITIONS = ["PreemptScheduled", "TerminateScheduled", "RedeployScheduled"];
 
 /**
@@ -110,7 +110,7 @@ const schema = z.strictObject({
   })).max(MOST).default([]),
   conditions: z.array(
     z.string().min(1).refine((type) => !HEALTH.includes(type), {
-      error: `must say that a node goes: ${HEALTH.join(", ")} tell of its health`,
+      error: `must say that a node goes: ${HEALTH.join(", ")} describe its health`,
     }),
   ).max(MOST).default([]),
 }).transform(({ presets, taints, conditions }): DepartureSigns => ({
@@ -124,7 +124,7 @@ export const departureSignsKind: Kind<DepartureSigns> = treeKind({
     "(key, value, effect, drained) and conditions",
   schema: () => schema,
   shortForm(text) {
-    const presets = text.split(",").map((word) => word.trim()).filter((word) => word !== "");
+    const presets = text.split(",").map((one) => one.trim()).filter((one) => one !== "");
     return { presets };
   },
 });

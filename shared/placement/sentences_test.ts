@@ -15,7 +15,7 @@ import { nextMove, type NextMoveInput } from "./next_move.ts";
 import { NODE_CLASS_PRESETS, nodeClassesFaults, nodeClassifierKind } from "./node_classes.ts";
 import type { PlacedPod } from "./placed_pod.ts";
 import { checkEligibility, type EligibilityInput, type PlacementScope } from "./eligibility.ts";
-import { placementPatch } from "./placement_patch.ts";
+import { placementPatch } from "./new_pod.ts";
 import { budgetRefusal } from "./workload_snapshot.ts";
 import { departureSignsKind } from "./node_departure.ts";
 import { type CheckedPlacement, placementFaults } from "./settings.ts";
@@ -137,7 +137,7 @@ test("sentences of workloads of which no pod is moved", () => {
     ],
     ["MoveCooldown", () => waiting({ lastMoveAtMs: nowMs }), "it lasts 10 s after a move"],
     [
-      "MoveCooldown after moves in vain",
+      "MoveCooldown after ineffective moves",
       () => waiting({ lastMoveAtMs: nowMs, ineffectiveMoves }),
       "it lasts 40 s after a move, as 2 in a row have not helped: is the webhook asked, and may " +
       "pods be evicted?",
@@ -178,7 +178,7 @@ test("sentences of pods that stay where they are", () =>
     [
       "several budgets",
       () => refused({}, {}),
-      "budgets web, b are for the same pod, which nobody may evict",
+      "budgets web, b are for the same pod, which can't be evicted",
     ],
     [
       "observedGeneration",
@@ -277,7 +277,7 @@ test("sentences of the settings of placement", () => {
       "condition of health",
       () => refusalOf(departureSignsKind, '{"conditions": ["Ready"]}') ?? "",
       'conditions[0] is "Ready": must say that a node goes: Ready, MemoryPressure, DiskPressure, ' +
-      "PIDPressure tell of its health",
+      "PIDPressure describe its health",
     ],
     [
       "window without duration",

@@ -18,9 +18,16 @@ import {
 import { labelSelectorKind } from "../config/map_kinds.ts";
 import { setting, settingOf, type SettingValues } from "../config/setting.ts";
 import { formatDuration } from "../duration.ts";
-import { parseCronSchedule, parseWindowDuration } from "./disruption_window.ts";
-import { nodeClassifierKind } from "./node_classes.ts";
-import { DEPARTURE_PRESETS, departureSignsKind } from "./node_departure.ts";
+import {
+  type DisruptionWindow,
+  parseCronSchedule,
+  parseWindowDuration,
+} from "./disruption_window.ts";
+import type { RateLimit } from "../control/rate_limiter.ts";
+import type { PlacementScope } from "./eligibility.ts";
+import type { ShortageOptions } from "./shortage.ts";
+import { type NodeClasses, nodeClassifierKind } from "./node_classes.ts";
+import { DEPARTURE_PRESETS, type DepartureSigns, departureSignsKind } from "./node_departure.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -57,7 +64,7 @@ const PLACEMENT_SHAPE = {
   placementNamespaces: setting("placement.namespaceSelector", {
     kind: optionalKind(labelSelectorKind),
     default: "",
-    description: "Labels of the namespaces whose workloads may be placed; empty: all but " +
+    description: "Labels of the namespaces with workloads that may be placed; empty: all but " +
       "kube-system, kube-public, kube-node-lease and the installation's, which never are",
     live: true,
   }),
@@ -73,8 +80,8 @@ const PLACEMENT_SHAPE = {
     kind: departureSignsKind,
     default: Object.keys(DEPARTURE_PRESETS).join(","),
     description: "Taints and conditions of nodes that are about to go: these count as lost, and " +
-      "their pods are evicted early; one by one where drained is true of the taint, as whoever sets " +
-      "it drains the node",
+      "their pods are evicted early; one by one where drained is true of the taint, as the " +
+      "controller that sets it drains the node",
     live: true,
   }),
   readOnlyMode: setting("placement.readOnlyMode", {
@@ -192,4 +199,85 @@ export function placementFaults(
     );
   }
   return faults;
+}
+
+/** The settings, the same for webhook and loop. */
+export interface PlacementConfig {
+  /** Which workloads take part. */
+  readonly scope: PlacementScope;
+  /** Which nodes are spot; the same object while it does not change. */
+  readonly classes: NodeClasses;
+  /** Signs that a node is about to go. */
+  readonly departures: DepartureSigns;
+  /** True: placement decides and reports, and changes nothing. */
+  readonly readOnly: boolean;
+  /** Between two reconciles of all workloads, ms. */
+  readonly resyncPeriodMs: number;
+  /** Concurrent reconciles; read once. */
+  readonly workers: number;
+  /** Between two moves of a workload, ms. */
+  readonly cooldownMs: number;
+  /** Moves of the whole cluster; read once. */
+  readonly evictions: RateLimit;
+  readonly shortage: ShortageOptions;
+}
+
+/** The controller's settings that placement reads. */
+export interface PlacementSettings extends PlacementValues {
+  /** The installation's. */
+  readonly namespace: string;
+  /** True: no part of the product changes anything. */
+  readonly dryRun: boolean;
+}
+
+/** A view of settings that may change. */
+export function placementConfig(settings: () => PlacementSettings): PlacementConfig {
+  return {
+    get scope() {
+      const { namespace, placementNamespaces } = settings();
+      const window = windowOf(settings());
+      return {
+        ownNamespace: namespace,
+        ...(placementNamespaces === null ? {} : { namespaceSelector: placementNamespaces }),
+        ...(window === undefined ? {} : { window }),
+      };
+    },
+    get classes() {
+      return settings().nodeClassifier;
+    },
+    get departures() {
+      return settings().departureSigns;
+    },
+    get readOnly() {
+      const { dryRun, readOnlyMode } = settings();
+      return dryRun || readOnlyMode;
+    },
+    get resyncPeriodMs() {
+      return settings().resyncPeriod;
+    },
+    get workers() {
+      return settings().placementWorkers;
+    },
+    get cooldownMs() {
+      return settings().placementCooldown;
+    },
+    get evictions() {
+      const { evictionsPerSecond: perSecond, evictionBurst: burst } = settings();
+      return { perSecond, burst };
+    },
+    get shortage() {
+      const { scheduleTimeout, fallbackDuration, maxFallbackDuration } = settings();
+      return {
+        scheduleTimeoutMs: scheduleTimeout,
+        fallbackMs: fallbackDuration,
+        longestFallbackMs: maxFallbackDuration,
+      };
+    },
+  };
+}
+
+function windowOf(
+  { windowSchedule: schedule, windowDuration: durationMs }: PlacementSettings,
+): DisruptionWindow | undefined {
+  return schedule === null || durationMs === null ? undefined : { schedule, durationMs };
 }

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { AGENT_SETTINGS, OTHER_SECTIONS } from "../../agent/settings.ts";
-import project from "../../deno.json" with { type: "json" };
 import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
 import { effectiveSettings, type SettingSources } from "../config/load.ts";
 import { commandFlags } from "../config/command_line.ts";
@@ -11,9 +10,9 @@ import {
   CONTROLLER_SETTINGS,
   type ControllerSettings,
 } from "../../controller/settings.ts";
-import { placementConfig } from "./config.ts";
-import { PLACEMENT_SETTINGS } from "./settings.ts";
+import { PLACEMENT_SETTINGS, placementConfig } from "./settings.ts";
 import { settingOf } from "../config/setting.ts";
+import project from "../../deno.json" with { type: "json" };
 
 /** The YAML parser looks at two variables for its own debugging. */
 const PURE = { env: ["LOG_TOKENS", "LOG_STREAM"] };
@@ -197,7 +196,7 @@ const TEXTS = {
 } as const;
 
 test("CONTROLLER_SETTINGS take each of placement's by file, variable and flag, and name bad ones", () => {
-  // Accepted in the file only, without effect.
+  // In the file only: other programs' settings without effect.
   const rest = Object.keys(PLACEMENT_SETTINGS.shape).filter((name) => !(name in TEXTS));
   assert.deepEqual(rest, ["metricsEnabled", "leaseNamespace", "leaseName"]);
   for (const [name, [text, bad, expected]] of Object.entries(TEXTS)) {

@@ -118,6 +118,26 @@ export function fallbackDueMs(
 }
 
 /**
+ * When the shortage may change if no pod does, ms since 1970: a fallback ends or begins, or recreates pods.
+ * Infinity: never.
+ */
+export function shortageDueMs(
+  pods: readonly PlacedPod[],
+  { shortage, nowMs }: ShortageAt,
+  options: Pick<ShortageOptions, "scheduleTimeoutMs"> = {},
+): number {
+  const { scheduleTimeoutMs = 60_000 } = options;
+  const untilMs = shortage?.untilMs ?? -Infinity;
+  const timeoutsMs = strandedPods(pods).map(({ unschedulableSinceMs = nowMs }) =>
+    Math.max(unschedulableSinceMs, untilMs) + scheduleTimeoutMs
+  );
+  return Math.min(
+    ...[untilMs, ...timeoutsMs].filter((atMs) => atMs > nowMs),
+    remakeDueMs(pods, { shortage, nowMs }, options),
+  );
+}
+
+/**
  * The shortage from now on. A fallback begins when a pod has found no spot node for `scheduleTimeoutMs`. It
  * lasts 2, 4, 8, 16, then 30 minutes by default, and recreates pods, see {@linkcode remakeDueMs}. The
  * shortage ends once the replicas are as specified, or spot nodes seem to be back, see {@linkcode isOver}: a

@@ -6,6 +6,7 @@ import {
   nextShortage,
   remakeDueMs,
   type Shortage,
+  shortageDueMs,
   shortagePhase,
   strandedPods,
   unplacedInFallback,
@@ -213,4 +214,17 @@ test("fallbackDueMs() is the moment at which nextShortage() falls back", () => {
   const at = (nowMs: number) =>
     nextShortage(over, { pods, asSpecified: false, nowMs }, { scheduleTimeoutMs: 1000 })?.rounds;
   assert.deepEqual([at(dueMs - 1), at(dueMs)], [1, 2]);
+});
+
+test("shortageDueMs() is when a fallback ends, begins, or recreates pods", () => {
+  const nowMs = 10 * MINUTE_MS;
+  const due = (shortage: Shortage | undefined, ...sinceMs: readonly number[]) =>
+    shortageDueMs(waiting(...sinceMs), { shortage, nowMs });
+  assert.deepEqual([due(undefined), due(undefined, nowMs - 1)], [Infinity, nowMs - 1 + MINUTE_MS]);
+  const untilMs = nowMs + 5 * MINUTE_MS;
+  const during = { sinceMs: nowMs - 2 * MINUTE_MS, untilMs, rounds: 1 };
+  assert.equal(due(during), untilMs);
+  // A pod that was created before the fallback is evicted at once, and the next one waits for its end.
+  assert.equal(due({ ...during, sinceMs: nowMs }, nowMs), untilMs);
+  assert.equal(due({ ...during, untilMs: nowMs - 1 }), Infinity);
 });

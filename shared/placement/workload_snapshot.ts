@@ -9,7 +9,7 @@ import type { Pod } from "../api/pod.ts";
 import type { PodDisruptionBudget } from "../api/pod_disruption_budget.ts";
 import type { ReplicaSet, Workload } from "../api/workload.ts";
 import { type Labels, labelsMatch } from "../api/label_selector.ts";
-import { DELETION_COST } from "./deletion_cost.ts";
+import { DELETION_COST } from "./split.ts";
 import type { EligibilityInput } from "./eligibility.ts";
 import type { ReplicaStatus } from "./next_move.ts";
 import { type NodeClass, otherClass } from "./node_classes.ts";
@@ -101,7 +101,7 @@ export function podsOfWorkload<P extends Pick<Pod, "metadata">>(
     .filter(({ metadata }) => metadata.namespace === namespace);
 }
 
-/** What pods are read from. */
+/** The input of a pod's placement. */
 export interface SnapshotInput {
   readonly objects: PlacedObjects;
   readonly config: NodeRules;
@@ -196,7 +196,7 @@ export function budgetRefusal(
   if (budget === undefined) return undefined;
   if (second !== undefined) {
     const names = own.map(({ metadata }) => metadata.name).join(", ");
-    return `budgets ${names} are for the same pod, which nobody may evict`;
+    return `budgets ${names} are for the same pod, which can't be evicted`;
   }
   const { metadata: { name }, current, disruptionsAllowed, freesUnready } = budget;
   if (!current) return `budget ${name} has changed and is not counted yet`;

@@ -9,7 +9,7 @@ import { GRID } from "../quantity.ts";
 import { alreadyThere } from "./checks/already_there.ts";
 import { copiesOutOfSync, oscillates } from "./checks/direction.ts";
 import { defaultsProblem, rangeVerdict } from "./checks/limit_range.ts";
-import { backingOff, rateLimited, resizedJustNow, resizeInProgress } from "./checks/pace.ts";
+import { backingOff, resizedJustNow, resizeInProgress } from "./checks/pace.ts";
 import { agentIsSilent, identityDiffers, notRunning, outOfScope } from "./checks/participation.ts";
 import { PLATFORM_RULES } from "./checks/platform.ts";
 import { boundsAreStale, outsideBounds } from "./checks/published_bounds.ts";
@@ -18,19 +18,19 @@ import { quotaVerdict } from "./checks/resource_quota.ts";
 import { disruptionVerdict } from "./checks/restart_policy.ts";
 import { stepTooLarge } from "./checks/step_too_large.ts";
 import { type Check, runChecks } from "./run_checks.ts";
-import { type ClaimSource, mergeClaims } from "./inputs/claim.ts";
 import { movesRequest } from "./inputs/qos.ts";
 import {
   type ClaimCheck,
   type EnforcementInput,
   hasSameCPU,
   heldWhereNothingIsLeft,
+  type LimitClaims,
   type PodCheck,
   type PodFacts,
 } from "./inputs/resize_input.ts";
 import type { WantedResources } from "./inputs/resources.ts";
-import { containersWanted, limitsOf, limitsWanted, marketSubject } from "./inputs/subject.ts";
-import type { LimitChange } from "./patch.ts";
+import { containersWanted, limitsWanted, marketSubject } from "./inputs/subject.ts";
+import type { ClaimSource, LimitChange } from "./patch.ts";
 
 /** Sources of claims that go through the chain. */
 type ChainSource = Exclude<ClaimSource, "rightsizing">;
@@ -116,7 +116,6 @@ const CHAIN: readonly Row[] = [
   [ALL, { name: "ResizeInProgress", check: resizeInProgress }],
   [["market", "restore"], { name: "BackingOff", check: backingOff }],
   [["market"], { name: "ResizedJustNow", check: resizedJustNow }],
-  [["market", "restore"], { name: "RateLimited", check: rateLimited }],
 ];
 
 function chainOf(source: ChainSource): readonly ClaimCheck[] {
@@ -149,7 +148,7 @@ export interface Decision {
  * with the limit.
  */
 export function decide(chain: readonly ClaimCheck[], input: EnforcementInput): Decision {
-  return decideLimits(chain, input, limitsOf(mergeClaims(input.claims)));
+  return decideLimits(chain, input, input.claims);
 }
 
 /**
@@ -163,7 +162,7 @@ export function decideManually(facts: PodFacts, limits: ReadonlyMap<string, numb
 function decideLimits<Facts extends PodFacts>(
   chain: readonly Check<Facts, EnforcementReason>[],
   input: Facts,
-  limits: ReadonlyMap<string, number>,
+  limits: LimitClaims,
 ): Decision {
   const outcome = runChecks(chain, {
     facts: input,

@@ -43,7 +43,6 @@ test("MARKET_CHAIN keeps its order", () => {
     "ResizeInProgress",
     "BackingOff",
     "ResizedJustNow",
-    "RateLimited",
   ]);
 });
 
@@ -56,7 +55,6 @@ test("RESTORE_CHAIN is the market's without what holds or clamps the user's own 
     "WouldWriteDefaults",
     "ResizeInProgress",
     "BackingOff",
-    "RateLimited",
   ]);
 });
 
@@ -246,29 +244,14 @@ test("decide() never raises a pod by more than its quota leaves, and always lets
   );
 });
 
-test("decide() waits for the kubelet, for back-off, and for its turn, in this order", () => {
+test("decide() waits for the kubelet, then for back-off", () => {
   const moving = enforcedPod({
     containers: [enforcedContainer({ limitCPU: 300, appliedLimitCPU: 200 })],
   });
-  const waits = { backOffMs: 1500, takeTurn: () => 40 };
+  const waits = { backOffMs: 1500 };
   assert.equal(heldBy({ pod: moving, ...waits }), "ResizeInProgress ResizeInProgress");
   assert.equal(heldBy(waits), "BackingOff BackOff");
   assert.equal(decide(MARKET_CHAIN, enforcementInput(waits)).retryAfterMs, 1500);
-  assert.equal(decide(MARKET_CHAIN, enforcementInput({ ...waits, backOffMs: 0 })).retryAfterMs, 40);
-});
-
-test("decide() takes a turn only when everything else allows the change", () => {
-  let taken = 0;
-  const takeTurn = (): number => {
-    taken++;
-    return 0;
-  };
-  decide(MARKET_CHAIN, enforcementInput({ takeTurn, agentSilent: true }));
-  decide(MARKET_CHAIN, enforcementInput({ takeTurn, claims: [marketClaim(200)] }));
-  decide(MARKET_CHAIN, enforcementInput({ takeTurn, limitRange: cpuRanges({ max: 200 }) }));
-  assert.equal(taken, 0);
-  decide(MARKET_CHAIN, enforcementInput({ takeTurn }));
-  assert.equal(taken, 1);
 });
 
 test("decideManually() asks what the server would refuse, and neither scope nor bounds", () => {

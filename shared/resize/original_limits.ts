@@ -5,9 +5,8 @@
  *
  * @module
  */
-import type { PodAllocation } from "../api/pod_allocation.ts";
+import type { Original, PodAllocation } from "../api/pod_allocation.ts";
 import type { Pod, PodContainer } from "../api/pod.ts";
-import type { Original } from "../api/pod_allocation.ts";
 import { countableCPU, formatCPU } from "../quantity.ts";
 
 /** Manager of the limits that the market has set. */

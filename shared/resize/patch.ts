@@ -5,7 +5,6 @@
  */
 import type { Pod, Resources } from "../api/pod.ts";
 import { formatBytes, formatCPU } from "../quantity.ts";
-import type { ClaimSource } from "./inputs/claim.ts";
 import { netChange } from "./inputs/cut_raises.ts";
 import { marketManager, RESTORE_MANAGER, RIGHTSIZING_MANAGER } from "./original_limits.ts";
 
@@ -50,6 +49,12 @@ export interface ResizePatch {
     readonly initContainers?: readonly ContainerResources[];
   };
 }
+
+/**
+ * Sources own fields: the market owns `limits.cpu` of the pods that it manages, with the request where
+ * that moves with the limit; rightsizing owns requests and memory.
+ */
+export type ClaimSource = "restore" | "manual" | "market" | "rightsizing";
 
 /** Changes of one pod by one source. */
 export interface PodChanges<Change extends ResourceChange = ResourceChange> {

@@ -8,12 +8,12 @@ import {
   enforcementInput,
   marketClaim,
 } from "../../tests/fixtures/market/enforcement_input.ts";
+import { OWNS_NOTHING } from "../../tests/fixtures/rightsizing/owned_fields.ts";
 import { rightsizingFacts } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { sampleHPA, sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
 import type { Namespace } from "../api/namespace.ts";
 import type { Pod } from "../api/pod.ts";
-import { OWNS_NOTHING } from "../rightsizing/apply/owned_fields.ts";
-import { templatePatch } from "../rightsizing/apply/template_patch.ts";
+import { templatePatch } from "../rightsizing/template_patch.ts";
 import { decide, MARKET_CHAIN } from "./chain.ts";
 import { outsideBounds } from "./checks/published_bounds.ts";
 import type { EnforcementInput } from "./inputs/resize_input.ts";

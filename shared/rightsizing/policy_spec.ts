@@ -7,7 +7,7 @@
 import type * as z from "zod";
 import { faultsOf, type FieldFault } from "../api/field_fault.ts";
 import type { LabelSelector } from "../api/label_selector.ts";
-import { policySpecSchema } from "../api/optimization_policy.ts";
+import { policySpecSchema, type UsageProvider } from "../api/optimization_policy.ts";
 import type { PolicyStatus } from "../api/policy_status.ts";
 import { countedQuantity, type QuantityOf, type WrittenQuantity } from "../api/fields.ts";
 import type { WorkloadKind } from "../api/workload.ts";
@@ -20,9 +20,6 @@ export type PolicyMode = "Auto" | "Recommend" | "Disabled";
 
 /** Which of the samples counts. */
 export type Percentile = "P50" | "P90" | "P95" | "P99";
-
-/** Where usage comes from. */
-export type UsageProvider = "prometheus" | "metrics-server" | "custom";
 
 /** Which workloads a policy is for; all that is there is ANDed. */
 export interface PolicySelector {

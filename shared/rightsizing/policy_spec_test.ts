@@ -8,7 +8,8 @@ import {
   type WrittenSpec,
 } from "../../tests/fixtures/rightsizing/written_policies.ts";
 import { faultText } from "../api/field_fault.ts";
-import { readPolicySpec, type UsageProvider } from "./policy_spec.ts";
+import { readPolicySpec } from "./policy_spec.ts";
+import type { UsageProvider } from "../api/optimization_policy.ts";
 
 function pure(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });

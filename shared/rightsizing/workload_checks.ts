@@ -8,9 +8,8 @@ import { INFEASIBLE_REASONS, resizeStatus } from "../resize/inputs/resize_condit
 import { movesRequest } from "../resize/inputs/qos.ts";
 import type { Pod, PodContainer, Resources } from "../api/pod.ts";
 import type { EnforcementReason } from "../api/reasons/enforcement_reasons.ts";
-import type { RightsizingFacts } from "./guards/rightsizing_facts.ts";
+import { ownContainers, type RightsizingFacts } from "./guards/rightsizing_facts.ts";
 import type { ContainerRecommendation } from "./recommend.ts";
-import { ownContainers } from "./rightsized_workload.ts";
 import type { WorkloadRecord } from "./workload_record.ts";
 
 /** A container as it is. */

@@ -9,6 +9,8 @@ import {
 import type { Pod, PodContainer, ResizeCondition } from "../api/pod.ts";
 import { lacksSamplesBriefly, unfinishedResizes } from "./workload_checks.ts";
 import type { WorkloadRecord } from "./workload_record.ts";
+import { sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
+import { foundWorkload, rightsizedWorkload } from "./guards/rightsizing_facts.ts";
 
 const POLICY = { namespace: "shop", name: "all" };
 const BEFORE: WorkloadRecord = {
@@ -110,4 +112,33 @@ test("unfinishedResizes() leaves out what only the market's limits wait for", ()
   );
   const sidecar = { sidecar: true, ...there, allocated: { ...there, requestCPU: 90 } };
   assert.equal(waiting(sidecar), undefined);
+});
+
+test("rightsizedWorkload() is the workload with its template, and nothing without one", () => {
+  const template = { containers: [templateContainer()], initContainers: [] };
+  const { kind, metadata, rollout } = sampleWorkload();
+  const makes = { paused: true, replicas: 4, template };
+  assert.deepEqual(rightsizedWorkload({ ...sampleWorkload(), makes }), {
+    kind,
+    metadata,
+    rollout,
+    paused: true,
+    replicas: 4,
+    template,
+  });
+  const unreadableTemplate = "Cannot read it";
+  assert.equal(rightsizedWorkload({ ...sampleWorkload(), unreadableTemplate }), undefined);
+});
+
+test("foundWorkload() says why nobody knows what a workload makes its pods of", () => {
+  const template = { containers: [templateContainer()], initContainers: [] };
+  const read = { ...sampleWorkload(), makes: { paused: false, replicas: 1, template } };
+  assert.deepEqual(foundWorkload(read), rightsizedWorkload(read));
+  const { kind, metadata } = read;
+  const unreadableTemplate = "Cannot read a template: it has no containers";
+  assert.deepEqual(foundWorkload({ ...sampleWorkload(), unreadableTemplate }), {
+    kind,
+    metadata,
+    unreadableTemplate,
+  });
 });

@@ -10,24 +10,17 @@ import type {
   ReportedWorkload,
   UsageFigures,
   WrittenAmounts,
+  WrittenChange,
   WrittenInForce,
-  WrittenResource,
   WrittenTemplate,
 } from "../api/recommendation_report.ts";
 import type { WorkloadKind } from "../api/workload.ts";
 import { cutToBytes } from "../quoted_text.ts";
 import { defined, mapDefined } from "../defined.ts";
 import { formatBytes, formatCPU, parseBytes, parseCPU } from "../quantity.ts";
-import type { ResourceName } from "../api/pod.ts";
-import {
-  byResource,
-  formatAmount,
-  pair,
-  RESOURCE_NAMES,
-  type ResourcePair,
-} from "../resize/inputs/resources.ts";
+import type { PodContainer, ResourceName, Resources } from "../api/pod.ts";
 import type { ContainerRecommendation } from "./recommend.ts";
-import type { DistributionSummary, UsageSummary } from "./usage_summary.ts";
+import type { DistributionSummary, UsageSummary } from "./distribution.ts";
 
 /** Bytes of a sentence; the schema counts characters, which are not more. */
 const MOST_BYTES = 4096;
@@ -44,34 +37,20 @@ export type ValuesInForce =
     readonly adoptedOn?: ContainerAmounts;
   };
 
-/** What is remembered of one container. */
-export interface TemplateMemory {
+/** A container of the template at the last reconcile. */
+export interface ContainerTemplate {
   readonly container: string;
-  /** As its author wrote it, without what was written over it. */
-  readonly author: ContainerAmounts;
-  /**
-   * When a change by the author was seen, by resource, ms since 1970: the last time at which pods from before
-   * it were there. Absent: never.
-   */
-  readonly editedAtMs: Readonly<Partial<Record<ResourceName, number>>>;
-  /**
-   * Pods that were started before this are from before that change, by resource, ms since 1970; absent:
-   * none is there any more.
-   */
-  readonly oldBeforeMs?: Readonly<Partial<Record<ResourceName, number>>>;
-  /** What was written over the author's values, by resource. */
-  readonly written?: Readonly<Partial<Record<ResourceName, WrittenOver>>>;
+  readonly values: ContainerAmounts;
+  /** Last changes by other field managers, by resource; absent: none within a day. */
+  readonly changed?: Readonly<Partial<Record<ResourceName, TemplateChange>>>;
 }
 
-/** What was written over the author's values of a resource. */
-export interface WrittenOver {
-  readonly pair: ResourcePair;
+/** A change of a resource of the template by another field manager. */
+export interface TemplateChange {
+  /** The field manager; absent where the server names none. */
+  readonly by?: string;
   /** Ms since 1970. */
   readonly atMs: number;
-  /** Since when it is known that it is not there any more, ms since 1970; absent: it is there. */
-  readonly takenBackAtMs?: number;
-  /** How often that came to be in a row, each time soon after it was written. */
-  readonly times: number;
 }
 
 /** A workload after a cycle. */
@@ -96,8 +75,8 @@ export interface WorkloadRecord {
   readonly inForce: readonly ValuesInForce[];
   /** UID of the workload that `template` is about. */
   readonly uid?: string;
-  /** What is remembered of its template. */
-  readonly template?: readonly TemplateMemory[];
+  /** Its template at the last reconcile. */
+  readonly template?: readonly ContainerTemplate[];
   /** What the recommendations were made of, see `usageSummaryOf()`; absent where it is not kept. */
   readonly usage?: readonly UsageSummary[];
 }
@@ -255,67 +234,77 @@ export function millisecondsOf(time: string): number {
   return ms;
 }
 
-/** The fields of a resource. */
-const FIELDS = {
-  cpu: { edited: "cpuEdited", oldBefore: "cpuOldBefore", written: "cpuWritten" },
-  memory: { edited: "memoryEdited", oldBefore: "memoryOldBefore", written: "memoryWritten" },
-} as const;
-
-/** As it is written. */
-export function writtenTemplate(
-  { container, author, editedAtMs, oldBeforeMs = {}, written = {} }: TemplateMemory,
-): WrittenTemplate {
-  const fields = RESOURCE_NAMES.map((resource) => {
-    const names = FIELDS[resource];
-    return defined({
-      [names.edited]: mapDefined(editedAtMs[resource], timeText),
-      [names.oldBefore]: mapDefined(oldBeforeMs[resource], timeText),
-      [names.written]: mapDefined(written[resource], (over) => writtenResource(resource, over)),
-    });
+function writtenTemplate({ container, values, changed = {} }: ContainerTemplate): WrittenTemplate {
+  const { cpu, memory } = changed;
+  return defined({
+    container,
+    ...writtenAmounts(values),
+    cpuChanged: mapDefined(cpu, writtenChange),
+    memoryChanged: mapDefined(memory, writtenChange),
   });
-  return Object.assign({ container, author: writtenAmounts(author) }, ...fields);
 }
 
-/** As it is read. Throws a `SyntaxError` that names a bad quantity or time. */
-export function templateOf(stored: WrittenTemplate): TemplateMemory {
-  const timeOf = (field: "edited" | "oldBefore") =>
-    byResource((resource) => mapDefined(stored[FIELDS[resource][field]], millisecondsOf));
-  const oldBeforeMs = timeOf("oldBefore");
-  const written = byResource((resource) =>
-    mapDefined(stored[FIELDS[resource].written], (over) => overOf(resource, over))
-  );
+function templateOf(
+  { container, cpuChanged, memoryChanged, ...values }: WrittenTemplate,
+): ContainerTemplate {
+  const changed = defined({
+    cpu: mapDefined(cpuChanged, changeOf),
+    memory: mapDefined(memoryChanged, changeOf),
+  });
   return {
-    container: stored.container,
-    author: amountsOf(stored.author),
-    editedAtMs: timeOf("edited"),
-    ...(Object.keys(oldBeforeMs).length === 0 ? {} : { oldBeforeMs }),
-    ...(Object.keys(written).length === 0 ? {} : { written }),
+    container,
+    values: amountsOf(values),
+    ...(Object.keys(changed).length === 0 ? {} : { changed }),
   };
 }
 
-function writtenResource(
-  resource: ResourceName,
-  { pair: { request, limit }, atMs, takenBackAtMs, times }: WrittenOver,
-): WrittenResource {
-  const amount = (value: number): string => formatAmount(resource, value);
+function writtenChange({ by, atMs }: TemplateChange): WrittenChange {
+  return defined({ by, at: timeText(atMs) });
+}
+
+function changeOf({ by, at }: WrittenChange): TemplateChange {
+  return defined({ by, atMs: millisecondsOf(at) });
+}
+
+/** By container, what it is to have. */
+export function resourcesInForce(
+  values: readonly ValuesInForce[],
+): ReadonlyMap<string, Resources> {
+  return new Map(values.map((one) => [one.container, resourcesOfAmounts(one)]));
+}
+
+/** The amounts as fields of a container. */
+export function resourcesOfAmounts(
+  { cpu, memory, cpuLimit, memoryLimit }: ContainerAmounts,
+): Resources {
   return defined({
-    request: mapDefined(request, amount),
-    limit: mapDefined(limit, amount),
-    at: timeText(atMs),
-    takenBack: mapDefined(takenBackAtMs, timeText),
-    times,
+    requestCPU: cpu,
+    requestMemory: memory,
+    limitCPU: cpuLimit,
+    limitMemory: memoryLimit,
   });
 }
 
-function overOf(
-  resource: ResourceName,
-  { request, limit, at, takenBack, times }: WrittenResource,
-): WrittenOver {
-  const parse = resource === "cpu" ? parseCPU : parseBytes;
+/** What a record keeps of them, with what the containers of the template have beside them. */
+export function valuesInForce(
+  inForce: ReadonlyMap<string, Resources>,
+  template: readonly PodContainer[],
+): readonly ValuesInForce[] {
+  return [...inForce].map(([container, values]) => {
+    const written = template.find(({ name }) => name === container);
+    const adoptedOn = mapDefined(written, amountsOfResources);
+    return defined({ container, ...amountsOfResources(values), adoptedOn });
+  });
+}
+
+/** Fields of a container as amounts. */
+export function amountsOfResources(
+  { requestCPU, requestMemory, limitCPU, limitMemory }: Resources,
+): ContainerAmounts {
   return defined({
-    pair: pair(mapDefined(request, parse), mapDefined(limit, parse)),
-    atMs: millisecondsOf(at),
-    takenBackAtMs: mapDefined(takenBack, millisecondsOf),
-    times,
+    cpu: requestCPU,
+    memory: requestMemory,
+    cpuLimit: limitCPU,
+    memoryLimit: limitMemory,
   });
 }

@@ -29,7 +29,7 @@ async function crowded(test: Deno.TestContext): Promise<void> {
   const instance = Deno.env.get("COALLOCATOR_CLUSTER") ?? "coallocator";
   await loadServiceImage(instance);
   using node = await openRealNode();
-  const result = await playCrowd("with", {
+  const result = await playCrowd({
     connection: node.connection,
     kubectl: createKubectl(),
     auditFile: auditLog(instanceNamed(instance)),
@@ -42,7 +42,10 @@ async function crowded(test: Deno.TestContext): Promise<void> {
     assert.ok(most > 1, `up to ${most} replicas`);
     const aside = performers.find(({ name }) => name === OPTED_OUT);
     assert.ok(aside !== undefined);
-    assert.deepEqual([aside.meanLimit, aside.mostLimit], [aside.ownLimit, aside.ownLimit]);
+    assert.deepEqual([aside.meanLimit, aside.mostLimit], [
+      aside.originalLimit,
+      aside.originalLimit,
+    ]);
   });
   for (const { goal, met, found } of verdictsOf(result)) {
     await test.step(goal, () => assert.ok(met, found));

@@ -10,7 +10,7 @@ import {
 import { podPath } from "../../cli/coalloc/kube/cluster_reader.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";
-import { DELETION_COST } from "../../shared/placement/deletion_cost.ts";
+import { DELETION_COST } from "../../shared/placement/split.ts";
 import { MARKET_MANAGER } from "../../shared/resize/original_limits.ts";
 import { resizePatch } from "../../shared/resize/patch.ts";
 import { sampleContainer } from "../contract/support/sample_objects.ts";

@@ -11,11 +11,12 @@ import {
   SPOT_PERCENTAGE,
 } from "../../shared/api/placement_keys.ts";
 import {
+  PLACED_KINDS,
+  type PlacedKind,
   type PlacementFault,
   placementFaultText,
   readPlacementSpec,
-} from "../../shared/placement/placement_spec.ts";
-import { PLACED_KINDS, type PlacedKind } from "../../shared/placement/eligibility.ts";
+} from "../../shared/placement/eligibility.ts";
 import {
   caseText,
   WORDED_CASES,

@@ -7,7 +7,7 @@
 import assert from "node:assert/strict";
 import { createEndpointSliceStore } from "../../adapters/kube/writers/webhook_stores.ts";
 import { objectOf } from "../../adapters/kube/client/json_fields.ts";
-import { ENDPOINT_SLICES } from "../../controller/webhook/webhook_names.ts";
+import { ENDPOINT_SLICES } from "../../controller/webhook/webhook_objects.ts";
 import { createKubectl } from "./kubectl.ts";
 import { placedWorkload } from "./scene/pods/placed_workload.ts";
 import { placementBed, placementTest } from "./scene/placement_bed.ts";

@@ -63,8 +63,8 @@ async function apply(wanted: Wanted): Promise<void> {
   await kubectl.must(["apply", "-f", "-"], manifest(wanted));
 }
 
-function split(replicas: number, wish: SplitSpec): ReturnType<typeof splitReplicas> {
-  return splitReplicas(replicas, wish);
+function split(replicas: number, spec: SplitSpec): ReturnType<typeof splitReplicas> {
+  return splitReplicas(replicas, spec);
 }
 
 /** The moves, by events. */
@@ -124,14 +124,14 @@ placementTest("P changed 50 → 80 → re-converges, one pod at a time", async (
 
 placementTest("scale 5 → 15 → 8 keeps floor and share at every step that is whole", async () => {
   const name = "scale";
-  const wish = { spotPercentage: 60, minOnDemand: 2 };
+  const spec = { spotPercentage: 60, minOnDemand: 2 };
   await apply({ name, replicas: 5, share: "60%", floor: 2 });
   await bed.replicas.whenDivided(name, { spot: 3, "on-demand": 2 });
   const seen = new Set<number>();
   const moments = bed.replicas.everyMoment(name, (replicas) => {
     if (![5, 15, 8].includes(replicas.length) || !replicas.every(({ ready }) => ready)) return;
     seen.add(replicas.length);
-    assert.deepEqual(countsOf(replicas), split(replicas.length, wish));
+    assert.deepEqual(countsOf(replicas), split(replicas.length, spec));
   });
   const scale = (to: number): Promise<string> =>
     kubectl.must(["scale", `deployment/${name}`, "-n", bed.namespace, `--replicas=${to}`]);
@@ -146,7 +146,7 @@ placementTest("scale 5 → 15 → 8 keeps floor and share at every step that is 
 
 placementTest("rollout: old and new revision each keep the split", async () => {
   const name = "rollout";
-  const wish = { spotPercentage: 60, minOnDemand: 2 };
+  const wanted = { spotPercentage: 60, minOnDemand: 2 };
   const spec = {
     // One pod at a time, so that each moment is one step.
     strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
@@ -159,7 +159,7 @@ placementTest("rollout: old and new revision each keep the split", async () => {
     const revisions = Map.groupBy(replicas, ({ revision }) => revision);
     sizes.add([...revisions.values()].map(({ length }) => length).join());
     for (const one of revisions.values()) {
-      assert.deepEqual(countsOf(one), split(one.length, wish), `of ${one.length}`);
+      assert.deepEqual(countsOf(one), split(one.length, wanted), `of ${one.length}`);
     }
   });
   const change = { spec: { template: { metadata: { annotations: { release: "2" } } } } };
@@ -183,8 +183,8 @@ placementTest("manifests of Spotalis' users work as they are, and stay as they a
   const workloads: readonly Wanted[] = [
     { name: "label-percent", replicas: 10, share: "60%", floor: 2 },
     { name: "label-bare", replicas: 10, share: "60", floor: 2 },
-    { name: "words", replicas: 10, share: "60%", floor: 2, enabledBy: "annotation" },
-    { name: "words-bare", replicas: 10, share: "60", floor: 2, enabledBy: "annotation" },
+    { name: "annotated", replicas: 10, share: "60%", floor: 2, enabledBy: "annotation" },
+    { name: "annotated-bare", replicas: 10, share: "60", floor: 2, enabledBy: "annotation" },
     { kind: "StatefulSet", name: "set", replicas: 10, share: "60", floor: 2 },
   ];
   await Promise.all(workloads.map(apply));

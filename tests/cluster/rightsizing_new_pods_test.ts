@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { applyDecision } from "../../controller/rightsizing/apply_decision.ts";
 import type { Pod } from "../../shared/api/pod.ts";
-import { podCreationPatch } from "../../shared/rightsizing/apply/pod_creation_patch.ts";
+import { podCreationPatch } from "../../shared/rightsizing/pod_creation_patch.ts";
 import { decideRightsizing } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { workloadPod } from "../fixtures/rightsizing/rightsizing_facts.ts";
@@ -44,11 +44,11 @@ Deno.test("property 10: new pods get each container's values once, the same as p
             pods: [workloadPod("old", containers)],
           };
           const { facts } = await world.make(old, as);
-          const wish = decideRightsizing(facts);
-          if (wish.outcome === "hold") return;
+          const decision = decideRightsizing(facts);
+          if (decision.outcome === "hold") return;
           const pods = new Map(facts.pods.map((pod) => [pod.metadata.uid, pod]));
           const hands = rightsizingHands(connection);
-          const { inForce = new Map(), failure } = await applyDecision(facts, wish, {
+          const { inForce = new Map(), failure } = await applyDecision(facts, decision, {
             pods,
             appliers: hands,
           });

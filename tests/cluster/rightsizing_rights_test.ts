@@ -6,7 +6,7 @@
  */
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import { createMethodRights } from "../../adapters/kube/client/access_rules.ts";
+import { type AccessRule, isAllowed } from "../../adapters/kube/client/access_rules.ts";
 import {
   type KubeConnection,
   type OpenKubeConnection,
@@ -21,16 +21,18 @@ import { createReportStore } from "../../adapters/kube/writers/recommendation_wr
 import { applyDecision } from "../../controller/rightsizing/apply_decision.ts";
 import { writeAnnotations } from "../../controller/rightsizing/events.ts";
 import { passWorkload } from "../../controller/rightsizing/workload_pass.ts";
-import { isOwnAnnotation } from "../../shared/rightsizing/apply/workload_annotations.ts";
+import { isOwnAnnotation } from "../../shared/rightsizing/workload_annotations.ts";
 import type { WorkloadKind } from "../../shared/api/workload.ts";
 import { createPermits } from "../../shared/control/permits.ts";
 import { silentLog } from "../../shared/log.ts";
 import { parseBytes, parseCPU } from "../../shared/quantity.ts";
 import { decideRightsizing } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
-import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
+import {
+  ownContainers,
+  type RightsizingFacts,
+} from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { WORKLOAD_KINDS } from "../../shared/rightsizing/policy_spec.ts";
 import { recordsOf, reportParts } from "../../shared/rightsizing/reports.ts";
-import { ownContainers } from "../../shared/rightsizing/rightsized_workload.ts";
 import { createUsageAnswers } from "../../lab/simulation/metric_answers.ts";
 import { anyFacts } from "../fixtures/rightsizing/rightsizing_arbitrary.ts";
 import { createKubectl } from "./kubectl.ts";
@@ -62,6 +64,14 @@ interface Account {
   readonly connection: OpenKubeConnection;
 }
 
+/** The right as RBAC has it. */
+function ruleOf(right: Right): AccessRule {
+  const [verb = "", what = ""] = right.split(" ");
+  const [named = "", group = ""] = what.split(".");
+  const [resource = "", subresource] = named.split("/");
+  return { verb, group, resource, ...(subresource === undefined ? {} : { subresource }) };
+}
+
 /** What of these rights a write needs, in the order in which the server is asked. */
 function neededFor(method: "InPlace" | "Recreate", kind: WorkloadKind): readonly Right[] {
   return method === "InPlace" ? [RESIZE] : [rightTo("get", kind), rightTo("patch", kind)];
@@ -80,9 +90,9 @@ async function openAccounts({ connection, namespace }: ContractWorld): Promise<A
   for (const [index, rights] of [[], [...RIGHTS], ...some].entries()) {
     const name = `account-${index}`;
     const rules = rights.map((right) => {
-      const [verb = "", what = ""] = right.split(" ");
-      const [resource = "", group = ""] = what.split(".");
-      return { apiGroups: [group], resources: [resource], verbs: [verb] };
+      const { verb, group, resource, subresource } = ruleOf(right);
+      const named = subresource === undefined ? resource : `${resource}/${subresource}`;
+      return { apiGroups: [group], resources: [named], verbs: [verb] };
     });
     await post(`/api/v1/namespaces/${namespace}/serviceaccounts`, { metadata: { name } });
     await post(`${rbac}/roles`, { metadata: { name }, rules });
@@ -95,17 +105,13 @@ async function openAccounts({ connection, namespace }: ContractWorld): Promise<A
     accounts.push({ rights, connection: own });
   }
   for (const { rights, connection: own } of accounts) {
-    const asked = createMethodRights(own);
-    for (const kind of WORKLOAD_KINDS) {
-      const expected = RIGHTS.filter((right) =>
-        !rights.includes(right) &&
-        [...neededFor("InPlace", kind), ...neededFor("Recreate", kind)].includes(right)
-      ).map((right) => `${right} in namespace ${namespace}`);
-      await until(`${kind} rights ${rights.join()}`, async () => {
-        const missing = (await asked.missing(kind, [namespace])).get(namespace) ?? [];
-        const permissions = missing.map(({ permission }) => permission);
-        return permissions.join() === expected.join() ? true : undefined;
-      }, { timeoutMs: 10_000 });
+    for (const right of RIGHTS) {
+      const rule = { ...ruleOf(right), namespace };
+      await until(
+        `${right} with ${rights.join()}`,
+        async () => await isAllowed(own, rule) === rights.includes(right) || undefined,
+        { timeoutMs: 10_000 },
+      );
     }
   }
   return accounts;
@@ -226,8 +232,8 @@ property(
 
         // What is reported beside the workload, and on it, leaves it as it is but for our annotations.
         const [part] = reportParts([record]);
-        await store.apply({ namespace, name: `told-${name}`, workloads: part?.workloads ?? [] });
-        const path = resourcePath({ ...REPORTS, namespace, name: `told-${name}` });
+        await store.apply({ namespace, name: `other-${name}`, workloads: part?.workloads ?? [] });
+        const path = resourcePath({ ...REPORTS, namespace, name: `other-${name}` });
         const report = parseRecommendationReport(await connection.request({ path }));
         assert.deepEqual(recordsOf([report], namespace), [record]);
         const reporting = {

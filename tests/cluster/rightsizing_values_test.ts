@@ -14,7 +14,7 @@ import {
   decideRightsizing,
   type RightsizingDecision,
 } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
-import { inPlacePlan } from "../../shared/rightsizing/guards/in_place_plan.ts";
+import { inPlacePlan } from "../../shared/rightsizing/guards/method.ts";
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { anyContainers } from "../fixtures/rightsizing/rightsizing_arbitrary.ts";
 import { podsAfter } from "../fixtures/rightsizing/rightsizing_patches.ts";
@@ -29,11 +29,11 @@ import {
 
 const CASES = { numRuns: 100 } as const;
 
-type Wish = Extract<RightsizingDecision, { readonly outcome: "apply" }>;
+type Apply = Extract<RightsizingDecision, { readonly outcome: "apply" }>;
 
 /** What a look has come to. */
 interface Change {
-  readonly decision: Wish;
+  readonly decision: Apply;
   readonly applied: Applied;
   /** Of the workload and then the pods, as the server has them. */
   readonly before: readonly StoredSpec[];

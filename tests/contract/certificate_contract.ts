@@ -4,7 +4,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import type { CertificateMaker, CertificateReader } from "../../controller/webhook/ports.ts";
+import type { CertificateMaker, CertificateReader } from "../../adapters/webhook/certificates.ts";
 import {
   type ContractHarness,
   contractTest,

@@ -1,4 +1,4 @@
-import { createUsageSampler } from "../../controller/rightsizing/sampler/usage_sampler.ts";
+import { UsageSampler } from "../../controller/rightsizing/sources/usage_sampler.ts";
 import type { UsageProblem } from "../../controller/rightsizing/ports.ts";
 import { silentLog } from "../../shared/log.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
@@ -15,13 +15,13 @@ import { usageSourceContract } from "./usage_source_contract.ts";
 const END_MS = Date.UTC(2026, 0, 1);
 const GONE: UsageProblem = { problem: "unreachable", message: "connection refused" };
 
-usageSourceContract("createUsageSampler()", async () => {
+usageSourceContract("UsageSampler()", async () => {
   const lengthMs = SCENE_MINUTES * 60_000;
   const clock = createVirtualClock({ wallStart: END_MS - lengthMs });
   const end = new AbortController();
   let up = true;
   const pods = [...new Map(SCENE.map((use) => [`${use.namespace}/${use.pod}`, use])).values()];
-  const subject = createUsageSampler({
+  const subject = new UsageSampler({
     metrics: {
       read() {
         if (!up) return Promise.resolve(GONE);

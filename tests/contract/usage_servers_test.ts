@@ -1,7 +1,7 @@
 import { createCustomUsage } from "../../adapters/custom_usage.ts";
 import { createRangeQueries } from "../../adapters/prometheus/range_queries.ts";
 import type { UsageSource } from "../../controller/rightsizing/ports.ts";
-import { createCustomUsageSource } from "../../controller/rightsizing/sources/connect_usage_sources.ts";
+import { createCustomUsageSource } from "../../controller/rightsizing/sources/usage_sources.ts";
 import { createPrometheusUsage } from "../../controller/rightsizing/sources/prometheus_usage.ts";
 import type { CannedServer } from "../fixtures/canned_server.ts";
 import {

@@ -8,8 +8,10 @@ import {
   createSecretStore,
   createTrustStore,
 } from "../../adapters/kube/writers/webhook_stores.ts";
-import { createCertificateMaker } from "../../adapters/webhook/certificate_maker.ts";
-import { createCertificateReader } from "../../adapters/webhook/certificate_reader.ts";
+import {
+  createCertificateMaker,
+  createCertificateReader,
+} from "../../adapters/webhook/certificates.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { serveWebhookObjects } from "../fixtures/webhook/canned_webhook_objects.ts";
 import { createPaperCertificates } from "../fixtures/webhook/paper_certificates.ts";

@@ -307,7 +307,7 @@ test("the algorithm leaves everybody what it needs beside one that eats all it g
         // is.
         const worth = DEFAULT_PACE.scarceRaiseHysteresis;
         if (limit >= (demands[index] ?? 0) / (1 + worth)) return;
-        // Who has less can't be helped: others keep what hysteresis leaves them, and too little is
+        // A container with less can't be raised: others keep what hysteresis leaves them, and too little is
         // free.
         const shown = `${limit} for ${demands[index]}`;
         assert.ok(freeShare * capacity < limit * worth + GRID, shown);
@@ -321,7 +321,7 @@ test("the algorithm leaves everybody what it needs beside one that eats all it g
 });
 
 test("the algorithm has converged 60 s after a step of any size", () => {
-  // Who wakes from next to nothing is taken for bursty for some minutes.
+  // A container that was nearly idle counts as bursty for some minutes.
   const awake = fc.integer({ min: 20, max: 3000 });
   fc.assert(
     fc.property(drawnBounds, awake, millicores, fc.nat(1e6), (bounds, first, then, seed) => {

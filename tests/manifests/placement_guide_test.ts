@@ -1,17 +1,16 @@
 /** docs/placement.md, held against the code: terms, tables and the example. */
 import assert from "node:assert/strict";
+import * as keys from "../../shared/api/placement_keys.ts";
 import { parseAllDocuments } from "yaml";
 import { settingsOf } from "../../shared/config/setting.ts";
-import { MEMORY_LABEL } from "../../controller/placement/connect.ts";
+import { MEMORY_LABEL } from "../../shared/placement/status.ts";
 import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
-import * as keys from "../../shared/api/placement_keys.ts";
 import { PLACEMENT_EVENT_REASONS } from "../../shared/api/reasons/placement_event_reasons.ts";
-import { DELETION_COST } from "../../shared/placement/deletion_cost.ts";
+import { DELETION_COST, splitReplicas } from "../../shared/placement/split.ts";
 import { NODE_CLASS_PRESETS } from "../../shared/placement/node_classes.ts";
-import { placementFaultText, readPlacementSpec } from "../../shared/placement/placement_spec.ts";
-import { UNPLACED_REASONS } from "../../shared/placement/placement_request.ts";
-import { splitReplicas } from "../../shared/placement/split.ts";
-import { ENDPOINT_SLICES, WEBHOOK_SECRET } from "../../controller/webhook/webhook_names.ts";
+import { placementFaultText, readPlacementSpec } from "../../shared/placement/eligibility.ts";
+import { UNPLACED_REASONS } from "../../shared/placement/new_pod.ts";
+import { ENDPOINT_SLICES, WEBHOOK_SECRET } from "../../controller/webhook/webhook_objects.ts";
 import { one, render, type Rendered, renderTest, renderWith } from "./rendered.ts";
 
 const root = new URL("../../", import.meta.url);

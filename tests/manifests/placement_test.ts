@@ -1,10 +1,9 @@
 /** The component placement: what it turns on, lets through, allows, and refuses at the source. */
 import assert from "node:assert/strict";
 import { RIGHTSIZING_SETTINGS } from "../../controller/rightsizing/settings.ts";
-import { WEBHOOK_SETTINGS } from "../../controller/webhook/webhook_settings.ts";
+import { WEBHOOK_SETTINGS } from "../../controller/webhook/settings.ts";
 import { placementRights } from "../../controller/placement/connect.ts";
-import { SYSTEM_NAMESPACES } from "../../shared/placement/eligibility.ts";
-import { readPlacementSpec } from "../../shared/placement/placement_spec.ts";
+import { readPlacementSpec, SYSTEM_NAMESPACES } from "../../shared/placement/eligibility.ts";
 import { PLACEMENT_SETTINGS } from "../../shared/placement/settings.ts";
 import { caseText, WORDED_CASES, wordedWorkload } from "../fixtures/placement/worded_workloads.ts";
 import { one, render, type Rendered, renderTest, renderWith, rightsOf } from "./rendered.ts";

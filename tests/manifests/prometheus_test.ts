@@ -5,7 +5,7 @@ import { agentLeaseRef } from "../../shared/api/lease.ts";
 import { BOUND_REASONS } from "../../shared/api/reasons/bound_reasons.ts";
 import { ENFORCEMENT_REASONS } from "../../shared/api/reasons/enforcement_reasons.ts";
 import { RIGHTSIZING_REASONS } from "../../shared/api/reasons/rightsizing_reasons.ts";
-import { UNPLACED_REASONS } from "../../shared/placement/placement_request.ts";
+import { UNPLACED_REASONS } from "../../shared/placement/new_pod.ts";
 import { podAllocationSchema } from "../../shared/api/pod_allocation.ts";
 import { agentMetrics, controllerMetrics } from "../fixtures/served_metrics.ts";
 import { one, render, renderTest, renderWith } from "./rendered.ts";

@@ -3,9 +3,13 @@ import assert from "node:assert/strict";
 import { parseAllDocuments } from "yaml";
 import { parseWorkload } from "../../adapters/kube/kinds/workloads.ts";
 import { SPOT_PERCENTAGE } from "../../shared/api/placement_keys.ts";
-import { checkEligibility, isPlacedKind } from "../../shared/placement/eligibility.ts";
+import {
+  checkEligibility,
+  isPlacedKind,
+  type LabeledObject,
+  type Texts,
+} from "../../shared/placement/eligibility.ts";
 import { splitReplicas } from "../../shared/placement/split.ts";
-import type { LabeledObject, Texts } from "../../shared/placement/placement_spec.ts";
 import { render, renderTest } from "./rendered.ts";
 
 const EXAMPLES = new URL("../../manifests/examples/spotalis/", import.meta.url);

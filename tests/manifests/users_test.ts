@@ -1,13 +1,12 @@
 /** The roles for people, and that they come only where they are asked for. */
 import assert from "node:assert/strict";
-import { memoryConfigMap } from "../../shared/placement/placement_memory.ts";
+import { STATUS_CONFIG_MAP_PREFIX } from "../../shared/placement/status.ts";
 import { one, render, renderTest, renderWith, rightsOf } from "./rendered.ts";
 
 const NAMES = [
   "mbcas-edit",
   "mbcas-namespace-operator",
   "mbcas-operator",
-  "mbcas-placement-view",
   "mbcas-readings",
   "mbcas-view",
 ];
@@ -20,7 +19,6 @@ renderTest("component users adds roles for the command, without bindings", async
     "ClusterRole mbcas-edit",
     "ClusterRole mbcas-namespace-operator",
     "ClusterRole mbcas-operator",
-    "ClusterRole mbcas-placement-view",
     "ClusterRole mbcas-view",
     "Role mbcas-readings",
   ]);
@@ -67,13 +65,8 @@ renderTest(
     ]);
     const wide = one(objects, "ClusterRole", "mbcas-namespace-operator");
     assert.deepEqual(rightsOf(wide), ["get /namespaces", "patch /namespaces"]);
-    const nodes = one(objects, "ClusterRole", "mbcas-placement-view");
-    assert.deepEqual(
-      rightsOf(nodes),
-      ["nodes", "persistentvolumes", "namespaces"].map((resource) => `list /${resource}`),
-    );
     // Accounts that may view must not get these indirectly.
-    assert.deepEqual([operator, wide, nodes].flatMap(aggregate), []);
+    assert.deepEqual([operator, wide].flatMap(aggregate), []);
     assert.deepEqual(rightsOf(one(objects, "Role", "mbcas-readings"), { withNames: true }), [
       "list /pods",
       "get /pods/portforward",
@@ -90,10 +83,10 @@ Deno.test("docs/guide.md names each role of component users", async () => {
   for (const name of NAMES) assert.ok(guide.includes(`\`${name}\``), name);
 });
 
-Deno.test("docs/placement-command.md names what a team may read of what is remembered", async () => {
+Deno.test("docs/placement-command.md names what a team may read of placement", async () => {
   const page = await Deno.readTextFile(
     new URL("../../docs/placement-command.md", import.meta.url),
   );
   const said = /--verb=(\S+) --resource=(\S+) --resource-name=(\S+)\n/.exec(page)?.slice(1);
-  assert.deepEqual(said, ["get", "configmaps", memoryConfigMap("shop")]);
+  assert.deepEqual(said, ["get", "configmaps", `${STATUS_CONFIG_MAP_PREFIX}shop`]);
 });

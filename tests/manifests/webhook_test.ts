@@ -7,12 +7,12 @@ import {
   servingNames,
   WEBHOOK_CONFIGURATION,
   WEBHOOK_SECRET,
+  webhookRights,
   WORKLOADS_ROUTE,
-} from "../../controller/webhook/webhook_names.ts";
+} from "../../controller/webhook/webhook_objects.ts";
 import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
 import { endpointSpec } from "../../controller/webhook/keep_endpoint.ts";
-import { webhookRights } from "../../controller/webhook/webhook_rights.ts";
-import { WEBHOOK_SETTINGS } from "../../controller/webhook/webhook_settings.ts";
+import { WEBHOOK_SETTINGS } from "../../controller/webhook/settings.ts";
 import { PLACEMENT_PREFIX } from "../../shared/api/placement_keys.ts";
 import { SYSTEM_NAMESPACES } from "../../shared/placement/eligibility.ts";
 import { one, render, type Rendered, renderTest, renderWith, rightsOf } from "./rendered.ts";

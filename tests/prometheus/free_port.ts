@@ -4,7 +4,7 @@
  * @module
  */
 
-/** A port of the address that nobody listens on now. */
+/** A port of the address without a listener now. */
 export function freePort(hostname: string): number {
   using listener = Deno.listen({ hostname, port: 0 });
   return listener.addr.port;

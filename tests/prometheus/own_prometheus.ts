@@ -43,7 +43,7 @@ const SCRAPE_INTERVAL = "250ms";
 
 /**
  * Whether tests that need it are to be left out: it is not there and REQUIRE_PROMETHEUS is not `1`.
- * Says so on the console, so that nobody takes an ignored test for a passed one.
+ * Says so on the console, so that an ignored test does not look like a passed one.
  */
 export function withoutPrometheus(): boolean {
   if (Deno.env.get("REQUIRE_PROMETHEUS") === "1" || hasProgram()) return false;

@@ -72,7 +72,7 @@ function recordedUsage(
     if (timeMs === endMs - RESTART_MINUTES * 60_000) seconds = 0;
     seconds += use.millicores / 1000 * (SCENE_STEP_MS / 1000);
     const beforeEnd = (endMs - timeMs) / 60_000;
-    // Nobody collected for two and a half minutes.
+    // No samples were collected for two and a half minutes.
     if (beforeEnd > 20 && beforeEnd < 22.5) continue;
     recorded.push({ timeMs, seconds, bytes: use.bytes });
   }

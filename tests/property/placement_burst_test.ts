@@ -5,13 +5,13 @@
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { admitPod } from "../../shared/placement/admit_pod.ts";
-import { countByClass, type PlacedPod } from "../../shared/placement/placed_pod.ts";
 import {
+  admitPod,
   type AwaitedPod,
   noReservations,
   type Reservations,
-} from "../../shared/placement/reservations.ts";
+} from "../../shared/placement/admit_pod.ts";
+import { countByClass, type PlacedPod } from "../../shared/placement/placed_pod.ts";
 import { splitReplicas, type SplitSpec } from "../../shared/placement/split.ts";
 import { anySplitSpec } from "../fixtures/placement/placement_arbitrary.ts";
 import { placedPod } from "../fixtures/placement/placed_pods.ts";
@@ -108,7 +108,7 @@ class Burst {
       pod: { ...pod, revision: "r1" },
       dryRun,
       nowMs: this.#nowMs,
-    }, { reservedForMs: RESERVED_MS });
+    });
     this.#reservations = answer.reservations;
     return answer.class;
   }

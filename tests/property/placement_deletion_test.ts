@@ -5,8 +5,13 @@
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { costChanges, costOf } from "../../shared/placement/deletion_cost.ts";
-import { nextClass, splitReplicas, type SplitSpec } from "../../shared/placement/split.ts";
+import {
+  costChanges,
+  costOf,
+  nextClass,
+  splitReplicas,
+  type SplitSpec,
+} from "../../shared/placement/split.ts";
 import { countByClass, type PlacedPod } from "../../shared/placement/placed_pod.ts";
 import { anySplitSpec } from "../fixtures/placement/placement_arbitrary.ts";
 import { placedPod, placedPods } from "../fixtures/placement/placed_pods.ts";

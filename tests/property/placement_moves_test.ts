@@ -5,7 +5,7 @@
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { admitPod } from "../../shared/placement/admit_pod.ts";
+import { admitPod, noReservations } from "../../shared/placement/admit_pod.ts";
 import { isWindowOpen } from "../../shared/placement/disruption_window.ts";
 import type { ClassCounts, NodeClass } from "../../shared/placement/node_classes.ts";
 import {
@@ -16,7 +16,6 @@ import {
 } from "../../shared/placement/next_move.ts";
 import { ordinalClass, ordinalOf, splitReplicas } from "../../shared/placement/split.ts";
 import { countByClass, type PlacedPod } from "../../shared/placement/placed_pod.ts";
-import { noReservations } from "../../shared/placement/reservations.ts";
 import { shortagePhase } from "../../shared/placement/shortage.ts";
 import { anySplitSpec } from "../fixtures/placement/placement_arbitrary.ts";
 import { placedPod } from "../fixtures/placement/placed_pods.ts";

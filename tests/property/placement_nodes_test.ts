@@ -14,7 +14,7 @@ import {
   nodeClassesFaults,
   nodeClassOf,
 } from "../../shared/placement/node_classes.ts";
-import { placedFields } from "../../shared/placement/placement_patch.ts";
+import { placedFields } from "../../shared/placement/new_pod.ts";
 
 const anyKey = fc.constantFrom("pool", "type", "cloud.google.com/gke-spot", "disk", "__proto__");
 const anyValue = fc.constantFrom("spot", "steady", "true", "ssd");

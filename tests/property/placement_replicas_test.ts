@@ -97,14 +97,14 @@ Deno.test("a leader that dies in a burst costs placements, and no error, floor o
       fc.integer({ min: 0, max: 3000 }),
       fc.integer({ min: 0, max: 30 }),
       anyDelays(70),
-      async (burst, diesAtMs, nobodyForMs, floor, delayMs) => {
+      async (burst, diesAtMs, withoutLeaderMs, floor, delayMs) => {
         const { clock, world } = stage(100, { floor, delayMs });
         world.lead(0);
         await clock.runUntil(SETTLED_MS);
         const made = Promise.all(burst.map((pod) => world.make(pod)));
         await clock.runUntil(SETTLED_MS + diesAtMs);
         world.kill();
-        await clock.runUntil(SETTLED_MS + diesAtMs + nobodyForMs);
+        await clock.runUntil(SETTLED_MS + diesAtMs + withoutLeaderMs);
         const next = world.lead(1);
         await clock.runUntil(clock.monotonic() + 20_000);
         await made;

@@ -5,7 +5,7 @@
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { memoryText, readMemory } from "../../shared/placement/placement_memory.ts";
+import { decodeMemory, memoryAt } from "../../controller/placement/store.ts";
 import { nextShortage, type Shortage, shortagePhase } from "../../shared/placement/shortage.ts";
 import { placedPod } from "../fixtures/placement/placed_pods.ts";
 
@@ -55,7 +55,8 @@ Deno.test({
           }
           if (before === "none") assert.notEqual(phase, "returning");
           const memory = after === undefined ? {} : { shortage: after };
-          assert.deepEqual(readMemory(memoryText(memory, "u"), { uid: "u", nowMs }), memory);
+          const stored: unknown = JSON.parse(JSON.stringify(memory));
+          assert.deepEqual(memoryAt(decodeMemory(stored), nowMs), memory);
           shortage = after;
         }
       }),

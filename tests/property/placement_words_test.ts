@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import * as keys from "../../shared/api/placement_keys.ts";
-import { placementFaultText, readPlacementSpec } from "../../shared/placement/placement_spec.ts";
+import { placementFaultText, readPlacementSpec } from "../../shared/placement/eligibility.ts";
 
 /** Values that are valid somewhere, their neighbours, and text of all kinds. */
 const anyText = fc.oneof(

@@ -6,13 +6,13 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import { templateAfter } from "../../controller/rightsizing/apply_decision.ts";
-import { inPlacePlan } from "../../shared/rightsizing/guards/in_place_plan.ts";
+import { inPlacePlan } from "../../shared/rightsizing/guards/method.ts";
 import {
   type CreationStep,
   podCreationPatch,
-} from "../../shared/rightsizing/apply/pod_creation_patch.ts";
-import { templatePatch } from "../../shared/rightsizing/apply/template_patch.ts";
-import { workloadAnnotations } from "../../shared/rightsizing/apply/workload_annotations.ts";
+} from "../../shared/rightsizing/pod_creation_patch.ts";
+import { templatePatch } from "../../shared/rightsizing/template_patch.ts";
+import { workloadAnnotations } from "../../shared/rightsizing/workload_annotations.ts";
 import { containerResources, resizePatch } from "../../shared/resize/patch.ts";
 import type { PodContainer } from "../../shared/api/pod.ts";
 import { parseBytes, parseCPU } from "../../shared/quantity.ts";
@@ -24,7 +24,7 @@ import {
 } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { recommend } from "../../shared/rightsizing/recommend.ts";
-import { valuesInForce } from "../../shared/rightsizing/values_in_force.ts";
+import { valuesInForce } from "../../shared/rightsizing/workload_record.ts";
 import {
   anyContainers,
   anyFacts,
@@ -40,7 +40,7 @@ import {
   templateContainer,
 } from "../fixtures/rightsizing/rightsizing_facts.ts";
 import { ownedOf, podsAfter, readEntry } from "../fixtures/rightsizing/rightsizing_patches.ts";
-import { retryResize } from "../../controller/rightsizing/retry_resize.ts";
+import { retryResize } from "../../controller/rightsizing/evaluate_workload.ts";
 
 function property(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });

@@ -124,8 +124,8 @@ for (
       nodes.modify("node-1", (node) => ({ ...node, ...change }));
       await scene.pass(2000);
       assert.equal(bounds(scene)?.held, "both");
-      for (const wish of [200, 800]) {
-        scene.want("web", wish);
+      for (const limit of [200, 800]) {
+        scene.want("web", limit);
         await scene.pass(10_000);
         assert.deepEqual(scene.limits("web"), { wanted: 600, applied: 600 });
       }

@@ -1,14 +1,15 @@
-/** What `kubectl coalloc placement` foresees is what the controller does. */
+/** The next steps that the controller publishes, and `kubectl coalloc placement` prints, are those that it takes. */
 import assert from "node:assert/strict";
 import type { PlacementView, ShownWorkload } from "../../cli/coalloc/placement/placement_view.ts";
 import { createCaches } from "../../controller/caches.ts";
 import { createPlacementState } from "../../controller/placement/store.ts";
 import { createPlacementInformers } from "../../controller/placement/caches.ts";
 import { runPlacementLoop } from "../../controller/placement/loop.ts";
+import { createStatusPublisher } from "../../controller/placement/publisher.ts";
 import { silentLog } from "../../shared/log.ts";
 import { NODE_CLASS_PRESETS } from "../../shared/placement/node_classes.ts";
 import { DEFAULT_DEPARTURE_SIGNS } from "../../shared/placement/node_departure.ts";
-import type { PlacementConfig } from "../../shared/placement/config.ts";
+import type { PlacementConfig } from "../../shared/placement/settings.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { cacheSources } from "../../lab/simulation/api/cache_sources.ts";
 import type { CoallocScene } from "../fixtures/cli/coalloc_scene.ts";
@@ -27,8 +28,11 @@ const CONFIG: PlacementConfig = {
   shortage: {},
 };
 
-/** Runs the controller for a while, and keeps what it remembers; resolves with the pods that it evicted. */
-async function controlled(scene: CoallocScene, forMs: number): Promise<readonly string[]> {
+/** Runs the controller for a while; resolves with the pods that it evicted. */
+async function controlled(
+  scene: CoallocScene,
+  { readOnly }: { readonly readOnly: boolean },
+): Promise<readonly string[]> {
   const { api, clock } = scene;
   const end = new AbortController();
   const options = { clock, random: seededRandom(8), log: silentLog };
@@ -50,7 +54,8 @@ async function controlled(scene: CoallocScene, forMs: number): Promise<readonly 
     ...options,
     caches,
     state: createPlacementState({ store, clock, log: silentLog }),
-    config: CONFIG,
+    config: { ...CONFIG, readOnly },
+    publisher: createStatusPublisher({ store, clock, log: silentLog }),
     evictor: {
       evict(pod) {
         evicted.push(pod.name);
@@ -60,12 +65,12 @@ async function controlled(scene: CoallocScene, forMs: number): Promise<readonly 
     costs: { write: () => Promise.resolve(true) },
     events: { emit: () => {} },
   }, end.signal);
-  await clock.runUntil(clock.monotonic() + forMs);
+  await clock.runUntil(clock.monotonic() + 5000);
   end.abort();
   await clock.runUntil(clock.monotonic() + 1000);
   await loop;
-  const page = store.kept.get("mbcas-placement-shop");
-  if (page !== undefined) scene.placement.memory.set("shop", page.data);
+  const { data = {} } = store.kept.get("mbcas-placement-shop") ?? {};
+  for (const [key, text] of Object.entries(data)) scene.placement.published.set(key, text);
   return evicted;
 }
 
@@ -76,29 +81,31 @@ async function shown(scene: CoallocScene): Promise<readonly ShownWorkload[]> {
   return view.workloads;
 }
 
-Deno.test("placementCommand() names the pods that the controller then evicts, and knows what it remembers", async () => {
+Deno.test("placementCommand() names the pods that the controller then evicts", async () => {
   const half = { "spot-percentage": "50" };
   const waits = {
-    unschedulableSinceMs: NOW - 60_000,
+    unschedulableSinceMs: NOW - 50_000,
     nodeSelector: { "karpenter.sh/capacity-type": "spot" },
   };
   const scene = placedScene(
     { nodes: ["spot-1", "spot-1", "spot-1", "spot-1", "od-1"] },
-    { kind: "StatefulSet", name: "db", nodes: ["spot-1", "od-1", "spot-1"], words: half },
-    { name: "fit", nodes: ["spot-1", "od-1"], words: half },
-    { name: "rest", nodes: ["od-1", "od-1"], words: { ...half, paused: "true" } },
-    { name: "dying", nodes: ["going", "od-1"], words: half },
-    { name: "short", nodes: ["", "od-1"], words: half, changes: { 0: waits } },
+    { kind: "StatefulSet", name: "db", nodes: ["spot-1", "od-1", "spot-1"], annotations: half },
+    { name: "fit", nodes: ["spot-1", "od-1"], annotations: half },
+    { name: "rest", nodes: ["od-1", "od-1"], annotations: { ...half, paused: "true" } },
+    { name: "dying", nodes: ["going", "od-1"], annotations: half },
+    { name: "short", nodes: ["", "od-1"], annotations: half, changes: { 0: waits } },
   );
   const taints = [{ key: "karpenter.sh/disrupted", value: "", effect: "NoSchedule" }];
   scene.api.store.tables.Node.seed(shopNode("going", "spot", { taints }));
+  assert.deepEqual(await controlled(scene, { readOnly: true }), []);
   const before = await shown(scene);
   const foreseen = before.flatMap(({ next }) => next?.pod ?? []);
   assert.deepEqual(foreseen.toSorted(), ["db-0", "dying-0", "web-3"]);
   const short = before.find(({ name }) => name === "short");
-  assert.match(short?.next?.words ?? "", /fall back .* pod short-0 /);
+  assert.match(short?.next?.action ?? "", /fall back .* pod short-0 /);
   // With a shortage the pod that waits goes at once.
-  const evicted = await controlled(scene, 5000);
+  await scene.clock.runUntil(scene.clock.monotonic() + 10_000);
+  const evicted = await controlled(scene, { readOnly: false });
   assert.deepEqual(evicted.toSorted(), [...foreseen, "short-0"].toSorted());
   const phases = Object.fromEntries((await shown(scene)).map(({ name, phase }) => [name, phase]));
   assert.equal(phases["short"], "Fallback");

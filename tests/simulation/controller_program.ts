@@ -56,7 +56,7 @@ export interface ProgramPlace {
    * @default nothing
    */
   readonly more?: (
-    seat: ProgramSlot,
+    slot: ProgramSlot,
   ) => Pick<ControllerParts, "placement" | "webhook" | "identity">;
 }
 

@@ -165,20 +165,20 @@ function openScene(signal: AbortSignal) {
 
 /** Notes each applied value in a status that the kubelet has never reported for the pod. */
 function watchResizeConditions({ store }: SimulatedAPI): string[] {
-  const words = new Map<string, Set<number>>();
+  const applied = new Map<string, Set<number>>();
   const violations: string[] = [];
   store.onChange(() => {
     for (const { metadata, containers } of store.tables.Pod.all()) {
       for (const { name, appliedLimitCPU } of containers) {
         const key = `${metadata.uid}/${name}`;
-        const said = words.get(key) ?? new Set();
-        if (appliedLimitCPU !== undefined) words.set(key, said.add(appliedLimitCPU));
+        const known = applied.get(key) ?? new Set();
+        if (appliedLimitCPU !== undefined) applied.set(key, known.add(appliedLimitCPU));
       }
     }
     for (const { spec, status } of store.tables.PodAllocation.all()) {
       for (const { name, cpuLimit } of status?.containers ?? []) {
-        const said = words.get(`${spec.podUID}/${name}`);
-        if (said?.has(parseCPU(cpuLimit)) !== true) violations.push(`${name}: ${cpuLimit}`);
+        const known = applied.get(`${spec.podUID}/${name}`);
+        if (known?.has(parseCPU(cpuLimit)) !== true) violations.push(`${name}: ${cpuLimit}`);
       }
     }
   });

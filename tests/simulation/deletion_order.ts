@@ -4,7 +4,7 @@
  * @module
  */
 import type { Pod } from "../../shared/api/pod.ts";
-import { DELETION_COST } from "../../shared/placement/deletion_cost.ts";
+import { DELETION_COST } from "../../shared/placement/split.ts";
 
 /** As a ReplicaSet takes them away: the cheapest first. */
 export function byCost(pods: readonly Pod[]): readonly Pod[] {

@@ -40,8 +40,8 @@ function until(workload: Workload, endMs: number): Workload {
 
 /** Every pod's limit ends at its ceiling. */
 function assertAtCeilings({ pods, capacity }: RunSeries): void {
-  for (const { name, ownLimit, limit } of pods) {
-    assert.equal(limit.at(-1), Math.min(BURST_FACTOR * ownLimit, capacity), name);
+  for (const { name, originalLimit, limit } of pods) {
+    assert.equal(limit.at(-1), Math.min(BURST_FACTOR * originalLimit, capacity), name);
   }
 }
 
@@ -111,8 +111,8 @@ Deno.test("playMarket() lowers what takes from others that wait, from 5 s after 
     const most = 1.05 * (DIVIDED * capacity - 3 * 750);
     const rest = batch.limit.subarray(Math.round((onsetS(series) + 5) / stepS));
     assert.ok(Math.max(...rest) <= most, `${Math.max(...rest)}`);
-    for (const [index, { name, limit, ownLimit }] of pods.entries()) {
-      const least = Math.min(parts[index] ?? 0, ownLimit);
+    for (const [index, { name, limit, originalLimit }] of pods.entries()) {
+      const least = Math.min(parts[index] ?? 0, originalLimit);
       assert.ok(Math.min(...limit) >= Math.floor(least), `${name}: ${Math.min(...limit)}`);
     }
     const lowered = changes.filter(({ from, to }) => to < from);

@@ -1,8 +1,10 @@
 /** Costs and reports of a metric: writes of bounds, events, and a change of leaders. */
 import assert from "node:assert/strict";
 import type { MarketConfig } from "../../controller/config.ts";
-import { DEMAND_QUERY } from "../../controller/metrics_demand/metric_question.ts";
-import type { MetricsConfig } from "../../controller/metrics_demand/metrics_config.ts";
+import {
+  DEMAND_QUERY,
+  type MetricsConfig,
+} from "../../controller/metrics_demand/metric_question.ts";
 import { readQueryTemplate } from "../../controller/metrics_demand/query_template.ts";
 import type { Bounds } from "../../shared/api/pod_allocation.ts";
 import { assertMatches } from "../fixtures/assert_matches.ts";

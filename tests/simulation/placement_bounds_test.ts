@@ -35,7 +35,7 @@ function tainted(key: string): (node: Node) => Node {
 // Where in its second the sign comes: API servers store the time of creation in seconds.
 for (const afterMs of [0, 100, 500, 900]) {
   scene(
-    `pods of nodes whose sign keeps nobody off them are evicted once, ${afterMs} ms into a second`,
+    `pods of nodes with a sign that keeps no pod away are evicted once, ${afterMs} ms into a second`,
     async (cluster) => {
       await begin(cluster);
       await cluster.pass(afterMs);

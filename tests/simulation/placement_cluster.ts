@@ -14,7 +14,7 @@ import type { Node } from "../../shared/api/node.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { ClassCounts, NodeClass } from "../../shared/placement/node_classes.ts";
 import { secondOf } from "../../shared/placement/placed_pod.ts";
-import { placementConfig } from "../../shared/placement/config.ts";
+import { placementConfig } from "../../shared/placement/settings.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { createSimulatedAPI, type SimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
 import { createVirtualClock, type VirtualClock } from "../../lab/simulation/virtual_clock.ts";
@@ -78,7 +78,7 @@ export class PlacementCluster {
     tables.Namespace.seed(SHOP);
     tables.ReplicaSet.seed(WEB_SET);
     for (const one of ["spot", "on-demand"] as const) this.addNodes(one, 3);
-    this.#tell();
+    this.#notify();
     this.#controller = this.#run();
   }
 
@@ -90,7 +90,7 @@ export class PlacementCluster {
   /** Another annotation `spotalis.io/spot-percentage`. */
   share(share: string): void {
     this.#share = share;
-    this.#tell();
+    this.#notify();
   }
 
   /** Nodes with room for as many as come. */
@@ -157,15 +157,15 @@ export class PlacementCluster {
           missingRights: [],
         });
       },
-      more: ({ settings, ...seat }) => {
-        const { identity, registry } = seat;
+      more: ({ settings, ...slot }) => {
+        const { identity, registry } = slot;
         const { placement: placed, webhook: serves } = settings.values();
         const webhook = serves
           ? { webhook: this.#service.webhook({ ip, client: api, clock }) }
           : {};
         if (!placed) return { identity, ...webhook };
         const placement = createPlacement({
-          ...seat,
+          ...slot,
           config: placementConfig(settings.values),
           webhook: serves,
           observer: createPlacementMetrics(registry),
@@ -231,7 +231,7 @@ export class PlacementCluster {
       }
       await Promise.all(Array.from({ length: Math.max(0, missing) }, () => this.#create()));
       for (const pod of this.#live()) this.#follow(pod);
-      this.#tell();
+      this.#notify();
       await this.clock.sleep(LOOK_MS, this.#end.signal);
     }
   }
@@ -286,7 +286,7 @@ export class PlacementCluster {
   }
 
   /** The Deployment with its status. */
-  #tell(): void {
+  #notify(): void {
     const { Deployment } = this.api.store.tables;
     const live = this.#live();
     const sample = sampleWorkload({

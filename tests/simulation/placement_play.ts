@@ -168,7 +168,7 @@ export class Play {
     return !this.world.departing.has(node) && !this.world.draining.has(node);
   }
 
-  async tell({ events }: Pick<Story, "events">): Promise<void> {
+  async play({ events }: Pick<Story, "events">): Promise<void> {
     for (const [afterS, what] of events) {
       await this.seconds(afterS);
       this.happens(what);

@@ -5,17 +5,21 @@
  * @module
  */
 import { createCaches } from "../../controller/caches.ts";
-import { createPlacementState } from "../../controller/placement/store.ts";
-import type { PlacementConfig } from "../../shared/placement/config.ts";
+import {
+  createPlacementState,
+  decodeMemory,
+  memoryAt,
+  type PlacementMemory,
+} from "../../controller/placement/store.ts";
+import { decodeEntries } from "../../shared/control/persisted_map.ts";
+import type { PlacementConfig } from "../../shared/placement/settings.ts";
 import { createPlacementInformers } from "../../controller/placement/caches.ts";
 import { runPlacementLoop } from "../../controller/placement/loop.ts";
 import type { PlacementEvent } from "../../controller/placement/ports.ts";
 import { silentLog } from "../../shared/log.ts";
-import { admitPod } from "../../shared/placement/admit_pod.ts";
+import { admitPod, noReservations, type Reservations } from "../../shared/placement/admit_pod.ts";
 import { DEFAULT_DEPARTURE_SIGNS } from "../../shared/placement/node_departure.ts";
 import { NODE_CLASS_PRESETS } from "../../shared/placement/node_classes.ts";
-import { type PlacementMemory, readMemory } from "../../shared/placement/placement_memory.ts";
-import { noReservations, type Reservations } from "../../shared/placement/reservations.ts";
 import { shortagePhase } from "../../shared/placement/shortage.ts";
 import type { SplitSpec } from "../../shared/placement/split.ts";
 import { seededRandom } from "../../shared/random.ts";
@@ -23,12 +27,7 @@ import { cacheSources } from "../../lab/simulation/api/cache_sources.ts";
 import { createSimulatedAPI, type SimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
 import { createVirtualClock, type VirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { keptCheckpoints } from "../fixtures/rightsizing/kept_checkpoints.ts";
-import {
-  type KnownEviction,
-  NAMESPACE,
-  PlacementMirror,
-  WORKLOAD_UID,
-} from "./placement_mirror.ts";
+import { type KnownEviction, PlacementMirror, WORKLOAD_UID } from "./placement_mirror.ts";
 import type { PlacementWorld, Webhook } from "./placement_world.ts";
 
 /** Shorter than by default, so that a case ends soon. */
@@ -75,6 +74,7 @@ export class PlacementProduct {
   readonly #api: SimulatedAPI;
   readonly #mirror: PlacementMirror;
   readonly #checkpoints = keptCheckpoints();
+  #stored: PlacementMemory = {};
   readonly #config: PlacementConfig;
   /** UIDs of pods that were sent as moves: each is written before it is done. */
   readonly #moved = new Set<string>();
@@ -139,11 +139,9 @@ export class PlacementProduct {
     return made;
   };
 
-  /** What stands in the ConfigMap. */
+  /** The memory in the ConfigMap. */
   #remembered(): PlacementMemory {
-    const { workload: { kind }, nowMs } = this.#world;
-    const entry = this.#checkpoints.kept.get(`mbcas-placement-${NAMESPACE}`)?.data[`${kind}.web`];
-    return readMemory(entry, { uid: WORKLOAD_UID, nowMs: nowMs + 1000 });
+    return memoryAt(this.#stored, this.#world.nowMs + 1000);
   }
 
   #die(): void {
@@ -191,8 +189,17 @@ export class PlacementProduct {
     const state = createPlacementState({
       store: {
         ...this.#checkpoints,
-        apply: (one, term) => this.#send(life, () => this.#checkpoints.apply(one, term)),
-        remove: (name, term) => this.#send(life, () => this.#checkpoints.remove(name, term)),
+        apply: (one, term) =>
+          this.#send(life, async () => {
+            await this.#checkpoints.apply(one, term);
+            const entries = new Map(await decodeEntries(one.data["entries"] ?? ""));
+            this.#stored = decodeMemory(entries.get(WORKLOAD_UID) ?? {});
+          }),
+        remove: (name, term) =>
+          this.#send(life, async () => {
+            await this.#checkpoints.remove(name, term);
+            this.#stored = {};
+          }),
       },
       clock: this.#clock,
       log: silentLog,

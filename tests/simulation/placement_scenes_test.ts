@@ -141,7 +141,7 @@ scene(
       budget: false,
       events: [],
     }, () => {});
-    await play.tell({
+    await play.play({
       events: [
         [0, { does: "interrupt", which: 4 }],
         [1, { does: "scale", to: 2 }],

@@ -94,7 +94,7 @@ property(
             }
             for (const { uid } of product.evictions) assert.ok(!foreign.has(uid), uid);
           });
-          await play.tell(story);
+          await play.play(story);
           play.happens({ does: "all up" });
           play.happens({ does: "nodes back" });
           let quiet = 0;
@@ -134,7 +134,7 @@ property(
             }
             assert.deepEqual(product.evictions, []);
           });
-          await play.tell(story);
+          await play.play(story);
           await play.seconds(60);
           assert.ok(play.world.whole);
         },

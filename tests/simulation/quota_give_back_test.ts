@@ -49,9 +49,9 @@ async function grow(scene: ControllerScene, replicas: number): Promise<number> {
   return [...pods.all()].length;
 }
 
-function heldBy(scene: ControllerScene, word: string): boolean {
+function heldBy(scene: ControllerScene, hold: string): boolean {
   const rules = scene.allocation("web-0")?.status?.bounds?.rules ?? [];
-  return rules.some(({ reason }) => reason === word);
+  return rules.some(({ reason }) => reason === hold);
 }
 
 /** What holds limits from below, and lasts. */
@@ -78,15 +78,15 @@ const HOLDS: Readonly<Record<string, (scene: ControllerScene) => void>> = {
   },
 };
 
-for (const [word, begin] of Object.entries(HOLDS)) {
+for (const [reason, begin] of Object.entries(HOLDS)) {
   sceneTest(
-    `runAllocationLoop() lets all pods of a workload come that a quota has room for without raises (${word})`,
+    `runAllocationLoop() lets all pods of a workload come that a quota has room for without raises (${reason})`,
     async (scene) => {
       await raised(scene);
       begin(scene);
       await scene.pass(5000);
       assert.equal(await grow(scene, 8), 8);
-      assert.ok(heldBy(scene, word));
+      assert.ok(heldBy(scene, reason));
       for (const name of RAISED) assert.equal(scene.limits(name).wanted, OWN, name);
     },
   );
@@ -104,16 +104,16 @@ const FIRM: Readonly<Record<string, (scene: ControllerScene) => void>> = {
   },
 };
 
-for (const [word, begin] of Object.entries(FIRM)) {
+for (const [reason, begin] of Object.entries(FIRM)) {
   sceneTest(
-    `runAllocationLoop() takes no raise back from who keeps it (${word})`,
+    `runAllocationLoop() takes no raise back from a pod that keeps it (${reason})`,
     async (scene) => {
       await raised(scene);
       begin(scene);
       await scene.pass(5000);
       // 400 m are left beside the raises: two pods.
       assert.equal(await grow(scene, 8), 5);
-      assert.ok(heldBy(scene, word));
+      assert.ok(heldBy(scene, reason));
       for (const name of RAISED) assert.equal(scene.limits(name).wanted, 400, name);
     },
   );

@@ -10,9 +10,9 @@ import { MANAGED } from "../../shared/resize/scope.ts";
 import { settleVirtually } from "../contract/support/settle_virtually.ts";
 import type { ControllerScene } from "./controller_scene.ts";
 
-function labelled(pod: Pod, word: string): Pod {
+function labelled(pod: Pod, managed: string): Pod {
   const { metadata } = pod;
-  return { ...pod, metadata: { ...metadata, labels: { ...metadata.labels, [MANAGED]: word } } };
+  return { ...pod, metadata: { ...metadata, labels: { ...metadata.labels, [MANAGED]: managed } } };
 }
 
 /** The pod with the annotation that takes it out of the market. */

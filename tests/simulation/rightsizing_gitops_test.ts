@@ -36,9 +36,11 @@ sceneTest(
     await scene.restart();
     await heal(45);
     assert.deepEqual(written(), [180]);
-    // What is needed now is something else: it is tried, and taken back.
+    // Another recommendation waits for the day as well; then it is written, and undone once more.
     scene.uses("web", { cpu: 300, memory: 80 * MI });
     await heal(90);
+    assert.deepEqual(written(), [180]);
+    await heal(24 * 60);
     assert.deepEqual(written(), [180, 360]);
     assert.equal(scene.recordOf("web")?.reason, "TakenBack");
   },
@@ -54,7 +56,7 @@ sceneTest(
     const { makes } = Deployment.get("shop/web") ?? {};
     assert.ok(makes !== undefined);
     scene.policy("all", { strategy: { allowInPlaceResize: true, allowRecreate: true } });
-    for (const cpu of [150, 200, 150]) {
+    for (const cpu of [150, 200, 250]) {
       scene.uses("web", { cpu, memory: 80 * MI });
       for (let minute = 0; minute < 60; minute += 3) {
         await scene.run(3 * MINUTE_MS);
@@ -64,9 +66,7 @@ sceneTest(
       assert.deepEqual(values, [cpu * 1.2, cpu * 1.2]);
     }
     assert.equal(scene.recreations.length, 1);
-    const { takenBackAtMs, times } = scene.recordOf("web")?.template?.[0]?.written?.memory ?? {};
-    assert.ok(takenBackAtMs !== undefined);
-    assert.equal(times, 1);
+    assert.ok(scene.recordOf("web")?.template?.[0]?.changed?.memory !== undefined);
   },
 );
 
@@ -85,10 +85,8 @@ sceneTest(
     assert.ok(written?.limitCPU !== undefined && written.requestCPU !== 100);
     scene.template("web", [{ ...written, ...manifest }]);
     await scene.run(60 * MINUTE_MS);
-    const { reason, template: [memory] = [] } = scene.recordOf("web") ?? {};
-    assert.equal(reason, "TakenBack");
+    assert.equal(scene.recordOf("web")?.reason, "TakenBack");
     assert.equal(scene.recreations.length, 1);
-    assert.deepEqual([memory?.author, memory?.editedAtMs], [{ cpu: 100, memory: 64 * MI }, {}]);
   },
 );
 

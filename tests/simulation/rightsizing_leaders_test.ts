@@ -5,7 +5,7 @@
  */
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import { createRecordStore, type RecordStore } from "../../controller/rightsizing/store.ts";
+import { RecordStore } from "../../controller/rightsizing/store.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { recordsOf } from "../../shared/rightsizing/reports.ts";
@@ -57,7 +57,7 @@ function world() {
   }
   function leader(): Leader {
     const end = new AbortController();
-    const book = createRecordStore({
+    const book = new RecordStore({
       reports: table.all(),
       store: api.reportStore,
       clock,

@@ -130,7 +130,7 @@ test("runRightsizingLoop() asks a node for no more than it has", async (scene) =
   assert.deepEqual(scene.podsOf("web").map(({ containers: [app] }) => app?.requestCPU), [200, 200]);
 });
 
-test("runRightsizingLoop() gives a straggler what is in force, and nobody else anything for it", async (scene) => {
+test("runRightsizingLoop() gives a straggler the values in force, and no other pod anything for it", async (scene) => {
   scene.deployment("web", { containers: [open] });
   scene.uses("web", { cpu: 300, memory: 100 * MI });
   scene.policy("all", { intervalMs: INTERVAL_MS, strategy: { cooldownMs: 1000 } });

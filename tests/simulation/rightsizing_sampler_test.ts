@@ -5,8 +5,8 @@
  */
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import { createSampledPods } from "../../controller/rightsizing/sampler/pod_owners.ts";
-import { createUsageSampler } from "../../controller/rightsizing/sampler/usage_sampler.ts";
+import { createSampledPods } from "../../controller/rightsizing/sources/pod_owners.ts";
+import { UsageSampler } from "../../controller/rightsizing/sources/usage_sampler.ts";
 import { silentLog } from "../../shared/log.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { autoPolicy } from "../fixtures/rightsizing/rightsizing_facts.ts";
@@ -26,7 +26,7 @@ worldProperty(
     const clock = createVirtualClock({ wallStart: Date.UTC(2026, 0, 1) });
     const end = new AbortController();
     const state = { policies: steps[0] ?? [], reads: 0 };
-    const sampler = createUsageSampler({
+    const sampler = new UsageSampler({
       metrics: {
         read() {
           state.reads++;

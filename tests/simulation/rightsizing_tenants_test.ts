@@ -32,7 +32,7 @@ const looksAt = ({ source }: RightsizingScene, app: string): number =>
 const winnerOf = (scene: RightsizingScene, app: string): string | undefined =>
   scene.recordOf(app)?.policy.name;
 
-test("runRightsizingLoop() looks at nobody else's workloads when a policy is edited again and again", async (scene) => {
+test("runRightsizingLoop() reconciles no other workloads when a policy is edited again and again", async (scene) => {
   scene.policy("mine", { selector: selecting("web"), intervalMs: HOUR_MS });
   scene.policy("others", { selector: selecting("db"), intervalMs: HOUR_MS });
   await scene.run(MINUTE_MS);

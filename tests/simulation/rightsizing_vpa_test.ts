@@ -66,7 +66,7 @@ test("runRightsizingLoop() takes its VPAs away when the policy does not want the
   }
 });
 
-test("runRightsizingLoop() goes on where nobody has defined VPAs, and says so in one word", async (scene) => {
+test("runRightsizingLoop() goes on without a definition of VPAs, and reports it by a reason", async (scene) => {
   scene.vpas.refusal = new ApiError(404, "NotFound", "the server could not find it");
   scene.policy("all", { strategy: { publishVPA: true } });
   await scene.run(30 * MINUTE_MS);

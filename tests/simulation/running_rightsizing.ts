@@ -40,7 +40,6 @@ export function simulatedRightsizing(
     reportStore: api.reportStore,
     vpaPublisher: notedVPAs(api.store.tables.VerticalPodAutoscaler),
     workloads: api.workloadWriter,
-    rights: { missing: () => Promise.resolve(new Map()) },
     correctionStore,
     events: api.rightsizingEvents,
     resizer: api.podResizer("optipod"),

@@ -1,4 +1,4 @@
-/** What an agent wanted before it fell silent counts no more until it is heard. */
+/** Limits that an agent desired before it fell silent do not count until it publishes again. */
 import assert from "node:assert/strict";
 import { type ControllerScene, sceneTest } from "./controller_scene.ts";
 

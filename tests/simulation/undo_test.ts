@@ -114,20 +114,20 @@ sceneTest(
 
 sceneTest("runAllocationLoop() looks at all pods when its settings change", async (scene) => {
   const config = { market: true };
-  let tell = (): void => {};
+  let notify = (): void => {};
   scene.startController(config, {
     onConfigChange(changed) {
-      tell = changed;
+      notify = changed;
       return () => {};
     },
   });
   await raisedPod(scene);
   config.market = false;
-  tell();
+  notify();
   await scene.pass(3000);
   assert.deepEqual(scene.limits("web"), { wanted: 200, applied: 200 });
   config.market = true;
-  tell();
+  notify();
   await scene.pass(3000);
   assert.deepEqual(scene.limits("web"), { wanted: 300, applied: 300 });
 });

@@ -1,4 +1,4 @@
-/** Words of ours that change nothing: users see them, once, and limits go on as without them. */
+/** Annotations with values that can't be read: users see an event, once, and limits go on as without them. */
 import assert from "node:assert/strict";
 import type { Pod } from "../../shared/api/pod.ts";
 import { ALLOW_OVERRIDES, MANAGED } from "../../shared/resize/scope.ts";

@@ -20,7 +20,7 @@ function events({ api }: ControllerScene, name: string) {
 
 interface Spoilt {
   readonly kind: string;
-  /** Whose pods it may hold: those of Deployment `web`, or others, too. */
+  /** The pods that it may hold: those of Deployment `web`, or others, too. */
   readonly of: "web" | "all";
   /** @default {"cpu"} */
   readonly name?: string;

@@ -32,13 +32,13 @@ Deno.test("noReexport refuses barrels and accepts own exports", () => {
 
 Deno.test("noPrivateKeyword refuses private and protected members and parameter properties", () => {
   for (
-    const [member, word] of [
+    const [member, keyword] of [
       ["private a = 1;", "private"],
       ["protected a() {}", "protected"],
     ] as const
   ) {
     const messages = inShared(noPrivateKeyword, `class A { ${member} }`);
-    assert.deepEqual(messages, [`No ${word} keyword`], member);
+    assert.deepEqual(messages, [`No ${keyword} keyword`], member);
   }
   assert.deepEqual(inShared(noPrivateKeyword, "class A { constructor(readonly a: number) {} }"), [
     "No parameter properties",

@@ -7,7 +7,7 @@
  */
 import { placeOf } from "./place.ts";
 
-/** Four words in a row, with one space between two of them. */
+/** Four alphabetic tokens in a row, with one space between two of them. */
 const PROSE = /(?:(?:a|[A-Za-z][a-z']+)[,;:]? ){3}(?:a|[A-Za-z][a-z']+)/;
 
 const TABLE = /(?:^|[/_])sentences_test\.ts$/;

@@ -3,8 +3,6 @@
  *
  * @module
  */
-import type { WorkloadKind } from "../../../shared/api/workload.ts";
-import type { MissingPermission } from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { KubeConnection } from "./connection.ts";
 import { objectOf } from "./json_fields.ts";
 
@@ -44,68 +42,4 @@ export function accessRuleText(rule: AccessRule): string {
   return `${verb} ${kind}${group === "" ? "" : `.${group}`}` +
     (name === undefined ? "" : ` "${name}"`) +
     (namespace === undefined ? "" : ` in ${namespace}`);
-}
-
-/** The rights that rightsizing needs to change workloads; the controller's port of this name. */
-export interface KubeMethodRights {
-  /**
-   * Permissions that are missing for workloads of the kind, by namespace. Throws an `ApiError` when the
-   * server does not respond.
-   */
-  missing(
-    kind: WorkloadKind,
-    namespaces: readonly string[],
-  ): Promise<ReadonlyMap<string, readonly MissingPermission[]>>;
-}
-
-interface NeededRight {
-  readonly method: MissingPermission["method"];
-  readonly rule: AccessRule;
-}
-
-function neededRights(kind: WorkloadKind): readonly NeededRight[] {
-  const workloads = { group: "apps", resource: `${kind.toLowerCase()}s` };
-  const pods = { group: "", resource: "pods", subresource: "resize" };
-  return [
-    { method: "InPlace", rule: { verb: "patch", ...pods } },
-    { method: "Recreate", rule: { verb: "get", ...workloads } },
-    { method: "Recreate", rule: { verb: "patch", ...workloads } },
-  ];
-}
-
-/**
- * Reviews the rights: first for all namespaces, as the manifests grant them, and those that are not
- * granted there for each namespace.
- */
-export function createMethodRights(connection: KubeConnection): KubeMethodRights {
-  async function denied(
-    rights: readonly NeededRight[],
-    namespace?: string,
-  ): Promise<readonly NeededRight[]> {
-    const allowed = await Promise.all(
-      rights.map(({ rule }) =>
-        isAllowed(connection, namespace === undefined ? rule : { ...rule, namespace })
-      ),
-    );
-    return rights.filter((_right, index) => allowed[index] !== true);
-  }
-  return {
-    async missing(kind, namespaces) {
-      const found = new Map<string, readonly MissingPermission[]>();
-      if (namespaces.length === 0) return found;
-      const deniedForAll = await denied(neededRights(kind));
-      // One after the other: there may be many, and nothing waits for them.
-      for (const namespace of namespaces) {
-        const missing = deniedForAll.length === 0 ? [] : await denied(deniedForAll, namespace);
-        found.set(
-          namespace,
-          missing.map(({ method, rule }) => ({
-            method,
-            permission: `${accessRuleText(rule)} in namespace ${namespace}`,
-          })),
-        );
-      }
-      return found;
-    },
-  };
 }

@@ -4,7 +4,6 @@ import { lateRequest } from "../../../tests/fixtures/late_request.ts";
 import { systemClock } from "../../system_clock.ts";
 import { createExecPlugin, parseKubeconfig, targetOf } from "./kubeconfig.ts";
 import { parseVerticalPodAutoscaler } from "../kinds/autoscalers.ts";
-import { createMethodRights } from "./access_rules.ts";
 import { createSecretStore } from "../writers/webhook_stores.ts";
 
 Deno.test("sentences of kubeconfigs and their plugins", () => {
@@ -76,18 +75,6 @@ Deno.test("sentences of objects and answers of the API server", () => {
       "target of a VPA",
       () => parseVerticalPodAutoscaler({ metadata, spec: {} }).unreadable ?? "",
       "Cannot read the object: no spec.targetRef.kind",
-    ],
-    [
-      "rights",
-      async () => {
-        await using server = serveCanned(() => ({ status: { allowed: false } }));
-        const missing = await createMethodRights(server.connection).missing("StatefulSet", [
-          "shop",
-        ]);
-        return missing.get("shop")?.map(({ permission }) => permission).join("; ") ?? "";
-      },
-      "patch pods/resize in namespace shop; get statefulsets.apps in namespace shop; patch " +
-      "statefulsets.apps in namespace shop",
     ],
     [
       "no JSON",

@@ -14,7 +14,7 @@ import { EVERY_WORKLOAD, type WorkloadRef } from "../../../shared/api/workload.t
 import type { Clock } from "../../../shared/clock.ts";
 import type { ListWatch } from "../../../shared/control/informer.ts";
 import { RIGHTSIZING_MANAGER } from "../../../shared/resize/original_limits.ts";
-import { PUBLISHED_LABEL } from "../../../shared/rightsizing/apply/published_vpa.ts";
+import { PUBLISHED_LABEL } from "../../../shared/rightsizing/published_vpa.ts";
 import type { KubeConnection } from "../client/connection.ts";
 import {
   type JSONObject,

@@ -14,11 +14,8 @@ import type {
   WorkloadKind,
   WorkloadRef,
   WorkloadTemplate,
-  WrittenValues,
 } from "../../../shared/api/workload.ts";
 import type { ListWatch } from "../../../shared/control/informer.ts";
-import { RIGHTSIZING_MANAGER } from "../../../shared/resize/original_limits.ts";
-import { fieldsSetBy } from "../../../shared/rightsizing/apply/owned_fields.ts";
 import { type KubeConnection, resourcePath } from "../client/connection.ts";
 import { present } from "../client/json_fields.ts";
 import { listWatchOf, type ListWatchOptions, type OpenListWatch } from "../client/list_watch.ts";
@@ -31,7 +28,8 @@ import {
   readOrReport,
 } from "./object_fields.ts";
 import { parseOwner } from "./pods.ts";
-import type { RawMetadata, RawObject, RawTemplate, RawWorkload } from "./raw_objects.ts";
+import type { RawObject, RawTemplate, RawWorkload } from "./raw_objects.ts";
+import { templateOwners } from "../../../shared/rightsizing/template_patch.ts";
 
 const APPS = { groupVersion: "apps/v1" };
 
@@ -151,30 +149,12 @@ function replicasOf({ metadata, spec, status }: RawWorkload): ReplicaCounts {
 }
 
 function parseMadePods({ metadata, spec, status }: RawWorkload, kind: WorkloadKind): MadePods {
-  const template = parseTemplate(spec.template);
   return {
     paused: spec.paused ?? false,
     replicas: kind === "DaemonSet" ? status?.desiredNumberScheduled ?? 0 : spec.replicas ?? 1,
-    template,
-    ...present("written", writtenOf(metadata, template)),
+    template: parseTemplate(spec.template),
+    ...present("owners", templateOwners(metadata.managedFields)),
   };
-}
-
-/** Values of the template that this product has written; it never writes those of sidecars. */
-function writtenOf(
-  { managedFields }: RawMetadata,
-  { containers }: PodTemplate,
-): WrittenValues | undefined {
-  const set = fieldsSetBy(managedFields, RIGHTSIZING_MANAGER);
-  if (set === undefined) return undefined;
-  const own = containers.flatMap((container) => {
-    const fields = container.sidecar ? undefined : set.fields.get(container.name);
-    if (fields === undefined) return [];
-    const values = [...fields].map((field) => [field, container[field]] as const)
-      .filter(([, value]) => value !== undefined);
-    return [{ name: container.name, ...Object.fromEntries(values) }];
-  });
-  return { atMs: set.atMs, containers: own };
 }
 
 function parseTemplate({ spec }: RawTemplate): PodTemplate {

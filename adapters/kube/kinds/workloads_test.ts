@@ -219,7 +219,7 @@ pure("parseWorkload() reads what new pods are made of", () => {
 });
 
 pure(
-  "parseWorkload() reads which values of its template rightsizing has written last, and when",
+  "parseWorkload() reads the owners of its template's values",
   () => {
     const fields = { "f:requests": { "f:cpu": {}, "f:memory": {} }, "f:limits": { "f:cpu": {} } };
     const set = { 'k:{"name":"app"}': { "f:resources": fields }, 'k:{"name":"gone"}': fields };
@@ -231,12 +231,10 @@ pure(
     };
     const read = (...managedFields: readonly unknown[]) =>
       parseWorkload({ metadata: { ...identity, managedFields }, spec: { template } }, "Deployment")
-        .makes?.written;
-    assert.deepEqual(read(entry), {
-      atMs: Date.UTC(2026, 0, 1),
-      containers: [{ name: "app", requestCPU: 100, requestMemory: 64 * 2 ** 20 }],
-    });
-    assert.equal(read({ ...entry, manager: "kubectl" }), undefined);
+        .makes?.owners;
+    const owner = { manager: "optipod", atMs: Date.UTC(2026, 0, 1) };
+    assert.deepEqual(read(entry)?.["app"], { cpu: owner, memory: owner });
+    assert.equal(read(), undefined);
   },
 );
 

@@ -4,7 +4,7 @@
  * @module
  */
 import { ApiError } from "../../../shared/api/api_error.ts";
-import { DELETION_COST } from "../../../shared/placement/deletion_cost.ts";
+import { DELETION_COST } from "../../../shared/placement/split.ts";
 import type { ResizePatch } from "../../../shared/resize/patch.ts";
 import {
   type KubeConnection,

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { PublishedVPA } from "../../../shared/rightsizing/apply/published_vpa.ts";
+import type { PublishedVPA } from "../../../shared/rightsizing/published_vpa.ts";
 import type { PolicyStatus } from "../../../shared/api/policy_status.ts";
 import type { RecommendationReport } from "../../../shared/api/recommendation_report.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { publishedVPA } from "../../../shared/rightsizing/apply/published_vpa.ts";
+import { publishedVPA } from "../../../shared/rightsizing/published_vpa.ts";
 import { serveCanned, statusAnswer } from "../../../tests/fixtures/canned_server.ts";
 import {
   recommendation,

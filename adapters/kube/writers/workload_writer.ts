@@ -11,11 +11,13 @@ import {
   otherOwners,
   type OwnedFields,
   ownedFields,
-} from "../../../shared/rightsizing/apply/owned_fields.ts";
-import { templatePatch } from "../../../shared/rightsizing/apply/template_patch.ts";
-import type { AnnotationPatch } from "../../../shared/rightsizing/apply/workload_annotations.ts";
-import type { RightsizedWorkload } from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
-import { rightsizedWorkload } from "../../../shared/rightsizing/rightsized_workload.ts";
+  templatePatch,
+} from "../../../shared/rightsizing/template_patch.ts";
+import type { AnnotationPatch } from "../../../shared/rightsizing/workload_annotations.ts";
+import {
+  type RightsizedWorkload,
+  rightsizedWorkload,
+} from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { type KubeConnection, patchRequest } from "../client/connection.ts";
 import { objectOf } from "../client/json_fields.ts";
 import { parseWorkload, workloadPath } from "../kinds/workloads.ts";

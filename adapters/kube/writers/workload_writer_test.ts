@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { type LogFields, silentLog } from "../../../shared/log.ts";
 import { createWorkloadWriter } from "./workload_writer.ts";
-import type { RightsizedWorkload } from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
-import { rightsizedWorkload } from "../../../shared/rightsizing/rightsized_workload.ts";
+import {
+  type RightsizedWorkload,
+  rightsizedWorkload,
+} from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
 import {
   type CannedServer,
   type ReceivedRequest,

@@ -114,7 +114,7 @@ Deno.test({
     assert.deepEqual(await completed(scene, "placement", "-o", "w"), ["wide", ":4"]);
     addShopWorkload(scene, { kind: "StatefulSet", name: "web", nodes: [] });
     assert.deepEqual(await completed(scene, "placement", "deployment"), ["deployment/web", ":4"]);
-    scene.placement.hidden.add("workloads");
+    scene.placement.hidden.add("statuses");
     assert.deepEqual(await completed(scene, "placement", ""), [":4"]);
     await scene.close();
   },

@@ -4,9 +4,9 @@
  * @module
  */
 import type { ReportedWorkload } from "../../../shared/api/recommendation_report.ts";
-import { PLACED_KINDS } from "../../../shared/placement/eligibility.ts";
 import type { Cluster, CoallocWorld, ConnectOptions } from "../ports.ts";
 import { type WorkloadArgument, workloadTitle } from "../formats.ts";
+import { readPlacement } from "../placement/placement_view.ts";
 import type { CompletionNames } from "./complete.ts";
 
 /** Names read with the cluster flags among the arguments. */
@@ -33,12 +33,9 @@ export function completionNames(
     workloads: (namespace) =>
       names(async (cluster) => distinctNames(await reportedBy(cluster, namespace))),
     placeable: (namespace) =>
-      names(async ({ placement, defaultNamespace }) => {
-        const kinds = PLACED_KINDS.map((kind) =>
-          placement.workloads(kind, namespace ?? defaultNamespace)
-        );
-        const all = (await Promise.all(kinds)).flat();
-        return distinctNames(all.map(({ kind, metadata: { name } }) => ({ kind, name })));
+      names(async (cluster) => {
+        const choice = { all: false, name: namespace ?? cluster.defaultNamespace };
+        return distinctNames((await readPlacement(cluster, { namespace: choice })).workloads);
       }),
     policies: (namespace) =>
       names(async (cluster) =>

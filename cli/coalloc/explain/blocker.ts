@@ -1,20 +1,29 @@
 /**
- * What holds a pod back: the first of a list of causes, from the outermost in. Pure.
+ * The verdict on a pod: the first cause that blocks it, from the outermost in, or that its limits cover
+ * its demand. Pure.
  *
  * @module
  */
 import { restoredCause } from "../../../shared/resize/scope.ts";
 import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
 import { coresText, cpuText } from "../formats.ts";
-import { ceilingRule, rulesThatHold } from "./bound_rules.ts";
-import type { ContainerExplanation, Explanation } from "./explanation.ts";
-import { demandAndLimit, exceeds, isUnenforced, takesPart } from "./known_demand.ts";
+import { ceilingRule, rulesThatHold } from "./stage_text.ts";
+import {
+  type ContainerExplanation,
+  type DemandAndLimit,
+  demandAndLimit,
+  demandsAndLimits,
+  exceeds,
+  type Explanation,
+  isUnenforced,
+  takesPart,
+} from "./explanation.ts";
 
 /** A cause, and what can be done about it. */
 export interface Blocker {
   /** Name of the rule that found it. */
   readonly by: string;
-  readonly words: string;
+  readonly message: string;
   readonly remedy?: string;
 }
 
@@ -24,10 +33,10 @@ type Finding = Omit<Blocker, "by"> | undefined;
 const GRID = 10;
 
 /**
- * True when the container is known to want more than it may use; a limit that counts for nothing lets
- * all.
+ * True when the container's demand is known to exceed its limit; a limit that the kernel does not
+ * enforce blocks nothing.
  */
-function wantsMore(container: ContainerExplanation): boolean {
+function exceedsLimit(container: ContainerExplanation): boolean {
   return !isUnenforced(container) && exceeds(demandAndLimit(container)) === true;
 }
 
@@ -46,15 +55,15 @@ function outsideTheMarket({ outside }: Explanation): Finding {
 }
 
 function notRunning({ phase, terminating, node }: Explanation): Finding {
-  if (terminating) return { words: "the pod is terminating" };
+  if (terminating) return { message: "the pod is terminating" };
   if (phase === "Running" && node !== "") return undefined;
-  return { words: node === "" ? "the pod is on no node yet" : `the pod is ${phase}` };
+  return { message: node === "" ? "the pod is on no node yet" : `the pod is ${phase}` };
 }
 
 function noAllocation({ hasAllocation }: Explanation): Finding {
   if (hasAllocation) return undefined;
   return {
-    words: "the controller has made no allocation for the pod",
+    message: "the controller has made no allocation for the pod",
     remedy: "does it run? kubectl -n mbcas-system get pods",
   };
 }
@@ -63,77 +72,76 @@ function controllerHolds({ controller }: Explanation): Finding {
   const { reason, message } = controller ?? {};
   if (reason === undefined) {
     return {
-      words: "the controller has not checked the desired limit yet",
+      message: "the controller has not checked the desired limit yet",
       remedy: "if it lasts, does it run? kubectl -n mbcas-system get pods",
     };
   }
   if (reason === "Applied") return undefined;
-  const words = `${reason}: ${message ?? sentenceOf(reason)}`;
-  // Original limits are back for a cause, and that is what can be mended.
+  // The original limits were restored for a cause, which is what a user can change.
   const cause = reason === "Restored" ? restoredCause(message ?? "") : undefined;
-  return withRemedy(words, remedyFor(cause ?? reason));
+  return withRemedy(`${reason}: ${message ?? sentenceOf(reason)}`, remedyFor(cause ?? reason));
 }
 
 function kubeletIsBehind({ containers, resizeConditions }: Explanation): Finding {
-  // What it does not enforce it never reports, either.
+  // A kubelet that does not enforce a limit never reports it.
   const behind = containers.filter((one) => !isUnenforced(one)).filter(({ limit, applied }) =>
     limit !== undefined && applied !== undefined && Math.abs(applied - limit) >= GRID
   );
   const [first] = behind;
   if (first === undefined) return undefined;
   const [condition] = resizeConditions;
-  const word = condition === undefined
+  const cause = condition === undefined
     ? "it has not said why"
     : [condition.type, condition.reason, condition.message].filter(Boolean).join(": ");
   return {
-    words: `the kubelet still has ${cpuText(first.applied)} for ${first.name}, not ${
+    message: `the kubelet still has ${cpuText(first.applied)} for ${first.name}, not ${
       cpuText(first.limit)
-    }: ${word}`,
+    }: ${cause}`,
   };
 }
 
 function boundsHold({ containers, bounds }: Explanation): Finding {
-  const held = containers.find((one) => one.bounds?.held === "both" && wantsMore(one));
+  const held = containers.find((one) => one.bounds?.held === "both" && exceedsLimit(one));
   if (held === undefined) return undefined;
   const rules = rulesThatHold("both", bounds?.rules ?? []);
   const why = rules.map(({ reason, message }) => `${reason}: ${message}`).join("; ");
-  const words = `the controller keeps the limit of ${held.name} as it is: ${why || bounds?.reason}`;
-  return withRemedy(words, rules.map(({ reason }) => remedyFor(reason)).find(Boolean));
+  const text = `the controller keeps the limit of ${held.name} as it is: ${why || bounds?.reason}`;
+  return withRemedy(text, rules.map(({ reason }) => remedyFor(reason)).find(Boolean));
 }
 
-/** Where no rule shows which bound is the lowest. */
+/** The remedy where no rule says which bound is the lowest. */
 const ANY_CEILING = "a larger original limit, mbcas.io/max-cpu or burst factor raises the ceiling";
 
 function ceilingBinds({ containers, bounds }: Explanation): Finding {
   const bound = containers.find((one) =>
-    wantsMore(one) && one.view !== undefined && one.view.limit >= one.view.ceiling - GRID
+    exceedsLimit(one) && one.view !== undefined && one.view.limit >= one.view.ceiling - GRID
   );
   if (bound === undefined) return undefined;
   const rule = ceilingRule(bound.name, bounds ?? {});
   const why = rule === undefined ? bounds?.reason : `${rule.reason}: ${rule.message}`;
-  const words = `the ceiling of ${bound.name}, ${cpuText(bound.view?.ceiling)} (${why}), ` +
+  const message = `the ceiling of ${bound.name}, ${cpuText(bound.view?.ceiling)} (${why}), ` +
     `is below its demand of ${cpuText(bound.view?.demand)}`;
-  return { words, remedy: remedyFor(rule?.reason ?? "") ?? ANY_CEILING };
+  return { message, remedy: remedyFor(rule?.reason ?? "") ?? ANY_CEILING };
 }
 
-/** Without an agent's view: by what was published last. */
+/** Without an agent's view, compares the demand and the limit that were published last. */
 function writtenNeedIsBounded({ nodeView, market, desired }: Explanation): Finding {
   if (nodeView !== undefined || market === undefined || desired === undefined) return undefined;
-  // Of one of its containers at least the limit holds nothing back.
+  // At least one of its containers has a limit that is not enforced.
   if (market.reason === "QuotaOff") return undefined;
   if (exceeds({ demand: market.demand, limit: desired }) !== true) return undefined;
-  const words = `its demand of ${cpuText(market.demand)} is above its limit of ` +
+  const figures = `its demand of ${cpuText(market.demand)} is above its limit of ` +
     `${cpuText(desired)}, as last written down`;
-  if (market.need < market.demand - GRID) return { words: `the ceiling: ${words}` };
+  if (market.need < market.demand - GRID) return { message: `the ceiling: ${figures}` };
   return market.mode === "uncongested"
-    ? { words: `pacing: ${words}` }
-    : withRemedy(`the node is ${market.mode}: ${words}`, remedyFor("NodeCongested"));
+    ? { message: `pacing: ${figures}` }
+    : withRemedy(`the node is ${market.mode}: ${figures}`, remedyFor("NodeCongested"));
 }
 
 function nodeIsShort({ containers, nodeView }: Explanation): Finding {
   if (nodeView === undefined || nodeView.mode === "uncongested") return undefined;
   const short = containers.find((one) =>
-    wantsMore(one) && one.view !== undefined && one.view.share < one.view.need - GRID
+    exceedsLimit(one) && one.view !== undefined && one.view.share < one.view.need - GRID
   );
   if (short === undefined) return undefined;
   return withRemedy(
@@ -145,7 +153,7 @@ function nodeIsShort({ containers, nodeView }: Explanation): Finding {
 }
 
 /**
- * The agent answers, and has not read the container's cgroup so far, or does not know the container.
+ * The agent answers, but has not read the container's cgroup yet or does not know the container.
  */
 function noReadings({ containers, nodeView }: Explanation): Finding {
   if (nodeView === undefined) return undefined;
@@ -153,17 +161,17 @@ function noReadings({ containers, nodeView }: Explanation): Finding {
   if (unread.length === 0) return undefined;
   const names = unread.map(({ name }) => name).join(", ");
   return {
-    words: `the agent has no readings of ${names}: ` +
+    message: `the agent has no readings of ${names}: ` +
       (unread.length === 1 ? "its limit stays" : "their limits stay"),
     remedy: `if it lasts, look at the log of the agent on node ${nodeView.node}`,
   };
 }
 
 function pacingWaits({ containers }: Explanation): Finding {
-  const waiting = containers.find((one) => wantsMore(one) && one.view?.waiting !== undefined);
+  const waiting = containers.find((one) => exceedsLimit(one) && one.view?.waiting !== undefined);
   return waiting === undefined
     ? undefined
-    : { words: `for a moment by pacing: ${waiting.name}: ${waiting.view?.waiting}` };
+    : { message: `for a moment by pacing: ${waiting.name}: ${waiting.view?.waiting}` };
 }
 
 const RULES: readonly { readonly by: string; readonly find: (all: Explanation) => Finding }[] = [
@@ -181,7 +189,7 @@ const RULES: readonly { readonly by: string; readonly find: (all: Explanation) =
   { by: "PacingWaits", find: pacingWaits },
 ];
 
-/** The first cause that holds the pod back; undefined when none is known. */
+/** The first cause that blocks the pod; undefined when none is known. */
 export function blockerOf(explanation: Explanation): Blocker | undefined {
   for (const { by, find } of RULES) {
     const finding = find(explanation);
@@ -190,6 +198,70 @@ export function blockerOf(explanation: Explanation): Blocker | undefined {
   return undefined;
 }
 
-function withRemedy(words: string, remedy: string | undefined): Finding {
-  return remedy === undefined ? { words } : { words, remedy };
+function withRemedy(message: string, remedy: string | undefined): Finding {
+  return remedy === undefined ? { message } : { message, remedy };
+}
+
+/** The verdict. */
+export interface UnenforcedText {
+  /** True when it is known that no limit keeps the pod from what it demands. */
+  readonly covered: boolean;
+  readonly message: string;
+  /** What can be done where a limit is not enforced. */
+  readonly remedy?: string;
+}
+
+/** Says that the limits cover the demand only where the agent knows both of all containers now. */
+export function unenforcedText(explanation: Explanation): UnenforcedText {
+  if (explanation.nodeView === undefined) return writtenText(explanation);
+  const parts = demandsAndLimits(explanation);
+  const covered = parts.every((part) => exceeds(part) === false);
+  const free = explanation.containers.filter(isUnenforced).map(({ name }) => name);
+  if (free.length === 0) {
+    return covered && parts.length > 0
+      ? { covered, message: "Not blocked: the limit covers the demand" }
+      : { covered: false, message: `Nothing is known to block it: ${figures(parts)}` };
+  }
+  const unenforced = `${free.length === 1 ? "the limit" : "the limits"} of ${free.join(", ")} ` +
+    `${free.length === 1 ? "is" : "are"} not enforced: QuotaOff`;
+  const message = !covered
+    ? `Nothing is known to block it: ${figures(parts)} beside what is free; ${unenforced}`
+    : parts.length === 0
+    ? `Not blocked: ${unenforced}`
+    : `Not blocked: what is limited has what it demands; ${unenforced}`;
+  return { covered, message, ...quotaOffRemedy() };
+}
+
+/**
+ * No agent answers: what was written when a limit last moved may be hours old, and covers nothing now.
+ */
+function writtenText(explanation: Explanation): UnenforcedText {
+  const isOff = explanation.market?.reason === "QuotaOff";
+  const off = isOff ? ", QuotaOff" : "";
+  const message = "Nothing is known to block it: as last written down: " +
+    `${figures(demandsAndLimits(explanation))}${off}; the agent's readings are not known`;
+  return { covered: false, message, ...(isOff ? quotaOffRemedy() : {}) };
+}
+
+function quotaOffRemedy(): Pick<UnenforcedText, "remedy"> {
+  const remedy = remedyFor("QuotaOff");
+  return remedy === undefined ? {} : { remedy };
+}
+
+function figures(parts: readonly DemandAndLimit[]): string {
+  const demand = sumOf(parts.map((part) => part.demand));
+  const limit = sumOf(parts.map((part) => part.limit));
+  return `demand ${knownText(demand)}, limit ${knownText(limit)}`;
+}
+
+/** Undefined where one of them is, and where there are none. */
+function sumOf(values: readonly DemandAndLimit["demand"][]): number | undefined {
+  return values.length === 0 ? undefined : values.reduce(
+    (sum, value) => sum === undefined || value === undefined ? undefined : sum + value,
+    0,
+  );
+}
+
+function knownText(millicores: number | undefined): string {
+  return millicores === undefined ? "not known" : cpuText(millicores);
 }

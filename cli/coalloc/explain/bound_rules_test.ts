@@ -87,7 +87,7 @@ test("explainText() reports each rule of bounds with its sentence, its numbers a
   }
 });
 
-test("explainText() reports what an allocation without rules has, and a word of a later version", () => {
+test("explainText() reports an allocation without rules, and a reason of a later version", () => {
   const old = explainText(explanation({ view: IDLE }));
   assert.match(old, /^Bounds +revision 7; original limit × 4$/m);
   assert.doesNotMatch(old, /what to do/);
@@ -121,18 +121,18 @@ test("blockerOf() names the rules that keep a limit as it is, with the first rem
   ];
   const draining = blockerOf(explanation({ ...wants, rules }));
   assert.equal(draining?.by, "BoundsHold");
-  assert.match(draining?.words ?? "", / app .*: NodeDraining: node-1 is being drained$/);
+  assert.match(draining?.message ?? "", / app .*: NodeDraining: node-1 is being drained$/);
   assert.equal(draining?.remedy, remedyFor("NodeDraining"));
   const old = blockerOf(explanation(wants));
   assert.equal(old?.by, "BoundsHold");
-  assert.match(old?.words ?? "", / app .*: original limit × 4$/);
+  assert.match(old?.message ?? "", / app .*: original limit × 4$/);
   assert.equal(old?.remedy, undefined);
   for (const [reason, hold] of Object.entries(BOUND_HOLDS)) {
     const message = `so says ${reason}`;
     const found = blockerOf(explanation({ ...wants, rules: [{ reason, message }] }));
-    const told = found?.words.endsWith(`as it is: ${reason}: ${message}`);
-    // What only keeps limits from being lowered holds nobody back.
-    assert.equal(told, hold === "both", reason);
+    const isNamed = found?.message.endsWith(`as it is: ${reason}: ${message}`);
+    // A rule that only keeps a limit from being lowered blocks nothing.
+    assert.equal(isNamed, hold === "both", reason);
   }
 });
 
@@ -145,10 +145,10 @@ test("blockerOf() names the rule that sets a ceiling, and what to do about that 
   ];
   const quota = blockerOf(explanation({ view, rules }));
   assert.equal(quota?.by, "CeilingBinds");
-  assert.match(quota?.words ?? "", / app, 200m \(QuotaExceeded: .*200m.*480m$/);
+  assert.match(quota?.message ?? "", / app, 200m \(QuotaExceeded: .*200m.*480m$/);
   assert.equal(quota?.remedy, remedyFor("QuotaExceeded"));
   const old = blockerOf(explanation({ view }));
-  assert.match(old?.words ?? "", /200m \(original limit × 4\)/);
+  assert.match(old?.message ?? "", /200m \(original limit × 4\)/);
   assert.match(old?.remedy ?? "", /mbcas.io\/max-cpu/);
 });
 
@@ -159,8 +159,8 @@ test("blockerOf() takes the remedy of a ceiling from its rule, and from no rule 
   for (const reason of Object.keys(BOUND_REASONS)) {
     const message = `app because of ${reason}`;
     const found = blockerOf(explanation({ view, rules: [{ reason, message }] }));
-    const told = found?.words.includes(`(${reason}: ${message})`);
-    assert.equal(told, sets.has(reason), reason);
+    const isNamed = found?.message.includes(`(${reason}: ${message})`);
+    assert.equal(isNamed, sets.has(reason), reason);
     assert.equal(found?.remedy, (sets.has(reason) ? remedyFor(reason) : undefined) ?? general);
   }
 });

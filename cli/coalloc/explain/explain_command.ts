@@ -1,5 +1,5 @@
 /**
- * `explain`: collects the facts about one pod and shows them.
+ * `explain`: reads the objects and views of one pod, and prints what they say of its limit.
  *
  * @module
  */
@@ -12,10 +12,10 @@ import { readNodes } from "../node_readings.ts";
 import type { PodName, ScopeFacts } from "../ports.ts";
 import { structuredOutput } from "../output.ts";
 import { explainText } from "./explain_text.ts";
-import { explanationOf } from "./explanation.ts";
+import { type Explanation, explanationOf } from "./explanation.ts";
 import { blockerOf } from "./blocker.ts";
 
-/** What the user asked for. */
+/** The pod and the container in question. */
 export interface ExplainRequest {
   readonly pod: PodName;
   /** All of them when absent. */
@@ -58,18 +58,24 @@ export async function explainCommand(
     nodeView: readings.views.find(({ node }) => node === pod.nodeName),
     problems: [
       ...settings.problems,
-      // The allocation of a pod has the controller's view.
+      // An allocation holds what the controller has decided; without one the command decides itself.
       ...(allocation === undefined ? unseenOf(pod, scopeFacts) : []),
       ...readings.problems,
     ],
     ...(container === undefined ? {} : { container }),
     nowMs: world.clock.wall(),
   });
-  world.out(
-    structuredOutput({ ...explanation, heldBack: blockerOf(explanation) ?? null }, output) ??
-      explainText(explanation, look),
-  );
+
+  world.out(structuredOutput(dataOf(explanation), output) ?? explainText(explanation, look));
   return 0;
+}
+
+/** The explanation with the keys of the command's JSON and YAML. */
+function dataOf(explanation: Explanation): unknown {
+  const blocker = blockerOf(explanation);
+  if (blocker === undefined) return { ...explanation, heldBack: null };
+  const { by, message, ...rest } = blocker;
+  return { ...explanation, heldBack: { by, words: message, ...rest } };
 }
 
 function unseenOf(pod: Pod, { verticalAutoscalers, autoscalers }: ScopeFacts): readonly string[] {

@@ -7,7 +7,7 @@ import { addMarketPod, coallocScene } from "../../../tests/fixtures/cli/coalloc_
 import { sampleNodeView, samplePodView } from "../../../tests/fixtures/cli/node_views.ts";
 
 Deno.test({
-  name: "explainCommand() explains a pod in words and as data",
+  name: "explainCommand() explains a pod as text and as data",
   permissions: { env: ["LOG_TOKENS", "LOG_STREAM"] },
   async fn() {
     const scene = coallocScene();
@@ -59,7 +59,7 @@ Deno.test({
     assert.match(scene.out, /market: KubeletTooOld: /);
     assert.match(scene.out, /^VerticalPodAutoscalers .*VPAConflict/m);
 
-    // What the controller has decided needs no guess.
+    // The controller's decision is known: the readings that are missing do not matter.
     scene.out = "";
     addMarketPod(scene, "api", { limit: 200, own: 200 });
     assert.equal(await scene.run("explain", "api"), 0);

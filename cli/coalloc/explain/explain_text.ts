@@ -9,27 +9,27 @@ import type { ContainerView } from "../../../shared/view/node_view.ts";
 import { paint, type TerminalLook } from "../../terminal/paint.ts";
 import { textLines } from "../../terminal/printable_text.ts";
 import { ageText, coresText, cpuText, priceText } from "../formats.ts";
-import { holdText, ruleLines } from "./bound_rules.ts";
-import type { ExplainedBounds, Explanation } from "./explanation.ts";
-import { blockerOf } from "./blocker.ts";
 import {
   boundsNotes,
   boundsText,
   clearingText,
   demandText,
+  holdText,
   pacingText,
   pressureText,
   readingText,
+  ruleLines,
   stateText,
 } from "./stage_text.ts";
-import { type UnenforcedText, unenforcedText } from "./unenforced_text.ts";
+import type { ExplainedBounds, Explanation } from "./explanation.ts";
+import { blockerOf, type UnenforcedText, unenforcedText } from "./blocker.ts";
 
 const NO_BOUNDS: ExplainedBounds = { revision: 0, reason: "" };
 
-/** What a stage says of each container. */
-type ContainerLines = readonly (readonly [name: string, words: string])[];
+/** The line of each container in a stage. */
+type ContainerLines = readonly (readonly [name: string, text: string])[];
 
-/** One stage: its name, what it says of the pod, and of each container. */
+/** One stage: its name, its line about the pod, and one about each container. */
 interface Stage {
   readonly name: string;
   readonly pod?: string;
@@ -51,8 +51,8 @@ export function explainText(explanation: Explanation, look: TerminalLook = {}): 
   );
   const lines = stages.flatMap(({ name, pod = "", containers = [], more = [] }) => [
     `${paint(name, "bold", look)}${" ".repeat(width - name.length)}   ${pod}`.trimEnd(),
-    ...containers.map(([container, words]) =>
-      `  ${paint(container, "cyan", look)}${" ".repeat(width - container.length - 2)}   ${words}`
+    ...containers.map(([container, text]) =>
+      `  ${paint(container, "cyan", look)}${" ".repeat(width - container.length - 2)}   ${text}`
     ),
     ...more.map((line) => `${" ".repeat(width)}   ${line}`),
   ]);
@@ -68,10 +68,10 @@ function headOf(explanation: Explanation, look: TerminalLook): string[] {
   const { remedy } = held ?? unenforced;
   const head = paint(`Pod ${namespace}/${pod}${where}`, "bold", look) + `: ${qosClass}, ${phase}`;
   const verdict = outside !== undefined
-    ? paint("Not in the market", "yellow", look) + `: ${held?.words}`
+    ? paint("Not in the market", "yellow", look) + `: ${held?.message}`
     : held === undefined
     ? notBlocked(explanation, { unenforced, look })
-    : paint("Blocked", "yellow", look) + `: ${held.words}`;
+    : paint("Blocked", "yellow", look) + `: ${held.message}`;
   const views = explanation.containers.flatMap(({ view }) => view ?? []);
   const { nodeView } = explanation;
   const state = nodeView === undefined ? undefined : stateText(nodeView, views);
@@ -81,17 +81,17 @@ function headOf(explanation: Explanation, look: TerminalLook): string[] {
 
 function notBlocked(
   explanation: Explanation,
-  { unenforced: { covered, words }, look }: {
+  { unenforced: { covered, message }, look }: {
     readonly unenforced: UnenforcedText;
     readonly look: TerminalLook;
   },
 ): string {
-  const [verdict = "", ...rest] = words.split(":");
+  const [verdict = "", ...rest] = message.split(":");
   return [paint(verdict, covered ? "green" : "yellow", look), ...rest].join(":") +
     keptText(explanation);
 }
 
-/** Limits that would not be lowered are nothing that holds a pod back, but people wonder. */
+/** Names the limits that are not to be lowered: they block nothing, but explain a limit above the demand. */
 function keptText({ containers, bounds = NO_BOUNDS }: Explanation): string {
   const kept = containers.flatMap(({ name, bounds: own }) =>
     own?.held === undefined ? [] : [`; ${name} is ${holdText(own.held, bounds)}`]
@@ -105,8 +105,8 @@ function stagesOf(all: Explanation): Stage[] {
     const { name, view, bounds: own } = one;
     return view === undefined ? [] : [{ name, view, own }];
   });
-  const each = (words: (view: ContainerView, own?: ContainerBounds) => string): ContainerLines =>
-    seen.map(({ name, view, own }) => [name, words(view, own)] as const);
+  const each = (text: (view: ContainerView, own?: ContainerBounds) => string): ContainerLines =>
+    seen.map(({ name, view, own }) => [name, text(view, own)] as const);
   const more = bounds === undefined ? [] : ruleLines(bounds);
   const boundsLine = bounds === undefined
     ? "none yet: the controller has not published them"
@@ -153,7 +153,7 @@ function stagesOf(all: Explanation): Stage[] {
   ];
 }
 
-/** The market as the agent wrote it down last. */
+/** The last clearing that the agent published. */
 function writtenText({ market }: Explanation): string {
   if (market === undefined) return "the agent has not cleared with this pod yet";
   const price = market.price === undefined ? null : market.price;
@@ -167,8 +167,8 @@ function writtenBounds({ containers, bounds = NO_BOUNDS }: Explanation): Contain
     if (own === undefined) return [];
     const { floor, ceiling, weight, demand } = own;
     const metric = demand === undefined ? "" : `; a metric asks for ${cpuText(demand)}`;
-    const words = `floor ${cpuText(floor)}, ceiling ${cpuText(ceiling)}, weight ${weight}${metric}`;
-    return [[name, words + boundsNotes(own, bounds)] as const];
+    const text = `floor ${cpuText(floor)}, ceiling ${cpuText(ceiling)}, weight ${weight}${metric}`;
+    return [[name, text + boundsNotes(own, bounds)] as const];
   });
 }
 
@@ -177,14 +177,14 @@ function desiredStage({ desired, market, containers }: Explanation): Stage {
   return {
     name: "Desired",
     pod: desired === undefined ? "nothing yet" : `${cpuText(desired)}${reason}`,
-    containers: containers.flatMap(({ name, desired: own, ownLimit }) =>
-      own === undefined ? [] : [[name, `${cpuText(own)}${originalText(ownLimit)}`] as const]
+    containers: containers.flatMap(({ name, desired: own, ownLimit: original }) =>
+      own === undefined ? [] : [[name, `${cpuText(own)}${originalText(original)}`] as const]
     ),
   };
 }
 
-function originalText(ownLimit: number | undefined): string {
-  return ownLimit === undefined ? "" : `; original limit ${cpuText(ownLimit)}`;
+function originalText(millicores: number | undefined): string {
+  return millicores === undefined ? "" : `; original limit ${cpuText(millicores)}`;
 }
 
 function controllerStage({ controller }: Explanation): Stage {

@@ -120,7 +120,7 @@ Deno.test({
   name: "blockerOf() finds the outermost cause",
   permissions: "none",
   fn() {
-    const calm = {
+    const idle = {
       usage: 30,
       demand: 40,
       need: 100,
@@ -128,7 +128,7 @@ Deno.test({
       target: 200,
       heldBackMsPerSecond: 0,
     };
-    assert.equal(cause({ nodeView: nodeView(calm) }), undefined);
+    assert.equal(cause({ nodeView: nodeView(idle) }), undefined);
     assert.equal(
       cause({ settings: { ...DEFAULT_MARKET_SETTINGS, market: false } }),
       "OutsideTheMarket",
@@ -221,9 +221,9 @@ Deno.test({
     assert.doesNotMatch(verdict({}), /no readings/);
     // A container without bounds has no limit that could be moved.
     const plain = { ...sampleContainer({ name: "plain" }) };
-    const calm = nodeView({ demand: 40, need: 100, share: 100, target: 200 });
+    const idle = nodeView({ demand: 40, need: 100, share: 100, target: 200 });
     assert.match(
-      verdict({ nodeView: calm, pod: { ...POD, containers: [...POD.containers, plain] } }),
+      verdict({ nodeView: idle, pod: { ...POD, containers: [...POD.containers, plain] } }),
       /Not blocked: /,
     );
   },
@@ -263,14 +263,14 @@ Deno.test({
   permissions: "none",
   fn() {
     const restored = { phase: "Applied", reason: "Restored" } as const;
-    const told = "the node's agent has not renewed its lease";
-    const message = restoredMessage({ reason: "AgentSilent", message: told });
+    const cause = "the node's agent has not renewed its lease";
+    const message = restoredMessage({ reason: "AgentSilent", message: cause });
     assert.match(
       verdict(controllerSays({ ...restored, message })),
       /AgentSilent: .*\nWhat to do: .*kubectl -n mbcas-system get pods/,
     );
     assert.match(
-      verdict(controllerSays({ ...restored, message: told })),
+      verdict(controllerSays({ ...restored, message: cause })),
       /do: nothing: /,
     );
   },

@@ -1,5 +1,5 @@
 /**
- * Why a pod's limit is what it is, as plain data: what each part of the product says of the pod. Pure.
+ * Explains a pod's limit as plain data, from what each part of the product reports. Pure.
  *
  * @module
  */
@@ -29,32 +29,32 @@ export interface ContainerExplanation {
   readonly limit?: number;
   /** As the kubelet reports it. */
   readonly applied?: number;
-  /** The user's own, from before the first change. */
+  /** The original limit, from before the first change. */
   readonly ownLimit?: number;
-  /** As the market wants it. */
+  /** The market's desired limit. */
   readonly desired?: number;
   readonly bounds?: ContainerBounds;
-  /** As the agent sees it now. */
+  /** The agent's current view. */
   readonly view?: ContainerView;
 }
 
-/** What the agent says of the pod's node. */
+/** The agent's view of the pod's node. */
 export interface NodeExplanation extends Omit<NodeView, "pods" | "at"> {
   /** Age of its view, ms. */
   readonly ageMs: number;
 }
 
-/** What the controller says of the last desired limits that it looked at. */
+/** The controller's result for the last desired limits that it has checked. */
 export interface ControllerExplanation extends
   Pick<
     PodAllocationStatus,
     "phase" | "reason" | "message" | "observedGeneration" | "lastAppliedTime"
   > {
-  /** How long ago the kubelet took the last change, ms; absent when no time is on record. */
+  /** Time since the kubelet applied the last change, ms; absent when no time is recorded. */
   readonly appliedAgeMs?: number;
 }
 
-/** What set the pod's bounds. */
+/** The rules that set the pod's bounds. */
 export interface ExplainedBounds {
   readonly revision: number;
   /** Its reasons, separated by commas. */
@@ -63,12 +63,12 @@ export interface ExplainedBounds {
   readonly rules?: readonly ExplainedRule[];
 }
 
-/** A rule, and what can be done about it. */
+/** A rule, and its remedy. */
 export interface ExplainedRule extends BoundRule {
   readonly remedy?: string;
 }
 
-/** All of it. */
+/** Everything that is known of a pod's limit. */
 export interface Explanation {
   readonly namespace: string;
   readonly pod: string;
@@ -80,25 +80,25 @@ export interface Explanation {
   readonly outside?: OutOfScope;
   /** False while the controller has made no allocation for the pod. */
   readonly hasAllocation: boolean;
-  /** The pod's total, as the market wants it. */
+  /** The market's desired limit of the whole pod. */
   readonly desired?: number;
-  /** What the last clearing that was written down has seen. */
+  /** The figures of the last clearing that was published. */
   readonly market?: NonNullable<Desired["market"]>;
   readonly bounds?: ExplainedBounds;
   readonly nodeView?: NodeExplanation;
   readonly controller?: ControllerExplanation;
   readonly resizeConditions: readonly ResizeCondition[];
   readonly containers: readonly ContainerExplanation[];
-  /** What could not be read, in sentences. */
+  /** A sentence for each part that could not be read. */
   readonly problems: readonly string[];
 }
 
-/** What an explanation is made from. */
+/** The objects that an explanation is made from. */
 export interface ExplanationInput {
   readonly pod: Pod;
   readonly namespace: Namespace | undefined;
   readonly settings: ScopeSettings;
-  /** What else decides whether the pod takes part. */
+  /** Further objects that decide whether the pod takes part. */
   readonly scopeFacts?: ScopeFacts;
   readonly allocation: PodAllocation | undefined;
   /** The view of the pod's node, where an agent answered. */
@@ -110,7 +110,7 @@ export interface ExplanationInput {
   readonly nowMs: number;
 }
 
-/** Puts together what is known of the pod. */
+/** Combines all that is known of the pod. */
 export function explanationOf(input: ExplanationInput): Explanation {
   const { pod, namespace, settings, scopeFacts, allocation, nodeView, problems, container } = input;
   const { spec, status } = allocation ?? {};
@@ -172,7 +172,7 @@ function containerOf(
     readonly podView: PodView | undefined;
   },
 ): ContainerExplanation {
-  const ownLimit = recordedLimitsOf(allocation)?.get(name);
+  const original = recordedLimitsOf(allocation)?.get(name);
   const desired = allocation?.spec.containers?.find((one) => one.name === name)?.cpuLimit;
   const bounds = allocation?.status?.bounds?.containers.find((one) => one.name === name);
   const view = podView?.containers.find((one) => one.name === name);
@@ -182,9 +182,46 @@ function containerOf(
     ...(requestCPU === undefined ? {} : { request: requestCPU }),
     ...(limitCPU === undefined ? {} : { limit: limitCPU }),
     ...(appliedLimitCPU === undefined ? {} : { applied: appliedLimitCPU }),
-    ...(ownLimit === undefined ? {} : { ownLimit }),
+    ...(original === undefined ? {} : { ownLimit: original }),
     ...(desired === undefined ? {} : { desired: parseCPUBound(desired) }),
     ...(bounds === undefined ? {} : { bounds }),
     ...(view === undefined ? {} : { view }),
   };
+}
+
+/** Millicores; absent where unknown. */
+export interface DemandAndLimit {
+  readonly demand?: number | undefined;
+  readonly limit?: number | undefined;
+}
+
+/** Demand up to this share above the limit counts as covered. */
+const TOLERANCE = 0.01;
+
+/** True when the demand is more than the limit allows; undefined when that is not known. */
+export function exceeds({ demand, limit }: DemandAndLimit): boolean | undefined {
+  return demand === undefined || limit === undefined ? undefined : demand > limit * (1 + TOLERANCE);
+}
+
+/** The container's demand, and its limit as the kubelet reports it, or else as the spec has it. */
+export function demandAndLimit({ view, applied, limit }: ContainerExplanation): DemandAndLimit {
+  return { demand: view?.demand, limit: applied ?? limit };
+}
+
+/** Demand and limit of each container with an enforced limit; of the whole pod where no agent answers. */
+export function demandsAndLimits(
+  { containers, nodeView, market, desired }: Explanation,
+): readonly DemandAndLimit[] {
+  if (nodeView === undefined) return [{ demand: market?.demand, limit: desired }];
+  return containers.filter((one) => takesPart(one) && !isUnenforced(one)).map(demandAndLimit);
+}
+
+/** True where controller or agent know the container: the market moves no other limit. */
+export function takesPart({ bounds, view }: ContainerExplanation): boolean {
+  return bounds !== undefined || view !== undefined;
+}
+
+/** True where the agent has found that the kernel enforces no limit for the container. */
+export function isUnenforced({ view }: ContainerExplanation): boolean {
+  return view?.quotaOff === true;
 }

@@ -1,10 +1,11 @@
-/** The sentences of `explain`. */
 import { assertSentences, type SentenceRow } from "../../../tests/fixtures/assert_sentences.ts";
 import { sampleContainerView, sampleNodeView } from "../../../tests/fixtures/cli/node_views.ts";
-import type { ContainerView } from "../../../shared/view/node_view.ts";
+import type { ContainerView, NodeView } from "../../../shared/view/node_view.ts";
 import { explainText } from "./explain_text.ts";
 import type { ContainerExplanation, ExplainedBounds, Explanation } from "./explanation.ts";
-import { boundsNotes, clearingText } from "./stage_text.ts";
+import { boundsNotes, clearingText, stateText } from "./stage_text.ts";
+
+/** The sentences of `explain`. */
 
 /** What differs from the usual; undefined takes a part away. */
 type Change = { readonly [Key in keyof Explanation]?: Explanation[Key] | undefined };
@@ -347,3 +348,43 @@ Deno.test("sentences of explain: stages", () =>
     ["no status", () =>
       lineOf("Controller", { controller: {} }), "Controller   has not looked at it yet"],
   ]));
+
+/** The sentences of `explain` on whether CPU is scarce. */
+
+const FREE = { mode: "uncongested", price: 0, state: "ample", idleCPU: "free" } as const;
+
+/** The sentence of a node with these containers; empty where there is none. */
+function stateOf(node: Partial<NodeView>, ...views: Partial<ContainerView>[]): string {
+  return stateText(sampleNodeView([], node), views.map(sampleContainerView)) ?? "";
+}
+
+Deno.test({
+  name: "sentences of explain: whether CPU is scarce",
+  permissions: "none",
+  fn: () =>
+    assertSentences([
+      [
+        "free",
+        () => stateOf(FREE, { limit: 800, target: 800 }),
+        "CPU is free on this node: limit at its ceiling",
+      ],
+      [
+        "free, not there yet",
+        () => stateOf(FREE, { target: 800 }),
+        "CPU is free on this node: limit on its way to its ceiling",
+      ],
+      [
+        "free, the request moves with the limit",
+        () => stateOf(FREE, { target: 480 }),
+        "CPU is free on this node: limit follows the need, since the request moves with it",
+      ],
+      ["ample, limits follow demand", () => stateOf({ ...FREE, idleCPU: "tight" }, {}), ""],
+      [
+        "scarce",
+        () => stateOf({ state: "scarce", stateSeconds: 12.3 }, { share: 240 }, { share: 400 }),
+        "CPU is scarce since 12 s: share 640m of 3.6 CPUs, price 0.267",
+      ],
+      ["an older agent", () => stateOf({}, {}), ""],
+      ["no container of the pod", () => stateOf(FREE), ""],
+    ]),
+});

@@ -4,15 +4,17 @@
  * @module
  */
 import type { ContainerView } from "../../../shared/view/node_view.ts";
-import type { ContainerBounds } from "../../../shared/api/pod_allocation.ts";
+import type { BoundRule, ContainerBounds } from "../../../shared/api/pod_allocation.ts";
 import { cpuText, priceText, throttledText } from "../formats.ts";
-import { holdText } from "./bound_rules.ts";
 import type { ExplainedBounds, NodeExplanation } from "./explanation.ts";
+import { type Hold, holdOf } from "../../../shared/api/reasons/bound_holds.ts";
+import { setsCeiling } from "../../../shared/api/reasons/ceiling_reasons.ts";
+import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
 
 /** A container counts as throttled from this share of its limit on. */
 const THROTTLED_SHARE = 0.01;
 
-/** Usage, quota and how much the quota took away. */
+/** Usage, quota and throttled time. */
 export function readingText(
   { usage, enforced, heldBackMsPerSecond: throttledMs, throttledShare }: ContainerView,
 ): string {
@@ -27,7 +29,7 @@ export function readingText(
   return `uses ${cpuText(usage)} ${quota}; ${throttled}${periods}`;
 }
 
-/** What it would use, and why that is believed; `metric` is what a metric says of it, if any does. */
+/** The estimated demand and its basis; `metric` is the demand by a metric, if one is configured. */
 export function demandText(view: ContainerView, metric?: number): string {
   const { demand } = view;
   if (demand === undefined || metric === undefined) return kernelDemandText(view);
@@ -36,9 +38,11 @@ export function demandText(view: ContainerView, metric?: number): string {
     : `would use ${cpuText(demand)}: a metric asks for ${cpuText(metric)}`;
 }
 
-function kernelDemandText({ usage, demand, limit, heldBackMsPerSecond }: ContainerView): string {
+function kernelDemandText(
+  { usage, demand, limit, heldBackMsPerSecond: throttledMs = 0 }: ContainerView,
+): string {
   if (demand === undefined) return "unknown while there are no readings: the limit stays";
-  const throttled = (heldBackMsPerSecond ?? 0) > limit * THROTTLED_SHARE;
+  const throttled = throttledMs > limit * THROTTLED_SHARE;
   if (throttled) {
     return `would use ${cpuText(demand)}: its usage can't show throttled demand`;
   }
@@ -53,7 +57,7 @@ export function boundsText({ floor, ceiling, weight, credit }: ContainerView): s
     credit.toFixed(2);
 }
 
-/** What the controller says of the container beside its bounds, each after a semicolon. */
+/** The holds and the boost of the container beside its bounds, each after a semicolon. */
 export function boundsNotes(
   { held, boost }: Pick<ContainerBounds, "held" | "boost">,
   bounds: Pick<ExplainedBounds, "rules">,
@@ -83,8 +87,8 @@ export function clearingText(
 }
 
 /**
- * Whether the node's CPU is free or scarce, and what that means for the containers; undefined where it
- * is ample and limits follow demand all the same, and where the agent's version does not say.
+ * Says whether the node's CPU is free or scarce, and what follows for the containers; undefined where
+ * CPU is ample and limits follow demand, and where the agent's version does not report it.
  */
 export function stateText(
   { state, stateSeconds = 0, idleCPU, price, capacity }: Pick<
@@ -108,7 +112,7 @@ export function stateText(
     : `${free}: limit follows the need, since the request moves with it`;
 }
 
-/** Why the node's capacity is smaller than usual, after a semicolon; empty where it is not. */
+/** The reasons for a smaller capacity than usual, after a semicolon; empty where there are none. */
 export function pressureText({ pressures = [] }: Pick<NodeExplanation, "pressures">): string {
   return pressures.length === 0
     ? ""
@@ -124,4 +128,41 @@ export function pacingText({ limit, target, waiting }: ContainerView): string {
 
 function round(value: number): string {
   return Number(value.toPrecision(3)).toString();
+}
+
+const HOLD_TEXTS: Readonly<Record<Hold, string>> = {
+  half: "held, lowered by half steps only",
+  lower: "held, not to be lowered",
+  both: "held as it is",
+};
+
+/** Each rule with its sentence, its numbers and what can be done about it, a line each. */
+export function ruleLines({ rules = [] }: ExplainedBounds): readonly string[] {
+  return rules.flatMap(({ reason, message }) => {
+    const remedy = remedyFor(reason);
+    return [
+      `${reason}: ${sentenceOf(reason)} (${message})`,
+      ...(remedy === undefined ? [] : [`what to do: ${remedy}`]),
+    ];
+  });
+}
+
+/** How the limit is held and by which rules; an allocation of an older version names none. */
+export function holdText(hold: Hold, { rules = [] }: Pick<ExplainedBounds, "rules">): string {
+  const reasons = rulesThatHold(hold, rules).map(({ reason }) => reason);
+  return [HOLD_TEXTS[hold], [...new Set(reasons)].join(", ")].filter(Boolean).join(": ");
+}
+
+/** The rules with reasons that hold a limit in this way. */
+export function rulesThatHold(hold: Hold, rules: readonly BoundRule[]): readonly BoundRule[] {
+  return rules.filter(({ reason }) => holdOf(reason) === hold);
+}
+
+/** The rule that sets the container's ceiling; such a rule's sentence begins with its name. */
+export function ceilingRule(
+  container: string,
+  { rules = [] }: Pick<ExplainedBounds, "rules">,
+): BoundRule | undefined {
+  const ceilings = rules.filter(({ reason }) => setsCeiling(reason));
+  return ceilings.find(({ message }) => message.startsWith(`${container} `));
 }

@@ -25,12 +25,12 @@ pure("pressureText() names each pressure, and is empty without", () => {
   );
 });
 
-pure("readingText() and demandText() tell throttled, idle and new containers apart", () => {
-  const calm = sampleContainerView(IDLE);
-  assert.match(readingText(calm), / 30m .* 200m; not throttled/);
-  assert.match(demandText(calm), / 40m: .* swings$/);
-  assert.match(demandText({ ...calm, usage: 40 }), / 40m: its usage/);
-  const { usage: _usage, demand: _demand, enforced: _enforced, ...young } = calm;
+pure("readingText() and demandText() distinguish throttled, idle and new containers apart", () => {
+  const idle = sampleContainerView(IDLE);
+  assert.match(readingText(idle), / 30m .* 200m; not throttled/);
+  assert.match(demandText(idle), / 40m: .* swings$/);
+  assert.match(demandText({ ...idle, usage: 40 }), / 40m: its usage/);
+  const { usage: _usage, demand: _demand, enforced: _enforced, ...young } = idle;
   assert.equal(readingText(young), "no readings yet");
   assert.match(demandText(young), /^unknown/);
   assert.match(readingText({ ...young, usage: 5 }), /^uses 5m without a quota/);
@@ -60,10 +60,10 @@ pure("boundsNotes() names each hold with the rules that hold, and a boost", () =
 });
 
 pure("demandText() says whether a metric or the kernel asks for more", () => {
-  const calm = sampleContainerView({ ...IDLE, usage: 40 });
-  assert.match(demandText({ ...calm, demand: 900 }, 900), / 900m: a metric .*900m$/);
-  assert.match(demandText(calm, 25), / 40m: its usage.*; a metric .*25m$/);
-  const { demand: _demand, ...young } = calm;
+  const idle = sampleContainerView({ ...IDLE, usage: 40 });
+  assert.match(demandText({ ...idle, demand: 900 }, 900), / 900m: a metric .*900m$/);
+  assert.match(demandText(idle, 25), / 40m: its usage.*; a metric .*25m$/);
+  const { demand: _demand, ...young } = idle;
   assert.match(demandText(young, 25), /^unknown/);
 });
 

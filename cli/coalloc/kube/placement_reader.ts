@@ -1,19 +1,13 @@
 /**
- * Reads what placement looks at on a real API server.
+ * Reads on a real API server what the controller publishes of placement.
  *
  * @module
  */
-import { parseConfigMap } from "../../../adapters/kube/kinds/config_maps.ts";
-import { type KubeConnection, pathPart } from "../../../adapters/kube/client/connection.ts";
+import { CONFIG_MAPS, parseConfigMap } from "../../../adapters/kube/kinds/config_maps.ts";
+import { type KubeConnection, resourcePath } from "../../../adapters/kube/client/connection.ts";
 import { listOf, objectOf, textOf } from "../../../adapters/kube/client/json_fields.ts";
-import { namespaceListWatch, parseNamespace } from "../../../adapters/kube/kinds/namespaces.ts";
-import { nodeListWatch, persistentVolumeListWatch } from "../../../adapters/kube/kinds/nodes.ts";
-import { podDisruptionBudgetListWatch } from "../../../adapters/kube/kinds/pod_disruption_budgets.ts";
-import { replicaSetListWatch, workloadListWatch } from "../../../adapters/kube/kinds/workloads.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
-import type { ApiObject } from "../../../shared/api/object.ts";
-import type { ListWatch } from "../../../shared/control/informer.ts";
-import { memoryConfigMap } from "../../../shared/placement/placement_memory.ts";
+import { MEMORY_LABEL, STATUS_CONFIG_MAP_PREFIX } from "../../../shared/placement/status.ts";
 import type { PlacementReader } from "../ports.ts";
 import type { ReaderParts } from "./cluster_reader.ts";
 import { CONTROLLER_DEPLOYMENT, SYSTEM_NAMESPACE } from "./installation.ts";
@@ -23,10 +17,7 @@ export function createPlacementReader(
   connection: KubeConnection,
   { signal }: Pick<ReaderParts, "signal">,
 ): PlacementReader {
-  const all = async <T extends ApiObject>(source: ListWatch<T>): Promise<readonly T[]> =>
-    (await source.list(signal)).items;
-  const within = (namespace?: string): { readonly namespace?: string } =>
-    namespace === undefined ? {} : { namespace };
+  const place = { ...CONFIG_MAPS, namespace: SYSTEM_NAMESPACE };
 
   /** Undefined where there is none. */
   async function get(path: string): Promise<unknown> {
@@ -38,28 +29,29 @@ export function createPlacementReader(
     }
   }
 
+  async function configMaps(namespace: string | undefined): Promise<readonly unknown[]> {
+    if (namespace === undefined) {
+      const query = { labelSelector: `${MEMORY_LABEL}=true` };
+      const path = resourcePath(place);
+      return listOf(objectOf(await connection.request({ path, query, signal })).items);
+    }
+    const name = STATUS_CONFIG_MAP_PREFIX + namespace;
+    const raw = await get(resourcePath({ ...place, name }));
+    return raw === undefined ? [] : [raw];
+  }
+
   return {
-    workloads: (kind, namespace) =>
-      all(workloadListWatch(connection, { kind, ...within(namespace) })),
-    replicaSets: (namespace) => all(replicaSetListWatch(connection, within(namespace))),
-    budgets: (namespace) => all(podDisruptionBudgetListWatch(connection, within(namespace))),
-    async namespaces(name) {
-      if (name === undefined) return await all(namespaceListWatch(connection));
-      const raw = await get(`/api/v1/namespaces/${pathPart(name)}`);
-      return raw === undefined ? [] : [parseNamespace(raw)];
-    },
-    nodes: () => all(nodeListWatch(connection)),
-    volumes: () => all(persistentVolumeListWatch(connection)),
-    async memory(namespace) {
-      const path = `/api/v1/namespaces/${SYSTEM_NAMESPACE}/configmaps/${
-        pathPart(memoryConfigMap(namespace))
-      }`;
-      const raw = await get(path);
-      return raw === undefined ? {} : parseConfigMap(raw).data;
+    async statuses(namespace) {
+      return new Map((await configMaps(namespace)).flatMap((raw) => {
+        const { metadata: { name }, data } = parseConfigMap(raw);
+        return name.startsWith(STATUS_CONFIG_MAP_PREFIX)
+          ? [[name.slice(STATUS_CONFIG_MAP_PREFIX.length), data] as const]
+          : [];
+      }));
     },
     async controllerCommand() {
-      const place = `/apis/apps/v1/namespaces/${SYSTEM_NAMESPACE}/deployments`;
-      const raw = await get(`${place}/${CONTROLLER_DEPLOYMENT}`);
+      const path = `/apis/apps/v1/namespaces/${SYSTEM_NAMESPACE}/deployments`;
+      const raw = await get(`${path}/${CONTROLLER_DEPLOYMENT}`);
       if (raw === undefined) return undefined;
       const { spec } = objectOf(objectOf(objectOf(raw).spec).template);
       const container = objectOf(listOf(objectOf(spec).containers)[0]);

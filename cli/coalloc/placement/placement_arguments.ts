@@ -4,7 +4,9 @@
  * @module
  */
 import { Command, Option } from "commander";
-import { durationParser } from "../formats.ts";
+import { isPlacedKind, type PlacedKind } from "../../../shared/placement/eligibility.ts";
+import { quotedText } from "../../../shared/quoted_text.ts";
+import { durationParser, workloadArgument } from "../formats.ts";
 import { examples } from "../global_flags.ts";
 
 /** The command without its action and the flags that all commands have. */
@@ -37,4 +39,27 @@ export function placementArguments(): Command {
         ["kubectl coalloc placement -A -o json", "for programs"],
       ]),
     );
+}
+
+/** A workload that the user names, with a kind if the argument has one. */
+export interface PlacedArgument {
+  readonly kind?: PlacedKind;
+  readonly name: string;
+}
+
+/** Parses `web`, `deployment/web` and `sts/db`, or returns what is wrong with the argument. */
+export function placedArgument(text: string): PlacedArgument | string {
+  const argument = workloadArgument(text);
+  if (argument === undefined) {
+    return `Cannot find workload: ${
+      quotedText(text)
+    } is neither NAME nor KIND/NAME with a kind of ` +
+      "deployment or statefulset; -n names the namespace";
+  }
+  const { kind, name } = argument;
+  if (kind === undefined) return { name };
+  return isPlacedKind(kind)
+    ? { kind, name }
+    : `Cannot show placement: ${quotedText(text)} is a ${kind}, and only pods of Deployments and ` +
+      "StatefulSets are placed";
 }

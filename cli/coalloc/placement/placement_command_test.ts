@@ -6,40 +6,43 @@ import {
   placedTest,
   placementOf,
   remember,
-  shopNode,
   type ShopWorkload,
 } from "../../../tests/fixtures/placement/placed_shop.ts";
 import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
+import { settleVirtually } from "../../../tests/contract/support/settle_virtually.ts";
+import type { CoallocScene } from "../../../tests/fixtures/cli/coalloc_scene.ts";
+import { ApiError } from "../../../shared/api/api_error.ts";
+import type { Cluster } from "../ports.ts";
 import { runCoalloc } from "../run_coalloc.ts";
+import { fittedScreen } from "./placement_command.ts";
 import type { PlacementView } from "./placement_view.ts";
 
 const HALF = { "spot-percentage": "50" };
 const ON_DEMAND = ["od-1", "od-1"];
-const SPOT_SELECTOR = { "karpenter.sh/capacity-type": "spot" };
 
-/** One workload for each phase that a look can find. */
+/** One workload for each phase. */
 const SHOP: readonly ShopWorkload[] = [
   { nodes: ["spot-1", "spot-1", "spot-1", "spot-1", "od-1"] },
-  { kind: "StatefulSet", name: "db", nodes: ["spot-1", "od-1", "spot-1"], words: HALF },
-  { name: "bad", nodes: ["od-1"], words: { "spot-percentage": "lots" } },
-  { name: "fit", nodes: ["od-1", "spot-1"], words: HALF },
+  { kind: "StatefulSet", name: "db", nodes: ["spot-1", "od-1", "spot-1"], annotations: HALF },
+  { name: "bad", nodes: ["od-1"], annotations: { "spot-percentage": "lots" } },
+  { name: "fit", nodes: ["od-1", "spot-1"], annotations: HALF },
   {
     name: "late",
     nodes: ON_DEMAND,
-    words: { ...HALF, "disruption-schedule": "0 2 * * *", "disruption-duration": "1h" },
+    annotations: { ...HALF, "disruption-schedule": "0 2 * * *", "disruption-duration": "1h" },
   },
-  { name: "off", nodes: ["od-1"], words: { enabled: "false" } },
-  { name: "rest", nodes: ON_DEMAND, words: { ...HALF, paused: "true" } },
-  { name: "short", nodes: ON_DEMAND, words: HALF },
-  { name: "soon", nodes: ON_DEMAND, words: HALF },
-  { name: "wait", nodes: ["od-1", ""], words: HALF },
+  { name: "off", nodes: ["od-1"], annotations: { enabled: "false" } },
+  { name: "rest", nodes: ON_DEMAND, annotations: { ...HALF, paused: "true" } },
+  { name: "short", nodes: ON_DEMAND, annotations: HALF },
+  { name: "soon", nodes: ON_DEMAND, annotations: HALF },
+  { name: "wait", nodes: ["od-1", ""], annotations: HALF },
 ];
 
 placedTest("placementCommand() writes what others say on its own lines, and nothing to obey", {
   workloads: [{
     name: "web\x1b[2J\nforged",
     nodes: ["od-1"],
-    words: { "spot-percentage": "\x1b[2J\u202e\nforged" },
+    annotations: { "spot-percentage": "\x1b[2J\u202e\nforged" },
   }],
   async fn(scene) {
     for (const args of [[], ["web\x1b[2J\nforged"]]) {
@@ -51,39 +54,18 @@ placedTest("placementCommand() writes what others say on its own lines, and noth
   },
 });
 
-placedTest("placementCommand() shows where each workload stands, and what comes next", {
+placedTest("placementCommand() shows where each workload stands, and others where it is asked to", {
   workloads: SHOP,
   async fn(scene) {
     remember(scene, "soon", { lastMoveAtMs: NOW - 4000 });
-    remember(scene, "short", { shortage: { untilMs: NOW + 60_000, rounds: 1 } });
     const [code, out, err] = await placementOf(scene);
     assert.deepEqual([code, err], [0, ""]);
-    const table = out.split("\n").map((line) => line.split(/ {2,}/));
-    assert.deepEqual(table.slice(0, 10).map((cells) => cells.slice(0, 4)), [
-      ["WORKLOAD", "SPOT", "ON-DEMAND", "PENDING"],
-      ["deployment/bad", "0", "1", "0"],
-      ["deployment/fit", "1/1", "1/1", "0"],
-      ["deployment/late", "0/1", "2/1", "0"],
-      ["deployment/rest", "0/1", "2/1", "0"],
-      ["deployment/short", "0/1", "2/1", "0"],
-      ["deployment/soon", "0/1", "2/1", "0"],
-      ["deployment/wait", "0/1", "1/1", "1"],
-      ["deployment/web", "4/3", "1/2", "0"],
-      ["statefulset/db", "2/1", "1/2", "0"],
-    ]);
-    const next = (name: string) => table.find(([cell]) => cell?.endsWith(`/${name}`))?.slice(4);
-    assert.match(next("bad")?.join() ?? "", /error,none: .*spot-percentage .*"lots"/);
-    assert.deepEqual(next("fit"), ["as wished", "-"]);
-    assert.match(next("late")?.join() ?? "", /02:00:00Z,.* late-1 .* to spot .* 02:00:00Z$/);
-    assert.deepEqual(next("rest"), ["paused", "none: spotalis.io/paused is set"]);
-    assert.match(next("short")?.join() ?? "", /^fall.* 00:01:00Z,.* short-1 .* 00:01:00Z$/);
-    assert.match(next("soon")?.join() ?? "", /^cool.* 00:00:06Z,.* soon-1 .* 00:00:06Z$/);
-    assert.match(next("wait")?.join() ?? "", /^not whole,none: .* 1 Ready/);
-    assert.match(next("web")?.join() ?? "", /^converging,.* web-3 .* to on-demand$/);
-    assert.match(next("db")?.join() ?? "", /^converging,.* db-0 .* to on-demand$/);
+    assert.match(out, /^deployment\/fit +1\/1 +1\/1 +0 +as specified +-$/m);
+    assert.match(out, /^deployment\/soon .* cool.* 00:00:06Z .* soon-1 .* 00:00:06Z$/m);
+    assert.match(out, /^statefulset\/db +2\/1 +1\/2 +0 +converging .* db-0 .* to on-demand$/m);
     assert.match(out, /\n\n1 workload .*-o wide .*\n$/);
     const [, wide] = await placementOf(scene, "-o", "wide");
-    assert.match(wide, /^WORKLOAD +REVISION +WISH +SPOT/);
+    assert.match(wide, /^WORKLOAD +REVISION +SPEC +SPOT/);
     assert.match(
       wide,
       /^deployment\/off .* takes no part +none: spotalis.io\/enabled is not "true"$/m,
@@ -92,43 +74,30 @@ placedTest("placementCommand() shows where each workload stands, and what comes 
   },
 });
 
-placedTest("placementCommand() shows the longer cooldown after moves that have not helped", {
-  workloads: [{ name: "web", nodes: ["spot-1", "spot-1", "spot-1", "spot-1", "od-1"] }],
-  async fn(scene) {
-    const wish = { spotPercentage: 60, minOnDemand: 0 };
-    const ineffectiveMoves = { count: 1, misplaced: 1, spec: wish };
-    remember(scene, "web", { lastMoveAtMs: NOW - 4000, ineffectiveMoves });
-    const [, out] = await placementOf(scene, "web");
-    assert.match(out, /^Deployment shop\/web: cooldown until 00:00:36Z, 5 replicas$/m);
-    assert.match(out, /\(.* 40 s .* 2 in a row .*webhook/);
-    assert.match(out, /^Next: .* web-3 .* 00:00:36Z$/m);
-  },
-});
-
 placedTest("placementCommand() reports one workload in detail, by each of its names", {
   workloads: SHOP,
   async fn(scene) {
     remember(scene, "web", { lastMoveAtMs: NOW - 4000 });
-    const asWords = await placementOf(scene, "web");
-    const [code, text, err] = asWords;
+    const byName = await placementOf(scene, "web");
+    const [code, text, err] = byName;
     assert.deepEqual([code, err], [0, ""]);
     assert.match(
       text,
-      /^Deployment shop\/web: .*\nMoveCooldown: .*\nWhat to do: .*\nWish: 60 % spot; /,
+      /^Deployment shop\/web: .*\nMoveCooldown: .*\nWhat to do: .*\nSpec: 60 % spot; /,
     );
     assert.match(
       text,
       / spot .* 4 of 3\n.* on-demand .* 1 of 2\nNext: .* web-3 .* 00:00:06Z\n\nPOD /,
     );
-    for (const word of ["deployment/web", "deploy/web"]) {
-      assert.deepEqual(await placementOf(scene, word), asWords, word);
+    for (const argument of ["deployment/web", "deploy/web"]) {
+      assert.deepEqual(await placementOf(scene, argument), byName, argument);
     }
     const [, bad] = await placementOf(scene, "bad");
     assert.match(bad, /^ConfigurationError: .*\/spot-percentage .*"lots"/m);
     assert.match(bad, /^ {2}on-demand {2}1$/m);
     assert.doesNotMatch(bad, /Next:|█/);
     const [, late] = await placementOf(scene, "late");
-    assert.match(late, /^Wish: 50 % spot; moved from 0 2 \* \* \* on for 60 min$/m);
+    assert.match(late, /^Spec: 50 % spot; moved from 0 2 \* \* \* on for 60 min$/m);
   },
 });
 
@@ -139,7 +108,7 @@ placedTest("placementCommand() shows revisions apart while a rollout lasts", {
     const { tables } = scene.api.store;
     addShopWorkload(scene, {
       nodes: ["spot-1", "spot-1", "od-1", "od-1"],
-      words: HALF,
+      annotations: HALF,
       replicas: { updated: 2 },
     });
     for (const name of ["web-0", "web-1"]) {
@@ -151,17 +120,17 @@ placedTest("placementCommand() shows revisions apart while a rollout lasts", {
     const [, out] = await placementOf(scene);
     assert.match(out, /^deployment\/web +h +0\/1 +2\/1 +0 +not whole/m);
     assert.match(out, /^ +old +2\/1 +0\/1 +0$/m);
-    const [, told] = await placementOf(scene, "web");
+    const [, detail] = await placementOf(scene, "web");
     assert.match(
-      told,
+      detail,
       /^ {2}revision h\n {2}spot +· +0 of 1\n {2}on-demand {2}█▒ {2}2 of 1\n {2}revision old\n/m,
     );
-    assert.match(told, /^POD +CLASS +NODE +REVISION +STATE$/m);
+    assert.match(detail, /^POD +CLASS +NODE +REVISION +STATE$/m);
   },
 });
 
 placedTest("placementCommand() names budgets that block, and pods that may not go", {
-  workloads: [{ nodes: ["spot-1", "spot-1"], words: HALF }],
+  workloads: [{ nodes: ["spot-1", "spot-1"], annotations: HALF }],
   async fn(scene) {
     const { tables } = scene.api.store;
     tables.PodDisruptionBudget.seed({
@@ -173,8 +142,8 @@ placedTest("placementCommand() names budgets that block, and pods that may not g
     });
     const [, out] = await placementOf(scene);
     assert.match(out, /budget +none: pod web-1: budget web /);
-    const [, told] = await placementOf(scene, "web");
-    assert.match(told, /^BlockedByPDB: .* \(pod web-1: budget web/m);
+    const [, detail] = await placementOf(scene, "web");
+    assert.match(detail, /^BlockedByPDB: .* \(pod web-1: budget web/m);
     const annotations = { "karpenter.sh/do-not-disrupt": "true" };
     for (const name of ["web-0", "web-1"]) {
       tables.Pod.modify(
@@ -189,33 +158,14 @@ placedTest("placementCommand() names budgets that block, and pods that may not g
   },
 });
 
-placedTest("placementCommand() reports nodes about to go, and of pods that find no spot node", {
-  workloads: [{ nodes: ["dying", "od-1"], words: HALF }, {
-    name: "api",
-    nodes: ["", "od-1"],
-    words: HALF,
-    changes: { 0: { unschedulableSinceMs: NOW - 20_000, nodeSelector: SPOT_SELECTOR } },
-  }],
-  async fn(scene) {
-    const taints = [{ key: "karpenter.sh/disrupted", value: "", effect: "NoSchedule" }];
-    scene.api.store.tables.Node.seed(shopNode("dying", "spot", { taints }));
-    const [, out] = await placementOf(scene);
-    assert.match(out, /^deployment\/web .* web-0 .* \(taint karpenter.sh\/disrupted\)/m);
-    assert.match(
-      out,
-      /^deployment\/api +0\/1 +1\/1 +1 +not whole +new pods .* unless pod api-0 .* at 00:00:40Z$/m,
-    );
-  },
-});
-
 placedTest("placementCommand() gives programs one view, as JSON and as YAML", {
-  workloads: [{ nodes: ["spot-1", "spot-1"], words: { ...HALF, "min-on-demand": "1" } }],
+  workloads: [{ nodes: ["spot-1", "spot-1"], annotations: { ...HALF, "min-on-demand": "1" } }],
   async fn(scene) {
     remember(scene, "web", { lastMoveAtMs: NOW - 4000 });
     const [, json] = await placementOf(scene, "-o", "json");
     const view: PlacementView = JSON.parse(json);
     const [{ next } = {}] = view.workloads;
-    assert.match(next?.words ?? "", / web-1 .* on-demand$/);
+    assert.match(next?.action ?? "", / web-1 .* on-demand$/);
     const split = { desired: { spot: 1, "on-demand": 1 }, actual: { spot: 2, "on-demand": 0 } };
     const pending = { spot: 0, "on-demand": 0 };
     const pod = { revision: "h", node: "spot-1", class: "spot", ready: true, notes: [] };
@@ -231,12 +181,12 @@ placedTest("placementCommand() gives programs one view, as JSON and as YAML", {
         remedy: remedyFor("MoveCooldown"),
         message: "it lasts 10 s after a move",
         next: {
-          words: next?.words,
+          action: next?.action,
           pod: "web-1",
           to: "on-demand",
           notBefore: "2026-01-01T00:00:06.000Z",
         },
-        wish: { spotPercentage: 50, minOnDemand: 1, paused: false },
+        spec: { spotPercentage: 50, minOnDemand: 1, paused: false },
         replicas: 2,
         ...split,
         pending,
@@ -286,4 +236,142 @@ placedTest("placementCommand() leaves columns out that a terminal has no room fo
     assert.equal(Math.max(...lines.map((line) => line.length)), 130);
     assert.match(lines[1] ?? "", /^deployment\/bad .* none: annotation spotalis.*…$/);
   },
+});
+
+placedTest("placementCommand() reports when no controller runs, unless the user may not see it", {
+  workloads: [{ nodes: ["spot-1"] }],
+  async fn(scene) {
+    scene.controllerAlive = false;
+    assert.match((await placementOf(scene))[1], /^No controller /m);
+    scene.controllerAlive = new ApiError(403, "Forbidden", "leases is forbidden");
+    assert.doesNotMatch((await placementOf(scene))[1], /No controller/);
+  },
+});
+
+placedTest("placementCommand() names the nearest workload, or the right that is missing", {
+  workloads: [{ nodes: ["spot-1"] }],
+  async fn(scene) {
+    const problem = async (...args: string[]): Promise<string> => {
+      const [code, out, err] = await placementOf(scene, ...args);
+      assert.deepEqual([code, out], [1, ""]);
+      return err;
+    };
+    assert.match(await problem("webb"), / webb: .* shop; .* deployment\/web\?\n$/);
+    assert.match(await problem("sts/web"), / StatefulSet .* deployment\/web\?/);
+    assert.match(await problem("cart", "-A"), / cart: .* the cluster; .* -n /);
+    scene.placement.hidden.add("statuses");
+    assert.match(await problem(), /^Cannot read .* publishes: .*administrator/);
+  },
+});
+
+placedTest("placementCommand() refuses arguments that name no workload", {
+  workloads: [],
+  async fn(scene) {
+    for (const text of ["pod/web", "a/b/c", "ds/log", ""]) {
+      const [code, , err] = await placementOf(scene, text);
+      assert.equal(code, 2, text);
+      assert.match(err, /^Cannot (find workload|show placement): ".*placement --help\n$/);
+    }
+    assert.equal((await placementOf(scene, "-o", "patch"))[0], 2);
+    assert.equal((await placementOf(scene, "-w", "web"))[0], 2);
+  },
+});
+
+placedTest("placementCommand() shows a status that it can't read as not known", {
+  workloads: [],
+  async fn(scene) {
+    assert.equal((await placementOf(scene))[0], 0);
+    scene.placement.published.set("Deployment.web", "{").set("other", "{}");
+    assert.match((await placementOf(scene))[1], /\ndeployment\/web +- +- +- +not known .*\n$/);
+  },
+});
+
+const WEB = { nodes: ["spot-1", "spot-1"], annotations: { "spot-percentage": "50" } };
+const HOME = "\x1b[H";
+
+/** What `placement -w` writes in 7.5 s, in which one replica moves after 3 s and back at the end. */
+async function watched(
+  scene: CoallocScene,
+  { terminal = false, args = [], cluster = scene.cluster }: {
+    readonly terminal?: boolean;
+    readonly cluster?: Cluster;
+    readonly args?: readonly string[];
+  } = {},
+): Promise<string> {
+  scene.out = "";
+  const ending = new AbortController();
+  const move = (nodeName: string) => () =>
+    void scene.api.store.tables.Pod.modify("shop/web-1", (one) => ({ ...one, nodeName }));
+  const beganAt = scene.clock.monotonic();
+  scene.clock.at(beganAt + 3000, move("od-1"));
+  scene.clock.at(beganAt + 7500, () => ending.abort());
+  const run = runCoalloc(["placement", ...args], {
+    ...scene.world,
+    outIsTerminal: terminal,
+    noColor: "1",
+    connect: () => Promise.resolve(cluster),
+    signal: ending.signal,
+    size: () => ({ columns: 100, rows: 6 }),
+  });
+  assert.equal(await settleVirtually(scene.clock, run), 0);
+  assert.equal(scene.clock.monotonic() - beganAt, 7500);
+  move("spot-1")();
+  return scene.out;
+}
+
+placedTest("placementCommand() watches, and writes again only what has changed", {
+  workloads: [WEB],
+  async fn(scene) {
+    const tables = (await watched(scene, { args: ["-w"] })).split("\n\n");
+    assert.deepEqual(tables.map((table) => /web +(\S+)/.exec(table)?.[1]), ["2/1", "1/1"]);
+    const json = await watched(scene, { args: ["--watch=1s", "-o", "json"] });
+    const phases = json.trimEnd().split("\n").map((line) => JSON.parse(line).workloads[0].phase);
+    assert.deepEqual(phases, ["Converging", "AsWished"]);
+    const yaml = await watched(scene, { args: ["-w", "-o", "yaml"] });
+    assert.equal(yaml.match(/^---$/gm)?.length, 2);
+  },
+});
+
+placedTest("placementCommand() draws over the last screen, and no further than it goes", {
+  workloads: [WEB],
+  async fn(scene) {
+    const screens = (await watched(scene, { terminal: true, args: ["-w"] })).split(HOME);
+    assert.deepEqual([screens.length, screens[0]], [3, "\x1b[2J"]);
+    const [, detail = ""] = (await watched(scene, { terminal: true, args: ["web", "-w"] }))
+      .split(HOME);
+    assert.ok(detail.endsWith(" more lines\x1b[K\n\x1b[J"), detail);
+    assert.equal(detail.split("\n").length, 6);
+  },
+});
+
+placedTest("placementCommand() outlasts a server that is away, but not one that refuses at once", {
+  workloads: [WEB],
+  async fn(scene) {
+    const { placement } = scene.cluster;
+    const away = () => Promise.reject(new ApiError(0, "Unreachable", "connection refused"));
+    let reads = 0;
+    const statuses = () => ++reads === 2 ? away() : placement.statuses();
+    const cluster = { ...scene.cluster, placement: { ...placement, statuses } };
+    const out = await watched(scene, { args: ["-w"], cluster });
+    assert.match(out, /2\/1.*\n\nCannot .*: connection refused; .*\n\n.*1\/1/s);
+    reads = 1;
+    const world = { ...scene.world, connect: () => Promise.resolve(cluster) };
+    assert.equal(await runCoalloc(["placement", "-w"], world), 1);
+    assert.match(scene.err, /^Cannot .*: connection refused; /);
+    scene.placement.hidden.add("statuses");
+    assert.equal(await scene.run("placement", "-w"), 1);
+  },
+});
+
+Deno.test("fittedScreen() keeps a text that fits, and counts the lines of one that does not", () => {
+  const size = { columns: 10, rows: 5 };
+  assert.equal(fittedScreen("a\nb\nc\nd\n", size), "a\nb\nc\nd\n");
+  assert.equal(fittedScreen("a\nb\nc\nd\ne\n", size), "a\nb\nc\n… and 2 more lines\n");
+  // Lines that the terminal continues count as often; colours have no width.
+  assert.equal(
+    fittedScreen(`${"a".repeat(25)}\nb\nc\n`, size),
+    `${"a".repeat(25)}\n… and 2 more lines\n`,
+  );
+  const painted = `\x1b[32m${"a".repeat(10)}\x1b[0m\nb\n`;
+  assert.equal(fittedScreen(painted, { columns: 10, rows: 3 }), painted);
 });

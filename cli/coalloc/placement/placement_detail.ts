@@ -8,10 +8,9 @@ import { UNKNOWN } from "../formats.ts";
 import { textLines } from "../../terminal/printable_text.ts";
 import { type Cell, textTable } from "../output.ts";
 import type { ClassCounts } from "../../../shared/placement/node_classes.ts";
-import { nextText, phasePaint, phaseText } from "./phase_text.ts";
-import { splitText } from "./placement_table.ts";
-import type { ShownPod, ShownRevision, ShownWorkload } from "./placement_view.ts";
-import { BAR_LEGEND, BAR_WIDTH, splitBar } from "./split_bar.ts";
+import { nextText, phasePaint, phaseText, splitText } from "./placement_table.ts";
+import type { PodStatus, RevisionStatus } from "../../../shared/placement/status.ts";
+import type { ShownWorkload } from "./placement_view.ts";
 
 /** How it is shown. */
 export interface DetailLook extends TerminalLook {
@@ -27,12 +26,12 @@ export function placementDetail(workload: ShownWorkload, look: DetailLook): stri
   return textLines([
     ...headOf(workload, look),
     ...splitLines(workload, look),
-    // Why there is none stands above.
+    // The reason above says why there is none.
     ...(workload.next === undefined ? [] : [`Next: ${nextText(workload, look.nowMs)}`]),
   ]) + (pods.length === 0 ? "" : `\n${podTable(pods, look)}`);
 }
 
-/** What the characters of the bars are, on a line; empty where nothing is drawn. */
+/** The meaning of the bars' characters, on a line; empty if there are no bars. */
 export function barLegend(workloads: readonly ShownWorkload[], look: TerminalLook): string {
   const drawn = workloads.some((one) => one.desired !== undefined && one.actual !== undefined);
   return drawn ? `${paint(BAR_LEGEND, "dim", look)}\n` : "";
@@ -50,7 +49,7 @@ function headOf(workload: ShownWorkload, look: DetailLook): string[] {
     `${paint(`${kind} ${namespace}/${name}`, "bold", look)}: ${
       how === undefined ? phrase : paint(phrase, how, look)
     }${counted}`,
-    ...(reason === undefined || reason === "AsWished"
+    ...(reason === undefined || phase === "AsWished"
       ? reason === undefined && own !== "" ? [own] : []
       : [`${paint(reason, "yellow", look)}: ${means}${own === "" ? "" : ` (${own})`}`]),
     ...(remedy === undefined || remedy === "nothing" ? [] : [`What to do: ${remedy}`]),
@@ -59,21 +58,21 @@ function headOf(workload: ShownWorkload, look: DetailLook): string[] {
 }
 
 function splitLine(workload: ShownWorkload): string[] {
-  const { wish } = workload;
-  if (wish === undefined) return [];
-  const window = wish.window === undefined
+  const { spec } = workload;
+  if (spec === undefined) return [];
+  const window = spec.window === undefined
     ? "moved at any time"
-    : `moved from ${wish.window.schedule} on for ${wish.window.durationMs / 60_000} min`;
-  return [`Wish: ${splitText(workload)}; ${window}${wish.paused ? "; paused" : ""}`];
+    : `moved from ${spec.window.schedule} on for ${spec.window.durationMs / 60_000} min`;
+  return [`Spec: ${splitText(workload)}; ${window}${spec.paused ? "; paused" : ""}`];
 }
 
-/** Of one revision the whole, of several each by itself. */
+/** The split of the workload, or of each revision if there are several. */
 function splitLines(workload: ShownWorkload, look: TerminalLook): string[] {
   const { revisions, desired, actual, pending } = workload;
   if (revisions.length <= 1) {
     return barLines({ desired, actual, pending }, look);
   }
-  return revisions.flatMap((one: ShownRevision) => [
+  return revisions.flatMap((one: RevisionStatus) => [
     `  ${paint(`revision ${one.revision || UNKNOWN}`, "cyan", look)}`,
     ...barLines(one, look),
   ]);
@@ -104,7 +103,7 @@ function barLines({ desired, actual, pending }: Split, look: TerminalLook): stri
   });
 }
 
-function podTable(pods: readonly ShownPod[], look: TerminalLook): string {
+function podTable(pods: readonly PodStatus[], look: TerminalLook): string {
   const several = new Set(pods.map(({ revision }) => revision)).size > 1;
   const columns = ["POD", "CLASS", "NODE", ...(several ? ["REVISION"] : []), "STATE"];
   const rows = pods.map((pod): Cell[] => [
@@ -117,7 +116,29 @@ function podTable(pods: readonly ShownPod[], look: TerminalLook): string {
   return textTable({ columns: columns.map((head) => ({ head })), rows }, look);
 }
 
-function stateCell({ ready, notes }: ShownPod): Cell {
+function stateCell({ ready, notes }: PodStatus): Cell {
   if (notes.length === 0) return { text: ready ? "Ready" : "not Ready" };
   return { text: notes.join("; "), how: "yellow" };
+}
+
+/** The meaning of a bar's characters. */
+const BAR_LEGEND = "█ there as specified, ▒ too many, · missing";
+
+/** Characters of the longest bar. */
+const BAR_WIDTH = 30;
+
+/**
+ * Replicas as a short bar: those as specified as `█`, those beyond as `▒`, missing ones as `·`. 3 of 5 are
+ * `███··`, 5 of 3 `███▒▒`. `most` is the number of the longest bar: if it does not fit, each character stands
+ * for several, and each kind has one at least.
+ */
+export function splitBar(
+  { actual, desired }: { readonly actual: number; readonly desired: number },
+  { most }: { readonly most: number },
+): string {
+  const scale = Math.min(1, BAR_WIDTH / Math.max(1, most));
+  const drawn = (count: number, character: string): string =>
+    character.repeat(count > 0 ? Math.max(1, Math.round(count * scale)) : 0);
+  return drawn(Math.min(actual, desired), "█") + drawn(actual - desired, "▒") +
+    drawn(desired - actual, "·");
 }

@@ -1,15 +1,21 @@
 /**
- * Placement as a table, a line for each revision of a workload. Pure.
+ * Placement as a table, a line for each revision of a workload, and phases and steps as text. Pure.
  *
  * @module
  */
-import { paint, type TerminalLook } from "../../terminal/paint.ts";
+import { type Paint, paint, type TerminalLook } from "../../terminal/paint.ts";
 import { textLines } from "../../terminal/printable_text.ts";
 import { UNKNOWN, workloadTitle } from "../formats.ts";
 import { type Cell, type Column, type TextTable, textTable } from "../output.ts";
 import type { NodeClass } from "../../../shared/placement/node_classes.ts";
-import { nextText, phasePaint, phaseText } from "./phase_text.ts";
-import type { PlacementView, ShownRevision, ShownWorkload } from "./placement_view.ts";
+import {
+  concernsPlacement,
+  type PhaseStatus,
+  type PlacementPhase,
+  type RevisionStatus,
+  timeOfDay,
+} from "../../../shared/placement/status.ts";
+import type { PlacementView, ShownWorkload } from "./placement_view.ts";
 
 /** How it is shown. */
 export interface PlacementLook extends TerminalLook {
@@ -23,23 +29,23 @@ export interface PlacementLook extends TerminalLook {
 
 interface Row {
   readonly workload: ShownWorkload;
-  /** Absent where there is none. */
-  readonly revision?: ShownRevision;
-  /** What is of the whole workload stands in its first line. */
+  /** Absent if there is none. */
+  readonly revision?: RevisionStatus;
+  /** True for the line with what concerns the whole workload. */
   readonly first: boolean;
   readonly nowMs: number;
 }
 
 interface RowColumn extends Column {
   readonly cell: (row: Row) => Cell;
-  /** Left out first where lines are too long: the highest goes first. */
+  /** The columns with the highest number are left out first if lines are too long. */
   readonly luxury?: number;
 }
 
 const NAMESPACE = "NAMESPACE";
 const REVISION = "REVISION";
-const WISH = "WISH";
-/** A step that is cut to less says nothing: the beginning of `evict pod web-5d9c7f6b8-x1x2y`. */
+const SPEC = "SPEC";
+/** A shorter beginning of `evict pod web-5d9c7f6b8-x1x2y` is not worth showing. */
 const SHORTEST_NEXT = 30;
 
 const COLUMNS: readonly RowColumn[] = [
@@ -50,7 +56,7 @@ const COLUMNS: readonly RowColumn[] = [
   },
   { head: REVISION, cell: ({ revision }) => ({ text: revision?.revision || UNKNOWN }), luxury: 2 },
   {
-    head: WISH,
+    head: SPEC,
     cell: ({ workload, first }) => ({ text: first ? splitText(workload) : "" }),
     luxury: 2,
   },
@@ -68,7 +74,7 @@ const COLUMNS: readonly RowColumn[] = [
 /** The table and the notes, each line ended by a line feed. */
 export function placementTable(view: PlacementView, look: PlacementLook): string {
   const { wide = false, namespaces = true, nowMs } = look;
-  const shown = view.workloads.filter((one) => wide || isOfInterest(one));
+  const shown = view.workloads.filter((one) => wide || concernsPlacement(one));
   const hidden = view.workloads.length - shown.length;
   const notes = [
     ...(hidden === 0 ? [] : [
@@ -84,16 +90,16 @@ export function placementTable(view: PlacementView, look: PlacementLook): string
   const several = shown.some(({ revisions }) => revisions.length > 1);
   const columns = COLUMNS.filter(({ head }) => {
     if (head === NAMESPACE) return namespaces;
-    if (head === WISH) return wide;
+    if (head === SPEC) return wide;
     return head === REVISION ? wide || several : true;
   });
   return joined(tableText(rows, { columns, look }), foot);
 }
 
 /** The requested split: `70 %, at least 2`. */
-export function splitText({ wish }: Pick<ShownWorkload, "wish">): string {
-  if (wish === undefined) return UNKNOWN;
-  const { spotPercentage, minOnDemand } = wish;
+export function splitText({ spec }: Pick<ShownWorkload, "spec">): string {
+  if (spec === undefined) return UNKNOWN;
+  const { spotPercentage, minOnDemand } = spec;
   return minOnDemand === 0
     ? `${spotPercentage} % spot`
     : `${spotPercentage} % spot, ${minOnDemand} on-demand at least`;
@@ -101,11 +107,6 @@ export function splitText({ wish }: Pick<ShownWorkload, "wish">): string {
 
 function joined(body: string, foot: string): string {
   return foot === "" ? body : `${body}\n${foot}`;
-}
-
-/** Workloads without placement are of no interest beside those with it. */
-function isOfInterest({ phase, reason }: ShownWorkload): boolean {
-  return phase !== "LeftAlone" || reason === "PlacementUntuned";
 }
 
 function rowsOf(workload: ShownWorkload, nowMs: number): readonly Row[] {
@@ -175,4 +176,54 @@ function phaseCell({ workload, first, nowMs }: Row): Cell {
   const how = phasePaint(workload.phase);
   const text = phaseText(workload, nowMs);
   return how === undefined ? { text } : { text, how };
+}
+
+interface PhaseLook {
+  readonly text: string;
+  readonly how?: Paint;
+  /** True if its particulars say why no step follows. */
+  readonly particulars?: true;
+}
+
+const PHASES: Readonly<Record<PlacementPhase, PhaseLook>> = {
+  AsWished: { text: "as specified", how: "green" },
+  Converging: { text: "converging", how: "cyan" },
+  Fallback: { text: "fallback", how: "yellow" },
+  Returning: { text: "returning", how: "cyan" },
+  Paused: { text: "paused", how: "yellow", particulars: true },
+  OutsideWindow: { text: "outside the window", how: "yellow" },
+  Cooldown: { text: "cooldown", how: "cyan" },
+  BlockedByBudget: { text: "blocked by a budget", how: "yellow", particulars: true },
+  Bound: { text: "none may move", how: "yellow", particulars: true },
+  NotWhole: { text: "not whole", how: "yellow", particulars: true },
+  Misconfigured: { text: "configuration error", how: "red", particulars: true },
+  LeftAlone: { text: "takes no part", how: "dim", particulars: true },
+  Unknown: { text: "not known", how: "yellow", particulars: true },
+};
+
+/** `fallback until 12:04:00Z`. */
+export function phaseText({ phase, until }: PhaseStatus, nowMs: number): string {
+  const { text } = PHASES[phase];
+  return until === undefined ? text : `${text} until ${timeOfDay(until, nowMs)}`;
+}
+
+/** The text's colour; undefined: none. */
+export function phasePaint(phase: PlacementPhase): Paint | undefined {
+  return PHASES[phase].how;
+}
+
+/**
+ * `evict pod web-1 (youngest surplus spot) to on-demand at the earliest 12:00:10Z`; if none follows,
+ * why, or `-`.
+ */
+export function nextText(workload: ShownWorkload, nowMs: number): string {
+  const { phase, message, next } = workload;
+  if (next === undefined) {
+    const particular = PHASES[phase].particulars ? message : undefined;
+    return particular === undefined ? UNKNOWN : `none: ${particular}`;
+  }
+  const { action, notBefore } = next;
+  if (notBefore === undefined) return action;
+  const when = next.pod === undefined ? "at" : "at the earliest";
+  return `${action} ${when} ${timeOfDay(notBefore, nowMs)}`;
 }

@@ -1,109 +1,137 @@
 /**
- * What `placement` shows, as one value: its JSON and YAML are this, and the texts are made of it. Times
- * are ISO 8601.
+ * The output of `placement` as one value: its JSON and YAML are this, and the texts are made of it.
  *
  * @module
  */
-import type { PlacementReason } from "../../../shared/api/reasons/placement_reasons.ts";
-import type { ClassCounts, NodeClass } from "../../../shared/placement/node_classes.ts";
-import type { PlacedKind } from "../../../shared/placement/eligibility.ts";
-import type { PlacementSpec } from "../../../shared/placement/placement_spec.ts";
-
-/**
- * Where a workload stands. `Bound`: each replica that would have to move forbids it. `LeftAlone`: it
- * takes no part. `Unknown`: the needed objects can't be read.
- */
-export type PlacementPhase =
-  | "AsWished"
-  | "Converging"
-  | "Fallback"
-  | "Returning"
-  | "Paused"
-  | "OutsideWindow"
-  | "Cooldown"
-  | "BlockedByBudget"
-  | "Bound"
-  | "NotWhole"
-  | "Misconfigured"
-  | "LeftAlone"
-  | "Unknown";
-
-/** Where it stands, and why. */
-export interface PhaseFacts {
-  readonly phase: PlacementPhase;
-  /** When the phase ends by itself. */
-  readonly until?: string;
-  /** The reason, its meaning and its remedy; absent where there is none. */
-  readonly reason?: PlacementReason;
-  readonly means?: string;
-  readonly remedy?: string;
-  /** The particulars, in a sentence. */
-  readonly message?: string;
-}
-
-/** What the controller does next, as far as it can be foreseen. */
-export interface NextStep {
-  /** As text, for instance `evict pod web-1 (youngest surplus spot) to on-demand`. */
-  readonly words: string;
-  /** The pod that is evicted; absent where none is. */
-  readonly pod?: string;
-  /** The class that it moves to. */
-  readonly to?: NodeClass;
-  /** Not before; absent: with the next look. */
-  readonly notBefore?: string;
-}
-
-/** The pods of one template. */
-export interface ShownRevision {
-  /** Hash of the template. */
-  readonly revision: string;
-  /** The split of as many pods as there are; absent where none is requested. */
-  readonly desired?: ClassCounts;
-  /** Pods by the class of their nodes; absent where nodes can't be read. */
-  readonly actual?: ClassCounts;
-  /** Pods without a node, by the class that they were made for. */
-  readonly pending: ClassCounts;
-}
-
-/** A pod. */
-export interface ShownPod {
-  readonly name: string;
-  readonly revision: string;
-  /** Empty until it has one. */
-  readonly node: string;
-  /** Of its node, or the one that it was made for; absent where its node can't be read. */
-  readonly class?: NodeClass;
-  readonly ready: boolean;
-  /** Short remarks. */
-  readonly notes: readonly string[];
-}
+import { ApiError } from "../../../shared/api/api_error.ts";
+import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
+import { nearestName } from "../../../shared/nearest_name.ts";
+import { isPlacedKind, type PlacedKind } from "../../../shared/placement/eligibility.ts";
+import { type PlacementStatus, readStatus } from "../../../shared/placement/status.ts";
+import { explainApiError } from "../api_problem.ts";
+import { CommandProblem, type NamespaceChoice } from "../command_context.ts";
+import { workloadTitle } from "../formats.ts";
+import type { Cluster } from "../ports.ts";
+import type { PlacedArgument } from "./placement_arguments.ts";
 
 /** A workload. */
-export interface ShownWorkload extends PhaseFacts {
+export interface ShownWorkload extends PlacementStatus {
   readonly namespace: string;
   readonly kind: PlacedKind;
   readonly name: string;
-  /** What it asks for; absent where it takes no part. */
-  readonly wish?: PlacementSpec;
-  /** `spec.replicas`; absent where they can't be read. */
-  readonly replicas?: number;
-  /** The split of that. */
-  readonly desired?: ClassCounts;
-  /** Sum of the revisions'. */
-  readonly actual?: ClassCounts;
-  /** Sum of the revisions'; absent where pods can't be read. */
-  readonly pending?: ClassCounts;
-  /** The newest first; empty where pods can't be read. */
-  readonly revisions: readonly ShownRevision[];
-  readonly next?: NextStep;
-  /** Without those that are gone, unless their node is about to go. */
-  readonly pods: readonly ShownPod[];
+  /** The meaning of the reason, and its remedy; absent if there is none. */
+  readonly means?: string;
+  readonly remedy?: string;
 }
 
 /** All of it. */
 export interface PlacementView {
   /** By namespace, kind and name. */
   readonly workloads: readonly ShownWorkload[];
-  /** What could not be read, and what that hides, in sentences. */
+  /** Remarks on all of it, in sentences. */
   readonly notes: readonly string[];
+}
+
+/** The workloads that the user asks for. */
+export interface PlacedChoice {
+  /** Absent: all workloads. */
+  readonly workload?: PlacedArgument;
+  readonly namespace: NamespaceChoice;
+}
+
+/** Reads what the controller has published. Throws a {@linkcode CommandProblem} if there is no answer. */
+export async function readPlacement(
+  { placement, reader }: Pick<Cluster, "placement" | "reader">,
+  { workload, namespace }: PlacedChoice,
+): Promise<PlacementView> {
+  const [published, isAlive] = await Promise.all([
+    unlessForbidden(placement.statuses(namespace.all ? undefined : namespace.name)),
+    reader.controllerIsAlive().catch((error: unknown) => {
+      if (error instanceof ApiError && error.status === 403) return undefined;
+      throw error;
+    }),
+  ]);
+  const all = [...published].flatMap(([place, texts]) =>
+    Object.entries(texts).flatMap(([key, text]) => shownWorkload(place, { key, text }))
+  ).toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  const chosen = workload === undefined
+    ? all
+    : all.filter(({ kind, name }) => name === workload.name && (workload.kind ?? kind) === kind);
+  if (workload !== undefined && chosen.length === 0) {
+    throw new CommandProblem(missing(workload, { all, namespace }));
+  }
+  return { workloads: chosen, notes: notesOf({ all, chosen, isAlive, namespace }) };
+}
+
+function shownWorkload(
+  namespace: string,
+  { key, text }: { readonly key: string; readonly text: string },
+): readonly ShownWorkload[] {
+  const kind = key.split(".", 1)[0] ?? "";
+  if (!isPlacedKind(kind)) return [];
+  const { phase, until, reason, message, ...others } = readStatus(text);
+  const remedy = reason && remedyFor(reason);
+  return [{
+    namespace,
+    kind,
+    name: key.slice(kind.length + 1),
+    phase,
+    ...(until === undefined ? {} : { until }),
+    ...(reason === undefined ? {} : { reason, means: sentenceOf(reason) }),
+    ...(remedy === undefined ? {} : { remedy }),
+    ...(message === undefined ? {} : { message }),
+    ...others,
+  }];
+}
+
+function keyOf({ namespace, kind, name }: ShownWorkload): string {
+  return `${namespace}/${kind}/${name}`;
+}
+
+async function unlessForbidden<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 403) throw error;
+    throw new CommandProblem(explainApiError("read what the controller publishes", error));
+  }
+}
+
+function notesOf(
+  { all, chosen, isAlive, namespace }: {
+    readonly all: readonly ShownWorkload[];
+    readonly chosen: readonly ShownWorkload[];
+    readonly isAlive: boolean | undefined;
+    readonly namespace: NamespaceChoice;
+  },
+): readonly string[] {
+  const where = namespace.all ? "any namespace" : `namespace ${namespace.name}`;
+  return [
+    ...(all.length > 0 ? [] : [
+      `No workload of ${where} asks for placement, or placement is off (placement.enabled); the ` +
+      "component placement of the manifests turns it on",
+    ]),
+    ...(chosen.some(({ readOnly }) => readOnly)
+      ? ["Placement only reads (placement.readOnlyMode): nothing of this is done"]
+      : []),
+    ...(isAlive === false && chosen.length > 0
+      ? ["No controller renews its lease: nothing is placed or moved until one runs"]
+      : []),
+  ];
+}
+
+function missing(
+  { kind, name }: PlacedArgument,
+  { all, namespace }: {
+    readonly all: readonly ShownWorkload[];
+    readonly namespace: NamespaceChoice;
+  },
+): string {
+  const nearest = nearestName(name, all.map((one) => one.name));
+  const meant = all.find((one) => one.name === nearest);
+  const where = namespace.all ? "the cluster" : `namespace ${namespace.name}`;
+  const hint = meant === undefined ? "is -n right?" : `is it ${workloadTitle(meant)}?`;
+  return `Cannot show placement of ${name}: the controller has published no such ${
+    kind ?? "Deployment or StatefulSet"
+  } in ${where}; ${hint}`;
 }

@@ -1,6 +1,5 @@
 /** The sentences of `placement`. */
 import { assertSentences, type SentenceRow } from "../../../tests/fixtures/assert_sentences.ts";
-import { placedPod, placedPods } from "../../../tests/fixtures/placement/placed_pods.ts";
 import {
   NOW,
   placedTest,
@@ -8,28 +7,28 @@ import {
   remember,
   type ShopWorkload,
 } from "../../../tests/fixtures/placement/placed_shop.ts";
-import type { CoallocScene } from "../../../tests/fixtures/cli/coalloc_scene.ts";
+import { placedPod, placedPods } from "../../../tests/fixtures/placement/placed_pods.ts";
 import type { NextMoveInput } from "../../../shared/placement/next_move.ts";
+import { nextStep } from "../../../shared/placement/next_step.ts";
 import type { PlacedPod } from "../../../shared/placement/placed_pod.ts";
-import { foresee } from "./next_step.ts";
-import { placementRules } from "./placement_rules.ts";
-import { shownPods } from "./shown_pods.ts";
+import { readStatus, refusedStatus } from "../../../shared/placement/status.ts";
+import type { CoallocScene } from "../../../tests/fixtures/cli/coalloc_scene.ts";
 
 const HALF = { "spot-percentage": "50" };
 const ON_DEMAND = ["od-1", "od-1"];
 const SHOP: readonly ShopWorkload[] = [
   { nodes: ["spot-1", "spot-1", "spot-1", "spot-1", "od-1"] },
-  { kind: "StatefulSet", name: "db", nodes: ["spot-1", "od-1", "spot-1"], words: HALF },
-  { name: "bad", nodes: ["od-1"], words: { "spot-percentage": "lots" } },
+  { kind: "StatefulSet", name: "db", nodes: ["spot-1", "od-1", "spot-1"], annotations: HALF },
+  { name: "bad", nodes: ["od-1"], annotations: { "spot-percentage": "lots" } },
   {
     name: "late",
     nodes: ON_DEMAND,
-    words: { ...HALF, "disruption-schedule": "0 2 * * *", "disruption-duration": "1h" },
+    annotations: { ...HALF, "disruption-schedule": "0 2 * * *", "disruption-duration": "1h" },
   },
-  { name: "off", nodes: ["od-1"], words: { enabled: "false" } },
-  { name: "rest", nodes: ON_DEMAND, words: { ...HALF, paused: "true" } },
-  { name: "short", nodes: ON_DEMAND, words: HALF },
-  { name: "wait", nodes: ["od-1", ""], words: HALF },
+  { name: "off", nodes: ["od-1"], annotations: { enabled: "false" } },
+  { name: "rest", nodes: ON_DEMAND, annotations: { ...HALF, paused: "true" } },
+  { name: "short", nodes: ON_DEMAND, annotations: HALF },
+  { name: "wait", nodes: ["od-1", ""], annotations: HALF },
 ];
 
 const page = (scene: CoallocScene, ...args: string[]) => async (): Promise<string> =>
@@ -64,7 +63,7 @@ statefulset/db      2/1         1/2         0   converging                      
 Deployment shop/web: cooldown until 00:00:06Z, 5 replicas
 MoveCooldown: a replica of the workload was moved a moment ago (it lasts 10 s after a move)
 What to do: nothing: the next one follows
-Wish: 60 % spot; moved at any time
+Spec: 60 % spot; moved at any time
   spot       ███▒  4 of 3
   on-demand  █·    1 of 2
 Next: evict pod web-3 (youngest surplus spot) to on-demand at the earliest 00:00:06Z
@@ -76,74 +75,22 @@ web-2   spot        spot-1   Ready
 web-3   spot        spot-1   Ready
 web-4   on-demand   od-1     Ready
 
-█ there and wished, ▒ too many, · missing
-`,
-      ],
-      ["other namespace", page(scene, "-n", "far"), "No workloads are placed here.\n"],
-    ]);
-  },
-});
-
-placedTest("sentences of placement: lists that can't be read", {
-  workloads: [{ nodes: ["spot-1", "spot-1"], words: HALF }, {
-    name: "db",
-    kind: "StatefulSet",
-    nodes: ["od-1"],
-    changes: { 0: { claims: ["data"] } },
-  }, { name: "mute", nodes: [] }],
-  async fn(scene) {
-    const { placement: { hidden }, api: { store: { tables } } } = scene;
-    tables.Deployment.modify("shop/mute", ({ metadata, ...one }) => (
-      { ...one, metadata: { ...metadata, annotations: {} } }
-    ));
-    const without = (...lists: (typeof hidden extends Set<infer List> ? List : never)[]) => () => {
-      hidden.clear();
-      for (const list of lists) hidden.add(list);
-      return page(scene)();
-    };
-    await assertSentences([
-      [
-        "most",
-        without("budgets", "memory", "volumes", "controllerCommand", "namespaces"),
-        `\
-WORKLOAD          SPOT   ON-DEMAND   PENDING   PHASE        NEXT
-deployment/mute      0           0         0   not known    none: namespace shop can't be read, and may take it in
-deployment/web     2/1         0/1         0   converging   evict pod web-1 (youngest surplus spot) to on-demand, unless a cooldown or a fallback holds
-statefulset/db     0/0         1/1         0   as wished    -
-
-Cannot read the controller's variables: controllerCommand is forbidden: User "u" cannot list resource "x"; ask an administrator for this right; kubectl auth can-i --list shows what you have. What they set is not known
-Cannot read namespaces: namespaces is forbidden: User "u" cannot list resource "x"; ask an administrator for this right; kubectl auth can-i --list shows what you have. What namespaces say of placement is not known
-Cannot read PodDisruptionBudgets: budgets is forbidden: User "u" cannot list resource "x"; ask an administrator for this right; kubectl auth can-i --list shows what you have. Whether a budget lets a pod go is not known
-Cannot read PersistentVolumes: volumes is forbidden: User "u" cannot list resource "x"; ask an administrator for this right; kubectl auth can-i --list shows what you have. Whether a volume binds a pod is not known
-Cannot read what the controller remembers: memory is forbidden: User "u" cannot list resource "x"; ask an administrator for this right; kubectl auth can-i --list shows what you have. Whether a cooldown or a fallback holds in namespace shop is not known
+█ there as specified, ▒ too many, · missing
 `,
       ],
       [
-        "nodes",
-        without("nodes", "replicaSets"),
-        `\
-WORKLOAD         SPOT   ON-DEMAND   PENDING   PHASE       NEXT
-deployment/web    -/1         -/1         -   not known   none: ReplicaSets can't be read
-statefulset/db    -/0         -/1         0   not known   none: nodes can't be read
-
-1 workload takes no part; -o wide shows it
-Cannot read ReplicaSets: replicaSets is forbidden: User "u" cannot list resource "x"; ask an administrator for this right; kubectl auth can-i --list shows what you have. Which pods are a Deployment's is not known
-Cannot read nodes: nodes is forbidden: User "u" cannot list resource "x"; ask an administrator for this right; kubectl auth can-i --list shows what you have. On which class of nodes replicas run is not known
-`,
-      ],
-      [
-        "workloads",
-        without("workloads"),
-        'Cannot read Deployments and StatefulSets: workloads is forbidden: User "u" cannot list ' +
-        'resource "x"; ask an administrator for this right; kubectl auth can-i --list shows what ' +
-        "you have\n",
+        "other namespace",
+        page(scene, "-n", "far"),
+        "No workloads are placed here.\n\nNo workload of namespace far asks for placement, or " +
+        "placement is off (placement.enabled); the component placement of the manifests turns it " +
+        "on\n",
       ],
     ]);
   },
 });
 
-placedTest("sentences of placement: arguments, and no controller", {
-  workloads: [{ nodes: ["od-1"], words: { "spot-percentage": "0" } }],
+placedTest("sentences of placement: arguments, rights, and a controller that does nothing", {
+  workloads: [{ nodes: ["od-1"], annotations: { "spot-percentage": "0" } }],
   async fn(scene) {
     scene.controllerAlive = false;
     await assertSentences([
@@ -151,8 +98,8 @@ placedTest("sentences of placement: arguments, and no controller", {
         "no controller",
         page(scene),
         `\
-WORKLOAD         SPOT   ON-DEMAND   PENDING   PHASE       NEXT
-deployment/web    0/0         1/1         0   as wished   -
+WORKLOAD         SPOT   ON-DEMAND   PENDING   PHASE          NEXT
+deployment/web    0/0         1/1         0   as specified   -
 
 No controller renews its lease: nothing is placed or moved until one runs
 `,
@@ -160,8 +107,8 @@ No controller renews its lease: nothing is placed or moved until one runs
       [
         "near name",
         page(scene, "webb"),
-        "Cannot show placement of webb: namespace shop has no such Deployment or StatefulSet; is " +
-        "it deployment/web?\n",
+        "Cannot show placement of webb: the controller has published no such Deployment or " +
+        "StatefulSet in namespace shop; is it deployment/web?\n",
       ],
       [
         "pod",
@@ -183,10 +130,26 @@ No controller renews its lease: nothing is placed or moved until one runs
         "before -w, or write --watch=2s; see kubectl coalloc placement --help\n",
       ],
     ]);
+    scene.controllerAlive = true;
+    scene.placement.readOnly = true;
+    const readOnly = (await placementOf(scene))[1].split("\n").at(-2) ?? "";
+    scene.placement.hidden.add("statuses");
+    await assertSentences([
+      [
+        "read-only",
+        () => readOnly,
+        "Placement only reads (placement.readOnlyMode): nothing of this is done",
+      ],
+      [
+        "no right",
+        page(scene),
+        'Cannot read what the controller publishes: statuses is forbidden: User "u" cannot list ' +
+        'resource "x"; ask an administrator for this right; kubectl auth can-i --list shows what ' +
+        "you have\n",
+      ],
+    ]);
   },
 });
-
-const { rules: RULES } = placementRules({ text: "", variables: {} });
 
 /** The next step of a whole Deployment of these pods; half of them belong on spot. */
 function step(
@@ -199,73 +162,54 @@ function step(
   const facts = {
     workload: { kind: "Deployment" as const, observed: true, ...counts },
     spec: { spotPercentage: 50, minOnDemand: 0, paused: false },
-    ...{ pods, evictionFromMs: NOW, nowMs: NOW },
-    ...change,
+    ...{ pods, evictionFromMs: NOW, nowMs: NOW, ...change },
   };
-  return [code, () => foresee(facts, RULES).step?.words ?? "", expected];
+  const options = { cooldownMs: 10_000, shortage: {} };
+  return [code, () => nextStep(facts, options).step?.action ?? "", expected];
 }
 
-const SPOT = placedPods({ spot: 3, "on-demand": 1 });
+const RUNNING = placedPods({ spot: 3, "on-demand": 1 });
 const BUDGET = "budget web allows no disruption";
-const LEAVING = placedPod("web-9", { gone: true, departs: "taint spot-itn" });
+const LEAVING = placedPod("web-9", { gone: true, departs: "taint spot-itn", departsSinceMs: NOW });
 const STRANDED = placedPod("web-0", {
   ...{ class: "spot", scheduled: false, ready: false, createdAtMs: NOW },
   unschedulableSinceMs: NOW,
 });
-const FOUND = { ...STRANDED, unschedulableSinceMs: NOW - 60_000 };
 const SHORTAGE = { sinceMs: NOW - 1, untilMs: NOW + 240_000, rounds: 1 };
 
-Deno.test("sentences of placement: next steps", () =>
+Deno.test("sentences of the next step", () =>
   assertSentences([
-    step("youngest", SPOT, "evict pod web-spot-x3 (youngest surplus spot) to on-demand"),
+    step("youngest", RUNNING, "evict pod web-spot-x3 (youngest surplus spot) to on-demand"),
     step(
       "bound",
-      SPOT.map((pod) => ({ ...pod, ...(pod.name.endsWith("x3") && { pinned: "its volume" }) })),
+      RUNNING.map((pod) => ({ ...pod, ...(pod.name.endsWith("x3") && { pinned: "its volume" }) })),
       "evict pod web-spot-x2 (youngest surplus spot that may go) to on-demand",
     ),
     step(
       "cordoned",
-      SPOT.map((pod) => ({ ...pod, cordoned: pod.name.endsWith("x1") })),
+      RUNNING.map((pod) => ({ ...pod, cordoned: pod.name.endsWith("x1") })),
       "evict pod web-spot-x1 (surplus spot on a cordoned node) to on-demand",
     ),
     step(
       "budget",
-      SPOT.map((pod) => ({ ...pod, budget: BUDGET })),
+      RUNNING.map((pod) => ({ ...pod, budget: BUDGET })),
       "wait until a budget lets one go (pod web-spot-x3: budget web allows no disruption)",
-      {
-        lastMoveAtMs: NOW - 4000,
-      },
-    ),
-    step(
-      "leaving",
-      [...SPOT, LEAVING],
-      "evict pod web-9 from a node that is about to go (taint spot-itn), if it was made before " +
-        "that",
+      { lastMoveAtMs: NOW - 4000 },
     ),
     step(
       "leaving, budget",
-      [...SPOT, { ...LEAVING, budget: BUDGET }],
-      "evict pod web-9 from a node that is about to go (taint spot-itn), if it was made before " +
-        "that, once its budget lets it: budget web allows no disruption",
-    ),
-    step(
-      "fallback due",
-      [FOUND, { ...FOUND, uid: "b", name: "web-1" }],
-      "new pods fall back to on-demand: pod web-0 and 1 more found no spot node",
+      [...RUNNING, { ...LEAVING, budget: BUDGET }],
+      "evict pod web-9 from a node that is about to go (taint spot-itn), " +
+        "once its budget lets it: budget web allows no disruption",
     ),
     step(
       "fallback",
-      [STRANDED, placedPod("web-1")],
-      "new pods fall back to on-demand unless pod web-0 finds a spot node",
+      [STRANDED, placedPod("web-1"), { ...STRANDED, uid: "b", name: "web-2" }],
+      "new pods fall back to on-demand unless pod web-0 and 1 more finds a spot node",
     ),
     step(
       "stranded",
-      [placedPod("web-0", {
-        class: "spot",
-        scheduled: false,
-        ready: false,
-        unschedulableSinceMs: NOW,
-      })],
+      [{ ...STRANDED, createdAtMs: 0 }],
       "evict pod web-0 (it finds no spot node) to on-demand",
       { shortage: SHORTAGE },
     ),
@@ -284,10 +228,7 @@ Deno.test("sentences of placement: next steps", () =>
     ),
   ]));
 
-Deno.test("sentences of placement: rules and pods", () => {
-  const on = { MBCAS_PLACEMENT: "on" };
-  const notes = (text: string, variables: Readonly<Record<string, string>> = on) => () =>
-    placementRules({ text, variables }).notes.join("\n");
+Deno.test("sentences of pods in a status", () => {
   const pods = [
     placedPod("web-1", { pinned: "its affinity allows no spot node", budget: BUDGET }),
     placedPod("web-2", { cordoned: true, ready: false }),
@@ -295,37 +236,12 @@ Deno.test("sentences of placement: rules and pods", () => {
     placedPod("web-4", { scheduled: false, unschedulableSinceMs: NOW }),
     LEAVING,
   ];
+  const invalid = { reason: "ConfigurationError", message: "" } as const;
+  const status = refusedStatus(invalid, () => ({ placed: pods, pods: [], nowMs: NOW }));
   return assertSentences([
     [
-      "file",
-      notes("placement: { cooldown: soon, disruptionWindow: { duration: 1h } }"),
-      'placement.cooldown is "soon", expected a duration from 0s to 24h, for instance 250ms or ' +
-      "2s; its default is assumed\n" +
-      "placement.disruptionWindow.duration is set and placement.disruptionWindow.schedule is " +
-      "not: set both or neither",
-    ],
-    [
-      "variable",
-      notes("", { ...on, SPOTALIS_COOLDOWN: "-1" }),
-      'variable SPOTALIS_COOLDOWN of the controller is "-1", expected a duration from 0s to ' +
-      "24h, for instance 250ms or 2s; its default is assumed",
-    ],
-    [
-      "off",
-      notes("", {}),
-      "Placement is off (placement.enabled): nothing of this is done; the component placement " +
-      "of the manifests turns it on",
-    ],
-    [
-      "read-only",
-      notes("controller: { dryRun: true }"),
-      "Placement only reads (placement.readOnlyMode): nothing of this is done",
-    ],
-    [
       "pods",
-      () =>
-        shownPods(pods, { pods: [], nodesKnown: true, nowMs: NOW })
-          .map(({ name, notes }) => [name, ...notes].join("; ")).join("\n"),
+      () => status.pods.map(({ name, notes }) => [name, ...notes].join("; ")).join("\n"),
       `\
 web-1; stays: its affinity allows no spot node; budget web allows no disruption
 web-2; not Ready; its node is cordoned
@@ -333,5 +249,6 @@ web-3; has no node yet
 web-4; finds no node since 00:00:00Z
 web-9; its node is about to go (taint spot-itn)`,
     ],
+    ["unreadable", () => readStatus("").message ?? "", "its published status can't be read"],
   ]);
 });

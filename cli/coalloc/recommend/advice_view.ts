@@ -5,7 +5,7 @@
  * @module
  */
 import type { WorkloadKind } from "../../../shared/api/workload.ts";
-import type { DistributionSummary } from "../../../shared/rightsizing/usage_summary.ts";
+import type { DistributionSummary } from "../../../shared/rightsizing/distribution.ts";
 import type {
   ContainerAmounts,
   WorkloadRecord,

@@ -10,8 +10,11 @@ import type { RecommendationReport } from "../../../shared/api/recommendation_re
 import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
 import type { WorkloadTemplate } from "../../../shared/api/workload.ts";
 import { recordsOf } from "../../../shared/rightsizing/reports.ts";
-import type { ValuesInForce, WorkloadRecord } from "../../../shared/rightsizing/workload_record.ts";
-import { amountsOfResources } from "../../../shared/rightsizing/values_in_force.ts";
+import {
+  amountsOfResources,
+  type ValuesInForce,
+  type WorkloadRecord,
+} from "../../../shared/rightsizing/workload_record.ts";
 import type { AdvisedContainer, AdvisedWorkload, ContainerAmounts } from "./advice_view.ts";
 import { changesOf, sumOfChanges } from "./changes.ts";
 import { podAmounts } from "./present_amounts.ts";

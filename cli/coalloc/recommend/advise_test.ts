@@ -70,23 +70,26 @@ pure(
   },
 );
 
-pure("adviseAll() begins with the template's containers, also those without a word of them", () => {
-  const [web] = shopRecords();
-  assert.ok(web !== undefined);
-  const bare = { sidecar: false };
-  const templates = [
-    template("Deployment/web", 1, [{ name: "new", ...bare }, { name: "proxy", ...bare }]),
-  ];
-  const [advised] = adviseAll({ ...NOTHING_ELSE, reports: reportsOf([web]), templates });
-  assert.deepEqual(
-    advised?.containers.map(({ name, template, recommended }) => [
-      name,
-      template !== undefined,
-      recommended !== undefined,
-    ]),
-    [["new", true, false], ["proxy", true, true], ["app", false, true]],
-  );
-});
+pure(
+  "adviseAll() begins with the template's containers, also those without recommendations",
+  () => {
+    const [web] = shopRecords();
+    assert.ok(web !== undefined);
+    const bare = { sidecar: false };
+    const templates = [
+      template("Deployment/web", 1, [{ name: "new", ...bare }, { name: "proxy", ...bare }]),
+    ];
+    const [advised] = adviseAll({ ...NOTHING_ELSE, reports: reportsOf([web]), templates });
+    assert.deepEqual(
+      advised?.containers.map(({ name, template, recommended }) => [
+        name,
+        template !== undefined,
+        recommended !== undefined,
+      ]),
+      [["new", true, false], ["proxy", true, true], ["app", false, true]],
+    );
+  },
+);
 
 pure("adviseAll() puts the parts of a workload together in the order of the reports", () => {
   const [web] = shopRecords();
@@ -131,7 +134,7 @@ pure("adviseAll() reports what is gone from what it can't know", () => {
   assert.equal(without[1]?.changes.cpu.shrinks, 492);
 });
 
-pure("adviseAll() leaves out pods that have ended, are ending, or are of somebody else", () => {
+pure("adviseAll() leaves out pods that have ended, are ending, or belong to another owner", () => {
   const reports = reportsOf(shopRecords());
   const count = (pods: ReturnType<typeof shopPods>) =>
     adviseAll({ ...NOTHING_ELSE, reports, pods }).map((one) => one.pods);

@@ -51,12 +51,12 @@ pure("changeCell() reports what is not set, not known, and left alone", () => {
   assert.equal(text({ pods: [...pods, { count: 1 }] }), "none..120m..150m → -");
 });
 
-pure("inForceText() and changesText() tell amounts in their units", () => {
+pure("inForceText() and changesText() give amounts in their units", () => {
   assert.equal(inForceText(container({ inForce: { memory: 84.5 * MEBI } }), "memory"), "84.5Mi");
   assert.equal(inForceText(container({}), "cpu"), "-");
-  const words = changesText({
+  const text = changesText({
     cpu: { grows: 1290, shrinks: 328 },
     memory: { grows: 0, shrinks: 1.5 * 1024 * MEBI },
   });
-  assert.match(words, /CPU .* 0\.33 .* 1\.29 cores, memory .* 1\.5Gi .* 0$/);
+  assert.match(text, /CPU .* 0\.33 .* 1\.29 cores, memory .* 1\.5Gi .* 0$/);
 });

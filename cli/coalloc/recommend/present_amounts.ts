@@ -6,7 +6,7 @@
 import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import { countableCPU } from "../../../shared/quantity.ts";
-import { amountsOfResources } from "../../../shared/rightsizing/values_in_force.ts";
+import { amountsOfResources } from "../../../shared/rightsizing/workload_record.ts";
 import { recordedLimitsOf } from "../restore/restore_plan.ts";
 import type { PodAmounts } from "./advice_view.ts";
 

@@ -10,8 +10,8 @@ import type { AdviceView } from "./advice_view.ts";
 shopTest(
   "recommendCommand() reports one workload in detail, with its usage in figures",
   async (scene) => {
-    for (const word of ["web", "deployment/web", "deploy/web"]) {
-      const [code, out] = await recommended(scene, word);
+    for (const argument of ["web", "deployment/web", "deploy/web"]) {
+      const [code, out] = await recommended(scene, argument);
       assert.equal(code, 0);
       assert.match(out, /^Deployment shop\/web: Recommended, .* 3 pods\nRecommendOnly: /);
       assert.match(
@@ -193,10 +193,10 @@ shopTest(
     const world = { ...scene.world, outIsTerminal: true };
     assert.equal(await runCoalloc(["recommend"], world), 0);
     assert.ok(scene.out.includes("\x1b[31mError\x1b[0m"));
-    const [, told] = await recommended(scene, "web");
-    assert.match(told, /^Deployment shop\/web: Error, .* 3 pods\n/);
-    assert.equal(told.split("\n")[1], failure);
-    assert.doesNotMatch(told, /What to do/);
+    const [, shown] = await recommended(scene, "web");
+    assert.match(shown, /^Deployment shop\/web: Error, .* 3 pods\n/);
+    assert.equal(shown.split("\n")[1], failure);
+    assert.doesNotMatch(shown, /What to do/);
     assert.match((await recommended(scene, "log"))[1], /^DaemonSet shop\/log: .*, 1 pod\n/);
     scene.rightsizing.templates = [];
     assert.match((await recommended(scene, "web"))[1], /, 3 pods; .*exists\n/);

@@ -110,7 +110,7 @@ shopTest("recommendCommand() names the nearest workload, or the policy's state",
   );
 });
 
-shopTest("recommendCommand() refuses words that name no workload or policy", async (scene) => {
+shopTest("recommendCommand() refuses arguments that name no workload or policy", async (scene) => {
   for (const args of [["pod/web"], ["a/b/c"], ["--policy", "a/b/c"], ["--policy", "/a"]]) {
     const [code, , err] = await recommended(scene, ...args);
     assert.equal(code, 2, args.join(" "));

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { DistributionSummary } from "../../../shared/rightsizing/usage_summary.ts";
+import type { DistributionSummary } from "../../../shared/rightsizing/distribution.ts";
 
 /** Parts of the samples, densest first: up to which figure, and the character for it. */
 const BANDS = [

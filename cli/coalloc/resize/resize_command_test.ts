@@ -84,7 +84,7 @@ sceneTest("resizeCommand() changes nothing on a dry run", async (scene) => {
   assert.equal(container(scene).limitCPU, 450);
 });
 
-sceneTest("resizeCommand() reports the kubelet's word when time is up", async (scene) => {
+sceneTest("resizeCommand() reports the kubelet's condition when time is up", async (scene) => {
   scene.kubelet.refuseResizes("shop/web", {
     type: "PodResizePending",
     reason: "Infeasible",

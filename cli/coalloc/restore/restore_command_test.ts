@@ -96,7 +96,7 @@ sceneTest("restoreCommand() restores a Guaranteed pod by its template", async (s
 sceneTest("restoreCommand() restores a namespace, and leaves others alone", async (scene) => {
   addMarketPod(scene, "a", { limit: 450, own: 200 });
   addMarketPod(scene, "b", { limit: 300, own: 200 });
-  addMarketPod(scene, "calm", { limit: 200, own: 200, recorded: false });
+  addMarketPod(scene, "idle", { limit: 200, own: 200, recorded: false });
   addMarketPod(scene, "far", { limit: 300, own: 200, namespace: "other" });
   const { Pod: pods, Namespace: namespaces } = scene.api.store.tables;
   pods.modify("shop/b", (one) => ({
@@ -108,7 +108,7 @@ sceneTest("restoreCommand() restores a namespace, and leaves others alone", asyn
   assert.deepEqual(limits(scene, "shop/b"), OWN);
   assert.equal(limits(scene, "other/far").limitCPU, 300);
   assert.equal(namespaces.get("shop")?.metadata.annotations[MANAGED], "false");
-  // Its own word would have stood over the namespace's.
+  // The pod's annotation would have taken precedence over the namespace's.
   assert.equal(pod(scene, "shop/b").metadata.annotations[MANAGED], "false");
   assert.equal(pod(scene, "shop/a").metadata.annotations[MANAGED], undefined);
   assert.match(scene.out, /2 of 2 pods restored, 1 .*\.\n$/);
@@ -209,21 +209,24 @@ sceneTest("restoreCommand() tries again when the server is busy", async (scene) 
   assert.deepEqual(limits(scene, "shop/web"), OWN);
 });
 
-sceneTest("restoreCommand() ends with the kubelet's word when it does not do it", async (scene) => {
-  addMarketPod(scene, "web", { limit: 450, own: 200 });
-  scene.kubelet.refuseResizes("shop/web", {
-    type: "PodResizePending",
-    reason: "Deferred",
-    message: "no room",
-  });
-  assert.equal(await scene.run("restore", "web", "--timeout", "3s"), 1);
-  assert.match(scene.out, /^ResizeDeferred +shop\/web +no room \(after 3 s\)\n/);
-  // Rerun after the cause is gone: nothing was lost.
-  scene.kubelet.refuseResizes("shop/web");
-  scene.out = "";
-  assert.equal(await scene.run("restore", "web"), 0);
-  assert.deepEqual(limits(scene, "shop/web"), OWN);
-});
+sceneTest(
+  "restoreCommand() ends with the kubelet's condition when it does not resize",
+  async (scene) => {
+    addMarketPod(scene, "web", { limit: 450, own: 200 });
+    scene.kubelet.refuseResizes("shop/web", {
+      type: "PodResizePending",
+      reason: "Deferred",
+      message: "no room",
+    });
+    assert.equal(await scene.run("restore", "web", "--timeout", "3s"), 1);
+    assert.match(scene.out, /^ResizeDeferred +shop\/web +no room \(after 3 s\)\n/);
+    // Rerun after the cause is gone: nothing was lost.
+    scene.kubelet.refuseResizes("shop/web");
+    scene.out = "";
+    assert.equal(await scene.run("restore", "web"), 0);
+    assert.deepEqual(limits(scene, "shop/web"), OWN);
+  },
+);
 
 sceneTest("restoreCommand() goes by the templates when the resource is deleted", async (scene) => {
   addMarketPod(scene, "owned", { limit: 450, own: 200 });
@@ -336,7 +339,7 @@ sceneTest("restoreCommand() plans without the settings where they can't be read"
   assert.equal(scene.err, "");
 });
 
-sceneTest("restoreCommand() restores all pods also when nobody reads on", async (scene) => {
+sceneTest("restoreCommand() restores all pods also when its output is closed", async (scene) => {
   // More than are restored at the same time.
   const names = Array.from({ length: 20 }, (_, index) => `web-${index}`);
   for (const name of names) addMarketPod(scene, name, { limit: 450, own: 200 });

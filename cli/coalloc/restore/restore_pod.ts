@@ -15,7 +15,6 @@ import { type Look, pollPod, WAITS } from "../poll_pod.ts";
 import type { ClusterReader, LimitWriter } from "../ports.ts";
 import { standInAllocation } from "../stand_in_allocation.ts";
 import { originalsNow, type RestorePlan } from "./restore_plan.ts";
-import type { Claim } from "../../../shared/resize/inputs/claim.ts";
 
 /** One container's limit, millicores. */
 export interface LimitStep {
@@ -118,21 +117,12 @@ function decisionFor(
     readonly facts?: Pick<PodFacts, "limitRange">;
   },
 ): Decision {
-  const claims = [...originalLimits].map(([container, limitCPU]): Claim => ({
-    source: "restore",
-    podUID: pod.metadata.uid,
-    container,
-    resources: { limitCPU },
-    reason: "OptedOut",
-    atMs: 0,
-  }));
   return decide(RESTORE_CHAIN, {
     allocation: standInAllocation(pod),
     pod,
     agentSilent: false,
-    claims,
+    claims: originalLimits,
     backOffMs: 0,
-    takeTurn: () => 0,
     ...facts,
   });
 }

@@ -41,13 +41,13 @@ sceneTest(
       columns,
       /^ALGORITHM +SLO +CORES +P50 MS +P99 MS +P99\.9 MS +THROTTLED MS\/S +CHANGES\/MIN/,
     );
-    const laws = rows.slice(0, 11).map((row) => row.split(/ {2,}/)[0]);
+    const algorithms = rows.slice(0, 11).map((row) => row.split(/ {2,}/)[0]);
     const statics = ["request x 1", "request x 2", "request x 4", "P90 x 1.15"];
-    assert.deepEqual(laws.slice(0, 7), [
+    assert.deepEqual(algorithms.slice(0, 7), [
       ...["ours", "ours, tight", algorithmLabel(AS_IT_IS)],
       ...statics.map((setting) => algorithmLabel({ algorithm: "static", setting })),
     ]);
-    assert(laws.slice(7).every((law) => law?.startsWith("vpa: ")), laws.join());
+    assert(algorithms.slice(7).every((one) => one?.startsWith("vpa: ")), algorithms.join());
     assert.match(rows[2] ?? "", /^static: as.* (held|missed) +0\.800 /);
     assert.match(scene.out, /^CoAllocator .*cores/m);
     assert.match(scene.out, /\nInside .* 1 s .*\n$/);
@@ -58,7 +58,7 @@ sceneTest(
 sceneTest("simulateCommand() prints one object in the arena's shape", async (scene) => {
   const args = ["simulate", "--trace", "rps.txt", "--seeds", "1", "--slo-ms", "200", "--json"];
   assert.equal(await scene.run(...args), 0);
-  const { laws, ...rest } = JSON.parse(scene.out);
+  const { laws: algorithms, ...rest } = JSON.parse(scene.out);
   assert.deepEqual(rest, {
     trace: "rps.txt",
     format: "rps",
@@ -67,8 +67,8 @@ sceneTest("simulateCommand() prints one object in the arena's shape", async (sce
     sloMs: 200,
     yardsticks: [],
   });
-  assert.equal(laws.length, 11);
-  const [ours] = laws;
+  assert.equal(algorithms.length, 11);
+  const [ours] = algorithms;
   assert.deepEqual([ours.law, ours.sloHeld], ["ours", true]);
   const figures = "cores p50Ms p99Ms p999Ms throttledMsPerS changesPerPodMinute slack jain " +
     "overCapacityS";
@@ -167,7 +167,7 @@ sceneTest(
   },
 );
 
-/** A clock on which so many ms pass whenever somebody looks. */
+/** A clock that advances by so many ms with each reading. */
 function passing(ms: number): CoallocScene["clock"] {
   let now = 0;
   const look = (): number => now += ms;

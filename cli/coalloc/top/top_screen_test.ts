@@ -17,7 +17,7 @@ const NOW = Date.UTC(2026, 0, 1, 0, 0, 0, 250);
 const ALL: TopChoice = { pods: [], sort: "throttled" };
 
 const VIEW = sampleNodeView([
-  samplePodView("calm", {
+  samplePodView("idle", {
     container: sampleContainerView({
       usage: 30,
       demand: 40,
@@ -69,7 +69,7 @@ Deno.test({
       `\
 NAMESPACE   POD    USAGE   DEMAND       LIMIT   DEMAND/LIMIT   THROTTLED   PRICE   REASON
 shop        web     198m     480m   200m→450m   █████▒▒▒▒▒│▒    412 ms/s   0.267   Throttled
-shop        calm     30m      40m        100m   ████▒······│      0 ms/s   0.267   DemandFell
+shop        idle     30m      40m        100m   ████▒······│      0 ms/s   0.267   DemandFell
 
 node-1  ███████████████████░  3.42 of 3.60 cores committed · 0.20 unmanaged · 2 pods · congested · price 0.267 · 250ms ago
 `,
@@ -119,13 +119,13 @@ Deno.test({
     const input = readings({ allocations: [WRITTEN] });
     const names = (choice: Partial<TopChoice>) =>
       topView(input, { choice: { ...ALL, ...choice }, nowMs: NOW }).pods.map(({ pod }) => pod);
-    assert.deepEqual(names({}), ["web", "calm", "far"]);
-    assert.deepEqual(names({ sort: "demand" }), ["far", "web", "calm"]);
-    assert.deepEqual(names({ sort: "limit" }), ["web", "far", "calm"]);
-    assert.deepEqual(names({ sort: "name" }), ["far", "calm", "web"]);
+    assert.deepEqual(names({}), ["web", "idle", "far"]);
+    assert.deepEqual(names({ sort: "demand" }), ["far", "web", "idle"]);
+    assert.deepEqual(names({ sort: "limit" }), ["web", "far", "idle"]);
+    assert.deepEqual(names({ sort: "name" }), ["far", "idle", "web"]);
     assert.deepEqual(names({ namespace: "other" }), ["far"]);
-    assert.deepEqual(names({ node: "node-1" }), ["web", "calm"]);
-    assert.deepEqual(names({ pods: ["calm"] }), ["calm"]);
+    assert.deepEqual(names({ node: "node-1" }), ["web", "idle"]);
+    assert.deepEqual(names({ pods: ["idle"] }), ["idle"]);
     const { notes } = topView(input, { choice: { ...ALL, pods: ["gone"] }, nowMs: NOW });
     assert.match(notes.join(), /^Pod gone .* explain gone -n NAMESPACE /);
     const here = { ...ALL, pods: ["gone"], namespace: "shop", node: "node-1" };

@@ -1,5 +1,5 @@
 /**
- * Keeps one allocation per managed pod, and its bounds fresh.
+ * The record of a managed pod, and what to write of its bounds.
  *
  * @module
  */
@@ -15,7 +15,6 @@ import type { OldDefinition } from "./old_definition.ts";
 import { type Originals, originalsOf } from "../original_limits.ts";
 import { desiredLimits, originalValues } from "../../../shared/resize/original_limits.ts";
 import type { AnnotationWarning } from "./annotation_warning.ts";
-import type { AllocationStore } from "../../resize/ports.ts";
 import { type BoundCrowd, boundCrowd } from "../pace/node_writes.ts";
 import { priorityMultiplier } from "./priority_multiplier.ts";
 
@@ -39,12 +38,18 @@ export function newAllocation({ pod }: Pick<PodSnapshot, "pod">): PodAllocation 
   };
 }
 
-/** The result of publishing. */
-export interface Published {
-  /** True when the bounds were written. */
-  readonly written: boolean;
+/** What becomes of the bounds, as `planBounds()` decides it. */
+export interface BoundsPlan {
+  /** What to write; `messages`: the same bounds with other texts. */
+  readonly write: "nothing" | "messages" | "bounds";
+  /** As they are written. */
+  readonly bounds: Bounds;
   /** The revision that the agent must clear by; absent where it already does. */
   readonly revision?: number;
+  /** Original limits and requests to record with them. */
+  readonly originals: Originals | undefined;
+  /** The change that concerns many pods at once; undefined where only this pod changes. */
+  readonly crowd: BoundCrowd | undefined;
   /** The rules that did not apply before. */
   readonly added: readonly KnownRule[];
   /** Time of the next change without an event, ms since 1970. */
@@ -53,9 +58,18 @@ export interface Published {
   readonly warnings: readonly AnnotationWarning[];
 }
 
-/** Input of publishing, beside the pod. */
-export interface PublishContext {
-  readonly store: AllocationStore;
+/** Input of the bounds that is not in the pod's objects. */
+export interface BoundsSources {
+  readonly quota: QuotaBounds | undefined;
+  /** The demand that a metric gives for the pod. */
+  readonly metric: MetricFact | undefined;
+  /** See `BidFacts.rolloutStillSinceMs`. */
+  readonly rolloutStillSinceMs: number | undefined;
+  readonly nodeCeiling: number | undefined;
+}
+
+/** Input of `planBounds()`, beside the pod. */
+export interface BoundsPlanInput extends Partial<BoundsSources> {
   readonly config: MarketConfig;
   /** Original limits that are not recorded yet or have changed. */
   readonly originals?: Originals | undefined;
@@ -65,91 +79,54 @@ export interface PublishContext {
    * @default {false}
    */
   readonly forcesRevision?: boolean;
-  /** See `BoundsInput.quota`. */
-  readonly quota?: QuotaBounds | undefined;
-  /** The demand that a metric gives for the pod. */
-  readonly metric?: MetricFact | undefined;
-  /** See `BidFacts.rolloutStillSinceMs`. */
-  readonly rolloutStillSinceMs?: number | undefined;
-  /** See `BoundsInput.nodeCeiling`. */
-  readonly nodeCeiling?: number | undefined;
   /** Wall-clock time, ms since 1970. */
-  readonly nowMs: number;
+  readonly wallMs: number;
   /** The fields that the server is known to store. @default {all} */
-  readonly definition?: OldDefinition;
-  /**
-   * Takes the pod's turn where many pods change at once; false: it waits. Called by each reconcile,
-   * without a crowd where only this pod changes.
-   *
-   * @default {() => true}
-   */
-  readonly takeTurn?: (crowd: BoundCrowd | undefined) => boolean;
-  /**
-   * Whether unchanged bounds may be written with new messages now; called only where messages differ.
-   *
-   * @default {() => true}
-   */
-  readonly mayRepublish?: () => boolean;
+  readonly definition?: Pick<OldDefinition, "storable">;
 }
 
 /**
- * Writes the bounds if they have changed. The first time it also writes the original limits, which
- * must be recorded before the first patch.
+ * Decides what to write of the bounds. The first time the original limits are written with them: they
+ * must be recorded before the first patch. Pure.
  */
-export async function publishBounds(
+export function planBounds(
   snapshot: PodSnapshot & { readonly allocation: PodAllocation },
-  context: PublishContext,
-): Promise<Published> {
+  input: BoundsPlanInput,
+): BoundsPlan {
   const { allocation, pod } = snapshot;
-  const { store, config, quota, nodeCeiling, metric, nowMs } = context;
-  const { forcesRevision = false, definition, takeTurn = () => true, mayRepublish = () => true } =
-    context;
-  const { originalLimits: recorded, originalRequests } = allocation.status ?? {};
-  const originals = context.originals ?? (recorded === undefined ? originalsOf(pod) : undefined);
+  const { config, quota, nodeCeiling, metric, rolloutStillSinceMs, wallMs: nowMs } = input;
+  const { forcesRevision = false, definition } = input;
+  const { originalLimits: recorded, originalRequests, bounds: present } = allocation.status ?? {};
+  const originals = input.originals ?? (recorded === undefined ? originalsOf(pod) : undefined);
   const { burstFactor, leastCeiling } = config;
   const { warnings, untilMs, ...wanted } = boundsOf({
     ...snapshot,
-    rolloutStillSinceMs: context.rolloutStillSinceMs,
-    metric,
-    nowMs,
-    ...{ burstFactor, leastCeiling },
+    ...{ rolloutStillSinceMs, metric, nowMs, quota, nodeCeiling, burstFactor, leastCeiling },
     priorityMultiplier: (priority) => priorityMultiplier(priority, config.priorityMultipliers),
     originalLimits: originalValues(originals?.originalLimits ?? recorded),
     ownRequests: originalValues(originals?.originalRequests ?? originalRequests),
-    quota,
-    nodeCeiling,
   });
   const draft = definition?.storable(wanted) ?? wanted;
-  const present = allocation.status?.bounds;
   const same = present !== undefined && !forcesRevision && !differ(present, draft, allocation);
-  const presentReason = present === undefined ? "" : present.reason;
-  const published = { untilMs, warnings };
-  const added = newRules(present, draft.rules);
+  const isAsBefore = same && originals === undefined && draft.reason === present.reason;
+  const newStory = isAsBefore && boundStory(present.rules) !== boundStory(draft.rules);
   const before = reasonsOf(present?.rules);
-  // A record that the first patch depends on does not wait for its turn.
-  const crowd = originals === undefined
-    ? boundCrowd({ before, now: reasonsOf(draft.rules) }) ??
-      (forcesRevision ? "unconfirmed" : undefined)
-    : undefined;
-  const isTurn = takeTurn(crowd);
-  if (originals === undefined && same && draft.reason === presentReason) {
-    const isNew = boundStory(present.rules) !== boundStory(draft.rules);
-    if (!isNew || !mayRepublish()) return { ...published, written: false, added: [] };
-  }
-  if (!isTurn) return { ...published, written: false, added: [] };
   // A status that was lost must not begin again with a revision that the agent has seen already.
   const last = present?.revision ?? allocation.spec.market?.observedBounds ?? 0;
-  // New messages alone concern the agent not at all: the revision stays.
-  const bounds = same
-    ? { ...present, reason: draft.reason, rules: draft.rules }
-    : { ...draft, revision: last + 1 };
-  const { status } = await store.writeStatus({
-    ...allocation,
-    status: { ...allocation.status, ...originals, bounds },
-  });
-  definition?.compare(bounds, status?.bounds);
-  const { revision } = bounds;
-  return { ...published, written: true, added, ...(same ? {} : { revision }) };
+  const plan = { originals, untilMs, warnings, added: newRules(present, draft.rules) };
+  return {
+    ...plan,
+    write: newStory ? "messages" : isAsBefore ? "nothing" : "bounds",
+    // A record that the first patch depends on does not wait for its turn.
+    crowd: originals === undefined
+      ? boundCrowd({ before, now: reasonsOf(draft.rules) }) ??
+        (forcesRevision ? "unconfirmed" : undefined)
+      : undefined,
+    // New messages alone concern the agent not at all: the revision stays.
+    ...(same
+      ? { bounds: { ...present, reason: draft.reason, rules: draft.rules } }
+      : { bounds: { ...draft, revision: last + 1 }, revision: last + 1 }),
+  };
 }
 
 function reasonsOf(rules: Bounds["rules"]): ReadonlySet<string> {

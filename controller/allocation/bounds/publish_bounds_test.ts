@@ -12,7 +12,7 @@ import { FACTS_NOW_MS, quietSnapshot } from "../../../tests/fixtures/market/bid_
 import { DEFAULT_MARKET_CONFIG } from "../../config.ts";
 import type { MetricFact } from "../../metrics_demand/metric_fact.ts";
 import { MAX_CPU } from "./overrides.ts";
-import { newAllocation, publishBounds, type PublishContext } from "./publish_bounds.ts";
+import { type BoundsPlanInput, newAllocation, planBounds } from "./publish_bounds.ts";
 
 function samplePodWith(maxCPU?: number): Pod {
   const pod = samplePod("web", {
@@ -28,38 +28,29 @@ function allocationOf(pod: Pod): PodAllocation {
   return newAllocation({ pod });
 }
 
-/** Publishes once; returns the allocation with what was written. */
-async function publish(
+/** Publishes once; returns the allocation with what is written. */
+function publish(
   pod: Pod,
   allocation: PodAllocation,
-  { metric, forcesRevision = false }: Pick<PublishContext, "metric" | "forcesRevision"> = {},
+  options: Pick<BoundsPlanInput, "metric" | "forcesRevision"> = {},
 ) {
-  const writes: PodAllocation[] = [];
-  const store = {
-    create: () => Promise.reject(new Error("not asked for")),
-    remove: () => Promise.reject(new Error("not asked for")),
-    writeStatus: (written: PodAllocation) => {
-      writes.push(written);
-      return Promise.resolve(written);
-    },
+  const { write, bounds, originals, warnings } = planBounds(
+    { ...quietSnapshot({ ...pod, ready: true }), allocation },
+    { ...options, config: DEFAULT_MARKET_CONFIG, wallMs: FACTS_NOW_MS },
+  );
+  const status = { ...allocation.status, ...originals, bounds };
+  return {
+    write,
+    warnings,
+    allocation: write === "nothing" ? allocation : { ...allocation, status },
   };
-  const gathered = { ...quietSnapshot({ ...pod, ready: true }), allocation };
-  const { written, warnings } = await publishBounds(gathered, {
-    store,
-    config: DEFAULT_MARKET_CONFIG,
-    metric,
-    forcesRevision,
-    nowMs: FACTS_NOW_MS,
-  });
-  assert.equal(writes.length, written ? 1 : 0);
-  return { written, warnings, allocation: writes[0] ?? allocation };
 }
 
 function ceiling({ status }: PodAllocation): number | undefined {
   return status?.bounds?.containers[0]?.ceiling;
 }
 
-function test(name: string, fn: () => void | Promise<void>): void {
+function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
@@ -78,46 +69,46 @@ test("newAllocation() is named by the pod's UID and owned by the pod", () => {
   assert.equal(status, undefined);
 });
 
-test("publishBounds() records originals in the same write as the first bounds", async () => {
+test("planBounds() records originals in the same write as the first bounds", () => {
   const pod = samplePodWith();
-  const { written, allocation } = await publish(pod, allocationOf(pod));
-  assert.equal(written, true);
+  const { write, allocation } = publish(pod, allocationOf(pod));
+  assert.equal(write, "bounds");
   assert.deepEqual(allocation.status?.originalLimits, [{ name: "app", cpu: "200m" }]);
   assert.deepEqual(allocation.status?.originalRequests, [{ name: "app", cpu: "100m" }]);
   assert.equal(allocation.status?.bounds?.revision, 1);
 });
 
-test("publishBounds() never rewrites originals, and reckons from them", async () => {
+test("planBounds() never rewrites originals, and reckons from them", () => {
   const pod = samplePodWith();
-  const { allocation } = await publish(pod, allocationOf(pod));
+  const { allocation } = publish(pod, allocationOf(pod));
   const raised = { ...pod, containers: pod.containers.map((app) => ({ ...app, limitCPU: 700 })) };
-  const again = await publish(raised, allocation);
-  assert.equal(again.written, false);
+  const again = publish(raised, allocation);
+  assert.equal(again.write, "nothing");
   const restarted = {
     ...raised,
     containers: raised.containers.map((app) => ({ ...app, containerID: "containerd://b" })),
   };
-  const anew = await publish(restarted, allocation);
-  assert.equal(anew.written, true);
+  const anew = publish(restarted, allocation);
+  assert.equal(anew.write, "bounds");
   assert.deepEqual(anew.allocation.status?.originalLimits, allocation.status?.originalLimits);
   assert.equal(ceiling(anew.allocation), 1600);
   assert.equal(anew.allocation.status?.bounds?.revision, 2);
 });
 
-test("publishBounds() counts a revision where one is forced, whatever the bounds", async () => {
+test("planBounds() counts a revision where one is forced, whatever the bounds", () => {
   const pod = samplePodWith();
-  const { allocation } = await publish(pod, allocationOf(pod));
-  const asked = await publish(pod, allocation, { forcesRevision: true });
+  const { allocation } = publish(pod, allocationOf(pod));
+  const asked = publish(pod, allocation, { forcesRevision: true });
   assert.equal(asked.allocation.status?.bounds?.revision, 2);
   assert.equal(ceiling(asked.allocation), ceiling(allocation));
 });
 
-test("publishBounds() reckons a Guaranteed pod from its own request, not the one that was set", async () => {
+test("planBounds() reckons a Guaranteed pod from its own request, not the one that was set", () => {
   const sample = samplePod("web", {
     containers: [sampleGuaranteed({ containerID: "containerd://a" })],
   });
   const pod = { ...sample, metadata: { ...sample.metadata, uid: "u1" } };
-  const { allocation } = await publish(pod, allocationOf(pod));
+  const { allocation } = publish(pod, allocationOf(pod));
   const own = [{ name: "app", cpu: "200m" }];
   assert.deepEqual(allocation.status?.originalRequests, own);
   assert.deepEqual(allocation.status?.bounds?.containers, [{
@@ -129,47 +120,47 @@ test("publishBounds() reckons a Guaranteed pod from its own request, not the one
     requestMoves: true,
   }]);
   const raised = pod.containers.map((app) => ({ ...app, limitCPU: 700, requestCPU: 700 }));
-  const again = await publish({ ...pod, containers: raised }, allocation);
-  assert.equal(again.written, false);
+  const again = publish({ ...pod, containers: raised }, allocation);
+  assert.equal(again.write, "nothing");
 });
 
-test("publishBounds() keeps the rest of the status", async () => {
+test("planBounds() keeps the rest of the status", () => {
   const pod = samplePodWith();
   const status: PodAllocationStatus = { phase: "Applied", appliedCPULimit: "200m" };
-  const { allocation } = await publish(pod, { ...allocationOf(pod), status });
+  const { allocation } = publish(pod, { ...allocationOf(pod), status });
   assert.equal(allocation.status?.phase, "Applied");
   assert.equal(allocation.status?.appliedCPULimit, "200m");
 });
 
-test("publishBounds() rewrites a ceiling that moves by a tenth, or that binds", async () => {
-  const { allocation } = await publish(samplePodWith(500), allocationOf(samplePodWith(500)));
+test("planBounds() rewrites a ceiling that moves by a tenth, or that binds", () => {
+  const { allocation } = publish(samplePodWith(500), allocationOf(samplePodWith(500)));
   assert.equal(ceiling(allocation), 500);
-  assert.equal((await publish(samplePodWith(451), allocation)).written, false);
-  assert.equal((await publish(samplePodWith(549), allocation)).written, false);
-  assert.equal((await publish(samplePodWith(450), allocation)).written, true);
-  assert.equal((await publish(samplePodWith(550), allocation)).written, true);
+  assert.equal(publish(samplePodWith(451), allocation).write, "nothing");
+  assert.equal(publish(samplePodWith(549), allocation).write, "nothing");
+  assert.equal(publish(samplePodWith(450), allocation).write, "bounds");
+  assert.equal(publish(samplePodWith(550), allocation).write, "bounds");
 
   const wanting = (limit: string): PodAllocation => ({
     ...allocation,
     spec: { ...allocation.spec, ...sampleDesired(limit) },
   });
-  assert.equal((await publish(samplePodWith(480), wanting("479m"))).written, false);
-  assert.equal((await publish(samplePodWith(480), wanting("480m"))).written, true);
-  assert.equal((await publish(samplePodWith(520), wanting("499m"))).written, false);
-  assert.equal((await publish(samplePodWith(520), wanting("500m"))).written, true);
+  assert.equal(publish(samplePodWith(480), wanting("479m")).write, "nothing");
+  assert.equal(publish(samplePodWith(480), wanting("480m")).write, "bounds");
+  assert.equal(publish(samplePodWith(520), wanting("499m")).write, "nothing");
+  assert.equal(publish(samplePodWith(520), wanting("500m")).write, "bounds");
 });
 
-test("publishBounds() begins above the revision that the agent saw when a status was lost", async () => {
+test("planBounds() begins above the revision that the agent saw when a status was lost", () => {
   const pod = samplePodWith();
   const fresh = allocationOf(pod);
   const lost = { ...fresh, spec: { ...fresh.spec, ...sampleDesired("300m") } };
-  const { allocation } = await publish(pod, lost);
+  const { allocation } = publish(pod, lost);
   assert.equal(allocation.status?.bounds?.revision, 4);
 });
 
-test("publishBounds() passes warnings on, and writes none of them", async () => {
+test("planBounds() passes warnings on, and writes none of them", () => {
   const pod = samplePodWith(5000);
-  const { warnings, allocation } = await publish(pod, allocationOf(pod));
+  const { warnings, allocation } = publish(pod, allocationOf(pod));
   assert.equal(warnings.length, 1);
   assert.deepEqual(Object.keys(allocation.status?.bounds ?? {}).sort(), [
     "containers",
@@ -179,7 +170,7 @@ test("publishBounds() passes warnings on, and writes none of them", async () => 
   ]);
 });
 
-test("publishBounds() writes a metric's demand when it comes, goes, or moves by a tenth", async () => {
+test("planBounds() writes a metric's demand when it comes, goes, or moves by a tenth", () => {
   const pod = samplePodWith();
   const says = (millicores: number): MetricFact => ({
     demand: millicores / 1000,
@@ -187,41 +178,41 @@ test("publishBounds() writes a metric's demand when it comes, goes, or moves by 
     untilMs: FACTS_NOW_MS + 1,
   });
   const gone: MetricFact = { missing: "query jobs: connection refused", fault: false };
-  let { allocation } = await publish(pod, allocationOf(pod));
+  let { allocation } = publish(pod, allocationOf(pod));
   const reported: unknown[] = [];
   for (const metric of [says(500), says(545), says(551), says(480), gone, gone]) {
-    const published = await publish(pod, allocation, { metric });
+    const published = publish(pod, allocation, { metric });
     ({ allocation } = published);
     const bounds = allocation.status?.bounds;
-    reported.push([published.written, bounds?.revision, bounds?.containers[0]?.demand]);
+    reported.push([published.write, bounds?.revision, bounds?.containers[0]?.demand]);
   }
   assert.deepEqual(reported, [
-    [true, 2, 500],
-    [false, 2, 500],
-    [true, 3, 551],
-    [true, 4, 480],
-    [true, 5, undefined],
-    [false, 5, undefined],
+    ["bounds", 2, 500],
+    ["nothing", 2, 500],
+    ["bounds", 3, 551],
+    ["bounds", 4, 480],
+    ["bounds", 5, undefined],
+    ["nothing", 5, undefined],
   ]);
 });
 
-test("publishBounds() writes another cause without a new revision, and no other numbers", async () => {
+test("planBounds() writes another cause without a new revision, and no other numbers", () => {
   const pod = samplePodWith();
   const because = (missing: string): MetricFact => ({ missing, fault: false });
-  let { allocation } = await publish(pod, allocationOf(pod), {
+  let { allocation } = publish(pod, allocationOf(pod), {
     metric: because("query a: refused"),
   });
   const reported: unknown[] = [];
   for (const cause of ["refused", "timeout 5 s", "timeout 6 s"]) {
-    const published = await publish(pod, allocation, { metric: because(`query a: ${cause}`) });
+    const published = publish(pod, allocation, { metric: because(`query a: ${cause}`) });
     ({ allocation } = published);
     const { revision, rules = [] } = allocation.status?.bounds ?? {};
     const said = rules.find(({ reason }) => reason === "MetricMissing")?.message;
-    reported.push([published.written, revision, said]);
+    reported.push([published.write, revision, said]);
   }
   assert.deepEqual(reported, [
-    [false, 1, "query a: refused"],
-    [true, 1, "query a: timeout 5 s"],
-    [false, 1, "query a: timeout 5 s"],
+    ["nothing", 1, "query a: refused"],
+    ["messages", 1, "query a: timeout 5 s"],
+    ["nothing", 1, "query a: timeout 5 s"],
   ]);
 });

@@ -12,7 +12,8 @@ import type { Log } from "../../../shared/log.ts";
 import type { KnownRule } from "../bounds/bound_rules.ts";
 import type { EventGate, GatedEvent } from "./event_gate.ts";
 import type { PodSnapshot } from "../pod_snapshot.ts";
-import type { PodCase } from "../pod_case.ts";
+import type { FoundOriginals } from "../original_limits.ts";
+import type { ReconcileSnapshot } from "../reconcile_snapshot.ts";
 import type { PodMemory } from "../pod_memory.ts";
 import type { SharedSubject } from "../ports.ts";
 import { type AnnotationWarning, workloadSubject } from "../bounds/annotation_warning.ts";
@@ -21,7 +22,7 @@ import type { EventText } from "./status_event.ts";
 /** Emits events about a pod. */
 export interface PodEvents {
   /** Reports limits that another field manager has set, and limits that the kernel does not enforce. */
-  reportOthers(known: ReportedCase): void;
+  reportOthers(known: ReportedPod): void;
   /** Reports new bounds: on the pod, or on the node or workload where they apply to all its pods. */
   reportBounds(
     facts: Pick<PodSnapshot, "pod" | "node" | "workload">,
@@ -62,15 +63,16 @@ export const WORKLOAD_BOUNDS: ReadonlySet<BoundReason> = new Set([
 ]);
 
 /** Facts about a pod that other clients change, too. */
-export interface ReportedCase extends Pick<PodCase, "pod" | "node" | "own" | "memory" | "scope"> {
+export interface ReportedPod extends Pick<ReconcileSnapshot, "pod" | "node" | "memory" | "scope"> {
   readonly allocation: Pick<PodAllocation, "spec">;
+  readonly found: Pick<FoundOriginals, "foreign">;
 }
 
 /**
  * One event when the kernel stops enforcing the limit and one when it enforces it again. The kubelet's
  * configuration mostly causes this for all pods of a node: then the event is on the node.
  */
-function quotaEvent({ allocation, memory, scope, node }: ReportedCase):
+function quotaEvent({ allocation, memory, scope, node }: ReportedPod):
   | EventText & {
     readonly type: GatedEvent["type"];
     readonly about?: SharedSubject;
@@ -117,9 +119,9 @@ export function createPodEvents(
   return {
     emit,
     reportOthers(known) {
-      const { pod, own } = known;
+      const { pod, found } = known;
       const { namespace, name } = pod.metadata;
-      for (const { container, from = "none", to, manager } of own.foreign) {
+      for (const { container, from = "none", to, manager } of found.foreign) {
         log.info("Original limit changed", {
           pod: `${namespace}/${name}`,
           container,

@@ -1,5 +1,5 @@
 /**
- * The event about a new status.
+ * The event about a new status, or about the rate of resizes as its cause.
  *
  * @module
  */
@@ -7,7 +7,11 @@ import type { PodAllocation, PodAllocationStatus } from "../../../shared/api/pod
 import type { EnforcementReason } from "../../../shared/api/reasons/enforcement_reasons.ts";
 import { formatCPU, sumCPU } from "../../../shared/quantity.ts";
 import type { Decision } from "../../../shared/resize/chain.ts";
-import { marketCause } from "../market_cause.ts";
+import type { MarketConfig } from "../../config.ts";
+import { namespaceSubject } from "../bounds/annotation_warning.ts";
+import type { FairQueue } from "../pace/fair_queue.ts";
+import { marketCause } from "../pace/resize_turns.ts";
+import type { PodSnapshot } from "../pod_snapshot.ts";
 import { originalValues } from "../../../shared/resize/original_limits.ts";
 import type { GatedEvent } from "./event_gate.ts";
 
@@ -41,4 +45,23 @@ export function statusEvent(
 /** The original limit of the whole pod, as a quantity. */
 function ownTotal({ status }: PodAllocation): string {
   return formatCPU(sumCPU(originalValues(status?.originalLimits).values()));
+}
+
+/** One event for all pods of the namespace: each of them waits for the same rate. */
+export function bottleneckEvent(
+  { namespace }: Pick<PodSnapshot, "namespace">,
+  { turns, config }: {
+    readonly turns: Pick<FairQueue, "waiting">;
+    readonly config: Pick<MarketConfig, "maxResizesPerSecond">;
+  },
+): Pick<GatedEvent, "type" | "reason" | "key" | "message" | "about"> {
+  return {
+    type: "Warning",
+    reason: "CPULimitHeld",
+    key: "RateLimited",
+    message: `RateLimited: ${turns.waiting} resizes wait, more than ` +
+      `controller.maxResizesPerSecond, ${config.maxResizesPerSecond}, lets through soon: the most ` +
+      "urgent go first, and small decreases are put off",
+    ...(namespace === undefined ? {} : { about: namespaceSubject(namespace) }),
+  };
 }

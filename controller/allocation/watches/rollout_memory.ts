@@ -12,6 +12,12 @@ interface Seen {
   readonly askedMs: number;
 }
 
+/** Since when the workload's rollout has made no progress, ms of the caller's clock. */
+export type RolloutMemory = (
+  workload: Workload | undefined,
+  nowMs: number,
+) => number | undefined;
+
 /** A workload that was not asked about for so long, ms, is gone. */
 const FORGET_MS = 60 * 60_000;
 
@@ -20,10 +26,7 @@ const FORGET_MS = 60 * 60_000;
  * clock; undefined while it does not roll out. A rollout that is seen for the first time has just made
  * progress.
  */
-export function createRolloutMemory(): (
-  workload: Workload | undefined,
-  nowMs: number,
-) => number | undefined {
+export function createRolloutMemory(): RolloutMemory {
   const seen = new Map<string, Seen>();
 
   function dropGone(nowMs: number): void {

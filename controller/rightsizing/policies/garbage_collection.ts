@@ -7,7 +7,7 @@ import { objectKey } from "../../../shared/control/object_key.ts";
 import {
   isOwnAnnotation,
   POLICY_ANNOTATION,
-} from "../../../shared/rightsizing/apply/workload_annotations.ts";
+} from "../../../shared/rightsizing/workload_annotations.ts";
 import type { Workload } from "../../../shared/api/workload.ts";
 import type { Permits } from "../../../shared/control/permits.ts";
 import type { Log } from "../../../shared/log.ts";
@@ -16,18 +16,18 @@ import {
   policiesFor,
   type PolicyInput,
   readablePolicies,
+  type ReadablePolicy,
 } from "../../../shared/rightsizing/policy_match.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
 import { writeAnnotations } from "../events.ts";
 import type { WorkloadWriter } from "../ports.ts";
-import type { RecordStore } from "../store.ts";
+import { keyOfName, type RecordStore } from "../store.ts";
 import type { PublishedVPAs } from "./published_vpas.ts";
 
-/** The workloads and policies that exist, and what is kept of them. */
+/** Workloads and policies that exist, and what is kept of them. */
 export interface GarbageParts extends PolicyInput {
   /** By key; also those with a template that can't be read now. */
   readonly workloads: ReadonlyMap<string, Pick<Workload, "kind" | "metadata">>;
-  /** All of them. */
   readonly policies: readonly StoredPolicy[];
   readonly annotateWorkloads: boolean;
   /** Ms since 1970. */
@@ -39,18 +39,16 @@ export interface GarbageParts extends PolicyInput {
   readonly log: Log;
 }
 
-/** A workload that is gone may come back under its name within this time, as in a reinstallation, ms. */
-const GONE_MS = 600_000;
+/** A workload may come back under its name within this time, as in a reinstallation, ms. */
+const RECREATED_MS = 600_000;
 
 /**
- * Deletes records of workloads that are gone for good or that no policy selects, and annotations and VPAs of
- * policies that are gone or do not select their workload any more. Disabled policies, and those that can't be
+ * Deletes records of workloads that were deleted or that no policy selects, and annotations and VPAs of
+ * policies that were deleted or select other workloads now. Disabled policies, and those that can't be
  * read, keep theirs.
  */
-export async function collectGarbage(
-  { workloads, policies, annotateWorkloads, nowMs, records, writer, vpas, permits, log, ...around }:
-    GarbageParts,
-): Promise<void> {
+export async function collectGarbage(parts: GarbageParts): Promise<void> {
+  const { workloads, policies, nowMs, records, vpas } = parts;
   const readable = readablePolicies(policies);
   const enabled = readable.map((one) => ({
     ...one,
@@ -61,39 +59,50 @@ export async function collectGarbage(
     policies.filter(({ spec }) => spec === undefined).map(({ metadata }) => objectKey(metadata)),
   );
   const ofUnreadable = new Set<string>();
-  records.keepOnly(({ workload: { kind, namespace, name }, policy, recommendedAtMs = 0 }) => {
-    const key = `${kind}/${namespace}/${name}`;
+  records.keepOnly(({ workload: name, policy, recommendedAtMs = 0 }) => {
+    const key = keyOfName(name);
     const workload = workloads.get(key);
     if (workload === undefined) {
-      // What comes back is asked for by its name, and has the former one's usage: so has it its edits.
       const { intervalMs = -Infinity } = byName.get(objectKey(policy))?.spec ?? {};
-      return nowMs - recommendedAtMs < intervalMs + GONE_MS;
+      return nowMs - recommendedAtMs < intervalMs + RECREATED_MS;
     }
     if (unreadable.has(objectKey(policy))) {
       ofUnreadable.add(key);
       return true;
     }
-    return enabled.some((one) => matchesWorkload(one, workload, around));
+    return enabled.some((one) => matchesWorkload(one, workload, parts));
   });
   await records.flush();
-  const annotated = [...workloads.values()].filter((workload) => {
+  await deleteAnnotations(parts, { byName, unreadable });
+  await vpas.keepOnly((key) => {
+    const workload = workloads.get(key);
+    const [winner] = workload === undefined
+      ? []
+      : policiesFor(workload, { ...parts, policies: readable });
+    return ofUnreadable.has(key) || winner?.spec.updateStrategy.publishVPA === true;
+  });
+}
+
+/** Deletes annotations of policies that do not select their workload, or all where no annotations are wanted. */
+async function deleteAnnotations(
+  parts: GarbageParts,
+  { byName, unreadable }: {
+    readonly byName: ReadonlyMap<string, ReadablePolicy>;
+    readonly unreadable: ReadonlySet<string>;
+  },
+): Promise<void> {
+  const { workloads, annotateWorkloads, writer, permits, log } = parts;
+  const targets = [...workloads.values()].filter((workload) => {
     const { annotations } = workload.metadata;
     if (!Object.keys(annotations).some(isOwnAnnotation)) return false;
     const name = annotations[POLICY_ANNOTATION] ?? "";
     const policy = byName.get(name);
     const applies = unreadable.has(name) ||
-      policy !== undefined && matchesWorkload(policy, workload, around);
+      policy !== undefined && matchesWorkload(policy, workload, parts);
     return !annotateWorkloads || !applies;
   });
   await writeAnnotations(
-    annotated.map((workload) => ({ workload, record: undefined })),
+    targets.map((workload) => ({ workload, record: undefined })),
     { workloads: writer, permits, log },
   );
-  await vpas.keepOnly((key) => {
-    const workload = workloads.get(key);
-    const [winner] = workload === undefined
-      ? []
-      : policiesFor(workload, { ...around, policies: readable });
-    return ofUnreadable.has(key) || winner?.spec.updateStrategy.publishVPA === true;
-  });
 }

@@ -36,10 +36,10 @@ interface Kept {
   readonly asked: readonly string[];
 }
 
-/** What is kept of Deployment `web`. */
-async function house(
+/** Collects garbage beside Deployment `web`. */
+async function collect(
   policies: readonly StoredPolicy[],
-  { isThere = true, annotateWorkloads = true, lookedAtMs = 0 } = {},
+  { isThere = true, annotateWorkloads = true, recommendedAtMs = 0 } = {},
 ): Promise<Kept> {
   let isKept: boolean | undefined;
   let keepsVPA: boolean | undefined;
@@ -54,7 +54,7 @@ async function house(
     annotateWorkloads,
     nowMs: NOW_MS,
     records: {
-      keepOnly: (keep) => void (isKept = keep({ ...record, recommendedAtMs: lookedAtMs })),
+      keepOnly: (keep) => void (isKept = keep({ ...record, recommendedAtMs })),
       flush: () => Promise.resolve(),
     },
     writer: hands.workloads,
@@ -63,33 +63,33 @@ async function house(
     log: silentLog,
   });
   return {
-    record: isKept ?? assert.fail("nobody asked"),
-    vpa: keepsVPA ?? assert.fail("nobody asked"),
+    record: isKept ?? assert.fail("not called"),
+    vpa: keepsVPA ?? assert.fail("not called"),
     asked: hands.asked,
   };
 }
 
 /** Whether the record is kept, and what is done with the annotations. */
 async function kept(
-  ...given: Parameters<typeof house>
+  ...given: Parameters<typeof collect>
 ): Promise<readonly [boolean, readonly string[]]> {
-  const { record, asked } = await house(...given);
+  const { record, asked } = await collect(...given);
   return [record, asked];
 }
 
-const TAKEN_AWAY = ['annotate web {"optipod.io/policy":null}'];
+const DELETED = ['annotate web {"optipod.io/policy":null}'];
 
-test("collectGarbage() forgets what no policy is for, and takes its words away", async () => {
+test("collectGarbage() deletes records and annotations of workloads that no policy selects", async () => {
   assert.deepEqual(await kept([policyOf({})]), [true, []]);
-  assert.deepEqual(await kept([]), [false, TAKEN_AWAY]);
+  assert.deepEqual(await kept([]), [false, DELETED]);
   const elsewhere = policyOf({ selector: { workloadKinds: ["DaemonSet"] } });
-  assert.deepEqual(await kept([elsewhere]), [false, TAKEN_AWAY]);
+  assert.deepEqual(await kept([elsewhere]), [false, DELETED]);
   assert.deepEqual(await kept([policyOf({})], { isThere: false }), [false, []]);
 });
 
-test("collectGarbage() remembers for a while what is gone: it may come back under its name", async () => {
+test("collectGarbage() keeps the record of a deleted workload for a while: it may come back under its name", async () => {
   const minutes = (ago: number, ...policies: readonly StoredPolicy[]) =>
-    kept(policies, { isThere: false, lookedAtMs: NOW_MS - ago * 60_000 });
+    kept(policies, { isThere: false, recommendedAtMs: NOW_MS - ago * 60_000 });
   const slow = policyOf({ intervalMs: 3_600_000 });
   assert.deepEqual(await minutes(14, policyOf({})), [true, []]);
   assert.deepEqual(await minutes(15, policyOf({})), [false, []]);
@@ -97,32 +97,32 @@ test("collectGarbage() remembers for a while what is gone: it may come back unde
   assert.deepEqual(await minutes(1), [false, []]);
 });
 
-test("collectGarbage() lets policies that are disabled or can't be read keep what they know", async () => {
+test("collectGarbage() keeps records of policies that are disabled or can't be read", async () => {
   assert.deepEqual(await kept([policyOf({ mode: "Disabled" })]), [true, []]);
   assert.deepEqual(await kept([policyOf()]), [true, []]);
   const other = { ...policyOf(), metadata: { ...policyOf().metadata, name: "other" } };
-  assert.deepEqual(await kept([other]), [false, TAKEN_AWAY]);
+  assert.deepEqual(await kept([other]), [false, DELETED]);
 });
 
-test("collectGarbage() takes the words of a policy that is gone away, though another one has the workload", async () => {
+test("collectGarbage() deletes annotations of a deleted policy, though another one selects the workload", async () => {
   const other = { ...policyOf({}), metadata: { ...policyOf().metadata, name: "other" } };
-  assert.deepEqual(await kept([other]), [true, TAKEN_AWAY]);
+  assert.deepEqual(await kept([other]), [true, DELETED]);
 });
 
 test("collectGarbage() removes all annotations where no policy wants any", async () => {
-  assert.deepEqual(await kept([policyOf({})], { annotateWorkloads: false }), [true, TAKEN_AWAY]);
+  assert.deepEqual(await kept([policyOf({})], { annotateWorkloads: false }), [true, DELETED]);
 });
 
-test("collectGarbage() keeps the VPA while the policy that counts has it published", async () => {
+test("collectGarbage() keeps the VPA while the winning policy publishes it", async () => {
   const { updateStrategy } = autoPolicy({ publishVPA: true });
   const publishing = policyOf({ updateStrategy });
-  const keepsVPA = async (...given: Parameters<typeof house>): Promise<boolean> =>
-    (await house(...given)).vpa;
+  const keepsVPA = async (...given: Parameters<typeof collect>): Promise<boolean> =>
+    (await collect(...given)).vpa;
   assert.equal(await keepsVPA([publishing]), true);
   assert.equal(await keepsVPA([publishing], { isThere: false }), false);
   assert.equal(await keepsVPA([]), false);
   assert.equal(await keepsVPA([policyOf({})]), false);
-  // What a policy that can't be read wants, nobody knows.
+  // A policy that can't be read may publish it.
   assert.equal(await keepsVPA([policyOf()]), true);
   assert.equal(await keepsVPA([policyOf({ updateStrategy, mode: "Disabled" })]), false);
   const heavier = policyOf({ weight: 500 });

@@ -15,6 +15,7 @@ import {
   validationProblem,
 } from "../../../shared/rightsizing/build_policy_status.ts";
 import type {
+  FoundWorkload,
   LastDenial,
   RightsizedWorkload,
 } from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
@@ -28,13 +29,12 @@ import {
   workloadKey,
 } from "../../../shared/rightsizing/policy_match.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
-import type { FoundWorkload } from "../../../shared/rightsizing/rightsized_workload.ts";
 import { failedOutcome, type ReconcileOutcome, unreadableOutcome } from "../outcome.ts";
 import type { UsageSources } from "../sources/usage_sources.ts";
 import type { RecordStore } from "../store.ts";
 import { type PassParts, passWorkload } from "../workload_pass.ts";
 
-/** What there is when a cycle begins. */
+/** The state at the beginning of a cycle. */
 export interface CycleState extends PolicyInput {
   /** All of them, those that can't be read and the disabled ones too. */
   readonly policies: readonly StoredPolicy[];
@@ -48,13 +48,13 @@ export interface CycleState extends PolicyInput {
   readonly only?: { has(key: string): boolean };
 }
 
-/** What a cycle works with. */
+/** Dependencies of a cycle, and its state from cycle to cycle. */
 export interface CycleParts extends Omit<PassParts, "source"> {
   readonly sources: UsageSources;
   readonly records: RecordStore;
-  /** What policy engines have denied, by workload. */
+  /** Denials of admission, by workload. */
   readonly denials: Map<string, Denial>;
-  /** Bounds how many workloads are reconciled at the same time. */
+  /** Limits how many workloads are reconciled at the same time. */
   readonly permits: Permits;
   /** The last outcome of each workload, by key, whichever policy had won it. */
   readonly outcomes: Map<string, ReconcileOutcome>;
@@ -63,12 +63,12 @@ export interface CycleParts extends Omit<PassParts, "source"> {
    * begin from the outcome of the first.
    */
   readonly underWay: Map<string, Promise<unknown>>;
-  /** Called with each workload that the server forbade to write. */
-  readonly lacksPermission?: (workload: FoundWorkload) => void;
+  /** Called with each workload that the server refused to write, and the missing permission. */
+  readonly lacksPermission?: (workload: FoundWorkload, permission: string) => void;
   readonly clock: Pick<Clock, "wall">;
 }
 
-/** A denial, and the policy, in its generation, that it answers. */
+/** A denial, and the policy that it answers, in its generation. */
 export interface Denial extends LastDenial {
   readonly policy: string;
 }
@@ -98,70 +98,55 @@ export interface CycleOutcome {
 /** No usage was asked for such a workload. */
 const UNREADABLE: RightsizingReason = "UnreadableTemplate";
 
-/** After a denial the policy engine is asked again after this, ms. */
+/** A denied change is retried after this, ms. */
 const DENIED_MS = 3_600_000;
 
 /**
- * Runs the cycle. One workload that fails never stops the others. Nothing is asked for a policy that is
- * disabled or can't be read.
+ * Runs the cycle. A workload that fails never stops the others. A policy that is disabled or can't be read
+ * sends no requests.
  */
 export async function runPolicyCycle(
   policy: StoredPolicy,
   state: CycleState,
   { parts, signal }: { readonly parts: CycleParts; readonly signal: AbortSignal },
 ): Promise<CycleOutcome> {
-  const { spec, faults } = policy;
-  if (spec !== undefined) {
-    const outcome = await reconcileAll({ ...policy, spec }, state, { parts, signal });
-    if (spec.mode === "Disabled") return outcome;
-    const note = scopeNote(spec.selector, {
-      policyNamespace: policy.metadata.namespace,
-      policyNamespaces: state.policyNamespaces,
-      matched: outcome.matched.length,
-    });
-    const lack = samplesNote(spec, state.sampler);
-    return {
-      ...outcome,
-      ...(note === undefined ? {} : { note }),
-      ...(lack === undefined ? {} : { lack }),
-    };
-  }
-  return { problem: validationProblem(faults), matched: [], reconciled: [], aborted: false };
+  const { metadata, spec, faults } = policy;
+  const nothing = { matched: [], reconciled: [], aborted: false };
+  if (spec === undefined) return { problem: validationProblem(faults), ...nothing };
+  if (spec.mode === "Disabled") return nothing;
+  const outcome = await reconcileWorkloads({ ...policy, spec }, state, { parts, signal });
+  const note = scopeNote(spec.selector, {
+    policyNamespace: metadata.namespace,
+    policyNamespaces: state.policyNamespaces,
+    matched: outcome.matched.length,
+  });
+  const lack = samplesNote(spec, state.sampler);
+  return {
+    ...outcome,
+    ...(note === undefined ? {} : { note }),
+    ...(lack === undefined ? {} : { lack }),
+  };
 }
 
 type ActivePolicy = StoredPolicy & ReadablePolicy;
 
-async function reconcileAll(
+async function reconcileWorkloads(
   policy: ActivePolicy,
   state: CycleState,
   { parts, signal }: { readonly parts: CycleParts; readonly signal: AbortSignal },
 ): Promise<CycleOutcome> {
-  if (policy.spec.mode === "Disabled") return { matched: [], reconciled: [], aborted: false };
-  const readable = readablePolicies(state.policies);
-  const { namespace, name } = policy.metadata;
-  const own = readable.find(({ metadata }) =>
-    metadata.namespace === namespace && metadata.name === name
-  );
-  // Other policies matter for its own workloads alone.
-  const candidates = own === undefined
-    ? []
-    : [...state.workloads].filter((workload) => matchesWorkload(own, workload, state));
-  const found = own === undefined
-    ? []
-    : discoverWorkloads(candidates, { ...state, policies: readable }).get(own) ?? [];
-  const won = found.filter(({ winner }) => winner === own).map(({ workload }) => workload);
-  /** The last outcome, unless that was for another policy. */
-  const lastOutcomeOf = (workload: FoundWorkload): ReconcileOutcome | undefined => {
+  const { won, lost } = discover(policy, state);
+  const lastOutcome = (workload: FoundWorkload): ReconcileOutcome | undefined => {
     const last = parts.outcomes.get(workloadKey(workload));
-    const isOwn = last?.record.policy.namespace === namespace && last.record.policy.name === name;
-    return isOwn ? last : undefined;
+    return last !== undefined && isNamed(policy, last.record.policy) ? last : undefined;
   };
-  const isDue = (workload: FoundWorkload): boolean =>
-    state.only === undefined || state.only.has(workloadKey(workload)) ||
-    lastOutcomeOf(workload) === undefined;
-  const [due, others] = [won.filter(isDue), won.filter((workload) => !isDue(workload))];
+  const { due = [], others = [] } = Object.groupBy(won, (workload) => {
+    const isDue = state.only === undefined || state.only.has(workloadKey(workload)) ||
+      lastOutcome(workload) === undefined;
+    return isDue ? "due" : "others";
+  });
   const source = parts.sources.of(policy.spec);
-  const outcomesOfDue = await Promise.all(
+  const reconciled = (await Promise.all(
     due.map((workload) =>
       parts.permits.run(async (): Promise<readonly ReconciledWorkload[]> => {
         if (signal.aborted) return [];
@@ -169,28 +154,57 @@ async function reconcileAll(
         return outcome === undefined ? [] : [{ workload, outcome }];
       })
     ),
-  );
-  const reconciled = outcomesOfDue.flat();
-  const aborted = reconciled.length < due.length;
-  const lost = found.filter(({ winner }) => winner !== own).map((one): PolicyWorkload => ({
-    record: outweighedRecord(one),
-    metricsMissing: false,
-    difference: 0,
-  }));
+  )).flat();
   const outcomes = [
     ...reconciled.map(({ outcome }) => outcome),
-    ...others.flatMap((workload) => lastOutcomeOf(workload) ?? []),
+    ...others.flatMap((workload) => lastOutcome(workload) ?? []),
   ];
-  const matched = [...outcomes, ...lost];
+  const problem = providerProblem(outcomes);
+  return {
+    ...(problem === undefined ? {} : { problem }),
+    matched: [...outcomes, ...lost],
+    reconciled,
+    aborted: reconciled.length < due.length,
+  };
+}
+
+/** The workloads that the policy matches: those that it wins, and records of those that another one wins. */
+function discover(
+  policy: ActivePolicy,
+  state: CycleState,
+): { readonly won: readonly FoundWorkload[]; readonly lost: readonly PolicyWorkload[] } {
+  const policies = readablePolicies(state.policies);
+  const own = policies.find(({ metadata }) => isNamed(policy, metadata));
+  // The policy is deleted.
+  if (own === undefined) return { won: [], lost: [] };
+  const candidates = [...state.workloads].filter((one) => matchesWorkload(own, one, state));
+  const found = discoverWorkloads(candidates, { ...state, policies }).get(own) ?? [];
+  return {
+    won: found.filter(({ winner }) => winner === own).map(({ workload }) => workload),
+    lost: found.filter(({ winner }) => winner !== own).map((one) => ({
+      record: outweighedRecord(one),
+      metricsMissing: false,
+      difference: 0,
+    })),
+  };
+}
+
+function isNamed(
+  { metadata }: StoredPolicy,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+): boolean {
+  return metadata.namespace === namespace && metadata.name === name;
+}
+
+/** A problem of the whole policy where its source has usage of no workload. */
+function providerProblem(outcomes: readonly ReconcileOutcome[]): PolicyProblem | undefined {
   const asked = outcomes.filter(({ record }) => record.reason !== UNREADABLE);
-  const [down] = asked;
+  const [first] = asked;
   const isDown = ({ missing }: ReconcileOutcome): boolean =>
     missing?.reason === "ProviderUnavailable";
-  if (down?.missing === undefined || !asked.every(isDown)) {
-    return { matched, reconciled, aborted };
-  }
-  const problem = { reason: "ProviderUnavailable", message: down.missing.message } as const;
-  return { problem, matched, reconciled, aborted };
+  return first?.missing !== undefined && asked.every(isDown)
+    ? { reason: "ProviderUnavailable", message: first.missing.message }
+    : undefined;
 }
 
 async function reconcileAlone(
@@ -237,7 +251,9 @@ async function reconcileOne(
   records.set(outcome.record);
   parts.outcomes.set(key, outcome);
   const { failure } = outcome;
-  if (failure?.permission !== undefined) parts.lacksPermission?.(workload);
+  if (failure?.permission !== undefined) {
+    parts.lacksPermission?.(workload, failure.permission);
+  }
   if (failure?.reason === "AdmissionDenied") {
     denials.set(key, {
       message: failure.message,

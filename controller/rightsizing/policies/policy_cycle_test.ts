@@ -14,7 +14,7 @@ import {
   rightsizingFacts,
 } from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import type { UsageAnswer, UsageQuestion } from "../ports.ts";
-import { createRecordStore } from "../store.ts";
+import { RecordStore } from "../store.ts";
 import { type CycleParts, type CycleState, runPolicyCycle } from "./policy_cycle.ts";
 import { writePolicyStatus } from "./report_cycle.ts";
 
@@ -50,7 +50,7 @@ function stateOf(policies: readonly StoredPolicy[], names: readonly string[]): C
   };
 }
 
-/** Parts whose source answers what `answer` does. */
+/** Parts with a source that answers by `answer`. */
 function stage(answer: (question: UsageQuestion) => Promise<UsageAnswer>, workers = 10) {
   const asked: string[] = [];
   const facts = rightsizingFacts({ pods: [] });
@@ -63,7 +63,7 @@ function stage(answer: (question: UsageQuestion) => Promise<UsageAnswer>, worker
         },
       }),
     },
-    records: createRecordStore({
+    records: new RecordStore({
       reports: [],
       clock: { monotonic: () => 0 },
       log: silentLog,
@@ -92,7 +92,7 @@ function stage(answer: (question: UsageQuestion) => Promise<UsageAnswer>, worker
   return { asked, parts, end, signal: end.signal };
 }
 
-test("runPolicyCycle() looks at what the policy has won, and tells the rest who has", async () => {
+test("runPolicyCycle() reconciles workloads that the policy wins, and records the winner of the others", async () => {
   const [light, heavy] = [policyOf("light", { weight: 1 }), policyOf("heavy", { weight: 9 })];
   const { asked, parts, signal } = stage(() => Promise.resolve(NO_USAGE));
   const state = stateOf([light, heavy], ["web", "db"]);
@@ -104,7 +104,7 @@ test("runPolicyCycle() looks at what the policy has won, and tells the rest who 
   assert.equal(won.problem?.reason, "ProviderUnavailable");
 });
 
-test("runPolicyCycle() tells of a workload that can't be read, asks nothing for it, and looks at the others", async () => {
+test("runPolicyCycle() records a workload that can't be read, and reconciles the others", async () => {
   const all = policyOf("all", {});
   const { asked, parts, signal } = stage(() => Promise.resolve(NO_USAGE));
   const { kind, metadata } = workloadOf("odd");
@@ -127,7 +127,7 @@ test("runPolicyCycle() tells of a workload that can't be read, asks nothing for 
   assert.equal(outcome.aborted, false);
 });
 
-test("runPolicyCycle() asks nothing for a policy that is disabled or can't be read", async () => {
+test("runPolicyCycle() reconciles nothing for a policy that is disabled or can't be read", async () => {
   const { asked, parts, signal } = stage(() => Promise.resolve(NO_USAGE));
   for (const policy of [policyOf("off", { mode: "Disabled" }), policyOf("broken")]) {
     const outcome = await runPolicyCycle(policy, stateOf([policy], ["web"]), { parts, signal });
@@ -137,7 +137,7 @@ test("runPolicyCycle() asks nothing for a policy that is disabled or can't be re
   }
 });
 
-test("runPolicyCycle() of a part tells of the others what is known, and looks where nothing is", async () => {
+test("runPolicyCycle() of some workloads has the last outcomes of the others", async () => {
   const all = policyOf("all", {});
   const { asked, parts, signal } = stage(() => Promise.resolve(NO_USAGE));
   await runPolicyCycle(all, stateOf([all], ["web", "db"]), { parts, signal });
@@ -147,7 +147,7 @@ test("runPolicyCycle() of a part tells of the others what is known, and looks wh
   assert.deepEqual(asked, ["web", "db", "db", "new"]);
   assert.equal(outcome.matched.length, 3);
   assert.equal(outcome.problem?.reason, "ProviderUnavailable");
-  // What was learnt for another policy is not known of this one.
+  // An outcome under another policy does not count.
   const other = policyOf("other", { weight: 900 });
   await runPolicyCycle(other, { ...state, policies: [all, other], only: new Set() }, {
     parts,
@@ -156,7 +156,7 @@ test("runPolicyCycle() of a part tells of the others what is known, and looks wh
   assert.equal(asked.length, 7);
 });
 
-test("runPolicyCycle() goes on with the others when one look throws", async () => {
+test("runPolicyCycle() goes on with the others when one reconcile throws", async () => {
   const all = policyOf("all", {});
   const { parts, signal } = stage(({ workload }) =>
     workload.name === "web" ? Promise.reject(new TypeError("Cannot")) : Promise.resolve(NO_USAGE)
@@ -168,13 +168,13 @@ test("runPolicyCycle() goes on with the others when one look throws", async () =
   ]);
 });
 
-test("runPolicyCycle() tells whose write was refused for want of a right, and not of other refusals", async () => {
+test("runPolicyCycle() reports a missing permission, and no other refusals", async () => {
   const source = createUsageAnswers();
   for (const name of ["web", "db"]) {
-    const told = source.of({ namespace: "shop", kind: "Deployment", name }, "app");
+    const usage = source.of({ namespace: "shop", kind: "Deployment", name }, "app");
     for (let minute = 0; minute < 60; minute++) {
-      told.cpu.push([NOW_MS - minute * 60_000, 150]);
-      told.memory.push([NOW_MS - minute * 60_000, 80 * MI]);
+      usage.cpu.push([NOW_MS - minute * 60_000, 150]);
+      usage.memory.push([NOW_MS - minute * 60_000, 80 * MI]);
     }
   }
   const { parts, signal } = stage((question) => source.usage(question, NEVER));
@@ -186,7 +186,7 @@ test("runPolicyCycle() tells whose write was refused for want of a right, and no
   const rbac = 'User "x" cannot patch resource "deployments" in API group "apps"';
   hands.refusals.set("recreate web", new ApiError(403, "Forbidden", rbac));
   hands.refusals.set("recreate db", new ApiError(403, "Forbidden", "denied by policy"));
-  const told: string[] = [];
+  const refused: string[] = [];
   const all = policyOf("all", {});
   await runPolicyCycle(all, stateOf([all], ["web", "db"]), {
     parts: {
@@ -196,15 +196,16 @@ test("runPolicyCycle() tells whose write was refused for want of a right, and no
         ...parts.cluster,
         factsOf: ({ workload }, known) => ({ ...facts, ...known, workload }),
       },
-      lacksPermission: ({ metadata: { name } }) => void told.push(name),
+      lacksPermission: ({ metadata: { name } }, permission) =>
+        void refused.push(`${name}: ${permission}`),
     },
     signal,
   });
   assert.equal(hands.asked.length, 2);
-  assert.deepEqual(told, ["web"]);
+  assert.deepEqual(refused, ["web: patch deployments.apps"]);
 });
 
-test("runPolicyCycle() begins no look once it is called off, and says so", async () => {
+test("runPolicyCycle() begins no reconcile once it is aborted, and says so", async () => {
   const all = policyOf("all", {});
   const { asked, parts, end, signal } = stage(() => {
     end.abort();
@@ -215,14 +216,14 @@ test("runPolicyCycle() begins no look once it is called off, and says so", async
   assert.equal(parts.outcomes.size, 0);
 });
 
-test("runPolicyCycle() never looks at a workload twice at the same time", async () => {
+test("runPolicyCycle() never reconciles a workload twice at the same time", async () => {
   const [one, two] = [policyOf("one", {}), policyOf("two", {})];
-  let looks = 0;
+  let running = 0;
   const { parts, signal, asked } = stage(async () => {
-    looks++;
+    running++;
     for (let turn = 0; turn < 10; turn++) await Promise.resolve();
-    assert.equal(looks, 1);
-    looks--;
+    assert.equal(running, 1);
+    running--;
     return NO_USAGE;
   });
   await Promise.all(
@@ -233,7 +234,7 @@ test("runPolicyCycle() never looks at a workload twice at the same time", async 
   assert.deepEqual([asked, parts.underWay.size], [["web", "web"], 0]);
 });
 
-test("writePolicyStatus() writes what the cycle came to, but nothing of another generation or of half a cycle", async () => {
+test("writePolicyStatus() writes the outcome, but none of another generation or of an aborted cycle", async () => {
   const written: PolicyStatus[] = [];
   const statuses = {
     writeStatus(_policy: unknown, status: PolicyStatus): Promise<string> {

@@ -1,26 +1,25 @@
 /**
- * Recommendations in VerticalPodAutoscalers of mode `Off`, for others to read: those of policies with
- * `publishVPA` alone.
+ * Publishes recommendations in VerticalPodAutoscalers of mode `Off`, for policies with `publishVPA`.
  *
  * @module
  */
-import { objectKey } from "../../../shared/control/object_key.ts";
-import { publishedVPA } from "../../../shared/rightsizing/apply/published_vpa.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { VerticalPodAutoscaler } from "../../../shared/api/autoscalers.ts";
 import type { Informer } from "../../../shared/control/informer.ts";
+import { objectKey } from "../../../shared/control/object_key.ts";
 import type { Permits } from "../../../shared/control/permits.ts";
 import type { Log } from "../../../shared/log.ts";
-import { isWorth } from "../../../shared/rightsizing/guards/pace_guards.ts";
+import { publishedVPA } from "../../../shared/rightsizing/published_vpa.ts";
+import { isWorth } from "../../../shared/rightsizing/guards/policy_guards.ts";
 import { eventMessage } from "../../../shared/rightsizing/guards/workload_events.ts";
 import { workloadKey } from "../../../shared/rightsizing/policy_match.ts";
-import type { ContainerRecommendation } from "../../../shared/rightsizing/recommend.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
-import type { RightsizingEvents, VPAPublisher } from "../ports.ts";
-import type { CycleOutcome } from "./policy_cycle.ts";
+import type { ContainerRecommendation } from "../../../shared/rightsizing/recommend.ts";
 import { policySubject } from "../events.ts";
+import type { RightsizingEvents, VPAPublisher } from "../ports.ts";
+import type { CycleOutcome, ReconciledWorkload } from "./policy_cycle.ts";
 
-/** What they are published with. */
+/** Dependencies of the publisher. */
 export interface PublishedVPAParts {
   readonly copy: Pick<Informer<VerticalPodAutoscaler>, "get" | "all">;
   readonly publisher: VPAPublisher;
@@ -28,94 +27,120 @@ export interface PublishedVPAParts {
   readonly log: Log;
 }
 
-/** The published ones. */
-export interface PublishedVPAs {
-  /**
-   * Writes recommendations of reconciled workloads to their VPAs, where the policy wants that and they
-   * differ by a percent. A failure is reported on the policy once until it is over, and tried again in
-   * the next cycle.
-   */
-  publish(
-    policy: StoredPolicy,
-    options: Pick<CycleOutcome, "reconciled"> & {
-      readonly permits: Permits;
-      readonly signal: AbortSignal;
-    },
-  ): Promise<void>;
-  /** Deletes all but those of the workloads, by key, that are to be kept. */
-  keepOnly(keep: (workload: string) => boolean): Promise<void>;
-}
-
-/** What was last written. */
+/** What was last written to a VPA. */
 interface Written {
   readonly workload: string;
   readonly uid: string;
-  /** Empty: the object was made, and has no values yet. */
+  /** Empty: the VPA was created, and has no values yet. */
   readonly values: readonly ContainerRecommendation[];
 }
 
-/** A failure that was reported. */
-interface ReportedFailure {
-  /** UID of the policy. */
-  readonly policy: string;
-  readonly problem: string;
-}
-
-/** A smaller change is not written: usage moves by a byte in each cycle, %. */
+/** A smaller change is not written: usage moves by a byte in each cycle. */
 const LEAST_CHANGE = { percent: 1 };
 
-const NOT_SERVED =
-  "the server knows no VerticalPodAutoscalers: nobody has installed their definition";
+const NOT_SERVED = "the server knows no VerticalPodAutoscalers: their definition is not installed";
 
-/** None was written by this process. */
-// deno-lint-ignore house/function-length
-export function createPublishedVPAs(
-  { copy, publisher, events, log }: PublishedVPAParts,
-): PublishedVPAs {
-  /** By namespace and name. */
-  const written = new Map<string, Written>();
-  /** By workload, as long as it lasts. */
-  const reported = new Map<string, ReportedFailure>();
+/** The published VPAs. */
+export class PublishedVPAs {
+  readonly #parts: PublishedVPAParts;
+  /** By namespace and name of the VPA. */
+  readonly #written = new Map<string, Written>();
+  /** Failures that were reported, by workload, until one succeeds: UID of the policy, and the problem. */
+  readonly #reported = new Map<string, { readonly policy: string; readonly problem: string }>();
 
-  /** Why it can't be published; undefined: it is. */
-  async function publishOne(
-    { workload, outcome: { record: { recommendations: values } } }:
-      CycleOutcome["reconciled"][number],
+  constructor(parts: PublishedVPAParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Writes recommendations to VPAs where they differ by a percent. A failure is reported on the policy once,
+   * and retried in the next cycle.
+   */
+  async publish(
+    policy: StoredPolicy,
+    { reconciled, permits, signal }: Pick<CycleOutcome, "reconciled"> & {
+      readonly permits: Permits;
+      readonly signal: AbortSignal;
+    },
+  ): Promise<void> {
+    if (policy.spec?.updateStrategy.publishVPA !== true) return;
+    let isServed = true;
+    const publish = async (one: ReconciledWorkload): Promise<void> => {
+      if (signal.aborted || !isServed) return;
+      if (one.outcome.record.recommendations.length === 0) return;
+      const workload = workloadKey(one.workload);
+      const problem = await this.#write(one);
+      if (problem === undefined) this.#reported.delete(workload);
+      else this.#report(policy, { workload, problem });
+      if (problem === NOT_SERVED) isServed = false;
+    };
+    await Promise.all(reconciled.map((one) => permits.run(() => publish(one))));
+  }
+
+  /** Deletes the VPAs of all workloads but these, by key. */
+  async keepOnly(keep: (workload: string) => boolean): Promise<void> {
+    for (const [key, { workload }] of this.#written) if (!keep(workload)) this.#written.delete(key);
+    for (const workload of this.#reported.keys()) {
+      if (!keep(workload)) this.#reported.delete(workload);
+    }
+    const { copy, publisher, log } = this.#parts;
+    for (const { metadata, target: { kind, name }, published } of [...copy.all()]) {
+      if (published === undefined || keep(`${kind}/${metadata.namespace}/${name}`)) continue;
+      try {
+        await publisher.remove(metadata);
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        if (error.status === 404 || error.status === 409) continue;
+        const vpa = objectKey(metadata);
+        log.warn("Failed to delete a published VPA", { vpa, error: error.message });
+      }
+    }
+  }
+
+  /** Writes one VPA; returns why it can't be published, or undefined. */
+  async #write(
+    { workload, outcome: { record: { recommendations: values } } }: ReconciledWorkload,
   ): Promise<string | undefined> {
+    const { copy, publisher } = this.#parts;
     const vpa = publishedVPA(workload, values);
     const key = objectKey(vpa.metadata);
     const found = copy.get(key);
     if (found !== undefined && found.published === undefined) {
-      return `VPA ${key} is somebody else's`;
+      return `VPA ${key} belongs to another owner`;
     }
-    const before = written.get(key);
+    const before = this.#written.get(key);
     let uid = found?.metadata.uid;
     if (uid !== undefined && before?.uid === uid && isNear(before.values, values)) return undefined;
     const of = workloadKey(workload);
     try {
       if (uid === undefined) {
         uid = await publisher.create(vpa);
-        written.set(key, { workload: of, uid, values: [] });
+        this.#written.set(key, { workload: of, uid, values: [] });
       }
       await publisher.recommend(vpa, uid);
-      written.set(key, { workload: of, uid, values });
+      this.#written.set(key, { workload: of, uid, values });
       return undefined;
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       if (uid !== undefined) return error.message;
-      // The copy does not know yet what was made a moment ago.
+      // The cache does not have the VPA that was created a moment ago.
       if (error.status === 409 && before !== undefined) return undefined;
       return error.status === 404 ? NOT_SERVED : error.message;
     }
   }
 
-  function reportProblem(policy: StoredPolicy, workload: string, problem: string): void {
+  /** Reports a problem, unless it was reported on the policy for any workload. */
+  #report(
+    policy: StoredPolicy,
+    { workload, problem }: { readonly workload: string; readonly problem: string },
+  ): void {
     const { uid } = policy.metadata;
-    const isKnown = [...reported.values()].some((one) =>
+    const isKnown = [...this.#reported.values()].some((one) =>
       one.policy === uid && one.problem === problem
     );
-    reported.set(workload, { policy: uid, problem });
+    this.#reported.set(workload, { policy: uid, problem });
     if (isKnown) return;
+    const { log, events } = this.#parts;
     log.warn("Failed to publish a VPA", { workload, problem });
     events.emit({
       about: policySubject(policy),
@@ -123,48 +148,6 @@ export function createPublishedVPAs(
       reason: "UpdateFailed",
       message: eventMessage("VPANotPublished", `${workload}: ${problem}`),
     });
-  }
-
-  return {
-    async publish(policy, { reconciled, permits, signal }) {
-      if (policy.spec?.updateStrategy.publishVPA !== true) return;
-      let isServed = true;
-      await Promise.all(
-        reconciled.map((one) =>
-          permits.run(async () => {
-            if (signal.aborted || !isServed) return;
-            if (one.outcome.record.recommendations.length === 0) return;
-            const workload = workloadKey(one.workload);
-            const problem = await publishOne(one);
-            if (problem === undefined) reported.delete(workload);
-            else reportProblem(policy, workload, problem);
-            if (problem === NOT_SERVED) isServed = false;
-          })
-        ),
-      );
-    },
-    async keepOnly(keep) {
-      for (const [key, { workload }] of written) if (!keep(workload)) written.delete(key);
-      for (const workload of reported.keys()) if (!keep(workload)) reported.delete(workload);
-      await removeOthers(keep, { copy, publisher, log });
-    },
-  };
-}
-
-async function removeOthers(
-  keep: (workload: string) => boolean,
-  { copy, publisher, log }: Pick<PublishedVPAParts, "copy" | "publisher" | "log">,
-): Promise<void> {
-  for (const { metadata, target: { kind, name }, published } of [...copy.all()]) {
-    if (published === undefined || keep(`${kind}/${metadata.namespace}/${name}`)) continue;
-    try {
-      await publisher.remove(metadata);
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      if (error.status === 404 || error.status === 409) continue;
-      const vpa = objectKey(metadata);
-      log.warn("Failed to delete a published VPA", { vpa, error: error.message });
-    }
   }
 }
 

@@ -15,7 +15,7 @@ import {
 import { sampleVPA } from "../../../tests/fixtures/sample_workloads.ts";
 import type { RightsizingEvent } from "../ports.ts";
 import type { CycleOutcome } from "./policy_cycle.ts";
-import { createPublishedVPAs } from "./published_vpas.ts";
+import { PublishedVPAs } from "./published_vpas.ts";
 
 function test(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });
@@ -33,8 +33,8 @@ const policy = (publishVPA = true): StoredPolicy => ({
   status: {},
 });
 
-/** What a cycle has come to for these workloads. */
-function lookedAt(
+/** Outcomes of a cycle for these workloads. */
+function reconciledAs(
   { cpu = 150, names = ["web"] }: { readonly cpu?: number; readonly names?: readonly string[] } =
     {},
 ): CycleOutcome["reconciled"] {
@@ -65,7 +65,7 @@ function stage() {
   const publisher = notedVPAs(table);
   const events: RightsizingEvent[] = [];
   const copy = { follows: true, get: table.get, all: table.all };
-  const vpas = createPublishedVPAs({
+  const vpas = new PublishedVPAs({
     copy: {
       get: (key) => copy.follows ? table.get(key) : undefined,
       all: () => copy.follows ? table.all() : [],
@@ -74,30 +74,30 @@ function stage() {
     events: { emit: (event) => void events.push(event) },
     log: silentLog,
   });
-  const publish = (reconciled = lookedAt()): Promise<void> =>
+  const publish = (reconciled = reconciledAs()): Promise<void> =>
     vpas.publish(policy(), { reconciled, permits, signal: GOING });
   return { table, publisher, events, copy, vpas, publish };
 }
 
-test("publish() makes a VPA for each workload, and writes it again when something else is recommended", async () => {
+test("publish() creates a VPA for each workload, and updates it for another recommendation", async () => {
   const { publisher, events, publish } = stage();
   await publish();
   await publish();
   assert.deepEqual(publisher.asked, [`create ${NAME}`, `recommend ${NAME} app=150m,96Mi`]);
   publisher.asked.length = 0;
-  await publish(lookedAt({ cpu: 300 }));
+  await publish(reconciledAs({ cpu: 300 }));
   assert.deepEqual(publisher.asked, [`recommend ${NAME} app=300m,96Mi`]);
   assert.deepEqual(events, []);
 });
 
 test("publish() writes nothing for less than a hundredth, however often it adds up from the last write", async () => {
   const { publisher, publish } = stage();
-  await publish(lookedAt({ cpu: 1000 }));
+  await publish(reconciledAs({ cpu: 1000 }));
   publisher.asked.length = 0;
-  for (const cpu of [1005, 1009, 991]) await publish(lookedAt({ cpu }));
+  for (const cpu of [1005, 1009, 991]) await publish(reconciledAs({ cpu }));
   assert.deepEqual(publisher.asked, []);
-  await publish(lookedAt({ cpu: 1010 }));
-  await publish(lookedAt({ cpu: 1001 }));
+  await publish(reconciledAs({ cpu: 1010 }));
+  await publish(reconciledAs({ cpu: 1001 }));
   assert.deepEqual(publisher.asked, [`recommend ${NAME} app=1010m,96Mi`]);
 });
 
@@ -111,19 +111,19 @@ test("publish() writes as many at the same time as there are permits", async () 
     now--;
     return await create.call(publisher, vpa);
   };
-  const reconciled = lookedAt({ names: ["a", "b", "c", "d", "e"] });
+  const reconciled = reconciledAs({ names: ["a", "b", "c", "d", "e"] });
   await vpas.publish(policy(), { reconciled, permits: createPermits(() => 3), signal: GOING });
   assert.equal(most, 3);
   assert.equal(publisher.asked.length, 10);
 });
 
-test("publish() reports a problem again that was solved meanwhile, and forgets those of workloads that are gone", async () => {
+test("publish() reports a problem again that was solved meanwhile, and after its workload was deleted", async () => {
   const { publisher, events, vpas, publish } = stage();
   const refused = new ApiError(403, "Forbidden", "no");
   const failing = async (): Promise<void> => {
     publisher.refusal = refused;
-    await publish(lookedAt({ cpu: 100 + 100 * events.length }));
-    await publish(lookedAt({ cpu: 100 + 100 * events.length }));
+    await publish(reconciledAs({ cpu: 100 + 100 * events.length }));
+    await publish(reconciledAs({ cpu: 100 + 100 * events.length }));
     publisher.refusal = undefined;
   };
   await failing();
@@ -136,15 +136,19 @@ test("publish() reports a problem again that was solved meanwhile, and forgets t
   assert.equal(events.length, 3);
 });
 
-test("publish() publishes nothing where the policy wants nothing, or there is nothing to tell", async () => {
+test("publish() publishes nothing where the policy wants nothing, or nothing is recommended", async () => {
   const { publisher, vpas, publish } = stage();
-  await vpas.publish(policy(false), { reconciled: lookedAt(), permits, signal: GOING });
-  await vpas.publish(policy(), { reconciled: lookedAt(), permits, signal: AbortSignal.abort() });
-  await publish(lookedAt({ cpu: 0 }));
+  await vpas.publish(policy(false), { reconciled: reconciledAs(), permits, signal: GOING });
+  await vpas.publish(policy(), {
+    reconciled: reconciledAs(),
+    permits,
+    signal: AbortSignal.abort(),
+  });
+  await publish(reconciledAs({ cpu: 0 }));
   assert.deepEqual(publisher.asked, []);
 });
 
-test("publish() goes on with what an earlier process has made, and creates again what was deleted", async () => {
+test("publish() goes on with the VPA of an earlier process, and creates again what was deleted", async () => {
   const { publisher, table, publish } = stage();
   table.create(sampleVPA("Off", {
     metadata: { name: NAME, namespace: "shop", uid: "", resourceVersion: "" },
@@ -172,21 +176,21 @@ test("publish() leaves a VPA of another owner alone, and reports it once", async
   assert.ok(events[0]?.message.startsWith(about), events[0]?.message);
 });
 
-test("publish() trusts the server where the copy is late: its own one is no problem, another's is", async () => {
+test("publish() trusts the server where the copy is late: its own VPA is no problem, another one is", async () => {
   const { publisher, events, copy, publish } = stage();
   copy.follows = false;
   await publish();
   publisher.refusal = new ApiError(409, "AlreadyExists", "already exists");
   await publish();
   assert.equal(events.length, 0);
-  await publish(lookedAt({ names: ["db"] }));
+  await publish(reconciledAs({ names: ["db"] }));
   assert.match(events[0]?.message ?? "", /Deployment\/shop\/db: already exists;/);
 });
 
 test("publish() asks once where the kind is not defined, and publishes all once it is", async () => {
   const { publisher, events, publish } = stage();
   publisher.refusal = new ApiError(404, "NotFound", "the server could not find it");
-  const reconciled = lookedAt({ names: ["web", "db", "job"] });
+  const reconciled = reconciledAs({ names: ["web", "db", "job"] });
   await publish(reconciled);
   await publish(reconciled);
   assert.deepEqual(publisher.asked, [`create ${NAME}`, `create ${NAME}`]);
@@ -202,16 +206,16 @@ test("publish() reports a refusal with the server's message, and retries", async
   const { publisher, events, publish } = stage();
   await publish();
   publisher.refusal = new ApiError(403, "Forbidden", "forbidden");
-  await publish(lookedAt({ cpu: 300 }));
+  await publish(reconciledAs({ cpu: 300 }));
   assert.match(events[0]?.message ?? "", /: forbidden;/);
   publisher.refusal = undefined;
-  await publish(lookedAt({ cpu: 300 }));
+  await publish(reconciledAs({ cpu: 300 }));
   assert.equal(publisher.asked.at(-1), `recommend ${NAME} app=300m,96Mi`);
 });
 
-test("keepOnly() takes away its own ones, and nobody else's", async () => {
+test("keepOnly() deletes published VPAs, and no others", async () => {
   const { publisher, table, vpas, publish } = stage();
-  await publish(lookedAt({ names: ["web", "db"] }));
+  await publish(reconciledAs({ names: ["web", "db"] }));
   table.create(sampleVPA("Off"));
   publisher.asked.length = 0;
   await vpas.keepOnly((key) => key === "Deployment/shop/db");
@@ -222,9 +226,9 @@ test("keepOnly() takes away its own ones, and nobody else's", async () => {
   ]);
 });
 
-test("keepOnly() goes on where one can't be taken away, and tries again", async () => {
+test("keepOnly() goes on where one can't be deleted, and tries again", async () => {
   const { publisher, table, vpas, publish } = stage();
-  await publish(lookedAt({ names: ["web", "db"] }));
+  await publish(reconciledAs({ names: ["web", "db"] }));
   for (const status of [403, 404, 409, 500]) {
     publisher.refusal = new ApiError(status, "", "no");
     publisher.asked.length = 0;

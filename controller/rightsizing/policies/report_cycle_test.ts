@@ -47,7 +47,7 @@ const POLICY: StoredPolicy = {
   status: {},
 };
 
-const LOOKED = {
+const RECONCILED = {
   record: {
     workload: { kind: "Deployment", namespace: "shop", name: "web" },
     policy: { namespace: "shop", name: "all" },
@@ -63,13 +63,13 @@ const LOOKED = {
 } as const;
 
 const OUTCOME: CycleOutcome = {
-  matched: [LOOKED],
-  reconciled: [{ workload: rightsizingFacts().workload, outcome: LOOKED }],
+  matched: [RECONCILED],
+  reconciled: [{ workload: rightsizingFacts().workload, outcome: RECONCILED }],
   aborted: false,
 };
 
-/** What is told of the cycle, in order. */
-async function told(
+/** Reports of the cycle, in order. */
+async function reported(
   { outcome = OUTCOME, present = POLICY, refuses = false, aborted = false }: {
     readonly outcome?: CycleOutcome;
     readonly present?: StoredPolicy | undefined;
@@ -80,7 +80,7 @@ async function told(
   const hands = notedHands();
   const end = new AbortController();
   if (aborted) end.abort();
-  const telling = reportCycle(POLICY, {
+  const reporting = reportCycle(POLICY, {
     outcome,
     present: present === POLICY ? POLICY : present,
     statuses: {
@@ -107,25 +107,25 @@ async function told(
     log: silentLog,
     signal: end.signal,
   });
-  if (refuses) await assert.rejects(telling, TypeError);
-  else await telling;
+  if (refuses) await assert.rejects(reporting, TypeError);
+  else await reporting;
   return hands.asked.map((line) => line.replace(/ \{.*/, "").replace(/^PolicyValid: .*/, VALID));
 }
 
 const VALID = "PolicyValid";
 
 test("reportCycle() writes the status first, and reports of workloads even where it can't be written", async () => {
-  assert.deepEqual(await told(), [VALID, "publish 1", "annotate web"]);
-  assert.deepEqual(await told({ refuses: true }), [VALID, "publish 1", "annotate web"]);
-  assert.deepEqual(await told({ aborted: true }), [VALID]);
+  assert.deepEqual(await reported(), [VALID, "publish 1", "annotate web"]);
+  assert.deepEqual(await reported({ refuses: true }), [VALID, "publish 1", "annotate web"]);
+  assert.deepEqual(await reported({ aborted: true }), [VALID]);
   const other = { ...POLICY, metadata: { ...POLICY.metadata, uid: "q" } };
-  assert.deepEqual(await told({ present: other }), ["publish 1", "annotate web"]);
+  assert.deepEqual(await reported({ present: other }), ["publish 1", "annotate web"]);
 });
 
 test("reportCycle() reports a record that can't be written once in an event, and in each status", async () => {
   const unwritten = { reason: "RecordNotWritten", message: "forbidden" } as const;
   const outcome = { ...OUTCOME, unwritten };
-  const [event, status] = await told({ outcome });
+  const [event, status] = await reported({ outcome });
   assert.match(event ?? "", /^OptimizationPolicy UpdateFailed: RecordNotWritten: forbidden; /);
   assert.equal(status, "RecordNotWritten: forbidden");
   const condition = {
@@ -136,12 +136,12 @@ test("reportCycle() reports a record that can't be written once in an event, and
     lastTransitionTime: new Date(NOW_MS).toISOString(),
   } as const;
   const present = { ...POLICY, status: { conditions: [condition] } };
-  assert.deepEqual((await told({ outcome, present }))[0], "RecordNotWritten: forbidden");
+  assert.deepEqual((await reported({ outcome, present }))[0], "RecordNotWritten: forbidden");
 });
 
 test("reportCycle() reports a problem of the policy before that of its record", async () => {
   const unwritten = { reason: "RecordNotWritten", message: "forbidden" } as const;
   const problem = { reason: "ProviderUnavailable", message: "refused" } as const;
-  const [, status] = await told({ outcome: { ...OUTCOME, unwritten, problem } });
+  const [, status] = await reported({ outcome: { ...OUTCOME, unwritten, problem } });
   assert.equal(status, "ProviderUnavailable: refused");
 });

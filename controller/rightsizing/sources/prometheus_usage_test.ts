@@ -199,7 +199,7 @@ const WEB_QUESTION: UsageQuestion = {
 
 type Asked = Parameters<RangeQueries["ask"]>[0];
 
-/** A source whose server answers like this, and what it was asked. */
+/** A source with a server that answers like this, and its queries. */
 function source(
   answer: (asked: Asked) => RangeAnswer,
   options: { server?: string | null; pointsPerAnswer?: number } = {},
@@ -255,8 +255,8 @@ test("createPrometheusUsage() asks nothing without a server, or for no container
 
 test("createPrometheusUsage() passes problems of either query on", async () => {
   const problem = { problem: "refused", message: "no" } as const;
-  for (const word of ["rate(", "working_set"]) {
-    const { subject } = source(({ query }) => query.includes(word) ? problem : { series: [] });
+  for (const part of ["rate(", "working_set"]) {
+    const { subject } = source(({ query }) => query.includes(part) ? problem : { series: [] });
     assert.deepEqual(await subject.usage(WEB_QUESTION, NEVER), problem);
   }
 });

@@ -3,7 +3,19 @@ import assert from "node:assert/strict";
 import { silentLog } from "../../../shared/log.ts";
 import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
 import type { UsageAnswer, UsageQuestion, UsageSource } from "../ports.ts";
-import { cacheLifeMs, createUsageCache, createUsageSources } from "./usage_sources.ts";
+import {
+  cacheLifeMs,
+  connectUsageSources,
+  createUsageCache,
+  createUsageSources,
+} from "./usage_sources.ts";
+import { effectiveSettings } from "../../../shared/config/load.ts";
+import { sceneQuestion } from "../../../tests/contract/support/usage_scene.ts";
+import {
+  serveCustomUsage,
+  servePrometheusStandIn,
+} from "../../../tests/fixtures/rightsizing/usage_stand_ins.ts";
+import { CONTROLLER_SETTINGS } from "../../settings.ts";
 
 const NEVER = new AbortController().signal;
 
@@ -161,9 +173,11 @@ function named(message: string): UsageSource {
 function sourcesStage(custom: ReadonlyMap<string, () => UsageSource>) {
   const clock = createVirtualClock({ wallStart: 0 });
   const sources = createUsageSources({
-    prometheus: () => named("prometheus"),
-    metricsServer: () => named("metrics-server"),
-    custom,
+    providers: {
+      prometheus: () => named("prometheus"),
+      "metrics-server": () => named("metrics-server"),
+      custom,
+    },
     clock,
     log: silentLog,
   });
@@ -172,23 +186,23 @@ function sourcesStage(custom: ReadonlyMap<string, () => UsageSource>) {
   return { clock, said };
 }
 
-test("createUsageSources() gives up a source that never answers, and calls its question off", async () => {
-  let calledOff = false;
+test("createUsageSources() gives up a source that never answers, and aborts its question", async () => {
+  let aborted = false;
   const hanging: UsageSource = {
     usage(_question, signal) {
-      signal.addEventListener("abort", () => calledOff = true);
+      signal.addEventListener("abort", () => aborted = true);
       return new Promise<UsageAnswer>(() => {});
     },
   };
   const { clock, said } = sourcesStage(new Map([["stuck", () => hanging]]));
   const answer = said({ provider: "custom", customSource: "stuck", ...INTERVAL });
   await clock.runUntil(299_999);
-  assert.equal(calledOff, false);
+  assert.equal(aborted, false);
   await clock.runUntil(300_000);
   const late = await answer;
   assert.ok("problem" in late && late.problem === "unreachable");
   assert.match(late.message, / 300 s$/);
-  assert.equal(calledOff, true);
+  assert.equal(aborted, true);
 });
 
 const names = fc.uniqueArray(fc.stringMatching(/^[a-z]{1,8}$/), { minLength: 1, maxLength: 6 });
@@ -228,7 +242,7 @@ test("createUsageSources() names the sources that there are where a policy names
   assert.match(none.message, / none$/);
 });
 
-test("createUsageSources() makes a source once, and tries a start that failed again after a pause", async () => {
+test("createUsageSources() creates a source once, and tries a start that failed again after a pause", async () => {
   let starts = 0;
   let fails = true;
   const { clock, said } = sourcesStage(
@@ -250,9 +264,9 @@ test("createUsageSources() makes a source once, and tries a start that failed ag
   assert.equal(starts, 2);
 });
 
-test("createUsageSources() tells how long a source took, under the policies' word, and nothing of what was cached", async () => {
+test("createUsageSources() reports how long a source took, by provider, and nothing of what was cached", async () => {
   const clock = createVirtualClock({ wallStart: 0 });
-  const told: unknown[] = [];
+  const reported: unknown[] = [];
   const slow = (ms: number): UsageSource => ({
     async usage(_question, signal) {
       await clock.sleep(ms, signal);
@@ -260,12 +274,14 @@ test("createUsageSources() tells how long a source took, under the policies' wor
     },
   });
   const sources = createUsageSources({
-    prometheus: () => slow(300),
-    metricsServer: () => slow(20),
-    custom: new Map([["ours", () => slow(50)]]),
+    providers: {
+      prometheus: () => slow(300),
+      "metrics-server": () => slow(20),
+      custom: new Map([["ours", () => slow(50)]]),
+    },
     clock,
     log: silentLog,
-    collected: (...args) => void told.push(args),
+    collected: (...args) => void reported.push(args),
   });
   const ask = async (policy: Parameters<typeof sources.of>[0], signal = NEVER): Promise<void> => {
     const answer = sources.of(policy).usage(QUESTION, signal);
@@ -276,7 +292,85 @@ test("createUsageSources() tells how long a source took, under the policies' wor
   await ask({ provider: "prometheus", ...INTERVAL });
   await ask({ provider: "custom", customSource: "ours", ...INTERVAL });
   await ask({ provider: "metrics-server", ...INTERVAL });
-  // There is no such source: nobody was asked.
+  // No such source is configured.
   await ask({ provider: "custom", customSource: "theirs", ...INTERVAL });
-  assert.deepEqual(told, [["prometheus", 300], ["custom", 50], ["metrics-server", 20]]);
+  assert.deepEqual(reported, [["prometheus", 300], ["custom", 50], ["metrics-server", 20]]);
+});
+
+const END_MS = Date.UTC(2026, 0, 1);
+
+/** The sources of a settings file. */
+function connect(text: string) {
+  const file = { path: "config.yaml", text };
+  const read = effectiveSettings(CONTROLLER_SETTINGS, { file });
+  assert.ok(!("faults" in read), JSON.stringify(read));
+  const sampler: UsageSource = { usage: () => Promise.resolve({ usage: new Map() }) };
+  const clock = createVirtualClock({ wallStart: END_MS });
+  return connectUsageSources({ settings: () => read.values, sampler, clock, log: silentLog });
+}
+
+Deno.test("property 30: connectUsageSources() selects a source by what stands in the settings file", async () => {
+  await using prometheus = servePrometheusStandIn(END_MS);
+  await using billing = serveCustomUsage(END_MS);
+  const folder = await Deno.makeTempDir();
+  try {
+    await Deno.writeTextFile(`${folder}/token`, "t0ken");
+    const sources = connect(`
+metrics:
+  prometheusURL: ${prometheus.url}
+  prometheusLogin: tokenFile=${folder}/token
+rightsizing:
+  customSources:
+    billing: ${billing.url}/v1 tokenFile=${folder}/token
+    broken: ${billing.url}/v2 tokenFile=${folder}/none
+`);
+    const ask = (policy: Parameters<typeof sources.of>[0]) =>
+      sources.of(policy).usage(sceneQuestion(END_MS), NEVER);
+    const found = await ask({ provider: "custom", customSource: "billing", ...INTERVAL });
+    assert.ok("usage" in found && (found.usage.get("app")?.cpu.count ?? 0) > 0);
+    const broken = await ask({ provider: "custom", customSource: "broken", ...INTERVAL });
+    assert.ok("problem" in broken && broken.problem === "unreachable");
+    assert.ok(broken.message.includes(`${folder}/none`), broken.message);
+    const asked = await ask({ provider: "prometheus", ...INTERVAL });
+    assert.ok("usage" in asked && (asked.usage.get("app")?.cpu.count ?? 0) > 0);
+    assert.deepEqual(await ask({ provider: "metrics-server", ...INTERVAL }), { usage: new Map() });
+    assert.deepEqual(billing.requests.map(({ path }) => path), ["/v1"]);
+    for (const { headers } of [...prometheus.requests, ...billing.requests]) {
+      assert.equal(headers.get("authorization"), "Bearer t0ken");
+    }
+    sources.close();
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+Deno.test("connectUsageSources() says that no Prometheus is configured", async () => {
+  const sources = connect("");
+  const answer = await sources.of({ provider: "prometheus", ...INTERVAL })
+    .usage(sceneQuestion(END_MS), NEVER);
+  assert.ok("problem" in answer && answer.problem === "unavailable");
+  sources.close();
+});
+
+Deno.test("connectUsageSources() sends the configured headers, and asks for the configured labels alone", async () => {
+  await using prometheus = servePrometheusStandIn(END_MS);
+  const samplesOf = async (cluster: string): Promise<number | undefined> => {
+    const sources = connect(`
+metrics:
+  prometheusURL: ${prometheus.url}
+  prometheusHeaders:
+    X-Scope-OrgID: shop
+  prometheusMatchers: 'cluster="${cluster}"'
+`);
+    const answer = await sources.of({ provider: "prometheus", ...INTERVAL })
+      .usage(sceneQuestion(END_MS), NEVER);
+    sources.close();
+    return "usage" in answer ? answer.usage.get("app")?.cpu.count : undefined;
+  };
+  assert.ok((await samplesOf("prod") ?? 0) > 0);
+  assert.equal(await samplesOf("other"), 0);
+  assert.ok(prometheus.requests.length >= 4);
+  for (const { headers } of prometheus.requests) {
+    assert.equal(headers.get("x-scope-orgid"), "shop");
+  }
 });

@@ -53,11 +53,11 @@ function rowOf(goal: Goal): Html {
   return html`
     <tr>
       <th scope="row">${measure}</th>
-      <td class="word">${where}</td>
+      <td class="text">${where}</td>
       <td>${bound === "at most" ? "≤" : "≥"} ${formatFigure(goal.goal)}</td>
       <td>${Number.isFinite(ours) ? figureBeside(goal) : NO_FIGURE}</td>
       <td>${formatFigure(bestRival?.value)}</td>
-      <td class="word">${bestRival === undefined ? NO_FIGURE : entryName(bestRival)}</td>
+      <td class="text">${bestRival === undefined ? NO_FIGURE : entryName(bestRival)}</td>
       <td style="white-space:nowrap;color:var(--algorithm-${goal.met ? 3 : 1})">${verdict(
         goal,
       )}</td>

@@ -38,7 +38,7 @@ function table(
     const cells = columns.map((column) =>
       html`<td${isBold ? BEST : NOT_BEST}>${cellText(outcome, column)}</td>`
     );
-    return html`<tr><th scope="row">${outcome.algorithm}</th><td class="word">${outcome.setting}</td><td>${
+    return html`<tr><th scope="row">${outcome.algorithm}</th><td class="text">${outcome.setting}</td><td>${
       heldText(outcome)
     }</td>${cells}</tr>`;
   });

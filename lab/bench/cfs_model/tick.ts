@@ -23,7 +23,9 @@ export function tickOf(
   { before, after, ms }: { before: readonly number[]; after: readonly number[]; ms: number },
 ): number {
   const perSecond = Math.max(...after.map((count, cpu) => count - (before[cpu] ?? 0))) / ms * 1000;
-  if (!(perSecond > 0)) throw new Error(`Cannot tell the tick: ${perSecond} interrupts a second`);
+  if (!(perSecond > 0)) {
+    throw new Error(`Cannot measure the tick: ${perSecond} interrupts a second`);
+  }
   const distance = (rate: number): number => Math.abs(Math.log(rate / perSecond));
   return 1000 / RATES.reduce((best, rate) => distance(rate) < distance(best) ? rate : best);
 }

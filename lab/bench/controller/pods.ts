@@ -17,7 +17,7 @@ const PODS = `/api/v1/namespaces/${BENCH_NAMESPACE}/pods`;
 const STRATEGIC = "application/strategic-merge-patch+json";
 
 /** The original limit of each pod, millicores. */
-const OWN_LIMIT = 200;
+const ORIGINAL_LIMIT = 200;
 
 /** Name of the n-th pod. */
 export function podName(index: number): string {
@@ -59,12 +59,12 @@ export async function createPods(connection: KubeConnection, count: number): Pro
           image: "none",
           resources: {
             requests: { cpu: "100m", memory: "16Mi" },
-            limits: { cpu: formatCPU(OWN_LIMIT), memory: "32Mi" },
+            limits: { cpu: formatCPU(ORIGINAL_LIMIT), memory: "32Mi" },
           },
         }],
       },
     });
-    await reportLimit(connection, { index, limitCPU: OWN_LIMIT });
+    await reportLimit(connection, { index, limitCPU: ORIGINAL_LIMIT });
   });
 }
 

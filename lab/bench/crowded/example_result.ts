@@ -1,71 +1,32 @@
 /**
- * A short run in which all is as it should be, for tests.
+ * A short run that meets all goals, for tests.
  *
  * @module
  */
-import type { CrowdResult } from "./crowd_result.ts";
+import type { CrowdResult } from "./verdicts.ts";
 
-/** The run. */
+const ACCEPTED = { atS: 1, kind: "accepted", isOfOptedOut: false, message: "" } as const;
+
+/** The run: 38 changes and a conflict in a minute. */
 export const EXAMPLE: CrowdResult = {
-  law: "with",
-  seed: 1,
-  seconds: 60,
-  at: "2026-01-01T00:00:00.000Z",
-  kernel: "6.18",
-  writes: {
-    byKind: [{ what: "accepted", count: 40 }, { what: "conflict", count: 1 }],
-    notAccepted: [{
-      atS: 3,
-      user: "controller",
-      pod: "worker-1",
-      code: 409,
-      kind: "conflict",
-      message: "modified",
-    }],
-    ofOptedOut: 0,
-    byCode: [{ what: "200", count: 40 }, { what: "409", count: 1 }],
-    outcomes: [{ what: "accepted Throttled", count: 40 }],
-    held: [],
-    lostControllers: 0,
-    events: [],
-  },
-  quotas: [{
-    place: "shop",
-    limits: [900, 1000],
-    used: [900, 1000],
-    hard: [1000, 1000],
-    usedRequests: [300, 300],
-    hardRequests: [400, 400],
-  }],
-  objects: { before: 300, after: 302, differences: [], optedOutSame: true },
-  neverReady: { spec: [], kernel: [] },
+  ...{ seed: 1, seconds: 60 },
+  answers: [
+    ...Array.from({ length: 38 }, () => ACCEPTED),
+    { atS: 3, kind: "conflict", isOfOptedOut: false, message: "modified" },
+  ],
+  outcomes: [{ what: "accepted Throttled", count: 38 }],
+  quotas: [900, 1000].map((limits, atS) => ({
+    ...{ place: "shop", atS, limits, used: limits, hard: 1000 },
+    ...{ usedRequests: 300, hardRequests: 400 },
+  })),
+  objects: { before: 300, after: 302, differences: [], isOptedOutSame: true },
+  lowerings: { spec: [], kernel: [] },
   bounds: ["QuotaExceeded", "LimitRange", "HPAFloor", "PodNotReady"].map((what) => ({
     what,
     count: 1,
   })),
-  replicas: [
-    { atS: 0, wanted: 1, ready: 1 },
-    { atS: 30, wanted: 4, ready: 3 },
-    { atS: 60, wanted: 4, ready: 4 },
-  ],
-  notCreated: [],
-  figures: {
-    throttledMsPerS: 120,
-    changesPerMinute: 38,
-    coresAllocated: 1.8,
-    coresUsed: 0.8,
-    othersCores: 0.4,
-  },
-  performers: ["worker-0", "worker-1", "unready"].map((name, index) => ({
-    name,
-    ownLimit: 100,
-    meanLimit: 110 + index,
-    mostLimit: 200,
-    usedMsPerS: 40,
-    throttledMsPerS: 20 + index,
-    requests: 500,
-    completed: 500,
-    p50Ms: 10,
-    p99Ms: 200,
+  replicas: [{ atS: 0, wanted: 1, ready: 1 }, { atS: 30, wanted: 4, ready: 3 }],
+  performers: ["worker-0", "unready"].map((name) => ({
+    ...{ name, originalLimit: 100, meanLimit: 110, mostLimit: 200 },
   })),
 };

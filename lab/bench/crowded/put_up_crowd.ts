@@ -10,12 +10,7 @@ import { scratchNamespace } from "../../../tests/cluster/scene/scratch_namespace
 import { until } from "../../../tests/cluster/scene/until.ts";
 import { horizontalAutoscaler } from "../services/horizontal_autoscaler.ts";
 import { createPriorityClass, removePriorityClass } from "../services/priority_class.ts";
-import {
-  decodeRequests,
-  encodeRequests,
-  type ServedRequests,
-  writeStart,
-} from "../services/request_file.ts";
+import { encodeRequests, writeStart } from "../services/request_file.ts";
 import {
   CROWD,
   type CrowdMember,
@@ -33,8 +28,6 @@ export interface Crowd extends AsyncDisposable {
   readonly namespaces: Readonly<Record<Place, string>>;
   /** Reports all services when their requests begin to come, ms of the wall clock. */
   begin(atMs: number): Promise<void>;
-  /** What became of the requests so far, by performer. */
-  served(): Promise<ReadonlyMap<string, ServedRequests>>;
 }
 
 /** The autoscaler waits for two rounds of metrics, the scaled pod's among them. */
@@ -80,13 +73,6 @@ export async function putUpCrowd(
     namespaces,
     begin: async (atMs) => {
       for (const name of load.keys()) await writeStart(fileOf(name), atMs);
-    },
-    served: async () => {
-      const served = new Map<string, ServedRequests>();
-      for (const name of load.keys()) {
-        served.set(name, decodeRequests(await Deno.readFile(fileOf(name))));
-      }
-      return served;
     },
     [Symbol.asyncDispose]: () => whole.disposeAsync(),
   };

@@ -1,27 +1,66 @@
 /**
- * Whether a run kept to what is asked of it.
+ * Compares a run of the crowded scene with its goals.
  *
  * @module
  */
 import { NEVER_READY } from "./crowd.ts";
-import type { CrowdResult } from "./crowd_result.ts";
-import { isForeseeable, isRefusal } from "./refusal_kind.ts";
+import { type AnswerKind, isForeseeable, isRefusal } from "./refusal_kind.ts";
+import type { Lowering, QuotaSample, ReplicaSample } from "./watch_namespace.ts";
+import type { Tally } from "./write_account.ts";
 
-/** One thing that is asked for, and what was found. */
+/** One run. CPU in millicores. */
+export interface CrowdResult {
+  readonly seed: number;
+  readonly seconds: number;
+  /** All resizes by the audit log. Seconds after the first request, below 0 before it. */
+  readonly answers: readonly {
+    readonly atS: number;
+    readonly kind: AnswerKind;
+    readonly isOfOptedOut: boolean;
+    readonly message: string;
+  }[];
+  /** Resizes by outcome and reason, as the controllers count them. */
+  readonly outcomes: readonly Tally[];
+  /** One entry a second and namespace. */
+  readonly quotas: readonly QuotaSample[];
+  /** Numbers of compared objects, and what changed beside limits and replicas. */
+  readonly objects: {
+    readonly before: number;
+    readonly after: number;
+    readonly differences: readonly string[];
+    readonly isOptedOutSame: boolean;
+  };
+  /** Decreases of the limit of the pod that is never Ready: in its spec, and in the kernel. */
+  readonly lowerings: {
+    readonly spec: readonly Lowering[];
+    readonly kernel: readonly Lowering[];
+  };
+  /** Reasons of bounds, each with the number of its pods. */
+  readonly bounds: readonly Tally[];
+  readonly replicas: readonly ReplicaSample[];
+  readonly performers: readonly {
+    readonly name: string;
+    readonly originalLimit: number;
+    readonly meanLimit: number;
+    readonly mostLimit: number;
+  }[];
+}
+
+/** A goal, and the figures that were found. */
 export interface Verdict {
   readonly goal: string;
   readonly met: boolean;
   readonly found: string;
 }
 
-/** How often something is named before the rest is only counted. */
+/** The number of findings in a verdict before the rest is only counted. */
 const NAMED = 3;
 
-/** All verdicts on a run, the one with the market off too: it shows what the platform does alone. */
+/** All verdicts on a run. */
 export function verdictsOf(result: CrowdResult): Verdict[] {
   return [
     marketActs(result),
-    ...(result.law === "with" ? [rulesBind(result)] : []),
+    rulesBind(result),
     foreseenRefusals(result),
     quotas(result),
     objects(result),
@@ -30,19 +69,22 @@ export function verdictsOf(result: CrowdResult): Verdict[] {
   ];
 }
 
-/** An agent that can't see its pods refuses nothing, lowers nothing, and proves nothing. */
-function marketActs({ law, figures: { changesPerMinute } }: CrowdResult): Verdict {
+/** Without changes every other goal is met by chance. */
+function marketActs({ answers, seconds }: CrowdResult): Verdict {
+  const changes = answers.filter(({ kind, atS }) =>
+    kind === "accepted" && atS >= 0 && atS < seconds
+  );
   return {
-    goal: law === "with" ? "the market changes limits" : "no limit changes",
-    met: law === "with" ? changesPerMinute > 0 : changesPerMinute === 0,
-    found: `${changesPerMinute.toFixed(1)} changes a minute`,
+    goal: "the market changes limits",
+    met: changes.length > 0,
+    found: `${(60 * changes.length / seconds).toFixed(1)} changes a minute`,
   };
 }
 
-/** What the scene is there for: without these it would be kept by chance. */
+/** The rules that the scene is made for. */
 const RULES = ["QuotaExceeded", "LimitRange", "HPAFloor", "PodNotReady"];
 
-function rulesBind({ bounds = [] }: CrowdResult): Verdict {
+function rulesBind({ bounds }: CrowdResult): Verdict {
   const missing = RULES.filter((rule) => bounds.every(({ what }) => what !== rule));
   return {
     goal: "quotas, LimitRange, autoscaler and readiness set bounds",
@@ -53,43 +95,42 @@ function rulesBind({ bounds = [] }: CrowdResult): Verdict {
   };
 }
 
-/** What the controllers say of the same: then the audit log must not be silent about it. */
+/** The controllers' outcomes for the same refusals: the audit log must have them, too. */
 const FORESEEN_BY_CONTROLLER = /^refused (QuotaExceeded|LimitRange|NodeCapacity)$/;
 
-function foreseenRefusals({ writes }: CrowdResult): Verdict {
-  const foreseeable = writes.notAccepted.filter(({ kind }) => isForeseeable(kind));
-  const others = writes.notAccepted.filter(({ kind }) => isRefusal(kind) && !isForeseeable(kind));
-  const all = writes.byKind.reduce((sum, { count }) => sum + count, 0);
-  const counted = writes.outcomes.filter(({ what }) => FORESEEN_BY_CONTROLLER.test(what))
+function foreseenRefusals({ answers, outcomes }: CrowdResult): Verdict {
+  const refusals = answers.filter(({ kind }) => isRefusal(kind));
+  const foreseeable = refusals.filter(({ kind }) => isForeseeable(kind));
+  const counted = outcomes.filter(({ what }) => FORESEEN_BY_CONTROLLER.test(what))
     .reduce((sum, { count }) => sum + count, 0);
-  const rest = others.length === 0 ? "" : `, and ${others.length} that none could`;
+  const others = refusals.length - foreseeable.length;
+  const rest = others === 0 ? "" : `, and ${others} that none could`;
   const more = counted === foreseeable.length ? "" : `; the controllers counted ${counted}`;
+  const messages = foreseeable.length === 0
+    ? ""
+    : `: ${some(foreseeable.map(({ atS, message }) => `${message} at ${atS.toFixed(1)} s`))}`;
   return {
     goal: "no write is refused that a check could have foreseen",
     met: foreseeable.length === 0 && counted === 0,
-    found: `${foreseeable.length} of ${all} resizes${rest}${more}`,
+    found: `${foreseeable.length} of ${answers.length} resizes${rest}${more}${messages}`,
   };
 }
 
 function quotas({ quotas }: CrowdResult): Verdict {
-  const over = quotas.flatMap(({ place, limits, used, hard, usedRequests, hardRequests }) =>
-    limits.flatMap((sum, second) => {
-      const [most = 0, counted = 0] = [hard[second], used[second]];
-      const requests = (usedRequests[second] ?? 0) > (hardRequests[second] ?? 0);
-      if (sum <= most && counted <= most && !requests) return [];
-      return [`${place} at ${second} s: limits ${sum}, counted ${counted}, allowed ${most} m`];
-    })
-  );
-  const samples = quotas.reduce((sum, { limits }) => sum + limits.length, 0);
-  const peaks = quotas.map(({ place, limits, used, hard }) =>
-    `${place} up to ${Math.max(...limits, ...used)} of ${Math.max(...hard)} m`
+  const over = quotas.filter(({ limits, used, hard, usedRequests, hardRequests }) =>
+    limits > hard || used > hard || usedRequests > hardRequests
+  ).map(({ place, atS, limits, used, hard }) =>
+    `${place} at ${atS} s: limits ${limits}, counted ${used}, allowed ${hard} m`
   );
   return {
     goal: "limits and what is counted of them stay within each quota",
-    met: over.length === 0 && samples > 0,
+    met: over.length === 0 && quotas.length > 0,
     found: over.length === 0
-      ? `${samples} samples: ${peaks.join(", ")}`
-      : `${over.length} of ${samples} samples over: ${some(over)}`,
+      ? `${quotas.length} samples, up to ${
+        Math.max(...quotas.map(({ limits, used, hard }) => 100 * Math.max(limits, used) / hard))
+          .toFixed(0)
+      } % of a quota`
+      : `${over.length} of ${quotas.length} samples over: ${some(over)}`,
   };
 }
 
@@ -103,15 +144,16 @@ function objects({ objects: { before, after, differences } }: CrowdResult): Verd
   };
 }
 
-function optedOut({ objects: { optedOutSame }, writes: { ofOptedOut } }: CrowdResult): Verdict {
+function optedOut({ objects: { isOptedOutSame }, answers }: CrowdResult): Verdict {
+  const resizes = answers.filter(({ isOfOptedOut }) => isOfOptedOut).length;
   return {
     goal: "the opted-out pod's spec stays the same",
-    met: optedOutSame && ofOptedOut === 0,
-    found: `${optedOutSame ? "the same" : "another"}, ${ofOptedOut} resizes were asked for`,
+    met: isOptedOutSame && resizes === 0,
+    found: `${isOptedOutSame ? "the same" : "another"}, ${resizes} resizes were requested`,
   };
 }
 
-function neverReady({ neverReady: { spec, kernel }, performers }: CrowdResult): Verdict {
+function neverReady({ lowerings: { spec, kernel }, performers }: CrowdResult): Verdict {
   const fell = [
     ...spec.map((fall) => ({ ...fall, where: "spec" })),
     ...kernel.map((fall) => ({ ...fall, where: "kernel" })),

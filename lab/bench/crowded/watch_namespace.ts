@@ -6,13 +6,12 @@
 import { allocationsPath } from "../../../adapters/kube/kinds/allocations.ts";
 import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
 import { listOf, numberOf, objectOf, textOf } from "../../../adapters/kube/client/json_fields.ts";
-import { atTimes } from "./at_times.ts";
 import type { Tally } from "./write_account.ts";
 import { parsePod } from "../../../adapters/kube/kinds/pods.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import { parseCPU } from "../../../shared/quantity.ts";
 import { NEVER_READY, type Place, SCALED } from "./crowd.ts";
-import { quantile } from "../../simulation/statistics.ts";
+import { pause } from "../../../tests/cluster/scene/until.ts";
 
 /** Where and for how long. */
 export interface BoundsWatch {
@@ -131,13 +130,6 @@ function countedBy(quota: unknown): Omit<QuotaSample, "place" | "atS" | "limits"
   };
 }
 
-/** The samples in which the limits, or what was counted, were above what is allowed. */
-export function overQuota(samples: readonly QuotaSample[]): QuotaSample[] {
-  return samples.filter(({ limits, used, hard, usedRequests, hardRequests }) =>
-    limits > hard || used > hard || usedRequests > hardRequests
-  );
-}
-
 /** A limit that was lowered, and when. */
 export interface Lowering {
   readonly atS: number;
@@ -184,8 +176,14 @@ export async function watchReplicas(
   return samples;
 }
 
-/** Median of what was wanted over the last half of the run. */
-export function lateMedian(samples: readonly ReplicaSample[]): number {
-  const half = (samples.at(-1)?.atS ?? 0) / 2;
-  return quantile(samples.filter(({ atS }) => atS >= half).map(({ wanted }) => wanted), 0.5);
+/** Waits for each moment, the first and the last second included, and gives its second. */
+async function* atTimes({ startMs, seconds, everyS }: {
+  readonly startMs: number;
+  readonly seconds: number;
+  readonly everyS: number;
+}): AsyncGenerator<number> {
+  for (let atS = 0; atS <= seconds; atS += everyS) {
+    await pause(Math.max(0, startMs + 1000 * atS - Date.now()));
+    yield atS;
+  }
 }

@@ -1,12 +1,5 @@
 import assert from "node:assert/strict";
-import {
-  lateMedian,
-  lowerings,
-  noteRules,
-  overQuota,
-  type QuotaSample,
-  watchQuotas,
-} from "./watch_namespace.ts";
+import { lowerings, noteRules, watchQuotas } from "./watch_namespace.ts";
 
 function listOf(...pods: readonly (readonly [string, readonly string[]])[]): unknown {
   return {
@@ -26,26 +19,6 @@ Deno.test("noteRules() counts each pod once a reason, over all looks", () => {
     ["HPAFloor", ["a", "b"]],
     ["QuotaExceeded", ["a"]],
   ]);
-});
-
-const SAMPLE: QuotaSample = {
-  place: "shop",
-  atS: 1,
-  limits: 900,
-  used: 900,
-  hard: 900,
-  usedRequests: 300,
-  hardRequests: 300,
-};
-
-Deno.test("overQuota() finds limits above the quota, and counts above it, and takes all of it for fine", () => {
-  assert.deepEqual(overQuota([SAMPLE]), []);
-  const over = [
-    { ...SAMPLE, limits: 901 },
-    { ...SAMPLE, used: 901 },
-    { ...SAMPLE, usedRequests: 301 },
-  ];
-  assert.deepEqual(overQuota(over), over);
 });
 
 Deno.test("lowerings() finds each fall and no rise", () => {
@@ -98,14 +71,4 @@ Deno.test("watchQuotas() sums the limits of pods that have not ended, per namesp
     ...{ used: 600, usedRequests: 100, hard: 1000, hardRequests: 500 },
   });
   assert.deepEqual(neverReady, [70]);
-});
-
-Deno.test("lateMedian() is of the last half alone", () => {
-  const samples = [1, 1, 1, 1, 4, 4, 6].map((wanted, index) => ({
-    atS: 5 * index,
-    wanted,
-    ready: 1,
-  }));
-  assert.equal(lateMedian(samples), 4);
-  assert.equal(lateMedian(samples.slice(0, 3)), 1);
 });

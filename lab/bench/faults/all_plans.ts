@@ -52,8 +52,8 @@ export async function examPlans(
   return (kind) => {
     const isRevealing = ([plan]: readonly FaultPlan[]): boolean =>
       plan?.faults.some(({ fault }) => REVEALING[kind].includes(fault)) ?? false;
-    const telling = families.filter(isRevealing);
-    const plans = inTurn([...telling, ...families, ...telling]).slice(0, derived);
+    const revealing = families.filter(isRevealing);
+    const plans = inTurn([...revealing, ...families, ...revealing]).slice(0, derived);
     return [free, { ...free, idleCPU: "tight" }, ...inTurn([plans, runs])];
   };
 }

@@ -18,7 +18,7 @@ import { APPS } from "./apps.ts";
 
 /** Medians over an algorithm's runs. */
 export interface AppMedians {
-  readonly law: AppAlgorithm;
+  readonly algorithm: AppAlgorithm;
   readonly runs: number;
   readonly app: string;
   readonly phase: Phase;
@@ -28,16 +28,16 @@ export interface AppMedians {
 
 /** Medians of each figure by algorithm, phase and app. */
 export function mediansOf(results: readonly AppResult[]): AppMedians[] {
-  const laws = [...new Set(results.map(({ law }) => law))];
+  const algorithms = [...new Set(results.map(({ algorithm }) => algorithm))];
   return PHASES.flatMap((phase) =>
-    laws.flatMap((law) =>
+    algorithms.flatMap((algorithm) =>
       APPS.map(({ name }): AppMedians => {
-        const runs = results.filter((result) => result.law === law);
+        const runs = results.filter((result) => result.algorithm === algorithm);
         const apps = runs.flatMap(({ apps }) => apps.filter((app) => app.name === name));
         const median = (key: keyof AppFigures): number =>
           quantile(apps.map(({ phases }) => phases[phase][key]), 0.5);
         return {
-          ...{ law, runs: runs.length, app: name, phase },
+          ...{ algorithm, runs: runs.length, app: name, phase },
           mostReplicas: Math.max(...apps.map(({ mostReplicas }) => mostReplicas)),
           figures: Object.fromEntries(FIGURE_NAMES.map((key) => [key, median(key)])) as AppFigures,
         };
@@ -46,20 +46,22 @@ export function mediansOf(results: readonly AppResult[]): AppMedians[] {
   );
 }
 
-const HEAD = ["phase", "law", "app", "P50 ms", "P99", "P99 between bursts", "late", "failed"];
+const HEAD = ["phase", "algorithm", "app", "P50 ms", "P99", "P99 between bursts", "late", "failed"];
 
 /** The report for people. */
 export function appReport(results: readonly AppResult[]): string {
   const medians = mediansOf(results);
-  const rows = medians.map(({ phase, law, app, figures, mostReplicas }) => [
-    ...[phase, law, app],
+  const rows = medians.map(({ phase, algorithm, app, figures, mostReplicas }) => [
+    ...[phase, algorithm, app],
     ...[figures.p50Ms, figures.p99Ms, figures.quietP99Ms].map((ms) => ms.toFixed(1)),
     ...[figures.late, figures.failed].map((count) => percent(count, figures.requests)),
     ...[figures.throttledMsPerS.toFixed(1), figures.used.toFixed(0), `${mostReplicas}`],
   ]);
   const table = alignedColumns([[...HEAD, "throttled ms/s", "used m", "replicas"], ...rows]);
   const runs = results.map((result) =>
-    `${result.law}, seed ${result.seed}: load ${result.loadCores.toFixed(2)} CPUs, neighbour ` +
+    `${result.algorithm}, seed ${result.seed}: load ${
+      result.loadCores.toFixed(2)
+    } CPUs, neighbour ` +
     `${result.neighbourUsed.toFixed(0)}m, others ${othersCores(result).toFixed(2)} CPUs, ` +
     `${result.changes.length} changes of limits`
   );
@@ -79,7 +81,7 @@ export function appReport(results: readonly AppResult[]): string {
 
 /** CPUs of all programs but the load, the apps and the neighbour, which runs for half the time. */
 function othersCores({ busyCores, loadCores, neighbourUsed, apps }: AppResult): number {
-  const used = apps.map(({ phases }) => (phases.calm.used + phases.neighbour.used) / 2);
+  const used = apps.map(({ phases }) => (phases.alone.used + phases.neighbour.used) / 2);
   return busyCores - loadCores - [neighbourUsed / 2, ...used].reduce((a, b) => a + b) / 1000;
 }
 
@@ -87,19 +89,20 @@ function othersCores({ busyCores, loadCores, neighbourUsed, apps }: AppResult): 
  * Each algorithm's P99 against that without limits, and beside the neighbour against its own before.
  */
 function ratios(medians: readonly AppMedians[]): string[] {
-  const find = (law: AppAlgorithm, app: string, phase: Phase): AppFigures | undefined =>
-    medians.find((one) => one.law === law && one.app === app && one.phase === phase)?.figures;
-  return medians.flatMap(({ law, app, phase, figures }) => {
+  const find = (algorithm: AppAlgorithm, app: string, phase: Phase): AppFigures | undefined =>
+    medians.find((one) => one.algorithm === algorithm && one.app === app && one.phase === phase)
+      ?.figures;
+  return medians.flatMap(({ algorithm, app, phase, figures }) => {
     const none = find("none", app, phase);
-    const alone = find(law, app, "calm");
-    const against = none === undefined || law === "none"
+    const alone = find(algorithm, app, "alone");
+    const against = none === undefined || algorithm === "none"
       ? []
       : [`P99 ${times(figures.p99Ms, none.p99Ms)} that without limits`];
-    const before = phase === "calm" || alone === undefined ? [] : [
+    const before = phase === "alone" || alone === undefined ? [] : [
       `between bursts ${times(figures.quietP99Ms, alone.quietP99Ms)} its own without the neighbour`,
     ];
     const both = [...against, ...before];
-    return both.length === 0 ? [] : [`${phase}, ${law}, ${app}: ${both.join("; ")}`];
+    return both.length === 0 ? [] : [`${phase}, ${algorithm}, ${app}: ${both.join("; ")}`];
   });
 }
 

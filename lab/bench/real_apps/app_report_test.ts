@@ -9,13 +9,16 @@ const FIGURES = {
   ...{ throttledMsPerS: 30, used: 110 },
 };
 
-function result(law: AppAlgorithm, { seed, p99Ms }: { seed: number; p99Ms: number }): AppResult {
+function result(
+  algorithm: AppAlgorithm,
+  { seed, p99Ms }: { seed: number; p99Ms: number },
+): AppResult {
   const phases = {
-    calm: { ...FIGURES, p99Ms },
+    alone: { ...FIGURES, p99Ms },
     neighbour: { ...FIGURES, p99Ms: 2 * p99Ms, quietP99Ms: 15 },
   };
   return {
-    ...{ law, seed, minutes: 3, at: "2026-01-01T00:00:00.000Z", kernel: "6.18" },
+    ...{ algorithm, seed, minutes: 3, at: "2026-01-01T00:00:00.000Z", kernel: "6.18" },
     versions: { nginx: "1.22.1" },
     ...{ busyCores: 1, loadCores: 0.1, neighbourUsed: 900 },
     apps: APPS.map(({ name }) => ({ name, mostReplicas: seed, phases })),
@@ -29,12 +32,14 @@ const RESULTS = [
 ];
 
 Deno.test("mediansOf() takes them over an algorithm's runs, and the most replicas", () => {
-  const fixed = mediansOf(RESULTS).filter(({ law, app }) => law === "fixed" && app === "redis");
+  const fixed = mediansOf(RESULTS).filter(({ algorithm, app }) =>
+    algorithm === "fixed" && app === "redis"
+  );
   assert.deepEqual(
     fixed.map(({ phase, runs, figures, mostReplicas }) => [
       ...[phase, runs, figures.p99Ms, mostReplicas],
     ]),
-    [["calm", 3, 200, 3], ["neighbour", 3, 400, 3]],
+    [["alone", 3, 200, 3], ["neighbour", 3, 400, 3]],
   );
 });
 
@@ -42,12 +47,12 @@ Deno.test("appReport() has a row for each phase, algorithm and app, and P99 agai
   const lines = appReport(RESULTS).split("\n");
   assert.match(
     lines[1] ?? "",
-    /^calm +fixed +nginx +2\.0 +200\.0 +10\.0 +10\.0 % +0\.5 % +30\.0 +110 +3$/,
+    /^alone +fixed +nginx +2\.0 +200\.0 +10\.0 +10\.0 % +0\.5 % +30\.0 +110 +3$/,
   );
   // 1 CPU in all, 0.1 of the load, three apps of 0.11, and 0.9 of the neighbour for half the time.
   assert.ok(lines.some((line) => /^none, seed 1: .* 900m, .* 0\.12 CPUs/.test(line)));
   assert.equal(lines.indexOf(""), 1 + 2 * 2 * 3);
-  assert.ok(lines.some((line) => /^calm, fixed, deno: .* 4\.00 times/.test(line)));
+  assert.ok(lines.some((line) => /^alone, fixed, deno: .* 4\.00 times/.test(line)));
   assert.ok(lines.some((line) => /^neighbour, none, deno: .* 1\.50 times/.test(line)));
   assert.match(lines.at(-1) ?? "", /nginx 1\.22\.1, kernel 6\.18/);
 });
@@ -72,7 +77,7 @@ Deno.test("readAppResult() finds the result of an algorithm, a seed and a length
     const [written] = RESULTS;
     assert.ok(written !== undefined);
     await writeAppResult(folder, written);
-    const key = { folder, law: "fixed", seed: 1, minutes: 3 } as const;
+    const key = { folder, algorithm: "fixed", seed: 1, minutes: 3 } as const;
     assert.deepEqual(await readAppResult(key), written);
     assert.equal(await readAppResult({ ...key, seed: 2 }), undefined);
   } finally {

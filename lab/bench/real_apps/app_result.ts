@@ -1,5 +1,5 @@
 /**
- * What is kept of a run, in a file of its own as soon as it is over.
+ * The result of a run, kept in a file as soon as it ends.
  *
  * @module
  */
@@ -16,7 +16,7 @@ export const APP_ALGORITHMS = ["fixed", "none", "hpa", "coallocator"] as const;
 export type AppAlgorithm = (typeof APP_ALGORITHMS)[number];
 
 /** The two halves of a run. */
-export const PHASES = ["calm", "neighbour"] as const;
+export const PHASES = ["alone", "neighbour"] as const;
 
 /** One of them. */
 export type Phase = (typeof PHASES)[number];
@@ -37,7 +37,7 @@ const appFigures = z.strictObject({
 });
 
 const schema = z.strictObject({
-  law: z.enum(APP_ALGORITHMS),
+  algorithm: z.enum(APP_ALGORITHMS),
   seed: z.number(),
   minutes: z.number(),
   /** When it ended. */
@@ -53,7 +53,7 @@ const schema = z.strictObject({
   apps: z.array(z.strictObject({
     name: z.string(),
     mostReplicas: z.number(),
-    phases: z.strictObject({ calm: appFigures, neighbour: appFigures }),
+    phases: z.strictObject({ alone: appFigures, neighbour: appFigures }),
   })),
   /** Changes of limits in force, millicores over all replicas; the CPUs of the node for no limit. */
   changes: z.array(
@@ -70,13 +70,13 @@ export type AppFigures = z.infer<typeof appFigures>;
 /** Names of the figures. */
 export const FIGURE_NAMES: readonly (keyof AppFigures)[] = appFigures.keyof().options;
 
-/** Which result is meant. */
-export interface AppResultKey extends Pick<AppResult, "law" | "seed" | "minutes"> {
+/** The key of a result. */
+export interface AppResultKey extends Pick<AppResult, "algorithm" | "seed" | "minutes"> {
   readonly folder: string;
 }
 
-function fileOf({ folder, law, seed, minutes }: AppResultKey): string {
-  return `${folder}/${law}-seed${seed}-${minutes}min.json`;
+function fileOf({ folder, algorithm, seed, minutes }: AppResultKey): string {
+  return `${folder}/${algorithm}-seed${seed}-${minutes}min.json`;
 }
 
 /** Keeps a result; returns the file's path. */

@@ -26,7 +26,7 @@ import { type Burst, BURST_FACTOR, BURST_S, burstTurns, TURN_S } from "./burst_t
 import { attack, runWebdis, type SentRequest } from "./load.ts";
 import type { Programs } from "./programs.ts";
 
-/** What a run needs. */
+/** The options of a run. */
 export interface AppRunOptions extends Pick<AppResult, "seed" | "minutes"> {
   readonly connection: OpenKubeConnection;
   readonly programs: Programs;
@@ -35,7 +35,7 @@ export interface AppRunOptions extends Pick<AppResult, "seed" | "minutes"> {
   readonly onProgress: (doneS: number) => void;
 }
 
-/** What a run leaves, but for what is the same for all. */
+/** The outcome of a run, without the fields that are the same for all. */
 export type AppRun = Omit<AppResult, "at" | "kernel" | "versions">;
 
 /** Base load before the run, in which programs warm up and the algorithm sees the pods. */
@@ -44,16 +44,20 @@ const WARM_UP_S = 10;
 const AUTOSCALER = { most: 4, target: 0.7 } as const;
 
 /** Plays a run. */
-export async function appRun(law: AppAlgorithm, options: AppRunOptions): Promise<AppRun> {
+export async function appRun(algorithm: AppAlgorithm, options: AppRunOptions): Promise<AppRun> {
   const { connection, programs, cores, seed, minutes, onProgress } = options;
   const seconds = 60 * minutes;
   const bursts = burstTurns({ seed, minutes });
   const folder = await Deno.makeTempDir({ prefix: "real-apps-" });
   try {
     await using namespace = await scratchNamespace(connection, {
-      annotations: law === "coallocator" ? {} : { "mbcas.io/managed": "false" },
+      annotations: algorithm === "coallocator" ? {} : { "mbcas.io/managed": "false" },
     });
-    const addresses = await putUp(law, { connection, namespace: namespace.name, folder });
+    const addresses = await createObjects(algorithm, {
+      connection,
+      namespace: namespace.name,
+      folder,
+    });
     const ownMs = ownTimeMs();
     let sent: readonly SentRequest[][];
     let seen: ObservedService[];
@@ -65,7 +69,7 @@ export async function appRun(law: AppAlgorithm, options: AppRunOptions): Promise
         `${name === "redis" ? webdis.url : `http://${addresses(name)}:${port}`}${path}`;
       [sent, seen, busyCores] = await Promise.all([
         Promise.all(APPS.map((app) => load(app, { ...options, url: urlOf(app), bursts, startMs }))),
-        observe([...APPS.map(({ name }) => ({ name, ownLimit: LIMIT })), NEIGHBOUR_SERVICE], {
+        observe([...APPS.map(({ name }) => ({ name, originalLimit: LIMIT })), NEIGHBOUR_SERVICE], {
           ...{ connection, namespaces: [namespace.name], cores, seconds, startMs, onProgress },
         }),
         busyDuring({ startMs, seconds }),
@@ -75,7 +79,7 @@ export async function appRun(law: AppAlgorithm, options: AppRunOptions): Promise
     const loadCores = (ownTimeMs() - ownMs) / (Date.now() - startMs + 1000 * WARM_UP_S);
     const neighbour = seen.at(-1)?.usage ?? new Float32Array(0);
     return {
-      ...{ law, seed, minutes, loadCores, busyCores },
+      ...{ algorithm, seed, minutes, loadCores, busyCores },
       neighbourUsed: mean(neighbour.subarray(neighbour.length / 2)),
       apps: APPS.map(({ name }, index) => {
         const own = bursts.filter(({ app }) => app === name);
@@ -88,7 +92,7 @@ export async function appRun(law: AppAlgorithm, options: AppRunOptions): Promise
         return {
           name,
           mostReplicas: seen[index]?.mostReplicas ?? 0,
-          phases: { calm: figures("calm"), neighbour: figures("neighbour") },
+          phases: { alone: figures("alone"), neighbour: figures("neighbour") },
         };
       }),
       changes: [...APPS.map(({ name }) => name), NEIGHBOUR_NAME].flatMap((pod, index) =>
@@ -100,11 +104,11 @@ export async function appRun(law: AppAlgorithm, options: AppRunOptions): Promise
   }
 }
 
-const NEIGHBOUR_SERVICE = { name: NEIGHBOUR_NAME, ownLimit: NEIGHBOUR } as const;
+const NEIGHBOUR_SERVICE = { name: NEIGHBOUR_NAME, originalLimit: NEIGHBOUR } as const;
 
 /** Creates all objects and waits until they run; the result has the Services' addresses. */
-async function putUp(
-  law: AppAlgorithm,
+async function createObjects(
+  algorithm: AppAlgorithm,
   { connection, namespace, folder }: {
     readonly connection: OpenKubeConnection;
     readonly namespace: string;
@@ -114,13 +118,13 @@ async function putUp(
   const create = async (path: string, body: unknown): Promise<unknown> =>
     await connection.request({ method: "POST", path, body });
   const deployments = `/apis/apps/v1/namespaces/${namespace}/deployments`;
-  const limited = law !== "none";
+  const limited = algorithm !== "none";
   const addresses = new Map<string, string>();
   for (const app of APPS) {
     await create(deployments, appDeployment(app, { limited }));
     const service = await create(`/api/v1/namespaces/${namespace}/services`, appService(app));
     addresses.set(app.name, String(objectOf(objectOf(service)["spec"])["clusterIP"]));
-    if (law === "hpa" && app.scales) {
+    if (algorithm === "hpa" && app.scales) {
       const path = `/apis/autoscaling/v2/namespaces/${namespace}/horizontalpodautoscalers`;
       await create(path, horizontalAutoscaler(app.name, AUTOSCALER));
     }
@@ -177,8 +181,8 @@ function figuresIn(phase: Phase, { seconds, startMs, bursts, seen, sent }: {
 }): AppFigures {
   const halfMs = 500 * seconds;
   const half = <T>(values: { subarray(from: number, to?: number): T; length: number }): T =>
-    phase === "calm" ? values.subarray(0, values.length / 2) : values.subarray(values.length / 2);
-  const inPhase = sent.filter(({ atMs }) => (atMs < startMs + halfMs) === (phase === "calm"));
+    phase === "alone" ? values.subarray(0, values.length / 2) : values.subarray(values.length / 2);
+  const inPhase = sent.filter(({ atMs }) => (atMs < startMs + halfMs) === (phase === "alone"));
   const busy = (atMs: number): boolean =>
     bursts.some(({ atS }) => {
       const afterS = (atMs - startMs) / 1000 - atS;

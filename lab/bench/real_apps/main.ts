@@ -23,7 +23,9 @@ async function main(args: readonly string[]): Promise<number> {
   if ("exitCode" in parsed) return printAnswer(parsed);
   if (!parsed.report) await playAll(parsed);
   const results = (await Promise.all(
-    APP_ALGORITHMS.flatMap((law) => seedsOf(parsed).map((seed) => read(law, { ...parsed, seed }))),
+    APP_ALGORITHMS.flatMap((algorithm) =>
+      seedsOf(parsed).map((seed) => read(algorithm, { ...parsed, seed }))
+    ),
   )).flatMap((result) => result ?? []);
   const json = (): string => JSON.stringify({ medians: mediansOf(results), results }, undefined, 2);
   console.log(parsed.json ? json() : appReport(results));
@@ -35,10 +37,10 @@ function seedsOf({ seed, runs }: RealAppsBench): number[] {
 }
 
 function read(
-  law: AppAlgorithm,
+  algorithm: AppAlgorithm,
   { results, seed, minutes }: RealAppsBench,
 ): Promise<AppResult | undefined> {
-  return readAppResult({ folder: results, law, seed, minutes });
+  return readAppResult({ folder: results, algorithm, seed, minutes });
 }
 
 /** Plays the runs one after another: each algorithm once, then each once more. */
@@ -54,10 +56,10 @@ async function playAll(options: RealAppsBench): Promise<void> {
   await loadAppImages(instance, programs);
   using node = await openRealNode();
   for (const seed of seedsOf(options)) {
-    for (const law of options.laws) {
-      const name = `${law}, seed ${seed}`;
+    for (const algorithm of options.laws) {
+      const name = `${algorithm}, seed ${seed}`;
       console.error(`${name}: ${options.minutes} min from ${new Date().toISOString()}`);
-      const run = await appRun(law, {
+      const run = await appRun(algorithm, {
         ...{ seed, minutes: options.minutes, connection: node.connection, programs },
         cores: navigator.hardwareConcurrency,
         onProgress: (doneS) => console.error(`${name}: ${doneS} s`),

@@ -28,13 +28,13 @@ export interface AlgorithmStage extends RunVPAOptions {
 /**
  * Annotations of the namespace in which an algorithm rules: the product is there and may have to wait.
  */
-export function namespaceAnnotations(law: AlgorithmName): Readonly<Record<string, string>> {
-  return law === "ours" ? {} : { "mbcas.io/managed": "false" };
+export function namespaceAnnotations(algorithm: AlgorithmName): Readonly<Record<string, string>> {
+  return algorithm === "ours" ? {} : { "mbcas.io/managed": "false" };
 }
 
 /** Puts up what the algorithm needs beside services and product; disposing of it takes that down. */
 export async function deployAlgorithm(
-  law: AlgorithmName,
+  algorithm: AlgorithmName,
   stage: AlgorithmStage,
 ): Promise<AsyncDisposable> {
   const { scene, connection, namespace } = stage;
@@ -44,7 +44,7 @@ export async function deployAlgorithm(
       await connection.request({ method: "POST", path: `/apis/${path}`, body });
     }
   };
-  switch (law) {
+  switch (algorithm) {
     case "static":
     case "ours":
       return { [Symbol.asyncDispose]: () => Promise.resolve() };

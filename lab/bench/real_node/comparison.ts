@@ -8,7 +8,7 @@ import type { AlgorithmName } from "./algorithms.ts";
 
 /** An algorithm's figures on the real node, and on the model where it plays it. */
 export interface ComparedAlgorithm {
-  readonly law: AlgorithmName;
+  readonly algorithm: AlgorithmName;
   readonly real: Figures;
   readonly model?: Figures;
   /** CPUs that all other programs of the machine used meanwhile. */
@@ -58,12 +58,12 @@ const COLUMNS: readonly { readonly head: string; readonly text: (f: Figures) => 
 ];
 
 /** The report for people. */
-export function comparisonTable(laws: readonly ComparedAlgorithm[]): string {
-  const rows = laws.flatMap(({ law, real, model }) => [
-    [law, "real", ...COLUMNS.map(({ text }) => text(real))],
+export function comparisonTable(algorithms: readonly ComparedAlgorithm[]): string {
+  const rows = algorithms.flatMap(({ algorithm, real, model }) => [
+    [algorithm, "real", ...COLUMNS.map(({ text }) => text(real))],
     ...model === undefined ? [] : [["", "model", ...COLUMNS.map(({ text }) => text(model))]],
   ]);
-  const all = [["law", "node", ...COLUMNS.map(({ head }) => head)], ...rows];
+  const all = [["algorithm", "node", ...COLUMNS.map(({ head }) => head)], ...rows];
   const widths =
     all[0]?.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0))) ?? [];
   const table = all.map((row) =>
@@ -71,23 +71,25 @@ export function comparisonTable(laws: readonly ComparedAlgorithm[]): string {
       column < 2 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)
     ).join("  ").trimEnd()
   );
-  const verdicts = laws.flatMap((one) =>
+  const verdicts = algorithms.flatMap((one) =>
     FORETOLD.flatMap((key) => {
       const off = deviation(one, key);
       if (off === undefined) return [];
       const what = key === "throttledMsPerS" ? "throttled time" : "median reaction";
       const share = `${off >= 0 ? "+" : ""}${(100 * off).toFixed(0)} %`;
       const verdict = Math.abs(off) <= TOLERANCE ? "within" : "outside";
-      return [`${one.law}: the model's ${what} is off by ${share}, ${verdict} 20 %`];
+      return [`${one.algorithm}: the model's ${what} is off by ${share}, ${verdict} 20 %`];
     })
   );
-  const disturbed = laws.flatMap(({ law, othersCores }) => {
+  const disturbed = algorithms.flatMap(({ algorithm, othersCores }) => {
     if (othersCores <= MANY_CORES) return [];
     const used = `${othersCores.toFixed(2)} CPUs`;
-    return [`${law}: other programs used ${used}: play it again on a quiet machine`];
+    return [`${algorithm}: other programs used ${used}: play it again on a quiet machine`];
   });
-  const accounts = laws.map(({ law, accounts: { podLevel, containerLevel, standing } }) =>
-    `${law}: the kernel counts ${podLevel.toFixed(1)} ms/s at the pods' level and ` +
+  const accounts = algorithms.map((
+    { algorithm, accounts: { podLevel, containerLevel, standing } },
+  ) =>
+    `${algorithm}: the kernel counts ${podLevel.toFixed(1)} ms/s at the pods' level and ` +
     `${containerLevel.toFixed(1)} at the containers'; threads with work stood still for ` +
     `${standing.toFixed(1)}, waiting for a CPU included`
   );

@@ -20,34 +20,34 @@ const FIGURES: Figures = {
 const ACCOUNTS = { podLevel: 60, containerLevel: 45.5, standing: 130 };
 
 Deno.test("deviation() is a share of the real figure, and absent where one is", () => {
-  const law: ComparedAlgorithm = {
-    law: "ours",
+  const algorithm: ComparedAlgorithm = {
+    algorithm: "ours",
     real: FIGURES,
     model: { ...FIGURES, throttledMsPerS: 85 },
     othersCores: 0.3,
     accounts: ACCOUNTS,
   };
-  assert.ok(Math.abs((deviation(law, "throttledMsPerS") ?? NaN) + 0.15) < 1e-12);
-  assert.equal(deviation(law, "reactionMsMedian"), 0);
+  assert.ok(Math.abs((deviation(algorithm, "throttledMsPerS") ?? NaN) + 0.15) < 1e-12);
+  assert.equal(deviation(algorithm, "reactionMsMedian"), 0);
   assert.equal(
     deviation(
-      { law: "hpa", real: FIGURES, othersCores: 0.3, accounts: ACCOUNTS },
+      { algorithm: "hpa", real: FIGURES, othersCores: 0.3, accounts: ACCOUNTS },
       "throttledMsPerS",
     ),
     undefined,
   );
   const { reactionMsMedian: _, ...without } = FIGURES;
-  assert.equal(deviation({ ...law, real: without }, "reactionMsMedian"), undefined);
+  assert.equal(deviation({ ...algorithm, real: without }, "reactionMsMedian"), undefined);
   const none = { ...FIGURES, throttledMsPerS: 0 };
-  assert.equal(deviation({ ...law, real: none, model: none }, "throttledMsPerS"), 0);
-  assert.equal(deviation({ ...law, real: none }, "throttledMsPerS"), Infinity);
+  assert.equal(deviation({ ...algorithm, real: none, model: none }, "throttledMsPerS"), 0);
+  assert.equal(deviation({ ...algorithm, real: none }, "throttledMsPerS"), Infinity);
 });
 
 Deno.test("comparisonTable() has the model below the real figures, then how far it is off and the disturbed runs", () => {
   const model = { ...FIGURES, throttledMsPerS: 70 };
   const lines = comparisonTable([
-    { law: "static", real: FIGURES, model, othersCores: 0.3, accounts: ACCOUNTS },
-    { law: "hpa", real: FIGURES, othersCores: 1.25, accounts: ACCOUNTS },
+    { algorithm: "static", real: FIGURES, model, othersCores: 0.3, accounts: ACCOUNTS },
+    { algorithm: "hpa", real: FIGURES, othersCores: 1.25, accounts: ACCOUNTS },
   ]).split("\n");
   assert.match(lines[1] ?? "", /^static +real +500 +900 +4\/2\/34 +100\.0 +1\.50 +8 +400 +1\.50/);
   assert.match(lines[2] ?? "", /^ +model +500 +900 +4\/2\/34 +70\.0/);

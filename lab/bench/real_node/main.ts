@@ -31,7 +31,7 @@ async function main(args: readonly string[]): Promise<number> {
   if ("exitCode" in parsed) return printAnswer(parsed);
   const bench = await benchScene(parsed);
   if (!parsed.report) await playAll(parsed, bench);
-  await tell(parsed, bench);
+  await report(parsed, bench);
   return 0;
 }
 
@@ -48,20 +48,20 @@ async function playAll(options: RealNodeBench, { scene, bursts }: BenchScene): P
   using node = await openRealNode();
   await Deno.mkdir(results, { recursive: true });
   const { pods: known } = await modelRun(scene, "static");
-  for (const law of laws) {
-    say(`${law}: ${minutes} min from ${new Date().toISOString()}`);
-    const run = await realRun(law, {
+  for (const algorithm of laws) {
+    say(`${algorithm}: ${minutes} min from ${new Date().toISOString()}`);
+    const run = await realRun(algorithm, {
       scene,
       known,
       connection: node.connection,
       kubeconfig,
       folders: { cacheHome: Deno.env.get("XDG_CACHE_HOME"), home: Deno.env.get("HOME") },
       logs: results,
-      onProgress: (doneS) => say(`${law}: ${doneS} s`),
+      onProgress: (doneS) => say(`${algorithm}: ${doneS} s`),
     });
     const figures = figuresOf(run.series, bursts);
     const file = await writeResult(results, {
-      law,
+      algorithm,
       seed,
       minutes,
       load,
@@ -73,7 +73,7 @@ async function playAll(options: RealNodeBench, { scene, bursts }: BenchScene): P
       services: servicesOf(run, { cores: scene.cores, minutes }),
       changes: run.series.changes.map(({ atS, pod, from, to }) => ({ atS, pod, from, to })),
     });
-    say(`${law}: ${file}`);
+    say(`${algorithm}: ${file}`);
   }
 }
 
@@ -86,12 +86,12 @@ function servicesOf(
   return series.pods.flatMap((pod, index): ServiceResult[] => {
     const [seen, requests] = [services[index], served[index]];
     if (seen === undefined || requests === undefined) return [];
-    const { name, request, ownLimit, limit, latency } = pod;
+    const { name, request, originalLimit, limit, latency } = pod;
     const { usageMs, throttledMs, podLevelMs, containerLevelMs } = seen.total;
     return [{
       name,
       request,
-      ownLimit,
+      originalLimit,
       meanLimit: mean(limit),
       usedMsPerS: usageMs / seconds,
       throttledMsPerS: throttledMs / seconds,
@@ -107,12 +107,12 @@ function servicesOf(
   });
 }
 
-/** Prints every algorithm of which there is a result, and what the model makes of the same scene. */
-async function tell(options: RealNodeBench, { scene, bursts }: BenchScene): Promise<void> {
+/** Prints the result of each algorithm, and the model's figures of the same scene. */
+async function report(options: RealNodeBench, { scene, bursts }: BenchScene): Promise<void> {
   const { seed, minutes, load, results: folder, json } = options;
   const found: (ComparedAlgorithm & { readonly result: AlgorithmResult })[] = [];
-  for (const law of ALGORITHMS) {
-    const result = await readResult({ folder, law, seed, minutes, load });
+  for (const algorithm of ALGORITHMS) {
+    const result = await readResult({ folder, algorithm, seed, minutes, load });
     if (result === undefined) continue;
     const { othersCores, services } = result;
     const sumOf = (key: "podLevel" | "containerLevel" | "standing"): number =>
@@ -123,11 +123,11 @@ async function tell(options: RealNodeBench, { scene, bursts }: BenchScene): Prom
       standing: sumOf("standing"),
     };
     const real = realFigures(result);
-    found.push({ law, real, othersCores, accounts, result, ...await modelOf(law) });
+    found.push({ algorithm, real, othersCores, accounts, result, ...await modelOf(algorithm) });
   }
-  async function modelOf(law: AlgorithmName): Promise<Pick<ComparedAlgorithm, "model">> {
-    if (!MODELLED_ALGORITHMS.includes(law)) return {};
-    return { model: figuresOf(await modelRun(scene, law), bursts) };
+  async function modelOf(algorithm: AlgorithmName): Promise<Pick<ComparedAlgorithm, "model">> {
+    if (!MODELLED_ALGORITHMS.includes(algorithm)) return {};
+    return { model: figuresOf(await modelRun(scene, algorithm), bursts) };
   }
   console.log(json ? JSON.stringify(found, undefined, 2) : comparisonTable(found));
 }

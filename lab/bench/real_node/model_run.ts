@@ -17,17 +17,17 @@ const ENTRIES: Readonly<Partial<Record<AlgorithmName, Entry>>> = {
 };
 
 /** Algorithms that the model plays. */
-export const MODELLED_ALGORITHMS: readonly AlgorithmName[] = ALGORITHMS.filter((law) =>
-  law in ENTRIES
+export const MODELLED_ALGORITHMS: readonly AlgorithmName[] = ALGORITHMS.filter((algorithm) =>
+  algorithm in ENTRIES
 );
 
 /**
  * Plays the scene's own requests under an algorithm. Throws a `RangeError` for one that isn't modelled.
  */
-export async function modelRun(scene: Scene, law: AlgorithmName): Promise<RunSeries> {
-  const entry = ENTRIES[law];
+export async function modelRun(scene: Scene, algorithm: AlgorithmName): Promise<RunSeries> {
+  const entry = ENTRIES[algorithm];
   if (entry === undefined) {
-    throw new RangeError(`Cannot model ${law}: a simulated pod has no replicas`);
+    throw new RangeError(`Cannot model ${algorithm}: a simulated pod has no replicas`);
   }
   return await playEntry(entry, { scene });
 }

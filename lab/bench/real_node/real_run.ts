@@ -27,7 +27,7 @@ import {
 } from "./algorithms.ts";
 import { serviceDeployment } from "./service_objects.ts";
 
-/** What a run needs. */
+/** The options of a run. */
 export interface RealRunOptions extends Omit<AlgorithmStage, "namespace" | "connection"> {
   readonly connection: OpenKubeConnection;
   /** The scene's pods as the model sees them: bounds, and demand over time. */
@@ -35,7 +35,7 @@ export interface RealRunOptions extends Omit<AlgorithmStage, "namespace" | "conn
   readonly onProgress: (doneS: number) => void;
 }
 
-/** What a run leaves. */
+/** The outcome of a run. */
 export interface RealRun {
   readonly series: RunSeries;
   /** In the order of the pods. */
@@ -49,7 +49,7 @@ export interface RealRun {
 const SETTLE_MS = 3000;
 
 /** Plays the scene under an algorithm. */
-export async function realRun(law: AlgorithmName, options: RealRunOptions): Promise<RealRun> {
+export async function realRun(algorithm: AlgorithmName, options: RealRunOptions): Promise<RealRun> {
   const { scene, connection, known, onProgress } = options;
   const folder = await Deno.makeTempDir({ prefix: "real-node-" });
   try {
@@ -58,15 +58,18 @@ export async function realRun(law: AlgorithmName, options: RealRunOptions): Prom
       await Deno.writeFile(fileOf(folder, name), encodeRequests(log));
     }
     await using namespace = await scratchNamespace(connection, {
-      annotations: namespaceAnnotations(law),
+      annotations: namespaceAnnotations(algorithm),
     });
     await startServices(scene.pods, { connection, namespace: namespace.name, folder });
-    await using _law = await deployAlgorithm(law, { ...options, namespace: namespace.name });
+    await using _deployed = await deployAlgorithm(algorithm, {
+      ...options,
+      namespace: namespace.name,
+    });
     const startMs = Date.now() + SETTLE_MS;
     for (const { name } of scene.pods) await writeStart(fileOf(folder, name), startMs);
     const busyCores = measureMachine();
     const services = await observe(
-      scene.pods.map(({ name, originalLimit }) => ({ name, ownLimit: originalLimit })),
+      scene.pods.map(({ name, originalLimit }) => ({ name, originalLimit })),
       {
         connection,
         namespaces: [namespace.name],
@@ -135,9 +138,9 @@ function seriesOf(
   };
 }
 
-function changesOf({ name, ownLimit, limit }: PodSeries): LimitChangeRecord[] {
+function changesOf({ name, originalLimit, limit }: PodSeries): LimitChangeRecord[] {
   const changes: LimitChangeRecord[] = [];
-  let from = ownLimit;
+  let from = originalLimit;
   limit.forEach((to, step) => {
     if (Math.abs(to - from) < 0.5) return;
     changes.push({ atS: (step + 1) * STEP_MS / 1000, pod: name, from, to });

@@ -1,6 +1,5 @@
 /**
- * Results of algorithms, each in a file of its own as soon as it is there: so that one can be played
- * again.
+ * Results of algorithms, each in a file as soon as its run ends, so that one can be played again.
  *
  * @module
  */
@@ -26,14 +25,14 @@ const figures = z.strictObject({
 const service = z.strictObject({
   name: z.string(),
   request: z.number(),
-  ownLimit: z.number(),
+  originalLimit: z.number(),
   meanLimit: z.number(),
   usedMsPerS: z.number(),
-  /** Both levels made one figure; and as the kernel counts each. */
+  /** The combined figure of both levels; then the kernel's count of each. */
   throttledMsPerS: z.number(),
   podLevelMsPerS: z.number(),
   containerLevelMsPerS: z.number(),
-  /** Threads with work that stood still, by the requests alone: throttled, or no CPU was free. */
+  /** Time of threads with work that did not run, by the requests alone: throttled, or no CPU was free. */
   standingMsPerS: z.number(),
   mostReplicas: z.number(),
   requests: z.number(),
@@ -43,10 +42,10 @@ const service = z.strictObject({
 });
 
 const schema = z.strictObject({
-  law: z.enum(ALGORITHMS),
+  algorithm: z.enum(ALGORITHMS),
   seed: z.number(),
   minutes: z.number(),
-  /** Of all pods together in the mean. */
+  /** Mean demand of all pods together. */
   load: z.number(),
   cores: z.number(),
   /** When it ended. */
@@ -64,16 +63,17 @@ const schema = z.strictObject({
 /** One algorithm on the real node. CPU in millicores where nothing else is said. */
 export type AlgorithmResult = z.infer<typeof schema>;
 
-/** One service of it. */
+/** One service of a result. */
 export type ServiceResult = z.infer<typeof service>;
 
-/** Which result is meant. */
-export interface ResultKey extends Pick<AlgorithmResult, "law" | "seed" | "minutes" | "load"> {
+/** The key of a result. */
+export interface ResultKey
+  extends Pick<AlgorithmResult, "algorithm" | "seed" | "minutes" | "load"> {
   readonly folder: string;
 }
 
-function fileOf({ folder, law, seed, minutes, load }: ResultKey): string {
-  return `${folder}/${law}-seed${seed}-${load}m-${minutes}min.json`;
+function fileOf({ folder, algorithm, seed, minutes, load }: ResultKey): string {
+  return `${folder}/${algorithm}-seed${seed}-${load}m-${minutes}min.json`;
 }
 
 /** Keeps a result; returns the file's path. */

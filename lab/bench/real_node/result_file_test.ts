@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type AlgorithmResult, readResult, writeResult } from "./result_file.ts";
 
 const RESULT: AlgorithmResult = {
-  law: "ours",
+  algorithm: "ours",
   seed: 1,
   minutes: 2,
   load: 560,
@@ -30,12 +30,12 @@ Deno.test("readResult() finds the result of an algorithm, a seed, a length and a
   const folder = await Deno.makeTempDir();
   try {
     await writeResult(folder, RESULT);
-    const key = { folder, law: "ours", seed: 1, minutes: 2, load: 560 } as const;
+    const key = { folder, algorithm: "ours", seed: 1, minutes: 2, load: 560 } as const;
     assert.deepEqual(await readResult(key), RESULT);
-    assert.equal(await readResult({ ...key, law: "vpa" }), undefined);
+    assert.equal(await readResult({ ...key, algorithm: "vpa" }), undefined);
     assert.equal(await readResult({ ...key, load: 400 }), undefined);
     await Deno.writeTextFile(`${folder}/vpa-seed1-560m-2min.json`, "{}");
-    await assert.rejects(readResult({ ...key, law: "vpa" }), { name: "SyntaxError" });
+    await assert.rejects(readResult({ ...key, algorithm: "vpa" }), { name: "SyntaxError" });
   } finally {
     await Deno.remove(folder, { recursive: true });
   }

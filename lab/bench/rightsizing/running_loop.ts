@@ -7,11 +7,11 @@
 import { systemClock } from "../../../adapters/system_clock.ts";
 import { createCaches, namedCaches } from "../../../controller/caches.ts";
 import { createRightsizingCopies } from "../../../controller/rightsizing/api.ts";
-import { createCachedFacts } from "../../../controller/rightsizing/cached_facts.ts";
-import { createCorrectionMemory } from "../../../controller/rightsizing/corrections/corrections.ts";
+import { createClusterFacts } from "../../../controller/rightsizing/cluster_facts.ts";
+import { createCorrectionMemory } from "../../../controller/rightsizing/corrections.ts";
 import { runRightsizingLoop } from "../../../controller/rightsizing/loop.ts";
 import type { CycleOutcome } from "../../../controller/rightsizing/policies/policy_cycle.ts";
-import { connectUsageSources } from "../../../controller/rightsizing/sources/connect_usage_sources.ts";
+import { connectUsageSources } from "../../../controller/rightsizing/sources/usage_sources.ts";
 import { silentLog } from "../../../shared/log.ts";
 import { seededRandom } from "../../../shared/random.ts";
 import type { PolicySpec } from "../../../shared/rightsizing/policy_spec.ts";
@@ -80,7 +80,7 @@ export function startLoop(size: ClusterSize, prometheusURL: string): RunningLoop
   const loop = runRightsizingLoop({
     caches: { ...caches, ...followed },
     sources,
-    cluster: createCachedFacts({
+    cluster: createClusterFacts({
       caches: { ...caches, ...followed },
       corrections: createCorrectionMemory(),
       rulesOf: () => ({ quotas: [], unreadable: [] }),

@@ -1,6 +1,6 @@
 /**
- * Watches services on the real node, tenth of a second by tenth, and writes down what the node
- * model's recorder writes down: the same figures are then made of both.
+ * Watches services on the real node every tenth of a second and records the same series as the node
+ * model's recorder, so that the same figures can be computed from both.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import { pause } from "../../../tests/cluster/scene/until.ts";
 import { SERVICE_LABEL } from "./service_pod.ts";
 import { createServicePods, type Growth, type ServicePods } from "./service_pods.ts";
 
-/** What was seen of one service; one entry per tenth of a second. */
+/** The series of one service; one entry per tenth of a second. */
 export interface ObservedService {
   /** Millicores in force at the end of the step, over all replicas. */
   readonly limit: Float32Array;
@@ -28,14 +28,14 @@ export interface ObservedService {
 /** A service to watch. */
 export interface WatchedService {
   readonly name: string;
-  /** The original limit, millicores: what stands for it until its first quota is read. */
-  readonly ownLimit: number;
+  /** The original limit, millicores: the limit until the first quota is read. */
+  readonly originalLimit: number;
 }
 
-/** Where and when to watch. */
+/** The place and the time of a watch. */
 export interface ObserveOptions {
   readonly connection: KubeConnection;
-  /** All that are looked for pods in. */
+  /** The namespaces of the services. */
   readonly namespaces: readonly string[];
   /** CPUs of the node. */
   readonly cores: number;
@@ -54,7 +54,7 @@ const COUNT_EVERY = 10;
 const LIST_MS = 500;
 const PROGRESS_EVERY = 300;
 
-/** Watches for these seconds; what was seen, in the order of the services. */
+/** Watches for these seconds; the result is in the order of the services. */
 export async function observe(
   services: readonly WatchedService[],
   options: ObserveOptions,
@@ -63,24 +63,24 @@ export async function observe(
   const { serviceOf = ({ metadata }: Pod) => metadata.labels[SERVICE_LABEL] } = options;
   const steps = Math.round(seconds * 1000 / STEP_MS);
   const now = (): number => performance.now();
-  const tracks = services.map(({ name, ownLimit }) =>
-    createTrack(createServicePods({ cores, now }), { name, ownLimit, steps })
+  const tracks = services.map(({ name, originalLimit }) =>
+    createTrack(createServicePods({ cores, now }), { name, originalLimit, steps })
   );
-  const look = async (): Promise<void> => {
+  const list = async (): Promise<void> => {
     const found = (await Promise.all(namespaces.map((name) => podsIn(connection, name)))).flat();
-    for (const { name, seats } of tracks) {
-      seats.join(found.filter((pod) => serviceOf(pod) === name));
+    for (const { name, pods } of tracks) {
+      pods.join(found.filter((pod) => serviceOf(pod) === name));
     }
   };
-  await look();
-  const missing = tracks.find(({ seats }) => seats.count() === 0);
+  await list();
+  const missing = tracks.find(({ pods }) => pods.count() === 0);
   if (missing !== undefined) throw new Error(`Cannot observe ${missing.name}: it does not run`);
   const over = new AbortController();
-  const looking = lookAgain(look, over.signal);
+  const listing = listAgain(list, over.signal);
   try {
     const offset = startMs - Date.now() + now();
     await pause(Math.max(0, offset - now()));
-    for (const track of tracks) track.seats.grow();
+    for (const track of tracks) track.pods.grow();
     for (let step = 0; step < steps; step++) {
       await pause(Math.max(0, offset + (step + 1) * STEP_MS - now()));
       for (const track of tracks) note(track, step);
@@ -88,7 +88,7 @@ export async function observe(
     }
   } finally {
     over.abort();
-    await looking;
+    await listing;
   }
   return tracks.map(({ limit, usage, throttled, total, mostReplicas }) => ({
     limit,
@@ -101,7 +101,7 @@ export async function observe(
 
 interface Track {
   readonly name: string;
-  readonly seats: ServicePods;
+  readonly pods: ServicePods;
   readonly limit: Float32Array;
   readonly usage: Float32Array;
   readonly throttled: Float32Array;
@@ -111,32 +111,32 @@ interface Track {
 }
 
 function createTrack(
-  seats: ServicePods,
-  { name, ownLimit, steps }: {
+  pods: ServicePods,
+  { name, originalLimit, steps }: {
     readonly name: string;
-    readonly ownLimit: number;
+    readonly originalLimit: number;
     readonly steps: number;
   },
 ): Track {
   return {
     name,
-    seats,
+    pods,
     limit: new Float32Array(steps),
     usage: new Float32Array(steps),
     throttled: new Float32Array(steps),
     total: { usageMs: 0, throttledMs: 0, podLevelMs: 0, containerLevelMs: 0 },
     mostReplicas: 0,
-    lastLimit: ownLimit,
+    lastLimit: originalLimit,
   };
 }
 
 function note(track: Track, step: number): void {
-  const { seats, limit, usage, throttled } = track;
-  track.lastLimit = seats.limit() ?? track.lastLimit;
+  const { pods, limit, usage, throttled } = track;
+  track.lastLimit = pods.limit() ?? track.lastLimit;
   limit[step] = track.lastLimit;
-  track.mostReplicas = Math.max(track.mostReplicas, seats.count());
+  track.mostReplicas = Math.max(track.mostReplicas, pods.count());
   if ((step + 1) % COUNT_EVERY !== 0) return;
-  const growth = seats.grow();
+  const growth = pods.grow();
   const { total } = track;
   track.total = {
     usageMs: total.usageMs + growth.usageMs,
@@ -149,11 +149,11 @@ function note(track: Track, step: number): void {
   throttled.fill(growth.throttledMs * perSecond, step + 1 - COUNT_EVERY, step + 1);
 }
 
-async function lookAgain(look: () => Promise<void>, signal: AbortSignal): Promise<void> {
+async function listAgain(list: () => Promise<void>, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await pause(LIST_MS);
-    // One that fails is made good by the next.
-    if (!signal.aborted) await look().catch(() => {});
+    // The next list makes up for one that fails.
+    if (!signal.aborted) await list().catch(() => {});
   }
 }
 

@@ -5,7 +5,7 @@
  */
 import { createJSONLines } from "../../../adapters/kube/client/http_connection.ts";
 import { systemClock as clock } from "../../../adapters/system_clock.ts";
-import type { KeyedCertificate } from "../../../adapters/webhook/certificate_maker.ts";
+import type { KeyedCertificate } from "../../../adapters/webhook/certificates.ts";
 import type { CountablePod } from "../../../shared/placement/placed_pod.ts";
 import {
   certificateChain,

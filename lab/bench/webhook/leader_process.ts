@@ -7,7 +7,7 @@
 import { createJSONLines } from "../../../adapters/kube/client/http_connection.ts";
 import { systemClock as clock } from "../../../adapters/system_clock.ts";
 import { admissionRoutes } from "../../../adapters/webhook/admission_routes.ts";
-import type { KeyedCertificate } from "../../../adapters/webhook/certificate_maker.ts";
+import type { KeyedCertificate } from "../../../adapters/webhook/certificates.ts";
 import { serveWebhook } from "../../../adapters/webhook/webhook_server.ts";
 import { createWebhookView } from "../../../controller/placement/caches.ts";
 import { createPlacementMutator } from "../../../controller/placement/mutators.ts";

@@ -19,7 +19,7 @@ import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodDisruptionBudget } from "../../../shared/api/pod_disruption_budget.ts";
 import { budgetRefusal } from "../../../shared/placement/workload_snapshot.ts";
 import { labelsMatch } from "../../../shared/api/label_selector.ts";
-import { DELETION_COST } from "../../../shared/placement/deletion_cost.ts";
+import { DELETION_COST } from "../../../shared/placement/split.ts";
 
 /** The port's implementation; `manager` is the field manager that the pod then names. */
 export function createPodResizer({ store, gate }: ApiAccess, manager: string): PodResizer {

@@ -8,13 +8,15 @@ import { isDeepStrictEqual } from "node:util";
 import type { WorkloadWriter } from "../../../controller/rightsizing/ports.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { PodContainer } from "../../../shared/api/pod.ts";
-import type { MadePods, Workload, WrittenValues } from "../../../shared/api/workload.ts";
+import type { MadePods, TemplateOwners, Workload } from "../../../shared/api/workload.ts";
 import { objectKey } from "../../../shared/control/object_key.ts";
 import {
   pairOf,
+  pairsOf,
   RESOURCE_NAMES,
   type WantedResources,
 } from "../../../shared/resize/inputs/resources.ts";
+import { RIGHTSIZING_MANAGER } from "../../../shared/resize/original_limits.ts";
 import type { RightsizedWorkload } from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
 import type { ApiAccess } from "./request_gate.ts";
 
@@ -41,8 +43,8 @@ export function createWorkloadWriter({ store, gate, clock }: ApiAccess): Workloa
           throw new ApiError(409, "Conflict", `${kind} "${name}": its template has changed`);
         }
         const makes = withValues(stored.makes, { workload, wanted });
-        const written = withWritten(stored.makes.written, { wanted, atMs: clock.wall() });
-        return { ...stored, makes: { ...makes, written } };
+        const owners = withOwner(stored.makes.owners ?? {}, { wanted, atMs: clock.wall() });
+        return { ...stored, makes: { ...makes, owners } };
       });
     },
     async annotate(workload, { metadata: { annotations: changes } }) {
@@ -66,16 +68,17 @@ function invalid({ kind, metadata: { name } }: Named, problem: string): ApiError
   return new ApiError(422, "Invalid", `${kind} "${name}" is invalid: ${problem}`);
 }
 
-/** What others change later stays in it: readers compare it with the template. */
-function withWritten(
-  before: WrittenValues | undefined,
+/** The owners after rightsizing has written the values. */
+function withOwner(
+  owners: TemplateOwners,
   { wanted, atMs }: { readonly wanted: WantedResources; readonly atMs: number },
-): WrittenValues {
-  const containers = new Map(before?.containers.map((one) => [one.name, one]));
-  for (const [name, values] of wanted) {
-    containers.set(name, { ...containers.get(name), name, ...values });
+): TemplateOwners {
+  const owner = { manager: RIGHTSIZING_MANAGER, atMs };
+  const next = { ...owners };
+  for (const { container, resource } of pairsOf(wanted)) {
+    next[container] = { ...next[container], [resource]: owner };
   }
-  return { atMs, containers: [...containers.values()] };
+  return next;
 }
 
 /** All containers together or none. Throws 422 for a request above its limit. */

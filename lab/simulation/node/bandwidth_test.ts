@@ -77,7 +77,7 @@ for (const { name, limit, threads, seconds, throttledS, usedS, tolerance } of CL
 }
 
 Deno.test({
-  name: "createSimulatedNode() holds back n × max(0, period − quota / n) a period, at either level",
+  name: "createSimulatedNode() throttles n × max(0, period − quota / n) a period, at either level",
   permissions: "none",
   fn: () =>
     fc.assert(
@@ -101,7 +101,7 @@ Deno.test({
           assert.ok(Math.abs(distance) <= 9000 * threads, `${distance}`);
           // Each is rounded to whole microseconds.
           assert.ok(Math.abs(pod.throttledUs + container.throttledUs - pod.totalThrottledUs) <= 1);
-          // Whoever is not held runs.
+          // A thread that is not throttled runs.
           if (threads <= cores) {
             assert.ok(Math.abs(before + pod.totalThrottledUs - n * 2e6) <= 2);
           }
@@ -111,7 +111,7 @@ Deno.test({
           const enough = limit >= 1050 * n || limit >= 1000 && threads === 1;
           const most = enough ? 0 : threads === 1 ? 20 : 40;
           assert.ok(periods >= (perPeriod >= 5 * n ? 20 : 0) && periods <= most, `${periods}`);
-          // A period counts once, whichever level held somebody in it.
+          // A period counts once, whichever level throttled a thread in it.
           const either = Math.max(pod.throttledPeriods, container.throttledPeriods);
           assert.ok(pod.heldPeriods >= either && pod.heldPeriods <= Math.min(20, periods));
           if (perPeriod >= 5 * n) assert.equal(pod.heldPeriods, 20);
@@ -153,7 +153,7 @@ Deno.test({
     node.advance(2000);
     const { completed, usageUs } = node.pod("pod");
     assert.deepEqual({ completed, usageUs }, { completed: 4, usageUs: 32_000 });
-    // Throttled, be it with nobody in it, by each of them.
+    // Throttled by each of them, even without threads.
     const both = node.container("c-pod").throttledPeriods + node.pod("pod").throttledPeriods;
     assert.ok(both >= 4, `${both}`);
     assert.ok(node.pod("pod").totalThrottledUs < 4 * 90_000);
@@ -205,7 +205,7 @@ Deno.test({
     node.setContainerQuota("c-pod", 700);
     node.setPodQuota("pod", 700);
     assert.equal(node.container("c-pod").quota, 700);
-    // The pause ends here and is counted; the period is not, since nobody is held at its end.
+    // The pause ends here and is counted; the period is not, since no thread is throttled at its end.
     assert.equal(node.pod("pod").totalThrottledUs, 50_000 - held);
     node.advance(100);
     assert.equal(node.pod("pod").usageUs, held + 50_000);
@@ -254,7 +254,7 @@ Deno.test({
   fn() {
     const node = nodeWith(4, onePod(requests([1000], 30), { limit: 200 }));
     node.advance(5000);
-    // 30 ms at 20 ms a period: two periods, throttled in the first, and one to see that nobody comes.
+    // 30 ms at 20 ms a period: two periods, throttled in the first, and one to see that no thread comes.
     const { periods } = node.container("c-pod");
     assert.equal(periods, 3);
     const both = node.container("c-pod").throttledPeriods + node.pod("pod").throttledPeriods;

@@ -112,7 +112,7 @@ Deno.test({
   fn() {
     const limits = [200, 500, 1000, 300, 1500, 700];
     const pods = greedy(limits, () => 100);
-    // More threads than cores, but cores for all quotas: nobody lacks more than is lost by waiting.
+    // More threads than cores, but cores for all quotas: no pod lacks more than it loses by waiting.
     const got = used({ cores: 8, seed: 3 }, pods);
     got.forEach((mine, index) => {
       const threads = pods[index]?.containers[0]?.threads ?? NaN;

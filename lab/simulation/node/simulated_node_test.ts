@@ -38,7 +38,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "createSimulatedNode() divides short cores by weight, and nobody loses quota by waiting",
+  name: "createSimulatedNode() divides short cores by weight, and no pod loses quota by waiting",
   permissions: "none",
   fn() {
     // Weights 39 and 118 of 2 cores: 2 × 39 / 157 = 0.497 and 1.503 cores.
@@ -71,7 +71,7 @@ Deno.test({
     assert.deepEqual([node.container("c-small").weight, node.pod("small").weight], [118, 118]);
     node.advance(10_000);
     assert.ok(Math.abs(node.pod("small").usageUs - before - 5e6) <= 1);
-    assert.throws(() => node.setContainerRequest("nobody", 1), RangeError);
+    assert.throws(() => node.setContainerRequest("unknown", 1), RangeError);
   },
 });
 

@@ -55,7 +55,7 @@ Deno.test({
     const options = { grid, threads: 4, cores: 4, quotaOf: () => 20 };
     assert.equal(serveLog(log, { ...options, untilMs: 400 }, { usedMs, throttled }), true);
     assert.deepEqual([...usedMs], [20, 20, 20, 0]);
-    // The third period's quota is used to the last, but nobody needs more.
+    // The third period's quota is used to the last, but no thread needs more.
     assert.deepEqual([...throttled], [1, 1, 0, 0]);
     const inTime = (first: number, untilMs?: number) =>
       serveLog(log, { ...options, ...(untilMs === undefined ? {} : { untilMs }) }, {

@@ -31,7 +31,7 @@ export function changeList(run: RunRecord): Html {
       <tr>
         <td>${count}</td>
         <th scope="row">${reason}</th>
-        <td class="word">${MARKET_REASONS[reason].means}</td>
+        <td class="text">${MARKET_REASONS[reason].means}</td>
       </tr>
     `
   );

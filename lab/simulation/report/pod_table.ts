@@ -54,10 +54,10 @@ function rowOf({ ours, theirs, reasons }: PodRow): Html {
   return html`
     <tr>
       <th scope="row">${ours.name}</th>
-      <td class="word">${ours.trace}</td>
+      <td class="text">${ours.trace}</td>
       <td>${Number(ours.weight.toFixed(2))}</td>
       <td>${formatMillicores(ours.request)}</td>
-      <td>${formatMillicores(ours.ownLimit)}</td>
+      <td>${formatMillicores(ours.originalLimit)}</td>
       <td>${formatMillicores(ours.meanLimit)}</td>
       <td>${formatMillicores(ours.meanUsage)}</td>
       <td class="ours">${formatFigure(ours.throttledMsPerS)}</td>
@@ -65,7 +65,7 @@ function rowOf({ ours, theirs, reasons }: PodRow): Html {
       <td class="ours">${p99(ours)}</td>
       <td>${p99(theirs)}</td>
       <td>${ours.changes}</td>
-      <td class="word why">${why}</td>
+      <td class="text why">${why}</td>
     </tr>
   `;
 }

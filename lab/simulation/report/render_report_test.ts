@@ -70,7 +70,7 @@ Deno.test({
       assert.deepEqual(row.slice(0, 3), [ours.name, ours.trace, String(ours.weight)]);
       assert.deepEqual(row.slice(3, 7).map(Number), [
         ours.request,
-        ours.ownLimit,
+        ours.originalLimit,
         Math.round(ours.meanLimit),
         Math.round(ours.meanUsage),
       ]);
@@ -161,11 +161,11 @@ Deno.test({
 });
 
 Deno.test({
-  name: "renderReport() says in words what there is no plot of",
+  name: "renderReport() says which plots are missing",
   permissions: "none",
   fn() {
-    const calm = syntheticRuns({ pods: 2, minutes: 3, bursts: false, changes: false });
-    const idle = calm.map((run) => ({
+    const quiet = syntheticRuns({ pods: 2, minutes: 3, bursts: false, changes: false });
+    const idle = quiet.map((run) => ({
       ...run,
       pods: run.pods.map((pod) => ({ ...pod, requests: 0, throttled: pod.throttled.map(() => 0) })),
     }));

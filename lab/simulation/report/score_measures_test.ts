@@ -37,7 +37,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "SCORE_MEASURES tell a run without bursts from one that never caught up",
+  name: "SCORE_MEASURES distinguish a run without bursts from one that never caught up",
   permissions: "none",
   fn() {
     const [made] = syntheticRuns({ pods: 1, minutes: 1, bursts: false });

@@ -63,7 +63,7 @@ thead th { font-weight: 600; color: var(--soft); font-size: .8rem; vertical-alig
 tr > :first-child { padding-left: 0; text-align: left; }
 tr > :last-child { padding-right: 0; }
 tbody th { font-weight: 500; text-align: left; }
-td.word { text-align: left; }
+td.text { text-align: left; }
 td.best { font-weight: 700; }
 .scores { width: 100%; }
 .scores thead th { font-size: .86rem; color: var(--ink); }
@@ -85,7 +85,7 @@ td.best { font-weight: 700; }
 .pods thead tr + tr th:last-child, .pods thead th:nth-child(2):not(tr + tr th) { text-align: left; }
 .pods tbody th { white-space: nowrap; max-width: 11em; overflow: hidden; text-overflow: ellipsis;
   position: sticky; left: 0; background: var(--surface); }
-.pods .word { white-space: nowrap; }
+.pods .text { white-space: nowrap; }
 .pods .why { min-width: 13em; white-space: normal; color: var(--soft); font-size: .92em; }
 .pods .ours { color: var(--limit); font-weight: 600; padding-left: 22px; }
 .reasons td:first-child { text-align: right; padding-right: 16px; }

@@ -31,7 +31,7 @@ pure("nextMaximum() knows the interval that begins, and no more", () => {
   assert.equal(run.recommend(0)?.value, 9);
 });
 
-pure("nextMaximum() says nothing of an hour that nobody recorded", () => {
+pure("nextMaximum() is undefined for an hour without a record", () => {
   const run = nextMaximum(history([5, 7], [0, 180]), HOUR_MS).begin("cpu");
   assert.equal(run.recommend(HOUR_MS), undefined);
   assert.equal(run.recommend(3 * HOUR_MS)?.value, 7);

@@ -4,7 +4,7 @@
  * @module
  */
 import { safeMemory } from "../../../shared/rightsizing/guards/memory_decrease.ts";
-import { isWorth } from "../../../shared/rightsizing/guards/pace_guards.ts";
+import { isWorth } from "../../../shared/rightsizing/guards/policy_guards.ts";
 import type { Proposal } from "./rule.ts";
 
 /** What is set now. */

@@ -21,7 +21,7 @@ function history(name: string, resource: UsageHistory["resource"], scale: number
   };
 }
 
-/** The rule with this label, or the only one whose label starts with it. */
+/** The rule with this label, or the only one with a label that starts with it. */
 function ruleOf<T extends { readonly label: string }>(rules: readonly T[], label: string): T {
   const alike = rules.filter((rule) => rule.label.startsWith(label));
   const found = alike.find((rule) => rule.label === label) ?? alike[0];

@@ -172,7 +172,7 @@ pure("replayRule() raises at once after a kill, without asking the guard, and ne
   ]);
 });
 
-pure("replayRule() kills nobody without a limit, nor for CPU", () => {
+pure("replayRule() kills no pod without a limit, nor for CPU", () => {
   const kills = (resource: UsageHistory["resource"], options: Partial<ReplayOptions>): number => {
     const { rule, kills } = scripted([100]);
     play(history(minutes(60, 500), resource), { rule, ...options });

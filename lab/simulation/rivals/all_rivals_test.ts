@@ -83,7 +83,7 @@ const NODE: RivalNode = { cpu: 8000, capacity: 7000 };
 
 type LimitRequests = readonly (number | undefined)[];
 
-/** All wishes of a run that meets these steps, cut by the bounds and in force at the next look. */
+/** The limits of a run that reads these steps, cut by the bounds and in force at the next reading. */
 function* play(
   run: RivalRun,
   { rival, pods, steps }: {
@@ -93,14 +93,14 @@ function* play(
   },
 ): Generator<LimitRequests> {
   let readings = firstReadings(pods);
-  let wishes = run.look(0, readings);
-  yield wishes;
+  let limits = run.look(0, readings);
+  yield limits;
   for (const [index, step] of steps.entries()) {
     readings = readings.map((before, at) => {
       const { floor, ceiling } = pods[at] as RivalPod;
       const { used, throttledShare, throttled, moved } = step[at] as Step;
       const periods = Math.round(moved * rival.lookMs / 100);
-      const wanted = wishes[at] ?? before.limit;
+      const wanted = limits[at] ?? before.limit;
       return {
         usageMs: before.usageMs + used * before.limit / 1000 * rival.lookMs,
         throttledMs: before.throttledMs + throttledShare * 8 * rival.lookMs,
@@ -109,8 +109,8 @@ function* play(
         limit: Math.ceil(Math.max(floor, Math.min(wanted, ceiling)) / 10) * 10,
       };
     });
-    wishes = run.look((index + 1) * rival.lookMs, readings);
-    yield wishes;
+    limits = run.look((index + 1) * rival.lookMs, readings);
+    yield limits;
   }
 }
 
@@ -123,13 +123,13 @@ const scenes = fc.record({
 for (const rival of allRivals()) {
   const name = `${rival.algorithm} ${rival.setting}`;
 
-  pure(`allRivals() wishes for finite limits of at least 0, or for none: ${name}`, () => {
+  pure(`allRivals() sets finite limits of at least 0, or for none: ${name}`, () => {
     fc.assert(
       fc.property(scenes, ({ pods, steps }) => {
-        for (const wishes of play(rival.start(pods, NODE), { rival, pods, steps })) {
-          assert.equal(wishes.length, POD_COUNT);
-          for (const wish of wishes) {
-            assert.ok(wish === undefined || (Number.isFinite(wish) && wish >= 0), `${wish}`);
+        for (const limits of play(rival.start(pods, NODE), { rival, pods, steps })) {
+          assert.equal(limits.length, POD_COUNT);
+          for (const limit of limits) {
+            assert.ok(limit === undefined || (Number.isFinite(limit) && limit >= 0), `${limit}`);
           }
         }
       }),
@@ -137,15 +137,15 @@ for (const rival of allRivals()) {
     );
   });
 
-  pure(`allRivals() wishes the same for the same readings, whoever runs beside: ${name}`, () => {
+  pure(`allRivals() sets the same for the same readings, whatever runs beside: ${name}`, () => {
     fc.assert(
       fc.property(scenes, ({ pods, steps, others }) => {
         const alone = [...play(rival.start(pods, NODE), { rival, pods, steps })];
         const run = play(rival.start(pods, NODE), { rival, pods, steps });
         const beside = play(rival.start(pods, NODE), { rival, pods, steps: others });
         const together: LimitRequests[] = [];
-        for (const wishes of run) {
-          together.push(wishes);
+        for (const limits of run) {
+          together.push(limits);
           beside.next();
         }
         assert.deepEqual(together, alone);

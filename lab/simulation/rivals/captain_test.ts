@@ -10,16 +10,16 @@ function near(actual: number | undefined, expected: number): void {
   assert.ok(Math.abs((actual ?? NaN) - expected) < 1e-9, `${actual}, expected ${expected}`);
 }
 
-/** A second of readings, the first `throttled` of them with a throttled period; the last wish. */
+/** A second of readings, the first `throttled` of them with a throttled period; the last limit. */
 function second(
   look: FedLook,
   { usage, throttled = 0 }: { usage: number; throttled?: number },
 ): number | undefined {
-  let wish: number | undefined;
+  let limit: number | undefined;
   for (let read = 0; read < 10; read++) {
-    [wish] = look({ usage, throttledPeriods: read < throttled ? 1 : 0 });
+    [limit] = look({ usage, throttledPeriods: read < throttled ? 1 : 0 });
   }
-  return wish;
+  return limit;
 }
 
 pure("captain() raises by the throttled share beyond three targets", () => {
@@ -50,10 +50,10 @@ pure("captain() cuts at most by half at once, and ends at the larger of floor an
 
 pure("captain() keeps the margin in standard deviations above the highest usage", () => {
   const look = feedRival(captain(0.1), { pods: [{ originalLimit: 600 }] });
-  let wish: number | undefined;
-  for (let read = 0; read < 10; read++) [wish] = look({ usage: read % 2 === 0 ? 100 : 200 });
+  let limit: number | undefined;
+  for (let read = 0; read < 10; read++) [limit] = look({ usage: read % 2 === 0 ? 100 : 200 });
   // Ten values 50 m off their mean: s² = 10 × 50² / 9. The margin has gone from 3 to 3 + 0 − 0.1.
-  near(wish, 200 + 2.9 * Math.sqrt(10 * 50 ** 2 / 9));
+  near(limit, 200 + 2.9 * Math.sqrt(10 * 50 ** 2 / 9));
 });
 
 pure("captain() forgets usage after 5 s", () => {

@@ -56,7 +56,7 @@ pure("hpa() scales down to the highest number desired in 300 s, at once", () => 
 pure("hpa() drops replicas that are not ready yet when it scales down", () => {
   const look = feedRival(hpa(0.5, { readyAfterMs: 600_000 }));
   feedFor(look, { looks: 1, pods: [{ usage: 1000 }] });
-  // Eight were wished for at 15 s; from 330 s on two are enough, so six of them never served.
+  // The HPA set eight at 15 s; from 330 s on two are enough, so six of them never served.
   const limits = Array.from({ length: 45 }, () => look({ usage: 200 })[0]);
   assert.equal(limits[0], 1000);
   assert.equal(limits.at(-1), 2 * 250);

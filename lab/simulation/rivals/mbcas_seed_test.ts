@@ -59,9 +59,9 @@ pure("mbcasSeed() divides a short node by weight", () => {
   ];
   const look = feedRival(mbcasSeed(), { pods, node: { capacity: 1000 } });
   // Both want 880 m.
-  const wishes = feedFor(look, { looks: WRITE, pods: [{ usage: 800 }, { usage: 800 }] });
-  near(wishes[0], 1000 * 1 / 4);
-  near(wishes[1], 1000 * 3 / 4);
+  const limits = feedFor(look, { looks: WRITE, pods: [{ usage: 800 }, { usage: 800 }] });
+  near(limits[0], 1000 * 1 / 4);
+  near(limits[1], 1000 * 3 / 4);
 });
 
 pure("mbcasSeed() leaves a limit that is less than 10 m off", () => {

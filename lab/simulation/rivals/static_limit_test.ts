@@ -24,7 +24,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "ceilingLimit() wishes for the whole node for each pod",
+  name: "ceilingLimit() sets the whole node for each pod",
   permissions: "none",
   fn() {
     assert.equal(ceilingLimit().setting, "ceiling");
@@ -41,7 +41,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "ceilingLimit() wishes at the first look already",
+  name: "ceilingLimit() sets a limit at the first reading",
   permissions: "none",
   fn() {
     const pod = { request: 1, originalLimit: 1, floor: 1, ceiling: 1, weight: 1, p90Demand: 1 };

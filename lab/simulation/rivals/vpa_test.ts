@@ -53,8 +53,8 @@ pure("vpa() follows a peak once more than a tenth of the weight has seen it", ()
   // Ten of eleven are more than 0.9; ten of twelve are less, and that is acted on a minute later.
   feedFor(look, { looks: MINUTE, pods: [{ usage: 1000 }] });
   assert.deepEqual(feedFor(look, { looks: MINUTE, pods: [{ usage: 1000 }] }), [undefined]);
-  const [wish] = feedFor(look, { looks: MINUTE, pods: [{ usage: 150 }] });
-  assert.ok(wish !== undefined && wish >= 1000 * 1.15 && wish <= 1060 * 1.15, `${wish}`);
+  const [limit] = feedFor(look, { looks: MINUTE, pods: [{ usage: 150 }] });
+  assert.ok(limit !== undefined && limit >= 1000 * 1.15 && limit <= 1060 * 1.15, `${limit}`);
 });
 
 pure("vpa() weighs samples by the request in force", () => {

@@ -92,11 +92,10 @@ export const RIGHTSIZING_REASONS = {
     remedy: "look at the node that the message names: kubectl describe node",
   },
   TakenBack: {
-    means: "what was written into the workload's template has been undone by another client, and " +
-      "would be again: a tool that applies manifests, for instance",
-    remedy:
-      "let that tool leave containers' resources alone (Argo CD: ignoreDifferences), or let " +
-      "the policy resize in place; another recommendation is tried once",
+    means: "another field manager has changed the workload's template within the last day: it is " +
+      "left alone, since a tool that applies manifests would undo what is written",
+    remedy: "nothing: the message says until when; let that tool leave containers' resources " +
+      "alone (Argo CD: ignoreDifferences), or let the policy resize in place",
   },
   NotRolledOut: {
     means: "the template has the values, and the pods that lack them are not being replaced",
@@ -108,12 +107,9 @@ export const RIGHTSIZING_REASONS = {
     remedy: "nothing, unless updateStrategy.changeThresholdPercent is too large",
   },
   RecentlyEdited: {
-    means:
-      "the author has written other values into the template, and what is recommended is less " +
-      "of them: it comes from before, in part or in all",
-    remedy: "replace pods that are still of the former template; one window of " +
-      "metricsConfig.rollingWindow, or the cooldown, after the last of them all that is " +
-      "recommended comes from pods with the new values",
+    means: "another field manager has changed the resource in the template within the last day, " +
+      "and less of it is recommended: by the usage of the version before",
+    remedy: "nothing: the message says until when; raises go on",
   },
   Cooldown: {
     means: "the last change of the workload is younger than the policy's cooldown",

@@ -4,13 +4,7 @@
  * @module
  */
 import { isSettled, resizeStatus } from "../inputs/resize_condition.ts";
-import {
-  changesNothing,
-  type EnforcementInput,
-  type PodFacts,
-  type PodVerdict,
-} from "../inputs/resize_input.ts";
-import type { WantedResources } from "../inputs/resources.ts";
+import type { EnforcementInput, PodFacts, PodVerdict } from "../inputs/resize_input.ts";
 
 /** Holds until the kubelet reports what the pod's spec already asks for. */
 export function resizeInProgress({ pod }: PodFacts): PodVerdict {
@@ -39,25 +33,5 @@ export function resizedJustNow({ restMs = 0 }: EnforcementInput): PodVerdict {
     reason: "RateLimited",
     message: "the pod's last change was a moment ago",
     retryAfterMs: restMs,
-  };
-}
-
-/**
- * Holds while the controller's rate of resizes is used up. A pod with limits that were clamped to what they
- * are already takes no turn from others.
- */
-export function rateLimited(
-  { pod, takeTurn }: EnforcementInput,
-  wanted: WantedResources,
-): PodVerdict {
-  if (pod === undefined) return undefined;
-  if (changesNothing(pod, wanted)) return undefined;
-  const waitMs = takeTurn(wanted);
-  if (waitMs <= 0) return undefined;
-  return {
-    verdict: "hold",
-    reason: "RateLimited",
-    message: "other changes go first",
-    retryAfterMs: waitMs,
   };
 }

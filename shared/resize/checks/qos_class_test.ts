@@ -39,7 +39,7 @@ test("limitsWanted() moves the request of a Guaranteed pod with its limit, and n
 test("decide() changes the request of a Guaranteed pod with its limit", () => {
   const both = { name: "app", sidecar: false, limitCPU: 400, requestCPU: 400 };
   assert.deepEqual(decided(guaranteedPod()), { changes: [both] });
-  const back = [{ ...marketClaim(150), source: "restore" } as const];
+  const back = [marketClaim(150)];
   assert.deepEqual(
     decide(RESTORE_CHAIN, enforcementInput({ pod: guaranteedPod(), claims: back })).changes,
     [{ ...both, limitCPU: 150, requestCPU: 150 }],

@@ -8,7 +8,6 @@ import type { Pod, Resources } from "../../api/pod.ts";
 import type { PodAllocation } from "../../api/pod_allocation.ts";
 import type { EnforcementReason } from "../../api/reasons/enforcement_reasons.ts";
 import type { Check, Verdict } from "../run_checks.ts";
-import type { Claim } from "./claim.ts";
 import type { ResourceRanges } from "./ranges.ts";
 import type { WantedResources } from "./resources.ts";
 import { containersWanted, marketSubject } from "./subject.ts";
@@ -18,38 +17,41 @@ export interface PodFacts {
   /** Absent when there is no such pod. */
   readonly pod: Pod | undefined;
   /** Of the pod's node; absent where it is not known. */
-  readonly node?: Pick<Node, "kubeletVersion" | "os">;
+  readonly node?: Pick<Node, "kubeletVersion" | "os"> | undefined;
   /** What the LimitRanges of the namespace come to; absent when nothing. */
-  readonly limitRange?: ResourceRanges;
+  readonly limitRange?: ResourceRanges | undefined;
   /** Millicores that the namespace's quotas leave for this pod's raise. */
-  readonly quotaHeadroom?: number;
+  readonly quotaHeadroom?: number | undefined;
   /** Name of the quota that leaves no more. */
-  readonly quotaName?: string;
+  readonly quotaName?: string | undefined;
 }
+
+/**
+ * CPU limits that one source wants for a pod, by container. The limits of a container have one owner at a
+ * time, so claims of several sources need no merging: `patchParts()` says under which name each is sent.
+ */
+export type LimitClaims = Iterable<readonly [container: string, millicores: number]>;
 
 /** Everything that the checks look at, read before the first one runs. */
 export interface EnforcementInput extends PodFacts {
   readonly allocation: PodAllocation;
   /** Why the pod takes no part; absent when it does. */
-  readonly outOfScope?: { readonly reason: EnforcementReason; readonly message: string };
+  readonly outOfScope?:
+    | { readonly reason: EnforcementReason; readonly message: string }
+    | undefined;
   readonly agentSilent: boolean;
-  /** All of one source. */
-  readonly claims: readonly Claim[];
+  /** The CPU limits that the source wants, millicores. */
+  readonly claims: LimitClaims;
   /** Copies of the API's objects that don't follow the server now; absent: all do. */
-  readonly outOfSync?: readonly string[];
+  readonly outOfSync?: readonly string[] | undefined;
   /** Largest factor between the present limit and the next; absent: any. */
-  readonly maxStep?: number;
+  readonly maxStep?: number | undefined;
   /** Left of the least time between two resizes of a pod, ms. @default {0} */
-  readonly restMs?: number;
+  readonly restMs?: number | undefined;
   /** How long the limits of a pod that was resized too often are not lowered, ms. @default {0} */
-  readonly oscillatingMs?: number;
+  readonly oscillatingMs?: number | undefined;
   /** Milliseconds until the next attempt is allowed after a refusal; 0 when there was none. */
   readonly backOffMs: number;
-  /**
-   * Takes the pod's turn: 0 when these values may be sent now, otherwise milliseconds until it is worth
-   * asking again. Asked once, by the last check.
-   */
-  readonly takeTurn: (wanted: WantedResources) => number;
 }
 
 /** What a check of a pod's resize answers. */

@@ -6,8 +6,7 @@
 import type { PodContainer, Resources } from "../../api/pod.ts";
 import { truncatedProduct } from "../amounts.ts";
 import type { PolicySpec } from "../policy_spec.ts";
-import { resourcesInForce, resourcesOfAmounts } from "../values_in_force.ts";
-import type { ValuesInForce } from "../workload_record.ts";
+import { resourcesInForce, resourcesOfAmounts, type ValuesInForce } from "../workload_record.ts";
 import {
   describeCut,
   fieldOf,
@@ -33,7 +32,7 @@ import {
   requestAboveLimit,
   verticalAutoscalerConflicts,
 } from "./resize_guards.ts";
-import { presentSubjects } from "./subjects.ts";
+import { presentSubjects } from "./method.ts";
 
 /** What decides whether they count. */
 export type CountingFacts = NewPodFacts & Pick<RightsizingFacts, "memoryPeaks">;

@@ -11,16 +11,24 @@ import {
   wantedOf,
   type WantedResources,
 } from "../../resize/inputs/resources.ts";
-import { ownContainers } from "../rightsized_workload.ts";
+import {
+  type ApplyMethod,
+  type Guard,
+  ownContainers,
+  type RightsizingFacts,
+} from "./rightsizing_facts.ts";
 import { unsafeInForce, unsafeMemoryDecrease } from "./memory_decrease.ts";
 import { methodFor, noMethod, noWayInPlace } from "./method.ts";
-import { belowThreshold, coolingDown, recentlyEdited } from "./pace_guards.ts";
 import {
+  belowThreshold,
   boundUnreadable,
+  coolingDown,
   dryRunHolds,
   lastDenialHolds,
   modeHolds,
+  notRolledOut,
   permissionMissing,
+  rolloutHolds,
   samplesLacking,
 } from "./policy_guards.ts";
 import {
@@ -33,8 +41,7 @@ import {
   requestAboveLimit,
   verticalAutoscalerConflicts,
 } from "./resize_guards.ts";
-import type { ApplyMethod, Guard, RightsizingFacts } from "./rightsizing_facts.ts";
-import { notRolledOut, rolloutHolds, takenBack } from "./rollout_guards.ts";
+import { recentlyEdited, takenBack } from "./template_changes.ts";
 
 /**
  * Whether there is anything, then what users have set, then what is known, then other controllers, then
@@ -57,15 +64,15 @@ export const RIGHTSIZING_CHAIN: readonly Guard[] = [
   { name: "RequestAboveLimit", check: requestAboveLimit },
   { name: "UnsafeMemoryDecrease", check: unsafeMemoryDecrease },
   { name: "NodeUnderPressure", check: nodeUnderPressure },
-  { name: "TakenBack", check: takenBack },
   { name: "NotRolledOut", check: notRolledOut },
   { name: "BelowThreshold", check: belowThreshold },
+  { name: "TakenBack", check: takenBack },
   { name: "RecentlyEdited", check: recentlyEdited },
   { name: "CoolingDown", check: coolingDown },
   { name: "NoMethod", check: noMethod },
 ];
 
-const PACE: readonly Guard["check"][] = [belowThreshold, recentlyEdited, coolingDown];
+const PACE: readonly Guard["check"][] = [belowThreshold, takenBack, recentlyEdited, coolingDown];
 
 /**
  * Those about pods that are to have what is in force: where nothing new is decided, no pace counts, and

@@ -34,9 +34,9 @@ Deno.test({
       "RequestAboveLimit",
       "UnsafeMemoryDecrease",
       "NodeUnderPressure",
-      "TakenBack",
       "NotRolledOut",
       "BelowThreshold",
+      "TakenBack",
       "RecentlyEdited",
       "CoolingDown",
       "NoMethod",
@@ -44,6 +44,7 @@ Deno.test({
     const names = STRAGGLER_CHAIN.map(({ name }) => name);
     assert.deepEqual(RIGHTSIZING_CHAIN.filter(({ name }) => !names.includes(name)), [
       RIGHTSIZING_CHAIN.find(({ name }) => name === "BelowThreshold"),
+      RIGHTSIZING_CHAIN.find(({ name }) => name === "TakenBack"),
       RIGHTSIZING_CHAIN.find(({ name }) => name === "RecentlyEdited"),
       RIGHTSIZING_CHAIN.find(({ name }) => name === "CoolingDown"),
       RIGHTSIZING_CHAIN.find(({ name }) => name === "NoMethod"),

@@ -15,9 +15,8 @@ import {
   type WantedResources,
 } from "../../resize/inputs/resources.ts";
 import type { PolicySpec } from "../policy_spec.ts";
-import { methodFor } from "./method.ts";
+import { methodFor, presentSubjects } from "./method.ts";
 import type { GuardVerdict, RightsizingFacts } from "./rightsizing_facts.ts";
-import { presentSubjects } from "./subjects.ts";
 
 /** What there must be above the recent peak, percent of it. */
 const MARGIN_PERCENT = 15;

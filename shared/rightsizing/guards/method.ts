@@ -1,8 +1,18 @@
 /**
- * Guard: is there a way to apply it, in place or by recreation?
+ * The pods that values must fit, the way they take (in place or by recreation), and the changes of each pod.
  *
  * @module
  */
+import type { Pod, PodContainer, Resources } from "../../api/pod.ts";
+import { qosClassOfPod } from "../../resize/inputs/qos.ts";
+import {
+  containersWanted,
+  limitsOf,
+  ownFields,
+  podSubject,
+  type Subject,
+} from "../../resize/inputs/subject.ts";
+import type { ApplyMethod, GuardVerdict, RightsizingFacts } from "./rightsizing_facts.ts";
 import { PLATFORM_RULES } from "../../resize/checks/platform.ts";
 import {
   disruptions,
@@ -10,8 +20,65 @@ import {
   disruptionVerdict,
 } from "../../resize/checks/restart_policy.ts";
 import type { WantedResources } from "../../resize/inputs/resources.ts";
-import type { ApplyMethod, GuardVerdict, RightsizingFacts } from "./rightsizing_facts.ts";
-import { presentSubjects } from "./subjects.ts";
+import { isTooMuch } from "../../resize/checks/node_capacity.ts";
+import type { ResourceChange } from "../../resize/patch.ts";
+
+/**
+ * The pods that the wanted values are compared with, and must fit. In place: each pod, and
+ * the new ones, which get what is in force instead of what the template has; by recreation: the template.
+ * Where nothing is open, as if in place.
+ */
+export function presentSubjects(
+  facts: RightsizingFacts,
+  method: ApplyMethod | undefined,
+): readonly Subject[] {
+  if (method === "Recreate") return [templateSubject(facts)];
+  const newPods = { ...templateSubject(facts, facts.inForce), name: "new pods" };
+  const count = facts.pods.length === 0 ? facts.workload.replicas : 0;
+  return [...facts.pods.map((pod) => podSubject(pod, { marketLimits: facts.marketManages })), {
+    ...newPods,
+    count,
+  }];
+}
+
+/**
+ * Whom the wanted values must fit: the present ones, and where the template is written beside what is in
+ * force for other containers or resources, the pods that are made of both.
+ */
+export function fittedSubjects(
+  facts: RightsizingFacts,
+  method: ApplyMethod | undefined,
+): readonly Subject[] {
+  const present = presentSubjects(facts, method);
+  return method === "Recreate" && facts.inForce.size > 0
+    ? [...present, { ...templateSubject(facts, facts.inForce), name: "new pods", count: 0 }]
+    : present;
+}
+
+/** As the server would make pods of it: without a request, the limit is the request. */
+function templateSubject(
+  { workload: { template, replicas } }: RightsizingFacts,
+  inForce: ReadonlyMap<string, Resources> = new Map(),
+): Subject {
+  const made = (container: PodContainer): PodContainer => {
+    const values = { ...container, ...inForce.get(container.name) };
+    const { requestCPU = values.limitCPU, requestMemory = values.limitMemory } = values;
+    return {
+      ...values,
+      ...(requestCPU === undefined ? {} : { requestCPU }),
+      ...(requestMemory === undefined ? {} : { requestMemory }),
+    };
+  };
+  const containers = template.containers.map(made);
+  const pod = { ...template, containers, initContainers: template.initContainers.map(made) };
+  return {
+    ...pod,
+    name: "the template",
+    qosClass: qosClassOfPod(pod),
+    marketLimits: false,
+    count: replicas,
+  };
+}
 
 /** Why the pods can't be resized in place; undefined when they can. Whether they may is not asked. */
 export function inPlaceProblem(
@@ -89,4 +156,63 @@ export function noWayInPlace(facts: RightsizingFacts, wanted: WantedResources): 
   if (problem === undefined) return disruptionVerdict(wanted, running(facts));
   const message = `${problem}, and ${inPlaceOnly}`;
   return { verdict: "hold", reason: "InPlaceResizeUnavailable", message };
+}
+
+/** One pod and its changes. */
+export interface PlannedPod {
+  readonly pod: Pod;
+  /** One at least; only values that differ. */
+  readonly changes: readonly ResourceChange[];
+}
+
+/** What is to be done, and what is from then on in force. */
+export interface InPlacePlan {
+  readonly pods: readonly PlannedPod[];
+  /**
+   * New own limits, millicores by container, where the market owns `limits.cpu` of the pods: the base
+   * of their ceilings. Empty where the limit is patched itself.
+   */
+  readonly originalLimits: ReadonlyMap<string, number>;
+  /** What new pods of the workload get, by container: with it, a pod is made as the others are. */
+  readonly inForce: ReadonlyMap<string, Resources>;
+}
+
+const FIELDS = ["requestCPU", "requestMemory", "limitCPU", "limitMemory"] as const;
+
+/**
+ * The plan for wanted values that all guards have let pass. Pods that have them already are left out,
+ * and those on a node with too little for them: a kubelet would call that infeasible, and never try
+ * again.
+ */
+export function inPlacePlan(facts: RightsizingFacts, wanted: WantedResources): InPlacePlan {
+  const subjects = presentSubjects(facts, "InPlace");
+  const pods = facts.pods.flatMap((pod, index): PlannedPod[] => {
+    const subject = subjects[index];
+    if (subject === undefined) return [];
+    const after = containersWanted(subject, wanted);
+    if (isTooMuch(subject, { after, node: facts.nodes.get(pod.nodeName) })) return [];
+    const changes = pod.containers.flatMap((present, at): ResourceChange[] => {
+      const values = wanted.get(present.name);
+      const next = after[at];
+      if (values === undefined || next === undefined || next === present) return [];
+      const fields = changedFields(present, ownFields(subject, values));
+      const { name, sidecar } = present;
+      return Object.keys(fields).length === 0 ? [] : [{ name, sidecar, ...fields }];
+    });
+    return changes.length === 0 ? [] : [{ pod, changes }];
+  });
+  const inForce = new Map(facts.inForce);
+  for (const [name, values] of wanted) {
+    inForce.set(name, { ...inForce.get(name), ...values });
+  }
+  return { pods, originalLimits: facts.marketManages ? limitsOf(wanted) : new Map(), inForce };
+}
+
+/** Those of the fields that are not there yet. */
+function changedFields(present: Resources, fields: Resources): Resources {
+  const changed = FIELDS.flatMap((field) => {
+    const value = fields[field];
+    return value === undefined || value === present[field] ? [] : [[field, value] as const];
+  });
+  return Object.fromEntries(changed);
 }

@@ -1,14 +1,21 @@
 /**
- * Guards: do policy, configuration and permissions allow a change, and is enough known for one?
+ * Guards: do policy, configuration and permissions allow a change, is the workload idle, is the change large
+ * enough, and is the last one long enough ago?
  *
  * @module
  */
-import type { WantedResources } from "../../resize/inputs/resources.ts";
+import {
+  formatAmount,
+  type PairEntry,
+  pairOf,
+  type WantedResources,
+} from "../../resize/inputs/resources.ts";
 import type { ContainerRecommendation } from "../recommend.ts";
-import { ownContainers } from "../rightsized_workload.ts";
-import { methodFor } from "./method.ts";
-import { isWorth } from "./pace_guards.ts";
-import type { GuardVerdict, RightsizingFacts } from "./rightsizing_facts.ts";
+import { type GuardVerdict, ownContainers, type RightsizingFacts } from "./rightsizing_facts.ts";
+import { inPlacePlan, methodFor, presentSubjects } from "./method.ts";
+import { isRollingOut } from "../../api/workload.ts";
+import { withoutPairs } from "../../resize/run_checks.ts";
+import { containersWanted, type Subject } from "../../resize/inputs/subject.ts";
 
 /**
  * Holds where there is no recommendation at all, and names the samples of all containers that lack some.
@@ -103,4 +110,103 @@ export function boundUnreadable(
   const words = verticalAutoscalers.flatMap((one) => one.unreadable ?? []);
   const message = [...unreadable, ...words].join("; ");
   return message === "" ? undefined : { verdict: "hold", reason: "UnreadableBound", message };
+}
+
+/** Holds while the workload rolls out, and while its rollout is paused. */
+export function rolloutHolds({ workload }: RightsizingFacts): GuardVerdict {
+  const { kind, metadata: { name }, paused, rollout } = workload;
+  if (paused) {
+    const message = `the rollout of ${kind} ${name} is paused`;
+    return { verdict: "hold", reason: "RolloutPaused", message };
+  }
+  if (!isRollingOut(rollout)) return undefined;
+  const { updated, total } = rollout;
+  const message = `${kind} ${name} rolls out: ${updated} of ${total} pods are new`;
+  return { verdict: "hold", reason: "RolloutInProgress", message };
+}
+
+/**
+ * Reports pods that do not have what the template was given, where nothing replaces them: strategy
+ * `OnDelete`, a partition, or a rollout that has given up. It is no hold: pods get it as they are made
+ * anew, by whomever.
+ */
+export function notRolledOut(facts: RightsizingFacts, wanted: WantedResources): GuardVerdict {
+  const { workload: { kind, metadata: { name }, rollout }, inForce } = facts;
+  if (!rollout.stands || methodFor(facts, wanted) !== "Recreate") return undefined;
+  const { pods } = inPlacePlan(facts, inForce);
+  const [first] = pods;
+  if (first === undefined) return undefined;
+  const message = `the template of ${kind} ${name} has values that ${pods.length} pods lack, ` +
+    `${first.pod.metadata.name} among them, and nothing replaces them`;
+  return { verdict: "note", reason: "NotRolledOut", message };
+}
+
+/**
+ * Leaves out a resource of a container that differs by less than the policy's percentage of what is
+ * there, in its request and in its limit. What is there already is left out whatever the percentage is,
+ * and what is not there at all is worth having. Where values of the resource are in force, they are what
+ * is there: a pod that does not have them yet is to get them, and nothing new is decided for its sake.
+ * Otherwise, it is what each pod has, and what those to come will have.
+ */
+export function belowThreshold(facts: RightsizingFacts, wanted: WantedResources): GuardVerdict {
+  const percent = facts.policy.updateStrategy.changeThresholdPercent;
+  const method = methodFor(facts, wanted);
+  const all = presentSubjects(facts, method);
+  const adopted = method === "Recreate" ? all : newPods(all);
+  const differs = ({ container, resource }: PairEntry): boolean => {
+    const { request, limit } = pairOf(facts.inForce.get(container) ?? {}, resource);
+    const subjects = request === undefined && limit === undefined ? all : adopted;
+    return subjects.some((subject) => {
+      const index = subject.containers.findIndex(({ name }) => name === container);
+      const present = pairOf(subject.containers[index] ?? {}, resource);
+      const after = pairOf(containersWanted(subject, wanted)[index] ?? {}, resource);
+      return isWorth(present.request, after.request, { percent }) ||
+        isWorth(present.limit, after.limit, { percent });
+    });
+  };
+  const verdict = withoutPairs(wanted, "BelowThreshold", {
+    against: (entry) =>
+      differs(entry) ? undefined : `${amountText(entry)} differs by less than ${percent} %`,
+  });
+  if (verdict?.verdict !== "clamp" || verdict.wanted.size > 0) return verdict;
+  const { reason, message } = verdict;
+  return { verdict: "hold", reason, message, yields: true };
+}
+
+/** Those to come get what is in force, and the template's values where nothing is. */
+function newPods(subjects: readonly Subject[]): readonly Subject[] {
+  return subjects.filter(({ nodeName }) => nodeName === undefined);
+}
+
+function amountText(entry: PairEntry): string {
+  const { container, resource, pair: { request, limit } } = entry;
+  return `${container} ${resource} ${formatAmount(resource, request ?? limit ?? 0)}`;
+}
+
+/** |to − from| ≥ percent of `from`, and there is a difference at all. */
+export function isWorth(
+  from: number | undefined,
+  to: number | undefined,
+  { percent }: { readonly percent: number },
+): boolean {
+  if (to === undefined || to === from) return false;
+  return from === undefined || Math.abs(to - from) * 100 >= percent * from;
+}
+
+/**
+ * Holds for the rest of the policy's cooldown. A last change in the future, after a clock was set back,
+ * says nothing: waiting for it could take hours.
+ */
+export function coolingDown(
+  { nowMs, lastAppliedMs, policy: { updateStrategy: { cooldownMs } } }: RightsizingFacts,
+): GuardVerdict {
+  if (lastAppliedMs === undefined || lastAppliedMs > nowMs) return undefined;
+  const restMs = lastAppliedMs + cooldownMs - nowMs;
+  if (restMs <= 0) return undefined;
+  return {
+    verdict: "hold",
+    reason: "Cooldown",
+    message: `the next change may come in ${Math.ceil(restMs / 1000)} s`,
+    retryAfterMs: restMs,
+  };
 }

@@ -22,9 +22,8 @@ import {
   type WantedResources,
 } from "../../resize/inputs/resources.ts";
 import { containersWanted, type Subject } from "../../resize/inputs/subject.ts";
-import { methodFor } from "./method.ts";
+import { fittedSubjects, methodFor, presentSubjects } from "./method.ts";
 import type { GuardVerdict, RightsizingFacts } from "./rightsizing_facts.ts";
-import { fittedSubjects, presentSubjects } from "./subjects.ts";
 
 /**
  * Leaves the CPU or the memory of containers alone whose utilisation an HPA looks at, unless the policy

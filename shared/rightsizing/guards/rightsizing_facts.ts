@@ -7,14 +7,14 @@ import type { HorizontalPodAutoscaler, VerticalPodAutoscaler } from "../../api/a
 import type { Node } from "../../api/node.ts";
 import type { Pod, Resources } from "../../api/pod.ts";
 import type { RightsizingReason } from "../../api/reasons/rightsizing_reasons.ts";
-import type { MadePods, Workload } from "../../api/workload.ts";
+import type { MadePods, PodTemplate, Workload } from "../../api/workload.ts";
 import type { KnownNode } from "../../resize/checks/node_capacity.ts";
 import type { QuotaRoom } from "../../resize/checks/resource_quota.ts";
 import type { Check, Verdict } from "../../resize/run_checks.ts";
 import type { ResourceRanges } from "../../resize/inputs/ranges.ts";
 import type { PolicySpec } from "../policy_spec.ts";
 import type { ContainerRecommendation } from "../recommend.ts";
-import type { TemplateMemory } from "../workload_record.ts";
+import type { ContainerTemplate } from "../workload_record.ts";
 
 /** The workload that is to be rightsized. See `rightsizedWorkload()`. */
 export interface RightsizedWorkload
@@ -78,8 +78,8 @@ export interface RightsizingFacts {
   readonly lastAppliedMs?: number;
   /** Values of earlier applications, by container: what new pods get, in place of the template's. */
   readonly inForce: ReadonlyMap<string, Resources>;
-  /** What is remembered of the template's containers; absent: nothing. */
-  readonly remembered?: readonly TemplateMemory[];
+  /** The template's containers with their last changes by others; absent: not known. */
+  readonly remembered?: readonly ContainerTemplate[];
   /** Whether the server serves `pods/resize`. */
   readonly resizeServed: boolean;
   /** Whether it takes a lower memory limit there: from 1.34 on. */
@@ -93,3 +93,32 @@ export type GuardVerdict = Verdict<RightsizingReason>;
 
 /** A check of rightsizing, which decides for a workload. */
 export type Guard = Check<RightsizingFacts, RightsizingReason>;
+
+/** A workload with an unreadable template. */
+export interface UnreadableWorkload extends Pick<RightsizedWorkload, "kind" | "metadata"> {
+  /** Why, in a sentence. */
+  readonly unreadableTemplate: string;
+}
+
+/** A workload as policies find it. */
+export type FoundWorkload = RightsizedWorkload | UnreadableWorkload;
+
+/** The workload as the guards take it; undefined where what it makes pods of can't be read. */
+export function rightsizedWorkload(
+  { kind, metadata, rollout, makes }: Workload,
+): RightsizedWorkload | undefined {
+  return makes === undefined ? undefined : { kind, metadata, rollout, ...makes };
+}
+
+/** The workload as the guards take it, or why they can't. */
+export function foundWorkload(workload: Workload): FoundWorkload {
+  const { kind, metadata, unreadableTemplate = "its template is not there" } = workload;
+  return rightsizedWorkload(workload) ?? { kind, metadata, unreadableTemplate };
+}
+
+/** The containers that rightsizing is about: sidecars and other init containers are left alone. */
+export function ownContainers(
+  { template }: Pick<RightsizedWorkload, "template">,
+): PodTemplate["containers"] {
+  return template.containers.filter(({ sidecar }) => !sidecar);
+}

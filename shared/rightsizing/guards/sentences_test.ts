@@ -12,15 +12,18 @@ import {
 import { sampleHPA, sampleVPA } from "../../../tests/fixtures/sample_workloads.ts";
 import { ApiError } from "../../api/api_error.ts";
 import { pair, wantedOf, type WantedResources } from "../../resize/inputs/resources.ts";
-import { applyFailure } from "./apply_failure.ts";
+import { applyFailure, endedEvents } from "./workload_events.ts";
 import { unsafeMemoryDecrease } from "./memory_decrease.ts";
 import { noMethod, noWayInPlace } from "./method.ts";
-import { belowThreshold, coolingDown, recentlyEdited } from "./pace_guards.ts";
 import {
+  belowThreshold,
+  coolingDown,
   dryRunHolds,
   lastDenialHolds,
   modeHolds,
+  notRolledOut,
   permissionMissing,
+  rolloutHolds,
   samplesLacking,
 } from "./policy_guards.ts";
 import {
@@ -34,8 +37,9 @@ import {
   verticalAutoscalerConflicts,
 } from "./resize_guards.ts";
 import type { Guard } from "./rightsizing_facts.ts";
-import { notRolledOut, rolloutHolds, takenBack } from "./rollout_guards.ts";
-import { endedEvents } from "./workload_events.ts";
+import { recentlyEdited, takenBack } from "./template_changes.ts";
+import type { ValuesInForce } from "../workload_record.ts";
+import { countingValues } from "./counting_values.ts";
 
 function test(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });
@@ -269,7 +273,8 @@ test("sentences of the guards about nodes, quotas, classes and limits", () =>
   ]));
 
 /** An edit of the template by its author. */
-const edited = { container: "app", author: {}, editedAtMs: { cpu: NOW_MS } };
+const edited = { container: "app", values: {}, changed: { cpu: { by: "helm", atMs: NOW_MS } } };
+const unnamed = { ...edited, changed: { cpu: { atMs: NOW_MS } } };
 
 test("sentences of the guards about present values and methods", () =>
   assertSentences([
@@ -289,13 +294,11 @@ test("sentences of the guards about present values and methods", () =>
       "TakenBack",
       messageBy(takenBack, cpu(150), {
         strategy: RECREATE,
-        remembered: [{
-          ...edited,
-          written: { cpu: { pair: { request: 150 }, atMs: 0, takenBackAtMs: NOW_MS, times: 1 } },
-        }],
+        remembered: [edited],
+        lastAppliedMs: 0,
       }),
-      "app cpu 150m was written into the template and is not there any more; it is tried again " +
-      "after 2027-01-16T08:00:00.000Z",
+      "helm has changed the template at 2027-01-15T08:00:00.000Z; it is left alone until " +
+      "2027-01-16T08:00:00.000Z",
     ],
     [
       "BelowThreshold",
@@ -305,14 +308,14 @@ test("sentences of the guards about present values and methods", () =>
     [
       "RecentlyEdited",
       messageBy(recentlyEdited, cpu(50), { remembered: [edited] }),
-      "app cpu to 50m: the template has other cpu values since 2027-01-15T08:00:00.000Z, " +
-      "nothing of them is lowered before 2027-01-16T08:00:00.000Z",
+      "app cpu to 50m: helm has changed it in the template at 2027-01-15T08:00:00.000Z, and it is " +
+      "not lowered before 2027-01-16T08:00:00.000Z",
     ],
     [
-      "RecentlyEdited, old pods",
-      messageBy(recentlyEdited, cpu(50), { remembered: [{ ...edited, oldBeforeMs: { cpu: 0 } }] }),
-      "app cpu to 50m: the template has other cpu values than pods from before may have, " +
-      "nothing of them is lowered before 2027-01-16T08:00:00.000Z",
+      "RecentlyEdited, unknown manager",
+      messageBy(recentlyEdited, cpu(50), { remembered: [unnamed] }),
+      "app cpu to 50m: another client has changed it in the template at " +
+      "2027-01-15T08:00:00.000Z, and it is not lowered before 2027-01-16T08:00:00.000Z",
     ],
     [
       "MethodNotAllowed",
@@ -347,3 +350,45 @@ test("sentences of the guards about present values and methods", () =>
       "the server does not serve pods/resize, and no pod is recreated for what is in force",
     ],
   ]));
+
+/** Reasons why new pods get other values than those in force. */
+const counted = (
+  inForce: Partial<ValuesInForce>,
+  { strategy = { updateRequestsOnly: false }, ...choice }: FactsChoice = {},
+) =>
+(): string =>
+  countingValues([{ container: "app", ...inForce }], rightsizingFacts({ strategy, ...choice }))
+    .words.join("; ");
+
+Deno.test({
+  name: "sentences about values in force that new pods don't get",
+  permissions: "none",
+  fn: () =>
+    assertSentences([
+      ["container", counted({ container: "log", cpu: 150 }), "the template has no container log"],
+      [
+        "edit",
+        counted({ cpu: 150, adoptedOn: { cpu: 99, cpuLimit: 200 } }),
+        "the template has other cpu values of app by now",
+      ],
+      [
+        "updateRequestsOnly",
+        counted({ cpu: 150, cpuLimit: 180 }, { strategy: {} }),
+        "the policy updates requests only: app cpu limit 180m left as it is",
+      ],
+      [
+        "bounds",
+        counted({ cpu: 150 }, {
+          policy: autoPolicy({}, {
+            bounds: { cpu: { min: 10, max: 120 }, memory: { min: MI, max: 1024 * MI } },
+          }),
+        }),
+        "the policy's bounds: app cpu request 150m to 120m",
+      ],
+      [
+        "memory peak",
+        counted({ memory: 48 * MI }, { memoryPeaks: new Map([["app", 100 * MI]]) }),
+        "the recent peak + 15 %: app memory request 48Mi to 64Mi",
+      ],
+    ]),
+});

@@ -27,11 +27,11 @@ import {
   createReportStore,
 } from "../../../adapters/kube/writers/recommendation_writers.ts";
 import { createWorkloadWriter } from "../../../adapters/kube/writers/workload_writer.ts";
-import { USAGE_LABEL } from "../../../controller/rightsizing/sampler/usage_sampler.ts";
+import { USAGE_LABEL } from "../../../controller/rightsizing/sources/usage_sampler.ts";
 import type { WorkloadKind } from "../../../shared/api/workload.ts";
 import type { CheckpointStore } from "../../../shared/control/persisted_map.ts";
 import { silentLog } from "../../../shared/log.ts";
-import { rightsizedWorkload } from "../../../shared/rightsizing/rightsized_workload.ts";
+import { rightsizedWorkload } from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { followActs } from "./follow_acts.ts";
 import type { RoleAct } from "./role_act.ts";
 import { MADE, type RoleStage } from "./role_stage.ts";

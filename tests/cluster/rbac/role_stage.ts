@@ -15,8 +15,8 @@ import {
 import { LEASES, parseLease } from "../../../adapters/kube/kinds/leases.ts";
 import { parseIdentity } from "../../../adapters/kube/kinds/object_fields.ts";
 import { parsePod } from "../../../adapters/kube/kinds/pods.ts";
-import { MEMORY_LABEL } from "../../../controller/placement/connect.ts";
-import { USAGE_LABEL } from "../../../controller/rightsizing/sampler/usage_sampler.ts";
+import { MEMORY_LABEL } from "../../../shared/placement/status.ts";
+import { USAGE_LABEL } from "../../../controller/rightsizing/sources/usage_sampler.ts";
 import { agentLeaseRef } from "../../../shared/api/lease.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { OPTIPOD_GROUP_VERSION } from "../../../shared/api/optimization_policy.ts";

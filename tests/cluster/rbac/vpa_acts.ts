@@ -8,10 +8,7 @@ import type { KubeConnection } from "../../../adapters/kube/client/connection.ts
 import { listOf, objectOf, textOf } from "../../../adapters/kube/client/json_fields.ts";
 import { createVPAPublisher } from "../../../adapters/kube/writers/recommendation_writers.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
-import {
-  type PublishedVPA,
-  publishedVPA,
-} from "../../../shared/rightsizing/apply/published_vpa.ts";
+import { type PublishedVPA, publishedVPA } from "../../../shared/rightsizing/published_vpa.ts";
 import { vpasPath } from "../scene/vpa_definition.ts";
 import type { RoleAct } from "./role_act.ts";
 import type { RoleStage } from "./role_stage.ts";

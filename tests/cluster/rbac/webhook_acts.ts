@@ -17,7 +17,7 @@ import {
   ENDPOINT_SLICES,
   WEBHOOK_CONFIGURATION,
   WEBHOOK_SECRET,
-} from "../../../controller/webhook/webhook_names.ts";
+} from "../../../controller/webhook/webhook_objects.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { RoleAct } from "./role_act.ts";
 import type { RoleStage } from "./role_stage.ts";

@@ -19,8 +19,10 @@ import type { PodContainer } from "../../../shared/api/pod.ts";
 import type { WorkloadKind } from "../../../shared/api/workload.ts";
 import { silentLog } from "../../../shared/log.ts";
 import { RIGHTSIZING_MANAGER } from "../../../shared/resize/original_limits.ts";
-import type { RightsizingFacts } from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
-import { rightsizedWorkload } from "../../../shared/rightsizing/rightsized_workload.ts";
+import {
+  rightsizedWorkload,
+  type RightsizingFacts,
+} from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { containerSpec } from "./contract_world.ts";
 
 /** How random facts are put on the server. */

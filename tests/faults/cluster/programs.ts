@@ -19,7 +19,7 @@ import { CONTROLLER_SETTINGS } from "../../../controller/settings.ts";
 import { effectiveSettings } from "../../../shared/config/load.ts";
 import { createInformer } from "../../../shared/control/informer.ts";
 import { silentLog } from "../../../shared/log.ts";
-import { placementConfig } from "../../../shared/placement/config.ts";
+import { placementConfig } from "../../../shared/placement/settings.ts";
 import { seededRandom } from "../../../shared/random.ts";
 import { cacheSources } from "../../../lab/simulation/api/cache_sources.ts";
 import type { EventList } from "../../../lab/simulation/api/event_sink.ts";

@@ -133,7 +133,6 @@ export function rightsizingAPI(
       remove: () => Promise.reject(new TypeError("no policy publishes VPAs")),
     },
     workloads: client.workloadWriter,
-    rights: { missing: () => Promise.resolve(new Map()) },
     correctionStore: checkpointStore(kept),
     events,
     resizer: client.podResizer("optipod"),

@@ -52,8 +52,8 @@ export const LOST_IN_A_CRASH: readonly Mutant[] = [
   {
     name: "limits with unknown originals are moved",
     kind: "crash",
-    file: "controller/allocation/limits/enforce.ts",
-    from: "  if (context.originalUnknown) return { ...base, decision: ORIGINAL_UNKNOWN };\n",
+    file: "controller/allocation/limits.ts",
+    from: "  if (input.originalUnknown) return { restoring, decision: ORIGINAL_UNKNOWN };\n",
     to: "",
   },
   {
@@ -67,13 +67,13 @@ export const LOST_IN_A_CRASH: readonly Mutant[] = [
     name: "the record goes before the limits are back",
     kind: "crash",
     file: "controller/allocation/reconcile.ts",
-    from: 'if (reason === "Restored" && scope !== undefined) {',
-    to: "if (scope !== undefined) {",
+    from: 'if (reason === "Restored" && scope !== undefined) return',
+    to: "if (scope !== undefined) return",
   },
   {
     name: "a cooldown waits for a clock that was set back",
     kind: "crash",
-    file: "shared/rightsizing/guards/pace_guards.ts",
+    file: "shared/rightsizing/guards/policy_guards.ts",
     from: "lastAppliedMs === undefined || lastAppliedMs > nowMs",
     to: "lastAppliedMs === undefined",
   },

@@ -10,7 +10,7 @@ export const MISSED_EVENTS: readonly Mutant[] = [
   {
     name: "a patch that the server deferred is not sent again",
     kind: "missed",
-    file: "controller/allocation/reconcile.ts",
+    file: "controller/allocation/report.ts",
     from: "if (!lasts) return { requeueAfterMs: waitMs };",
     to: "if (!lasts) return {};",
   },

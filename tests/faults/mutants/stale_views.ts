@@ -25,7 +25,7 @@ export const STALE_VIEWS: readonly Mutant[] = [
     name: "the last patch is never remembered",
     kind: "stale",
     file: "controller/allocation/reconcile.ts",
-    from: "noteSent(memory, { from, to: outcome.patched, atMs: now });",
+    from: "noteSent(memory, { from: pod.metadata.resourceVersion, to, atMs: nowMs });",
     to: "",
   },
   {
@@ -111,7 +111,7 @@ export const STALE_VIEWS: readonly Mutant[] = [
     name: "limits that an agent wanted before it fell silent are sent",
     kind: "stale",
     file: "controller/allocation/reconcile.ts",
-    from: "config.resizeServed && needsConfirmation(known);",
+    from: "config.resizeServed && needsConfirmation(snapshot);",
     to: "false;",
   },
   {

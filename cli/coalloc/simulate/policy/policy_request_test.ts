@@ -3,7 +3,10 @@ import { readCommandLine } from "../../command_line.ts";
 import { asksForPolicy, type PolicyRequest, policyRequest } from "./policy_request.ts";
 
 function flagsOf(line: string): Readonly<Record<string, unknown>> {
-  const call = readCommandLine(["simulate", ...line.split(" ").filter((word) => word !== "")]);
+  const call = readCommandLine([
+    "simulate",
+    ...line.split(" ").filter((argument) => argument !== ""),
+  ]);
   assert("flags" in call, JSON.stringify(call));
   return call.flags;
 }

@@ -77,7 +77,7 @@ function draw(pod: PodRecord, run: RunRecord): Html {
     ...limit.map(maxOf),
     ...usage.map(maxOf),
     ...demand.map((point) => point.mean),
-    pod.ownLimit,
+    pod.originalLimit,
     1,
   ];
   return svgPlot({
@@ -102,7 +102,7 @@ function draw(pod: PodRecord, run: RunRecord): Html {
       Plot.areaY(usage, { x: "minute", y: "max", fill: "var(--usage-peak)" }),
       Plot.areaY(usage, { x: "minute", y: "mean", fill: "var(--usage)" }),
       Plot.lineY(demand, { x: "minute", y: "mean", stroke: "var(--demand)", strokeWidth: 1 }),
-      Plot.ruleY([pod.ownLimit], {
+      Plot.ruleY([pod.originalLimit], {
         stroke: "var(--own)",
         strokeWidth: 1.5,
         strokeDasharray: "5,3",

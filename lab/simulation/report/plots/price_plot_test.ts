@@ -20,7 +20,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "pricePlot() distinguishes in words an infinite price from none",
+  name: "pricePlot() distinguishes an infinite price from none by its text",
   permissions: "none",
   fn() {
     assert.match(plotted([Infinity, Infinity]), /infinite throughout/);

@@ -3,11 +3,11 @@
  *
  * @module
  */
-import { createCertificateMaker } from "../../../../adapters/webhook/certificate_maker.ts";
+import { createCertificateMaker } from "../../../../adapters/webhook/certificates.ts";
 import { createSecretStore } from "../../../../adapters/kube/writers/webhook_stores.ts";
 import type { KubeConnection } from "../../../../adapters/kube/client/connection.ts";
 import { lifeFrom, SERVING_LIFE_MS } from "../../../../controller/webhook/certificate_step.ts";
-import { servingNames, WEBHOOK_SECRET } from "../../../../controller/webhook/webhook_names.ts";
+import { servingNames, WEBHOOK_SECRET } from "../../../../controller/webhook/webhook_objects.ts";
 import { PRODUCT_NAMESPACE } from "../product/product.ts";
 
 const SERVICE = "mbcas-webhook";

@@ -17,7 +17,11 @@ import { parseNode } from "../../../../adapters/kube/kinds/nodes.ts";
 import { parsePod } from "../../../../adapters/kube/kinds/pods.ts";
 import type { Caches } from "../../../../controller/caches.ts";
 import { type PodSnapshot, snapshotOf } from "../../../../controller/allocation/pod_snapshot.ts";
-import { enforce, refusalDecision } from "../../../../controller/allocation/limits/enforce.ts";
+import {
+  applyLimits,
+  decideLimits,
+  refusalDecision,
+} from "../../../../controller/allocation/limits.ts";
 import type { PodResizer } from "../../../../controller/resize/ports.ts";
 import { createQuotaRooms } from "../../../../controller/allocation/quotas/quota_room.ts";
 import { DEFAULT_MARKET_CONFIG } from "../../../../controller/config.ts";
@@ -99,7 +103,7 @@ async function byController(
   const config = { ...DEFAULT_MARKET_CONFIG, ...input.settings };
   const clock = { monotonic: () => 0 };
   const asking = { bidsOf: () => [], wake: () => {} };
-  const headroom = createQuotaRooms({ caches, clock, config, ...asking }).of(snapshot)?.headroom();
+  const quota = createQuotaRooms({ caches, clock, config, ...asking }).of(snapshot);
   const patch: Readonly<Record<string, unknown>>[] = [];
   const resizer: PodResizer = {
     resize(_namespace, _name, sent, { manager = "" } = {}) {
@@ -107,21 +111,23 @@ async function byController(
       return answerTo(input);
     },
   };
-  const enforcement = await enforce({ ...snapshot, allocation }, {
-    resizer,
-    outOfScope: outOfScope({ ...snapshot, config }),
+  const { backOffMs = 0 } = input;
+  const plan = decideLimits({ ...snapshot, allocation }, {
+    scope: outOfScope({ ...snapshot, config }),
     agentSilent: input.agentSilent ?? false,
     originalUnknown: input.originalUnknown ?? false,
-    backOffMs: input.backOffMs ?? 0,
-    takeTurn: () => input.turnInMs ?? 0,
+    backOffMs: { market: backOffMs, restore: backOffMs },
     dryRun: config.dryRun,
     resizeServed: config.resizeServed,
     outOfSync: input.outOfSync ?? [],
-    ...(config.maxStep === null ? {} : { maxStep: config.maxStep }),
+    maxStep: config.maxStep ?? undefined,
     restMs: input.restMs ?? 0,
     oscillatingMs: input.oscillatingMs ?? 0,
-    quotaHeadroom: headroom?.millicores,
-    quotaName: headroom?.quota,
+    quota,
+  });
+  const enforcement = await applyLimits({ ...snapshot, allocation }, plan, {
+    resizer,
+    takeTurn: () => input.turnInMs ?? 0,
   });
   const { refusal, restoring } = enforcement;
   const decision = refusal === undefined ? enforcement.decision : refusalDecision(enforcement, {

@@ -22,8 +22,7 @@ import {
 import { misplacedCount } from "../../../../shared/placement/split.ts";
 import { NODE_CLASS_PRESETS } from "../../../../shared/placement/node_classes.ts";
 import { DEFAULT_DEPARTURE_SIGNS } from "../../../../shared/placement/node_departure.ts";
-import { checkEligibility } from "../../../../shared/placement/eligibility.ts";
-import type { PlacementSpec } from "../../../../shared/placement/placement_spec.ts";
+import { checkEligibility, type PlacementSpec } from "../../../../shared/placement/eligibility.ts";
 import type { MoveInput } from "./placement_input.ts";
 import {
   nodesOf,

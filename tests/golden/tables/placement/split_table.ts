@@ -7,12 +7,12 @@ import {
   type AdmissionInput,
   admitPod,
   type CountedPod,
+  noReservations,
 } from "../../../../shared/placement/admit_pod.ts";
 import { NODE_CLASS_PRESETS } from "../../../../shared/placement/node_classes.ts";
 import { DEFAULT_DEPARTURE_SIGNS } from "../../../../shared/placement/node_departure.ts";
 import { classifyPod } from "../../../../shared/placement/placed_pod.ts";
-import { readPlacementSpec } from "../../../../shared/placement/placement_spec.ts";
-import { noReservations } from "../../../../shared/placement/reservations.ts";
+import { readPlacementSpec } from "../../../../shared/placement/eligibility.ts";
 import { splitReplicas } from "../../../../shared/placement/split.ts";
 import { type DecisionTable, tableOf } from "../decision_table.ts";
 import { type Draw, drawWith } from "../draw.ts";

@@ -167,19 +167,15 @@ const resized: RightsizingCase = (input, draw) => ({
 
 const edited: RightsizingCase = (input, draw) => ({
   ...recommendedAs(input, draw.oneOf([60, 80, 80, 150])),
-  editedHoursAgo: draw.oneOf([{ cpu: 3 }, { memory: 3 }, { cpu: 3, memory: 30 }, { cpu: 30 }]),
+  changedHoursAgo: draw.oneOf([{ cpu: 3 }, { memory: 3 }, { cpu: 3, memory: 30 }, { cpu: 30 }]),
 });
 
 const takenBack: RightsizingCase = (input, draw) => {
-  const next = recreated(recommendedAs(input, 150), draw);
-  const written = draw.chance(3 / 4) ? next : recommendedAs(input, 120);
+  const hours = draw.oneOf([2, 20, 30, 60]);
   return {
-    ...next,
-    takenBack: {
-      resources: written.recommended["app"] ?? {},
-      hoursAgo: draw.oneOf([2, 20, 30, 60]),
-      times: draw.oneOf([1, 2, 3]),
-    },
+    ...recreated(recommendedAs(input, draw.oneOf([120, 150])), draw),
+    appliedMinutesAgo: 60 * (hours + 1),
+    changedHoursAgo: draw.oneOf([{ cpu: hours }, { cpu: hours, memory: hours }]),
   };
 };
 

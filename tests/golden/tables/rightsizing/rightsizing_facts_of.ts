@@ -15,17 +15,16 @@ import { parseWorkload } from "../../../../adapters/kube/kinds/workloads.ts";
 import type { Pod, Resources } from "../../../../shared/api/pod.ts";
 import { parseBytes } from "../../../../shared/quantity.ts";
 import { countingValues } from "../../../../shared/rightsizing/guards/counting_values.ts";
-import type {
-  RightsizedWorkload,
-  RightsizingFacts,
+import {
+  type RightsizedWorkload,
+  rightsizedWorkload,
+  type RightsizingFacts,
 } from "../../../../shared/rightsizing/guards/rightsizing_facts.ts";
-import { pairOf } from "../../../../shared/resize/inputs/resources.ts";
+import { byResource } from "../../../../shared/resize/inputs/resources.ts";
 import { largestNode, namespaceRules } from "../../../../shared/rightsizing/namespace_bounds.ts";
 import { type PolicySpec, readPolicySpec } from "../../../../shared/rightsizing/policy_spec.ts";
 import type { ContainerRecommendation } from "../../../../shared/rightsizing/recommend.ts";
-import { rightsizedWorkload } from "../../../../shared/rightsizing/rightsized_workload.ts";
-import { valuesInForce } from "../../../../shared/rightsizing/values_in_force.ts";
-import type { TemplateMemory } from "../../../../shared/rightsizing/workload_record.ts";
+import { valuesInForce } from "../../../../shared/rightsizing/workload_record.ts";
 import { POD_IDENTITY, type RawContainer, wholePod } from "../raw_pod.ts";
 import type { RawResourcesByName, RightsizingInput } from "./rightsizing_input.ts";
 
@@ -254,27 +253,13 @@ function inForceOf(
 }
 
 function rememberedOf(
-  { editedHoursAgo, takenBack }: RightsizingInput,
+  { changedHoursAgo }: RightsizingInput,
   { template }: RightsizedWorkload,
 ): Pick<RightsizingFacts, "remembered"> {
-  if (editedHoursAgo === undefined && takenBack === undefined) return {};
-  const { cpu, memory } = editedHoursAgo ?? {};
-  const atMs = (hoursAgo: number): number => NOW_MS - hoursAgo * HOUR_MS;
-  const written = parseResources(takenBack?.resources);
-  const over = (resource: "cpu" | "memory") => ({
-    pair: pairOf(written, resource),
-    atMs: atMs((takenBack?.hoursAgo ?? 0) + 1),
-    takenBackAtMs: atMs(takenBack?.hoursAgo ?? 0),
-    times: takenBack?.times ?? 1,
+  if (changedHoursAgo === undefined) return {};
+  const changed = byResource((resource) => {
+    const hours = changedHoursAgo[resource];
+    return hours === undefined ? undefined : { by: "helm", atMs: NOW_MS - hours * HOUR_MS };
   });
-  const memoryOf: TemplateMemory = {
-    container: template.containers[0]?.name ?? "",
-    author: {},
-    editedAtMs: {
-      ...(cpu === undefined ? {} : { cpu: atMs(cpu) }),
-      ...(memory === undefined ? {} : { memory: atMs(memory) }),
-    },
-    ...(takenBack === undefined ? {} : { written: { cpu: over("cpu"), memory: over("memory") } }),
-  };
-  return { remembered: [memoryOf] };
+  return { remembered: [{ container: template.containers[0]?.name ?? "", values: {}, changed }] };
 }

@@ -58,14 +58,8 @@ export interface RightsizingInput {
   readonly inForce?: RawResourcesByName;
   /** The author has changed the template since. */
   readonly isEditedSince?: true;
-  /** Hours since the author of the template changed a resource of container `app`. */
-  readonly editedHoursAgo?: Readonly<Partial<Record<"cpu" | "memory", number>>>;
-  /** What was written into the template's container `app`, and taken back by another client. */
-  readonly takenBack?: {
-    readonly resources: RawResources;
-    readonly hoursAgo: number;
-    readonly times: number;
-  };
+  /** Hours since another field manager changed a resource of container `app` in the template. */
+  readonly changedHoursAgo?: Readonly<Partial<Record<"cpu" | "memory", number>>>;
   readonly server?: Readonly<Partial<Record<"resizeServed" | "lowersMemoryLimits", false>>>;
   /** The market sets `limits.cpu` of the pods; this is its limit where it differs. */
   readonly marketLimits?: RawList;

@@ -4,14 +4,14 @@
  * @module
  */
 import { type Appliers, applyDecision } from "../../../../controller/rightsizing/apply_decision.ts";
-import { retryResize } from "../../../../controller/rightsizing/retry_resize.ts";
+import { retryResize } from "../../../../controller/rightsizing/evaluate_workload.ts";
 import { ApiError } from "../../../../shared/api/api_error.ts";
 import type { Resources } from "../../../../shared/api/pod.ts";
 import { formatCPU } from "../../../../shared/quantity.ts";
 import { RIGHTSIZING_MANAGER } from "../../../../shared/resize/original_limits.ts";
 import { type ContainerResources, containerResources } from "../../../../shared/resize/patch.ts";
-import { OWNS_NOTHING } from "../../../../shared/rightsizing/apply/owned_fields.ts";
-import { templatePatch } from "../../../../shared/rightsizing/apply/template_patch.ts";
+import { OWNS_NOTHING } from "../../../fixtures/rightsizing/owned_fields.ts";
+import { templatePatch } from "../../../../shared/rightsizing/template_patch.ts";
 import {
   decideRightsizing,
   type RightsizingDecision,

@@ -28,7 +28,6 @@ const IN_PLACE_ONLY = "values in force never lead to a recreation of pods";
 const FITTED = "no case yet: values in force are fitted to a new pod before the guards are asked";
 
 const NEVER_DECIDES = {
-  "stragglers/TakenBack": IN_PLACE_ONLY,
   "stragglers/NotRolledOut": IN_PLACE_ONLY,
   "stragglers/HorizontalAutoscalerConflicts": FITTED,
   "stragglers/VerticalAutoscalerConflicts": FITTED,

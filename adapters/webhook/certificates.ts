@@ -1,0 +1,240 @@
+/**
+ * Makes and reads certificates and their keys. The reader takes those of whatever algorithm, as those of a
+ * folder are not ours.
+ *
+ * No error of this file repeats key material, and none has a cause that might.
+ *
+ * @module
+ */
+// Before the package, which keeps its parsers' descriptions with it.
+import "reflect-metadata";
+import * as x509 from "@peculiar/x509";
+import { createPrivateKey, X509Certificate } from "node:crypto";
+
+/** From when to when a certificate holds, ms since 1970; whole seconds. */
+export interface Validity {
+  readonly notBeforeMs: number;
+  readonly notAfterMs: number;
+}
+
+/** A certificate with its key, both PEM. */
+export interface KeyedCertificate {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** Makes certificates. It takes no injected randomness: keys must not be predictable. */
+export interface CertificateMaker {
+  /** An authority of this name that signs itself. */
+  makeAuthority(spec: Validity & { readonly name: string }): Promise<KeyedCertificate>;
+  /** A certificate for servers of these DNS names, signed by the authority. */
+  makeServing(
+    authority: KeyedCertificate,
+    spec: Validity & { readonly names: readonly string[] },
+  ): Promise<KeyedCertificate>;
+}
+
+/** P-256: what every API server takes, with short keys that are made in a millisecond. */
+const ALGORITHM = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
+
+/** Makes certificates with the platform's randomness. */
+export function createCertificateMaker(): CertificateMaker {
+  return {
+    async makeAuthority({ name, ...validity }) {
+      const keys = await makeKeys();
+      const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+        name: [{ CN: [name] }],
+        ...dates(validity),
+        signingAlgorithm: ALGORITHM,
+        keys,
+        extensions: [
+          // It signs servers' certificates and no further authorities.
+          new x509.BasicConstraintsExtension(true, 0, true),
+          new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign, true),
+          await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+        ],
+      });
+      return keyed(certificate, keys);
+    },
+    async makeServing(authority, { names, ...validity }) {
+      const issuer = certificateOf(authority.cert);
+      const signingKey = await privateKeyOf(authority.key);
+      const keys = await makeKeys();
+      const certificate = await x509.X509CertificateGenerator.create({
+        // A name in the subject means nothing to servers of today, and has 64 characters at most.
+        subject: [{ CN: ["webhook"] }],
+        issuer: issuer.subjectName,
+        ...dates(validity),
+        publicKey: keys.publicKey,
+        signingKey,
+        signingAlgorithm: ALGORITHM,
+        extensions: [
+          new x509.BasicConstraintsExtension(false, undefined, true),
+          new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+          new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+          new x509.SubjectAlternativeNameExtension(
+            names.map((value) => ({ type: "dns" as const, value })),
+          ),
+          await x509.AuthorityKeyIdentifierExtension.create(issuer, false),
+        ],
+      });
+      return keyed(certificate, keys);
+    },
+  };
+}
+
+function makeKeys(): Promise<CryptoKeyPair> {
+  return crypto.subtle.generateKey(ALGORITHM, true, ["sign", "verify"]) as Promise<CryptoKeyPair>;
+}
+
+function dates({ notBeforeMs, notAfterMs }: Validity): { notBefore: Date; notAfter: Date } {
+  return { notBefore: new Date(notBeforeMs), notAfter: new Date(notAfterMs) };
+}
+
+async function keyed(
+  certificate: x509.X509Certificate,
+  { privateKey }: CryptoKeyPair,
+): Promise<KeyedCertificate> {
+  const bytes = await crypto.subtle.exportKey("pkcs8", privateKey);
+  return {
+    cert: pemOf(certificate),
+    key: `${x509.PemConverter.encode(bytes, "PRIVATE KEY")}\n`,
+  };
+}
+
+function pemOf(certificate: x509.X509Certificate): string {
+  return `${certificate.toString("pem")}\n`;
+}
+
+function certificateOf(text: string): x509.X509Certificate {
+  try {
+    return new x509.X509Certificate(text);
+  } catch {
+    throw new TypeError("Cannot sign a certificate: the authority's own is no PEM of X.509");
+  }
+}
+
+async function privateKeyOf(text: string): Promise<CryptoKey> {
+  try {
+    const bytes = x509.PemConverter.decodeFirst(text);
+    return await crypto.subtle.importKey("pkcs8", bytes, ALGORITHM, false, ["sign"]);
+  } catch {
+    throw new TypeError("Cannot sign a certificate: the authority's key is none of ours");
+  }
+}
+
+// Before the package, which keeps its parsers' descriptions with it.
+import "reflect-metadata";
+
+/** The fields of a certificate. */
+export interface CertificateFacts extends Validity {
+  /** DNS names that it is good for, not that of its subject. */
+  readonly names: readonly string[];
+  /** True when it may sign others. */
+  readonly authority: boolean;
+}
+
+/** Reads certificates. Errors repeat nothing of the texts. */
+export interface CertificateReader {
+  /**
+   * The facts of a certificate; of the first one where others follow it. Throws a `TypeError` when the
+   * text can't be read or the key is that of another one.
+   */
+  readPair(pair: KeyedCertificate): CertificateFacts;
+  /** Each certificate of a bundle with its facts. Throws a `TypeError` when the text can't be read. */
+  readBundle(text: string): readonly (CertificateFacts & { readonly cert: string })[];
+  /** True if this authority has signed the other certificate. Throws as `readBundle` does. */
+  signed(authority: string, cert: string): boolean;
+}
+
+/** RFC 7468, section 2; what stands between the blocks is no matter. */
+const BLOCK = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
+
+/** A reader. */
+export function createCertificateReader(): CertificateReader {
+  return {
+    readPair({ cert, key }) {
+      const first = firstOf(cert);
+      if (!first.checkPrivateKey(keyOf(key))) {
+        throw new TypeError("Cannot use a certificate: the key is that of another one");
+      }
+      return factsOf(first);
+    },
+    readBundle: (text) =>
+      certificatesOf(text).map((one) => ({ ...factsOf(one), cert: one.toString() })),
+    signed: (authority, cert) => firstOf(cert).verify(firstOf(authority).publicKey),
+  };
+}
+
+function firstOf(text: string): X509Certificate {
+  const [first] = certificatesOf(text);
+  if (first === undefined) throw new TypeError("Cannot read a certificate: there is none");
+  return first;
+}
+
+function certificatesOf(text: string): readonly X509Certificate[] {
+  const blocks = text.match(BLOCK) ?? [];
+  // Otherwise a truncated block would be left out silently.
+  if (blocks.length !== text.split("-----BEGIN").length - 1) {
+    throw new TypeError("Cannot read certificates: the text holds what is no certificate");
+  }
+  try {
+    return blocks.map((block) => new X509Certificate(block));
+  } catch {
+    throw new TypeError("Cannot read a certificate: the text is no PEM of X.509");
+  }
+}
+
+function keyOf(text: string): ReturnType<typeof createPrivateKey> {
+  try {
+    return createPrivateKey(text);
+  } catch {
+    throw new TypeError("Cannot read a key: the text is no PEM of a private key");
+  }
+}
+
+function parsed(certificate: X509Certificate): x509.X509Certificate {
+  try {
+    return new x509.X509Certificate(certificate.toString());
+  } catch {
+    throw new TypeError("Cannot read a certificate: the text is no PEM of X.509");
+  }
+}
+
+function factsOf(certificate: X509Certificate): CertificateFacts {
+  // Platforms write all names as one text, in which a name with a comma passes for two.
+  const extended = parsed(certificate);
+  const names = extended.getExtension(x509.SubjectAlternativeNameExtension)?.names.items;
+  return {
+    notBeforeMs: Date.parse(certificate.validFrom),
+    notAfterMs: Date.parse(certificate.validTo),
+    names: (names ?? []).flatMap(({ type, value }) => type === "dns" ? value.toLowerCase() : []),
+    authority: certificate.ca,
+  };
+}
+
+/** Certificate files that another program renews. */
+export interface CertificateFiles {
+  /** The present pair. Throws an `Error` that names the file which can't be read. */
+  read(): Promise<KeyedCertificate>;
+}
+
+/** The files `tls.crt` and `tls.key` of this folder. */
+export function createCertificateFolder(folder: string): CertificateFiles {
+  return {
+    async read() {
+      const [cert, key] = await Promise.all([textOf("tls.crt"), textOf("tls.key")]);
+      return { cert, key };
+    },
+  };
+
+  async function textOf(name: string): Promise<string> {
+    const path = `${folder}/${name}`;
+    try {
+      return await Deno.readTextFile(path);
+    } catch (cause) {
+      const message = cause instanceof Error ? cause.message : String(cause);
+      throw new Error(`Cannot read ${path}: ${message}`, { cause });
+    }
+  }
+}

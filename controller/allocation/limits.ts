@@ -1,0 +1,191 @@
+/**
+ * What is due for the limits of a pod: what its allocation asks for, or the original limits.
+ *
+ * @module
+ */
+import type { ApiError } from "../../shared/api/api_error.ts";
+import type { Pod } from "../../shared/api/pod.ts";
+import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
+import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
+import type { ChangeReason } from "../../shared/api/reasons/reasons.ts";
+import { parseCPUBound } from "../../shared/quantity.ts";
+import { decide, type Decision, MARKET_CHAIN, RESTORE_CHAIN } from "../../shared/resize/chain.ts";
+import type { EnforcementInput, LimitClaims } from "../../shared/resize/inputs/resize_input.ts";
+import { sumOf } from "../../shared/resize/inputs/resources.ts";
+import { originalValues } from "../../shared/resize/original_limits.ts";
+import { type LimitChange, netOf } from "../../shared/resize/patch.ts";
+import { type OutOfScope, restoredMessage } from "../../shared/resize/scope.ts";
+import { describeLimits, type ResizeContext, sendChanges } from "../resize/send_changes.ts";
+import { marketCause, type ResizeRequest } from "./pace/resize_turns.ts";
+import type { PodSnapshot } from "./pod_snapshot.ts";
+import type { QuotaBooking } from "./quotas/quota_ledger.ts";
+import type { QuotaRoom } from "./quotas/quota_room.ts";
+
+/** Input of `decideLimits()`, beside the pod. */
+export interface LimitsInput
+  extends Pick<EnforcementInput, "outOfSync" | "maxStep" | "restMs" | "oscillatingMs"> {
+  readonly scope: OutOfScope | undefined;
+  readonly agentSilent: boolean;
+  /** True when the limits are this product's and the original ones are not on record. */
+  readonly originalUnknown: boolean;
+  /** The wait after refusals that is left, ms. */
+  readonly backOffMs: Readonly<Record<"market" | "restore", number>>;
+  readonly dryRun: boolean;
+  readonly resizeServed: boolean;
+  readonly quota?: Pick<QuotaRoom, "headroom"> | undefined;
+}
+
+/** What is due for the limits. */
+export interface LimitsPlan {
+  readonly decision: Decision;
+  /** Why the original limits come back; absent while the market sets them. */
+  readonly restoring?: OutOfScope | undefined;
+  /** Present where limits are to change: `decision.changes` takes a turn. */
+  readonly request?: ResizeRequest;
+  /** What is reported instead of sending the changes once their turn has come. */
+  readonly instead?: Decision | undefined;
+}
+
+/** What became of a plan. */
+export interface LimitsOutcome extends Omit<LimitsPlan, "instead" | "request"> {
+  /** The pod's new resourceVersion when the server accepted a patch. */
+  readonly patched?: string | undefined;
+  /** The server's refusal. */
+  readonly refusal?: ApiError;
+}
+
+const ORIGINAL_UNKNOWN: Decision = {
+  changes: [],
+  reason: "OriginalUnknown",
+  message: "the limits were set by this product and the user's own are not on record: " +
+    "recreate the pod, or set its limits by hand",
+};
+
+/** Decides what is due for the limits of a pod with a record. Pure. */
+export function decideLimits(
+  { pod, node, allocation, limitRange }: PodSnapshot & { readonly allocation: PodAllocation },
+  input: LimitsInput,
+): LimitsPlan {
+  const { scope, agentSilent, backOffMs } = input;
+  const restoring = restoreCause(input);
+  if (input.originalUnknown) return { restoring, decision: ORIGINAL_UNKNOWN };
+  const source = restoring === undefined ? "market" : "restore";
+  const headroom = input.quota?.headroom();
+  const decision = decide(restoring === undefined ? MARKET_CHAIN : RESTORE_CHAIN, {
+    ...{ allocation, pod, node, limitRange, agentSilent },
+    outOfScope: scope,
+    claims: restoring === undefined
+      ? marketClaims(allocation)
+      : originalValues(allocation.status?.originalLimits),
+    backOffMs: backOffMs[source],
+    outOfSync: input.outOfSync,
+    maxStep: input.maxStep,
+    restMs: input.restMs,
+    oscillatingMs: input.oscillatingMs,
+    quotaHeadroom: headroom?.millicores,
+    quotaName: headroom?.quota,
+  });
+  if (restoring !== undefined && decision.reason === "Applied") {
+    const message = restoredMessage(restoring);
+    return { restoring, decision: { ...decision, reason: "Restored", message } };
+  }
+  if (decision.changes.length === 0) return { restoring, decision };
+  return {
+    restoring,
+    decision,
+    request: {
+      restoring: restoring !== undefined,
+      reason: causeOf(allocation, { restoring }),
+      net: netOf(pod, decision.changes),
+      total: sumOf(pod.containers, "limitCPU"),
+    },
+    instead: insteadOf(pod, decision.changes, input),
+  };
+}
+
+/** The limits that the allocation asks for. */
+function marketClaims({ spec: { containers = [] } }: PodAllocation): LimitClaims {
+  return containers.map(({ name, cpuLimit }) => [name, parseCPUBound(cpuLimit)]);
+}
+
+function restoreCause({ scope, agentSilent }: LimitsInput): OutOfScope | undefined {
+  if (scope !== undefined || !agentSilent) return scope;
+  return { reason: "AgentSilent", message: "the node's agent has not renewed its lease" };
+}
+
+function insteadOf(
+  pod: Pod,
+  changes: readonly LimitChange[],
+  { resizeServed, dryRun }: LimitsInput,
+): Decision | undefined {
+  if (!resizeServed) {
+    const message = "the API server does not serve pods/resize";
+    return { changes: [], reason: "ResizeNotServed", message };
+  }
+  if (!dryRun) return undefined;
+  const message = `would change ${describeLimits(pod, changes)}`;
+  return { changes: [], reason: "DryRun", message };
+}
+
+/** What carries out a plan. */
+export interface LimitsActions extends ResizeContext {
+  /** 0 when the request may be sent now, otherwise when to ask again at the latest, ms. */
+  readonly takeTurn: (request: ResizeRequest) => number;
+  /** Books a change of the pod's total with the quotas that bind it, millicores. */
+  readonly book?: ((change: number) => QuotaBooking) | undefined;
+}
+
+/**
+ * Takes the pod's turn and sends the changes. It awaits nothing before room in quotas is booked: several
+ * pods of a namespace are reconciled at a time. Throws nothing that the server answers.
+ */
+export async function applyLimits(
+  { pod, allocation }: Pick<PodSnapshot, "pod"> & { readonly allocation: PodAllocation },
+  { decision, restoring, request, instead }: LimitsPlan,
+  actions: LimitsActions,
+): Promise<LimitsOutcome> {
+  if (request === undefined) return { restoring, decision };
+  const waitMs = actions.takeTurn(request);
+  if (waitMs > 0) return { restoring, decision: rateLimited(waitMs) };
+  if (instead !== undefined) return { restoring, decision: instead };
+  const booking = actions.book?.(netOf(pod, decision.changes));
+  const sent = await sendChanges({
+    pod,
+    source: restoring === undefined ? "market" : "restore",
+    reason: request.reason,
+    changes: decision.changes,
+    originals: originalValues(allocation.status?.originalLimits),
+  }, actions).catch((error) => {
+    booking?.unknown();
+    throw error;
+  });
+  // What was refused beside what was taken is seen with the next reconcile.
+  const refusal = sent.changes.length === 0 ? sent.refusal : undefined;
+  if (refusal === undefined) booking?.accepted(netOf(pod, sent.changes), sent.version);
+  else if (refusal.status < 500) booking?.refused();
+  else booking?.unknown();
+  return refusal === undefined
+    ? { restoring, decision: { ...decision, changes: sent.changes }, patched: sent.version }
+    : { restoring, decision, refusal };
+}
+
+function rateLimited(retryAfterMs: number): Decision {
+  const message = "other changes go first";
+  return { changes: [], by: "RateLimited", reason: "RateLimited", message, retryAfterMs };
+}
+
+/** The decision that a refusal is reported as: its own reason, or for a restore that it is blocked. */
+export function refusalDecision(
+  { restoring }: Pick<LimitsPlan, "restoring">,
+  { message, reason }: { readonly message: string; readonly reason: EnforcementReason },
+): Decision {
+  return { changes: [], reason: restoring === undefined ? reason : "RestoreBlocked", message };
+}
+
+/** Why the limits change: the cause of a restore, or the market's reason. */
+function causeOf(
+  { spec }: PodAllocation,
+  { restoring }: Pick<LimitsPlan, "restoring">,
+): ChangeReason {
+  return restoring?.reason ?? marketCause(spec);
+}

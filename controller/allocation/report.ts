@@ -1,0 +1,212 @@
+/**
+ * Reports the outcome of a reconcile: status, events, and the time of the next reconcile.
+ *
+ * @module
+ */
+import type { ApiError } from "../../shared/api/api_error.ts";
+import type { PodAllocationStatus } from "../../shared/api/pod_allocation.ts";
+import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
+import { notLaterThan, type ReconcileResult } from "../../shared/control/reconcile_loop.ts";
+import type { Random } from "../../shared/random.ts";
+import type { Decision } from "../../shared/resize/chain.ts";
+import type { OutOfScope } from "../../shared/resize/scope.ts";
+import { nextStatus, phaseOf } from "./allocation_status.ts";
+import { MAYBE_OLD_DEFINITION } from "./bounds/old_definition.ts";
+import type { BoundsPlan } from "./bounds/publish_bounds.ts";
+import { bottleneckEvent, QUIET_HOLDS, statusEvent } from "./events/status_event.ts";
+import { switchWarnings } from "./events/switch_warnings.ts";
+import { type LimitsOutcome, refusalDecision } from "./limits.ts";
+import type { ReconcileContext, ReconcileSnapshot } from "./reconcile_snapshot.ts";
+
+/** What became of what was due. */
+export type Outcome =
+  & {
+    /** Bounds that were due, written or not. */
+    readonly bounds?: BoundsPlan | undefined;
+  }
+  & (
+    | { readonly is: "waiting" | "postponed"; readonly ms: number }
+    | { readonly is: "recorded" | "published" | "unpublished" | "resized" | "gone" }
+    | { readonly is: "boundsRefused"; readonly refusal: ApiError; readonly retryMs: number }
+    | { readonly is: "released"; readonly scope: OutOfScope }
+    | { readonly is: "held"; readonly limits: LimitsOutcome }
+    | Refused
+  );
+
+/** A resize that the server has refused. */
+interface Refused {
+  readonly is: "refused";
+  readonly limits: LimitsOutcome;
+  readonly refusal: { readonly message: string; readonly reason: EnforcementReason };
+  readonly waitMs: number;
+  /** False for a failure that may well pass: it is not reported yet. */
+  readonly lasts: boolean;
+}
+
+/** Mean time after which a pod of the market is reconciled again, for what comes without an event, ms. */
+const AGAIN_MS = 30_000;
+/** Reconciles come up to this share sooner or later, so that those of many pods do not stay in step. */
+const AGAIN_SPREAD = 0.2;
+/** When to reconcile again after a patch if the kubelet reports nothing, ms. */
+const CONFIRM_MS = 10_000;
+/** A pending change is written to the status only if it lasts this long, ms: most are done by then. */
+const PENDING_MS = 2000;
+
+/** The next reconcile of a pod of the market, in `ms` at the latest. */
+export function reconcileAgain(
+  { random }: { readonly random: Random },
+  ms = Infinity,
+): ReconcileResult {
+  const spread = 1 + AGAIN_SPREAD * (2 * random.next() - 1);
+  return notLaterThan({ requeueAfterMs: AGAIN_MS * spread }, ms);
+}
+
+/** Reports the outcome; returns when to reconcile again. */
+export async function report(
+  outcome: Outcome,
+  snapshot: ReconcileSnapshot,
+  context: ReconcileContext,
+): Promise<ReconcileResult> {
+  const { bounds } = outcome;
+  if (bounds !== undefined && outcome.is !== "boundsRefused") {
+    const { podEvents } = context;
+    podEvents.warn(snapshot, [...switchWarnings(snapshot), ...bounds.warnings]);
+    podEvents.reportBounds(snapshot, outcome.is === "published" ? bounds.added : []);
+  }
+  const result = await reportOutcome(outcome, snapshot, context);
+  const untilMs = outcome.is === "boundsRefused" ? undefined : bounds?.untilMs;
+  return untilMs === undefined ? result : notLaterThan(result, untilMs - context.clock.wall());
+}
+
+async function reportOutcome(
+  outcome: Outcome,
+  snapshot: ReconcileSnapshot,
+  context: ReconcileContext,
+): Promise<ReconcileResult> {
+  const { pod, memory } = snapshot;
+  switch (outcome.is) {
+    case "waiting":
+      return reconcileAgain(context, outcome.ms);
+    case "postponed":
+      return { requeueAfterMs: outcome.ms };
+    case "recorded":
+    case "published":
+    case "unpublished":
+      return reconcileAgain(context);
+    case "boundsRefused":
+      return await reportBoundsRefused(outcome, snapshot, context);
+    case "resized":
+      context.events.withdraw(pod.metadata.uid, "CPULimitFailed");
+      return { requeueAfterMs: CONFIRM_MS };
+    case "released": {
+      const message = `own limits are back: ${outcome.scope.message}`;
+      context.podEvents.emit(pod, { type: "Normal", reason: "CPULimitsRestored", message });
+      context.observer?.restored?.(outcome.scope.reason);
+      memory.refusal = undefined;
+      memory.pendingSince = undefined;
+      return {};
+    }
+    case "refused":
+      return await reportRefused(outcome, snapshot, context);
+    case "held":
+      return await reportHeld(outcome.limits, snapshot, context);
+    default:
+      return {};
+  }
+}
+
+async function reportBoundsRefused(
+  { refusal, retryMs }: Extract<Outcome, { readonly is: "boundsRefused" }>,
+  snapshot: ReconcileSnapshot,
+  context: ReconcileContext,
+): Promise<ReconcileResult> {
+  const message = `the bounds can't be stored: ${refusal.message}. ${MAYBE_OLD_DEFINITION}`;
+  const decision = { changes: [], reason: "Refused", message } as const;
+  const isNew = await writeStatus(decision, { refused: true }, { snapshot, context }) !== undefined;
+  if (isNew) {
+    const event = { type: "Warning", reason: "CPULimitFailed", key: "Refused", message } as const;
+    context.podEvents.emit(snapshot.pod, event);
+  }
+  return { requeueAfterMs: retryMs };
+}
+
+async function reportRefused(
+  { limits, refusal, waitMs, lasts }: Refused,
+  snapshot: ReconcileSnapshot,
+  context: ReconcileContext,
+): Promise<ReconcileResult> {
+  if (!lasts) return { requeueAfterMs: waitMs };
+  const { message, reason: key } = refusal;
+  const event = { type: "Warning", reason: "CPULimitFailed", key, message } as const;
+  context.podEvents.emit(snapshot.pod, event);
+  await writeStatus(refusalDecision(limits, refusal), { refused: true }, { snapshot, context });
+  return { requeueAfterMs: waitMs };
+}
+
+async function reportHeld(
+  limits: LimitsOutcome,
+  snapshot: ReconcileSnapshot,
+  context: ReconcileContext,
+): Promise<ReconcileResult> {
+  const { podKey, pod, allocation, memory } = snapshot;
+  const { decision } = limits;
+  const { reason, retryAfterMs } = decision;
+  const again = reconcileAgain(context, retryAfterMs);
+  if (reason === "BackOff" && memory.refusal !== undefined) {
+    // The status keeps the server's message while the pod waits.
+    const refusal = refusalDecision(limits, memory.refusal);
+    await writeStatus(refusal, { refused: true }, { snapshot, context });
+    return again;
+  }
+  const pendingMs = pendingLeftMs(reason, snapshot, context);
+  if (pendingMs > 0) return notLaterThan(again, pendingMs);
+  const { agentAway } = context.nodeWrites;
+  const isAway = reason !== undefined && QUIET_HOLDS.has(reason) &&
+    reason !== allocation.status?.reason;
+  if (!isAway) agentAway.leave(podKey);
+  else if (!agentAway.take({ podKey })) return again;
+  const status = await writeStatus(decision, { refused: false }, { snapshot, context });
+  if (status === undefined) return again;
+  const event = reason === "RateLimited" && context.turns.isBottleneck
+    ? bottleneckEvent(snapshot, context)
+    : statusEvent(allocation, { decision, status });
+  if (event === undefined) return again;
+  const type = status.phase === "Failed" ? "Warning" : "Normal";
+  context.podEvents.emit(pod, { type, ...event });
+  return again;
+}
+
+/** For how long a pending change is not written yet, ms. */
+function pendingLeftMs(
+  reason: EnforcementReason | undefined,
+  { memory }: ReconcileSnapshot,
+  { clock }: ReconcileContext,
+): number {
+  if (reason === undefined || phaseOf(reason) !== "Pending") {
+    memory.pendingSince = undefined;
+    return 0;
+  }
+  const nowMs = clock.monotonic();
+  memory.pendingSince ??= nowMs;
+  return memory.pendingSince + PENDING_MS - nowMs;
+}
+
+/** Writes the status unless it is the same; returns what was written. */
+async function writeStatus(
+  decision: Decision,
+  { refused }: { readonly refused: boolean },
+  { snapshot: { allocation, pod, memory }, context: { clock, store, observer } }: {
+    readonly snapshot: ReconcileSnapshot;
+    readonly context: ReconcileContext;
+  },
+): Promise<PodAllocationStatus | undefined> {
+  const wallTime = new Date(clock.wall()).toISOString();
+  const { attemptedAt } = memory;
+  const status = nextStatus(allocation, pod, { decision, wallTime, refused, attemptedAt });
+  if (status === undefined) return undefined;
+  await store.writeStatus({ ...allocation, status });
+  if (status.phase !== "Applied" && decision.reason !== undefined) {
+    observer?.held?.(decision.reason);
+  }
+  return status;
+}

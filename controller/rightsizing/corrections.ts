@@ -1,0 +1,293 @@
+/**
+ * Corrections of usage that no usage source has: OOM kills, and the CPU demand that the market measured. They
+ * outlive the process.
+ *
+ * @module
+ */
+import * as z from "zod";
+import type { Pod, PodContainer } from "../../shared/api/pod.ts";
+import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
+import type { Clock } from "../../shared/clock.ts";
+import {
+  type CheckpointStore,
+  createPersistedMap,
+  type PersistedMap,
+} from "../../shared/control/persisted_map.ts";
+import type { Log } from "../../shared/log.ts";
+import { countableCPU } from "../../shared/quantity.ts";
+import {
+  bytesBeforeOOM,
+  type OOMKill,
+  type Throttling,
+} from "../../shared/rightsizing/estimator.ts";
+import type { Corrections } from "../../shared/rightsizing/recommend.ts";
+
+/** The memory, by key of the workload. */
+export interface CorrectionMemory {
+  /**
+   * Adds what is seen of the workload now, and returns the corrections within the window, by container.
+   * Kills of deleted pods count, too.
+   */
+  observe(workload: string, seen: ObservedWorkload): ReadonlyMap<string, Corrections>;
+  /** Deletes all workloads but these. */
+  keepOnly(keep: (workload: string) => boolean): void;
+}
+
+/** A workload's pods and allocations now. */
+export interface ObservedWorkload {
+  readonly pods: readonly Pod[];
+  readonly allocations: readonly PodAllocation[];
+  /** Ms since 1970. */
+  readonly nowMs: number;
+  readonly windowMs: number;
+  /** When values were last applied to the workload, ms since 1970. @default never */
+  readonly lastAppliedMs?: number;
+}
+
+/** What is kept of a workload. */
+export interface WorkloadCorrections {
+  readonly kills: readonly SeenKill[];
+  /** The oldest first. */
+  readonly samples: readonly DemandSample[];
+}
+
+/** A kill with its identity. */
+export interface SeenKill extends OOMKill {
+  /** UID of its pod. */
+  readonly pod: string;
+  readonly container: string;
+  /** Ms since 1970, as the kubelet reported. */
+  readonly atMs: number;
+}
+
+/** The market's demand at a time. */
+export interface DemandSample {
+  /** Ms since 1970. */
+  readonly atMs: number;
+  /** By container that demanded more than its limit: millicores, of the pod that demanded most. */
+  readonly wanted: ReadonlyMap<string, number>;
+}
+
+/** Of a workload in a window; of a day one every three minutes. */
+const MOST_SAMPLES = 480;
+/** Fewer samples make no share. */
+const LEAST_SAMPLES = 4;
+/** Of a workload, the latest are persisted: 15 kB of JSON. */
+const MOST_KILLS = 200;
+/** The kubelet reports whole seconds, rounded down: the kill was up to so much later, ms. */
+const REPORTED_WITHIN_MS = 1000;
+/** Between two times that the memory is persisted, ms. */
+const INTERVAL_MS = 180_000;
+
+/** A memory over what is kept already. */
+export function createCorrectionMemory(
+  kept: Pick<PersistedMap<WorkloadCorrections>, "get" | "set" | "delete" | "entries"> = new Map(),
+): CorrectionMemory {
+  return {
+    observe(workload, { pods, allocations, nowMs, windowMs, lastAppliedMs = -Infinity }) {
+      const before = kept.get(workload) ?? { kills: [], samples: [] };
+      const sinceMs = nowMs - windowMs;
+      const kills = addKills(before.kills, podKills(pods, lastAppliedMs))
+        .filter(({ atMs }) => atMs > sinceMs);
+      const samples = addSample(before.samples, { allocations, nowMs, windowMs });
+      const isSame = samples === before.samples && kills.length === before.kills.length &&
+        kills.every((kill, index) => kill === before.kills[index]);
+      if (kills.length === 0 && samples.length === 0) kept.delete(workload);
+      else if (!isSame) kept.set(workload, { kills, samples });
+      return correctionsOf(kills, throttlingOf(samples, sinceMs));
+    },
+    keepOnly(keep) {
+      for (const [workload] of [...kept.entries()]) if (!keep(workload)) kept.delete(workload);
+    },
+  };
+}
+
+function correctionsOf(
+  kills: readonly SeenKill[],
+  throttlings: ReadonlyMap<string, Throttling>,
+): ReadonlyMap<string, Corrections> {
+  const byContainer = Map.groupBy(kills, ({ container }) => container);
+  const names = new Set([...byContainer.keys(), ...throttlings.keys()]);
+  return new Map(Array.from(names, (name) => {
+    const [own, throttling] = [byContainer.get(name), throttlings.get(name)];
+    const oomKills = own?.map(({ hadBytes, unlimited }): OOMKill => ({
+      hadBytes,
+      ...(unlimited === undefined ? {} : { unlimited }),
+    }));
+    return [name, {
+      ...(oomKills === undefined ? {} : { oomKills }),
+      ...(throttling === undefined ? {} : { throttling }),
+    }];
+  }));
+}
+
+/** The first sight of a kill counts: the container's memory may be raised meanwhile. */
+function addKills(known: readonly SeenKill[], seen: readonly SeenKill[]): readonly SeenKill[] {
+  const keyOf = ({ pod, container, atMs }: SeenKill): string => `${pod}/${container}/${atMs}`;
+  const keys = new Set(known.map(keyOf));
+  return [...known, ...seen.filter((kill) => !keys.has(keyOf(kill)))];
+}
+
+function podKills(pods: readonly Pod[], lastAppliedMs: number): readonly SeenKill[] {
+  return pods.flatMap(({ metadata: { uid: pod }, containers }) =>
+    containers.flatMap((container) => {
+      const { name, oomKilledAtMs: atMs } = container;
+      if (atMs === undefined) return [];
+      const memory = memoryAtKill(container, atMs + REPORTED_WITHIN_MS > lastAppliedMs);
+      if (memory.hadBytes <= 0 && memory.unlimited !== true) return [];
+      return [{ pod, container: name, atMs, ...memory }];
+    })
+  );
+}
+
+/**
+ * The memory of a killed container is its limit, or at least its request where it has none: then the node
+ * was short of memory, and killed a container above its request.
+ *
+ * A kill from before the last application may have led to it, and an earlier process has not persisted the
+ * kill. It counts with the memory from before the raise, or each crash would raise the request once more.
+ */
+function memoryAtKill(
+  { limitMemory, requestMemory = 0 }: PodContainer,
+  isAfterApplication: boolean,
+): OOMKill {
+  if (!isAfterApplication) return { hadBytes: bytesBeforeOOM(requestMemory) };
+  return limitMemory === undefined
+    ? { hadBytes: requestMemory, unlimited: true }
+    : { hadBytes: limitMemory };
+}
+
+/**
+ * Adds a sample of the demand, unless the last one is too young: samples are spread over the window, so that
+ * those of a day ago count as much as those of now.
+ */
+function addSample(
+  samples: readonly DemandSample[],
+  { allocations, nowMs, windowMs }: Pick<
+    ObservedWorkload,
+    "allocations" | "nowMs" | "windowMs"
+  >,
+): readonly DemandSample[] {
+  const sinceMs = nowMs - (samples.at(-1)?.atMs ?? -Infinity);
+  // After the clock was set back, samples go on.
+  if (sinceMs >= 0 && sinceMs < windowMs / MOST_SAMPLES) return samples;
+  const wanted = demandOf(allocations);
+  return wanted === undefined
+    ? samples
+    : [...samples, { atMs: nowMs, wanted }].slice(-MOST_SAMPLES);
+}
+
+/**
+ * Containers that demand more than their limits; undefined before the market has cleared any of the pods.
+ * The market has the demand of a pod as a whole: it is divided over containers as their limits are.
+ */
+function demandOf(allocations: readonly PodAllocation[]): DemandSample["wanted"] | undefined {
+  const wanted = new Map<string, number>();
+  let cleared = false;
+  for (const { spec: { market, desiredCPULimit, containers = [] } } of allocations) {
+    const limit = desiredCPULimit === undefined ? undefined : countableCPU(desiredCPULimit);
+    if (market === undefined || limit === undefined || limit === 0) continue;
+    cleared = true;
+    if (market.demand <= limit) continue;
+    for (const { name, cpuLimit } of containers) {
+      const part = (countableCPU(cpuLimit) ?? 0) * market.demand / limit;
+      wanted.set(name, Math.max(wanted.get(name) ?? 0, part));
+    }
+  }
+  return cleared ? wanted : undefined;
+}
+
+/** Throttling after `sinceMs`, by container that was throttled. */
+function throttlingOf(
+  samples: readonly DemandSample[],
+  sinceMs: number,
+): ReadonlyMap<string, Throttling> {
+  const counted = samples.filter(({ atMs }) => atMs > sinceMs);
+  if (counted.length < LEAST_SAMPLES) return new Map();
+  const names = new Set(counted.flatMap(({ wanted }) => [...wanted.keys()]));
+  return new Map(Array.from(names, (name) => {
+    const amounts = counted.flatMap(({ wanted }) => wanted.get(name) ?? []).sort((a, b) => a - b);
+    // The median: a single amount may be the market's trial, of up to four times the limit.
+    const demand = amounts[Math.floor((amounts.length - 1) / 2)] ?? 0;
+    return [name, { share: amounts.length / counted.length, demand }];
+  }));
+}
+
+/** A memory in ConfigMaps. */
+export interface PersistedCorrections {
+  readonly memory: CorrectionMemory;
+  /**
+   * Reads what an earlier process has seen, and tries again until it can; where the account may not read
+   * it, the memory begins empty.
+   */
+  load(signal: AbortSignal): Promise<void>;
+  /** Persists changes until `signal` is aborted. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Persists changes for the last time. */
+  end(): Promise<void>;
+}
+
+/** Creates the memory; it has read and written nothing yet. */
+export function createPersistedCorrections(
+  { store, clock, log }: {
+    readonly store: CheckpointStore;
+    readonly clock: Clock;
+    readonly log: Log;
+  },
+): PersistedCorrections {
+  const kept = createPersistedMap<WorkloadCorrections>({
+    ...{ store, clock, log },
+    prefix: "mbcas-corrections-",
+    holds: "kills and throttling",
+    encode: storedCorrections,
+    decode: (stored) => readCorrections(stored, clock.wall()),
+  });
+  return {
+    memory: createCorrectionMemory(kept),
+    load: async (signal) => void await kept.load(signal, { emptyIfForbidden: true }),
+    async run(signal) {
+      while (!signal.aborted) {
+        await clock.sleep(INTERVAL_MS, signal);
+        if (!signal.aborted) await kept.saveOrLog(signal);
+      }
+    },
+    end: () => kept.saveAtEnd(),
+  };
+}
+
+const name = z.string().min(1).max(253);
+const amount = z.number().min(0);
+const storedSchema = z.object({
+  kills: z.array(z.object({
+    ...{ pod: name, container: name, atMs: amount, hadBytes: amount },
+    unlimited: z.literal(true).exactOptional(),
+  })),
+  // Seconds since the sample before, the first since 1970, and millicores by container.
+  looks: z.array(z.tuple([amount, z.record(name, amount)])),
+});
+
+function storedCorrections({ kills, samples }: WorkloadCorrections): z.input<typeof storedSchema> {
+  let before = 0;
+  return {
+    kills: kills.toSorted((a, b) => b.atMs - a.atMs).slice(0, MOST_KILLS),
+    looks: samples.map(({ atMs, wanted }) => {
+      // After the clock was set back, no difference is negative.
+      const seconds = Math.max(before, Math.floor(atMs / 1000));
+      const since = seconds - before;
+      before = seconds;
+      return [since, Object.fromEntries([...wanted].map(([name, cpu]) => [name, Math.round(cpu)]))];
+    }),
+  };
+}
+
+/** Samples of the future are taken for present ones: a clock that was ahead must not keep them for longer. */
+function readCorrections(stored: unknown, nowMs: number): WorkloadCorrections {
+  const { success, data, error } = storedSchema.safeParse(stored);
+  if (!success) throw new SyntaxError(`Cannot read corrections: ${z.prettifyError(error)}`);
+  let seconds = 0;
+  const samples = data.looks.map(([since, wanted]): DemandSample => {
+    seconds += since;
+    return { atMs: Math.min(seconds * 1000, nowMs), wanted: new Map(Object.entries(wanted)) };
+  });
+  return { kills: data.kills, samples: samples.slice(-MOST_SAMPLES) };
+}

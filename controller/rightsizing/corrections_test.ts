@@ -1,0 +1,323 @@
+import assert from "node:assert/strict";
+import { ApiError } from "../../shared/api/api_error.ts";
+import type { Pod, PodContainer } from "../../shared/api/pod.ts";
+import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
+import { decodeEntries, encodeEntries } from "../../shared/control/persisted_map.ts";
+import { type Log, silentLog } from "../../shared/log.ts";
+import type { Corrections } from "../../shared/rightsizing/recommend.ts";
+import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
+import {
+  sampleAllocation,
+  sampleDesired,
+  samplePod,
+} from "../../tests/contract/support/sample_objects.ts";
+import { keptCheckpoints } from "../../tests/fixtures/rightsizing/kept_checkpoints.ts";
+import {
+  MI,
+  templateContainer,
+  workloadPod,
+} from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+import {
+  createCorrectionMemory,
+  createPersistedCorrections,
+  type ObservedWorkload,
+  type SeenKill,
+  type WorkloadCorrections,
+} from "./corrections.ts";
+
+function test(name: string, fn: () => void | Promise<void>): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+const WEB = "Deployment/shop/web";
+const NOTHING: ObservedWorkload = { pods: [], allocations: [], nowMs: 1000, windowMs: 1000 };
+
+/** A memory of one workload. */
+function memory() {
+  const { observe, keepOnly } = createCorrectionMemory();
+  const seeing = (seen: Partial<ObservedWorkload>): Corrections | undefined =>
+    observe(WEB, { ...NOTHING, ...seen }).get("app");
+  return { observe, keepOnly, seeing };
+}
+
+const killed = (fields: Partial<PodContainer> = {}): Pod =>
+  workloadPod("web-1", [templateContainer({ oomKilledAtMs: 100, ...fields })]);
+
+test("observe() keeps a kill's memory at first sight, though the limit is raised meanwhile", () => {
+  const { seeing } = memory();
+  seeing({ pods: [killed({ limitMemory: 128 * MI })] });
+  const pods = [killed({ limitMemory: 256 * MI })];
+  assert.deepEqual(seeing({ pods }), { oomKills: [{ hadBytes: 128 * MI }] });
+});
+
+test("observe() takes the request where there is no limit", () => {
+  const { limitMemory: _limit, ...unlimited } = templateContainer({ oomKilledAtMs: 100 });
+  const { requestMemory: _request, ...bare } = unlimited;
+  for (const [container, hadBytes] of [[unlimited, 64 * MI], [bare, 0]] as const) {
+    const { oomKills } = memory().seeing({ pods: [workloadPod("web-1", [container])] }) ?? {};
+    assert.deepEqual(oomKills, [{ hadBytes, unlimited: true }]);
+  }
+});
+
+test("observe() keeps kills of deleted pods until they are out of the window", () => {
+  const { seeing } = memory();
+  seeing({ pods: [killed()] });
+  assert.equal(seeing({ nowMs: 1099 })?.oomKills?.length, 1);
+  for (const nowMs of [1100, 1000]) assert.equal(seeing({ nowMs }), undefined);
+});
+
+test("observe() takes a kill from before the last application for its cause", () => {
+  const raised = killed({
+    oomKilledAtMs: 5000,
+    requestMemory: 356 * MI,
+    limitMemory: 400 * MI,
+  });
+  // No raise led to so little memory.
+  const small = killed({ oomKilledAtMs: 5000, requestMemory: 64 * MI });
+  // The kubelet reports whole seconds: at 5999 the kill may have come after the application.
+  for (
+    const [pod, lastAppliedMs, expected] of [
+      [raised, 6000, [{ hadBytes: 256 * MI }]],
+      [raised, 5999, [{ hadBytes: 400 * MI }]],
+      [small, 6000, undefined],
+    ] as const
+  ) {
+    const seen = { pods: [pod], windowMs: 9000, lastAppliedMs };
+    assert.deepEqual(memory().seeing(seen)?.oomKills, expected);
+  }
+});
+
+test("keepOnly() deletes the other workloads", () => {
+  const { observe, keepOnly } = memory();
+  const seen = { ...NOTHING, pods: [killed()] };
+  for (const key of [WEB, "Deployment/shop/db"]) observe(key, seen);
+  keepOnly((key) => key === WEB);
+  assert.equal(observe(WEB, NOTHING).size, 1);
+  assert.equal(observe("Deployment/shop/db", NOTHING).size, 0);
+});
+
+/** With this window each millisecond has a sample. */
+const WINDOW_MS = 480;
+
+/** An allocation of one container with this limit and this demand. */
+function allocation(limit: number, demand: number): PodAllocation {
+  const blank = sampleAllocation(samplePod("web"));
+  const { market, ...desired } = sampleDesired(`${limit}m`);
+  assert.ok(market !== undefined);
+  return { ...blank, spec: { ...blank.spec, ...desired, market: { ...market, demand } } };
+}
+
+/** Throttling after these demands at a limit of 200 m, one in a millisecond from 0 on. */
+function throttling(
+  demands: readonly number[],
+  windowMs = WINDOW_MS,
+): Corrections["throttling"] {
+  const { seeing } = memory();
+  let found: Corrections | undefined;
+  for (const [nowMs, demand] of demands.entries()) {
+    const allocations = [allocation(200, demand), allocation(200, 50)];
+    found = seeing({ allocations, nowMs, windowMs });
+  }
+  return found?.throttling;
+}
+
+const times = (count: number, demand: number): number[] => new Array(count).fill(demand);
+
+test("observe() measures how often a container was throttled, and its demand then", () => {
+  const demands = [100, 300, 250, 200, 500, 100, 100, 100];
+  // 300, 250 and 500 of eight; 200 is just enough.
+  assert.deepEqual(throttling(demands), { share: 3 / 8, demand: 300 });
+  assert.equal(throttling(times(3, 400)), undefined, "too few samples");
+  assert.equal(throttling(times(9, 100)), undefined, "never throttled");
+  assert.deepEqual(throttling([999, ...times(480, 300)]), { share: 1, demand: 300 });
+  assert.equal(throttling(times(9, 400), 5)?.share, 1, "five samples in the window");
+  // Throttled for the first half of a window, and observed twenty times as often as samples are kept.
+  const often = [...times(10 * WINDOW_MS, 400), ...times(10 * WINDOW_MS, 100)];
+  assert.deepEqual(throttling(often, 20 * WINDOW_MS), { share: 1 / 2, demand: 400 });
+});
+
+test("observe() divides the demand of a pod over its containers as their limits are", () => {
+  const { observe } = memory();
+  const { spec, ...rest } = allocation(400, 800);
+  const containers = [{ name: "app", cpuLimit: "300m" }, { name: "log", cpuLimit: "100m" }];
+  const allocations = [{ ...rest, spec: { ...spec, containers } }];
+  for (const nowMs of [0, 3, 6]) observe(WEB, { ...NOTHING, allocations, nowMs });
+  assert.deepEqual(
+    observe(WEB, { ...NOTHING, allocations, nowMs: 9 }),
+    new Map([
+      ["app", { throttling: { share: 1, demand: 600 } }],
+      ["log", { throttling: { share: 1, demand: 200 } }],
+    ]),
+  );
+});
+
+test("observe() leaves out pods that were not cleared yet, and goes on after the clock was set back", () => {
+  const { seeing } = memory();
+  const blank = [sampleAllocation(samplePod("web"))];
+  for (let nowMs = 0; nowMs < 9; nowMs++) {
+    assert.equal(seeing({ allocations: blank, nowMs, windowMs: WINDOW_MS }), undefined);
+  }
+  const allocations = [allocation(200, 400)];
+  for (const nowMs of [100, 3, 4]) seeing({ allocations, nowMs, windowMs: WINDOW_MS });
+  assert.equal(seeing({ allocations, nowMs: 5, windowMs: WINDOW_MS })?.throttling?.share, 1);
+});
+
+const START_MS = Date.UTC(2026, 0, 1);
+const INTERVAL_MS = 180_000;
+const NAME = "mbcas-corrections-0";
+const KILL: SeenKill = { pod: "uid-web-1", container: "app", atMs: START_MS, hadBytes: 128 * MI };
+const ENTRY = { kills: [KILL], looks: [[START_MS / 1000 - 60, { app: 250 }], [20, {}]] };
+const WHOLE = { ...NOTHING, nowMs: START_MS + 1, windowMs: 1e12 };
+const KILLED: ObservedWorkload = { ...WHOLE, pods: [killed({ oomKilledAtMs: START_MS })] };
+
+/** ConfigMaps, and controllers that begin and end there. */
+function stage() {
+  const clock = createVirtualClock({ wallStart: START_MS });
+  const store = keptCheckpoints();
+  const logged: string[] = [];
+  const log: Log = {
+    ...silentLog,
+    warn: (message, fields = {}) => void logged.push(`${message} ${JSON.stringify(fields)}`),
+  };
+  const pass = (ms: number): Promise<void> => clock.runUntil(clock.monotonic() + ms);
+
+  async function begin() {
+    const { memory, load, run, end } = createPersistedCorrections({ store, clock, log });
+    const over = new AbortController();
+    let loaded = false;
+    const running = load(over.signal).then(() => {
+      loaded = true;
+      return run(over.signal);
+    });
+    await pass(10);
+    return {
+      memory,
+      loaded: () => loaded,
+      async end() {
+        over.abort();
+        const ended = running.then(end);
+        await pass(10);
+        await ended;
+      },
+    };
+  }
+  return {
+    ...{ logged, pass, begin },
+    async stored(): Promise<unknown> {
+      const entries = await decodeEntries(store.kept.get(NAME)?.data["entries"] ?? "");
+      return Object.fromEntries(entries);
+    },
+    async seed(entries: Readonly<Record<string, unknown>>): Promise<void> {
+      const text = await encodeEntries(Object.entries(entries), { encode: (one) => one });
+      store.kept.set(NAME, { name: NAME, data: { entries: text ?? "" } });
+    },
+    writes: store.writes,
+    refuse: (refusal: ApiError | undefined): void => void (store.refusal = refusal),
+  };
+}
+
+test("createPersistedCorrections() gives kills and demand to the next process", async () => {
+  const { logged, begin, stored, writes, pass } = stage();
+  const first = await begin();
+  first.memory.observe(WEB, KILLED);
+  const allocations = [allocation(200, 400.4)];
+  for (let index = 0; index < 4; index++) {
+    await pass(20_000);
+    first.memory.observe(WEB, {
+      ...NOTHING,
+      allocations,
+      nowMs: START_MS + 20_000 * index + 999,
+      windowMs: 1_000_000,
+    });
+  }
+  await first.end();
+  const kept = await stored();
+  assert.deepEqual(kept, {
+    [WEB]: {
+      kills: [KILL],
+      looks: [[START_MS / 1000, { app: 400 }], [20, { app: 400 }], [20, { app: 400 }], [20, {
+        app: 400,
+      }]],
+    },
+  });
+  const second = await begin();
+  const found = second.memory.observe(WEB, { ...NOTHING, nowMs: START_MS + 61_000, windowMs: 1e9 });
+  assert.deepEqual(found.get("app"), {
+    oomKills: [{ hadBytes: 128 * MI }],
+    throttling: { share: 1, demand: 400 },
+  });
+  await second.end();
+  assert.deepEqual([writes, logged], [[`apply ${NAME}`], []], "nothing has changed since");
+});
+
+test("createPersistedCorrections() writes changes alone, and deletes entries of deleted workloads", async () => {
+  const { pass, begin, writes } = stage();
+  const { memory, end } = await begin();
+  memory.observe(WEB, KILLED);
+  await pass(INTERVAL_MS);
+  memory.observe(WEB, KILLED);
+  await pass(10 * INTERVAL_MS);
+  assert.deepEqual(writes, [`apply ${NAME}`]);
+  memory.keepOnly(() => false);
+  await pass(INTERVAL_MS);
+  assert.deepEqual(writes.slice(1), [`remove ${NAME}`]);
+  await end();
+});
+
+test("createPersistedCorrections() tries to read again, and begins empty where it may not", async () => {
+  const { logged, pass, begin, refuse } = stage();
+  refuse(new ApiError(500, "InternalError", "later"));
+  const waiting = await begin();
+  await pass(30_000);
+  assert.equal(waiting.loaded(), false);
+  refuse(undefined);
+  await pass(60_000);
+  assert.equal(waiting.loaded(), true);
+  await waiting.end();
+  logged.length = 0;
+  refuse(new ApiError(403, "Forbidden", "configmaps is forbidden"));
+  const going = await begin();
+  assert.equal(going.loaded(), true);
+  assert.equal(logged.length, 1);
+  await going.end();
+});
+
+/** Entries after they were read and written again by a process that sees no pods. */
+async function rewritten(entry: unknown): Promise<Record<string, WorkloadCorrections>> {
+  const { begin, stored, seed, logged } = stage();
+  await seed({ "StatefulSet/bank/db": entry });
+  const { memory, end } = await begin();
+  memory.observe(WEB, KILLED);
+  await end();
+  assert.deepEqual(logged, []);
+  return await stored() as Record<string, WorkloadCorrections>;
+}
+
+test("createPersistedCorrections() keeps workloads apart, the latest 200 kills, and no future samples", async () => {
+  const unlimited: SeenKill = { ...KILL, container: "log", hadBytes: 0, unlimited: true };
+  const kills = Array.from({ length: 300 }, (_, index) => ({ ...unlimited, atMs: index }));
+  const looks = [...new Array(500).fill([0, {}]), ...ENTRY.looks, [100, { app: 1 }]];
+  const all = await rewritten({ kills, looks });
+  assert.deepEqual(all[WEB], { kills: [KILL], looks: [] });
+  const { kills: keptKills = [], ...rest } = all["StatefulSet/bank/db"] ?? {};
+  const { looks: keptLooks } = rest as unknown as { looks: unknown[] };
+  assert.equal(keptLooks.length, 480);
+  assert.deepEqual(keptLooks.slice(-3), [...ENTRY.looks, [40, { app: 1 }]]);
+  assert.deepEqual(
+    keptKills.map(({ atMs }) => atMs),
+    kills.map(({ atMs }) => atMs).slice(100).reverse(),
+  );
+  assert.ok(keptKills.every((kill) => kill.unlimited === true));
+});
+
+test("createPersistedCorrections() begins anew for an entry that it can't read", async () => {
+  const { logged, pass, begin, stored, seed } = stage();
+  await seed({ [WEB]: { kills: 7 } });
+  const { memory, end } = await begin();
+  assert.equal(memory.observe(WEB, WHOLE).size, 0);
+  assert.match(logged.join(), /mbcas-corrections-0.*kills/);
+  memory.observe(WEB, KILLED);
+  await pass(INTERVAL_MS);
+  assert.deepEqual(await stored(), { [WEB]: { kills: [KILL], looks: [] } });
+  await end();
+});

@@ -1,0 +1,71 @@
+/**
+ * Names of the webhook's objects, which Roles and manifests name too, and the rights to them.
+ *
+ * @module
+ */
+import type { AccessRight } from "../start_check.ts";
+
+/** The Secret with the certificates, which each leader takes over from the one before. */
+export const WEBHOOK_SECRET = "mbcas-webhook-certificates";
+
+/** The MutatingWebhookConfiguration that gets the CA bundles. */
+export const WEBHOOK_CONFIGURATION = "mbcas-webhook";
+
+/** The route of reviews of new pods. */
+export const PODS_ROUTE = "/mutate/pods";
+
+/** The route of reviews of workloads. */
+export const WORKLOADS_ROUTE = "/mutate/workloads";
+
+/** The same as {@linkcode PODS_ROUTE} for configurations that were written for Spotalis. */
+export const SPOTALIS_ROUTE = "/mutate";
+
+/**
+ * EndpointSlices of the Service. One a family, since the address family of an EndpointSlice is
+ * immutable.
+ */
+export const ENDPOINT_SLICES = ["mbcas-webhook-ipv4", "mbcas-webhook-ipv6"] as const;
+
+/** The one for the pod with this IP address. */
+export function endpointSliceName(podIP: string): string {
+  const [ipv4, ipv6] = ENDPOINT_SLICES;
+  return podIP.includes(":") ? ipv6 : ipv4;
+}
+
+/** The names that API servers call a Service by: this one, by the TLS handshake. */
+export function servingNames(service: string, namespace: string): readonly string[] {
+  return [`${service}.${namespace}.svc`];
+}
+
+/** Each right by itself, so that a missing one can be named. */
+export function webhookRights(
+  namespace: string,
+  { keepsCertificates }: {
+    /** True if it makes certificates, and has API servers trust them. */
+    readonly keepsCertificates: boolean;
+  },
+): readonly AccessRight[] {
+  const slices = { group: "discovery.k8s.io", resource: "endpointslices", namespace } as const;
+  const rights: AccessRight[] = [
+    // RBAC can't allow the creation of one name alone.
+    { verb: "create", ...slices },
+    ...ENDPOINT_SLICES.flatMap((name) =>
+      ["get", "update"].map((verb) => ({ verb, ...slices, name }))
+    ),
+  ];
+  if (!keepsCertificates) return rights;
+  const secrets = { group: "", resource: "secrets", namespace } as const;
+  const configuration = {
+    group: "admissionregistration.k8s.io",
+    resource: "mutatingwebhookconfigurations",
+    name: WEBHOOK_CONFIGURATION,
+  } as const;
+  return [
+    ...rights,
+    { verb: "create", ...secrets },
+    { verb: "get", ...secrets, name: WEBHOOK_SECRET },
+    { verb: "update", ...secrets, name: WEBHOOK_SECRET },
+    { verb: "get", ...configuration },
+    { verb: "patch", ...configuration },
+  ];
+}

@@ -1,0 +1,168 @@
+/**
+ * The next step that placement takes for a workload, foreseen by the same functions that decide it, at later
+ * times too.
+ *
+ * @module
+ */
+import {
+  leavesAtOnce,
+  leavesInTurn,
+  type NextMove,
+  nextMove,
+  type NextMoveInput,
+} from "./next_move.ts";
+import { misplaced, type Move } from "./split.ts";
+import { type NodeClass, otherClass } from "./node_classes.ts";
+import type { PlacedPod } from "./placed_pod.ts";
+import {
+  fallbackDueMs,
+  isLeftBehind,
+  remakeDueMs,
+  type ShortageOptions,
+  shortagePhase,
+  strandedPods,
+  unplacedInFallback,
+} from "./shortage.ts";
+
+/** A step, as far as it can be foreseen. */
+export interface NextStep {
+  /** For instance `evict pod web-1 (youngest surplus spot) to on-demand`. */
+  readonly action: string;
+  /** The pod that is evicted; absent if none is. */
+  readonly pod?: string;
+  /** The class that it moves to. */
+  readonly to?: NodeClass;
+  /** Not before, as ISO 8601; absent: at the next reconcile. */
+  readonly notBefore?: string;
+}
+
+/** The settings that the steps depend on. */
+export interface NextStepOptions {
+  readonly cooldownMs: number;
+  readonly shortage: ShortageOptions;
+}
+
+/** The decision now, and the step that follows; absent if there is nothing to do. */
+export interface ForeseenStep {
+  readonly now: NextMove;
+  readonly step?: NextStep;
+}
+
+/** Window, fallback, cooldown and rate follow each other once. */
+const MOST_WAITS = 8;
+
+/** Foresees the next step. A fallback that is due has begun before. */
+export function nextStep(facts: NextMoveInput, options: NextStepOptions): ForeseenStep {
+  const now = nextMove(facts, options);
+  const step = departureStep(facts) ?? shortageStep(facts, options.shortage) ??
+    moveStep(facts, { now, options });
+  return { now, ...(step === undefined ? {} : { step }) };
+}
+
+function departureStep({ pods, spec }: NextMoveInput): NextStep | undefined {
+  if (spec.paused) return undefined;
+  const pod = firstToGo(pods.filter(leavesAtOnce));
+  return pod && { action: leavingText(pod) + budgetText(pod), pod: pod.name };
+}
+
+function leavingText({ name, departs }: PlacedPod): string {
+  return `evict pod ${name} from a node that is about to go (${departs})`;
+}
+
+/** The first of several pods to evict: one that no budget keeps, if there is one. */
+function firstToGo(pods: readonly PlacedPod[]): PlacedPod | undefined {
+  const free = pods.filter(({ pinned }) => pinned === undefined);
+  return free.find(({ budget }) => budget === undefined) ?? free[0];
+}
+
+function budgetText({ budget }: PlacedPod): string {
+  return budget === undefined ? "" : `, once its budget lets it: ${budget}`;
+}
+
+/** Pods that find no spot node: evicted in a fallback, and otherwise the beginning of one. */
+function shortageStep(
+  { pods, shortage, nowMs }: NextMoveInput,
+  options: ShortageOptions,
+): NextStep | undefined {
+  const stranded = strandedPods(pods);
+  if (shortage !== undefined && shortagePhase(shortage, nowMs) === "fallback") {
+    const pod = firstToGo(stranded.filter((one) => isLeftBehind(one, { shortage, nowMs })));
+    if (pod === undefined) return unplacedStep({ pods, shortage, nowMs }, options);
+    return {
+      action: `evict pod ${pod.name} (it finds no spot node) to on-demand${budgetText(pod)}`,
+      pod: pod.name,
+      to: "on-demand",
+    };
+  }
+  const dueMs = fallbackDueMs(shortage, pods, options);
+  if (!Number.isFinite(dueMs)) return undefined;
+  return {
+    action: `new pods fall back to on-demand unless ${namesOf(stranded)} finds a spot node`,
+    notBefore: timeText(dueMs),
+  };
+}
+
+/**
+ * They are recreated, in this fallback or by the next. Recreated for spot again, they show that no
+ * webhook places pods.
+ */
+function unplacedStep(
+  { pods, shortage, nowMs }: Pick<NextMoveInput, "pods" | "shortage" | "nowMs">,
+  options: ShortageOptions,
+): NextStep | undefined {
+  const unplaced = unplacedInFallback(pods, { shortage, nowMs });
+  if (unplaced.length === 0) return undefined;
+  const dueMs = remakeDueMs(pods, { shortage, nowMs }, options);
+  const isDue = Number.isFinite(dueMs);
+  const names = namesOf(unplaced);
+  const doubt = shortage?.remade === undefined ? "" : ": is the webhook asked?";
+  return {
+    action: (isDue ? `make ${names} again unless it` : `fall back once more unless ${names}`) +
+      ` finds a spot node, made for spot in this fallback${doubt}`,
+    notBefore: timeText(isDue ? dueMs : fallbackDueMs(shortage, pods, options)),
+  };
+}
+
+function namesOf(pods: readonly PlacedPod[]): string {
+  const [first, ...others] = pods;
+  const more = others.length === 0 ? "" : ` and ${others.length} more`;
+  return `pod ${first?.name ?? ""}${more}`;
+}
+
+function moveStep(
+  facts: NextMoveInput,
+  { now, options }: { readonly now: NextMove; readonly options: NextStepOptions },
+): NextStep | undefined {
+  let next = now;
+  let { nowMs } = facts;
+  for (let waits = 0; waits < MOST_WAITS; waits++) {
+    if ("move" in next || next.untilMs === undefined || next.untilMs <= nowMs) break;
+    nowMs = next.untilMs;
+    next = nextMove({ ...facts, nowMs }, options);
+  }
+  const later = nowMs > facts.nowMs ? { notBefore: timeText(nowMs) } : {};
+  if ("move" in next) {
+    const { pod, to } = next.move;
+    if (leavesInTurn(pod)) return { action: leavingText(pod), pod: pod.name, ...later };
+    const action = `evict pod ${pod.name} (${victimText(next.move, facts)}) to ${to}`;
+    return { action, pod: pod.name, to, ...later };
+  }
+  // The phase shows what blocks it now.
+  return next.wait === "BlockedByPDB" && nowMs > facts.nowMs
+    ? { action: `wait until a budget lets one go (${next.message})`, ...later }
+    : undefined;
+}
+
+/** Why this pod moves and no other. */
+function victimText({ pod, to }: Move, { pods, spec, workload }: NextMoveInput): string {
+  const surplus = `surplus ${otherClass(to)}`;
+  if (pod.cordoned) return `${surplus} on a cordoned node`;
+  if (workload.kind === "StatefulSet") return "misplaced by its ordinal";
+  const others = misplaced(pods, { ...workload, spec }).filter((one) => one.to === to);
+  const isYoungest = others.every((one) => one.pod.createdAtMs <= pod.createdAtMs);
+  return isYoungest ? `youngest ${surplus}` : `youngest ${surplus} that may go`;
+}
+
+function timeText(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,311 @@
+/**
+ * The status of a workload's placement: its phase, its split by revision, its pods, and the next step. The
+ * controller publishes it, and `kubectl coalloc placement` prints it. Times are ISO 8601.
+ *
+ * @module
+ */
+import type { Pod } from "../api/pod.ts";
+import type { PlacementReason } from "../api/reasons/placement_reasons.ts";
+import type { Eligibility, PlacementSpec } from "./eligibility.ts";
+import type { NextMove, NextMoveInput } from "./next_move.ts";
+import { type NextStep, nextStep, type NextStepOptions } from "./next_step.ts";
+import type { ClassCounts, NodeClass } from "./node_classes.ts";
+import {
+  countByClass,
+  isPresent,
+  type PlacedPod,
+  runningByClass,
+  waitingByClass,
+} from "./placed_pod.ts";
+import { type Shortage, shortagePhase } from "./shortage.ts";
+import {
+  ordinalClass,
+  ordinalOf,
+  type PlacedWorkload,
+  splitReplicas,
+  type SplitSpec,
+} from "./split.ts";
+
+/**
+ * The phase of a workload. `Bound`: each replica that would have to move forbids it. `LeftAlone`: it takes
+ * no part. `Unknown`: the status can't be read.
+ */
+export type PlacementPhase =
+  | "AsWished"
+  | "Converging"
+  | "Fallback"
+  | "Returning"
+  | "Paused"
+  | "OutsideWindow"
+  | "Cooldown"
+  | "BlockedByBudget"
+  | "Bound"
+  | "NotWhole"
+  | "Misconfigured"
+  | "LeftAlone"
+  | "Unknown";
+
+/** The phase and its reason. */
+export interface PhaseStatus {
+  readonly phase: PlacementPhase;
+  /** When the phase ends by itself. */
+  readonly until?: string;
+  readonly reason?: PlacementReason;
+  /** The particulars, in a sentence. */
+  readonly message?: string;
+}
+
+/** The pods of one template. */
+export interface RevisionStatus {
+  /** Hash of the template. */
+  readonly revision: string;
+  /** The split of as many pods as there are; absent if none is requested. */
+  readonly desired?: ClassCounts;
+  /** Pods by the class of their nodes. */
+  readonly actual: ClassCounts;
+  /** Pods without a node, by the class that they were made for. */
+  readonly pending: ClassCounts;
+}
+
+/** A pod. */
+export interface PodStatus {
+  readonly name: string;
+  readonly revision: string;
+  /** Empty until it has one. */
+  readonly node: string;
+  /** The class of its node, or the one that it was made for. */
+  readonly class: NodeClass;
+  readonly ready: boolean;
+  /** Short remarks. */
+  readonly notes: readonly string[];
+}
+
+/** The counts and pods of a workload; absent if it takes no part. */
+export interface ReplicasStatus {
+  /** `spec.replicas`. */
+  readonly replicas?: number;
+  /** The split of that. */
+  readonly desired?: ClassCounts;
+  /** Sum of the revisions'. */
+  readonly actual?: ClassCounts;
+  /** Sum of the revisions'. */
+  readonly pending?: ClassCounts;
+  /** The newest first. */
+  readonly revisions: readonly RevisionStatus[];
+  /** Without those that are gone, unless their node is about to go. */
+  readonly pods: readonly PodStatus[];
+}
+
+/** The status of a workload. */
+export interface PlacementStatus extends PhaseStatus, ReplicasStatus {
+  readonly next?: NextStep;
+  /** The requested split; absent if the workload takes no part. */
+  readonly spec?: PlacementSpec;
+  /** True: the controller decides and changes nothing. */
+  readonly readOnly?: true;
+}
+
+/** The pods of a workload, as placement and as the API server has them. */
+export interface StatusPods {
+  readonly placed: readonly PlacedPod[];
+  readonly pods: readonly Pod[];
+  readonly nowMs: number;
+}
+
+/** The status of a workload that takes part; its pods have their budgets. */
+export function placementStatus(
+  input: NextMoveInput & { readonly objects: readonly Pod[] },
+  options: NextStepOptions,
+): PlacementStatus {
+  const { workload, spec, pods, objects, shortage, nowMs } = input;
+  const { now, step } = nextStep(input, options);
+  return {
+    ...phaseOf({ next: now, shortage, nowMs }),
+    ...(step === undefined ? {} : { next: step }),
+    spec,
+    replicas: workload.replicas,
+    desired: splitReplicas(workload.replicas, spec),
+    ...countsAndPods({ placed: pods, pods: objects, nowMs }, { ...workload, spec }),
+  };
+}
+
+/** The status of a workload that takes no part; its pods count if its annotations are invalid. */
+export function refusedStatus(
+  { reason, message }: Extract<Eligibility, { readonly reason: string }>,
+  pods: () => StatusPods,
+): PlacementStatus {
+  return reason === "ConfigurationError"
+    ? { phase: "Misconfigured", reason, message, ...countsAndPods(pods()) }
+    : { phase: "LeftAlone", reason, message, revisions: [], pods: [] };
+}
+
+/** The phases of the reasons for which no replica moves. */
+const PHASES: Readonly<Record<PlacementReason, PlacementPhase>> = {
+  KindNotPlaced: "LeftAlone",
+  NamespaceProtected: "LeftAlone",
+  NamespaceNotSelected: "LeftAlone",
+  NamespaceOptedOut: "LeftAlone",
+  PlacementOff: "LeftAlone",
+  PlacementUntuned: "LeftAlone",
+  ConfigurationError: "Misconfigured",
+  NotWhole: "NotWhole",
+  AsWished: "AsWished",
+  PlacementPaused: "Paused",
+  SpotFallback: "Fallback",
+  WindowClosed: "OutsideWindow",
+  MoveCooldown: "Cooldown",
+  EvictionRate: "Cooldown",
+  NoneEvictable: "Bound",
+  BlockedByPDB: "BlockedByBudget",
+};
+
+/** Waits that belong to the return from a fallback, and do not delay it. */
+const PARTS_OF_RETURN: ReadonlySet<PlacementReason> = new Set([
+  "NotWhole",
+  "MoveCooldown",
+  "EvictionRate",
+]);
+
+/** The phase. A shortage takes precedence over what else keeps replicas from moving. */
+export function phaseOf(
+  { next, shortage, nowMs }: {
+    readonly next: NextMove;
+    readonly shortage: Shortage | undefined;
+    readonly nowMs: number;
+  },
+): PhaseStatus {
+  const short = shortagePhase(shortage, nowMs);
+  const wait = "wait" in next ? next : undefined;
+  if (short === "fallback" && shortage !== undefined) {
+    const also = wait?.wait === "NotWhole" ? `; ${wait.message}` : "";
+    return {
+      phase: "Fallback",
+      until: new Date(shortage.untilMs).toISOString(),
+      reason: "SpotFallback",
+      message: `fallback ${shortage.rounds} in a row${also}`,
+    };
+  }
+  const returns = short === "returning" && (wait === undefined || PARTS_OF_RETURN.has(wait.wait));
+  if (wait === undefined) {
+    return returns
+      ? { phase: "Returning", message: "one replica after the other goes back to spot" }
+      : { phase: "Converging" };
+  }
+  const { wait: reason, untilMs, message } = wait;
+  return {
+    phase: returns ? "Returning" : PHASES[reason],
+    ...(untilMs === undefined ? {} : { until: new Date(untilMs).toISOString() }),
+    reason,
+    message,
+  };
+}
+
+function countsAndPods(
+  { placed, pods, nowMs }: StatusPods,
+  workload?: PlacedWorkload & { readonly spec: SplitSpec },
+): Pick<ReplicasStatus, "actual" | "pending" | "revisions" | "pods"> {
+  const present = placed.filter(isPresent);
+  const revisions = [...Map.groupBy(present, ({ revision }) => revision)]
+    .toSorted(([, a], [, b]) => youngestMs(b) - youngestMs(a))
+    .map(([revision, members]): RevisionStatus => ({
+      revision,
+      ...(workload === undefined ? {} : { desired: desiredOf(members, workload) }),
+      actual: runningByClass(members),
+      pending: waitingByClass(members),
+    }));
+  const nodeOf = new Map(pods.map(({ metadata: { uid }, nodeName }) => [uid, nodeName]));
+  return {
+    actual: runningByClass(present),
+    pending: waitingByClass(present),
+    revisions,
+    pods: placed.filter(({ gone, departs }) => !gone || departs !== undefined)
+      .toSorted((a, b) =>
+        (a.class < b.class ? 1 : a.class > b.class ? -1 : 0) ||
+        a.name.localeCompare(b.name, "en", { numeric: true })
+      )
+      .map((pod): PodStatus => ({
+        name: pod.name,
+        revision: pod.revision,
+        node: nodeOf.get(pod.uid) ?? "",
+        class: pod.class,
+        ready: pod.ready,
+        notes: notesOf(pod, nowMs),
+      })),
+  };
+}
+
+function youngestMs(pods: readonly PlacedPod[]): number {
+  return Math.max(...pods.map(({ createdAtMs }) => createdAtMs));
+}
+
+/** The split of the pods; a StatefulSet's ordinals decide, of any revision. */
+function desiredOf(
+  pods: readonly PlacedPod[],
+  workload: PlacedWorkload & { readonly spec: SplitSpec },
+): ClassCounts {
+  if (workload.kind === "Deployment") return splitReplicas(pods.length, workload.spec);
+  return countByClass(pods.map(({ name, class: present }) => {
+    const ordinal = ordinalOf(name);
+    return {
+      gone: false,
+      class: ordinal === undefined ? present : ordinalClass(ordinal, workload),
+    };
+  }));
+}
+
+function notesOf(pod: PlacedPod, nowMs: number): readonly string[] {
+  const { scheduled, unschedulableSinceMs: since, ready, departs, cordoned, pinned, budget } = pod;
+  return [
+    ...(scheduled ? [] : [
+      since === undefined
+        ? "has no node yet"
+        : `finds no node since ${timeOfDay(new Date(since).toISOString(), nowMs)}`,
+    ]),
+    ...(scheduled && !ready ? ["not Ready"] : []),
+    ...(departs === undefined ? [] : [`its node is about to go (${departs})`]),
+    ...(cordoned ? ["its node is cordoned"] : []),
+    ...(pinned === undefined ? [] : [`stays: ${pinned}`]),
+    ...(budget === undefined ? [] : [budget]),
+  ];
+}
+
+/**
+ * A time of the day, `12:00:10Z`; on another day than that of `nowMs` `2026-01-02 02:00:00Z`. Rounded up to
+ * whole seconds. Unlike ages, it stays the same while nothing changes.
+ */
+export function timeOfDay(iso: string, nowMs: number): string {
+  const at = new Date(Math.ceil(Date.parse(iso) / 1000) * 1000).toISOString();
+  const [day = "", time = ""] = at.split("T");
+  const clock = `${time.slice(0, 8)}Z`;
+  return new Date(nowMs).toISOString().startsWith(day) ? clock : `${day} ${clock}`;
+}
+
+/** False for workloads that take no part and do not ask for it. */
+export function concernsPlacement({ phase, reason }: PhaseStatus): boolean {
+  return phase !== "LeftAlone" || reason === "PlacementUntuned";
+}
+
+/** Label of all ConfigMaps of placement. */
+export const MEMORY_LABEL = "spotalis.io/memory";
+
+/** The prefix of the ConfigMap with the statuses of a namespace's workloads. */
+export const STATUS_CONFIG_MAP_PREFIX = "mbcas-placement-";
+
+/** The key of a workload in it: at most 253 characters, as a Deployment's name leaves room for a hash. */
+export function statusKey(
+  { kind, name }: { readonly kind: string; readonly name: string },
+): string {
+  return `${kind}.${name}`;
+}
+
+/** The status in a published text. */
+export function readStatus(text: string): PlacementStatus {
+  const none = { revisions: [], pods: [] };
+  try {
+    const status: Partial<PlacementStatus> | null = JSON.parse(text);
+    if (typeof status?.phase === "string") return { ...none, phase: status.phase, ...status };
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  return { ...none, phase: "Unknown", message: "its published status can't be read" };
+}

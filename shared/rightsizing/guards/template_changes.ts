@@ -1,0 +1,202 @@
+/**
+ * Changes of a workload's template by other field managers, and the guards that wait a day after one.
+ *
+ * @module
+ */
+import type { PodContainer } from "../../api/pod.ts";
+import type { TemplateOwners } from "../../api/workload.ts";
+import {
+  byResource,
+  formatAmount,
+  pair,
+  type PairEntry,
+  pairOf,
+  type ResourcePair,
+  resourcesOf,
+  wantedOf,
+  type WantedResources,
+} from "../../resize/inputs/resources.ts";
+import { RIGHTSIZING_MANAGER } from "../../resize/original_limits.ts";
+import { withoutPairs } from "../../resize/run_checks.ts";
+import {
+  amountsOfResources,
+  type ContainerTemplate,
+  resourcesInForce,
+  resourcesOfAmounts,
+  type TemplateChange,
+  timeText,
+  valuesInForce,
+  type WorkloadRecord,
+} from "../workload_record.ts";
+import { loweredTo } from "./memory_decrease.ts";
+import { methodFor, presentSubjects } from "./method.ts";
+import type { GuardVerdict, RightsizingFacts } from "./rightsizing_facts.ts";
+
+/** How long the guards wait after a change by another field manager, ms: a day. */
+const COOLDOWN_MS = 86_400_000;
+
+/** A template as the server has it. */
+export interface PresentTemplate {
+  readonly containers: readonly PodContainer[];
+  /** Absent: not known. */
+  readonly owners?: TemplateOwners | undefined;
+  /** Ms since 1970. */
+  readonly nowMs: number;
+}
+
+/** A template compared with the record of the last reconcile. */
+export interface ComparedTemplate {
+  /** What the record keeps of it from now on. */
+  readonly template: readonly ContainerTemplate[];
+  /** Values that rightsizing wrote and that the record lacks: the answer was lost, or a crash came first. */
+  readonly unrecorded: readonly PairEntry[];
+}
+
+/**
+ * Compares the template with the record. A request or limit that differs was changed by the field manager
+ * that owns it now, at the time of its entry in `managedFields`, or now where the server names no manager.
+ */
+export function compareTemplate(
+  recorded: readonly ContainerTemplate[],
+  { containers, owners = {}, nowMs }: PresentTemplate,
+): ComparedTemplate {
+  const unrecorded: PairEntry[] = [];
+  const template = containers.filter(({ sidecar }) => !sidecar).map((present) => {
+    const { name } = present;
+    const known = recorded.find(({ container }) => container === name);
+    const changed = byResource((resource): TemplateChange | undefined => {
+      const [now, owner] = [pairOf(present, resource), owners[name]?.[resource]];
+      const before = known?.changed?.[resource];
+      if (known === undefined || isSame(now, pairOf(resourcesOfAmounts(known.values), resource))) {
+        return before !== undefined && isRecent(before, nowMs) ? before : undefined;
+      }
+      if (owner?.manager !== RIGHTSIZING_MANAGER) {
+        const atMs = Math.min(owner?.atMs ?? nowMs, nowMs);
+        return owner === undefined ? { atMs } : { by: owner.manager, atMs };
+      }
+      unrecorded.push({ container: name, resource, pair: now });
+      return undefined;
+    });
+    return { ...containerTemplate(present), ...(Object.keys(changed).length > 0 && { changed }) };
+  });
+  return { template, unrecorded };
+}
+
+/** The recorded template after rightsizing has written the values into it. */
+export function templateWith(
+  wanted: WantedResources,
+  template: readonly ContainerTemplate[],
+): readonly ContainerTemplate[] {
+  return template.map((one) => {
+    const values = { ...resourcesOfAmounts(one.values), ...wanted.get(one.container) };
+    return { ...one, values: amountsOfResources(values) };
+  });
+}
+
+/** The part of a record that says what was applied. */
+export type AppliedRecord = Pick<WorkloadRecord, "inForce" | "appliedAtMs" | "method">;
+
+/** The record with unrecorded values: they count as applied now, so that the cooldown follows. */
+export function withUnrecorded(
+  record: AppliedRecord,
+  unrecorded: readonly PairEntry[],
+  { containers, nowMs }: Pick<PresentTemplate, "containers" | "nowMs">,
+): AppliedRecord {
+  if (unrecorded.length === 0) return record;
+  const values = new Map(
+    [...resourcesInForce(record.inForce)].filter(([name]) =>
+      unrecorded.some(({ container }) => container === name)
+    ),
+  );
+  for (const { container, resource, pair } of unrecorded) {
+    values.set(container, { ...values.get(container), ...resourcesOf({ [resource]: pair }) });
+  }
+  const others = record.inForce.filter(({ container }) => !values.has(container));
+  return {
+    inForce: [...others, ...valuesInForce(values, containers)],
+    appliedAtMs: nowMs,
+    method: "Recreate",
+  };
+}
+
+/**
+ * Leaves out what a rollout would bring for a day after another field manager has changed the template of a
+ * workload that rightsizing has applied values to: a tool that applies manifests would undo it, which costs
+ * two rollouts each time. Values that fit in place alone pass.
+ */
+export function takenBack(facts: RightsizingFacts, wanted: WantedResources): GuardVerdict {
+  const { nowMs, lastAppliedMs, remembered = [] } = facts;
+  const changes = remembered.flatMap(({ changed = {} }) => Object.values(changed))
+    .filter((one) => isRecent(one, nowMs));
+  const last = changes.toSorted((a, b) => b.atMs - a.atMs)[0];
+
+  if (last === undefined || lastAppliedMs === undefined) return undefined;
+  if (methodFor(facts, wanted) !== "Recreate") return undefined;
+  return withoutPairs(wanted, "TakenBack", {
+    against: (entry) =>
+      methodFor(facts, wantedOf([entry])) === "Recreate"
+        ? `${changeText(last)}; it is left alone until ${timeText(last.atMs + COOLDOWN_MS)}`
+        : undefined,
+  });
+}
+
+/**
+ * Leaves out decreases of a resource for a day after another field manager has changed it in the template:
+ * the recommendation comes from the usage of the former version, and a release that needs more must not
+ * have less. A limit where there was none is a decrease. Raises pass, request and limit each by itself.
+ */
+export function recentlyEdited(facts: RightsizingFacts, wanted: WantedResources): GuardVerdict {
+  const { nowMs, remembered = [] } = facts;
+  if (remembered.length === 0) return undefined;
+  const subjects = presentSubjects(facts, methodFor(facts, wanted));
+  return withoutPairs(wanted, "RecentlyEdited", {
+    against({ container, resource, pair }) {
+      const change = remembered.find((one) => one.container === container)?.changed?.[resource];
+      if (change === undefined || !isRecent(change, nowMs)) return undefined;
+      const present = subjects.flatMap(({ containers }) =>
+        containers.filter(({ name }) => name === container).map((one) => pairOf(one, resource))
+      );
+      const [lowered, rest] = partition(
+        pair,
+        (half) => present.some((one) => loweredTo(one, half) < Infinity),
+      );
+      const { request, limit = request } = lowered;
+      if (limit === undefined) return undefined;
+      const what = request === undefined ? `${resource} limit` : resource;
+      const problem = `${container} ${what} to ${formatAmount(resource, request ?? limit)}: ` +
+        `${changeText(change, "it in ")}, and it is not lowered before ` +
+        timeText(change.atMs + COOLDOWN_MS);
+      return { problem, rest };
+    },
+  });
+}
+
+/** Halves of the pair for which the condition is true, and the others. */
+function partition(
+  { request, limit }: ResourcePair,
+  is: (half: ResourcePair) => boolean,
+): readonly [ResourcePair, ResourcePair] {
+  const [isRequest, isLimit] = [is(pair(request, undefined)), is(pair(undefined, limit))];
+  return [
+    pair(isRequest ? request : undefined, isLimit ? limit : undefined),
+    pair(isRequest ? undefined : request, isLimit ? undefined : limit),
+  ];
+}
+
+function containerTemplate(container: PodContainer): ContainerTemplate {
+  return { container: container.name, values: amountsOfResources(container) };
+}
+
+function isSame(a: ResourcePair, b: ResourcePair): boolean {
+  return a.request === b.request && a.limit === b.limit;
+}
+
+/** False for a time in the future, after a clock was set back: it could hold for hours. */
+function isRecent({ atMs }: TemplateChange, nowMs: number): boolean {
+  return atMs <= nowMs && nowMs < atMs + COOLDOWN_MS;
+}
+
+/** `helm has changed it in the template at 2026-01-01T00:00:00.000Z`. */
+function changeText({ by = "another client", atMs }: TemplateChange, what = ""): string {
+  return `${by} has changed ${what}the template at ${timeText(atMs)}`;
+}

@@ -1,0 +1,221 @@
+import assert from "node:assert/strict";
+import {
+  bareContainer,
+  type FactsChoice,
+  MI,
+  NOW_MS,
+  outcomeOf,
+  recommendation,
+  templateContainer,
+} from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+import type { PodContainer, Resources } from "../../api/pod.ts";
+import type { TemplateOwners } from "../../api/workload.ts";
+import { RIGHTSIZING_MANAGER } from "../../resize/original_limits.ts";
+import type { UpdateStrategy } from "../policy_spec.ts";
+import type { ContainerTemplate } from "../workload_record.ts";
+import {
+  type AppliedRecord,
+  compareTemplate,
+  templateWith,
+  withUnrecorded,
+} from "./template_changes.ts";
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+const HOUR_MS = 3_600_000;
+const AUTHOR = { requestCPU: 100, requestMemory: 64 * MI };
+const WRITTEN = { ...AUTHOR, requestCPU: 180 };
+const KNOWN: ContainerTemplate = { container: "app", values: { cpu: 100, memory: 64 * MI } };
+
+function compared(
+  resources: Resources,
+  { known = [KNOWN], owners, nowMs = NOW_MS }: {
+    readonly known?: readonly ContainerTemplate[];
+    readonly owners?: TemplateOwners;
+    readonly nowMs?: number;
+  } = {},
+) {
+  const containers = [bareContainer("app", resources), templateContainer({ sidecar: true })];
+  return compareTemplate(known, { containers, owners, nowMs });
+}
+
+function ownedBy(manager: string, atMs: number): TemplateOwners {
+  return { app: { cpu: { manager, atMs }, memory: { manager, atMs } } };
+}
+
+test("compareTemplate() finds no change of a template that is new, or as it was recorded", () => {
+  const unchanged = { template: [KNOWN], unrecorded: [] };
+  assert.deepEqual(compared(AUTHOR, { known: [] }), unchanged);
+  assert.deepEqual(compared(AUTHOR, { owners: ownedBy("helm", NOW_MS) }), unchanged);
+});
+
+test("compareTemplate() finds the manager that has changed a resource, and when it did", () => {
+  const changes = (resources: Resources, owners?: TemplateOwners) =>
+    compared(resources, owners && { owners }).template[0]?.changed;
+  const atMs = NOW_MS - HOUR_MS;
+  assert.deepEqual(changes(WRITTEN, ownedBy("helm", atMs)), { cpu: { by: "helm", atMs } });
+  assert.deepEqual(changes({ ...AUTHOR, limitMemory: MI }), { memory: { atMs: NOW_MS } });
+  assert.deepEqual(changes({ requestCPU: 100 }), { memory: { atMs: NOW_MS } });
+  const ahead = ownedBy("helm", NOW_MS + HOUR_MS);
+  assert.deepEqual(changes(WRITTEN, ahead), { cpu: { by: "helm", atMs: NOW_MS } });
+});
+
+test("compareTemplate() keeps a change for a day", () => {
+  const [known = assert.fail()] = compared(WRITTEN).template;
+  const after = (hours: number) =>
+    compared(WRITTEN, { known: [known], nowMs: NOW_MS + hours * HOUR_MS }).template[0];
+  assert.deepEqual(after(23.9), known);
+  assert.deepEqual(after(24), { container: "app", values: { cpu: 180, memory: 64 * MI } });
+});
+
+test("compareTemplate() takes rightsizing's own values for unrecorded ones, not for a change", () => {
+  const owners = ownedBy(RIGHTSIZING_MANAGER, NOW_MS - HOUR_MS);
+  const values = { cpu: 180, memory: 64 * MI };
+  assert.deepEqual(compared(WRITTEN, { owners }), {
+    template: [{ container: "app", values }],
+    unrecorded: [{ container: "app", resource: "cpu", pair: { request: 180 } }],
+  });
+  const template = templateWith(new Map([["app", { requestCPU: 180 }]]), [KNOWN]);
+  assert.deepEqual(compared(WRITTEN, { known: template, owners }), { template, unrecorded: [] });
+  assert.deepEqual(compared(AUTHOR, { known: template }).template[0]?.changed, {
+    cpu: { atMs: NOW_MS },
+  });
+});
+
+test("withUnrecorded() counts the values as applied now, beside those of other resources", () => {
+  const containers = [bareContainer("app", { ...WRITTEN, limitMemory: 128 * MI })];
+  const record: AppliedRecord = {
+    inForce: [
+      { container: "app", cpu: 120, memory: 70 * MI, adoptedOn: { cpu: 100, memory: 64 * MI } },
+      { container: "log", cpu: 10 },
+    ],
+    appliedAtMs: NOW_MS - 9000,
+    method: "InPlace",
+  };
+  const now = { containers, nowMs: NOW_MS };
+  assert.equal(withUnrecorded(record, [], now), record);
+  const cpu = { container: "app", resource: "cpu", pair: { request: 180 } } as const;
+  const adoptedOn = { cpu: 180, memory: 64 * MI, memoryLimit: 128 * MI };
+  assert.deepEqual(withUnrecorded(record, [cpu], now), {
+    inForce: [
+      { container: "log", cpu: 10 },
+      { container: "app", cpu: 180, memory: 70 * MI, adoptedOn },
+    ],
+    appliedAtMs: NOW_MS,
+    method: "Recreate",
+  });
+});
+
+const ROLLOUT = { allowInPlaceResize: false, allowRecreate: true };
+
+/** The template has 100 m and 64 Mi of `app` since then: more CPU is recommended, and less memory. */
+function edited(hoursAgo: number, choice: FactsChoice = {}): FactsChoice {
+  const change = { by: "helm", atMs: NOW_MS - hoursAgo * HOUR_MS };
+  return {
+    recommendations: [recommendation({ memory: 32 * MI })],
+    remembered: [{ ...KNOWN, changed: { cpu: change, memory: change } }],
+    ...choice,
+  };
+}
+
+/** The same, of a workload that rightsizing has applied values to before. */
+function undone(hoursAgo: number, choice: FactsChoice = {}): FactsChoice {
+  return edited(hoursAgo, {
+    strategy: ROLLOUT,
+    recommendations: [recommendation()],
+    lastAppliedMs: NOW_MS - 48 * HOUR_MS,
+    ...choice,
+  });
+}
+
+test("takenBack() leaves the template alone for a day after a change by another manager", () => {
+  assert.match(
+    outcomeOf(undone(1)),
+    /^TakenBack TakenBack: helm .*2027-01-15T07:00:00.* until 2027-01-16T07:00:00/,
+  );
+  assert.match(outcomeOf(undone(23.9)), /^TakenBack /);
+  const all = "Recreate: app cpu 150m, app memory 96Mi";
+  assert.equal(outcomeOf(undone(24)), all);
+  assert.equal(outcomeOf(undone(-1)), all, "the clock was set back");
+  // Another recommendation waits as well.
+  assert.match(outcomeOf(undone(1, { recommendations: [recommendation({ cpu: 400 })] })), /^Taken/);
+  const hardly = [recommendation({ cpu: 105, memory: 66 * MI })];
+  assert.match(outcomeOf(undone(1, { recommendations: hardly })), /^BelowThreshold /);
+});
+
+test("takenBack() waits from the last change on, of whatever resource", () => {
+  const atMs = (hoursAgo: number) => ({ atMs: NOW_MS - hoursAgo * HOUR_MS });
+  const remembered = [{ ...KNOWN, changed: { cpu: atMs(20), memory: atMs(30) } }];
+  assert.match(outcomeOf(undone(0, { remembered })), /^TakenBack .* until 2027-01-15T12:00:00/);
+});
+
+test("takenBack() holds nothing of a workload that rightsizing has applied nothing to", () => {
+  const recommendations = [recommendation()];
+  assert.match(outcomeOf(edited(1, { recommendations, strategy: ROLLOUT })), /^Recreate: /);
+});
+
+test("takenBack() lets pods get in place what only goes by a rollout beside something else", () => {
+  const containers = [templateContainer({ restartsOnMemory: true })];
+  const strategy = { allowInPlaceResize: true, allowRecreate: true };
+  assert.equal(outcomeOf({ containers, strategy }), "Recreate: app cpu 150m, app memory 96Mi");
+  assert.equal(outcomeOf(undone(1, { containers, strategy })), "InPlace: app cpu 150m");
+  assert.match(outcomeOf(undone(1, { strategy: {} })), /^InPlace: /);
+});
+
+test("recentlyEdited() lowers nothing for a day after the change, by whatever method", () => {
+  assert.equal(outcomeOf(edited(1)), "InPlace: app cpu 150m");
+  assert.equal(outcomeOf(edited(1, { strategy: ROLLOUT })), "Recreate: app cpu 150m");
+  assert.equal(outcomeOf(edited(23.9)), "InPlace: app cpu 150m");
+  assert.equal(outcomeOf(edited(24)), "InPlace: app cpu 150m, app memory 32Mi");
+  const less = [recommendation({ cpu: 50, memory: 32 * MI })];
+  assert.match(
+    outcomeOf(edited(1, { recommendations: less })),
+    /^RecentlyEdited .* 50m: helm .*2027-01-15T07:00:00.*2027-01-16T07:00:00/,
+  );
+});
+
+test("recentlyEdited() holds no other resource", () => {
+  const remembered = [{ ...KNOWN, changed: { cpu: { atMs: NOW_MS } } }];
+  assert.equal(outcomeOf(edited(1, { remembered })), "InPlace: app cpu 150m, app memory 32Mi");
+});
+
+test("recentlyEdited() lets a request be raised beside a limit that would be lowered, and the other way round", () => {
+  const template = { requestCPU: 200, requestMemory: 512 * MI };
+  const recommendations = [
+    recommendation({ cpu: 600, cpuLimit: 700, memory: 960 * MI, memoryLimit: 1056 * MI }),
+  ];
+  const of = (limits: Partial<PodContainer>, strategy: Partial<UpdateStrategy> = {}) =>
+    outcomeOf(edited(1, {
+      containers: [bareContainer("app", { ...template, ...limits })],
+      recommendations,
+      strategy: { updateRequestsOnly: false, ...strategy },
+      memoryPeaks: new Map([["app", 800 * MI]]),
+    }));
+  const raised = "app cpu 600m, app memory 960Mi";
+  assert.equal(of({}), `InPlace: ${raised}`, "no limit comes where there was none");
+  assert.equal(of({}, ROLLOUT), `Recreate: ${raised}`);
+  assert.equal(of({ limitCPU: 800, limitMemory: 2048 * MI }), `InPlace: ${raised}`);
+  const below = { limitCPU: 650, limitMemory: 1000 * MI };
+  const both = "app cpu 600m (limit 700m), app memory 960Mi (limit 1056Mi)";
+  assert.equal(of(below), `InPlace: ${both}`);
+  const more = { requestCPU: 640, requestMemory: 990 * MI };
+  const limits = "app cpu limit 700m, app memory limit 1056Mi";
+  assert.equal(of({ ...more, ...below }, { changeThresholdPercent: 1 }), `InPlace: ${limits}`);
+  const lower = [recommendation({ memory: 64 * MI, memoryLimit: 96 * MI, cpu: 100 })];
+  assert.match(
+    outcomeOf(edited(1, { recommendations: lower, strategy: { updateRequestsOnly: false } })),
+    /^RecentlyEdited .* memory limit .* 96Mi: /,
+  );
+});
+
+test("recentlyEdited() moves nothing of a Guaranteed pod that would be lowered", () => {
+  const equal = { requestCPU: 200, limitCPU: 200, requestMemory: 64 * MI, limitMemory: 64 * MI };
+  const outcome = outcomeOf(edited(1, {
+    containers: [bareContainer("app", equal)],
+    recommendations: [recommendation({ cpu: 300, cpuLimit: 600, memory: 32 * MI })],
+    strategy: { updateRequestsOnly: false },
+  }));
+  assert.equal(outcome, "InPlace: app cpu 300m (limit 300m)");
+});

@@ -1,0 +1,189 @@
+/**
+ * What a new pod of a rightsized workload gets, in place of its template's values.
+ *
+ * @module
+ */
+import type { Pod, PodContainer, Resources } from "../api/pod.ts";
+import { parseBytes, parseCPU } from "../quantity.ts";
+import { keepClass } from "../resize/checks/qos_class.ts";
+import { capRequests, podLevelProblem } from "../resize/checks/request_within_limit.ts";
+import { qosClassOfPod } from "../resize/inputs/qos.ts";
+import {
+  fieldOf,
+  pair,
+  PAIR_SIDES,
+  type PairEntry,
+  pairOf,
+  RESOURCE_NAMES,
+  wantedOf,
+} from "../resize/inputs/resources.ts";
+import type { Subject } from "../resize/inputs/subject.ts";
+import { containerResources, type Quantities } from "../resize/patch.ts";
+
+/** A step of a JSON patch (RFC 6902). */
+export interface CreationStep {
+  readonly op: "add" | "replace";
+  readonly path: string;
+  readonly value: unknown;
+}
+
+/**
+ * The steps that give the pod, raw as an admission review has it, these values by container name: what
+ * pods of the workload that were resized in place have, so that all are alike. Init containers, sidecars
+ * too, stay as they are, and so does a limit where there is no request; requests stay within limits, and the pod in its QoS class, where need be by
+ * leaving it alone. No steps where it has the values already. Throws a `TypeError` or `SyntaxError` for
+ * a pod that can't be read.
+ */
+export function podCreationPatch(
+  pod: unknown,
+  values: ReadonlyMap<string, Resources>,
+): readonly CreationStep[] {
+  const { containers, subject } = readCreatedPod(pod);
+  const own = subject.containers.slice(0, containers.length);
+  const asked = wantedOf(own.flatMap((present): PairEntry[] => {
+    const found = values.get(present.name) ?? {};
+    return RESOURCE_NAMES.map((resource) => {
+      const request = found[fieldOf(resource, "request")];
+      // Where there is no request the server would take a limit for one.
+      const hasRequest = (request ?? present[fieldOf(resource, "request")]) !== undefined;
+      const limit = hasRequest ? found[fieldOf(resource, "limit")] : undefined;
+      return { container: present.name, resource, pair: pair(request, limit) };
+    });
+  }));
+  const kept = keepClass(asked, [subject]);
+  if ("problem" in kept) return [];
+  const wanted = capRequests(kept.wanted, [subject]);
+  if (podLevelProblem(subject, wanted) !== undefined) return [];
+  return own.flatMap((present, index) => {
+    const raw = containers[index]?.resources;
+    const fields = changedFields(present, {
+      wanted: wanted.get(present.name) ?? {},
+      written: readResources(raw),
+    });
+    if (Object.keys(fields).length === 0) return [];
+    const { resources } = containerResources({ name: present.name, ...fields });
+    return steps(`/spec/containers/${index}/resources`, { raw, resources });
+  });
+}
+
+interface Values {
+  readonly wanted: Resources;
+  /** What stands in the pod, without the server's defaults. */
+  readonly written: Resources;
+}
+
+/**
+ * Both halves of each pair that differs, as far as they are not written yet: a request that has only
+ * been the default for its limit would follow that.
+ */
+function changedFields(present: Resources, { wanted, written }: Values): Resources {
+  const fields = RESOURCE_NAMES.flatMap((resource) => {
+    const before = pairOf(present, resource);
+    const after = { ...before, ...pairOf(wanted, resource) };
+    if (after.request === before.request && after.limit === before.limit) return [];
+    return PAIR_SIDES.flatMap((side) => {
+      const field = fieldOf(resource, side);
+      return after[side] === written[field] ? [] : [[field, after[side]] as const];
+    });
+  });
+  return Object.fromEntries(fields);
+}
+
+interface Change {
+  /** What the container has under `resources`. */
+  readonly raw: unknown;
+  readonly resources: Readonly<Partial<Record<"requests" | "limits", Quantities>>>;
+}
+
+/** A step adds what is not there with all that is below it; what is there is replaced one by one. */
+function steps(path: string, { raw, resources }: Change): CreationStep[] {
+  if (!isObject(raw)) return [{ op: "add", path, value: resources }];
+  return Object.entries(resources).flatMap(([side, quantities]): CreationStep[] => {
+    const present = raw[side];
+    if (!isObject(present)) return [{ op: "add", path: `${path}/${side}`, value: quantities }];
+    return Object.entries(quantities).map(([name, value]) => ({
+      op: Object.hasOwn(present, name) ? "replace" : "add",
+      path: `${path}/${side}/${name}`,
+      value,
+    }));
+  });
+}
+
+/** Members of an object that was sent. */
+export type Members = Readonly<Record<string, unknown>>;
+
+/** What was sent, and what it comes to. */
+export interface CreatedPod {
+  /** Raw, in their order, and first among those of the subject. */
+  readonly containers: readonly Members[];
+  /** Sidecars stand behind the containers, as in any pod that is read. */
+  readonly subject: Subject;
+}
+
+/** Reads a pod, raw as an admission review has it. Throws a `TypeError` or `SyntaxError` where it can't be read. */
+export function readCreatedPod(pod: unknown): CreatedPod {
+  const spec = isObject(pod) ? pod.spec : undefined;
+  if (!isObject(spec) || !Array.isArray(spec.containers)) {
+    throw new TypeError("Cannot read a new pod: it has no spec.containers");
+  }
+  const containers = spec.containers.filter(isObject);
+  if (containers.length < spec.containers.length) {
+    throw new TypeError("Cannot read a new pod: an item of spec.containers is no object");
+  }
+  const inits = Array.isArray(spec.initContainers) ? spec.initContainers.filter(isObject) : [];
+  const podLevel = readResources(spec.resources);
+  const started = inits.map((one) => ({
+    ...readContainer(one),
+    sidecar: one.restartPolicy === "Always",
+  }));
+  const read: Pick<Pod, "containers" | "initContainers" | "podLevel"> = {
+    containers: [...containers.map(readContainer), ...started.filter(({ sidecar }) => sidecar)],
+    initContainers: started.flatMap((one, index) => {
+      const sidecarsBefore = started.slice(0, index).filter(({ sidecar }) => sidecar).length;
+      return one.sidecar ? [] : [{ ...one, sidecarsBefore }];
+    }),
+    ...(Object.keys(podLevel).length === 0 ? {} : { podLevel }),
+  };
+  const qosClass = qosClassOfPod(read);
+  const subject = { ...read, name: "the pod", qosClass, marketLimits: false, count: 1 };
+  return { containers, subject };
+}
+
+function readContainer({ name, resources }: Members): PodContainer {
+  if (typeof name !== "string") {
+    throw new TypeError("Cannot read a new pod: a container has no name");
+  }
+  const read = readResources(resources);
+  // As the server makes it of a limit alone.
+  const { requestCPU = read.limitCPU, requestMemory = read.limitMemory } = read;
+  return {
+    name,
+    sidecar: false,
+    ready: false,
+    restartsOnCPU: false,
+    ...read,
+    ...(requestCPU === undefined ? {} : { requestCPU }),
+    ...(requestMemory === undefined ? {} : { requestMemory }),
+  };
+}
+
+/** Requests and limits as they are written. Throws a `SyntaxError` for a quantity that is none. */
+export function readResources(raw: unknown): Resources {
+  const { requests, limits } = isObject(raw) ? raw : {};
+  const values = [
+    ["requestCPU", requests, "cpu", parseCPU],
+    ["requestMemory", requests, "memory", parseBytes],
+    ["limitCPU", limits, "cpu", parseCPU],
+    ["limitMemory", limits, "memory", parseBytes],
+  ] as const;
+  return Object.fromEntries(values.flatMap(([field, side, name, parse]) => {
+    const quantity = isObject(side) ? side[name] : undefined;
+    // JSON lets a quantity be a number, too.
+    return quantity === undefined || quantity === null ? [] : [[field, parse(String(quantity))]];
+  }));
+}
+
+/** True for what has members by name. */
+export function isObject(value: unknown): value is Members {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

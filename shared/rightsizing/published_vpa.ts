@@ -1,0 +1,89 @@
+/**
+ * A recommendation as a VerticalPodAutoscaler that does nothing: for tools that read those.
+ *
+ * @module
+ */
+import { formatBytes, formatCPU } from "../quantity.ts";
+import type { RightsizedWorkload } from "./guards/rightsizing_facts.ts";
+import type { ContainerRecommendation } from "./recommend.ts";
+import { RIGHTSIZING_MANAGER } from "../resize/original_limits.ts";
+
+/** The object, status included, which is written apart. */
+export interface PublishedVPA {
+  readonly apiVersion: "autoscaling.k8s.io/v1";
+  readonly kind: "VerticalPodAutoscaler";
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly labels: Readonly<Record<string, string>>;
+    /** It goes with its workload. */
+    readonly ownerReferences: readonly Readonly<Record<string, string>>[];
+  };
+  readonly spec: {
+    readonly targetRef: { readonly apiVersion: "apps/v1"; kind: string; name: string };
+    readonly updatePolicy: { readonly updateMode: "Off" };
+    /** Another recommender than the usual one, which would write the status as well. */
+    readonly recommenders: readonly { readonly name: string }[];
+  };
+  readonly status: {
+    readonly conditions: readonly Readonly<Record<string, string>>[];
+    readonly recommendation: {
+      readonly containerRecommendations: readonly {
+        readonly containerName: string;
+        readonly target: { readonly cpu: string; readonly memory: string };
+      }[];
+    };
+  };
+}
+
+/** Marks the VPAs of this product. */
+export const PUBLISHED_LABEL = {
+  name: "app.kubernetes.io/managed-by",
+  value: "mbcas-controller",
+} as const;
+
+/** `metadata.name` of any object (RFC 1123 subdomain). */
+const LONGEST_NAME = 253;
+
+/** `optipod-deployment-web`; a name that would be too long is cut, and ends in the workload's UID. */
+export function publishedVPAName(
+  { kind, metadata: { name, uid } }: Pick<RightsizedWorkload, "kind" | "metadata">,
+): string {
+  const whole = `${RIGHTSIZING_MANAGER}-${kind.toLowerCase()}-${name}`;
+  if (whole.length <= LONGEST_NAME) return whole;
+  // A part of a name must not end in a dot or dash before the next one.
+  const start = whole.slice(0, LONGEST_NAME - uid.length - 1).replace(/[.-]+$/, "");
+  return `${start}-${uid}`;
+}
+
+/** The VPA, mode `Off`, with the requests that are recommended. It knows no limits. */
+export function publishedVPA(
+  workload: Pick<RightsizedWorkload, "kind" | "metadata">,
+  recommendations: readonly ContainerRecommendation[],
+): PublishedVPA {
+  const { kind, metadata: { name, namespace, uid } } = workload;
+  return {
+    apiVersion: "autoscaling.k8s.io/v1",
+    kind: "VerticalPodAutoscaler",
+    metadata: {
+      name: publishedVPAName(workload),
+      namespace,
+      labels: { [PUBLISHED_LABEL.name]: PUBLISHED_LABEL.value },
+      ownerReferences: [{ apiVersion: "apps/v1", kind, name, uid }],
+    },
+    spec: {
+      targetRef: { apiVersion: "apps/v1", kind, name },
+      updatePolicy: { updateMode: "Off" },
+      recommenders: [{ name: RIGHTSIZING_MANAGER }],
+    },
+    status: {
+      conditions: [{ type: "RecommendationProvided", status: "True" }],
+      recommendation: {
+        containerRecommendations: recommendations.map(({ container, cpu, memory }) => ({
+          containerName: container,
+          target: { cpu: formatCPU(cpu), memory: formatBytes(memory) },
+        })),
+      },
+    },
+  };
+}

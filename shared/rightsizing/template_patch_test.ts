@@ -1,0 +1,170 @@
+import assert from "node:assert/strict";
+import {
+  MI,
+  rightsizingFacts,
+  templateContainer,
+} from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+import type { Resources } from "../api/pod.ts";
+import { OWNS_NOTHING } from "../../tests/fixtures/rightsizing/owned_fields.ts";
+import {
+  otherOwners,
+  type OwnedFields,
+  ownedFields,
+  templateOwners,
+  templatePatch,
+} from "./template_patch.ts";
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name, permissions: "none", fn });
+}
+
+const containers = [
+  templateContainer(),
+  templateContainer({ name: "log", requestCPU: 30 }),
+  templateContainer({ name: "proxy", sidecar: true, limitCPU: 50 }),
+];
+const { workload } = rightsizingFacts({ containers });
+const wanted = new Map([["app", { requestCPU: 150, requestMemory: 96 * MI }]]);
+const fields = (...names: (keyof Resources)[]): ReadonlySet<keyof Resources> => new Set(names);
+const appEntry = { name: "app", resources: { requests: { cpu: "150m", memory: "96Mi" } } };
+
+test("templatePatch() is one apply for all containers, of resources alone, under the UID", () => {
+  assert.deepEqual(templatePatch(workload, { wanted, owned: OWNS_NOTHING }), {
+    contentType: "application/apply-patch+yaml",
+    fieldManager: "optipod",
+    force: true,
+    body: {
+      apiVersion: "apps/v1",
+      kind: "Deployment",
+      metadata: { name: "web", namespace: "shop", uid: "uid-web" },
+      spec: { template: { spec: { containers: [appEntry] } } },
+    },
+  });
+});
+
+test("templatePatch() names again what it owns, for every container, init containers too", () => {
+  const owned: OwnedFields = {
+    containers: new Map([
+      ["app", fields("limitMemory")],
+      ["log", fields("requestCPU", "requestMemory")],
+      ["gone", fields("requestCPU")],
+    ]),
+    initContainers: new Map([["proxy", fields("limitCPU")]]),
+  };
+  assert.deepEqual(templatePatch(workload, { wanted, owned }).body.spec.template.spec, {
+    containers: [
+      {
+        name: "app",
+        resources: { ...appEntry.resources, limits: { memory: "128Mi" } },
+      },
+      { name: "log", resources: { requests: { cpu: "30m", memory: "64Mi" } } },
+    ],
+    initContainers: [{ name: "proxy", resources: { limits: { cpu: "50m" } } }],
+  });
+});
+
+test("templatePatch() merges without server-side apply what changes, and no more", () => {
+  const owned = { ...OWNS_NOTHING, containers: new Map([["log", fields("requestCPU")]]) };
+  const patch = templatePatch(workload, { wanted, owned }, { serverSideApply: false });
+  assert.deepEqual(patch, {
+    contentType: "application/strategic-merge-patch+json",
+    fieldManager: "optipod",
+    force: false,
+    body: {
+      metadata: { name: "web", namespace: "shop", uid: "uid-web" },
+      spec: { template: { spec: { containers: [appEntry] } } },
+    },
+  });
+});
+
+test("templatePatch() refuses to build a rollout of nothing", () => {
+  assert.throws(
+    () => templatePatch(workload, { wanted: new Map(), owned: OWNS_NOTHING }),
+    { name: "RangeError" },
+  );
+});
+
+const resources = { "f:resources": { "f:requests": { "f:cpu": {}, "f:memory": {} } } };
+const fieldsV1 = {
+  "f:spec": {
+    "f:template": {
+      "f:spec": {
+        "f:containers": {
+          'k:{"name":"app"}': { ...resources, "f:image": {} },
+          'k:{"name":"log"}': { "f:resources": { "f:limits": { "f:memory": {} } } },
+          'k:{"name":"bare"}': { "f:image": {} },
+          "k:{": resources,
+          ".": {},
+        },
+        "f:initContainers": {
+          'k:{"name":"proxy"}': { "f:resources": { "f:limits": { "f:cpu": {} } } },
+        },
+      },
+    },
+  },
+};
+const entry = { manager: "optipod", operation: "Apply", fieldsV1 };
+
+test("ownedFields() reads what a manager has applied, of both lists", () => {
+  assert.deepEqual(ownedFields([entry], "optipod"), {
+    containers: new Map([
+      ["app", new Set(["requestCPU", "requestMemory"])],
+      ["log", new Set(["limitMemory"])],
+    ]),
+    initContainers: new Map([["proxy", new Set(["limitCPU"])]]),
+  });
+});
+
+test("ownedFields() passes over other managers, updates, and what has no known shape", () => {
+  for (
+    const entries of [
+      [{ ...entry, manager: "kubectl" }],
+      [{ ...entry, operation: "Update" }],
+      [{ ...entry, fieldsV1: "f:spec" }],
+      [null, 7, {}],
+      undefined,
+      "text",
+    ]
+  ) {
+    assert.deepEqual(ownedFields(entries, "optipod"), OWNS_NOTHING);
+  }
+});
+
+test("templateOwners() reads the manager that has written each resource last, and when it did", () => {
+  const limits = { "f:resources": { "f:limits": { "f:cpu": {} } } };
+  const spec = { "f:template": { "f:spec": { "f:containers": { 'k:{"name":"app"}': limits } } } };
+  const helm = { manager: "helm", operation: "Update", fieldsV1: { "f:spec": spec } };
+  const at = (day: number) => ({ time: `2026-01-0${day}T00:00:00Z` });
+  const of = (manager: string, day: number) => ({ manager, atMs: Date.UTC(2026, 0, day) });
+  const applied = { ...entry, ...at(2) };
+  const rest = { app: { memory: of("optipod", 2) }, log: { memory: of("optipod", 2) } };
+  for (
+    const [day, cpu] of [[1, of("optipod", 2)], [3, of("helm", 3)]] as const
+  ) {
+    for (
+      const entries of [[applied, { ...helm, ...at(day) }], [{ ...helm, ...at(day) }, applied]]
+    ) {
+      assert.deepEqual(templateOwners(entries), { ...rest, app: { ...rest.app, cpu } });
+    }
+  }
+  for (const entries of [[helm], [{ ...helm, time: "soon" }], [{ ...at(1) }], undefined, "text"]) {
+    assert.equal(templateOwners(entries), undefined);
+  }
+});
+
+test("otherOwners() names who else has set these fields of these containers", () => {
+  const fields = new Map([["app", new Set(["requestCPU", "limitMemory"] as const)]]);
+  const of = (...entries: readonly unknown[]) =>
+    otherOwners(entries, { manager: "optipod", fields });
+  const helm = { ...entry, manager: "helm", operation: "Update" };
+  assert.deepEqual(of(entry), []);
+  assert.deepEqual(of({ ...entry, manager: "kubectl" }, helm, entry, helm), ["helm", "kubectl"]);
+  const log = new Map([["log", new Set(["limitMemory", "limitCPU"] as const)]]);
+  assert.deepEqual(otherOwners([helm], { manager: "optipod", fields: log }), ["helm"]);
+  const elsewhere = new Map<string, ReadonlySet<keyof Resources>>([
+    ["log", new Set(["requestCPU"])],
+    ["proxy", new Set(["limitCPU"])],
+  ]);
+  assert.deepEqual(otherOwners([helm], { manager: "optipod", fields: elsewhere }), []);
+  assert.deepEqual(of({ ...helm, manager: 7 }, null, { ...helm, fieldsV1: "f:spec" }), []);
+});
