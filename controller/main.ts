@@ -15,11 +15,13 @@ import { programEnvironment, readProgramSettings } from "../adapters/program_set
 import { programSignals } from "../adapters/program_signals.ts";
 import { createInstantQueries } from "../adapters/prometheus/instant_queries.ts";
 import { systemClock } from "../adapters/system_clock.ts";
+import type { Clock } from "../shared/clock.ts";
 import { effectiveFields } from "../shared/config/load.ts";
+import type { Log } from "../shared/log.ts";
 import { placementConfig } from "../shared/placement/settings.ts";
 import { createCaches, namedCaches } from "./caches.ts";
 import { connectControllerAPI } from "./controller_api.ts";
-import { createLiveSettings, warnOfOverridden } from "./live_settings.ts";
+import { createLiveSettings, type LiveSettings, warnOfOverridden } from "./live_settings.ts";
 import { createControllerMetrics } from "./metrics.ts";
 import { createPlacement } from "./placement/placement.ts";
 import { createPlacementMetrics } from "./placement/metrics.ts";
@@ -33,8 +35,7 @@ import { createWebhookMetrics } from "./webhook/metrics.ts";
 const text = new TextEncoder();
 const print = (part: string): void => void Deno.stdout.writeSync(text.encode(part));
 
-/** Runs the controller; resolves with the exit code. */
-// deno-lint-ignore house/function-length
+/** Reads the settings and runs the controller; resolves with the exit code. */
 async function main(): Promise<number> {
   const begun = readProgramSettings(CONTROLLER_PROGRAM, {
     args: Deno.args,
@@ -47,24 +48,35 @@ async function main(): Promise<number> {
     return begun.exitCode;
   }
 
-  const { values } = begun.settings;
-  const { logLevel: level, logFormat: format, kubeconfig, namespace, configMap } = values;
+  const { stopGrace: graceMs, logLevel: level, logFormat: format } = begun.settings.values;
   const clock = systemClock;
-  const random = { next: () => Math.random() };
   const log = createJSONLog({ write: print, clock, program: "controller", level, format });
   log.info("Effective settings", effectiveFields(begun.settings));
   for (const fault of begun.faults) log.error("Settings refused", { fault });
   warnOfOverridden(begun.settings, log);
-  const settings = createLiveSettings(begun, log);
-  const identity = `${values.identity ?? "controller"}-${crypto.randomUUID().slice(0, 8)}`;
-
   using signals = programSignals({
-    graceMs: values.stopGrace,
+    graceMs,
     onDeadline() {
-      log.error("The end took too long", { graceMs: values.stopGrace });
+      log.error("The end took too long", { graceMs });
       Deno.exit(1);
     },
   });
+  return await run(createLiveSettings(begun, log), { clock, log, signal: signals.signal });
+}
+
+/** Builds the controller's parts and runs them until the signal is aborted. */
+async function run(
+  settings: LiveSettings,
+  { clock, log, signal }: {
+    readonly clock: Clock;
+    readonly log: Log;
+    readonly signal: AbortSignal;
+  },
+): Promise<number> {
+  const values = settings.values();
+  const { kubeconfig, namespace, configMap } = values;
+  const random = { next: () => Math.random() };
+  const identity = `${values.identity ?? "controller"}-${crypto.randomUUID().slice(0, 8)}`;
   const connection = kubeconfig === null
     ? await connectInCluster()
     : await connectKubeconfig({ path: kubeconfig });
@@ -145,7 +157,7 @@ async function main(): Promise<number> {
       ...(placement === undefined ? {} : { placement }),
       identity,
       waitsFor: (reason) => waitsFor = reason,
-    }, signals.signal);
+    }, signal);
   } catch (error) {
     log.error("The controller failed", { error: String(error) });
     return 1;
@@ -153,7 +165,7 @@ async function main(): Promise<number> {
     await server.shutdown();
     connection.close();
     prometheusLogin.close();
-    log.info("Ended", { signal: String(signals.signal.reason ?? "none") });
+    log.info("Ended", { signal: String(signal.reason ?? "none") });
   }
 }
 
