@@ -4,7 +4,7 @@
  * @module
  */
 import type { Clock } from "../shared/clock.ts";
-import type { LoginFiles } from "../shared/config/login_files.ts";
+import type { LoginFiles } from "../shared/config/server_kinds.ts";
 
 /**
  * A token file is read again after this time, ms. The kubelet writes a new token when 80 % of the old

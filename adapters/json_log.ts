@@ -8,7 +8,7 @@
  */
 import { getJsonLinesFormatter, getTextFormatter, type LogRecord } from "@logtape/logtape";
 import type { Clock } from "../shared/clock.ts";
-import { LOG_LEVELS, type LogFormat, type LogLevel } from "../shared/config/program_rows.ts";
+import { LOG_LEVELS, type LogFormat, type LogLevel } from "../shared/config/schema.ts";
 import type { Log, LogFields } from "../shared/log.ts";
 import { plainLine } from "../shared/quoted_text.ts";
 

@@ -3,15 +3,11 @@
  *
  * @module
  */
-import {
-  type Effective,
-  effectiveSettings,
-  type SettingSources,
-} from "../shared/config/effective_settings.ts";
-import type { SettingTable } from "../shared/config/setting.ts";
-import { commandFlags, type SettingsProgram } from "../shared/config/settings_command.ts";
-import { settingsAmong, type SettingsFile } from "../shared/config/settings_file.ts";
-import { SPOTALIS_VARIABLES } from "../shared/config/spotalis_variables.ts";
+import { SPOTALIS_VARIABLES } from "../shared/config/aliases.ts";
+import { commandFlags, type SettingsProgram } from "../shared/config/command_line.ts";
+import { settingsAmong, type SettingsFile } from "../shared/config/file.ts";
+import { type Effective, effectiveSettings, type SettingSources } from "../shared/config/load.ts";
+import { settingsOf, type SettingsSchema } from "../shared/config/setting.ts";
 
 /** Sources of the settings. */
 export interface ProgramSettingsOptions {
@@ -26,9 +22,9 @@ export interface ProgramSettingsOptions {
 }
 
 /** Settings to run with, or a text to print and the exit code: 0 for help, 2 for faults. */
-export type ProgramSettings<T extends SettingTable> =
+export type ProgramSettings<S extends SettingsSchema> =
   | {
-    readonly settings: Effective<T>;
+    readonly settings: Effective<S>;
     readonly sources: SettingSources;
     /** Empty, unless the program starts despite them. */
     readonly faults: readonly string[];
@@ -39,17 +35,17 @@ export type ProgramSettings<T extends SettingTable> =
 const FILE_FLAG = "--config";
 
 /** Reads flags, variables and file. Reports all faults at once, one line each. */
-export function readProgramSettings<const T extends SettingTable>(
-  program: SettingsProgram<T>,
+export function readProgramSettings<S extends SettingsSchema>(
+  program: SettingsProgram<S>,
   options: ProgramSettingsOptions,
-): ProgramSettings<T> {
+): ProgramSettings<S> {
   const { args, env, otherSections = [] } = options;
   const { readFile = readSettingsFile } = options;
   const command = commandFlags(program, args);
   if ("help" in command) return { exitCode: 0, text: command.help };
   const { flags } = command;
   const faults = [...command.faults];
-  const fileVariable = Object.values(program.table).find(({ flag }) => flag === FILE_FLAG)?.env;
+  const fileVariable = settingsOf(program.schema).find(({ flag }) => flag === FILE_FLAG)?.env;
   const path = flags.get(FILE_FLAG) ?? (fileVariable === undefined ? "" : env[fileVariable] ?? "");
   const sources: SettingSources = { flags, env, otherSections };
   let file: SettingsFile | undefined;
@@ -63,9 +59,8 @@ export function readProgramSettings<const T extends SettingTable>(
     }
   }
   const effective = effectiveSettings(
-    program.table,
+    program.schema,
     file === undefined ? sources : { ...sources, file },
-    program,
   );
   if ("faults" in effective) {
     const despite = faults.length === 0 ? program.despiteFaults?.(effective.readable) : undefined;
@@ -78,12 +73,12 @@ export function readProgramSettings<const T extends SettingTable>(
 
 /**
  * The part of the environment that the program may read: all of it with the right to list it, else the
- * variables of its table and those of Spotalis. Misspelt names are found in the first case only.
+ * variables of its settings and those of Spotalis. Misspelt names are found in the first case only.
  */
-export function programEnvironment(table: SettingTable): Readonly<Record<string, string>> {
+export function programEnvironment(schema: SettingsSchema): Readonly<Record<string, string>> {
   if (Deno.permissions.querySync({ name: "env" }).state === "granted") return Deno.env.toObject();
   const env: Record<string, string> = {};
-  const own = Object.values(table).flatMap(({ env: name }) => name ?? []);
+  const own = settingsOf(schema).flatMap(({ env: name }) => name ?? []);
   for (const name of [...own, ...SPOTALIS_VARIABLES.keys()]) {
     const granted = Deno.permissions.querySync({ name: "env", variable: name }).state === "granted";
     const value = granted ? Deno.env.get(name) : undefined;

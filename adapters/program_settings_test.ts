@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
+import * as z from "zod";
 import { assertMatches } from "../tests/fixtures/assert_matches.ts";
-import { numberKind, optionalKind, switchKind, textKind } from "../shared/config/setting_kinds.ts";
+import { numberKind } from "../shared/config/kinds.ts";
+import { DRY_RUN_SETTING, PROGRAM_SETTINGS } from "../shared/config/schema.ts";
+import { setting } from "../shared/config/setting.ts";
 import {
   programEnvironment,
   type ProgramSettings,
@@ -11,39 +14,23 @@ import {
 /** What a user of Spotalis may have set so that nothing changes. */
 const THEIRS = "SPOTALIS_OPERATOR_READ_ONLY_MODE";
 
-const TABLE = {
-  config: {
-    key: "config",
-    flag: "--config",
-    env: "MBCAS_CONFIG",
-    default: "",
-    description: "The settings file.",
-    kind: optionalKind(textKind("a file")),
-  },
-  dryRun: {
-    key: "controller.dryRun",
-    flag: "--dry-run",
-    env: "MBCAS_DRY_RUN",
-    default: "false",
-    description: "Everything but the patch.",
-    kind: switchKind,
-  },
-  workers: {
-    key: "controller.workers",
-    flag: "--workers",
+const SCHEMA = z.object({
+  config: PROGRAM_SETTINGS.shape.configFile,
+  dryRun: DRY_RUN_SETTING,
+  workers: setting("controller.workers", {
+    kind: numberKind({ least: 1, most: 64, whole: true }),
     default: "8",
     description: "Pods in work at the same time.",
-    kind: numberKind({ least: 1, most: 64, whole: true }),
-  },
-} as const;
+  }),
+});
 
 const FILES: Readonly<Record<string, string>> = { "/etc/c.yaml": "controller: {workers: 3}" };
 
 function read(
   args: readonly string[],
   env: Record<string, string> = {},
-): ProgramSettings<typeof TABLE> {
-  return readProgramSettings({ name: "controller", description: "Enforces.", table: TABLE }, {
+): ProgramSettings<typeof SCHEMA> {
+  return readProgramSettings({ name: "controller", description: "Enforces.", schema: SCHEMA }, {
     args,
     env,
     readFile(path) {
@@ -99,7 +86,7 @@ Deno.test({
     const result = read(["--help"]);
     assert.ok("exitCode" in result);
     assert.equal(result.exitCode, 0);
-    assert.match(result.text, /--dry-run \[true\|false\].*default: false, env: MBCAS_DRY_RUN/);
+    assert.match(result.text, /--dry-run \[true\|false\][^-]*default: false, env: MBCAS_DRY_RUN/);
     assert.match(result.text, /--workers <value>/);
     const missing = read(["--workers"]);
     assert.ok("text" in missing);
@@ -108,17 +95,16 @@ Deno.test({
 });
 
 Deno.test({
-  name: "programEnvironment() reads the table's variables where it may not list them all",
-  permissions: { env: ["NO_COLOR"] },
+  name: "programEnvironment() reads the settings' variables where it may not list them all",
+  permissions: { env: ["MBCAS_CONFIG"] },
   fn() {
-    const before = Deno.env.get("NO_COLOR");
-    const table = { ...TABLE, dryRun: { ...TABLE.dryRun, env: "NO_COLOR" } };
-    Deno.env.set("NO_COLOR", "on");
+    const before = Deno.env.get("MBCAS_CONFIG");
+    Deno.env.set("MBCAS_CONFIG", "/k");
     try {
-      assert.deepEqual(programEnvironment(table), { NO_COLOR: "on" });
+      assert.deepEqual(programEnvironment(PROGRAM_SETTINGS), { MBCAS_CONFIG: "/k" });
     } finally {
-      if (before === undefined) Deno.env.delete("NO_COLOR");
-      else Deno.env.set("NO_COLOR", before);
+      if (before === undefined) Deno.env.delete("MBCAS_CONFIG");
+      else Deno.env.set("MBCAS_CONFIG", before);
     }
   },
 });
@@ -130,7 +116,7 @@ Deno.test({
   fn() {
     Deno.env.set(THEIRS, "true");
     try {
-      const env = programEnvironment(TABLE);
+      const env = programEnvironment(SCHEMA);
       assert.deepEqual(env, { [THEIRS]: "true" });
       const result = read([], { ...env });
       assert.ok("text" in result);

@@ -1,4 +1,5 @@
-import { numberKind, textKind } from "../shared/config/setting_kinds.ts";
+import * as z from "zod";
+import { numberKind, textKind } from "../shared/config/kinds.ts";
 import { assertSentences, messageOf } from "../tests/fixtures/assert_sentences.ts";
 import { serveCanned } from "../tests/fixtures/canned_server.ts";
 import { createCustomUsage } from "./custom_usage.ts";
@@ -7,28 +8,25 @@ import { readProgramSettings } from "./program_settings.ts";
 import { createInstantQueries } from "./prometheus/instant_queries.ts";
 import { createRangeQueries } from "./prometheus/range_queries.ts";
 import { systemClock } from "./system_clock.ts";
+import { setting } from "../shared/config/setting.ts";
 
 const SIGNAL = new AbortController().signal;
 
 Deno.test("sentences of command lines and logins", () => {
-  const table = {
-    config: {
-      key: "config",
-      flag: "--config",
+  const schema = z.object({
+    config: setting("config", {
+      kind: textKind("a file"),
       default: "c",
       description: "",
-      kind: textKind("a file"),
-    },
-    workers: {
-      key: "controller.workers",
-      flag: "--workers",
+    }),
+    workers: setting("controller.workers", {
+      kind: numberKind({ least: 1, most: 64, whole: true }),
       default: "8",
       description: "",
-      kind: numberKind({ least: 1, most: 64, whole: true }),
-    },
-  };
+    }),
+  });
   const run = (...args: readonly string[]): string => {
-    const read = readProgramSettings({ name: "controller", description: "", table }, {
+    const read = readProgramSettings({ name: "controller", description: "", schema }, {
       args,
       env: {},
       readFile() {

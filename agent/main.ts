@@ -27,19 +27,20 @@ import { NO_LAYOUT } from "../shared/cgroup/layout.ts";
 import { ignoresLimits } from "../shared/cgroup/node_files.ts";
 import type { CgroupTree } from "../shared/cgroup/tree.ts";
 import type { Clock } from "../shared/clock.ts";
-import { type Effective, effectiveFields } from "../shared/config/effective_settings.ts";
-import { agentLeaseMs } from "../shared/config/program_rows.ts";
+import { type Effective, effectiveFields } from "../shared/config/load.ts";
+import { agentLeaseMs } from "../shared/config/schema.ts";
 import { createInformer, type Informer } from "../shared/control/informer.ts";
 import { createSupervisor } from "../shared/control/supervisor.ts";
+import { createDemandRule } from "../shared/demand/demand_rule.ts";
 import type { Log } from "../shared/log.ts";
 import type { Random } from "../shared/random.ts";
-import { DEFAULT_PACE, type PaceOptions } from "../shared/pacing/paced_container.ts";
+import type { PaceOptions } from "../shared/pacing/paced_container.ts";
 import { type NodeLoopOptions, type NodeLoopParts, runNodeLoop } from "./loop.ts";
 import { type AgentMetrics, createAgentMetrics } from "./reporting/agent_metrics.ts";
 import { createLatestRound } from "./reporting/node_view.ts";
 import { createNodeSampler } from "./sampling/node_sampler.ts";
 import { coresOf, nodeTable, sampleOnce } from "./sampling/sample_once.ts";
-import { AGENT_SETTINGS, type AgentSettings, OTHER_SECTIONS } from "./settings.ts";
+import { AGENT_SETTINGS, type AgentSettings, OTHER_SECTIONS, paceOptions } from "./settings.ts";
 
 /** The program's process: output, environment, time, and the signal that ends it. */
 export interface ProgramInput {
@@ -55,7 +56,7 @@ export interface ProgramInput {
 const PROGRAM = {
   name: "agent",
   description: "Clears the CPU market of one node, from the readings of its cgroups.",
-  table: AGENT_SETTINGS,
+  schema: AGENT_SETTINGS,
 };
 /**
  * The list is read again this often, in case a watch missed a change; agents spread it, so that those
@@ -156,11 +157,7 @@ type NodeSettings = AgentSettings & { readonly nodeName: string };
 async function runAgent(settings: NodeSettings, input: AgentInput): Promise<void> {
   const { tree, clock, log, signal } = input;
   const random = { next: Math.random };
-  const pace = {
-    ...DEFAULT_PACE,
-    lowerHysteresis: settings.decreaseHysteresis,
-    lowerWaitMs: settings.decreaseWait,
-  };
+  const pace = paceOptions(settings);
   const cores = settings.cores ?? coresOf(tree, log) ?? navigator.hardwareConcurrency;
   const sampler = createNodeSampler({
     ...{ tree, cores, log, pressure: settings.idleCPU === "free" },
@@ -184,6 +181,7 @@ async function runAgent(settings: NodeSettings, input: AgentInput): Promise<void
     runNodeLoop({ ...parts, writer: reports.counted(parts.writer) }, supervisor.signal, {
       ...{ pace, idleCPU: settings.idleCPU, reserve: settings.reserve },
       waitTargetMs: settings.waitTarget,
+      newDemandRule: () => createDemandRule({ meanMs: settings.usageMean }),
       sampleMs: settings.sampleInterval,
       busySampleMs: settings.busySampleInterval,
       heartbeatMs: settings.heartbeat,

@@ -209,7 +209,7 @@ function sentence(
   { state = "scarce", ...change }: Partial<StayingLimit> & { readonly state?: NodeState } = {},
 ): string {
   const container = { ...STAYING, ...change, memory: { ...MEMORY, ...memory } };
-  return whyLimitStays(container, { now: AT, state }) ?? "";
+  return whyLimitStays(container, { now: AT, state, pace: DEFAULT_PACE }) ?? "";
 }
 
 const rationed = { rationedAt: AT };

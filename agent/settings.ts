@@ -1,175 +1,177 @@
 /**
- * The agent's table of settings.
+ * The agent's settings.
  *
  * @module
  */
-import { HEARTBEAT_ROW, IDLE_CPU_ROW, PROGRAM_ROWS } from "../shared/config/program_rows.ts";
-import { OPTIPOD_KEYS } from "../shared/config/optipod_keys.ts";
-import type { Setting, SettingKind, SettingValues } from "../shared/config/setting.ts";
+import * as z from "zod";
+import { OPTIPOD_KEYS } from "../shared/config/aliases.ts";
 import {
   durationKind,
+  type Kind,
+  kindOf,
   listenKind,
   numberKind,
   optionalKind,
   switchKind,
   textKind,
-} from "../shared/config/setting_kinds.ts";
+} from "../shared/config/kinds.ts";
+import { HEARTBEAT_SETTING, IDLE_CPU_SETTING, PROGRAM_SETTINGS } from "../shared/config/schema.ts";
+import { setting, type SettingValues } from "../shared/config/setting.ts";
+import { DEFAULT_PACE, type PaceOptions } from "../shared/pacing/paced_container.ts";
 
-const DIRECTORY: SettingKind<string> = {
-  expects: "a directory",
-  // Paths are put together with a slash; the root itself keeps its own.
-  parse: (text) => text === "" ? undefined : text.replace(/(?<=.)\/+$/, ""),
-};
+/** Paths are put together with a slash; the root itself keeps its own. */
+const directoryKind: Kind<string> = kindOf(
+  "a directory",
+  (text) => text === "" ? undefined : text.replace(/(?<=.)\/+$/, ""),
+);
 
-/** All that can be set, in the order in which it is shown. */
-export const AGENT_SETTINGS = {
-  ...PROGRAM_ROWS,
-  nodeName: row({
-    key: "nodeName",
-    flag: "--node-name",
-    env: "NODE_NAME",
+const AGENT_SHAPE = {
+  ...PROGRAM_SETTINGS.shape,
+  nodeName: setting("nodeName", {
+    kind: optionalKind(textKind("a node's name")),
     default: "",
     description: "The node of these cgroups; needed by all but --once",
-    kind: optionalKind(textKind("a node's name")),
   }),
-  namespace: row({
-    key: "namespace",
-    flag: "--namespace",
-    env: "POD_NAMESPACE",
+  namespace: setting("namespace", {
+    kind: textKind("a namespace"),
     default: "mbcas-system",
     description: "The namespace of the installation, with the agents' leases",
-    kind: textKind("a namespace"),
   }),
-  idleCPU: IDLE_CPU_ROW,
-  cgroupRoot: row({
-    key: "agent.cgroupRoot",
-    flag: "--cgroup-root",
-    env: "MBCAS_CGROUP_ROOT",
+  idleCPU: IDLE_CPU_SETTING,
+  cgroupRoot: setting("agent.cgroupRoot", {
+    kind: directoryKind,
     default: "/host/cgroup",
     description: "Where the host's /sys/fs/cgroup is mounted",
-    kind: DIRECTORY,
   }),
-  kernelRoot: row({
-    key: "agent.kernelRoot",
-    flag: "--kernel-root",
-    env: "MBCAS_KERNEL_ROOT",
+  kernelRoot: setting("agent.kernelRoot", {
+    kind: directoryKind,
     default: "/host/kernel",
     description:
       "Where the host's /sys/kernel is mounted: while sched_ext/state there is not disabled, " +
       "limits are held",
-    kind: DIRECTORY,
   }),
-  cores: row({
-    key: "agent.cores",
-    flag: "--cores",
-    env: "MBCAS_CORES",
+  cores: setting("agent.cores", {
+    kind: optionalKind(numberKind({ least: 1, most: 8192, whole: true })),
     default: "",
     description: "CPUs of the node; by default as many as the cgroups show",
-    kind: optionalKind(numberKind({ least: 1, most: 8192, whole: true })),
   }),
-  listen: row({
-    key: "agent.listen",
-    flag: "--listen",
-    env: "MBCAS_AGENT_LISTEN",
+  listen: setting("agent.listen", {
+    kind: listenKind,
     default: ":8081",
     description: "Where /healthz, /readyz, /metrics and /view are served",
-    kind: listenKind,
   }),
-  sampleInterval: row({
-    key: "agent.sampleInterval",
-    flag: "--sample-interval",
-    env: "MBCAS_SAMPLE_INTERVAL",
-    default: "250ms",
-    description: "Time between two looks at the node",
+  sampleInterval: setting("agent.sampleInterval", {
     kind: durationKind({ leastMs: 50, mostMs: 10_000 }),
+    default: "250ms",
+    description: "Time between two samples of the node",
   }),
-  busySampleInterval: row({
-    key: "agent.busySampleInterval",
-    flag: "--busy-sample-interval",
-    env: "MBCAS_BUSY_SAMPLE_INTERVAL",
+  busySampleInterval: setting("agent.busySampleInterval", {
+    kind: durationKind({ leastMs: 20, mostMs: 10_000 }),
     default: "100ms",
     description:
       "The same while a container is close to its limit, or the node uses 80 % of its CPU",
-    kind: durationKind({ leastMs: 20, mostMs: 10_000 }),
   }),
-  heartbeat: HEARTBEAT_ROW,
-  reserve: row({
-    key: "agent.reserve",
-    flag: "--reserve",
-    env: "MBCAS_RESERVE",
+  heartbeat: HEARTBEAT_SETTING,
+  reserve: setting("agent.reserve", {
+    kind: numberKind({ most: 0.9 }),
     default: "0.1",
     description: "Share of the node's allocatable CPU that is never shared out",
-    kind: numberKind({ most: 0.9 }),
   }),
-  waitTarget: row({
-    key: "agent.waitTarget",
-    flag: "--wait-target",
-    env: "MBCAS_WAIT_TARGET",
+  waitTarget: setting("agent.waitTarget", {
+    kind: durationKind({ leastMs: 10, mostMs: 2000 }),
     default: "100ms",
     description: "One request in a hundred may wait longer for CPU quota; longer waits save CPU",
-    kind: durationKind({ leastMs: 10, mostMs: 2000 }),
   }),
-  decreaseHysteresis: row({
-    key: "agent.decreaseHysteresis",
-    flag: "--decrease-hysteresis",
-    env: "MBCAS_DECREASE_HYSTERESIS",
+  decreaseHysteresis: setting("agent.decreaseHysteresis", {
+    kind: numberKind({ most: 0.9 }),
     default: "0.1",
     description: "A decrease by lower demand is at least this share of the limit",
-    kind: numberKind({ most: 0.9 }),
   }),
-  decreaseWait: row({
-    key: "agent.decreaseWait",
-    flag: "--decrease-wait",
-    env: "MBCAS_DECREASE_WAIT",
+  decreaseWait: setting("agent.decreaseWait", {
+    kind: durationKind({ leastMs: 1000, mostMs: 3_600_000 }),
     default: "30s",
     description: "How long demand must stay lower before the limit follows",
-    kind: durationKind({ leastMs: 1000, mostMs: 3_600_000 }),
   }),
-  stuckAfter: row({
-    key: "agent.stuckAfter",
-    flag: "--stuck-after",
-    env: "MBCAS_STUCK_AFTER",
+  warmUp: setting("agent.warmUp", {
+    kind: durationKind({ leastMs: 0, mostMs: 600_000 }),
+    default: "10s",
+    description: "A limit follows lower demand only when the container's readings are this old",
+  }),
+  usageMean: setting("agent.usageMean", {
+    kind: durationKind({ leastMs: 1000, mostMs: 600_000 }),
+    default: "15s",
+    description: "Time constant of a container's mean usage; a usage that has clearly shifted is " +
+      "followed at once",
+  }),
+  raiseHysteresis: setting("agent.raiseHysteresis", {
+    kind: numberKind({ most: 0.15 }),
+    default: "0.01",
+    description:
+      "While limits follow demand (market.idleCPU: tight, and Guaranteed pods): a raise " +
+      "is at least this share of the limit, and up to 0.15 of it as CPU gets scarce",
+  }),
+  raiseGap: setting("agent.raiseGap", {
+    kind: durationKind({ leastMs: 0, mostMs: 600_000 }),
+    default: "1s",
+    description: "While limits follow demand: least time between two raises of a container",
+  }),
+  shareGap: setting("agent.shareGap", {
+    kind: durationKind({ leastMs: 1000, mostMs: 600_000 }),
+    default: "5s",
+    description: "While CPU is scarce: least time between two decreases of a container that give " +
+      "its CPU to others",
+  }),
+  shareHysteresis: setting("agent.shareHysteresis", {
+    kind: numberKind({ most: 0.9 }),
+    default: "0.05",
+    description: "While CPU is scarce: a change of a limit to the container's share is at least " +
+      "this share of the limit",
+  }),
+  releaseAfter: setting("agent.releaseAfter", {
+    kind: durationKind({ leastMs: 1000, mostMs: 3_600_000 }),
+    default: "10s",
+    description: "While CPU is scarce: a container gets its ceiling back when it got all that it " +
+      "needs for this long",
+  }),
+  stuckAfter: setting("agent.stuckAfter", {
+    kind: durationKind({ leastMs: 5000, mostMs: 600_000 }),
     default: "30s",
     description: "/healthz fails when the loop has stood still for this long",
-    kind: durationKind({ leastMs: 5000, mostMs: 600_000 }),
   }),
-  stopGrace: row({
-    key: "agent.stopGrace",
-    flag: "--stop-grace",
-    env: "MBCAS_AGENT_STOP_GRACE",
+  stopGrace: setting("agent.stopGrace", {
+    kind: durationKind({ leastMs: 1000, mostMs: 10_000 }),
     default: "10s",
     description: "Time for a clean end after SIGTERM",
-    kind: durationKind({ leastMs: 1000, mostMs: 10_000 }),
   }),
-  once: row({
-    key: "once",
-    flag: "--once",
-    default: "false",
-    description: "Looks twice, prints what lies between the looks, and ends; needs no cluster",
+  once: setting("once", {
     kind: switchKind,
+    default: "false",
+    description: "Samples twice, prints the usage between the samples, and ends; needs no cluster",
+    onlyBy: "flag",
   }),
-  interval: row({
-    key: "interval",
-    flag: "--interval",
-    default: "250ms",
-    description: "With --once: time between the two looks",
+  interval: setting("interval", {
     kind: durationKind({ leastMs: 10, mostMs: 60_000 }),
+    default: "250ms",
+    description: "With --once: time between the two samples",
+    onlyBy: "flag",
   }),
-  json: row({
-    key: "json",
-    flag: "--json",
+  json: setting("json", {
+    kind: switchKind,
     default: "false",
     description: "With --once: JSON instead of a table",
-    kind: switchKind,
+    onlyBy: "flag",
   }),
 };
 
-/** The agent's settings. */
+/** All settings, in the order in which they are shown. */
+export const AGENT_SETTINGS: z.ZodObject<typeof AGENT_SHAPE> = z.object(AGENT_SHAPE);
+
+/** The values of the agent's settings. */
 export type AgentSettings = SettingValues<typeof AGENT_SETTINGS>;
 
 /**
  * Sections of the settings file that the controller checks. The agent reads its own keys there and
- * passes over the others.
+ * ignores the others.
  */
 export const OTHER_SECTIONS: readonly string[] = [
   "market",
@@ -182,7 +184,19 @@ export const OTHER_SECTIONS: readonly string[] = [
   ...OPTIPOD_KEYS,
 ];
 
-/** Keeps the type of the value while the row is checked. */
-function row<T>(setting: Setting<T>): Setting<T> {
-  return setting;
+/** The settings of pacing. */
+export function paceOptions(
+  settings: AgentSettings,
+): PaceOptions {
+  return {
+    ...DEFAULT_PACE,
+    warmUpMs: settings.warmUp,
+    lowerHysteresis: settings.decreaseHysteresis,
+    lowerWaitMs: settings.decreaseWait,
+    raiseHysteresis: settings.raiseHysteresis,
+    raiseGapMs: settings.raiseGap,
+    fundingGapMs: settings.shareGap,
+    shareHysteresis: settings.shareHysteresis,
+    releaseAfterMs: settings.releaseAfter,
+  };
 }

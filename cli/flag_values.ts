@@ -4,14 +4,14 @@
  * @module
  */
 import { InvalidArgumentError } from "commander";
-import { type NumberBounds, numberKind } from "../shared/config/setting_kinds.ts";
+import { kindMeta, type NumberBounds, numberKind, valueOf } from "../shared/config/kinds.ts";
 
 /** A parser of numbers within bounds. */
 export function numberWithin(bounds: NumberBounds): (text: string) => number {
   const kind = numberKind(bounds);
   return (text) => {
-    const value = kind.parse(text);
-    if (value === undefined) throw new InvalidArgumentError(`Give ${kind.expects}`);
+    const value = valueOf(kind, text);
+    if (value === undefined) throw new InvalidArgumentError(`Give ${kindMeta(kind).expects}`);
     return value;
   };
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import { type Command, CommanderError } from "commander";
-import { collectedOutput } from "../shared/config/collected_output.ts";
+import { collectedOutput } from "../shared/config/command_line.ts";
 
 /** What the arguments mean, before rules that no single flag can check. */
 export type TaskArguments<Flags> =

@@ -29,7 +29,7 @@ import { MARKET_MANAGER } from "../shared/resize/original_limits.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Log } from "../shared/log.ts";
 import type { Random } from "../shared/random.ts";
-import { LEADER_LEASE } from "./leader_lease.ts";
+import { LEADER_LEASE } from "./rights.ts";
 import { connectPlacementAPI } from "./placement/connect.ts";
 import { connectRightsizingAPI } from "./rightsizing/api.ts";
 import type { ControllerAPI } from "./run_controller.ts";

@@ -1,25 +1,22 @@
 /**
- * The settings while the controller runs: the text of the file may change, and what can be followed
- * without a restart is followed.
+ * The settings while the controller runs: the text of the file may change, and live settings follow it
+ * without a restart.
  *
  * @module
  */
-import {
-  type Effective,
-  effectiveSettings,
-  type SettingSources,
-} from "../shared/config/effective_settings.ts";
-import { MARKET_ROW } from "../shared/config/program_rows.ts";
-import type { SettingsFile } from "../shared/config/settings_file.ts";
+import type { SettingsFile } from "../shared/config/file.ts";
+import { type Effective, effectiveSettings, type SettingSources } from "../shared/config/load.ts";
+import { MARKET_SETTING } from "../shared/config/schema.ts";
+import { settingOf } from "../shared/config/setting.ts";
 import type { Log } from "../shared/log.ts";
-import { CONTROLLER_PROGRAM, CONTROLLER_SETTINGS, type ControllerSettings } from "./settings.ts";
+import { CONTROLLER_SETTINGS, type ControllerSettings } from "./settings.ts";
 
-/** What the program began with. */
+/** The settings at the start. */
 export interface StartSettings {
   readonly settings: Effective<typeof CONTROLLER_SETTINGS>;
-  /** Where they came from; flags and variables go on to stand over the file. */
+  /** Their sources; flags and variables keep precedence over the file. */
   readonly sources: SettingSources;
-  /** What is wrong with them, where it runs despite faults. @default {[]} */
+  /** Their faults, where the program runs despite those. @default {[]} */
   readonly faults?: readonly string[];
 }
 
@@ -31,13 +28,15 @@ export interface LiveSettings {
   /** Calls `onChange` after each change that is followed; the returned function ends it. */
   subscribe(onChange: () => void): () => void;
   /**
-   * Takes the file's new text. One with faults is refused and logged: what was there stays, but for a
-   * market that it turns off. When the file is gone, `text` undefined, everything stays.
+   * Takes the file's new text. One with faults is refused and logged, but for a market that it turns
+   * off. When the file is gone, `text` undefined, everything stays.
    */
   takeFile(file: SettingsFile | { readonly path: string; readonly text: undefined }): void;
 }
 
-/** Settings that begin with what the program began with. */
+const MARKET_KEY = settingOf(MARKET_SETTING).key;
+
+/** Begins with the settings at the start. */
 export function createLiveSettings(
   { settings, sources, faults = [] }: StartSettings,
   log: Log,
@@ -53,7 +52,8 @@ export function createLiveSettings(
   ): void {
     const followed: Record<string, unknown> = { ...values };
     let changes = 0;
-    for (const [name, { key, live = false }] of Object.entries(CONTROLLER_SETTINGS)) {
+    for (const [name, schema] of Object.entries(CONTROLLER_SETTINGS.shape)) {
+      const { key, live = false } = settingOf(schema);
       const { text = "", origin = "default" } = next.origins.get(key) ?? {};
       const before = texts.get(key);
       if (before === text || !followedKeys(key)) continue;
@@ -85,11 +85,11 @@ export function createLiveSettings(
         log.warn("The settings are gone: those from before stay", { path: file.path });
         return;
       }
-      const next = effectiveSettings(CONTROLLER_SETTINGS, { ...sources, file }, CONTROLLER_PROGRAM);
+      const next = effectiveSettings(CONTROLLER_SETTINGS, { ...sources, file });
       valid = !("faults" in next);
       if ("faults" in next) {
         for (const fault of next.faults) log.error("Settings refused", { fault });
-        if (!next.readable.values.market) take(next.readable, (key) => key === MARKET_ROW.key);
+        if (!next.readable.values.market) take(next.readable, (key) => key === MARKET_KEY);
       } else take(next);
       warnOfOverridden("faults" in next ? next.readable : next, log);
     },

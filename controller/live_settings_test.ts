@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { effectiveSettings, type SettingSources } from "../shared/config/effective_settings.ts";
-import { settingsAmong } from "../shared/config/settings_file.ts";
+import { effectiveSettings, type SettingSources } from "../shared/config/load.ts";
+import { settingsAmong } from "../shared/config/file.ts";
 import type { Log } from "../shared/log.ts";
 import { assertMatches } from "../tests/fixtures/assert_matches.ts";
 import { DEFAULT_MARKET_CONFIG, marketConfig } from "./config.ts";
@@ -29,7 +29,7 @@ function live(sources: SettingSources = {}) {
 }
 
 Deno.test({
-  name: "DEFAULT_MARKET_CONFIG is what the table of settings says",
+  name: "DEFAULT_MARKET_CONFIG equals the defaults of the settings",
   permissions: PURE,
   fn() {
     assert.deepEqual({ ...marketConfig(live().subject.values) }, DEFAULT_MARKET_CONFIG);

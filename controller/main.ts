@@ -15,17 +15,20 @@ import { programEnvironment, readProgramSettings } from "../adapters/program_set
 import { programSignals } from "../adapters/program_signals.ts";
 import { createInstantQueries } from "../adapters/prometheus/instant_queries.ts";
 import { systemClock } from "../adapters/system_clock.ts";
-import { effectiveFields } from "../shared/config/effective_settings.ts";
+import type { Clock } from "../shared/clock.ts";
+import { effectiveFields } from "../shared/config/load.ts";
+import type { Log } from "../shared/log.ts";
+import type { Random } from "../shared/random.ts";
 import { placementConfig } from "../shared/placement/settings.ts";
 import { createCaches, namedCaches } from "./caches.ts";
 import { connectControllerAPI } from "./controller_api.ts";
-import { createLiveSettings, warnOfOverridden } from "./live_settings.ts";
+import { createLiveSettings, type LiveSettings, warnOfOverridden } from "./live_settings.ts";
 import { createControllerMetrics } from "./metrics.ts";
 import { createPlacement } from "./placement/placement.ts";
 import { createPlacementMetrics } from "./placement/metrics.ts";
 import { rightsizingConfig } from "./rightsizing/config.ts";
 import { createRightsizingMetrics } from "./rightsizing/metrics.ts";
-import { runController } from "./run_controller.ts";
+import { type ControllerAPI, type ControllerParts, runController } from "./run_controller.ts";
 import { CONTROLLER_PROGRAM, CONTROLLER_SETTINGS, OTHER_SECTIONS } from "./settings.ts";
 import { connectWebhook } from "./webhook/connect_webhook.ts";
 import { createWebhookMetrics } from "./webhook/metrics.ts";
@@ -33,8 +36,7 @@ import { createWebhookMetrics } from "./webhook/metrics.ts";
 const text = new TextEncoder();
 const print = (part: string): void => void Deno.stdout.writeSync(text.encode(part));
 
-/** Runs the controller; resolves with the exit code. */
-// deno-lint-ignore house/function-length
+/** Reads the settings and runs the controller; resolves with the exit code. */
 async function main(): Promise<number> {
   const begun = readProgramSettings(CONTROLLER_PROGRAM, {
     args: Deno.args,
@@ -47,49 +49,101 @@ async function main(): Promise<number> {
     return begun.exitCode;
   }
 
-  const { values } = begun.settings;
-  const { logLevel: level, logFormat: format, kubeconfig, namespace, configMap } = values;
+  const { stopGrace: graceMs, logLevel: level, logFormat: format } = begun.settings.values;
   const clock = systemClock;
-  const random = { next: () => Math.random() };
   const log = createJSONLog({ write: print, clock, program: "controller", level, format });
   log.info("Effective settings", effectiveFields(begun.settings));
   for (const fault of begun.faults) log.error("Settings refused", { fault });
   warnOfOverridden(begun.settings, log);
-  const settings = createLiveSettings(begun, log);
-  const identity = `${values.identity ?? "controller"}-${crypto.randomUUID().slice(0, 8)}`;
-
   using signals = programSignals({
-    graceMs: values.stopGrace,
+    graceMs,
     onDeadline() {
-      log.error("The end took too long", { graceMs: values.stopGrace });
+      log.error("The end took too long", { graceMs });
       Deno.exit(1);
     },
   });
+  return await run(createLiveSettings(begun, log), { clock, log, signal: signals.signal });
+}
+
+/** What all parts of the controller share. */
+interface Shared {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly random: Random;
+  readonly registry: Registry;
+}
+
+/** Builds the controller's parts and runs them until the signal is aborted. */
+async function run(
+  settings: LiveSettings,
+  { clock, log, signal }: Pick<Shared, "clock" | "log"> & { readonly signal: AbortSignal },
+): Promise<number> {
+  const values = settings.values();
+  const { kubeconfig, namespace, configMap, listen } = values;
+  const registry = new Registry();
+  registerProcessMetrics(registry, { startedAtMs: clock.wall() });
+  const shared = { clock, log, random: { next: () => Math.random() }, registry };
+  const identity = `${values.identity ?? "controller"}-${crypto.randomUUID().slice(0, 8)}`;
   const connection = kubeconfig === null
     ? await connectInCluster()
     : await connectKubeconfig({ path: kubeconfig });
-  const api = connectControllerAPI(connection, {
-    ...values,
+  const options = { ...values, ...shared, identity, settings: settings.values };
+  const api = connectControllerAPI(connection, options);
+  const { allCaches, ...parts } = cachedParts(api, { ...shared, settings });
+  const login = createHTTPLogin(values.prometheusLogin, {
     clock,
-    log,
-    random,
-    identity,
-    settings: settings.values,
+    headers: values.prometheusHeaders,
   });
-  const caches = createCaches(api.sources, { clock, random, log });
+  let waitsFor: string | undefined = "the start check has not ended";
+  let webhookWaitsFor: string | undefined;
+  const unready = () => waitsFor ?? webhookWaitsFor ?? unsynced(allCaches);
+  const routes = healthRoutes({ unhealthy: () => undefined, unready, registry });
+  const server = serveHTTP(routes, { address: listen });
+  log.info("Serving", { address: server.address, namespace, configMap: configMap ?? "none" });
 
-  const registry = new Registry();
-  registerProcessMetrics(registry, { startedAtMs: clock.wall() });
+  const webhook = values.webhook && connectWebhook(connection, {
+    ...{ ...values, clock, log, observer: createWebhookMetrics(registry) },
+    waitsFor: (reason) => webhookWaitsFor = reason,
+  });
+  try {
+    return await runController({
+      ...{ ...shared, ...parts, api, settings, identity },
+      instantQueries: createInstantQueries({ login }),
+      ...(webhook ? { webhook } : {}),
+      waitsFor: (reason) => waitsFor = reason,
+    }, signal);
+  } catch (error) {
+    log.error("The controller failed", { error: String(error) });
+    return 1;
+  } finally {
+    await server.shutdown();
+    connection.close();
+    login.close();
+    log.info("Ended", { signal: String(signal.reason ?? "none") });
+  }
+}
+
+/** The copies of the API's state, and the features that read them. */
+function cachedParts(
+  api: ControllerAPI,
+  { settings, registry, ...shared }: Shared & { readonly settings: LiveSettings },
+): Pick<ControllerParts, "caches" | "metrics" | "rightsizing" | "placement"> & {
+  readonly allCaches: readonly (readonly [string, { readonly synced: boolean }])[];
+} {
+  const values = settings.values();
+  const caches = createCaches(api.sources, shared);
   const placement = api.placement && createPlacement({
+    ...shared,
     api: api.placement,
     caches,
     config: placementConfig(settings.values),
     webhook: values.webhook,
     observer: createPlacementMetrics(registry),
-    clock,
-    random,
-    log,
   });
+  const rightsizing = values.rightsizing && {
+    config: rightsizingConfig(settings.values),
+    observer: createRightsizingMetrics(registry),
+  };
   const allCaches = [...namedCaches(caches), ...Object.entries(placement?.informers ?? {})];
   const metrics = createControllerMetrics(registry, {
     allocations: caches.allocations.all,
@@ -97,64 +151,11 @@ async function main(): Promise<number> {
     settings: settings.values,
     settingsValid: () => settings.valid,
   });
-  const prometheusLogin = createHTTPLogin(values.prometheusLogin, {
-    clock,
-    headers: values.prometheusHeaders,
-  });
-  let waitsFor: string | undefined = "the start check has not ended";
-  let webhookWaitsFor: string | undefined;
-  const server = serveHTTP(
-    healthRoutes({
-      unhealthy: () => undefined,
-      unready: () => waitsFor ?? webhookWaitsFor ?? unsynced(allCaches),
-      registry,
-    }),
-    { address: values.listen },
-  );
-  log.info("Serving", { address: server.address, namespace, configMap: configMap ?? "none" });
-
-  try {
-    return await runController({
-      api,
-      caches,
-      clock,
-      random,
-      log,
-      settings,
-      metrics,
-      instantQueries: createInstantQueries({ login: prometheusLogin }),
-      ...(values.rightsizing
-        ? {
-          rightsizing: {
-            config: rightsizingConfig(settings.values),
-            observer: createRightsizingMetrics(registry),
-          },
-        }
-        : {}),
-      ...(values.webhook
-        ? {
-          webhook: connectWebhook(connection, {
-            ...values,
-            clock,
-            log,
-            observer: createWebhookMetrics(registry),
-            waitsFor: (reason) => webhookWaitsFor = reason,
-          }),
-        }
-        : {}),
-      ...(placement === undefined ? {} : { placement }),
-      identity,
-      waitsFor: (reason) => waitsFor = reason,
-    }, signals.signal);
-  } catch (error) {
-    log.error("The controller failed", { error: String(error) });
-    return 1;
-  } finally {
-    await server.shutdown();
-    connection.close();
-    prometheusLogin.close();
-    log.info("Ended", { signal: String(signals.signal.reason ?? "none") });
-  }
+  return {
+    ...{ caches, metrics, allCaches },
+    ...(rightsizing ? { rightsizing } : {}),
+    ...(placement ? { placement } : {}),
+  };
 }
 
 function unsynced(

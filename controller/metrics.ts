@@ -48,94 +48,120 @@ const CONFIRMATION_BUCKETS = [
 ];
 const RECONCILE_BUCKETS = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30];
 
+/** Makes a metric in a registry. */
+type Make<T> = (registers: Registry[]) => T;
+
+function counter<const Label extends string = never>(
+  name: string,
+  { help, labels = [] }: { readonly help: string; readonly labels?: readonly Label[] },
+): Make<Counter<Label>> {
+  return (registers) =>
+    new Counter({ name: `mbcas_${name}`, help, labelNames: [...labels], registers });
+}
+
+function gauge(name: string, help: string): Make<Gauge> {
+  return (registers) => new Gauge({ name: `mbcas_${name}`, help, registers });
+}
+
+function seconds(
+  name: string,
+  { help, buckets }: { readonly help: string; readonly buckets: readonly number[] },
+): Make<Histogram> {
+  return (registers) =>
+    new Histogram({ name: `mbcas_${name}_seconds`, help, buckets: [...buckets], registers });
+}
+
+/** The metrics that the loops report to {@linkcode ControllerMetrics}. */
+const METRICS = {
+  resizes: counter("resizes_total", {
+    help: "Resize requests by the server's answer and reason.",
+    labels: ["outcome", "reason"],
+  }),
+  restores: counter("restores_total", {
+    help: "Pods that got their original limits back.",
+    labels: ["cause"],
+  }),
+  held: counter("held_total", {
+    help: "Statuses that say why nothing is done.",
+    labels: ["reason"],
+  }),
+  metricQueries: counter("metric_queries_total", {
+    help: "Metric queries by what became of them.",
+    labels: ["outcome"],
+  }),
+  queueDepth: gauge("queue_depth", "Pods that wait to be looked at."),
+  queueDelayed: gauge("queue_delayed", "Pods that will be looked at later."),
+  resizesWaiting: gauge("resizes_waiting", "Resizes that wait for their turns."),
+  rateBottleneck: gauge(
+    "resize_rate_bottleneck",
+    "1 while more resizes wait than controller.maxResizesPerSecond lets through in 10 s.",
+  ),
+  resizesDropped: counter("resizes_dropped_total", {
+    help: "Small decreases that were put off because the rate of resizes is the bottleneck.",
+  }),
+  leader: gauge("leader", "1 in the controller that leads."),
+  agents: gauge("agents", "Agents of Ready nodes."),
+  overdue: gauge(
+    "agents_overdue",
+    "Agents of which no renewal was seen for controller.agentSilentAfter.",
+  ),
+  silent: gauge("agents_silent", "Agents that count as silent: their pods are restored."),
+  reconciles: seconds("reconcile_duration", {
+    help: "Time of one look at a pod, requests included.",
+    buckets: RECONCILE_BUCKETS,
+  }),
+  confirmations: seconds("resize_confirmation", {
+    help: "From a resize request to the kubelet's confirmation.",
+    buckets: CONFIRMATION_BUCKETS,
+  }),
+  decisions: seconds("decision_confirmation", {
+    help:
+      "From an agent's decision, when it reaches the controller, to the kubelet's confirmation.",
+    buckets: CONFIRMATION_BUCKETS,
+  }),
+};
+
+type Metrics = { readonly [K in keyof typeof METRICS]: ReturnType<typeof METRICS[K]> };
+
 /** Puts the metrics into the registry. */
-// deno-lint-ignore house/function-length
 export function createControllerMetrics(
   registry: Registry,
   state: ScrapedState,
 ): ControllerMetrics {
-  const registers = [registry];
-  const counter = <T extends string>(name: string, help: string, labelNames: readonly T[]) =>
-    new Counter({ name: `mbcas_${name}`, help, labelNames, registers });
-  const gauge = (name: string, help: string): Gauge =>
-    new Gauge({ name: `mbcas_${name}`, help, registers });
-  const seconds = (name: string, help: string, buckets: number[]): Histogram =>
-    new Histogram({ name: `mbcas_${name}_seconds`, help, buckets, registers });
-
-  const resizes = counter("resizes_total", "Resize requests by the server's answer and reason.", [
-    "outcome",
-    "reason",
-  ]);
-  const restores = counter("restores_total", "Pods that got their original limits back.", [
-    "cause",
-  ]);
-  const held = counter("held_total", "Statuses that say why nothing is done.", ["reason"]);
-  const metricQueries = counter("metric_queries_total", "Metric queries by what became of them.", [
-    "outcome",
-  ]);
-  const queueDepth = gauge("queue_depth", "Pods that wait to be looked at.");
-  const queueDelayed = gauge("queue_delayed", "Pods that will be looked at later.");
-  const resizesWaiting = gauge("resizes_waiting", "Resizes that wait for their turns.");
-  const rateBottleneck = gauge(
-    "resize_rate_bottleneck",
-    "1 while more resizes wait than controller.maxResizesPerSecond lets through in 10 s.",
-  );
-  const resizesDropped = counter(
-    "resizes_dropped_total",
-    "Small decreases that were put off because the rate of resizes is the bottleneck.",
-    [],
-  );
-  let droppedBefore = 0;
-  const leader = gauge("leader", "1 in the controller that leads.");
-  const agents = gauge("agents", "Agents of Ready nodes.");
-  const overdue = gauge(
-    "agents_overdue",
-    "Agents of which no renewal was seen for controller.agentSilentAfter.",
-  );
-  const silent = gauge("agents_silent", "Agents that count as silent: their pods are restored.");
-  const reconciles = seconds(
-    "reconcile_duration",
-    "Time of one look at a pod, requests included.",
-    RECONCILE_BUCKETS,
-  );
-  const confirmations = seconds(
-    "resize_confirmation",
-    "From a resize request to the kubelet's confirmation.",
-    CONFIRMATION_BUCKETS,
-  );
-  const decisions = seconds(
-    "decision_confirmation",
-    "From an agent's decision, when it reaches the controller, to the kubelet's confirmation.",
-    CONFIRMATION_BUCKETS,
-  );
-  leader.set(0);
+  const made = Object.entries(METRICS).map(([name, make]) => [name, make([registry])]);
+  const metrics: Metrics = Object.fromEntries(made);
+  metrics.leader.set(0);
   registerScraped(registry, state);
+  return observers(metrics);
+}
 
+function observers(metrics: Metrics): ControllerMetrics {
+  let droppedBefore = 0;
   return {
-    leads: (leads) => leader.set(leads ? 1 : 0),
-    decisionConfirmed: (waitedMs) => decisions.observe(waitedMs / 1000),
-    agents(verdict) {
-      agents.set(verdict.agents);
-      overdue.set(verdict.overdue);
-      silent.set(verdict.silent.size);
+    leads: (leads) => metrics.leader.set(leads ? 1 : 0),
+    decisionConfirmed: (waitedMs) => metrics.decisions.observe(waitedMs / 1000),
+    agents({ agents, overdue, silent }) {
+      metrics.agents.set(agents);
+      metrics.overdue.set(overdue);
+      metrics.silent.set(silent.size);
     },
-    resized: ({ outcome, reason }) => resizes.inc({ outcome, reason }),
-    confirmed: (waitedMs) => confirmations.observe(waitedMs / 1000),
-    restored: (cause) => restores.inc({ cause }),
-    held: (reason) => held.inc({ reason }),
+    resized: ({ outcome, reason }) => metrics.resizes.inc({ outcome, reason }),
+    confirmed: (waitedMs) => metrics.confirmations.observe(waitedMs / 1000),
+    restored: (cause) => metrics.restores.inc({ cause }),
+    held: (reason) => metrics.held.inc({ reason }),
     queue(depth, delayed) {
-      queueDepth.set(depth);
-      queueDelayed.set(delayed);
+      metrics.queueDepth.set(depth);
+      metrics.queueDelayed.set(delayed);
     },
     resizeQueue({ waiting, dropped, isBottleneck }) {
-      resizesWaiting.set(waiting);
-      rateBottleneck.set(isBottleneck ? 1 : 0);
+      metrics.resizesWaiting.set(waiting);
+      metrics.rateBottleneck.set(isBottleneck ? 1 : 0);
       // A new term begins with a new queue.
-      resizesDropped.inc(dropped >= droppedBefore ? dropped - droppedBefore : dropped);
+      metrics.resizesDropped.inc(dropped >= droppedBefore ? dropped - droppedBefore : dropped);
       droppedBefore = dropped;
     },
-    metricAnswered: (outcome) => metricQueries.inc({ outcome }),
-    reconciled: (tookMs) => reconciles.observe(tookMs / 1000),
+    metricAnswered: (outcome) => metrics.metricQueries.inc({ outcome }),
+    reconciled: (tookMs) => metrics.reconciles.observe(tookMs / 1000),
   };
 }
 
@@ -171,7 +197,7 @@ function registerScraped(registry: Registry, state: ScrapedState): void {
   });
   new Gauge({
     name: "mbcas_metric_demand_pods",
-    help: "Pods in the market whose bounds have a demand by a metric.",
+    help: "Pods in the market with a demand by a metric in their bounds.",
     registers,
     collect() {
       let count = 0;

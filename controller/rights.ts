@@ -3,10 +3,12 @@
  *
  * @module
  */
-import { LEADER_LEASE } from "./leader_lease.ts";
 import { placementRights } from "./placement/connect.ts";
 import { rightsizingRights } from "./rightsizing/permissions.ts";
 import type { AccessRight } from "./start_check.ts";
+
+/** The name of the Lease over which the controllers agree; the Role names it too. */
+export const LEADER_LEASE = "mbcas-controller";
 
 /** Where the installation is, and what of it is on. */
 export interface RightsPlace {

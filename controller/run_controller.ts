@@ -7,7 +7,7 @@
 import type { Mutator } from "../shared/admission/mutator.ts";
 import type { ConfigMap } from "../shared/api/config_map.ts";
 import type { Clock } from "../shared/clock.ts";
-import { settingsAmong } from "../shared/config/settings_file.ts";
+import { settingsAmong } from "../shared/config/file.ts";
 import { createInformer, type Informer, type ListWatch } from "../shared/control/informer.ts";
 import {
   type ElectionEnd,

@@ -1,9 +1,8 @@
-import { effectiveSettings } from "../shared/config/effective_settings.ts";
+import { effectiveSettings } from "../shared/config/load.ts";
 import { type Log, silentLog } from "../shared/log.ts";
 import { seededRandom } from "../shared/random.ts";
 import { createVirtualClock } from "../lab/simulation/virtual_clock.ts";
 import { assertSentences } from "../tests/fixtures/assert_sentences.ts";
-import { listenFaults } from "./listen_faults.ts";
 import { createLiveSettings } from "./live_settings.ts";
 import { CONTROLLER_SETTINGS } from "./settings.ts";
 import { type ClusterFindings, startCheck } from "./start_check.ts";
@@ -46,16 +45,6 @@ Deno.test({
   permissions: PURE,
   fn: () =>
     assertSentences([
-      [
-        "ports",
-        () =>
-          listenFaults({
-            listen: ":9443",
-            webhook: true,
-            webhookListen: "0.0.0.0:9443",
-          }).join(),
-        "controller.listen is :9443 and webhook.listen is 0.0.0.0:9443: give each a port of its own",
-      ],
       [
         "settings",
         () => logged("controller: {dryRun: true, maxResizesPerSecond: 7}"),

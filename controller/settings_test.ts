@@ -1,20 +1,20 @@
 import assert from "node:assert/strict";
 import { readProgramSettings } from "../adapters/program_settings.ts";
-import { fileKeysOf, flagsOf, type Setting } from "../shared/config/setting.ts";
+import { fileKeysOf, flagsOf, type Setting, settingsOf } from "../shared/config/setting.ts";
+import { effectiveSettings } from "../shared/config/load.ts";
 import { type LogFields, silentLog } from "../shared/log.ts";
 import { assertMatches } from "../tests/fixtures/assert_matches.ts";
 import { createLiveSettings } from "./live_settings.ts";
-import { CONTROLLER_PROGRAM, CONTROLLER_SETTINGS } from "./settings.ts";
+import { CONTROLLER_PROGRAM, CONTROLLER_SETTINGS, OTHER_SECTIONS } from "./settings.ts";
 
 Deno.test({
   name:
     "CONTROLLER_SETTINGS have no key, flag, variable or alias twice, whichever part they come from",
   permissions: "none",
   fn() {
-    const rows: readonly Setting<unknown>[] = Object.values(CONTROLLER_SETTINGS);
-    const namings = [fileKeysOf, flagsOf, ({ env }: Setting<unknown>) => env ?? []];
+    const namings = [fileKeysOf, flagsOf, ({ env }: Setting) => env ?? []];
     for (const namesOf of namings) {
-      const names = rows.flatMap((row) => namesOf(row)).toSorted();
+      const names = settingsOf(CONTROLLER_SETTINGS).flatMap((one) => namesOf(one)).toSorted();
       assert.ok(names.length > 10);
       assert.deepEqual(names, [...new Set(names)]);
     }
@@ -59,5 +59,50 @@ Deno.test({
       "rightsizing.enabled",
       "webhook.enabled",
     ]);
+  },
+});
+
+Deno.test({
+  name: "CONTROLLER_SETTINGS refuse settings that don't fit together, with their keys",
+  permissions: { env: ["LOG_TOKENS", "LOG_STREAM"] },
+  fn() {
+    const ports = (listen: string, webhook: string) =>
+      `controller: {listen: "${listen}"}\nwebhook: {enabled: on, listen: "${webhook}"}`;
+    const silent = (after: string, heartbeat: string) =>
+      `{controller: {agentSilentAfter: ${after}}, agent: {heartbeat: ${heartbeat}}}`;
+    const cases: readonly (readonly [string, string])[] = [
+      ["{}", ""],
+      [ports(":8080", ":9443"), ""],
+      [
+        ports(":9443", "0.0.0.0:9443"),
+        "controller.listen is :9443 and webhook.listen is 0.0.0.0:9443: give each a port of its own",
+      ],
+      [
+        ports("127.0.0.1:9443", ":09443"),
+        "controller.listen is 127.0.0.1:9443 and webhook.listen is :09443: give each a port of its own",
+      ],
+      [ports(":9443", ":9443").replace("enabled: on", "enabled: off"), ""],
+      [ports("127.0.0.1:9443", "10.0.0.1:9443"), ""],
+      [ports(":0", ":0"), ""],
+      [silent("2m", "60s"), ""],
+      [silent("10s", "5s"), ""],
+      [
+        silent("119s", "60s"),
+        "controller.agentSilentAfter is 119s and agent.heartbeat is 60s: make it 120s at least, two " +
+        "heartbeats",
+      ],
+      [
+        silent("3m", "120s"),
+        "controller.agentSilentAfter is 180s and agent.heartbeat is 120s: make it 240s at least, two " +
+        "heartbeats",
+      ],
+    ];
+    for (const [text, fault] of cases) {
+      const read = effectiveSettings(CONTROLLER_SETTINGS, {
+        file: { path: "f", text },
+        otherSections: OTHER_SECTIONS,
+      });
+      assert.equal("faults" in read ? read.faults.join("\n") : "", fault, text);
+    }
   },
 });

@@ -1,5 +1,5 @@
 /**
- * Writes docs/configuration.md from the programs' tables of settings: `deno task generate:docs`.
+ * Writes docs/configuration.md from the programs' settings: `deno task generate:docs`.
  * With `--check` it writes nothing and fails when the page differs from what it would write.
  *
  * @module
@@ -7,12 +7,12 @@
 import { AGENT_SETTINGS } from "../agent/settings.ts";
 import { CONTROLLER_SETTINGS } from "../controller/settings.ts";
 import { keepPage } from "./generated_page.ts";
-import { settingsPage } from "./settings_table.ts";
+import { settingsPage } from "../shared/config/docs.ts";
 
 await keepPage({
   name: "configuration.md",
   text: settingsPage([
-    { title: "Controller: mbcas-controller", table: CONTROLLER_SETTINGS },
-    { title: "Agent: mbcas-agent", table: AGENT_SETTINGS },
+    { title: "Controller: mbcas-controller", schema: CONTROLLER_SETTINGS },
+    { title: "Agent: mbcas-agent", schema: AGENT_SETTINGS },
   ]),
 });

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { IdleCPU } from "../../shared/config/program_rows.ts";
+import type { IdleCPU } from "../../shared/config/schema.ts";
 import type { DemandRule } from "../../shared/demand/demand_rule.ts";
 import type { Bidder, RoundOutcome } from "../../shared/market/clearing_round.ts";
 import type { Mode } from "../../shared/market/solver.ts";

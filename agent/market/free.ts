@@ -142,7 +142,7 @@ const MS_PER_S = 1000;
 
 /** Plans the limits that are at their ceilings, or at their shares while CPU is scarce. */
 function followState(pairs: readonly Pair[], context: RoundContext): PlannedContainer[] {
-  const { now, nodeState: { state } } = context;
+  const { now, nodeState: { state }, pace } = context;
   const released =
     pairs.filter(({ one: { state: { reason, changedAt = -Infinity } } }) =>
       reason === "CPUFree" && now - changedAt < MS_PER_S
@@ -155,7 +155,7 @@ function followState(pairs: readonly Pair[], context: RoundContext): PlannedCont
       throttledMs: one.state.throttledMs,
       boost: one.participant.bounds.boost === true,
     })),
-    { now, state, released },
+    { now, state, released, pace },
   );
   return limits.map((limit, i) => plannedOf((pairs[i] as Pair).one, limit, now));
 }

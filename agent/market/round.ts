@@ -5,7 +5,7 @@
  */
 import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
 import { type ContainerSample, isBusy, type NodeSample } from "../../shared/cgroup/sample.ts";
-import type { IdleCPU } from "../../shared/config/program_rows.ts";
+import type { IdleCPU } from "../../shared/config/schema.ts";
 import { creditAfter } from "../../shared/market/credits.ts";
 import { paceAt, type PlannedContainer } from "../../shared/pacing/paced_container.ts";
 import type {

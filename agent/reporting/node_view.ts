@@ -7,7 +7,7 @@ import type { Node } from "../../shared/api/node.ts";
 import { knownMarketReason } from "../../shared/api/reasons/reasons.ts";
 import type { NodeSample } from "../../shared/cgroup/sample.ts";
 import type { Clock } from "../../shared/clock.ts";
-import type { IdleCPU } from "../../shared/config/program_rows.ts";
+import type { IdleCPU } from "../../shared/config/schema.ts";
 import { defined } from "../../shared/defined.ts";
 import { formatDuration } from "../../shared/duration.ts";
 import { paceAt, type PaceOptions } from "../../shared/pacing/paced_container.ts";
@@ -177,7 +177,7 @@ function whyNotAtTarget(
 ): string | undefined {
   const { participant: { bounds }, state: { pace: memory, load, sample } } = result;
   if (idleCPU === "free" && bounds.requestMoves !== true) {
-    return whyLimitStays({ ...result, memory, load }, { now, state });
+    return whyLimitStays({ ...result, memory, load }, { now, state, pace });
   }
   const throttledMsPerS = sample?.throttledMsPerS ?? 0;
   return whyWaiting({ ...result, memory, throttledMsPerS }, {

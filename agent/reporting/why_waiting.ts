@@ -15,13 +15,7 @@ import type {
   PaceOptions,
 } from "../../shared/pacing/paced_container.ts";
 import type { NodeState } from "../../shared/scarcity/node_state.ts";
-import {
-  HYSTERESIS,
-  isWorth,
-  LOWER_GAP_MS,
-  RELEASE_AFTER_MS,
-  RELEASES_PER_S,
-} from "../../shared/scarcity/plan_limits.ts";
+import { isWorth, RELEASES_PER_S, type SharePace } from "../../shared/scarcity/plan_limits.ts";
 import type { RecentLoad } from "../../shared/scarcity/recent_load.ts";
 
 /** The part of a container that the answer depends on. */
@@ -99,16 +93,20 @@ export interface StayingLimit {
  */
 export function whyLimitStays(
   container: StayingLimit,
-  { now, state }: { readonly now: number; readonly state: NodeState },
+  { now, state, pace }: {
+    readonly now: number;
+    readonly state: NodeState;
+    readonly pace: SharePace;
+  },
 ): string | undefined {
   const { ceiling, share, memory: { limit, rationedAt = -Infinity }, load } = container;
   if (state === "ample") return limit < ceiling ? TURN : undefined;
   if (load === undefined) return undefined;
-  if (rationedAt === now) return rationedText(container, { now, load });
+  if (rationedAt === now) return rationedText(container, { now, load, pace });
   if (limit >= ceiling) {
     return share < ceiling ? "stays at the ceiling: the share covers the bid" : undefined;
   }
-  const left = secondsLeft(rationedAt + RELEASE_AFTER_MS, now);
+  const left = secondsLeft(rationedAt + pace.releaseAfterMs, now);
   return left > 0 ? `back to the ceiling in ${left} s` : TURN;
 }
 
@@ -116,19 +114,23 @@ const TURN = `ceiling waits: ${RELEASES_PER_S} limits a second`;
 
 function rationedText(
   { share, memory: { limit, fundedAt, shortAt = -Infinity } }: StayingLimit,
-  { now, load }: { readonly now: number; readonly load: RecentLoad },
+  { now, load, pace }: {
+    readonly now: number;
+    readonly load: RecentLoad;
+    readonly pace: SharePace;
+  },
 ): string | undefined {
   if (limit === share) return undefined;
   const change = `${limit < share ? "raise" : "decrease"} to ${Math.round(share)}m`;
-  if (!isWorth(Math.max(limit, share), Math.min(limit, share))) {
-    return `${change} is within the hysteresis of ${Math.round(HYSTERESIS * 100)} %`;
+  if (!isWorth([Math.max(limit, share), Math.min(limit, share)], pace)) {
+    return `${change} is within the hysteresis of ${Math.round(pace.shareHysteresis * 100)} %`;
   }
   // A raise that is worth it has been made.
   if (limit < share) return undefined;
-  if (load.usage <= share * (1 + HYSTERESIS)) {
+  if (load.usage <= share * (1 + pace.shareHysteresis)) {
     return "stays: the container uses its share at most";
   }
-  const left = secondsLeft(Math.max(fundedAt, shortAt) + LOWER_GAP_MS, now);
+  const left = secondsLeft(Math.max(fundedAt, shortAt) + pace.fundingGapMs, now);
   if (left === 0) return `${change} waits until another container waits for CPU`;
   return fundedAt > shortAt
     ? `${change} waits ${left} s after the last`

@@ -4,7 +4,7 @@
  * @module
  */
 import { CommanderError } from "commander";
-import { collectedOutput } from "../../shared/config/collected_output.ts";
+import { collectedOutput } from "../../shared/config/command_line.ts";
 import { coallocCommand } from "./coalloc_command.ts";
 
 /** A command as the command line names it. */

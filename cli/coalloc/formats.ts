@@ -4,7 +4,7 @@
  * @module
  */
 import { InvalidArgumentError } from "commander";
-import { durationKind } from "../../shared/config/setting_kinds.ts";
+import { durationKind, kindMeta, valueOf } from "../../shared/config/kinds.ts";
 import type { WorkloadKind } from "../../shared/api/workload.ts";
 
 /** What is not known. */
@@ -80,9 +80,9 @@ export interface DurationRules {
 /** A parser for commander of a span within bounds, ms; a bare number counts seconds. */
 export function durationParser({ remedy, ...bounds }: DurationRules): (text: string) => number {
   const kind = durationKind(bounds);
-  const advice = `Give ${kind.expects}${remedy === undefined ? "" : `; ${remedy}`}`;
+  const advice = `Give ${kindMeta(kind).expects}${remedy === undefined ? "" : `; ${remedy}`}`;
   return (text) => {
-    const value = kind.parse(/^\d+(\.\d+)?$/.test(text) ? `${text}s` : text);
+    const value = valueOf(kind, /^\d+(\.\d+)?$/.test(text) ? `${text}s` : text);
     if (value === undefined) throw new InvalidArgumentError(advice);
     return value;
   };

@@ -4,15 +4,19 @@
  *
  * @module
  */
-import { effectiveSettings } from "../../shared/config/effective_settings.ts";
-import { MARKET_ROW } from "../../shared/config/program_rows.ts";
-import { commandFlags } from "../../shared/config/settings_command.ts";
-import { readableYAML, withFileValue } from "../../shared/config/settings_file.ts";
+import { effectiveSettings } from "../../shared/config/load.ts";
+import { MARKET_SETTING } from "../../shared/config/schema.ts";
+import { settingOf } from "../../shared/config/setting.ts";
+import * as z from "zod";
+import { commandFlags } from "../../shared/config/command_line.ts";
+import { readableYAML, withFileValue } from "../../shared/config/file.ts";
 import type { ScopeSettings } from "../../shared/resize/scope.ts";
 import { CommandProblem } from "./command_context.ts";
 import { SETTINGS, SYSTEM_NAMESPACE } from "./kube/installation.ts";
 import type { ClusterReader, ControllerCommand } from "./ports.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
+
+const MARKET_KEY = settingOf(MARKET_SETTING).key;
 
 /** The programs' defaults. */
 export const DEFAULT_MARKET_SETTINGS: ScopeSettings = {
@@ -40,13 +44,13 @@ export function withMarketOff(text: string): string {
   const { root, faults } = readableYAML(text);
   const hasSections = root === null || typeof root === "object" && !Array.isArray(root);
   if (faults.length === 0 && hasSections) {
-    return withFileValue(text, { key: MARKET_ROW.key, value: false });
+    return withFileValue(text, { key: MARKET_KEY, value: false });
   }
   const switched = `market: off\n${text}`;
   if (!marketSettings(switched).market) return switched;
   const { name } = SETTINGS;
   throw new CommandProblem(
-    `Cannot set ${MARKET_ROW.key}: the settings file is ${
+    `Cannot set ${MARKET_KEY}: the settings file is ${
       faults[0] === undefined ? "no map of sections" : `not YAML: ${faults[0]}`
     }; correct it with kubectl edit configmap ${name} -n ${SYSTEM_NAMESPACE}`,
   );
@@ -54,9 +58,9 @@ export function withMarketOff(text: string): string {
 
 /** What has the market on despite the settings file, for instance `env MBCAS_MARKET is on`. */
 export function marketOverride({ variables, args }: ControllerCommand): string | undefined {
-  const program = { name: "", description: "", table: { market: MARKET_ROW } };
+  const program = { name: "", description: "", schema: z.object({ market: MARKET_SETTING }) };
   const command = commandFlags(program, args);
-  const effective = effectiveSettings(program.table, {
+  const effective = effectiveSettings(program.schema, {
     flags: "flags" in command ? command.flags : new Map(),
     env: variables,
     file: { path: "", text: "market: off" },

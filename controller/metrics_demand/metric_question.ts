@@ -4,7 +4,7 @@
  * @module
  */
 import type { Pod } from "../../shared/api/pod.ts";
-import { nearestName } from "../../shared/config/nearest_name.ts";
+import { nearestName } from "../../shared/nearest_name.ts";
 import { quotedText } from "../../shared/quoted_text.ts";
 import { workloadsOf } from "../../shared/resize/workloads_of.ts";
 import type { InstantQuestion } from "./ports.ts";

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { namedTableKind } from "../../shared/config/named_table_kind.ts";
-import type { SettingKind } from "../../shared/config/setting.ts";
+import { namedTableKind } from "../../shared/config/map_kinds.ts";
+import type { Kind } from "../../shared/config/kinds.ts";
 
 /** What may stand in a text, as `$namespace` and so on. */
 export const QUERY_VARIABLES = ["namespace", "workload", "pod"] as const;
@@ -129,7 +129,7 @@ function asString(text: string, quote: string): string {
 export type QueryTable = ReadonlyMap<string, QueryTemplate>;
 
 /** A map of names to PromQL texts; without any, the map is empty. */
-export const queryTableKind: SettingKind<QueryTable> = namedTableKind({
+export const queryTableKind: Kind<QueryTable> = namedTableKind({
   expects:
     "a map of names to PromQL texts, which may use $namespace, $workload and $pod in strings",
   of: "a query",

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { fillQuery, type QueryTemplate, readQueryTemplate } from "./query_template.ts";
-import { effectiveSettings } from "../../shared/config/effective_settings.ts";
+import { effectiveSettings } from "../../shared/config/load.ts";
 import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
 import { CONTROLLER_SETTINGS } from "../settings.ts";
 

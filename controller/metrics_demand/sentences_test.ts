@@ -6,6 +6,7 @@ import { newAllocation } from "../allocation/bounds/publish_bounds.ts";
 import { type DemandReading, demandReading } from "./metric_fact.ts";
 import { DEMAND_QUERY, metricQuestion } from "./metric_question.ts";
 import { createMetricReports, createMetricWatch, type MetricReports } from "./metric_watch.ts";
+import { refusalOf } from "../../shared/config/kinds.ts";
 import { queryTableKind, readQueryTemplate } from "./query_template.ts";
 
 function test(name: string, fn: () => Promise<void>): void {
@@ -36,7 +37,7 @@ test("sentences of metrics.queries", () =>
     ["open string", () => template('up{a="x'), 'has no end of the string that " begins'],
     [
       "names",
-      () => queryTableKind.explain?.('{"Web": "up", "jobs": ""}') ?? "",
+      () => refusalOf(queryTableKind, '{"Web": "up", "jobs": ""}') ?? "",
       '"Web" is no name of a query, expected a name of at most 63 of a-z, 0-9 and -; jobs is empty',
     ],
   ]));

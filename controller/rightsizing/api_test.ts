@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { KubeConnection, KubeRequest } from "../../adapters/kube/client/connection.ts";
-import { effectiveSettings } from "../../shared/config/effective_settings.ts";
+import { effectiveSettings } from "../../shared/config/load.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";

@@ -1,6 +1,6 @@
 import { ApiError } from "../../shared/api/api_error.ts";
 import { remedyFor } from "../../shared/api/reasons/reasons.ts";
-import { effectiveSettings, type SettingSources } from "../../shared/config/effective_settings.ts";
+import { effectiveSettings, type SettingSources } from "../../shared/config/load.ts";
 import { createPermits } from "../../shared/control/permits.ts";
 import { silentLog } from "../../shared/log.ts";
 import { distributionOfSamples } from "../../shared/rightsizing/distribution.ts";

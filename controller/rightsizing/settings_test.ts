@@ -5,14 +5,15 @@ import {
   effectiveFields,
   effectiveSettings,
   type SettingSources,
-} from "../../shared/config/effective_settings.ts";
-import { OPTIPOD_KEYS } from "../../shared/config/optipod_keys.ts";
-import { fileKeysOf, sectionOf } from "../../shared/config/setting.ts";
-import { commandFlags } from "../../shared/config/settings_command.ts";
-import { settingsAmong } from "../../shared/config/settings_file.ts";
+} from "../../shared/config/load.ts";
+import { OPTIPOD_KEYS } from "../../shared/config/aliases.ts";
+import { fileKeysOf, sectionOf, settingOf, settingsOf } from "../../shared/config/setting.ts";
+import { commandFlags } from "../../shared/config/command_line.ts";
+import { settingsAmong } from "../../shared/config/file.ts";
 import { CONTROLLER_PROGRAM, CONTROLLER_SETTINGS, type ControllerSettings } from "../settings.ts";
 import { rightsizingConfig } from "./config.ts";
-import { customSourceTableKind, RIGHTSIZING_ROWS } from "./settings.ts";
+import { customSourceTableKind, RIGHTSIZING_SETTINGS } from "./settings.ts";
+import { refusalOf, valueOf } from "../../shared/config/kinds.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -24,7 +25,7 @@ test("customSourceTableKind reads addresses and logins by name", () => {
     plain: " http://plain ",
   });
   assert.deepEqual(
-    customSourceTableKind.parse(text),
+    valueOf(customSourceTableKind, text),
     new Map([
       ["billing", {
         url: "https://billing:8443/v1",
@@ -33,7 +34,7 @@ test("customSourceTableKind reads addresses and logins by name", () => {
       ["plain", { url: "http://plain", login: {} }],
     ]),
   );
-  assert.deepEqual(customSourceTableKind.parse(""), new Map());
+  assert.deepEqual(valueOf(customSourceTableKind, ""), new Map());
 });
 
 test("customSourceTableKind names what is wrong, and shows no secret", () => {
@@ -45,8 +46,8 @@ test("customSourceTableKind names what is wrong, and shows no secret", () => {
   };
   for (const [what, [name, address]] of Object.entries(faults)) {
     const text = JSON.stringify({ fine: "http://fine", [name]: address });
-    assert.equal(customSourceTableKind.parse(text), undefined, what);
-    const fault = customSourceTableKind.explain?.(text) ?? "";
+    assert.equal(valueOf(customSourceTableKind, text), undefined, what);
+    const fault = refusalOf(customSourceTableKind, text) ?? "";
     assert.ok(fault.includes(name) && !fault.includes("hunter2"), fault);
     assert.ok(!fault.includes("fine"), fault);
   }
@@ -87,7 +88,7 @@ function typed(...args: readonly string[]): SettingSources {
 }
 
 withYAML(
-  "RIGHTSIZING_ROWS are off by default, and rightsizingConfig() has the documented defaults",
+  "RIGHTSIZING_SETTINGS are off by default, and rightsizingConfig() has the documented defaults",
   () => {
     const values = valuesOf({});
     assert.equal(values.rightsizing, false);
@@ -123,7 +124,7 @@ withYAML("rightsizingConfig() follows the settings, and either dry-run is one", 
   }
 });
 
-withYAML("RIGHTSIZING_ROWS name what does not fit", () => {
+withYAML("RIGHTSIZING_SETTINGS name what does not fit", () => {
   const faults = faultsOf({
     file: file(
       "rightsizing: {workers: 0, policyNamespaces: [Teams], annotateWorkloads: maybe, interval: 1m}",
@@ -241,10 +242,12 @@ withYAML(
   "CONTROLLER_SETTINGS take each of rightsizing's by file, variable and flag, the last before all",
   () => {
     // A map of names has no form as one text.
-    const rest = Object.keys(RIGHTSIZING_ROWS).filter((name) => !(name in FITTING));
+    const rest = Object.keys(RIGHTSIZING_SETTINGS.shape).filter((name) => !(name in FITTING));
     assert.deepEqual(rest, ["customSources"]);
     for (const [name, text] of Object.entries(FITTING)) {
-      const { key, flag = "", env = "" } = CONTROLLER_SETTINGS[name as keyof typeof FITTING];
+      const { key, flag = "", env = "" } = settingOf(
+        CONTROLLER_SETTINGS.shape[name as keyof typeof FITTING],
+      );
       const [section, field] = key.split(".");
       // Where one of higher rank fits, one of lower rank is not read.
       const bad = "{}";
@@ -283,13 +286,15 @@ withYAML(
 );
 
 Deno.test("OTHER_SECTIONS of the agent are all that the controller's table has in the file", () => {
-  const keys = Object.values(CONTROLLER_SETTINGS).flatMap(fileKeysOf);
+  const keys = settingsOf(CONTROLLER_SETTINGS).flatMap(fileKeysOf);
   const alone = keys.filter((key) => sectionOf(key) === undefined);
   assert.deepEqual(alone.sort(), [...OPTIPOD_KEYS, "nodeLabels"].sort());
-  const own = new Set(Object.values(AGENT_SETTINGS).flatMap(fileKeysOf).map(sectionOf));
+  const own = new Set(settingsOf(AGENT_SETTINGS).flatMap(fileKeysOf).map(sectionOf));
   for (const key of keys) {
     const section = sectionOf(key) ?? key;
     assert.ok(own.has(section) || OTHER_SECTIONS.includes(section), key);
   }
-  assert.ok(Object.keys(RIGHTSIZING_ROWS).every((name) => name in CONTROLLER_SETTINGS));
+  assert.ok(
+    Object.keys(RIGHTSIZING_SETTINGS.shape).every((name) => name in CONTROLLER_SETTINGS.shape),
+  );
 });

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { effectiveSettings } from "../../shared/config/effective_settings.ts";
-import { WEBHOOK_ROWS } from "./settings.ts";
+import { effectiveSettings } from "../../shared/config/load.ts";
+import { WEBHOOK_SETTINGS } from "./settings.ts";
 
 function settle(file: string) {
-  return effectiveSettings({ ...WEBHOOK_ROWS }, { file: { path: "config.yaml", text: file } });
+  return effectiveSettings(WEBHOOK_SETTINGS, { file: { path: "config.yaml", text: file } });
 }
 
-Deno.test("WEBHOOK_ROWS are off by default, and whole where nothing is said", () => {
+Deno.test("WEBHOOK_SETTINGS are off by default, and whole where nothing is said", () => {
   const read = settle("");
   assert.ok("values" in read);
   assert.deepEqual(read.values, {
@@ -18,7 +18,7 @@ Deno.test("WEBHOOK_ROWS are off by default, and whole where nothing is said", ()
   });
 });
 
-Deno.test("WEBHOOK_ROWS name what does not fit", () => {
+Deno.test("WEBHOOK_SETTINGS name what does not fit", () => {
   const read = settle(
     "webhook:\n  certificates: vault\n  serviceName: Web_Hook\n  listen: all\n  ports: 1\n",
   );

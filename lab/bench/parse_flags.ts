@@ -4,7 +4,7 @@
  * @module
  */
 import { type Command, CommanderError, InvalidArgumentError } from "commander";
-import { collectedOutput } from "../../shared/config/collected_output.ts";
+import { collectedOutput } from "../../shared/config/command_line.ts";
 
 /** A text to print and the exit code. */
 export interface Answer {

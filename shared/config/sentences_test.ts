@@ -1,49 +1,55 @@
 import * as z from "zod";
 import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
 import { assertSentences } from "../../tests/fixtures/assert_sentences.ts";
-import { effectiveSettings, type SettingSources } from "./effective_settings.ts";
-import { labelMatchersKind } from "./label_matchers_kind.ts";
-import { labelSelectorKind } from "./label_selector_kind.ts";
-import { loginFilesKind } from "./login_files.ts";
-import { requestHeadersKind } from "./request_headers_kind.ts";
-import { serverURLKind } from "./server_url_kind.ts";
-import type { SettingTable } from "./setting.ts";
 import {
   addressKind,
   choiceKind,
   durationKind,
+  type Kind,
+  kindMeta,
   listenKind,
   numberKind,
+  refusalOf,
   switchKind,
-} from "./setting_kinds.ts";
-import { treeKind } from "./tree_kind.ts";
+} from "./kinds.ts";
+import { effectiveSettings, type SettingSources } from "./load.ts";
+import { labelSelectorKind, treeKind } from "./map_kinds.ts";
+import { DRY_RUN_SETTING } from "./schema.ts";
+import {
+  labelMatchersKind,
+  loginFilesKind,
+  requestHeadersKind,
+  serverURLKind,
+} from "./server_kinds.ts";
+import { setting, type SettingsSchema } from "./setting.ts";
 
 /** The YAML parser looks at two variables for its own debugging. */
 const PURE = { env: ["LOG_TOKENS", "LOG_STREAM"] };
 
-const TABLE = {
-  listen: {
-    key: "controller.listen",
-    flag: "--listen",
-    env: "MBCAS_LISTEN",
+const SCHEMA = z.object({
+  listen: setting("controller.listen", {
+    kind: numberKind({ most: 100 }),
     default: "80",
     description: "",
-    kind: numberKind({ most: 100 }),
-    aliases: ["--metrics-addr", "listenOn"],
-  },
-  headers: { key: "controller.headers", default: "", description: "", kind: requestHeadersKind },
-} as const;
+  }),
+  headers: setting("controller.headers", {
+    kind: requestHeadersKind,
+    default: "",
+    description: "",
+  }),
+  dryRun: DRY_RUN_SETTING,
+});
 
-function faults(sources: SettingSources, table: SettingTable = TABLE): string {
-  const read = effectiveSettings(table, sources);
+function faults(sources: SettingSources, schema: SettingsSchema = SCHEMA): string {
+  const read = effectiveSettings(schema, sources);
   return "faults" in read ? read.faults.join("\n") : "";
 }
 
-const inFile = (text: string, table?: SettingTable) =>
-  faults({ file: { path: "config.yaml", text } }, table);
+const inFile = (text: string, schema?: SettingsSchema) =>
+  faults({ file: { path: "config.yaml", text } }, schema);
 
 function beside(key: string, text: string): string {
-  const keys = { beside: "config.yaml", place: "/etc/", texts: new Map([[key, "3"]]) };
+  const keys = { beside: "config.yaml", place: "/etc/", texts: new Map([[key, "on"]]) };
   return faults({ file: { path: "config.yaml", text, keys } });
 }
 
@@ -54,8 +60,8 @@ Deno.test({
     assertSentences([
       [
         "value",
-        () => faults({ env: { MBCAS_LISTEN: "all" } }),
-        'env MBCAS_LISTEN is "all", expected a number from 0 to 100',
+        () => faults({ env: { MBCAS_CONTROLLER_LISTEN: "all" } }),
+        'env MBCAS_CONTROLLER_LISTEN is "all", expected a number from 0 to 100',
       ],
       [
         "no value",
@@ -70,8 +76,8 @@ Deno.test({
       ],
       [
         "variable",
-        () => faults({ env: { MBCAS_LISTN: "80" } }),
-        "env MBCAS_LISTN is not a setting; did you mean MBCAS_LISTEN?",
+        () => faults({ env: { MBCAS_CONTROLLER_LISTN: "80" } }),
+        "env MBCAS_CONTROLLER_LISTN is not a setting; did you mean MBCAS_CONTROLLER_LISTEN?",
       ],
       [
         "variable of Spotalis",
@@ -85,15 +91,15 @@ Deno.test({
       ],
       [
         "key beside the file",
-        () => beside("listenOm", ""),
-        "/etc/listenOm is not a setting; did you mean listenOn? known are config.yaml, listenOn, " +
-        "dryRun, metricsProvider, prometheusURL, leaderElection, reconciliationInterval",
+        () => beside("dryRan", ""),
+        "/etc/dryRan is not a setting; did you mean dryRun? known are config.yaml, dryRun, " +
+        "metricsProvider, prometheusURL, leaderElection, reconciliationInterval",
       ],
       [
         "key and file",
-        () => beside("listenOn", "listenOn: 4"),
-        'config.yaml: listenOn is "4" and /etc/listenOn is "3", but both are names of ' +
-        "controller.listen: keep one of them",
+        () => beside("dryRun", "dryRun: off"),
+        'config.yaml: dryRun is "off" and /etc/dryRun is "on", but both are names of ' +
+        "controller.dryRun: keep one of them",
       ],
       [
         "YAML",
@@ -103,7 +109,7 @@ Deno.test({
       [
         "sections",
         () => inFile("[1]"),
-        "config.yaml: is not a map of sections (controller, listenOn)",
+        "config.yaml: is not a map of sections (controller, metrics, dryRun)",
       ],
       [
         "section",
@@ -112,8 +118,8 @@ Deno.test({
       ],
       [
         "one value",
-        () => inFile("listenOn: {a: 1}"),
-        'config.yaml: listenOn is {"a":1}, expected one value or a list',
+        () => inFile("dryRun: {a: 1}"),
+        'config.yaml: dryRun is {"a":1}, expected one value or a list',
       ],
       [
         "map",
@@ -149,50 +155,51 @@ Deno.test({
       schema: () => z.strictObject({ size: z.int() }),
       shortForm: () => undefined,
     });
-    const login = (text: string) => loginFilesKind.explain?.(text) ?? "";
+    const expects = (kind: Kind<unknown>) => kindMeta(kind).expects;
+    const login = (text: string) => refusalOf(loginFilesKind, text) ?? "";
     const header = (name: string, text: string) =>
-      requestHeadersKind.explain?.(JSON.stringify({ [name]: text })) ?? "";
+      refusalOf(requestHeadersKind, JSON.stringify({ [name]: text })) ?? "";
     const duration = durationKind({ leastMs: 10, mostMs: 60_000 });
     const whole = numberKind({ least: 1, most: 10, whole: true });
     return assertSentences([
-      ["choice", () => choiceKind(["a", "b"]).expects, "one of a, b"],
-      ["switch", () => switchKind.expects, "true, on, false or off"],
-      ["whole number", () => whole.expects, "a whole number from 1 to 10"],
+      ["choice", () => expects(choiceKind(["a", "b"])), "one of a, b"],
+      ["switch", () => expects(switchKind), "true, on, false or off"],
+      ["whole number", () => expects(whole), "a whole number from 1 to 10"],
       [
         "duration",
-        () => duration.expects,
+        () => expects(duration),
         "a duration from 10ms to 1m, for instance 250ms or 2s",
       ],
       [
         "listening address",
-        () => listenKind.expects,
+        () => expects(listenKind),
         "an address to listen on, for instance :8080 or 127.0.0.1:8080",
       ],
-      ["IP address", () => addressKind.expects, "an IP address"],
+      ["IP address", () => expects(addressKind), "an IP address"],
       [
         "server",
-        () => serverURLKind.expects,
+        () => expects(serverURLKind),
         "the address of a server, for instance http://prometheus.monitoring:9090",
       ],
       [
         "server with a login",
-        () => serverURLKind.explain?.("http://me:secret@host") ?? "",
+        () => refusalOf(serverURLKind, "http://me:secret@host") ?? "",
         "the address has a user or password in it, which every log would show",
       ],
       [
         "label matchers",
-        () => labelMatchersKind.expects,
+        () => expects(labelMatchersKind),
         'matchers of labels as in PromQL, for instance cluster="prod",stage!~"dev|test", of other ' +
         "labels than namespace, pod, container, __name__",
       ],
       [
         "label selector",
-        () => labelSelectorKind.expects,
+        () => expects(labelSelectorKind),
         "a label selector with matchLabels and matchExpressions; as text team=shop,stage=prod or JSON",
       ],
       [
         "tree",
-        () => tree.explain?.('{"size": 1.5, "sise": 1}') ?? "",
+        () => refusalOf(tree, '{"size": 1.5, "sise": 1}') ?? "",
         "size is 1.5: must be a whole number; sise is not known",
       ],
       [

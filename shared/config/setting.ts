@@ -1,76 +1,90 @@
 /**
- * A setting as a row of its program's table. Flags, variables, the file, `--help` and the
- * documentation all come from this one table.
+ * Settings of a program: a zod object with one schema per setting, from which flags, variables, the
+ * file, `--help` and the documentation follow.
  *
  * @module
  */
+import * as z from "zod";
+import { namesOf, type SetOnlyBy, type SettingNames } from "./aliases.ts";
+import { type FileForm, type Kind, kindMeta, valueOf } from "./kinds.ts";
 
-/** How the text of a value is read. */
-export interface SettingKind<T> {
-  /** What a value looks like, after "expected ", for instance `a whole number from 1 to 8192`. */
-  readonly expects: string;
-  /** The value of a text; undefined when the text is not such a value. */
-  parse(text: string): T | undefined;
-  /**
-   * What is wrong with a text that is not such a value, where that can be said better than by the
-   * whole text and what was expected.
-   */
-  explain?(text: string): string | undefined;
-  /** True when the value is a map of texts in the file; its text is that map as JSON. */
-  readonly map?: true;
-  /** True when the value may be a map or a list of such in the file; its text is then that as JSON. */
-  readonly tree?: true;
+/** What is said of a setting beside its key and kind. */
+export interface SettingRules {
+  /** The text of the default; may be empty. */
+  readonly default: string;
+  readonly description: string;
+  /** True when the program follows a change of the file without a restart. @default {false} */
+  readonly live?: boolean;
+  /** True when the value may take the place of its section, as in `market: off`. @default {false} */
+  readonly shorthand?: boolean;
+  /** Where it can be set. @default everywhere */
+  readonly onlyBy?: SetOnlyBy;
 }
 
 /** One setting of a program. No setting holds a secret: the effective settings are printed. */
-export interface Setting<T> {
+export interface Setting extends SettingNames, SettingRules {
   /**
-   * Its place in the file, `section.name` or deeper. A key without a section can't stand in the file:
+   * Its place in the file, `section.name` or deeper. A key without a section can't be in the file:
    * only flag and variable set it.
    */
   readonly key: string;
-  /** With its dashes, for instance `--burst-factor`. */
-  readonly flag?: string;
-  /** The variable, for instance `MBCAS_BURST_FACTOR`. */
-  readonly env?: string;
-  /**
-   * Names under which others' manifests set it: a flag with its dashes, or a key of the file. A key in
-   * no section may also stand beside the file in a ConfigMap.
-   */
-  readonly aliases?: readonly string[];
-  /** A hint for users that know the aliases from elsewhere: a clause. */
-  readonly aliasNote?: string;
-  /** The text of the value that holds where nothing else is said; may be empty. */
-  readonly default: string;
-  readonly description: string;
-  readonly kind: SettingKind<T>;
-  /** True when the value may stand in the place of its section, as in `market: off`. */
-  readonly shorthand?: boolean;
-  /** True when the program follows a change of the file without a restart. */
-  readonly live?: boolean;
+  /** See {@linkcode KindMeta}. */
+  readonly expects: string;
+  readonly form: FileForm;
+  /** True when its flag may lack a value, which means `true`. */
+  readonly isSwitch: boolean;
 }
 
-/** The settings of one program by the names that its code uses. */
-export type SettingTable = Readonly<Record<string, Setting<unknown>>>;
+/** The schema of one setting: reads a text, or none for the default. */
+export type SettingSchema<T> = z.ZodType<T, string | undefined>;
 
-/** The values of a table. */
-export type SettingValues<T extends SettingTable> = {
-  readonly [Name in keyof T]: T[Name] extends Setting<infer Value> ? Value : never;
-};
+/** The settings of one program or feature by the names that its code uses. */
+export type SettingsSchema = z.ZodObject<Readonly<Record<string, SettingSchema<unknown>>>>;
 
-/** The section of a key; undefined for one that can't stand in the file. */
+/** The values of settings. */
+export type SettingValues<S extends SettingsSchema> = Readonly<z.output<S>>;
+
+const SETTINGS = z.registry<Setting>();
+
+/** A setting; its key gives its names, see {@linkcode namesOf}. */
+export function setting<T>(
+  key: string,
+  { kind, ...rules }: SettingRules & { readonly kind: Kind<T> },
+): SettingSchema<T> {
+  return kind.prefault(rules.default).register(SETTINGS, {
+    key,
+    ...rules,
+    ...namesOf(key, rules.onlyBy),
+    ...kindMeta(kind),
+    isSwitch: typeof valueOf(kind, rules.default) === "boolean",
+  });
+}
+
+/** The setting behind its schema. Throws a `TypeError` for another schema. */
+export function settingOf(schema: SettingSchema<unknown>): Setting {
+  const found = SETTINGS.get(schema);
+  if (found === undefined) throw new TypeError("Cannot describe the setting: setting() made none");
+  return found;
+}
+
+/** All settings of a schema, in the order in which they are shown. */
+export function settingsOf(schema: SettingsSchema): readonly Setting[] {
+  return Object.values(schema.shape).map(settingOf);
+}
+
+/** The section of a key; undefined for one that can't be in the file. */
 export function sectionOf(key: string): string | undefined {
   const dot = key.indexOf(".");
   return dot < 0 ? undefined : key.slice(0, dot);
 }
 
 /** All flags of a setting, its own first. */
-export function flagsOf({ flag, aliases = [] }: Setting<unknown>): readonly string[] {
+export function flagsOf({ flag, aliases }: SettingNames): readonly string[] {
   return [...(flag === undefined ? [] : [flag]), ...aliases.filter(isFlag)];
 }
 
-/** All keys under which a setting may stand in the file, its own first. */
-export function fileKeysOf({ key, aliases = [] }: Setting<unknown>): readonly string[] {
+/** All keys under which a setting may be in the file, its own first. */
+export function fileKeysOf({ key, aliases }: Setting): readonly string[] {
   return [
     ...(sectionOf(key) === undefined ? [] : [key]),
     ...aliases.filter((name) => !isFlag(name)),

@@ -5,7 +5,7 @@
  */
 import { queueingNeed } from "./queueing_need.ts";
 import { createSaturation, type SaturationSignal } from "./saturation.ts";
-import { createUsageLevel, type UsageLevel } from "./usage_level.ts";
+import { createUsageLevel, type LevelOptions, type UsageLevel } from "./usage_level.ts";
 
 /** One container over one sampling interval. CPU in millicores, times in milliseconds. */
 export type DemandSignal = SaturationSignal;
@@ -22,8 +22,8 @@ export interface DemandEstimate extends Pick<UsageLevel, "mean" | "burstinessMs"
 export type DemandRule = (signal: DemandSignal) => DemandEstimate;
 
 /** A new rule for one container: what it uses, how unevenly, and what should be tried out. */
-export function createDemandRule(): DemandRule {
-  const level = createUsageLevel();
+export function createDemandRule(options: LevelOptions = {}): DemandRule {
+  const level = createUsageLevel(options);
   const saturation = createSaturation();
   return (signal) => {
     level.feed(signal.usage, signal.intervalMs);

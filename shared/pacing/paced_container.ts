@@ -32,8 +32,16 @@ export const DEFAULT_PACE = {
   cushion: 0.03,
   /** Least time between two raises of a container. */
   raiseGapMs: 1000,
-  /** Least time between two decreases of a container that pay for others. */
+  /**
+   * Least time between two decreases of a container that pay for others. On a scarce node also from
+   * when it last was short: it takes more than its share while it catches up, and a lean limit would
+   * keep it from that for long.
+   */
   fundingGapMs: 5000,
+  /** A change of a limit on a scarce node is at least this share of it, and more than a grid step. */
+  shareHysteresis: 0.05,
+  /** On a scarce node a container gets its ceiling back when it got all that it wants for this long. */
+  releaseAfterMs: 10_000,
   /** No decrease before readings are this old. */
   warmUpMs: 10_000,
 };

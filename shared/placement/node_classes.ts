@@ -4,9 +4,8 @@
  * @module
  */
 import { type Labels, type LabelSelector, labelsMatch } from "../api/label_selector.ts";
-import { selectorOfTerms, strictSelectorSchema } from "../config/label_selector_kind.ts";
-import type { SettingKind } from "../config/setting.ts";
-import { treeKind } from "../config/tree_kind.ts";
+import { selectorOfTerms, strictSelectorSchema, treeKind } from "../config/map_kinds.ts";
+import type { Kind } from "../config/kinds.ts";
 import * as z from "zod";
 
 /** A toleration, as it stands in a pod. */
@@ -212,7 +211,7 @@ function schemaOf(raw: unknown): z.ZodType<NodeClasses> {
 }
 
 /** The setting that says which nodes are spot: a preset, or selectors of both classes. */
-export const nodeClassifierKind: SettingKind<NodeClasses> = treeKind({
+export const nodeClassifierKind: Kind<NodeClasses> = treeKind({
   expects: `${PRESETS.join(", ")}, or a map with preset, spotLabels, onDemandLabels and ` +
     "spotTolerations, or with spot and onDemand as key=value",
   schema: schemaOf,

@@ -7,6 +7,7 @@ import {
   nodeClassOf,
   selectorOf,
 } from "./node_classes.ts";
+import { refusalOf, valueOf } from "../config/kinds.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -62,21 +63,21 @@ test("nodeClassesFaults() has faults of selectors that select the same nodes", (
 
 function read(value: unknown) {
   const text = JSON.stringify(value);
-  const found = nodeClassifierKind.parse(text);
-  assert.ok(found, nodeClassifierKind.explain?.(text));
+  const found = valueOf(nodeClassifierKind, text);
+  assert.ok(found, refusalOf(nodeClassifierKind, text));
   return found;
 }
 
 test("nodeClassifierKind parses presets, and overrides of them", () => {
   for (const preset of ["karpenter", "eks", "gke", "aks"] as const) {
-    assert.deepEqual(nodeClassifierKind.parse(preset), NODE_CLASS_PRESETS[preset]);
+    assert.deepEqual(valueOf(nodeClassifierKind, preset), NODE_CLASS_PRESETS[preset]);
     assert.deepEqual(read({ preset }), NODE_CLASS_PRESETS[preset]);
   }
   const spotTolerations = [{ key: "spot", operator: "Exists" as const }];
   const { spot, "on-demand": onDemand } = read({ preset: "eks", spotTolerations });
   assert.deepEqual(spot, { ...NODE_CLASS_PRESETS.eks.spot, tolerations: spotTolerations });
   assert.deepEqual(onDemand, NODE_CLASS_PRESETS.eks["on-demand"]);
-  assert.equal(nodeClassifierKind.parse("azure"), undefined);
+  assert.equal(valueOf(nodeClassifierKind, "azure"), undefined);
 });
 
 test("nodeClassifierKind parses Spotalis' lists, and its two texts", () => {
@@ -116,7 +117,7 @@ test("nodeClassifierKind explains faults by the keys of the setting", () => {
   ];
   for (const [value, fault] of faults) {
     const text = JSON.stringify(value);
-    assert.equal(nodeClassifierKind.parse(text), undefined, text);
-    assert.match(nodeClassifierKind.explain?.(text) ?? "", fault);
+    assert.equal(valueOf(nodeClassifierKind, text), undefined, text);
+    assert.match(refusalOf(nodeClassifierKind, text) ?? "", fault);
   }
 });

@@ -5,8 +5,8 @@
  */
 import * as z from "zod";
 import { type Node, NODE_PRESSURES } from "../api/node.ts";
-import type { SettingKind } from "../config/setting.ts";
-import { treeKind } from "../config/tree_kind.ts";
+import type { Kind } from "../config/kinds.ts";
+import { treeKind } from "../config/map_kinds.ts";
 
 /** A taint that is a sign. */
 export interface DepartureTaint {
@@ -119,7 +119,7 @@ const schema = z.strictObject({
 }));
 
 /** The setting of departure signs: presets, or a map with one's own signs. */
-export const departureSignsKind: SettingKind<DepartureSigns> = treeKind({
+export const departureSignsKind: Kind<DepartureSigns> = treeKind({
   expects: `some of ${PRESETS.join(", ")}, separated by commas, or a map with presets, taints ` +
     "(key, value, effect, drained) and conditions",
   schema: () => schema,

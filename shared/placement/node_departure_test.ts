@@ -6,7 +6,9 @@ import {
   type DepartureSigns,
   departureSignsKind,
 } from "./node_departure.ts";
-import { PLACEMENT_ROWS } from "./settings.ts";
+import { PLACEMENT_SETTINGS } from "./settings.ts";
+import { refusalOf, valueOf } from "../config/kinds.ts";
+import { settingOf } from "../config/setting.ts";
 
 function pure(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -81,11 +83,11 @@ pure("departureOf() compares value and effect if the sign has them", () => {
 
 pure("departureSignsKind parses presets, by default all of them", () => {
   assert.deepEqual(
-    departureSignsKind.parse(PLACEMENT_ROWS.departureSigns.default),
+    valueOf(departureSignsKind, settingOf(PLACEMENT_SETTINGS.shape.departureSigns).default),
     DEFAULT_DEPARTURE_SIGNS,
   );
-  assert.deepEqual(departureSignsKind.parse("aks"), DEPARTURE_PRESETS.aks);
-  assert.deepEqual(departureSignsKind.parse(""), { taints: [], conditions: [] });
+  assert.deepEqual(valueOf(departureSignsKind, "aks"), DEPARTURE_PRESETS.aks);
+  assert.deepEqual(valueOf(departureSignsKind, ""), { taints: [], conditions: [] });
 });
 
 pure("departureSignsKind parses one's own signs, alone or beside presets", () => {
@@ -94,8 +96,8 @@ pure("departureSignsKind parses one's own signs, alone or beside presets", () =>
     { key: "example.com/drained", drained: true },
   ];
   const own = { taints, conditions: ["Going"] };
-  assert.deepEqual(departureSignsKind.parse(JSON.stringify(own)), own);
-  assert.deepEqual(departureSignsKind.parse(JSON.stringify({ ...own, presets: ["aks"] })), {
+  assert.deepEqual(valueOf(departureSignsKind, JSON.stringify(own)), own);
+  assert.deepEqual(valueOf(departureSignsKind, JSON.stringify({ ...own, presets: ["aks"] })), {
     taints,
     conditions: [...DEPARTURE_PRESETS.aks.conditions, "Going"],
   });
@@ -115,7 +117,7 @@ pure("departureSignsKind explains faults", () => {
       ['{"conditions": [""]}', /^conditions\[0\] is "": .*1 /],
     ] as const
   ) {
-    assert.equal(departureSignsKind.parse(text), undefined);
-    assert.match(departureSignsKind.explain?.(text) ?? "", fault);
+    assert.equal(valueOf(departureSignsKind, text), undefined);
+    assert.match(refusalOf(departureSignsKind, text) ?? "", fault);
   }
 });

@@ -19,6 +19,7 @@ import { placementPatch } from "./new_pod.ts";
 import { budgetRefusal } from "./workload_snapshot.ts";
 import { departureSignsKind } from "./node_departure.ts";
 import { type CheckedPlacement, placementFaults } from "./settings.ts";
+import { refusalOf } from "../config/kinds.ts";
 
 function test(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });
@@ -222,7 +223,7 @@ function selected(matchLabels: Readonly<Record<string, string>>) {
 }
 
 function classifierFault(value: unknown): string {
-  return nodeClassifierKind.explain?.(JSON.stringify(value)) ?? "";
+  return refusalOf(nodeClassifierKind, JSON.stringify(value)) ?? "";
 }
 
 function together(changes: Partial<CheckedPlacement>): string {
@@ -274,7 +275,7 @@ test("sentences of the settings of placement", () => {
     ],
     [
       "condition of health",
-      () => departureSignsKind.explain?.('{"conditions": ["Ready"]}') ?? "",
+      () => refusalOf(departureSignsKind, '{"conditions": ["Ready"]}') ?? "",
       'conditions[0] is "Ready": must say that a node goes: Ready, MemoryPressure, DiskPressure, ' +
       "PIDPressure describe its health",
     ],

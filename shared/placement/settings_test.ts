@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { AGENT_SETTINGS, OTHER_SECTIONS } from "../../agent/settings.ts";
 import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
-import { effectiveSettings, type SettingSources } from "../config/effective_settings.ts";
-import { commandFlags } from "../config/settings_command.ts";
+import { effectiveSettings, type SettingSources } from "../config/load.ts";
+import { commandFlags } from "../config/command_line.ts";
 import { DEFAULT_DEPARTURE_SIGNS } from "./node_departure.ts";
 import { NODE_CLASS_PRESETS } from "./node_classes.ts";
 import {
@@ -10,7 +10,8 @@ import {
   CONTROLLER_SETTINGS,
   type ControllerSettings,
 } from "../../controller/settings.ts";
-import { PLACEMENT_ROWS, placementConfig } from "./settings.ts";
+import { PLACEMENT_SETTINGS, placementConfig } from "./settings.ts";
+import { settingOf } from "../config/setting.ts";
 import project from "../../deno.json" with { type: "json" };
 
 /** The YAML parser looks at two variables for its own debugging. */
@@ -23,7 +24,7 @@ function test(name: string, fn: () => void): void {
 const file = (text: string) => ({ file: { path: "config.yaml", text } });
 
 function readWith(sources: SettingSources) {
-  return effectiveSettings(CONTROLLER_SETTINGS, sources, CONTROLLER_PROGRAM);
+  return effectiveSettings(CONTROLLER_SETTINGS, sources);
 }
 
 function valuesOf(sources: SettingSources): ControllerSettings {
@@ -37,7 +38,7 @@ function faultsOf(sources: SettingSources): readonly string[] {
   return "faults" in read ? read.faults : [];
 }
 
-test("PLACEMENT_ROWS are off by default, and placementConfig() has the documented defaults", () => {
+test("PLACEMENT_SETTINGS are off by default, and placementConfig() has the documented defaults", () => {
   const values = valuesOf({});
   assert.equal(values.placement, false);
   assert.deepEqual({ ...placementConfig(() => values) }, {
@@ -196,13 +197,12 @@ const TEXTS = {
 
 test("CONTROLLER_SETTINGS take each of placement's by file, variable and flag, and name bad ones", () => {
   // In the file only: other programs' settings without effect.
-  const rest = Object.keys(PLACEMENT_ROWS).filter((name) => !(name in TEXTS));
+  const rest = Object.keys(PLACEMENT_SETTINGS.shape).filter((name) => !(name in TEXTS));
   assert.deepEqual(rest, ["metricsEnabled", "leaseNamespace", "leaseName"]);
-  const table = Object.fromEntries(
-    Object.entries(PLACEMENT_ROWS).map(([name, row]) => [name, { ...row, live: false }]),
-  );
   for (const [name, [text, bad, expected]] of Object.entries(TEXTS)) {
-    const { key, flag = "", env = "" } = PLACEMENT_ROWS[name as keyof typeof TEXTS];
+    const { key, flag = "", env = "" } = settingOf(
+      PLACEMENT_SETTINGS.shape[name as keyof typeof TEXTS],
+    );
     assert.ok(project.permissions.controller.env.includes(env), env);
     const inFile = (value: string) => {
       const [last = "", ...outer] = key.split(".").toReversed();
@@ -221,7 +221,7 @@ test("CONTROLLER_SETTINGS take each of placement's by file, variable and flag, a
         ["flag", { ...inFile(bad), ...typed(text) }, typed(bad)],
       ] as const
     ) {
-      const read = effectiveSettings(table, sources);
+      const read = effectiveSettings(PLACEMENT_SETTINGS, sources);
       assert.ok("origins" in read, `${key} by ${origin}`);
       assert.deepEqual(read.origins.get(key), { origin, text });
       const [fault = "", ...more] = faultsOf(wrong);

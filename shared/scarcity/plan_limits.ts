@@ -4,7 +4,12 @@
  *
  * @module
  */
-import { backToBounds, type PaceChange, type PaceMemory } from "../pacing/paced_container.ts";
+import {
+  backToBounds,
+  type PaceChange,
+  type PaceMemory,
+  type PaceOptions,
+} from "../pacing/paced_container.ts";
 import { GRID } from "../quantity.ts";
 import type { NodeState } from "./node_state.ts";
 import { type RecentLoad, WAITS } from "./recent_load.ts";
@@ -45,19 +50,14 @@ export interface PlanLimitsOptions {
   readonly state: NodeState;
   /** Limits that went to their ceilings in the last second. */
   readonly released: number;
+  readonly pace: SharePace;
 }
+
+/** The settings of limits on a scarce node. */
+export type SharePace = Pick<PaceOptions, "fundingGapMs" | "shareHysteresis" | "releaseAfterMs">;
 
 /** Limits that go to their ceilings in a second at most. */
 export const RELEASES_PER_S = 10;
-/** A change of a limit while CPU is scarce is worth this share of it, and more than a grid step. */
-export const HYSTERESIS = 0.05;
-/**
- * Between two decreases of one container, and from when it last was short to a decrease: it takes more
- * than its share while it catches up, and a lean limit would keep it from that for long.
- */
-export const LOWER_GAP_MS = 5000;
-/** A container goes back to its ceiling when it has got all that it wants for this long. */
-export const RELEASE_AFTER_MS = 10_000;
 /**
  * A container that waits for CPU is short if it gets less than this share of its part for that time.
  */
@@ -66,7 +66,7 @@ const SHORT_SHARE = 0.95;
 /** Plans the limits, in the order of the containers. */
 export function planLimits(
   containers: readonly LimitedContainer[],
-  { now, state, released }: PlanLimitsOptions,
+  { now, state, released, pace }: PlanLimitsOptions,
 ): PlannedLimit[] {
   const scarce = state === "scarce";
   const short = scarce ? containers.map(isShort) : [];
@@ -76,14 +76,14 @@ export function planLimits(
     const plan = change !== undefined
       ? { change }
       : scarce
-      ? followShare(container, { now, contested })
+      ? followShare(container, { now, contested, pace })
       : {};
     return short[i] ? { ...plan, short: true } : plan;
   });
   const free = containers.flatMap(
     ({ ceiling, memory: { limit, rationedAt = -Infinity } }, i) => {
       const { change, rationed } = planned[i] ?? {};
-      const waits = scarce && (rationed || now - rationedAt < RELEASE_AFTER_MS);
+      const waits = scarce && (rationed || now - rationedAt < pace.releaseAfterMs);
       return change === undefined && !waits && limit < ceiling ? [i] : [];
     },
   );
@@ -103,7 +103,11 @@ export function planLimits(
 /** Lowers a container to its share, or raises it, if that is worth a change. */
 function followShare(
   { floor, ceiling, originalLimit, memory, load, cleared }: LimitedContainer,
-  { now, contested }: { readonly now: number; readonly contested: boolean },
+  { now, contested, pace }: {
+    readonly now: number;
+    readonly contested: boolean;
+    readonly pace: SharePace;
+  },
 ): PlannedLimit {
   if (load === undefined || cleared === undefined) return {};
   const { bid, share, part } = cleared;
@@ -113,18 +117,21 @@ function followShare(
   // another is below its own.
   const least = Math.max(share, Math.ceil(Math.min(part, originalLimit) / GRID) * GRID);
   const lower = Math.max(floor, Math.min(ceiling, least));
-  const takesMore = load.usage > lower * (1 + HYSTERESIS);
-  const lowers = rationed && contested && takesMore && isWorth(limit, lower) &&
-    now - Math.max(fundedAt, shortAt) >= LOWER_GAP_MS;
+  const takesMore = load.usage > lower * (1 + pace.shareHysteresis);
+  const lowers = rationed && contested && takesMore && isWorth([limit, lower], pace) &&
+    now - Math.max(fundedAt, shortAt) >= pace.fundingGapMs;
   if (lowers) return { change: { limit: lower, reason: "NodeCongested" }, rationed };
   const raise = Math.min(ceiling, share);
-  const raises = raise > limit && isWorth(raise, limit);
+  const raises = raise > limit && isWorth([raise, limit], pace);
   return raises ? { change: { limit: raise, reason: "DemandRose" }, rationed } : { rationed };
 }
 
 /** Whether a change of a limit between the two, millicores, is more than the hysteresis. */
-export function isWorth(high: number, low: number): boolean {
-  return high - low > Math.max(GRID, HYSTERESIS * low);
+export function isWorth(
+  [high, low]: readonly [high: number, low: number],
+  { shareHysteresis }: Pick<SharePace, "shareHysteresis">,
+): boolean {
+  return high - low > Math.max(GRID, shareHysteresis * low);
 }
 
 /** Whether the kernel leaves the container less than its part, so that another must be lowered. */

@@ -13,6 +13,7 @@ import { type LimitedContainer, planLimits } from "./plan_limits.ts";
 import type { RecentLoad } from "./recent_load.ts";
 import { cases } from "../../tests/fixtures/cases.ts";
 import { GRID } from "../quantity.ts";
+import { DEFAULT_PACE } from "../pacing/paced_container.ts";
 import { clearScarce, type ScarceBidder } from "./scarce_clearing.ts";
 
 pure("planLimits() brings every limit to its ceiling while CPU is ample, once", () => {
@@ -126,9 +127,22 @@ pure("planLimits() releases a container 10 s after it last wanted more than its 
   assert.deepEqual(changes([satisfied(90_000)]), [[4000, "CPUFree"]]);
   const rationed = taker({ memory: { limit: 1000, rationedAt: 0 } });
   assert.deepEqual(changes([rationed]), [undefined]);
-  const options = { now: 1e5, state: "scarce", released: 0 } as const;
+  const options = { now: 1e5, state: "scarce", released: 0, pace: DEFAULT_PACE } as const;
   assert.deepEqual(planLimits([rationed], options), [{ rationed: true }]);
   assert.deepEqual(planLimits([VICTIM], options), [{ rationed: false, short: true }]);
+});
+
+pure("planLimits() follows the settings of shares", () => {
+  const pace = { fundingGapMs: 1000, shareHysteresis: 0.2, releaseAfterMs: 2000 };
+  const changed = (one: LimitedContainer) => [
+    changes([one, VICTIM])[0]?.[0],
+    changes([one, VICTIM], { pace: { ...DEFAULT_PACE, ...pace } })[0]?.[0],
+  ];
+  assert.deepEqual(changed(taker({ memory: { fundedAt: 98_000 } })), [undefined, 1000]);
+  const below = taker({ memory: { limit: 900 } });
+  assert.deepEqual(changed(below), [1000, undefined]);
+  const satisfied = taker({ memory: { limit: 1000, rationedAt: 97_000 }, cleared: { bid: 1000 } });
+  assert.deepEqual(changed(satisfied), [undefined, 4000]);
 });
 
 pure(
@@ -203,7 +217,7 @@ pure("planLimits() keeps its rules whatever the containers do", () => {
   fc.assert(
     fc.property(anyContainers, fc.nat(12), fc.boolean(), (containers, released, scarce) => {
       const state = scarce ? "scarce" : "ample";
-      const planned = planLimits(containers, { now: 1e5, state, released });
+      const planned = planLimits(containers, { now: 1e5, state, released, pace: DEFAULT_PACE });
       assert.equal(planned.length, containers.length);
       const waits = containers.some(({ cleared }) => (cleared?.waiting ?? 0) >= 0.2);
       let releases = 0;
@@ -281,7 +295,12 @@ pure("planLimits() keeps original limits while a share exceeds another one's", (
       const exceeds = cleared.some(({ cleared: { share = 0 } = {}, originalLimit }) =>
         share >= originalLimit + GRID
       );
-      const planned = planLimits(cleared, { now: 1e5, state: "scarce", released: 0 });
+      const planned = planLimits(cleared, {
+        now: 1e5,
+        state: "scarce",
+        released: 0,
+        pace: DEFAULT_PACE,
+      });
       for (const [i, { change }] of planned.entries()) {
         if (change?.reason !== "NodeCongested") continue;
         const { originalLimit = 0 } = containers[i] ?? {};
@@ -304,7 +323,12 @@ pure("planLimits() has all limits at their ceilings after a second for each ten"
       let count = 0;
       for (let now = from; now < from + rounds * stepMs; now += stepMs) {
         const released = at.filter((then) => now - then < 1000).length;
-        const planned = planLimits(containers, { now, state: "ample", released });
+        const planned = planLimits(containers, {
+          now,
+          state: "ample",
+          released,
+          pace: DEFAULT_PACE,
+        });
         containers = containers.map((one, i) => {
           const change = planned[i]?.change;
           if (change === undefined) return one;
@@ -344,6 +368,7 @@ pure("planLimits() lowers one container at most every 5 s", () => {
             now,
             state: "scarce",
             released: 0,
+            pace: DEFAULT_PACE,
           });
           if (rationed) memory = { ...memory, rationedAt: now };
           if (change === undefined) return;

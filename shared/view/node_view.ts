@@ -8,7 +8,7 @@ import * as z from "zod";
 import { NODE_PRESSURES } from "../api/node.ts";
 import { boundsSchema, containerBoundsSchema } from "../api/pod_allocation.ts";
 import { marketReasonSchema } from "../api/reasons/reasons.ts";
-import { IDLE_CPU } from "../config/program_rows.ts";
+import { IDLE_CPU } from "../config/schema.ts";
 import { NODE_STATES } from "../scarcity/node_state.ts";
 
 const millicores = z.number().min(0);

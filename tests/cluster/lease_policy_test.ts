@@ -4,7 +4,7 @@ import { type KubeConnection, resourcePath } from "../../adapters/kube/client/co
 import { LEASES, parseLease } from "../../adapters/kube/kinds/leases.ts";
 import { createNodeLink } from "../../adapters/kube/writers/lease_writers.ts";
 import { systemClock } from "../../adapters/system_clock.ts";
-import { LEADER_LEASE } from "../../controller/leader_lease.ts";
+import { LEADER_LEASE } from "../../controller/rights.ts";
 import { agentLeaseRef } from "../../shared/api/lease.ts";
 import { MANNERS, type Target, write } from "./policy/manner.ts";
 import { type PolicyStage, setPolicyStage } from "./policy/policy_stage.ts";

@@ -3,12 +3,17 @@
  *
  * @module
  */
-import { withResources, type Pod, type PodContainer } from "../../shared/api/pod.ts";
+import { type Pod, type PodContainer, withResources } from "../../shared/api/pod.ts";
 import type { PodResizer } from "../../controller/resize/ports.ts";
 import { isAtLeast } from "../../shared/control/object_key.ts";
 import { marketManager, originalsIn } from "../../shared/resize/original_limits.ts";
 import { type LimitChange, resizePatch } from "../../shared/resize/patch.ts";
-import { assertRefused, type ContractHarness, contractTest, type OpenHarness } from "./support/contract_harness.ts";
+import {
+  assertRefused,
+  type ContractHarness,
+  contractTest,
+  type OpenHarness,
+} from "./support/contract_harness.ts";
 import { sampleContainer, sampleGuaranteed } from "./support/sample_objects.ts";
 import assert from "node:assert/strict";
 

@@ -3,14 +3,22 @@
  *
  * @module
  */
-import { withResources, type PodContainer, type Resources } from "../../shared/api/pod.ts";
+import { type PodContainer, type Resources, withResources } from "../../shared/api/pod.ts";
 import type { WorkloadWriter } from "../../controller/rightsizing/ports.ts";
 import { RIGHTSIZING_MANAGER } from "../../shared/resize/original_limits.ts";
 import { refusalKind } from "../../shared/resize/refusal.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Workload } from "../../shared/api/workload.ts";
-import { type RightsizedWorkload, rightsizedWorkload } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
-import { assertRefused, type ContractHarness, contractTest, type OpenHarness } from "./support/contract_harness.ts";
+import {
+  type RightsizedWorkload,
+  rightsizedWorkload,
+} from "../../shared/rightsizing/guards/rightsizing_facts.ts";
+import {
+  assertRefused,
+  type ContractHarness,
+  contractTest,
+  type OpenHarness,
+} from "./support/contract_harness.ts";
 import { sampleContainer } from "./support/sample_objects.ts";
 import assert from "node:assert/strict";
 

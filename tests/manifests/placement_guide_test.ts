@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import * as keys from "../../shared/api/placement_keys.ts";
 import { parseAllDocuments } from "yaml";
-import type { Setting } from "../../shared/config/setting.ts";
+import { settingsOf } from "../../shared/config/setting.ts";
 import { MEMORY_LABEL } from "../../shared/placement/status.ts";
 import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
 import { PLACEMENT_EVENT_REASONS } from "../../shared/api/reasons/placement_event_reasons.ts";
@@ -114,7 +114,7 @@ renderTest("docs/placement.md takes each object away that the components add", a
 });
 
 Deno.test("docs/placement.md says under which names the settings of Spotalis' later form stand here", () => {
-  const rows = Object.values<Setting<unknown>>(CONTROLLER_SETTINGS);
+  const rows = settingsOf(CONTROLLER_SETTINGS);
   const terms = (cell = ""): string[] =>
     [...cell.matchAll(/`([^`]+)`/g)].map(([, one = ""]) => one);
   const table = tableUnder("Spotalis' file");

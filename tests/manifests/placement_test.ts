@@ -1,12 +1,13 @@
 /** The component placement: what it turns on, lets through, allows, and refuses at the source. */
 import assert from "node:assert/strict";
-import { RIGHTSIZING_ROWS } from "../../controller/rightsizing/settings.ts";
-import { WEBHOOK_ROWS } from "../../controller/webhook/settings.ts";
+import { RIGHTSIZING_SETTINGS } from "../../controller/rightsizing/settings.ts";
+import { WEBHOOK_SETTINGS } from "../../controller/webhook/settings.ts";
 import { placementRights } from "../../controller/placement/connect.ts";
 import { readPlacementSpec, SYSTEM_NAMESPACES } from "../../shared/placement/eligibility.ts";
-import { PLACEMENT_ROWS } from "../../shared/placement/settings.ts";
+import { PLACEMENT_SETTINGS } from "../../shared/placement/settings.ts";
 import { caseText, WORDED_CASES, wordedWorkload } from "../fixtures/placement/worded_workloads.ts";
 import { one, render, type Rendered, renderTest, renderWith, rightsOf } from "./rendered.ts";
+import { settingOf } from "../../shared/config/setting.ts";
 
 const NAMESPACE = "mbcas-system";
 const POLICY = "spotalis-annotations";
@@ -43,8 +44,9 @@ renderTest("component placement comes only where it is asked for", async () => {
 
 renderTest("component placement turns the setting on, and opens no port", async () => {
   const [usual, added] = await Promise.all([render("base"), renderWith(["placement"])]);
-  const { env: name, kind, default: text } = PLACEMENT_ROWS.placement;
-  assert.deepEqual([kind.parse(text), kind.parse("on")], [false, true]);
+  const { placement } = PLACEMENT_SETTINGS.shape;
+  const { env: name } = settingOf(placement);
+  assert.deepEqual([placement.parse(undefined), placement.parse("on")], [false, true]);
   const [before, after] = [containerOf(usual), containerOf(added)];
   assert.deepEqual(after.env, [...before.env, { name, value: "on" }]);
   assert.deepEqual(after.ports, before.ports);
@@ -104,11 +106,13 @@ renderTest("component placement goes together with all the others, in any order"
     }
     assert.deepEqual(
       [
-        PLACEMENT_ROWS.placement,
-        RIGHTSIZING_ROWS.rightsizing,
-        WEBHOOK_ROWS.webhook,
-        WEBHOOK_ROWS.webhookCertificates,
-      ].filter((row) => !(env as readonly { name: string }[]).some(({ name }) => name === row.env)),
+        PLACEMENT_SETTINGS.shape.placement,
+        RIGHTSIZING_SETTINGS.shape.rightsizing,
+        WEBHOOK_SETTINGS.shape.webhook,
+        WEBHOOK_SETTINGS.shape.webhookCertificates,
+      ].map((one) => settingOf(one).env).filter((variable) =>
+        !(env as readonly { name: string }[]).some(({ name }) => name === variable)
+      ),
       [],
     );
   }

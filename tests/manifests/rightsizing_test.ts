@@ -1,7 +1,8 @@
 /** The component rightsizing: what the market does without, what policies need, and no more. */
 import assert from "node:assert/strict";
-import { RIGHTSIZING_ROWS } from "../../controller/rightsizing/settings.ts";
+import { RIGHTSIZING_SETTINGS } from "../../controller/rightsizing/settings.ts";
 import { one, render, type Rendered, renderTest, renderWith, rightsOf } from "./rendered.ts";
+import { settingOf } from "../../shared/config/setting.ts";
 
 function keys(objects: readonly Rendered[]): string[] {
   return objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
@@ -40,9 +41,10 @@ renderTest("component rightsizing comes only where it is asked for, definitions 
 
 renderTest("component rightsizing turns the setting on, which is off without it", async () => {
   const [usual, added] = [envOf(await render("base")), envOf(await renderWith(["rightsizing"]))];
-  const { env: name, kind, default: text } = RIGHTSIZING_ROWS.rightsizing;
+  const { rightsizing } = RIGHTSIZING_SETTINGS.shape;
+  const { env: name } = settingOf(rightsizing);
   assert.deepEqual(added, [...usual, { name, value: "on" }]);
-  assert.deepEqual([kind.parse("on"), kind.parse(text)], [true, false]);
+  assert.deepEqual([rightsizing.parse("on"), rightsizing.parse(undefined)], [true, false]);
 });
 
 renderTest("component rightsizing changes nothing of the base but that variable", async () => {

@@ -2,25 +2,25 @@
 import assert from "node:assert/strict";
 import { AGENT_SETTINGS } from "../../agent/settings.ts";
 import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
-import type { Setting } from "../../shared/config/setting.ts";
-import { SPOTALIS_VARIABLES } from "../../shared/config/spotalis_variables.ts";
+import { settingsOf } from "../../shared/config/setting.ts";
+import { SPOTALIS_VARIABLES } from "../../shared/config/aliases.ts";
 import { compileArguments, PROGRAM_ENVIRONMENT, PROGRAMS } from "../../tools/build/programs.ts";
 
 const root = new URL("../../", import.meta.url);
 const { permissions } = JSON.parse(await Deno.readTextFile(new URL("deno.json", root)));
 
 for (
-  const [name, table] of [["agent", AGENT_SETTINGS], ["controller", CONTROLLER_SETTINGS]] as const
+  const [name, schema] of [["agent", AGENT_SETTINGS], ["controller", CONTROLLER_SETTINGS]] as const
 ) {
   Deno.test(`the permission set ${name} has the variable of each setting`, () => {
-    for (const { key, env } of Object.values(table)) {
+    for (const { key, env } of settingsOf(schema)) {
       if (env !== undefined) assert.ok(permissions[name].env.includes(env), `${key}: ${env}`);
     }
   });
 }
 
 Deno.test("the permission set controller sees the variables that Spotalis had by other names", () => {
-  const ours = Object.values<Setting<unknown>>(CONTROLLER_SETTINGS).flatMap(({ env }) => env ?? []);
+  const ours = settingsOf(CONTROLLER_SETTINGS).flatMap(({ env }) => env ?? []);
   for (const [name, here] of SPOTALIS_VARIABLES) {
     assert.ok(permissions.controller.env.includes(name), name);
     assert.ok(!ours.includes(name) && (here === "" || ours.includes(here)), `${name}: ${here}`);

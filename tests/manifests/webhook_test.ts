@@ -12,10 +12,11 @@ import {
 } from "../../controller/webhook/webhook_objects.ts";
 import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
 import { endpointSpec } from "../../controller/webhook/keep_endpoint.ts";
-import { WEBHOOK_ROWS } from "../../controller/webhook/settings.ts";
+import { WEBHOOK_SETTINGS } from "../../controller/webhook/settings.ts";
 import { PLACEMENT_PREFIX } from "../../shared/api/placement_keys.ts";
 import { SYSTEM_NAMESPACES } from "../../shared/placement/eligibility.ts";
 import { one, render, type Rendered, renderTest, renderWith, rightsOf } from "./rendered.ts";
+import { settingOf } from "../../shared/config/setting.ts";
 
 const NAMESPACE = "mbcas-system";
 
@@ -163,7 +164,7 @@ renderTest(
 
 renderTest("component webhook leads from the configuration to the controllers' port", async () => {
   const objects = await renderWith(["webhook"]);
-  const service = WEBHOOK_ROWS.webhookService.default;
+  const service = settingOf(WEBHOOK_SETTINGS.shape.webhookService).default;
   assert.deepEqual(
     webhooksOf(objects).webhooks.map(({ clientConfig }) => clientConfig.service),
     [PODS_ROUTE, WORKLOADS_ROUTE].map((path) => ({
@@ -173,7 +174,7 @@ renderTest("component webhook leads from the configuration to the controllers' p
       port: 443,
     })),
   );
-  const port = Number(WEBHOOK_ROWS.webhookListen.default.slice(1));
+  const port = Number(settingOf(WEBHOOK_SETTINGS.shape.webhookListen).default.slice(1));
   const { spec } = one(objects, "Service", service) as unknown as { readonly spec: unknown };
   // No selector: the leader writes the endpoint, under the name of this port.
   const [published] = endpointSpec(service, { address: "10.0.0.1", port }).ports;
@@ -186,12 +187,12 @@ renderTest("component webhook leads from the configuration to the controllers' p
   };
   assert.deepEqual(ports.at(-1), { name: "webhook", containerPort: port });
   assert.deepEqual(env.at(-1), {
-    name: CONTROLLER_SETTINGS.podIP.env,
+    name: settingOf(CONTROLLER_SETTINGS.shape.podIP).env,
     valueFrom: { fieldRef: { fieldPath: "status.podIP" } },
   });
   const { name, value = "" } = env.at(-2) ?? assert.fail("there is no variable");
-  assert.equal(name, WEBHOOK_ROWS.webhook.env);
-  assert.equal(WEBHOOK_ROWS.webhook.kind.parse(value), true);
+  assert.equal(name, settingOf(WEBHOOK_SETTINGS.shape.webhook).env);
+  assert.equal(WEBHOOK_SETTINGS.shape.webhook.parse(value), true);
   const { ingress } = one(objects, "NetworkPolicy", "mbcas-controller").spec as unknown as {
     readonly ingress: readonly unknown[];
   };
@@ -259,7 +260,7 @@ renderTest(
       "cert-manager.io/inject-ca-from": `${NAMESPACE}/mbcas-webhook`,
     });
     const { spec } = one(objects, "Certificate", "mbcas-webhook") as unknown as RenderedCertificate;
-    const service = WEBHOOK_ROWS.webhookService.default;
+    const service = settingOf(WEBHOOK_SETTINGS.shape.webhookService).default;
     assert.deepEqual(spec.dnsNames, servingNames(service, NAMESPACE));
     assert.ok(spec.usages?.includes("server auth"));
     const authority = one(
@@ -280,7 +281,7 @@ renderTest(
     const { container, volumes } = controllerOf(objects);
     assert.deepEqual(container.volumeMounts.at(-1), {
       name: "webhook-certificate",
-      mountPath: WEBHOOK_ROWS.webhookFolder.default,
+      mountPath: settingOf(WEBHOOK_SETTINGS.shape.webhookFolder).default,
       readOnly: true,
     });
     assert.deepEqual(volumes.at(-1), {
@@ -288,7 +289,7 @@ renderTest(
       secret: { secretName: spec.secretName, optional: true },
     });
     assert.deepEqual(container.env.at(-1), {
-      name: WEBHOOK_ROWS.webhookCertificates.env,
+      name: settingOf(WEBHOOK_SETTINGS.shape.webhookCertificates).env,
       value: "cert-manager",
     });
   },

@@ -13,7 +13,7 @@ import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
 import type { AskCluster } from "../../controller/start_check.ts";
 import type { ConfigMap } from "../../shared/api/config_map.ts";
 import type { Clock } from "../../shared/clock.ts";
-import { effectiveSettings } from "../../shared/config/effective_settings.ts";
+import { effectiveSettings } from "../../shared/config/load.ts";
 import type { ListWatch } from "../../shared/control/informer.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "../../shared/random.ts";

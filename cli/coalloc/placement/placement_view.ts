@@ -5,7 +5,7 @@
  */
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
-import { nearestName } from "../../../shared/config/nearest_name.ts";
+import { nearestName } from "../../../shared/nearest_name.ts";
 import { isPlacedKind, type PlacedKind } from "../../../shared/placement/eligibility.ts";
 import { type PlacementStatus, readStatus } from "../../../shared/placement/status.ts";
 import { explainApiError } from "../api_problem.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import type { WorkloadTemplate } from "../../../shared/api/workload.ts";
-import { nearestName } from "../../../shared/config/nearest_name.ts";
+import { nearestName } from "../../../shared/nearest_name.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
 import { CommandProblem, type NamespaceChoice } from "../command_context.ts";
 import { type WorkloadArgument, workloadTitle } from "../formats.ts";

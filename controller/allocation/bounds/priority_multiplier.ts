@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { SettingKind } from "../../../shared/config/setting.ts";
+import { type Kind, kindOf } from "../../../shared/config/kinds.ts";
 
 /** Multipliers are held within these, wherever they come from. */
 const LEAST = 0.1;
@@ -41,9 +41,9 @@ export function priorityMultiplier(
 }
 
 /** `0:1,1000:2`: from priority 0 on the factor 1, from 1000 on 2. Empty: the built-in rule. */
-export const priorityTableKind: SettingKind<readonly PriorityStep[]> = {
-  expects: "pairs of a priority and a factor from 0.1 to 10, ascending, for instance 0:1,1000:2",
-  parse(text) {
+export const priorityTableKind: Kind<readonly PriorityStep[]> = kindOf(
+  "pairs of a priority and a factor from 0.1 to 10, ascending, for instance 0:1,1000:2",
+  (text) => {
     const steps = text.split(",").map((pair) => pair.trim()).filter((pair) => pair !== "")
       .map(parseStep);
     if (!steps.every((step) => step !== undefined)) return undefined;
@@ -52,7 +52,7 @@ export const priorityTableKind: SettingKind<readonly PriorityStep[]> = {
     );
     return ascend ? steps : undefined;
   },
-};
+);
 
 function parseStep(pair: string): PriorityStep | undefined {
   const [, from, factor] = /^(-?\d{1,10}):(\d+(?:\.\d+)?)$/.exec(pair) ?? [];

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { kindMeta, valueOf } from "../../../shared/config/kinds.ts";
 import { clampMultiplier, priorityMultiplier, priorityTableKind } from "./priority_multiplier.ts";
 
 const permissions = "none" as const;
@@ -42,7 +43,7 @@ function test(name: string, fn: () => void): void {
 }
 
 function parse(text: string) {
-  return priorityTableKind.parse(text);
+  return valueOf(priorityTableKind, text);
 }
 
 test("priorityTableKind reads pairs of a priority and a factor, whatever the spaces", () => {
@@ -71,8 +72,8 @@ test("priorityTableKind takes no factor out of its bounds, and no rows out of or
 });
 
 test("priorityTableKind says what it expects", () => {
-  assert.match(priorityTableKind.expects, /0:1,1000:2/);
-  assert.ok(parse(/instance (.*)$/.exec(priorityTableKind.expects)?.[1] ?? "?"));
+  assert.match(kindMeta(priorityTableKind).expects, /0:1,1000:2/);
+  assert.ok(parse(/instance (.*)$/.exec(kindMeta(priorityTableKind).expects)?.[1] ?? "?"));
 });
 
 test("priorityTableKind reads every table that it may, and its factors hold", () => {

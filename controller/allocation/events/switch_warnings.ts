@@ -22,7 +22,7 @@ import {
   warningOf,
   workloadSubject,
 } from "../bounds/annotation_warning.ts";
-import { nearestName } from "../../../shared/config/nearest_name.ts";
+import { nearestName } from "../../../shared/nearest_name.ts";
 import { DEMAND_QUERY } from "../../metrics_demand/metric_question.ts";
 import { STARTUP_BOOST } from "../bid_rules/startup_boost.ts";
 import { BURST_FACTOR, MAX_CPU, PRIORITY_MULTIPLIER } from "../bounds/overrides.ts";

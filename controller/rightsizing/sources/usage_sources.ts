@@ -10,8 +10,7 @@ import { createHTTPLogin, type HTTPLogin } from "../../../adapters/http_login.ts
 import { createRangeQueries } from "../../../adapters/prometheus/range_queries.ts";
 import type { UsageProvider } from "../../../shared/api/optimization_policy.ts";
 import type { Clock } from "../../../shared/clock.ts";
-import type { LoginFiles } from "../../../shared/config/login_files.ts";
-import type { RequestHeaders } from "../../../shared/config/request_headers_kind.ts";
+import type { LoginFiles, RequestHeaders } from "../../../shared/config/server_kinds.ts";
 import type { Log } from "../../../shared/log.ts";
 import { quotedText } from "../../../shared/quoted_text.ts";
 import type { PolicySpec } from "../../../shared/rightsizing/policy_spec.ts";

@@ -9,7 +9,7 @@ import {
   createUsageCache,
   createUsageSources,
 } from "./usage_sources.ts";
-import { effectiveSettings } from "../../../shared/config/effective_settings.ts";
+import { effectiveSettings } from "../../../shared/config/load.ts";
 import { sceneQuestion } from "../../../tests/contract/support/usage_scene.ts";
 import {
   serveCustomUsage,

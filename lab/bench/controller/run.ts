@@ -16,7 +16,7 @@ import type { PodResizer } from "../../../controller/resize/ports.ts";
 import { runController } from "../../../controller/run_controller.ts";
 import { CONTROLLER_SETTINGS } from "../../../controller/settings.ts";
 import type { Desired, PodAllocation } from "../../../shared/api/pod_allocation.ts";
-import { effectiveSettings } from "../../../shared/config/effective_settings.ts";
+import { effectiveSettings } from "../../../shared/config/load.ts";
 import { silentLog } from "../../../shared/log.ts";
 import { formatCPU } from "../../../shared/quantity.ts";
 import { until } from "../../../tests/cluster/scene/until.ts";

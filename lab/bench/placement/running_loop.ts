@@ -14,7 +14,7 @@ import { createPlacementState } from "../../../controller/placement/store.ts";
 import { createPlacementInformers } from "../../../controller/placement/caches.ts";
 import { runPlacementLoop } from "../../../controller/placement/loop.ts";
 import { createStatusPublisher } from "../../../controller/placement/publisher.ts";
-import { silentLog, type Log } from "../../../shared/log.ts";
+import { type Log, silentLog } from "../../../shared/log.ts";
 import { DEFAULT_DEPARTURE_SIGNS } from "../../../shared/placement/node_departure.ts";
 import { NODE_CLASS_PRESETS } from "../../../shared/placement/node_classes.ts";
 import { type Random, seededRandom } from "../../../shared/random.ts";

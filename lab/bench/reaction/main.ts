@@ -10,7 +10,7 @@
  * @module
  */
 import { Command, Option } from "commander";
-import { IDLE_CPU, type IdleCPU } from "../../../shared/config/program_rows.ts";
+import { IDLE_CPU, type IdleCPU } from "../../../shared/config/schema.ts";
 import { ALLOW_OVERRIDES } from "../../../shared/resize/scope.ts";
 import { openRealNode } from "../../../tests/cluster/scene/real_node.ts";
 import { scratchNamespace } from "../../../tests/cluster/scene/scratch_namespace.ts";

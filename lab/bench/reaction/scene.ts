@@ -21,7 +21,7 @@ import type { RealNode } from "../../../tests/cluster/scene/real_node.ts";
 import { podsOf, PRODUCT_NAMESPACE } from "../../../tests/cluster/scene/product/product.ts";
 import { pause } from "../../../tests/cluster/scene/until.ts";
 import { type Direction, hasMoved } from "./direction.ts";
-import type { IdleCPU } from "../../../shared/config/program_rows.ts";
+import type { IdleCPU } from "../../../shared/config/schema.ts";
 import { appliedAllocation } from "../../../tests/cluster/scene/pods/agreement.ts";
 import { type LoadPod, loadPod } from "../../../tests/cluster/scene/pods/load_pod.ts";
 

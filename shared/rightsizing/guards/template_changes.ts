@@ -3,12 +3,31 @@
  *
  * @module
  */
-import { NO_RESOURCES, withResources, type PodContainer } from "../../api/pod.ts";
+import { NO_RESOURCES, type PodContainer, withResources } from "../../api/pod.ts";
 import type { TemplateOwners } from "../../api/workload.ts";
-import { byResource, formatAmount, pair, type PairEntry, pairOf, type ResourcePair, resourcesOf, wantedOf, type WantedResources } from "../../resize/inputs/resources.ts";
+import {
+  byResource,
+  formatAmount,
+  pair,
+  type PairEntry,
+  pairOf,
+  type ResourcePair,
+  resourcesOf,
+  wantedOf,
+  type WantedResources,
+} from "../../resize/inputs/resources.ts";
 import { RIGHTSIZING_MANAGER } from "../../resize/original_limits.ts";
 import { withoutPairs } from "../../resize/run_checks.ts";
-import { amountsOfResources, type ContainerTemplate, resourcesInForce, resourcesOfAmounts, type TemplateChange, timeText, valuesInForce, type WorkloadRecord } from "../workload_record.ts";
+import {
+  amountsOfResources,
+  type ContainerTemplate,
+  resourcesInForce,
+  resourcesOfAmounts,
+  type TemplateChange,
+  timeText,
+  valuesInForce,
+  type WorkloadRecord,
+} from "../workload_record.ts";
 import { loweredTo } from "./memory_decrease.ts";
 import { methodFor, presentSubjects } from "./method.ts";
 import type { GuardVerdict, RightsizingFacts } from "./rightsizing_facts.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import { Command as Parser, CommanderError, Option } from "commander";
-import { collectedOutput } from "../../../shared/config/collected_output.ts";
+import { collectedOutput } from "../../../shared/config/command_line.ts";
 
 /** What is asked for, or a text and an exit code at once. */
 export type Command =

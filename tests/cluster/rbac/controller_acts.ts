@@ -24,7 +24,7 @@ import { createPodResizer } from "../../../adapters/kube/writers/pod_writers.ts"
 import { podListWatch } from "../../../adapters/kube/kinds/pods.ts";
 import { workloadListWatch } from "../../../adapters/kube/kinds/workloads.ts";
 import { systemClock } from "../../../adapters/system_clock.ts";
-import { LEADER_LEASE } from "../../../controller/leader_lease.ts";
+import { LEADER_LEASE } from "../../../controller/rights.ts";
 import type { Lease } from "../../../shared/api/lease.ts";
 import type { LeaseStore } from "../../../shared/control/leader_election.ts";
 import { eventActs } from "./event_acts.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import { Command as Parser, CommanderError, InvalidArgumentError, Option } from "commander";
-import { collectedOutput } from "../../../shared/config/collected_output.ts";
+import { collectedOutput } from "../../../shared/config/command_line.ts";
 import { type Layer, rotationOf, ROTATIONS, SUITE_TABLE, type SuiteFile } from "./suite_table.ts";
 
 /** Files to run or to list, or a text and an exit code at once. */

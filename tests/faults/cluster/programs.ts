@@ -16,7 +16,7 @@ import { createPlacement } from "../../../controller/placement/placement.ts";
 import type { RightsizingAPI } from "../../../controller/rightsizing/api.ts";
 import { rightsizingConfig } from "../../../controller/rightsizing/config.ts";
 import { CONTROLLER_SETTINGS } from "../../../controller/settings.ts";
-import { effectiveSettings } from "../../../shared/config/effective_settings.ts";
+import { effectiveSettings } from "../../../shared/config/load.ts";
 import { createInformer } from "../../../shared/control/informer.ts";
 import { silentLog } from "../../../shared/log.ts";
 import { placementConfig } from "../../../shared/placement/settings.ts";

@@ -4,9 +4,9 @@
  * @module
  */
 import { isMap as isMapNode, isNode, isScalar, parseDocument } from "yaml";
-import { nearestName } from "./nearest_name.ts";
-import { fileKeysOf, sectionOf, type SettingTable } from "./setting.ts";
-import { OPTIPOD_KEYS } from "./optipod_keys.ts";
+import { nearestName } from "../nearest_name.ts";
+import { fileKeysOf, sectionOf, type Setting } from "./setting.ts";
+import { OPTIPOD_KEYS } from "./aliases.ts";
 
 /** A settings file as it was read. */
 export interface SettingsFile {
@@ -17,107 +17,122 @@ export interface SettingsFile {
   readonly keys?: SettingsKeys;
 }
 
-/** The texts of the values by key, and what is wrong with the file. */
+/** The texts of the values by key, and the faults of the file. */
 export interface FileValues {
   readonly texts: ReadonlyMap<string, string>;
   readonly faults: readonly string[];
 }
 
-/** What may stand in a file. */
+/** What may be in a file. */
 export interface KnownSettings {
-  readonly table: SettingTable;
-  /** Sections that another program checks: keys that the table lacks are passed over there. */
+  readonly settings: readonly Setting[];
+  /** Sections that another program checks: keys that `settings` lacks are ignored there. */
   readonly otherSections?: readonly string[];
 }
 
 /**
- * Reads a settings file. A key that the table does not know is a fault; so is a value that is no
- * scalar and no list of scalars, or no map of texts where the setting is one. An empty file has no
- * values.
+ * Reads a settings file. An unknown key is a fault; so is a value that is no scalar and no list of
+ * scalars, or no map of texts where the setting is one. An empty file has no values.
  */
 export function fileValues(
   { path, text }: SettingsFile,
-  { table, otherSections = [] }: KnownSettings,
+  { settings, otherSections = [] }: KnownSettings,
 ): FileValues {
-  const texts = new Map<string, string>();
-  const faults: string[] = [];
-  const settings = Object.values(table);
-  const known = new Set(settings.flatMap(fileKeysOf));
-  const maps = new Set(settings.filter(({ kind }) => kind.map).map(({ key }) => key));
-  const trees = new Set(settings.filter(({ kind }) => kind.tree).flatMap(fileKeysOf));
-  const sections = new Set([...known].map((key) => sectionOf(key) ?? key));
-  const alone = new Set([...known].filter((key) => sectionOf(key) === undefined));
-  const shorthands = new Map(
-    settings.filter(({ shorthand }) => shorthand).map(({ key }) => [sectionOf(key), key]),
-  );
-
-  function put(key: string, value: unknown): void {
-    if (maps.has(key)) return putMap(key, value ?? {});
-    const found = scalarText(value) ?? (trees.has(key) ? JSON.stringify(value ?? "") : undefined);
-    if (found === undefined) {
-      faults.push(`${path}: ${key} is ${JSON.stringify(value)}, expected one value or a list`);
-    } else texts.set(key, found);
-  }
-
-  function putMap(key: string, value: unknown): void {
-    if (!isMap(value)) {
-      faults.push(`${path}: ${key} is ${JSON.stringify(value)}, expected a map of names to texts`);
-      return;
-    }
-    const others = Object.entries(value).filter(([, text]) => typeof text !== "string");
-    for (const [name, text] of others) {
-      faults.push(`${path}: ${key}.${name} is ${JSON.stringify(text)}, expected a text`);
-    }
-    texts.set(key, JSON.stringify(others.length === 0 ? value : {}));
-  }
-
-  /** The settings of a section, and of maps in it that are no values themselves. */
-  function putAll(
-    place: string,
-    values: Readonly<Record<string, unknown>>,
-    { isOther = false }: { readonly isOther?: boolean } = {},
-  ): void {
-    for (const [name, value] of Object.entries(values)) {
-      const key = `${place}.${name}`;
-      const hasMore = [...known].some((one) => one.startsWith(`${key}.`));
-      if (hasMore && (isMap(value) || value === null)) putAll(key, value ?? {}, { isOther });
-      else if (known.has(key)) put(key, value);
-      else if (isOther) continue;
-      else if (hasMore) faults.push(notMap(key, value));
-      else faults.push(unknown(path, key, known));
-    }
-  }
-
-  function notMap(key: string, value: unknown): string {
-    return `${path}: ${key} is ${JSON.stringify(value)}, expected a map of settings`;
-  }
-
   const { root, faults: unreadable } = readableYAML(text);
-  faults.push(...unreadable.map((fault) => `${path}: is not YAML: ${fault}`));
+  const found: FoundValues = {
+    path,
+    keys: new Map(settings.flatMap((one) => fileKeysOf(one).map((key) => [key, one]))),
+    texts: new Map(),
+    faults: unreadable.map((fault) => `${path}: is not YAML: ${fault}`),
+  };
+  const keys = [...found.keys.keys()];
+  const sections = new Set(keys.map((key) => sectionOf(key) ?? key));
   if (!isMap(root)) {
-    faults.push(`${path}: is not a map of sections (${[...sections].join(", ")})`);
-    return { texts, faults };
+    found.faults.push(`${path}: is not a map of sections (${[...sections].join(", ")})`);
+    return found;
   }
   for (const [section, body] of Object.entries(root)) {
     if (otherSections.includes(section)) {
-      if (isMap(body)) putAll(section, body, { isOther: true });
+      if (isMap(body)) takeAll(found, { place: section, values: body, isOther: true });
       continue;
     }
-    const shorthand = shorthands.get(section);
+    const shorthand = settings.find((one) => one.shorthand && sectionOf(one.key) === section);
     if (!sections.has(section)) {
-      faults.push(unknown(path, section, new Set([...sections, ...otherSections])));
+      found.faults.push(unknown(path, section, new Set([...sections, ...otherSections])));
     } else if (body === null) continue;
-    else if (alone.has(section)) put(section, body);
-    else if (!isMap(body) && shorthand !== undefined) put(shorthand, body);
-    else if (isMap(body)) putAll(section, body);
-    else faults.push(notMap(section, body));
+    else if (found.keys.has(section)) take(found, { key: section, value: body });
+    else if (isMap(body)) takeAll(found, { place: section, values: body });
+    else if (shorthand !== undefined) take(found, { key: shorthand.key, value: body });
+    else found.faults.push(notMap(found, { key: section, value: body }));
   }
-  return { texts, faults };
+  return found;
+}
+
+/** What was read so far. */
+interface FoundValues {
+  readonly path: string;
+  /** The settings by each of their keys. */
+  readonly keys: ReadonlyMap<string, Setting>;
+  readonly texts: Map<string, string>;
+  readonly faults: string[];
+}
+
+/** A value at its place in the file. */
+interface PlacedValue {
+  readonly key: string;
+  readonly value: unknown;
+}
+
+/** The settings of a section, and of maps in it that are no values themselves. */
+function takeAll(
+  found: FoundValues,
+  { place, values, isOther = false }: {
+    readonly place: string;
+    readonly values: Readonly<Record<string, unknown>>;
+    readonly isOther?: boolean;
+  },
+): void {
+  for (const [name, value] of Object.entries(values)) {
+    const key = `${place}.${name}`;
+    const hasMore = [...found.keys.keys()].some((one) => one.startsWith(`${key}.`));
+    if (hasMore && (isMap(value) || value === null)) {
+      takeAll(found, { place: key, values: value ?? {}, isOther });
+    } else if (found.keys.has(key)) take(found, { key, value });
+    else if (isOther) continue;
+    else if (hasMore) found.faults.push(notMap(found, { key, value }));
+    else found.faults.push(unknown(found.path, key, new Set(found.keys.keys())));
+  }
+}
+
+function take(found: FoundValues, { key, value }: PlacedValue): void {
+  const { path, keys, texts, faults } = found;
+  const form = keys.get(key)?.form;
+  if (form === "map of texts") return takeMap(found, { key, value: value ?? {} });
+  const text = scalarText(value) ?? (form === "tree" ? JSON.stringify(value ?? "") : undefined);
+  if (text === undefined) {
+    faults.push(`${path}: ${key} is ${JSON.stringify(value)}, expected one value or a list`);
+  } else texts.set(key, text);
+}
+
+function takeMap({ path, texts, faults }: FoundValues, { key, value }: PlacedValue): void {
+  if (!isMap(value)) {
+    faults.push(`${path}: ${key} is ${JSON.stringify(value)}, expected a map of names to texts`);
+    return;
+  }
+  const others = Object.entries(value).filter(([, text]) => typeof text !== "string");
+  for (const [name, text] of others) {
+    faults.push(`${path}: ${key}.${name} is ${JSON.stringify(text)}, expected a text`);
+  }
+  texts.set(key, JSON.stringify(others.length === 0 ? value : {}));
+}
+
+function notMap({ path }: FoundValues, { key, value }: PlacedValue): string {
+  return `${path}: ${key} is ${JSON.stringify(value)}, expected a map of settings`;
 }
 
 /**
- * The content of a settings file, and why it is not YAML. What can be read of a text with faults is
- * there all the same, section by section: a market that is off must not depend on the rest.
+ * The content of a settings file, and why it is not YAML. Readable sections of a text with faults are
+ * in it all the same: a market that is off must not depend on the rest.
  */
 export function readableYAML(
   text: string,
@@ -187,12 +202,12 @@ function scalarText(value: unknown): string | undefined {
 export interface SettingsKeys {
   /** The key that has the file. */
   readonly beside: string;
-  /** What stands before a key in messages, for instance `/etc/mbcas/`. */
+  /** The text before a key in messages, for instance `/etc/mbcas/`. */
   readonly place: string;
   readonly texts: ReadonlyMap<string, string>;
 }
 
-/** Which key has the file, and what messages call it and the others. */
+/** Which key has the file, and its and the other keys' names in messages. */
 export interface SettingsPlace {
   readonly name: string;
   readonly path: string;
@@ -215,12 +230,14 @@ export function settingsAmong(
 }
 
 /**
- * Reads the keys. One that the table does not have in the file by itself, in no section, is a fault,
- * unless it is OptiPod's and so another program's. Spaces and line ends around a value don't count,
- * and an empty one is none.
+ * Reads the keys. One that is no setting in no section of the file is a fault, unless it is OptiPod's
+ * and so another program's. Spaces and line ends around a value don't count, and an empty one is none.
  */
-export function keyValues({ beside, place, texts }: SettingsKeys, table: SettingTable): FileValues {
-  const own = Object.values(table).filter(({ kind }) => !kind.tree).flatMap(fileKeysOf)
+export function keyValues(
+  { beside, place, texts }: SettingsKeys,
+  settings: readonly Setting[],
+): FileValues {
+  const own = settings.filter(({ form }) => form !== "tree").flatMap(fileKeysOf)
     .filter((key) => sectionOf(key) === undefined);
   const valid = [...new Set([beside, ...own, ...OPTIPOD_KEYS])];
   const values = new Map<string, string>();

@@ -1,17 +1,26 @@
 import assert from "node:assert/strict";
-import { AGENT_SETTINGS } from "../agent/settings.ts";
-import { CONTROLLER_SETTINGS } from "../controller/settings.ts";
-import project from "../deno.json" with { type: "json" };
-import { settingsPage } from "./settings_table.ts";
+import * as z from "zod";
+import { AGENT_SETTINGS } from "../../agent/settings.ts";
+import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
+import project from "../../deno.json" with { type: "json" };
+import { settingsPage } from "./docs.ts";
+import { type Setting, settingOf, type SettingSchema, settingsOf } from "./setting.ts";
+
+function described<T extends Readonly<Record<string, SettingSchema<unknown>>>>(
+  shape: T,
+): { readonly [K in keyof T]: Setting } {
+  const entries = Object.entries(shape).map(([name, schema]) => [name, settingOf(schema)]);
+  return Object.fromEntries(entries);
+}
 
 Deno.test({
   name: "settingsPage() has one row per setting, with all its names",
   permissions: "none",
   fn() {
-    const page = settingsPage([{ title: "Controller", table: CONTROLLER_SETTINGS }]);
+    const page = settingsPage([{ title: "Controller", schema: CONTROLLER_SETTINGS }]);
     const [own = ""] = page.split("\n## Names ");
     const rows = own.split("\n").filter((line) => /^\| [–`]/.test(line));
-    assert.equal(rows.length, Object.keys(CONTROLLER_SETTINGS).length);
+    assert.equal(rows.length, settingsOf(CONTROLLER_SETTINGS).length);
     assert.match(
       page,
       /\| `market\.burstFactor` \| `--burst-factor` \| `MBCAS_BURST_FACTOR` \| `8` \| .*\(\*live\*\) \|/,
@@ -26,8 +35,8 @@ Deno.test({
   permissions: "none",
   fn() {
     const both = [
-      { title: "Controller", table: CONTROLLER_SETTINGS },
-      { title: "Agent", table: AGENT_SETTINGS },
+      { title: "Controller", schema: CONTROLLER_SETTINGS },
+      { title: "Agent", schema: AGENT_SETTINGS },
     ];
     const [, names = ""] = settingsPage(both).split("\n## Names ");
     assert.deepEqual(names.split("\n").filter((line) => /^\| `/.test(line)), [
@@ -46,13 +55,19 @@ Deno.test({
       "| `placement.nodeLabels:` | `placement.nodeClassifier` |",
       "| `nodeLabels:` | `placement.nodeClassifier` |",
       "| `dryRun:` | `controller.dryRun` |",
-      `| \`--metrics-addr\` | \`--listen\`: ${CONTROLLER_SETTINGS.listen.aliasNote} |`,
-      `| \`--health-probe-addr\` | \`--listen\`: ${CONTROLLER_SETTINGS.listen.aliasNote} |`,
+      `| \`--metrics-addr\` | \`--listen\`: ${
+        settingOf(CONTROLLER_SETTINGS.shape.listen).aliasNote
+      } |`,
+      `| \`--health-probe-addr\` | \`--listen\`: ${
+        settingOf(CONTROLLER_SETTINGS.shape.listen).aliasNote
+      } |`,
       "| `metrics.port:` | `controller.listen` |",
     ]);
     assert.match(names, /^\| `--health-probe-addr` \| `--listen`: one address /m);
-    const { configFile } = AGENT_SETTINGS;
-    const bare = settingsPage([{ title: "Agent", table: { configFile } }]);
+    const bare = settingsPage([{
+      title: "Agent",
+      schema: z.object({ configFile: AGENT_SETTINGS.shape.configFile }),
+    }]);
     assert.ok(!bare.includes("\n## Names "));
   },
 });
@@ -62,7 +77,7 @@ Deno.test({
   permissions: "none",
   fn() {
     const { agent, controller } = project.permissions;
-    const { listen, cgroupRoot, kernelRoot } = AGENT_SETTINGS;
+    const { listen, cgroupRoot, kernelRoot } = described(AGENT_SETTINGS.shape);
     assert.deepEqual(agent.net, ["kubernetes.default.svc:443", `0.0.0.0${listen.default}`]);
     assert(agent.read.includes(cgroupRoot.default));
     assert(agent.read.includes(`${kernelRoot.default}/sched_ext/state`));
@@ -70,7 +85,7 @@ Deno.test({
     const fixed =
       /the agent's `listen`, `cgroupRoot`,\s`kernelRoot` and `--kubeconfig`, .*\s`\/etc\/mbcas`\./;
     assert.match(settingsPage([]), fixed);
-    const { listen: probes, webhookListen, webhookFolder } = CONTROLLER_SETTINGS;
+    const { listen: probes, webhookListen, webhookFolder } = described(CONTROLLER_SETTINGS.shape);
     const [, paragraph = ""] = settingsPage([]).split("\nPermissions that ");
     for (const { key } of [probes, webhookListen, webhookFolder]) {
       assert.ok(paragraph.includes(`\`${key}\``), key);

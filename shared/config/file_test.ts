@@ -1,24 +1,30 @@
 import assert from "node:assert/strict";
 import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
-import { numberKind, switchKind, textKind } from "./setting_kinds.ts";
-import { fileValues, keyValues, settingsAmong, withFileValue } from "./settings_file.ts";
+import { DRY_RUN_SETTING, MARKET_SETTING } from "./schema.ts";
+import { namedTableKind, treeKind } from "./map_kinds.ts";
+import { type Kind, numberKind, switchKind, textKind } from "./kinds.ts";
+import { fileValues, keyValues, settingsAmong, withFileValue } from "./file.ts";
+import { type Setting, setting, settingOf } from "./setting.ts";
+import * as z from "zod";
 
 /** The YAML parser looks at two variables for its own debugging. */
 const PURE = { env: ["LOG_TOKENS", "LOG_STREAM"] };
 
-const TABLE = {
-  enabled: {
-    key: "market.enabled",
-    default: "on",
-    description: "",
-    kind: switchKind,
-    shorthand: true,
-  },
-  factor: { key: "market.factor", default: "4", description: "", kind: numberKind({ most: 9 }) },
-};
+function settings(kinds: Readonly<Record<string, Kind<unknown>>>): readonly Setting[] {
+  return Object.entries(kinds).map(([key, kind]) =>
+    settingOf(setting(key, {
+      kind: kind,
+      default: "",
+      description: "",
+    }))
+  );
+}
+
+const FACTOR = settings({ "market.factor": numberKind({ most: 9 }) });
+const SETTINGS = [settingOf(MARKET_SETTING), ...FACTOR];
 
 function texts(text: string): Record<string, string> {
-  const { texts, faults } = fileValues({ path: "f", text }, { table: TABLE });
+  const { texts, faults } = fileValues({ path: "f", text }, { settings: SETTINGS });
   assert.deepEqual(faults, []);
   return Object.fromEntries(texts);
 }
@@ -49,11 +55,11 @@ Deno.test({
 });
 
 Deno.test({
-  name: "fileValues() passes over the sections that another program checks",
+  name: "fileValues() ignores the sections that another program checks",
   permissions: PURE,
   fn() {
     const file = { path: "f", text: "agent: {any: [1]}\nagnt: {}\n" };
-    const { faults } = fileValues(file, { table: TABLE, otherSections: ["agent"] });
+    const { faults } = fileValues(file, { settings: SETTINGS, otherSections: ["agent"] });
     assertMatches(faults, [/^f: agnt .* agent\?$/]);
   },
 });
@@ -63,7 +69,7 @@ Deno.test({
   permissions: PURE,
   fn() {
     const read = (text: string) => {
-      const options = { table: { factor: TABLE.factor }, otherSections: ["market"] };
+      const options = { settings: FACTOR, otherSections: ["market"] };
       const { texts, faults } = fileValues({ path: "f", text }, options);
       return [Object.fromEntries(texts), faults.length];
     };
@@ -78,48 +84,44 @@ Deno.test({
   },
 });
 
-const NESTED = {
-  window: {
-    key: "place.window.opens",
-    aliases: ["other.opens"],
-    default: "",
-    description: "",
-    kind: textKind("a time"),
-  },
-  election: { key: "place.election", default: "", description: "", kind: switchKind },
-  elects: { key: "place.election.name", default: "", description: "", kind: textKind("a name") },
-  tree: {
-    key: "place.tree",
-    aliases: ["tree"],
-    default: "",
-    description: "",
-    kind: { ...textKind("a tree"), tree: true as const },
-  },
-};
+const tree = treeKind({ expects: "", schema: () => z.unknown(), shortForm: (text) => text });
+const NESTED = settings({
+  "place.window.opens": textKind("a time"),
+  "place.election": switchKind,
+  "place.election.name": textKind("a name"),
+  "place.tree": tree,
+  "place.texts": namedTableKind({ expects: "", of: "", read: (value) => ({ value }) }),
+  "placement.nodeClassifier": tree,
+});
 
 Deno.test({
   name: "fileValues() reads maps in sections, and values that are maps themselves",
   permissions: PURE,
   fn() {
     const read = (text: string) => {
-      const { texts, faults } = fileValues({ path: "f", text }, { table: NESTED });
+      const { texts, faults } = fileValues({ path: "f", text }, { settings: NESTED });
       return [Object.fromEntries(texts), faults];
     };
     assert.deepEqual(
-      read("place: {window: {opens: 2}, election: {name: a}, tree: {a: [1]}}\ntree: b\n"),
+      read(
+        "place: {window: {opens: 2}, election: {name: a}, tree: {a: [1]}, texts: {b: c}}\n" +
+          "nodeLabels: b\nplacement: {nodeLabels: 3}\n",
+      ),
       [{
         "place.window.opens": "2",
         "place.election.name": "a",
         "place.tree": '{"a":[1]}',
-        tree: "b",
+        "place.texts": '{"b":"c"}',
+        nodeLabels: "b",
+        "placement.nodeLabels": "3",
       }, []],
     );
-    assert.deepEqual(read("place: {election: on, window:, tree: [a, b]}\nother: {opens: 3}\n"), [
-      { "place.election": "on", "place.tree": "a,b", "other.opens": "3" },
+    assert.deepEqual(read("place: {election: on, window:, tree: [a, b]}\n"), [
+      { "place.election": "on", "place.tree": "a,b" },
       [],
     ]);
     const wrong = "place: {window: 2, election: {nam: a}, tre: {a: 1}}\n";
-    const { texts, faults } = fileValues({ path: "f", text: wrong }, { table: NESTED });
+    const { texts, faults } = fileValues({ path: "f", text: wrong }, { settings: NESTED });
     assert.equal(texts.size, 0);
     assertMatches(faults, [
       /^f: place\.window is 2, .* map /,
@@ -129,23 +131,14 @@ Deno.test({
   },
 });
 
-const KEYS_TABLE = {
-  dryRun: {
-    key: "controller.dryRun",
-    default: "false",
-    description: "",
-    kind: switchKind,
-    aliases: ["--dry", "dryRun"],
-  },
-  level: { key: "log.level", default: "info", description: "", kind: textKind("a level") },
-};
+const KEYED = [settingOf(DRY_RUN_SETTING), ...settings({ "log.level": textKind("a level") })];
 
 const PLACE = { name: "config.yaml", path: "configmap a/b", place: "configmap a/b: data." };
 
 function read(data: Record<string, string>) {
   const { keys } = settingsAmong(data, PLACE) ?? {};
   assert.ok(keys !== undefined);
-  return keyValues(keys, KEYS_TABLE);
+  return keyValues(keys, KEYED);
 }
 
 Deno.test({
@@ -166,7 +159,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "keyValues() takes the table's keys, passes over the other program's, and trims",
+  name: "keyValues() takes the settings' keys, ignores the other program's, and trims",
   permissions: "none",
   fn() {
     const { texts, faults } = read({ dryRun: " true\n", metricsProvider: "prometheus" });
@@ -182,7 +175,7 @@ Deno.test({
     const { texts, faults } = read({
       metricProvider: "prometheus",
       "config.yml": "market: off",
-      "--dry": "true",
+      "--dry-run": "true",
       "log.level": "debug",
       password: "hunter2",
     });
@@ -190,7 +183,7 @@ Deno.test({
     assertMatches(faults, [
       /^configmap a\/b: data\.metricProvider .* metricsProvider\? .*config\.yaml, dryRun, /,
       /^configmap a\/b: data\.config\.yml .* config\.yaml\? .*config\.yaml, dryRun, /,
-      /^configmap a\/b: data\.--dry [^?]*config\.yaml, dryRun, /,
+      /^configmap a\/b: data\.--dry-run .*config\.yaml, dryRun, /,
       /^configmap a\/b: data\.log\.level [^?]*config\.yaml, dryRun, /,
       /^configmap a\/b: data\.password [^?]*config\.yaml, dryRun, .*reconciliationInterval$/,
     ]);

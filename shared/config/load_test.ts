@@ -1,54 +1,45 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import * as z from "zod";
 import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
-import { effectiveFields, effectiveSettings, type SettingSources } from "./effective_settings.ts";
-import { serverURLKind } from "./server_url_kind.ts";
-import { choiceKind, numberKind, optionalKind, switchKind, termsKind } from "./setting_kinds.ts";
+import { choiceKind, namespacesKind, numberKind, optionalKind } from "./kinds.ts";
+import { effectiveFields, effectiveSettings, type SettingSources } from "./load.ts";
+import { DRY_RUN_SETTING, MARKET_SETTING } from "./schema.ts";
+import { serverURLKind } from "./server_kinds.ts";
+import { setting, type SettingsSchema } from "./setting.ts";
 
 /** The YAML parser looks at two variables for its own debugging. */
 const PURE = { env: ["LOG_TOKENS", "LOG_STREAM"] };
 
-const TABLE = {
-  burstFactor: {
-    key: "market.burstFactor",
-    flag: "--burst-factor",
-    env: "MBCAS_BURST_FACTOR",
-    default: "4",
-    description: "How far a limit may go above the user's own.",
+const SCHEMA = z.object({
+  burstFactor: setting("market.burstFactor", {
     kind: numberKind({ least: 1, most: 100 }),
-  },
-  enabled: {
-    key: "market.enabled",
-    flag: "--market",
-    env: "MBCAS_MARKET",
-    default: "on",
-    description: "Whether limits are set at all.",
-    kind: switchKind,
-    shorthand: true,
-  },
-  excluded: {
-    key: "market.excludedNamespaces",
+    default: "4",
+    description: "",
+  }),
+  enabled: MARKET_SETTING,
+  excluded: setting("market.excludedNamespaces", {
+    kind: namespacesKind,
     default: "kube-system",
-    description: "Namespaces that are left alone.",
-    kind: termsKind("names of namespaces", /^[a-z0-9-]+$/),
-  },
-  level: {
-    key: "log.level",
-    default: "info",
-    description: "How much is logged.",
+    description: "",
+    onlyBy: "file",
+  }),
+  level: setting("log.level", {
     kind: choiceKind(["info", "debug"]),
-  },
-  config: {
-    key: "config",
-    flag: "--config",
-    default: "",
-    description: "The settings file.",
+    default: "info",
+    description: "",
+    onlyBy: "file",
+  }),
+  config: setting("config", {
     kind: optionalKind(choiceKind(["a", "b"])),
-  },
-} as const;
+    default: "",
+    description: "",
+    onlyBy: "flag",
+  }),
+});
 
 function faultsOf(sources: SettingSources): readonly string[] {
-  const result = effectiveSettings(TABLE, { otherSections: ["agent"], ...sources });
+  const result = effectiveSettings(SCHEMA, { otherSections: ["agent"], ...sources });
   return "faults" in result ? result.faults : [];
 }
 
@@ -64,7 +55,7 @@ Deno.test({
       file: fc.boolean(),
     });
     fc.assert(fc.property(given, (set) => {
-      const result = effectiveSettings(TABLE, {
+      const result = effectiveSettings(SCHEMA, {
         flags: new Map(set.flag ? [["--burst-factor", "1"]] : []),
         env: set.env ? { MBCAS_BURST_FACTOR: "2" } : {},
         file: file(set.file ? "market: {burstFactor: 3}" : ""),
@@ -123,7 +114,7 @@ Deno.test({
     "effectiveSettings() takes `market: off` for the whole section, and an empty variable as unset",
   permissions: PURE,
   fn() {
-    const result = effectiveSettings(TABLE, {
+    const result = effectiveSettings(SCHEMA, {
       env: { MBCAS_BURST_FACTOR: "" },
       file: file("market: off"),
     });
@@ -156,31 +147,32 @@ Deno.test({
   },
 });
 
-const ALIASED = {
-  listen: {
-    key: "controller.listen",
-    flag: "--listen",
-    env: "MBCAS_LISTEN",
+/** With the aliases `--metrics-addr` and `metrics.port`. */
+const ALIASED = z.object({
+  listen: setting("controller.listen", {
+    kind: numberKind({ most: 100 }),
     default: "80",
     description: "",
-    kind: numberKind({ most: 100 }),
-    aliases: ["--metrics-addr", "listenOn"],
-  },
-} as const;
+  }),
+});
+
+/** With the alias `dryRun`. */
+const DRY_RUN = z.object({ dryRun: DRY_RUN_SETTING });
 
 Deno.test({
-  name: "effectiveSettings() takes a setting by its other names, where its own would stand",
+  name: "effectiveSettings() takes a setting by its other names, in the place of its own",
   permissions: PURE,
   fn() {
     const typed = new Map([["--metrics-addr", "1"]]);
+    const env = { MBCAS_CONTROLLER_LISTEN: "2" };
     for (
       const [sources, value, origin] of [
         [{ flags: typed }, 1, "flag"],
-        [{ flags: typed, env: { MBCAS_LISTEN: "2" }, file: file("listenOn: 3") }, 1, "flag"],
-        [{ env: { MBCAS_LISTEN: "2" }, file: file("listenOn: 3") }, 2, "environment"],
-        [{ file: file('listenOn: "3"') }, 3, "file"],
-        [{ file: file("controller: {listen: 3}\nlistenOn: 3.0") }, 3, "file"],
-        [{ file: file("listenOn:") }, 80, "default"],
+        [{ flags: typed, env, file: file("metrics: {port: 3}") }, 1, "flag"],
+        [{ env, file: file("metrics: {port: 3}") }, 2, "environment"],
+        [{ file: file('metrics: {port: "3"}') }, 3, "file"],
+        [{ file: file("controller: {listen: 3}\nmetrics: {port: 3.0}") }, 3, "file"],
+        [{ file: file("metrics:") }, 80, "default"],
       ] as const
     ) {
       const result = effectiveSettings(ALIASED, sources);
@@ -191,38 +183,49 @@ Deno.test({
   },
 });
 
+/** A file beside which these keys are in a ConfigMap. */
+function mounted(text: string, data: Readonly<Record<string, string>>) {
+  const texts = new Map(Object.entries(data));
+  return { ...file(text), keys: { beside: "config.yaml", place: "/etc/", texts } };
+}
+
 Deno.test({
   name: "effectiveSettings() refuses two names of a setting with two values, and names both",
   permissions: PURE,
   fn() {
     const flags = new Map([["--listen", "1"], ["--metrics-addr", "2"]]);
-    const problems = (sources: SettingSources) => {
-      const result = effectiveSettings(ALIASED, sources);
-      assert.ok("faults" in result);
-      return result.faults;
+    const problems = (schema: SettingsSchema, sources: SettingSources) => {
+      const result = effectiveSettings(schema, sources);
+      return "faults" in result ? result.faults : [];
     };
-    assertMatches(problems({ flags }), [
+    assertMatches(problems(ALIASED, { flags }), [
       /^flag --listen is "1" and flag --metrics-addr is "2", .* controller\.listen: /,
     ]);
-    assertMatches(problems({ file: file("listenOn: 3\ncontroller: {listen: 4}") }), [
-      /: controller\.listen is "4" and config\.yaml: listenOn is "3", .* controller\.listen: /,
+    const both = file("metrics: {port: 3}\ncontroller: {listen: 4}");
+    assertMatches(problems(ALIASED, { file: both }), [
+      /: controller\.listen is "4" and config\.yaml: metrics\.port is "3", .* controller\.listen: /,
     ]);
+    for (
+      const [text, name] of [
+        ["controller: {dryRun: off}", "controller\\.dryRun"],
+        ["dryRun: off", "dryRun"],
+      ]
+    ) {
+      assertMatches(problems(DRY_RUN, { file: mounted(`${text}`, { dryRun: "on" }) }), [
+        new RegExp(`: ${name} is "off" and /etc/dryRun is "on", .* controller\\.dryRun: `),
+      ]);
+    }
     // In no section, and none of its own names.
-    assertMatches(problems({ file: file("controller: {listenOn: 3}\nlisten: 1") }), [
-      /^config\.yaml: controller\.listenOn .* controller\.listen\?$/,
-      /^config\.yaml: listen .* listenOn\?$/,
+    assertMatches(problems(ALIASED, { file: file("controller: {port: 3}\nlisten: 1") }), [
+      /^config\.yaml: controller\.port /,
+      /^config\.yaml: listen /,
     ]);
-    assertMatches(problems({ file: file("listenOn: {a: 1}") }), [
-      /: listenOn is {"a":1}, .* list$/,
+    assertMatches(problems(DRY_RUN, { file: file("dryRun: {a: 1}") }), [
+      /: dryRun is {"a":1}, .* list$/,
     ]);
+    assertMatches(problems(DRY_RUN, { file: mounted("", { dryRan: "on" }) }), [/^\/etc\/dryRan /]);
   },
 });
-
-/** A file beside which these keys stand in a ConfigMap. */
-function mounted(text: string, data: Readonly<Record<string, string>>) {
-  const texts = new Map(Object.entries(data));
-  return { ...file(text), keys: { beside: "config.yaml", place: "/etc/", texts } };
-}
 
 Deno.test({
   name:
@@ -231,57 +234,40 @@ Deno.test({
   fn() {
     const sources = fc.record({ flag: fc.boolean(), env: fc.boolean(), text: fc.boolean() });
     fc.assert(fc.property(sources, (set) => {
-      const result = effectiveSettings(ALIASED, {
-        flags: new Map(set.flag ? [["--metrics-addr", "1"]] : []),
-        env: set.env ? { MBCAS_LISTEN: "2" } : {},
-        file: mounted(set.text ? "controller: {listen: 3}" : "", { listenOn: "3\n" }),
+      const result = effectiveSettings(DRY_RUN, {
+        flags: new Map(set.flag ? [["--dry-run", "true"]] : []),
+        env: set.env ? { MBCAS_DRY_RUN: "off" } : {},
+        file: mounted(set.text ? "controller: {dryRun: on}" : "", { dryRun: "on\n" }),
       });
       assert.ok(!("faults" in result));
-      const expected = set.flag ? [1, "flag"] : set.env ? [2, "environment"] : [3, "file"];
-      const { origin } = result.origins.get("controller.listen") ?? {};
-      assert.deepEqual([result.values.listen, origin], expected);
+      const expected = set.flag
+        ? ["true", "flag"]
+        : set.env
+        ? ["off", "environment"]
+        : ["on", "file"];
+      const { origin, text } = result.origins.get("controller.dryRun") ?? {};
+      assert.deepEqual([text, origin], expected);
     }));
   },
 });
 
 Deno.test({
-  name: "effectiveSettings() refuses a key beside the file that says another value than the file",
+  name: "effectiveSettings() shows no password of an address under another name",
   permissions: PURE,
   fn() {
-    for (
-      const [text, name] of [["controller: {listen: 4}", "controller.listen"], [
-        "listenOn: 4",
-        "listenOn",
-      ]]
-    ) {
-      const result = effectiveSettings(ALIASED, { file: mounted(`${text}`, { listenOn: "3" }) });
-      assertMatches("faults" in result ? result.faults : [], [
-        new RegExp(`: ${name} is "4" and /etc/listenOn is "3", .* controller\\.listen: `),
-      ]);
-    }
-    const unknown = effectiveSettings(ALIASED, { file: mounted("", { listenAt: "3" }) });
-    assertMatches("faults" in unknown ? unknown.faults : [], [/^\/etc\/listenAt /]);
-  },
-});
-
-Deno.test({
-  name: "effectiveSettings() shows no password of an address that stands under another name",
-  permissions: PURE,
-  fn() {
-    const url = {
-      key: "metrics.url",
-      default: "",
-      description: "",
-      kind: serverURLKind,
-      aliases: ["url"],
-    };
+    const schema = z.object({
+      url: setting("metrics.prometheusURL", {
+        kind: optionalKind(serverURLKind),
+        default: "",
+        description: "",
+      }),
+    });
     const secret = "http://reader:hunter2@prometheus";
     for (const [own, other] of [["http://prometheus", secret], [secret, "http://prometheus"]]) {
-      const text = `metrics: {url: "${own}"}\nurl: "${other}"\n`;
-      const result = effectiveSettings({ url }, { file: file(text) });
+      const text = `metrics: {prometheusURL: "${own}"}\nprometheusURL: "${other}"\n`;
+      const result = effectiveSettings(schema, { file: file(text) });
       assert.ok("faults" in result);
-      assert.equal(result.faults.length, 1);
-      assert.match(result.faults[0] ?? "", /url: .* password /);
+      assertMatches(result.faults, [/prometheusURL: .* password /]);
       assert.ok(!result.faults[0]?.includes("hunter2"));
     }
   },

@@ -1,14 +1,14 @@
 /**
- * A program's table of settings as Markdown.
+ * The page of all settings, docs/configuration.md.
  *
  * @module
  */
-import { fileKeysOf, flagsOf, sectionOf, type SettingTable } from "../shared/config/setting.ts";
+import { fileKeysOf, flagsOf, sectionOf, settingsOf, type SettingsSchema } from "./setting.ts";
 
 /** A program and its settings. */
 export interface DescribedProgram {
   readonly title: string;
-  readonly table: SettingTable;
+  readonly schema: SettingsSchema;
 }
 
 /** The page of all programs' settings, from its heading to its last line. */
@@ -19,7 +19,7 @@ export function settingsPage(programs: readonly DescribedProgram[]): string {
 
 const INTRODUCTION = `# Configuration
 
-<!-- Made from the tables of settings by \`deno task generate:docs\`; changes here are lost. -->
+<!-- Made from the schemas of settings by \`deno task generate:docs\`; changes here are lost. -->
 
 A flag stands over a variable, a variable over the file, the file over the default. The file is YAML
 with one section per part of the product; both programs read the same one, in a cluster the key
@@ -51,16 +51,16 @@ stand in \`/etc/mbcas-webhook\` or below \`/etc/mbcas\`: mount them there, and s
 or \`webhook.listen\` needs its port in the Deployment and the NetworkPolicy, too.
 `;
 
-function programSection({ title, table }: DescribedProgram): string {
-  const rows = Object.values(table).map((setting) => {
-    const { key, flag, env, default: text, description, kind, live } = setting;
+function programSection({ title, schema }: DescribedProgram): string {
+  const rows = settingsOf(schema).map((setting) => {
+    const { key, flag, env, default: text, description, expects, live } = setting;
     const cells = [
       sectionOf(key) === undefined ? "–" : code(key),
       code(flag),
       code(env),
       code(text),
       `${description}${live ? " (*live*)" : ""}`,
-      kind.expects,
+      expects,
     ];
     return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
   });
@@ -76,9 +76,9 @@ function programSection({ title, table }: DescribedProgram): string {
 
 /** The names that settings have beside their own, where there are any. */
 function otherNames(programs: readonly DescribedProgram[]): readonly string[] {
-  const settings = programs.flatMap(({ table }) => Object.values(table));
+  const settings = programs.flatMap(({ schema }) => settingsOf(schema));
   const rows = settings.flatMap((setting) => {
-    const { key, flag, aliases = [], aliasNote } = setting;
+    const { key, flag, aliases, aliasNote } = setting;
     const note = aliasNote === undefined ? "" : `: ${aliasNote}`;
     const inFile = aliases.filter((name) => fileKeysOf(setting).includes(name));
     const typed = aliases.filter((name) => flagsOf(setting).includes(name));

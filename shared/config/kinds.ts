@@ -1,0 +1,204 @@
+/**
+ * Kinds of values that settings have: schemas of the text of a flag, a variable or a value of the
+ * file.
+ *
+ * @module
+ */
+import * as z from "zod";
+import { formatDuration, parseDuration } from "../duration.ts";
+import { countableCPU } from "../quantity.ts";
+
+/**
+ * Reads the text of a value. The message of its issue continues a sentence that begins with the source
+ * of the text: ` is "9", expected a number from 1 to 8`.
+ */
+export type Kind<T> = z.ZodType<T, string>;
+
+/** How the value is written in the file; the text of a map or tree is its JSON. */
+export type FileForm = "scalar" | "map of texts" | "tree";
+
+const SCALAR: FileForm = "scalar";
+
+/** What users see of a kind. */
+export interface KindMeta {
+  /** The form of a value, after "expected ", for instance `a whole number from 1 to 8192`. */
+  readonly expects: string;
+  readonly form: FileForm;
+}
+
+const KINDS = z.registry<KindMeta>();
+
+/** The reason why a text is refused, where it says more than the whole text and the expected form. */
+export class Refusal {
+  /** A clause. */
+  readonly reason: string;
+
+  constructor(reason: string) {
+    this.reason = reason;
+  }
+}
+
+/**
+ * A kind of values that `read` returns, of scalars where `meta` is only what they look like. Undefined
+ * and a {@linkcode Refusal} refuse the text; a refusal hides it, as it may hold a secret.
+ */
+export function kindOf<T>(
+  meta: string | KindMeta,
+  read: (text: string) => T | Refusal | undefined,
+): Kind<T> {
+  const { expects, form } = typeof meta === "string" ? { expects: meta, form: SCALAR } : meta;
+  return z.string().transform((text, context): T => {
+    const value = read(text);
+    const state = text === "" ? "is not set" : `is ${JSON.stringify(text)}`;
+    let message = ` ${state}, expected ${expects}`;
+    if (value instanceof Refusal) message = `${EXPLAINED}${value.reason}`;
+    else if (value !== undefined) return value;
+    context.issues.push({ code: "custom", message, input: text });
+    return z.NEVER;
+  }).register(KINDS, { expects, form });
+}
+
+const EXPLAINED = ": ";
+
+/** What users see of the kind. */
+export function kindMeta(kind: Kind<unknown>): KindMeta {
+  return KINDS.get(kind) ?? { expects: "a text", form: SCALAR };
+}
+
+/** The value of a text; undefined when the kind refuses it. */
+export function valueOf<T>(kind: Kind<T>, text: string): T | undefined {
+  return kind.safeParse(text).data;
+}
+
+/** The reason of a {@linkcode Refusal}; undefined for a value, and where there is no such reason. */
+export function refusalOf(kind: Kind<unknown>, text: string): string | undefined {
+  const message = messageOf(kind, text);
+  return message?.startsWith(EXPLAINED) ? message.slice(EXPLAINED.length) : undefined;
+}
+
+/** The message about a text that the kind refuses, see {@linkcode Kind}. */
+export function messageOf(kind: Kind<unknown>, text: string): string | undefined {
+  return kind.safeParse(text).error?.issues[0]?.message;
+}
+
+/** Bounds of a number, both included. */
+export interface NumberBounds {
+  /**
+   * Least value.
+   *
+   * @default {0}
+   */
+  readonly least?: number;
+  /** Greatest value. */
+  readonly most: number;
+  /**
+   * True for whole numbers only.
+   *
+   * @default {false}
+   */
+  readonly whole?: boolean;
+}
+
+/** Bounds of a duration, both included, ms. */
+export interface DurationBounds {
+  readonly leastMs: number;
+  readonly mostMs: number;
+}
+
+/** A decimal number within bounds. */
+export function numberKind({ least = 0, most, whole = false }: NumberBounds): Kind<number> {
+  const pattern = whole ? /^-?\d+$/ : /^-?(\d+(\.\d*)?|\.\d+)$/;
+  return kindOf(`a ${whole ? "whole " : ""}number from ${least} to ${most}`, (text) => {
+    const value = Number(text);
+    return pattern.test(text) && value >= least && value <= most ? value : undefined;
+  });
+}
+
+/** A CPU quantity such as `500m` or `2`, in millicores. */
+export const cpuKind: Kind<number> = kindOf(
+  "a CPU quantity, for instance 500m or 2",
+  countableCPU,
+);
+
+/** A duration such as `250ms`, `1.5s`, `2m` or `1h`, in milliseconds. */
+export function durationKind({ leastMs, mostMs }: DurationBounds): Kind<number> {
+  const [least, most] = [formatDuration(leastMs), formatDuration(mostMs)];
+  return kindOf(`a duration from ${least} to ${most}, for instance 250ms or 2s`, (text) => {
+    const value = parseDuration(text);
+    return value !== undefined && value >= leastMs && value <= mostMs ? value : undefined;
+  });
+}
+
+/** One of these values. */
+export function choiceKind<const Choice extends string>(terms: readonly Choice[]): Kind<Choice> {
+  const expects = terms.length === 1 ? `${terms[0]}` : `one of ${terms.join(", ")}`;
+  return kindOf(expects, (text) => terms.find((term) => term === text));
+}
+
+const SWITCH: ReadonlyMap<string, boolean> = new Map([
+  ["true", true],
+  ["on", true],
+  ["false", false],
+  ["off", false],
+]);
+
+/** `true`, `on`, `false` or `off`. */
+export const switchKind: Kind<boolean> = kindOf(
+  "true, on, false or off",
+  (text) => SWITCH.get(text),
+);
+
+/** A switch that is accepted for its name, and can only be on. */
+export function alwaysOnKind(expects: string): Kind<boolean> {
+  return kindOf(expects, (text) => SWITCH.get(text) === true ? true : undefined);
+}
+
+/** Any text but the empty one, where no pattern is given. */
+export function textKind(expects: string, pattern = /^./s): Kind<string> {
+  return kindOf(expects, (text) => pattern.test(text) ? text : undefined);
+}
+
+/** Terms separated by commas, in the file also a list; none when the text is empty. */
+export function termsKind(expects: string, pattern: RegExp): Kind<readonly string[]> {
+  return kindOf(expects, (text) => {
+    const terms = text.split(",").map((term) => term.trim()).filter((term) => term !== "");
+    return terms.every((term) => pattern.test(term)) ? terms : undefined;
+  });
+}
+
+/** Names of namespaces (RFC 1123, as Kubernetes has them). */
+export const namespacesKind: Kind<readonly string[]> = termsKind(
+  "names of namespaces, separated by commas",
+  /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/,
+);
+
+/** A value that may be left out: null when the text is empty. */
+export function optionalKind<T>(kind: Kind<T>): Kind<T | null> {
+  return z.string().transform((text, context): T | null => {
+    if (text === "") return null;
+    const { data, error } = kind.safeParse(text);
+    if (error === undefined) return data as T;
+    for (const { message } of error.issues) {
+      context.issues.push({ code: "custom", message, input: text });
+    }
+    return z.NEVER;
+  }).register(KINDS, kindMeta(kind));
+}
+
+/** `host:port` or `:port` of an address to listen on; port 0 takes a free one. `8080` is `:8080`. */
+export const listenKind: Kind<string> = kindOf(
+  "an address to listen on, for instance :8080 or 127.0.0.1:8080",
+  (text) => {
+    const address = /^[1-9]\d{0,4}$/.test(text) ? `:${text}` : text;
+    const [, host, port] = /^(\[[0-9a-f:.]+\]|[a-z0-9.-]*):(\d{1,5})$/i.exec(address) ?? [];
+    return host !== undefined && Number(port) <= 65_535 ? address : undefined;
+  },
+);
+
+const IP_ADDRESS = z.union([z.ipv4(), z.ipv6()]);
+
+/** An IPv4 or IPv6 address. */
+export const addressKind: Kind<string> = kindOf(
+  "an IP address",
+  (text) => IP_ADDRESS.safeParse(text).data,
+);

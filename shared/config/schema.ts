@@ -1,0 +1,96 @@
+/**
+ * Settings that both programs have, or that one program checks for the other.
+ *
+ * @module
+ */
+import * as z from "zod";
+import { choiceKind, durationKind, optionalKind, switchKind, textKind } from "./kinds.ts";
+import { setting, type SettingSchema } from "./setting.ts";
+
+/** The levels of the log, from most lines to least. */
+export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
+
+/** One of {@linkcode LOG_LEVELS}. */
+export type LogLevel = typeof LOG_LEVELS[number];
+
+/** How lines of the log look: for machines or for people. */
+export const LOG_FORMATS = ["json", "text"] as const;
+
+/** One of {@linkcode LOG_FORMATS}. */
+export type LogFormat = typeof LOG_FORMATS[number];
+
+const PROGRAM_SHAPE = {
+  configFile: setting("config", {
+    kind: optionalKind(textKind("a file")),
+    default: "",
+    description: "The settings file, YAML; both programs read the same",
+  }),
+  kubeconfig: setting("kubeconfig", {
+    kind: optionalKind(textKind("a file")),
+    default: "",
+    description: "How to reach the API outside a cluster; without it the pod's own token is used",
+  }),
+  logLevel: setting("log.level", {
+    kind: choiceKind(LOG_LEVELS),
+    default: "info",
+    description: "The least level that is logged: debug, info, warn or error",
+  }),
+  logFormat: setting("log.format", {
+    kind: choiceKind(LOG_FORMATS),
+    default: "json",
+    description: "json, one object a line, or text for people",
+  }),
+};
+
+/** The settings of each program; null for no file, and for the pod's own token. */
+export const PROGRAM_SETTINGS: z.ZodObject<typeof PROGRAM_SHAPE> = z.object(PROGRAM_SHAPE);
+
+/** The agents act on it, and the controller checks its own settings against it. Ms. */
+export const HEARTBEAT_SETTING: SettingSchema<number> = setting("agent.heartbeat", {
+  kind: durationKind({ leastMs: 5000, mostMs: 120_000 }),
+  default: "60s",
+  description: "Mean time between two renewals of an agent's lease, which lasts for two; half of " +
+    "controller.agentSilentAfter at most",
+});
+
+/** How long the Lease of an agent with this heartbeat lasts, ms: one renewal may be missed. */
+export function agentLeaseMs(heartbeatMs: number): number {
+  return 2 * heartbeatMs;
+}
+
+/** The values of {@linkcode IdleCPU}. */
+export const IDLE_CPU = ["free", "tight"] as const;
+
+/**
+ * The use of CPU that no container needs. `free`: while there is some, limits are at their ceilings.
+ * `tight`: limits follow demand.
+ */
+export type IdleCPU = typeof IDLE_CPU[number];
+
+/** The agents act on it, and the controller checks the file. */
+export const IDLE_CPU_SETTING: SettingSchema<IdleCPU> = setting("market.idleCPU", {
+  kind: choiceKind(IDLE_CPU),
+  default: "free",
+  description:
+    "free: limits are at their ceilings while a node has idle CPU, and bind while its CPU is " +
+    "scarce. tight: limits follow demand at all times. Agents act on it, from their next start on",
+});
+
+/** The switch of the market, which the command reads, too. */
+export const MARKET_SETTING: SettingSchema<boolean> = setting("market.enabled", {
+  kind: switchKind,
+  default: "on",
+  description: "off gives every pod its original limits back; `market: off` in the file says the " +
+    "same, in a file with faults, too",
+  shorthand: true,
+  live: true,
+});
+
+/** The controller's switch for all that changes objects, which the command reads, too. */
+export const DRY_RUN_SETTING: SettingSchema<boolean> = setting("controller.dryRun", {
+  kind: switchKind,
+  default: "false",
+  description: "Everything but the patch, of the market, of rightsizing and of placement; the " +
+    "status says what would be changed",
+  live: true,
+});
