@@ -53,7 +53,9 @@ Deno.test({
       }));
     };
     const apply = (limitCPU: number): void => {
-      const containers = [sampleContainer({ limitCPU, appliedLimitCPU: limitCPU })];
+      const containers = [
+        sampleContainer({ limits: { cpu: limitCPU }, applied: { limits: { cpu: limitCPU } } }),
+      ];
       pods.modify(key, (old) => ({ ...old, containers }));
     };
     await pass(100);

@@ -46,10 +46,12 @@ function appliedLimits(
   pod: Pod,
 ): { containers: ContainerLimit[]; appliedCPULimit: string } | undefined {
   const named = new Set(allocation.status?.bounds?.containers.map(({ name }) => name));
-  const applied = pod.containers.flatMap(({ name, appliedLimitCPU }) => {
-    if (!named.has(name) || appliedLimitCPU === undefined) return [];
-    return [{ name, limit: appliedLimitCPU }];
-  });
+  const applied = pod.containers.flatMap(
+    ({ name, applied: { limits: { cpu: appliedLimitCPU } } }) => {
+      if (!named.has(name) || appliedLimitCPU === undefined) return [];
+      return [{ name, limit: appliedLimitCPU }];
+    },
+  );
   if (applied.length === 0) return undefined;
   return {
     containers: applied.map(({ name, limit }) => ({ name, cpuLimit: formatCPU(limit) })),

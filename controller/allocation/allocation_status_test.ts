@@ -17,7 +17,11 @@ const wallTime = "2026-01-01T00:00:00.000Z";
 function applied(...limits: number[]): Pod {
   return samplePod("web", {
     containers: limits.map((appliedLimitCPU, index) =>
-      sampleContainer({ name: `c${index}`, limitCPU: 999, appliedLimitCPU })
+      sampleContainer({
+        name: `c${index}`,
+        limits: { cpu: 999 },
+        applied: { limits: { cpu: appliedLimitCPU } },
+      })
     ),
   });
 }

@@ -21,7 +21,7 @@ import type { ReconcileSnapshot } from "./reconcile_snapshot.ts";
  */
 export function staysRestored(pod: Pod, { spec, status }: PodAllocation): boolean {
   if (status?.reason === "Restored") return true;
-  return pod.containers.some(({ name, limitCPU, limitManagers = [] }) => {
+  return pod.containers.some(({ name, limits: { cpu: limitCPU }, limitManagers = [] }) => {
     if (limitCPU === undefined || !limitManagers.includes(RESTORE_MANAGER)) return false;
     const limit = formatCPU(limitCPU);
     const reported = status?.containers?.find((one) => one.name === name)?.cpuLimit;
@@ -70,6 +70,6 @@ export function needsConfirmation(
   const { containers = [] } = allocation.spec;
   return staysRestored(pod, allocation) || containers.some(({ name, cpuLimit }) => {
     const container = pod.containers.find((one) => one.name === name);
-    return container !== undefined && container.limitCPU !== parseCPUBound(cpuLimit);
+    return container !== undefined && container.limits.cpu !== parseCPUBound(cpuLimit);
   });
 }

@@ -36,7 +36,7 @@ Deno.test({
   },
 });
 
-const POD = samplePod("web", { containers: [sampleContainer({ limitCPU: 200 })] });
+const POD = samplePod("web", { containers: [sampleContainer({ limits: { cpu: 200 } })] });
 
 function memoryOf(publishedRevision?: number): PodMemory {
   const memory = createPodMemories(() => {}).of("shop/web", POD);

@@ -97,7 +97,7 @@ export function decideLimits(
       restoring: restoring !== undefined,
       reason: causeOf(allocation, { restoring }),
       net: netOf(pod, decision.changes),
-      total: sumOf(pod.containers, "limitCPU"),
+      total: sumOf(pod.containers, ({ limits }) => limits.cpu),
     },
     instead: insteadOf(pod, decision.changes, input),
   };

@@ -40,11 +40,13 @@ async function attempt(
   { outcome: LimitsOutcome; patches: ResizePatch[]; managers: string[]; turns: ResizeRequest[] }
 > {
   const { limit = 200, applied = limit, reason = "DemandRose", refusal, book, ...input } = choice;
-  const containers = [sampleContainer({
-    containerID: "containerd://a",
-    limitCPU: limit,
-    appliedLimitCPU: applied,
-  })];
+  const containers = [
+    sampleContainer({
+      containerID: "containerd://a",
+      limits: { cpu: limit },
+      applied: { limits: { cpu: applied } },
+    }),
+  ];
   const sample = samplePod("web", { containers });
   const pod: Pod = {
     ...sample,

@@ -27,8 +27,10 @@ const entry = (name: string, millicores: number | undefined): Original =>
 /** Limits and requests that stand in the pod's spec now. */
 export function originalsOf({ containers }: Pod): Originals {
   return {
-    originalLimits: containers.map(({ name, limitCPU }) => entry(name, limitCPU)),
-    originalRequests: containers.map(({ name, requestCPU }) => entry(name, requestCPU)),
+    originalLimits: containers.map(({ name, limits: { cpu: limitCPU } }) => entry(name, limitCPU)),
+    originalRequests: containers.map(({ name, requests: { cpu: requestCPU } }) =>
+      entry(name, requestCPU)
+    ),
   };
 }
 
@@ -37,7 +39,9 @@ export function atOriginalRequests(pod: Pod, ownRequests: ReadonlyMap<string, nu
   if (!movesRequest(pod)) return pod;
   const containers = pod.containers.map((container) => {
     const requestCPU = ownRequests.get(container.name);
-    return requestCPU === undefined ? container : { ...container, requestCPU };
+    return requestCPU === undefined
+      ? container
+      : { ...container, requests: { ...container.requests, cpu: requestCPU } };
   });
   return { ...pod, containers };
 }

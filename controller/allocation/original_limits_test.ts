@@ -24,7 +24,10 @@ Deno.test({
   fn() {
     const { requestCPU: _request, limitCPU: _limit, ...bare } = sampleContainer({ name: "proxy" });
     const pod = samplePod("web", {
-      containers: [sampleContainer({ limitCPU: 2000, appliedLimitCPU: 500 }), bare],
+      containers: [
+        sampleContainer({ limits: { cpu: 2000 }, applied: { limits: { cpu: 500 } } }),
+        bare,
+      ],
     });
     assert.deepEqual(originalsOf(pod), {
       originalLimits: [{ name: "app", cpu: "2" }, { name: "proxy" }],
@@ -49,11 +52,11 @@ Deno.test({
   permissions,
   fn() {
     const own = new Map([["app", 150]]);
-    const raised = sampleGuaranteed({ limitCPU: 700, requestCPU: 700 });
+    const raised = sampleGuaranteed({ requests: { cpu: 700 }, limits: { cpu: 700 } });
     const pod = samplePod("web", { containers: [raised, { ...raised, name: "jvm" }] });
     assert.deepEqual(
       atOriginalRequests(pod, own).containers.map((
-        { requestCPU, limitCPU },
+        { requests: { cpu: requestCPU }, limits: { cpu: limitCPU } },
       ) => [requestCPU, limitCPU]),
       [[150, 700], [700, 700]],
     );
@@ -83,7 +86,7 @@ async function settle(choice: Choice): Promise<FoundOriginals & { readonly asked
   let asked = 0;
   const { limit = 300, manager = "mbcas", recorded, nowMs = 0, current = true } = choice;
   const pod = samplePod("web", {
-    containers: [sampleContainer({ limitCPU: limit, limitManagers: [manager] })],
+    containers: [sampleContainer({ limits: { cpu: limit }, limitManagers: [manager] })],
   });
   const status = recorded === undefined ? {} : { originalLimits: recorded };
   const allocation = { ...sampleAllocation(pod), status };
@@ -120,7 +123,7 @@ test("findOriginals() believes other managers only on a pod that is new enough",
 });
 
 test("findOriginals() takes the request of a Guaranteed pod over with the limit", async () => {
-  const raised = { limitCPU: 500, requestCPU: 500, limitManagers: ["kubectl-patch"] };
+  const raised = { requests: { cpu: 500 }, limits: { cpu: 500 }, limitManagers: ["kubectl-patch"] };
   const pod = samplePod("web", { containers: [sampleGuaranteed(raised)] });
   const status = { originalLimits: OWN, originalRequests: OWN };
   const { originals } = await findOriginals(

@@ -108,7 +108,7 @@ export function mayRepublish(memory: PodMemory, nowMs: number): boolean {
 
 /** The pod's CPU limits as one text. */
 function limitsText({ containers }: Pod): string {
-  return containers.map(({ limitCPU }) => limitCPU ?? "").join();
+  return containers.map(({ limits: { cpu: limitCPU } }) => limitCPU ?? "").join();
 }
 
 /** Notes that the pod has its original limits and no allocation any more. */

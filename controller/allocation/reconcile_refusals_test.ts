@@ -84,7 +84,10 @@ test("createReconciler() waits longer each time that the kubelet calls a resize 
   const refusedByKubelet = (limitCPU: number): void =>
     setPod((pod) => ({
       ...pod,
-      containers: pod.containers.map((app) => ({ ...app, limitCPU })),
+      containers: pod.containers.map((app) => ({
+        ...app,
+        limits: { ...app.limits, cpu: limitCPU },
+      })),
       resizeConditions: [{ type: "PodResizePending", reason: "Infeasible", message }],
     }));
   const waits: number[] = [];

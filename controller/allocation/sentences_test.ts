@@ -25,7 +25,7 @@ import { copiesInSync, VPA_WAIT_MS } from "./watches/copies_in_sync.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
-const GUARANTEED = { requestCPU: 200, limitCPU: 200, requestMemory: 1, limitMemory: 1 };
+const GUARANTEED = { requests: { cpu: 200, memory: 1 }, limits: { cpu: 200, memory: 1 } };
 
 /** Facts of a pod with container `app`, of 100m requested and 200m allowed. */
 function factsOf(container: Partial<PodContainer>, annotations: Texts = {}): BidFacts {

@@ -102,7 +102,7 @@ export function metricWarnings(fact: MetricFact | undefined): readonly string[] 
 /** A pod's cores over its containers by request, in whole millicores. */
 export function demandParts({ containers }: Pod, cores: number): ReadonlyMap<string, number> {
   if (containers.length === 0) return new Map();
-  const requests = containers.map(({ requestCPU = 0 }) => requestCPU);
+  const requests = containers.map(({ requests: { cpu: requestCPU = 0 } }) => requestCPU);
   const parts = splitByRequest(Math.round(cores * 1000), requests);
   return new Map(containers.map(({ name }, index) => [name, parts[index] ?? 0]));
 }

@@ -65,8 +65,8 @@ test("isFault() is true where waiting does not help", () => {
 test("demandParts() divides a pod's cores over its containers by request, in whole millicores", () => {
   const pod = samplePod("web", {
     containers: [
-      sampleContainer({ name: "app", requestCPU: 300 }),
-      sampleContainer({ name: "proxy", requestCPU: 100 }),
+      sampleContainer({ name: "app", requests: { cpu: 300 } }),
+      sampleContainer({ name: "proxy", requests: { cpu: 100 } }),
     ],
   });
   assert.deepEqual([...demandParts(pod, 1.0004)], [["app", 750], ["proxy", 250]]);

@@ -223,7 +223,9 @@ Deno.test("rightsizing and placement change a pod in either order", async () => 
     clock,
     log: silentLog,
   });
-  const rightsizing = createPodCreationMutator(() => () => new Map([["app", { requestCPU: 180 }]]));
+  const rightsizing = createPodCreationMutator(() => () =>
+    new Map([["app", { requests: { cpu: 180 }, limits: {} }]])
+  );
   const { uid, namespace, object } = podRequest("1", {
     spec: { containers: [{ name: "app", resources: { requests: { cpu: "100m" } } }] },
   });

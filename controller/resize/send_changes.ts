@@ -138,10 +138,10 @@ function report<Change extends ResourceChange>(
 
 /** `app 200m → 450m, proxy 50m → 40m`; where requests change with them, it says so. */
 export function describeLimits(pod: Pod, changes: readonly ResourceChange[]): string {
-  const limits = changes.map(({ name, limitCPU }) => {
-    const from = pod.containers.find((container) => container.name === name)?.limitCPU;
+  const limits = changes.map(({ name, limits: { cpu: limitCPU } }) => {
+    const from = pod.containers.find((container) => container.name === name)?.limits.cpu;
     return `${name} ${from ?? "?"}m → ${limitCPU}m`;
   }).join(", ");
-  const moves = changes.some(({ requestCPU }) => requestCPU !== undefined);
+  const moves = changes.some(({ requests: { cpu: requestCPU } }) => requestCPU !== undefined);
   return moves ? `${limits} (request and limit)` : limits;
 }

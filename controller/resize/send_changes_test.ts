@@ -18,7 +18,7 @@ function test(name: string, fn: () => void | Promise<void>): void {
 }
 
 function change(name: string, limitCPU: number): LimitChange {
-  return { name, sidecar: false, limitCPU };
+  return { name, sidecar: false, requests: {}, limits: { cpu: limitCPU } };
 }
 
 /** Two containers at 300 m with original limits of 200 m; requests are noted as `manager version names`. */
@@ -32,7 +32,7 @@ async function send(
   /** Answers as they are counted, and changes as they are logged. */
   readonly reported: readonly unknown[];
 }> {
-  const containers = ["app", "jvm"].map((name) => sampleContainer({ name, limitCPU: 300 }));
+  const containers = ["app", "jvm"].map((name) => sampleContainer({ name, limits: { cpu: 300 } }));
   const requests: string[] = [];
   const reported: unknown[] = [];
   const reason = source === "rightsizing" ? "OptimizationApplied" : "Throttled";
@@ -131,11 +131,14 @@ test("sendChanges() logs each accepted change, whatever its source, and counts e
 
 test("describeLimits() names each container with its limit before and after", () => {
   const pod = samplePod("web", {
-    containers: [sampleContainer(), sampleContainer({ name: "proxy", limitCPU: 50 })],
+    containers: [sampleContainer(), sampleContainer({ name: "proxy", limits: { cpu: 50 } })],
   });
   const changes = [change("app", 450), change("proxy", 40)];
   assert.equal(describeLimits(pod, changes), "app 200m → 450m, proxy 50m → 40m");
-  const moved = changes.map((one) => ({ ...one, requestCPU: one.limitCPU }));
+  const moved = changes.map((one) => ({
+    ...one,
+    requests: { ...one.requests, cpu: one.limits.cpu },
+  }));
   assert.equal(
     describeLimits(pod, moved),
     "app 200m → 450m, proxy 50m → 40m (request and limit)",

@@ -44,7 +44,7 @@ async function applied(
       pod.metadata.uid,
       marketLimit === undefined
         ? pod
-        : { ...pod, containers: [templateContainer({ limitCPU: marketLimit })] },
+        : { ...pod, containers: [templateContainer({ limits: { cpu: marketLimit } })] },
     ]),
   );
   return { ...await applyDecision(facts, decision, { pods, appliers: hands }), asked: hands.asked };
@@ -54,7 +54,7 @@ test("applyDecision() by recreation changes the template once, and then its valu
   const { asked, inForce, failure } = await applied(decisionFor("Recreate"));
   assert.equal(asked.length, 1);
   assert.match(asked[0] ?? "", /^recreate web .*cpu 150m$/);
-  assert.deepEqual([...inForce ?? []], [["app", { requestCPU: 150 }]]);
+  assert.deepEqual([...inForce ?? []], [["app", { requests: { cpu: 150 }, limits: {} }]]);
   assert.equal(failure, undefined);
 });
 
@@ -71,10 +71,10 @@ test("applyDecision() in place resizes each pod, and without pods puts the value
     "resize web-1 app requests.cpu=150m",
     "resize web-2 app requests.cpu=150m",
   ]);
-  assert.equal(inForce?.get("app")?.requestCPU, 150);
+  assert.equal(inForce?.get("app")?.requests.cpu, 150);
   const none = await applied(decisionFor("InPlace"), { pods: [] });
   assert.deepEqual(none.asked, []);
-  assert.equal(none.inForce?.get("app")?.requestCPU, 150);
+  assert.equal(none.inForce?.get("app")?.requests.cpu, 150);
 });
 
 test("applyDecision() tells which pods are behind, and puts in force what one of them has", async () => {
@@ -82,7 +82,7 @@ test("applyDecision() tells which pods are behind, and puts in force what one of
   const { inForce, failure, behind } = await applied(decisionFor("InPlace"), {
     refusals: [["resize web-2", busy]],
   });
-  assert.equal(inForce?.get("app")?.requestCPU, 150);
+  assert.equal(inForce?.get("app")?.requests.cpu, 150);
   assert.deepEqual([failure?.next, behind], ["back-off", ["web-2"]]);
   const nobody = await applied(decisionFor("InPlace"), {
     refusals: [["resize web-1", busy], ["resize web-2", busy]],

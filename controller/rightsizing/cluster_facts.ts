@@ -169,7 +169,9 @@ function atOriginalLimits(pod: Pod, originals: ReadonlyMap<string, number>): Pod
   if (originals.size === 0) return pod;
   const containers = pod.containers.map((container) => {
     const limitCPU = originals.get(container.name);
-    return limitCPU === undefined ? container : { ...container, limitCPU };
+    return limitCPU === undefined
+      ? container
+      : { ...container, limits: { ...container.limits, cpu: limitCPU } };
   });
   return { ...pod, containers };
 }

@@ -102,8 +102,8 @@ test("factsOf() has the user's original limit where the market has set another",
   } as unknown as PodAllocation;
   const facts = factsWith({ pods: [web], allocation }).factsOf(ONE, KNOWN);
   assert.equal(facts.marketManages, true);
-  assert.equal(facts.pods[0]?.containers[0]?.limitCPU, 700);
-  assert.equal(facts.pods[0]?.containers[0]?.limitMemory, 128 * MI);
+  assert.equal(facts.pods[0]?.containers[0]?.limits.cpu, 700);
+  assert.equal(facts.pods[0]?.containers[0]?.limits.memory, 128 * MI);
 });
 
 test("correctionsOf() has the kills within the policy's window, until the workload is deleted", () => {

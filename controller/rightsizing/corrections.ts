@@ -148,7 +148,7 @@ function podKills(pods: readonly Pod[], lastAppliedMs: number): readonly SeenKil
  * kill. It counts with the memory from before the raise, or each crash would raise the request once more.
  */
 function memoryAtKill(
-  { limitMemory, requestMemory = 0 }: PodContainer,
+  { limits: { memory: limitMemory }, requests: { memory: requestMemory = 0 } }: PodContainer,
   isAfterApplication: boolean,
 ): OOMKill {
   if (!isAfterApplication) return { hadBytes: bytesBeforeOOM(requestMemory) };

@@ -45,8 +45,8 @@ const killed = (fields: Partial<PodContainer> = {}): Pod =>
 
 test("observe() keeps a kill's memory at first sight, though the limit is raised meanwhile", () => {
   const { seeing } = memory();
-  seeing({ pods: [killed({ limitMemory: 128 * MI })] });
-  const pods = [killed({ limitMemory: 256 * MI })];
+  seeing({ pods: [killed({ limits: { memory: 128 * MI } })] });
+  const pods = [killed({ limits: { memory: 256 * MI } })];
   assert.deepEqual(seeing({ pods }), { oomKills: [{ hadBytes: 128 * MI }] });
 });
 
@@ -69,11 +69,11 @@ test("observe() keeps kills of deleted pods until they are out of the window", (
 test("observe() takes a kill from before the last application for its cause", () => {
   const raised = killed({
     oomKilledAtMs: 5000,
-    requestMemory: 356 * MI,
-    limitMemory: 400 * MI,
+    requests: { memory: 356 * MI },
+    limits: { memory: 400 * MI },
   });
   // No raise led to so little memory.
-  const small = killed({ oomKilledAtMs: 5000, requestMemory: 64 * MI });
+  const small = killed({ oomKilledAtMs: 5000, requests: { memory: 64 * MI } });
   // The kubelet reports whole seconds: at 5999 the kill may have come after the application.
   for (
     const [pod, lastAppliedMs, expected] of [

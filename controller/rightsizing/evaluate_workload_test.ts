@@ -128,7 +128,7 @@ test("evaluateWorkload() does not call silent who has begun to watch", () => {
   assert.equal(reasonOf(NOW_MS - 600_000), "MetricsMissing");
 });
 
-const IN_FORCE = { requestCPU: 105, requestMemory: 96 * MI };
+const IN_FORCE = { requests: { cpu: 105, memory: 96 * MI }, limits: {} };
 
 /** What is done for pods of which `web-1` has what is in force and `web-2` the template's values. */
 function done(
@@ -172,7 +172,7 @@ test("retryResize() does nothing where the hold is one against these values, too
 });
 
 test("retryResize() says why a straggler can't have it, and asks nothing for what all have", () => {
-  const late = workloadPod("web-2", [templateContainer({ requestCPU: 105 })]);
+  const late = workloadPod("web-2", [templateContainer({ requests: { cpu: 105 } })]);
   assert.equal(done("Cooldown", { pods: [late] }), "InPlace app memory 96Mi");
   const nodes = new Map([["node-1", { pressures: ["MemoryPressure"] as const }]]);
   assert.equal(done("Cooldown", { pods: [late], nodes }), "NodePressure");

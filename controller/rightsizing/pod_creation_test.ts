@@ -95,14 +95,14 @@ Deno.test({
   },
 });
 
-const TEMPLATE = { requestCPU: 100, requestMemory: 64 * MI };
+const TEMPLATE = { requests: { cpu: 100, memory: 64 * MI }, limits: {} };
 const IN_FORCE = [{
   container: "app",
   cpu: 180,
   memory: 96 * MI,
   adoptedOn: { cpu: 100, memory: 64 * MI },
 }];
-const ALL = { requestCPU: 180, requestMemory: 96 * MI };
+const ALL = { requests: { cpu: 180, memory: 96 * MI }, limits: {} };
 
 function report(
   inForce: readonly ValuesInForce[],
@@ -157,7 +157,7 @@ test("createCreationValues() tells what is in force, and follows the reports", (
   assert.equal(values("shop", { kind: "StatefulSet", name: "web" }), undefined);
   assert.equal(values("bank", WEB), undefined);
   reports[0] = report([{ container: "app", cpu: 250 }], { resourceVersion: "2" });
-  assert.deepEqual(given(), { requestCPU: 250 });
+  assert.deepEqual(given(), { requests: { cpu: 250 }, limits: {} });
   reports[0] = report([], { resourceVersion: "3" });
   assert.equal(values("shop", WEB), undefined);
 });
@@ -183,19 +183,27 @@ test("createCreationValues() leaves a pod to its template where not all is known
 
 test("createCreationValues() leaves a resource to its author who has edited it, by the pod itself", () => {
   const { given } = valuesWith();
-  const raised = { requestCPU: 100, requestMemory: 1024 * MI };
+  const raised = { requests: { cpu: 100, memory: 1024 * MI }, limits: {} };
   // The copy of the template is older than the pod.
-  assert.deepEqual(given(raised), { requestCPU: 180 });
-  const template = [bareContainer("app", { ...TEMPLATE, limitMemory: 4096 * MI })];
-  const limited = { ...TEMPLATE, limitMemory: 4096 * MI };
-  assert.deepEqual(valuesWith(autoPolicy(), { template }).given(limited), { requestCPU: 180 });
+  assert.deepEqual(given(raised), { requests: { cpu: 180 }, limits: {} });
+  const template = [
+    bareContainer("app", { ...TEMPLATE, limits: { ...TEMPLATE.limits, memory: 4096 * MI } }),
+  ];
+  const limited = { ...TEMPLATE, limits: { ...TEMPLATE.limits, memory: 4096 * MI } };
+  assert.deepEqual(valuesWith(autoPolicy(), { template }).given(limited), {
+    requests: { cpu: 180 },
+    limits: {},
+  });
   // The template of a rollout is newer than the pod, which is of that of the adoption.
   assert.deepEqual(valuesWith(autoPolicy(), { template }).given(), ALL);
 });
 
 test("createCreationValues() takes what a LimitRange has written for nobody's edit", () => {
   const { given } = valuesWith();
-  assert.deepEqual(given({ ...TEMPLATE, limitCPU: 500, limitMemory: 512 * MI }), ALL);
+  assert.deepEqual(
+    given({ ...TEMPLATE, limits: { ...TEMPLATE.limits, cpu: 500, memory: 512 * MI } }),
+    ALL,
+  );
 });
 
 test("createCreationValues() gives nothing that an autoscaler sets, or a LimitRange forbids", () => {
@@ -203,15 +211,15 @@ test("createCreationValues() gives nothing that an autoscaler sets, or a LimitRa
   assert.equal(valuesWith(autoPolicy(), { around: vpa }).given(), undefined);
   const any = { min: 0, max: Infinity, ratio: Infinity };
   const ranges = { cpu: { container: { ...any, max: 150 }, pod: any } };
-  const limited = { ...TEMPLATE, limitCPU: 150 };
+  const limited = { ...TEMPLATE, limits: { ...TEMPLATE.limits, cpu: 150 } };
   assert.deepEqual(valuesWith(autoPolicy(), { around: { ranges } }).given(limited), {
     ...ALL,
-    requestCPU: 150,
+    requests: { ...ALL.requests, cpu: 150 },
   });
   const quotas = [{ name: "q", resource: "memory", of: "request", room: 70 * MI }] as const;
   assert.deepEqual(valuesWith(autoPolicy(), { around: { quotas } }).given(), {
     ...ALL,
-    requestMemory: 70 * MI,
+    requests: { ...ALL.requests, memory: 70 * MI },
   });
 });
 
@@ -224,10 +232,9 @@ test("createCreationValues() gives no less memory than the peak on record + 15 %
     usage: [{ container: "app", memory }],
     resourceVersion: "2",
   });
-  assert.deepEqual(given({ requestCPU: 100, requestMemory: 1024 * MI }), {
-    requestCPU: 180,
-    // What is safe, and the threshold of 10 % beyond it.
-    requestMemory: 126.5 * MI,
+  assert.deepEqual(given({ requests: { cpu: 100, memory: 1024 * MI }, limits: {} }), {
+    requests: { cpu: 180, memory: 126.5 * MI },
+    limits: {},
   });
 });
 
@@ -239,14 +246,14 @@ test("createCreationValues() lowers memory to narrower bounds where the peak on 
   const memory = { samples: 20, min, p50, p90, p95, p99, max: 60 * MI };
   const usage = [{ container: "app", memory }];
   reports[0] = report(IN_FORCE, { usage, resourceVersion: "2" });
-  assert.deepEqual(given(), { requestCPU: 180, requestMemory: 80 * MI });
+  assert.deepEqual(given(), { requests: { cpu: 180, memory: 80 * MI }, limits: {} });
 });
 
 function test(name: string, fn: () => void | Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-const VALUES = new Map([["app", { requestCPU: 180, requestMemory: 96 * MI }]]);
+const VALUES = new Map([["app", { requests: { cpu: 180, memory: 96 * MI }, limits: {} }]]);
 const valuesOf = (namespace: string, { kind, name }: { kind: string; name: string }) =>
   `${namespace}/${kind}/${name}` === "shop/Deployment/web" ? () => VALUES : undefined;
 const mutator = createPodCreationMutator(valuesOf);

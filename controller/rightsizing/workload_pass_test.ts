@@ -165,16 +165,15 @@ test("passWorkload() keeps what is in force, and the last recommendation with it
 });
 
 test("passWorkload() leaves applied what was cut, and tells neither skip nor cut again", async () => {
-  const containers = [templateContainer({ limitCPU: 120 })];
+  const containers = [templateContainer({ limits: { cpu: 120 } })];
   const first = (await look({ containers })).outcome ?? assert.fail("called off");
   assert.deepEqual([first.record.status, first.record.reason], ["Applied", "RequestAboveLimit"]);
   const [values] = first.record.inForce;
   const pods = ["web-1", "web-2"].map((name) =>
     workloadPod(name, [
       templateContainer({
-        limitCPU: 120,
-        requestCPU: values?.cpu ?? NaN,
-        requestMemory: values?.memory ?? NaN,
+        requests: { cpu: values?.cpu ?? NaN, memory: values?.memory ?? NaN },
+        limits: { cpu: 120 },
       }),
     ])
   );
@@ -247,7 +246,7 @@ test("passWorkload() calls nothing applied that no way leads to, and says why", 
     const { outcome: again } = await look({ before: outcome.record, ...choice });
     assert.deepEqual(again?.events, []);
     const pods = [workloadPod("web-1", [
-      templateContainer({ requestCPU: 180, requestMemory: 96 * MI }),
+      templateContainer({ requests: { cpu: 180, memory: 96 * MI } }),
     ])];
     const { outcome: there } = await look({ before: BEHIND, pods, ...choice });
     assert.equal(there?.record.status, "Applied");

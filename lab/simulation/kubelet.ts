@@ -124,7 +124,7 @@ export function createKubelet(options: KubeletOptions): Kubelet {
   }
 
   function start(pod: Pod, local: LocalPod): void {
-    for (const { name, requestCPU } of pod.containers) {
+    for (const { name, requests: { cpu: requestCPU } } of pod.containers) {
       const id = randomHex(random, 64);
       local.containers.set(name, { id, limit: undefined, request: requestCPU });
     }
@@ -148,14 +148,14 @@ export function createKubelet(options: KubeletOptions): Kubelet {
   }
 
   function resize(pod: Pod, local: LocalPod): void {
-    for (const { name, requestCPU } of pod.containers) {
+    for (const { name, requests: { cpu: requestCPU } } of pod.containers) {
       const container = local.containers.get(name);
       if (container === undefined || requestCPU === undefined) continue;
       if (container.request === requestCPU) continue;
       container.request = requestCPU;
       runtime.setContainerRequest?.(container.id, requestCPU);
     }
-    const steps = quotaSteps(pod.containers.flatMap(({ name, limitCPU }) => {
+    const steps = quotaSteps(pod.containers.flatMap(({ name, limits: { cpu: limitCPU } }) => {
       const container = local.containers.get(name);
       if (container === undefined) return [];
       const from = container.limit;
@@ -293,7 +293,10 @@ export function adoptPod(
   if (pod.phase === "Running") {
     for (const { name, containerID, ...container } of pod.containers) {
       if (containerID === undefined) continue;
-      const { appliedLimitCPU: limit, requestCPU, appliedRequestCPU } = container;
+      const {
+        applied: { limits: { cpu: limit }, requests: { cpu: appliedRequestCPU } },
+        requests: { cpu: requestCPU },
+      } = container;
       const request = appliedRequestCPU ?? requestCPU;
       const id = runtime.containerID?.(pod.metadata.uid, name) ?? containerID.slice(SCHEME.length);
       containers.set(name, { id, limit, request });
@@ -310,11 +313,13 @@ export function adoptPod(
 
 /** Whether a container's limit or request is not the one in the pod's spec. */
 export function differs(pod: Pod, { containers }: LocalPod): boolean {
-  return pod.containers.some(({ name, limitCPU, requestCPU }) => {
-    const local = containers.get(name);
-    return (limitCPU !== undefined && limitCPU !== local?.limit) ||
-      (requestCPU !== undefined && requestCPU !== local?.request);
-  });
+  return pod.containers.some(
+    ({ name, limits: { cpu: limitCPU }, requests: { cpu: requestCPU } }) => {
+      const local = containers.get(name);
+      return (limitCPU !== undefined && limitCPU !== local?.limit) ||
+        (requestCPU !== undefined && requestCPU !== local?.request);
+    },
+  );
 }
 
 /**
@@ -329,7 +334,10 @@ export function misfit(
     readonly allocatableCPU: number;
   },
 ): ResizeCondition | undefined {
-  const requested = pod.containers.reduce((sum, { requestCPU = 0 }) => sum + requestCPU, 0);
+  const requested = pod.containers.reduce(
+    (sum, { requests: { cpu: requestCPU = 0 } }) => sum + requestCPU,
+    0,
+  );
   let used = 0;
   for (const { containers } of others) {
     for (const { request = 0 } of containers.values()) used += request;
@@ -357,8 +365,12 @@ export function reportOf(local: LocalPod, conditions: readonly ResizeCondition[]
       name,
       containerID: SCHEME + id,
       ready: true,
-      ...(limit === undefined ? {} : { appliedLimitCPU: limit }),
-      ...(request === undefined ? {} : { appliedRequestCPU: request }),
+      requests: {},
+      limits: {},
+      applied: {
+        requests: { ...(request === undefined ? {} : { cpu: request }) },
+        limits: { ...(limit === undefined ? {} : { cpu: limit }) },
+      },
     })),
   };
 }

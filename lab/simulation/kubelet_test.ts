@@ -57,8 +57,8 @@ function node({ allocatableCPU = Infinity }: { readonly allocatableCPU?: number 
         resizePatch(pod.metadata.uid, [{
           name: "app",
           sidecar: false,
-          limitCPU,
-          ...(pod.qosClass === "Guaranteed" ? { requestCPU: limitCPU } : {}),
+          requests: { ...(pod.qosClass === "Guaranteed" ? { cpu: limitCPU } : {}) },
+          limits: { cpu: limitCPU },
         }]),
       ),
   };
@@ -77,14 +77,16 @@ Deno.test({
     const { clock, pods, calls, ...scene } = node();
     scene.start();
     pods.create(
-      samplePod("web", { containers: [sampleContainer({ limitCPU: 5, requestCPU: 5 })] }),
+      samplePod("web", {
+        containers: [sampleContainer({ requests: { cpu: 5 }, limits: { cpu: 5 } })],
+      }),
     );
     pods.create(samplePod("elsewhere", { nodeName: "node-2" }));
     await clock.runUntil(799);
     assert.equal(pods.get("shop/web")?.phase, "Pending");
     await clock.runUntil(1201);
     const pod = pods.get("shop/web");
-    assert.deepEqual([pod?.phase, pod?.ready, pod?.containers[0]?.appliedLimitCPU], [
+    assert.deepEqual([pod?.phase, pod?.ready, pod?.containers[0]?.applied.limits.cpu], [
       "Running",
       true,
       5,
@@ -107,11 +109,11 @@ Deno.test({
     calls.length = 0;
     await scene.resize(created, 400);
     await clock.runUntil(2239);
-    assert.deepEqual([calls, pods.get("shop/web")?.containers[0]?.appliedLimitCPU], [[], 200]);
+    assert.deepEqual([calls, pods.get("shop/web")?.containers[0]?.applied.limits.cpu], [[], 200]);
     await scene.resize(created, 500);
     await clock.runUntil(2361);
     assert.deepEqual(calls, ["pod 500", `${id} 500`]);
-    assert.equal(pods.get("shop/web")?.containers[0]?.appliedLimitCPU, 500);
+    assert.equal(pods.get("shop/web")?.containers[0]?.applied.limits.cpu, 500);
     await scene.resize(created, 150);
     await clock.runUntil(3000);
     assert.deepEqual(calls.slice(2), [`${id} 150`, "pod 150"]);
@@ -224,7 +226,7 @@ Deno.test({
     kubelet.refuseResizes("shop/web");
     await clock.runUntil(10_000);
     assert.deepEqual(pods.get("shop/web")?.resizeConditions, []);
-    assert.equal(pods.get("shop/web")?.containers[0]?.appliedLimitCPU, 400);
+    assert.equal(pods.get("shop/web")?.containers[0]?.applied.limits.cpu, 400);
     await scene.stop();
   },
 });
@@ -245,16 +247,16 @@ Deno.test({
     scene.start();
     await clock.runUntil(3000);
     assert.ok(calls.includes("stop") && !calls.some((call) => call.startsWith("start")));
-    assert.equal(pods.get("shop/web")?.containers[0]?.appliedLimitCPU, 400);
+    assert.equal(pods.get("shop/web")?.containers[0]?.applied.limits.cpu, 400);
     await scene.resize(web, 600);
     await clock.runUntil(3001);
     api.stop();
     await clock.runUntil(10_000);
     assert.ok(calls.includes("pod 600"));
-    assert.equal(pods.get("shop/web")?.containers[0]?.appliedLimitCPU, 400);
+    assert.equal(pods.get("shop/web")?.containers[0]?.applied.limits.cpu, 400);
     api.start();
     await clock.runUntil(60_000);
-    assert.equal(pods.get("shop/web")?.containers[0]?.appliedLimitCPU, 600);
+    assert.equal(pods.get("shop/web")?.containers[0]?.applied.limits.cpu, 600);
     await scene.stop();
   },
 });
@@ -267,12 +269,14 @@ Deno.test({
     const id = "ab".repeat(32);
     pods.seed({
       ...samplePod("web", {
-        containers: [sampleContainer({
-          containerID: `containerd://${id}`,
-          appliedLimitCPU: 200,
-          limitCPU: 300,
-          ready: true,
-        })],
+        containers: [
+          sampleContainer({
+            containerID: `containerd://${id}`,
+            limits: { cpu: 300 },
+            applied: { limits: { cpu: 200 } },
+            ready: true,
+          }),
+        ],
       }),
       phase: "Running",
       ready: true,
@@ -295,15 +299,15 @@ Deno.test({
     const created = pods.create(samplePod("web", { containers: [sampleGuaranteed()] }));
     await clock.runUntil(2000);
     const id = idOf(pods.get("shop/web"));
-    assert.equal(pods.get("shop/web")?.containers[0]?.appliedRequestCPU, 200);
+    assert.equal(pods.get("shop/web")?.containers[0]?.applied.requests.cpu, 200);
     calls.length = 0;
     await scene.resize(created, 400);
     await clock.runUntil(2239);
-    assert.equal(pods.get("shop/web")?.containers[0]?.appliedRequestCPU, 200);
+    assert.equal(pods.get("shop/web")?.containers[0]?.applied.requests.cpu, 200);
     await clock.runUntil(3000);
     assert.deepEqual(calls, [`${id} asks 400`, "pod 400", `${id} 400`]);
     const [app] = pods.get("shop/web")?.containers ?? [];
-    assert.deepEqual([app?.appliedLimitCPU, app?.appliedRequestCPU], [400, 400]);
+    assert.deepEqual([app?.applied.limits.cpu, app?.applied.requests.cpu], [400, 400]);
     await scene.stop();
   },
 });
@@ -316,7 +320,7 @@ Deno.test({
     scene.start();
     const web = pods.create(samplePod("web", { containers: [sampleGuaranteed()] }));
     const db = pods.create(samplePod("db", { containers: [sampleGuaranteed()] }));
-    const applied = (name: string) => pods.get(`shop/${name}`)?.containers[0]?.appliedLimitCPU;
+    const applied = (name: string) => pods.get(`shop/${name}`)?.containers[0]?.applied.limits.cpu;
     await clock.runUntil(2000);
     await scene.resize(db, 700);
     await clock.runUntil(3000);

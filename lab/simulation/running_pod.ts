@@ -44,10 +44,9 @@ export function podInAPI(pod: ScenePod): Pod {
     sidecar: false,
     containerID: `containerd://${sceneContainerID(pod)}`,
     ready: true,
-    requestCPU: pod.request,
-    limitCPU: pod.originalLimit,
-    appliedLimitCPU: pod.originalLimit,
-    appliedRequestCPU: pod.request,
+    requests: { cpu: pod.request },
+    limits: { cpu: pod.originalLimit },
+    applied: { requests: { cpu: pod.request }, limits: { cpu: pod.originalLimit } },
     restartsOnCPU: false,
   };
   return {

@@ -185,7 +185,7 @@ test("sentences of the simulated node and of what plays on it", [
 ]);
 
 const POD = samplePod("web", {
-  containers: [sampleContainer({ requestMemory: 10, limitMemory: 90 })],
+  containers: [sampleContainer({ requests: { memory: 10 }, limits: { memory: 90 } })],
 });
 
 function emptyStore() {

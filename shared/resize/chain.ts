@@ -185,9 +185,13 @@ function changesOf(pod: Pod | undefined, wanted: WantedResources): readonly Limi
   if (pod === undefined) return [];
   const moves = movesRequest(pod);
   return containersWanted(marketSubject(pod), wanted).flatMap((next, index): LimitChange[] => {
-    const { name, sidecar, limitCPU, requestCPU } = next;
+    const { name, sidecar, limits: { cpu: limitCPU }, requests: { cpu: requestCPU } } = next;
     if (limitCPU === undefined || hasSameCPU(next, pod.containers[index] ?? {})) return [];
-    const change = { name, sidecar, limitCPU };
-    return [moves && requestCPU !== undefined ? { ...change, requestCPU } : change];
+    const change = { name, sidecar, requests: {}, limits: { cpu: limitCPU } };
+    return [
+      moves && requestCPU !== undefined
+        ? { ...change, requests: { ...change.requests, cpu: requestCPU } }
+        : change,
+    ];
   });
 }

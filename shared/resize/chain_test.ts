@@ -91,7 +91,7 @@ function heldBy(fields: Partial<EnforcementInput>, chain = MARKET_CHAIN): string
 
 test("decide() changes a limit when no check objects", () => {
   assert.deepEqual(decide(MARKET_CHAIN, enforcementInput()), {
-    changes: [{ name: "app", sidecar: false, limitCPU: 400 }],
+    changes: [{ name: "app", sidecar: false, requests: {}, limits: { cpu: 400 } }],
   });
 });
 
@@ -122,7 +122,7 @@ test("decide() holds out of scope, with a silent agent, and with stale bounds", 
 test("decide() clamps what the agent wants into the published bounds", () => {
   const beyond = (limitCPU: number): number | undefined =>
     decide(MARKET_CHAIN, enforcementInput({ claims: [marketClaim(limitCPU)] }))
-      .changes[0]?.limitCPU;
+      .changes[0]?.limits.cpu;
   assert.equal(beyond(9000), 4000);
   assert.equal(beyond(1), 10);
   assert.equal(
@@ -152,14 +152,14 @@ test("decide() goes on with the containers that need no restart", () => {
 });
 
 test("decide() holds when the pod would turn Guaranteed", () => {
-  const memory = { requestMemory: 64, limitMemory: 64 };
+  const memory = { requests: { memory: 64 }, limits: { memory: 64 } };
   const tight = enforcedPod({ containers: [enforcedContainer(memory)] });
   const claims = [marketClaim(100)];
   assert.equal(heldBy({ pod: tight, claims }), "QoSWouldChange QoSWouldChange");
 });
 
 test("decide() holds when a clamp would turn the pod Guaranteed", () => {
-  const memory = { requestMemory: 64, limitMemory: 64 };
+  const memory = { requests: { memory: 64 }, limits: { memory: 64 } };
   const tight = enforcedPod({ containers: [enforcedContainer(memory)] });
   const limitRange = cpuRanges({ max: 100 });
   assert.equal(heldBy({ pod: tight, limitRange }), "QoSWouldChange QoSWouldChange");
@@ -169,7 +169,11 @@ test("decide() holds when a clamp would turn the pod Guaranteed", () => {
 
 test("decide() reports what the kubelet reports, rounded or not", () => {
   const asked = (appliedLimitCPU: number): Pod =>
-    enforcedPod({ containers: [enforcedContainer({ limitCPU: 395, appliedLimitCPU })] });
+    enforcedPod({
+      containers: [
+        enforcedContainer({ limits: { cpu: 395 }, applied: { limits: { cpu: appliedLimitCPU } } }),
+      ],
+    });
   const claims = [marketClaim(395)];
   assert.equal(heldBy({ pod: asked(400), claims }), "AlreadyThere Applied");
   assert.equal(heldBy({ pod: asked(200), claims }), "AlreadyThere ResizeInProgress");
@@ -181,7 +185,7 @@ test("decide() passes on the kubelet's own reason for a pending resize", () => {
     const [word, reason] of [["Deferred", "ResizeDeferred"], ["Infeasible", "ResizeInfeasible"]]
   ) {
     const pending = enforcedPod({
-      containers: [enforcedContainer({ limitCPU: 400 })],
+      containers: [enforcedContainer({ limits: { cpu: 400 } })],
       resizeConditions: [{ type: "PodResizePending", reason: word ?? "", message: "no room" }],
     });
     assert.equal(heldBy({ pod: pending }), `AlreadyThere ${reason}`);
@@ -190,17 +194,22 @@ test("decide() passes on the kubelet's own reason for a pending resize", () => {
 
 test("decide() does not lock a pod at a value that the kubelet will not do", () => {
   const stuck = enforcedPod({
-    containers: [enforcedContainer({ limitCPU: 900 })],
+    containers: [enforcedContainer({ limits: { cpu: 900 } })],
     resizeConditions: [{ type: "PodResizePending", reason: "Infeasible", message: "no" }],
   });
   assert.deepEqual(decide(MARKET_CHAIN, enforcementInput({ pod: stuck })).changes, [
-    { name: "app", sidecar: false, limitCPU: 400 },
+    { name: "app", sidecar: false, requests: {}, limits: { cpu: 400 } },
   ]);
 });
 
 test("decide() makes a partial raise within the quota, and holds without any room", () => {
   const decision = decide(MARKET_CHAIN, enforcementInput({ quotaHeadroom: 55 }));
-  assert.deepEqual(decision.changes, [{ name: "app", sidecar: false, limitCPU: 250 }]);
+  assert.deepEqual(decision.changes, [{
+    name: "app",
+    sidecar: false,
+    requests: {},
+    limits: { cpu: 250 },
+  }]);
   assert.equal(decision.reason, "QuotaExceeded");
   const named = decide(MARKET_CHAIN, enforcementInput({ quotaHeadroom: 55, quotaName: "cpu" }));
   assert.equal(named.message, decision.message?.replace("the quota", "ResourceQuota cpu"));
@@ -219,9 +228,9 @@ test("decide() never raises a pod by more than its quota leaves, and always lets
         const containers = pairs.map(([limitCPU], index) =>
           enforcedContainer({
             name: `c${index}`,
-            requestCPU: 1,
-            limitCPU,
-            appliedLimitCPU: limitCPU,
+            requests: { cpu: 1 },
+            limits: { cpu: limitCPU },
+            applied: { limits: { cpu: limitCPU } },
           })
         );
         const claims = pairs.map(([, wanted], index) => marketClaim(wanted, `c${index}`));
@@ -230,8 +239,8 @@ test("decide() never raises a pod by more than its quota leaves, and always lets
           enforcementInput({ pod: enforcedPod({ containers }), claims, quotaHeadroom }),
         );
         const change = changes.reduce(
-          (sum, { name, limitCPU }) =>
-            sum + limitCPU - (containers.find((c) => c.name === name)?.limitCPU ?? 0),
+          (sum, { name, limits: { cpu: limitCPU } }) =>
+            sum + limitCPU - (containers.find((c) => c.name === name)?.limits.cpu ?? 0),
           0,
         );
         assert.ok(change <= Math.max(0, quotaHeadroom));
@@ -246,7 +255,7 @@ test("decide() never raises a pod by more than its quota leaves, and always lets
 
 test("decide() waits for the kubelet, then for back-off", () => {
   const moving = enforcedPod({
-    containers: [enforcedContainer({ limitCPU: 300, appliedLimitCPU: 200 })],
+    containers: [enforcedContainer({ limits: { cpu: 300 }, applied: { limits: { cpu: 200 } } })],
   });
   const waits = { backOffMs: 1500 };
   assert.equal(heldBy({ pod: moving, ...waits }), "ResizeInProgress ResizeInProgress");
@@ -257,18 +266,18 @@ test("decide() waits for the kubelet, then for back-off", () => {
 test("decideManually() asks what the server would refuse, and neither scope nor bounds", () => {
   const wanted = new Map([["app", 9000]]);
   assert.deepEqual(decideManually({ pod: enforcedPod() }, wanted), {
-    changes: [{ name: "app", sidecar: false, limitCPU: 9000 }],
+    changes: [{ name: "app", sidecar: false, requests: {}, limits: { cpu: 9000 } }],
   });
   const ranged = decideManually(
     { pod: enforcedPod(), limitRange: cpuRanges({ max: 500 }) },
     wanted,
   );
-  assert.deepEqual([ranged.changes[0]?.limitCPU, ranged.reason], [500, "LimitRange"]);
+  assert.deepEqual([ranged.changes[0]?.limits.cpu, ranged.reason], [500, "LimitRange"]);
   assert.equal(
     decideManually({ pod: enforcedPod(), quotaHeadroom: 0 }, wanted).reason,
     "QuotaExceeded",
   );
-  const memory = { requestMemory: 64, limitMemory: 64 };
+  const memory = { requests: { memory: 64 }, limits: { memory: 64 } };
   const tight = enforcedPod({ containers: [enforcedContainer(memory)] });
   assert.equal(decideManually({ pod: tight }, new Map([["app", 100]])).reason, "QoSWouldChange");
   assert.equal(

@@ -62,7 +62,7 @@ export function limitsAreOurs({ containers }: Pick<Pod, "containers">): boolean 
 
 /** What the pod itself has of a container's original limit: the present one unless it is the market's. */
 function originalIn(container: PodContainer, index: number): number | undefined {
-  const { limitManagers: [manager = FORGOTTEN] = [], limitCPU } = container;
+  const { limitManagers: [manager = FORGOTTEN] = [], limits: { cpu: limitCPU } } = container;
   if (manager === FORGOTTEN) return undefined;
   if (!isOfMarket(container)) return limitCPU;
   const text = manager.slice(PREFIX.length).split(",")[index] ?? "";
@@ -97,7 +97,7 @@ export function originalLimitsOf(
   const carried = originalsIn(pod);
   const limits: Original[] = [];
   for (const container of pod.containers) {
-    const { name, limitCPU } = container;
+    const { name, limits: { cpu: limitCPU } } = container;
     const record = recorded?.find((one) => one.name === name);
     const own = carried.get(name);
     const replaced = record?.replaces === undefined ? undefined : countableCPU(record.replaces);

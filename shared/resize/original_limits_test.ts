@@ -18,7 +18,7 @@ function test(name: string, fn: () => void): void {
 /** A pod of one container at 600 m. */
 function pod(...limitManagers: readonly string[]): Pod {
   return samplePod("web", {
-    containers: [sampleContainer({ limitCPU: 600, limitManagers })],
+    containers: [sampleContainer({ limits: { cpu: 600 }, limitManagers })],
   });
 }
 
@@ -110,9 +110,9 @@ test("originalLimitsOf() keeps rightsizing's value as long as the pod has the on
 test("originalLimitsOf() goes container by container", () => {
   const { containers } = samplePod("web", {
     containers: [
-      sampleContainer({ limitCPU: 700, limitManagers: ["mbcas"] }),
-      sampleContainer({ name: "proxy", limitCPU: 50, limitManagers: ["kubectl-patch"] }),
-      sampleContainer({ name: "log", limitCPU: 90, limitManagers: ["mbcas/1,1,80m"] }),
+      sampleContainer({ limits: { cpu: 700 }, limitManagers: ["mbcas"] }),
+      sampleContainer({ name: "proxy", limits: { cpu: 50 }, limitManagers: ["kubectl-patch"] }),
+      sampleContainer({ name: "log", limits: { cpu: 90 }, limitManagers: ["mbcas/1,1,80m"] }),
     ],
   });
   const others = [{ name: "proxy", cpu: "50m" }, { name: "log", cpu: "80m" }];

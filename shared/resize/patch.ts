@@ -104,7 +104,8 @@ export function patchParts<Change extends ResourceChange>(
       { manager: RIGHTSIZING_MANAGER, changes, pinned: false },
     ];
   }
-  const isOwn = ({ name, limitCPU }: Change): boolean => originals.get(name) === limitCPU;
+  const isOwn = ({ name, limits: { cpu: limitCPU } }: Change): boolean =>
+    originals.get(name) === limitCPU;
   return [
     { manager: RESTORE_MANAGER, changes: changes.filter(isOwn), pinned: true },
     { manager: market, changes: changes.filter((change) => !isOwn(change)), pinned: true },
@@ -119,11 +120,17 @@ export function netOf(pod: Pod, changes: readonly ResourceChange[]): number {
 
 /** Limits that are below the new request of their container, and that stay otherwise. */
 function liftsFor(pod: Pod, changes: readonly ResourceChange[]): readonly LimitChange[] {
-  return changes.flatMap(({ name, sidecar, requestCPU, limitCPU }): LimitChange[] => {
-    const present = pod.containers.find((one) => one.name === name)?.limitCPU;
-    const isBelow = requestCPU !== undefined && present !== undefined && present < requestCPU;
-    return isBelow && limitCPU === undefined ? [{ name, sidecar, limitCPU: requestCPU }] : [];
-  });
+  return changes.flatMap(
+    (
+      { name, sidecar, requests: { cpu: requestCPU }, limits: { cpu: limitCPU } },
+    ): LimitChange[] => {
+      const present = pod.containers.find((one) => one.name === name)?.limits.cpu;
+      const isBelow = requestCPU !== undefined && present !== undefined && present < requestCPU;
+      return isBelow && limitCPU === undefined
+        ? [{ name, sidecar, requests: {}, limits: { cpu: requestCPU } }]
+        : [];
+    },
+  );
 }
 
 /** Options of a patch. */
@@ -159,7 +166,11 @@ export function resizePatch(
 
 /** The container's entry in a patch: the values that are there, and nothing about the others. */
 export function containerResources(
-  { name, requestCPU, requestMemory, limitCPU, limitMemory }:
+  {
+    name,
+    requests: { cpu: requestCPU, memory: requestMemory },
+    limits: { cpu: limitCPU, memory: limitMemory },
+  }:
     & { readonly name: string }
     & Resources,
 ): ContainerResources {

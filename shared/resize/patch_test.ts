@@ -7,8 +7,8 @@ Deno.test({
   name: "resizePatch() names the pod's version where one is given, and what changes alone",
   permissions: "none",
   fn() {
-    const app = { name: "app", sidecar: false, limitCPU: 300 };
-    const proxy = { name: "proxy", sidecar: true, limitCPU: 2000 };
+    const app = { name: "app", sidecar: false, requests: {}, limits: { cpu: 300 } };
+    const proxy = { name: "proxy", sidecar: true, requests: {}, limits: { cpu: 2000 } };
     const limits = (cpu: string) => ({ resources: { limits: { cpu } } });
     assert.deepEqual(resizePatch("u1", [app, proxy], { resourceVersion: "7" }), {
       metadata: { uid: "u1", resourceVersion: "7" },
@@ -18,7 +18,8 @@ Deno.test({
       },
     });
     assert.deepEqual(
-      resizePatch("u1", [{ ...app, requestCPU: 300 }]).spec.containers?.[0]?.resources,
+      resizePatch("u1", [{ ...app, requests: { ...app.requests, cpu: 300 } }]).spec.containers?.[0]
+        ?.resources,
       { requests: { cpu: "300m" }, limits: { cpu: "300m" } },
     );
     assert.deepEqual(resizePatch("u1", [app]).metadata, { uid: "u1" });
@@ -61,14 +62,14 @@ Deno.test({
     const named = { name: "app", sidecar: false };
     const resources = (change: Resources) =>
       resizePatch("u1", [{ ...named, ...change }]).spec.containers?.[0]?.resources;
-    assert.deepEqual(resources({ requestCPU: 90, requestMemory: bytes }), {
+    assert.deepEqual(resources({ requests: { cpu: 90, memory: bytes }, limits: {} }), {
       requests: { cpu: "90m", memory: "88617123" },
     });
-    assert.deepEqual(resources({ requestMemory: 2 ** 26, limitMemory: 2 ** 27 }), {
+    assert.deepEqual(resources({ requests: { memory: 2 ** 26 }, limits: { memory: 2 ** 27 } }), {
       requests: { memory: "64Mi" },
       limits: { memory: "128Mi" },
     });
-    assert.deepEqual(resources({ requestCPU: 90, limitCPU: 2000 }), {
+    assert.deepEqual(resources({ requests: { cpu: 90 }, limits: { cpu: 2000 } }), {
       requests: { cpu: "90m" },
       limits: { cpu: "2" },
     });

@@ -223,7 +223,7 @@ test("outOfScope() takes a Guaranteed pod in that asks for it, and no BestEffort
 test("outOfScope() leaves a pod alone that is Guaranteed by resources of the whole pod", () => {
   const sample = samplePod("web");
   const metadata = { ...sample.metadata, annotations: { [SKIP_GUARANTEED]: "false" } };
-  const podLevel = { requestCPU: 200, limitCPU: 200, requestMemory: 1, limitMemory: 1 };
+  const podLevel = { requests: { cpu: 200, memory: 1 }, limits: { cpu: 200, memory: 1 } };
   const pod: Pod = { ...sample, metadata, qosClass: "Guaranteed", podLevel };
   const { reason, message } =
     outOfScope({ pod, namespace: undefined, config: DEFAULT_MARKET_CONFIG }) ?? {};

@@ -80,7 +80,7 @@ Deno.test({
         () =>
           scope({
             ...GUARANTEED,
-            podLevel: { requestCPU: 200, limitCPU: 200, requestMemory: 1, limitMemory: 1 },
+            podLevel: { requests: { cpu: 200, memory: 1 }, limits: { cpu: 200, memory: 1 } },
           }),
         "the pod is Guaranteed by resources of the whole pod",
       ],
@@ -111,12 +111,20 @@ function held(fields: Partial<EnforcementInput>): string {
   return decide(MARKET_CHAIN, enforcementInput(fields)).message ?? "";
 }
 
-const large = enforcedContainer({ name: "jvm", limitCPU: 900, appliedLimitCPU: 900 });
+const large = enforcedContainer({
+  name: "jvm",
+  limits: { cpu: 900 },
+  applied: { limits: { cpu: 900 } },
+});
 const bare = { name: "side", sidecar: false, ready: true, restartsOnCPU: false };
 const withLarge = enforcedPod({ containers: [enforcedContainer(), large] });
 const withInit = enforcedPod({ initContainers: [large] });
 const withBare = enforcedPod({ containers: [enforcedContainer(), bare] });
-const heavy = enforcedContainer({ requestCPU: 200, limitCPU: 300, appliedLimitCPU: 300 });
+const heavy = enforcedContainer({
+  requests: { cpu: 200 },
+  limits: { cpu: 300 },
+  applied: { limits: { cpu: 300 } },
+});
 
 Deno.test({
   name: "sentences of the actuator's checks",
@@ -163,13 +171,19 @@ Deno.test({
       [
         "OutsideBounds",
         () =>
-          outsideBounds(enforcementInput(), new Map([["app", { limitCPU: 5000 }]]))?.message ?? "",
+          outsideBounds(
+            enforcementInput(),
+            new Map([["app", { requests: {}, limits: { cpu: 5000 } }]]),
+          )?.message ?? "",
         "app at 5000m is outside 10m to 4000m",
       ],
       [
         "OutsideBounds, no bounds",
         () =>
-          outsideBounds(enforcementInput(), new Map([["other", { limitCPU: 300 }]]))?.message ?? "",
+          outsideBounds(
+            enforcementInput(),
+            new Map([["other", { requests: {}, limits: { cpu: 300 } }]]),
+          )?.message ?? "",
         "other has no bounds",
       ],
       [

@@ -12,7 +12,7 @@ function test(name: string, fn: () => void): void {
 
 const { hardLimitsCPU: _limits, ...unbound } = sampleQuota();
 const template: PodTemplate = {
-  containers: [bareContainer("app", { requestCPU: 100 })],
+  containers: [bareContainer("app", { requests: { cpu: 100 }, limits: {} })],
   initContainers: [],
 };
 const running: ScopedPod = { qosClass: "Burstable" };
@@ -73,7 +73,10 @@ test("quotaRoomsOf() keeps to quotas that count a pod or one to come, by their s
 
 const metadata = { name: "r", namespace: "shop", uid: "", resourceVersion: "" };
 const memoryRange = { metadata, items: [{ type: "Pod", memory: { max: 5 } }] } as const;
-const emptyTemplate = { containers: [bareContainer("app", { requestCPU: 1 })], initContainers: [] };
+const emptyTemplate = {
+  containers: [bareContainer("app", { requests: { cpu: 1 }, limits: {} })],
+  initContainers: [],
+};
 const counted = { pods: [], template: emptyTemplate };
 
 test("namespaceRules() has ranges and rooms, and no ranges where nothing is said", () => {

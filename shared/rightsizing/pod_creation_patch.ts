@@ -43,10 +43,10 @@ export function podCreationPatch(
   const asked = wantedOf(own.flatMap((present): PairEntry[] => {
     const found = values.get(present.name) ?? {};
     return RESOURCE_NAMES.map((resource) => {
-      const request = found[fieldOf(resource, "request")];
+      const request = found.requests[resource];
       // Where there is no request the server would take a limit for one.
-      const hasRequest = (request ?? present[fieldOf(resource, "request")]) !== undefined;
-      const limit = hasRequest ? found[fieldOf(resource, "limit")] : undefined;
+      const hasRequest = (request ?? present.requests[resource]) !== undefined;
+      const limit = hasRequest ? found.limits[resource] : undefined;
       return { container: present.name, resource, pair: pair(request, limit) };
     });
   }));
@@ -155,15 +155,20 @@ function readContainer({ name, resources }: Members): PodContainer {
   }
   const read = readResources(resources);
   // As the server makes it of a limit alone.
-  const { requestCPU = read.limitCPU, requestMemory = read.limitMemory } = read;
+  const {
+    requests: { cpu: requestCPU = read.limits.cpu, memory: requestMemory = read.limits.memory },
+  } = read;
   return {
     name,
     sidecar: false,
     ready: false,
     restartsOnCPU: false,
     ...read,
-    ...(requestCPU === undefined ? {} : { requestCPU }),
-    ...(requestMemory === undefined ? {} : { requestMemory }),
+    requests: {
+      ...read.requests,
+      ...(requestCPU === undefined ? {} : { cpu: requestCPU }),
+      ...(requestMemory === undefined ? {} : { memory: requestMemory }),
+    },
   };
 }
 

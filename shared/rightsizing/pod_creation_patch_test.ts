@@ -23,7 +23,7 @@ const burstable = {
 };
 
 test("podCreationPatch() adds what is not there, and replaces what is", () => {
-  const values = new Map([["app", { requestCPU: 150, requestMemory: 96 * MI }]]);
+  const values = new Map([["app", { requests: { cpu: 150, memory: 96 * MI }, limits: {} }]]);
   assert.deepEqual(podCreationPatch(podOf({ name: "log" }, burstable), values), [
     { op: "replace", path: "/spec/containers/1/resources/requests/cpu", value: "150m" },
     { op: "add", path: "/spec/containers/1/resources/requests/memory", value: "96Mi" },
@@ -46,14 +46,20 @@ test("podCreationPatch() adds what is not there, and replaces what is", () => {
 });
 
 test("podCreationPatch() has no steps where the values are the same, however they are written", () => {
-  const values = new Map([["app", { requestCPU: 100, limitCPU: 200, limitMemory: 128 * MI }]]);
+  const values = new Map([["app", {
+    requests: { cpu: 100 },
+    limits: { cpu: 200, memory: 128 * MI },
+  }]]);
   assert.deepEqual(podCreationPatch(podOf(burstable), values), []);
   assert.deepEqual(podCreationPatch(podOf(burstable), new Map()), []);
-  assert.deepEqual(podCreationPatch(podOf(burstable), new Map([["other", { requestCPU: 1 }]])), []);
+  assert.deepEqual(
+    podCreationPatch(podOf(burstable), new Map([["other", { requests: { cpu: 1 }, limits: {} }]])),
+    [],
+  );
 });
 
 test("podCreationPatch() cuts requests at limits, and leaves BestEffort pods alone", () => {
-  const values = new Map([["app", { requestCPU: 900 }]]);
+  const values = new Map([["app", { requests: { cpu: 900 }, limits: {} }]]);
   assert.deepEqual(podCreationPatch(podOf(burstable), values), [
     // Its memory request is its limit, so that a CPU request at the limit would make it Guaranteed.
     { op: "replace", path: "/spec/containers/0/resources/requests/cpu", value: "199m" },
@@ -64,9 +70,15 @@ test("podCreationPatch() cuts requests at limits, and leaves BestEffort pods alo
 test("podCreationPatch() moves both halves in a Guaranteed pod, or neither", () => {
   const same = { cpu: "200m", memory: "128Mi" };
   const guaranteed = podOf({ name: "app", resources: { requests: same, limits: same } });
-  assert.deepEqual(podCreationPatch(guaranteed, new Map([["app", { requestCPU: 100 }]])), []);
   assert.deepEqual(
-    podCreationPatch(guaranteed, new Map([["app", { requestCPU: 100, limitCPU: 120 }]])),
+    podCreationPatch(guaranteed, new Map([["app", { requests: { cpu: 100 }, limits: {} }]])),
+    [],
+  );
+  assert.deepEqual(
+    podCreationPatch(
+      guaranteed,
+      new Map([["app", { requests: { cpu: 100 }, limits: { cpu: 120 } }]]),
+    ),
     [
       { op: "replace", path: "/spec/containers/0/resources/requests/cpu", value: "100m" },
       { op: "replace", path: "/spec/containers/0/resources/limits/cpu", value: "100m" },
@@ -77,16 +89,22 @@ test("podCreationPatch() moves both halves in a Guaranteed pod, or neither", () 
 test("podCreationPatch() writes a request down that has only been the default for its limit", () => {
   const open = { name: "log", resources: { requests: { cpu: "1m" } } };
   const pod = podOf({ name: "app", resources: { limits: { memory: "64Mi" } } }, open);
-  const values = new Map([["app", { requestMemory: 64 * MI, limitMemory: 128 * MI }]]);
+  const values = new Map([["app", {
+    requests: { memory: 64 * MI },
+    limits: { memory: 128 * MI },
+  }]]);
   assert.deepEqual(podCreationPatch(pod, values), [
     { op: "add", path: "/spec/containers/0/resources/requests", value: { memory: "64Mi" } },
     { op: "replace", path: "/spec/containers/0/resources/limits/memory", value: "128Mi" },
   ]);
-  assert.deepEqual(podCreationPatch(pod, new Map([["app", { requestMemory: 64 * MI }]])), []);
+  assert.deepEqual(
+    podCreationPatch(pod, new Map([["app", { requests: { memory: 64 * MI }, limits: {} }]])),
+    [],
+  );
 });
 
 test("podCreationPatch() stays within what the pod says as a whole", () => {
-  const values = new Map([["app", { requestCPU: 150 }]]);
+  const values = new Map([["app", { requests: { cpu: 150 }, limits: {} }]]);
   const spec = (cpu: string) => ({
     spec: { containers: [burstable], resources: { requests: { cpu } } },
   });
@@ -95,18 +113,21 @@ test("podCreationPatch() stays within what the pod says as a whole", () => {
 });
 
 test("podCreationPatch() sets no limit where there is no request, since the server would take it for one", () => {
-  const values = new Map([["app", { limitCPU: 1000, limitMemory: 1 << 20 }]]);
+  const values = new Map([["app", { requests: {}, limits: { cpu: 1000, memory: 1 << 20 } }]]);
   assert.deepEqual(podCreationPatch(podOf({ name: "app" }), values), []);
   const pod = podOf({ name: "app", resources: { requests: { cpu: "1" } } });
-  assert.deepEqual(podCreationPatch(pod, new Map([["app", { limitMemory: 1 << 20 }]])), []);
-  const steps = podCreationPatch(pod, new Map([["app", { limitCPU: 2000 }]]));
+  assert.deepEqual(
+    podCreationPatch(pod, new Map([["app", { requests: {}, limits: { memory: 1 << 20 } }]])),
+    [],
+  );
+  const steps = podCreationPatch(pod, new Map([["app", { requests: {}, limits: { cpu: 2000 } }]]));
   assert.deepEqual(steps, [
     { op: "add", path: "/spec/containers/0/resources/limits", value: { cpu: "2" } },
   ]);
 });
 
 test("podCreationPatch() names what can't be read", () => {
-  const values = new Map([["app", { requestCPU: 150 }]]);
+  const values = new Map([["app", { requests: { cpu: 150 }, limits: {} }]]);
   for (
     const pod of [undefined, null, 7, {}, { spec: {} }, { spec: { containers: [7] } }, podOf({})]
   ) {
@@ -144,10 +165,14 @@ function read(raw: Raw | undefined): Resources {
   const cpu = requests.cpu ?? limits.cpu;
   const memory = requests.memory ?? limits.memory;
   return {
-    ...(cpu === undefined ? {} : { requestCPU: parseCPU(cpu) }),
-    ...(memory === undefined ? {} : { requestMemory: parseBytes(memory) }),
-    ...(limits.cpu === undefined ? {} : { limitCPU: parseCPU(limits.cpu) }),
-    ...(limits.memory === undefined ? {} : { limitMemory: parseBytes(limits.memory) }),
+    requests: {
+      ...(cpu === undefined ? {} : { cpu: parseCPU(cpu) }),
+      ...(memory === undefined ? {} : { memory: parseBytes(memory) }),
+    },
+    limits: {
+      ...(limits.cpu === undefined ? {} : { cpu: parseCPU(limits.cpu) }),
+      ...(limits.memory === undefined ? {} : { memory: parseBytes(limits.memory) }),
+    },
   };
 }
 
@@ -197,7 +222,7 @@ test("podCreationPatch() keeps class, limits above requests and init containers,
       assert.deepEqual(after.spec.initContainers, pod.spec.initContainers);
       for (const { requestCPU = 0, limitCPU = Infinity, ...memory } of all(after)) {
         assert.ok(requestCPU <= limitCPU);
-        assert.ok((memory.requestMemory ?? 0) <= (memory.limitMemory ?? Infinity));
+        assert.ok((memory.requests.memory ?? 0) <= (memory.limits.memory ?? Infinity));
       }
       assert.deepEqual(podCreationPatch(after, asked), [], "a second time there is nothing to do");
     }),
@@ -226,6 +251,6 @@ Deno.test({
       ["proxy", true],
     ]);
     assert.deepEqual(subject.initContainers.map(({ name }) => name), ["setup"]);
-    assert.equal(podTotal(subject, "requestCPU"), 170);
+    assert.equal(podTotal(subject, ({ requests }) => requests.cpu), 170);
   },
 });

@@ -168,8 +168,8 @@ export function templateOwners(managedFields: unknown): TemplateOwners | undefin
     for (const [container, fields] of fieldsOf([entry]).containers) {
       const known = owners[container] ??= {};
       for (const resource of RESOURCE_NAMES) {
-        const owns = fields.has(fieldOf(resource, "request")) ||
-          fields.has(fieldOf(resource, "limit"));
+        const owns = fields.has(({ requests }) => requests[resource]) ||
+          fields.has(({ limits }) => limits[resource]);
         if (owns && atMs >= (known[resource]?.atMs ?? -Infinity)) known[resource] = owner;
       }
     }

@@ -20,11 +20,11 @@ function test(name: string, fn: () => void): void {
 
 const containers = [
   templateContainer(),
-  templateContainer({ name: "log", requestCPU: 30 }),
-  templateContainer({ name: "proxy", sidecar: true, limitCPU: 50 }),
+  templateContainer({ name: "log", requests: { cpu: 30 } }),
+  templateContainer({ name: "proxy", sidecar: true, limits: { cpu: 50 } }),
 ];
 const { workload } = rightsizingFacts({ containers });
-const wanted = new Map([["app", { requestCPU: 150, requestMemory: 96 * MI }]]);
+const wanted = new Map([["app", { requests: { cpu: 150, memory: 96 * MI }, limits: {} }]]);
 const fields = (...names: (keyof Resources)[]): ReadonlySet<keyof Resources> => new Set(names);
 const appEntry = { name: "app", resources: { requests: { cpu: "150m", memory: "96Mi" } } };
 

@@ -29,7 +29,7 @@ export function largestDifference(
   return Math.max(
     0,
     ...recommendations.flatMap(({ container, cpu, memory }) => {
-      const { requestCPU, requestMemory } = byName.get(container) ?? {};
+      const { requests: { cpu: requestCPU, memory: requestMemory } } = byName.get(container) ?? {};
       return [difference(requestCPU, cpu), difference(requestMemory, memory)];
     }),
   );
@@ -100,10 +100,15 @@ function rankOf(reason: EnforcementReason): number {
 
 /** Whether the kubelet has other requests, or another memory limit, than the spec by now. */
 function lacksOwn(pod: Pod, container: PodContainer): boolean {
-  const { sidecar, requestCPU, requestMemory, limitMemory, appliedLimitMemory } = container;
+  const {
+    sidecar,
+    requests: { cpu: requestCPU, memory: requestMemory },
+    limits: { memory: limitMemory },
+    applied: { limits: { memory: appliedLimitMemory } },
+  } = container;
   if (sidecar) return false;
   const { allocated = {} } = container;
-  const [cpu, memory] = [allocated.requestCPU, allocated.requestMemory];
+  const [cpu, memory] = [allocated.cpu, allocated.memory];
   return !movesRequest(pod) && cpu !== undefined && cpu !== requestCPU ||
     memory !== undefined && memory !== requestMemory ||
     appliedLimitMemory !== undefined && appliedLimitMemory !== limitMemory;

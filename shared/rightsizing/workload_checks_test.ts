@@ -97,20 +97,58 @@ test("unfinishedResizes() leaves out words about an older spec", () => {
 test("unfinishedResizes() leaves out what only the market's limits wait for", () => {
   const waiting = (container: Partial<PodContainer>): string | undefined => {
     const pod = podOf("web-1", DEFERRED);
-    const containers = pod.containers.map((one) => ({ ...one, ...container }));
+    const containers = pod.containers.map((one) => ({
+      ...one,
+      ...container,
+      requests: { ...one.requests, ...container.requests },
+      limits: { ...one.limits, ...container.limits },
+      applied: {
+        requests: { ...one.applied.requests, ...container.applied?.requests },
+        limits: { ...one.applied.limits, ...container.applied?.limits },
+      },
+    }));
     return unfinishedResizes([{ ...pod, containers }], { marketManages: true })?.reason;
   };
-  const there = { requestCPU: 100, requestMemory: 64 };
-  const limit = { limitCPU: 400, appliedLimitCPU: 200 };
-  assert.equal(waiting({ ...there, ...limit, allocated: there }), undefined);
-  assert.equal(waiting({ ...there, ...limit }), undefined);
-  assert.equal(waiting({ ...there, allocated: { ...there, requestCPU: 90 } }), "ResizeDeferred");
-  assert.equal(waiting({ ...there, allocated: { ...there, requestMemory: 63 } }), "ResizeDeferred");
+  const there = { requests: { cpu: 100, memory: 64 }, limits: {} };
+  const limit = {
+    requests: {},
+    limits: { cpu: 400 },
+    applied: { requests: {}, limits: { cpu: 200 } },
+  };
   assert.equal(
-    waiting({ ...there, allocated: there, limitMemory: 128, appliedLimitMemory: 256 }),
+    waiting({
+      ...there,
+      ...limit,
+      requests: { ...there.requests, ...limit.requests },
+      limits: { ...there.limits, ...limit.limits },
+      allocated: there,
+    }),
+    undefined,
+  );
+  assert.equal(
+    waiting({
+      ...there,
+      ...limit,
+      requests: { ...there.requests, ...limit.requests },
+      limits: { ...there.limits, ...limit.limits },
+    }),
+    undefined,
+  );
+  assert.equal(waiting({ ...there, allocated: { ...there.requests, cpu: 90 } }), "ResizeDeferred");
+  assert.equal(
+    waiting({ ...there, allocated: { ...there.requests, memory: 63 } }),
     "ResizeDeferred",
   );
-  const sidecar = { sidecar: true, ...there, allocated: { ...there, requestCPU: 90 } };
+  assert.equal(
+    waiting({
+      ...there,
+      allocated: there,
+      limits: { ...there.limits, memory: 128 },
+      applied: { limits: { memory: 256 } },
+    }),
+    "ResizeDeferred",
+  );
+  const sidecar = { sidecar: true, ...there, allocated: { ...there.requests, cpu: 90 } };
   assert.equal(waiting(sidecar), undefined);
 });
 

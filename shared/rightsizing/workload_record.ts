@@ -277,12 +277,7 @@ export function resourcesInForce(
 export function resourcesOfAmounts(
   { cpu, memory, cpuLimit, memoryLimit }: ContainerAmounts,
 ): Resources {
-  return defined({
-    requestCPU: cpu,
-    requestMemory: memory,
-    limitCPU: cpuLimit,
-    limitMemory: memoryLimit,
-  });
+  return defined({ requests: { cpu, memory }, limits: { cpu: cpuLimit, memory: memoryLimit } });
 }
 
 /** What a record keeps of them, with what the containers of the template have beside them. */
@@ -299,7 +294,10 @@ export function valuesInForce(
 
 /** Fields of a container as amounts. */
 export function amountsOfResources(
-  { requestCPU, requestMemory, limitCPU, limitMemory }: Resources,
+  {
+    requests: { cpu: requestCPU, memory: requestMemory },
+    limits: { cpu: limitCPU, memory: limitMemory },
+  }: Resources,
 ): ContainerAmounts {
   return defined({
     cpu: requestCPU,

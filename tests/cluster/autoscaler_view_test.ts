@@ -84,7 +84,7 @@ Deno.test("limits go up and down, and nothing changes that a scheduler or cluste
   assert.equal(before.scheduling.length, 1, before.scheduling.join());
   await node.signal(name, "load");
   const raised = await whenQuota(node, name, (quota) => quota > OWN);
-  assert.ok((await thePod(node, name)).containers[0]?.limitCPU !== OWN);
+  assert.ok((await thePod(node, name)).containers[0]?.limits.cpu !== OWN);
   assert.deepEqual(await viewOf(node, name), before);
   await node.connection.request({
     method: "PATCH",

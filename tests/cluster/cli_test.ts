@@ -38,8 +38,8 @@ async function podOf(name: string): Promise<Pod> {
 async function limitOf(name: string) {
   const { containers: [container] } = await podOf(name);
   return {
-    limit: container?.limitCPU,
-    applied: container?.appliedLimitCPU,
+    limit: container?.limits.cpu,
+    applied: container?.applied.limits.cpu,
     managers: container?.limitManagers,
   };
 }

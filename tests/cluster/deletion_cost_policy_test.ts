@@ -133,7 +133,7 @@ worldTest(
         true,
       );
       const resizer = createPodResizer(controller, { fieldManager: MARKET_MANAGER });
-      const changes = [{ name: "app", sidecar: false, limitCPU: 300 }];
+      const changes = [{ name: "app", sidecar: false, requests: {}, limits: { cpu: 300 } }];
       await resizer.resize(namespace, name, resizePatch(uid, changes));
       await write(admin, {
         manner: "patch",

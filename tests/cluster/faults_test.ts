@@ -145,7 +145,7 @@ testsAtOnce({
       let readySince = performance.now();
       const overdue = await until("raised limit in the pod's spec", async () => {
         const [container] = (await node.pod(patient))?.containers ?? [];
-        if ((container?.limitCPU ?? 0) > 200) return "no";
+        if ((container?.limits.cpu ?? 0) > 200) return "no";
         if (!await nodeIsReady(node)) readySince = performance.now();
         return performance.now() - readySince > OURS_AFTER_OUTAGE_MS ? "yes" : undefined;
       }, { timeoutMs: 240_000, everyMs: 250 });

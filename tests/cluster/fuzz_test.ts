@@ -159,7 +159,7 @@ Deno.test("odd annotations on pods and namespaces change no limit, and each is r
     await assertReported(node, pod, values[index]!);
     assert.deepEqual(await boundsOf(node, pod), usual);
     const now = await node.pod(pod.metadata);
-    assert.deepEqual(now?.containers[0]?.limitCPU, OWN);
+    assert.deepEqual(now?.containers[0]?.limits.cpu, OWN);
     assert.equal(enforcedLimits(podDirectories(pod)).containers.get("load"), OWN);
   }
   assert.deepEqual(await warningsOf(node, plain), []);
@@ -259,7 +259,10 @@ Deno.test("allocations that another client overwrites leave limits within bounds
   /** Fails unless each limit lies within these, m. */
   const assertWithin = async (least: number, most: number): Promise<void> => {
     for (const { metadata } of pods) {
-      for (const { name, limitCPU = 0 } of (await node.pod(metadata))?.containers ?? []) {
+      for (
+        const { name, limits: { cpu: limitCPU = 0 } } of (await node.pod(metadata))?.containers ??
+          []
+      ) {
         assert.ok(limitCPU >= least && limitCPU <= most, `${metadata.name}/${name} ${limitCPU}m`);
       }
     }
@@ -274,7 +277,7 @@ Deno.test("allocations that another client overwrites leave limits within bounds
     until(`limits of ${pod.metadata.name} within their bounds`, async () => {
       const { bounds } = await statusOf(pod) ?? {};
       const { containers = [] } = await node.pod(pod.metadata) ?? {};
-      return containers.every(({ name, limitCPU = 0 }) => {
+      return containers.every(({ name, limits: { cpu: limitCPU = 0 } }) => {
         const bound = bounds?.containers.find((one) => one.name === name);
         return bound === undefined || (limitCPU >= bound.floor && limitCPU <= bound.ceiling);
       }) || undefined;

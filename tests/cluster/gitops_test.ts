@@ -40,7 +40,7 @@ Deno.test("kubectl diff finds no drift in a Deployment with pods that the market
   const name = { namespace: namespace.name, name: pod.metadata.name };
   await whenQuota(node, name, (quota) => quota > OWN);
 
-  const raised = (await thePod(node, name)).containers[0]?.limitCPU ?? 0;
+  const raised = (await thePod(node, name)).containers[0]?.limits.cpu ?? 0;
   assert.ok(raised > OWN, "the pod's own spec says what is enforced");
   assert.deepEqual(await kubectl.run(["diff", "-f", "-"], manifest(OWN)), {
     ok: true,

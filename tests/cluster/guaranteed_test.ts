@@ -47,7 +47,8 @@ async function valuesOf(node: RealNode, name: PodName) {
   const pod = await node.pod(name);
   assert.ok(pod !== undefined);
   assert.equal(pod.qosClass, "Guaranteed");
-  const [{ requestCPU = 0, limitCPU = 0 } = {}] = pod.containers;
+  const [{ requests: { cpu: requestCPU = 0 }, limits: { cpu: limitCPU = 0 } } = {}] =
+    pod.containers;
   assert.equal(requestCPU, limitCPU, "request and limit are one in the spec at any time");
   const directories = podDirectories(pod);
   const limits = enforcedLimits(directories);

@@ -34,7 +34,7 @@ function running(node: RealNode, name: PodName): Promise<true> {
   return until(`running pod ${name.name}`, async () => {
     const { phase, containers } = await thePod(node, name);
     const load = containers.find((one) => one.name === "load");
-    return phase === "Running" && load?.appliedLimitCPU !== undefined ? true : undefined;
+    return phase === "Running" && load?.applied.limits.cpu !== undefined ? true : undefined;
   }, SETTLED);
 }
 

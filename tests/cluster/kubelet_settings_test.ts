@@ -95,7 +95,7 @@ async function infeasible(): Promise<void> {
   const { changes, reason, message } = verdict(refused, 150);
   assert.deepEqual([changes, reason], [[], "StaticCPUManager"]);
   assert.match(message ?? "", /infeasible.*\bCPU Manager\b.*static/);
-  assert.equal(refused.containers[0]?.appliedLimitCPU, 100, "the kubelet kept the old limit");
+  assert.equal(refused.containers[0]?.applied.limits.cpu, 100, "the kubelet kept the old limit");
 
   await resize("100m");
   const back = await until("end of the condition", async () => {

@@ -221,7 +221,7 @@ Deno.test("a pod that is older than a LimitRange which it can't meet is left as 
 /** Limits of all other containers of the pod, by name. */
 function otherLimits({ containers, initContainers }: Pod): readonly (number | undefined)[] {
   return [...containers, ...initContainers].filter(({ name }) => name !== "load")
-    .map(({ limitCPU }) => limitCPU);
+    .map(({ limits: { cpu: limitCPU } }) => limitCPU);
 }
 
 /** The pod as a resize of `load` would make it. */

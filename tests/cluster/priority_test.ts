@@ -90,7 +90,7 @@ async function stakeOf(node: RealNode, name: PodName): Promise<Stake> {
   const { metadata, containers } = await thePod(node, name);
   const { spec, status } = await node.allocation(name.namespace, metadata.uid) ?? {};
   return {
-    limit: containers[0]?.limitCPU ?? 0,
+    limit: containers[0]?.limits.cpu ?? 0,
     weight: status?.bounds?.containers[0]?.weight ?? 0,
     credit: spec?.market?.credit ?? assert.fail("no clearing yet"),
   };

@@ -41,7 +41,7 @@ async function used(
 /** Millicores of limits by the specs of the Deployment's pods. */
 async function limitsOf(node: RealNode, name: PodName): Promise<number> {
   const pods = await deploymentPods(node, name);
-  return pods.reduce((sum, { containers }) => sum + (containers[0]?.limitCPU ?? 0), 0);
+  return pods.reduce((sum, { containers }) => sum + (containers[0]?.limits.cpu ?? 0), 0);
 }
 
 /** A Deployment under a quota, with limits that the market has raised as far as it may. */
@@ -159,7 +159,7 @@ Deno.test("idle pods reach their shares of a quota, and no raise is refused", as
   const web = await raisedDeployment(node, { namespace: namespace.name, most, busy: false });
   await until("limits at their shares", async () => {
     const pods = await deploymentPods(node, web);
-    const limits = pods.map(({ containers }) => containers[0]?.limitCPU ?? 0);
+    const limits = pods.map(({ containers }) => containers[0]?.limits.cpu ?? 0);
     if (limits.every((limit) => limit === most / REPLICAS)) return true;
     throw new Error(`the limits are ${limits.join()} m`);
   }, { timeoutMs: 60_000 });

@@ -74,9 +74,9 @@ async function whenApplied(
   const { metadata } = await until(`requests of ${workload.name}`, async () => {
     const pod = await onlyPod(node, workload);
     const [container] = pod?.containers ?? [];
-    const seen = `${container?.appliedRequestCPU} m and ${container?.requestMemory} B`;
-    if (container?.requestMemory !== memory) throw new Error(seen);
-    if (!cpu(container.appliedRequestCPU ?? NaN)) throw new Error(seen);
+    const seen = `${container?.applied.requests.cpu} m and ${container?.requests.memory} B`;
+    if (container?.requests.memory !== memory) throw new Error(seen);
+    if (!cpu(container.applied.requests.cpu ?? NaN)) throw new Error(seen);
     return pod;
   }, CYCLES);
   assert.equal(metadata.uid, before.metadata.uid);
@@ -163,10 +163,10 @@ Deno.test({
       assert.ok((vpaRecord.recommendations[0]?.cpu ?? 0) >= 10, "recommended all the same");
       const untouched = await onlyPod(node, watched);
       assert.deepEqual(
-        [untouched?.metadata.uid, untouched?.containers[0]?.requestCPU],
+        [untouched?.metadata.uid, untouched?.containers[0]?.requests.cpu],
         [watchedBefore.metadata.uid, FIRST.cpu],
       );
-      assert.equal(untouched?.containers[0]?.requestMemory, FIRST.memory);
+      assert.equal(untouched?.containers[0]?.requests.memory, FIRST.memory);
       // Memory was applied without the CPU; from then on there is nothing but what is held.
       const [hpaValue, quotaText] = await Promise.all([
         whenRecord(node, scaled, isHeldBy("HPAConflict")),
@@ -174,7 +174,7 @@ Deno.test({
       ]);
       assert.match(reported(hpaValue), /^Applied HPAConflict .*scaled/);
       assert.match(reported(quotaText), /^Applied QuotaExceeded .*full/);
-      assert.equal((await onlyPod(node, counted))?.containers[0]?.requestCPU, FIRST.cpu);
+      assert.equal((await onlyPod(node, counted))?.containers[0]?.requests.cpu, FIRST.cpu);
       for (const { namespace } of [plain, counted, bound]) {
         assert.deepEqual(await eventTexts(node, { namespace, reason: "UpdateFailed" }), []);
       }

@@ -20,9 +20,13 @@ import { createRightsizedWorld, rightsizingHands } from "./scene/rightsized_worl
 function valuesOf({ containers, qosClass }: Pod): unknown {
   return [
     qosClass,
-    containers.map(({ name, requestCPU, limitCPU, requestMemory, limitMemory }) =>
-      [name, requestCPU, limitCPU, requestMemory, limitMemory] as const
-    ),
+    containers.map((
+      {
+        name,
+        requests: { cpu: requestCPU, memory: requestMemory },
+        limits: { cpu: limitCPU, memory: limitMemory },
+      },
+    ) => [name, requestCPU, limitCPU, requestMemory, limitMemory] as const),
   ];
 }
 

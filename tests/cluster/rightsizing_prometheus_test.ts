@@ -113,7 +113,9 @@ Deno.test({
     };
     const requests = async (name: string): Promise<string> => {
       const [pod] = await deploymentPods(node, workload(name));
-      const [{ requestCPU, requestMemory, containerID } = assert.fail(name)] = pod?.containers ??
+      const [
+        { requests: { cpu: requestCPU, memory: requestMemory }, containerID } = assert.fail(name),
+      ] = pod?.containers ??
         [];
       return `${pod?.metadata.uid} ${containerID} ${requestCPU} ${requestMemory}`;
     };

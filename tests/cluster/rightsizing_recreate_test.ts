@@ -90,7 +90,9 @@ function appliedBy(manager: string, { metadata }: Record<string, unknown>): read
 }
 
 function requestsOf(containers: readonly PodContainer[]): readonly unknown[] {
-  return containers.map(({ name, requestCPU, requestMemory }) => [name, requestCPU, requestMemory]);
+  return containers.map((
+    { name, requests: { cpu: requestCPU, memory: requestMemory } },
+  ) => [name, requestCPU, requestMemory]);
 }
 
 /** Waits until the new revision's pod is the only one. */

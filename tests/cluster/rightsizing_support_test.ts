@@ -45,9 +45,14 @@ async function assertDetected(
     fc.asyncProperty(drawnResize, async ({ cpu, memory, toCPU, toMemory, sidecar }) => {
       const { resizeServed } = await readResizeSupport(connection);
       assert.equal(resizeServed, isServed);
-      const limits = { limitCPU: 1000, limitMemory: 1000 * MI };
-      const requests = { requestCPU: cpu, requestMemory: memory * MI };
-      const own = bareContainer("app", { ...limits, ...requests });
+      const limits = { requests: {}, limits: { cpu: 1000, memory: 1000 * MI } };
+      const requests = { requests: { cpu, memory: memory * MI }, limits: {} };
+      const own = bareContainer("app", {
+        ...limits,
+        ...requests,
+        requests: { ...limits.requests, ...requests.requests },
+        limits: { ...limits.limits, ...requests.limits },
+      });
       const proxy = { ...own, name: "proxy", sidecar: true };
       const name = `web-${made++}`;
       const spec = {
@@ -57,7 +62,7 @@ async function assertDetected(
       };
       const body = { metadata: { name }, spec };
       const before = parsePod(await connection.request({ method: "POST", path: pods, body }));
-      const next = { requestCPU: toCPU, requestMemory: toMemory * MI };
+      const next = { requests: { cpu: toCPU, memory: toMemory * MI }, limits: {} };
       const target = sidecar ? "proxy" : "app";
       const patch = resizePatch(before.metadata.uid, [{ name: target, sidecar, ...next }]);
       const answer = await resizer.resize(namespace, name, patch).then(
@@ -67,11 +72,22 @@ async function assertDetected(
       assert.equal(answer, resizeServed ? "resized" : 404);
       const { containers } = await read(name);
       const expected = before.containers.map((one) =>
-        one.name === target && resizeServed ? { ...one, ...next } : one
+        one.name === target && resizeServed
+          ? {
+            ...one,
+            ...next,
+            requests: { ...one.requests, ...next.requests },
+            limits: { ...one.limits, ...next.limits },
+          }
+          : one
       );
       assert.deepEqual(
-        containers.map(({ name, requestCPU, requestMemory }) => [name, requestCPU, requestMemory]),
-        expected.map(({ name, requestCPU, requestMemory }) => [name, requestCPU, requestMemory]),
+        containers.map((
+          { name, requests: { cpu: requestCPU, memory: requestMemory } },
+        ) => [name, requestCPU, requestMemory]),
+        expected.map((
+          { name, requests: { cpu: requestCPU, memory: requestMemory } },
+        ) => [name, requestCPU, requestMemory]),
       );
     }),
     CASES,

@@ -38,7 +38,7 @@ async function firstRequest(
   const { resourceVersion } = await source.list(end);
   for await (const event of source.watch(resourceVersion, end)) {
     if (event.type === "ADDED" && event.object.metadata.name !== but) {
-      return event.object.containers[0]?.requestCPU;
+      return event.object.containers[0]?.requests.cpu;
     }
   }
   return undefined;
@@ -79,16 +79,16 @@ Deno.test({
     const resized = await until("resized pod", async () => {
       const [first] = await deploymentPods(node, web);
       const [container] = first?.containers ?? [];
-      const isThere = container?.appliedRequestCPU === container?.requestCPU &&
-        container?.requestCPU !== 5;
+      const isThere = container?.applied.requests.cpu === container?.requests.cpu &&
+        container?.requests.cpu !== 5;
       return isThere ? first : undefined;
     }, CYCLES);
     const [container] = resized.containers;
     assert.equal(resized.metadata.uid, pod.metadata.uid);
     assert.equal(container?.containerID, pod.containers[0]?.containerID, "not restarted");
-    assert.equal(container?.limitMemory, 64 * MI, "requests only");
+    assert.equal(container?.limits.memory, 64 * MI, "requests only");
     // Idle memory is far below the least that the policy allows.
-    assert.equal(container?.requestMemory, 16 * MI);
+    assert.equal(container?.requests.memory, 16 * MI);
 
     // A pod that comes later is made with them: the first that the watch shows of it.
     // Its values are those in force before, or after it was made: no two changes are so close.
@@ -110,7 +110,7 @@ Deno.test({
     assert.deepEqual(recommended.inForce, []);
     assert.ok((recommended.recommendations[0]?.cpu ?? 0) >= 10);
     const [untouched] = await deploymentPods(node, same);
-    assert.equal(untouched?.containers[0]?.requestCPU, 5);
+    assert.equal(untouched?.containers[0]?.requests.cpu, 5);
     assert.equal(await deploymentText(kubectl, same), beforeSame);
     const diff = await kubectl.run(
       ["diff", "-f", "-"],

@@ -93,9 +93,17 @@ function withoutResources(stored: StoredSpec): unknown {
 
 /** The fields that rightsizing is about. */
 function valuesOf(
-  { name, requestCPU, limitCPU, requestMemory, limitMemory }: PodContainer,
+  {
+    name,
+    requests: { cpu: requestCPU, memory: requestMemory },
+    limits: { cpu: limitCPU, memory: limitMemory },
+  }: PodContainer,
 ): Resources & { readonly name: string } {
-  return { name, requestCPU, limitCPU, requestMemory, limitMemory } as Resources & { name: string };
+  return {
+    name,
+    requests: { cpu: requestCPU, memory: requestMemory },
+    limits: { cpu: limitCPU, memory: limitMemory },
+  } as Resources & { name: string };
 }
 
 for (const [way, strategy] of Object.entries(WAYS)) {

@@ -108,7 +108,12 @@ async function verdictOf(connection: KubeConnection): Promise<StartVerdict> {
 async function raise(connection: KubeConnection, pod: string, limitCPU = 300): Promise<Answer> {
   const puppet = createPuppetNode(connection, { numbered: true });
   const { metadata: { uid } } = await puppet.pod(pod);
-  const patch = resizePatch(uid, [{ name: "app", sidecar: false, limitCPU }]);
+  const patch = resizePatch(uid, [{
+    name: "app",
+    sidecar: false,
+    requests: {},
+    limits: { cpu: limitCPU },
+  }]);
   return await answerTo(() => createPodResizer(connection).resize(PUPPET_NAMESPACE, pod, patch));
 }
 
@@ -161,7 +166,7 @@ async function answerTo(action: () => Promise<unknown>): Promise<Answer> {
 }
 
 async function limitsOf(puppet: PuppetNode, pod: string): Promise<readonly unknown[]> {
-  return (await puppet.pod(pod)).containers.map(({ limitCPU }) => limitCPU);
+  return (await puppet.pod(pod)).containers.map(({ limits: { cpu: limitCPU } }) => limitCPU);
 }
 
 for (const version of SERVER_VERSIONS) {
@@ -191,8 +196,8 @@ for (const version of SERVER_VERSIONS) {
         });
         assert.equal(await raise(connection, "moving"), "accepted");
         const proxy = resizePatch((await puppet.pod("moving")).metadata.uid, [
-          { name: "proxy", sidecar: true, limitCPU: 400 },
-          { name: "free", sidecar: false, limitCPU: 500 },
+          { name: "proxy", sidecar: true, requests: {}, limits: { cpu: 400 } },
+          { name: "free", sidecar: false, requests: {}, limits: { cpu: 500 } },
         ]);
         const labels = { metadata: { ...proxy.metadata, labels: { sneaked: "in" } } };
         assert.equal(await patch(connection, "moving", { ...proxy, ...labels }), "accepted");
@@ -252,7 +257,7 @@ for (const version of SERVER_VERSIONS) {
         const level = { requests: { cpu: "200m" }, limits: { cpu: "400m" } };
         const pod = await puppet.run("level", { ...plain, spec: { resources: level } });
         const { podLevel } = expected;
-        assert.equal(pod.podLevel?.limitCPU, podLevel === undefined ? undefined : 400);
+        assert.equal(pod.podLevel?.limits.cpu, podLevel === undefined ? undefined : 400);
         assert.equal(await raise(connection, "level"), podLevel ?? "accepted");
         const beyond = podLevel === "accepted" ? "Refused" : podLevel ?? "accepted";
         assert.equal(await raise(connection, "level", 500), beyond);
@@ -278,8 +283,8 @@ for (const version of SERVER_VERSIONS) {
           assert.equal(condition?.observedGeneration, expected.numbered ? 2 : undefined);
           // What a resize that waits has not got is not what the pod has.
           assert.deepEqual(pending.containers[0]?.allocated, {
-            requestCPU: 100,
-            requestMemory: 32 * 2 ** 20,
+            requests: { cpu: 100, memory: 32 * 2 ** 20 },
+            limits: {},
           });
           const deferred = { reason: "ResizeDeferred", message: RECORDED_DEFERRAL };
           assert.deepEqual(resizeStatus(pending), deferred);
@@ -292,7 +297,7 @@ for (const version of SERVER_VERSIONS) {
       await t.step("what the chain decides of a pod is taken, and then it waits", async () => {
         const fresh = await puppet.run("decided", plain);
         const begun = decisionOn(fresh);
-        assert.deepEqual(begun.changes.map(({ limitCPU }) => limitCPU), [300]);
+        assert.deepEqual(begun.changes.map(({ limits: { cpu: limitCPU } }) => limitCPU), [300]);
         const change = resizePatch(fresh.metadata.uid, begun.changes);
         const resizer = createPodResizer(connection);
         const sent = () => resizer.resize(PUPPET_NAMESPACE, "decided", change);

@@ -31,15 +31,19 @@ async function limitsOf(node: RealNode, name: PodName): Promise<Record<string, n
   const pod = await node.pod(name);
   assert.ok(pod !== undefined, `${name.name} is there`);
   const { containers } = enforcedLimits(podDirectories(pod));
-  const limits = pod.containers.map(({ name, limitCPU = 0, appliedLimitCPU = 0 }) => {
-    const kernel = containers.get(name) ?? 0;
-    assert.deepEqual(
-      [limitCPU, appliedLimitCPU],
-      [kernel, kernel],
-      `${name}: three sources, one limit`,
-    );
-    return [name, kernel] as const;
-  });
+  const limits = pod.containers.map(
+    (
+      { name, limits: { cpu: limitCPU = 0 }, applied: { limits: { cpu: appliedLimitCPU = 0 } } },
+    ) => {
+      const kernel = containers.get(name) ?? 0;
+      assert.deepEqual(
+        [limitCPU, appliedLimitCPU],
+        [kernel, kernel],
+        `${name}: three sources, one limit`,
+      );
+      return [name, kernel] as const;
+    },
+  );
   return Object.fromEntries(limits);
 }
 

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { withResources } from "../../shared/api/pod.ts";
 import assert from "node:assert/strict";
 import type { PodResizer } from "../../controller/resize/ports.ts";
 import type { Pod, PodContainer } from "../../shared/api/pod.ts";
@@ -36,7 +37,12 @@ const CONFLICT = { status: 409, reason: "Conflict" };
 
 /** Registers the suite. */
 export function podResizerContract(open: OpenHarness<PodResizerHarness>): void {
-  const app = (limitCPU: number): LimitChange => ({ name: "app", sidecar: false, limitCPU });
+  const app = (limitCPU: number): LimitChange => ({
+    name: "app",
+    sidecar: false,
+    requests: {},
+    limits: { cpu: limitCPU },
+  });
 
   /** Resizes and returns the limits by container name. */
   async function resized(
@@ -57,7 +63,7 @@ export function podResizerContract(open: OpenHarness<PodResizerHarness>): void {
       );
       assert.deepEqual(container?.limitManagers, ["mbcas"]);
     }
-    return Object.fromEntries(stored.containers.map((one) => [one.name, one.limitCPU]));
+    return Object.fromEntries(stored.containers.map((one) => [one.name, one.limits.cpu]));
   }
 
   async function assertUntouched(
@@ -79,11 +85,16 @@ export function podResizerContract(open: OpenHarness<PodResizerHarness>): void {
     async (harness) => {
       const pod = await harness.create([
         sampleContainer(),
-        sampleContainer({ name: "proxy", sidecar: true, limitCPU: 150 }),
+        sampleContainer({ name: "proxy", sidecar: true, limits: { cpu: 150 } }),
         sampleContainer({ name: "extra" }),
       ]);
       assert.deepEqual(
-        await resized(harness, pod, [app(450), { name: "proxy", sidecar: true, limitCPU: 300 }]),
+        await resized(harness, pod, [app(450), {
+          name: "proxy",
+          sidecar: true,
+          requests: {},
+          limits: { cpu: 300 },
+        }]),
         { app: 450, proxy: 300, extra: 200 },
       );
       assert.deepEqual(await resized(harness, pod, [app(120)]), {
@@ -104,7 +115,7 @@ export function podResizerContract(open: OpenHarness<PodResizerHarness>): void {
       const set = async (hand: PodResizer, limitCPU: number): Promise<readonly string[]> => {
         await settle(hand.resize(namespace, name, resizePatch(uid, [app(limitCPU)])));
         const stored = await settle(harness.read(pod));
-        assert.equal(stored?.containers[0]?.limitCPU, limitCPU);
+        assert.equal(stored?.containers[0]?.limits.cpu, limitCPU);
         return stored.containers[0].limitManagers ?? [];
       };
       assert.deepEqual(await set(subject, 300), ["mbcas"]);
@@ -151,7 +162,7 @@ export function podResizerContract(open: OpenHarness<PodResizerHarness>): void {
     const { name, namespace } = pod.metadata;
     const patch = resizePatch("00000000-0000-4000-8000-000000000000", [app(300)]);
     await assertRefused(harness, () => harness.subject.resize(namespace, name, patch), INVALID);
-    assert.equal((await harness.settle(harness.read(pod)))?.containers[0]?.limitCPU, 200);
+    assert.equal((await harness.settle(harness.read(pod)))?.containers[0]?.limits.cpu, 200);
   });
 
   contractTest("resize() is refused with 409 on a pod that is newer", open, async (harness) => {
@@ -169,7 +180,7 @@ export function podResizerContract(open: OpenHarness<PodResizerHarness>): void {
     for (const limit of [450, 300, 90]) {
       await assertRefused(harness, () => resize(resourceVersion, limit), CONFLICT);
     }
-    assert.equal((await settle(harness.read(pod)))?.containers[0]?.limitCPU, 300);
+    assert.equal((await settle(harness.read(pod)))?.containers[0]?.limits.cpu, 300);
   });
 
   contractTest("resize() is refused with 422 below the request", open, async (harness) => {
@@ -181,7 +192,12 @@ export function podResizerContract(open: OpenHarness<PodResizerHarness>): void {
     open,
     async (harness) => {
       const pod = await harness.create([sampleContainer()]);
-      await assertUntouched(harness, pod, { name: "other", sidecar: false, limitCPU: 300 });
+      await assertUntouched(harness, pod, {
+        name: "other",
+        sidecar: false,
+        requests: {},
+        limits: { cpu: 300 },
+      });
     },
   );
 
@@ -189,20 +205,22 @@ export function podResizerContract(open: OpenHarness<PodResizerHarness>): void {
     "resize() is refused with 422 when the QoS class would change",
     open,
     async (harness) => {
-      const memory = { requestMemory: MEMORY, limitMemory: MEMORY };
+      const memory = { requests: { memory: MEMORY }, limits: { memory: MEMORY } };
       const burstable = await harness.create([sampleContainer(memory)]);
       assert.equal(burstable.qosClass, "Burstable");
       await assertUntouched(harness, burstable, app(100));
-      const guaranteed = await harness.create([sampleContainer({ ...memory, requestCPU: 200 })]);
+      const guaranteed = await harness.create([
+        sampleContainer({ ...memory, requests: { ...memory.requests, cpu: 200 } }),
+      ]);
       assert.equal(guaranteed.qosClass, "Guaranteed");
       await assertUntouched(harness, guaranteed, app(300));
     },
   );
 
-  const both = (limitCPU: number, requestCPU = limitCPU): LimitChange => ({
-    ...app(limitCPU),
-    requestCPU,
-  });
+  const both = (
+    limitCPU: number,
+    requestCPU = limitCPU,
+  ): LimitChange => (withResources(app(limitCPU), { requests: { cpu: requestCPU } }));
 
   contractTest(
     "resize() moves request and limit of a Guaranteed pod together, and they stay so",
@@ -210,17 +228,25 @@ export function podResizerContract(open: OpenHarness<PodResizerHarness>): void {
     async (harness) => {
       const pod = await harness.create([
         sampleGuaranteed(),
-        sampleGuaranteed({ name: "proxy", sidecar: true, requestCPU: 150, limitCPU: 150 }),
+        sampleGuaranteed({
+          name: "proxy",
+          sidecar: true,
+          requests: { cpu: 150 },
+          limits: { cpu: 150 },
+        }),
       ]);
       assert.equal(pod.qosClass, "Guaranteed");
       for (const apart of [app(300), both(300, 250), app(100)]) {
         await assertUntouched(harness, pod, apart);
       }
-      const proxy = { name: "proxy", sidecar: true, limitCPU: 250, requestCPU: 250 };
+      const proxy = { name: "proxy", sidecar: true, requests: { cpu: 250 }, limits: { cpu: 250 } };
       assert.deepEqual(await resized(harness, pod, [both(300), proxy]), { app: 300, proxy: 250 });
       assert.deepEqual(await resized(harness, pod, [both(120)]), { app: 120, proxy: 250 });
       const stored = await harness.settle(harness.read(pod));
-      assert.deepEqual(stored?.containers.map(({ requestCPU }) => requestCPU), [120, 250]);
+      assert.deepEqual(stored?.containers.map(({ requests: { cpu: requestCPU } }) => requestCPU), [
+        120,
+        250,
+      ]);
       assert.equal(stored?.qosClass, "Guaranteed");
     },
   );
@@ -237,7 +263,7 @@ export function podResizerContract(open: OpenHarness<PodResizerHarness>): void {
         causes: ["NodeCapacity"],
       });
       const stored = await harness.settle(harness.read(pod));
-      assert.equal(stored?.containers[0]?.limitCPU, 200);
+      assert.equal(stored?.containers[0]?.limits.cpu, 200);
       // A limit alone asks nothing of the node.
       const burstable = await harness.create([sampleContainer()]);
       assert.deepEqual(await resized(harness, burstable, [app(WHOLE_NODE)]), { app: WHOLE_NODE });
@@ -247,13 +273,21 @@ export function podResizerContract(open: OpenHarness<PodResizerHarness>): void {
   contractTest("resize() takes all containers or none", open, async (harness) => {
     const pod = await harness.create([sampleContainer(), sampleContainer({ name: "extra" })]);
     const { name, namespace, uid } = pod.metadata;
-    const changes = [app(300), { name: "extra", sidecar: false, limitCPU: 50 }];
+    const changes = [app(300), {
+      name: "extra",
+      sidecar: false,
+      requests: {},
+      limits: { cpu: 50 },
+    }];
     await assertRefused(
       harness,
       () => harness.subject.resize(namespace, name, resizePatch(uid, changes)),
       INVALID,
     );
     const stored = await harness.settle(harness.read(pod));
-    assert.deepEqual(stored?.containers.map(({ limitCPU }) => limitCPU), [200, 200]);
+    assert.deepEqual(stored?.containers.map(({ limits: { cpu: limitCPU } }) => limitCPU), [
+      200,
+      200,
+    ]);
   });
 }

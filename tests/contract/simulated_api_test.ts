@@ -248,7 +248,9 @@ workloadWriterContract(() => {
           const { makes } = stored;
           if (makes === undefined) return stored;
           const [first, ...rest] = makes.template.containers;
-          const containers = first === undefined ? [] : [{ ...first, requestCPU }, ...rest];
+          const containers = first === undefined
+            ? []
+            : [{ ...first, requests: { ...first.requests, cpu: requestCPU } }, ...rest];
           return { ...stored, makes: { ...makes, template: { ...makes.template, containers } } };
         })
       ),

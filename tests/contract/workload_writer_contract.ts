@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { withResources } from "../../shared/api/pod.ts";
 import assert from "node:assert/strict";
 import type { WorkloadWriter } from "../../controller/rightsizing/ports.ts";
 import { RIGHTSIZING_MANAGER } from "../../shared/resize/original_limits.ts";
@@ -53,7 +54,11 @@ function rightsized(workload: Workload | undefined): RightsizedWorkload {
 function valuesOf(workload: Workload | undefined): Record<string, (number | undefined)[]> {
   return Object.fromEntries(
     rightsized(workload).template.containers.map((
-      { name, requestCPU, limitCPU, requestMemory, limitMemory }: PodContainer & Resources,
+      {
+        name,
+        requests: { cpu: requestCPU, memory: requestMemory },
+        limits: { cpu: limitCPU, memory: limitMemory },
+      }: PodContainer & Resources,
     ) => [name, [requestCPU, limitCPU, requestMemory, limitMemory]]),
   );
 }
@@ -68,12 +73,12 @@ function ownValues(workload: Workload | undefined): readonly string[] {
 
 /** Registers the suite. */
 export function workloadWriterContract(open: OpenHarness<WorkloadWriterHarness>): void {
-  const memory = { requestMemory: 64 * MI, limitMemory: 128 * MI };
+  const memory = { requests: { memory: 64 * MI }, limits: { memory: 128 * MI } };
   const app = sampleContainer(memory);
   const log = sampleContainer({ ...memory, name: "log" });
   const proxy = sampleContainer({ ...memory, name: "proxy", sidecar: true });
   const asMade = [100, 200, 64 * MI, 128 * MI];
-  const cpu = (request: number) => ({ requestCPU: request });
+  const cpu = (request: number) => ({ requests: { cpu: request }, limits: {} });
 
   for (const how of HOW) {
     const manner = how.serverSideApply ? "applied" : "merged";
@@ -84,8 +89,8 @@ export function workloadWriterContract(open: OpenHarness<WorkloadWriterHarness>)
       async ({ subject, settle, ...harness }) => {
         const made = await settle(harness.create([app, log, proxy], { "mbcas.io/note": "own" }));
         const wanted = new Map<string, Resources>([
-          ["app", { requestCPU: 150, limitCPU: 300, requestMemory: 96 * MI }],
-          ["log", { limitMemory: 256 * MI }],
+          ["app", { requests: { cpu: 150, memory: 96 * MI }, limits: { cpu: 300 } }],
+          ["log", { requests: {}, limits: { memory: 256 * MI } }],
         ]);
         await settle(subject.recreate(rightsized(made), wanted, how));
         const stored = await settle(harness.read(made));
@@ -109,7 +114,10 @@ export function workloadWriterContract(open: OpenHarness<WorkloadWriterHarness>)
       open,
       async ({ subject, settle, ...harness }) => {
         const made = await settle(harness.create([app, log]));
-        const first = new Map([["app", { ...cpu(150), requestMemory: 96 * MI }]]);
+        const first = new Map([[
+          "app",
+          withResources(cpu(150), { requests: { memory: 96 * MI } }),
+        ]]);
         await settle(subject.recreate(rightsized(made), first, how));
         const between = await settle(harness.read(made));
         await settle(subject.recreate(rightsized(between), new Map([["log", cpu(40)]]), how));

@@ -13,7 +13,7 @@ export function isOfMarket({ limitManagers = [] }: PodContainer): boolean {
 
 /** The original limit that the pod itself has for its container at `index`, millicores. */
 export function carriedLimit(container: PodContainer, index: number): number | undefined {
-  if (!isOfMarket(container)) return container.limitCPU;
+  if (!isOfMarket(container)) return container.limits.cpu;
   const text = container.limitManagers?.[0]?.split("/")[1]?.split(",")[index] ?? "";
   return text === "" ? undefined : parseCPU(text);
 }

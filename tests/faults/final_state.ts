@@ -42,7 +42,7 @@ export function checkCeilings(
   for (const pod of pods) {
     const { uid } = pod.metadata;
     if (users.isLost(uid) || isOfQuota(pod)) continue;
-    for (const { name, limitCPU } of pod.containers) {
+    for (const { name, limits: { cpu: limitCPU } } of pod.containers) {
       const ceiling = ceilingOf(pod, users.limitOf(uid, name) ?? 0);
       if (limitCPU === ceiling) continue;
       const message = `${objectKey(pod.metadata)}: ${limitCPU}m instead of ${ceiling}m`;
@@ -77,7 +77,8 @@ export function checkRestored({ api, users, clock }: FaultCluster, chosen: Chose
     const { reason = "no record" } = record?.status ?? {};
     const key = objectKey(pod.metadata);
     for (const container of pod.containers) {
-      const { name, limitCPU, appliedLimitCPU } = container;
+      const { name, limits: { cpu: limitCPU }, applied: { limits: { cpu: appliedLimitCPU } } } =
+        container;
       const own = users.limitOf(uid, name);
       if (users.isLost(uid)) {
         const template = templateLimit(pod);
@@ -145,8 +146,8 @@ export function checkQuiet(
       violate("NotSteady", `${name} changed ${changes} times in the last minute`);
     }
     const [container] = pod.containers;
-    if (namespace === RIGHTSIZED.namespace && container?.requestCPU !== RECOMMENDED.after) {
-      violate("WrongRequest", `${name}: ${container?.requestCPU}m, not ${RECOMMENDED.after}m`);
+    if (namespace === RIGHTSIZED.namespace && container?.requests.cpu !== RECOMMENDED.after) {
+      violate("WrongRequest", `${name}: ${container?.requests.cpu}m, not ${RECOMMENDED.after}m`);
     }
     if (!isOut(pod) && !users.isLost(uid)) checkRecord(cluster, { pod, isFree, before }, violate);
   }
@@ -195,7 +196,7 @@ function checkRecord(
   }
   if (atMs - lastWriteMs(api, metadata.uid) < SETTLED_MS) return;
   const [container] = pod.containers;
-  const limit = container?.limitCPU ?? 0;
+  const limit = container?.limits.cpu ?? 0;
   const isHeld = phase === "Pending" && reason !== undefined;
   const text = `${key} at ${limit}m, wanted ${spec.desiredCPULimit}, ${phase} ${reason}`;
   const wanted = spec.desiredCPULimit ?? "0";

@@ -100,7 +100,10 @@ export function watchInvariants(cluster: FaultCluster): readonly Violation[] {
     // What users write is known after their write, and the pod itself has it.
     if (actor !== undefined) checkRecoverable(cluster, after, violate);
     const key = objectKey(after.metadata);
-    for (const { name, limitCPU = Infinity, requestCPU = 0 } of after.containers) {
+    for (
+      const { name, limits: { cpu: limitCPU = Infinity }, requests: { cpu: requestCPU = 0 } }
+        of after.containers
+    ) {
       if (limitCPU < requestCPU) violate("LimitBelowRequest", `${key} ${name}: ${limitCPU}m`);
     }
     if (before === undefined || before.metadata.uid !== after.metadata.uid) return;
@@ -123,10 +126,10 @@ export function watchInvariants(cluster: FaultCluster): readonly Violation[] {
     const termMs = Math.max(startedMs, holder?.sinceMs ?? 0);
     after.containers.forEach((container, index) => {
       const previous = before.containers[index];
-      if (previous === undefined || previous.limitCPU === container.limitCPU) return;
+      if (previous === undefined || previous.limits.cpu === container.limits.cpu) return;
       const leads = holder?.name === actor.process;
       if (isOfMarket(container) && leads && switchedOffBefore(holder?.sinceMs)) {
-        violate("MarketOff", `${key}: ${previous.limitCPU}m -> ${container.limitCPU}m`);
+        violate("MarketOff", `${key}: ${previous.limits.cpu}m -> ${container.limits.cpu}m`);
       }
       checkLimitWrite(cluster, { actor, termMs, pod: after, container, index, previous }, violate);
     });
@@ -200,7 +203,7 @@ function followFailures(
     const { spec, status } = records.get(`${namespace}/${uid}`) ?? {};
     const isMet = spec?.desiredCPULimit === undefined ||
       (status?.phase ?? "Applied") !== "Applied" ||
-      parseCPU(spec.desiredCPULimit) === pod?.containers[0]?.limitCPU;
+      parseCPU(spec.desiredCPULimit) === pod?.containers[0]?.limits.cpu;
     return isMet ? undefined : `${uid} ${spec.desiredCPULimit}`;
   }
 

@@ -63,7 +63,7 @@ export function checkDesired(
   if (isOther || spec.market?.observedBounds !== bounds?.revision) return;
   const pod = api.store.tables.Pod.get(key);
   for (const { name, cpuLimit } of spec.containers ?? []) {
-    const { limitCPU: present = 0 } = pod?.containers.find((one) => one.name === name) ?? {};
+    const { limits: { cpu: present = 0 } } = pod?.containers.find((one) => one.name === name) ?? {};
     const { floor = 0, ceiling = 0 } = bounds?.containers.find((one) => one.name === name) ?? {};
     const limit = parseCPU(cpuLimit);
     const isKept = isNew &&
@@ -81,7 +81,7 @@ export function checkRecoverable({ users, api }: FaultCluster, pod: Pod, violate
   if (terminating || users.isLost(uid)) return;
   const record = api.store.tables.PodAllocation.get(`${namespace}/${uid}`);
   pod.containers.forEach((container, index) => {
-    const { name, limitCPU } = container;
+    const { name, limits: { cpu: limitCPU } } = container;
     const own = users.limitOf(uid, name);
     if ([limitCPU, carriedLimit(container, index), templateLimit(pod)].includes(own)) return;
     const kept = record?.status?.originalLimits?.find((one) => one.name === name)?.cpu;

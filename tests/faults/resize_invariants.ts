@@ -53,23 +53,23 @@ export function checkLimitWrite(
 ): void {
   const { actor: { known }, pod, container, index, previous } = write;
   const { uid } = pod.metadata;
-  const change = `${objectKey(pod.metadata)}: ${previous.limitCPU}m -> ${container.limitCPU}m`;
+  const change = `${objectKey(pod.metadata)}: ${previous.limits.cpu}m -> ${container.limits.cpu}m`;
   const seen = known.pod?.containers.find(({ name }) => name === container.name);
-  if (seen?.limitCPU !== previous.limitCPU || known.pod?.metadata.uid !== uid) {
-    violate("UnseenLimit", `${change}, its sender had seen ${seen?.limitCPU}m`);
+  if (seen?.limits.cpu !== previous.limits.cpu || known.pod?.metadata.uid !== uid) {
+    violate("UnseenLimit", `${change}, its sender had seen ${seen?.limits.cpu}m`);
   }
   const own = cluster.users.limitOf(uid, container.name);
   if (own !== undefined && carriedLimit(container, index) === own) cluster.users.find(uid);
   const isLost = cluster.users.isLost(uid);
   if (isLost && templateLimit(pod) === undefined) violate("UnknownMoved", change);
   if (!isOfMarket(container)) return;
-  const limit = container.limitCPU ?? 0;
+  const limit = container.limits.cpu ?? 0;
   if (limit > ceilingOf(pod, own ?? Infinity) && !isLost) violate("Ceiling", change);
   if (limit < floorOf(pod)) violate("HPAFloor", change);
   if (limit === own && !isLost) violate("MarketName", `${change} is the original limit`);
   // Rightsizing looks at workloads each interval, on copies that are as old as that at times.
   const unsynced = limit === withRequest(pod) ? [] : unsyncedCopies(cluster, write.actor);
-  if (limit > (previous.limitCPU ?? 0) && unsynced.length > 0) {
+  if (limit > (previous.limits.cpu ?? 0) && unsynced.length > 0) {
     violate("RaisedOutOfSync", `${change} while out of sync: ${unsynced.join(", ")}`);
   }
   if (known.record === undefined) violate("NoRecord", change);
@@ -107,8 +107,8 @@ function checkAgainstRecord(
   violate: Violate,
 ): void {
   const { spec: { containers, market }, status: { bounds } = {} } = record;
-  const limit = container.limitCPU ?? 0;
-  const before = previous.limitCPU ?? 0;
+  const limit = container.limits.cpu ?? 0;
+  const before = previous.limits.cpu ?? 0;
   const within = (a: number, b: number): boolean =>
     limit >= Math.min(before, a, b) && limit <= Math.max(before, a, b);
   if (market?.observedBounds !== bounds?.revision) {

@@ -39,12 +39,17 @@ property(
         if (decision.outcome === "hold" || decision.method === "Recreate") return;
         const plan = inPlacePlan(facts, decision.wanted);
         for (const [index, after] of podsAfter(facts, plan).entries()) {
-          for (const [at, { name, requestMemory, limitMemory }] of after.containers.entries()) {
+          for (
+            const [
+              at,
+              { name, requests: { memory: requestMemory }, limits: { memory: limitMemory } },
+            ] of after.containers.entries()
+          ) {
             const before = facts.pods[index]?.containers[at];
             const safe = leastSafeMemory(facts.memoryPeaks.get(name) ?? Infinity);
             const pairs = [
-              [before?.requestMemory ?? 0, requestMemory ?? 0],
-              [before?.limitMemory ?? Infinity, limitMemory ?? Infinity],
+              [before?.requests.memory ?? 0, requestMemory ?? 0],
+              [before?.limits.memory ?? Infinity, limitMemory ?? Infinity],
             ] as const;
             for (const [was, is] of pairs) {
               if (is >= was) continue;
@@ -68,7 +73,10 @@ property(
         fc.pre(memory > 0);
         const peakBytes = Math.floor(present * peak / 1000) * MI;
         const containers = [
-          templateContainer({ requestMemory: present * MI, limitMemory: 2 * present * MI }),
+          templateContainer({
+            requests: { memory: present * MI },
+            limits: { memory: 2 * present * MI },
+          }),
         ];
         const decision = decideRightsizing(rightsizingFacts({
           containers,
@@ -80,7 +88,7 @@ property(
         if (decision.outcome === "apply") {
           const isSafe = memory >= safe;
           seen.add(isSafe ? "as asked" : "to what is safe");
-          assert.equal(decision.wanted.get("app")?.requestMemory, Math.max(memory, safe));
+          assert.equal(decision.wanted.get("app")?.requests.memory, Math.max(memory, safe));
           assert.equal(reasons.includes("UnsafeMemoryDecrease"), !isSafe);
           return;
         }
@@ -106,7 +114,16 @@ const OBSTACLES: Readonly<Record<string, (facts: RightsizingFacts) => Rightsizin
 };
 
 function withContainers(facts: RightsizingFacts, change: Partial<PodContainer>): RightsizingFacts {
-  const containers = facts.workload.template.containers.map((one) => ({ ...one, ...change }));
+  const containers = facts.workload.template.containers.map((one) => ({
+    ...one,
+    ...change,
+    requests: { ...one.requests, ...change.requests },
+    limits: { ...one.limits, ...change.limits },
+    applied: {
+      requests: { ...one.applied.requests, ...change.applied?.requests },
+      limits: { ...one.applied.limits, ...change.applied?.limits },
+    },
+  }));
   return {
     ...facts,
     workload: { ...facts.workload, template: { ...facts.workload.template, containers } },

@@ -82,9 +82,8 @@ property(
       memory: fc.integer({ min: 1, max: 200 }),
       limited: fc.boolean(),
     }).map(({ request, memory, limited }): Partial<PodContainer> => ({
-      requestCPU: request,
-      requestMemory: memory * MI,
-      ...(limited ? { limitCPU: 5000, limitMemory: 9000 * MI } : {}),
+      requests: { cpu: request, memory: memory * MI },
+      limits: { ...(limited ? { cpu: 5000, memory: 9000 * MI } : {}) },
     }));
     const world = fc.record({
       container: roomy,
@@ -98,7 +97,16 @@ property(
     fc.assert(
       fc.property(world, ({ container, cpu, memory, samples, minSamples, recreate }) => {
         const { limitCPU: _cpu, limitMemory: _memory, ...open } = templateContainer();
-        const containers = [{ ...open, ...container }];
+        const containers = [{
+          ...open,
+          ...container,
+          requests: { ...open.requests, ...container.requests },
+          limits: { ...open.limits, ...container.limits },
+          applied: {
+            requests: { ...open.applied.requests, ...container.applied?.requests },
+            limits: { ...open.applied.limits, ...container.applied?.limits },
+          },
+        }];
         const policy = autoPolicy(
           { changeThresholdPercent: 0, allowInPlaceResize: !recreate, allowRecreate: recreate },
           { minSamples, safetyFactor: 1 },
@@ -121,13 +129,13 @@ property(
           assert.match(decision.message, new RegExp(`app has ${samples} of ${minSamples} samples`));
           return;
         }
-        if (containers[0]?.requestCPU === cpu && containers[0].requestMemory === memory) return;
+        if (containers[0]?.requests.cpu === cpu && containers[0].requests.memory === memory) return;
         assert.ok(decision.outcome === "apply");
         seen.add(decision.method);
         if (decision.method === "InPlace") {
           for (const pod of podsAfter(facts, inPlacePlan(facts, decision.wanted))) {
-            assert.equal(pod.containers[0]?.requestCPU, cpu);
-            assert.equal(pod.containers[0]?.requestMemory, memory);
+            assert.equal(pod.containers[0]?.requests.cpu, cpu);
+            assert.equal(pod.containers[0]?.requests.memory, memory);
           }
           return;
         }
@@ -135,8 +143,8 @@ property(
         const patch = templatePatch(facts.workload, { wanted, owned: ownedOf(facts) });
         const [entry] = patch.body.spec.template.spec.containers ?? [];
         assert.ok(entry !== undefined);
-        assert.equal(readEntry(entry).requestCPU, cpu);
-        assert.equal(readEntry(entry).requestMemory, memory);
+        assert.equal(readEntry(entry).requests.cpu, cpu);
+        assert.equal(readEntry(entry).requests.memory, memory);
       }),
     );
     assert.deepEqual(seen, new Set(["few", "InPlace", "Recreate"]));
@@ -238,19 +246,21 @@ property(
           );
           const { containers = [], initContainers = [] } = body.spec.template.spec;
           for (const entry of [...containers, ...initContainers]) {
-            const { limitCPU, limitMemory } = readEntry(entry);
+            const { limits: { cpu: limitCPU, memory: limitMemory } } = readEntry(entry);
             const present = byName.get(entry.name);
-            assert.ok(limitCPU === undefined || limitCPU === present?.limitCPU);
-            assert.ok(limitMemory === undefined || limitMemory === present?.limitMemory);
+            assert.ok(limitCPU === undefined || limitCPU === present?.limits.cpu);
+            assert.ok(limitMemory === undefined || limitMemory === present?.limits.memory);
           }
           // An apply that no longer named an owned limit would remove it.
           if (serverSideApply) {
             const named = new Map([...containers, ...initContainers].map((one) => [one.name, one]));
             for (const present of facts.workload.template.containers) {
               const entry = named.get(present.name);
-              const { limitCPU, limitMemory } = entry === undefined ? {} : readEntry(entry);
-              assert.equal(limitCPU, present.limitCPU);
-              assert.equal(limitMemory, present.limitMemory);
+              const { limits: { cpu: limitCPU, memory: limitMemory } } = entry === undefined
+                ? {}
+                : readEntry(entry);
+              assert.equal(limitCPU, present.limits.cpu);
+              assert.equal(limitMemory, present.limits.memory);
             }
           }
         }
@@ -298,8 +308,12 @@ property("property 10: every container is named exactly once, in quantities that
         const values = wanted.get(entry.name);
         const read = readEntry(entry);
         named++;
-        if (values?.requestCPU !== undefined) assert.equal(read.requestCPU, values.requestCPU);
-        if (values?.limitMemory !== undefined) assert.equal(read.limitMemory, values.limitMemory);
+        if (values?.requests.cpu !== undefined) {
+          assert.equal(read.requests.cpu, values.requests.cpu);
+        }
+        if (values?.limits.memory !== undefined) {
+          assert.equal(read.limits.memory, values.limits.memory);
+        }
       }
       for (const { changes } of inPlacePlan(facts, wanted).pods) {
         const all = changes.map(({ name }) => name);

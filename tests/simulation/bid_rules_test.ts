@@ -42,7 +42,19 @@ async function lowers(scene: ControllerScene): Promise<boolean> {
 }
 
 function container(change: Partial<PodContainer>): (pod: Pod) => Pod {
-  return (pod) => ({ ...pod, containers: pod.containers.map((one) => ({ ...one, ...change })) });
+  return (pod) => ({
+    ...pod,
+    containers: pod.containers.map((one) => ({
+      ...one,
+      ...change,
+      requests: { ...one.requests, ...change.requests },
+      limits: { ...one.limits, ...change.limits },
+      applied: {
+        requests: { ...one.applied.requests, ...change.applied?.requests },
+        limits: { ...one.applied.limits, ...change.applied?.limits },
+      },
+    })),
+  });
 }
 
 interface Hold {

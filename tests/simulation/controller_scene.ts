@@ -153,11 +153,11 @@ function openScene(signal: AbortSignal) {
     want: (name, limit, reason = "DemandRose") => void wants.set(name, { limit, reason }),
     limits(name) {
       const container = scene.pod(name).containers[0];
-      return { wanted: container?.limitCPU, applied: container?.appliedLimitCPU };
+      return { wanted: container?.limits.cpu, applied: container?.applied.limits.cpu };
     },
     requests(name) {
       const container = scene.pod(name).containers[0];
-      return { wanted: container?.requestCPU, applied: container?.appliedRequestCPU };
+      return { wanted: container?.requests.cpu, applied: container?.applied.requests.cpu };
     },
   };
   return { scene, violations, ended };
@@ -169,7 +169,7 @@ function watchResizeConditions({ store }: SimulatedAPI): string[] {
   const violations: string[] = [];
   store.onChange(() => {
     for (const { metadata, containers } of store.tables.Pod.all()) {
-      for (const { name, appliedLimitCPU } of containers) {
+      for (const { name, applied: { limits: { cpu: appliedLimitCPU } } } of containers) {
         const key = `${metadata.uid}/${name}`;
         const known = applied.get(key) ?? new Set();
         if (appliedLimitCPU !== undefined) applied.set(key, known.add(appliedLimitCPU));

@@ -65,9 +65,9 @@ sceneTest(
           // Whatever was written, the pod has its original limits itself.
           if (originalLimits !== undefined) assert.deepEqual(originalLimits, OWN);
           for (const [index, container] of scene.pod(name).containers.entries()) {
-            const { requestCPU = 0, limitCPU = 0 } = container;
+            const { requests: { cpu: requestCPU = 0 }, limits: { cpu: limitCPU = 0 } } = container;
             assert.ok(limitCPU >= requestCPU && limitCPU <= 3600, `it has ${limitCPU}m`);
-            const present = before[index]?.limitCPU;
+            const present = before[index]?.limits.cpu;
             const { floor = present, ceiling = present } = bounds?.containers.find((one) =>
               one.name === container.name
             ) ?? {};

@@ -148,7 +148,7 @@ sceneTest(
         for (const { floor, ceiling } of scene.allocation(name)?.status?.bounds?.containers ?? []) {
           assert.ok(floor >= 100 && floor <= ceiling && ceiling <= 3600, `${floor} ${ceiling}`);
         }
-        assert.equal(pods.get("other/witness")?.containers[0]?.limitCPU, witness);
+        assert.equal(pods.get("other/witness")?.containers[0]?.limits.cpu, witness);
         pods.remove(`shop/${name}`);
       }),
     );

@@ -120,9 +120,9 @@ function clear({ api }: ControllerScene): void {
  */
 function assertBounded(scene: ControllerScene, before: Pod): void {
   const { spec, status } = scene.allocation("web-0") ?? {};
-  for (const { name, limitCPU } of scene.pod("web-0").containers) {
+  for (const { name, limits: { cpu: limitCPU } } of scene.pod("web-0").containers) {
     const bound = status?.bounds?.containers.find((one) => one.name === name);
-    const same = before.containers.find((one) => one.name === name)?.limitCPU === limitCPU;
+    const same = before.containers.find((one) => one.name === name)?.limits.cpu === limitCPU;
     const within = bound !== undefined && limitCPU !== undefined && limitCPU >= bound.floor &&
       limitCPU <= bound.ceiling;
     const moves = status?.phase === "Applied" && bound !== undefined && bound.held === undefined &&
@@ -163,7 +163,7 @@ sceneTest(
         assert.equal(served?.ceiling, ceiling);
         if (before !== undefined && pods.get("shop/web-0") !== undefined) {
           assertBounded(scene, before);
-          if (scene.limits("web-0").wanted !== before.containers[0]?.limitCPU) moved++;
+          if (scene.limits("web-0").wanted !== before.containers[0]?.limits.cpu) moved++;
         }
         clear(scene);
         await scene.pass(3000);

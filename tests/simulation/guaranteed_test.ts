@@ -168,7 +168,7 @@ sceneTest(
     scene.want("web", 600);
     await scene.pass(5000);
     const { uid } = scene.pod("web").metadata;
-    const change = { name: "app", sidecar: false, limitCPU: 400, requestCPU: 400 };
+    const change = { name: "app", sidecar: false, requests: { cpu: 400 }, limits: { cpu: 400 } };
     const hand = scene.api.podResizer("kubectl-patch");
     await settleVirtually(scene.clock, hand.resize("shop", "web", resizePatch(uid, [change])));
     await scene.pass(10_000);
@@ -216,7 +216,7 @@ sceneTest("runAllocationLoop() foresees what the requests on the node leave", as
   scene.startController();
   await takenIn(scene);
   scene.createPod("filler", {
-    containers: [sampleContainer({ requestCPU: 3500, limitCPU: 3600 })],
+    containers: [sampleContainer({ requests: { cpu: 3500 }, limits: { cpu: 3600 } })],
   });
   await scene.pass(35_000);
   scene.want("web", 800);
@@ -241,7 +241,7 @@ sceneTest(
     const { Node: nodes } = scene.api.store.tables;
     nodes.modify("node-1", (node) => ({ ...node, allocatableCPU: 8000 }));
     scene.createPod("filler", {
-      containers: [sampleContainer({ requestCPU: 3500, limitCPU: 3600 })],
+      containers: [sampleContainer({ requests: { cpu: 3500 }, limits: { cpu: 3600 } })],
     });
     await scene.pass(5000);
     scene.want("web", 800);

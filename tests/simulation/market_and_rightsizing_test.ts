@@ -36,8 +36,8 @@ function deployedPod(scene: ControllerScene): void {
     const { metadata: { labels, owner } } = ofDeployment(pod);
     const containers = pod.containers.map((container) => ({
       ...container,
-      requestMemory: 64 * MI,
-      limitMemory: 128 * MI,
+      requests: { ...container.requests, memory: 64 * MI },
+      limits: { ...container.limits, memory: 128 * MI },
     }));
     return { ...pod, containers, metadata: { ...pod.metadata, labels, ...(owner && { owner }) } };
   });
@@ -162,7 +162,7 @@ sceneTest(
     await scene.pass(MINUTE_MS);
     assert.equal(program.exitCode(), undefined);
     const { makes } = api.store.tables.Deployment.get("shop/web") ?? {};
-    assert.equal(makes?.template.containers[0]?.requestCPU, 180);
+    assert.equal(makes?.template.containers[0]?.requests.cpu, 180);
     assert.equal(api.requests.get("resize Pod"), undefined);
     program.terminate();
     await scene.pass(2000);

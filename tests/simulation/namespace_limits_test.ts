@@ -125,7 +125,7 @@ sceneTest("runAllocationLoop() asks nothing that an older pod can't get", async 
   scene.createPod("web", {
     containers: [
       sampleContainer(),
-      sampleContainer({ name: "big", requestCPU: 50, limitCPU: 900 }),
+      sampleContainer({ name: "big", requests: { cpu: 50 }, limits: { cpu: 900 } }),
     ],
   });
   scene.api.store.tables.LimitRange.create({

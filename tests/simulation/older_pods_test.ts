@@ -24,7 +24,7 @@ import {
 import { sceneTest } from "./controller_scene.ts";
 
 const metadata = { name: "late", namespace: "shop", uid: "", resourceVersion: "" };
-const MEMORY = { requestMemory: 2 ** 20, limitMemory: 2 ** 21 };
+const MEMORY = { requests: { memory: 2 ** 20 }, limits: { memory: 2 ** 21 } };
 
 const millicores = fc.integer({ min: 1, max: 60 }).map((steps) => steps * 10);
 const maybe = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
@@ -37,10 +37,12 @@ const others: fc.Arbitrary<Partial<PodContainer>> = fc.record({
   memory: fc.constantFrom({}, MEMORY, MEMORY, MEMORY),
 }).map(({ request, more, memory }) => ({
   ...memory,
-  ...(request === undefined ? {} : { requestCPU: request }),
-  ...(more === undefined
-    ? {}
-    : { limitCPU: (request ?? 0) + more, appliedLimitCPU: (request ?? 0) + more }),
+  requests: { ...memory.requests, ...(request === undefined ? {} : { cpu: request }) },
+  limits: { ...memory.limits, ...(more === undefined ? {} : { cpu: (request ?? 0) + more }) },
+  applied: {
+    requests: {},
+    limits: { ...(more === undefined ? {} : { cpu: (request ?? 0) + more }) },
+  },
 }));
 
 const pods: fc.Arbitrary<Pod> = fc.record({
@@ -49,8 +51,8 @@ const pods: fc.Arbitrary<Pod> = fc.record({
   app: fc.tuple(millicores, millicores),
   podLevel: fc.option(
     fc.tuple(millicores, millicores).map(([requestCPU, more]) => ({
-      requestCPU,
-      limitCPU: requestCPU + more,
+      requests: { cpu: requestCPU },
+      limits: { cpu: requestCPU + more },
     })),
     { nil: undefined, freq: 5 },
   ),
@@ -66,9 +68,9 @@ const pods: fc.Arbitrary<Pod> = fc.record({
     enforcedContainer({
       ...MEMORY,
       name: "c0",
-      requestCPU: request,
-      limitCPU,
-      appliedLimitCPU: limitCPU,
+      requests: { ...MEMORY.requests, cpu: request },
+      limits: { ...MEMORY.limits, cpu: limitCPU },
+      applied: { limits: { cpu: limitCPU } },
     }),
     ...siblings.map(([fields, sidecar], index) => ({
       ...bare(`c${index + 1}`),
@@ -118,7 +120,9 @@ function answerOf(
 ): "refused" | "defaults" | "taken" {
   const changes = pod.containers.flatMap(({ name, sidecar }) => {
     const limitCPU = limits.get(name);
-    return limitCPU === undefined ? [] : [{ name, sidecar, limitCPU }];
+    return limitCPU === undefined
+      ? []
+      : [{ name, sidecar, requests: {}, limits: { cpu: limitCPU } }];
   });
   const asked = resizePod(pod, resizePatch(pod.metadata.uid, changes), { manager: "test" });
   try {
@@ -149,9 +153,9 @@ Deno.test({
           store.tables.LimitRange.create({ metadata, items: all });
           const limits = new Map(raises.flatMap(([name, more]) => {
             const found = pod.containers.find((one) => one.name === name);
-            return found?.limitCPU === undefined
+            return found?.limits.cpu === undefined
               ? []
-              : [[name, (found.requestCPU ?? 0) + more] as const];
+              : [[name, (found.requests.cpu ?? 0) + more] as const];
           }));
           const limitRange = resourceRangesOf(store.tables.LimitRange.all());
           const { changes, reason } = decide(
@@ -164,7 +168,9 @@ Deno.test({
           );
           if (changes.length > 0) {
             counts.changed++;
-            const asked = new Map(changes.map(({ name, limitCPU }) => [name, limitCPU]));
+            const asked = new Map(
+              changes.map(({ name, limits: { cpu: limitCPU } }) => [name, limitCPU]),
+            );
             assert.equal(answerOf(store, { pod, limits: asked }), "taken");
           } else if (reason === "LimitRange") {
             counts.held++;
@@ -196,7 +202,7 @@ sceneTest(
     await scene.pass(10_000);
     assert.deepEqual(scene.limits("web"), { wanted: 400, applied: 400 });
     assert.ok(
-      scene.pod("web").containers.every(({ name, limitCPU }) =>
+      scene.pod("web").containers.every(({ name, limits: { cpu: limitCPU } }) =>
         name === "app" || limitCPU === undefined
       ),
     );
@@ -226,7 +232,7 @@ sceneTest(
     await scene.pass(30_000);
     assert.equal(scene.limits("web").wanted, 200);
     assert.ok(
-      scene.pod("web").containers.every(({ name, limitCPU }) =>
+      scene.pod("web").containers.every(({ name, limits: { cpu: limitCPU } }) =>
         name === "app" || limitCPU === undefined
       ),
     );

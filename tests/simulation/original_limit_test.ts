@@ -87,7 +87,7 @@ sceneTest("runAllocationLoop() overwrites no limit that it has not seen", async 
       ...pod,
       containers: pod.containers.map((container) => ({
         ...container,
-        limitCPU: theirs,
+        limits: { ...container.limits, cpu: theirs },
         limitManagers: ["kubectl-patch"],
       })),
     }));

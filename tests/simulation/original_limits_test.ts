@@ -168,7 +168,7 @@ sceneTest(
     const held: string[] = [];
     scene.startController({}, { observer: { held: (reason) => void held.push(reason) } });
     scene.createPod("web", {
-      containers: [sampleContainer({ limitCPU: 600, limitManagers: ["mbcas"] })],
+      containers: [sampleContainer({ limits: { cpu: 600 }, limitManagers: ["mbcas"] })],
     });
     scene.changePod("web", optOut);
     await scene.pass(20_000);

@@ -11,7 +11,7 @@ const RAISED = ["web-0", "web-1", "web-2"];
 
 function totalOf({ api }: ControllerScene): number {
   return [...api.store.tables.Pod.all()].reduce(
-    (sum, { containers }) => sum + (containers[0]?.limitCPU ?? 0),
+    (sum, { containers }) => sum + (containers[0]?.limits.cpu ?? 0),
     0,
   );
 }

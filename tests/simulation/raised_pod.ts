@@ -36,7 +36,12 @@ export async function raisedPod(scene: ControllerScene): Promise<void> {
 /** Another client sets the limit of container `app` of pod `web`, m. */
 export async function setByHand(scene: ControllerScene, limitCPU: number): Promise<void> {
   const { uid, namespace, name } = scene.pod("web").metadata;
-  const patch = resizePatch(uid, [{ name: "app", sidecar: false, limitCPU }]);
+  const patch = resizePatch(uid, [{
+    name: "app",
+    sidecar: false,
+    requests: {},
+    limits: { cpu: limitCPU },
+  }]);
   const resizer = scene.api.podResizer("kubectl-patch");
   await settleVirtually(scene.clock, resizer.resize(namespace, name, patch));
 }

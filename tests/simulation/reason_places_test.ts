@@ -76,7 +76,7 @@ test("REASON_PLACES has each place where a resize condition is met", async () =>
     await stage.reconcile();
     stage.setPod((pod) => ({
       ...pod,
-      containers: pod.containers.map((app) => ({ ...app, limitCPU: 300 })),
+      containers: pod.containers.map((app) => ({ ...app, limits: { ...app.limits, cpu: 300 } })),
       resizeConditions: [{ type: "PodResizePending", reason: "Infeasible", message }],
     }));
     await stage.reconcile();

@@ -41,8 +41,8 @@ sceneTest(
     const limits = new Map<string, number | undefined>();
     const note = (): void => {
       for (const { metadata: { name }, containers: [app] } of pods.all()) {
-        if (limits.get(name) !== app?.limitCPU) order.push(name);
-        limits.set(name, app?.limitCPU);
+        if (limits.get(name) !== app?.limits.cpu) order.push(name);
+        limits.set(name, app?.limits.cpu);
       }
     };
     note();

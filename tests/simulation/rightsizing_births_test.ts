@@ -29,8 +29,14 @@ const REQUESTS: PolicyChoice = {
   intervalMs: 2 * MINUTE_MS,
   strategy: { updateRequestsOnly: true, cooldownMs: 1000 },
 };
-const TEMPLATE = { requestCPU: 100, limitCPU: 1000, requestMemory: 64 * MI, limitMemory: 200 * MI };
-const ADOPTED = { requestCPU: 360, limitCPU: 360, requestMemory: 120 * MI, limitMemory: 132 * MI };
+const TEMPLATE = {
+  requests: { cpu: 100, memory: 64 * MI },
+  limits: { cpu: 1000, memory: 200 * MI },
+};
+const ADOPTED = {
+  requests: { cpu: 360, memory: 120 * MI },
+  limits: { cpu: 360, memory: 132 * MI },
+};
 
 /** Deployment `web`, of which 360 m and 120 Mi are in force. */
 async function adopted(
@@ -58,8 +64,14 @@ function inForce(scene: RightsizingScene): readonly unknown[] {
 }
 
 function resourcesOf({ containers: [app] }: Pod): Resources {
-  const { requestCPU, requestMemory, limitCPU, limitMemory } = app ?? {};
-  const all = { requestCPU, limitCPU, requestMemory, limitMemory };
+  const {
+    requests: { cpu: requestCPU, memory: requestMemory },
+    limits: { cpu: limitCPU, memory: limitMemory },
+  } = app ?? {};
+  const all = {
+    requests: { cpu: requestCPU, memory: requestMemory },
+    limits: { cpu: limitCPU, memory: limitMemory },
+  };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }
 
@@ -83,21 +95,35 @@ test("a new pod begins with what is in force, as those that were resized", async
 
 test("a new pod of a template that was raised has the template's values, and the loop decides anew", async (scene) => {
   await adopted(scene);
-  const raised = { ...TEMPLATE, requestMemory: 1024 * MI, limitMemory: 4096 * MI };
+  const raised = {
+    ...TEMPLATE,
+    requests: { ...TEMPLATE.requests, memory: 1024 * MI },
+    limits: { ...TEMPLATE.limits, memory: 4096 * MI },
+  };
   scene.template("web", [templateOf(raised)]);
   rollOut(scene);
-  const { requestCPU, limitCPU } = ADOPTED;
+  const { requests: { cpu: requestCPU }, limits: { cpu: limitCPU } } = ADOPTED;
   // At once, before any copy or cycle knows of it.
-  assert.deepEqual(resourcesOf(await scene.born("web")), { ...raised, requestCPU, limitCPU });
+  assert.deepEqual(resourcesOf(await scene.born("web")), {
+    ...raised,
+    requests: { ...raised.requests, cpu: requestCPU },
+    limits: { ...raised.limits, cpu: limitCPU },
+  });
   await scene.run(5 * MINUTE_MS);
   assert.equal(scene.recordOf("web")?.reason, "RolloutInProgress");
   assert.deepEqual(inForce(scene), [360, undefined, 360, undefined]);
-  assert.deepEqual(resourcesOf(await scene.born("web")), { ...raised, requestCPU, limitCPU });
+  assert.deepEqual(resourcesOf(await scene.born("web")), {
+    ...raised,
+    requests: { ...raised.requests, cpu: requestCPU },
+    limits: { ...raised.limits, cpu: limitCPU },
+  });
 });
 
 test("the loop says once why new pods are as their template again", async (scene) => {
   await adopted(scene);
-  scene.template("web", [templateOf({ ...TEMPLATE, limitMemory: 4096 * MI })]);
+  scene.template("web", [
+    templateOf({ ...TEMPLATE, limits: { ...TEMPLATE.limits, memory: 4096 * MI } }),
+  ]);
   rollOut(scene);
   await scene.run(20 * MINUTE_MS);
   const reported = scene.events.filter(({ about, message }) =>
@@ -110,7 +136,7 @@ test("the loop says once why new pods are as their template again", async (scene
 test("limits end where the policy turns to requests only: for new pods, stragglers, and on record", async (scene) => {
   await adopted(scene);
   scene.policy("all", REQUESTS);
-  const expected = { ...TEMPLATE, requestCPU: 360, requestMemory: 120 * MI };
+  const expected = { ...TEMPLATE, requests: { ...TEMPLATE.requests, cpu: 360, memory: 120 * MI } };
   await scene.run(WATCHED_MS);
   assert.deepEqual(resourcesOf(await scene.born("web")), expected);
   const [pod] = scene.podsOf("web");
@@ -130,17 +156,25 @@ test("values in force follow narrower bounds, though the difference is below the
   scene.policy("all", { ...LIMITS, bounds });
   await scene.run(WATCHED_MS);
   const born = await scene.born("web");
-  assert.deepEqual(resourcesOf(born), { ...ADOPTED, requestCPU: 350, limitCPU: 350 });
+  assert.deepEqual(resourcesOf(born), {
+    ...ADOPTED,
+    requests: { ...ADOPTED.requests, cpu: 350 },
+    limits: { ...ADOPTED.limits, cpu: 350 },
+  });
   await scene.run(5 * MINUTE_MS);
   assert.deepEqual(inForce(scene), [350, 120 * MI, 350, 132 * MI]);
 });
 
 test("a tightened LimitRange refuses no pod for our sake, and in a rollout the loop lowers what is in force", async (scene) => {
-  await adopted(scene, { template: { ...TEMPLATE, limitCPU: 200 } });
+  await adopted(scene, { template: { ...TEMPLATE, limits: { ...TEMPLATE.limits, cpu: 200 } } });
   limitRange(scene, [{ type: "Container", max: 200 }]);
   rollOut(scene);
   await scene.run(WATCHED_MS);
-  const lowered = { ...ADOPTED, requestCPU: 200, limitCPU: 200 };
+  const lowered = {
+    ...ADOPTED,
+    requests: { ...ADOPTED.requests, cpu: 200 },
+    limits: { ...ADOPTED.limits, cpu: 200 },
+  };
   assert.deepEqual(resourcesOf(await scene.born("web")), lowered);
   await scene.run(5 * MINUTE_MS);
   assert.equal(scene.recordOf("web")?.reason, "RolloutInProgress");
@@ -149,7 +183,10 @@ test("a tightened LimitRange refuses no pod for our sake, and in a rollout the l
 });
 
 test("a full quota refuses no pod for our sake", async (scene) => {
-  await adopted(scene, { policy: REQUESTS, template: { ...TEMPLATE, limitMemory: 300 * MI } });
+  await adopted(scene, {
+    policy: REQUESTS,
+    template: { ...TEMPLATE, limits: { ...TEMPLATE.limits, memory: 300 * MI } },
+  });
   const used = 2 * 360;
   scene.api.store.tables.ResourceQuota.create({
     metadata: { name: "cpu", namespace: NAMESPACE, uid: "", resourceVersion: "" },
@@ -159,7 +196,7 @@ test("a full quota refuses no pod for our sake", async (scene) => {
   });
   await scene.run(WATCHED_MS);
   const born = await scene.born("web");
-  assert.deepEqual([born.containers[0]?.requestCPU, born.containers[0]?.requestMemory], [
+  assert.deepEqual([born.containers[0]?.requests.cpu, born.containers[0]?.requests.memory], [
     150,
     120 * MI,
   ]);
@@ -189,7 +226,7 @@ for (const mode of ["Initial", "Recreate", "Auto"]) {
     for (const others of [{ first: [VPA_WEBHOOK] }, { last: [VPA_WEBHOOK] }]) {
       assert.deepEqual(resourcesOf(await scene.born("web", others)), {
         ...TEMPLATE,
-        requestCPU: 77,
+        requests: { ...TEMPLATE.requests, cpu: 77 },
       });
     }
     await scene.run(5 * MINUTE_MS);
@@ -202,7 +239,10 @@ test("a new pod keeps the CPU request that an HPA divides by", async (scene) => 
   await adopted(scene, { policy: REQUESTS });
   scene.api.store.tables.HorizontalPodAutoscaler.create(sampleHPA());
   await scene.run(WATCHED_MS);
-  assert.deepEqual(resourcesOf(await scene.born("web")), { ...TEMPLATE, requestMemory: 120 * MI });
+  assert.deepEqual(resourcesOf(await scene.born("web")), {
+    ...TEMPLATE,
+    requests: { ...TEMPLATE.requests, memory: 120 * MI },
+  });
 });
 
 for (
@@ -219,10 +259,13 @@ for (
     await adopted(scene);
     still(scene);
     limitRange(scene, [{ type: "Container", max: 5000 }]);
-    scene.template("web", [templateOf({ ...TEMPLATE, limitCPU: 2000 })]);
+    scene.template("web", [templateOf({ ...TEMPLATE, limits: { ...TEMPLATE.limits, cpu: 2000 } })]);
     await scene.run(5 * MINUTE_MS);
     assert.deepEqual(inForce(scene), [360, 120 * MI, 360, 132 * MI]);
-    assert.deepEqual(resourcesOf(await scene.born("web")), { ...TEMPLATE, limitCPU: 2000 });
+    assert.deepEqual(resourcesOf(await scene.born("web")), {
+      ...TEMPLATE,
+      limits: { ...TEMPLATE.limits, cpu: 2000 },
+    });
   });
 }
 
@@ -239,12 +282,12 @@ test("a pod of the market is born with what its siblings have as their original 
   const own = (): unknown =>
     PodAllocation.all().map(({ status }) => status?.originalLimits?.[0]?.cpu);
   assert.deepEqual(own(), ["360m", "360m"]);
-  assert.deepEqual(scene.podsOf("web").map((pod) => resourcesOf(pod).limitCPU), [1000, 1000]);
+  assert.deepEqual(scene.podsOf("web").map((pod) => resourcesOf(pod).limits.cpu), [1000, 1000]);
   assert.deepEqual(resourcesOf(await scene.born("web")), ADOPTED);
   scene.policy("all", REQUESTS);
   await scene.run(5 * MINUTE_MS);
   assert.deepEqual(own(), ["360m", "360m"]);
-  assert.equal(resourcesOf(await scene.born("web")).limitCPU, 1000);
+  assert.equal(resourcesOf(await scene.born("web")).limits.cpu, 1000);
 });
 
 /** What the input become once values are in force. */

@@ -56,7 +56,7 @@ test("runRightsizingLoop() decides again what was applied in the seconds before 
   await scene.run(15 * MINUTE_MS);
   for (const name of ["web", "db"]) {
     assert.equal(scene.recordOf(name)?.status, "Applied");
-    assert.ok(scene.podsOf(name).every(({ containers: [app] }) => app?.requestCPU === 180));
+    assert.ok(scene.podsOf(name).every(({ containers: [app] }) => app?.requests.cpu === 180));
   }
 });
 
@@ -77,12 +77,13 @@ test("runRightsizingLoop() is not Ready while what it applies can't be put on re
 for (const how of ["crash", "lost answer"] as const) {
   test(`runRightsizingLoop() knows its own rollout after a ${how}, and does not take it for an edit`, async (scene) => {
     scene.api.store.tables.Deployment.remove("shop/db");
-    const author = { requestCPU: 1000, requestMemory: 640 * MI };
+    const author = { requests: { cpu: 1000, memory: 640 * MI }, limits: {} };
     scene.template("web", [bareContainer("app", author)]);
     scene.policy("all", { mode: "Recommend" });
     await scene.run(10 * MINUTE_MS);
     const requestOf = (): number | undefined =>
-      scene.api.store.tables.Deployment.get("shop/web")?.makes?.template.containers[0]?.requestCPU;
+      scene.api.store.tables.Deployment.get("shop/web")?.makes?.template.containers[0]?.requests
+        .cpu;
     if (how === "lost answer") {
       scene.api.failNext({ verb: "patch", kind: "Deployment", status: 0, done: true });
     }

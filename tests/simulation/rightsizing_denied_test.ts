@@ -33,7 +33,9 @@ worldProperty(
       const before = scene.podsOf(denied.name);
       const requestsOf = (workload: string): number[][] =>
         scene.podsOf(workload).map(({ containers }) =>
-          containers.filter((one) => !one.sidecar).map(({ requestCPU = 0 }) => requestCPU)
+          containers.filter((one) => !one.sidecar).map(({ requests: { cpu: requestCPU = 0 } }) =>
+            requestCPU
+          )
         );
       scene.policy("all", { intervalMs: 60 * MINUTE_MS });
       await scene.run(50 * MINUTE_MS);

@@ -79,7 +79,7 @@ test("runRightsizingLoop() says nothing of sources when it is ended in the middl
   await scene.run(5 * MINUTE_MS);
   for (let index = 0; index < 30; index++) {
     assert.ok(
-      scene.podsOf(`web${index}`).every(({ containers: [app] }) => app?.requestCPU === 180),
+      scene.podsOf(`web${index}`).every(({ containers: [app] }) => app?.requests.cpu === 180),
     );
   }
 });
@@ -130,7 +130,7 @@ test("runRightsizingLoop() waits for its copies of autoscalers before it changes
   await scene.run(5 * MINUTE_MS);
   assert.equal(scene.recordOf("web")?.reason, "HPAConflict");
   assert.deepEqual(
-    scene.podsOf("web").map(({ containers: [app] }) => [app?.requestCPU, app?.requestMemory]),
+    scene.podsOf("web").map(({ containers: [app] }) => [app?.requests.cpu, app?.requests.memory]),
     [[100, 96 * MI], [100, 96 * MI]],
   );
 });
@@ -181,7 +181,7 @@ test("runRightsizingLoop() raises memory once for a kill, however often it begin
   scene.policy("all", { strategy: { updateRequestsOnly: false, cooldownMs: 0 } });
   await scene.run(MINUTE_MS);
   const requests = (): unknown[] =>
-    scene.podsOf("web").map(({ containers: [app] }) => app?.requestMemory);
+    scene.podsOf("web").map(({ containers: [app] }) => app?.requests.memory);
   assert.deepEqual(requests(), [228 * MI, 228 * MI]);
   for (let restart = 0; restart < 3; restart++) {
     await scene.restart();

@@ -270,7 +270,10 @@ worldProperty(
     const all = workloads.map((one) => ({
       ...one,
       pods: 1,
-      containers: one.containers.map((container) => ({ ...container, requestMemory: 400 * MI })),
+      containers: one.containers.map((container) => ({
+        ...container,
+        requests: { ...container.requests, memory: 400 * MI },
+      })),
       // Far from what is requested, and above the lowest bound.
       usage: { cpu: 3000, memory: 100 * MI },
     }));

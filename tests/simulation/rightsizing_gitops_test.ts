@@ -7,7 +7,9 @@ const MINUTE_MS = 60_000;
 sceneTest(
   "runRightsizingLoop() rolls out once where another client takes the template's values back, and says so",
   async (scene) => {
-    const containers = [bareContainer("app", { requestCPU: 100, requestMemory: 64 * MI })];
+    const containers = [
+      bareContainer("app", { requests: { cpu: 100, memory: 64 * MI }, limits: {} }),
+    ];
     scene.deployment("web", { containers });
     scene.uses("web", { cpu: 150, memory: 80 * MI });
     const { Deployment } = scene.api.store.tables;
@@ -23,7 +25,7 @@ sceneTest(
     scene.policy("all", { strategy: { allowInPlaceResize: false, allowRecreate: true } });
     await heal(120);
     const written = (): unknown[] =>
-      scene.recreations.map(({ wanted }) => wanted.get("app")?.requestCPU);
+      scene.recreations.map(({ wanted }) => wanted.get("app")?.requests.cpu);
     assert.deepEqual(written(), [180]);
     const { status, reason } = scene.recordOf("web") ?? {};
     assert.deepEqual([status, reason], ["Skipped", "TakenBack"]);
@@ -49,7 +51,7 @@ sceneTest(
 sceneTest(
   "runRightsizingLoop() remembers what was taken back while it resizes another resource in place",
   async (scene) => {
-    const app = bareContainer("app", { requestCPU: 100, requestMemory: 64 * MI });
+    const app = bareContainer("app", { requests: { cpu: 100, memory: 64 * MI }, limits: {} });
     scene.deployment("web", { containers: [{ ...app, restartsOnMemory: true }] });
     scene.uses("web", { cpu: 150, memory: 80 * MI });
     const { Deployment } = scene.api.store.tables;
@@ -62,7 +64,7 @@ sceneTest(
         await scene.run(3 * MINUTE_MS);
         Deployment.modify("shop/web", (workload) => ({ ...workload, makes }));
       }
-      const values = scene.podsOf("web").map(({ containers: [one] }) => one?.requestCPU);
+      const values = scene.podsOf("web").map(({ containers: [one] }) => one?.requests.cpu);
       assert.deepEqual(values, [cpu * 1.2, cpu * 1.2]);
     }
     assert.equal(scene.recreations.length, 1);
@@ -73,7 +75,7 @@ sceneTest(
 sceneTest(
   "runRightsizingLoop() knows a taking back that leaves its limits, as kubectl apply does",
   async (scene) => {
-    const manifest = { requestCPU: 100, requestMemory: 64 * MI };
+    const manifest = { requests: { cpu: 100, memory: 64 * MI }, limits: {} };
     scene.deployment("web", { containers: [bareContainer("app", manifest)] });
     scene.uses("web", { cpu: 150, memory: 80 * MI });
     scene.policy("all", {
@@ -82,8 +84,13 @@ sceneTest(
     await scene.run(4 * MINUTE_MS);
     const { containers: [written] = [] } =
       scene.api.store.tables.Deployment.get("shop/web")?.makes?.template ?? {};
-    assert.ok(written?.limitCPU !== undefined && written.requestCPU !== 100);
-    scene.template("web", [{ ...written, ...manifest }]);
+    assert.ok(written?.limits.cpu !== undefined && written.requests.cpu !== 100);
+    scene.template("web", [{
+      ...written,
+      ...manifest,
+      requests: { ...written.requests, ...manifest.requests },
+      limits: { ...written.limits, ...manifest.limits },
+    }]);
     await scene.run(60 * MINUTE_MS);
     assert.equal(scene.recordOf("web")?.reason, "TakenBack");
     assert.equal(scene.recreations.length, 1);
@@ -94,13 +101,15 @@ sceneTest(
   "runRightsizingLoop() leaves a template with nearly the recommended values",
   async (scene) => {
     scene.deployment("web", {
-      containers: [bareContainer("app", { requestCPU: 100, requestMemory: 64 * MI })],
+      containers: [bareContainer("app", { requests: { cpu: 100, memory: 64 * MI }, limits: {} })],
     });
     scene.uses("web", { cpu: 150, memory: 80 * MI });
     scene.policy("all", { strategy: { allowInPlaceResize: false, allowRecreate: true } });
     await scene.run(3 * MINUTE_MS);
     assert.equal(scene.recreations.length, 1);
-    scene.template("web", [bareContainer("app", { requestCPU: 185, requestMemory: 100 * MI })]);
+    scene.template("web", [
+      bareContainer("app", { requests: { cpu: 185, memory: 100 * MI }, limits: {} }),
+    ]);
     await scene.run(60 * MINUTE_MS);
     assert.equal(scene.recordOf("web")?.reason, "BelowThreshold");
     assert.equal(scene.recreations.length, 1);
@@ -110,7 +119,9 @@ sceneTest(
 sceneTest(
   "runRightsizingLoop() holds nothing against a workload made anew under a name that was taken back",
   async (scene) => {
-    const containers = [bareContainer("app", { requestCPU: 100, requestMemory: 64 * MI })];
+    const containers = [
+      bareContainer("app", { requests: { cpu: 100, memory: 64 * MI }, limits: {} }),
+    ];
     scene.deployment("web", { containers });
     scene.uses("web", { cpu: 150, memory: 80 * MI });
     scene.policy("all", { strategy: { allowInPlaceResize: false, allowRecreate: true } });

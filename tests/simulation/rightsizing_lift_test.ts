@@ -46,7 +46,7 @@ const memoryOf = (containers: readonly { readonly requestMemory?: number }[]): n
 /** Lives through it, and counts resizes of pods and decisions of the loop. */
 async function lifted({ above, percent, cooldownMinutes, windowMinutes }: World) {
   await using scene = openRightsizingScene();
-  const template = { requestCPU: 100, requestMemory: 2048 * MI, limitMemory: 4096 * MI };
+  const template = { requests: { cpu: 100, memory: 2048 * MI }, limits: { memory: 4096 * MI } };
   scene.deployment("web", { pods: PODS, containers: [bareContainer("app", template)] });
   scene.uses("web", { cpu: 100, memory: START });
   scene.policy("all", {

@@ -9,8 +9,8 @@ const MINUTE_MS = 60_000;
 /** Requests of the first container, as every pod has them. */
 function requestsOf(scene: RightsizingScene, name: string): readonly unknown[] {
   return scene.podsOf(name).map(({ containers: [first] }) => [
-    first?.requestCPU,
-    first?.requestMemory,
+    first?.requests.cpu,
+    first?.requests.memory,
   ]);
 }
 

@@ -77,8 +77,8 @@ worldProperty(
     inWorld([], async (scene) => {
       const peak = low * rise / 100;
       const app = templateContainer({
-        requestMemory: present * MI,
-        limitMemory: 2 * present * MI,
+        requests: { memory: present * MI },
+        limits: { memory: 2 * present * MI },
       });
       scene.deployment("web", { containers: [app] });
       usesInPeaks(scene, { low: low * MI, peak: Math.ceil(peak * MI) });

@@ -48,7 +48,7 @@ function requestsOf(scene: RightsizingScene, workload: WorldWorkload): string[] 
   const own = ownContainers(workload);
   return scene.podsOf(workload.name).flatMap(({ metadata, containers }) =>
     containers.filter(({ name }) => own.includes(name)).map((one) =>
-      `${metadata.name} ${one.name} ${one.requestCPU} ${one.requestMemory}`
+      `${metadata.name} ${one.name} ${one.requests.cpu} ${one.requests.memory}`
     )
   );
 }
@@ -197,10 +197,16 @@ interface HeldWorld {
 }
 
 const hasLimits = ({ workload: { containers } }: HeldWorld): boolean =>
-  containers.some(({ limitCPU, limitMemory }) => (limitCPU ?? limitMemory) !== undefined);
+  containers.some(({ limits: { cpu: limitCPU, memory: limitMemory } }) =>
+    (limitCPU ?? limitMemory) !== undefined
+  );
 
-const isBare = ({ requestCPU, requestMemory, limitCPU, limitMemory }: PodContainer): boolean =>
-  (requestCPU ?? requestMemory ?? limitCPU ?? limitMemory) === undefined;
+const isBare = (
+  {
+    requests: { cpu: requestCPU, memory: requestMemory },
+    limits: { cpu: limitCPU, memory: limitMemory },
+  }: PodContainer,
+): boolean => (requestCPU ?? requestMemory ?? limitCPU ?? limitMemory) === undefined;
 
 /**
  * What may hold a change in a world without other controllers, quotas and refusals for good, and when.
@@ -342,7 +348,7 @@ worldProperty(
         const template = scene.api.store.tables.Deployment.get(`shop/${workload.name}`)?.makes;
         const own = template?.template.containers.filter(({ sidecar }) => !sidecar) ?? [];
         assert.deepEqual(
-          own.map((one) => [one.name, one.requestCPU, one.requestMemory]),
+          own.map((one) => [one.name, one.requests.cpu, one.requests.memory]),
           recommendations.map((one) => [one.container, one.cpu, one.memory]),
         );
       }

@@ -38,7 +38,7 @@ test("runRightsizingLoop() leaves pods alone with a ReplicaSet that another Depl
   scene.policy("all");
   await scene.run(60_000);
   const requests = scene.podsOf("web").map(({ metadata: { name }, containers: [app] }) =>
-    `${name} ${app?.requestCPU}`
+    `${name} ${app?.requests.cpu}`
   );
   assert.deepEqual(requests.toSorted(), [
     "web-0 180",

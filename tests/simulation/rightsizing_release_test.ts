@@ -13,7 +13,10 @@ const HOUR_MS = 60 * MINUTE_MS;
 /** Until copies have received a change; before the loop looks at it. */
 const WATCHED_MS = 500;
 
-const TEMPLATE = { requestCPU: 100, limitCPU: 1000, requestMemory: 64 * MI, limitMemory: 200 * MI };
+const TEMPLATE = {
+  requests: { cpu: 100, memory: 64 * MI },
+  limits: { cpu: 1000, memory: 200 * MI },
+};
 const LIMITS: PolicyChoice = {
   intervalMs: 2 * MINUTE_MS,
   strategy: { updateRequestsOnly: false, cooldownMs: 1000 },
@@ -41,12 +44,16 @@ function addNode(scene: RightsizingScene, name: string, allocatableCPU: number):
 }
 
 function requestsOf(scene: RightsizingScene): unknown {
-  return scene.podsOf("web").map(({ containers: [app] }) => app?.requestCPU);
+  return scene.podsOf("web").map(({ containers: [app] }) => app?.requests.cpu);
 }
 
 test("a release with more memory keeps it for a day", async (scene) => {
   await adopted(scene, { policy: { ...LIMITS, windowMs: 60 * MINUTE_MS } });
-  const raised = { ...TEMPLATE, requestMemory: 1024 * MI, limitMemory: 4096 * MI };
+  const raised = {
+    ...TEMPLATE,
+    requests: { ...TEMPLATE.requests, memory: 1024 * MI },
+    limits: { ...TEMPLATE.limits, memory: 4096 * MI },
+  };
   scene.template("web", [bareContainer("app", raised)]);
   for (const { metadata: { name } } of scene.podsOf("web")) {
     scene.api.store.tables.Pod.remove(`${NAMESPACE}/${name}`);
@@ -54,7 +61,7 @@ test("a release with more memory keeps it for a day", async (scene) => {
   await scene.run(WATCHED_MS);
   await scene.born("web");
   const limits = (): unknown =>
-    scene.podsOf("web").map(({ containers }) => containers[0]?.limitMemory);
+    scene.podsOf("web").map(({ containers }) => containers[0]?.limits.memory);
   // Neither a cooldown nor a new leader makes it forget that the author has spoken.
   await scene.run(30 * MINUTE_MS);
   await scene.restart();
@@ -65,11 +72,15 @@ test("a release with more memory keeps it for a day", async (scene) => {
   assert.deepEqual(limits(), [132 * MI]);
 });
 
-const RAISED = { ...TEMPLATE, requestMemory: 1024 * MI, limitMemory: 4096 * MI };
+const RAISED = {
+  ...TEMPLATE,
+  requests: { ...TEMPLATE.requests, memory: 1024 * MI },
+  limits: { ...TEMPLATE.limits, memory: 4096 * MI },
+};
 const HOUR: PolicyChoice = { ...LIMITS, windowMs: 60 * MINUTE_MS };
 
 function limitsOf(scene: RightsizingScene): unknown {
-  return scene.podsOf("web").map(({ containers: [app] }) => app?.limitMemory);
+  return scene.podsOf("web").map(({ containers: [app] }) => app?.limits.memory);
 }
 
 /** All pods are replaced by such as the webhook lets through. */
@@ -124,11 +135,15 @@ test("a new pod asks for no more than the largest node has, once the others are 
   addNode(scene, "small", 200);
   await scene.run(WATCHED_MS);
   const { containers: [app] } = await scene.born("web");
-  assert.equal(app?.requestCPU, 200);
+  assert.equal(app?.requests.cpu, 200);
 });
 
 test("no pod has less memory than the recent peak + 15 % while a raise is held, and one event says why", async (scene) => {
-  const template = { ...TEMPLATE, requestMemory: 512 * MI, limitMemory: 1024 * MI };
+  const template = {
+    ...TEMPLATE,
+    requests: { ...TEMPLATE.requests, memory: 512 * MI },
+    limits: { ...TEMPLATE.limits, memory: 1024 * MI },
+  };
   const strategy = { updateRequestsOnly: false, cooldownMs: 600 * MINUTE_MS };
   await adopted(scene, { template, policy: { ...LIMITS, strategy } });
   const usage = scene.source.of({ namespace: NAMESPACE, kind: "Deployment", name: "web" }, "app");
@@ -137,8 +152,8 @@ test("no pod has less memory than the recent peak + 15 % while a raise is held, 
   // The threshold beyond what is safe: it lasts for a while.
   const lifted = Math.ceil(Math.ceil(130 * MI * 1.15) * 1.1);
   const { containers: [app] } = await scene.born("web");
-  assert.deepEqual([app?.requestMemory, app?.limitMemory], [lifted, lifted]);
-  const limits = scene.podsOf("web").map(({ containers: [one] }) => one?.limitMemory);
+  assert.deepEqual([app?.requests.memory, app?.limits.memory], [lifted, lifted]);
+  const limits = scene.podsOf("web").map(({ containers: [one] }) => one?.limits.memory);
   assert.deepEqual(limits, limits.map(() => lifted));
   const reported = scene.events.filter(({ about, message }) =>
     about.kind === "Deployment" && message.includes("15 %: ")

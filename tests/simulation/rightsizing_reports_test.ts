@@ -127,7 +127,10 @@ test("runRightsizingLoop() asks a node for no more than it has", async (scene) =
   scene.policy("all", { intervalMs: INTERVAL_MS });
   await scene.run(3 * INTERVAL_MS);
   assert.deepEqual(statusesOf(scene), ["Applied", "NodeCapacity"]);
-  assert.deepEqual(scene.podsOf("web").map(({ containers: [app] }) => app?.requestCPU), [200, 200]);
+  assert.deepEqual(scene.podsOf("web").map(({ containers: [app] }) => app?.requests.cpu), [
+    200,
+    200,
+  ]);
 });
 
 test("runRightsizingLoop() gives a straggler the values in force, and no other pod anything for it", async (scene) => {
@@ -147,7 +150,7 @@ test("runRightsizingLoop() gives a straggler the values in force, and no other p
   });
   await scene.run(2 * INTERVAL_MS);
   assert.deepEqual(
-    scene.podsOf("web").map(({ containers: [app] }) => app?.requestCPU),
+    scene.podsOf("web").map(({ containers: [app] }) => app?.requests.cpu),
     [360, 360, 360],
   );
   const record = scene.recordOf("web");

@@ -172,7 +172,7 @@ sceneTest(
       assert.equal(scene.allocation(name), undefined, name);
       assert.deepEqual(scene.limits(name), { wanted: 200, applied: 200 });
     }
-    assert.equal(scene.pod("pair").containers[1]?.limitCPU, 200);
+    assert.equal(scene.pod("pair").containers[1]?.limits.cpu, 200);
   },
 );
 

@@ -70,7 +70,7 @@ function templateLimits(raw: unknown): ReadonlyMap<string, number> | undefined {
   const { spec } = (data ?? raw as WithTemplate).spec?.template ?? {};
   if (spec === undefined) return undefined;
   return new Map(
-    parseContainers({ spec }).containers.flatMap(({ name, limitCPU }) =>
+    parseContainers({ spec }).containers.flatMap(({ name, limits: { cpu: limitCPU } }) =>
       limitCPU === undefined ? [] : [[name, limitCPU] as const]
     ),
   );

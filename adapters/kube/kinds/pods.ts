@@ -53,7 +53,7 @@ export function parsePod(raw: unknown): Pod {
     initContainers,
     resizeConditions,
     ...(Object.keys(podLevel).length === 0 ? {} : { podLevel }),
-    ...present("overheadCPU", parseResources({ requests: spec.overhead ?? {} }).requestCPU),
+    ...present("overheadCPU", parseResources({ requests: spec.overhead ?? {} }).requests.cpu),
     ...(spec.os?.name === "windows" ? { windows: true } : {}),
     ...(status?.nodeAllocatableResourceClaimStatuses?.length ? { claimsNodeResources: true } : {}),
     ...present("createdAtMs", parseTime(metadata.creationTimestamp)),

@@ -104,11 +104,9 @@ Deno.test({
           sidecar: false,
           containerID: "containerd://ab",
           ready: true,
-          requestCPU: 100,
-          limitCPU: 400,
-          requestMemory: 64 * 2 ** 20,
-          limitMemory: 128 * 2 ** 20,
-          appliedLimitCPU: 200,
+          requests: { cpu: 100, memory: 64 * 2 ** 20 },
+          limits: { cpu: 400, memory: 128 * 2 ** 20 },
+          applied: { requests: {}, limits: { cpu: 200 } },
           restartsOnCPU: true,
           limitManagers: ["mbcas"],
         },
@@ -117,12 +115,20 @@ Deno.test({
           sidecar: true,
           containerID: "containerd://cd",
           ready: true,
-          limitCPU: 50,
+          requests: {},
+          limits: { cpu: 50 },
           restartsOnCPU: false,
         },
       ],
       initContainers: [
-        { name: "setup", sidecar: false, ready: false, limitCPU: 1000, restartsOnCPU: false },
+        {
+          name: "setup",
+          sidecar: false,
+          ready: false,
+          requests: {},
+          limits: { cpu: 1000 },
+          restartsOnCPU: false,
+        },
       ],
       resizeConditions: [{
         type: "PodResizePending",
@@ -170,10 +176,10 @@ Deno.test({
       };
       return parsePod({ ...RUNNING, status }).containers[0]?.allocated;
     };
-    assert.deepEqual(allocated(), { requestCPU: 50, requestMemory: 1024 });
+    assert.deepEqual(allocated(), { requests: { cpu: 50, memory: 1024 }, limits: {} });
     assert.equal(allocated(3), undefined);
     for (const more of [{ type: "PodResizePending" }, { reason: "Error" }]) {
-      assert.deepEqual(allocated(3, more), { requestCPU: 50, requestMemory: 1024 });
+      assert.deepEqual(allocated(3, more), { requests: { cpu: 50, memory: 1024 }, limits: {} });
     }
   },
 });
@@ -199,7 +205,7 @@ Deno.test({
     assert.equal(overheadCPU, 250);
     assert.deepEqual([windows, podLevel, claimsNodeResources], [
       true,
-      { limitCPU: 1000, limitMemory: 2 ** 30 },
+      { requests: {}, limits: { cpu: 1000, memory: 2 ** 30 } },
       true,
     ]);
     const plain = parsePod({
@@ -246,7 +252,7 @@ Deno.test({
       parsePod({
         ...RUNNING,
         status: { ...RUNNING.status, containerStatuses: [{ name: "app", ...status }] },
-      }).containers[0]?.appliedRequestCPU;
+      }).containers[0]?.applied.requests.cpu;
     const resources = { requests: { cpu: "290m" }, limits: { cpu: "300m" } };
     assert.equal(withStatus({ resources, allocatedResources: { cpu: "300m" } }), 300);
     assert.equal(withStatus({ resources, allocatedResources: { memory: "1Mi" } }), 290);

@@ -182,7 +182,12 @@ export function templateOf(
     metadata: { name, namespace, uid, resourceVersion },
     replicas: makes?.replicas ?? 0,
     containers: containers.map((
-      { name, sidecar, requestCPU, limitCPU, requestMemory, limitMemory },
+      {
+        name,
+        sidecar,
+        requests: { cpu: requestCPU, memory: requestMemory },
+        limits: { cpu: limitCPU, memory: limitMemory },
+      },
     ) => ({
       name,
       sidecar,

@@ -193,9 +193,8 @@ const app = {
   name: "app",
   sidecar: false,
   ready: false,
-  requestCPU: 100,
-  requestMemory: 64 * 2 ** 20,
-  limitMemory: 128 * 2 ** 20,
+  requests: { cpu: 100, memory: 64 * 2 ** 20 },
+  limits: { memory: 128 * 2 ** 20 },
   restartsOnCPU: false,
   restartsOnMemory: true,
 };
@@ -256,11 +255,18 @@ pure("parseWorkload() reads sidecars, init containers, and what quotas ask of a 
   };
   const bare = { ready: false, restartsOnCPU: false };
   assert.deepEqual(parseWorkload(raw({ spec }), "Deployment").makes?.template, {
-    containers: [app, { ...bare, name: "proxy", sidecar: true, limitCPU: 50 }],
+    containers: [app, { ...bare, name: "proxy", sidecar: true, requests: {}, limits: { cpu: 50 } }],
     initContainers: [
-      { ...bare, name: "setup", sidecar: false, requestCPU: 1000, sidecarsBefore: 1 },
+      {
+        ...bare,
+        name: "setup",
+        sidecar: false,
+        requests: { cpu: 1000 },
+        limits: {},
+        sidecarsBefore: 1,
+      },
     ],
-    podLevel: { limitCPU: 2000 },
+    podLevel: { requests: {}, limits: { cpu: 2000 } },
     priorityClassName: "high",
     hasDeadline: true,
   });
@@ -308,8 +314,12 @@ pure(
         },
       },
     };
-    const main = { name: "app", requestCPU: 250, limitCPU: 1000, requestMemory: 64 * 2 ** 20 };
-    const proxy = { name: "proxy", requestMemory: 2 ** 30, limitMemory: 2 ** 30 };
+    const main = {
+      name: "app",
+      requests: { cpu: 250, memory: 64 * 2 ** 20 },
+      limits: { cpu: 1000 },
+    };
+    const proxy = { name: "proxy", requests: { memory: 2 ** 30 }, limits: { memory: 2 ** 30 } };
     const { metadata: { annotations: _own, ...rest }, ...others } = templateOf(
       parseWorkload(raw({ spec }), "Deployment"),
     ) as unknown as { metadata: Record<string, unknown> };

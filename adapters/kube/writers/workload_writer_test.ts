@@ -51,7 +51,7 @@ function decidedOn(given: Raw = {}): RightsizedWorkload {
   return rightsizedWorkload(parseWorkload(raw(given), "Deployment")) ?? assert.fail();
 }
 
-const WANTED = new Map([["app", { requestCPU: 150 }]]);
+const WANTED = new Map([["app", { requests: { cpu: 150 }, limits: {} }]]);
 const APPLY = { serverSideApply: true };
 const APP = { name: "app", resources: { requests: { cpu: "150m" } } };
 
@@ -120,7 +120,7 @@ Deno.test("recreate() logs the managers that lose values to it, and no others", 
   ];
   await using server = serveCanned(answers([raw({ managedFields })]));
   const { recreate, logged } = writerOf(server);
-  await recreate(decidedOn(), new Map([["app", { requestCPU: 100 }]]), APPLY);
+  await recreate(decidedOn(), new Map([["app", { requests: { cpu: 100 }, limits: {} }]]), APPLY);
   assert.deepEqual(logged, []);
   await recreate(decidedOn(), WANTED, APPLY);
   assert.deepEqual(logged, [

@@ -41,7 +41,11 @@ function explained(
     ? []
     : [{ ...samplePodView("web", { uid: "", container }), containers: seen }];
   const containers = names.map((name) =>
-    sampleContainer({ name, containerID: `containerd://${name}`, appliedLimitCPU: applied })
+    sampleContainer({
+      name,
+      containerID: `containerd://${name}`,
+      applied: { limits: { cpu: applied } },
+    })
   );
   const pod: Pod = { ...samplePod("web", { containers }), phase: "Running" };
   const { spec, ...rest } = sampleAllocation(pod);

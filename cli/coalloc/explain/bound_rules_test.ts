@@ -25,7 +25,9 @@ function test(name: string, fn: () => void): void {
 
 const POD: Pod = {
   ...samplePod("web", {
-    containers: [sampleContainer({ containerID: "containerd://web", appliedLimitCPU: 200 })],
+    containers: [
+      sampleContainer({ containerID: "containerd://web", applied: { limits: { cpu: 200 } } }),
+    ],
   }),
   phase: "Running",
 };

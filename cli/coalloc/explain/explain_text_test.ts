@@ -16,7 +16,9 @@ import { blockerOf } from "./blocker.ts";
 
 const POD: Pod = {
   ...samplePod("web", {
-    containers: [sampleContainer({ containerID: "containerd://web", appliedLimitCPU: 200 })],
+    containers: [
+      sampleContainer({ containerID: "containerd://web", applied: { limits: { cpu: 200 } } }),
+    ],
   }),
   phase: "Running",
 };
@@ -151,7 +153,10 @@ Deno.test({
       cause({
         pod: {
           ...POD,
-          containers: POD.containers.map((one) => ({ ...one, limitCPU: 450 })),
+          containers: POD.containers.map((one) => ({
+            ...one,
+            limits: { ...one.limits, cpu: 450 },
+          })),
           resizeConditions: [{ type: "PodResizePending", reason: "Deferred", message: "no room" }],
         },
       }),

@@ -166,7 +166,13 @@ function controllerOf(status: PodAllocationStatus, nowMs: number): ControllerExp
 }
 
 function containerOf(
-  { name, sidecar, requestCPU, limitCPU, appliedLimitCPU }: PodContainer,
+  {
+    name,
+    sidecar,
+    requests: { cpu: requestCPU },
+    limits: { cpu: limitCPU },
+    applied: { limits: { cpu: appliedLimitCPU } },
+  }: PodContainer,
   { allocation, podView }: {
     readonly allocation: PodAllocation | undefined;
     readonly podView: PodView | undefined;

@@ -81,7 +81,7 @@ Deno.test({
         data: { "config.yaml": "market: off\n" },
       },
     });
-    assert.equal((await reader.pod(POD))?.containers[0]?.limitCPU, 200);
+    assert.equal((await reader.pod(POD))?.containers[0]?.limits.cpu, 200);
     assert.equal(await reader.pod({ namespace: "shop", name: "gone" }), undefined);
     assert.equal((await reader.pods("shop")).length, 1);
     assert.equal((await reader.pods()).length, 2);

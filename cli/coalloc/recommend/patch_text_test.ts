@@ -72,7 +72,8 @@ test("patchText() is read again as what was recommended, each container once, no
           recommendations.map(({ container, memoryLimit }) => ({
             name: container,
             sidecar: false,
-            ...(memoryLimit === undefined ? {} : { limitMemory: 0 }),
+            requests: {},
+            limits: { ...(memoryLimit === undefined ? {} : { memory: 0 }) },
           })),
         )
       );
@@ -114,7 +115,7 @@ test("patchText() makes no container of one that the template no longer has", ()
 });
 
 test("patchText() asks for no more than the limits that it leaves alone", () => {
-  const limits = { limitCPU: 300, limitMemory: 64 * 2 ** 20 };
+  const limits = { requests: {}, limits: { cpu: 300, memory: 64 * 2 ** 20 } };
   const templates = [
     template("Deployment/web", 1, [{ name: "app", sidecar: false, ...limits }]),
   ];
@@ -132,7 +133,12 @@ test("patchText() lowers memory no nearer to what was used than is safe, whateve
   assert.ok(web !== undefined && usage?.memory !== undefined);
   const requestMemory = 128 * 2 ** 20;
   const templates = [
-    template("Deployment/web", 1, [{ name: "app", sidecar: false, requestMemory }]),
+    template("Deployment/web", 1, [{
+      name: "app",
+      sidecar: false,
+      requests: { memory: requestMemory },
+      limits: {},
+    }]),
   ];
   const of = (record: WorkloadRecord): readonly [string | undefined, string] => {
     const { text, documents } = patched([record], { templates });
@@ -158,7 +164,12 @@ test("patchText() lowers memory no nearer to what was used than is safe, whateve
 test("patchText() brings memory that is raised, also where lowering it is unsafe", () => {
   const [, db] = shopRecords();
   assert.ok(db !== undefined);
-  const small = { name: "db", sidecar: false, requestMemory: 2 ** 20, limitMemory: 2 ** 20 };
+  const small = {
+    name: "db",
+    sidecar: false,
+    requests: { memory: 2 ** 20 },
+    limits: { memory: 2 ** 20 },
+  };
   const { text, documents } = patched([db], {
     templates: [template("StatefulSet/db", 1, [small])],
   });

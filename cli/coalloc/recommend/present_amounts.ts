@@ -41,7 +41,7 @@ function asOwn(container: PodContainer, allocation: PodAllocation | undefined): 
   const request = text === undefined ? undefined : countableCPU(text);
   return {
     ...container,
-    ...(limit === undefined ? {} : { limitCPU: limit }),
-    ...(request === undefined ? {} : { requestCPU: request }),
+    requests: { ...container.requests, ...(request === undefined ? {} : { cpu: request }) },
+    limits: { ...container.limits, ...(limit === undefined ? {} : { cpu: limit }) },
   };
 }

@@ -54,7 +54,7 @@ export async function resizeCommand(
     );
   }
   const steps = [...wanted].map(([container, to]) => {
-    const from = pod.containers.find((one) => one.name === container)?.limitCPU;
+    const from = pod.containers.find((one) => one.name === container)?.limits.cpu;
     return limitStep(pod, { container, from, to });
   });
   const end = request.dryRun
@@ -120,7 +120,7 @@ async function afterwards(
   const allocations = await cluster.reader.allocations(namespace);
   const own = recordedLimitsOf(allocations.find(({ spec }) => spec.podUID === uid));
   const present = pod.containers.filter(({ name }) => wanted.has(name))
-    .map(({ name, limitCPU }) => `${name} at ${cpuText(limitCPU)}`).join(", ");
+    .map(({ name, limits: { cpu: limitCPU } }) => `${name} at ${cpuText(limitCPU)}`).join(", ");
   return [...wanted].every(([name, limit]) => own?.get(name) === limit)
     ? { done: "Applied", message: `the new original limit; the market goes on with ${present}` }
     : { wait: "ResizeInProgress", message: `the market has set ${present}` };

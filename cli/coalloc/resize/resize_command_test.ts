@@ -28,7 +28,7 @@ function container(scene: CoallocScene) {
 sceneTest("resizeCommand() sets the limit under its own name and waits", async (scene) => {
   assert.equal(await scene.run("resize", "web", "--cpu-limit", "1"), 0);
   assert.match(scene.out, /^shop\/web {2}app 450m → 1000m: .*\n$/);
-  assert.equal(container(scene).appliedLimitCPU, 1000);
+  assert.equal(container(scene).applied.limits.cpu, 1000);
   assert.deepEqual(container(scene).limitManagers, ["kubectl-coalloc"]);
 });
 
@@ -41,7 +41,7 @@ sceneTest("resizeCommand() goes through the checks and names what refuses", asyn
   assert.match(scene.err, /^Cannot .* web: .*600m.* \(LimitRange\)\n$/);
   assert.equal(await scene.run("resize", "web", "--cpu-limit", "50m"), 1);
   assert.match(scene.out, /app 450m → 50m: Refused: .*cpu limit/);
-  assert.equal(container(scene).limitCPU, 450);
+  assert.equal(container(scene).limits.cpu, 450);
 });
 
 sceneTest("resizeCommand() moves the request of a Guaranteed pod with its limit", async (scene) => {
@@ -51,7 +51,7 @@ sceneTest("resizeCommand() moves the request of a Guaranteed pod with its limit"
   assert.match(scene.out, /^shop\/db {2}app 450m → 1000m \(request and limit\): .*\n$/);
   const { qosClass, containers: [app] } = pods.get("shop/db") ?? { containers: [] };
   assert.deepEqual(
-    [qosClass, app?.requestCPU, app?.limitCPU, app?.appliedRequestCPU, app?.limitManagers],
+    [qosClass, app?.requests.cpu, app?.limits.cpu, app?.applied.requests.cpu, app?.limitManagers],
     ["Guaranteed", 1000, 1000, 1000, ["kubectl-coalloc"]],
   );
   scene.out = "";
@@ -66,7 +66,7 @@ sceneTest("resizeCommand() reports that a node has not that much for a request",
   addMarketPod(scene, "db", { limit: 450, own: 200, guaranteed: true });
   assert.equal(await scene.run("resize", "db", "--cpu-limit", "5"), 1);
   assert.match(scene.out, /Refused: .*allocatable resources: cpu/);
-  assert.equal(scene.api.store.tables.Pod.get("shop/db")?.containers[0]?.limitCPU, 450);
+  assert.equal(scene.api.store.tables.Pod.get("shop/db")?.containers[0]?.limits.cpu, 450);
 });
 
 sceneTest("resizeCommand() changes nothing on a dry run", async (scene) => {
@@ -81,7 +81,7 @@ sceneTest("resizeCommand() changes nothing on a dry run", async (scene) => {
     message: "nothing was changed",
     steps: [{ container: "app", from: 450, to: 300 }],
   });
-  assert.equal(container(scene).limitCPU, 450);
+  assert.equal(container(scene).limits.cpu, 450);
 });
 
 sceneTest("resizeCommand() reports the kubelet's condition when time is up", async (scene) => {

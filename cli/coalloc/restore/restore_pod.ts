@@ -58,7 +58,7 @@ export function isDone({ outcome }: Pick<RestoreResult, "outcome">): boolean {
 
 /** Limits that would change. */
 export function restoreSteps({ pod, originalLimits }: RestorePlan): LimitStep[] {
-  return pod.containers.flatMap(({ name, limitCPU }) => {
+  return pod.containers.flatMap(({ name, limits: { cpu: limitCPU } }) => {
     const own = originalLimits.get(name);
     if (own === undefined || own === limitCPU) return [];
     return [limitStep(pod, { container: name, from: limitCPU, to: own })];

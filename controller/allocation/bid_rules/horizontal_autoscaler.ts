@@ -54,7 +54,7 @@ function floors(
     const aims = aimsOf(pod, target);
     return pod.containers.flatMap((container, index): BidEffect[] => {
       const aim = aims[index] ?? 0;
-      if (aim <= 0 || container.limitCPU === undefined) return [];
+      if (aim <= 0 || container.limits.cpu === undefined) return [];
       // 1.2 × 0.7 × 100 is a little more than 84 in floating point.
       const floor = Math.ceil(SIGNAL_ROOM * aim - 1e-6);
       const message = `${container.name} at least ${floor}m: 1.2 × ${Math.round(aim)}m, the ` +
@@ -66,7 +66,7 @@ function floors(
 
 /** The usage that the target wants of each container, millicores; 0 where it says nothing. */
 function aimsOf(pod: Pod, { container, utilization, value }: CPUTarget): readonly number[] {
-  const requests = pod.containers.map(({ requestCPU = 0 }) => requestCPU);
+  const requests = pod.containers.map(({ requests: { cpu: requestCPU = 0 } }) => requestCPU);
   const counts = pod.containers.map(({ name }) => container === undefined || name === container);
   if (utilization !== undefined) {
     return requests.map((request, index) => counts[index] ? request * utilization : 0);

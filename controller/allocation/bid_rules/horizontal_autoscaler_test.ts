@@ -14,8 +14,8 @@ function test(name: string, fn: () => void): void {
 }
 
 const PAIR = [
-  sampleContainer({ requestCPU: 200 }),
-  sampleContainer({ name: "proxy", requestCPU: 100 }),
+  sampleContainer({ requests: { cpu: 200 } }),
+  sampleContainer({ name: "proxy", requests: { cpu: 100 } }),
 ];
 
 function effects(
@@ -40,7 +40,7 @@ test("horizontalAutoscaler() says nothing without an HPA, or of one that does no
 test("horizontalAutoscaler() puts floors at 1.2 times the usage that the HPA aims at", () => {
   assert.deepEqual(floors(PAIR, { utilization: 0.5 }), [["app", 120], ["proxy", 60]]);
   // 1.2 × 0.85 × 100 m = 102 m, which no rounding down may undercut.
-  assert.deepEqual(floors([sampleContainer({ requestCPU: 99 })], { utilization: 0.85 }), [
+  assert.deepEqual(floors([sampleContainer({ requests: { cpu: 99 } })], { utilization: 0.85 }), [
     ["app", 101],
   ]);
 });
@@ -143,7 +143,9 @@ test("horizontalAutoscaler() heeds an HPA's own annotation where pod and workloa
 test("horizontalAutoscaler() never gives less than 1.2 times the aim, and at most a step more", () => {
   const request = fc.integer({ min: 1, max: 64_000 });
   fc.assert(fc.property(request, fc.integer({ min: 1, max: 300 }), (requestCPU, percent) => {
-    const [found] = floors([sampleContainer({ requestCPU })], { utilization: percent / 100 });
+    const [found] = floors([sampleContainer({ requests: { cpu: requestCPU } })], {
+      utilization: percent / 100,
+    });
     const wanted = 1.2 * requestCPU * percent / 100;
     const floor = Number(found?.[1]);
     assert.ok(floor >= wanted - 1e-6 && floor < wanted + 1 + 1e-6, `${floor} for ${wanted}`);

@@ -53,7 +53,12 @@ test("metricDemand() divides a pod's cores by the requests that its user has wri
   assert.deepEqual(demands(input), [300, 300]);
   // The requests of a Guaranteed pod move with its limits.
   const moved = [
-    sampleContainer({ name: "app", containerID: "c://app", requestCPU: 500, limitCPU: 500 }),
+    sampleContainer({
+      name: "app",
+      containerID: "c://app",
+      requests: { cpu: 500 },
+      limits: { cpu: 500 },
+    }),
     ...POD.containers.slice(1),
   ];
   const guaranteed: Pod = { ...POD, qosClass: "Guaranteed", containers: moved };

@@ -32,7 +32,7 @@ const POD: fc.Arbitrary<Pod> = fc.record({
   restartedAgo: AGES,
   tight: fc.boolean(),
 }).map(({ ready, critical, restarts, crashes, restartedAgo, tight }) => {
-  const memory = tight ? { requestMemory: 1, limitMemory: 1, limitCPU: 105 } : {};
+  const memory = tight ? { requests: { memory: 1 }, limits: { memory: 1, cpu: 105 } } : {};
   const app = sampleContainer({
     containerID: "containerd://app",
     restartsOnCPU: restarts,
@@ -88,7 +88,9 @@ Deno.test({
         const { rules, containers } = boundsOf({
           ...facts,
           pod,
-          originalLimits: new Map(pod.containers.map(({ name, limitCPU = 0 }) => [name, limitCPU])),
+          originalLimits: new Map(
+            pod.containers.map(({ name, limits: { cpu: limitCPU = 0 } }) => [name, limitCPU]),
+          ),
           burstFactor: 4,
           priorityMultiplier,
         });

@@ -80,8 +80,12 @@ export function boundsOf(input: BoundsInput): BoundsDraft {
   for (const effect of effects) rules.add(effect);
   if (multiplier !== 1) rules.add(weightMultiplied(multiplier, { pod, overrides }));
   const containers = participants.map((participant, index): ContainerBounds => {
-    const { container: { name, requestCPU = 0, restartsOnCPU }, containerID, own, allowed } =
-      participant;
+    const {
+      container: { name, requests: { cpu: requestCPU = 0 }, restartsOnCPU },
+      containerID,
+      own,
+      allowed,
+    } = participant;
     const spare = name === keeper ? LEAST_CPU : 0;
     const { floor: least = 0, ceilings = [], backTo } = theirs[index] ?? {};
     const applying = effects.filter(({ container = name }) => container === name);
@@ -94,7 +98,7 @@ export function boundsOf(input: BoundsInput): BoundsDraft {
         source: "90 % of the node",
       },
       {
-        ceiling: pod.podLevel?.limitCPU ?? Infinity,
+        ceiling: pod.podLevel?.limits.cpu ?? Infinity,
         reason: "PodLevelLimit",
         source: "the limit of the pod as a whole",
       },

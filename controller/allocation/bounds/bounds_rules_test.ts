@@ -63,7 +63,7 @@ function draft(choice: Choice = {}): BoundsDraft {
     ...facts,
     priorityMultiplier,
     originalLimits: new Map(
-      containers.map(({ name, limitCPU = 0 }) => [name, choice.own ?? limitCPU]),
+      containers.map(({ name, limits: { cpu: limitCPU = 0 } }) => [name, choice.own ?? limitCPU]),
     ),
     burstFactor: 4,
     ...(share === undefined ? {} : {
@@ -140,10 +140,13 @@ test("boundsOf() raises the floor to what an HPA's signal needs", () => {
   assert.deepEqual(sides(2), [[240, 800]]);
   // Never below what holds without an HPA.
   assert.deepEqual(sides(0.5), [[100, 800]]);
-  assert.deepEqual(sides(2, [running(), running({ name: "b", requestCPU: 300, limitCPU: 400 })]), [
-    [240, 800],
-    [720, 1600],
-  ]);
+  assert.deepEqual(
+    sides(2, [running(), running({ name: "b", requests: { cpu: 300 }, limits: { cpu: 400 } })]),
+    [
+      [240, 800],
+      [720, 1600],
+    ],
+  );
 });
 
 test("boundsOf() cuts that floor at the ceiling, and reports it (HPACapped)", () => {
@@ -157,7 +160,7 @@ test("boundsOf() cuts that floor at the ceiling, and reports it (HPACapped)", ()
 });
 
 test("boundsOf() lets a quota have raises back through a hold from below, down to a floor", () => {
-  const raised = [running({ limitCPU: 400 })];
+  const raised = [running({ limits: { cpu: 400 } })];
   const sides = (to: number, pod: Partial<Pod> = {}, facts: Partial<BidFacts> = {}) => {
     const due = { share: Math.min(300, to), owed: 400 - to };
     const choice = { containers: raised, ...due, pod, facts: { ...rollingOut, ...facts } };
@@ -176,7 +179,7 @@ test("boundsOf() lets a quota have raises back through a hold from below, down t
 
 test("boundsOf() keeps to a hold from below where another ceiling than the quota's falls", () => {
   const facts = { ...rollingOut, node: { ...sampleNode("node-1"), allocatableCPU: 300 } };
-  const containers = [running({ limitCPU: 400 })];
+  const containers = [running({ limits: { cpu: 400 } })];
   const [app] = draft({ containers, facts, own: 200, share: 330, owed: 70 }).containers;
   assert.deepEqual([app?.floor, app?.ceiling, app?.held], [330, 330, undefined]);
   const [other] = draft({ containers, facts, own: 200, share: 330 }).containers;
@@ -246,7 +249,10 @@ test("boundsOf() never has a floor above its ceiling, whatever the rules say", (
   fc.assert(
     fc.property(anyFacts, ({ requestCPU, spare, utilization, value, nodeCPU, ...rest }) => {
       const containers = [
-        running({ requestCPU, limitCPU: Math.max(1, requestCPU + spare) }),
+        running({
+          requests: { cpu: requestCPU },
+          limits: { cpu: Math.max(1, requestCPU + spare) },
+        }),
         running({ name: "b" }),
       ];
       const cpuTargets = [{ utilization }, ...(value === undefined ? [] : [{ value }])];

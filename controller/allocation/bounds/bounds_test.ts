@@ -64,7 +64,9 @@ function draft(containers: readonly PodContainer[], choice: Choice = {}): Bounds
     ...bidFacts(podOf(containers, choice), { namespace, node }),
     priorityMultiplier,
     originalLimits: new Map(
-      containers.flatMap(({ name, limitCPU }) => limitCPU === undefined ? [] : [[name, limitCPU]]),
+      containers.flatMap(({ name, limits: { cpu: limitCPU } }) =>
+        limitCPU === undefined ? [] : [[name, limitCPU]]
+      ),
     ),
     burstFactor: choice.burstFactor ?? 4,
   });
@@ -80,7 +82,8 @@ function test(name: string, fn: () => void): void {
 
 test("boundsOf() puts the floor at the request, at 100 m or the original limit, at 10 m at least", () => {
   const floor = (requestCPU: number, limitCPU: number) =>
-    draft([running({ requestCPU, limitCPU })]).containers[0]?.floor;
+    draft([running({ requests: { cpu: requestCPU }, limits: { cpu: limitCPU } })]).containers[0]
+      ?.floor;
   assert.equal(floor(150, 400), 150);
   assert.equal(floor(20, 400), 100);
   assert.equal(floor(20, 60), 60);
@@ -105,8 +108,8 @@ test("boundsOf() puts the ceiling at the lowest bound and names it", () => {
 
 test("boundsOf() splits max-cpu over the containers by request", () => {
   const pair = [
-    running({ requestCPU: 100, limitCPU: 200 }),
-    running({ name: "proxy", requestCPU: 50, limitCPU: 100 }),
+    running({ requests: { cpu: 100 }, limits: { cpu: 200 } }),
+    running({ name: "proxy", requests: { cpu: 50 }, limits: { cpu: 100 } }),
   ];
   assert.deepEqual(sides(pair, { annotations: { [MAX_CPU]: "600m" } }), [[100, 400], [100, 200]]);
 });
@@ -121,7 +124,7 @@ test("boundsOf() lets max-cpu raise ceilings only where an administrator allows 
 
 test("boundsOf() weighs by request and priority, and the annotation stands over the class", () => {
   const weight = (choice: Choice, requestCPU = 100) =>
-    draft([running({ requestCPU })], choice).containers[0]?.weight;
+    draft([running({ requests: { cpu: requestCPU } })], choice).containers[0]?.weight;
   assert.equal(weight({}), 100);
   assert.equal(weight({}, 0), 1);
   assert.equal(weight({ priority: 4000 }), 200);
@@ -133,7 +136,7 @@ test("boundsOf() weighs by request and priority, and the annotation stands over 
 
 test("boundsOf() names the source of the multiplier, and nothing of a multiplier of 1", () => {
   const reported = (choice: Choice) =>
-    draft([running({ requestCPU: 100 })], choice).rules
+    draft([running({ requests: { cpu: 100 } })], choice).rules
       .filter(({ reason }) => reason === "WeightMultiplied").map(({ message }) => message);
   assert.deepEqual(reported({}), []);
   assert.deepEqual(reported({ priority: 1000 }), []);
@@ -160,12 +163,21 @@ test("boundsOf() holds a container that a CPU change would restart", () => {
   assert.match(reason, /RestartPolicy/);
 });
 
-const MEMORY = { requestMemory: 1, limitMemory: 1 };
+const MEMORY = { requests: { memory: 1 }, limits: { memory: 1 } };
 
 test("boundsOf() keeps one container above its request where the pod could turn Guaranteed", () => {
   const pair = [
-    running({ requestCPU: 200, limitCPU: 205, ...MEMORY }),
-    running({ name: "proxy", requestCPU: 200, limitCPU: 400, ...MEMORY }),
+    running({
+      ...MEMORY,
+      requests: { cpu: 200, ...MEMORY.requests },
+      limits: { cpu: 205, ...MEMORY.limits },
+    }),
+    running({
+      name: "proxy",
+      ...MEMORY,
+      requests: { cpu: 200, ...MEMORY.requests },
+      limits: { cpu: 400, ...MEMORY.limits },
+    }),
   ];
   assert.deepEqual(sides(pair), [[200, 820], [210, 1600]]);
   const init = sampleContainer({ name: "init" });
@@ -173,24 +185,52 @@ test("boundsOf() keeps one container above its request where the pod could turn 
 });
 
 test("boundsOf() holds all containers where none can keep the QoS class", () => {
-  const { containers, reason } = draft([running({ requestCPU: 200, limitCPU: 205, ...MEMORY })]);
+  const { containers, reason } = draft([
+    running({
+      ...MEMORY,
+      requests: { cpu: 200, ...MEMORY.requests },
+      limits: { cpu: 205, ...MEMORY.limits },
+    }),
+  ]);
   assert.deepEqual(containers.map(({ held }) => held), ["both"]);
   assert.match(reason, /QoSWouldChange/);
 });
 
 test("boundsOf() keeps each container within the pod's original limit, which alone decides on QoS", () => {
   const app = [running()];
-  assert.deepEqual(sides(app, { podLevel: { limitCPU: 500 } }), [[100, 500]]);
-  assert.equal(draft(app, { podLevel: { limitCPU: 500 } }).reason, "PodLevelLimit");
-  assert.deepEqual(sides(app, { podLevel: { limitMemory: 1 } }), [[100, 800]]);
-  const tight = [running({ requestCPU: 200, limitCPU: 205, ...MEMORY })];
-  const podLevel = { requestCPU: 300, limitCPU: 900, ...MEMORY };
+  assert.deepEqual(sides(app, { podLevel: { requests: {}, limits: { cpu: 500 } } }), [[100, 500]]);
+  assert.equal(
+    draft(app, { podLevel: { requests: {}, limits: { cpu: 500 } } }).reason,
+    "PodLevelLimit",
+  );
+  assert.deepEqual(sides(app, { podLevel: { requests: {}, limits: { memory: 1 } } }), [[100, 800]]);
+  const tight = [
+    running({
+      ...MEMORY,
+      requests: { cpu: 200, ...MEMORY.requests },
+      limits: { cpu: 205, ...MEMORY.limits },
+    }),
+  ];
+  const podLevel = {
+    ...MEMORY,
+    requests: { cpu: 300, ...MEMORY.requests },
+    limits: { cpu: 900, ...MEMORY.limits },
+  };
   assert.deepEqual(draft(tight, { podLevel }).containers.map(({ held }) => held), [undefined]);
 });
 
 test("boundsOf() never holds a Guaranteed pod for its class, and says that its request moves", () => {
-  const app = running({ requestCPU: 200, limitCPU: 200, ...MEMORY });
-  const two = draft([app, { ...app, name: "jvm", requestCPU: 50, limitCPU: 50 }]);
+  const app = running({
+    ...MEMORY,
+    requests: { cpu: 200, ...MEMORY.requests },
+    limits: { cpu: 200, ...MEMORY.limits },
+  });
+  const two = draft([app, {
+    ...app,
+    name: "jvm",
+    requests: { ...app.requests, cpu: 50 },
+    limits: { ...app.limits, cpu: 50 },
+  }]);
   assert.deepEqual(
     two.containers.map((
       { floor, ceiling, held, requestMoves },
@@ -204,7 +244,11 @@ test("boundsOf() never holds a Guaranteed pod for its class, and says that its r
 });
 
 test("boundsOf() names the node where its requests leave a Guaranteed pod no more", () => {
-  const app = running({ requestCPU: 200, limitCPU: 200, ...MEMORY });
+  const app = running({
+    ...MEMORY,
+    requests: { cpu: 200, ...MEMORY.requests },
+    limits: { cpu: 200, ...MEMORY.limits },
+  });
   const { containers, reason, rules } = boundsOf({
     ...bidFacts(podOf([app])),
     priorityMultiplier,
@@ -222,7 +266,7 @@ const anyContainer = fc.record({
   memory: fc.boolean(),
 });
 const anyPod = fc.array(anyContainer, { minLength: 1, maxLength: 5 }).map((all) =>
-  all.map(({ requestCPU, spare, memory }, index) =>
+  all.map(({ requests: { cpu: requestCPU }, spare, memory }, index) =>
     running({
       name: `c${index}`,
       requestCPU,
@@ -246,7 +290,7 @@ test("boundsOf() keeps 10 m <= floor <= ceiling and request <= floor, in whole m
         assert.equal(bounds.length, containers.length);
         for (const [index, { floor, ceiling, weight }] of bounds.entries()) {
           assert.ok(Number.isSafeInteger(floor) && Number.isSafeInteger(ceiling));
-          assert.ok(floor >= 10 && floor >= (containers[index]?.requestCPU ?? 0));
+          assert.ok(floor >= 10 && floor >= (containers[index]?.requests.cpu ?? 0));
           assert.ok(ceiling >= floor);
           assert.ok(weight > 0 && weight < Infinity);
         }
@@ -256,7 +300,14 @@ test("boundsOf() keeps 10 m <= floor <= ceiling and request <= floor, in whole m
 });
 
 test("boundsOf() never lets a Burstable pod turn Guaranteed, with all limits at their floors", () => {
-  const tight = anyPod.map((containers) => containers.map((each) => ({ ...each, ...MEMORY })));
+  const tight = anyPod.map((containers) =>
+    containers.map((each) => ({
+      ...each,
+      ...MEMORY,
+      requests: { ...each.requests, ...MEMORY.requests },
+      limits: { ...each.limits, ...MEMORY.limits },
+    }))
+  );
   fc.assert(
     fc.property(fc.oneof(anyPod, tight), (containers) => {
       fc.pre(qosClassOf(containers) === "Burstable");
@@ -265,7 +316,7 @@ test("boundsOf() never lets a Burstable pod turn Guaranteed, with all limits at 
         const own = bounds[index];
         return own === undefined || own.held === "both"
           ? container
-          : { ...container, limitCPU: own.floor };
+          : { ...container, limits: { ...container.limits, cpu: own.floor } };
       });
       assert.equal(qosClassOf(atFloor), "Burstable");
     }),

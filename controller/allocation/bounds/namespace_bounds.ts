@@ -63,16 +63,16 @@ export function namespaceBounds(
   const participating = new Set(participants.map(({ container }) => container.name));
   const others = sumOf(
     pod.containers.filter(({ name }) => !participating.has(name)),
-    "limitCPU",
+    ({ limits }) => limits.cpu,
   );
-  const requests = participants.map(({ container }) => container.requestCPU ?? 0);
-  const bases = participants.map(({ container }) => container.limitCPU ?? 0);
+  const requests = participants.map(({ container }) => container.requests.cpu ?? 0);
+  const bases = participants.map(({ container }) => container.limits.cpu ?? 0);
   const moves = movesRequest(pod);
   const byPod = partsOfPod(participants, { pod, range: limitRange?.pod });
   const byNode = parts(nodeCeiling - others, { requests, bases });
   const podLeast = parts(limitRange?.pod.min ?? 0, { requests, bases: participants.map(() => 0) });
   const left = quota === undefined ? [] : afterGivingBack(participants, quota);
-  return participants.map(({ container: { name, requestCPU = 0 } }, index) => {
+  return participants.map(({ container: { name, requests: { cpu: requestCPU = 0 } } }, index) => {
     const share = quota?.shares.get(name);
     const backTo = left[index];
     return {
@@ -114,8 +114,8 @@ function afterGivingBack(
   participants: readonly BoundedContainer[],
   { shares, owed }: QuotaBounds,
 ): readonly (number | undefined)[] {
-  const limits = participants.map(({ container }) => container.limitCPU ?? 0);
-  const above = participants.map(({ container: { name, limitCPU = 0 } }) =>
+  const limits = participants.map(({ container }) => container.limits.cpu ?? 0);
+  const above = participants.map(({ container: { name, limits: { cpu: limitCPU = 0 } } }) =>
     Math.max(0, limitCPU - (shares.get(name)?.millicores ?? Infinity))
   );
   const total = Math.min(owed, added(above));
@@ -134,16 +134,19 @@ function partsOfPod(
 ): ReadonlyMap<string, number> {
   const least = new Map<string, number>();
   // What the pod says as a whole is what counts then, and no container's limit changes it.
-  if (range === undefined || pod.podLevel?.limitCPU !== undefined) return least;
-  const request = podTotal(pod, "requestCPU") ?? 0;
+  if (range === undefined || pod.podLevel?.limits.cpu !== undefined) return least;
+  const request = podTotal(pod, ({ requests }) => requests.cpu) ?? 0;
   const most = mostBeside(range, { request, moves: movesRequest(pod) });
   const participating = new Set(participants.map(({ container }) => container.name));
   for (const phase of podPhases(pod)) {
     const names = new Set(phase.map(({ name }) => name));
     const theirs = participants.filter(({ container }) => names.has(container.name));
-    const others = sumOf(phase.filter(({ name }) => !participating.has(name)), "limitCPU");
+    const others = sumOf(
+      phase.filter(({ name }) => !participating.has(name)),
+      ({ limits }) => limits.cpu,
+    );
     const split = parts(most - others, {
-      requests: theirs.map(({ container }) => container.requestCPU ?? 0),
+      requests: theirs.map(({ container }) => container.requests.cpu ?? 0),
       bases: theirs.map(({ own }) => own),
     });
     for (const [index, { container: { name } }] of theirs.entries()) {

@@ -23,9 +23,13 @@ function ranges(container: Partial<AmountRange>, pod: Partial<AmountRange> = {})
 }
 
 const app = sampleContainer({ containerID: "containerd://a" });
-const proxy = sampleContainer({ name: "proxy", containerID: "containerd://b", limitCPU: 400 });
+const proxy = sampleContainer({
+  name: "proxy",
+  containerID: "containerd://b",
+  limits: { cpu: 400 },
+});
 const participants = (containers: readonly PodContainer[]) =>
-  containers.map((container) => ({ container, own: container.limitCPU ?? 0 }));
+  containers.map((container) => ({ container, own: container.limits.cpu ?? 0 }));
 
 function shares(millicores: Readonly<Record<string, number>>): QuotaBounds {
   return {
@@ -67,14 +71,14 @@ test("namespaceBounds() divides a pod's max: original limits first, the rest by 
   assert.deepEqual(ceilings({ limitRange: ranges({}, { ratio: 4 }) }), [300, 500]);
   // Original limits that are too much for it are divided by request.
   assert.deepEqual(ceilings({ limitRange: ranges({}, { max: 500 }) }), [250, 250]);
-  const others = [sampleContainer({ name: "batch", requestCPU: 50, limitCPU: 300 })];
+  const others = [sampleContainer({ name: "batch", requests: { cpu: 50 }, limits: { cpu: 300 } })];
   assert.deepEqual(ceilings({ limitRange: ranges({}, { max: 1000 }), others }), [250, 450]);
 });
 
 test("namespaceBounds() counts init containers as the pod's maximum does", () => {
   const max = (sidecarsBefore: number): readonly number[] => {
     const sidecar = { ...proxy, sidecar: true };
-    const init = sampleContainer({ name: "prepare", limitCPU: 700, sidecarsBefore });
+    const init = sampleContainer({ name: "prepare", limits: { cpu: 700 }, sidecarsBefore });
     const pod = { ...samplePod("web", { containers: [app, sidecar] }), initContainers: [init] };
     return namespaceBounds(participants([app, sidecar]), {
       pod,
@@ -88,7 +92,10 @@ test("namespaceBounds() counts init containers as the pod's maximum does", () =>
 });
 
 test("namespaceBounds() has no pod's maximum for containers where the pod says a total itself", () => {
-  const pod = { ...samplePod("web", { containers: [app] }), podLevel: { limitCPU: 300 } };
+  const pod = {
+    ...samplePod("web", { containers: [app] }),
+    podLevel: { requests: {}, limits: { cpu: 300 } },
+  };
   const limitRange = ranges({}, { max: 300 });
   const [bound] = namespaceBounds(participants([app]), { pod, limitRange });
   assert.ok(bound?.ceilings.every(({ ceiling }) => ceiling === Infinity));
@@ -101,7 +108,7 @@ test("namespaceBounds() bounds each container by its share of a quota", () => {
 
 test("namespaceBounds() takes back what is owed from containers above their shares alone", () => {
   const participant = (limitCPU: number, name: string) => ({
-    container: sampleContainer({ name, limitCPU }),
+    container: sampleContainer({ name, limits: { cpu: limitCPU } }),
     own: 100,
   });
   const raised = [participant(500, "app"), participant(200, "proxy"), participant(150, "lowered")];
@@ -165,7 +172,7 @@ test("boundsOf() sets each ceiling with a ceiling reason, and begins with the co
     ["BurstFactor", {}],
     ["MaxCPU", { pod: { ...pod, metadata: { ...pod.metadata, annotations } } }],
     ["NodeSize", { node: { ...node, allocatableCPU: 300 } }],
-    ["PodLevelLimit", { pod: { ...pod, podLevel: { limitCPU: 300 } } }],
+    ["PodLevelLimit", { pod: { ...pod, podLevel: { requests: {}, limits: { cpu: 300 } } } }],
     ["LimitRange", { limitRange: ranges({ max: 300 }) }],
     ["QuotaExceeded", { quota: shares({ app: 300 }) }],
     ["NodeCapacity", { nodeCeiling: 300 }],

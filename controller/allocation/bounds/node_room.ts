@@ -20,7 +20,7 @@ export function nodeCeiling(
   pods: Pick<Caches["pods"], "byIndex">,
 ): number | undefined {
   if (!movesRequest(pod) || node === undefined) return undefined;
-  const present = sumOf(pod.containers, "limitCPU");
+  const present = sumOf(pod.containers, ({ limits }) => limits.cpu);
   const room = Math.max(0, nodeRoom(node, podsOnNode(pods, pod.nodeName)));
   return present + Math.floor(room / GRID) * GRID;
 }
@@ -52,6 +52,9 @@ function podRequest({ containers, initContainers }: Pod): number {
 }
 
 /** A request that is to fall holds its place until the kubelet has done it. */
-function requestOf({ requestCPU = 0, appliedRequestCPU = 0 }: PodContainer): number {
+function requestOf(
+  { requests: { cpu: requestCPU = 0 }, applied: { requests: { cpu: appliedRequestCPU = 0 } } }:
+    PodContainer,
+): number {
   return Math.max(requestCPU, appliedRequestCPU);
 }

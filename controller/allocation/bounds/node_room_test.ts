@@ -20,7 +20,7 @@ function podWith(change: Partial<Pod>, ...containers: readonly PodContainer[]): 
 }
 
 test("nodeRoom() is allocatable less the requests of pods that have not finished", () => {
-  const asking = (requestCPU: number) => sampleContainer({ requestCPU });
+  const asking = (requestCPU: number) => sampleContainer({ requests: { cpu: requestCPU } });
   assert.equal(nodeRoom(NODE, []), 4000);
   const pods = [
     podWith({ phase: "Running" }, asking(1000), asking(500)),
@@ -33,14 +33,15 @@ test("nodeRoom() is allocatable less the requests of pods that have not finished
 });
 
 test("nodeRoom() counts a request that has not fallen yet", () => {
-  const falling = sampleContainer({ requestCPU: 100, appliedRequestCPU: 900 });
+  const falling = sampleContainer({ requests: { cpu: 100 }, applied: { requests: { cpu: 900 } } });
   assert.equal(nodeRoom(NODE, [podWith({}, falling)]), 3100);
 });
 
 test("nodeRoom() counts the largest init container where it asks for more than the others", () => {
-  const app = sampleContainer({ requestCPU: 200 });
-  const proxy = sampleContainer({ name: "proxy", sidecar: true, requestCPU: 50 });
-  const init = (requestCPU: number) => sampleContainer({ name: "init", requestCPU });
+  const app = sampleContainer({ requests: { cpu: 200 } });
+  const proxy = sampleContainer({ name: "proxy", sidecar: true, requests: { cpu: 50 } });
+  const init = (requestCPU: number) =>
+    sampleContainer({ name: "init", requests: { cpu: requestCPU } });
   const withInit = (...requests: readonly number[]) =>
     nodeRoom(NODE, [podWith({ initContainers: requests.map(init) }, app, proxy)]);
   assert.equal(withInit(), 3750);
@@ -55,11 +56,11 @@ test("nodeCeiling() is what a Guaranteed pod has and all that is free on its nod
   ]);
   const own = samplePod("own", { containers: [sampleGuaranteed(), sampleGuaranteed()] });
   cache.put(own);
-  cache.put(samplePod("other", { containers: [sampleContainer({ requestCPU: 2985 })] }));
+  cache.put(samplePod("other", { containers: [sampleContainer({ requests: { cpu: 2985 } })] }));
   cache.put(samplePod("far", { nodeName: "node-2" }));
   assert.equal(nodeCeiling({ pod: own, node: NODE }, cache), 400 + 610);
   assert.equal(nodeCeiling({ pod: own, node: undefined }, cache), undefined);
   assert.equal(nodeCeiling({ pod: samplePod("web"), node: NODE }, cache), undefined);
-  cache.put(samplePod("more", { containers: [sampleContainer({ requestCPU: 1000 })] }));
+  cache.put(samplePod("more", { containers: [sampleContainer({ requests: { cpu: 1000 } })] }));
   assert.equal(nodeCeiling({ pod: own, node: NODE }, cache), 400);
 });

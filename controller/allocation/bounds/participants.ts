@@ -49,7 +49,7 @@ export function participantsOf(
   const { maxCPU, burstFactor, burstCeilings } = overrides;
   const parts = maxCPU === undefined || bare.length === 0
     ? []
-    : splitByRequest(maxCPU, bare.map(({ container }) => container.requestCPU ?? 0));
+    : splitByRequest(maxCPU, bare.map(({ container }) => container.requests.cpu ?? 0));
   // A higher value in the annotation replaces the burst factor; a lower one bounds it.
   const raises = maxCPU !== undefined && maxCPU > sumCPU(burstCeilings);
   const participants = bare.map((participant, index): Participant => {
@@ -72,7 +72,7 @@ function runningWithLimit(
 ): readonly Omit<Participant, "allowed">[] {
   return pod.containers.flatMap((container): Omit<Participant, "allowed">[] => {
     const own = originalLimits.get(container.name);
-    const { containerID, limitCPU } = container;
+    const { containerID, limits: { cpu: limitCPU } } = container;
     if (own === undefined || containerID === undefined || limitCPU === undefined) return [];
     return [{ container, containerID, own }];
   });

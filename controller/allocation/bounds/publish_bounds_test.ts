@@ -81,7 +81,10 @@ test("planBounds() records originals in the same write as the first bounds", () 
 test("planBounds() never rewrites originals, and reckons from them", () => {
   const pod = samplePodWith();
   const { allocation } = publish(pod, allocationOf(pod));
-  const raised = { ...pod, containers: pod.containers.map((app) => ({ ...app, limitCPU: 700 })) };
+  const raised = {
+    ...pod,
+    containers: pod.containers.map((app) => ({ ...app, limits: { ...app.limits, cpu: 700 } })),
+  };
   const again = publish(raised, allocation);
   assert.equal(again.write, "nothing");
   const restarted = {
@@ -119,7 +122,11 @@ test("planBounds() reckons a Guaranteed pod from its own request, not the one th
     weight: 200,
     requestMoves: true,
   }]);
-  const raised = pod.containers.map((app) => ({ ...app, limitCPU: 700, requestCPU: 700 }));
+  const raised = pod.containers.map((app) => ({
+    ...app,
+    requests: { ...app.requests, cpu: 700 },
+    limits: { ...app.limits, cpu: 700 },
+  }));
   const again = publish({ ...pod, containers: raised }, allocation);
   assert.equal(again.write, "nothing");
 });

@@ -24,12 +24,15 @@ export function qosKeeper({ pod, originalLimits }: QOSCase): string | undefined 
   // Pod-level resources decide alone, and the market leaves them as they are.
   if (pod.podLevel !== undefined || movesRequest(pod)) return undefined;
   const all = [...pod.containers, ...pod.initContainers];
-  const atRequest = all.map((container) => ({ ...container, limitCPU: container.requestCPU ?? 0 }));
+  const atRequest = all.map((container) => ({
+    ...container,
+    limits: { ...container.limits, cpu: container.requests.cpu ?? 0 },
+  }));
   const lowered = atRequest.map((container, index) =>
     originalLimits.has(container.name) ? container : all[index] ?? container
   );
   if (qosClassOf(lowered) !== "Guaranteed") return undefined;
-  const able = pod.containers.find(({ name, requestCPU = 0 }) =>
+  const able = pod.containers.find(({ name, requests: { cpu: requestCPU = 0 } }) =>
     (originalLimits.get(name) ?? 0) >= requestCPU + LEAST_CPU
   );
   return able?.name ?? null;

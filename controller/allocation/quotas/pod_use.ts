@@ -49,12 +49,12 @@ export function podUseOf(
   const atFloors = withValues(pod, { limits: floors, requests: moves ? floors : new Map() });
   const floor = bids.reduce((sum, one) => sum + one.floor, 0);
   return {
-    limits: counted(pod, "limitCPU"),
-    requests: counted(pod, "requestCPU"),
-    originalLimits: counted(ownPod, "limitCPU"),
-    ownRequests: counted(ownPod, "requestCPU"),
-    fixedLimits: counted(atFloors, "limitCPU") - floor,
-    fixedRequests: counted(atFloors, "requestCPU") - (moves ? floor : 0),
+    limits: counted(pod, ({ limits }) => limits.cpu),
+    requests: counted(pod, ({ requests }) => requests.cpu),
+    originalLimits: counted(ownPod, ({ limits }) => limits.cpu),
+    ownRequests: counted(ownPod, ({ requests }) => requests.cpu),
+    fixedLimits: counted(atFloors, ({ limits }) => limits.cpu) - floor,
+    fixedRequests: counted(atFloors, ({ requests }) => requests.cpu) - (moves ? floor : 0),
     bids,
     raise: raiseOf(pod, { own, allocation }),
     moves,
@@ -78,12 +78,12 @@ function withValues(
   { limits, requests }: Readonly<Record<"limits" | "requests", ReadonlyMap<string, number>>>,
 ): Pod {
   const containers = pod.containers.map((container) => {
-    const limitCPU = limits.get(container.name) ?? container.limitCPU;
-    const requestCPU = requests.get(container.name) ?? container.requestCPU;
+    const limitCPU = limits.get(container.name) ?? container.limits.cpu;
+    const requestCPU = requests.get(container.name) ?? container.requests.cpu;
     return {
       ...container,
-      ...(limitCPU === undefined ? {} : { limitCPU }),
-      ...(requestCPU === undefined ? {} : { requestCPU }),
+      requests: { ...container.requests, ...(requestCPU === undefined ? {} : { cpu: requestCPU }) },
+      limits: { ...container.limits, ...(limitCPU === undefined ? {} : { cpu: limitCPU }) },
     };
   });
   return { ...pod, containers };
@@ -107,10 +107,10 @@ function raiseOf(
     most.set(name, held === "both" ? Infinity : Math.max(ceiling, own.get(name) ?? 0));
   }
   const limits = new Map(
-    pod.containers.flatMap(({ name, limitCPU }): [string, number][] =>
+    pod.containers.flatMap(({ name, limits: { cpu: limitCPU } }): [string, number][] =>
       limitCPU === undefined ? [] : [[name, Math.min(limitCPU, most.get(name) ?? limitCPU)]]
     ),
   );
   const lowered = withValues(pod, { limits, requests: new Map() });
-  return counted(pod, "limitCPU") - counted(lowered, "limitCPU");
+  return counted(pod, ({ limits }) => limits.cpu) - counted(lowered, ({ limits }) => limits.cpu);
 }

@@ -20,7 +20,7 @@ function podOf(containers: readonly PodContainer[], change: Partial<Pod> = {}): 
 }
 
 function limited(limitCPU: number, change: Partial<Pod> = {}): Pod {
-  return podOf([sampleContainer({ limitCPU })], change);
+  return podOf([sampleContainer({ limits: { cpu: limitCPU } })], change);
 }
 
 interface Choice {
@@ -55,7 +55,11 @@ function useOf(
 
 test("podUseOf() sums limits and requests, containers without any for nothing", () => {
   const { limitCPU: _none, ...free } = sampleContainer({ name: "free" });
-  const pod = podOf([sampleContainer(), free, sampleContainer({ name: "b", limitCPU: 250 })]);
+  const pod = podOf([
+    sampleContainer(),
+    free,
+    sampleContainer({ name: "b", limits: { cpu: 250 } }),
+  ]);
   const { limits, requests, originalLimits, ownRequests } = useOf(pod) ?? {};
   assert.deepEqual([limits, requests, originalLimits, ownRequests], [450, 300, 450, 300]);
 });
@@ -73,7 +77,7 @@ test("podUseOf() reports the user's own values from raised ones, requests where 
     return [originalLimits, ownRequests, moves];
   };
   assert.deepEqual(of(limited(800)), [200, 100, false]);
-  const fixed = podOf([sampleGuaranteed({ limitCPU: 900, requestCPU: 900 })]);
+  const fixed = podOf([sampleGuaranteed({ requests: { cpu: 900 }, limits: { cpu: 900 } })]);
   assert.deepEqual(of(fixed), [200, 200, true]);
 });
 
@@ -106,9 +110,11 @@ test("podUseOf() finds what quotas count beside the bids", () => {
   // The same, whatever the limit is now.
   assert.deepEqual([fixed(200), fixed(700)], [[0, 100], [0, 100]]);
   assert.deepEqual(fixed(700, { overheadCPU: 50 }), [50, 150]);
-  const initContainers = [sampleContainer({ name: "prepare", limitCPU: 350, requestCPU: 10 })];
+  const initContainers = [
+    sampleContainer({ name: "prepare", requests: { cpu: 10 }, limits: { cpu: 350 } }),
+  ];
   assert.deepEqual(fixed(700, { initContainers }), [150, 100]);
-  const guaranteed = podOf([sampleGuaranteed({ limitCPU: 900, requestCPU: 900 })]);
+  const guaranteed = podOf([sampleGuaranteed({ requests: { cpu: 900 }, limits: { cpu: 900 } })]);
   const bids = [{ name: "app", weight: 1, floor: 200, ceiling: 800 }];
   const use = useOf(guaranteed, allocationOf(guaranteed), { bids });
   assert.deepEqual([use?.fixedLimits, use?.fixedRequests], [0, 0]);
@@ -117,7 +123,13 @@ test("podUseOf() finds what quotas count beside the bids", () => {
 
 test("podUseOf() counts as the server's quota does: init containers, the pod's own resources, overhead", () => {
   const init = (limitCPU: number, requestCPU = 10) => ({
-    initContainers: [sampleContainer({ name: "prepare", limitCPU, requestCPU })],
+    initContainers: [
+      sampleContainer({
+        name: "prepare",
+        requests: { cpu: requestCPU },
+        limits: { cpu: limitCPU },
+      }),
+    ],
   });
   const of = (limitCPU: number, change: Partial<Pod>): readonly unknown[] => {
     const pod = limited(limitCPU, change);
@@ -128,7 +140,7 @@ test("podUseOf() counts as the server's quota does: init containers, the pod's o
   // What the init container takes in any case can't be given back.
   assert.deepEqual(of(500, init(350, 300)), [500, 350, 150, 300, 300]);
   assert.deepEqual(of(500, init(2000)), [2000, 2000, 0, 100, 100]);
-  const podLevel = { limitCPU: 600, requestCPU: 400 };
+  const podLevel = { requests: { cpu: 400 }, limits: { cpu: 600 } };
   assert.deepEqual(of(500, { podLevel }), [600, 600, 0, 400, 400]);
   assert.deepEqual(of(500, { overheadCPU: 50 }), [550, 250, 300, 150, 150]);
   const { limitCPU: _none, ...free } = sampleContainer();
@@ -139,8 +151,8 @@ test("podUseOf() counts as the server's quota does: init containers, the pod's o
 test("podUseOf() counts a sidecar beside the init containers that start after it", () => {
   const of = (sidecarsBefore?: number): number | undefined => {
     const order = sidecarsBefore === undefined ? {} : { sidecarsBefore };
-    const initContainers = [sampleContainer({ name: "prepare", limitCPU: 400, ...order })];
-    const sidecar = sampleContainer({ name: "proxy", sidecar: true, limitCPU: 150 });
+    const initContainers = [sampleContainer({ name: "prepare", limits: { cpu: 400 }, ...order })];
+    const sidecar = sampleContainer({ name: "proxy", sidecar: true, limits: { cpu: 150 } });
     return useOf(podOf([sampleContainer(), sidecar], { initContainers }))?.limits;
   };
   assert.deepEqual([of(), of(1)], [400, 550]);

@@ -38,7 +38,7 @@ export function createQuotaBids(
     const { pod, allocation } = snapshot;
     const { originalLimits: recorded, originalRequests } = allocation?.status ?? {};
     // Of a terminating pod nothing changes any more, and a limit for the pod as a whole is what counts.
-    if (pod.metadata.terminating || pod.podLevel?.limitCPU !== undefined) return [];
+    if (pod.metadata.terminating || pod.podLevel?.limits.cpu !== undefined) return [];
     const originals = originalLimitsOf(pod, { recorded });
     if (originals === undefined) return [];
     const originalLimits = originalValues(originals);
@@ -56,7 +56,9 @@ export function createQuotaBids(
       originalLimits,
       ownRequests: originalValues(originalRequests),
     });
-    const present = new Map(pod.containers.map(({ name, limitCPU = 0 }) => [name, limitCPU]));
+    const present = new Map(
+      pod.containers.map(({ name, limits: { cpu: limitCPU = 0 } }) => [name, limitCPU]),
+    );
     return containers.map(({ name, weight, ceiling, held }) => {
       const limit = present.get(name) ?? 0;
       if (held === "both") return { name, weight, floor: limit, ceiling: limit };

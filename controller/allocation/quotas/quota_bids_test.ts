@@ -70,7 +70,7 @@ test("createQuotaBids() bids from the original limit to the ceiling, by the mark
   assert.deepEqual(bidsOf(), [[100, 200, 800]]);
   assert.deepEqual(bidsOf({ burstFactor: 8, pod: { priority: 2000 } }), [[150, 200, 1600]]);
   // The limit that the market has set says nothing.
-  assert.deepEqual(bidsOf({ container: { limitCPU: 700 }, own: "200m" }), [[100, 200, 800]]);
+  assert.deepEqual(bidsOf({ container: { limits: { cpu: 700 } }, own: "200m" }), [[100, 200, 800]]);
   const annotations = { "mbcas.io/max-cpu": "150m" };
   const { metadata } = samplePod("web");
   assert.deepEqual(bidsOf({ pod: { metadata: { ...metadata, annotations } } }), [[100, 150, 150]]);
@@ -82,7 +82,7 @@ test("createQuotaBids() bids the same before a pod runs", () => {
 });
 
 test("createQuotaBids() bids what a container keeps in any case", () => {
-  const raised = { container: { limitCPU: 700 }, own: "200m" };
+  const raised = { container: { requests: {}, limits: { cpu: 700 } }, own: "200m" };
   assert.deepEqual(bidsOf({ ...raised, draining: true }), [[100, 700, 700]]);
   const priorityClassName = "system-node-critical";
   assert.deepEqual(bidsOf({ ...raised, pod: { priorityClassName } }), [[100, 700, 800]]);
@@ -91,7 +91,7 @@ test("createQuotaBids() bids what a container keeps in any case", () => {
 test("createQuotaBids() bids nothing for limits that stay", () => {
   const { metadata } = samplePod("web");
   assert.deepEqual(bidsOf({ pod: { metadata: { ...metadata, terminating: true } } }), []);
-  assert.deepEqual(bidsOf({ pod: { podLevel: { limitCPU: 600 } } }), []);
+  assert.deepEqual(bidsOf({ pod: { podLevel: { requests: {}, limits: { cpu: 600 } } } }), []);
   assert.deepEqual(bidsOf({ container: { limitManagers: ["mbcas"] } }), []);
   const labels = { "mbcas.io/managed": "false" };
   assert.deepEqual(bidsOf({ pod: { metadata: { ...metadata, labels } } }), []);

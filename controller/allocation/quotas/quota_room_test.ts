@@ -88,7 +88,7 @@ test("createQuotaRooms() bounds a Guaranteed pod by limits and requests, others 
 });
 
 test("createQuotaRooms() keeps room for one more pod of the largest original limit and request", () => {
-  const raised = sampleGuaranteed({ limitCPU: 400, requestCPU: 400 });
+  const raised = sampleGuaranteed({ requests: { cpu: 400 }, limits: { cpu: 400 } });
   const { room } = namespaceOf({ fixed: raised, web: sampleContainer() }, 1);
   // Own values count: 200 m of limits, 150 m of requests.
   const used = { usedLimitsCPU: 600, requestsCPU: { hard: 600, used: 500 } };
@@ -145,7 +145,7 @@ test("createQuotaRooms() divides a quota among pods that it counts, less what ot
 });
 
 test("createQuotaRooms() lets only pods that a quota counts give back for it, and by their own sums", () => {
-  const raised = sampleContainer({ limitCPU: 500 });
+  const raised = sampleContainer({ limits: { cpu: 500 } });
   const { room, change } = namespaceOf({ web: raised, job: raised, other: raised }, 1);
   for (const name of ["job", "other"]) change(name, { hasDeadline: true });
   // 100 m are missing for one more pod of 200 m: the jobs bring them, the other gives nothing.
@@ -162,7 +162,10 @@ test("createQuotaRooms() lets only pods that a quota counts give back for it, an
 
 test("createQuotaRooms() reads only the pod itself where no other has changed", () => {
   const many = Object.fromEntries(
-    Array.from({ length: 200 }, (_, index) => [`p${index}`, sampleContainer({ limitCPU: 400 })]),
+    Array.from(
+      { length: 200 },
+      (_, index) => [`p${index}`, sampleContainer({ limits: { cpu: 400 } })],
+    ),
   );
   const { rooms, pod, reads } = namespaceOf(many, 1);
   const subjects = Object.keys(many).map((name) => ({ pod: pod(name), quotas: [quota()] }));
@@ -178,8 +181,8 @@ test("createQuotaRooms() reads only the pod itself where no other has changed", 
 
 test("createQuotaRooms() takes the requests that a quota lacks from pods with requests that move", () => {
   const containers = {
-    fixed: sampleGuaranteed({ limitCPU: 500, requestCPU: 500 }),
-    web: sampleContainer({ limitCPU: 800 }),
+    fixed: sampleGuaranteed({ requests: { cpu: 500 }, limits: { cpu: 500 } }),
+    web: sampleContainer({ limits: { cpu: 800 } }),
   };
   const { room } = namespaceOf(containers, 1);
   const full = quota({ hardLimitsCPU: 9000, requestsCPU: { hard: 650, used: 600 } });
@@ -203,8 +206,10 @@ test("createQuotaRooms() gives the same shares in any order, within the quota or
       const named = drawn.map((one, index) => ({ ...one, name: `p${index}` }));
       const of = (order: typeof named) => {
         const cache = createWatchedCache<Pod>();
-        for (const { name, limitCPU } of order) {
-          const pod = samplePod(name, { containers: [sampleContainer({ limitCPU })] });
+        for (const { name, limits: { cpu: limitCPU } } of order) {
+          const pod = samplePod(name, {
+            containers: [sampleContainer({ limits: { cpu: limitCPU } })],
+          });
           cache.put({ ...pod, phase: "Running" });
         }
         const bidsOf = (podKey: string) =>
@@ -232,7 +237,10 @@ test("createQuotaRooms() gives the same shares in any order, within the quota or
       context.log(shares.join(" "));
       assert.deepEqual(of(named.toReversed()), shares);
       const use = (at: (index: number) => number) =>
-        named.reduce((sum, { managed, limitCPU }, i) => sum + (managed ? at(i) : limitCPU), 0);
+        named.reduce(
+          (sum, { managed, limits: { cpu: limitCPU } }, i) => sum + (managed ? at(i) : limitCPU),
+          0,
+        );
       const isAtFloors = named.every(({ managed, floor }, i) => !managed || shares[i] === floor);
       // Agents keep to the grid.
       const used = use((i) =>

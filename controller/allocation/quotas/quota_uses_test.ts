@@ -31,7 +31,7 @@ function podOf(name: string, app: PodContainer, change: Partial<Pod> = {}): Pod 
 }
 
 function limited(name: string, limitCPU: number, change: Partial<Pod> = {}): Pod {
-  return podOf(name, sampleContainer({ limitCPU }), change);
+  return podOf(name, sampleContainer({ limits: { cpu: limitCPU } }), change);
 }
 
 /** Original limit and request of container `app`; no ceiling is published. */
@@ -78,7 +78,7 @@ test("createQuotaUses() sums a namespace's pods, and finds the largest by the us
 
 test("createQuotaUses() counts raises of requests for pods with requests that move", () => {
   const { pods, allocations, requests, limits } = stage();
-  const fixed = podOf("fixed", sampleGuaranteed({ limitCPU: 900, requestCPU: 900 }));
+  const fixed = podOf("fixed", sampleGuaranteed({ requests: { cpu: 900 }, limits: { cpu: 900 } }));
   const web = limited("web", 500);
   for (const pod of [fixed, web]) {
     pods.put(pod);
@@ -220,10 +220,10 @@ test("createQuotaUses() has the sums of a fresh look after any changes", () => {
     fc.property(fc.array(change, { maxLength: 20 }), (changes) => {
       const { pods, allocations, uses } = stage();
       uses.of(quota(), "limits");
-      for (const { name, limitCPU, own, gone, guaranteed, change } of changes) {
+      for (const { name, limits: { cpu: limitCPU }, own, gone, guaranteed, change } of changes) {
         const app = guaranteed
-          ? sampleGuaranteed({ limitCPU, requestCPU: limitCPU })
-          : sampleContainer({ limitCPU });
+          ? sampleGuaranteed({ requests: { cpu: limitCPU }, limits: { cpu: limitCPU } })
+          : sampleContainer({ limits: { cpu: limitCPU } });
         const pod = podOf(name, app, change);
         if (gone) pods.remove(pod);
         else pods.put(pod);

@@ -72,7 +72,7 @@ async function ceilingFaults({ node, scene, watch }: EndParts): Promise<BrokenPr
     if (scene.baselineOf(pod)?.managed !== true) return [];
     const record = records.find(({ spec }) => spec.podUID === pod.metadata.uid);
     const bounds = record?.status?.bounds?.containers;
-    return pod.containers.flatMap(({ name, limitCPU }): BrokenPromise[] => {
+    return pod.containers.flatMap(({ name, limits: { cpu: limitCPU } }): BrokenPromise[] => {
       const { ceiling } = bounds?.find((one) => one.name === name) ?? {};
       const quota = quotasOf(pod).get(name);
       if (limitCPU === ceiling && quota === ceiling) return [];
@@ -108,11 +108,11 @@ export async function checkRestored({ scene, watch }: EndParts): Promise<number>
       return [{ promise: "NotRestored", message }];
     });
   const inSpec = ({ containers }: Pod): (number | undefined)[][] => [
-    containers.map(({ limitCPU }) => limitCPU),
+    containers.map(({ limits: { cpu: limitCPU } }) => limitCPU),
   ];
   const everywhere = (pod: Pod): (number | undefined)[][] => [
     ...inSpec(pod),
-    pod.containers.map(({ appliedLimitCPU }) => appliedLimitCPU),
+    pod.containers.map(({ applied: { limits: { cpu: appliedLimitCPU } } }) => appliedLimitCPU),
     pod.containers.map(({ name }) => quotasOf(pod).get(name)),
   ];
   const passed = (): number => performance.now() - began;

@@ -46,25 +46,35 @@ export function limitFaults({ pod, previous, baseline, optedOut }: PodChange): B
   if (pod.qosClass !== baseline.qosClass || qosClassOfPod(pod) !== baseline.qosClass) {
     violate("QoS", `${pod.qosClass} (by its resources ${qosClassOfPod(pod)})`);
   }
-  pod.containers.forEach(({ name, limitCPU = Infinity, requestCPU = 0, limitManagers }, index) => {
-    const own = baseline.limits.get(name) ?? Infinity;
-    if (limitCPU < requestCPU) violate("LimitBelowRequest", `${limitCPU}m < ${requestCPU}m`);
-    if (limitCPU === own) return;
-    if (!baseline.managed) violate("Unmanaged", `${limitCPU}m instead of ${own}m`);
-    if (limitCPU > own * BURST_FACTOR) violate("Ceiling", `${limitCPU}m of ${own}m`);
-    const before = previous?.containers[index]?.limitCPU ?? limitCPU;
-    const isOfMarket = limitManagers?.some(isMarketManager) === true;
-    if (optedOut && isOfMarket && limitCPU !== before) {
-      violate("OptedOut", `${before}m -> ${limitCPU}m`);
-    }
-  });
+  pod.containers.forEach(
+    (
+      {
+        name,
+        limits: { cpu: limitCPU = Infinity },
+        requests: { cpu: requestCPU = 0 },
+        limitManagers,
+      },
+      index,
+    ) => {
+      const own = baseline.limits.get(name) ?? Infinity;
+      if (limitCPU < requestCPU) violate("LimitBelowRequest", `${limitCPU}m < ${requestCPU}m`);
+      if (limitCPU === own) return;
+      if (!baseline.managed) violate("Unmanaged", `${limitCPU}m instead of ${own}m`);
+      if (limitCPU > own * BURST_FACTOR) violate("Ceiling", `${limitCPU}m of ${own}m`);
+      const before = previous?.containers[index]?.limits.cpu ?? limitCPU;
+      const isOfMarket = limitManagers?.some(isMarketManager) === true;
+      if (optedOut && isOfMarket && limitCPU !== before) {
+        violate("OptedOut", `${before}m -> ${limitCPU}m`);
+      }
+    },
+  );
   return found;
 }
 
 /** Containers without the user's limit, of which the pod itself does not have the original one. */
 export function notCarried({ containers }: Pick<Pod, "containers">, baseline: Baseline): string[] {
   const carried = originalsIn({ containers });
-  return containers.flatMap(({ name, limitCPU }) => {
+  return containers.flatMap(({ name, limits: { cpu: limitCPU } }) => {
     const own = baseline.limits.get(name);
     return limitCPU === own || carried.get(name) === own ? [] : [name];
   });

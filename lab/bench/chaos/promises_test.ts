@@ -24,7 +24,19 @@ const BASELINE: Baseline = {
 function podWith(container: Partial<PodContainer>): Pod {
   const load = { node: "n", request: 100, limit: 300, priority: 0, threads: 1, load: [] };
   const pod = newPod({ namespace: "shop", name: "web", ...load });
-  return { ...pod, containers: pod.containers.map((one) => ({ ...one, ...container })) };
+  return {
+    ...pod,
+    containers: pod.containers.map((one) => ({
+      ...one,
+      ...container,
+      requests: { ...one.requests, ...container.requests },
+      limits: { ...one.limits, ...container.limits },
+      applied: {
+        requests: { ...one.applied.requests, ...container.applied?.requests },
+        limits: { ...one.applied.limits, ...container.applied?.limits },
+      },
+    })),
+  };
 }
 
 function promises(container: Partial<PodContainer>, rest: Partial<PodChange> = {}): string[] {
@@ -32,29 +44,32 @@ function promises(container: Partial<PodContainer>, rest: Partial<PodChange> = {
   return limitFaults(change).map(({ promise }) => promise);
 }
 
-const RAISED = { limitCPU: 900, limitManagers: ["mbcas/300m"] };
+const RAISED = { requests: {}, limits: { cpu: 900 }, limitManagers: ["mbcas/300m"] };
 
 test("limitFaults() passes the original limit and those of the market within the ceiling", () => {
   for (const limitCPU of [100, 300, 2400]) {
-    assert.deepEqual(promises({ limitCPU, limitManagers: ["mbcas/300m"] }), []);
+    assert.deepEqual(promises({ limits: { cpu: limitCPU }, limitManagers: ["mbcas/300m"] }), []);
   }
 });
 
 test("limitFaults() reports each broken promise by its name", () => {
-  assert.deepEqual(promises({ limitCPU: 99 }), ["LimitBelowRequest"]);
-  assert.deepEqual(promises({ limitCPU: 2401 }), ["Ceiling"]);
+  assert.deepEqual(promises({ limits: { cpu: 99 } }), ["LimitBelowRequest"]);
+  assert.deepEqual(promises({ limits: { cpu: 2401 } }), ["Ceiling"]);
   const unmanaged = { ...BASELINE, managed: false };
   assert.deepEqual(promises(RAISED, { baseline: unmanaged }), ["Unmanaged"]);
   assert.deepEqual(promises({}, { pod: { ...podWith({}), qosClass: "BestEffort" } }), ["QoS"]);
-  const guaranteed = { limitCPU: 100, limitMemory: 1, requestMemory: 1 };
+  const guaranteed = { requests: { memory: 1 }, limits: { cpu: 100, memory: 1 } };
   assert.deepEqual(promises(guaranteed), ["QoS"]);
 });
 
 test("limitFaults() refuses another limit of the market's after the opt-out, not one that stays", () => {
-  const optedOut = { optedOut: true, previous: podWith({ limitCPU: 300 }) };
+  const optedOut = { optedOut: true, previous: podWith({ limits: { cpu: 300 } }) };
   assert.deepEqual(promises(RAISED, optedOut), ["OptedOut"]);
   assert.deepEqual(promises(RAISED, { ...optedOut, previous: podWith(RAISED) }), []);
-  assert.deepEqual(promises({ limitCPU: 300 }, { ...optedOut, previous: podWith(RAISED) }), []);
+  assert.deepEqual(
+    promises({ limits: { cpu: 300 } }, { ...optedOut, previous: podWith(RAISED) }),
+    [],
+  );
 });
 
 test("notCarried() names the containers without an original limit in the pod", () => {

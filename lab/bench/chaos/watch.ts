@@ -98,8 +98,8 @@ export function createWatch(node: RealNode, scene: Scene): Watch {
     if (baseline === undefined) return;
     counts.versions++;
     const now = Date.now();
-    pod.containers.forEach(({ name, limitCPU = Infinity }, index) => {
-      const before = previous?.containers[index]?.limitCPU ?? limitCPU;
+    pod.containers.forEach(({ name, limits: { cpu: limitCPU = Infinity } }, index) => {
+      const before = previous?.containers[index]?.limits.cpu ?? limitCPU;
       if (limitCPU !== before) lastChangeMs = now;
       if (limitCPU < before && limitCPU !== baseline.limits.get(name)) counts.lowered++;
     });

@@ -118,7 +118,7 @@ async function bareRound(podUIDs: readonly string[]): Promise<Round> {
   const begun = performance.now();
   await forAll({ count, atOnce: AT_ONCE }, async (index) => {
     const sent = performance.now();
-    const change = { name: "app", sidecar: false, limitCPU };
+    const change = { name: "app", sidecar: false, requests: {}, limits: { cpu: limitCPU } };
     const patch = resizePatch(podUIDs[index] ?? "", [change]);
     await resizer.resize(BENCH_NAMESPACE, podName(index), patch);
     requestMs.push(performance.now() - sent);

@@ -115,7 +115,7 @@ async function itemsOf(connection: KubeConnection, path: string): Promise<readon
 function sumOfLimits(pods: readonly Pod[]): number {
   return pods.filter(({ phase }) => phase !== "Succeeded" && phase !== "Failed")
     .flatMap(({ containers }) => containers)
-    .reduce((sum, { limitCPU = 0 }) => sum + limitCPU, 0);
+    .reduce((sum, { limits: { cpu: limitCPU = 0 } }) => sum + limitCPU, 0);
 }
 
 function countedBy(quota: unknown): Omit<QuotaSample, "place" | "atS" | "limits"> {

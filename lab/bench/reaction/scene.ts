@@ -89,7 +89,10 @@ export async function record(
       note(api, spec.podUID, { at, limit: parseCPU(spec.desiredCPULimit) });
     }),
     follow(podListWatch(connection, { namespace }), ({ metadata, containers }, at) => {
-      const limit = containers.reduce((sum, { limitCPU = 0 }) => sum + limitCPU, 0);
+      const limit = containers.reduce(
+        (sum, { limits: { cpu: limitCPU = 0 } }) => sum + limitCPU,
+        0,
+      );
       note(controller, metadata.uid, { at, limit });
     }),
   ];

@@ -18,7 +18,7 @@ import type { ObjectStore } from "./object_store.ts";
  */
 export function checkNode({ tables }: ObjectStore, pod: Pod): void {
   const { allocatableCPU = Infinity } = tables.Node.get(pod.nodeName) ?? {};
-  const requested = totalOf(pod, "requestCPU");
+  const requested = totalOf(pod, ({ requests }) => requests.cpu);
   if (requested <= allocatableCPU) return;
   const problem = "node didn't have enough allocatable resources: cpu, " +
     `requested: ${requested}, allocatable: ${allocatableCPU}`;

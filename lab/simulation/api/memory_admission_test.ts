@@ -28,7 +28,7 @@ function stage({ items = [], quota }: Namespace) {
   const metadata = { name: "r", namespace: "shop", uid: "", resourceVersion: "" };
   tables.LimitRange.create({ metadata, items });
   if (quota !== undefined) tables.ResourceQuota.create(quota);
-  const app = sampleContainer({ requestMemory: 64 * MI, limitMemory: 128 * MI });
+  const app = sampleContainer({ requests: { memory: 64 * MI }, limits: { memory: 128 * MI } });
   const { metadata: { uid } } = tables.Pod.create(samplePod("web", { containers: [app] }));
   return {
     quota: () => tables.ResourceQuota.get("shop/cpu"),
@@ -49,19 +49,25 @@ function stage({ items = [], quota }: Namespace) {
 Deno.test("resize() is refused where a container's memory would leave a LimitRange", async () => {
   const memory = { min: 32 * MI, max: 256 * MI, ratio: 4 };
   const { resized } = stage({ items: [{ type: "Container", memory }] });
-  assert.equal(await resized({ requestMemory: 60 * MI }), "");
+  assert.equal(await resized({ requests: { memory: 60 * MI }, limits: {} }), "");
   assert.match(
-    await resized({ requestMemory: 31 * MI }),
+    await resized({ requests: { memory: 31 * MI }, limits: {} }),
     /minimum memory .* Container .*33554432.*32505856/,
   );
-  assert.match(await resized({ limitMemory: 300 * MI }), /maximum memory .* Container/);
-  assert.match(await resized({ limitMemory: 250 * MI }), /memory .* ratio/);
+  assert.match(
+    await resized({ requests: {}, limits: { memory: 300 * MI } }),
+    /maximum memory .* Container/,
+  );
+  assert.match(await resized({ requests: {}, limits: { memory: 250 * MI } }), /memory .* ratio/);
 });
 
 Deno.test("resize() is refused where a pod's memory would leave a LimitRange, not for its CPU", async () => {
   const { resized } = stage({ items: [{ type: "Pod", memory: { max: 130 * MI } }] });
-  assert.equal(await resized({ limitMemory: 130 * MI, limitCPU: 4000 }), "");
-  assert.match(await resized({ limitMemory: 131 * MI }), /maximum memory .* Pod/);
+  assert.equal(await resized({ requests: {}, limits: { memory: 130 * MI, cpu: 4000 } }), "");
+  assert.match(
+    await resized({ requests: {}, limits: { memory: 131 * MI } }),
+    /maximum memory .* Pod/,
+  );
 });
 
 Deno.test("resize() takes memory from a quota, gives it back, and is refused beyond it", async () => {
@@ -75,13 +81,13 @@ Deno.test("resize() takes memory from a quota, gives it back, and is refused bey
   };
   const { resized, quota: stored } = stage({ quota });
   const used = () => [stored()?.memory?.requests?.used, stored()?.memory?.limits?.used];
-  assert.equal(await resized({ requestMemory: 100 * MI, limitMemory: 200 * MI }), "");
+  assert.equal(await resized({ requests: { memory: 100 * MI }, limits: { memory: 200 * MI } }), "");
   assert.deepEqual(used(), [100 * MI, 200 * MI]);
   assert.match(
-    await resized({ requestMemory: 101 * MI }),
+    await resized({ requests: { memory: 101 * MI }, limits: {} }),
     /quota: cpu, .*requests\.memory=1048576,.* requests\.memory=104857600/,
   );
   assert.deepEqual(used(), [100 * MI, 200 * MI]);
-  assert.equal(await resized({ requestMemory: 10 * MI, limitCPU: 900 }), "");
+  assert.equal(await resized({ requests: { memory: 10 * MI }, limits: { cpu: 900 } }), "");
   assert.deepEqual(used(), [10 * MI, 200 * MI]);
 });

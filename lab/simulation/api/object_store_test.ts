@@ -51,7 +51,11 @@ Deno.test({
   fn() {
     const { Pod } = tables();
     const containers = [
-      sampleContainer({ containerID: "containerd://ab", ready: true, appliedLimitCPU: 200 }),
+      sampleContainer({
+        containerID: "containerd://ab",
+        ready: true,
+        applied: { limits: { cpu: 200 } },
+      }),
     ];
     const running = { ...samplePod("web", { containers }), phase: "Running" as const, ready: true };
     const created = Pod.create(running);
@@ -73,12 +77,16 @@ Deno.test({
       metadata: { ...created.metadata, labels: { a: "b" } },
       phase: "Running",
       containers: [
-        sampleContainer({ limitCPU: 900, containerID: "containerd://ab", appliedLimitCPU: 200 }),
+        sampleContainer({
+          limits: { cpu: 900 },
+          applied: { limits: { cpu: 200 } },
+          containerID: "containerd://ab",
+        }),
       ],
     });
     assert.deepEqual([written.phase, written.metadata.labels], ["Running", {}]);
     assert.deepEqual(written.containers, [
-      sampleContainer({ containerID: "containerd://ab", appliedLimitCPU: 200 }),
+      sampleContainer({ containerID: "containerd://ab", applied: { limits: { cpu: 200 } } }),
     ]);
   },
 });

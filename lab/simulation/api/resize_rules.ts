@@ -21,10 +21,14 @@ function invalid(pod: Pod, problem: string): ApiError {
 function askedOf({ name, resources: { limits = {}, requests = {} } }: Entry): Resources {
   try {
     return {
-      ...(requests.cpu === undefined ? {} : { requestCPU: parseCPU(requests.cpu) }),
-      ...(requests.memory === undefined ? {} : { requestMemory: parseBytes(requests.memory) }),
-      ...(limits.cpu === undefined ? {} : { limitCPU: parseCPU(limits.cpu) }),
-      ...(limits.memory === undefined ? {} : { limitMemory: parseBytes(limits.memory) }),
+      requests: {
+        ...(requests.cpu === undefined ? {} : { cpu: parseCPU(requests.cpu) }),
+        ...(requests.memory === undefined ? {} : { memory: parseBytes(requests.memory) }),
+      },
+      limits: {
+        ...(limits.cpu === undefined ? {} : { cpu: parseCPU(limits.cpu) }),
+        ...(limits.memory === undefined ? {} : { memory: parseBytes(limits.memory) }),
+      },
     };
   } catch (cause) {
     throw new ApiError(400, "BadRequest", `container ${name}: ${String(cause)}`, { cause });
@@ -66,7 +70,12 @@ const PAIRS = [
  */
 function resized(pod: Pod, container: PodContainer, { asked, manager }: Change): PodContainer {
   if (asked === undefined) return container;
-  const after = { ...container, ...asked };
+  const after = {
+    ...container,
+    ...asked,
+    requests: { ...container.requests, ...asked.requests },
+    limits: { ...container.limits, ...asked.limits },
+  };
   for (const [resource, unit, request, limit] of PAIRS) {
     if ((after[limit] ?? Infinity) >= (after[request] ?? 0)) continue;
     throw invalid(
@@ -79,7 +88,7 @@ function resized(pod: Pod, container: PodContainer, { asked, manager }: Change):
     after[request] === container[request] && after[limit] === container[limit]
   );
   if (same) return container;
-  return after.limitCPU === container.limitCPU ? after : { ...after, limitManagers: [manager] };
+  return after.limits.cpu === container.limits.cpu ? after : { ...after, limitManagers: [manager] };
 }
 
 /**

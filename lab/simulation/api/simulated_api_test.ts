@@ -145,7 +145,10 @@ Deno.test({
     const { tables } = server();
     const pod = tables.Pod.create(samplePod("web"));
     assert.throws(() => Object.assign(pod.metadata.labels, { a: "b" }), TypeError);
-    assert.throws(() => Object.assign(pod.containers[0] ?? {}, { limitCPU: 1 }), TypeError);
+    assert.throws(
+      () => Object.assign(pod.containers[0] ?? {}, { requests: {}, limits: { cpu: 1 } }),
+      TypeError,
+    );
   },
 });
 

@@ -61,7 +61,9 @@ function oneWay(
   { choose, reason, message, retryAfterMs }: OneWay,
 ): PodVerdict {
   const limits = limitsOf(wanted);
-  const present = new Map(pod?.containers.map(({ name, limitCPU = 0 }) => [name, limitCPU]));
+  const present = new Map(
+    pod?.containers.map(({ name, limits: { cpu: limitCPU = 0 } }) => [name, limitCPU]),
+  );
   const kept = [...limits].map(([name, limit]) =>
     [name, choose(present.get(name) ?? limit, limit)] as const
   );

@@ -163,7 +163,7 @@ function fitPod(wanted: WantedResources, { ranges, subject, step }: PodAsked): W
       for (const index of podPhases(subject).keys()) {
         const after = { ...subject, containers: containersWanted(subject, fitting) };
         const phase = podPhases(after)[index] ?? [];
-        const request = podTotal(after, fieldOf(resource, "request")) ?? 0;
+        const request = podTotal(after, ({ requests }) => requests[resource]) ?? 0;
         const most = side === "request" ? range.max : largestLimit(range, request);
         const excess = sumOf(phase, field) - most;
         fitting = cutRaises(fitting, { resource, side, base, excess, step, among: phase });
@@ -194,8 +194,8 @@ function problemOf(
       if (problem !== undefined) return `${resource} of ${label}: ${problem}`;
     }
     const total = pair(
-      podTotal(after, fieldOf(resource, "request")),
-      podTotal(after, fieldOf(resource, "limit")),
+      podTotal(after, ({ requests }) => requests[resource]),
+      podTotal(after, ({ limits }) => limits[resource]),
     );
     const problem = rangeProblem(range.pod, { resource, pair: total });
     if (problem !== undefined) return `${resource} of all containers: ${problem}`;
@@ -258,13 +258,13 @@ export function defaultsProblem(
 function has(container: PodContainer, name: string): boolean {
   switch (name) {
     case "limits.cpu":
-      return container.limitCPU !== undefined;
+      return container.limits.cpu !== undefined;
     case "requests.cpu":
-      return container.requestCPU !== undefined;
+      return container.requests.cpu !== undefined;
     case "limits.memory":
-      return container.limitMemory !== undefined;
+      return container.limits.memory !== undefined;
     case "requests.memory":
-      return container.requestMemory !== undefined;
+      return container.requests.memory !== undefined;
     default:
       return container.otherResources?.includes(name) ?? false;
   }

@@ -99,12 +99,21 @@ function heldBy(fields: Partial<EnforcementInput>, chain = MARKET_CHAIN): string
 
 test("decide() clamps into the LimitRange and goes on", () => {
   const decision = decide(MARKET_CHAIN, enforcementInput({ limitRange: cpuRanges({ max: 300 }) }));
-  assert.deepEqual(decision.changes, [{ name: "app", sidecar: false, limitCPU: 300 }]);
+  assert.deepEqual(decision.changes, [{
+    name: "app",
+    sidecar: false,
+    requests: {},
+    limits: { cpu: 300 },
+  }]);
   assert.equal(decision.by, "OutsideLimitRange");
 });
 
 test("decide() holds where the LimitRange would refuse the pod whatever the market does", () => {
-  const other = enforcedContainer({ name: "jvm", limitCPU: 900, appliedLimitCPU: 900 });
+  const other = enforcedContainer({
+    name: "jvm",
+    limits: { cpu: 900 },
+    applied: { limits: { cpu: 900 } },
+  });
   const older = enforcedPod({ containers: [enforcedContainer(), other] });
   const limitRange = cpuRanges({ max: 500 });
   const { changes, reason, message } = decide(
@@ -118,7 +127,7 @@ test("decide() holds where the LimitRange would refuse the pod whatever the mark
 
 test("decide() keeps to the LimitRange's ratio and to what it allows a pod", () => {
   const limitOf = (limitRange: ResourceRanges): number | undefined =>
-    decide(MARKET_CHAIN, enforcementInput({ limitRange })).changes[0]?.limitCPU;
+    decide(MARKET_CHAIN, enforcementInput({ limitRange })).changes[0]?.limits.cpu;
   assert.equal(limitOf(cpuRanges({ ratio: 2.5 })), 250);
   assert.equal(limitOf(cpuRanges({}, { max: 330 })), 330);
   assert.equal(limitOf(cpuRanges({}, { ratio: 3 })), 300);
@@ -126,7 +135,11 @@ test("decide() keeps to the LimitRange's ratio and to what it allows a pod", () 
 });
 
 test("decide() holds where a LimitRange came that is below the request, or asks for one", () => {
-  const heavy = enforcedContainer({ requestCPU: 200, limitCPU: 300, appliedLimitCPU: 300 });
+  const heavy = enforcedContainer({
+    requests: { cpu: 200 },
+    limits: { cpu: 300 },
+    applied: { limits: { cpu: 300 } },
+  });
   const pod = enforcedPod({ containers: [heavy] });
   const claims = [marketClaim(200)];
   const limitRange = cpuRanges({ max: 100 });
@@ -161,12 +174,12 @@ test("decide() holds where a LimitRange's max or ratio asks for a limit that a s
   // What it asks of requests alone, or of the pod, the sibling meets.
   for (const limitRange of [cpuRanges({ min: 50 }), cpuRanges({}, { ratio: 4 })]) {
     const { changes } = decide(MARKET_CHAIN, enforcementInput({ pod, limitRange }));
-    assert.equal(changes[0]?.limitCPU, 400);
+    assert.equal(changes[0]?.limits.cpu, 400);
   }
 });
 
 test("decide() holds where an init container lies outside the LimitRange of containers", () => {
-  const init = enforcedContainer({ name: "prepare", limitCPU: 900 });
+  const init = enforcedContainer({ name: "prepare", limits: { cpu: 900 } });
   const input = { pod: enforcedPod({ initContainers: [init] }) };
   const limitRange = cpuRanges({ max: 500 });
   const { changes, reason, message } = decide(
@@ -179,11 +192,11 @@ test("decide() holds where an init container lies outside the LimitRange of cont
     / init container prepare: .* allows .* limit .*500m.*900m$/,
   );
   const wide = enforcementInput({ ...input, limitRange: cpuRanges({ max: 900 }) });
-  assert.equal(decide(MARKET_CHAIN, wide).changes[0]?.limitCPU, 400);
+  assert.equal(decide(MARKET_CHAIN, wide).changes[0]?.limits.cpu, 400);
 });
 
 test("decide() counts an init container, with the sidecars before it, as the pod where it is more", () => {
-  const init = enforcedContainer({ name: "prepare", limitCPU: 900 });
+  const init = enforcedContainer({ name: "prepare", limits: { cpu: 900 } });
   const pod = enforcedPod({ initContainers: [init] });
   const of = (max: number) =>
     decide(MARKET_CHAIN, enforcementInput({ pod, limitRange: cpuRanges({}, { max }) }));
@@ -193,13 +206,25 @@ test("decide() counts an init container, with the sidecars before it, as the pod
     / all containers: .* allows .* limit .*500m.*900m$/,
   );
   // They don't run at the same time, so that the sum of both binds nothing.
-  assert.equal(of(900).changes[0]?.limitCPU, 400);
+  assert.equal(of(900).changes[0]?.limits.cpu, 400);
 
   const proxied = (fields: Partial<typeof init>) => {
     const proxy = enforcedContainer({ sidecar: true });
-    const late = enforcedPod({ containers: [proxy], initContainers: [{ ...init, ...fields }] });
+    const late = enforcedPod({
+      containers: [proxy],
+      initContainers: [{
+        ...init,
+        ...fields,
+        requests: { ...init.requests, ...fields.requests },
+        limits: { ...init.limits, ...fields.limits },
+        applied: {
+          requests: { ...init.applied.requests, ...fields.applied?.requests },
+          limits: { ...init.applied.limits, ...fields.applied?.limits },
+        },
+      }],
+    });
     const limitRange = cpuRanges({}, { max: 1200 });
-    return decide(MARKET_CHAIN, enforcementInput({ pod: late, limitRange })).changes[0]?.limitCPU;
+    return decide(MARKET_CHAIN, enforcementInput({ pod: late, limitRange })).changes[0]?.limits.cpu;
   };
   assert.deepEqual([proxied({}), proxied({ sidecarsBefore: 1 })], [400, 300]);
 });
@@ -209,11 +234,11 @@ test("decide() takes what a pod says as a whole for its total, as the server doe
     decide(
       MARKET_CHAIN,
       enforcementInput({
-        pod: enforcedPod({ podLevel: { requestCPU: 100, limitCPU } }),
+        pod: enforcedPod({ podLevel: { requests: { cpu: 100 }, limits: { cpu: limitCPU } } }),
         limitRange: cpuRanges({}, { max: 300 }),
       }),
     );
-  assert.equal(of(300).changes[0]?.limitCPU, 400);
+  assert.equal(of(300).changes[0]?.limits.cpu, 400);
   assert.deepEqual([of(500).changes, of(500).reason], [[], "LimitRange"]);
 });
 
@@ -236,9 +261,9 @@ test("decide() never asks for what the LimitRange forbids", () => {
           const name = `c${index}`;
           return enforcedContainer({
             name,
-            requestCPU: request,
-            limitCPU,
-            appliedLimitCPU: limitCPU,
+            requests: { cpu: request },
+            limits: { cpu: limitCPU },
+            applied: { limits: { cpu: limitCPU } },
           });
         });
         const claims = sizes.map(([request, , wanted], index) =>
@@ -250,9 +275,11 @@ test("decide() never asks for what the LimitRange forbids", () => {
           enforcementInput({ pod: enforcedPod({ containers }), claims, limitRange }),
         );
         if (changes.length === 0) return;
-        const after = containers.map(({ name, requestCPU = 0, limitCPU = 0 }) => ({
+        const after = containers.map((
+          { name, requests: { cpu: requestCPU = 0 }, limits: { cpu: limitCPU = 0 } },
+        ) => ({
           request: requestCPU,
-          limit: changes.find((change) => change.name === name)?.limitCPU ?? limitCPU,
+          limit: changes.find((change) => change.name === name)?.limits.cpu ?? limitCPU,
         }));
         const total = after.reduce(
           (sum, one) => ({ request: sum.request + one.request, limit: sum.limit + one.limit }),
@@ -269,7 +296,7 @@ test("decide() never asks for what the LimitRange forbids", () => {
 });
 
 const BARE: PodContainer = { name: "side", sidecar: false, ready: true, restartsOnCPU: false };
-const MEMORY = { requestMemory: 1, limitMemory: 1 };
+const MEMORY = { requests: { memory: 1 }, limits: { memory: 1 } };
 
 function inputOf(change: Partial<Pod>, defaults?: readonly string[]) {
   const limitRange = { ...cpuRanges({}), ...(defaults === undefined ? {} : { defaults }) };
@@ -279,7 +306,9 @@ function inputOf(change: Partial<Pod>, defaults?: readonly string[]) {
 test("wouldWriteDefaults() holds a raise that would put CPU defaults into a sibling or init container", () => {
   const cpu = ["limits.cpu", "requests.cpu"];
   const sibling = { containers: [enforcedContainer(), BARE] };
-  const init = { initContainers: [{ ...BARE, name: "prepare", requestCPU: 10 }] };
+  const init = {
+    initContainers: [{ ...BARE, name: "prepare", requests: { ...BARE.requests, cpu: 10 } }],
+  };
   const cases = [
     [sibling, "container side (limits.cpu, requests.cpu)"],
     [init, "init container prepare (limits.cpu)"],
@@ -290,7 +319,7 @@ test("wouldWriteDefaults() holds a raise that would put CPU defaults into a sibl
     assert.deepEqual([changes, reason, by], [[], "LimitRange", "WouldWriteDefaults"]);
     assert.ok(typeof who === "string" ? message.includes(` into ${who}, and`) : who.test(message));
     // Without defaults nothing is written, so nothing holds.
-    assert.equal(decide(MARKET_CHAIN, inputOf(change)).changes[0]?.limitCPU, 400);
+    assert.equal(decide(MARKET_CHAIN, inputOf(change)).changes[0]?.limits.cpu, 400);
   }
 });
 
@@ -316,11 +345,11 @@ test("wouldWriteDefaults() holds a restore as RestoreBlocked, and a limit that i
   const byHand = decideManually(input, new Map([["app", 400]]));
   assert.deepEqual([byHand.changes, byHand.reason], [[], "LimitRange"]);
   const { limitRange: _none, ...free } = input;
-  assert.equal(decide(RESTORE_CHAIN, free).changes[0]?.limitCPU, 400);
+  assert.equal(decide(RESTORE_CHAIN, free).changes[0]?.limits.cpu, 400);
 });
 
 test("wouldWriteDefaults() does not speak of pods that have their own limits back", () => {
-  const app = enforcedContainer({ limitCPU: 400, appliedLimitCPU: 400 });
+  const app = enforcedContainer({ limits: { cpu: 400 }, applied: { limits: { cpu: 400 } } });
   const input = inputOf({ containers: [app, BARE] }, ["limits.cpu"]);
   assert.equal(decide(RESTORE_CHAIN, input).reason, "Applied");
 });

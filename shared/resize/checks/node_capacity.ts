@@ -30,7 +30,7 @@ export function nodeShortages(
   return RESOURCE_NAMES.flatMap((resource): NodeShortage[] => {
     const known = resource === "cpu" ? node?.allocatableCPU : node?.allocatableMemory;
     const most = known || Infinity;
-    const total = podTotal(pod, fieldOf(resource, "request")) ?? 0;
+    const total = podTotal(pod, ({ requests }) => requests[resource]) ?? 0;
     return total > most ? [{ resource, most, total }] : [];
   });
 }

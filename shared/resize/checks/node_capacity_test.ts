@@ -6,7 +6,7 @@ Deno.test({
   name: "nodeShortages() are what a pod requests above what its node has, where the node tells",
   permissions: "none",
   fn() {
-    const one = bareContainer("app", { requestCPU: 300, requestMemory: 64 * MI });
+    const one = bareContainer("app", { requests: { cpu: 300, memory: 64 * MI }, limits: {} });
     const pod = { containers: [one, { ...one, name: "log" }], initContainers: [] };
     assert.deepEqual(nodeShortages(pod, { allocatableCPU: 500, allocatableMemory: 128 * MI }), [
       { resource: "cpu", most: 500, total: 600 },

@@ -46,7 +46,7 @@ const RESIZABLE: readonly PlatformFacts[] = [
   { pod, node: { kubeletVersion: "v1.33.0" } },
   { pod: annotated({ "kubernetes.io/config.source": "api" }) },
   // Servers that can't resize these say so themselves.
-  { pod: enforcedPod({ podLevel: { limitCPU: 500 } }) },
+  { pod: enforcedPod({ podLevel: { requests: {}, limits: { cpu: 500 } } }) },
 ];
 
 test("PLATFORM_RULES name each pod that can never be resized by its reason, and no other", () => {

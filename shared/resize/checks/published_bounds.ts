@@ -37,7 +37,9 @@ export function outsideBounds(
   wanted: WantedResources,
 ): PodVerdict {
   const limits = limitsOf(wanted);
-  const present = new Map(pod?.containers.map(({ name, limitCPU }) => [name, limitCPU]));
+  const present = new Map(
+    pod?.containers.map(({ name, limits: { cpu: limitCPU } }) => [name, limitCPU]),
+  );
   const ranges = new Map(
     (allocation.status?.bounds?.containers ?? []).map((one) =>
       [one.name, rangeOf(one, present.get(one.name))] as const

@@ -22,15 +22,15 @@ function verdict(limit: number, bounds: Partial<ContainerBounds>, present = 200)
       ...enforcedAllocation,
       status: { bounds: { revision: 3, reason: "", containers: [app] } },
     },
-    pod: enforcedPod({ containers: [enforcedContainer({ limitCPU: present })] }),
+    pod: enforcedPod({ containers: [enforcedContainer({ limits: { cpu: present } })] }),
   });
-  return outsideBounds(input, new Map([["app", { limitCPU: limit }]]));
+  return outsideBounds(input, new Map([["app", { requests: {}, limits: { cpu: limit } }]]));
 }
 
 function limitFor(...limit: Parameters<typeof verdict>): number | undefined {
   const said = verdict(...limit);
   if (said === undefined) return limit[0];
-  return said.verdict === "clamp" ? said.wanted.get("app")?.limitCPU : undefined;
+  return said.verdict === "clamp" ? said.wanted.get("app")?.limits.cpu : undefined;
 }
 
 test("outsideBounds() says nothing of wishes within the bounds, and clamps the others", () => {
@@ -61,7 +61,10 @@ test("outsideBounds() leaves half steps to the agent, within the bounds", () => 
 });
 
 test("outsideBounds() holds a limit for a container without bounds", () => {
-  const said = outsideBounds(enforcementInput(), new Map([["other", { limitCPU: 300 }]]));
+  const said = outsideBounds(
+    enforcementInput(),
+    new Map([["other", { requests: {}, limits: { cpu: 300 } }]]),
+  );
   assert.deepEqual([said?.verdict, said?.reason], ["hold", "OutsideBounds"]);
   assert.match(said?.message ?? "", /other/);
 });

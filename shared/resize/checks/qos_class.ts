@@ -81,7 +81,7 @@ function oneBelow(subject: Subject, wanted: WantedResources): WantedResources | 
   for (const resource of RESOURCE_NAMES) {
     for (const container of after) {
       const { request = 0, limit = 0 } = pairOf(container, resource);
-      const asked = wanted.get(container.name)?.[fieldOf(resource, "request")];
+      const asked = wanted.get(container.name)?.requests[resource];
       if (asked === undefined || request !== limit || request < 2) continue;
       return wantedOf(
         pairsOf(wanted).map((entry) =>

@@ -30,19 +30,21 @@ test("limitsWanted() moves the request of a Guaranteed pod with its limit, and n
   const two = guaranteedPod(guaranteedContainer(), guaranteedContainer({ name: "jvm" }));
   const after = (pod: Pod) =>
     containersWanted(marketSubject(pod), limitsWanted(pod, limits))
-      .map(({ requestCPU, limitCPU }) => [requestCPU, limitCPU]);
+      .map((
+        { requests: { cpu: requestCPU }, limits: { cpu: limitCPU } },
+      ) => [requestCPU, limitCPU]);
   assert.deepEqual(after(two), [[400, 400], [200, 200]]);
   assert.deepEqual(after(enforcedPod()), [[100, 400]]);
   assert.deepEqual([movesRequest(two), movesRequest(enforcedPod())], [true, false]);
 });
 
 test("decide() changes the request of a Guaranteed pod with its limit", () => {
-  const both = { name: "app", sidecar: false, limitCPU: 400, requestCPU: 400 };
+  const both = { name: "app", sidecar: false, requests: { cpu: 400 }, limits: { cpu: 400 } };
   assert.deepEqual(decided(guaranteedPod()), { changes: [both] });
   const back = [marketClaim(150)];
   assert.deepEqual(
     decide(RESTORE_CHAIN, enforcementInput({ pod: guaranteedPod(), claims: back })).changes,
-    [{ ...both, limitCPU: 150, requestCPU: 150 }],
+    [{ ...both, requests: { ...both.requests, cpu: 150 }, limits: { ...both.limits, cpu: 150 } }],
   );
   assert.deepEqual(decideManually({ pod: guaranteedPod() }, new Map([["app", 400]])), {
     changes: [both],
@@ -50,7 +52,8 @@ test("decide() changes the request of a Guaranteed pod with its limit", () => {
   assert.deepEqual(decided(enforcedPod()).changes, [{
     name: "app",
     sidecar: false,
-    limitCPU: 400,
+    requests: {},
+    limits: { cpu: 400 },
   }]);
 });
 
@@ -59,12 +62,16 @@ test("decide() keeps a pod Guaranteed whatever limits are wanted", () => {
   const container = fc.record({ own: limit, wanted: fc.option(limit) });
   fc.assert(
     fc.property(fc.array(container, { minLength: 1, maxLength: 5 }), (all) => {
-      const pod = guaranteedPod(...all.map(({ own }, index) =>
-        guaranteedContainer({
-          name: `c${index}`,
-          ...{ requestCPU: own, limitCPU: own, appliedLimitCPU: own, appliedRequestCPU: own },
-        })
-      ));
+      const pod = guaranteedPod(
+        ...all.map(({ own }, index) =>
+          guaranteedContainer({
+            name: `c${index}`,
+            requests: { ...{ cpu: own } },
+            limits: { ...{ cpu: own } },
+            applied: { requests: { ...{ cpu: own } }, limits: { ...{ cpu: own } } },
+          })
+        ),
+      );
       const claims = all.flatMap(({ wanted }, index) =>
         wanted === null ? [] : [marketClaim(wanted, `c${index}`)]
       );
@@ -90,18 +97,39 @@ test("decide() holds a pod that is Guaranteed by what its containers don't tell"
 });
 
 test("decide() waits until the kubelet reports limit and request of a Guaranteed pod", () => {
-  const with400 = { limitCPU: 400, requestCPU: 400 };
+  const with400 = { requests: { cpu: 400 }, limits: { cpu: 400 } };
   const reasonOf = (fields: Parameters<typeof guaranteedContainer>[0]) =>
-    decided(guaranteedPod(guaranteedContainer({ ...with400, ...fields }))).reason;
+    decided(
+      guaranteedPod(
+        guaranteedContainer({
+          ...with400,
+          ...fields,
+          requests: { ...with400.requests, ...fields.requests },
+          limits: { ...with400.limits, ...fields.limits },
+        }),
+      ),
+    ).reason;
   assert.equal(reasonOf({}), "ResizeInProgress");
-  assert.equal(reasonOf({ appliedLimitCPU: 400 }), "ResizeInProgress");
-  assert.equal(reasonOf({ appliedRequestCPU: 400 }), "ResizeInProgress");
-  assert.equal(reasonOf({ appliedLimitCPU: 400, appliedRequestCPU: 400 }), "Applied");
+  assert.equal(reasonOf({ applied: { limits: { cpu: 400 } } }), "ResizeInProgress");
+  assert.equal(reasonOf({ applied: { requests: { cpu: 400 } } }), "ResizeInProgress");
+  assert.equal(reasonOf({ applied: { requests: { cpu: 400 }, limits: { cpu: 400 } } }), "Applied");
   // Read back from cpu.weight, which has steps of 26 m.
-  assert.equal(reasonOf({ appliedLimitCPU: 400, appliedRequestCPU: 380 }), "Applied");
+  assert.equal(reasonOf({ applied: { requests: { cpu: 380 }, limits: { cpu: 400 } } }), "Applied");
   // Its own request is no business of a Burstable pod's limits.
-  const burstable = enforcedContainer({ ...with400, requestCPU: 100, appliedLimitCPU: 400 });
-  const pod = enforcedPod({ containers: [{ ...burstable, appliedRequestCPU: 50 }] });
+  const burstable = enforcedContainer({
+    ...with400,
+    requests: { ...with400.requests, cpu: 100 },
+    applied: { limits: { cpu: 400 } },
+  });
+  const pod = enforcedPod({
+    containers: [{
+      ...burstable,
+      applied: {
+        requests: { ...burstable.applied.requests, cpu: 50 },
+        limits: { ...burstable.applied.limits },
+      },
+    }],
+  });
   assert.equal(decided(pod).reason, "Applied");
 });
 
@@ -111,7 +139,9 @@ test("decide() tells that the kubelet has put off the raise of a request", () =>
     reason: "Deferred",
     message: "Node didn't have enough resource: cpu, requested: 400, used: 3800, capacity: 4000",
   };
-  const raised = guaranteedPod(guaranteedContainer({ limitCPU: 400, requestCPU: 400 }));
+  const raised = guaranteedPod(
+    guaranteedContainer({ requests: { cpu: 400 }, limits: { cpu: 400 } }),
+  );
   const pod = { ...raised, resizeConditions: [condition] };
   const { changes, reason, message } = decided(pod);
   assert.deepEqual([changes, reason, message], [[], "ResizeDeferred", condition.message]);
@@ -122,7 +152,9 @@ test("decide() tells that the kubelet has put off the raise of a request", () =>
 test("decide() heeds max of a LimitRange for limit and request, and no ratio between them", () => {
   const at = (container: Parameters<typeof cpuRanges>[0], ofPod = {}) =>
     decided(guaranteedPod(), { limitRange: cpuRanges(container, ofPod) }).changes
-      .map(({ limitCPU, requestCPU }) => [limitCPU, requestCPU]);
+      .map((
+        { limits: { cpu: limitCPU }, requests: { cpu: requestCPU } },
+      ) => [limitCPU, requestCPU]);
   assert.deepEqual(at({ max: 300 }), [[300, 300]]);
   assert.deepEqual(at({ ratio: 1 }), [[400, 400]]);
   assert.deepEqual(at({}, { max: 350, ratio: 1 }), [[350, 350]]);
@@ -130,15 +162,20 @@ test("decide() heeds max of a LimitRange for limit and request, and no ratio bet
     limitRange: cpuRanges({ min: 150 }),
     claims: [marketClaim(50)],
   });
-  assert.deepEqual(lowered.changes.map(({ requestCPU }) => requestCPU), [150]);
+  assert.deepEqual(lowered.changes.map(({ requests: { cpu: requestCPU } }) => requestCPU), [150]);
 });
 
 test("decide() cuts limit and request of a Guaranteed pod to what quotas leave", () => {
   const cut = decided(guaranteedPod(), { quotaHeadroom: 55 });
   assert.equal(cut.reason, "QuotaExceeded");
-  assert.deepEqual(cut.changes.map(({ limitCPU, requestCPU }) => [limitCPU, requestCPU]), [
-    [250, 250],
-  ]);
+  assert.deepEqual(
+    cut.changes.map((
+      { limits: { cpu: limitCPU }, requests: { cpu: requestCPU } },
+    ) => [limitCPU, requestCPU]),
+    [
+      [250, 250],
+    ],
+  );
   const none = decided(guaranteedPod(), { quotaHeadroom: 5 });
   assert.deepEqual([none.changes, none.reason], [[], "QuotaExceeded"]);
 });
@@ -150,7 +187,7 @@ test("decide() clamps limit and request of a Guaranteed pod into its bounds", ()
   const { changes, reason } = decided(guaranteedPod(), {
     allocation: { ...enforcedAllocation, status: { ...status, bounds } },
   });
-  assert.deepEqual([changes.map(({ requestCPU }) => requestCPU), reason], [
+  assert.deepEqual([changes.map(({ requests: { cpu: requestCPU } }) => requestCPU), reason], [
     [300],
     "OutsideBounds",
   ]);

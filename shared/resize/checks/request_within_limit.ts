@@ -64,7 +64,7 @@ export function podLevelProblem(subject: Subject, wanted: WantedResources): stri
   for (const resource of RESOURCE_NAMES) {
     const whole = pairOf(podLevel, resource);
     const most = whole.request ?? whole.limit ?? Infinity;
-    const sum = sumOf(after, fieldOf(resource, "request"));
+    const sum = sumOf(after, ({ requests }) => requests[resource]);
     if (sum > most) {
       return `${name} as a whole requests ${formatAmount(resource, most)} of ${resource}, its ` +
         `containers would request ${formatAmount(resource, sum)}`;

@@ -48,18 +48,18 @@ test("requestAboveLimit() has nothing against a request whose limit moves, or th
 });
 
 test("requestAboveLimit() heeds the least limit of all pods, also one that the market has set", () => {
-  const template = templateContainer({ limitCPU: 1000 });
-  const low = workloadPod("web-1", [templateContainer({ limitCPU: 130 })]);
+  const template = templateContainer({ limits: { cpu: 1000 } });
+  const low = workloadPod("web-1", [templateContainer({ limits: { cpu: 130 } })]);
   const facts = { containers: [template], pods: [low], marketManages: true };
   assert.equal(outcomeOf(facts), "InPlace: app cpu 130m, app memory 96Mi");
 });
 
 test("requestAboveLimit() holds where the pod as a whole may have no more", () => {
   const { workload } = rightsizingFacts();
-  const podLevel = { requestCPU: 120, limitCPU: 400 };
+  const podLevel = { requests: { cpu: 120 }, limits: { cpu: 400 } };
   const template = { ...workload.template, podLevel };
   const held = outcomeOf({ workload: { ...workload, template }, pods: [] });
   assert.match(held, /^RequestAboveLimit PodLevelLimit: new pods .*120m of cpu, .*150m$/);
-  const roomy = { ...template, podLevel: { requestCPU: 150, limitCPU: 400 } };
+  const roomy = { ...template, podLevel: { requests: { cpu: 150 }, limits: { cpu: 400 } } };
   assert.match(outcomeOf({ workload: { ...workload, template: roomy }, pods: [] }), /^InPlace: /);
 });

@@ -11,14 +11,25 @@ function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-const app = enforcedContainer({ requestMemory: 64, limitMemory: 128 });
+const app = enforcedContainer({ requests: { memory: 64 }, limits: { memory: 128 } });
 
 function reasons(
   fields: Partial<PodContainer>,
   wanted: Resources,
   lowersMemoryLimits = true,
 ): readonly string[] {
-  const pod = enforcedPod({ containers: [{ ...app, ...fields }] });
+  const pod = enforcedPod({
+    containers: [{
+      ...app,
+      ...fields,
+      requests: { ...app.requests, ...fields.requests },
+      limits: { ...app.limits, ...fields.limits },
+      applied: {
+        requests: { ...app.applied.requests, ...fields.applied?.requests },
+        limits: { ...app.applied.limits, ...fields.applied?.limits },
+      },
+    }],
+  });
   const asked = { subjects: [marketSubject(pod)], lowersMemoryLimits };
   return disruptions(new Map([["app", wanted]]), asked)
     .map(({ resource, reason }) => `${resource} ${reason}`);
@@ -30,16 +41,20 @@ test("disruptions() are the changes that restart a container, or that the server
     wanted: Resources,
     found: readonly string[],
   ])[] = [
-    [{}, { limitCPU: 400, limitMemory: 256 }, []],
-    [{ restartsOnCPU: true }, { limitCPU: 400 }, ["cpu RestartPolicy"]],
-    [{ restartsOnCPU: true }, { requestCPU: 150 }, ["cpu RestartPolicy"]],
+    [{}, { requests: {}, limits: { cpu: 400, memory: 256 } }, []],
+    [{ restartsOnCPU: true }, { requests: {}, limits: { cpu: 400 } }, ["cpu RestartPolicy"]],
+    [{ restartsOnCPU: true }, { requests: { cpu: 150 }, limits: {} }, ["cpu RestartPolicy"]],
     // A value that is there restarts nothing.
-    [{ restartsOnCPU: true }, { limitCPU: 200, limitMemory: 256 }, []],
-    [{ restartsOnMemory: true }, { limitCPU: 400, requestMemory: 32 }, ["memory RestartPolicy"]],
+    [{ restartsOnCPU: true }, { requests: {}, limits: { cpu: 200, memory: 256 } }, []],
+    [{ restartsOnMemory: true }, { requests: { memory: 32 }, limits: { cpu: 400 } }, [
+      "memory RestartPolicy",
+    ]],
   ];
   for (const [fields, wanted, found] of cases) assert.deepEqual(reasons(fields, wanted), found);
-  assert.deepEqual(reasons({}, { limitMemory: 96 }, false), ["memory MemoryLimitLocked"]);
-  assert.deepEqual(reasons({}, { limitMemory: 256, requestMemory: 32 }, false), []);
+  assert.deepEqual(reasons({}, { requests: {}, limits: { memory: 96 } }, false), [
+    "memory MemoryLimitLocked",
+  ]);
+  assert.deepEqual(reasons({}, { requests: { memory: 32 }, limits: { memory: 256 } }, false), []);
 });
 
 test("disruptionVerdict() leaves out the resource of the container, and nothing else", () => {
@@ -47,14 +62,17 @@ test("disruptionVerdict() leaves out the resource of the container, and nothing 
     containers: [{ ...app, restartsOnCPU: true }, enforcedContainer({ name: "log" })],
   });
   const wanted = new Map([
-    ["app", { limitCPU: 400, limitMemory: 256 }],
-    ["log", { limitCPU: 300 }],
+    ["app", { requests: {}, limits: { cpu: 400, memory: 256 } }],
+    ["log", { requests: {}, limits: { cpu: 300 } }],
   ]);
   const verdict = disruptionVerdict(wanted, { subjects: [marketSubject(pod)] });
   assert.ok(verdict?.verdict === "clamp");
   assert.equal(verdict.reason, "RestartPolicy");
   assert.deepEqual(
     verdict.wanted,
-    new Map([["app", { limitMemory: 256 }], ["log", { limitCPU: 300 }]]),
+    new Map([["app", { requests: {}, limits: { memory: 256 } }], ["log", {
+      requests: {},
+      limits: { cpu: 300 },
+    }]]),
   );
 });

@@ -18,7 +18,9 @@ export function stepTooLarge(
 ): PodVerdict {
   if (pod === undefined || maxStep === undefined) return undefined;
   const limits = limitsOf(wanted);
-  const present = new Map(pod.containers.map(({ name, limitCPU }) => [name, limitCPU]));
+  const present = new Map(
+    pod.containers.map(({ name, limits: { cpu: limitCPU } }) => [name, limitCPU]),
+  );
   const clamped = new Map([...limits].map(([name, limit]) => {
     const from = present.get(name);
     if (from === undefined) return [name, limit] as const;

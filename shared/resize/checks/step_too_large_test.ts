@@ -13,11 +13,11 @@ function test(name: string, fn: () => void): void {
 
 /** The limit after one step, millicores. */
 function step(from: number, to: number, maxStep?: number): number | undefined {
-  const pod = enforcedPod({ containers: [enforcedContainer({ limitCPU: from })] });
+  const pod = enforcedPod({ containers: [enforcedContainer({ limits: { cpu: from } })] });
   const input = enforcementInput({ pod, ...(maxStep === undefined ? {} : { maxStep }) });
-  const verdict = stepTooLarge(input, new Map([["app", { limitCPU: to }]]));
+  const verdict = stepTooLarge(input, new Map([["app", { requests: {}, limits: { cpu: to } }]]));
   if (verdict === undefined) return to;
-  return verdict.verdict === "clamp" ? verdict.wanted.get("app")?.limitCPU : undefined;
+  return verdict.verdict === "clamp" ? verdict.wanted.get("app")?.limits.cpu : undefined;
 }
 
 test("stepTooLarge() bounds a change in both directions, when it is set", () => {

@@ -16,7 +16,8 @@ import {
 /** How far wanted limits are from those in the pod's spec, millicores: Σ of raises less Σ of decreases. */
 export function netChange(pod: Pod, wanted: WantedResources): number {
   return pod.containers.reduce(
-    (sum, { name, limitCPU = 0 }) => sum + (wanted.get(name)?.limitCPU ?? limitCPU) - limitCPU,
+    (sum, { name, limits: { cpu: limitCPU = 0 } }) =>
+      sum + (wanted.get(name)?.limits.cpu ?? limitCPU) - limitCPU,
     0,
   );
 }

@@ -12,15 +12,20 @@ import type { Pod, QOSClass, Resources } from "../../api/pod.ts";
  */
 export function qosClassOf(containers: readonly Resources[]): QOSClass {
   const values = (container: Resources): (number | undefined)[] => [
-    container.requestCPU,
-    container.limitCPU,
-    container.requestMemory,
-    container.limitMemory,
+    container.requests.cpu,
+    container.limits.cpu,
+    container.requests.memory,
+    container.limits.memory,
   ];
   if (containers.every((container) => values(container).every((value) => (value ?? 0) === 0))) {
     return "BestEffort";
   }
-  const guaranteed = containers.every(({ requestCPU, limitCPU, requestMemory, limitMemory }) =>
+  const guaranteed = containers.every((
+    {
+      requests: { cpu: requestCPU, memory: requestMemory },
+      limits: { cpu: limitCPU, memory: limitMemory },
+    },
+  ) =>
     (limitCPU ?? 0) > 0 && (limitMemory ?? 0) > 0 && requestCPU === limitCPU &&
     requestMemory === limitMemory
   );

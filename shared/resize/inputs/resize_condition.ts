@@ -39,7 +39,11 @@ const WEIGHT_STEP = 26;
  * request moves with the limit it must be reported, too.
  */
 export function isApplied(pod: RequestMover, container: PodContainer): boolean {
-  const { limitCPU = 0, appliedLimitCPU, requestCPU = 0, appliedRequestCPU } = container;
+  const {
+    limits: { cpu: limitCPU = 0 },
+    applied: { limits: { cpu: appliedLimitCPU }, requests: { cpu: appliedRequestCPU } },
+    requests: { cpu: requestCPU = 0 },
+  } = container;
   const limitIs = appliedLimitCPU !== undefined && appliedLimitCPU >= limitCPU &&
     appliedLimitCPU - limitCPU < GRID;
   if (!limitIs || !movesRequest(pod) || appliedRequestCPU === undefined) return limitIs;
@@ -82,13 +86,15 @@ function isCurrent({ type, observedGeneration }: ResizeCondition, pod: Pod): boo
 }
 
 /** True unless the kubelet reports other requests than the spec has. */
-function hasRequests({ requestCPU, requestMemory, allocated = {} }: PodContainer): boolean {
-  return (allocated.requestCPU ?? requestCPU) === requestCPU &&
-    (allocated.requestMemory ?? requestMemory) === requestMemory;
+function hasRequests(
+  { requests: { cpu: requestCPU, memory: requestMemory }, allocated = {} }: PodContainer,
+): boolean {
+  return (allocated.cpu ?? requestCPU) === requestCPU &&
+    (allocated.memory ?? requestMemory) === requestMemory;
 }
 
 /** True when the kubelet has nothing left to do for the container's CPU limit. */
 export function isSettled(pod: RequestMover, container: PodContainer): boolean {
-  return container.limitCPU === undefined || container.containerID === undefined ||
+  return container.limits.cpu === undefined || container.containerID === undefined ||
     isApplied(pod, container);
 }

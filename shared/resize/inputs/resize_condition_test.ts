@@ -23,7 +23,7 @@ function heldBy(fields: Partial<EnforcementInput>, chain = MARKET_CHAIN): string
 test("decide() goes on when the kubelet reports an error, and tells it", () => {
   const condition = { type: "PodResizeInProgress", reason: "Error", message: "cgroup is busy" };
   const failing = enforcedPod({
-    containers: [enforcedContainer({ limitCPU: 400 })],
+    containers: [enforcedContainer({ limits: { cpu: 400 } })],
     resizeConditions: [{ ...condition, type: "PodResizeInProgress" }],
   });
   assert.equal(heldBy({ pod: failing }), "AlreadyThere ResizeError");
@@ -36,7 +36,7 @@ test("decide() passes over what the kubelet said of an older resize", () => {
   const said = (observedGeneration: number): Pod =>
     enforcedPod({
       metadata: { ...metadata, generation: 3 },
-      containers: [enforcedContainer({ limitCPU: 400 })],
+      containers: [enforcedContainer({ limits: { cpu: 400 } })],
       resizeConditions: [{
         type: "PodResizePending",
         reason: "Infeasible",
@@ -60,7 +60,7 @@ test("resizeStatus() knows why kubelets of 1.33 to 1.36 call a resize infeasible
   const word = (message: string) =>
     resizeStatus(enforcedPod({ resizeConditions: [{ ...INFEASIBLE, message }] }));
   const stuck = (message: string) => {
-    const containers = [enforcedContainer({ limitCPU: 400 })];
+    const containers = [enforcedContainer({ limits: { cpu: 400 } })];
     const pod = enforcedPod({ containers, resizeConditions: [{ ...INFEASIBLE, message }] });
     return resizeStatus(pod);
   };
@@ -96,27 +96,33 @@ function unnumbered(
 ): string {
   return resizeStatus(enforcedPod({
     metadata: { ...enforcedPod().metadata, generation: 3 },
-    containers: [enforcedContainer({ requestCPU: 150, limitCPU: 400, ...container })],
+    containers: [
+      enforcedContainer({
+        ...container,
+        requests: { cpu: 150, ...container.requests },
+        limits: { cpu: 400, ...container.limits },
+      }),
+    ],
     resizeConditions: [{ ...INFEASIBLE, message: "no", ...condition }],
   })).reason;
 }
 
 test("resizeStatus() believes a pending resize without a generation until all of it is in force", () => {
-  assert.equal(unnumbered({}, { allocated: { requestCPU: 100 } }), "ResizeInfeasible");
-  assert.equal(unnumbered({}, { allocated: { requestCPU: 150 } }), "ResizeInfeasible");
+  assert.equal(unnumbered({}, { allocated: { cpu: 100 } }), "ResizeInfeasible");
+  assert.equal(unnumbered({}, { allocated: { cpu: 150 } }), "ResizeInfeasible");
   assert.equal(unnumbered({}), "ResizeInfeasible");
-  const inForce = { appliedLimitCPU: 400 };
-  assert.equal(unnumbered({}, { ...inForce, allocated: { requestCPU: 150 } }), "ResizeInProgress");
-  assert.equal(unnumbered({}, { ...inForce, allocated: { requestCPU: 100 } }), "ResizeInfeasible");
-  const memory = { requestMemory: 64, allocated: { requestMemory: 32 } };
+  const inForce = { applied: { requests: {}, limits: { cpu: 400 } } };
+  assert.equal(unnumbered({}, { ...inForce, allocated: { cpu: 150 } }), "ResizeInProgress");
+  assert.equal(unnumbered({}, { ...inForce, allocated: { cpu: 100 } }), "ResizeInfeasible");
+  const memory = { requests: { memory: 64 }, limits: {}, allocated: { memory: 32 } };
   assert.equal(unnumbered({}, { ...inForce, ...memory }), "ResizeInfeasible");
 });
 
 test("resizeStatus() believes a resize in progress without a generation once it is allocated", () => {
   const failing = { type: "PodResizeInProgress", reason: "Error" } as const;
-  assert.equal(unnumbered(failing, { allocated: { requestCPU: 150 } }), "ResizeError");
+  assert.equal(unnumbered(failing, { allocated: { cpu: 150 } }), "ResizeError");
   assert.equal(unnumbered(failing, { allocated: {} }), "ResizeError");
-  assert.equal(unnumbered(failing, { allocated: { requestCPU: 100 } }), "ResizeInProgress");
+  assert.equal(unnumbered(failing, { allocated: { cpu: 100 } }), "ResizeInProgress");
   const numbered = { ...failing, observedGeneration: 3 };
-  assert.equal(unnumbered(numbered, { allocated: { requestCPU: 100 } }), "ResizeError");
+  assert.equal(unnumbered(numbered, { allocated: { cpu: 100 } }), "ResizeError");
 });

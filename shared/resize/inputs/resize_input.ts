@@ -82,5 +82,5 @@ export function changesNothing(pod: Pod, wanted: WantedResources): boolean {
 
 /** True where CPU request and limit are the same. */
 export function hasSameCPU(one: Resources, other: Resources): boolean {
-  return one.limitCPU === other.limitCPU && one.requestCPU === other.requestCPU;
+  return one.limits.cpu === other.limits.cpu && one.requests.cpu === other.requests.cpu;
 }

@@ -69,10 +69,14 @@ export function resourcesOf(
   { cpu = {}, memory = {} }: Readonly<Partial<Record<ResourceName, ResourcePair>>>,
 ): Resources {
   return {
-    ...(cpu.request === undefined ? {} : { requestCPU: cpu.request }),
-    ...(memory.request === undefined ? {} : { requestMemory: memory.request }),
-    ...(cpu.limit === undefined ? {} : { limitCPU: cpu.limit }),
-    ...(memory.limit === undefined ? {} : { limitMemory: memory.limit }),
+    requests: {
+      ...(cpu.request === undefined ? {} : { cpu: cpu.request }),
+      ...(memory.request === undefined ? {} : { memory: memory.request }),
+    },
+    limits: {
+      ...(cpu.limit === undefined ? {} : { cpu: cpu.limit }),
+      ...(memory.limit === undefined ? {} : { memory: memory.limit }),
+    },
   };
 }
 

@@ -62,7 +62,9 @@ export function containersWanted(
 export function ownFields(subject: Subject, wanted: Resources): Resources {
   if (!subject.marketLimits) return wanted;
   const { limitCPU: _limit, requestCPU, ...memory } = wanted;
-  return requestCPU === undefined || movesRequest(subject) ? memory : { ...memory, requestCPU };
+  return requestCPU === undefined || movesRequest(subject)
+    ? memory
+    : { ...memory, requests: { ...memory.requests, cpu: requestCPU } };
 }
 
 /** CPU limits as wanted values: in a Guaranteed pod the request goes with the limit. */
@@ -73,7 +75,12 @@ export function limitsWanted(
   const moves = pod !== undefined && movesRequest(pod);
   return new Map(
     [...limits].map(([name, limitCPU]) =>
-      [name, moves ? { limitCPU, requestCPU: limitCPU } : { limitCPU }] as const
+      [
+        name,
+        moves
+          ? { requests: { cpu: limitCPU }, limits: { cpu: limitCPU } }
+          : { requests: {}, limits: { cpu: limitCPU } },
+      ] as const
     ),
   );
 }
@@ -81,7 +88,7 @@ export function limitsWanted(
 /** The CPU limits among wanted values, millicores by container name. */
 export function limitsOf(wanted: WantedResources): ReadonlyMap<string, number> {
   return new Map(
-    [...wanted].flatMap(([name, { limitCPU }]) =>
+    [...wanted].flatMap(([name, { limits: { cpu: limitCPU } }]) =>
       limitCPU === undefined ? [] : [[name, limitCPU] as const]
     ),
   );

@@ -27,9 +27,9 @@ const IN_FORCE: ValuesInForce = {
   memoryLimit: 112 * MI,
   adoptedOn: TEMPLATE,
 };
-const ALL = { requestCPU: 150, limitCPU: 180, requestMemory: 96 * MI, limitMemory: 112 * MI };
-const CPU = { requestCPU: 150, limitCPU: 180 };
-const MEMORY = { requestMemory: 96 * MI, limitMemory: 112 * MI };
+const ALL = { requests: { cpu: 150, memory: 96 * MI }, limits: { cpu: 180, memory: 112 * MI } };
+const CPU = { requests: { cpu: 150 }, limits: { cpu: 180 } };
+const MEMORY = { requests: { memory: 96 * MI }, limits: { memory: 112 * MI } };
 const LIMITS = { strategy: { updateRequestsOnly: false } };
 
 /** What counts for `app`, and the words. */
@@ -46,30 +46,33 @@ test("countingValues() are all that was adopted, where nothing has changed since
 
 test("countingValues() have no limits where the policy updates requests only", () => {
   const { app, words } = counting({});
-  assert.deepEqual(app, { requestCPU: 150, requestMemory: 96 * MI });
+  assert.deepEqual(app, { requests: { cpu: 150, memory: 96 * MI }, limits: {} });
   assert.match(words, /only: app cpu .*180m .*, app memory .*112Mi /);
 });
 
 test("countingValues() leave a resource to its author who has edited it, and no other", () => {
   for (
     const edit of [
-      { requestMemory: 1024 * MI },
-      { limitMemory: 4096 * MI },
-      { limitMemory: undefined },
+      { requests: { memory: 1024 * MI }, limits: {} },
+      { requests: {}, limits: { memory: 4096 * MI } },
+      { requests: {}, limits: { memory: undefined } },
     ]
   ) {
     const { requestMemory, limitMemory, ...rest } = { ...templateContainer(), ...edit };
     const containers = [{
       ...rest,
-      ...(requestMemory === undefined ? {} : { requestMemory }),
-      ...(limitMemory === undefined ? {} : { limitMemory }),
+      requests: {
+        ...rest.requests,
+        ...(requestMemory === undefined ? {} : { memory: requestMemory }),
+      },
+      limits: { ...rest.limits, ...(limitMemory === undefined ? {} : { memory: limitMemory }) },
     }];
     const { app, words } = counting({ ...LIMITS, containers });
     assert.deepEqual(app, CPU);
     assert.match(words, /^[^;]*memory .* app [^;]*$/);
   }
   const { adoptedOn: _unknown, ...older } = IN_FORCE;
-  const containers = [templateContainer({ limitMemory: 4096 * MI })];
+  const containers = [templateContainer({ limits: { memory: 4096 * MI } })];
   assert.deepEqual(counting({ ...LIMITS, containers }, older).app, ALL);
 });
 
@@ -88,10 +91,8 @@ test("countingValues() are not above the policy's bounds, and limits with their 
   const policy = autoPolicy({ updateRequestsOnly: false }, { bounds });
   const { app, words } = counting({ policy });
   assert.deepEqual(app, {
-    requestCPU: 120,
-    limitCPU: 120,
-    requestMemory: 96 * MI,
-    limitMemory: 112 * MI,
+    requests: { cpu: 120, memory: 96 * MI },
+    limits: { cpu: 120, memory: 112 * MI },
   });
   assert.match(words, /bounds: app cpu .*150m to 120m/);
 });
@@ -99,7 +100,11 @@ test("countingValues() are not above the policy's bounds, and limits with their 
 test("countingValues() lower memory for narrower bounds only where the recent peak allows it", () => {
   const bounds = { cpu: { min: 10, max: 4000 }, memory: { min: MI, max: 80 * MI } };
   const policy = autoPolicy({ updateRequestsOnly: false }, { bounds });
-  const lowered = { ...CPU, requestMemory: 80 * MI, limitMemory: 88 * MI };
+  const lowered = {
+    ...CPU,
+    requests: { ...CPU.requests, memory: 80 * MI },
+    limits: { ...CPU.limits, memory: 88 * MI },
+  };
   const of = (peak: number): unknown =>
     counting({ policy, memoryPeaks: new Map([["app", peak]]) }).app;
   assert.deepEqual(of(60 * MI), lowered);
@@ -108,7 +113,9 @@ test("countingValues() lower memory for narrower bounds only where the recent pe
 });
 
 test("countingValues() are not below the recent peak + 15 %, as far as the author has given more", () => {
-  const containers = [templateContainer({ requestMemory: 1024 * MI, limitMemory: 2048 * MI })];
+  const containers = [
+    templateContainer({ requests: { memory: 1024 * MI }, limits: { memory: 2048 * MI } }),
+  ];
   const adoptedOn = { ...TEMPLATE, memory: 1024 * MI, memoryLimit: 2048 * MI };
   const of = (peak: number) =>
     counting(
@@ -116,13 +123,17 @@ test("countingValues() are not below the recent peak + 15 %, as far as the autho
       { ...IN_FORCE, adoptedOn },
     );
   assert.deepEqual(of(80 * MI).app, ALL);
-  const lifted = { ...CPU, requestMemory: 126.5 * MI, limitMemory: 126.5 * MI };
+  const lifted = {
+    ...CPU,
+    requests: { ...CPU.requests, memory: 126.5 * MI },
+    limits: { ...CPU.limits, memory: 126.5 * MI },
+  };
   assert.deepEqual(of(100 * MI).app, lifted);
   assert.match(of(100 * MI).words, /15 %: app memory request 96Mi to 132644864, /);
   // The author has given less than the peak: what was adopted is more already, or all that he allows.
   const memoryPeaks = new Map([["app", 120 * MI]]);
   const less = counting({ ...LIMITS, memoryPeaks });
-  assert.deepEqual(less.app, { ...ALL, limitMemory: 128 * MI });
+  assert.deepEqual(less.app, { ...ALL, limits: { ...ALL.limits, memory: 128 * MI } });
 });
 
 test("countingValues() are nothing that another controller sets", () => {
@@ -138,7 +149,7 @@ test("countingValues() are nothing that another controller sets", () => {
   assert.deepEqual(counting({ strategy, autoscalers: [sampleHPA()] }).app, ALL);
 });
 
-const OPEN = [bareContainer("app", { requestCPU: 100, requestMemory: 64 * MI })];
+const OPEN = [bareContainer("app", { requests: { cpu: 100, memory: 64 * MI }, limits: {} })];
 
 /** What is left of 500 m for `app`. */
 function fitted(
@@ -159,7 +170,7 @@ test("fitNewPod() leaves all where nothing is against it, whatever holds for run
 });
 
 test("fitNewPod() keeps within LimitRanges, or leaves the pod alone", () => {
-  const limited = [bareContainer("app", { requestCPU: 100, limitCPU: 150 })];
+  const limited = [bareContainer("app", { requests: { cpu: 100 }, limits: { cpu: 150 } })];
   const within = (container: AmountRange, pod: AmountRange): string =>
     fitted({ ranges: { cpu: { container, pod } } }, limited, { request: 500, limit: 600 });
   assert.equal(within(ANY, ANY), "app cpu 500m (limit 600m)");
@@ -181,7 +192,7 @@ test("fitNewPod() takes no more of a quota than the whole pod leaves of it", () 
   assert.equal(fitted(quotas(-7)), "app cpu 100m");
   // A decrease takes nothing.
   assert.equal(
-    fitted(quotas(0), [templateContainer({ requestCPU: 900, limitCPU: 900 })]),
+    fitted(quotas(0), [templateContainer({ requests: { cpu: 900 }, limits: { cpu: 900 } })]),
     "app cpu 500m",
   );
   assert.equal(fitted(quotas(0, "limit")), "app cpu 500m");
@@ -197,7 +208,7 @@ test("fitNewPod() asks for no more than the largest node has, and for what the t
 
 test("fitNewPod() keeps the pod's class, and requests within its limits", () => {
   assert.equal(fitted({}, [templateContainer()]), "app cpu 200m");
-  const same = { requestCPU: 100, limitCPU: 100, requestMemory: MI, limitMemory: MI };
+  const same = { requests: { cpu: 100, memory: MI }, limits: { cpu: 100, memory: MI } };
   assert.equal(fitted({}, [bareContainer("app", same)]), "");
   assert.equal(fitted({}, [bareContainer("app", {})]), "");
 });

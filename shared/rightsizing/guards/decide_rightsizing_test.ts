@@ -105,7 +105,10 @@ test("decideRightsizing() says all that was cut, in the first one's word where a
 
 test("decideRightsizing() asks again where a later guard has taken out what made room", () => {
   // The log's decrease pays for the app's raise, and is too small to be done.
-  const containers = [templateContainer(), templateContainer({ name: "log", requestCPU: 150 })];
+  const containers = [
+    templateContainer(),
+    templateContainer({ name: "log", requests: { cpu: 150 } }),
+  ];
   const recommendations = [
     recommendation({ cpu: 114, memory: 64 * MI }),
     recommendation({ container: "log", cpu: 136, memory: 64 * MI }),

@@ -43,7 +43,9 @@ test("unsafeMemoryDecrease() leaves what is below the recent peak + 15 % already
 
 test("unsafeMemoryDecrease() lets a request rise whose limit would fall too far, and clamps the limit", () => {
   const given = {
-    containers: [templateContainer({ requestMemory: 128 * MI, limitMemory: 1024 * MI })],
+    containers: [
+      templateContainer({ requests: { memory: 128 * MI }, limits: { memory: 1024 * MI } }),
+    ],
     recommendations: [
       recommendation({ cpu: 100, cpuLimit: 200, memory: 240 * MI, memoryLimit: 264 * MI }),
     ],
@@ -56,7 +58,7 @@ test("unsafeMemoryDecrease() lets a request rise whose limit would fall too far,
     /^UnsafeMemoryDecrease .*: app to 264Mi: .* 300Mi, .* 345Mi$/,
   );
   // A limit where there was none lowers it, too; what is not known is not guessed.
-  const open = [bareContainer("app", { requestMemory: 128 * MI })];
+  const open = [bareContainer("app", { requests: { memory: 128 * MI }, limits: {} })];
   assert.match(outcomeOf({ ...given, containers: open }), /app memory 240Mi \(limit 345Mi\)$/);
   const unknown = { ...given, memoryPeaks: new Map() };
   assert.equal(outcomeOf(unknown), "InPlace: app memory 240Mi");
@@ -65,7 +67,9 @@ test("unsafeMemoryDecrease() lets a request rise whose limit would fall too far,
 
 test("unsafeMemoryDecrease() lowers to what is safe, no further", () => {
   const given = {
-    containers: [templateContainer({ requestMemory: 4096 * MI, limitMemory: 4096 * MI })],
+    containers: [
+      templateContainer({ requests: { memory: 4096 * MI }, limits: { memory: 4096 * MI } }),
+    ],
     recommendations: [
       recommendation({ cpu: 100, cpuLimit: 200, memory: 1018 * MI, memoryLimit: 1119 * MI }),
     ],
@@ -79,7 +83,7 @@ test("unsafeMemoryDecrease() lowers to what is safe, no further", () => {
     "InPlace: app memory 1219Mi (limit 1405031067)",
   );
   const guaranteed = [
-    templateContainer({ limitCPU: 100, requestMemory: 4096 * MI, limitMemory: 4096 * MI }),
+    templateContainer({ requests: { memory: 4096 * MI }, limits: { cpu: 100, memory: 4096 * MI } }),
   ];
   const recommendations = [
     recommendation({ cpu: 100, cpuLimit: 100, memory: 1018 * MI, memoryLimit: 1119 * MI }),
@@ -94,7 +98,7 @@ test("unsafeMemoryDecrease() and another guard that pull to and fro leave the pa
   // The safe value is more than a new pod's limit, which stays.
   const given = {
     pods: [workloadPod("web-1", [
-      templateContainer({ requestMemory: 512 * MI, limitMemory: 512 * MI }),
+      templateContainer({ requests: { memory: 512 * MI }, limits: { memory: 512 * MI } }),
     ])],
     recommendations: [recommendation({ memory: 100 * MI })],
     memoryPeaks: peaks(200),
@@ -152,8 +156,8 @@ function lifted(
   return liftMemory({ container: "app", resource: "memory", pair }, {
     peak,
     author: {
-      ...(request === undefined ? {} : { requestMemory: request }),
-      ...(limit === undefined ? {} : { limitMemory: limit }),
+      requests: { ...(request === undefined ? {} : { memory: request }) },
+      limits: { ...(limit === undefined ? {} : { memory: limit }) },
     },
     policy: autoPolicy({ changeThresholdPercent: percent }, { bounds }),
   }).pair;

@@ -62,11 +62,19 @@ function templateSubject(
 ): Subject {
   const made = (container: PodContainer): PodContainer => {
     const values = { ...container, ...inForce.get(container.name) };
-    const { requestCPU = values.limitCPU, requestMemory = values.limitMemory } = values;
+    const {
+      requests: {
+        cpu: requestCPU = values.limits.cpu,
+        memory: requestMemory = values.limits.memory,
+      },
+    } = values;
     return {
       ...values,
-      ...(requestCPU === undefined ? {} : { requestCPU }),
-      ...(requestMemory === undefined ? {} : { requestMemory }),
+      requests: {
+        ...values.requests,
+        ...(requestCPU === undefined ? {} : { cpu: requestCPU }),
+        ...(requestMemory === undefined ? {} : { memory: requestMemory }),
+      },
     };
   };
   const containers = template.containers.map(made);

@@ -62,7 +62,7 @@ test("noMethod() leaves out what would restart a container, or makes new pods wh
 
 test("noMethod() restarts nobody for a value that a pod has already", () => {
   const containers = [templateContainer({ restartsOnMemory: true })];
-  const there = templateContainer({ restartsOnMemory: true, requestMemory: 96 * MI });
+  const there = templateContainer({ restartsOnMemory: true, requests: { memory: 96 * MI } });
   const pods = [workloadPod("web-1", [there])];
   assert.equal(
     outcomeOf({ containers, pods, strategy: RECREATE }),
@@ -83,13 +83,16 @@ test("noMethod() lowers no memory limit where the server does not", () => {
 });
 
 const wanted = new Map([
-  ["app", { requestCPU: 150, limitCPU: 180, requestMemory: 96 * MI }],
+  ["app", { requests: { cpu: 150, memory: 96 * MI }, limits: { cpu: 180 } }],
 ]);
 const app = { name: "app", sidecar: false };
 
 test("inPlacePlan() changes each pod that differs, in what differs", () => {
-  const there = templateContainer({ requestCPU: 150, limitCPU: 180, requestMemory: 96 * MI });
-  const half = templateContainer({ requestCPU: 150, limitCPU: 180 });
+  const there = templateContainer({
+    requests: { cpu: 150, memory: 96 * MI },
+    limits: { cpu: 180 },
+  });
+  const half = templateContainer({ requests: { cpu: 150 }, limits: { cpu: 180 } });
   const pods = [
     workloadPod("old", [templateContainer(), templateContainer({ name: "log" })]),
     workloadPod("half", [half]),
@@ -101,9 +104,9 @@ test("inPlacePlan() changes each pod that differs, in what differs", () => {
     [
       {
         name: "old",
-        changes: [{ ...app, requestCPU: 150, limitCPU: 180, requestMemory: 96 * MI }],
+        changes: [{ ...app, requests: { cpu: 150, memory: 96 * MI }, limits: { cpu: 180 } }],
       },
-      { name: "half", changes: [{ ...app, requestMemory: 96 * MI }] },
+      { name: "half", changes: [{ ...app, requests: { memory: 96 * MI }, limits: {} }] },
     ],
   );
   assert.deepEqual(plan.originalLimits, new Map());
@@ -112,12 +115,12 @@ test("inPlacePlan() changes each pod that differs, in what differs", () => {
 test("inPlacePlan() leaves out who would ask its node for more than it has, and no one who asks for less", () => {
   const pods = [
     workloadPod("short", [templateContainer()]),
-    workloadPod("above", [templateContainer({ requestCPU: 200 })]),
+    workloadPod("above", [templateContainer({ requests: { cpu: 200 } })]),
   ];
   const nodes = new Map([["node-1", { allocatableCPU: 149, pressures: [] }]]);
   const facts = rightsizingFacts({ pods, nodes });
   assert.deepEqual(inPlacePlan(facts, wanted).pods.map(({ pod }) => pod.metadata.name), ["above"]);
-  const memory = new Map([["app", { requestMemory: 96 * MI }]]);
+  const memory = new Map([["app", { requests: { memory: 96 * MI }, limits: {} }]]);
   assert.equal(inPlacePlan(facts, memory).pods.length, 2);
 });
 
@@ -125,41 +128,39 @@ test("inPlacePlan() hands the CPU limit out where the market owns it", () => {
   const plan = inPlacePlan(rightsizingFacts({ marketManages: true }), wanted);
   assert.deepEqual(plan.originalLimits, new Map([["app", 180]]));
   for (const { changes } of plan.pods) {
-    assert.deepEqual(changes, [{ ...app, requestCPU: 150, requestMemory: 96 * MI }]);
+    assert.deepEqual(changes, [{ ...app, requests: { cpu: 150, memory: 96 * MI }, limits: {} }]);
   }
-  const requests = new Map([["app", { requestCPU: 150 }]]);
+  const requests = new Map([["app", { requests: { cpu: 150 }, limits: {} }]]);
   const only = inPlacePlan(rightsizingFacts({ marketManages: true }), requests);
   assert.deepEqual(only.originalLimits, new Map());
 });
 
 test("inPlacePlan() leaves all CPU of a Guaranteed pod of the market to the market", () => {
-  const containers = [templateContainer({ requestCPU: 200, requestMemory: 128 * MI })];
+  const containers = [templateContainer({ requests: { cpu: 200, memory: 128 * MI } })];
   const facts = rightsizingFacts({ containers, marketManages: true });
   const both = new Map([["app", {
-    requestCPU: 150,
-    limitCPU: 150,
-    requestMemory: 96 * MI,
-    limitMemory: 96 * MI,
+    requests: { cpu: 150, memory: 96 * MI },
+    limits: { cpu: 150, memory: 96 * MI },
   }]]);
   const plan = inPlacePlan(facts, both);
   assert.deepEqual(plan.pods[0]?.changes, [
-    { ...app, requestMemory: 96 * MI, limitMemory: 96 * MI },
+    { ...app, requests: { memory: 96 * MI }, limits: { memory: 96 * MI } },
   ]);
   assert.deepEqual(plan.originalLimits, new Map([["app", 150]]));
 });
 
 test("inPlacePlan() puts its values into force for new pods, and keeps those of before", () => {
   const inForce = new Map([
-    ["app", { limitMemory: 256 * MI, requestCPU: 90 }],
-    ["log", { requestCPU: 20 }],
+    ["app", { requests: { cpu: 90 }, limits: { memory: 256 * MI } }],
+    ["log", { requests: { cpu: 20 }, limits: {} }],
   ]);
   const plan = inPlacePlan(rightsizingFacts({ inForce, pods: [] }), wanted);
   assert.deepEqual(plan.pods, []);
   assert.deepEqual(
     plan.inForce,
     new Map<string, object>([
-      ["app", { limitMemory: 256 * MI, requestCPU: 150, limitCPU: 180, requestMemory: 96 * MI }],
-      ["log", { requestCPU: 20 }],
+      ["app", { requests: { cpu: 150, memory: 96 * MI }, limits: { memory: 256 * MI, cpu: 180 } }],
+      ["log", { requests: { cpu: 20 }, limits: {} }],
     ]),
   );
 });

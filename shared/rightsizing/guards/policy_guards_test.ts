@@ -142,7 +142,7 @@ test("rolloutHolds() waits for a rollout to end, and for a paused one to go on",
   assert.match(withState({ rollout: { ...rollout, stands: true } }), /^InPlace: /);
 });
 
-const VALUES = { requestCPU: 150, requestMemory: 96 * MI };
+const VALUES = { requests: { cpu: 150, memory: 96 * MI }, limits: {} };
 
 /** A workload with the recommendation in its template. */
 function recreated(stands: boolean, choice: FactsChoice = {}): FactsChoice {
@@ -215,9 +215,9 @@ test("belowThreshold() keeps a request with a limit that is worth it", () => {
 });
 
 test("belowThreshold() compares with what is in force, and with pods where nothing is", () => {
-  const resized = templateContainer({ requestCPU: 150, requestMemory: 96 * MI });
+  const resized = templateContainer({ requests: { cpu: 150, memory: 96 * MI } });
   const pods = [workloadPod("web-1", [resized])];
-  const inForce = new Map([["app", { requestCPU: 150, requestMemory: 96 * MI }]]);
+  const inForce = new Map([["app", { requests: { cpu: 150, memory: 96 * MI }, limits: {} }]]);
   assert.match(outcomeOf({ pods, inForce }), /^BelowThreshold /);
   assert.match(outcomeOf({ pods }), /^InPlace: /);
   const late = rightsizingFacts().pods;
@@ -225,7 +225,7 @@ test("belowThreshold() compares with what is in force, and with pods where nothi
   const strategy = { allowInPlaceResize: false, allowRecreate: true };
   assert.match(outcomeOf({ pods, inForce, strategy }), /^Recreate: /);
   // Each resource for itself: of CPU nothing is in force.
-  const memory = new Map([["app", { requestMemory: 96 * MI }]]);
+  const memory = new Map([["app", { requests: { memory: 96 * MI }, limits: {} }]]);
   assert.equal(outcomeOf({ pods: late, inForce: memory }), "InPlace: app cpu 150m");
   // A limit that is to follow a request in force is worth it.
   assert.equal(

@@ -92,7 +92,10 @@ test("outsideRanges() cuts raises to what the pod as a whole may have", () => {
 });
 
 test("outsideRanges() holds where the server would refuse the pod whatever is wanted", () => {
-  const containers = [templateContainer(), templateContainer({ name: "log", limitCPU: 900 })];
+  const containers = [
+    templateContainer(),
+    templateContainer({ name: "log", limits: { cpu: 900 } }),
+  ];
   const held = outcomeOf({
     containers,
     recommendations: [recommendation()],
@@ -207,9 +210,16 @@ test("overNodes() cuts the raises of a pod to what its node has", () => {
 });
 
 test("overNodes() takes back what is in force and can't be had, and no request below the template's", () => {
-  const inForce = new Map([["app", { requestCPU: 900 }], ["log", { requestCPU: 500 }]]);
+  const inForce = new Map([["app", { requests: { cpu: 900 }, limits: {} }], ["log", {
+    requests: { cpu: 500 },
+    limits: {},
+  }]]);
   const pods = [
-    workloadPod("web-1", [{ ...open, requestCPU: 900 }, { ...open, name: "log", requestCPU: 500 }]),
+    workloadPod("web-1", [{ ...open, requests: { ...open.requests, cpu: 900 } }, {
+      ...open,
+      name: "log",
+      requests: { ...open.requests, cpu: 500 },
+    }]),
   ];
   assert.match(
     outcomeOf({ ...on(800, 1024 * MI), inForce, pods }),
@@ -222,8 +232,15 @@ test("overNodes() takes back what is in force and can't be had, and no request b
 });
 
 test("overNodes() cuts nothing for a pod that lacks what is in force, and reports it", () => {
-  const inForce = new Map([["app", { requestCPU: 900 }], ["log", { requestCPU: 500 }]]);
-  const there = [{ ...open, requestCPU: 900 }, { ...open, name: "log", requestCPU: 500 }];
+  const inForce = new Map([["app", { requests: { cpu: 900 }, limits: {} }], ["log", {
+    requests: { cpu: 500 },
+    limits: {},
+  }]]);
+  const there = [{ ...open, requests: { ...open.requests, cpu: 900 } }, {
+    ...open,
+    name: "log",
+    requests: { ...open.requests, cpu: 500 },
+  }];
   const late = { ...workloadPod("late", containers), nodeName: "small" };
   const small = { allocatableCPU: 800, pressures: [] };
   const choice = {
@@ -257,7 +274,7 @@ test("overNodes() says nothing of nodes that do not tell, and of pods that are m
   assert.equal(outcomeOf({ ...on(800, 1024 * MI), strategy }), `Recreate: ${all}`);
 });
 
-const guaranteed = templateContainer({ requestCPU: 200, requestMemory: 128 * MI });
+const guaranteed = templateContainer({ requests: { cpu: 200, memory: 128 * MI } });
 
 test("qosWouldChange() moves request and limit of Guaranteed pods together, or not at all", () => {
   assert.equal(
@@ -272,7 +289,7 @@ test("qosWouldChange() moves request and limit of Guaranteed pods together, or n
 });
 
 test("qosWouldChange() keeps a Burstable pod's last request a unit below its limit", () => {
-  const containers = [templateContainer({ requestMemory: 128 * MI })];
+  const containers = [templateContainer({ requests: { memory: 128 * MI } })];
   const recommendations = [recommendation({ cpu: 500, memory: 128 * MI })];
   assert.equal(outcomeOf({ containers, recommendations }), "InPlace: app cpu 199m");
   assert.match(clampsOf({ containers, recommendations }).join(), /: pod web-1 .*Guaranteed: /);
@@ -289,10 +306,8 @@ test("qosWouldChange() gives BestEffort pods nothing", () => {
 
 test("qosWouldChange() has nothing to say where the pod's own resources make the class", () => {
   const podLevel = {
-    requestCPU: 400,
-    limitCPU: 400,
-    requestMemory: 512 * MI,
-    limitMemory: 512 * MI,
+    requests: { cpu: 400, memory: 512 * MI },
+    limits: { cpu: 400, memory: 512 * MI },
   };
   const facts = rightsizingFacts();
   const template = { ...facts.workload.template, podLevel };
@@ -320,7 +335,7 @@ test("qosWouldChange() counts what is in force beside the template that a rollou
     outcomeOf(rollout),
     "Recreate: log cpu 150m (limit 150m), log memory 96Mi (limit 96Mi)",
   );
-  const whole = { requestCPU: 150, limitCPU: 150, requestMemory: 96 * MI, limitMemory: 96 * MI };
+  const whole = { requests: { cpu: 150, memory: 96 * MI }, limits: { cpu: 150, memory: 96 * MI } };
   const beside = { ...rollout, inForce: new Map([["app", whole]]) };
   assert.equal(
     outcomeOf(beside),

@@ -142,7 +142,7 @@ test("sentences of the guards about policy and workload", () =>
       "NotRolledOut",
       messageBy(notRolledOut, cpu(150), {
         workload: { ...workload, rollout: { updated: 0, total: 2, stands: true } },
-        inForce: new Map([["app", { requestCPU: 150 }]]),
+        inForce: new Map([["app", { requests: { cpu: 150 }, limits: {} }]]),
         strategy: RECREATE,
       }),
       "the template of Deployment web has values that 2 pods lack, web-1 among them, and " +
@@ -163,12 +163,15 @@ test("sentences of the guards about policy and workload", () =>
 
 const small = new Map([["node-1", { allocatableCPU: 120, pressures: [] }]]);
 const guaranteed = {
-  containers: [templateContainer({ requestCPU: 200, requestMemory: 128 * MI })],
+  containers: [templateContainer({ requests: { cpu: 200, memory: 128 * MI } })],
 };
 
 /** A template with pod-level resources, and no pods. */
 function podLevel(requestCPU: number): FactsChoice {
-  const template = { ...workload.template, podLevel: { requestCPU, limitCPU: 400 } };
+  const template = {
+    ...workload.template,
+    podLevel: { requests: { cpu: requestCPU }, limits: { cpu: 400 } },
+  };
   return { workload: { ...workload, template }, pods: [] };
 }
 
@@ -213,7 +216,7 @@ test("sentences of the guards about nodes, quotas, classes and limits", () =>
       messageBy(overNodes, cpu(150), {
         nodes: small,
         pods: onePod,
-        inForce: new Map([["app", { requestCPU: 150 }]]),
+        inForce: new Map([["app", { requests: { cpu: 150 }, limits: {} }]]),
       }),
       "node node-1 has 120m of cpu, pod web-1 would request 150m, and stays as it is",
     ],
@@ -250,7 +253,7 @@ test("sentences of the guards about nodes, quotas, classes and limits", () =>
     [
       "QoSWouldChange, to Guaranteed",
       messageBy(qosWouldChange, cpu(200), {
-        containers: [templateContainer({ requestMemory: 128 * MI })],
+        containers: [templateContainer({ requests: { memory: 128 * MI } })],
         pods: onePod,
       }),
       "new pods would turn Guaranteed: app cpu request 200m to 199m",

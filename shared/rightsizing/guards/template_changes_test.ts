@@ -25,8 +25,8 @@ function test(name: string, fn: () => void): void {
 }
 
 const HOUR_MS = 3_600_000;
-const AUTHOR = { requestCPU: 100, requestMemory: 64 * MI };
-const WRITTEN = { ...AUTHOR, requestCPU: 180 };
+const AUTHOR = { requests: { cpu: 100, memory: 64 * MI }, limits: {} };
+const WRITTEN = { ...AUTHOR, requests: { ...AUTHOR.requests, cpu: 180 } };
 const KNOWN: ContainerTemplate = { container: "app", values: { cpu: 100, memory: 64 * MI } };
 
 function compared(
@@ -56,8 +56,10 @@ test("compareTemplate() finds the manager that has changed a resource, and when 
     compared(resources, owners && { owners }).template[0]?.changed;
   const atMs = NOW_MS - HOUR_MS;
   assert.deepEqual(changes(WRITTEN, ownedBy("helm", atMs)), { cpu: { by: "helm", atMs } });
-  assert.deepEqual(changes({ ...AUTHOR, limitMemory: MI }), { memory: { atMs: NOW_MS } });
-  assert.deepEqual(changes({ requestCPU: 100 }), { memory: { atMs: NOW_MS } });
+  assert.deepEqual(changes({ ...AUTHOR, limits: { ...AUTHOR.limits, memory: MI } }), {
+    memory: { atMs: NOW_MS },
+  });
+  assert.deepEqual(changes({ requests: { cpu: 100 }, limits: {} }), { memory: { atMs: NOW_MS } });
   const ahead = ownedBy("helm", NOW_MS + HOUR_MS);
   assert.deepEqual(changes(WRITTEN, ahead), { cpu: { by: "helm", atMs: NOW_MS } });
 });
@@ -77,7 +79,9 @@ test("compareTemplate() takes rightsizing's own values for unrecorded ones, not 
     template: [{ container: "app", values }],
     unrecorded: [{ container: "app", resource: "cpu", pair: { request: 180 } }],
   });
-  const template = templateWith(new Map([["app", { requestCPU: 180 }]]), [KNOWN]);
+  const template = templateWith(new Map([["app", { requests: { cpu: 180 }, limits: {} }]]), [
+    KNOWN,
+  ]);
   assert.deepEqual(compared(WRITTEN, { known: template, owners }), { template, unrecorded: [] });
   assert.deepEqual(compared(AUTHOR, { known: template }).template[0]?.changed, {
     cpu: { atMs: NOW_MS },
@@ -85,7 +89,9 @@ test("compareTemplate() takes rightsizing's own values for unrecorded ones, not 
 });
 
 test("withUnrecorded() counts the values as applied now, beside those of other resources", () => {
-  const containers = [bareContainer("app", { ...WRITTEN, limitMemory: 128 * MI })];
+  const containers = [
+    bareContainer("app", { ...WRITTEN, limits: { ...WRITTEN.limits, memory: 128 * MI } }),
+  ];
   const record: AppliedRecord = {
     inForce: [
       { container: "app", cpu: 120, memory: 70 * MI, adoptedOn: { cpu: 100, memory: 64 * MI } },
@@ -182,13 +188,20 @@ test("recentlyEdited() holds no other resource", () => {
 });
 
 test("recentlyEdited() lets a request be raised beside a limit that would be lowered, and the other way round", () => {
-  const template = { requestCPU: 200, requestMemory: 512 * MI };
+  const template = { requests: { cpu: 200, memory: 512 * MI }, limits: {} };
   const recommendations = [
     recommendation({ cpu: 600, cpuLimit: 700, memory: 960 * MI, memoryLimit: 1056 * MI }),
   ];
   const of = (limits: Partial<PodContainer>, strategy: Partial<UpdateStrategy> = {}) =>
     outcomeOf(edited(1, {
-      containers: [bareContainer("app", { ...template, ...limits })],
+      containers: [
+        bareContainer("app", {
+          ...template,
+          ...limits,
+          requests: { ...template.requests, ...limits.requests },
+          limits: { ...template.limits, ...limits.limits },
+        }),
+      ],
       recommendations,
       strategy: { updateRequestsOnly: false, ...strategy },
       memoryPeaks: new Map([["app", 800 * MI]]),
@@ -196,13 +209,21 @@ test("recentlyEdited() lets a request be raised beside a limit that would be low
   const raised = "app cpu 600m, app memory 960Mi";
   assert.equal(of({}), `InPlace: ${raised}`, "no limit comes where there was none");
   assert.equal(of({}, ROLLOUT), `Recreate: ${raised}`);
-  assert.equal(of({ limitCPU: 800, limitMemory: 2048 * MI }), `InPlace: ${raised}`);
-  const below = { limitCPU: 650, limitMemory: 1000 * MI };
+  assert.equal(of({ limits: { cpu: 800, memory: 2048 * MI } }), `InPlace: ${raised}`);
+  const below = { requests: {}, limits: { cpu: 650, memory: 1000 * MI } };
   const both = "app cpu 600m (limit 700m), app memory 960Mi (limit 1056Mi)";
   assert.equal(of(below), `InPlace: ${both}`);
-  const more = { requestCPU: 640, requestMemory: 990 * MI };
+  const more = { requests: { cpu: 640, memory: 990 * MI }, limits: {} };
   const limits = "app cpu limit 700m, app memory limit 1056Mi";
-  assert.equal(of({ ...more, ...below }, { changeThresholdPercent: 1 }), `InPlace: ${limits}`);
+  assert.equal(
+    of({
+      ...more,
+      ...below,
+      requests: { ...more.requests, ...below.requests },
+      limits: { ...more.limits, ...below.limits },
+    }, { changeThresholdPercent: 1 }),
+    `InPlace: ${limits}`,
+  );
   const lower = [recommendation({ memory: 64 * MI, memoryLimit: 96 * MI, cpu: 100 })];
   assert.match(
     outcomeOf(edited(1, { recommendations: lower, strategy: { updateRequestsOnly: false } })),
@@ -211,7 +232,7 @@ test("recentlyEdited() lets a request be raised beside a limit that would be low
 });
 
 test("recentlyEdited() moves nothing of a Guaranteed pod that would be lowered", () => {
-  const equal = { requestCPU: 200, limitCPU: 200, requestMemory: 64 * MI, limitMemory: 64 * MI };
+  const equal = { requests: { cpu: 200, memory: 64 * MI }, limits: { cpu: 200, memory: 64 * MI } };
   const outcome = outcomeOf(edited(1, {
     containers: [bareContainer("app", equal)],
     recommendations: [recommendation({ cpu: 300, cpuLimit: 600, memory: 32 * MI })],

@@ -44,7 +44,7 @@ test("decisionEvents() tells a hold once, and nothing of what is as it should be
 test("decisionEvents() tells no hold where what is left is there, but what was cut in a way of its own", () => {
   const cut = {
     recommendations: [recommendation({ cpu: 300, memory: 8 * MI })],
-    containers: [templateContainer({ requestCPU: 200 })],
+    containers: [templateContainer({ requests: { cpu: 200 } })],
     memoryPeaks: new Map([["app", 60 * MI]]),
   };
   const decision = decideRightsizing(rightsizingFacts(cut));

@@ -139,10 +139,10 @@ function workloadActs(kind: WorkloadKind): readonly [get: RoleAct, patch: RoleAc
       right: `get ${rights}`,
       deed: `change the template of a ${kind}`,
       async perform(connection, stage) {
-        const wanted = new Map([["app", { requestCPU: 150 }]]);
+        const wanted = new Map([["app", { requests: { cpu: 150 }, limits: {} }]]);
         const options = { serverSideApply: true };
         await writer(connection).recreate(await present(stage), wanted, options);
-        assert.equal((await present(stage)).template.containers[0]?.requestCPU, 150);
+        assert.equal((await present(stage)).template.containers[0]?.requests.cpu, 150);
       },
     },
     {

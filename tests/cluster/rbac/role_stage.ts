@@ -206,7 +206,7 @@ export async function setRoleStage(admin: OpenKubeConnection): Promise<RoleStage
       parseAllocation(await admin.request({ path: allocationPath(metadata) })),
     limitOf: async ({ metadata: { name } }) =>
       parsePod(await admin.request({ path: `${at("api/v1", "pods")}/${name}` }))
-        .containers[0]?.limitCPU,
+        .containers[0]?.limits.cpu,
     agentRenewedAt,
     loggedTimes,
     [Symbol.asyncDispose]: () => scratch[Symbol.asyncDispose](),

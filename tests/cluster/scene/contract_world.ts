@@ -116,7 +116,12 @@ async function createNamespace(connection: OpenKubeConnection): Promise<string> 
 
 /** A container as a manifest has it, of an image that waits for its end. */
 export function containerSpec(container: PodContainer): Record<string, unknown> {
-  const { name, sidecar, requestCPU, limitCPU, requestMemory, limitMemory } = container;
+  const {
+    name,
+    sidecar,
+    requests: { cpu: requestCPU, memory: requestMemory },
+    limits: { cpu: limitCPU, memory: limitMemory },
+  } = container;
   const list = (cpu: number | undefined, memory: number | undefined): Record<string, string> => ({
     ...(cpu === undefined ? {} : { cpu: formatCPU(cpu) }),
     ...(memory === undefined ? {} : { memory: String(memory) }),

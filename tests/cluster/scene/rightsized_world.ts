@@ -151,11 +151,16 @@ function restartPolicy(restarts: boolean): string {
 
 function withoutDefaults(container: PodContainer): PodContainer {
   const { requestCPU, requestMemory, ...rest } = container;
-  const { limitCPU, limitMemory } = rest;
+  const { limits: { cpu: limitCPU, memory: limitMemory } } = rest;
   return {
     ...rest,
-    ...(requestCPU === undefined || requestCPU === limitCPU ? {} : { requestCPU }),
-    ...(requestMemory === undefined || requestMemory === limitMemory ? {} : { requestMemory }),
+    requests: {
+      ...rest.requests,
+      ...(requestCPU === undefined || requestCPU === limitCPU ? {} : { cpu: requestCPU }),
+      ...(requestMemory === undefined || requestMemory === limitMemory
+        ? {}
+        : { memory: requestMemory }),
+    },
   };
 }
 

@@ -17,10 +17,10 @@ export function sampleContainer(change: Partial<PodContainer> = {}): PodContaine
     name: "app",
     sidecar: false,
     ready: false,
-    requestCPU: 100,
-    limitCPU: 200,
     restartsOnCPU: false,
     ...change,
+    requests: { cpu: 100, ...change.requests },
+    limits: { cpu: 200, ...change.limits },
   };
 }
 
@@ -28,10 +28,9 @@ export function sampleContainer(change: Partial<PodContainer> = {}): PodContaine
 export function sampleGuaranteed(change: Partial<PodContainer> = {}): PodContainer {
   const memory = 64 * 2 ** 20;
   return sampleContainer({
-    requestCPU: 200,
-    requestMemory: memory,
-    limitMemory: memory,
     ...change,
+    requests: { cpu: 200, memory, ...change.requests },
+    limits: { memory, ...change.limits },
   });
 }
 

@@ -124,9 +124,8 @@ export function newPod(
     name: "app",
     sidecar: false,
     ready: false,
-    requestCPU: request,
-    limitCPU: limit,
-    ...(memory && { requestMemory: memory.request, limitMemory: memory.limit }),
+    requests: { cpu: request, ...(memory && { memory: memory.request }) },
+    limits: { cpu: limit, ...(memory && { memory: memory.limit }) },
     restartsOnCPU: false,
   };
   const owner = replicaSet === undefined ? {} : {

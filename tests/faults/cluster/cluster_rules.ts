@@ -52,7 +52,7 @@ export function quotaUsed({ tables }: SimulatedAPI["store"]): number {
   return tables.Pod.all()
     .filter(({ metadata }) => metadata.namespace === QUOTA.namespace)
     .flatMap(({ containers }) => containers)
-    .reduce((sum, { limitCPU = 0 }) => sum + limitCPU, 0);
+    .reduce((sum, { limits: { cpu: limitCPU = 0 } }) => sum + limitCPU, 0);
 }
 
 /** The market lowers no limit of the pod below this, millicores. */

@@ -138,7 +138,7 @@ export function startFaultCluster(
   function edit(pod: Pod, limit: number): void {
     const containers = pod.containers.map((one) => ({
       ...one,
-      limitCPU: Math.max(limit, one.requestCPU ?? 0),
+      limits: { ...one.limits, cpu: Math.max(limit, one.requests.cpu ?? 0) },
       limitManagers: [USER],
     }));
     const generation = (pod.metadata.generation ?? 1) + 1;

@@ -34,7 +34,7 @@ export function createUserLimits(): UserLimits {
   return {
     wrote({ metadata: { uid }, containers }) {
       lost.delete(uid);
-      for (const { name, limitCPU } of containers) {
+      for (const { name, limits: { cpu: limitCPU } } of containers) {
         if (limitCPU !== undefined) limits.set(`${uid}/${name}`, limitCPU);
       }
     },

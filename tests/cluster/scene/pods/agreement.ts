@@ -30,7 +30,9 @@ export async function assertAgreement(node: RealNode, name: PodName): Promise<vo
     const allocation = await node.allocation(name.namespace, pod.metadata.uid);
     const { status } = allocation ?? {};
     assert.equal(status?.phase, "Applied", status?.message);
-    const kubelet = pod.containers.map(({ name, appliedLimitCPU }) => [name, appliedLimitCPU]);
+    const kubelet = pod.containers.map((
+      { name, applied: { limits: { cpu: appliedLimitCPU } } },
+    ) => [name, appliedLimitCPU]);
     const said = (status?.containers ?? []).map(({ name, cpuLimit }) => [name, parseCPU(cpuLimit)]);
     const { containers } = enforcedLimits(podDirectories(pod));
     assert.deepEqual(said, kubelet.filter(([, limit]) => limit !== undefined));

@@ -48,5 +48,5 @@ export async function assertRestored(
     await pause(100);
     assert.equal(await quotaOf(node, name), own);
   }
-  assert.equal((await node.pod(name))?.containers[0]?.limitCPU, own);
+  assert.equal((await node.pod(name))?.containers[0]?.limits.cpu, own);
 }

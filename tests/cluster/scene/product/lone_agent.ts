@@ -102,7 +102,12 @@ async function cgroupView({ cgroupRoot }: Instance): Promise<string> {
 function allocationOf({ metadata, nodeName, containers }: Pod, ceiling: number): PodAllocation {
   const { name: podName, uid: podUID, namespace } = metadata;
   const [container] = containers;
-  const { name = "", containerID = "", requestCPU = 0, limitCPU = 0 } = container ?? {};
+  const {
+    name = "",
+    containerID = "",
+    requests: { cpu: requestCPU = 0 },
+    limits: { cpu: limitCPU = 0 },
+  } = container ?? {};
   const bounds = { name, containerID, floor: requestCPU, ceiling, weight: requestCPU };
   return {
     apiVersion: "allocation.mbcas.io/v1alpha1",

@@ -228,7 +228,10 @@ function vpasOf(
 
 function recommendationsOf(recommended: RawResourcesByName): readonly ContainerRecommendation[] {
   return Object.entries(recommended).map(([container, raw]) => {
-    const { requestCPU = 0, requestMemory = 0, limitCPU, limitMemory } = parseResources(raw);
+    const {
+      requests: { cpu: requestCPU = 0, memory: requestMemory = 0 },
+      limits: { cpu: limitCPU, memory: limitMemory },
+    } = parseResources(raw);
     return {
       container,
       cpu: requestCPU,
@@ -246,7 +249,9 @@ function inForceOf(
 ): ReadonlyMap<string, Resources> {
   const { containers } = facts.workload.template;
   const adoptedOn = containers.map((one) =>
-    isEditedSince === true ? { ...one, requestCPU: (one.requestCPU ?? 0) + 1 } : one
+    isEditedSince === true
+      ? { ...one, requests: { ...one.requests, cpu: (one.requests.cpu ?? 0) + 1 } }
+      : one
   );
   const values = Object.entries(inForce).map(([name, raw]) => [name, parseResources(raw)] as const);
   return countingValues(valuesInForce(new Map(values), adoptedOn), facts).values;
