@@ -1,3 +1,4 @@
+import { NO_RESOURCES } from "../../shared/api/pod.ts";
 import assert from "node:assert/strict";
 import type { Original } from "../../shared/api/pod_allocation.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
@@ -22,7 +23,7 @@ Deno.test({
   name: "originalsOf() takes limits and requests of the spec, with gaps where none is set",
   permissions,
   fn() {
-    const { requestCPU: _request, limitCPU: _limit, ...bare } = sampleContainer({ name: "proxy" });
+    const bare = { ...sampleContainer({ name: "proxy" }), ...NO_RESOURCES };
     const pod = samplePod("web", {
       containers: [
         sampleContainer({ limits: { cpu: 2000 }, applied: { limits: { cpu: 500 } } }),

@@ -1,5 +1,5 @@
+import type { ContainerFields } from "../../tests/fixtures/container_fields.ts";
 import type { Namespace } from "../../shared/api/namespace.ts";
-import type { PodContainer } from "../../shared/api/pod.ts";
 import { silentLog } from "../../shared/log.ts";
 import { ALLOW_OVERRIDES, MANAGED } from "../../shared/resize/scope.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
@@ -28,7 +28,7 @@ type Texts = Readonly<Record<string, string>>;
 const GUARANTEED = { requests: { cpu: 200, memory: 1 }, limits: { cpu: 200, memory: 1 } };
 
 /** Facts of a pod with container `app`, of 100m requested and 200m allowed. */
-function factsOf(container: Partial<PodContainer>, annotations: Texts = {}): BidFacts {
+function factsOf(container: ContainerFields, annotations: Texts = {}): BidFacts {
   const running = sampleContainer({ containerID: "containerd://app", ...container });
   const pod = samplePod("web", { containers: [running] });
   return bidFacts({ ...pod, metadata: { ...pod.metadata, annotations } });
@@ -49,7 +49,7 @@ function rule(
   reason: string,
   facts: Partial<BidFacts>,
   { container = {}, annotations, ...change }: Partial<BoundsInput> & {
-    readonly container?: Partial<PodContainer>;
+    readonly container?: ContainerFields;
     readonly annotations?: Texts;
   } = {},
 ): string {

@@ -5,7 +5,13 @@
  */
 import { type InPlacePlan, inPlacePlan } from "../../shared/rightsizing/guards/method.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
-import type { Pod, PodContainer, Resources } from "../../shared/api/pod.ts";
+import {
+  NO_RESOURCES,
+  type Pod,
+  type PodContainer,
+  type Resources,
+  withResources,
+} from "../../shared/api/pod.ts";
 import {
   type ApplyFailure,
   applyFailure,
@@ -61,7 +67,7 @@ export async function applyDecision(
     const inForce = new Map<string, Resources>(facts.inForce);
     // The template has them now: what it says of these containers is what counts.
     for (const [name, values] of wanted) {
-      inForce.set(name, { ...inForce.get(name), ...values });
+      inForce.set(name, withResources(inForce.get(name) ?? NO_RESOURCES, values));
     }
     return { inForce, behind: [] };
   }
@@ -126,7 +132,7 @@ export function templateAfter(
   { method, wanted }: ApplyDecision,
 ): readonly PodContainer[] {
   if (method === "InPlace") return containers;
-  return containers.map((one) => ({ ...one, ...(wanted.get(one.name) ?? {}) }));
+  return containers.map((one) => withResources(one, wanted.get(one.name) ?? {}));
 }
 
 async function failureOf(act: () => Promise<void>): Promise<ApplyFailure | undefined> {

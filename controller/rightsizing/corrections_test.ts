@@ -51,8 +51,8 @@ test("observe() keeps a kill's memory at first sight, though the limit is raised
 });
 
 test("observe() takes the request where there is no limit", () => {
-  const { limitMemory: _limit, ...unlimited } = templateContainer({ oomKilledAtMs: 100 });
-  const { requestMemory: _request, ...bare } = unlimited;
+  const unlimited = { ...templateContainer({ oomKilledAtMs: 100 }), limits: {} };
+  const bare = { ...unlimited, requests: {} };
   for (const [container, hadBytes] of [[unlimited, 64 * MI], [bare, 0]] as const) {
     const { oomKills } = memory().seeing({ pods: [workloadPod("web-1", [container])] }) ?? {};
     assert.deepEqual(oomKills, [{ hadBytes, unlimited: true }]);

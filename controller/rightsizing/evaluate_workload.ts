@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { NO_RESOURCES } from "../../shared/api/pod.ts";
 import type { RightsizingReason } from "../../shared/api/reasons/rightsizing_reasons.ts";
 import {
   type ContainerUsage,
@@ -163,7 +164,7 @@ function isInTemplate(
   { container, resource, pair: { request, limit } }: PairEntry,
 ): boolean {
   const written = pairOf(
-    template.containers.find(({ name }) => name === container) ?? {},
+    template.containers.find(({ name }) => name === container) ?? NO_RESOURCES,
     resource,
   );
   return (request ?? written.request) === written.request &&

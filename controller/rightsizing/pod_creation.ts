@@ -3,7 +3,8 @@
  *
  * @module
  */
-import type { Pod, PodContainer, Resources } from "../../shared/api/pod.ts";
+import { byResource } from "../../shared/resize/inputs/resources.ts";
+import { NO_RESOURCES, type Pod, type PodContainer, type Resources } from "../../shared/api/pod.ts";
 import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
 import type { Workload, WorkloadRef } from "../../shared/api/workload.ts";
 import type { Informer } from "../../shared/control/informer.ts";
@@ -174,8 +175,6 @@ export function createCreationValues(
   };
 }
 
-const FIELDS = ["requestCPU", "requestMemory", "limitCPU", "limitMemory"] as const;
-
 /**
  * The pod's containers as their author wrote them. By the pod itself, since the copy of the template may
  * be older than it; but what neither that nor the template of the adoption has comes from a LimitRange,
@@ -192,15 +191,12 @@ function writtenIn(
     const isSame = ({ name }: { readonly name: string }): boolean => name === container.name;
     const adopted = inForce.find((one) => isSame({ name: one.container }))?.adoptedOn ?? {};
     const before = resourcesOfAmounts(adopted);
-    const now: Resources = template.find(isSame) ?? {};
-    const { requestCPU: _cpu, requestMemory: _memory, limitCPU: _c, limitMemory: _m, ...rest } =
-      container;
-    const kept = FIELDS.flatMap((field) => {
-      const value = container[field];
-      const isWritten = before[field] !== undefined || now[field] !== undefined;
-      return value === undefined || !isWritten ? [] : [[field, value] as const];
-    });
-    return { ...rest, ...Object.fromEntries(kept) };
+    const now: Resources = template.find(isSame) ?? NO_RESOURCES;
+    const written = (side: keyof Resources) =>
+      byResource((name) =>
+        (before[side][name] ?? now[side][name]) === undefined ? undefined : container[side][name]
+      );
+    return { ...container, requests: written("requests"), limits: written("limits") };
   });
 }
 

@@ -216,7 +216,7 @@ test("createCreationValues() gives nothing that an autoscaler sets, or a LimitRa
     ...ALL,
     requests: { ...ALL.requests, cpu: 150 },
   });
-  const quotas = [{ name: "q", resource: "memory", of: "request", room: 70 * MI }] as const;
+  const quotas = [{ name: "q", resource: "memory", of: "requests", room: 70 * MI }] as const;
   assert.deepEqual(valuesWith(autoPolicy(), { around: { quotas } }).given(), {
     ...ALL,
     requests: { ...ALL.requests, memory: 70 * MI },

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Pod } from "../../shared/api/pod.ts";
+import { type Pod, withResources } from "../../shared/api/pod.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { describeWanted, wantedOf } from "../../shared/resize/inputs/resources.ts";
 import {
@@ -372,9 +372,8 @@ function differenceOf(
 ): number {
   return largestDifference(
     recommendations,
-    facts.workload.template.containers.map((container) => ({
-      ...container,
-      ...inForce.get(container.name),
-    })),
+    facts.workload.template.containers.map((container) =>
+      withResources(container, inForce.get(container.name) ?? {})
+    ),
   );
 }

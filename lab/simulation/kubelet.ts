@@ -365,11 +365,9 @@ export function reportOf(local: LocalPod, conditions: readonly ResizeCondition[]
       name,
       containerID: SCHEME + id,
       ready: true,
-      requests: {},
-      limits: {},
       applied: {
-        requests: { ...(request === undefined ? {} : { cpu: request }) },
-        limits: { ...(limit === undefined ? {} : { cpu: limit }) },
+        requests: request === undefined ? {} : { cpu: request },
+        limits: limit === undefined ? {} : { cpu: limit },
       },
     })),
   };

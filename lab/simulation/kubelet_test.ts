@@ -150,7 +150,7 @@ Deno.test({
   async fn() {
     const { clock, pods, calls, ...scene } = node();
     scene.start();
-    const { limitCPU: _limit, ...unlimited } = sampleContainer({ name: "extra" });
+    const unlimited = { ...sampleContainer({ name: "extra" }), limits: {} };
     pods.create(samplePod("web", { containers: [sampleContainer(), unlimited] }));
     await clock.runUntil(2000);
     assert.deepEqual(calls, ["start web", `${idOf(pods.get("shop/web"))} 200`]);

@@ -12,15 +12,34 @@ export type QOSClass = "Guaranteed" | "Burstable" | "BestEffort";
 /** The resources of a container that this product changes. */
 export type ResourceName = "cpu" | "memory";
 
-/** What may be wanted of CPU, in millicores, and of memory, in bytes. */
-export interface Resources {
-  readonly requestCPU?: number;
-  readonly limitCPU?: number;
-  readonly requestMemory?: number;
-  readonly limitMemory?: number;
+/** CPU in millicores and memory in bytes. */
+export interface ResourceAmounts {
+  readonly cpu?: number;
+  readonly memory?: number;
 }
 
-/** A container or restartable init container (sidecar); its resources as its spec wants them. */
+/** Requests and limits, as in the spec of a container. In a change, an absent amount stays as it is. */
+export interface Resources {
+  readonly requests: ResourceAmounts;
+  readonly limits: ResourceAmounts;
+}
+
+/** Neither requests nor limits. */
+export const NO_RESOURCES: Resources = { requests: {}, limits: {} };
+
+/** The container, or its resources alone, with these amounts over its own. */
+export function withResources<T extends Resources>(
+  container: T,
+  { requests, limits }: Partial<Resources>,
+): T {
+  return {
+    ...container,
+    requests: { ...container.requests, ...requests },
+    limits: { ...container.limits, ...limits },
+  };
+}
+
+/** A container or restartable init container (sidecar), with the resources of its spec. */
 export interface PodContainer extends Resources {
   readonly name: string;
   /** True for a restartable init container: it stands in another list of a patch. */
@@ -35,15 +54,12 @@ export interface PodContainer extends Resources {
   readonly otherResources?: readonly string[];
   /** How many sidecars stand before this init container, which is none; absent: none. */
   readonly sidecarsBefore?: number;
-  /** Enforced: `status.containerStatuses[].resources.limits.cpu`. */
-  readonly appliedLimitCPU?: number;
   /**
-   * Taken: `status.containerStatuses[].allocatedResources.cpu`, and where the kubelet does not report
-   * that, `resources.requests.cpu` beside it, which comes from the cgroup and is coarser.
+   * In force: the limits of `status.containerStatuses[].resources`, and the CPU request of
+   * `allocatedResources`. Where the kubelet does not report that, the request is
+   * `resources.requests.cpu`, which comes from the cgroup and is coarser. No memory request.
    */
-  readonly appliedRequestCPU?: number;
-  /** Enforced, bytes: `status.containerStatuses[].resources.limits.memory`. */
-  readonly appliedLimitMemory?: number;
+  readonly applied: Resources;
   /** True when a CPU change restarts the container (`resizePolicy: RestartContainer`). */
   readonly restartsOnCPU: boolean;
   /** True when a memory change restarts the container; absent when it does not. */
@@ -53,7 +69,7 @@ export interface PodContainer extends Resources {
    * which holds no limits); kept only while the pod has a resize condition without a generation, or one
    * that says that a resize waits or has failed.
    */
-  readonly allocated?: Pick<Resources, "requestCPU" | "requestMemory">;
+  readonly allocated?: ResourceAmounts;
   /** When its present run began, ms since 1970; absent while it does not run. */
   readonly startedAtMs?: number;
   /** When it was last started again, ms since 1970; absent when it never was. */

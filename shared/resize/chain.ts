@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Pod } from "../api/pod.ts";
+import { NO_RESOURCES, type Pod } from "../api/pod.ts";
 import type { EnforcementReason } from "../api/reasons/enforcement_reasons.ts";
 import { GRID } from "../quantity.ts";
 import { alreadyThere } from "./checks/already_there.ts";
@@ -64,7 +64,7 @@ const outsideLimitRange: PodCheck["check"] = ({ pod, limitRange: ranges }, wante
 
 const overQuota: PodCheck["check"] = ({ pod, quotaHeadroom: room, quotaName }, wanted) => {
   if (pod === undefined || room === undefined) return undefined;
-  const sides = movesRequest(pod) ? ["request", "limit"] as const : ["limit"] as const;
+  const sides = movesRequest(pod) ? ["requests", "limits"] as const : ["limits"] as const;
   const quotas = sides.map((of) => ({ name: quotaName, resource: "cpu" as const, of, room }));
   const asked = { quotas, subjects: [marketSubject(pod)], step: GRID };
   return heldWhereNothingIsLeft(quotaVerdict(wanted, asked), pod);
@@ -185,13 +185,9 @@ function changesOf(pod: Pod | undefined, wanted: WantedResources): readonly Limi
   if (pod === undefined) return [];
   const moves = movesRequest(pod);
   return containersWanted(marketSubject(pod), wanted).flatMap((next, index): LimitChange[] => {
-    const { name, sidecar, limits: { cpu: limitCPU }, requests: { cpu: requestCPU } } = next;
-    if (limitCPU === undefined || hasSameCPU(next, pod.containers[index] ?? {})) return [];
-    const change = { name, sidecar, requests: {}, limits: { cpu: limitCPU } };
-    return [
-      moves && requestCPU !== undefined
-        ? { ...change, requests: { ...change.requests, cpu: requestCPU } }
-        : change,
-    ];
+    const { name, sidecar, limits: { cpu }, requests } = next;
+    if (cpu === undefined || hasSameCPU(next, pod.containers[index] ?? NO_RESOURCES)) return [];
+    const request = moves && requests.cpu !== undefined ? { cpu: requests.cpu } : {};
+    return [{ name, sidecar, requests: request, limits: { cpu } }];
   });
 }

@@ -3,7 +3,8 @@
  *
  * @module
  */
-import type { Pod, Resources } from "../api/pod.ts";
+import type { Pod, ResourceAmounts, Resources } from "../api/pod.ts";
+import { defined, mapDefined } from "../defined.ts";
 import { formatBytes, formatCPU } from "../quantity.ts";
 import { netChange } from "./inputs/cut_raises.ts";
 import { marketManager, RESTORE_MANAGER, RIGHTSIZING_MANAGER } from "./original_limits.ts";
@@ -15,11 +16,8 @@ export interface ResourceChange extends Resources {
 }
 
 /** One container's new CPU limit, millicores, with the request where that moves with the limit. */
-export interface LimitChange {
-  readonly name: string;
-  readonly sidecar: boolean;
-  readonly limitCPU: number;
-  readonly requestCPU?: number;
+export interface LimitChange extends ResourceChange {
+  readonly limits: { readonly cpu: number };
 }
 
 /** Quantities of CPU and memory, as the API has them. */
@@ -104,8 +102,7 @@ export function patchParts<Change extends ResourceChange>(
       { manager: RIGHTSIZING_MANAGER, changes, pinned: false },
     ];
   }
-  const isOwn = ({ name, limits: { cpu: limitCPU } }: Change): boolean =>
-    originals.get(name) === limitCPU;
+  const isOwn = ({ name, limits }: Change): boolean => originals.get(name) === limits.cpu;
   return [
     { manager: RESTORE_MANAGER, changes: changes.filter(isOwn), pinned: true },
     { manager: market, changes: changes.filter((change) => !isOwn(change)), pinned: true },
@@ -120,17 +117,13 @@ export function netOf(pod: Pod, changes: readonly ResourceChange[]): number {
 
 /** Limits that are below the new request of their container, and that stay otherwise. */
 function liftsFor(pod: Pod, changes: readonly ResourceChange[]): readonly LimitChange[] {
-  return changes.flatMap(
-    (
-      { name, sidecar, requests: { cpu: requestCPU }, limits: { cpu: limitCPU } },
-    ): LimitChange[] => {
-      const present = pod.containers.find((one) => one.name === name)?.limits.cpu;
-      const isBelow = requestCPU !== undefined && present !== undefined && present < requestCPU;
-      return isBelow && limitCPU === undefined
-        ? [{ name, sidecar, requests: {}, limits: { cpu: requestCPU } }]
-        : [];
-    },
-  );
+  return changes.flatMap(({ name, sidecar, requests: { cpu }, limits }): LimitChange[] => {
+    const present = pod.containers.find((one) => one.name === name)?.limits.cpu;
+    const isBelow = cpu !== undefined && present !== undefined && present < cpu;
+    return isBelow && limits.cpu === undefined
+      ? [{ name, sidecar, requests: {}, limits: { cpu } }]
+      : [];
+  });
 }
 
 /** Options of a patch. */
@@ -166,29 +159,15 @@ export function resizePatch(
 
 /** The container's entry in a patch: the values that are there, and nothing about the others. */
 export function containerResources(
-  {
-    name,
-    requests: { cpu: requestCPU, memory: requestMemory },
-    limits: { cpu: limitCPU, memory: limitMemory },
-  }:
-    & { readonly name: string }
-    & Resources,
+  { name, requests, limits }: { readonly name: string } & Resources,
 ): ContainerResources {
-  const requests = quantities(requestCPU, requestMemory);
-  const limits = quantities(limitCPU, limitMemory);
   return {
     name,
-    resources: {
-      ...(requests === undefined ? {} : { requests }),
-      ...(limits === undefined ? {} : { limits }),
-    },
+    resources: defined({ requests: quantities(requests), limits: quantities(limits) }),
   };
 }
 
-function quantities(cpu: number | undefined, memory: number | undefined): Quantities | undefined {
+function quantities({ cpu, memory }: ResourceAmounts): Quantities | undefined {
   if (cpu === undefined && memory === undefined) return undefined;
-  return {
-    ...(cpu === undefined ? {} : { cpu: formatCPU(cpu) }),
-    ...(memory === undefined ? {} : { memory: formatBytes(memory) }),
-  };
+  return defined({ cpu: mapDefined(cpu, formatCPU), memory: mapDefined(memory, formatBytes) });
 }

@@ -35,7 +35,8 @@ Deno.test({
     const change = fc.record({
       name: fc.stringMatching(/^[a-z]{1,8}$/),
       sidecar: fc.boolean(),
-      limitCPU: fc.integer({ min: 1, max: 1e9 }),
+      requests: fc.constant({}),
+      limits: fc.record({ cpu: fc.integer({ min: 1, max: 1e9 }) }),
     });
     const changes = fc.uniqueArray(change, { minLength: 1, selector: ({ name }) => name });
     fc.assert(fc.property(changes, (all) => {

@@ -260,7 +260,7 @@ test("outOfScope() moves no request that an HPA on utilization divides by", () =
 });
 
 test("outOfScope() asks for a CPU limit on one container at least", () => {
-  const { limitCPU: _limit, ...bare } = sampleContainer({ name: "proxy" });
+  const bare = { ...sampleContainer({ name: "proxy" }), limits: {} };
   assert.equal(reason({ pod: { containers: [bare] } }), "NoCPULimit");
   assert.equal(reason({ pod: { containers: [bare, sampleContainer()] } }), undefined);
 });

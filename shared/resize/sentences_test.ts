@@ -12,7 +12,7 @@ import { OWNS_NOTHING } from "../../tests/fixtures/rightsizing/owned_fields.ts";
 import { rightsizingFacts } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { sampleHPA, sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
 import type { Namespace } from "../api/namespace.ts";
-import type { Pod } from "../api/pod.ts";
+import { NO_RESOURCES, type Pod } from "../api/pod.ts";
 import { templatePatch } from "../rightsizing/template_patch.ts";
 import { decide, MARKET_CHAIN } from "./chain.ts";
 import { outsideBounds } from "./checks/published_bounds.ts";
@@ -47,7 +47,7 @@ function namespaceWith(annotations: Texts): Namespace {
   return { metadata: { name: "shop", uid: "", resourceVersion: "", labels: {}, annotations } };
 }
 
-const { limitCPU: _limit, ...unlimited } = sampleContainer();
+const unlimited = { ...sampleContainer(), limits: {} };
 const GUARANTEED = {
   ...annotated({ [SKIP_GUARANTEED]: "false" }),
   qosClass: "Guaranteed",
@@ -116,7 +116,7 @@ const large = enforcedContainer({
   limits: { cpu: 900 },
   applied: { limits: { cpu: 900 } },
 });
-const bare = { name: "side", sidecar: false, ready: true, restartsOnCPU: false };
+const bare = { ...enforcedContainer({ name: "side" }), ...NO_RESOURCES };
 const withLarge = enforcedPod({ containers: [enforcedContainer(), large] });
 const withInit = enforcedPod({ initContainers: [large] });
 const withBare = enforcedPod({ containers: [enforcedContainer(), bare] });

@@ -41,10 +41,10 @@ function roomsOf(
     ? undefined
     : { hard: hardLimitsCPU, used: usedLimitsCPU };
   const bounds = [
-    ["cpu", "request", requestsCPU],
-    ["cpu", "limit", limitsCPU],
-    ["memory", "request", memory?.requests],
-    ["memory", "limit", memory?.limits],
+    ["cpu", "requests", requestsCPU],
+    ["cpu", "limits", limitsCPU],
+    ["memory", "requests", memory?.requests],
+    ["memory", "limits", memory?.limits],
   ] as const satisfies readonly (readonly [unknown, unknown, QuotaBound | undefined])[];
   return bounds.flatMap(([resource, of, bound]): QuotaRoom[] =>
     bound === undefined ? [] : [{ name, resource, of, room: bound.hard - bound.used }]

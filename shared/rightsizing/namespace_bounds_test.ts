@@ -19,7 +19,7 @@ const running: ScopedPod = { qosClass: "Burstable" };
 
 function rooms(quotas: readonly ResourceQuota[], pods = [running], made = template) {
   return quotaRoomsOf(quotas, { pods, template: made }).map(({ name, resource, of, room }) =>
-    `${name} ${of}s.${resource} ${room}`
+    `${name} ${of}.${resource} ${room}`
   );
 }
 
@@ -88,7 +88,7 @@ test("namespaceRules() has ranges and rooms, and no ranges where nothing is said
         pod: { min: 0, max: 5, ratio: Infinity },
       },
     },
-    quotas: [{ name: "cpu", resource: "cpu", of: "limit", room: 300 }],
+    quotas: [{ name: "cpu", resource: "cpu", of: "limits", room: 300 }],
     unreadable: [],
   });
   assert.deepEqual(namespaceRules({ limitRanges: [], quotas: [] }, counted), {

@@ -3,18 +3,25 @@
  *
  * @module
  */
-import type { Pod, PodContainer, Resources } from "../api/pod.ts";
+import {
+  NO_RESOURCES,
+  type Pod,
+  type PodContainer,
+  type ResourceAmounts,
+  type Resources,
+} from "../api/pod.ts";
 import { parseBytes, parseCPU } from "../quantity.ts";
 import { keepClass } from "../resize/checks/qos_class.ts";
 import { capRequests, podLevelProblem } from "../resize/checks/request_within_limit.ts";
 import { qosClassOfPod } from "../resize/inputs/qos.ts";
 import {
-  fieldOf,
+  byResource,
+  hasAmounts,
   pair,
-  PAIR_SIDES,
   type PairEntry,
   pairOf,
   RESOURCE_NAMES,
+  resourcesOf,
   wantedOf,
 } from "../resize/inputs/resources.ts";
 import type { Subject } from "../resize/inputs/subject.ts";
@@ -41,7 +48,7 @@ export function podCreationPatch(
   const { containers, subject } = readCreatedPod(pod);
   const own = subject.containers.slice(0, containers.length);
   const asked = wantedOf(own.flatMap((present): PairEntry[] => {
-    const found = values.get(present.name) ?? {};
+    const found = values.get(present.name) ?? NO_RESOURCES;
     return RESOURCE_NAMES.map((resource) => {
       const request = found.requests[resource];
       // Where there is no request the server would take a limit for one.
@@ -57,10 +64,10 @@ export function podCreationPatch(
   return own.flatMap((present, index) => {
     const raw = containers[index]?.resources;
     const fields = changedFields(present, {
-      wanted: wanted.get(present.name) ?? {},
+      wanted: wanted.get(present.name) ?? NO_RESOURCES,
       written: readResources(raw),
     });
-    if (Object.keys(fields).length === 0) return [];
+    if (!hasAmounts(fields)) return [];
     const { resources } = containerResources({ name: present.name, ...fields });
     return steps(`/spec/containers/${index}/resources`, { raw, resources });
   });
@@ -77,16 +84,15 @@ interface Values {
  * been the default for its limit would follow that.
  */
 function changedFields(present: Resources, { wanted, written }: Values): Resources {
-  const fields = RESOURCE_NAMES.flatMap((resource) => {
+  return resourcesOf(byResource((resource) => {
     const before = pairOf(present, resource);
-    const after = { ...before, ...pairOf(wanted, resource) };
-    if (after.request === before.request && after.limit === before.limit) return [];
-    return PAIR_SIDES.flatMap((side) => {
-      const field = fieldOf(resource, side);
-      return after[side] === written[field] ? [] : [[field, after[side]] as const];
-    });
-  });
-  return Object.fromEntries(fields);
+    const { request, limit } = { ...before, ...pairOf(wanted, resource) };
+    if (request === before.request && limit === before.limit) return undefined;
+    return pair(
+      request === written.requests[resource] ? undefined : request,
+      limit === written.limits[resource] ? undefined : limit,
+    );
+  }));
 }
 
 interface Change {
@@ -142,7 +148,7 @@ export function readCreatedPod(pod: unknown): CreatedPod {
       const sidecarsBefore = started.slice(0, index).filter(({ sidecar }) => sidecar).length;
       return one.sidecar ? [] : [{ ...one, sidecarsBefore }];
     }),
-    ...(Object.keys(podLevel).length === 0 ? {} : { podLevel }),
+    ...(hasAmounts(podLevel) ? { podLevel } : {}),
   };
   const qosClass = qosClassOfPod(read);
   const subject = { ...read, name: "the pod", qosClass, marketLimits: false, count: 1 };
@@ -153,39 +159,32 @@ function readContainer({ name, resources }: Members): PodContainer {
   if (typeof name !== "string") {
     throw new TypeError("Cannot read a new pod: a container has no name");
   }
-  const read = readResources(resources);
-  // As the server makes it of a limit alone.
-  const {
-    requests: { cpu: requestCPU = read.limits.cpu, memory: requestMemory = read.limits.memory },
-  } = read;
+  const { requests, limits } = readResources(resources);
   return {
     name,
     sidecar: false,
     ready: false,
     restartsOnCPU: false,
-    ...read,
-    requests: {
-      ...read.requests,
-      ...(requestCPU === undefined ? {} : { cpu: requestCPU }),
-      ...(requestMemory === undefined ? {} : { memory: requestMemory }),
-    },
+    // As the server makes it of a limit alone.
+    requests: { ...limits, ...requests },
+    limits,
+    applied: NO_RESOURCES,
   };
 }
 
 /** Requests and limits as they are written. Throws a `SyntaxError` for a quantity that is none. */
 export function readResources(raw: unknown): Resources {
   const { requests, limits } = isObject(raw) ? raw : {};
-  const values = [
-    ["requestCPU", requests, "cpu", parseCPU],
-    ["requestMemory", requests, "memory", parseBytes],
-    ["limitCPU", limits, "cpu", parseCPU],
-    ["limitMemory", limits, "memory", parseBytes],
-  ] as const;
-  return Object.fromEntries(values.flatMap(([field, side, name, parse]) => {
-    const quantity = isObject(side) ? side[name] : undefined;
+  return { requests: readAmounts(requests), limits: readAmounts(limits) };
+}
+
+function readAmounts(raw: unknown): ResourceAmounts {
+  return byResource((name) => {
+    const quantity = isObject(raw) ? raw[name] : undefined;
+    if (quantity === undefined || quantity === null) return undefined;
     // JSON lets a quantity be a number, too.
-    return quantity === undefined || quantity === null ? [] : [[field, parse(String(quantity))]];
-  }));
+    return name === "cpu" ? parseCPU(String(quantity)) : parseBytes(String(quantity));
+  });
 }
 
 /** True for what has members by name. */

@@ -200,12 +200,11 @@ test("podCreationPatch() keeps class, limits above requests and init containers,
       initContainers: initContainers.map((one, index) => ({ name: `i${index}`, ...one })),
     },
   }));
-  const value = fc.record({
-    requestCPU: amount.map((cores) => cores * 1000),
-    requestMemory: amount,
-    limitCPU: amount.map((cores) => cores * 1000),
-    limitMemory: amount,
+  const amounts = fc.record({
+    cpu: amount.map((cores) => cores * 1000),
+    memory: amount,
   }, { requiredKeys: [] });
+  const value = fc.record({ requests: amounts, limits: amounts });
   const values = fc.dictionary(fc.constantFrom("c0", "c1", "c2", "i0", "i1"), value)
     .map((all) => new Map(Object.entries(all)));
   let changed = 0;
@@ -220,9 +219,9 @@ test("podCreationPatch() keeps class, limits above requests and init containers,
         [...spec.containers, ...spec.initContainers].map((one) => read(one.resources as Raw));
       assert.equal(qosClassOf(all(after)), qosClassOf(all(pod)));
       assert.deepEqual(after.spec.initContainers, pod.spec.initContainers);
-      for (const { requestCPU = 0, limitCPU = Infinity, ...memory } of all(after)) {
-        assert.ok(requestCPU <= limitCPU);
-        assert.ok((memory.requests.memory ?? 0) <= (memory.limits.memory ?? Infinity));
+      for (const { requests, limits } of all(after)) {
+        assert.ok((requests.cpu ?? 0) <= (limits.cpu ?? Infinity));
+        assert.ok((requests.memory ?? 0) <= (limits.memory ?? Infinity));
       }
       assert.deepEqual(podCreationPatch(after, asked), [], "a second time there is nothing to do");
     }),

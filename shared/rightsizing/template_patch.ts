@@ -3,8 +3,13 @@
  *
  * @module
  */
-import type { ResourceName, Resources } from "../api/pod.ts";
-import { fieldOf, RESOURCE_NAMES, type WantedResources } from "../resize/inputs/resources.ts";
+import { NO_RESOURCES, type ResourceName, type Resources, withResources } from "../api/pod.ts";
+import {
+  byResource,
+  hasAmounts,
+  RESOURCE_NAMES,
+  type WantedResources,
+} from "../resize/inputs/resources.ts";
 import { RIGHTSIZING_MANAGER } from "../resize/original_limits.ts";
 import { type ContainerResources, containerResources } from "../resize/patch.ts";
 import { ownContainers, type RightsizedWorkload } from "./guards/rightsizing_facts.ts";
@@ -74,12 +79,12 @@ export function templatePatch(
   if (wanted.size === 0) throw new RangeError("Cannot build a template patch: nothing is wanted");
   const { kind, metadata: { name, namespace, uid }, template } = workload;
   const kept = (list: keyof OwnedFields, container: { readonly name: string } & Resources) =>
-    serverSideApply ? presentValues(container, owned[list].get(container.name)) : {};
+    serverSideApply ? presentValues(container, owned[list].get(container.name)) : NO_RESOURCES;
   const entries = ownContainers(workload).flatMap((container) =>
-    entryOf(container.name, {
-      ...kept("containers", container),
-      ...(wanted.get(container.name) ?? {}),
-    })
+    entryOf(
+      container.name,
+      withResources(kept("containers", container), wanted.get(container.name) ?? NO_RESOURCES),
+    )
   );
   const inits = [
     ...template.containers.filter(({ sidecar }) => sidecar),
@@ -113,32 +118,29 @@ export function templatePatch(
 }
 
 function entryOf(name: string, values: Resources): ContainerResources[] {
-  return Object.keys(values).length === 0 ? [] : [containerResources({ name, ...values })];
+  return hasAmounts(values) ? [containerResources({ name, ...values })] : [];
 }
 
 /** The container's values of these fields; a field that is gone from the template can't be kept. */
 function presentValues(
   container: Resources,
-  fields: ReadonlySet<keyof Resources> = new Set(),
+  fields: ReadonlySet<ResourceField> = new Set(),
 ): Resources {
-  const kept = [...fields].flatMap((field) =>
-    container[field] === undefined ? [] : [[field, container[field]] as const]
-  );
-  return Object.fromEntries(kept);
+  const of = (side: keyof Resources) =>
+    byResource((name) => fields.has(`${side}.${name}`) ? container[side][name] : undefined);
+  return { requests: of("requests"), limits: of("limits") };
 }
+
+/** A request or limit, as `limits.cpu`. */
+export type ResourceField = `${keyof Resources}.${ResourceName}`;
 
 /** Fields by container, of either list of the template. */
 export interface OwnedFields {
-  readonly containers: ReadonlyMap<string, ReadonlySet<keyof Resources>>;
-  readonly initContainers: ReadonlyMap<string, ReadonlySet<keyof Resources>>;
+  readonly containers: ReadonlyMap<string, ReadonlySet<ResourceField>>;
+  readonly initContainers: ReadonlyMap<string, ReadonlySet<ResourceField>>;
 }
 
-const FIELDS = [
-  ["f:requests", "f:cpu", "requestCPU"],
-  ["f:requests", "f:memory", "requestMemory"],
-  ["f:limits", "f:cpu", "limitCPU"],
-  ["f:limits", "f:memory", "limitMemory"],
-] as const satisfies readonly (readonly [string, string, keyof Resources])[];
+const FIELDS = ["requests.cpu", "requests.memory", "limits.cpu", "limits.memory"] as const;
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -168,8 +170,8 @@ export function templateOwners(managedFields: unknown): TemplateOwners | undefin
     for (const [container, fields] of fieldsOf([entry]).containers) {
       const known = owners[container] ??= {};
       for (const resource of RESOURCE_NAMES) {
-        const owns = fields.has(({ requests }) => requests[resource]) ||
-          fields.has(({ limits }) => limits[resource]);
+        const owns = fields.has(`requests.${resource}`) ||
+          fields.has(`limits.${resource}`);
         if (owns && atMs >= (known[resource]?.atMs ?? -Infinity)) known[resource] = owner;
       }
     }
@@ -210,7 +212,7 @@ function entriesOf(managedFields: unknown): readonly Entry[] {
 }
 
 function fieldsOf(entries: readonly Entry[]): OwnedFields {
-  type Fields = ReadonlySet<keyof Resources>;
+  type Fields = ReadonlySet<ResourceField>;
   const owned = {
     containers: new Map<string, Fields>(),
     initContainers: new Map<string, Fields>(),
@@ -230,11 +232,13 @@ function fieldsOf(entries: readonly Entry[]): OwnedFields {
   return owned;
 }
 
-function resourceFields(item: unknown): ReadonlySet<keyof Resources> {
+function resourceFields(item: unknown): ReadonlySet<ResourceField> {
   const resources = at(item, ["f:resources"]);
   return new Set(
-    FIELDS.filter(([side, resource]) => Object.hasOwn(at(resources, [side]), resource))
-      .map(([, , field]) => field),
+    FIELDS.filter((field) => {
+      const [side, resource] = field.split(".");
+      return Object.hasOwn(at(resources, [`f:${side}`]), `f:${resource}`);
+    }),
   );
 }
 

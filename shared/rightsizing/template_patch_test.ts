@@ -4,12 +4,12 @@ import {
   rightsizingFacts,
   templateContainer,
 } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
-import type { Resources } from "../api/pod.ts";
 import { OWNS_NOTHING } from "../../tests/fixtures/rightsizing/owned_fields.ts";
 import {
   otherOwners,
   type OwnedFields,
   ownedFields,
+  type ResourceField,
   templateOwners,
   templatePatch,
 } from "./template_patch.ts";
@@ -25,7 +25,7 @@ const containers = [
 ];
 const { workload } = rightsizingFacts({ containers });
 const wanted = new Map([["app", { requests: { cpu: 150, memory: 96 * MI }, limits: {} }]]);
-const fields = (...names: (keyof Resources)[]): ReadonlySet<keyof Resources> => new Set(names);
+const fields = (...names: (ResourceField)[]): ReadonlySet<ResourceField> => new Set(names);
 const appEntry = { name: "app", resources: { requests: { cpu: "150m", memory: "96Mi" } } };
 
 test("templatePatch() is one apply for all containers, of resources alone, under the UID", () => {
@@ -45,11 +45,11 @@ test("templatePatch() is one apply for all containers, of resources alone, under
 test("templatePatch() names again what it owns, for every container, init containers too", () => {
   const owned: OwnedFields = {
     containers: new Map([
-      ["app", fields("limitMemory")],
-      ["log", fields("requestCPU", "requestMemory")],
-      ["gone", fields("requestCPU")],
+      ["app", fields("limits.memory")],
+      ["log", fields("requests.cpu", "requests.memory")],
+      ["gone", fields("requests.cpu")],
     ]),
-    initContainers: new Map([["proxy", fields("limitCPU")]]),
+    initContainers: new Map([["proxy", fields("limits.cpu")]]),
   };
   assert.deepEqual(templatePatch(workload, { wanted, owned }).body.spec.template.spec, {
     containers: [
@@ -64,7 +64,7 @@ test("templatePatch() names again what it owns, for every container, init contai
 });
 
 test("templatePatch() merges without server-side apply what changes, and no more", () => {
-  const owned = { ...OWNS_NOTHING, containers: new Map([["log", fields("requestCPU")]]) };
+  const owned = { ...OWNS_NOTHING, containers: new Map([["log", fields("requests.cpu")]]) };
   const patch = templatePatch(workload, { wanted, owned }, { serverSideApply: false });
   assert.deepEqual(patch, {
     contentType: "application/strategic-merge-patch+json",
@@ -108,10 +108,10 @@ const entry = { manager: "optipod", operation: "Apply", fieldsV1 };
 test("ownedFields() reads what a manager has applied, of both lists", () => {
   assert.deepEqual(ownedFields([entry], "optipod"), {
     containers: new Map([
-      ["app", new Set(["requestCPU", "requestMemory"])],
-      ["log", new Set(["limitMemory"])],
+      ["app", new Set(["requests.cpu", "requests.memory"])],
+      ["log", new Set(["limits.memory"])],
     ]),
-    initContainers: new Map([["proxy", new Set(["limitCPU"])]]),
+    initContainers: new Map([["proxy", new Set(["limits.cpu"])]]),
   });
 });
 
@@ -153,17 +153,17 @@ test("templateOwners() reads the manager that has written each resource last, an
 });
 
 test("otherOwners() names who else has set these fields of these containers", () => {
-  const fields = new Map([["app", new Set(["requestCPU", "limitMemory"] as const)]]);
+  const fields = new Map([["app", new Set(["requests.cpu", "limits.memory"] as const)]]);
   const of = (...entries: readonly unknown[]) =>
     otherOwners(entries, { manager: "optipod", fields });
   const helm = { ...entry, manager: "helm", operation: "Update" };
   assert.deepEqual(of(entry), []);
   assert.deepEqual(of({ ...entry, manager: "kubectl" }, helm, entry, helm), ["helm", "kubectl"]);
-  const log = new Map([["log", new Set(["limitMemory", "limitCPU"] as const)]]);
+  const log = new Map([["log", new Set(["limits.memory", "limits.cpu"] as const)]]);
   assert.deepEqual(otherOwners([helm], { manager: "optipod", fields: log }), ["helm"]);
-  const elsewhere = new Map<string, ReadonlySet<keyof Resources>>([
-    ["log", new Set(["requestCPU"])],
-    ["proxy", new Set(["limitCPU"])],
+  const elsewhere = new Map<string, ReadonlySet<ResourceField>>([
+    ["log", new Set(["requests.cpu"])],
+    ["proxy", new Set(["limits.cpu"])],
   ]);
   assert.deepEqual(otherOwners([helm], { manager: "optipod", fields: elsewhere }), []);
   assert.deepEqual(of({ ...helm, manager: 7 }, null, { ...helm, fieldsV1: "f:spec" }), []);

@@ -6,7 +6,7 @@
  */
 import { INFEASIBLE_REASONS, resizeStatus } from "../resize/inputs/resize_condition.ts";
 import { movesRequest } from "../resize/inputs/qos.ts";
-import type { Pod, PodContainer, Resources } from "../api/pod.ts";
+import { NO_RESOURCES, type Pod, type PodContainer, type Resources } from "../api/pod.ts";
 import type { EnforcementReason } from "../api/reasons/enforcement_reasons.ts";
 import { ownContainers, type RightsizingFacts } from "./guards/rightsizing_facts.ts";
 import type { ContainerRecommendation } from "./recommend.ts";
@@ -29,8 +29,8 @@ export function largestDifference(
   return Math.max(
     0,
     ...recommendations.flatMap(({ container, cpu, memory }) => {
-      const { requests: { cpu: requestCPU, memory: requestMemory } } = byName.get(container) ?? {};
-      return [difference(requestCPU, cpu), difference(requestMemory, memory)];
+      const { requests } = byName.get(container) ?? NO_RESOURCES;
+      return [difference(requests.cpu, cpu), difference(requests.memory, memory)];
     }),
   );
 }
@@ -100,16 +100,9 @@ function rankOf(reason: EnforcementReason): number {
 
 /** Whether the kubelet has other requests, or another memory limit, than the spec by now. */
 function lacksOwn(pod: Pod, container: PodContainer): boolean {
-  const {
-    sidecar,
-    requests: { cpu: requestCPU, memory: requestMemory },
-    limits: { memory: limitMemory },
-    applied: { limits: { memory: appliedLimitMemory } },
-  } = container;
+  const { sidecar, requests, limits, applied, allocated: { cpu, memory } = {} } = container;
   if (sidecar) return false;
-  const { allocated = {} } = container;
-  const [cpu, memory] = [allocated.cpu, allocated.memory];
-  return !movesRequest(pod) && cpu !== undefined && cpu !== requestCPU ||
-    memory !== undefined && memory !== requestMemory ||
-    appliedLimitMemory !== undefined && appliedLimitMemory !== limitMemory;
+  return !movesRequest(pod) && cpu !== undefined && cpu !== requests.cpu ||
+    memory !== undefined && memory !== requests.memory ||
+    applied.limits.memory !== undefined && applied.limits.memory !== limits.memory;
 }

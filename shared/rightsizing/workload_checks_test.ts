@@ -1,3 +1,4 @@
+import { type ContainerFields, withFields } from "../../tests/fixtures/container_fields.ts";
 import assert from "node:assert/strict";
 import {
   autoPolicy,
@@ -6,7 +7,7 @@ import {
   templateContainer,
   workloadPod,
 } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
-import type { Pod, PodContainer, ResizeCondition } from "../api/pod.ts";
+import type { Pod, ResizeCondition } from "../api/pod.ts";
 import { lacksSamplesBriefly, unfinishedResizes } from "./workload_checks.ts";
 import type { WorkloadRecord } from "./workload_record.ts";
 import { sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
@@ -95,18 +96,9 @@ test("unfinishedResizes() leaves out words about an older spec", () => {
 });
 
 test("unfinishedResizes() leaves out what only the market's limits wait for", () => {
-  const waiting = (container: Partial<PodContainer>): string | undefined => {
+  const waiting = (container: ContainerFields): string | undefined => {
     const pod = podOf("web-1", DEFERRED);
-    const containers = pod.containers.map((one) => ({
-      ...one,
-      ...container,
-      requests: { ...one.requests, ...container.requests },
-      limits: { ...one.limits, ...container.limits },
-      applied: {
-        requests: { ...one.applied.requests, ...container.applied?.requests },
-        limits: { ...one.applied.limits, ...container.applied?.limits },
-      },
-    }));
+    const containers = pod.containers.map((one) => withFields(one, container));
     return unfinishedResizes([{ ...pod, containers }], { marketManages: true })?.reason;
   };
   const there = { requests: { cpu: 100, memory: 64 }, limits: {} };
@@ -121,7 +113,7 @@ test("unfinishedResizes() leaves out what only the market's limits wait for", ()
       ...limit,
       requests: { ...there.requests, ...limit.requests },
       limits: { ...there.limits, ...limit.limits },
-      allocated: there,
+      allocated: there.requests,
     }),
     undefined,
   );
@@ -142,7 +134,7 @@ test("unfinishedResizes() leaves out what only the market's limits wait for", ()
   assert.equal(
     waiting({
       ...there,
-      allocated: there,
+      allocated: there.requests,
       limits: { ...there.limits, memory: 128 },
       applied: { limits: { memory: 256 } },
     }),

@@ -277,7 +277,10 @@ export function resourcesInForce(
 export function resourcesOfAmounts(
   { cpu, memory, cpuLimit, memoryLimit }: ContainerAmounts,
 ): Resources {
-  return defined({ requests: { cpu, memory }, limits: { cpu: cpuLimit, memory: memoryLimit } });
+  return {
+    requests: defined({ cpu, memory }),
+    limits: defined({ cpu: cpuLimit, memory: memoryLimit }),
+  };
 }
 
 /** What a record keeps of them, with what the containers of the template have beside them. */
@@ -292,17 +295,7 @@ export function valuesInForce(
   });
 }
 
-/** Fields of a container as amounts. */
-export function amountsOfResources(
-  {
-    requests: { cpu: requestCPU, memory: requestMemory },
-    limits: { cpu: limitCPU, memory: limitMemory },
-  }: Resources,
-): ContainerAmounts {
-  return defined({
-    cpu: requestCPU,
-    memory: requestMemory,
-    cpuLimit: limitCPU,
-    memoryLimit: limitMemory,
-  });
+/** Requests and limits as amounts. */
+export function amountsOfResources({ requests, limits }: Resources): ContainerAmounts {
+  return defined({ ...requests, cpuLimit: limits.cpu, memoryLimit: limits.memory });
 }

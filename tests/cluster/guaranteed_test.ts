@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { NO_RESOURCES } from "../../shared/api/pod.ts";
 import assert from "node:assert/strict";
 import { listOf, numberOf, objectOf, textOf } from "../../adapters/kube/client/json_fields.ts";
 import { parseIdentity } from "../../adapters/kube/kinds/object_fields.ts";
@@ -47,14 +48,14 @@ async function valuesOf(node: RealNode, name: PodName) {
   const pod = await node.pod(name);
   assert.ok(pod !== undefined);
   assert.equal(pod.qosClass, "Guaranteed");
-  const [{ requests: { cpu: requestCPU = 0 }, limits: { cpu: limitCPU = 0 } } = {}] =
-    pod.containers;
-  assert.equal(requestCPU, limitCPU, "request and limit are one in the spec at any time");
+  const { requests: { cpu: request = 0 }, limits: { cpu: limit = 0 } } = pod.containers[0] ??
+    NO_RESOURCES;
+  assert.equal(request, limit, "request and limit are one in the spec at any time");
   const directories = podDirectories(pod);
   const limits = enforcedLimits(directories);
   const requests = weighedRequests(directories);
   return {
-    spec: limitCPU,
+    spec: limit,
     quota: limits.containers.get("load") ?? 0,
     podQuota: limits.pod ?? 0,
     weight: requests.containers.get("load") ?? 0,

@@ -63,7 +63,7 @@ export function checkDesired(
   if (isOther || spec.market?.observedBounds !== bounds?.revision) return;
   const pod = api.store.tables.Pod.get(key);
   for (const { name, cpuLimit } of spec.containers ?? []) {
-    const { limits: { cpu: present = 0 } } = pod?.containers.find((one) => one.name === name) ?? {};
+    const present = pod?.containers.find((one) => one.name === name)?.limits.cpu ?? 0;
     const { floor = 0, ceiling = 0 } = bounds?.containers.find((one) => one.name === name) ?? {};
     const limit = parseCPU(cpuLimit);
     const isKept = isNew &&

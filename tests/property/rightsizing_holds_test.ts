@@ -3,9 +3,9 @@
  *
  * @module
  */
+import type { ContainerFields } from "../fixtures/container_fields.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { PodContainer } from "../../shared/api/pod.ts";
 import { RIGHTSIZING_REASONS } from "../../shared/api/reasons/rightsizing_reasons.ts";
 import { workloadAnnotations } from "../../shared/rightsizing/workload_annotations.ts";
 import { decideRightsizing } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
@@ -113,7 +113,7 @@ const OBSTACLES: Readonly<Record<string, (facts: RightsizingFacts) => Rightsizin
   restarts: (facts) => withContainers(facts, { restartsOnCPU: true, restartsOnMemory: true }),
 };
 
-function withContainers(facts: RightsizingFacts, change: Partial<PodContainer>): RightsizingFacts {
+function withContainers(facts: RightsizingFacts, change: ContainerFields): RightsizingFacts {
   const containers = facts.workload.template.containers.map((one) => ({
     ...one,
     ...change,

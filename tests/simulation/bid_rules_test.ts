@@ -1,6 +1,7 @@
 /** What each rule of the bids does to a pod in a whole cluster, and what happens without it. */
+import type { ContainerFields } from "../fixtures/container_fields.ts";
 import assert from "node:assert/strict";
-import type { Pod, PodContainer } from "../../shared/api/pod.ts";
+import type { Pod } from "../../shared/api/pod.ts";
 import type { ContainerBounds } from "../../shared/api/pod_allocation.ts";
 import type { Workload } from "../../shared/api/workload.ts";
 import { ofDeployment, ownedBy, sampleHPA, sampleWorkload } from "../fixtures/sample_workloads.ts";
@@ -41,7 +42,7 @@ async function lowers(scene: ControllerScene): Promise<boolean> {
   return wanted < 600;
 }
 
-function container(change: Partial<PodContainer>): (pod: Pod) => Pod {
+function container(change: ContainerFields): (pod: Pod) => Pod {
   return (pod) => ({
     ...pod,
     containers: pod.containers.map((one) => ({

@@ -1,9 +1,10 @@
 /** Pods that are older than their namespace's LimitRanges: what the chain foresees, the server does. */
+import { type ContainerFields, withFields } from "../fixtures/container_fields.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { LimitRangeItem } from "../../shared/api/namespace.ts";
-import type { Pod, PodContainer } from "../../shared/api/pod.ts";
+import { NO_RESOURCES, type Pod, type PodContainer } from "../../shared/api/pod.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { decide, MARKET_CHAIN } from "../../shared/resize/chain.ts";
 import { resourceRangesOf } from "../../shared/resize/checks/limit_range.ts";
@@ -31,12 +32,11 @@ const maybe = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.option(arbitrary, { nil: undefined, freq: 3 });
 
 /** A sibling or init container; any of its values may be missing. */
-const others: fc.Arbitrary<Partial<PodContainer>> = fc.record({
+const others: fc.Arbitrary<ContainerFields> = fc.record({
   request: maybe(millicores),
   more: maybe(millicores),
-  memory: fc.constantFrom({}, MEMORY, MEMORY, MEMORY),
+  memory: fc.constantFrom(NO_RESOURCES, MEMORY, MEMORY, MEMORY),
 }).map(({ request, more, memory }) => ({
-  ...memory,
   requests: { ...memory.requests, ...(request === undefined ? {} : { cpu: request }) },
   limits: { ...memory.limits, ...(more === undefined ? {} : { cpu: (request ?? 0) + more }) },
   applied: {
@@ -62,6 +62,8 @@ const pods: fc.Arbitrary<Pod> = fc.record({
     sidecar: false,
     ready: true,
     restartsOnCPU: false,
+    ...NO_RESOURCES,
+    applied: NO_RESOURCES,
   });
   const limitCPU = request + more;
   const containers = [
@@ -72,18 +74,14 @@ const pods: fc.Arbitrary<Pod> = fc.record({
       limits: { ...MEMORY.limits, cpu: limitCPU },
       applied: { limits: { cpu: limitCPU } },
     }),
-    ...siblings.map(([fields, sidecar], index) => ({
-      ...bare(`c${index + 1}`),
-      ...fields,
-      sidecar,
-    })),
+    ...siblings.map(([fields, sidecar], index) =>
+      withFields(bare(`c${index + 1}`), { ...fields, sidecar })
+    ),
   ].sort((a, b) => Number(a.sidecar) - Number(b.sidecar));
   const sidecars = containers.filter(({ sidecar }) => sidecar).length;
-  const initContainers = inits.map(([fields, before], index) => ({
-    ...bare(`i${index}`),
-    ...fields,
-    sidecarsBefore: Math.min(before, sidecars),
-  }));
+  const initContainers = inits.map(([fields, before], index) =>
+    withFields(bare(`i${index}`), { ...fields, sidecarsBefore: Math.min(before, sidecars) })
+  );
   const pod = enforcedPod({
     containers,
     initContainers,
@@ -188,7 +186,7 @@ sceneTest(
   "runAllocationLoop() sends no resize with which the server would write defaults, until they are gone",
   async (scene) => {
     scene.startController();
-    const { requestCPU: _request, limitCPU: _limit, ...side } = sampleContainer({ name: "side" });
+    const side = { ...sampleContainer({ name: "side" }), ...NO_RESOURCES };
     scene.createPod("web", { containers: [sampleContainer(), side] });
     const { LimitRange: ranges } = scene.api.store.tables;
     ranges.create({ metadata, items: [{ type: "Container", defaults: { "limits.cpu": "500m" } }] });
@@ -213,7 +211,7 @@ sceneTest(
   "runAllocationLoop() leaves a raised limit (RestoreBlocked) where its way back would write defaults",
   async (scene) => {
     scene.startController();
-    const { requestCPU: _request, limitCPU: _limit, ...side } = sampleContainer({ name: "side" });
+    const side = { ...sampleContainer({ name: "side" }), ...NO_RESOURCES };
     scene.createPod("web", { containers: [sampleContainer(), side] });
     scene.want("web", 400);
     await scene.pass(10_000);

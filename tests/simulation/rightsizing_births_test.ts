@@ -4,8 +4,8 @@ import { newAllocation } from "../../controller/allocation/bounds/publish_bounds
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { LimitRangeItem } from "../../shared/api/namespace.ts";
 import type { Mutator } from "../../shared/admission/mutator.ts";
-import type { Pod, Resources } from "../../shared/api/pod.ts";
-import { bareContainer, MI, templateContainer } from "../fixtures/rightsizing/rightsizing_facts.ts";
+import { NO_RESOURCES, type Pod, type Resources } from "../../shared/api/pod.ts";
+import { bareContainer, MI } from "../fixtures/rightsizing/rightsizing_facts.ts";
 import { anyContainers } from "../fixtures/rightsizing/rightsizing_arbitrary.ts";
 import {
   type BirthChoice,
@@ -54,7 +54,7 @@ async function adopted(
 }
 
 function templateOf(resources: Resources) {
-  return { ...templateContainer(), ...bareContainer("app", resources) };
+  return bareContainer("app", resources);
 }
 
 function inForce(scene: RightsizingScene): readonly unknown[] {
@@ -64,15 +64,8 @@ function inForce(scene: RightsizingScene): readonly unknown[] {
 }
 
 function resourcesOf({ containers: [app] }: Pod): Resources {
-  const {
-    requests: { cpu: requestCPU, memory: requestMemory },
-    limits: { cpu: limitCPU, memory: limitMemory },
-  } = app ?? {};
-  const all = {
-    requests: { cpu: requestCPU, memory: requestMemory },
-    limits: { cpu: limitCPU, memory: limitMemory },
-  };
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+  const { requests, limits } = app ?? NO_RESOURCES;
+  return { requests, limits };
 }
 
 /** Pods of a new template are made, and never become ready. */
@@ -102,20 +95,19 @@ test("a new pod of a template that was raised has the template's values, and the
   };
   scene.template("web", [templateOf(raised)]);
   rollOut(scene);
-  const { requests: { cpu: requestCPU }, limits: { cpu: limitCPU } } = ADOPTED;
   // At once, before any copy or cycle knows of it.
   assert.deepEqual(resourcesOf(await scene.born("web")), {
     ...raised,
-    requests: { ...raised.requests, cpu: requestCPU },
-    limits: { ...raised.limits, cpu: limitCPU },
+    requests: { ...raised.requests, cpu: ADOPTED.requests.cpu },
+    limits: { ...raised.limits, cpu: ADOPTED.limits.cpu },
   });
   await scene.run(5 * MINUTE_MS);
   assert.equal(scene.recordOf("web")?.reason, "RolloutInProgress");
   assert.deepEqual(inForce(scene), [360, undefined, 360, undefined]);
   assert.deepEqual(resourcesOf(await scene.born("web")), {
     ...raised,
-    requests: { ...raised.requests, cpu: requestCPU },
-    limits: { ...raised.limits, cpu: limitCPU },
+    requests: { ...raised.requests, cpu: ADOPTED.requests.cpu },
+    limits: { ...raised.limits, cpu: ADOPTED.limits.cpu },
   });
 });
 

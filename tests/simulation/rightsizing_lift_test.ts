@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { Resources } from "../../shared/api/pod.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { leastSafeMemory } from "../../shared/rightsizing/guards/memory_decrease.ts";
@@ -40,8 +41,7 @@ const noisy: fc.Arbitrary<World> = fc.record({
   above: fc.array(fc.integer({ min: 50, max: 130 }), { minLength: MINUTES, maxLength: MINUTES }),
 });
 
-const memoryOf = (containers: readonly { readonly requestMemory?: number }[]): number =>
-  containers[0]?.requestMemory ?? 0;
+const memoryOf = (containers: readonly Resources[]): number => containers[0]?.requests.memory ?? 0;
 
 /** Lives through it, and counts resizes of pods and decisions of the loop. */
 async function lifted({ above, percent, cooldownMinutes, windowMinutes }: World) {

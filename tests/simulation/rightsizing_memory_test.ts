@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { RESOURCE_SIDES } from "../../shared/resize/inputs/resources.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { PodContainer } from "../../shared/api/pod.ts";
@@ -20,8 +21,6 @@ import {
 const MINUTE_MS = 60_000;
 /** Between two peaks: less than a tenth of all samples are one. */
 const PEAK_EVERY = 20;
-
-const MEMORY = ["requestMemory", "limitMemory"] as const;
 
 /** The container uses `low` bytes of memory, and `peak` for a minute now and then. */
 function usesInPeaks(
@@ -49,8 +48,8 @@ function loweredIn(scene: RightsizingScene): readonly number[] {
   scene.api.store.onChange(() => {
     const now = contents();
     for (const [name, app] of now) {
-      for (const field of MEMORY) {
-        const [was, is] = [before.get(name)?.[field] ?? 0, app?.[field] ?? 0];
+      for (const side of RESOURCE_SIDES) {
+        const [was, is] = [before.get(name)?.[side].memory ?? 0, app?.[side].memory ?? 0];
         if (is < was) lowered.push(is);
       }
     }

@@ -22,7 +22,7 @@ function statusesOf(scene: RightsizingScene): readonly (string | undefined)[] {
 const reportsOf = (scene: RightsizingScene): readonly string[] =>
   scene.events.filter(({ about }) => about.kind === "Deployment").map(({ reason }) => reason);
 
-const { limitCPU: _cpu, limitMemory: _memory, ...open } = templateContainer();
+const open = { ...templateContainer(), limits: {} };
 
 test("runRightsizingLoop() reports a container that lacks samples beside one that does not", async (scene) => {
   scene.deployment("web", { containers: [{ ...open, name: "a" }, { ...open, name: "b" }] });

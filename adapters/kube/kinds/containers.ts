@@ -3,7 +3,13 @@
  *
  * @module
  */
-import type { Pod, PodContainer, Resources } from "../../../shared/api/pod.ts";
+import {
+  NO_RESOURCES,
+  type Pod,
+  type PodContainer,
+  type ResourceAmounts,
+  type Resources,
+} from "../../../shared/api/pod.ts";
 import { limitManagersOf } from "../../../shared/api/pod_managers.ts";
 import { present, someOf } from "../client/json_fields.ts";
 import { cpuOf, memoryBoundOf, memoryOf, parseTime } from "./object_fields.ts";
@@ -53,7 +59,7 @@ export function parseContainers(
       return {
         ...parseContainer(container, containerStatus),
         ...(keepAllocated && containerStatus?.allocatedResources !== undefined
-          ? { allocated: parseResources({ requests: containerStatus.allocatedResources }) }
+          ? { allocated: amountsOf(containerStatus.allocatedResources) }
           : {}),
         ...present("limitManagers", managers.get(name)),
       };
@@ -90,12 +96,7 @@ function parseContainer(
     ready: status?.ready === true,
     ...parseResources(resources),
     ...someOf("otherResources", otherResources(resources)),
-    ...present("appliedLimitCPU", cpuOf(status?.resources?.limits)),
-    ...present(
-      "appliedRequestCPU",
-      cpuOf(status?.allocatedResources) ?? cpuOf(status?.resources?.requests),
-    ),
-    ...present("appliedLimitMemory", memoryBoundOf(status?.resources?.limits)),
+    applied: status === undefined ? NO_RESOURCES : parseApplied(status),
     restartsOnCPU: restartsOn("cpu"),
     ...(restartsOn("memory") ? { restartsOnMemory: true } : {}),
     ...(status === undefined ? {} : parseRuns(status)),
@@ -104,11 +105,22 @@ function parseContainer(
 
 /** CPU and memory of requests and limits. Throws a `SyntaxError` as `parseContainers` does. */
 export function parseResources({ requests, limits }: RawResources = {}): Resources {
+  return { requests: amountsOf(requests), limits: amountsOf(limits) };
+}
+
+function amountsOf(list: Texts | undefined): ResourceAmounts {
+  return { ...present("cpu", cpuOf(list)), ...present("memory", memoryOf(list)) };
+}
+
+/** Reads what is in force. */
+function parseApplied({ resources, allocatedResources }: RawContainerStatus): Resources {
+  const request = cpuOf(allocatedResources) ?? cpuOf(resources?.requests);
   return {
-    ...present("requestCPU", cpuOf(requests)),
-    ...present("limitCPU", cpuOf(limits)),
-    ...present("requestMemory", memoryOf(requests)),
-    ...present("limitMemory", memoryOf(limits)),
+    requests: present("cpu", request),
+    limits: {
+      ...present("cpu", cpuOf(resources?.limits)),
+      ...present("memory", memoryBoundOf(resources?.limits)),
+    },
   };
 }
 

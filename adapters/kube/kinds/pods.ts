@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { hasAmounts } from "../../../shared/resize/inputs/resources.ts";
 import type { Pod, PodOwner, QOSClass, ResizeCondition } from "../../../shared/api/pod.ts";
 import { present, someOf } from "../client/json_fields.ts";
 import { listWatchOf, type OpenListWatch } from "../client/list_watch.ts";
@@ -52,7 +53,7 @@ export function parsePod(raw: unknown): Pod {
     containers,
     initContainers,
     resizeConditions,
-    ...(Object.keys(podLevel).length === 0 ? {} : { podLevel }),
+    ...(hasAmounts(podLevel) ? { podLevel } : {}),
     ...present("overheadCPU", parseResources({ requests: spec.overhead ?? {} }).requests.cpu),
     ...(spec.os?.name === "windows" ? { windows: true } : {}),
     ...(status?.nodeAllocatableResourceClaimStatuses?.length ? { claimsNodeResources: true } : {}),

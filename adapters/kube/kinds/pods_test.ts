@@ -1,3 +1,4 @@
+import { NO_RESOURCES } from "../../../shared/api/pod.ts";
 import assert from "node:assert/strict";
 import { parsePod } from "./pods.ts";
 
@@ -117,6 +118,7 @@ Deno.test({
           ready: true,
           requests: {},
           limits: { cpu: 50 },
+          applied: NO_RESOURCES,
           restartsOnCPU: false,
         },
       ],
@@ -127,6 +129,7 @@ Deno.test({
           ready: false,
           requests: {},
           limits: { cpu: 1000 },
+          applied: NO_RESOURCES,
           restartsOnCPU: false,
         },
       ],
@@ -176,10 +179,10 @@ Deno.test({
       };
       return parsePod({ ...RUNNING, status }).containers[0]?.allocated;
     };
-    assert.deepEqual(allocated(), { requests: { cpu: 50, memory: 1024 }, limits: {} });
+    assert.deepEqual(allocated(), { cpu: 50, memory: 1024 });
     assert.equal(allocated(3), undefined);
     for (const more of [{ type: "PodResizePending" }, { reason: "Error" }]) {
-      assert.deepEqual(allocated(3, more), { requests: { cpu: 50, memory: 1024 }, limits: {} });
+      assert.deepEqual(allocated(3, more), { cpu: 50, memory: 1024 });
     }
   },
 });
@@ -233,7 +236,14 @@ Deno.test({
       ["", "Unknown", 0, false, false],
     );
     assert.deepEqual(pod.containers, [
-      { name: "a", sidecar: false, ready: false, restartsOnCPU: false },
+      {
+        name: "a",
+        sidecar: false,
+        ready: false,
+        restartsOnCPU: false,
+        ...NO_RESOURCES,
+        applied: NO_RESOURCES,
+      },
     ]);
     const ending = {
       ...fresh,

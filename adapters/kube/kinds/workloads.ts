@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { hasAmounts } from "../../../shared/resize/inputs/resources.ts";
 import type {
   MadePods,
   PodTemplate,
@@ -162,7 +163,7 @@ function parseTemplate({ spec }: RawTemplate): PodTemplate {
   const podLevel = parseResources(resources);
   return {
     ...parseContainers({ spec: containers }),
-    ...(Object.keys(podLevel).length === 0 ? {} : { podLevel }),
+    ...(hasAmounts(podLevel) ? { podLevel } : {}),
     ...present("priorityClassName", priorityClassName),
     ...(activeDeadlineSeconds === undefined ? {} : { hasDeadline: true }),
   };
@@ -181,20 +182,11 @@ export function templateOf(
     kind,
     metadata: { name, namespace, uid, resourceVersion },
     replicas: makes?.replicas ?? 0,
-    containers: containers.map((
-      {
-        name,
-        sidecar,
-        requests: { cpu: requestCPU, memory: requestMemory },
-        limits: { cpu: limitCPU, memory: limitMemory },
-      },
-    ) => ({
+    containers: containers.map(({ name, sidecar, requests, limits }) => ({
       name,
       sidecar,
-      ...present("requestCPU", requestCPU ?? limitCPU),
-      ...present("limitCPU", limitCPU),
-      ...present("requestMemory", requestMemory ?? limitMemory),
-      ...present("limitMemory", limitMemory),
+      requests: { ...limits, ...requests },
+      limits,
     })),
     ...present("unreadable", unreadableTemplate),
   };

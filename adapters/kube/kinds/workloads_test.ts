@@ -1,3 +1,4 @@
+import { NO_RESOURCES } from "../../../shared/api/pod.ts";
 import assert from "node:assert/strict";
 import { isRollingOut, type WorkloadKind } from "../../../shared/api/workload.ts";
 import { serveCanned } from "../../../tests/fixtures/canned_server.ts";
@@ -195,6 +196,7 @@ const app = {
   ready: false,
   requests: { cpu: 100, memory: 64 * 2 ** 20 },
   limits: { memory: 128 * 2 ** 20 },
+  applied: NO_RESOURCES,
   restartsOnCPU: false,
   restartsOnMemory: true,
 };
@@ -253,7 +255,7 @@ pure("parseWorkload() reads sidecars, init containers, and what quotas ask of a 
       },
     },
   };
-  const bare = { ready: false, restartsOnCPU: false };
+  const bare = { ready: false, restartsOnCPU: false, applied: NO_RESOURCES };
   assert.deepEqual(parseWorkload(raw({ spec }), "Deployment").makes?.template, {
     containers: [app, { ...bare, name: "proxy", sidecar: true, requests: {}, limits: { cpu: 50 } }],
     initContainers: [
@@ -314,12 +316,8 @@ pure(
         },
       },
     };
-    const main = {
-      name: "app",
-      requests: { cpu: 250, memory: 64 * 2 ** 20 },
-      limits: { cpu: 1000 },
-    };
-    const proxy = { name: "proxy", requests: { memory: 2 ** 30 }, limits: { memory: 2 ** 30 } };
+    const requests = { cpu: 250, memory: 64 * 2 ** 20 };
+    const memory = { memory: 2 ** 30 };
     const { metadata: { annotations: _own, ...rest }, ...others } = templateOf(
       parseWorkload(raw({ spec }), "Deployment"),
     ) as unknown as { metadata: Record<string, unknown> };
@@ -328,10 +326,10 @@ pure(
       metadata: identity,
       replicas: 1,
       containers: [
-        { ...main, sidecar: false },
-        { name: "bare", sidecar: false },
+        { name: "app", sidecar: false, requests, limits: { cpu: 1000 } },
+        { name: "bare", sidecar: false, ...NO_RESOURCES },
         // As the server writes it into the pods.
-        { ...proxy, sidecar: true },
+        { name: "proxy", sidecar: true, requests: memory, limits: memory },
       ],
     });
   },

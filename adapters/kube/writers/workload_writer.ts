@@ -3,14 +3,20 @@
  *
  * @module
  */
+import { NO_RESOURCES } from "../../../shared/api/pod.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Log } from "../../../shared/log.ts";
-import type { WantedResources } from "../../../shared/resize/inputs/resources.ts";
+import {
+  RESOURCE_NAMES,
+  RESOURCE_SIDES,
+  type WantedResources,
+} from "../../../shared/resize/inputs/resources.ts";
 import { RIGHTSIZING_MANAGER } from "../../../shared/resize/original_limits.ts";
 import {
   otherOwners,
   type OwnedFields,
   ownedFields,
+  type ResourceField,
   templatePatch,
 } from "../../../shared/rightsizing/template_patch.ts";
 import type { AnnotationPatch } from "../../../shared/rightsizing/workload_annotations.ts";
@@ -152,9 +158,12 @@ function changedFields(
   wanted: WantedResources,
 ): OwnedFields["containers"] {
   return new Map(template.containers.flatMap((container) => {
-    const values = wanted.get(container.name) ?? {};
-    const names = Object.keys(values) as (keyof typeof values)[];
-    const changed = names.filter((name) => values[name] !== container[name]);
+    const values = wanted.get(container.name) ?? NO_RESOURCES;
+    const changed = RESOURCE_SIDES.flatMap((side) =>
+      RESOURCE_NAMES.filter((name) =>
+        values[side][name] !== undefined && values[side][name] !== container[side][name]
+      ).map((name): ResourceField => `${side}.${name}`)
+    );
     return changed.length === 0 ? [] : [[container.name, new Set(changed)] as const];
   }));
 }

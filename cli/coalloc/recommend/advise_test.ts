@@ -1,3 +1,4 @@
+import { NO_RESOURCES } from "../../../shared/api/pod.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import {
@@ -75,7 +76,7 @@ pure(
   () => {
     const [web] = shopRecords();
     assert.ok(web !== undefined);
-    const bare = { sidecar: false };
+    const bare = { sidecar: false, ...NO_RESOURCES };
     const templates = [
       template("Deployment/web", 1, [{ name: "new", ...bare }, { name: "proxy", ...bare }]),
     ];

@@ -1,3 +1,4 @@
+import { NO_RESOURCES } from "../../../shared/api/pod.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { parseAllDocuments } from "yaml";
@@ -102,7 +103,7 @@ test("patchText() is read again as what was recommended, each container once, no
 
 test("patchText() makes no container of one that the template no longer has", () => {
   const templates = [
-    template("Deployment/web", 1, [{ name: "app", sidecar: false }]),
+    template("Deployment/web", 1, [{ name: "app", sidecar: false, ...NO_RESOURCES }]),
     template("StatefulSet/db", 1, []),
   ];
   const { text, documents } = patched(shopRecords(), { templates });

@@ -66,12 +66,12 @@ test("horizontalAutoscaler() splits an average value of the pod by request", () 
 });
 
 test("horizontalAutoscaler() has no floor for a container without a request", () => {
-  const { requestCPU: _none, ...bare } = sampleContainer({ name: "bare" });
+  const bare = { ...sampleContainer({ name: "bare" }), requests: {} };
   assert.deepEqual(floors([...PAIR, bare], { utilization: 0.5 }), [["app", 120], ["proxy", 60]]);
 });
 
 test("horizontalAutoscaler() has no floor for a container without a limit, which still counts", () => {
-  const { limitCPU: _none, ...free } = sampleContainer({ name: "free" });
+  const free = { ...sampleContainer({ name: "free" }), limits: {} };
   assert.deepEqual(floors([sampleContainer(), free], { value: 200 }), [["app", 120]]);
 });
 

@@ -1,4 +1,5 @@
 /** What the rules of the bids make of a pod's bounds, together. */
+import type { ContainerFields } from "../../../tests/fixtures/container_fields.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Namespace } from "../../../shared/api/namespace.ts";
@@ -23,7 +24,7 @@ function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-function running(change: Partial<PodContainer> = {}): PodContainer {
+function running(change: ContainerFields = {}): PodContainer {
   return sampleContainer({ containerID: `containerd://${change.name ?? "app"}`, ...change });
 }
 

@@ -1,3 +1,4 @@
+import type { ContainerFields } from "../../../tests/fixtures/container_fields.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Namespace } from "../../../shared/api/namespace.ts";
@@ -15,7 +16,7 @@ import { MAX_CPU, PRIORITY_MULTIPLIER } from "./overrides.ts";
 import { priorityMultiplier } from "./priority_multiplier.ts";
 
 /** A container that runs. */
-function running(change: Partial<PodContainer> = {}): PodContainer {
+function running(change: ContainerFields = {}): PodContainer {
   return sampleContainer({ containerID: `containerd://${change.name ?? "app"}`, ...change });
 }
 
@@ -150,7 +151,7 @@ test("boundsOf() names the source of the multiplier, and nothing of a multiplier
 });
 
 test("boundsOf() leaves out containers that don't run yet or have no limit", () => {
-  const { limitCPU: _limit, ...unlimited } = running({ name: "free" });
+  const unlimited = { ...running({ name: "free" }), limits: {} };
   const names = draft([running(), sampleContainer({ name: "late" }), unlimited]).containers
     .map(({ name }) => name);
   assert.deepEqual(names, ["app"]);
@@ -261,17 +262,16 @@ test("boundsOf() names the node where its requests leave a Guaranteed pod no mor
 });
 
 const anyContainer = fc.record({
-  requestCPU: fc.integer({ min: 0, max: 3000 }),
+  request: fc.integer({ min: 0, max: 3000 }),
   spare: fc.oneof(fc.integer({ min: 0, max: 20 }), fc.integer({ min: 0, max: 5000 })),
   memory: fc.boolean(),
 });
 const anyPod = fc.array(anyContainer, { minLength: 1, maxLength: 5 }).map((all) =>
-  all.map(({ requests: { cpu: requestCPU }, spare, memory }, index) =>
+  all.map(({ request, spare, memory }, index) =>
     running({
       name: `c${index}`,
-      requestCPU,
-      limitCPU: Math.max(1, requestCPU + spare),
-      ...(memory ? MEMORY : {}),
+      requests: { cpu: request, ...(memory ? MEMORY.requests : {}) },
+      limits: { cpu: Math.max(1, request + spare), ...(memory ? MEMORY.limits : {}) },
     })
   )
 );

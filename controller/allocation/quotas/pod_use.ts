@@ -3,10 +3,11 @@
  *
  * @module
  */
-import type { Pod } from "../../../shared/api/pod.ts";
+import { defined } from "../../../shared/defined.ts";
+import { type Pod, type Resources, withResources } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
-import { podTotal, type TotalField } from "../../../shared/resize/inputs/resources.ts";
+import { podTotal } from "../../../shared/resize/inputs/resources.ts";
 import { isFinished } from "../../../shared/resize/scope.ts";
 import { isSystemCritical } from "../bid_rules/system_critical.ts";
 import { originalValues } from "../../../shared/resize/original_limits.ts";
@@ -49,12 +50,12 @@ export function podUseOf(
   const atFloors = withValues(pod, { limits: floors, requests: moves ? floors : new Map() });
   const floor = bids.reduce((sum, one) => sum + one.floor, 0);
   return {
-    limits: counted(pod, ({ limits }) => limits.cpu),
-    requests: counted(pod, ({ requests }) => requests.cpu),
-    originalLimits: counted(ownPod, ({ limits }) => limits.cpu),
-    ownRequests: counted(ownPod, ({ requests }) => requests.cpu),
-    fixedLimits: counted(atFloors, ({ limits }) => limits.cpu) - floor,
-    fixedRequests: counted(atFloors, ({ requests }) => requests.cpu) - (moves ? floor : 0),
+    limits: counted(pod, "limits"),
+    requests: counted(pod, "requests"),
+    originalLimits: counted(ownPod, "limits"),
+    ownRequests: counted(ownPod, "requests"),
+    fixedLimits: counted(atFloors, "limits") - floor,
+    fixedRequests: counted(atFloors, "requests") - (moves ? floor : 0),
     bids,
     raise: raiseOf(pod, { own, allocation }),
     moves,
@@ -66,10 +67,10 @@ export function podUseOf(
  * containers beside the sidecars that run then, what is said of the pod as a whole, and its overhead,
  * which adds to a limit only where there is one.
  */
-function counted(pod: Pod, field: TotalField): number {
-  const total = podTotal(pod, field) ?? 0;
+function counted(pod: Pod, side: keyof Resources): number {
+  const total = podTotal(pod, (one) => one[side].cpu) ?? 0;
   const { overheadCPU = 0 } = pod;
-  return total === 0 && field === "limitCPU" ? 0 : total + overheadCPU;
+  return total === 0 && side === "limits" ? 0 : total + overheadCPU;
 }
 
 /** The pod with these values, by container name, instead of its own. */
@@ -78,13 +79,10 @@ function withValues(
   { limits, requests }: Readonly<Record<"limits" | "requests", ReadonlyMap<string, number>>>,
 ): Pod {
   const containers = pod.containers.map((container) => {
-    const limitCPU = limits.get(container.name) ?? container.limits.cpu;
-    const requestCPU = requests.get(container.name) ?? container.requests.cpu;
-    return {
-      ...container,
-      requests: { ...container.requests, ...(requestCPU === undefined ? {} : { cpu: requestCPU }) },
-      limits: { ...container.limits, ...(limitCPU === undefined ? {} : { cpu: limitCPU }) },
-    };
+    return withResources(container, {
+      requests: defined({ cpu: requests.get(container.name) }),
+      limits: defined({ cpu: limits.get(container.name) }),
+    });
   });
   return { ...pod, containers };
 }
@@ -107,10 +105,10 @@ function raiseOf(
     most.set(name, held === "both" ? Infinity : Math.max(ceiling, own.get(name) ?? 0));
   }
   const limits = new Map(
-    pod.containers.flatMap(({ name, limits: { cpu: limitCPU } }): [string, number][] =>
-      limitCPU === undefined ? [] : [[name, Math.min(limitCPU, most.get(name) ?? limitCPU)]]
+    pod.containers.flatMap(({ name, limits: { cpu } }): [string, number][] =>
+      cpu === undefined ? [] : [[name, Math.min(cpu, most.get(name) ?? cpu)]]
     ),
   );
   const lowered = withValues(pod, { limits, requests: new Map() });
-  return counted(pod, ({ limits }) => limits.cpu) - counted(lowered, ({ limits }) => limits.cpu);
+  return counted(pod, "limits") - counted(lowered, "limits");
 }

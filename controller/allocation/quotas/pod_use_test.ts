@@ -54,7 +54,7 @@ function useOf(
 }
 
 test("podUseOf() sums limits and requests, containers without any for nothing", () => {
-  const { limitCPU: _none, ...free } = sampleContainer({ name: "free" });
+  const free = { ...sampleContainer({ name: "free" }), limits: {} };
   const pod = podOf([
     sampleContainer(),
     free,
@@ -143,7 +143,7 @@ test("podUseOf() counts as the server's quota does: init containers, the pod's o
   const podLevel = { requests: { cpu: 400 }, limits: { cpu: 600 } };
   assert.deepEqual(of(500, { podLevel }), [600, 600, 0, 400, 400]);
   assert.deepEqual(of(500, { overheadCPU: 50 }), [550, 250, 300, 150, 150]);
-  const { limitCPU: _none, ...free } = sampleContainer();
+  const free = { ...sampleContainer(), limits: {} };
   const { limits, requests } = useOf(podOf([free], { overheadCPU: 50 })) ?? {};
   assert.deepEqual([limits, requests], [0, 150]);
 });

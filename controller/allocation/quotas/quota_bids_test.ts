@@ -1,5 +1,6 @@
+import type { ContainerFields } from "../../../tests/fixtures/container_fields.ts";
 import assert from "node:assert/strict";
-import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
+import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import type { ApiObject } from "../../../shared/api/object.ts";
 import {
@@ -30,7 +31,7 @@ function cacheOf<T extends ApiObject>(...objects: readonly T[]) {
 }
 
 interface Choice {
-  readonly container?: Partial<PodContainer>;
+  readonly container?: ContainerFields;
   readonly pod?: Partial<Pod>;
   /** The original limit on record. */
   readonly own?: string;

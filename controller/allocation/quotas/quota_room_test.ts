@@ -195,7 +195,7 @@ const anyPod = fc.record({
   floor: fc.integer({ min: 1, max: 500 }),
   more: fc.nat(3000),
   weight: fc.integer({ min: 1, max: 1000 }),
-  limitCPU: fc.integer({ min: 1, max: 3000 }),
+  limit: fc.integer({ min: 1, max: 3000 }),
   managed: fc.boolean(),
 });
 
@@ -206,9 +206,9 @@ test("createQuotaRooms() gives the same shares in any order, within the quota or
       const named = drawn.map((one, index) => ({ ...one, name: `p${index}` }));
       const of = (order: typeof named) => {
         const cache = createWatchedCache<Pod>();
-        for (const { name, limits: { cpu: limitCPU } } of order) {
+        for (const { name, limit } of order) {
           const pod = samplePod(name, {
-            containers: [sampleContainer({ limits: { cpu: limitCPU } })],
+            containers: [sampleContainer({ limits: { cpu: limit } })],
           });
           cache.put({ ...pod, phase: "Running" });
         }
@@ -238,7 +238,7 @@ test("createQuotaRooms() gives the same shares in any order, within the quota or
       assert.deepEqual(of(named.toReversed()), shares);
       const use = (at: (index: number) => number) =>
         named.reduce(
-          (sum, { managed, limits: { cpu: limitCPU } }, i) => sum + (managed ? at(i) : limitCPU),
+          (sum, { managed, limit }, i) => sum + (managed ? at(i) : limit),
           0,
         );
       const isAtFloors = named.every(({ managed, floor }, i) => !managed || shares[i] === floor);

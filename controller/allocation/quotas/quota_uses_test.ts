@@ -205,7 +205,7 @@ test("createQuotaUses() has a pod ask when shares may be others, and not when li
 test("createQuotaUses() has the sums of a fresh look after any changes", () => {
   const change = fc.record({
     name: fc.constantFrom("a", "b", "c", "d"),
-    limitCPU: fc.nat(1000),
+    limit: fc.nat(1000),
     own: fc.option(fc.nat(500), { nil: undefined }),
     gone: fc.boolean(),
     guaranteed: fc.boolean(),
@@ -220,10 +220,10 @@ test("createQuotaUses() has the sums of a fresh look after any changes", () => {
     fc.property(fc.array(change, { maxLength: 20 }), (changes) => {
       const { pods, allocations, uses } = stage();
       uses.of(quota(), "limits");
-      for (const { name, limits: { cpu: limitCPU }, own, gone, guaranteed, change } of changes) {
+      for (const { name, limit, own, gone, guaranteed, change } of changes) {
         const app = guaranteed
-          ? sampleGuaranteed({ requests: { cpu: limitCPU }, limits: { cpu: limitCPU } })
-          : sampleContainer({ limits: { cpu: limitCPU } });
+          ? sampleGuaranteed({ requests: { cpu: limit }, limits: { cpu: limit } })
+          : sampleContainer({ limits: { cpu: limit } });
         const pod = podOf(name, app, change);
         if (gone) pods.remove(pod);
         else pods.put(pod);

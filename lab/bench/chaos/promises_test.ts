@@ -1,5 +1,6 @@
+import type { ContainerFields } from "../../../tests/fixtures/container_fields.ts";
 import assert from "node:assert/strict";
-import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
+import type { Pod } from "../../../shared/api/pod.ts";
 import { parseAudit, type ResizeAnswer } from "../audit_log.ts";
 import { newPod } from "../../../tests/faults/cluster/cluster_load.ts";
 import {
@@ -21,7 +22,7 @@ const BASELINE: Baseline = {
   managed: true,
 };
 
-function podWith(container: Partial<PodContainer>): Pod {
+function podWith(container: ContainerFields): Pod {
   const load = { node: "n", request: 100, limit: 300, priority: 0, threads: 1, load: [] };
   const pod = newPod({ namespace: "shop", name: "web", ...load });
   return {
@@ -39,7 +40,7 @@ function podWith(container: Partial<PodContainer>): Pod {
   };
 }
 
-function promises(container: Partial<PodContainer>, rest: Partial<PodChange> = {}): string[] {
+function promises(container: ContainerFields, rest: Partial<PodChange> = {}): string[] {
   const change = { pod: podWith(container), baseline: BASELINE, optedOut: false, ...rest };
   return limitFaults(change).map(({ promise }) => promise);
 }
@@ -73,7 +74,7 @@ test("limitFaults() refuses another limit of the market's after the opt-out, not
 });
 
 test("notCarried() names the containers without an original limit in the pod", () => {
-  const carried = (container: Partial<PodContainer>): string[] =>
+  const carried = (container: ContainerFields): string[] =>
     notCarried(podWith(container), BASELINE);
   assert.deepEqual(carried({}), []);
   assert.deepEqual(carried(RAISED), []);

@@ -5,7 +5,7 @@
  * @module
  */
 import { ApiError } from "../../../shared/api/api_error.ts";
-import type { Pod, Resources } from "../../../shared/api/pod.ts";
+import type { Pod, ResourceName, Resources } from "../../../shared/api/pod.ts";
 import type { QuotaBound, ResourceQuota } from "../../../shared/api/namespace.ts";
 import { objectKey } from "../../../shared/control/object_key.ts";
 import { quotaCounts } from "../../../shared/resize/checks/resource_quota.ts";
@@ -18,7 +18,7 @@ import type { ObjectStore } from "./object_store.ts";
  */
 export function checkNode({ tables }: ObjectStore, pod: Pod): void {
   const { allocatableCPU = Infinity } = tables.Node.get(pod.nodeName) ?? {};
-  const requested = totalOf(pod, ({ requests }) => requests.cpu);
+  const requested = totalOf(pod, "requests", "cpu");
   if (requested <= allocatableCPU) return;
   const problem = "node didn't have enough allocatable resources: cpu, " +
     `requested: ${requested}, allocatable: ${allocatableCPU}`;
@@ -26,8 +26,8 @@ export function checkNode({ tables }: ObjectStore, pod: Pod): void {
   throw new ApiError(status, reason, message, { causes: ["NodeCapacity"] });
 }
 
-function totalOf({ containers }: Pod, field: keyof Resources): number {
-  return containers.reduce((sum, container) => sum + (container[field] ?? 0), 0);
+function totalOf({ containers }: Pod, side: keyof Resources, resource: ResourceName): number {
+  return containers.reduce((sum, container) => sum + (container[side][resource] ?? 0), 0);
 }
 
 interface Charge {
@@ -40,13 +40,14 @@ function chargesOf(
   { hardLimitsCPU: hard, usedLimitsCPU: used, requestsCPU, memory }: ResourceQuota,
   { before, after }: { readonly before: Pod; readonly after: Pod },
 ): readonly Charge[] {
-  const change = (field: keyof Resources): number => totalOf(after, field) - totalOf(before, field);
+  const change = (side: keyof Resources, resource: ResourceName): number =>
+    totalOf(after, side, resource) - totalOf(before, side, resource);
   const limits = hard === undefined ? undefined : { hard, used };
   return [
-    { resource: "limits.cpu", change: change("limitCPU"), bound: limits },
-    { resource: "requests.cpu", change: change("requestCPU"), bound: requestsCPU },
-    { resource: "limits.memory", change: change("limitMemory"), bound: memory?.limits },
-    { resource: "requests.memory", change: change("requestMemory"), bound: memory?.requests },
+    { resource: "limits.cpu", change: change("limits", "cpu"), bound: limits },
+    { resource: "requests.cpu", change: change("requests", "cpu"), bound: requestsCPU },
+    { resource: "limits.memory", change: change("limits", "memory"), bound: memory?.limits },
+    { resource: "requests.memory", change: change("requests", "memory"), bound: memory?.requests },
   ];
 }
 

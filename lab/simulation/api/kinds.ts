@@ -13,7 +13,7 @@ import type {
 import type { Lease } from "../../../shared/api/lease.ts";
 import type { LimitRange, Namespace, ResourceQuota } from "../../../shared/api/namespace.ts";
 import type { Node, PersistentVolume } from "../../../shared/api/node.ts";
-import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
+import { NO_RESOURCES, type Pod, type PodContainer } from "../../../shared/api/pod.ts";
 import { type PodAllocation, podAllocationSchema } from "../../../shared/api/pod_allocation.ts";
 import type { PodDisruptionBudget } from "../../../shared/api/pod_disruption_budget.ts";
 import {
@@ -75,9 +75,6 @@ export interface StoredKind<T extends ApiObject> {
 /** Members of a container that only the kubelet sets. */
 const CONTAINER_STATUS = [
   "containerID",
-  "appliedLimitCPU",
-  "appliedRequestCPU",
-  "appliedLimitMemory",
   "startedAtMs",
   "restartedAtMs",
   "oomKilledAtMs",
@@ -104,8 +101,9 @@ function withStatus(spec: Pod, from: Pod | undefined): Pod {
   const containers = (ofSpec: readonly PodContainer[], ofStatus: readonly PodContainer[] = []) =>
     ofSpec.map((container) => {
       const status = ofStatus.find(({ name }) => name === container.name);
-      const ready = status?.ready ?? false;
-      return { ...withMembers(container, { from: status, names: CONTAINER_STATUS }), ready };
+      const { ready = false, applied = NO_RESOURCES } = status ?? {};
+      const members = withMembers(container, { from: status, names: CONTAINER_STATUS });
+      return { ...members, ready, applied };
     });
   return {
     ...withMembers(spec, { from, names: POD_STATUS }),

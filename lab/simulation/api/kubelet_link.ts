@@ -4,7 +4,7 @@
  * @module
  */
 import { ApiError } from "../../../shared/api/api_error.ts";
-import type { Pod, ResizeCondition } from "../../../shared/api/pod.ts";
+import type { Pod, ResizeCondition, Resources } from "../../../shared/api/pod.ts";
 import type { ListWatch } from "../../../shared/control/informer.ts";
 import { objectKey } from "../../../shared/control/object_key.ts";
 import type { ApiAccess } from "./request_gate.ts";
@@ -16,10 +16,8 @@ export interface ContainerReport {
   /** `containerd://<hex>`. */
   readonly containerID: string;
   readonly ready: boolean;
-  /** Millicores; absent without a limit. */
-  readonly appliedLimitCPU?: number;
-  /** Millicores; absent without a request. */
-  readonly appliedRequestCPU?: number;
+  /** CPU in force. */
+  readonly applied: Resources;
 }
 
 /** What the kubelet reports of a pod. */
@@ -42,13 +40,7 @@ export interface KubeletLink {
 function withReport(stored: Pod, report: PodReport): Pod {
   const containers = stored.containers.map((container) => {
     const found = report.containers.find(({ name }) => name === container.name);
-    const {
-      containerID: _id,
-      appliedLimitCPU: _limit,
-      appliedRequestCPU: _request,
-      ...spec
-    } = container;
-    return found === undefined ? container : { ...spec, ...found };
+    return found === undefined ? container : { ...container, ...found };
   });
   const { phase, ready, resizeConditions } = report;
   return { ...stored, phase, ready, resizeConditions, containers };

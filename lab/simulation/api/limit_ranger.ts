@@ -6,7 +6,13 @@
  */
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { LimitRangeItem } from "../../../shared/api/namespace.ts";
-import type { Pod, PodContainer, Resources } from "../../../shared/api/pod.ts";
+import {
+  type Pod,
+  type PodContainer,
+  type ResourceName,
+  type Resources,
+  withResources,
+} from "../../../shared/api/pod.ts";
 import { parseBytes, parseCPU } from "../../../shared/quantity.ts";
 import type { TypedBounds } from "../../../shared/resize/checks/limit_range.ts";
 import { qosClassOfPod } from "../../../shared/resize/inputs/qos.ts";
@@ -23,22 +29,16 @@ function itemsFor({ tables }: ObjectStore, { metadata }: Pod): readonly LimitRan
     .flatMap(({ items }) => items);
 }
 
-const CPU_FIELDS = new Map([["requests.cpu", "requestCPU"], ["limits.cpu", "limitCPU"]] as const);
-const MEMORY_FIELDS = new Map(
-  [["requests.memory", "requestMemory"], ["limits.memory", "limitMemory"]] as const,
-);
-
 /** The container with one default; the same one where it has a value already. */
 function withDefault(
   container: PodContainer,
   [name, text]: readonly [string, string],
 ): PodContainer {
-  for (
-    const [fields, parse] of [[CPU_FIELDS, parseCPU], [MEMORY_FIELDS, parseBytes]] as const
-  ) {
-    const field = new Map<string, keyof PodContainer>(fields).get(name);
-    if (field === undefined) continue;
-    return container[field] === undefined ? { ...container, [field]: parse(text) } : container;
+  const [side, resource] = name.split(".");
+  if ((side === "requests" || side === "limits") && (resource === "cpu" || resource === "memory")) {
+    if (container[side][resource] !== undefined) return container;
+    const amount = resource === "cpu" ? parseCPU(text) : parseBytes(text);
+    return withResources(container, { [side]: { [resource]: amount } });
   }
   const { otherResources = [] } = container;
   return otherResources.includes(name)
@@ -79,18 +79,11 @@ interface Sizes {
   readonly limit: number | undefined;
 }
 
-const FIELDS = {
-  cpu: { request: "requestCPU", limit: "limitCPU", unit: "m" },
-  memory: { request: "requestMemory", limit: "limitMemory", unit: "" },
-} as const;
-
-type ResourceName = keyof typeof FIELDS;
-
 function problemOf(
   { type, min, max, ratio }: TypedBounds,
   { resource, request, limit }: Sizes & { readonly resource: ResourceName },
 ): string | undefined {
-  const { unit } = FIELDS[resource];
+  const unit = resource === "cpu" ? "m" : "";
   const least = `minimum ${resource} usage per ${type} is ${min}${unit}`;
   const most = `maximum ${resource} usage per ${type} is ${max}${unit}`;
   const times = `${resource} max limit to request ratio per ${type} is ${ratio}`;
@@ -118,9 +111,11 @@ function problemOf(
  */
 function podTotal(
   { containers, initContainers, podLevel }: Pod,
-  field: keyof Resources,
+  side: keyof Resources,
+  resource: ResourceName,
 ): number | undefined {
-  const given = (all: readonly PodContainer[]): number[] => all.flatMap((one) => one[field] ?? []);
+  const given = (all: readonly PodContainer[]): number[] =>
+    all.flatMap((one) => one[side][resource] ?? []);
   const add = (values: readonly number[]): number => values.reduce((sum, one) => sum + one, 0);
   const sidecars = containers.filter(({ sidecar }) => sidecar);
   const sums = [
@@ -130,19 +125,21 @@ function podTotal(
       one,
     ]),
   ].map(given).filter(({ length }) => length > 0).map(add);
-  return podLevel?.[field] ?? (sums.length === 0 ? undefined : Math.max(...sums));
+  return podLevel?.[side][resource] ?? (sums.length === 0 ? undefined : Math.max(...sums));
 }
 
 /** Throws 403 when a container of the pod, or the pod, lies outside a LimitRange of its namespace. */
 export function checkLimitRanges(store: ObjectStore, pod: Pod): void {
   for (const { type, memory, ...cpu } of itemsFor(store, pod)) {
     for (const [resource, bounds] of [["cpu", cpu], ["memory", memory]] as const) {
-      const { request, limit } = FIELDS[resource];
       const all: readonly Sizes[] = type === "Pod"
-        ? [{ request: podTotal(pod, request), limit: podTotal(pod, limit) }]
-        : [...pod.containers, ...pod.initContainers].map((one) => ({
-          request: one[request],
-          limit: one[limit],
+        ? [{
+          request: podTotal(pod, "requests", resource),
+          limit: podTotal(pod, "limits", resource),
+        }]
+        : [...pod.containers, ...pod.initContainers].map(({ requests, limits }) => ({
+          request: requests[resource],
+          limit: limits[resource],
         }));
       for (const sizes of all) {
         const problem = problemOf({ type, ...bounds }, { resource, ...sizes });

@@ -5,11 +5,18 @@
  *
  * @module
  */
+import { defined, mapDefined } from "../../../shared/defined.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
-import type { Pod, PodContainer, Resources } from "../../../shared/api/pod.ts";
+import {
+  type Pod,
+  type PodContainer,
+  type ResourceAmounts,
+  type Resources,
+  withResources,
+} from "../../../shared/api/pod.ts";
 import { parseBytes, parseCPU } from "../../../shared/quantity.ts";
 import { qosClassOf } from "../../../shared/resize/inputs/qos.ts";
-import type { ResizePatch } from "../../../shared/resize/patch.ts";
+import type { Quantities, ResizePatch } from "../../../shared/resize/patch.ts";
 
 type Entry = NonNullable<ResizePatch["spec"]["containers"]>[number];
 
@@ -20,19 +27,14 @@ function invalid(pod: Pod, problem: string): ApiError {
 /** What a patch asks of a container, millicores and bytes; absent: as it is. */
 function askedOf({ name, resources: { limits = {}, requests = {} } }: Entry): Resources {
   try {
-    return {
-      requests: {
-        ...(requests.cpu === undefined ? {} : { cpu: parseCPU(requests.cpu) }),
-        ...(requests.memory === undefined ? {} : { memory: parseBytes(requests.memory) }),
-      },
-      limits: {
-        ...(limits.cpu === undefined ? {} : { cpu: parseCPU(limits.cpu) }),
-        ...(limits.memory === undefined ? {} : { memory: parseBytes(limits.memory) }),
-      },
-    };
+    return { requests: amountsOf(requests), limits: amountsOf(limits) };
   } catch (cause) {
     throw new ApiError(400, "BadRequest", `container ${name}: ${String(cause)}`, { cause });
   }
+}
+
+function amountsOf({ cpu, memory }: Quantities): ResourceAmounts {
+  return defined({ cpu: mapDefined(cpu, parseCPU), memory: mapDefined(memory, parseBytes) });
 }
 
 function allAsked(pod: Pod, patch: ResizePatch): ReadonlyMap<string, Resources> {
@@ -59,10 +61,7 @@ interface Change {
   readonly manager: string;
 }
 
-const PAIRS = [
-  ["cpu", "m", "requestCPU", "limitCPU"],
-  ["memory", "", "requestMemory", "limitMemory"],
-] as const;
+const UNITS = [["cpu", "m"], ["memory", ""]] as const;
 
 /**
  * A manager that changes a value takes it from all others; one that sets the present value gets
@@ -70,25 +69,22 @@ const PAIRS = [
  */
 function resized(pod: Pod, container: PodContainer, { asked, manager }: Change): PodContainer {
   if (asked === undefined) return container;
-  const after = {
-    ...container,
-    ...asked,
-    requests: { ...container.requests, ...asked.requests },
-    limits: { ...container.limits, ...asked.limits },
-  };
-  for (const [resource, unit, request, limit] of PAIRS) {
-    if ((after[limit] ?? Infinity) >= (after[request] ?? 0)) continue;
+  const after = withResources(container, asked);
+  const { requests, limits } = after;
+  for (const [resource, unit] of UNITS) {
+    if ((limits[resource] ?? Infinity) >= (requests[resource] ?? 0)) continue;
     throw invalid(
       pod,
-      `container "${container.name}": requests: Invalid value: "${after[request]}${unit}": ` +
-        `must be less than or equal to ${resource} limit of ${after[limit]}${unit}`,
+      `container "${container.name}": requests: Invalid value: "${requests[resource]}${unit}": ` +
+        `must be less than or equal to ${resource} limit of ${limits[resource]}${unit}`,
     );
   }
-  const same = PAIRS.every(([, , request, limit]) =>
-    after[request] === container[request] && after[limit] === container[limit]
+  const same = UNITS.every(([resource]) =>
+    requests[resource] === container.requests[resource] &&
+    limits[resource] === container.limits[resource]
   );
   if (same) return container;
-  return after.limits.cpu === container.limits.cpu ? after : { ...after, limitManagers: [manager] };
+  return limits.cpu === container.limits.cpu ? after : { ...after, limitManagers: [manager] };
 }
 
 /**

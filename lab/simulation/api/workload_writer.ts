@@ -7,7 +7,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { WorkloadWriter } from "../../../controller/rightsizing/ports.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
-import type { PodContainer } from "../../../shared/api/pod.ts";
+import { type PodContainer, withResources } from "../../../shared/api/pod.ts";
 import type { MadePods, TemplateOwners, Workload } from "../../../shared/api/workload.ts";
 import { objectKey } from "../../../shared/control/object_key.ts";
 import {
@@ -88,7 +88,7 @@ function withValues(
 ): MadePods {
   const containers = makes.template.containers.map((container): PodContainer => {
     if (container.sidecar) return container;
-    const after = { ...container, ...(wanted.get(container.name) ?? {}) };
+    const after = withResources(container, wanted.get(container.name) ?? {});
     for (const resource of RESOURCE_NAMES) {
       const { request = 0, limit = Infinity } = pairOf(after, resource);
       if (request <= limit) continue;

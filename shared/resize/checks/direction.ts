@@ -62,7 +62,7 @@ function oneWay(
 ): PodVerdict {
   const limits = limitsOf(wanted);
   const present = new Map(
-    pod?.containers.map(({ name, limits: { cpu: limitCPU = 0 } }) => [name, limitCPU]),
+    pod?.containers.map(({ name, limits }) => [name, limits.cpu ?? 0]),
   );
   const kept = [...limits].map(([name, limit]) =>
     [name, choose(present.get(name) ?? limit, limit)] as const

@@ -10,16 +10,15 @@ import { cutRaises } from "../inputs/cut_raises.ts";
 import type { AmountRange, AmountRanges, ResourceRanges } from "../inputs/ranges.ts";
 import {
   describeCut,
-  fieldOf,
   formatAmount,
   pair,
-  PAIR_SIDES,
   type PairEntry,
   pairOf,
   pairsOf,
   podPhases,
   podTotal,
   RESOURCE_NAMES,
+  RESOURCE_SIDES,
   type ResourcePair,
   sumOf,
   wantedOf,
@@ -154,18 +153,17 @@ function fitPod(wanted: WantedResources, { ranges, subject, step }: PodAsked): W
   for (const resource of RESOURCE_NAMES) {
     const range = ranges[resource]?.pod;
     if (range === undefined) continue;
-    for (const side of PAIR_SIDES) {
-      const field = fieldOf(resource, side);
+    for (const side of RESOURCE_SIDES) {
       // What the pod has as a whole is what counts then, and no container's value changes it.
-      if (subject.podLevel?.[field] !== undefined) continue;
+      if (subject.podLevel?.[side][resource] !== undefined) continue;
       const base = (container: string): number =>
-        presentPair(subject, { container, resource })?.[side] ?? 0;
+        subject.containers.find(({ name }) => name === container)?.[side][resource] ?? 0;
       for (const index of podPhases(subject).keys()) {
         const after = { ...subject, containers: containersWanted(subject, fitting) };
         const phase = podPhases(after)[index] ?? [];
         const request = podTotal(after, ({ requests }) => requests[resource]) ?? 0;
-        const most = side === "request" ? range.max : largestLimit(range, request);
-        const excess = sumOf(phase, field) - most;
+        const most = side === "requests" ? range.max : largestLimit(range, request);
+        const excess = sumOf(phase, (one) => one[side][resource]) - most;
         fitting = cutRaises(fitting, { resource, side, base, excess, step, among: phase });
       }
     }

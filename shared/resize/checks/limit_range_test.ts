@@ -8,7 +8,7 @@ import {
   marketClaim,
 } from "../../../tests/fixtures/market/enforcement_input.ts";
 import type { LimitRangeBounds, LimitRangeItem } from "../../api/namespace.ts";
-import type { Pod, PodContainer } from "../../api/pod.ts";
+import { NO_RESOURCES, type Pod, type PodContainer } from "../../api/pod.ts";
 import { decide, decideManually, MARKET_CHAIN, RESTORE_CHAIN } from "../chain.ts";
 import type { ResourceRanges } from "../inputs/ranges.ts";
 import type { EnforcementInput } from "../inputs/resize_input.ts";
@@ -149,7 +149,7 @@ test("decide() holds where a LimitRange came that is below the request, or asks 
   );
   assert.deepEqual([changes, reason], [[], "LimitRange"]);
   assert.match(message ?? "", / container app: .* limit .*100m.* request .*200m/);
-  const { requestCPU: _none, ...bare } = enforcedContainer();
+  const bare = { ...enforcedContainer(), requests: {} };
   const idle = enforcedPod({ containers: [bare] });
   assert.equal(
     heldBy({ pod: idle, limitRange: cpuRanges({ ratio: 2 }) }),
@@ -157,9 +157,13 @@ test("decide() holds where a LimitRange came that is below the request, or asks 
   );
 });
 
-const { limitCPU: _limit, appliedLimitCPU: _applied, ...unlimited } = enforcedContainer({
-  name: "side",
-});
+const unlimited = {
+  ...enforcedContainer({
+    name: "side",
+  }),
+  limits: {},
+  applied: NO_RESOURCES,
+};
 
 test("decide() holds where a LimitRange's max or ratio asks for a limit that a sibling has not", () => {
   const pod = enforcedPod({ containers: [enforcedContainer(), unlimited] });
@@ -295,7 +299,14 @@ test("decide() never asks for what the LimitRange forbids", () => {
   );
 });
 
-const BARE: PodContainer = { name: "side", sidecar: false, ready: true, restartsOnCPU: false };
+const BARE: PodContainer = {
+  name: "side",
+  sidecar: false,
+  ready: true,
+  restartsOnCPU: false,
+  ...NO_RESOURCES,
+  applied: NO_RESOURCES,
+};
 const MEMORY = { requests: { memory: 1 }, limits: { memory: 1 } };
 
 function inputOf(change: Partial<Pod>, defaults?: readonly string[]) {

@@ -5,7 +5,7 @@
  */
 import type { Node } from "../../api/node.ts";
 import type { PodContainer, ResourceName } from "../../api/pod.ts";
-import { fieldOf, podTotal, RESOURCE_NAMES } from "../inputs/resources.ts";
+import { podTotal, RESOURCE_NAMES } from "../inputs/resources.ts";
 import type { Subject } from "../inputs/subject.ts";
 
 /** What is known of a node; what it has for pods is absent or 0 where it is not known. */

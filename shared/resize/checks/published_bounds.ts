@@ -38,7 +38,7 @@ export function outsideBounds(
 ): PodVerdict {
   const limits = limitsOf(wanted);
   const present = new Map(
-    pod?.containers.map(({ name, limits: { cpu: limitCPU } }) => [name, limitCPU]),
+    pod?.containers.map(({ name, limits }) => [name, limits.cpu]),
   );
   const ranges = new Map(
     (allocation.status?.bounds?.containers ?? []).map((one) =>

@@ -8,7 +8,6 @@ import type { Verdict } from "../run_checks.ts";
 import { movesRequest, qosClassOfPod } from "../inputs/qos.ts";
 import {
   describeCut,
-  fieldOf,
   pair,
   type PairEntry,
   pairOf,

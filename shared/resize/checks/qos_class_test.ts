@@ -1,3 +1,4 @@
+import type { ContainerFields } from "../../../tests/fixtures/container_fields.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import {
@@ -10,7 +11,7 @@ import {
   guaranteedPod,
   marketClaim,
 } from "../../../tests/fixtures/market/enforcement_input.ts";
-import type { Pod, ResizeCondition } from "../../api/pod.ts";
+import { type Pod, type ResizeCondition, withResources } from "../../api/pod.ts";
 import { decide, decideManually, MARKET_CHAIN, RESTORE_CHAIN } from "../chain.ts";
 import { movesRequest, qosClassOf } from "../inputs/qos.ts";
 import type { EnforcementInput } from "../inputs/resize_input.ts";
@@ -66,9 +67,9 @@ test("decide() keeps a pod Guaranteed whatever limits are wanted", () => {
         ...all.map(({ own }, index) =>
           guaranteedContainer({
             name: `c${index}`,
-            requests: { ...{ cpu: own } },
-            limits: { ...{ cpu: own } },
-            applied: { requests: { ...{ cpu: own } }, limits: { ...{ cpu: own } } },
+            requests: { cpu: own },
+            limits: { cpu: own },
+            applied: { requests: { cpu: own }, limits: { cpu: own } },
           })
         ),
       );
@@ -76,10 +77,9 @@ test("decide() keeps a pod Guaranteed whatever limits are wanted", () => {
         wanted === null ? [] : [marketClaim(wanted, `c${index}`)]
       );
       const { changes } = decided(pod, { claims });
-      const after = pod.containers.map((one) => ({
-        ...one,
-        ...changes.find(({ name }) => name === one.name),
-      }));
+      const after = pod.containers.map((one) =>
+        withResources(one, changes.find(({ name }) => name === one.name) ?? {})
+      );
       assert.equal(qosClassOf(after), "Guaranteed");
       assert.equal(
         changes.length,
@@ -98,17 +98,8 @@ test("decide() holds a pod that is Guaranteed by what its containers don't tell"
 
 test("decide() waits until the kubelet reports limit and request of a Guaranteed pod", () => {
   const with400 = { requests: { cpu: 400 }, limits: { cpu: 400 } };
-  const reasonOf = (fields: Parameters<typeof guaranteedContainer>[0]) =>
-    decided(
-      guaranteedPod(
-        guaranteedContainer({
-          ...with400,
-          ...fields,
-          requests: { ...with400.requests, ...fields.requests },
-          limits: { ...with400.limits, ...fields.limits },
-        }),
-      ),
-    ).reason;
+  const reasonOf = (fields: ContainerFields) =>
+    decided(guaranteedPod(guaranteedContainer({ ...with400, ...fields }))).reason;
   assert.equal(reasonOf({}), "ResizeInProgress");
   assert.equal(reasonOf({ applied: { limits: { cpu: 400 } } }), "ResizeInProgress");
   assert.equal(reasonOf({ applied: { requests: { cpu: 400 } } }), "ResizeInProgress");

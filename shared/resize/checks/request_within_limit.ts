@@ -4,7 +4,6 @@
  * @module
  */
 import {
-  fieldOf,
   formatAmount,
   pair,
   type PairEntry,
@@ -41,8 +40,7 @@ export function capRequests(
 }
 
 function requestOf({ containers }: Subject, { container, resource }: PairEntry): number {
-  const present = containers.find(({ name }) => name === container) ?? {};
-  return pairOf(present, resource).request ?? 0;
+  return containers.find(({ name }) => name === container)?.requests[resource] ?? 0;
 }
 
 interface Asked {
@@ -53,7 +51,7 @@ interface Asked {
 /** Infinity where the container has no limit, or is not there. */
 function limitAfter(subject: Subject, { wanted, entry }: Asked): number {
   const after = containersWanted(subject, wanted).find(({ name }) => name === entry.container);
-  return (after === undefined ? undefined : pairOf(after, entry.resource).limit) ?? Infinity;
+  return after?.limits[entry.resource] ?? Infinity;
 }
 
 /** What pod-level resources have against the values: they bound the sum of requests, and each limit. */
@@ -69,9 +67,7 @@ export function podLevelProblem(subject: Subject, wanted: WantedResources): stri
       return `${name} as a whole requests ${formatAmount(resource, most)} of ${resource}, its ` +
         `containers would request ${formatAmount(resource, sum)}`;
     }
-    const above = after.find((one) =>
-      (pairOf(one, resource).limit ?? 0) > (whole.limit ?? Infinity)
-    );
+    const above = after.find(({ limits }) => (limits[resource] ?? 0) > (whole.limit ?? Infinity));
     if (above !== undefined) {
       return `${name} as a whole has a limit of ${formatAmount(resource, whole.limit ?? 0)} of ` +
         `${resource}, container ${above.name} would have more`;

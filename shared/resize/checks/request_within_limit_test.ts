@@ -40,7 +40,7 @@ test("requestAboveLimit() has nothing against a request whose limit moves, or th
     outcomeOf({ recommendations, strategy }),
     "InPlace: app cpu 500m (limit 600m), app memory 96Mi (limit 112Mi)",
   );
-  const { limitCPU: _none, ...unlimited } = templateContainer();
+  const unlimited = { ...templateContainer(), limits: { memory: 128 * MI } };
   assert.equal(
     outcomeOf({ containers: [unlimited], recommendations }),
     "InPlace: app cpu 500m, app memory 96Mi",

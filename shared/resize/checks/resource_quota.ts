@@ -4,16 +4,10 @@
  * @module
  */
 import type { QuotaScope, ResourceQuota } from "../../api/namespace.ts";
-import type { Pod, ResourceName } from "../../api/pod.ts";
+import type { Pod, ResourceName, Resources } from "../../api/pod.ts";
 import type { Verdict } from "../run_checks.ts";
 import { cutRaises } from "../inputs/cut_raises.ts";
-import {
-  fieldOf,
-  formatAmount,
-  type PairSide,
-  sumOf,
-  type WantedResources,
-} from "../inputs/resources.ts";
+import { formatAmount, sumOf, type WantedResources } from "../inputs/resources.ts";
 import { containersWanted, type Subject } from "../inputs/subject.ts";
 
 /** What scopes look at. */
@@ -71,7 +65,7 @@ export interface QuotaRoom {
   /** Name of the ResourceQuota; absent where it is not known. */
   readonly name?: string | undefined;
   readonly resource: ResourceName;
-  readonly of: PairSide;
+  readonly of: keyof Resources;
   /** hard − used, millicores or bytes; may be negative. */
   readonly room: number;
 }
@@ -101,11 +95,10 @@ export function quotaVerdict(
     const net = netOf(subjects, { wanted: fitting, quota });
     const room = Math.max(0, quota.room);
     if (net <= room) continue;
-    const field = fieldOf(resource, side);
     const base = (container: string): number =>
       Math.min(
         ...subjects.map(({ containers }) =>
-          containers.find((one) => one.name === container)?.[field] ?? 0
+          containers.find((one) => one.name === container)?.[side][resource] ?? 0
         ),
       );
     const excess = Math.ceil((net - room) / pods);
@@ -115,7 +108,7 @@ export function quotaVerdict(
     }`;
     problems.push(
       `${name === undefined ? "the quota" : `ResourceQuota ${name}`} leaves ` +
-        `${formatAmount(resource, room)} of ${side}s.${resource} for ${raise}`,
+        `${formatAmount(resource, room)} of ${side}.${resource} for ${raise}`,
     );
   }
   if (problems.length === 0) return undefined;
@@ -131,9 +124,8 @@ function netOf(
     readonly quota: QuotaRoom;
   },
 ): number {
-  const field = fieldOf(resource, of);
   return subjects.reduce((sum, subject) => {
-    const after = sumOf(containersWanted(subject, wanted), field);
-    return sum + subject.count * (after - sumOf(subject.containers, field));
+    const after = sumOf(containersWanted(subject, wanted), (one) => one[of][resource]);
+    return sum + subject.count * (after - sumOf(subject.containers, (one) => one[of][resource]));
   }, 0);
 }

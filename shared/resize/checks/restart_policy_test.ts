@@ -1,9 +1,10 @@
+import type { ContainerFields } from "../../../tests/fixtures/container_fields.ts";
 import assert from "node:assert/strict";
 import {
   enforcedContainer,
   enforcedPod,
 } from "../../../tests/fixtures/market/enforcement_input.ts";
-import type { PodContainer, Resources } from "../../api/pod.ts";
+import type { Resources } from "../../api/pod.ts";
 import { marketSubject } from "../inputs/subject.ts";
 import { disruptions, disruptionVerdict } from "./restart_policy.ts";
 
@@ -14,7 +15,7 @@ function test(name: string, fn: () => void): void {
 const app = enforcedContainer({ requests: { memory: 64 }, limits: { memory: 128 } });
 
 function reasons(
-  fields: Partial<PodContainer>,
+  fields: ContainerFields,
   wanted: Resources,
   lowersMemoryLimits = true,
 ): readonly string[] {
@@ -37,7 +38,7 @@ function reasons(
 
 test("disruptions() are the changes that restart a container, or that the server refuses", () => {
   const cases: readonly (readonly [
-    fields: Partial<PodContainer>,
+    fields: ContainerFields,
     wanted: Resources,
     found: readonly string[],
   ])[] = [

@@ -19,7 +19,7 @@ export function stepTooLarge(
   if (pod === undefined || maxStep === undefined) return undefined;
   const limits = limitsOf(wanted);
   const present = new Map(
-    pod.containers.map(({ name, limits: { cpu: limitCPU } }) => [name, limitCPU]),
+    pod.containers.map(({ name, limits }) => [name, limits.cpu]),
   );
   const clamped = new Map([...limits].map(([name, limit]) => {
     const from = present.get(name);

@@ -3,15 +3,8 @@
  *
  * @module
  */
-import type { Pod, ResourceName } from "../../api/pod.ts";
-import {
-  fieldOf,
-  pair,
-  type PairSide,
-  pairsOf,
-  wantedOf,
-  type WantedResources,
-} from "./resources.ts";
+import type { Pod, ResourceName, Resources } from "../../api/pod.ts";
+import { pair, pairsOf, wantedOf, type WantedResources } from "./resources.ts";
 
 /** How far wanted limits are from those in the pod's spec, millicores: Σ of raises less Σ of decreases. */
 export function netChange(pod: Pod, wanted: WantedResources): number {
@@ -25,7 +18,7 @@ export function netChange(pod: Pod, wanted: WantedResources): number {
 /** Which values are cut, and by how much. */
 export interface Cut {
   readonly resource: ResourceName;
-  readonly side: PairSide;
+  readonly side: keyof Resources;
   /** By how much the sum of the values is to fall. */
   readonly excess: number;
   /** By container: no value is cut below this. */
@@ -45,11 +38,10 @@ export function cutRaises(
   wanted: WantedResources,
   { resource, side, excess, base, step = 1, among }: Cut,
 ): WantedResources {
-  const field = fieldOf(resource, side);
   const raiseOf = (container: string): number =>
     among !== undefined && !among.some(({ name }) => name === container)
       ? 0
-      : Math.max(0, (wanted.get(container)?.[field] ?? 0) - base(container));
+      : Math.max(0, (wanted.get(container)?.[side][resource] ?? 0) - base(container));
   const raises = [...wanted.keys()].reduce((sum, container) => sum + raiseOf(container), 0);
   if (excess <= 0 || raises === 0) return wanted;
   const share = Math.max(0, raises - excess) / raises;
@@ -59,7 +51,7 @@ export function cutRaises(
       if (entry.resource !== resource || raise === 0) return entry;
       const value = base(entry.container) + Math.floor(raise * share / step) * step;
       const { request, limit } = entry.pair;
-      const cut = side === "request" ? pair(value, limit) : pair(request, value);
+      const cut = side === "requests" ? pair(value, limit) : pair(request, value);
       return { ...entry, pair: cut };
     }),
   );

@@ -20,14 +20,9 @@ export function qosClassOf(containers: readonly Resources[]): QOSClass {
   if (containers.every((container) => values(container).every((value) => (value ?? 0) === 0))) {
     return "BestEffort";
   }
-  const guaranteed = containers.every((
-    {
-      requests: { cpu: requestCPU, memory: requestMemory },
-      limits: { cpu: limitCPU, memory: limitMemory },
-    },
-  ) =>
-    (limitCPU ?? 0) > 0 && (limitMemory ?? 0) > 0 && requestCPU === limitCPU &&
-    requestMemory === limitMemory
+  const guaranteed = containers.every(({ requests, limits }) =>
+    (limits.cpu ?? 0) > 0 && (limits.memory ?? 0) > 0 && requests.cpu === limits.cpu &&
+    requests.memory === limits.memory
   );
   return guaranteed ? "Guaranteed" : "Burstable";
 }

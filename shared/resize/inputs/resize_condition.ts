@@ -39,15 +39,13 @@ const WEIGHT_STEP = 26;
  * request moves with the limit it must be reported, too.
  */
 export function isApplied(pod: RequestMover, container: PodContainer): boolean {
-  const {
-    limits: { cpu: limitCPU = 0 },
-    applied: { limits: { cpu: appliedLimitCPU }, requests: { cpu: appliedRequestCPU } },
-    requests: { cpu: requestCPU = 0 },
-  } = container;
-  const limitIs = appliedLimitCPU !== undefined && appliedLimitCPU >= limitCPU &&
-    appliedLimitCPU - limitCPU < GRID;
-  if (!limitIs || !movesRequest(pod) || appliedRequestCPU === undefined) return limitIs;
-  return Math.abs(appliedRequestCPU - requestCPU) <= WEIGHT_STEP;
+  const { cpu: limit = 0 } = container.limits;
+  const { cpu: request = 0 } = container.requests;
+  const applied = { limit: container.applied.limits.cpu, request: container.applied.requests.cpu };
+  const limitIs = applied.limit !== undefined && applied.limit >= limit &&
+    applied.limit - limit < GRID;
+  if (!limitIs || !movesRequest(pod) || applied.request === undefined) return limitIs;
+  return Math.abs(applied.request - request) <= WEIGHT_STEP;
 }
 
 /** Why the kubelet has not done it yet, with its own message where it has one about these limits. */
@@ -87,10 +85,9 @@ function isCurrent({ type, observedGeneration }: ResizeCondition, pod: Pod): boo
 
 /** True unless the kubelet reports other requests than the spec has. */
 function hasRequests(
-  { requests: { cpu: requestCPU, memory: requestMemory }, allocated = {} }: PodContainer,
+  { requests: { cpu, memory }, allocated = {} }: PodContainer,
 ): boolean {
-  return (allocated.cpu ?? requestCPU) === requestCPU &&
-    (allocated.memory ?? requestMemory) === requestMemory;
+  return (allocated.cpu ?? cpu) === cpu && (allocated.memory ?? memory) === memory;
 }
 
 /** True when the kubelet has nothing left to do for the container's CPU limit. */

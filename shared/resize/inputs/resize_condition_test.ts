@@ -1,3 +1,4 @@
+import type { ContainerFields } from "../../../tests/fixtures/container_fields.ts";
 import assert from "node:assert/strict";
 import {
   enforcedContainer,
@@ -5,7 +6,7 @@ import {
   enforcementInput,
   marketClaim,
 } from "../../../tests/fixtures/market/enforcement_input.ts";
-import type { Pod, PodContainer, ResizeCondition } from "../../api/pod.ts";
+import type { Pod, ResizeCondition } from "../../api/pod.ts";
 import { decide, MARKET_CHAIN } from "../chain.ts";
 import { INFEASIBLE_REASONS, resizeStatus } from "./resize_condition.ts";
 import type { EnforcementInput } from "./resize_input.ts";
@@ -92,7 +93,7 @@ test("resizeStatus() knows why kubelets of 1.33 to 1.36 call a resize infeasible
 /** A kubelet 1.33 names no generation; the pod's requests were raised from 100 to 150 m. */
 function unnumbered(
   condition: Partial<ResizeCondition>,
-  container: Partial<PodContainer> = {},
+  container: ContainerFields = {},
 ): string {
   return resizeStatus(enforcedPod({
     metadata: { ...enforcedPod().metadata, generation: 3 },

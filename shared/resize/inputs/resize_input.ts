@@ -4,7 +4,7 @@
  * @module
  */
 import type { Node } from "../../api/node.ts";
-import type { Pod, Resources } from "../../api/pod.ts";
+import { NO_RESOURCES, type Pod, type Resources } from "../../api/pod.ts";
 import type { PodAllocation } from "../../api/pod_allocation.ts";
 import type { EnforcementReason } from "../../api/reasons/enforcement_reasons.ts";
 import type { Check, Verdict } from "../run_checks.ts";
@@ -77,7 +77,7 @@ export function heldWhereNothingIsLeft<Reason extends string>(
 /** True where the pod's spec has the wanted CPU values already. */
 export function changesNothing(pod: Pod, wanted: WantedResources): boolean {
   return containersWanted(marketSubject(pod), wanted)
-    .every((next, index) => hasSameCPU(next, pod.containers[index] ?? {}));
+    .every((next, index) => hasSameCPU(next, pod.containers[index] ?? NO_RESOURCES));
 }
 
 /** True where CPU request and limit are the same. */

@@ -3,7 +3,15 @@
  *
  * @module
  */
-import type { Pod, PodContainer, ResourceName, Resources } from "../../api/pod.ts";
+import {
+  NO_RESOURCES,
+  type Pod,
+  type PodContainer,
+  type ResourceName,
+  type Resources,
+  withResources,
+} from "../../api/pod.ts";
+import { defined } from "../../defined.ts";
 import { formatBytes, formatCPU } from "../../quantity.ts";
 
 /** Request and limit of one resource; what is absent is left as it is. Millicores or bytes. */
@@ -25,6 +33,9 @@ export const PAIR_SIDES: readonly PairSide[] = ["request", "limit"];
  */
 export type WantedResources = ReadonlyMap<string, Resources>;
 
+/** Both sides of a container's resources. */
+export const RESOURCE_SIDES: readonly (keyof Resources)[] = ["requests", "limits"];
+
 /** Both resources, in the order of messages. */
 export const RESOURCE_NAMES: readonly ResourceName[] = ["cpu", "memory"];
 
@@ -40,20 +51,17 @@ export function byResource<T>(
   return found;
 }
 
-const FIELDS = {
-  cpu: { request: "requestCPU", limit: "limitCPU" },
-  memory: { request: "requestMemory", limit: "limitMemory" },
-} as const satisfies Record<ResourceName, Record<PairSide, keyof Resources>>;
-
-/** The field of `Resources` that is meant. */
-export function fieldOf(resource: ResourceName, side: PairSide): keyof Resources {
-  return FIELDS[resource][side];
+/** Request and limit that the container has of the resource. */
+export function pairOf(
+  { requests, limits }: Resources,
+  resource: ResourceName,
+): ResourcePair {
+  return pair(requests[resource], limits[resource]);
 }
 
-/** What the container has of the resource. */
-export function pairOf(container: Resources, resource: ResourceName): ResourcePair {
-  const { request, limit } = FIELDS[resource];
-  return pair(container[request], container[limit]);
+/** True where any amount is given. */
+export function hasAmounts({ requests, limits }: Resources): boolean {
+  return RESOURCE_NAMES.some((name) => (requests[name] ?? limits[name]) !== undefined);
 }
 
 /** A pair of what there is. */
@@ -64,19 +72,13 @@ export function pair(request: number | undefined, limit: number | undefined): Re
   };
 }
 
-/** Pairs as fields of a container. */
+/** Pairs by resource as requests and limits. */
 export function resourcesOf(
   { cpu = {}, memory = {} }: Readonly<Partial<Record<ResourceName, ResourcePair>>>,
 ): Resources {
   return {
-    requests: {
-      ...(cpu.request === undefined ? {} : { cpu: cpu.request }),
-      ...(memory.request === undefined ? {} : { memory: memory.request }),
-    },
-    limits: {
-      ...(cpu.limit === undefined ? {} : { cpu: cpu.limit }),
-      ...(memory.limit === undefined ? {} : { memory: memory.limit }),
-    },
+    requests: defined({ cpu: cpu.request, memory: memory.request }),
+    limits: defined({ cpu: cpu.limit, memory: memory.limit }),
   };
 }
 
@@ -103,7 +105,8 @@ export function wantedOf(entries: readonly PairEntry[]): WantedResources {
   const wanted = new Map<string, Resources>();
   for (const { container, resource, pair } of entries) {
     if (pair.request === undefined && pair.limit === undefined) continue;
-    wanted.set(container, { ...wanted.get(container), ...resourcesOf({ [resource]: pair }) });
+    const others = wanted.get(container) ?? NO_RESOURCES;
+    wanted.set(container, withResources(others, resourcesOf({ [resource]: pair })));
   }
   return wanted;
 }
@@ -113,7 +116,7 @@ export function describeCut(before: WantedResources, after: WantedResources): st
   return pairsOf(before).flatMap(({ container, resource, pair: old }) =>
     PAIR_SIDES.flatMap((side) => {
       const was = old[side];
-      const is = after.get(container)?.[fieldOf(resource, side)];
+      const is = pairOf(after.get(container) ?? NO_RESOURCES, resource)[side];
       if (was === undefined || was === is) return [];
       const to = is === undefined ? "left as it is" : `to ${formatAmount(resource, is)}`;
       return [`${container} ${resource} ${side} ${formatAmount(resource, was)} ${to}`];
@@ -136,9 +139,6 @@ export function describeWanted(wanted: WantedResources): string {
   }).join(", ");
 }
 
-/** What is added up. */
-export type TotalField = keyof Resources;
-
 /**
  * Those that run at the same time: containers and sidecars, and each other init container with the
  * sidecars before it. The pod's total is the largest of their sums.
@@ -151,9 +151,12 @@ export function podPhases(
   return [containers, ...inits];
 }
 
+/** One of the amounts of a container or pod, for instance its CPU limit. */
+export type AmountOf = (resources: Resources) => number | undefined;
+
 /** Σ of those that have a value. */
-export function sumOf(containers: readonly PodContainer[], field: TotalField): number {
-  return containers.reduce((sum, container) => sum + (container[field] ?? 0), 0);
+export function sumOf(containers: readonly Resources[], amountOf: AmountOf): number {
+  return containers.reduce((sum, container) => sum + (amountOf(container) ?? 0), 0);
 }
 
 /**
@@ -162,11 +165,13 @@ export function sumOf(containers: readonly PodContainer[], field: TotalField): n
  */
 export function podTotal(
   pod: Pick<Pod, "containers" | "initContainers" | "podLevel">,
-  field: TotalField,
+  amountOf: AmountOf,
 ): number | undefined {
-  const ofPod = pod.podLevel?.[field];
+  const ofPod = pod.podLevel && amountOf(pod.podLevel);
   if (ofPod !== undefined) return ofPod;
   const phases = podPhases(pod);
-  if (!phases.some((phase) => phase.some((one) => one[field] !== undefined))) return undefined;
-  return Math.max(...phases.map((phase) => sumOf(phase, field)));
+  if (!phases.some((phase) => phase.some((one) => amountOf(one) !== undefined))) {
+    return undefined;
+  }
+  return Math.max(...phases.map((phase) => sumOf(phase, amountOf)));
 }

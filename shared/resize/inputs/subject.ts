@@ -3,7 +3,14 @@
  *
  * @module
  */
-import type { Pod, PodContainer, QOSClass, Resources } from "../../api/pod.ts";
+import {
+  type Pod,
+  type PodContainer,
+  type QOSClass,
+  type ResourceAmounts,
+  type Resources,
+  withResources,
+} from "../../api/pod.ts";
 import { movesRequest } from "./qos.ts";
 import type { WantedResources } from "./resources.ts";
 
@@ -50,7 +57,7 @@ export function containersWanted(
     const values = wanted.get(container.name);
     return values === undefined || (container.sidecar && subject.sidecars !== true)
       ? container
-      : { ...container, ...ownFields(subject, values) };
+      : withResources(container, ownFields(subject, values));
   });
 }
 
@@ -61,10 +68,15 @@ export function containersWanted(
  */
 export function ownFields(subject: Subject, wanted: Resources): Resources {
   if (!subject.marketLimits) return wanted;
-  const { limitCPU: _limit, requestCPU, ...memory } = wanted;
-  return requestCPU === undefined || movesRequest(subject)
-    ? memory
-    : { ...memory, requests: { ...memory.requests, cpu: requestCPU } };
+  const limits = withoutCPU(wanted.limits);
+  return {
+    requests: movesRequest(subject) ? withoutCPU(wanted.requests) : wanted.requests,
+    limits,
+  };
+}
+
+function withoutCPU({ cpu: _cpu, ...memory }: ResourceAmounts): ResourceAmounts {
+  return memory;
 }
 
 /** CPU limits as wanted values: in a Guaranteed pod the request goes with the limit. */
@@ -74,13 +86,8 @@ export function limitsWanted(
 ): WantedResources {
   const moves = pod !== undefined && movesRequest(pod);
   return new Map(
-    [...limits].map(([name, limitCPU]) =>
-      [
-        name,
-        moves
-          ? { requests: { cpu: limitCPU }, limits: { cpu: limitCPU } }
-          : { requests: {}, limits: { cpu: limitCPU } },
-      ] as const
+    [...limits].map(([name, cpu]) =>
+      [name, { requests: moves ? { cpu } : {}, limits: { cpu } }] as const
     ),
   );
 }
@@ -88,8 +95,8 @@ export function limitsWanted(
 /** The CPU limits among wanted values, millicores by container name. */
 export function limitsOf(wanted: WantedResources): ReadonlyMap<string, number> {
   return new Map(
-    [...wanted].flatMap(([name, { limits: { cpu: limitCPU } }]) =>
-      limitCPU === undefined ? [] : [[name, limitCPU] as const]
+    [...wanted].flatMap(([name, { limits: { cpu } }]) =>
+      cpu === undefined ? [] : [[name, cpu] as const]
     ),
   );
 }

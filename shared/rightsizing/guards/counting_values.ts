@@ -3,13 +3,12 @@
  *
  * @module
  */
-import type { PodContainer, Resources } from "../../api/pod.ts";
+import { NO_RESOURCES, type PodContainer, type Resources } from "../../api/pod.ts";
 import { truncatedProduct } from "../amounts.ts";
 import type { PolicySpec } from "../policy_spec.ts";
 import { resourcesInForce, resourcesOfAmounts, type ValuesInForce } from "../workload_record.ts";
 import {
   describeCut,
-  fieldOf,
   pair,
   type PairEntry,
   pairOf,
@@ -72,7 +71,7 @@ export function countingValues(
   );
   const safe = wantedOf(
     pairsOf(bounded).map((entry) => {
-      const author = written.find(({ name }) => name === entry.container) ?? {};
+      const author = written.find(({ name }) => name === entry.container) ?? NO_RESOURCES;
       return liftMemory(entry, { peak: memoryPeaks.get(entry.container), author, policy });
     }),
   );
@@ -116,7 +115,7 @@ function withoutEdited(
     const base = adoptedOn === undefined ? author : resourcesOfAmounts(adoptedOn);
     return RESOURCE_NAMES.flatMap((resource): PairEntry[] => {
       const [was, is] = [pairOf(base, resource), pairOf(author, resource)];
-      const asked = pairOf(resources.get(container) ?? {}, resource);
+      const asked = pairOf(resources.get(container) ?? NO_RESOURCES, resource);
       if (asked.request === undefined && asked.limit === undefined) return [];
       if (was.request === is.request && was.limit === is.limit) {
         return [{ container, resource, pair: asked }];
@@ -234,7 +233,7 @@ function loneFacts(facts: NewPodFacts): RightsizingFacts {
   return {
     ...alone,
     quotas: quotas.map((quota) => {
-      const own = pod && podTotal(pod, fieldOf(quota.resource, quota.of));
+      const own = pod && podTotal(pod, (one) => one[quota.of][quota.resource]);
       return { ...quota, room: quota.room - (own ?? 0) };
     }),
   };

@@ -53,20 +53,12 @@ test("countingValues() have no limits where the policy updates requests only", (
 test("countingValues() leave a resource to its author who has edited it, and no other", () => {
   for (
     const edit of [
-      { requests: { memory: 1024 * MI }, limits: {} },
-      { requests: {}, limits: { memory: 4096 * MI } },
-      { requests: {}, limits: { memory: undefined } },
+      { requests: { cpu: 100, memory: 1024 * MI } },
+      { limits: { cpu: 200, memory: 4096 * MI } },
+      { limits: { cpu: 200 } },
     ]
   ) {
-    const { requestMemory, limitMemory, ...rest } = { ...templateContainer(), ...edit };
-    const containers = [{
-      ...rest,
-      requests: {
-        ...rest.requests,
-        ...(requestMemory === undefined ? {} : { memory: requestMemory }),
-      },
-      limits: { ...rest.limits, ...(limitMemory === undefined ? {} : { memory: limitMemory }) },
-    }];
+    const containers = [{ ...templateContainer(), ...edit }];
     const { app, words } = counting({ ...LIMITS, containers });
     assert.deepEqual(app, CPU);
     assert.match(words, /^[^;]*memory .* app [^;]*$/);
@@ -182,7 +174,7 @@ test("fitNewPod() keeps within LimitRanges, or leaves the pod alone", () => {
 });
 
 test("fitNewPod() takes no more of a quota than the whole pod leaves of it", () => {
-  const quotas = (room: number, of: QuotaRoom["of"] = "request") => ({
+  const quotas = (room: number, of: QuotaRoom["of"] = "requests") => ({
     quotas: [{ name: "q", resource: "cpu", of, room } as const],
   });
   assert.equal(fitted(quotas(500)), "app cpu 500m");
@@ -195,7 +187,7 @@ test("fitNewPod() takes no more of a quota than the whole pod leaves of it", () 
     fitted(quotas(0), [templateContainer({ requests: { cpu: 900 }, limits: { cpu: 900 } })]),
     "app cpu 500m",
   );
-  assert.equal(fitted(quotas(0, "limit")), "app cpu 500m");
+  assert.equal(fitted(quotas(0, "limits")), "app cpu 500m");
 });
 
 test("fitNewPod() asks for no more than the largest node has, and for what the template says at least", () => {

@@ -113,7 +113,7 @@ test("decideRightsizing() asks again where a later guard has taken out what made
     recommendation({ cpu: 114, memory: 64 * MI }),
     recommendation({ container: "log", cpu: 136, memory: 64 * MI }),
   ];
-  const quotas = [{ name: "q", resource: "cpu", of: "request", room: 0 }] as const;
+  const quotas = [{ name: "q", resource: "cpu", of: "requests", room: 0 }] as const;
   const both = { containers, recommendations, quotas };
   assert.match(
     outcomeOf({ ...both, strategy: { changeThresholdPercent: 5 } }),

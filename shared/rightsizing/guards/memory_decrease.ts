@@ -172,10 +172,8 @@ export function liftMemory(entry: PairEntry, { peak, author, policy }: LiftFacts
   const { resource, pair: { request, limit } } = entry;
   if (resource === "cpu" || peak === undefined) return entry;
   const least = leastSafeMemory(peak);
-  const {
-    limits: { memory: limitMemory = Infinity },
-    requests: { memory: requestMemory = author.limits.memory ?? 0 },
-  } = author;
+  const { memory: limitMemory = Infinity } = author.limits;
+  const { memory: requestMemory = author.limits.memory ?? 0 } = author.requests;
   const isShort = (value: number | undefined, own: number): boolean =>
     value !== undefined && value < Math.min(least, own);
   if (!isShort(request, requestMemory) && !isShort(limit, limitMemory)) return entry;

@@ -1,3 +1,4 @@
+import { NO_RESOURCES } from "../../api/pod.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import {
@@ -196,7 +197,7 @@ test("liftMemory() goes no further than the author has, and not beyond the bound
 
 test("liftMemory() leaves CPU alone, and memory with an unknown peak", () => {
   const { updateStrategy, bounds } = autoPolicy();
-  const facts = { author: {}, policy: { updateStrategy, bounds } };
+  const facts = { author: NO_RESOURCES, policy: { updateStrategy, bounds } };
   const cpu = { container: "app", resource: "cpu", pair: { request: 10 } } as const;
   assert.equal(liftMemory(cpu, { ...facts, peak: 100 * MI }), cpu);
   const memory = { ...cpu, resource: "memory" } as const;

@@ -3,7 +3,14 @@
  *
  * @module
  */
-import type { Pod, PodContainer, Resources } from "../../api/pod.ts";
+import {
+  NO_RESOURCES,
+  type Pod,
+  type PodContainer,
+  type ResourceAmounts,
+  type Resources,
+  withResources,
+} from "../../api/pod.ts";
 import { qosClassOfPod } from "../../resize/inputs/qos.ts";
 import {
   containersWanted,
@@ -19,7 +26,7 @@ import {
   type DisruptionsAsked,
   disruptionVerdict,
 } from "../../resize/checks/restart_policy.ts";
-import type { WantedResources } from "../../resize/inputs/resources.ts";
+import { byResource, hasAmounts, type WantedResources } from "../../resize/inputs/resources.ts";
 import { isTooMuch } from "../../resize/checks/node_capacity.ts";
 import type { ResourceChange } from "../../resize/patch.ts";
 
@@ -61,21 +68,8 @@ function templateSubject(
   inForce: ReadonlyMap<string, Resources> = new Map(),
 ): Subject {
   const made = (container: PodContainer): PodContainer => {
-    const values = { ...container, ...inForce.get(container.name) };
-    const {
-      requests: {
-        cpu: requestCPU = values.limits.cpu,
-        memory: requestMemory = values.limits.memory,
-      },
-    } = values;
-    return {
-      ...values,
-      requests: {
-        ...values.requests,
-        ...(requestCPU === undefined ? {} : { cpu: requestCPU }),
-        ...(requestMemory === undefined ? {} : { memory: requestMemory }),
-      },
-    };
+    const values = withResources(container, inForce.get(container.name) ?? NO_RESOURCES);
+    return { ...values, requests: { ...values.limits, ...values.requests } };
   };
   const containers = template.containers.map(made);
   const pod = { ...template, containers, initContainers: template.initContainers.map(made) };
@@ -185,8 +179,6 @@ export interface InPlacePlan {
   readonly inForce: ReadonlyMap<string, Resources>;
 }
 
-const FIELDS = ["requestCPU", "requestMemory", "limitCPU", "limitMemory"] as const;
-
 /**
  * The plan for wanted values that all guards have let pass. Pods that have them already are left out,
  * and those on a node with too little for them: a kubelet would call that infeasible, and never try
@@ -203,24 +195,24 @@ export function inPlacePlan(facts: RightsizingFacts, wanted: WantedResources): I
       const values = wanted.get(present.name);
       const next = after[at];
       if (values === undefined || next === undefined || next === present) return [];
-      const fields = changedFields(present, ownFields(subject, values));
+      const own = ownFields(subject, values);
+      const changes = {
+        requests: changedAmounts(present.requests, own.requests),
+        limits: changedAmounts(present.limits, own.limits),
+      };
       const { name, sidecar } = present;
-      return Object.keys(fields).length === 0 ? [] : [{ name, sidecar, ...fields }];
+      return hasAmounts(changes) ? [{ name, sidecar, ...changes }] : [];
     });
     return changes.length === 0 ? [] : [{ pod, changes }];
   });
   const inForce = new Map(facts.inForce);
   for (const [name, values] of wanted) {
-    inForce.set(name, { ...inForce.get(name), ...values });
+    inForce.set(name, withResources(inForce.get(name) ?? NO_RESOURCES, values));
   }
   return { pods, originalLimits: facts.marketManages ? limitsOf(wanted) : new Map(), inForce };
 }
 
-/** Those of the fields that are not there yet. */
-function changedFields(present: Resources, fields: Resources): Resources {
-  const changed = FIELDS.flatMap((field) => {
-    const value = fields[field];
-    return value === undefined || value === present[field] ? [] : [[field, value] as const];
-  });
-  return Object.fromEntries(changed);
+/** The amounts that the container does not have yet. */
+function changedAmounts(present: ResourceAmounts, wanted: ResourceAmounts): ResourceAmounts {
+  return byResource((name) => wanted[name] === present[name] ? undefined : wanted[name]);
 }

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { NO_RESOURCES } from "../../api/pod.ts";
 import {
   formatAmount,
   type PairEntry,
@@ -154,12 +155,12 @@ export function belowThreshold(facts: RightsizingFacts, wanted: WantedResources)
   const all = presentSubjects(facts, method);
   const adopted = method === "Recreate" ? all : newPods(all);
   const differs = ({ container, resource }: PairEntry): boolean => {
-    const { request, limit } = pairOf(facts.inForce.get(container) ?? {}, resource);
+    const { request, limit } = pairOf(facts.inForce.get(container) ?? NO_RESOURCES, resource);
     const subjects = request === undefined && limit === undefined ? all : adopted;
     return subjects.some((subject) => {
       const index = subject.containers.findIndex(({ name }) => name === container);
-      const present = pairOf(subject.containers[index] ?? {}, resource);
-      const after = pairOf(containersWanted(subject, wanted)[index] ?? {}, resource);
+      const present = pairOf(subject.containers[index] ?? NO_RESOURCES, resource);
+      const after = pairOf(containersWanted(subject, wanted)[index] ?? NO_RESOURCES, resource);
       return isWorth(present.request, after.request, { percent }) ||
         isWorth(present.limit, after.limit, { percent });
     });

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ResourceName } from "../../api/pod.ts";
+import { NO_RESOURCES, type ResourceName } from "../../api/pod.ts";
 import { dividedByRequest } from "../../resize/checks/horizontal_autoscaler.ts";
 import { defaultsProblem, rangeVerdict } from "../../resize/checks/limit_range.ts";
 import { nodeShortages } from "../../resize/checks/node_capacity.ts";
@@ -15,7 +15,6 @@ import { withoutPairs } from "../../resize/run_checks.ts";
 import { cutRaises } from "../../resize/inputs/cut_raises.ts";
 import {
   describeCut,
-  fieldOf,
   formatAmount,
   pairOf,
   podTotal,
@@ -110,10 +109,10 @@ export function overNodes(facts: RightsizingFacts, wanted: WantedResources): Gua
         problems.push(`${shortage}, and stays as it is`);
         continue;
       }
-      const field = fieldOf(resource, "request");
       const base = (container: string): number =>
-        facts.workload.template.containers.find((one) => one.name === container)?.[field] ?? 0;
-      const cut = cutRaises(fitting, { resource, side: "request", base, excess: total - most });
+        facts.workload.template.containers.find((one) => one.name === container)
+          ?.requests[resource] ?? 0;
+      const cut = cutRaises(fitting, { resource, side: "requests", base, excess: total - most });
       if (cut === fitting) continue;
       fitting = cut;
       problems.push(shortage);
@@ -134,8 +133,8 @@ function isBehind(
 ): boolean {
   if (subject.nodeName === undefined) return false;
   const containers = containersWanted(subject, inForce);
-  const field = fieldOf(resource, "request");
-  return (podTotal({ ...subject, containers }, field) ?? 0) > (podTotal(subject, field) ?? 0);
+  return (podTotal({ ...subject, containers }, ({ requests }) => requests[resource]) ?? 0) >
+    (podTotal(subject, ({ requests }) => requests[resource]) ?? 0);
 }
 
 /** Clamps to what keeps the class of each pod, and of those to come; holds where nothing does. */
@@ -182,8 +181,8 @@ export function nodeUnderPressure(
     against: ({ container, resource }) => {
       for (const { subject, pressures } of pressed) {
         const index = subject.containers.findIndex(({ name }) => name === container);
-        const present = pairOf(subject.containers[index] ?? {}, resource);
-        const after = pairOf(containersWanted(subject, wanted)[index] ?? {}, resource);
+        const present = pairOf(subject.containers[index] ?? NO_RESOURCES, resource);
+        const after = pairOf(containersWanted(subject, wanted)[index] ?? NO_RESOURCES, resource);
         const raises = (after.request ?? 0) > (present.request ?? 0) ||
           (after.limit ?? Infinity) > (present.limit ?? Infinity);
         if (!raises) continue;

@@ -110,7 +110,7 @@ test("outsideRanges() holds where the server would refuse the pod whatever is wa
 });
 
 test("outsideRanges() lets no resize write defaults into a pod, which recreation need not fear", () => {
-  const { limitMemory: _none, ...open } = templateContainer();
+  const open = { ...templateContainer(), limits: { cpu: 200 } };
   const ranges = { defaults: ["limits.memory"] };
   const held = outcomeOf({ containers: [open], ranges });
   assert.match(held, /^OutsideRanges LimitRange: pod web-1: .* defaults .*app/);
@@ -120,21 +120,21 @@ test("outsideRanges() lets no resize write defaults into a pod, which recreation
   assert.equal(rightsizingFacts().ranges, undefined);
 });
 
-function room(of: "request" | "limit", amount: number): QuotaRoom {
+function room(of: "requests" | "limits", amount: number): QuotaRoom {
   return { name: "q", resource: "cpu", of, room: amount };
 }
 
 test("overQuotas() cuts raises to what the quota leaves for all pods together", () => {
   assert.equal(
-    outcomeOf({ quotas: [room("request", 100)] }),
+    outcomeOf({ quotas: [room("requests", 100)] }),
     "InPlace: app cpu 150m, app memory 96Mi",
   );
   assert.equal(
-    outcomeOf({ quotas: [room("request", 60)] }),
+    outcomeOf({ quotas: [room("requests", 60)] }),
     "InPlace: app cpu 130m, app memory 96Mi",
   );
   assert.match(
-    clampsOf({ quotas: [room("request", 60)] }).join(),
+    clampsOf({ quotas: [room("requests", 60)] }).join(),
     / QuotaExceeded: ResourceQuota q .*60m of requests\.cpu .*100m .*2 pods/,
   );
 });
@@ -142,16 +142,16 @@ test("overQuotas() cuts raises to what the quota leaves for all pods together", 
 test("overQuotas() heeds quotas on limits and on memory, and cuts a request with its limit", () => {
   const recommendations = [recommendation({ cpu: 300, cpuLimit: 400 })];
   assert.equal(
-    outcomeOf({ recommendations, strategy: LIMITS, quotas: [room("limit", 100)] }),
+    outcomeOf({ recommendations, strategy: LIMITS, quotas: [room("limits", 100)] }),
     "InPlace: app cpu 250m (limit 250m), app memory 96Mi (limit 112Mi)",
   );
-  const memory: QuotaRoom = { name: "q", resource: "memory", of: "request", room: 32 * MI };
+  const memory: QuotaRoom = { name: "q", resource: "memory", of: "requests", room: 32 * MI };
   assert.equal(outcomeOf({ quotas: [memory] }), "InPlace: app cpu 150m, app memory 80Mi");
 });
 
 test("overQuotas() lets decreases pass, and holds where nothing else is left", () => {
   const less = [recommendation({ cpu: 50, memory: 32 * MI })];
-  const quotas = [room("request", -500)];
+  const quotas = [room("requests", -500)];
   assert.equal(
     outcomeOf({ recommendations: less, quotas }),
     "InPlace: app cpu 50m, app memory 32Mi",
@@ -168,13 +168,13 @@ test("overQuotas() counts the replicas of a workload with a changed template", (
   const strategy = { allowInPlaceResize: false, allowRecreate: true };
   const five = { workload: { ...workload, replicas: 5 }, strategy };
   assert.equal(
-    outcomeOf({ ...five, quotas: [room("request", 100)] }),
+    outcomeOf({ ...five, quotas: [room("requests", 100)] }),
     "Recreate: app cpu 120m, app memory 96Mi",
   );
-  assert.match(outcomeOf({ ...five, quotas: [room("request", 250)] }), /app cpu 150m/);
+  assert.match(outcomeOf({ ...five, quotas: [room("requests", 250)] }), /app cpu 150m/);
 });
 
-const { limitCPU: _cpu, limitMemory: _memory, ...open } = templateContainer();
+const open = { ...templateContainer(), limits: {} };
 const containers = [open, { ...open, name: "log" }];
 
 /** On a node of so much. */

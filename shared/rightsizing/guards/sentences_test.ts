@@ -202,7 +202,7 @@ test("sentences of the guards about nodes, quotas, classes and limits", () =>
     [
       "QuotaExceeded",
       messageBy(overQuotas, cpu(150), {
-        quotas: [{ name: "q", resource: "cpu", of: "request", room: 60 }],
+        quotas: [{ name: "q", resource: "cpu", of: "requests", room: 60 }],
       }),
       "ResourceQuota q leaves 60m of requests.cpu for a raise of 100m in 2 pods",
     ],

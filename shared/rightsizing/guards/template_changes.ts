@@ -3,7 +3,8 @@
  *
  * @module
  */
-import type { PodContainer } from "../../api/pod.ts";
+
+import { NO_RESOURCES, type PodContainer, withResources } from "../../api/pod.ts";
 import type { TemplateOwners } from "../../api/workload.ts";
 import {
   byResource,
@@ -88,7 +89,7 @@ export function templateWith(
   template: readonly ContainerTemplate[],
 ): readonly ContainerTemplate[] {
   return template.map((one) => {
-    const values = { ...resourcesOfAmounts(one.values), ...wanted.get(one.container) };
+    const values = withResources(resourcesOfAmounts(one.values), wanted.get(one.container) ?? {});
     return { ...one, values: amountsOfResources(values) };
   });
 }
@@ -109,7 +110,8 @@ export function withUnrecorded(
     ),
   );
   for (const { container, resource, pair } of unrecorded) {
-    values.set(container, { ...values.get(container), ...resourcesOf({ [resource]: pair }) });
+    const others = values.get(container) ?? NO_RESOURCES;
+    values.set(container, withResources(others, resourcesOf({ [resource]: pair })));
   }
   const others = record.inForce.filter(({ container }) => !values.has(container));
   return {

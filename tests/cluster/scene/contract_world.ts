@@ -11,7 +11,7 @@ import { listOf, objectOf, textOf } from "../../../adapters/kube/client/json_fie
 import { connectKubeconfig } from "../../../adapters/kube/client/connect.ts";
 import { parsePod } from "../../../adapters/kube/kinds/pods.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
-import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
+import type { Pod, PodContainer, ResourceAmounts } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import { formatCPU } from "../../../shared/quantity.ts";
 import { until } from "./until.ts";
@@ -115,14 +115,10 @@ async function createNamespace(connection: OpenKubeConnection): Promise<string> 
 }
 
 /** A container as a manifest has it, of an image that waits for its end. */
-export function containerSpec(container: PodContainer): Record<string, unknown> {
-  const {
-    name,
-    sidecar,
-    requests: { cpu: requestCPU, memory: requestMemory },
-    limits: { cpu: limitCPU, memory: limitMemory },
-  } = container;
-  const list = (cpu: number | undefined, memory: number | undefined): Record<string, string> => ({
+export function containerSpec(
+  { name, sidecar, requests, limits }: PodContainer,
+): Record<string, unknown> {
+  const list = ({ cpu, memory }: ResourceAmounts): Record<string, string> => ({
     ...(cpu === undefined ? {} : { cpu: formatCPU(cpu) }),
     ...(memory === undefined ? {} : { memory: String(memory) }),
   });
@@ -131,10 +127,7 @@ export function containerSpec(container: PodContainer): Record<string, unknown> 
     image: "busybox:stable",
     imagePullPolicy: "IfNotPresent",
     command: ["sh", "-c", "trap 'exit 0' TERM; sleep 2147483647 & wait"],
-    resources: {
-      requests: list(requestCPU, requestMemory),
-      limits: list(limitCPU, limitMemory),
-    },
+    resources: { requests: list(requests), limits: list(limits) },
     ...(sidecar ? { restartPolicy: "Always" } : {}),
   };
 }

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { byResource } from "../../../shared/resize/inputs/resources.ts";
 import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
 import { objectOf } from "../../../adapters/kube/client/json_fields.ts";
 import { parsePod } from "../../../adapters/kube/kinds/pods.ts";
@@ -150,17 +151,10 @@ function restartPolicy(restarts: boolean): string {
 }
 
 function withoutDefaults(container: PodContainer): PodContainer {
-  const { requestCPU, requestMemory, ...rest } = container;
-  const { limits: { cpu: limitCPU, memory: limitMemory } } = rest;
+  const { requests, limits } = container;
   return {
-    ...rest,
-    requests: {
-      ...rest.requests,
-      ...(requestCPU === undefined || requestCPU === limitCPU ? {} : { cpu: requestCPU }),
-      ...(requestMemory === undefined || requestMemory === limitMemory
-        ? {}
-        : { memory: requestMemory }),
-    },
+    ...container,
+    requests: byResource((name) => requests[name] === limits[name] ? undefined : requests[name]),
   };
 }
 

@@ -6,32 +6,37 @@
 import { newAllocation } from "../../../controller/allocation/bounds/publish_bounds.ts";
 import { qosClassOf } from "../../../shared/resize/inputs/qos.ts";
 import type { Node } from "../../../shared/api/node.ts";
-import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
+import { NO_RESOURCES, type Pod, type PodContainer } from "../../../shared/api/pod.ts";
+import { type ContainerFields, withFields } from "../../fixtures/container_fields.ts";
 import type { Desired, PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import type { ResourceQuota } from "../../../shared/api/namespace.ts";
 import { readPolicySpec, type StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
 
+const SAMPLE: PodContainer = {
+  name: "app",
+  sidecar: false,
+  ready: false,
+  requests: { cpu: 100 },
+  limits: { cpu: 200 },
+  applied: NO_RESOURCES,
+  restartsOnCPU: false,
+};
+
+const MEMORY = { memory: 64 * 2 ** 20 };
+
+const SAMPLE_GUARANTEED = withFields(SAMPLE, {
+  requests: { cpu: 200, ...MEMORY },
+  limits: MEMORY,
+});
+
 /** A container with 100 m requested and 200 m allowed. */
-export function sampleContainer(change: Partial<PodContainer> = {}): PodContainer {
-  return {
-    name: "app",
-    sidecar: false,
-    ready: false,
-    restartsOnCPU: false,
-    ...change,
-    requests: { cpu: 100, ...change.requests },
-    limits: { cpu: 200, ...change.limits },
-  };
+export function sampleContainer(change: ContainerFields = {}): PodContainer {
+  return withFields(SAMPLE, change);
 }
 
 /** A container of a Guaranteed pod, with 200 m requested and allowed. */
-export function sampleGuaranteed(change: Partial<PodContainer> = {}): PodContainer {
-  const memory = 64 * 2 ** 20;
-  return sampleContainer({
-    ...change,
-    requests: { cpu: 200, memory, ...change.requests },
-    limits: { memory, ...change.limits },
-  });
+export function sampleGuaranteed(change: ContainerFields = {}): PodContainer {
+  return withFields(SAMPLE_GUARANTEED, change);
 }
 
 /** Differences of one sample pod from another. */

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
+import { NO_RESOURCES, type Pod, type PodContainer } from "../../../shared/api/pod.ts";
 import { qosClassOf } from "../../../shared/resize/inputs/qos.ts";
 import type { ArrivalProcess } from "../../../lab/simulation/node/request_server.ts";
 
@@ -126,6 +126,7 @@ export function newPod(
     ready: false,
     requests: { cpu: request, ...(memory && { memory: memory.request }) },
     limits: { cpu: limit, ...(memory && { memory: memory.limit }) },
+    applied: NO_RESOURCES,
     restartsOnCPU: false,
   };
   const owner = replicaSet === undefined ? {} : {

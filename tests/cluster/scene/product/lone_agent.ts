@@ -102,13 +102,9 @@ async function cgroupView({ cgroupRoot }: Instance): Promise<string> {
 function allocationOf({ metadata, nodeName, containers }: Pod, ceiling: number): PodAllocation {
   const { name: podName, uid: podUID, namespace } = metadata;
   const [container] = containers;
-  const {
-    name = "",
-    containerID = "",
-    requests: { cpu: requestCPU = 0 },
-    limits: { cpu: limitCPU = 0 },
-  } = container ?? {};
-  const bounds = { name, containerID, floor: requestCPU, ceiling, weight: requestCPU };
+  const { name = "", containerID = "" } = container ?? {};
+  const request = container?.requests.cpu ?? 0;
+  const bounds = { name, containerID, floor: request, ceiling, weight: request };
   return {
     apiVersion: "allocation.mbcas.io/v1alpha1",
     kind: "PodAllocation",
@@ -116,7 +112,7 @@ function allocationOf({ metadata, nodeName, containers }: Pod, ceiling: number):
     spec: { podName, podUID, nodeName, namespace },
     status: {
       bounds: { revision: 1, reason: "", containers: [bounds] },
-      originalLimits: [{ name, cpu: `${limitCPU}m` }],
+      originalLimits: [{ name, cpu: `${container?.limits.cpu ?? 0}m` }],
     },
   };
 }
