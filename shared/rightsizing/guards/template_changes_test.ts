@@ -1,3 +1,4 @@
+import type { ContainerFields } from "../../../tests/fixtures/container_fields.ts";
 import assert from "node:assert/strict";
 import {
   bareContainer,
@@ -8,7 +9,7 @@ import {
   recommendation,
   templateContainer,
 } from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
-import type { PodContainer, Resources } from "../../api/pod.ts";
+import type { Resources } from "../../api/pod.ts";
 import type { TemplateOwners } from "../../api/workload.ts";
 import { RIGHTSIZING_MANAGER } from "../../resize/original_limits.ts";
 import type { UpdateStrategy } from "../policy_spec.ts";
@@ -192,7 +193,7 @@ test("recentlyEdited() lets a request be raised beside a limit that would be low
   const recommendations = [
     recommendation({ cpu: 600, cpuLimit: 700, memory: 960 * MI, memoryLimit: 1056 * MI }),
   ];
-  const of = (limits: Partial<PodContainer>, strategy: Partial<UpdateStrategy> = {}) =>
+  const of = (limits: ContainerFields, strategy: Partial<UpdateStrategy> = {}) =>
     outcomeOf(edited(1, {
       containers: [
         bareContainer("app", {
