@@ -17,7 +17,6 @@ import { refusalKind, refusalReason } from "../../shared/resize/refusal.ts";
 import { isFinished, isLive, outOfScope } from "../../shared/resize/scope.ts";
 import type { MarketConfig } from "../config.ts";
 import { phaseOf } from "./allocation_status.ts";
-import { createOldDefinition } from "./bounds/old_definition.ts";
 import { type BoundsPlan, newAllocation, planBounds } from "./bounds/publish_bounds.ts";
 import { isConfirmed, needsConfirmation, staysRestored } from "./confirmed_clearing.ts";
 import { createPodEvents } from "./events/pod_events.ts";
@@ -73,7 +72,6 @@ export function createReconciler(
   const context: ReconcileContext = {
     ...parts,
     ...{ conflicts, apiBackoff, memories },
-    definition: createOldDefinition(parts),
     podEvents: createPodEvents(parts),
     rolloutStillSince: createRolloutMemory(),
   };
@@ -218,7 +216,7 @@ async function actOnRecord(
 async function publish(
   { write, crowd, bounds, originals, revision }: BoundsPlan,
   { podKey, allocation, memory }: ReconcileSnapshot,
-  { store, nodeWrites, definition, clock }: ReconcileContext,
+  { store, nodeWrites, clock }: ReconcileContext,
 ): Promise<Outcome | undefined> {
   const isTurn = takeTurn(nodeWrites, { podKey, crowd });
   if (write === "nothing") return undefined;
@@ -226,8 +224,7 @@ async function publish(
   if (!isTurn) return undefined;
   const status = { ...allocation.status, ...originals, bounds };
   try {
-    const stored = await store.writeStatus({ ...allocation, status });
-    definition.compare(bounds, stored.status?.bounds);
+    await store.writeStatus({ ...allocation, status });
   } catch (error) {
     // The server will refuse them again: limits stay as they are until it takes them.
     if (!(error instanceof ApiError) || error.status !== 422) throw error;

@@ -14,7 +14,6 @@ import type { MarketConfig } from "../config.ts";
 import type { MetricWatch } from "../metrics_demand/metric_watch.ts";
 import type { AllocationStore, PodResizer } from "../resize/ports.ts";
 import { nodeCeiling } from "./bounds/node_room.ts";
-import type { OldDefinition } from "./bounds/old_definition.ts";
 import type { BoundsSources } from "./bounds/publish_bounds.ts";
 import type { EventGate } from "./events/event_gate.ts";
 import type { PodEvents } from "./events/pod_events.ts";
@@ -62,7 +61,6 @@ export interface ReconcilerParts {
 export interface ReconcileContext extends ReconcilerParts {
   readonly conflicts: Backoff;
   readonly apiBackoff: APIBackoff;
-  readonly definition: OldDefinition;
   readonly memories: PodMemories;
   readonly podEvents: PodEvents;
   readonly rolloutStillSince: RolloutMemory;
@@ -91,7 +89,7 @@ export interface ReconcileSnapshot extends ObservedPod {
   /** True while the agent of the pod's node has not renewed its lease. */
   readonly isAgentSilent: boolean;
   /** Present for a pod with bounds that are published. */
-  readonly bounds: (BoundsSources & { readonly definition: OldDefinition }) | undefined;
+  readonly bounds: BoundsSources | undefined;
   /** What the quotas leave for raises, at the moment of a call; undefined when none binds. */
   readonly quota: QuotaRoom | undefined;
   /** The waits after refusals that are left, ms. */
@@ -148,7 +146,6 @@ export function takeSnapshot(
         metric: context.metricOf?.(pod, record),
         rolloutStillSinceMs: context.rolloutStillSince(workload, wallMs),
         nodeCeiling: nodeCeiling(observed, caches.pods),
-        definition: context.definition,
       }
       : undefined,
     backOffMs: { market: backOffMs(false), restore: backOffMs(true) },

@@ -11,7 +11,6 @@ import type { Random } from "../../shared/random.ts";
 import type { Decision } from "../../shared/resize/chain.ts";
 import type { OutOfScope } from "../../shared/resize/scope.ts";
 import { nextStatus, phaseOf } from "./allocation_status.ts";
-import { MAYBE_OLD_DEFINITION } from "./bounds/old_definition.ts";
 import type { BoundsPlan } from "./bounds/publish_bounds.ts";
 import { bottleneckEvent, QUIET_HOLDS, statusEvent } from "./events/status_event.ts";
 import { switchWarnings } from "./events/switch_warnings.ts";
@@ -122,7 +121,9 @@ async function reportBoundsRefused(
   snapshot: ReconcileSnapshot,
   context: ReconcileContext,
 ): Promise<ReconcileResult> {
-  const message = `the bounds can't be stored: ${refusal.message}. ${MAYBE_OLD_DEFINITION}`;
+  const message =
+    `the bounds can't be stored: ${refusal.message}. If the CustomResourceDefinition ` +
+    "is older than this controller: apply manifests/crds of its version";
   const decision = { changes: [], reason: "Refused", message } as const;
   const isNew = await writeStatus(decision, { refused: true }, { snapshot, context }) !== undefined;
   if (isNew) {

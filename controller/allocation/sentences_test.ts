@@ -1,6 +1,5 @@
 import type { ContainerFields } from "../../tests/fixtures/container_fields.ts";
 import type { Namespace } from "../../shared/api/namespace.ts";
-import { silentLog } from "../../shared/log.ts";
 import { ALLOW_OVERRIDES, MANAGED } from "../../shared/resize/scope.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import {
@@ -14,7 +13,6 @@ import { sampleHPA, sampleWorkload } from "../../tests/fixtures/sample_workloads
 import type { BidFacts } from "./bid_rules/bid_rule.ts";
 import { STARTUP_BOOST, startupBoost } from "./bid_rules/startup_boost.ts";
 import { type BoundsInput, boundsOf } from "./bounds/bounds.ts";
-import { createOldDefinition } from "./bounds/old_definition.ts";
 import { BURST_FACTOR, MAX_CPU, PRIORITY_MULTIPLIER } from "./bounds/overrides.ts";
 import type { Caches } from "../caches.ts";
 import { bottleneckEvent } from "./events/status_event.ts";
@@ -251,19 +249,6 @@ async function gated(): Promise<string> {
   return messages.at(-1) ?? "";
 }
 
-/** The remedy that is logged with a field that the server drops. */
-function droppedField(): string {
-  let remedy = "";
-  const error = (_message: string, fields: object = {}): void => {
-    if ("remedy" in fields) remedy = String(fields.remedy);
-  };
-  const app = { name: "app", containerID: "c", floor: 100, ceiling: 200, weight: 1 };
-  const stored = { revision: 1, reason: "", containers: [app] };
-  createOldDefinition({ clock: createVirtualClock({ wallStart: 0 }), log: { ...silentLog, error } })
-    .compare({ ...stored, containers: [{ ...app, boost: true }] }, stored);
-  return remedy;
-}
-
 /** What is logged where VerticalPodAutoscalers are never in sync. */
 async function unsynced(): Promise<string> {
   let message = "";
@@ -289,7 +274,6 @@ Deno.test({
         "RateLimited: 2100 resizes wait, more than controller.maxResizesPerSecond, 50, lets through " +
         "soon: the most urgent go first, and small decreases are put off",
       ],
-      ["old definition", droppedField, "apply manifests/crds of this controller's version"],
       [
         "no VPAs",
         unsynced,

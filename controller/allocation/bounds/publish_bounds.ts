@@ -15,7 +15,6 @@ import type { KnownRule } from "./bound_rules.ts";
 import type { QuotaBounds } from "./namespace_bounds.ts";
 import { boundsOf } from "./bounds.ts";
 import type { PodSnapshot } from "../pod_snapshot.ts";
-import type { OldDefinition } from "./old_definition.ts";
 import { type Originals, originalsOf } from "../original_limits.ts";
 import { desiredLimits, originalValues } from "../../../shared/resize/original_limits.ts";
 import type { AnnotationWarning } from "./annotation_warning.ts";
@@ -86,8 +85,6 @@ export interface BoundsPlanInput extends Partial<BoundsSources> {
   readonly forcesRevision?: boolean;
   /** Wall-clock time, ms since 1970. */
   readonly wallMs: number;
-  /** The fields that the server is known to store. @default {all} */
-  readonly definition?: Pick<OldDefinition, "storable">;
 }
 
 /**
@@ -100,18 +97,17 @@ export function planBounds(
 ): BoundsPlan {
   const { allocation, pod } = snapshot;
   const { config, quota, nodeCeiling, metric, rolloutStillSinceMs, wallMs: nowMs } = input;
-  const { forcesRevision = false, definition } = input;
+  const { forcesRevision = false } = input;
   const { originalLimits: recorded, originalRequests, bounds: present } = allocation.status ?? {};
   const originals = input.originals ?? (recorded === undefined ? originalsOf(pod) : undefined);
   const { burstFactor, leastCeiling } = config;
-  const { warnings, untilMs, ...wanted } = boundsOf({
+  const { warnings, untilMs, ...draft } = boundsOf({
     ...snapshot,
     ...{ rolloutStillSinceMs, metric, nowMs, quota, nodeCeiling, burstFactor, leastCeiling },
     priorityMultiplier: (priority) => priorityMultiplier(priority, config.priorityMultipliers),
     originalLimits: originalValues(originals?.originalLimits ?? recorded),
     ownRequests: originalValues(originals?.originalRequests ?? originalRequests),
   });
-  const draft = definition?.storable(wanted) ?? wanted;
   const same = present !== undefined && !forcesRevision && !differ(present, draft, allocation);
   const isAsBefore = same && originals === undefined && draft.reason === present.reason;
   const newStory = isAsBefore && boundStory(present.rules) !== boundStory(draft.rules);
