@@ -147,7 +147,7 @@ function observers(metrics: Metrics): ControllerMetrics {
     },
     resized: ({ outcome, reason }) => metrics.resizes.inc({ outcome, reason }),
     confirmed: (waitedMs) => metrics.confirmations.observe(waitedMs / 1000),
-    restored: (cause) => metrics.restores.inc({ cause }),
+    released: (cause) => metrics.restores.inc({ cause }),
     held: (reason) => metrics.held.inc({ reason }),
     queue(depth, delayed) {
       metrics.queueDepth.set(depth);

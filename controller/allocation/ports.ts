@@ -56,8 +56,8 @@ export interface EventSink {
 export interface AllocationObserver extends ResizeObserver {
   /** The agents' Leases were checked. */
   agents?(verdict: AgentsVerdict): void;
-  /** A pod has its original limits back. */
-  restored?(cause: EnforcementReason): void;
+  /** A pod that left the market has its original limits back. */
+  released?(cause: EnforcementReason): void;
   /** A status was written that says why nothing is done. */
   held?(reason: EnforcementReason): void;
   /** Queued pods, and pods that are due later. */

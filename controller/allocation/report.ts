@@ -102,7 +102,7 @@ async function reportOutcome(
     case "released": {
       const message = `own limits are back: ${outcome.scope.message}`;
       context.podEvents.emit(pod, { type: "Normal", reason: "CPULimitsRestored", message });
-      context.observer?.restored?.(outcome.scope.reason);
+      context.observer?.released?.(outcome.scope.reason);
       memory.refusal = undefined;
       memory.pendingSince = undefined;
       return {};
