@@ -120,8 +120,8 @@ export function desiredLimits(
 }
 
 /**
- * Recorded values by container name, millicores; containers without one are left out, and so are those
- * whose value can't be counted: the controller has not recorded that.
+ * Recorded values by container name, millicores. Leaves out containers without a value, and values that
+ * can't be counted, since the controller has not recorded those.
  */
 export function originalValues(originals: readonly Original[] | undefined): Map<string, number> {
   const values = new Map<string, number>();

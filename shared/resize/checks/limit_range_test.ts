@@ -325,10 +325,14 @@ test("wouldWriteDefaults() holds a raise that would put CPU defaults into a sibl
     [init, "init container prepare (limits.cpu)"],
     [{ ...sibling, ...init }, /side \(.*\), init container prepare \(/],
   ] as const;
-  for (const [change, who] of cases) {
+  for (const [change, affected] of cases) {
     const { changes, reason, message = "", by } = decide(MARKET_CHAIN, inputOf(change, cpu));
     assert.deepEqual([changes, reason, by], [[], "LimitRange", "WouldWriteDefaults"]);
-    assert.ok(typeof who === "string" ? message.includes(` into ${who}, and`) : who.test(message));
+    assert.ok(
+      typeof affected === "string"
+        ? message.includes(` into ${affected}, and`)
+        : affected.test(message),
+    );
     // Without defaults nothing is written, so nothing holds.
     assert.equal(decide(MARKET_CHAIN, inputOf(change)).changes[0]?.limits.cpu, 400);
   }

@@ -21,7 +21,7 @@ function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-/** What the market's chain makes of a wish of 400 m for this pod. */
+/** The market chain's decision on a limit of 400 m for this pod. */
 function decided(pod: Pod, fields: Partial<EnforcementInput> = {}) {
   return decide(MARKET_CHAIN, enforcementInput({ pod, ...fields }));
 }
@@ -89,7 +89,7 @@ test("decide() keeps a pod Guaranteed whatever limits are wanted", () => {
   );
 });
 
-test("decide() holds a pod that is Guaranteed by what its containers don't tell", () => {
+test("decide() holds a pod that is Guaranteed by pod-level resources", () => {
   const odd = { ...guaranteedPod(), containers: [enforcedContainer()] };
   const other = enforcedContainer({ name: "jvm" });
   const { changes, reason } = decided({ ...odd, containers: [enforcedContainer(), other] });
@@ -124,7 +124,7 @@ test("decide() waits until the kubelet reports limit and request of a Guaranteed
   assert.equal(decided(pod).reason, "Applied");
 });
 
-test("decide() tells that the kubelet has put off the raise of a request", () => {
+test("decide() reports that the kubelet has deferred the raise of a request", () => {
   const condition: ResizeCondition = {
     type: "PodResizePending",
     reason: "Deferred",
@@ -136,7 +136,7 @@ test("decide() tells that the kubelet has put off the raise of a request", () =>
   const pod = { ...raised, resizeConditions: [condition] };
   const { changes, reason, message } = decided(pod);
   assert.deepEqual([changes, reason, message], [[], "ResizeDeferred", condition.message]);
-  // It does not lock the pod: a smaller wish is sent.
+  // It does not lock the pod: a smaller limit is sent.
   assert.equal(decided(pod, { claims: [marketClaim(250)] }).changes.length, 1);
 });
 

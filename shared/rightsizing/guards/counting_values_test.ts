@@ -50,7 +50,7 @@ test("countingValues() have no limits where the policy updates requests only", (
   assert.match(messages, /only: app cpu .*180m .*, app memory .*112Mi /);
 });
 
-test("countingValues() leave a resource to its author who has edited it, and no other", () => {
+test("countingValues() drop the resource that its author has edited, and no other", () => {
   for (
     const edit of [
       { requests: { cpu: 100, memory: 1024 * MI } },

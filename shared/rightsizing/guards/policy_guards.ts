@@ -73,7 +73,7 @@ export function permissionMissing(
 }
 
 /**
- * Holds with the engine's own words until it may be asked again. A recommendation that differs from the
+ * Holds with the policy engine's message until it may be asked again. A recommendation that differs from the
  * denied one by the policy's threshold is another request, and made at once.
  */
 export function lastDenialHolds(
@@ -108,8 +108,8 @@ function isAnother(
 export function boundUnreadable(
   { unreadable, verticalAutoscalers }: RightsizingFacts,
 ): GuardVerdict {
-  const words = verticalAutoscalers.flatMap((one) => one.unreadable ?? []);
-  const message = [...unreadable, ...words].join("; ");
+  const unreadableVPAs = verticalAutoscalers.flatMap((one) => one.unreadable ?? []);
+  const message = [...unreadable, ...unreadableVPAs].join("; ");
   return message === "" ? undefined : { verdict: "hold", reason: "UnreadableBound", message };
 }
 

@@ -25,8 +25,8 @@ import { fittedSubjects, methodFor, presentSubjects } from "./method.ts";
 import type { GuardVerdict, RightsizingFacts } from "./rightsizing_facts.ts";
 
 /**
- * Leaves the CPU or the memory of containers alone whose utilisation an HPA looks at, unless the policy
- * takes them in all the same: with another request the HPA would see another utilisation for the same
+ * Leaves out the CPU or the memory of containers where an HPA scales on its utilisation, unless the policy
+ * has `allowWithHPA`: with another request the HPA would see another utilisation for the same
  * load, and scale; and with less usage in each of more pods, the next recommendation would be less again.
  * Their limit stays too, since it caps the usage that the HPA sees. The other resource goes on.
  */
@@ -43,13 +43,13 @@ export function horizontalAutoscalerConflicts(
         )
       );
       return acting &&
-        `HPA ${acting.metadata.name} divides the ${RESOURCE_WORDS[resource]} usage ` +
+        `HPA ${acting.metadata.name} divides the ${RESOURCE_TEXTS[resource]} usage ` +
           `of ${container} by its request, which stays`;
     },
   });
 }
 
-const RESOURCE_WORDS = { cpu: "CPU", memory: "memory" } as const;
+const RESOURCE_TEXTS = { cpu: "CPU", memory: "memory" } as const;
 
 /** Leaves alone what a VPA in any mode but `Off` sets; CPU that it does not control goes on. */
 export function verticalAutoscalerConflicts(
