@@ -242,8 +242,8 @@ test("decide() never raises a pod by more than its quota leaves, and always lets
           enforcementInput({ pod: enforcedPod({ containers }), claims, quotaHeadroom }),
         );
         const change = changes.reduce(
-          (sum, { name, limits: { cpu: limitCPU } }) =>
-            sum + limitCPU - (containers.find((c) => c.name === name)?.limits.cpu ?? 0),
+          (sum, { name, limits }) =>
+            sum + limits.cpu - (containers.find((c) => c.name === name)?.limits.cpu ?? 0),
           0,
         );
         assert.ok(change <= Math.max(0, quotaHeadroom));

@@ -111,7 +111,7 @@ const notBurstable: ScopeRule = ({ pod }) => {
 };
 
 const noCPULimit: ScopeRule = ({ pod }) =>
-  pod.containers.some(({ limits: { cpu: limitCPU } }) => limitCPU !== undefined)
+  pod.containers.some(({ limits }) => limits.cpu !== undefined)
     ? undefined
     : { reason: "NoCPULimit", message: "no container has a CPU limit" };
 

@@ -279,11 +279,9 @@ test("decide() never asks for what the LimitRange forbids", () => {
           enforcementInput({ pod: enforcedPod({ containers }), claims, limitRange }),
         );
         if (changes.length === 0) return;
-        const after = containers.map((
-          { name, requests: { cpu: requestCPU = 0 }, limits: { cpu: limitCPU = 0 } },
-        ) => ({
-          request: requestCPU,
-          limit: changes.find((change) => change.name === name)?.limits.cpu ?? limitCPU,
+        const after = containers.map(({ name, requests, limits }) => ({
+          request: requests.cpu ?? 0,
+          limit: changes.find((change) => change.name === name)?.limits.cpu ?? limits.cpu ?? 0,
         }));
         const total = after.reduce(
           (sum, one) => ({ request: sum.request + one.request, limit: sum.limit + one.limit }),

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { NO_RESOURCES, type ResourceName } from "../../api/pod.ts";
+import type { ResourceName } from "../../api/pod.ts";
 import { dividedByRequest } from "../../resize/checks/horizontal_autoscaler.ts";
 import { defaultsProblem, rangeVerdict } from "../../resize/checks/limit_range.ts";
 import { nodeShortages } from "../../resize/checks/node_capacity.ts";
@@ -16,11 +16,10 @@ import { cutRaises } from "../../resize/inputs/cut_raises.ts";
 import {
   describeCut,
   formatAmount,
-  pairOf,
   podTotal,
   type WantedResources,
 } from "../../resize/inputs/resources.ts";
-import { containersWanted, type Subject } from "../../resize/inputs/subject.ts";
+import { pairIn, type Subject, subjectWanted } from "../../resize/inputs/subject.ts";
 import { fittedSubjects, methodFor, presentSubjects } from "./method.ts";
 import type { GuardVerdict, RightsizingFacts } from "./rightsizing_facts.ts";
 
@@ -100,7 +99,7 @@ export function overNodes(facts: RightsizingFacts, wanted: WantedResources): Gua
     const [owner, node] = nodeName === undefined
       ? ["the largest node", facts.largestNode] as const
       : [`node ${nodeName}`, facts.nodes.get(nodeName)] as const;
-    const after = { ...subject, containers: containersWanted(subject, fitting) };
+    const after = subjectWanted(subject, fitting);
     for (const { resource, most, total } of nodeShortages(after, node)) {
       const shortage =
         `${owner} has ${formatAmount(resource, most)} of ${resource}, ${name} would ` +
@@ -132,9 +131,9 @@ function isBehind(
   { facts: { inForce } }: { readonly facts: Pick<RightsizingFacts, "inForce"> },
 ): boolean {
   if (subject.nodeName === undefined) return false;
-  const containers = containersWanted(subject, inForce);
-  return (podTotal({ ...subject, containers }, ({ requests }) => requests[resource]) ?? 0) >
-    (podTotal(subject, ({ requests }) => requests[resource]) ?? 0);
+  const requested = (one: Subject): number =>
+    podTotal(one, ({ requests }) => requests[resource]) ?? 0;
+  return requested(subjectWanted(subject, inForce)) > requested(subject);
 }
 
 /** Clamps to what keeps the class of each pod, and of those to come; holds where nothing does. */
@@ -175,18 +174,19 @@ export function nodeUnderPressure(
 ): GuardVerdict {
   const pressed = presentSubjects(facts, "InPlace").flatMap((subject) => {
     const pressures = facts.nodes.get(subject.nodeName ?? "")?.pressures ?? [];
-    return pressures.length === 0 ? [] : [{ subject, pressures }];
+    return pressures.length === 0
+      ? []
+      : [{ subject, next: subjectWanted(subject, wanted), pressures }];
   });
   return withoutPairs(wanted, "NodePressure", {
-    against: ({ container, resource }) => {
-      for (const { subject, pressures } of pressed) {
-        const index = subject.containers.findIndex(({ name }) => name === container);
-        const present = pairOf(subject.containers[index] ?? NO_RESOURCES, resource);
-        const after = pairOf(containersWanted(subject, wanted)[index] ?? NO_RESOURCES, resource);
+    against: (entry) => {
+      for (const { subject, next, pressures } of pressed) {
+        const present = pairIn(subject, entry) ?? {};
+        const after = pairIn(next, entry) ?? {};
         const raises = (after.request ?? 0) > (present.request ?? 0) ||
           (after.limit ?? Infinity) > (present.limit ?? Infinity);
         if (!raises) continue;
-        return `no raise of ${container} ${resource}: node ${subject.nodeName} has ` +
+        return `no raise of ${entry.container} ${entry.resource}: node ${subject.nodeName} has ` +
           pressures.join(", ");
       }
       return undefined;
