@@ -7,11 +7,10 @@ import type { HorizontalPodAutoscaler, VerticalPodAutoscaler } from "../api/auto
 import type { Namespace } from "../api/namespace.ts";
 import type { Pod } from "../api/pod.ts";
 import type { Workload } from "../api/workload.ts";
-import { dividedByRequest, heedsAutoscaler } from "./checks/horizontal_autoscaler.ts";
+import { dividedByRequest, heedsAutoscaler, vpaConflict } from "./checks/autoscalers.ts";
 import { type LeftAlone, PLATFORM_RULES, type PlatformFacts } from "./checks/platform.ts";
-import { vpaConflict } from "./checks/vertical_autoscaler.ts";
 import { movesRequest } from "./inputs/qos.ts";
-import { type SwitchValue, switchValue } from "./inputs/switches.ts";
+import { type SwitchValue, switchValue } from "../api/object.ts";
 
 /** Label or annotation, on pod or namespace: `"false"` opts out. As label of a namespace, `"true"` opts in. */
 export const MANAGED = "mbcas.io/managed";

@@ -5,7 +5,7 @@ import { sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
 import type { HorizontalPodAutoscaler } from "../api/autoscalers.ts";
 import type { Namespace } from "../api/namespace.ts";
 import type { Pod } from "../api/pod.ts";
-import { HPA_COORDINATION } from "./checks/horizontal_autoscaler.ts";
+import { HPA_COORDINATION } from "./checks/autoscalers.ts";
 import {
   ALLOW_OVERRIDES,
   isFinished,

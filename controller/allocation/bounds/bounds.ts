@@ -16,7 +16,7 @@ import type { AnnotationWarning } from "./annotation_warning.ts";
 import { type Overrides, PRIORITY_MULTIPLIER } from "./overrides.ts";
 import { qosKeeper } from "./qos_keeper.ts";
 import { participantsOf } from "./participants.ts";
-import type { ResourceRanges } from "../../../shared/resize/inputs/ranges.ts";
+import type { ResourceRanges } from "../../../shared/resize/inputs/resize_input.ts";
 import { atOriginalRequests } from "../original_limits.ts";
 
 /** Input of the bounds. */

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { HPA_COORDINATION } from "../../../shared/resize/checks/horizontal_autoscaler.ts";
+import { HPA_COORDINATION } from "../../../shared/resize/checks/autoscalers.ts";
 import {
   ALLOW_OVERRIDES,
   MANAGED,
@@ -12,7 +12,7 @@ import {
   type OutOfScope,
   SKIP_GUARANTEED,
 } from "../../../shared/resize/scope.ts";
-import { switchValue, type Texts } from "../../../shared/resize/inputs/switches.ts";
+import { switchValue, type Texts } from "../../../shared/api/object.ts";
 import { quotedText } from "../../../shared/quoted_text.ts";
 import type { BidFacts } from "../bid_rules/bid_rule.ts";
 import {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import * as said from "./switch_warnings.ts";
-import { HPA_COORDINATION } from "../../../shared/resize/checks/horizontal_autoscaler.ts";
+import { HPA_COORDINATION } from "../../../shared/resize/checks/autoscalers.ts";
 import {
   ALLOW_OVERRIDES,
   MANAGED,

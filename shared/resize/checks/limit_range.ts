@@ -7,7 +7,7 @@ import type { LimitRange, LimitRangeBounds, LimitRangeItem } from "../../api/nam
 import type { Pod, PodContainer } from "../../api/pod.ts";
 import type { Verdict } from "../run_checks.ts";
 import { cutRaises } from "../inputs/cut_raises.ts";
-import type { AmountRange, AmountRanges, ResourceRanges } from "../inputs/ranges.ts";
+import type { AmountRange, AmountRanges, ResourceRanges } from "../inputs/resize_input.ts";
 import {
   describeCut,
   formatAmount,

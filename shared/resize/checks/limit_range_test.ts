@@ -10,8 +10,7 @@ import {
 import type { LimitRangeBounds, LimitRangeItem } from "../../api/namespace.ts";
 import { NO_RESOURCES, type Pod, type PodContainer } from "../../api/pod.ts";
 import { decide, decideManually, MARKET_CHAIN, RESTORE_CHAIN } from "../chain.ts";
-import type { ResourceRanges } from "../inputs/ranges.ts";
-import type { EnforcementInput } from "../inputs/resize_input.ts";
+import type { EnforcementInput, ResourceRanges } from "../inputs/resize_input.ts";
 import { largestLimit, resourceRangesOf } from "./limit_range.ts";
 
 function test(name: string, fn: () => void): void {

@@ -9,7 +9,7 @@ import {
 } from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { sampleHPA, sampleVPA } from "../../../tests/fixtures/sample_workloads.ts";
 import type { QuotaRoom } from "../../resize/checks/resource_quota.ts";
-import type { AmountRange } from "../../resize/inputs/ranges.ts";
+import type { AmountRange } from "../../resize/inputs/resize_input.ts";
 import { describeWanted, type ResourcePair, wantedOf } from "../../resize/inputs/resources.ts";
 import type { ValuesInForce } from "../workload_record.ts";
 import { countingValues, fitNewPod } from "./counting_values.ts";

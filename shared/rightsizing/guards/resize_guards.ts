@@ -4,13 +4,12 @@
  * @module
  */
 import type { ResourceName } from "../../api/pod.ts";
-import { dividedByRequest } from "../../resize/checks/horizontal_autoscaler.ts";
+import { dividedByRequest, vpaConflict } from "../../resize/checks/autoscalers.ts";
 import { defaultsProblem, rangeVerdict } from "../../resize/checks/limit_range.ts";
 import { nodeShortages } from "../../resize/checks/node_capacity.ts";
 import { classVerdict } from "../../resize/checks/qos_class.ts";
 import { capRequests, podLevelProblem } from "../../resize/checks/request_within_limit.ts";
 import { quotaVerdict } from "../../resize/checks/resource_quota.ts";
-import { vpaConflict } from "../../resize/checks/vertical_autoscaler.ts";
 import { withoutPairs } from "../../resize/run_checks.ts";
 import { cutRaises } from "../../resize/inputs/cut_raises.ts";
 import {

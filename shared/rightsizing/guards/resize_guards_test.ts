@@ -13,7 +13,7 @@ import {
 import { sampleVPA } from "../../../tests/fixtures/sample_workloads.ts";
 import type { NodePressure } from "../../api/node.ts";
 import type { QuotaRoom } from "../../resize/checks/resource_quota.ts";
-import type { AmountRange, ResourceRanges } from "../../resize/inputs/ranges.ts";
+import type { AmountRange, ResourceRanges } from "../../resize/inputs/resize_input.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });

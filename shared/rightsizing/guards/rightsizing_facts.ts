@@ -11,7 +11,7 @@ import type { MadePods, PodTemplate, Workload } from "../../api/workload.ts";
 import type { KnownNode } from "../../resize/checks/node_capacity.ts";
 import type { QuotaRoom } from "../../resize/checks/resource_quota.ts";
 import type { Check, Verdict } from "../../resize/run_checks.ts";
-import type { ResourceRanges } from "../../resize/inputs/ranges.ts";
+import type { ResourceRanges } from "../../resize/inputs/resize_input.ts";
 import type { PolicySpec } from "../policy_spec.ts";
 import type { ContainerRecommendation } from "../recommend.ts";
 import type { ContainerTemplate } from "../workload_record.ts";

@@ -5,9 +5,11 @@
  */
 import type { ApiError } from "../../api/api_error.ts";
 import type { EnforcementReason } from "../../api/reasons/enforcement_reasons.ts";
-import type { RightsizingReason } from "../../api/reasons/rightsizing_reasons.ts";
+import type {
+  RightsizingEventReason,
+  RightsizingReason,
+} from "../../api/reasons/rightsizing_reasons.ts";
 import { refusalKind, refusalReason } from "../../resize/refusal.ts";
-import type { RightsizingEventReason } from "../../api/reasons/rightsizing_event_reasons.ts";
 import { type AnyReason, remedyFor } from "../../api/reasons/reasons.ts";
 import type { RightsizingDecision } from "./decide_rightsizing.ts";
 

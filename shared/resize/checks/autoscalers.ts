@@ -1,0 +1,86 @@
+/**
+ * Check: does a VerticalPodAutoscaler set these resources, or a HorizontalPodAutoscaler divide by the request?
+ *
+ * @module
+ */
+import type {
+  HorizontalPodAutoscaler,
+  MemoryTarget,
+  VerticalPodAutoscaler,
+} from "../../api/autoscalers.ts";
+import type { ResourceName } from "../../api/pod.ts";
+import { switchValue } from "../../api/object.ts";
+
+/** The entry for all containers that have none of their own. */
+const ALL_OTHERS = "*";
+
+/**
+ * True when it acts and controls the CPU of one of these containers. One that sets memory alone, or
+ * with the policy `Off` for each of them, leaves CPU to others. Source: VPA's `GetUpdateMode` and
+ * `GetContainerResourcePolicy` (pkg/utils/vpa/api.go).
+ */
+export function setsCPU(
+  { updateMode, cpuPolicies = [] }: Pick<VerticalPodAutoscaler, "updateMode" | "cpuPolicies">,
+  containers: readonly string[],
+): boolean {
+  if (updateMode === "Off") return false;
+  return containers.some((name) => {
+    const policy = cpuPolicies.find(({ container }) => container === name) ??
+      cpuPolicies.findLast(({ container }) => container === ALL_OTHERS);
+    return policy?.controlled ?? true;
+  });
+}
+
+/**
+ * What sets the resource of one of the containers, in a sentence; undefined: nothing. The policies for
+ * memory are not read, so any VPA in a mode other than `Off` sets it.
+ */
+export function vpaConflict(
+  verticalAutoscalers: readonly VerticalPodAutoscaler[],
+  { containers, resource }: {
+    readonly containers: readonly string[];
+    readonly resource: ResourceName;
+  },
+): string | undefined {
+  const acting = verticalAutoscalers.find((one) =>
+    resource === "cpu" ? setsCPU(one, containers) : one.updateMode !== "Off"
+  );
+  if (acting === undefined) return undefined;
+  const { target: { kind, name }, updateMode, metadata } = acting;
+  return `VPA ${metadata.name}, mode ${updateMode}, sets the resources of ${kind} ${name}`;
+}
+
+/** Annotation of pod, workload or HPA: `"false"` leaves limits and HPA alone with each other. */
+export const HPA_COORDINATION = "mbcas.io/hpa-coordination";
+
+/** An object with annotations. */
+export interface Annotated {
+  readonly metadata: { readonly annotations: Readonly<Record<string, string>> };
+}
+
+/** Objects that may have the annotation: the pod's takes precedence, then the workload's. */
+export interface CoordinationObjects {
+  readonly pod: Annotated;
+  readonly workload: Annotated | undefined;
+  readonly autoscaler: Annotated;
+}
+
+/** False where the first of them that has the annotation has `"false"`. */
+export function heedsAutoscaler({ pod, workload, autoscaler }: CoordinationObjects): boolean {
+  const values = [pod, workload, autoscaler].map((one) =>
+    switchValue(one?.metadata.annotations ?? {}, HPA_COORDINATION)
+  );
+  return values.find((value) => value !== undefined) !== "false";
+}
+
+/**
+ * What of the resource's usage an HPA divides by the request. With another request it would see another
+ * utilization for the same load, and scale.
+ */
+export function dividedByRequest(
+  { cpuTargets, memoryTargets = [] }: HorizontalPodAutoscaler,
+  resource: ResourceName,
+): readonly MemoryTarget[] {
+  if (resource === "memory") return memoryTargets;
+  return cpuTargets.filter(({ utilization }) => utilization !== undefined);
+}
