@@ -8,11 +8,10 @@ import type { HorizontalPodAutoscaler, VerticalPodAutoscaler } from "../api/auto
 import type { Namespace } from "../api/namespace.ts";
 import type { Pod } from "../api/pod.ts";
 import type { Workload } from "../api/workload.ts";
-import { dividedByRequest, heedsAutoscaler } from "./checks/horizontal_autoscaler.ts";
+import { dividedByRequest, heedsAutoscaler, vpaConflict } from "./checks/autoscalers.ts";
 import { type LeftAlone, PLATFORM_RULES, type PlatformFacts } from "./checks/platform.ts";
-import { vpaConflict } from "./checks/vertical_autoscaler.ts";
 import { movesRequest } from "./inputs/qos.ts";
-import { type SwitchValue, switchValue } from "./inputs/switches.ts";
+import { type SwitchValue, switchValue } from "../api/object.ts";
 
 /** Why a pod takes no part. */
 export type OutOfScope = LeftAlone;
@@ -103,7 +102,7 @@ const notBurstable: ScopeRule = ({ pod }) => {
 };
 
 const noCPULimit: ScopeRule = ({ pod }) =>
-  pod.containers.some(({ limits: { cpu: limitCPU } }) => limitCPU !== undefined)
+  pod.containers.some(({ limits }) => limits.cpu !== undefined)
     ? undefined
     : { reason: "NoCPULimit", message: "no container has a CPU limit" };
 

@@ -10,7 +10,7 @@ import {
   type PolicyCondition,
   type PolicyStatus,
 } from "../api/policy_status.ts";
-import type { PolicyReason } from "../api/reasons/policy_reasons.ts";
+import type { PolicyReason } from "../api/reasons/rightsizing_reasons.ts";
 import { formatDuration } from "../duration.ts";
 import { cutToBytes } from "../quoted_text.ts";
 import { type PolicyReach, reachesNamespace } from "./policy_match.ts";

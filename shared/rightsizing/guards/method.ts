@@ -54,8 +54,8 @@ export function presentSubjects(
 }
 
 /**
- * Whom the wanted values must fit: the present ones, and where the template is written beside what is in
- * force for other containers or resources, the pods that are made of both.
+ * The pods that the wanted values must fit: those of `presentSubjects()`, and where the template is written
+ * beside what is in force for other containers or resources, the pods that are made of both.
  */
 export function fittedSubjects(
   facts: RightsizingFacts,
