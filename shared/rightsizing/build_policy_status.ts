@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { faultText, type FieldFault } from "../api/field_fault.ts";
+import { faultText, type FieldFault } from "../api/fields.ts";
 import {
   MOST_CONTAINERS,
   MOST_WORKLOADS,
