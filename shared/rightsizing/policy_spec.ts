@@ -13,7 +13,11 @@ import {
   type WrittenQuantity,
 } from "../api/fields.ts";
 import type { LabelSelector } from "../api/label_selector.ts";
-import { policySpecSchema, type UsageProvider } from "../api/optimization_policy.ts";
+import {
+  policySpecSchema,
+  USAGE_PROVIDERS,
+  type UsageProvider,
+} from "../api/optimization_policy.ts";
 import type { PolicyStatus } from "../api/policy_status.ts";
 import type { WorkloadKind } from "../api/workload.ts";
 import type { ApiObject } from "../api/object.ts";
@@ -109,7 +113,7 @@ export function readPolicySpec(raw: unknown, defaults: PolicyDefaults = {}): Pol
 
 const NO_PROVIDER: FieldFault = {
   field: "spec.metricsConfig.provider",
-  valid: "must be one of prometheus, metrics-server, custom, since the controller's setting " +
+  valid: `must be one of ${USAGE_PROVIDERS.join(", ")}, since the controller's setting ` +
     "rightsizing.provider names none",
 };
 
