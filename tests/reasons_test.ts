@@ -65,7 +65,7 @@ Deno.test({
       readonly "gate of placement": Kind<ReasonOf<Eligibility>>;
       readonly "waits of placement": Kind<MoveWait["wait"]>;
       readonly "metric of resizes": Kind<Reported<"resized">["reason"]>;
-      readonly "metric of restores": Kind<Reported<"restored">>;
+      readonly "metric of restores": Kind<Reported<"released">>;
       readonly "metric of held changes": Kind<Reported<"held">>;
     } = {
       "checks": "listed",

@@ -16,7 +16,7 @@ export interface FieldFault {
   readonly valid: string;
 }
 
-/** Words of types, after "must be". */
+/** Names of types, after "must be". */
 const TYPES: Readonly<Record<string, string>> = {
   int: "a whole number",
   number: "a number",

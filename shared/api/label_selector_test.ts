@@ -55,10 +55,10 @@ pure("labelsMatch() takes no label for there that every object inherits", () => 
 });
 
 pure("labelsMatch() is the negation for NotIn of In, and for DoesNotExist of Exists", () => {
-  const word = fc.constantFrom("web", "db", "", "queue");
-  const labels = fc.dictionary(fc.constantFrom("tier", "app"), word);
+  const value = fc.constantFrom("web", "db", "", "queue");
+  const labels = fc.dictionary(fc.constantFrom("tier", "app"), value);
   fc.assert(
-    fc.property(labels, fc.array(word, { minLength: 1 }), (own, values) => {
+    fc.property(labels, fc.array(value, { minLength: 1 }), (own, values) => {
       assert.equal(matches(own, term("In", values)), !matches(own, term("NotIn", values)));
       assert.equal(matches(own, term("Exists")), !matches(own, term("DoesNotExist")));
       // Whatever is in some values exists.
