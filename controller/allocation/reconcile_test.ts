@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import { RESTORE_MANAGER } from "../../shared/resize/original_limits.ts";
-import { MANAGED, SKIP_GUARANTEED } from "../../shared/resize/scope.ts";
+import { MANAGED, MAX_CPU, SKIP_GUARANTEED } from "../../shared/api/market_keys.ts";
 import { limited, reconcilerStage } from "../../tests/fixtures/market/reconciler_stage.ts";
-import { MAX_CPU } from "./bounds/overrides.ts";
 
 function test(name: string, fn: () => void | Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });

@@ -1,6 +1,13 @@
 import type { ContainerFields } from "../../tests/fixtures/container_fields.ts";
 import type { Namespace } from "../../shared/api/namespace.ts";
-import { ALLOW_OVERRIDES, MANAGED } from "../../shared/resize/scope.ts";
+import {
+  ALLOW_OVERRIDES,
+  BURST_FACTOR,
+  MANAGED,
+  MAX_CPU,
+  PRIORITY_MULTIPLIER,
+  STARTUP_BOOST,
+} from "../../shared/api/market_keys.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import {
   sampleContainer,
@@ -11,9 +18,8 @@ import { assertSentences } from "../../tests/fixtures/assert_sentences.ts";
 import { bidFacts, FACTS_NOW_MS } from "../../tests/fixtures/market/bid_facts.ts";
 import { sampleHPA, sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
 import type { BidFacts } from "./bid_rules/bid_rule.ts";
-import { STARTUP_BOOST, startupBoost } from "./bid_rules/startup_boost.ts";
+import { startupBoost } from "./bid_rules/startup_boost.ts";
 import { type BoundsInput, boundsOf } from "./bounds/bounds.ts";
-import { BURST_FACTOR, MAX_CPU, PRIORITY_MULTIPLIER } from "./bounds/overrides.ts";
 import type { Caches } from "../caches.ts";
 import { bottleneckEvent } from "./events/status_event.ts";
 import { createEventGate } from "./events/event_gate.ts";

@@ -3,15 +3,13 @@
  *
  * @module
  */
+import { DEMAND_QUERY } from "../../shared/api/market_keys.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import { nearestName } from "../../shared/nearest_name.ts";
 import { quotedText } from "../../shared/quoted_text.ts";
 import { workloadsOf } from "../../shared/resize/workloads_of.ts";
 import type { InstantQuestion } from "./ports.ts";
 import { fillQuery, type QueryTable } from "./query_template.ts";
-
-/** Annotation of a pod: the name of a query of the configuration. */
-export const DEMAND_QUERY = "mbcas.io/demand-query";
 
 /** A query with its name in the configuration. */
 export interface MetricQuestion extends InstantQuestion {

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import type { Pod, PodOwner } from "../../shared/api/pod.ts";
 import { samplePod } from "../../tests/contract/support/sample_objects.ts";
-import { DEMAND_QUERY, metricQuestion } from "./metric_question.ts";
+import { metricQuestion } from "./metric_question.ts";
+import { DEMAND_QUERY } from "../../shared/api/market_keys.ts";
 import { readQueryTemplate } from "./query_template.ts";
 
 function test(name: string, fn: () => void): void {

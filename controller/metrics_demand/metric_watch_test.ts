@@ -7,7 +7,8 @@ import { sampleContainer, samplePod } from "../../tests/contract/support/sample_
 import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
 import { newAllocation } from "../allocation/bounds/publish_bounds.ts";
 import type { DemandReading, MetricOutcome } from "./metric_fact.ts";
-import { DEMAND_QUERY, type MetricsConfig } from "./metric_question.ts";
+import type { MetricsConfig } from "./metric_question.ts";
+import { DEMAND_QUERY } from "../../shared/api/market_keys.ts";
 import { createMetricReports, createMetricWatch, type MetricWatch } from "./metric_watch.ts";
 import type { InstantAnswer } from "./ports.ts";
 import { readQueryTemplate } from "./query_template.ts";

@@ -4,7 +4,8 @@ import { sampleContainer, samplePod } from "../../tests/contract/support/sample_
 import { assertSentences } from "../../tests/fixtures/assert_sentences.ts";
 import { newAllocation } from "../allocation/bounds/publish_bounds.ts";
 import { type DemandReading, demandReading } from "./metric_fact.ts";
-import { DEMAND_QUERY, metricQuestion } from "./metric_question.ts";
+import { metricQuestion } from "./metric_question.ts";
+import { DEMAND_QUERY } from "../../shared/api/market_keys.ts";
 import { createMetricReports, createMetricWatch, type MetricReports } from "./metric_watch.ts";
 import { refusalOf } from "../../shared/config/kinds.ts";
 import { queryTableKind, readQueryTemplate } from "./query_template.ts";

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { ALLOW_OVERRIDES, MANAGED, SKIP_GUARANTEED } from "../api/market_keys.ts";
 import type { HorizontalPodAutoscaler, VerticalPodAutoscaler } from "../api/autoscalers.ts";
 import type { Namespace } from "../api/namespace.ts";
 import type { Pod } from "../api/pod.ts";
@@ -12,15 +13,6 @@ import { type LeftAlone, PLATFORM_RULES, type PlatformFacts } from "./checks/pla
 import { vpaConflict } from "./checks/vertical_autoscaler.ts";
 import { movesRequest } from "./inputs/qos.ts";
 import { type SwitchValue, switchValue } from "./inputs/switches.ts";
-
-/** Label or annotation, on pod or namespace: `"false"` opts out. As label of a namespace, `"true"` opts in. */
-export const MANAGED = "mbcas.io/managed";
-
-/** Annotation of a Guaranteed pod: `"false"` takes it in; `"true"` is as if it were not there. */
-export const SKIP_GUARANTEED = "mbcas.io/skip-guaranteed";
-
-/** An administrator's label on a namespace: annotations there may ask for more. */
-export const ALLOW_OVERRIDES = "mbcas.io/allow-overrides";
 
 /** Why a pod takes no part. */
 export type OutOfScope = LeftAlone;

@@ -5,18 +5,15 @@ import { sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
 import type { HorizontalPodAutoscaler } from "../api/autoscalers.ts";
 import type { Namespace } from "../api/namespace.ts";
 import type { Pod } from "../api/pod.ts";
-import { HPA_COORDINATION } from "./checks/horizontal_autoscaler.ts";
+import { ALLOW_OVERRIDES, HPA_COORDINATION, MANAGED, SKIP_GUARANTEED } from "../api/market_keys.ts";
 import {
-  ALLOW_OVERRIDES,
   isFinished,
   isLive,
-  MANAGED,
   type OutOfScope,
   outOfScope,
   restoredCause,
   restoredMessage,
   SCOPE_RULES,
-  SKIP_GUARANTEED,
 } from "./scope.ts";
 
 type Words = { readonly label?: string; readonly annotation?: string };

@@ -17,13 +17,8 @@ import { templatePatch } from "../rightsizing/template_patch.ts";
 import { decide, MARKET_CHAIN } from "./chain.ts";
 import { outsideBounds } from "./checks/published_bounds.ts";
 import type { EnforcementInput } from "./inputs/resize_input.ts";
-import {
-  MANAGED,
-  outOfScope,
-  restoredMessage,
-  type ScopeSubject,
-  SKIP_GUARANTEED,
-} from "./scope.ts";
+import { outOfScope, restoredMessage, type ScopeSubject } from "./scope.ts";
+import { MANAGED, SKIP_GUARANTEED } from "../api/market_keys.ts";
 
 type Texts = Readonly<Record<string, string>>;
 

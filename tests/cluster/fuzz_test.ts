@@ -9,7 +9,7 @@ import fc from "fast-check";
 import { allocationPath } from "../../adapters/kube/kinds/allocations.ts";
 import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
 import { readNode } from "../../adapters/kube/kinds/nodes.ts";
-import { BURST_FACTOR } from "../../controller/allocation/bounds/overrides.ts";
+import { BURST_FACTOR } from "../../shared/api/market_keys.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";

@@ -7,7 +7,7 @@
  */
 import assert from "node:assert/strict";
 import { parseHorizontalPodAutoscaler } from "../../adapters/kube/kinds/autoscalers.ts";
-import { HPA_COORDINATION } from "../../shared/resize/checks/horizontal_autoscaler.ts";
+import { HPA_COORDINATION } from "../../shared/api/market_keys.ts";
 import { crowd } from "./scene/pods/crowd.ts";
 import { deploymentPods } from "./scene/pods/deployment_pods.ts";
 import { eventTexts } from "./scene/event_texts.ts";

@@ -9,7 +9,7 @@ import { podPath } from "../../cli/coalloc/kube/cluster_reader.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
 import { refusalReason } from "../../shared/resize/refusal.ts";
-import { MANAGED } from "../../shared/resize/scope.ts";
+import { MANAGED } from "../../shared/api/market_keys.ts";
 import { appliedAllocation, assertAgreement, SETTLED } from "./scene/pods/agreement.ts";
 import { loadPod } from "./scene/pods/load_pod.ts";
 import { enforcedLimits, podDirectories } from "./scene/pods/node_cgroups.ts";

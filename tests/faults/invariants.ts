@@ -10,7 +10,7 @@ import type { Pod } from "../../shared/api/pod.ts";
 import { objectKey } from "../../shared/control/object_key.ts";
 import { parseCPU } from "../../shared/quantity.ts";
 import { qosClassOf } from "../../shared/resize/inputs/qos.ts";
-import { MANAGED } from "../../shared/resize/scope.ts";
+import { MANAGED } from "../../shared/api/market_keys.ts";
 import type { EventLog, LogEntry } from "../../lab/simulation/api/event_sink.ts";
 import { isOfMarket } from "./carried_limits.ts";
 import type { FaultCluster } from "./cluster/fault_cluster.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Pod } from "../../shared/api/pod.ts";
-import { MANAGED } from "../../shared/resize/scope.ts";
+import { MANAGED } from "../../shared/api/market_keys.ts";
 import { type ControllerScene, sceneTest } from "./controller_scene.ts";
 
 function optedOut(pod: Pod, value = "false"): Pod {

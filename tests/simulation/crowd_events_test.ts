@@ -1,7 +1,6 @@
 /** Many pods that are concerned by the same: what is reported and written is bounded. */
 import assert from "node:assert/strict";
-import { MAX_CPU } from "../../controller/allocation/bounds/overrides.ts";
-import { ALLOW_OVERRIDES } from "../../shared/resize/scope.ts";
+import { ALLOW_OVERRIDES, MAX_CPU } from "../../shared/api/market_keys.ts";
 import { ofDeployment, sampleHPA, sampleWorkload } from "../fixtures/sample_workloads.ts";
 import { type ControllerScene, sceneTest } from "./controller_scene.ts";
 

@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { Bounds } from "../../shared/api/pod_allocation.ts";
-import { MANAGED } from "../../shared/resize/scope.ts";
+import { MANAGED } from "../../shared/api/market_keys.ts";
 import { samplePod } from "../contract/support/sample_objects.ts";
 import {
   badValues,

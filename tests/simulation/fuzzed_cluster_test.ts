@@ -19,7 +19,7 @@ import {
 import { parseNode } from "../../adapters/kube/kinds/nodes.ts";
 import { parsePod } from "../../adapters/kube/kinds/pods.ts";
 import { parseWorkload } from "../../adapters/kube/kinds/workloads.ts";
-import { MAX_CPU } from "../../controller/allocation/bounds/overrides.ts";
+import { MAX_CPU } from "../../shared/api/market_keys.ts";
 import { originalsOf } from "../../controller/allocation/original_limits.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { ApiObject } from "../../shared/api/object.ts";

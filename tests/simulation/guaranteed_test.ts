@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { Pod } from "../../shared/api/pod.ts";
 import { resizePatch } from "../../shared/resize/patch.ts";
-import { SKIP_GUARANTEED } from "../../shared/resize/scope.ts";
+import { SKIP_GUARANTEED } from "../../shared/api/market_keys.ts";
 import { sampleContainer, sampleGuaranteed } from "../contract/support/sample_objects.ts";
 import { settleVirtually } from "../contract/support/settle_virtually.ts";
 import { coallocScene } from "../fixtures/cli/coalloc_scene.ts";

@@ -1,10 +1,8 @@
 /** Costs and reports of a metric: writes of bounds, events, and a change of leaders. */
 import assert from "node:assert/strict";
 import type { MarketConfig } from "../../controller/config.ts";
-import {
-  DEMAND_QUERY,
-  type MetricsConfig,
-} from "../../controller/metrics_demand/metric_question.ts";
+import type { MetricsConfig } from "../../controller/metrics_demand/metric_question.ts";
+import { DEMAND_QUERY } from "../../shared/api/market_keys.ts";
 import { readQueryTemplate } from "../../controller/metrics_demand/query_template.ts";
 import type { Bounds } from "../../shared/api/pod_allocation.ts";
 import { assertMatches } from "../fixtures/assert_matches.ts";

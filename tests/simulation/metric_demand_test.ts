@@ -1,10 +1,8 @@
 /** Demand by metrics, with the real agent and controller on a simulated node. */
 import assert from "node:assert/strict";
 import { DEFAULT_MARKET_CONFIG } from "../../controller/config.ts";
-import {
-  DEMAND_QUERY,
-  type MetricsConfig,
-} from "../../controller/metrics_demand/metric_question.ts";
+import type { MetricsConfig } from "../../controller/metrics_demand/metric_question.ts";
+import { DEMAND_QUERY } from "../../shared/api/market_keys.ts";
 import { readQueryTemplate } from "../../controller/metrics_demand/query_template.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { type MarketCluster, startMarketCluster } from "../../lab/simulation/market_cluster.ts";

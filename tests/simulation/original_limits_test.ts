@@ -1,6 +1,6 @@
 /** The original limits survive whatever happens to their record, and to the controller's copies. */
 import assert from "node:assert/strict";
-import { MANAGED } from "../../shared/resize/scope.ts";
+import { MANAGED } from "../../shared/api/market_keys.ts";
 import { sampleContainer } from "../contract/support/sample_objects.ts";
 import { settleVirtually } from "../contract/support/settle_virtually.ts";
 import { type ControllerScene, sceneTest } from "./controller_scene.ts";

@@ -1,6 +1,6 @@
 /** Limits are not raised on copies that are known to be out of sync. */
 import assert from "node:assert/strict";
-import { MANAGED } from "../../shared/resize/scope.ts";
+import { MANAGED } from "../../shared/api/market_keys.ts";
 import type { KindName } from "../../lab/simulation/api/kinds.ts";
 import { type ControllerScene, sceneTest } from "./controller_scene.ts";
 import { raisedPod } from "./raised_pod.ts";

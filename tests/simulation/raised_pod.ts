@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import type { Pod } from "../../shared/api/pod.ts";
 import { resizePatch } from "../../shared/resize/patch.ts";
-import { MANAGED } from "../../shared/resize/scope.ts";
+import { MANAGED } from "../../shared/api/market_keys.ts";
 import { settleVirtually } from "../contract/support/settle_virtually.ts";
 import type { ControllerScene } from "./controller_scene.ts";
 

@@ -1,7 +1,7 @@
 /** More resizes are wanted than the rate lets through, or than the server takes. */
 import assert from "node:assert/strict";
 import type { AllocationObserver } from "../../controller/allocation/ports.ts";
-import { MANAGED } from "../../shared/resize/scope.ts";
+import { MANAGED } from "../../shared/api/market_keys.ts";
 import { type ControllerScene, sceneTest } from "./controller_scene.ts";
 
 const DAY_MS = 86_400_000;

@@ -1,8 +1,7 @@
 /** Pods that ask for more CPU while they start, as the controller's half of the bids has it. */
 import assert from "node:assert/strict";
-import { STARTUP_BOOST } from "../../controller/allocation/bid_rules/startup_boost.ts";
+import { ALLOW_OVERRIDES, STARTUP_BOOST } from "../../shared/api/market_keys.ts";
 import type { Pod } from "../../shared/api/pod.ts";
-import { ALLOW_OVERRIDES } from "../../shared/resize/scope.ts";
 import { type ControllerScene, sceneTest } from "./controller_scene.ts";
 
 function allowOverrides({ api }: ControllerScene): void {

@@ -1,7 +1,7 @@
 /** Annotations with values that can't be read: users see an event, once, and limits go on as without them. */
 import assert from "node:assert/strict";
 import type { Pod } from "../../shared/api/pod.ts";
-import { ALLOW_OVERRIDES, MANAGED } from "../../shared/resize/scope.ts";
+import { ALLOW_OVERRIDES, MANAGED } from "../../shared/api/market_keys.ts";
 import { ofDeployment, sampleWorkload } from "../fixtures/sample_workloads.ts";
 import { type ControllerScene, sceneTest } from "./controller_scene.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { sampleNode } from "../../../tests/contract/support/sample_objects.ts";
 import { ownedBy, sampleHPA } from "../../../tests/fixtures/sample_workloads.ts";
-import { SKIP_GUARANTEED } from "../../../shared/resize/scope.ts";
+import { SKIP_GUARANTEED } from "../../../shared/api/market_keys.ts";
 import { remedyFor } from "../../../shared/api/reasons/reasons.ts";
 import { addMarketPod, coallocScene } from "../../../tests/fixtures/cli/coalloc_scene.ts";
 import { sampleNodeView, samplePodView } from "../../../tests/fixtures/cli/node_views.ts";

@@ -26,7 +26,7 @@ import {
   settingsPath,
   SYSTEM_NAMESPACE,
 } from "./installation.ts";
-import { MANAGED } from "../../../shared/resize/scope.ts";
+import { MANAGED } from "../../../shared/api/market_keys.ts";
 
 /** What the cluster works with. */
 export interface KubeClusterOptions {

@@ -1,7 +1,7 @@
 import type { PodContainer } from "../../../shared/api/pod.ts";
 import assert from "node:assert/strict";
 import { ApiError } from "../../../shared/api/api_error.ts";
-import { MANAGED } from "../../../shared/resize/scope.ts";
+import { MANAGED } from "../../../shared/api/market_keys.ts";
 import { settleVirtually } from "../../../tests/contract/support/settle_virtually.ts";
 import {
   addMarketPod,

@@ -6,7 +6,7 @@
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Namespace } from "../../../shared/api/namespace.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
-import { MANAGED } from "../../../shared/resize/scope.ts";
+import { MANAGED } from "../../../shared/api/market_keys.ts";
 import { withMarketOff } from "../market_settings.ts";
 import type { ClusterReader, MarketSwitches, PodName } from "../ports.ts";
 

@@ -6,7 +6,7 @@ import { sampleContainer, samplePod } from "../../../tests/contract/support/samp
 import { bidFacts, FACTS_NOW_MS } from "../../../tests/fixtures/market/bid_facts.ts";
 import { sampleHPA, sampleWorkload } from "../../../tests/fixtures/sample_workloads.ts";
 import type { BidEffect, BidFacts } from "./bid_rule.ts";
-import { HPA_COORDINATION } from "../../../shared/resize/checks/horizontal_autoscaler.ts";
+import { HPA_COORDINATION } from "../../../shared/api/market_keys.ts";
 import { horizontalAutoscaler } from "./horizontal_autoscaler.ts";
 
 function test(name: string, fn: () => void): void {

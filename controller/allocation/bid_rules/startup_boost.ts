@@ -7,9 +7,6 @@ import { parseDuration } from "../../../shared/duration.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { BidRule } from "./bid_rule.ts";
 
-/** Annotation of a pod: factor on its ceilings and the time after Ready, for instance `2x,30s`. */
-export const STARTUP_BOOST = "mbcas.io/startup-boost";
-
 /** What the annotation asks for. */
 export interface StartupBoost {
   /** Factor on ceilings, above 1. */

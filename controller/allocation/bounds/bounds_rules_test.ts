@@ -5,7 +5,7 @@ import fc from "fast-check";
 import type { Namespace } from "../../../shared/api/namespace.ts";
 import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
 import { MOST_RULES } from "../../../shared/api/pod_allocation.ts";
-import { ALLOW_OVERRIDES } from "../../../shared/resize/scope.ts";
+import { ALLOW_OVERRIDES, MAX_CPU, STARTUP_BOOST } from "../../../shared/api/market_keys.ts";
 import {
   sampleContainer,
   sampleNode,
@@ -15,9 +15,7 @@ import { bidFacts, FACTS_NOW_MS } from "../../../tests/fixtures/market/bid_facts
 import { sampleHPA, sampleWorkload } from "../../../tests/fixtures/sample_workloads.ts";
 import type { BidFacts } from "../bid_rules/bid_rule.ts";
 import { BID_RULES } from "../bid_rules/bid_rules.ts";
-import { STARTUP_BOOST } from "../bid_rules/startup_boost.ts";
 import { type BoundsDraft, boundsOf } from "./bounds.ts";
-import { MAX_CPU } from "./overrides.ts";
 import { priorityMultiplier } from "./priority_multiplier.ts";
 
 function test(name: string, fn: () => void): void {

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import type { Namespace } from "../../../shared/api/namespace.ts";
 import type { Pod, PodContainer, Resources } from "../../../shared/api/pod.ts";
 import { qosClassOf } from "../../../shared/resize/inputs/qos.ts";
-import { ALLOW_OVERRIDES } from "../../../shared/resize/scope.ts";
+import { ALLOW_OVERRIDES, MAX_CPU, PRIORITY_MULTIPLIER } from "../../../shared/api/market_keys.ts";
 import {
   sampleContainer,
   sampleNode,
@@ -12,7 +12,6 @@ import {
 } from "../../../tests/contract/support/sample_objects.ts";
 import { bidFacts } from "../../../tests/fixtures/market/bid_facts.ts";
 import { type BoundsDraft, boundsOf } from "./bounds.ts";
-import { MAX_CPU, PRIORITY_MULTIPLIER } from "./overrides.ts";
 import { priorityMultiplier } from "./priority_multiplier.ts";
 
 /** A container that runs. */

@@ -7,18 +7,17 @@ import type { Namespace } from "../../../shared/api/namespace.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import { countableCPU, sumCPU } from "../../../shared/quantity.ts";
 import { quotedText } from "../../../shared/quoted_text.ts";
-import { ALLOW_OVERRIDES } from "../../../shared/resize/scope.ts";
-import { parseStartupBoost, STARTUP_BOOST, type StartupBoost } from "../bid_rules/startup_boost.ts";
+import {
+  ALLOW_OVERRIDES,
+  BURST_FACTOR,
+  MAX_CPU,
+  PRIORITY_MULTIPLIER,
+  STARTUP_BOOST,
+} from "../../../shared/api/market_keys.ts";
+import { parseStartupBoost, type StartupBoost } from "../bid_rules/startup_boost.ts";
 import { type AnnotationWarning, namespaceSubject, warningOf } from "./annotation_warning.ts";
 import type { SharedSubject } from "../ports.ts";
 import { clampMultiplier } from "./priority_multiplier.ts";
-
-/** Annotation of a pod: the ceiling of the whole pod. */
-export const MAX_CPU = "mbcas.io/max-cpu";
-/** Annotation of a pod: factor on its weight. */
-export const PRIORITY_MULTIPLIER = "mbcas.io/priority-multiplier";
-/** Label or annotation of a namespace: factor on original limits. */
-export const BURST_FACTOR = "mbcas.io/burst-factor";
 
 /** What annotations are read from, and what they are measured by. */
 export interface OverrideInput {

@@ -1,17 +1,15 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Namespace } from "../../../shared/api/namespace.ts";
-import { ALLOW_OVERRIDES } from "../../../shared/resize/scope.ts";
-import { samplePod } from "../../../tests/contract/support/sample_objects.ts";
-import { warningText } from "./annotation_warning.ts";
 import {
+  ALLOW_OVERRIDES,
   BURST_FACTOR,
   MAX_CPU,
-  type OverrideInput,
-  type Overrides,
-  overridesOf,
   PRIORITY_MULTIPLIER,
-} from "./overrides.ts";
+} from "../../../shared/api/market_keys.ts";
+import { samplePod } from "../../../tests/contract/support/sample_objects.ts";
+import { warningText } from "./annotation_warning.ts";
+import { type OverrideInput, type Overrides, overridesOf } from "./overrides.ts";
 
 type Texts = Readonly<Record<string, string>>;
 

@@ -10,7 +10,8 @@ import type { BidEffect, BidFacts } from "../bid_rules/bid_rule.ts";
 import { BID_RULES } from "../bid_rules/bid_rules.ts";
 import { startupBoost } from "../bid_rules/startup_boost.ts";
 import type { Ceiling } from "./namespace_bounds.ts";
-import { MAX_CPU, type Overrides, overridesOf, times } from "./overrides.ts";
+import { type Overrides, overridesOf, times } from "./overrides.ts";
+import { MAX_CPU } from "../../../shared/api/market_keys.ts";
 
 /** A container that has a limit and runs. */
 export interface Participant {

@@ -15,7 +15,7 @@ import {
 import { FACTS_NOW_MS, quietSnapshot } from "../../../tests/fixtures/market/bid_facts.ts";
 import { DEFAULT_MARKET_CONFIG } from "../../config.ts";
 import type { MetricFact } from "../../metrics_demand/metric_fact.ts";
-import { MAX_CPU } from "./overrides.ts";
+import { MAX_CPU } from "../../../shared/api/market_keys.ts";
 import { type BoundsPlanInput, boundStory, newAllocation, planBounds } from "./publish_bounds.ts";
 
 function samplePodWith(maxCPU?: number): Pod {

@@ -4,14 +4,17 @@
  *
  * @module
  */
-import { HPA_COORDINATION } from "../../../shared/resize/checks/horizontal_autoscaler.ts";
 import {
   ALLOW_OVERRIDES,
+  HPA_COORDINATION,
+  type KeyHolder,
+  type KeyPlace,
   MANAGED,
-  managedValue,
-  type OutOfScope,
+  MARKET_KEY_PLACES,
+  MARKET_PREFIX,
   SKIP_GUARANTEED,
-} from "../../../shared/resize/scope.ts";
+} from "../../../shared/api/market_keys.ts";
+import { managedValue, type OutOfScope } from "../../../shared/resize/scope.ts";
 import { switchValue, type Texts } from "../../../shared/resize/inputs/switches.ts";
 import { quotedText } from "../../../shared/quoted_text.ts";
 import type { BidFacts } from "../bid_rules/bid_rule.ts";
@@ -23,9 +26,6 @@ import {
   workloadSubject,
 } from "../bounds/annotation_warning.ts";
 import { nearestName } from "../../../shared/nearest_name.ts";
-import { DEMAND_QUERY } from "../../metrics_demand/metric_question.ts";
-import { STARTUP_BOOST } from "../bid_rules/startup_boost.ts";
-import { BURST_FACTOR, MAX_CPU, PRIORITY_MULTIPLIER } from "../bounds/overrides.ts";
 import type { SharedSubject } from "../ports.ts";
 
 /**
@@ -109,42 +109,12 @@ function warningsOf(key: string, places: readonly (Texts | undefined)[]): readon
   });
 }
 
-/** Objects with labels or annotations that may concern a pod. */
-type Holder = "pod" | "namespace" | "workload" | "HPA";
-
-type Place = `${"label" | "annotation"} of the ${Holder}`;
-
-const OF_POD: readonly Place[] = ["annotation of the pod"];
-
-/** The places that each key is read from. */
-const PLACES: ReadonlyMap<string, readonly Place[]> = new Map<string, readonly Place[]>([
-  [MANAGED, [
-    "label of the pod",
-    "annotation of the pod",
-    "label of the namespace",
-    "annotation of the namespace",
-  ]],
-  [SKIP_GUARANTEED, OF_POD],
-  [MAX_CPU, OF_POD],
-  [PRIORITY_MULTIPLIER, OF_POD],
-  [STARTUP_BOOST, OF_POD],
-  [DEMAND_QUERY, OF_POD],
-  [BURST_FACTOR, ["label of the namespace", "annotation of the namespace"]],
-  [HPA_COORDINATION, [
-    "annotation of the pod",
-    "annotation of the workload",
-    "annotation of the HPA",
-  ]],
-  [ALLOW_OVERRIDES, ["label of the namespace"]],
-]);
-
-const PREFIX = "mbcas.io/";
 /** Without the prefix, which would make any two keys similar. */
-const KNOWN = [...PLACES.keys()].map((key) => key.slice(PREFIX.length));
+const KNOWN = [...MARKET_KEY_PLACES.keys()].map((key) => key.slice(MARKET_PREFIX.length));
 
 /** Texts in a place, and the pod, namespace, workload or HPA that they are of. */
 interface Written {
-  readonly place: Place;
+  readonly place: KeyPlace;
   readonly texts: Texts;
   readonly of: object;
   /** Absent for the pod. */
@@ -158,7 +128,7 @@ function writtenIn(
   { pod, namespace, workload, autoscalers }: AnnotatedObjects,
 ): readonly Written[] {
   const holders: readonly (readonly [
-    Holder,
+    KeyHolder,
     {
       readonly metadata: { readonly labels?: Texts; readonly annotations: Texts };
     },
@@ -185,8 +155,8 @@ export function annotationPlaceWarnings(facts: AnnotatedObjects): readonly Annot
   const written = writtenIn(facts);
   return written.flatMap(({ place, texts, of, about }) =>
     Object.keys(texts).flatMap((key) => {
-      if (!key.startsWith(PREFIX)) return [];
-      const places = PLACES.get(key);
+      if (!key.startsWith(MARKET_PREFIX)) return [];
+      const places = MARKET_KEY_PLACES.get(key);
       if (places === undefined) return [warningOf(about)(unknownKey(key, place))];
       if (places.includes(place)) return [];
       // A key that is also in the right place is a harmless repetition.
@@ -199,15 +169,15 @@ export function annotationPlaceWarnings(facts: AnnotatedObjects): readonly Annot
   );
 }
 
-function unknownKey(key: string, place: Place): string {
-  const nearest = nearestName(key.slice(PREFIX.length), KNOWN);
-  const hint = nearest === undefined ? "" : `: did you mean ${PREFIX}${nearest}?`;
+function unknownKey(key: string, place: KeyPlace): string {
+  const nearest = nearestName(key.slice(MARKET_PREFIX.length), KNOWN);
+  const hint = nearest === undefined ? "" : `: did you mean ${MARKET_PREFIX}${nearest}?`;
   return `${key}, ${place}, is not known${hint}`;
 }
 
 function misplacedKey(
   key: string,
-  { place, places }: { readonly place: Place; readonly places: readonly Place[] },
+  { place, places }: { readonly place: KeyPlace; readonly places: readonly KeyPlace[] },
 ): string {
   const hint = place.endsWith("workload") ? "; of pods it stands in spec.template.metadata" : "";
   return `${key} does not count as ${place}, but as ${places.join(" or ")}${hint}`;

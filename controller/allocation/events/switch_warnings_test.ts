@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import * as said from "./switch_warnings.ts";
-import { HPA_COORDINATION } from "../../../shared/resize/checks/horizontal_autoscaler.ts";
 import {
   ALLOW_OVERRIDES,
+  HPA_COORDINATION,
   MANAGED,
-  type OutOfScope,
   SKIP_GUARANTEED,
-} from "../../../shared/resize/scope.ts";
+} from "../../../shared/api/market_keys.ts";
+import type { OutOfScope } from "../../../shared/resize/scope.ts";
 import type { Workload } from "../../../shared/api/workload.ts";
 import { samplePod } from "../../../tests/contract/support/sample_objects.ts";
 import { bidFacts } from "../../../tests/fixtures/market/bid_facts.ts";

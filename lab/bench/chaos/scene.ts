@@ -8,7 +8,7 @@
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Pod, QOSClass } from "../../../shared/api/pod.ts";
 import { parseCPU } from "../../../shared/quantity.ts";
-import { MANAGED } from "../../../shared/resize/scope.ts";
+import { MANAGED } from "../../../shared/api/market_keys.ts";
 import {
   type LoadContainer,
   loadDeployment,

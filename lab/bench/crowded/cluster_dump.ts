@@ -11,7 +11,7 @@ import {
   objectOf,
   textOf,
 } from "../../../adapters/kube/client/json_fields.ts";
-import { MANAGED } from "../../../shared/resize/scope.ts";
+import { MANAGED } from "../../../shared/api/market_keys.ts";
 
 /** Objects as the server has them, by group, resource, namespace and name. */
 export type ClusterDump = ReadonlyMap<string, JSONObject>;

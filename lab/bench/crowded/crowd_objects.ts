@@ -4,7 +4,7 @@
  * @module
  */
 import { formatCPU } from "../../../shared/quantity.ts";
-import { MANAGED } from "../../../shared/resize/scope.ts";
+import { MANAGED } from "../../../shared/api/market_keys.ts";
 import { priorityClassName } from "../services/priority_class.ts";
 import { type KubeObject, SERVICE_LABEL, servicePodSpec } from "../services/service_pod.ts";
 import type { CrowdMember, PlaceRules } from "./crowd.ts";

@@ -7,7 +7,7 @@
  */
 import { Command } from "commander";
 import type { Pod } from "../../../shared/api/pod.ts";
-import { ALLOW_OVERRIDES } from "../../../shared/resize/scope.ts";
+import { ALLOW_OVERRIDES } from "../../../shared/api/market_keys.ts";
 import { appliedAllocation } from "../../../tests/cluster/scene/pods/agreement.ts";
 import { type LoadPod, loadPod } from "../../../tests/cluster/scene/pods/load_pod.ts";
 import {

@@ -11,7 +11,7 @@
  */
 import { Command, Option } from "commander";
 import { IDLE_CPU, type IdleCPU } from "../../../shared/config/schema.ts";
-import { ALLOW_OVERRIDES } from "../../../shared/resize/scope.ts";
+import { ALLOW_OVERRIDES } from "../../../shared/api/market_keys.ts";
 import { openRealNode } from "../../../tests/cluster/scene/real_node.ts";
 import { scratchNamespace } from "../../../tests/cluster/scene/scratch_namespace.ts";
 import { pause, until } from "../../../tests/cluster/scene/until.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import { seededRandom } from "../../../shared/random.ts";
-import { MANAGED } from "../../../shared/resize/scope.ts";
+import { MANAGED } from "../../../shared/api/market_keys.ts";
 import { loadPod } from "../../../tests/cluster/scene/pods/load_pod.ts";
 import type { RealNode } from "../../../tests/cluster/scene/real_node.ts";
 import { pause } from "../../../tests/cluster/scene/until.ts";

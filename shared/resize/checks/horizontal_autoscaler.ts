@@ -3,12 +3,10 @@
  *
  * @module
  */
+import { HPA_COORDINATION } from "../../api/market_keys.ts";
 import type { HorizontalPodAutoscaler, MemoryTarget } from "../../api/autoscalers.ts";
 import type { ResourceName } from "../../api/pod.ts";
 import { switchValue } from "../inputs/switches.ts";
-
-/** Annotation of pod, workload or HPA: `"false"` leaves limits and HPA alone with each other. */
-export const HPA_COORDINATION = "mbcas.io/hpa-coordination";
 
 /** An object with annotations. */
 export interface Annotated {

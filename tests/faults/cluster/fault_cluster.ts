@@ -9,7 +9,7 @@ import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import { objectKey } from "../../../shared/control/object_key.ts";
 import { silentLog } from "../../../shared/log.ts";
 import { seededRandom } from "../../../shared/random.ts";
-import { MANAGED } from "../../../shared/resize/scope.ts";
+import { MANAGED } from "../../../shared/api/market_keys.ts";
 import {
   createSimulatedAPI,
   type SimulatedAPI,
