@@ -5,6 +5,7 @@
  *
  * @module
  */
+import "../adapters/node_require.ts";
 import { Registry } from "prom-client";
 import { openCgroupTree } from "../adapters/cgroup_files.ts";
 import {

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import "../adapters/node_require.ts";
 import { connectKubeconfig } from "../adapters/kube/client/connect.ts";
 import { systemClock as clock } from "../adapters/system_clock.ts";
 import { CommandProblem } from "./coalloc/command_context.ts";

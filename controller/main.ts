@@ -6,6 +6,7 @@
  *
  * @module
  */
+import "../adapters/node_require.ts";
 import { Registry } from "prom-client";
 import { createHTTPLogin } from "../adapters/http_login.ts";
 import { createJSONLog } from "../adapters/json_log.ts";

@@ -12,13 +12,16 @@ import type { BoundReason } from "../shared/api/reasons/bound_reasons.ts";
 import type { EnforcementReason } from "../shared/api/reasons/enforcement_reasons.ts";
 import type { EventReason } from "../shared/api/reasons/event_reasons.ts";
 import type { MarketReason } from "../shared/api/reasons/market_reasons.ts";
-import type { PlacementEventReason } from "../shared/api/reasons/placement_event_reasons.ts";
-import type { PlacementReason } from "../shared/api/reasons/placement_reasons.ts";
-import type { PolicyReason } from "../shared/api/reasons/policy_reasons.ts";
-import type { RightsizingEventReason } from "../shared/api/reasons/rightsizing_event_reasons.ts";
-import type { RightsizingReason } from "../shared/api/reasons/rightsizing_reasons.ts";
-import type { VersionReason } from "../shared/api/reasons/version_reasons.ts";
-import type { REASON_LISTS } from "../shared/api/reasons/reasons.ts";
+import type {
+  PlacementEventReason,
+  PlacementReason,
+} from "../shared/api/reasons/placement_reasons.ts";
+import type {
+  PolicyReason,
+  RightsizingEventReason,
+  RightsizingReason,
+} from "../shared/api/reasons/rightsizing_reasons.ts";
+import type { REASON_LISTS, VersionReason } from "../shared/api/reasons/reasons.ts";
 
 /** Places in Markdown: fields of a PodAllocation, metrics with their label, events, commands. */
 export type Places = readonly string[];

@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { admissionAnswer } from "../../shared/admission/admission_answer.ts";
 import {
+  admissionAnswer,
   type AdmissionRequest,
   parseAdmissionReview,
 } from "../../shared/admission/admission_review.ts";

@@ -17,7 +17,7 @@ import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { Workload, WorkloadRef } from "../../shared/api/workload.ts";
 import { resourceRangesOf } from "../../shared/resize/checks/limit_range.ts";
-import type { ResourceRanges } from "../../shared/resize/inputs/ranges.ts";
+import type { ResourceRanges } from "../../shared/resize/inputs/resize_input.ts";
 import { belongsTo, workloadsOf } from "../../shared/resize/workloads_of.ts";
 import type { Caches } from "../caches.ts";
 

@@ -5,8 +5,10 @@
  */
 import type { PersistentVolume } from "../../shared/api/node.ts";
 import type { PodDisruptionBudget } from "../../shared/api/pod_disruption_budget.ts";
-import type { PlacementEventReason } from "../../shared/api/reasons/placement_event_reasons.ts";
-import type { PlacementReason } from "../../shared/api/reasons/placement_reasons.ts";
+import type {
+  PlacementEventReason,
+  PlacementReason,
+} from "../../shared/api/reasons/placement_reasons.ts";
 import type { ReplicaSet } from "../../shared/api/workload.ts";
 import type { ListWatch } from "../../shared/control/informer.ts";
 import type { PlacedKind } from "../../shared/placement/eligibility.ts";

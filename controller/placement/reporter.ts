@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { PlacementEventReason } from "../../shared/api/reasons/placement_event_reasons.ts";
+import type { PlacementEventReason } from "../../shared/api/reasons/placement_reasons.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Eligibility } from "../../shared/placement/eligibility.ts";
 import type { ClassCounts } from "../../shared/placement/node_classes.ts";

@@ -7,9 +7,11 @@ import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { refusalKind } from "../../shared/resize/refusal.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { ENFORCEMENT_REASONS } from "../../shared/api/reasons/enforcement_reasons.ts";
-import { POLICY_REASONS } from "../../shared/api/reasons/policy_reasons.ts";
+import {
+  POLICY_REASONS,
+  RIGHTSIZING_REASONS,
+} from "../../shared/api/reasons/rightsizing_reasons.ts";
 import { listedReason } from "../../shared/api/reasons/reasons.ts";
-import { RIGHTSIZING_REASONS } from "../../shared/api/reasons/rightsizing_reasons.ts";
 import type { CycleOutcome, ReconciledWorkload } from "./policies/policy_cycle.ts";
 import type { WorkloadWriter } from "./ports.ts";
 import type { CollectionObserver } from "./sources/usage_sources.ts";

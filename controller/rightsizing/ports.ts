@@ -8,7 +8,7 @@ import type { PublishedVPA } from "../../shared/rightsizing/published_vpa.ts";
 import type { AnnotationPatch } from "../../shared/rightsizing/workload_annotations.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { PolicyStatus } from "../../shared/api/policy_status.ts";
-import type { RightsizingEventReason } from "../../shared/api/reasons/rightsizing_event_reasons.ts";
+import type { RightsizingEventReason } from "../../shared/api/reasons/rightsizing_reasons.ts";
 import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
 import type { WorkloadKind } from "../../shared/api/workload.ts";
 import type { ContainerUsage } from "../../shared/rightsizing/distribution.ts";

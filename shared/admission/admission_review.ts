@@ -1,10 +1,11 @@
 /**
- * What an API server asks of a webhook: an `AdmissionReview` of `admission.k8s.io/v1`.
+ * The `AdmissionReview` of `admission.k8s.io/v1`: the request of an API server, and the answer of a webhook.
  *
  * @module
  */
 import * as z from "zod";
 import { quotedText } from "../quoted_text.ts";
+import type { JSONPatchOperation } from "./json_patch.ts";
 
 /** An object of the API as it was sent: readers must check every field. */
 export type SentObject = Readonly<Record<string, unknown>>;
@@ -108,4 +109,62 @@ function shown(value: unknown): string {
     return Array.isArray(value) ? "a list" : "an object";
   }
   return quotedText(String(value));
+}
+
+/** An `AdmissionReview` with a response. Nothing is ever refused here. */
+export interface AdmissionAnswer {
+  readonly apiVersion: "admission.k8s.io/v1";
+  readonly kind: "AdmissionReview";
+  readonly response: {
+    readonly uid: string;
+    readonly allowed: true;
+    readonly patchType?: "JSONPatch";
+    /** The operations as JSON in base64. */
+    readonly patch?: string;
+    readonly warnings?: readonly string[];
+  };
+}
+
+/** What is to be said. */
+export interface AnswerParts {
+  readonly patch: readonly JSONPatchOperation[];
+  readonly warnings: readonly string[];
+}
+
+/** A server cuts longer ones, where they are many (k8s.io/apiserver, endpoints/filters/warning.go). */
+export const LONGEST_WARNING = 256;
+
+/** Characters of all warnings together; what a server gets beyond them it leaves out (same place). */
+export const LONGEST_WARNINGS = 4096;
+
+/** The answer that lets the object pass, with this patch. Warnings are cut, and each said once. */
+export function admissionAnswer(uid: string, { patch, warnings }: AnswerParts): AdmissionAnswer {
+  const said = saidOnce(warnings);
+  return {
+    apiVersion: "admission.k8s.io/v1",
+    kind: "AdmissionReview",
+    response: {
+      uid,
+      allowed: true,
+      ...(patch.length === 0 ? {} : { patchType: "JSONPatch", patch: base64(patch) }),
+      ...(said.length === 0 ? {} : { warnings: said }),
+    },
+  };
+}
+
+function saidOnce(warnings: readonly string[]): readonly string[] {
+  const texts = new Set(warnings.map(warningText).filter((text) => text !== ""));
+  let room = LONGEST_WARNINGS;
+  return [...texts].filter((text) => (room -= [...text].length) >= 0);
+}
+
+/** One line of at most 256 characters: a header carries it, which holds no control characters. */
+function warningText(text: string): string {
+  const characters = [...text.replace(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]+/gu, " ").trim()];
+  if (characters.length <= LONGEST_WARNING) return characters.join("");
+  return `${characters.slice(0, LONGEST_WARNING - 1).join("")}…`;
+}
+
+function base64(patch: readonly JSONPatchOperation[]): string {
+  return new TextEncoder().encode(JSON.stringify(patch)).toBase64();
 }

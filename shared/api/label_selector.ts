@@ -43,7 +43,7 @@ function holds({ operator, values }: LabelRequirement, value: string | undefined
   }
 }
 
-/** `constructor` and the like are labels only where the object has them itself. */
+/** `constructor` and the like are labels only as properties of the object itself. */
 function valueOf(labels: Labels, key: string): string | undefined {
   return Object.hasOwn(labels, key) ? labels[key] : undefined;
 }

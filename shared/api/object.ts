@@ -16,3 +16,15 @@ export interface ApiObject {
     readonly resourceVersion: string;
   };
 }
+
+/** The values of a label or annotation that switches something on or off. */
+export type SwitchValue = "true" | "false";
+
+/** Labels or annotations, as an object has them. */
+export type Texts = Readonly<Record<string, string>>;
+
+/** The switch under the key; undefined where there is none, or another value. */
+export function switchValue(texts: Texts, key: string): SwitchValue | undefined {
+  const text = Object.hasOwn(texts, key) ? texts[key] : undefined;
+  return text === "true" || text === "false" ? text : undefined;
+}

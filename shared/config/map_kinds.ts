@@ -4,8 +4,7 @@
  * @module
  */
 import * as z from "zod";
-import { faultsOf, faultText } from "../api/field_fault.ts";
-import { labelSelectorSchema } from "../api/fields.ts";
+import { faultsOf, faultText, labelSelectorSchema } from "../api/fields.ts";
 import type { LabelSelector } from "../api/label_selector.ts";
 import { type Kind, kindOf, Refusal } from "./kinds.ts";
 

@@ -6,17 +6,23 @@
 import { NO_RESOURCES, type Pod } from "../api/pod.ts";
 import type { EnforcementReason } from "../api/reasons/enforcement_reasons.ts";
 import { GRID } from "../quantity.ts";
-import { alreadyThere } from "./checks/already_there.ts";
-import { copiesOutOfSync, oscillates } from "./checks/direction.ts";
+import {
+  agentIsSilent,
+  alreadyThere,
+  backingOff,
+  identityDiffers,
+  notRunning,
+  outOfScope,
+  resizedJustNow,
+  resizeInProgress,
+} from "./checks/pod_state.ts";
+import { copiesOutOfSync, oscillates, stepTooLarge } from "./checks/limit_step.ts";
 import { defaultsProblem, rangeVerdict } from "./checks/limit_range.ts";
-import { backingOff, resizedJustNow, resizeInProgress } from "./checks/pace.ts";
-import { agentIsSilent, identityDiffers, notRunning, outOfScope } from "./checks/participation.ts";
 import { PLATFORM_RULES } from "./checks/platform.ts";
 import { boundsAreStale, outsideBounds } from "./checks/published_bounds.ts";
 import { classVerdict } from "./checks/qos_class.ts";
 import { quotaVerdict } from "./checks/resource_quota.ts";
 import { disruptionVerdict } from "./checks/restart_policy.ts";
-import { stepTooLarge } from "./checks/step_too_large.ts";
 import { type Check, runChecks } from "./run_checks.ts";
 import { movesRequest } from "./inputs/qos.ts";
 import {

@@ -126,7 +126,7 @@ test("decide() clamps what the agent wants into the published bounds", () => {
   assert.equal(beyond(9000), 4000);
   assert.equal(beyond(1), 10);
   assert.equal(
-    heldBy({ claims: [marketClaim(400, "stranger")] }),
+    heldBy({ claims: [marketClaim(400, "unknown")] }),
     "OutsideBounds OutsideBounds",
   );
 });
@@ -182,11 +182,14 @@ test("decide() reports what the kubelet reports, rounded or not", () => {
 
 test("decide() passes on the kubelet's own reason for a pending resize", () => {
   for (
-    const [word, reason] of [["Deferred", "ResizeDeferred"], ["Infeasible", "ResizeInfeasible"]]
+    const [condition, reason] of [["Deferred", "ResizeDeferred"], [
+      "Infeasible",
+      "ResizeInfeasible",
+    ]]
   ) {
     const pending = enforcedPod({
       containers: [enforcedContainer({ limits: { cpu: 400 } })],
-      resizeConditions: [{ type: "PodResizePending", reason: word ?? "", message: "no room" }],
+      resizeConditions: [{ type: "PodResizePending", reason: condition ?? "", message: "no room" }],
     });
     assert.equal(heldBy({ pod: pending }), `AlreadyThere ${reason}`);
   }
@@ -239,8 +242,8 @@ test("decide() never raises a pod by more than its quota leaves, and always lets
           enforcementInput({ pod: enforcedPod({ containers }), claims, quotaHeadroom }),
         );
         const change = changes.reduce(
-          (sum, { name, limits: { cpu: limitCPU } }) =>
-            sum + limitCPU - (containers.find((c) => c.name === name)?.limits.cpu ?? 0),
+          (sum, { name, limits }) =>
+            sum + limits.cpu - (containers.find((c) => c.name === name)?.limits.cpu ?? 0),
           0,
         );
         assert.ok(change <= Math.max(0, quotaHeadroom));

@@ -62,9 +62,9 @@ export function limitsAreOurs({ containers }: Pick<Pod, "containers">): boolean 
 
 /** What the pod itself has of a container's original limit: the present one unless it is the market's. */
 function originalIn(container: PodContainer, index: number): number | undefined {
-  const { limitManagers: [manager = FORGOTTEN] = [], limits: { cpu: limitCPU } } = container;
+  const { limitManagers: [manager = FORGOTTEN] = [], limits } = container;
   if (manager === FORGOTTEN) return undefined;
-  if (!isOfMarket(container)) return limitCPU;
+  if (!isOfMarket(container)) return limits.cpu;
   const text = manager.slice(PREFIX.length).split(",")[index] ?? "";
   return text === "" ? undefined : countableCPU(text);
 }
@@ -95,21 +95,21 @@ export function originalLimitsOf(
   { recorded, template }: OtherSources,
 ): Original[] | undefined {
   const carried = originalsIn(pod);
-  const limits: Original[] = [];
+  const originals: Original[] = [];
   for (const container of pod.containers) {
-    const { name, limits: { cpu: limitCPU } } = container;
+    const { name, limits } = container;
     const record = recorded?.find((one) => one.name === name);
     const own = carried.get(name);
     const replaced = record?.replaces === undefined ? undefined : countableCPU(record.replaces);
-    if (own !== undefined && own !== replaced) limits.push({ name, cpu: formatCPU(own) });
-    else if (record !== undefined) limits.push(record);
+    if (own !== undefined && own !== replaced) originals.push({ name, cpu: formatCPU(own) });
+    else if (record !== undefined) originals.push(record);
     else if (!isOfMarket(container)) {
-      limits.push(limitCPU === undefined ? { name } : { name, cpu: formatCPU(limitCPU) });
+      originals.push(limits.cpu === undefined ? { name } : { name, cpu: formatCPU(limits.cpu) });
     } else if (template?.has(name)) {
-      limits.push({ name, cpu: formatCPU(template.get(name) ?? 0) });
+      originals.push({ name, cpu: formatCPU(template.get(name) ?? 0) });
     } else return undefined;
   }
-  return limits;
+  return originals;
 }
 
 /** Desired limits by container name, millicores; those that can't be counted are left out. */
@@ -120,8 +120,8 @@ export function desiredLimits(
 }
 
 /**
- * Recorded values by container name, millicores; containers without one are left out, and so are those
- * whose value can't be counted: the controller has not recorded that.
+ * Recorded values by container name, millicores. Leaves out containers without a value, and values that
+ * can't be counted, since the controller has not recorded those.
  */
 export function originalValues(originals: readonly Original[] | undefined): Map<string, number> {
   const values = new Map<string, number>();

@@ -65,11 +65,11 @@ test("originalsIn() reads back what marketManager() wrote", () => {
   }));
 });
 
-test("originalsIn() has the present limit where somebody else manages it, and reads no nonsense", () => {
+test("originalsIn() has the present limit under another manager, and ignores unreadable manager names", () => {
   const app = (...managers: readonly string[]) => originalsIn(pod(...managers)).get("app");
   assert.equal(app("kubectl"), 600);
   assert.equal(app("mbcas-restore"), 600);
-  // Somebody has applied the same value: it is theirs now.
+  // Another client has applied the same value, and manages it now.
   assert.equal(app("argocd", "mbcas/200m"), 600);
   assert.equal(app("mbcas/200m"), 200);
   for (const none of [[], ["mbcas"], ["mbcas/"], ["mbcas/-1"], ["mbcas/x"], ["mbcas/,200m"]]) {
@@ -94,7 +94,7 @@ test("originalLimitsOf() asks the pod, then the record, then the template", () =
   assert.equal(original(pod("mbcas"), all), "200m");
   assert.equal(original(pod("mbcas"), { template: TEMPLATE }), "300m");
   assert.equal(originalLimitsOf(pod("mbcas"), { template: new Map() }), undefined);
-  // Nobody is on record in the pod, or nobody any more.
+  // The pod has no manager on record, or none any more.
   assert.equal(original(pod(), all), "200m");
   assert.equal(original(pod("ancient-changes"), all), "200m");
   assert.equal(original(pod(), { template: TEMPLATE }), "600m");

@@ -5,7 +5,7 @@ import { refusalKind, refusalReason } from "./refusal.ts";
 const permissions = "none" as const;
 
 Deno.test({
-  name: "refusalKind() tells a pod that is gone from old state, a busy server and a no",
+  name: "refusalKind() distinguishes a missing pod, a conflict, API back-off and a refusal",
   permissions,
   fn() {
     const uid = 'metadata.uid: Invalid value: "u1": field is immutable';
@@ -36,7 +36,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "refusalReason() knows a server's refusals by their cause or their words",
+  name: "refusalReason() reads a refusal's cause, or its message",
   permissions,
   fn() {
     const pod = 'pods "web" is forbidden: ';

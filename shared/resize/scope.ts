@@ -8,11 +8,10 @@ import type { HorizontalPodAutoscaler, VerticalPodAutoscaler } from "../api/auto
 import type { Namespace } from "../api/namespace.ts";
 import type { Pod } from "../api/pod.ts";
 import type { Workload } from "../api/workload.ts";
-import { dividedByRequest, heedsAutoscaler } from "./checks/horizontal_autoscaler.ts";
+import { dividedByRequest, heedsAutoscaler, vpaConflict } from "./checks/autoscalers.ts";
 import { type LeftAlone, PLATFORM_RULES, type PlatformFacts } from "./checks/platform.ts";
-import { vpaConflict } from "./checks/vertical_autoscaler.ts";
 import { movesRequest } from "./inputs/qos.ts";
-import { type SwitchValue, switchValue } from "./inputs/switches.ts";
+import { type SwitchValue, switchValue } from "../api/object.ts";
 
 /** Why a pod takes no part. */
 export type OutOfScope = LeftAlone;
@@ -103,7 +102,7 @@ const notBurstable: ScopeRule = ({ pod }) => {
 };
 
 const noCPULimit: ScopeRule = ({ pod }) =>
-  pod.containers.some(({ limits: { cpu: limitCPU } }) => limitCPU !== undefined)
+  pod.containers.some(({ limits }) => limits.cpu !== undefined)
     ? undefined
     : { reason: "NoCPULimit", message: "no container has a CPU limit" };
 
@@ -167,7 +166,7 @@ export function isLive({ phase, nodeName, metadata }: Pod): boolean {
   return phase === "Running" && nodeName !== "" && !metadata.terminating;
 }
 
-const BEGIN = "the user's own limits are back";
+const BEGIN = "the original limits are back";
 
 /** The message of a status `Restored`: with the reason of the cause, which `explain` looks up. */
 export function restoredMessage({ reason, message }: OutOfScope): string {

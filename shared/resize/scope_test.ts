@@ -16,32 +16,32 @@ import {
   SCOPE_RULES,
 } from "./scope.ts";
 
-type Words = { readonly label?: string; readonly annotation?: string };
+type Switch = { readonly label?: string; readonly annotation?: string };
 
-function marks({ label, annotation }: Words) {
+function marks({ label, annotation }: Switch) {
   return {
     labels: label === undefined ? {} : { [MANAGED]: label },
     annotations: annotation === undefined ? {} : { [MANAGED]: annotation },
   };
 }
 
-function namespace(words: Words): Namespace {
-  return { metadata: { name: "shop", uid: "", resourceVersion: "", ...marks(words) } };
+function namespace(switched: Switch): Namespace {
+  return { metadata: { name: "shop", uid: "", resourceVersion: "", ...marks(switched) } };
 }
 
 interface Choice {
   readonly pod?: Partial<Pod>;
-  readonly word?: Words;
-  readonly theirs?: Words;
+  readonly own?: Switch;
+  readonly theirs?: Switch;
   readonly config?: Partial<MarketConfig>;
 }
 
 function verdict(
-  { pod = {}, word = {}, theirs = {}, config = {} }: Choice,
+  { pod = {}, own = {}, theirs = {}, config = {} }: Choice,
 ): OutOfScope | undefined {
   const sample = samplePod("web");
   return outOfScope({
-    pod: { ...sample, ...pod, metadata: { ...sample.metadata, ...marks(word) } },
+    pod: { ...sample, ...pod, metadata: { ...sample.metadata, ...marks(own) } },
     namespace: namespace(theirs),
     config: { ...DEFAULT_MARKET_CONFIG, ...config },
   });
@@ -59,89 +59,92 @@ test("outOfScope() takes a Burstable pod with a CPU limit", () => {
   assert.equal(reason({}), undefined);
 });
 
-test("outOfScope() takes nobody while the market is off", () => {
-  assert.equal(reason({ config: { market: false }, word: { label: "true" } }), "MarketOff");
+test("outOfScope() takes no pod while the market is off", () => {
+  assert.equal(reason({ config: { market: false }, own: { label: "true" } }), "MarketOff");
 });
 
 test("outOfScope() leaves excluded namespaces alone, whatever the pod says", () => {
   const config = { excludedNamespaces: ["shop"] };
-  assert.equal(reason({ config, word: { label: "true" } }), "NamespaceExcluded");
+  assert.equal(reason({ config, own: { label: "true" } }), "NamespaceExcluded");
 });
 
-test("outOfScope() passes over words that are neither yes nor no, and goes on to the next", () => {
+test("outOfScope() ignores values that are neither true nor false, and reads the next", () => {
   for (const odd of ["maybe", "", "False", "no", "false "]) {
-    for (const word of [{ label: odd }, { annotation: odd }]) {
-      assert.equal(reason({ word }), undefined);
-      assert.equal(reason({ theirs: word }), undefined);
-      assert.equal(reason({ word, theirs: { label: "false" } }), "OptedOut");
-      assert.equal(reason({ config: { managementPolicy: "OptIn" }, theirs: word }), "NotOptedIn");
+    for (const own of [{ label: odd }, { annotation: odd }]) {
+      assert.equal(reason({ own }), undefined);
+      assert.equal(reason({ theirs: own }), undefined);
+      assert.equal(reason({ own, theirs: { label: "false" } }), "OptedOut");
+      assert.equal(reason({ config: { managementPolicy: "OptIn" }, theirs: own }), "NotOptedIn");
     }
-    assert.equal(reason({ word: { label: odd, annotation: "false" } }), "OptedOut");
-    const word = { label: odd, annotation: "true" };
-    assert.equal(reason({ word, theirs: { label: "false" } }), undefined);
+    assert.equal(reason({ own: { label: odd, annotation: "false" } }), "OptedOut");
+    const own = { label: odd, annotation: "true" };
+    assert.equal(reason({ own, theirs: { label: "false" } }), undefined);
   }
 });
 
-test("outOfScope() heeds the word of pod and namespace, as label or annotation", () => {
-  const words: Words[] = [{ label: "false" }, { annotation: "false" }];
-  for (const word of words) {
-    assert.equal(reason({ word }), "OptedOut");
-    assert.equal(reason({ theirs: word }), "OptedOut");
+test("outOfScope() reads the switch of pod and namespace, as label or annotation", () => {
+  const optOuts: Switch[] = [{ label: "false" }, { annotation: "false" }];
+  for (const own of optOuts) {
+    assert.equal(reason({ own }), "OptedOut");
+    assert.equal(reason({ theirs: own }), "OptedOut");
   }
 });
 
-test("outOfScope() puts the pod's word over the namespace's", () => {
-  assert.equal(reason({ word: { label: "true" }, theirs: { label: "false" } }), undefined);
-  assert.equal(reason({ word: { label: "false" }, theirs: { label: "true" } }), "OptedOut");
+test("outOfScope() lets the pod's switch take precedence over the namespace's", () => {
+  assert.equal(reason({ own: { label: "true" }, theirs: { label: "false" } }), undefined);
+  assert.equal(reason({ own: { label: "false" }, theirs: { label: "true" } }), "OptedOut");
 });
 
 test("outOfScope() believes the opt-out where label and annotation differ", () => {
-  assert.equal(reason({ word: { label: "true", annotation: "false" } }), "OptedOut");
-  assert.equal(reason({ word: { label: "false", annotation: "true" } }), "OptedOut");
+  assert.equal(reason({ own: { label: "true", annotation: "false" } }), "OptedOut");
+  assert.equal(reason({ own: { label: "false", annotation: "true" } }), "OptedOut");
 });
 
 test("outOfScope() asks for the namespace's label under OptIn", () => {
   const config = { managementPolicy: "OptIn" } as const;
   assert.equal(reason({ config }), "NotOptedIn");
-  assert.equal(reason({ config, word: { label: "true" } }), "NotOptedIn");
+  assert.equal(reason({ config, own: { label: "true" } }), "NotOptedIn");
   assert.equal(reason({ config, theirs: { annotation: "true" } }), "NotOptedIn");
   assert.equal(reason({ config, theirs: { label: "true" } }), undefined);
-  assert.equal(reason({ config, theirs: { label: "true" }, word: { label: "false" } }), "OptedOut");
+  assert.equal(reason({ config, theirs: { label: "true" }, own: { label: "false" } }), "OptedOut");
   const pod = samplePod("web");
   const unknown = { pod, namespace: undefined, config: { ...DEFAULT_MARKET_CONFIG, ...config } };
   assert.equal(outOfScope(unknown)?.reason, "NotOptedIn");
 });
 
-test("outOfScope() says under OptIn why a word that opts in does not count", () => {
+test("outOfScope() says under OptIn why a switch that opts in does not count", () => {
   const config = { managementPolicy: "OptIn" } as const;
-  const words = (given: Choice): string => verdict({ config, ...given })?.message ?? "";
-  const plain = words({});
+  const messageOf = (given: Choice): string => verdict({ config, ...given })?.message ?? "";
+  const plain = messageOf({});
   assert.match(plain, /namespace shop .*mbcas\.io\/managed=true$/);
-  assert.equal(words({ word: { label: "maybe" } }), plain);
-  const annotated = words({ theirs: { annotation: "true" } });
+  assert.equal(messageOf({ own: { label: "maybe" } }), plain);
+  const annotated = messageOf({ theirs: { annotation: "true" } });
   assert.match(annotated, /mbcas\.io\/managed=true, .*annotation/);
-  for (const word of [{ label: "true" }, { annotation: "true" }]) {
-    assert.match(words({ word }), /mbcas\.io\/managed: "true".*mbcas\.io\/allow-overrides=true$/);
+  for (const own of [{ label: "true" }, { annotation: "true" }]) {
+    assert.match(
+      messageOf({ own }),
+      /mbcas\.io\/managed: "true".*mbcas\.io\/allow-overrides=true$/,
+    );
   }
 });
 
 test("outOfScope() lets a pod opt in by itself under OptIn where an administrator allows it", () => {
   const config = { ...DEFAULT_MARKET_CONFIG, managementPolicy: "OptIn" } as const;
-  const of = (word: Words, theirs: Words, allow: string) => {
+  const of = (own: Switch, theirs: Switch, allow: string) => {
     const { metadata } = namespace(theirs);
     const pod = samplePod("web");
     return outOfScope({
-      pod: { ...pod, metadata: { ...pod.metadata, ...marks(word) } },
+      pod: { ...pod, metadata: { ...pod.metadata, ...marks(own) } },
       namespace: {
         metadata: { ...metadata, labels: { ...metadata.labels, [ALLOW_OVERRIDES]: allow } },
       },
       config,
     })?.reason;
   };
-  for (const word of [{ label: "true" }, { annotation: "true" }]) {
-    assert.equal(of(word, {}, "true"), undefined);
-    assert.equal(of(word, { label: "false" }, "true"), undefined);
-    assert.equal(of(word, {}, "yes"), "NotOptedIn");
+  for (const own of [{ label: "true" }, { annotation: "true" }]) {
+    assert.equal(of(own, {}, "true"), undefined);
+    assert.equal(of(own, { label: "false" }, "true"), undefined);
+    assert.equal(of(own, {}, "yes"), "NotOptedIn");
   }
   assert.equal(of({}, {}, "true"), "NotOptedIn");
   assert.equal(of({ label: "yes" }, {}, "true"), "NotOptedIn");
@@ -165,7 +168,7 @@ test("outOfScope() leaves a pod to a VPA that acts, and names it", () => {
   }
 });
 
-test("outOfScope() takes in a pod whose CPU no VPA sets", () => {
+test("outOfScope() takes in a pod when no VPA sets its CPU", () => {
   const of = (...cpuPolicies: readonly (readonly [container: string, controlled: boolean])[]) =>
     outOfScope({
       pod: samplePod("web"),
@@ -181,11 +184,11 @@ test("outOfScope() takes in a pod whose CPU no VPA sets", () => {
   assert.equal(of(["proxy", false]), "VPAConflict");
 });
 
-test("outOfScope() tells of a VPA only where the pod would take part", () => {
-  const of = (word: Words, config: Partial<MarketConfig> = {}) => {
+test("outOfScope() reports a VPA only where the pod would take part", () => {
+  const of = (own: Switch, config: Partial<MarketConfig> = {}) => {
     const pod = samplePod("web");
     return outOfScope({
-      pod: { ...pod, metadata: { ...pod.metadata, ...marks(word) } },
+      pod: { ...pod, metadata: { ...pod.metadata, ...marks(own) } },
       namespace: namespace({}),
       config: { ...DEFAULT_MARKET_CONFIG, ...config },
       verticalAutoscalers: [sampleVPA("Auto")],
@@ -194,7 +197,7 @@ test("outOfScope() tells of a VPA only where the pod would take part", () => {
   };
   assert.equal(of({ label: "false" }), "OptedOut");
   assert.equal(of({}, { market: false }), "MarketOff");
-  // The opt-in of a pod is no word against its VPA: two hands on one field stay two.
+  // An opt-in does not remove the VPA: two controllers would still set one field.
   assert.equal(of({ label: "true" }), "VPAConflict");
 });
 
@@ -237,11 +240,11 @@ test("outOfScope() moves no request that an HPA on utilization divides by", () =
   });
   const of = (
     qosClass: Pod["qosClass"],
-    word: Readonly<Record<string, string>>,
+    added: Readonly<Record<string, string>>,
     share?: number,
   ) => {
     const sample = samplePod("web");
-    const annotations = { [SKIP_GUARANTEED]: "false", ...word };
+    const annotations = { [SKIP_GUARANTEED]: "false", ...added };
     const target = share === undefined ? { value: 300 } : { utilization: share };
     return outOfScope({
       pod: { ...sample, qosClass, metadata: { ...sample.metadata, annotations } },
@@ -262,7 +265,7 @@ test("outOfScope() asks for a CPU limit on one container at least", () => {
   assert.equal(reason({ pod: { containers: [bare, sampleContainer()] } }), undefined);
 });
 
-test("outOfScope() leaves pods alone whose kubelet can't resize them", () => {
+test("outOfScope() leaves pods alone where the kubelet can't resize them", () => {
   const of = (kubeletVersion: string | undefined) =>
     outOfScope({
       pod: { ...samplePod("web"), nodeName: "node-1" },
@@ -293,7 +296,7 @@ test("isLive() wants a running pod on a node that is not terminating", () => {
 
 Deno.test({
   name:
-    "SCOPE_RULES ask people's words first, then what the platform can't, then other controllers",
+    "SCOPE_RULES read settings and switches first, then platform limits, then other controllers",
   permissions: "none",
   fn() {
     assert.deepEqual(SCOPE_RULES.map(({ name }) => name), [
@@ -313,7 +316,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "restoredCause() reads the word that restoredMessage() wrote, and no other",
+  name: "restoredCause() reads the reason that restoredMessage() wrote, and no other",
   permissions: "none",
   fn() {
     const message = restoredMessage({
@@ -321,7 +324,7 @@ Deno.test({
       message: "VPA Web: the node's agent has not renewed its lease",
     });
     assert.equal(restoredCause(message), "AgentSilent");
-    const old = "the user's own limits are back: the node's agent has not renewed its lease";
+    const old = "the original limits are back: the node's agent has not renewed its lease";
     for (const other of ["", old, "the server says: Restored: no", message.slice(4)]) {
       assert.equal(restoredCause(other), undefined, other);
     }

@@ -36,7 +36,7 @@ test("workloadsOf() takes the hash for the end of the name only", () => {
   });
 });
 
-test("workloadsOf() finds no Deployment above a ReplicaSet that somebody made by hand", () => {
+test("workloadsOf() finds no Deployment above a ReplicaSet that was made by hand", () => {
   const own = [{ kind: "ReplicaSet", name: "web-1" }];
   const pod = ownedBy("ReplicaSet", bare, "web-1");
   assert.deepEqual(workloadsOf(pod), own);
@@ -91,7 +91,7 @@ test("belongsTo() takes any pod for one of every workload, and of no half of tha
   }
 });
 
-test("workloadsOf() finds every Deployment whose ReplicaSet is named as Kubernetes names it", () => {
+test("workloadsOf() finds the Deployment of every ReplicaSet that Kubernetes has named", () => {
   const name = fc.stringMatching(/^[a-z]([a-z0-9-]{0,40}[a-z0-9])?$/);
   const hash = fc.stringMatching(/^[bcdfghjklmnpqrstvwxz2456789]{1,10}$/);
   fc.assert(fc.property(name, hash, (deployment, templateHash) => {
@@ -118,7 +118,7 @@ test("controls() goes by UIDs: of the pod's owner, and of the Deployment above i
       replicaSet: () => replicaSet && { metadata, ...replicaSet },
     });
   assert.equal(of("uid-web", { deployment: { name: "web", uid: "uid-web" } }), true);
-  // Of the name alone, of a former Deployment of that name, or of nobody any more.
+  // A former Deployment of that name owns the ReplicaSet, or none does any more.
   assert.equal(of("uid-web", { deployment: { name: "web", uid: "uid-former" } }), false);
   assert.equal(of("uid-web", {}), false);
   // The copy has none yet, or another one of the name.

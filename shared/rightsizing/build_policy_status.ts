@@ -3,14 +3,14 @@
  *
  * @module
  */
-import { faultText, type FieldFault } from "../api/field_fault.ts";
+import { faultText, type FieldFault } from "../api/fields.ts";
 import {
   MOST_CONTAINERS,
   MOST_WORKLOADS,
   type PolicyCondition,
   type PolicyStatus,
 } from "../api/policy_status.ts";
-import type { PolicyReason } from "../api/reasons/policy_reasons.ts";
+import type { PolicyReason } from "../api/reasons/rightsizing_reasons.ts";
 import { formatDuration } from "../duration.ts";
 import { cutToBytes } from "../quoted_text.ts";
 import { type PolicyReach, reachesNamespace } from "./policy_match.ts";

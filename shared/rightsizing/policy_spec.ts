@@ -5,11 +5,16 @@
  * @module
  */
 import type * as z from "zod";
-import { faultsOf, type FieldFault } from "../api/field_fault.ts";
+import {
+  countedQuantity,
+  faultsOf,
+  type FieldFault,
+  type QuantityOf,
+  type WrittenQuantity,
+} from "../api/fields.ts";
 import type { LabelSelector } from "../api/label_selector.ts";
 import { policySpecSchema, type UsageProvider } from "../api/optimization_policy.ts";
 import type { PolicyStatus } from "../api/policy_status.ts";
-import { countedQuantity, type QuantityOf, type WrittenQuantity } from "../api/fields.ts";
 import type { WorkloadKind } from "../api/workload.ts";
 import type { ApiObject } from "../api/object.ts";
 import { parseGoDuration } from "../duration.ts";

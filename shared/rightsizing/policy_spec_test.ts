@@ -7,7 +7,7 @@ import {
   withField,
   type WrittenSpec,
 } from "../../tests/fixtures/rightsizing/written_policies.ts";
-import { faultText } from "../api/field_fault.ts";
+import { faultText } from "../api/fields.ts";
 import { readPolicySpec } from "./policy_spec.ts";
 import type { UsageProvider } from "../api/optimization_policy.ts";
 

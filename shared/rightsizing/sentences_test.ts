@@ -4,7 +4,7 @@ import {
   workloadPod,
 } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { largeRecord } from "../../tests/fixtures/rightsizing/workload_records.ts";
-import { faultText } from "../api/field_fault.ts";
+import { faultText } from "../api/fields.ts";
 import { truncatedProduct } from "./amounts.ts";
 import {
   buildPolicyStatus,

@@ -19,7 +19,7 @@ import {
   createReportStore,
 } from "../../adapters/kube/writers/recommendation_writers.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
-import { faultText } from "../../shared/api/field_fault.ts";
+import { faultText } from "../../shared/api/fields.ts";
 import { buildPolicyStatus } from "../../shared/rightsizing/build_policy_status.ts";
 import { readPolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import { recordsOf, type ReportPart, reportParts } from "../../shared/rightsizing/reports.ts";

@@ -12,7 +12,7 @@ import { connectKubeconfig } from "../../adapters/kube/client/connect.ts";
 import { parseNamespace } from "../../adapters/kube/kinds/namespaces.ts";
 import { POLICIES } from "../../adapters/kube/kinds/optimization_policies.ts";
 import { parseWorkload, workloadCollection } from "../../adapters/kube/kinds/workloads.ts";
-import { faultText } from "../../shared/api/field_fault.ts";
+import { faultText } from "../../shared/api/fields.ts";
 import type { Labels, LabelSelector } from "../../shared/api/label_selector.ts";
 import type { Workload } from "../../shared/api/workload.ts";
 import {

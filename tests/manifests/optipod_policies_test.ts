@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { parseAllDocuments } from "yaml";
 import { optimizationPolicySchema } from "../../shared/api/optimization_policy.ts";
-import { faultsOf, faultText } from "../../shared/api/field_fault.ts";
+import { faultsOf, faultText } from "../../shared/api/fields.ts";
 import { readPolicySpec } from "../../shared/rightsizing/policy_spec.ts";
 import { structuralSchema } from "../../tools/crd/structural_schema.ts";
 

@@ -5,7 +5,7 @@ import { parseAllDocuments } from "yaml";
 import { settingsOf } from "../../shared/config/setting.ts";
 import { MEMORY_LABEL } from "../../shared/placement/status.ts";
 import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
-import { PLACEMENT_EVENT_REASONS } from "../../shared/api/reasons/placement_event_reasons.ts";
+import { PLACEMENT_EVENT_REASONS } from "../../shared/api/reasons/placement_reasons.ts";
 import { DELETION_COST, splitReplicas } from "../../shared/placement/split.ts";
 import { NODE_CLASS_PRESETS } from "../../shared/placement/node_classes.ts";
 import { placementFaultText, readPlacementSpec } from "../../shared/placement/eligibility.ts";

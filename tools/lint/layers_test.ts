@@ -48,7 +48,7 @@ Deno.test("layers refuses imports that point up or across", () => {
 });
 
 Deno.test("layers keeps features out of what they share", () => {
-  const solver = imports("shared/resize/checks/pace.ts", "../../market/solver.ts");
+  const solver = imports("shared/resize/checks/pod_state.ts", "../../market/solver.ts");
   assertOne(solver, /^shared\/resize\/ .* shared\/market\/solver\.ts$/);
   const loop = imports("controller/resize/send_changes.ts", "../allocation/ports.ts");
   assertOne(loop, /^controller\/resize\/ .* controller\/allocation\/ports\.ts$/);

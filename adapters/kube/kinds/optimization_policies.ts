@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { faultText } from "../../../shared/api/field_fault.ts";
+import { faultText } from "../../../shared/api/fields.ts";
 import { OPTIPOD_GROUP_VERSION } from "../../../shared/api/optimization_policy.ts";
 import {
   type RecommendationReport,

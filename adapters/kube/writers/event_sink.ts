@@ -8,8 +8,8 @@ import type { EventReason } from "../../../shared/api/reasons/event_reasons.ts";
 import {
   PLACEMENT_EVENT_REASONS,
   type PlacementEventReason,
-} from "../../../shared/api/reasons/placement_event_reasons.ts";
-import type { RightsizingEventReason } from "../../../shared/api/reasons/rightsizing_event_reasons.ts";
+} from "../../../shared/api/reasons/placement_reasons.ts";
+import type { RightsizingEventReason } from "../../../shared/api/reasons/rightsizing_reasons.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import { cutToBytes } from "../../../shared/quoted_text.ts";
 import type { Log } from "../../../shared/log.ts";

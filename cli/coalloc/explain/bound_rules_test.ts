@@ -8,9 +8,11 @@ import {
 import { newAllocation } from "../../../controller/allocation/bounds/publish_bounds.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { BoundRule, ContainerBounds } from "../../../shared/api/pod_allocation.ts";
-import { BOUND_HOLDS } from "../../../shared/api/reasons/bound_holds.ts";
-import { BOUND_REASONS } from "../../../shared/api/reasons/bound_reasons.ts";
-import { CEILING_REASONS } from "../../../shared/api/reasons/ceiling_reasons.ts";
+import {
+  BOUND_HOLDS,
+  BOUND_REASONS,
+  CEILING_REASONS,
+} from "../../../shared/api/reasons/bound_reasons.ts";
 import { remedyFor } from "../../../shared/api/reasons/reasons.ts";
 import type { Reason } from "../../../shared/api/reasons/reason.ts";
 import type { ContainerView } from "../../../shared/view/node_view.ts";

@@ -7,8 +7,7 @@ import type { ContainerView } from "../../../shared/view/node_view.ts";
 import type { BoundRule, ContainerBounds } from "../../../shared/api/pod_allocation.ts";
 import { cpuText, priceText, throttledText } from "../formats.ts";
 import type { ExplainedBounds, NodeExplanation } from "./explanation.ts";
-import { type Hold, holdOf } from "../../../shared/api/reasons/bound_holds.ts";
-import { setsCeiling } from "../../../shared/api/reasons/ceiling_reasons.ts";
+import { type Hold, holdOf, setsCeiling } from "../../../shared/api/reasons/bound_reasons.ts";
 import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
 
 /** A container counts as throttled from this share of its limit on. */

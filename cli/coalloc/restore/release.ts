@@ -8,8 +8,7 @@ import {
   ENFORCEMENT_REASONS,
   type EnforcementReason,
 } from "../../../shared/api/reasons/enforcement_reasons.ts";
-import { listedReason } from "../../../shared/api/reasons/reasons.ts";
-import type { VersionReason } from "../../../shared/api/reasons/version_reasons.ts";
+import { listedReason, type VersionReason } from "../../../shared/api/reasons/reasons.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import type { ClusterReader } from "../ports.ts";
 import { allocationsOnRecord } from "./allocations_on_record.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import type { CPUTarget, HorizontalPodAutoscaler } from "../../../shared/api/autoscalers.ts";
-import { heedsAutoscaler } from "../../../shared/resize/checks/horizontal_autoscaler.ts";
+import { heedsAutoscaler } from "../../../shared/resize/checks/autoscalers.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import { splitByRequest } from "../../../shared/market/pod_split.ts";
 import type { BidEffect, BidFacts, BidRule } from "./bid_rule.ts";

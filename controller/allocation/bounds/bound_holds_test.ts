@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { HorizontalPodAutoscaler } from "../../../shared/api/autoscalers.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
-import { type Hold, holdOf } from "../../../shared/api/reasons/bound_holds.ts";
+import { type Hold, holdOf } from "../../../shared/api/reasons/bound_reasons.ts";
 import type { Workload } from "../../../shared/api/workload.ts";
 import {
   sampleContainer,

@@ -17,7 +17,7 @@ import type { Overrides } from "./overrides.ts";
 import { PRIORITY_MULTIPLIER } from "../../../shared/api/market_keys.ts";
 import { qosKeeper } from "./qos_keeper.ts";
 import { participantsOf } from "./participants.ts";
-import type { ResourceRanges } from "../../../shared/resize/inputs/ranges.ts";
+import type { ResourceRanges } from "../../../shared/resize/inputs/resize_input.ts";
 import { atOriginalRequests } from "../original_limits.ts";
 
 /** Input of the bounds. */

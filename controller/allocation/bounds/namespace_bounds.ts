@@ -8,9 +8,9 @@ import { largestLimit } from "../../../shared/resize/checks/limit_range.ts";
 import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
 import { podPhases, podTotal, sumOf } from "../../../shared/resize/inputs/resources.ts";
 import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
-import type { CeilingReason } from "../../../shared/api/reasons/ceiling_reasons.ts";
+import type { CeilingReason } from "../../../shared/api/reasons/bound_reasons.ts";
 import { splitByRequest } from "../../../shared/market/pod_split.ts";
-import type { AmountRange, AmountRanges } from "../../../shared/resize/inputs/ranges.ts";
+import type { AmountRange, AmountRanges } from "../../../shared/resize/inputs/resize_input.ts";
 
 /** An upper bound and its source. Millicores. */
 export interface Ceiling {

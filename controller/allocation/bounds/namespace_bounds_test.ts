@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { PodContainer } from "../../../shared/api/pod.ts";
-import { CEILING_REASONS, setsCeiling } from "../../../shared/api/reasons/ceiling_reasons.ts";
-import type { AmountRange, AmountRanges } from "../../../shared/resize/inputs/ranges.ts";
+import { CEILING_REASONS, setsCeiling } from "../../../shared/api/reasons/bound_reasons.ts";
+import type { AmountRange, AmountRanges } from "../../../shared/resize/inputs/resize_input.ts";
 import {
   sampleContainer,
   sampleGuaranteed,

@@ -15,7 +15,7 @@ import {
   SKIP_GUARANTEED,
 } from "../../../shared/api/market_keys.ts";
 import { managedValue, type OutOfScope } from "../../../shared/resize/scope.ts";
-import { switchValue, type Texts } from "../../../shared/resize/inputs/switches.ts";
+import { switchValue, type Texts } from "../../../shared/api/object.ts";
 import { quotedText } from "../../../shared/quoted_text.ts";
 import type { BidFacts } from "../bid_rules/bid_rule.ts";
 import {

@@ -4,13 +4,12 @@
  * @module
  */
 import type { Informer } from "../../../shared/control/informer.ts";
-import type { ApiObject } from "../../../shared/api/object.ts";
+import type { ApiObject, Texts } from "../../../shared/api/object.ts";
 import { objectKey } from "../../../shared/control/object_key.ts";
 import type { Node } from "../../../shared/api/node.ts";
 import { isOldKubelet } from "../../../shared/resize/checks/platform.ts";
 import type { ResourceQuota } from "../../../shared/api/namespace.ts";
 import { isRollingOut, type Workload, type WorkloadRef } from "../../../shared/api/workload.ts";
-import type { Texts } from "../../../shared/resize/inputs/switches.ts";
 
 /**
  * The function says whether the object under this key is for its pods another one than when it was

@@ -1,5 +1,5 @@
 /**
- * What set a pod's bounds.
+ * What set a pod's bounds, and which bounds hold a limit or set its ceiling.
  *
  * @module
  */
@@ -110,3 +110,50 @@ export const BOUND_REASONS = {
 
 /** One of {@linkcode BOUND_REASONS}. */
 export type BoundReason = keyof typeof BOUND_REASONS;
+
+/** How a limit is held; see `containerBoundsSchema`. */
+export type Hold = "half" | "lower" | "both";
+
+/** By reason; one that is not here sets a bound and holds nothing. */
+export const BOUND_HOLDS: Readonly<Partial<Record<BoundReason, Hold>>> = {
+  QoSWouldChange: "both",
+  RestartPolicy: "both",
+  UnreadableBound: "both",
+  NodeNotReady: "both",
+  NodeDraining: "both",
+  NodeCordoned: "lower",
+  SystemCritical: "lower",
+  PodNotReady: "lower",
+  RecentRestart: "lower",
+  CrashLoopBackOff: "lower",
+  RolloutInProgress: "lower",
+  HPAScaled: "lower",
+  HPADamped: "half",
+};
+
+/** How the reason holds a limit; undefined for a bound, and for a reason of another version. */
+export function holdOf(reason: string): Hold | undefined {
+  return Object.hasOwn(BOUND_HOLDS, reason) ? BOUND_HOLDS[reason as BoundReason] : undefined;
+}
+
+/** All of them. A rule with such a reason begins with the name of its container. */
+export const CEILING_REASONS = [
+  "BurstFactor",
+  "MaxCPU",
+  "NodeSize",
+  "PodLevelLimit",
+  "LimitRange",
+  "QuotaExceeded",
+  "NodeCapacity",
+  "FloorBinds",
+] as const satisfies readonly BoundReason[];
+
+/** One of {@linkcode CEILING_REASONS}. */
+export type CeilingReason = typeof CEILING_REASONS[number];
+
+const CEILINGS: ReadonlySet<string> = new Set(CEILING_REASONS);
+
+/** True for a reason that sets a ceiling; false for others, and for one of another version. */
+export function setsCeiling(reason: string): boolean {
+  return CEILINGS.has(reason);
+}

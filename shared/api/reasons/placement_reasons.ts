@@ -1,5 +1,5 @@
 /**
- * Why a workload's replicas are not placed, or not moved.
+ * Why a workload's replicas are not placed or not moved, and the events of placement.
  *
  * @module
  */
@@ -78,3 +78,25 @@ export const PLACEMENT_REASONS = {
 
 /** One of {@linkcode PLACEMENT_REASONS}. */
 export type PlacementReason = keyof typeof PLACEMENT_REASONS;
+
+/** Events about the placement of a workload. */
+export const PLACEMENT_EVENT_REASONS = {
+  PodRescheduled: {
+    means: "a replica was evicted, so that the one made in its place runs where it is to run",
+    remedy: "nothing: the message names it, and why",
+  },
+  ConfigurationError: PLACEMENT_REASONS.ConfigurationError,
+  BlockedByPDB: PLACEMENT_REASONS.BlockedByPDB,
+  SpotFallback: PLACEMENT_REASONS.SpotFallback,
+  SpotReturned: {
+    means: "a shortage of spot nodes is over: new replicas are sent to them as before",
+    remedy: "nothing",
+  },
+  ReconciliationSuccess: {
+    means: "the replicas have come to run where they are to run",
+    remedy: "nothing",
+  },
+} as const satisfies Readonly<Record<string, Reason>>;
+
+/** One of {@linkcode PLACEMENT_EVENT_REASONS}. */
+export type PlacementEventReason = keyof typeof PLACEMENT_EVENT_REASONS;

@@ -4,20 +4,36 @@
  * @module
  */
 import * as z from "zod";
+import type { Reason } from "./reason.ts";
 import { BOUND_REASONS, type BoundReason } from "./bound_reasons.ts";
 import { ENFORCEMENT_REASONS, type EnforcementReason } from "./enforcement_reasons.ts";
 import { EVENT_REASONS, type EventReason } from "./event_reasons.ts";
 import { MARKET_REASONS, type MarketReason } from "./market_reasons.ts";
-import { PLACEMENT_EVENT_REASONS, type PlacementEventReason } from "./placement_event_reasons.ts";
-import { PLACEMENT_REASONS, type PlacementReason } from "./placement_reasons.ts";
-import { POLICY_REASONS, type PolicyReason } from "./policy_reasons.ts";
-import type { Reason } from "./reason.ts";
 import {
+  PLACEMENT_EVENT_REASONS,
+  PLACEMENT_REASONS,
+  type PlacementEventReason,
+  type PlacementReason,
+} from "./placement_reasons.ts";
+import {
+  POLICY_REASONS,
+  type PolicyReason,
   RIGHTSIZING_EVENT_REASONS,
+  RIGHTSIZING_REASONS,
   type RightsizingEventReason,
-} from "./rightsizing_event_reasons.ts";
-import { RIGHTSIZING_REASONS, type RightsizingReason } from "./rightsizing_reasons.ts";
-import { VERSION_REASONS, type VersionReason } from "./version_reasons.ts";
+  type RightsizingReason,
+} from "./rightsizing_reasons.ts";
+
+/** Replaces reasons of another version, so that events and metrics have those of the lists only. */
+export const VERSION_REASONS = {
+  OtherVersion: {
+    means: "a reason of another version of the product, which this one does not know",
+    remedy: "bring agents, controller and command line to the same version",
+  },
+} as const satisfies Readonly<Record<string, Reason>>;
+
+/** One of {@linkcode VERSION_REASONS}. */
+export type VersionReason = keyof typeof VERSION_REASONS;
 
 /** The lists by the object or event that carries their reasons. */
 export const REASON_LISTS = {

@@ -1,5 +1,5 @@
 /**
- * Why a recommendation was not applied.
+ * Why a recommendation was not applied, the events of rightsizing, and the reasons of a policy's conditions.
  *
  * @module
  */
@@ -133,3 +133,79 @@ export const RIGHTSIZING_REASONS = {
 
 /** One of {@linkcode RIGHTSIZING_REASONS}. */
 export type RightsizingReason = keyof typeof RIGHTSIZING_REASONS;
+
+/** Events about a policy and its workloads. */
+export const RIGHTSIZING_EVENT_REASONS = {
+  RecommendationGenerated: {
+    means: "there is a recommendation for the workload, which is not applied",
+    remedy: "kubectl coalloc recommend shows it; mode Auto applies it",
+  },
+  OptimizationApplied: {
+    means: "the recommendation is in force",
+    remedy: "nothing: the message has the values, and how they were set",
+  },
+  UpdateFailed: {
+    means: "the API server refused the change, or could not be reached",
+    remedy: "the message is the server's, and says what becomes of it",
+  },
+  WorkloadSkipped: {
+    means:
+      "the recommendation is not applied, or what was applied counts no longer for new pods, " +
+      "for the reason in the message",
+    remedy: "the message ends with what can be done about it",
+  },
+  MetricsCollectionFailed: {
+    means:
+      "usage could not be read, or is read too seldom for what the policy asks: without enough " +
+      "of it nothing is changed",
+    remedy: "look at the source or the fields that the message names",
+  },
+  ValidationFailed: {
+    means: "the policy's spec is not valid: it does nothing",
+    remedy: "correct the field that the message names",
+  },
+  DiscoveryFailed: {
+    means:
+      "a workload that the policy matches can't be read, or workloads can't be listed: they are " +
+      "left as they are",
+    remedy: "correct what the message names, or look at the controller's log for what the server " +
+      "says; it goes on by itself",
+  },
+  RBACError: RIGHTSIZING_REASONS.RBACError,
+  InPlaceResizeUnavailable: RIGHTSIZING_REASONS.InPlaceResizeUnavailable,
+  UnsafeMemoryDecrease: RIGHTSIZING_REASONS.UnsafeMemoryDecrease,
+} as const satisfies Readonly<Record<string, Reason>>;
+
+/** One of {@linkcode RIGHTSIZING_EVENT_REASONS}. */
+export type RightsizingEventReason = keyof typeof RIGHTSIZING_EVENT_REASONS;
+
+/** Reasons of the conditions `Ready`, `MetricsMissing` and `DryRun`. */
+export const POLICY_REASONS = {
+  PolicyValid: {
+    means: "each field of the policy is valid, and its source of metrics answers",
+    remedy: "nothing",
+  },
+  ValidationFailed: RIGHTSIZING_EVENT_REASONS.ValidationFailed,
+  ProviderUnavailable: RIGHTSIZING_REASONS.ProviderUnavailable,
+  DiscoveryFailed: RIGHTSIZING_EVENT_REASONS.DiscoveryFailed,
+  RecordNotWritten: {
+    means:
+      "what was recommended and applied can't be written into the RecommendationReports of a " +
+      "namespace: new pods come without it, and a restart of the controller forgets it",
+    remedy: "look at the message: the controller needs the right to list, create and patch " +
+      "recommendationreports, and room in the namespace's quota of objects",
+  },
+  MetricsMissing: RIGHTSIZING_REASONS.MetricsMissing,
+  MetricsPresent: {
+    means: "none of the policy's workloads lacks metrics",
+    remedy: "nothing",
+  },
+  DryRun: RIGHTSIZING_REASONS.DryRun,
+  Live: {
+    means: "the controller's setting dryRun is off: what the policy allows is applied",
+    remedy: "nothing",
+  },
+} as const satisfies Readonly<Record<string, Reason>>;
+
+/** One of {@linkcode POLICY_REASONS}. */
+export type PolicyReason = keyof typeof POLICY_REASONS;

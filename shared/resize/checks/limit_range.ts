@@ -7,7 +7,7 @@ import type { LimitRange, LimitRangeBounds, LimitRangeItem } from "../../api/nam
 import type { Pod, PodContainer } from "../../api/pod.ts";
 import type { Verdict } from "../run_checks.ts";
 import { cutRaises } from "../inputs/cut_raises.ts";
-import type { AmountRange, AmountRanges, ResourceRanges } from "../inputs/ranges.ts";
+import type { AmountRange, AmountRanges, ResourceRanges } from "../inputs/resize_input.ts";
 import {
   describeCut,
   formatAmount,
@@ -19,12 +19,11 @@ import {
   podTotal,
   RESOURCE_NAMES,
   RESOURCE_SIDES,
-  type ResourcePair,
   sumOf,
   wantedOf,
   type WantedResources,
 } from "../inputs/resources.ts";
-import { containersWanted, type Subject } from "../inputs/subject.ts";
+import { pairIn, type Subject, subjectWanted } from "../inputs/subject.ts";
 
 const ANYTHING: AmountRange = { min: 0, max: Infinity, ratio: Infinity };
 
@@ -118,7 +117,7 @@ function clamped(
   if (range === undefined) return entry;
   const into = (value: number): number => Math.min(Math.max(value, range.min), range.max);
   const { request, limit } = entry.pair;
-  const present = subjects.flatMap((subject) => presentPair(subject, entry) ?? []);
+  const present = subjects.flatMap((subject) => pairIn(subject, entry) ?? []);
   if (request === undefined) {
     if (limit === undefined) return entry;
     const most = Math.min(...present.map((one) => largestLimit(range, one.request ?? 0)));
@@ -131,14 +130,6 @@ function clamped(
     ...entry,
     pair: pair(fits, limit && Math.min(into(limit), largestLimit(range, fits))),
   };
-}
-
-function presentPair(
-  { containers }: Subject,
-  { container, resource }: Pick<PairEntry, "container" | "resource">,
-): ResourcePair | undefined {
-  const present = containers.find(({ name }) => name === container);
-  return present && pairOf(present, resource);
 }
 
 interface PodAsked {
@@ -159,7 +150,7 @@ function fitPod(wanted: WantedResources, { ranges, subject, step }: PodAsked): W
       const base = (container: string): number =>
         subject.containers.find(({ name }) => name === container)?.[side][resource] ?? 0;
       for (const index of podPhases(subject).keys()) {
-        const after = { ...subject, containers: containersWanted(subject, fitting) };
+        const after = subjectWanted(subject, fitting);
         const phase = podPhases(after)[index] ?? [];
         const request = podTotal(after, ({ requests }) => requests[resource]) ?? 0;
         const most = side === "requests" ? range.max : largestLimit(range, request);
@@ -176,7 +167,7 @@ function problemOf(
   subject: Subject,
   { ranges, wanted }: { readonly ranges: ResourceRanges; readonly wanted: WantedResources },
 ): string | undefined {
-  const after = { ...subject, containers: containersWanted(subject, wanted) };
+  const after = subjectWanted(subject, wanted);
   const all = [
     ...after.containers.map((one) => [`container ${one.name}`, one] as const),
     ...after.initContainers.map((one) => [`init container ${one.name}`, one] as const),

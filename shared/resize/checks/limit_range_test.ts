@@ -10,8 +10,7 @@ import {
 import type { LimitRangeBounds, LimitRangeItem } from "../../api/namespace.ts";
 import { NO_RESOURCES, type Pod, type PodContainer } from "../../api/pod.ts";
 import { decide, decideManually, MARKET_CHAIN, RESTORE_CHAIN } from "../chain.ts";
-import type { ResourceRanges } from "../inputs/ranges.ts";
-import type { EnforcementInput } from "../inputs/resize_input.ts";
+import type { EnforcementInput, ResourceRanges } from "../inputs/resize_input.ts";
 import { largestLimit, resourceRangesOf } from "./limit_range.ts";
 
 function test(name: string, fn: () => void): void {
@@ -279,11 +278,9 @@ test("decide() never asks for what the LimitRange forbids", () => {
           enforcementInput({ pod: enforcedPod({ containers }), claims, limitRange }),
         );
         if (changes.length === 0) return;
-        const after = containers.map((
-          { name, requests: { cpu: requestCPU = 0 }, limits: { cpu: limitCPU = 0 } },
-        ) => ({
-          request: requestCPU,
-          limit: changes.find((change) => change.name === name)?.limits.cpu ?? limitCPU,
+        const after = containers.map(({ name, requests, limits }) => ({
+          request: requests.cpu ?? 0,
+          limit: changes.find((change) => change.name === name)?.limits.cpu ?? limits.cpu ?? 0,
         }));
         const total = after.reduce(
           (sum, one) => ({ request: sum.request + one.request, limit: sum.limit + one.limit }),
@@ -325,10 +322,14 @@ test("wouldWriteDefaults() holds a raise that would put CPU defaults into a sibl
     [init, "init container prepare (limits.cpu)"],
     [{ ...sibling, ...init }, /side \(.*\), init container prepare \(/],
   ] as const;
-  for (const [change, who] of cases) {
+  for (const [change, affected] of cases) {
     const { changes, reason, message = "", by } = decide(MARKET_CHAIN, inputOf(change, cpu));
     assert.deepEqual([changes, reason, by], [[], "LimitRange", "WouldWriteDefaults"]);
-    assert.ok(typeof who === "string" ? message.includes(` into ${who}, and`) : who.test(message));
+    assert.ok(
+      typeof affected === "string"
+        ? message.includes(` into ${affected}, and`)
+        : affected.test(message),
+    );
     // Without defaults nothing is written, so nothing holds.
     assert.equal(decide(MARKET_CHAIN, inputOf(change)).changes[0]?.limits.cpu, 400);
   }
@@ -359,7 +360,7 @@ test("wouldWriteDefaults() holds a restore as RestoreBlocked, and a limit that i
   assert.equal(decide(RESTORE_CHAIN, free).changes[0]?.limits.cpu, 400);
 });
 
-test("wouldWriteDefaults() does not speak of pods that have their own limits back", () => {
+test("wouldWriteDefaults() ignores pods that have their original limits back", () => {
   const app = enforcedContainer({ limits: { cpu: 400 }, applied: { limits: { cpu: 400 } } });
   const input = inputOf({ containers: [app, BARE] }, ["limits.cpu"]);
   assert.equal(decide(RESTORE_CHAIN, input).reason, "Applied");

@@ -3,7 +3,7 @@ import { bareContainer, MI } from "../../../tests/fixtures/rightsizing/rightsizi
 import { nodeShortages } from "./node_capacity.ts";
 
 Deno.test({
-  name: "nodeShortages() are what a pod requests above what its node has, where the node tells",
+  name: "nodeShortages() are what a pod requests above the known allocatable of its node",
   permissions: "none",
   fn() {
     const one = bareContainer("app", { requests: { cpu: 300, memory: 64 * MI }, limits: {} });

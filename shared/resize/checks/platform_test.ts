@@ -60,20 +60,20 @@ test("PLATFORM_RULES name each pod that can never be resized by its reason, and 
   );
 });
 
-test("outOfScope() leaves out whom the platform never resizes, before it looks at their class", () => {
+test("outOfScope() leaves out pods that the platform never resizes, before their QoS class", () => {
   const scoped = (facts: PlatformFacts): string | undefined =>
     outOfScope({ ...facts, namespace: undefined, config: DEFAULT_MARKET_CONFIG })?.reason;
   for (const [reason, facts] of NEVER) {
     assert.equal(scoped(facts), reason);
     assert.equal(scoped({ ...facts, pod: { ...facts.pod, qosClass: "BestEffort" } }), reason);
-    const word = { ...facts.pod.metadata.annotations, "mbcas.io/managed": "false" };
-    const metadata = { ...facts.pod.metadata, annotations: word };
+    const annotations = { ...facts.pod.metadata.annotations, "mbcas.io/managed": "false" };
+    const metadata = { ...facts.pod.metadata, annotations };
     assert.equal(scoped({ ...facts, pod: { ...facts.pod, metadata } }), "OptedOut");
   }
   for (const facts of RESIZABLE) assert.equal(scoped(facts), undefined);
 });
 
-test("decide() holds for them whoever asks, but asks the server whether limits can come back", () => {
+test("decide() holds for such pods from each source, except a restore", () => {
   const wanted = new Map([["app", 400]]);
   for (const [reason, { pod, node }] of NEVER) {
     const facts = { pod, ...(node === undefined ? {} : { node }) };

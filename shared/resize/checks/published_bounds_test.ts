@@ -14,7 +14,7 @@ function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-/** What becomes of a limit for container `app`, whose limit is 200 m now. */
+/** The verdict on a new limit for container `app`; its present limit is 200 m. */
 function verdict(limit: number, bounds: Partial<ContainerBounds>, present = 200) {
   const app = { name: "app", containerID: "c", floor: 100, ceiling: 400, weight: 1, ...bounds };
   const input = enforcementInput({
@@ -33,7 +33,7 @@ function limitFor(...limit: Parameters<typeof verdict>): number | undefined {
   return said.verdict === "clamp" ? said.wanted.get("app")?.limits.cpu : undefined;
 }
 
-test("outsideBounds() says nothing of wishes within the bounds, and clamps the others", () => {
+test("outsideBounds() passes limits within the bounds, and clamps the others", () => {
   for (const limit of [100, 250, 400]) assert.equal(verdict(limit, {}), undefined);
   assert.equal(limitFor(90, {}), 100);
   assert.equal(limitFor(500, {}), 400);

@@ -16,7 +16,7 @@ import {
   wantedOf,
   type WantedResources,
 } from "../inputs/resources.ts";
-import { containersWanted, type Subject } from "../inputs/subject.ts";
+import { containersWanted, type Subject, subjectWanted } from "../inputs/subject.ts";
 import { capRequests } from "./request_within_limit.ts";
 
 /** What is left of the wanted values, or why nothing may be done. */
@@ -59,7 +59,7 @@ export function keepClass(wanted: WantedResources, subjects: readonly Subject[])
 }
 
 function classWith(subject: Subject, wanted: WantedResources): QOSClass {
-  return qosClassOfPod({ ...subject, containers: containersWanted(subject, wanted) });
+  return qosClassOfPod(subjectWanted(subject, wanted));
 }
 
 function isWhole({ pair: { request, limit } }: PairEntry): boolean {

@@ -21,7 +21,7 @@ function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-/** What the market's chain makes of a wish of 400 m for this pod. */
+/** The market chain's decision on a limit of 400 m for this pod. */
 function decided(pod: Pod, fields: Partial<EnforcementInput> = {}) {
   return decide(MARKET_CHAIN, enforcementInput({ pod, ...fields }));
 }
@@ -31,9 +31,7 @@ test("limitsWanted() moves the request of a Guaranteed pod with its limit, and n
   const two = guaranteedPod(guaranteedContainer(), guaranteedContainer({ name: "jvm" }));
   const after = (pod: Pod) =>
     containersWanted(marketSubject(pod), limitsWanted(pod, limits))
-      .map((
-        { requests: { cpu: requestCPU }, limits: { cpu: limitCPU } },
-      ) => [requestCPU, limitCPU]);
+      .map(({ requests, limits }) => [requests.cpu, limits.cpu]);
   assert.deepEqual(after(two), [[400, 400], [200, 200]]);
   assert.deepEqual(after(enforcedPod()), [[100, 400]]);
   assert.deepEqual([movesRequest(two), movesRequest(enforcedPod())], [true, false]);
@@ -89,7 +87,7 @@ test("decide() keeps a pod Guaranteed whatever limits are wanted", () => {
   );
 });
 
-test("decide() holds a pod that is Guaranteed by what its containers don't tell", () => {
+test("decide() holds a pod that is Guaranteed by pod-level resources", () => {
   const odd = { ...guaranteedPod(), containers: [enforcedContainer()] };
   const other = enforcedContainer({ name: "jvm" });
   const { changes, reason } = decided({ ...odd, containers: [enforcedContainer(), other] });
@@ -124,7 +122,7 @@ test("decide() waits until the kubelet reports limit and request of a Guaranteed
   assert.equal(decided(pod).reason, "Applied");
 });
 
-test("decide() tells that the kubelet has put off the raise of a request", () => {
+test("decide() reports that the kubelet has deferred the raise of a request", () => {
   const condition: ResizeCondition = {
     type: "PodResizePending",
     reason: "Deferred",
@@ -136,16 +134,14 @@ test("decide() tells that the kubelet has put off the raise of a request", () =>
   const pod = { ...raised, resizeConditions: [condition] };
   const { changes, reason, message } = decided(pod);
   assert.deepEqual([changes, reason, message], [[], "ResizeDeferred", condition.message]);
-  // It does not lock the pod: a smaller wish is sent.
+  // It does not lock the pod: a smaller limit is sent.
   assert.equal(decided(pod, { claims: [marketClaim(250)] }).changes.length, 1);
 });
 
 test("decide() heeds max of a LimitRange for limit and request, and no ratio between them", () => {
   const at = (container: Parameters<typeof cpuRanges>[0], ofPod = {}) =>
     decided(guaranteedPod(), { limitRange: cpuRanges(container, ofPod) }).changes
-      .map((
-        { limits: { cpu: limitCPU }, requests: { cpu: requestCPU } },
-      ) => [limitCPU, requestCPU]);
+      .map(({ limits, requests }) => [limits.cpu, requests.cpu]);
   assert.deepEqual(at({ max: 300 }), [[300, 300]]);
   assert.deepEqual(at({ ratio: 1 }), [[400, 400]]);
   assert.deepEqual(at({}, { max: 350, ratio: 1 }), [[350, 350]]);
@@ -153,16 +149,14 @@ test("decide() heeds max of a LimitRange for limit and request, and no ratio bet
     limitRange: cpuRanges({ min: 150 }),
     claims: [marketClaim(50)],
   });
-  assert.deepEqual(lowered.changes.map(({ requests: { cpu: requestCPU } }) => requestCPU), [150]);
+  assert.deepEqual(lowered.changes.map(({ requests }) => requests.cpu), [150]);
 });
 
 test("decide() cuts limit and request of a Guaranteed pod to what quotas leave", () => {
   const cut = decided(guaranteedPod(), { quotaHeadroom: 55 });
   assert.equal(cut.reason, "QuotaExceeded");
   assert.deepEqual(
-    cut.changes.map((
-      { limits: { cpu: limitCPU }, requests: { cpu: requestCPU } },
-    ) => [limitCPU, requestCPU]),
+    cut.changes.map(({ limits, requests }) => [limits.cpu, requests.cpu]),
     [
       [250, 250],
     ],
@@ -178,7 +172,7 @@ test("decide() clamps limit and request of a Guaranteed pod into its bounds", ()
   const { changes, reason } = decided(guaranteedPod(), {
     allocation: { ...enforcedAllocation, status: { ...status, bounds } },
   });
-  assert.deepEqual([changes.map(({ requests: { cpu: requestCPU } }) => requestCPU), reason], [
+  assert.deepEqual([changes.map(({ requests }) => requests.cpu), reason], [
     [300],
     "OutsideBounds",
   ]);

@@ -14,7 +14,7 @@ import {
   wantedOf,
   type WantedResources,
 } from "../inputs/resources.ts";
-import { containersWanted, type Subject } from "../inputs/subject.ts";
+import { containersWanted, pairIn, type Subject, subjectWanted } from "../inputs/subject.ts";
 
 /**
  * The wanted values with each request at most the least limit that any of the subjects would have. A
@@ -24,34 +24,20 @@ export function capRequests(
   wanted: WantedResources,
   subjects: readonly Subject[],
 ): WantedResources {
+  const changed = subjects.map((subject) => subjectWanted(subject, wanted));
   return wantedOf(
     pairsOf(wanted).map((entry): PairEntry => {
       const { request, limit } = entry.pair;
       if (request === undefined) {
-        const least = Math.max(0, ...subjects.map((subject) => requestOf(subject, entry)));
+        const requests = subjects.map((subject) => pairIn(subject, entry)?.request ?? 0);
         return limit === undefined
           ? entry
-          : { ...entry, pair: pair(request, Math.max(limit, least)) };
+          : { ...entry, pair: pair(request, Math.max(limit, ...requests)) };
       }
-      const most = Math.min(...subjects.map((subject) => limitAfter(subject, { wanted, entry })));
-      return { ...entry, pair: pair(Math.min(request, most), limit) };
+      const limits = changed.map((subject) => pairIn(subject, entry)?.limit ?? Infinity);
+      return { ...entry, pair: pair(Math.min(request, ...limits), limit) };
     }),
   );
-}
-
-function requestOf({ containers }: Subject, { container, resource }: PairEntry): number {
-  return containers.find(({ name }) => name === container)?.requests[resource] ?? 0;
-}
-
-interface Asked {
-  readonly wanted: WantedResources;
-  readonly entry: PairEntry;
-}
-
-/** Infinity where the container has no limit, or is not there. */
-function limitAfter(subject: Subject, { wanted, entry }: Asked): number {
-  const after = containersWanted(subject, wanted).find(({ name }) => name === entry.container);
-  return after?.limits[entry.resource] ?? Infinity;
 }
 
 /** What pod-level resources have against the values: they bound the sum of requests, and each limit. */

@@ -33,7 +33,7 @@ test("requestAboveLimit() cuts requests at the limit that stays, and says so", (
   assert.deepEqual(clampsOf(), []);
 });
 
-test("requestAboveLimit() has nothing against a request whose limit moves, or that has none", () => {
+test("requestAboveLimit() passes a request when its limit moves, or when it has none", () => {
   const recommendations = [recommendation({ cpu: 500, cpuLimit: 600 })];
   const strategy = { updateRequestsOnly: false };
   assert.equal(

@@ -25,12 +25,12 @@ test("quotaCounts() counts all pods where no scope is", () => {
   for (const pod of [plain, job, idle, high]) assert.ok(quotaCounts({ scopes: [] }, pod));
 });
 
-test("quotaCounts() tells pods with a deadline from those without", () => {
+test("quotaCounts() distinguishes pods with a deadline", () => {
   assert.deepEqual(counted("Terminating"), ["job"]);
   assert.deepEqual(counted("NotTerminating"), ["plain", "idle", "high", "low"]);
 });
 
-test("quotaCounts() tells BestEffort pods from others", () => {
+test("quotaCounts() distinguishes BestEffort pods", () => {
   assert.deepEqual(counted("BestEffort"), ["idle"]);
   assert.deepEqual(counted("NotBestEffort"), ["plain", "job", "high", "low"]);
 });

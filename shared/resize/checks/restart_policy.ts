@@ -5,7 +5,7 @@
  */
 import { type Verdict, withoutPairs } from "../run_checks.ts";
 import { type PairEntry, pairOf, pairsOf, type WantedResources } from "../inputs/resources.ts";
-import { containersWanted, type Subject } from "../inputs/subject.ts";
+import { pairIn, type Subject, subjectWanted } from "../inputs/subject.ts";
 
 /** A pair that a resize in place would restart a container for, or that the server would refuse. */
 export interface Disruption extends PairEntry {
@@ -26,14 +26,14 @@ export function disruptions(
   wanted: WantedResources,
   { subjects, lowersMemoryLimits = true }: DisruptionsAsked,
 ): readonly Disruption[] {
+  const changed = subjects.map((subject) => subjectWanted(subject, wanted));
   return pairsOf(wanted).flatMap((entry): Disruption[] => {
-    for (const subject of subjects) {
-      const index = subject.containers.findIndex(({ name }) => name === entry.container);
-      const present = subject.containers[index];
-      const next = containersWanted(subject, wanted)[index];
+    const { resource, container } = entry;
+    for (const [index, subject] of subjects.entries()) {
+      const present = subject.containers.find(({ name }) => name === container);
+      const next = changed[index];
       if (present === undefined || next === undefined) continue;
-      const { resource, container } = entry;
-      const [before, after] = [pairOf(present, resource), pairOf(next, resource)];
+      const [before, after] = [pairOf(present, resource), pairIn(next, entry) ?? {}];
       if (before.request === after.request && before.limit === after.limit) continue;
       const restarts = resource === "cpu" ? present.restartsOnCPU : present.restartsOnMemory;
       if (restarts) {

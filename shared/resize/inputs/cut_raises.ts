@@ -9,8 +9,7 @@ import { pair, pairsOf, wantedOf, type WantedResources } from "./resources.ts";
 /** How far wanted limits are from those in the pod's spec, millicores: Σ of raises less Σ of decreases. */
 export function netChange(pod: Pod, wanted: WantedResources): number {
   return pod.containers.reduce(
-    (sum, { name, limits: { cpu: limitCPU = 0 } }) =>
-      sum + (wanted.get(name)?.limits.cpu ?? limitCPU) - limitCPU,
+    (sum, { name, limits: { cpu = 0 } }) => sum + (wanted.get(name)?.limits.cpu ?? cpu) - cpu,
     0,
   );
 }

@@ -39,13 +39,11 @@ const WEIGHT_STEP = 26;
  * request moves with the limit it must be reported, too.
  */
 export function isApplied(pod: RequestMover, container: PodContainer): boolean {
-  const { cpu: limit = 0 } = container.limits;
-  const { cpu: request = 0 } = container.requests;
-  const applied = { limit: container.applied.limits.cpu, request: container.applied.requests.cpu };
-  const limitIs = applied.limit !== undefined && applied.limit >= limit &&
-    applied.limit - limit < GRID;
-  if (!limitIs || !movesRequest(pod) || applied.request === undefined) return limitIs;
-  return Math.abs(applied.request - request) <= WEIGHT_STEP;
+  const { limits, requests, applied } = container;
+  const above = (applied.limits.cpu ?? -Infinity) - (limits.cpu ?? 0);
+  const hasLimit = above >= 0 && above < GRID;
+  if (!hasLimit || !movesRequest(pod) || applied.requests.cpu === undefined) return hasLimit;
+  return Math.abs(applied.requests.cpu - (requests.cpu ?? 0)) <= WEIGHT_STEP;
 }
 
 /** Why the kubelet has not done it yet, with its own message where it has one about these limits. */

@@ -21,7 +21,7 @@ function heldBy(fields: Partial<EnforcementInput>, chain = MARKET_CHAIN): string
   return `${by} ${reason}`;
 }
 
-test("decide() goes on when the kubelet reports an error, and tells it", () => {
+test("decide() goes on when the kubelet reports an error, as ResizeError", () => {
   const condition = { type: "PodResizeInProgress", reason: "Error", message: "cgroup is busy" };
   const failing = enforcedPod({
     containers: [enforcedContainer({ limits: { cpu: 400 } })],
@@ -58,7 +58,7 @@ test("resizeStatus() knows why kubelets of 1.33 to 1.36 call a resize infeasible
     ["Resize is infeasible for Guaranteed Pods alongside Memory Manager static policy", "Memory"],
     ['Resize is infeasible for Guaranteed Pods alongside Memory Manager policy "Static"', "Memory"],
   ] as const;
-  const word = (message: string) =>
+  const applied = (message: string) =>
     resizeStatus(enforcedPod({ resizeConditions: [{ ...INFEASIBLE, message }] }));
   const stuck = (message: string) => {
     const containers = [enforcedContainer({ limits: { cpu: 400 } })];
@@ -78,7 +78,7 @@ test("resizeStatus() knows why kubelets of 1.33 to 1.36 call a resize infeasible
     "In-place pod-level resources resize is not supported on this node": "PodLevelResources",
     "InPlacePodVerticalScaling is disabled": "KubeletTooOld",
     "In-place pod resize is not supported on this node": "KubeletTooOld",
-    "a word of a later kubelet": "ResizeInfeasible",
+    "a message of a later kubelet": "ResizeInfeasible",
   };
   for (const [message, reason] of Object.entries(others)) {
     assert.deepEqual(stuck(message), { reason, message });
@@ -87,7 +87,7 @@ test("resizeStatus() knows why kubelets of 1.33 to 1.36 call a resize infeasible
   for (const reason of ["ResizeInProgress", "ResizeDeferred", "ResizeError", "Applied"]) {
     assert.ok(!INFEASIBLE_REASONS.has(reason));
   }
-  assert.equal(word("of limits that are in force").reason, "ResizeInProgress");
+  assert.equal(applied("of limits that are in force").reason, "ResizeInProgress");
 });
 
 /** A kubelet 1.33 names no generation; the pod's requests were raised from 100 to 150 m. */

@@ -8,9 +8,35 @@ import { NO_RESOURCES, type Pod, type Resources } from "../../api/pod.ts";
 import type { PodAllocation } from "../../api/pod_allocation.ts";
 import type { EnforcementReason } from "../../api/reasons/enforcement_reasons.ts";
 import type { Check, Verdict } from "../run_checks.ts";
-import type { ResourceRanges } from "./ranges.ts";
 import type { WantedResources } from "./resources.ts";
 import { containersWanted, marketSubject } from "./subject.ts";
+
+/** A range of requests and limits: of CPU in millicores, of memory in bytes. */
+export interface AmountRange {
+  /** 0 when there is none. */
+  readonly min: number;
+  /** Infinity when there is none. */
+  readonly max: number;
+  /** The largest limit / request; Infinity when there is none. */
+  readonly ratio: number;
+}
+
+/** The ranges of one resource, for each container and for the sums of a pod. */
+export interface AmountRanges {
+  readonly container: AmountRange;
+  readonly pod: AmountRange;
+}
+
+/** What the LimitRanges of a namespace come to. */
+export interface ResourceRanges {
+  readonly cpu?: AmountRanges;
+  readonly memory?: AmountRanges;
+  /**
+   * What the server writes at each resize into every container that lacks it, as `limits.<resource>`
+   * and `requests.<resource>`; absent: nothing.
+   */
+  readonly defaults?: readonly string[];
+}
 
 /** What the API reports of a pod and of what bounds it, whatever wants to change it. */
 export interface PodFacts {

@@ -12,7 +12,7 @@ import {
   withResources,
 } from "../../api/pod.ts";
 import { movesRequest } from "./qos.ts";
-import type { WantedResources } from "./resources.ts";
+import { type PairEntry, pairOf, type ResourcePair, type WantedResources } from "./resources.ts";
 
 /** A pod that runs, or one as it would be made. */
 export interface Subject extends Pick<Pod, "containers" | "initContainers" | "podLevel"> {
@@ -61,6 +61,20 @@ export function containersWanted(
   });
 }
 
+/** The subject as the wanted values make it. */
+export function subjectWanted(subject: Subject, wanted: WantedResources): Subject {
+  return { ...subject, containers: containersWanted(subject, wanted) };
+}
+
+/** Request and limit of one resource in the subject; undefined where it has no such container. */
+export function pairIn(
+  { containers }: Pick<Subject, "containers">,
+  { container, resource }: Pick<PairEntry, "container" | "resource">,
+): ResourcePair | undefined {
+  const found = containers.find(({ name }) => name === container);
+  return found && pairOf(found, resource);
+}
+
 /**
  * The fields that the source may set on the subject. In a running pod of the market that leaves out
  * `limits.cpu` for rightsizing: its value becomes the pod's original limit instead, and where the
@@ -95,8 +109,8 @@ export function limitsWanted(
 /** The CPU limits among wanted values, millicores by container name. */
 export function limitsOf(wanted: WantedResources): ReadonlyMap<string, number> {
   return new Map(
-    [...wanted].flatMap(([name, { limits: { cpu } }]) =>
-      cpu === undefined ? [] : [[name, cpu] as const]
+    [...wanted].flatMap(([name, { limits }]) =>
+      limits.cpu === undefined ? [] : [[name, limits.cpu] as const]
     ),
   );
 }

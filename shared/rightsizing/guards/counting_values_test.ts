@@ -9,7 +9,7 @@ import {
 } from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { sampleHPA, sampleVPA } from "../../../tests/fixtures/sample_workloads.ts";
 import type { QuotaRoom } from "../../resize/checks/resource_quota.ts";
-import type { AmountRange } from "../../resize/inputs/ranges.ts";
+import type { AmountRange } from "../../resize/inputs/resize_input.ts";
 import { describeWanted, type ResourcePair, wantedOf } from "../../resize/inputs/resources.ts";
 import type { ValuesInForce } from "../workload_record.ts";
 import { countingValues, fitNewPod } from "./counting_values.ts";
@@ -50,7 +50,7 @@ test("countingValues() have no limits where the policy updates requests only", (
   assert.match(messages, /only: app cpu .*180m .*, app memory .*112Mi /);
 });
 
-test("countingValues() leave a resource to its author who has edited it, and no other", () => {
+test("countingValues() drop the resource that its author has edited, and no other", () => {
   for (
     const edit of [
       { requests: { cpu: 100, memory: 1024 * MI } },

@@ -68,7 +68,7 @@ test("decideRightsizing() takes recommendations for the template's containers, l
   );
 });
 
-test("decideRightsizing() tells the guard that cut the most where only a rest is left", () => {
+test("decideRightsizing() reports the guard that cut the most where only a rest is left", () => {
   const recommendations = [recommendation({ cpu: 104, memory: 32 * MI })];
   const memoryPeaks = new Map([["app", 60 * MI]]);
   assert.match(outcomeOf({ recommendations, memoryPeaks }), /^UnsafeMemoryDecrease /);
@@ -78,7 +78,7 @@ test("decideRightsizing() tells the guard that cut the most where only a rest is
   );
 });
 
-test("decideRightsizing() says all that was cut, in the first one's word where a rest is left", () => {
+test("decideRightsizing() reports all cuts, under the first one's reason where a rest is left", () => {
   const containers = [templateContainer(), templateContainer({ name: "log" })];
   const facts = rightsizingFacts({
     containers,

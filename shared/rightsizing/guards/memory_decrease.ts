@@ -9,11 +9,11 @@ import {
   formatAmount,
   pair,
   type PairEntry,
-  pairOf,
   type PairSide,
   type ResourcePair,
   type WantedResources,
 } from "../../resize/inputs/resources.ts";
+import { pairIn } from "../../resize/inputs/subject.ts";
 import type { PolicySpec } from "../policy_spec.ts";
 import { methodFor, presentSubjects } from "./method.ts";
 import type { GuardVerdict, RightsizingFacts } from "./rightsizing_facts.ts";
@@ -56,12 +56,11 @@ function withoutUnsafe(
   const subjects = presentSubjects(facts, methodFor(facts, wanted));
   const { changeThresholdPercent: thresholdPercent } = facts.policy.updateStrategy;
   return withoutPairs(wanted, "UnsafeMemoryDecrease", {
-    against: ({ container, resource, pair: asked }: PairEntry) => {
+    against: (entry: PairEntry) => {
+      const { container, resource, pair: asked } = entry;
       if (resource !== "memory") return undefined;
       const peak = facts.memoryPeaks.get(container);
-      const present = subjects.flatMap(({ containers }) =>
-        containers.filter(({ name }) => name === container).map((one) => pairOf(one, "memory"))
-      );
+      const present = subjects.flatMap((subject) => pairIn(subject, entry) ?? []);
       const lowered = Math.min(...present.map((one) => loweredTo(one, asked)));
       const least = leastSafeMemory(peak ?? Infinity);
       if (lowered === Infinity || lowered >= least) return undefined;
@@ -172,8 +171,8 @@ export function liftMemory(entry: PairEntry, { peak, author, policy }: LiftFacts
   const { resource, pair: { request, limit } } = entry;
   if (resource === "cpu" || peak === undefined) return entry;
   const least = leastSafeMemory(peak);
-  const { memory: limitMemory = Infinity } = author.limits;
-  const { memory: requestMemory = author.limits.memory ?? 0 } = author.requests;
+  const limitMemory = author.limits.memory ?? Infinity;
+  const requestMemory = author.requests.memory ?? author.limits.memory ?? 0;
   const isShort = (value: number | undefined, own: number): boolean =>
     value !== undefined && value < Math.min(least, own);
   if (!isShort(request, requestMemory) && !isShort(limit, limitMemory)) return entry;

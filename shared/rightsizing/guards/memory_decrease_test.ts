@@ -42,7 +42,7 @@ test("unsafeMemoryDecrease() leaves what is below the recent peak + 15 % already
   );
 });
 
-test("unsafeMemoryDecrease() lets a request rise whose limit would fall too far, and clamps the limit", () => {
+test("unsafeMemoryDecrease() lets a request rise while its limit would fall too far, and clamps the limit", () => {
   const given = {
     containers: [
       templateContainer({ requests: { memory: 128 * MI }, limits: { memory: 1024 * MI } }),

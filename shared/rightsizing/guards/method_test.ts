@@ -55,12 +55,15 @@ test("noMethod() leaves out what would restart a container, or makes new pods wh
   );
   const recommendations = [recommendation({ cpu: 100 })];
   assert.match(outcomeOf({ containers, recommendations }), /^NoMethod RestartPolicy: /);
-  const calm = [recommendation({ memory: 64 * MI })];
+  const cpuOnly = [recommendation({ memory: 64 * MI })];
   const strategy = RECREATE;
-  assert.equal(outcomeOf({ containers, recommendations: calm, strategy }), "InPlace: app cpu 150m");
+  assert.equal(
+    outcomeOf({ containers, recommendations: cpuOnly, strategy }),
+    "InPlace: app cpu 150m",
+  );
 });
 
-test("noMethod() restarts nobody for a value that a pod has already", () => {
+test("noMethod() restarts no container for a value that a pod has already", () => {
   const containers = [templateContainer({ restartsOnMemory: true })];
   const there = templateContainer({ restartsOnMemory: true, requests: { memory: 96 * MI } });
   const pods = [workloadPod("web-1", [there])];
@@ -112,7 +115,7 @@ test("inPlacePlan() changes each pod that differs, in what differs", () => {
   assert.deepEqual(plan.originalLimits, new Map());
 });
 
-test("inPlacePlan() leaves out who would ask its node for more than it has, and no one who asks for less", () => {
+test("inPlacePlan() leaves out pods that would request more than their node has, and no others", () => {
   const pods = [
     workloadPod("short", [templateContainer()]),
     workloadPod("above", [templateContainer({ requests: { cpu: 200 } })]),

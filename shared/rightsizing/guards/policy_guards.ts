@@ -16,7 +16,7 @@ import { type GuardVerdict, ownContainers, type RightsizingFacts } from "./right
 import { inPlacePlan, methodFor, presentSubjects } from "./method.ts";
 import { isRollingOut } from "../../api/workload.ts";
 import { withoutPairs } from "../../resize/run_checks.ts";
-import { containersWanted, type Subject } from "../../resize/inputs/subject.ts";
+import { pairIn, subjectWanted } from "../../resize/inputs/subject.ts";
 
 /**
  * Holds where there is no recommendation at all, and names the samples of all containers that lack some.
@@ -73,7 +73,7 @@ export function permissionMissing(
 }
 
 /**
- * Holds with the engine's own words until it may be asked again. A recommendation that differs from the
+ * Holds with the policy engine's message until it may be asked again. A recommendation that differs from the
  * denied one by the policy's threshold is another request, and made at once.
  */
 export function lastDenialHolds(
@@ -108,8 +108,8 @@ function isAnother(
 export function boundUnreadable(
   { unreadable, verticalAutoscalers }: RightsizingFacts,
 ): GuardVerdict {
-  const words = verticalAutoscalers.flatMap((one) => one.unreadable ?? []);
-  const message = [...unreadable, ...words].join("; ");
+  const unreadableVPAs = verticalAutoscalers.flatMap((one) => one.unreadable ?? []);
+  const message = [...unreadable, ...unreadableVPAs].join("; ");
   return message === "" ? undefined : { verdict: "hold", reason: "UnreadableBound", message };
 }
 
@@ -152,15 +152,21 @@ export function notRolledOut(facts: RightsizingFacts, wanted: WantedResources): 
 export function belowThreshold(facts: RightsizingFacts, wanted: WantedResources): GuardVerdict {
   const percent = facts.policy.updateStrategy.changeThresholdPercent;
   const method = methodFor(facts, wanted);
-  const all = presentSubjects(facts, method);
-  const adopted = method === "Recreate" ? all : newPods(all);
-  const differs = ({ container, resource }: PairEntry): boolean => {
-    const { request, limit } = pairOf(facts.inForce.get(container) ?? NO_RESOURCES, resource);
-    const subjects = request === undefined && limit === undefined ? all : adopted;
-    return subjects.some((subject) => {
-      const index = subject.containers.findIndex(({ name }) => name === container);
-      const present = pairOf(subject.containers[index] ?? NO_RESOURCES, resource);
-      const after = pairOf(containersWanted(subject, wanted)[index] ?? NO_RESOURCES, resource);
+  const all = presentSubjects(facts, method).map((subject) => ({
+    subject,
+    next: subjectWanted(subject, wanted),
+  }));
+  // Pods to come get what is in force, and the template's values where nothing is.
+  const adopted = method === "Recreate"
+    ? all
+    : all.filter(({ subject }) => subject.nodeName === undefined);
+  const differs = (entry: PairEntry): boolean => {
+    const values = facts.inForce.get(entry.container) ?? NO_RESOURCES;
+    const { request, limit } = pairOf(values, entry.resource);
+    const compared = request === undefined && limit === undefined ? all : adopted;
+    return compared.some(({ subject, next }) => {
+      const present = pairIn(subject, entry) ?? {};
+      const after = pairIn(next, entry) ?? {};
       return isWorth(present.request, after.request, { percent }) ||
         isWorth(present.limit, after.limit, { percent });
     });
@@ -172,11 +178,6 @@ export function belowThreshold(facts: RightsizingFacts, wanted: WantedResources)
   if (verdict?.verdict !== "clamp" || verdict.wanted.size > 0) return verdict;
   const { reason, message } = verdict;
   return { verdict: "hold", reason, message, yields: true };
-}
-
-/** Those to come get what is in force, and the template's values where nothing is. */
-function newPods(subjects: readonly Subject[]): readonly Subject[] {
-  return subjects.filter(({ nodeName }) => nodeName === undefined);
 }
 
 function amountText(entry: PairEntry): string {

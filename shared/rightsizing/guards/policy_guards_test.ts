@@ -22,7 +22,7 @@ function test(name: string, fn: () => void): void {
 
 const containers = [templateContainer(), templateContainer({ name: "log" })];
 
-test("samplesLacking() tells of a container without enough beside others, and takes nothing out", () => {
+test("samplesLacking() reports a container without enough beside others, and takes nothing out", () => {
   const facts = {
     containers,
     samples: new Map([["app", 10], ["log", 9]]),
@@ -95,7 +95,7 @@ test("permissionMissing() asks for the right to patch workloads where pods must 
   assert.match(outcomeOf({ containers, strategy, missingPermissions: [resize] }), /^Recreate: /);
 });
 
-test("lastDenialHolds() holds in the engine's words until it may be asked again", () => {
+test("lastDenialHolds() holds with the engine's message until it may be asked again", () => {
   const denial = {
     message: "policy cost-guard: no more memory",
     recommendations: [recommendation()],

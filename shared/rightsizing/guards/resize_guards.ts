@@ -3,30 +3,28 @@
  *
  * @module
  */
-import { NO_RESOURCES, type ResourceName } from "../../api/pod.ts";
-import { dividedByRequest } from "../../resize/checks/horizontal_autoscaler.ts";
+import type { ResourceName } from "../../api/pod.ts";
+import { dividedByRequest, vpaConflict } from "../../resize/checks/autoscalers.ts";
 import { defaultsProblem, rangeVerdict } from "../../resize/checks/limit_range.ts";
 import { nodeShortages } from "../../resize/checks/node_capacity.ts";
 import { classVerdict } from "../../resize/checks/qos_class.ts";
 import { capRequests, podLevelProblem } from "../../resize/checks/request_within_limit.ts";
 import { quotaVerdict } from "../../resize/checks/resource_quota.ts";
-import { vpaConflict } from "../../resize/checks/vertical_autoscaler.ts";
 import { withoutPairs } from "../../resize/run_checks.ts";
 import { cutRaises } from "../../resize/inputs/cut_raises.ts";
 import {
   describeCut,
   formatAmount,
-  pairOf,
   podTotal,
   type WantedResources,
 } from "../../resize/inputs/resources.ts";
-import { containersWanted, type Subject } from "../../resize/inputs/subject.ts";
+import { pairIn, type Subject, subjectWanted } from "../../resize/inputs/subject.ts";
 import { fittedSubjects, methodFor, presentSubjects } from "./method.ts";
 import type { GuardVerdict, RightsizingFacts } from "./rightsizing_facts.ts";
 
 /**
- * Leaves the CPU or the memory of containers alone whose utilisation an HPA looks at, unless the policy
- * takes them in all the same: with another request the HPA would see another utilisation for the same
+ * Leaves out the CPU or the memory of containers where an HPA scales on its utilisation, unless the policy
+ * has `allowWithHPA`: with another request the HPA would see another utilisation for the same
  * load, and scale; and with less usage in each of more pods, the next recommendation would be less again.
  * Their limit stays too, since it caps the usage that the HPA sees. The other resource goes on.
  */
@@ -43,13 +41,13 @@ export function horizontalAutoscalerConflicts(
         )
       );
       return acting &&
-        `HPA ${acting.metadata.name} divides the ${RESOURCE_WORDS[resource]} usage ` +
+        `HPA ${acting.metadata.name} divides the ${RESOURCE_TEXTS[resource]} usage ` +
           `of ${container} by its request, which stays`;
     },
   });
 }
 
-const RESOURCE_WORDS = { cpu: "CPU", memory: "memory" } as const;
+const RESOURCE_TEXTS = { cpu: "CPU", memory: "memory" } as const;
 
 /** Leaves alone what a VPA in any mode but `Off` sets; CPU that it does not control goes on. */
 export function verticalAutoscalerConflicts(
@@ -100,7 +98,7 @@ export function overNodes(facts: RightsizingFacts, wanted: WantedResources): Gua
     const [owner, node] = nodeName === undefined
       ? ["the largest node", facts.largestNode] as const
       : [`node ${nodeName}`, facts.nodes.get(nodeName)] as const;
-    const after = { ...subject, containers: containersWanted(subject, fitting) };
+    const after = subjectWanted(subject, fitting);
     for (const { resource, most, total } of nodeShortages(after, node)) {
       const shortage =
         `${owner} has ${formatAmount(resource, most)} of ${resource}, ${name} would ` +
@@ -132,9 +130,9 @@ function isBehind(
   { facts: { inForce } }: { readonly facts: Pick<RightsizingFacts, "inForce"> },
 ): boolean {
   if (subject.nodeName === undefined) return false;
-  const containers = containersWanted(subject, inForce);
-  return (podTotal({ ...subject, containers }, ({ requests }) => requests[resource]) ?? 0) >
-    (podTotal(subject, ({ requests }) => requests[resource]) ?? 0);
+  const requested = (one: Subject): number =>
+    podTotal(one, ({ requests }) => requests[resource]) ?? 0;
+  return requested(subjectWanted(subject, inForce)) > requested(subject);
 }
 
 /** Clamps to what keeps the class of each pod, and of those to come; holds where nothing does. */
@@ -175,18 +173,19 @@ export function nodeUnderPressure(
 ): GuardVerdict {
   const pressed = presentSubjects(facts, "InPlace").flatMap((subject) => {
     const pressures = facts.nodes.get(subject.nodeName ?? "")?.pressures ?? [];
-    return pressures.length === 0 ? [] : [{ subject, pressures }];
+    return pressures.length === 0
+      ? []
+      : [{ subject, next: subjectWanted(subject, wanted), pressures }];
   });
   return withoutPairs(wanted, "NodePressure", {
-    against: ({ container, resource }) => {
-      for (const { subject, pressures } of pressed) {
-        const index = subject.containers.findIndex(({ name }) => name === container);
-        const present = pairOf(subject.containers[index] ?? NO_RESOURCES, resource);
-        const after = pairOf(containersWanted(subject, wanted)[index] ?? NO_RESOURCES, resource);
+    against: (entry) => {
+      for (const { subject, next, pressures } of pressed) {
+        const present = pairIn(subject, entry) ?? {};
+        const after = pairIn(next, entry) ?? {};
         const raises = (after.request ?? 0) > (present.request ?? 0) ||
           (after.limit ?? Infinity) > (present.limit ?? Infinity);
         if (!raises) continue;
-        return `no raise of ${container} ${resource}: node ${subject.nodeName} has ` +
+        return `no raise of ${entry.container} ${entry.resource}: node ${subject.nodeName} has ` +
           pressures.join(", ");
       }
       return undefined;

@@ -13,7 +13,7 @@ import {
 import { sampleVPA } from "../../../tests/fixtures/sample_workloads.ts";
 import type { NodePressure } from "../../api/node.ts";
 import type { QuotaRoom } from "../../resize/checks/resource_quota.ts";
-import type { AmountRange, ResourceRanges } from "../../resize/inputs/ranges.ts";
+import type { AmountRange, ResourceRanges } from "../../resize/inputs/resize_input.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -266,7 +266,7 @@ test("overNodes() asks the largest node for those to come, and for the template"
   assert.match(clampsOf(choice).join(), / NodeCapacity: .*largest .*800m .*cpu, new pods /);
 });
 
-test("overNodes() says nothing of nodes that do not tell, and of pods that are made anew", () => {
+test("overNodes() ignores nodes without known allocatable, and pods that are recreated", () => {
   const all = "app cpu 900m, app memory 264Mi, log cpu 500m";
   assert.equal(outcomeOf({ ...on(0, 0), nodes: new Map() }), `InPlace: ${all}`);
   assert.equal(outcomeOf(on(0, 0)), `InPlace: ${all}`);

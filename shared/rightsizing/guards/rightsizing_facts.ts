@@ -1,5 +1,5 @@
 /**
- * Everything that the guards look at, gathered before the first one runs.
+ * Everything that the guards look at, read before the first one runs.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import type { MadePods, PodTemplate, Workload } from "../../api/workload.ts";
 import type { KnownNode } from "../../resize/checks/node_capacity.ts";
 import type { QuotaRoom } from "../../resize/checks/resource_quota.ts";
 import type { Check, Verdict } from "../../resize/run_checks.ts";
-import type { ResourceRanges } from "../../resize/inputs/ranges.ts";
+import type { ResourceRanges } from "../../resize/inputs/resize_input.ts";
 import type { PolicySpec } from "../policy_spec.ts";
 import type { ContainerRecommendation } from "../recommend.ts";
 import type { ContainerTemplate } from "../workload_record.ts";
@@ -33,7 +33,7 @@ export interface MissingPermission {
 
 /** A policy engine's no to the last try. */
 export interface LastDenial {
-  /** The engine's words. */
+  /** The engine's message. */
   readonly message: string;
   /** What was recommended then: of other values nothing has been said. */
   readonly recommendations: readonly ContainerRecommendation[];
@@ -41,7 +41,7 @@ export interface LastDenial {
   readonly retryAtMs: number;
 }
 
-/** The most of each that any node has for pods, millicores and bytes; Infinity where a node does not tell. */
+/** The most of each that any node has for pods, millicores and bytes; Infinity where a node does not report it. */
 export type LargestNode = Required<Pick<Node, "allocatableCPU" | "allocatableMemory">>;
 
 /** The facts of one workload under the policy that has won it. */

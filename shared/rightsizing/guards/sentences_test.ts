@@ -45,12 +45,12 @@ function test(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, permissions: "none", fn });
 }
 
-/** CPU of container `app`, whose template has 100 m of 200 m. */
+/** CPU of container `app`; the template has a request of 100 m and a limit of 200 m. */
 function cpu(request: number, limit?: number): WantedResources {
   return wantedOf([{ container: "app", resource: "cpu", pair: pair(request, limit) }]);
 }
 
-/** Memory of container `app`, whose template has 64 Mi of 128 Mi. */
+/** Memory of container `app`; the template has a request of 64 Mi and a limit of 128 Mi. */
 function memory(request: number, limit?: number): WantedResources {
   return wantedOf([{ container: "app", resource: "memory", pair: pair(request, limit) }]);
 }

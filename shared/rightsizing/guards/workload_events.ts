@@ -5,9 +5,11 @@
  */
 import type { ApiError } from "../../api/api_error.ts";
 import type { EnforcementReason } from "../../api/reasons/enforcement_reasons.ts";
-import type { RightsizingReason } from "../../api/reasons/rightsizing_reasons.ts";
+import type {
+  RightsizingEventReason,
+  RightsizingReason,
+} from "../../api/reasons/rightsizing_reasons.ts";
 import { refusalKind, refusalReason } from "../../resize/refusal.ts";
-import type { RightsizingEventReason } from "../../api/reasons/rightsizing_event_reasons.ts";
 import { type AnyReason, remedyFor } from "../../api/reasons/reasons.ts";
 import type { RightsizingDecision } from "./decide_rightsizing.ts";
 
@@ -21,7 +23,7 @@ export type AfterFailure = "leave" | "forget" | "fresh" | "back-off";
 export interface ApplyFailure {
   readonly next: AfterFailure;
   readonly reason: RightsizingReason | EnforcementReason;
-  /** The server's words; for a missing permission, which one it is. */
+  /** The server's message; for a missing permission, which one it is. */
   readonly message: string;
   /** For people: `patch deployments.apps in namespace shop`; of `RBACError` alone. */
   readonly permission?: string;
@@ -29,7 +31,7 @@ export interface ApplyFailure {
   readonly retryAfterMs?: number;
 }
 
-/** Kubernetes' RBAC authorizer and the others word it alike (`responsewriters.ForbiddenStatusError`). */
+/** Kubernetes' RBAC authorizer and the others use the same sentence (`responsewriters.ForbiddenStatusError`). */
 const FORBIDDEN =
   /cannot (\S+) resource "([^"]+)" in API group "([^"]*)"(?: in the namespace "([^"]*)")?/;
 
@@ -39,7 +41,7 @@ const FORBIDDEN =
  */
 export function applyFailure(error: ApiError): ApplyFailure {
   const { status, message, retryAfterMs } = error;
-  // A policy engine answers 403 too, in words of its own.
+  // A policy engine answers 403 too, with a message of its own.
   const byServer = status === 403 && refusalReason(error) !== "AdmissionDenied";
   const [, verb, resource, group, namespace] = (byServer && FORBIDDEN.exec(message)) || [];
   if (verb !== undefined && resource !== undefined) {
@@ -112,20 +114,20 @@ export function decisionEvents(
     readonly isThere?: boolean;
   } = {},
 ): readonly WorkloadEvent[] {
-  const words = isThere || decision.outcome === "apply" ? decision.clamps : [decision];
-  return words.flatMap(({ reason, message }): WorkloadEvent[] => {
+  const published = isThere || decision.outcome === "apply" ? decision.clamps : [decision];
+  return published.flatMap(({ reason, message }): WorkloadEvent[] => {
     const event = EVENTS[reason];
     if (event === null) return [];
     if (event === undefined && isThere) return [];
-    const { type, reason: word } = event ?? { type: "Normal", reason: "WorkloadSkipped" };
-    return [{ type, reason: word, message: eventMessage(reason, message) }];
+    const kind = event ?? { type: "Normal", reason: "WorkloadSkipped" };
+    return [{ ...kind, message: eventMessage(reason, message) }];
   });
 }
 
 /** The event that values in force no longer count, see `countingValues()`. */
-export function endedEvents(words: readonly string[]): readonly WorkloadEvent[] {
-  if (words.length === 0) return [];
-  const message = `what new pods begin with has changed: ${words.join("; ")}; kubectl coalloc ` +
+export function endedEvents(changed: readonly string[]): readonly WorkloadEvent[] {
+  if (changed.length === 0) return [];
+  const message = `what new pods begin with has changed: ${changed.join("; ")}; kubectl coalloc ` +
     "recommend shows what is in force";
   return [{ type: "Normal", reason: "WorkloadSkipped", message }];
 }
@@ -133,8 +135,11 @@ export function endedEvents(words: readonly string[]): readonly WorkloadEvent[] 
 /** The event of a write that failed; undefined for one that is retried, or for a workload that is gone. */
 export function failureEvent({ next, reason, message }: ApplyFailure): WorkloadEvent | undefined {
   if (next === "forget" || next === "fresh") return undefined;
-  const word = reason === "RBACError" ? "RBACError" : "UpdateFailed";
-  return { type: "Warning", reason: word, message: eventMessage(reason, message) };
+  return {
+    type: "Warning",
+    reason: reason === "RBACError" ? "RBACError" : "UpdateFailed",
+    message: eventMessage(reason, message),
+  };
 }
 
 /** `Reason: message; what can be done`. */

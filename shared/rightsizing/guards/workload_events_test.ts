@@ -27,7 +27,7 @@ const eventsOf = (choice: FactsChoice): readonly string[] =>
   decisionEvents(decideRightsizing(rightsizingFacts(choice)))
     .map(({ type, reason }) => `${type} ${reason}`);
 
-test("decisionEvents() tells a hold once, and nothing of what is as it should be", () => {
+test("decisionEvents() reports a hold once, and nothing where the values are in force", () => {
   assert.deepEqual(eventsOf({}), []);
   assert.deepEqual(eventsOf({ lastAppliedMs: 1_800_000_000_000 }), []);
   assert.deepEqual(
@@ -41,7 +41,7 @@ test("decisionEvents() tells a hold once, and nothing of what is as it should be
   ]);
 });
 
-test("decisionEvents() tells no hold where what is left is there, but what was cut in a way of its own", () => {
+test("decisionEvents() reports cuts with an event of their own, and no hold where the rest is in force", () => {
   const cut = {
     recommendations: [recommendation({ cpu: 300, memory: 8 * MI })],
     containers: [templateContainer({ requests: { cpu: 200 } })],
@@ -83,13 +83,13 @@ test("decisionEvents() and failureEvent() end with a suggestion", () => {
   assert.equal(failureEvent(applyFailure(new ApiError(409, "", ""))), undefined);
 });
 
-test("heldStatus() is Recommended where nobody wants it applied", () => {
+test("heldStatus() is Recommended where it is not to be applied", () => {
   assert.equal(heldStatus("RecommendOnly"), "Recommended");
   assert.equal(heldStatus("DryRun"), "Recommended");
   assert.equal(heldStatus("UnsafeMemoryDecrease"), "Skipped");
 });
 
-test("endedEvents() tell in one event what no longer counts, with what to look at", () => {
+test("endedEvents() report in one event what no longer counts, and what to look at", () => {
   assert.deepEqual(endedEvents([]), []);
   const [event, ...more] = endedEvents(["the VPA", "the bounds"]);
   assert.deepEqual([event?.type, event?.reason, more], ["Normal", "WorkloadSkipped", []]);
@@ -114,7 +114,7 @@ test("applyFailure() says which permission is missing", () => {
   assert.equal(denied("nodes", "", inCluster), "patch nodes");
 });
 
-test("applyFailure() tells a policy engine's no, a quota and a missing right apart", () => {
+test("applyFailure() distinguishes a policy engine's refusal, a quota and a missing permission", () => {
   const of = (message: string) => {
     const { next, reason, permission } = applyFailure(new ApiError(403, "Forbidden", message));
     return [next, reason, permission];
@@ -126,31 +126,31 @@ test("applyFailure() tells a policy engine's no, a quota and a missing right apa
   assert.deepEqual(of("no"), ["leave", "Refused", undefined]);
 });
 
-test("applyFailure() forgets 404, reads anew after 409, and backs off from a busy server", () => {
-  const next = (status: number) => applyFailure(new ApiError(status, "", "words"));
+test("applyFailure() forgets 404, reads anew after 409, and backs off after 429 and 5xx", () => {
+  const next = (status: number) => applyFailure(new ApiError(status, "", "refused"));
   assert.deepEqual([next(404).next, next(404).reason], ["forget", "WorkloadGone"]);
   assert.equal(next(409).next, "fresh");
   for (const status of [429, 500, 503, 0]) {
     assert.deepEqual([next(status).next, next(status).reason], ["back-off", "ServerBusy"]);
   }
-  const asked = new ApiError(429, "", "words", { retryAfterMs: 2000 });
+  const asked = new ApiError(429, "", "refused", { retryAfterMs: 2000 });
   assert.equal(applyFailure(asked).retryAfterMs, 2000);
   assert.equal(next(422).next, "leave");
 });
 
-test("applyFailure() tries no 403 again in the cycle, whatever its words and causes", () => {
-  const words = fc.oneof(
+test("applyFailure() tries no 403 again in the cycle, whatever its message and causes", () => {
+  const messages = fc.oneof(
     fc.string(),
     fc.tuple(fc.string(), fc.string(), fc.string()).map(([resource, group, where]) =>
       RBAC(resource, group, where)
     ),
     fc.string().map((text) => `admission webhook "w" denied the request: ${text}`),
   );
-  const anything = fc.tuple(words, fc.array(fc.string(), { maxLength: 2 }));
+  const anything = fc.tuple(messages, fc.array(fc.string(), { maxLength: 2 }));
   fc.assert(
     fc.property(anything, ([message, causes]) => {
       const failure = applyFailure(new ApiError(403, "Forbidden", message, { causes }));
-      // A webhook that can't be reached is no answer of 403, but its words may be quoted in one.
+      // A webhook that can't be reached is no answer of 403, but its message may be quoted in one.
       assert.equal(failure.next, "leave");
       assert.equal(failure.permission !== undefined, failure.reason === "RBACError");
       assert.ok(failure.message.length > 0 || message === "");

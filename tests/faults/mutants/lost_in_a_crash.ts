@@ -40,7 +40,7 @@ export const LOST_IN_A_CRASH: readonly Mutant[] = [
     kind: "crash",
     file: "shared/resize/original_limits.ts",
     from: "    else if (!isOfMarket(container)) {\n",
-    to: "    else if (limitCPU !== undefined) {\n",
+    to: "    else if (limits.cpu !== undefined) {\n",
   },
   {
     name: "the name of the market has no original limits",

@@ -160,8 +160,8 @@ export const STALE_VIEWS: readonly Mutant[] = [
     name: "original limits are read from the market's own",
     kind: "stale",
     file: "shared/resize/original_limits.ts",
-    from: "  if (!isOfMarket(container)) return limitCPU;\n",
-    to: "  if (limitCPU !== undefined) return limitCPU;\n",
+    from: "  if (!isOfMarket(container)) return limits.cpu;\n",
+    to: "  if (limits.cpu !== undefined) return limits.cpu;\n",
   },
   {
     name: "the record of original limits comes before the pod",

@@ -5,7 +5,7 @@
  */
 import { parseAllDocuments } from "yaml";
 import { z } from "zod";
-import { faultText } from "../../../../shared/api/field_fault.ts";
+import { faultText } from "../../../../shared/api/fields.ts";
 import { readPolicySpec } from "../../../../shared/rightsizing/policy_spec.ts";
 import type { ReplayedPolicy } from "../../../../lab/simulation/rightsizing/replay_policy.ts";
 import { CommandProblem } from "../../command_context.ts";

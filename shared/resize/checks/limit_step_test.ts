@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import fc from "fast-check";
 import {
   enforcedContainer,
   enforcedPod,
@@ -6,7 +7,7 @@ import {
 } from "../../../tests/fixtures/market/enforcement_input.ts";
 import type { EnforcementInput, PodVerdict } from "../inputs/resize_input.ts";
 import { limitsOf, limitsWanted } from "../inputs/subject.ts";
-import { copiesOutOfSync, oscillates } from "./direction.ts";
+import { copiesOutOfSync, oscillates, stepTooLarge } from "./limit_step.ts";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });
@@ -53,4 +54,33 @@ test("oscillates() leaves decreases out, and holds where nothing else is wanted"
   const held = swinging({ app: 100 });
   assert.ok(held?.verdict === "hold");
   assert.deepEqual([held.reason, held.retryAfterMs], ["Oscillating", 9000]);
+});
+
+/** The limit after one step, millicores. */
+function step(from: number, to: number, maxStep?: number): number | undefined {
+  const pod = enforcedPod({ containers: [enforcedContainer({ limits: { cpu: from } })] });
+  const input = enforcementInput({ pod, ...(maxStep === undefined ? {} : { maxStep }) });
+  const verdict = stepTooLarge(input, new Map([["app", { requests: {}, limits: { cpu: to } }]]));
+  if (verdict === undefined) return to;
+  return verdict.verdict === "clamp" ? verdict.wanted.get("app")?.limits.cpu : undefined;
+}
+
+test("stepTooLarge() bounds a change in both directions, when it is set", () => {
+  assert.equal(step(200, 8000), 8000);
+  assert.equal(step(200, 8000, 1.5), 300);
+  assert.equal(step(300, 10, 1.5), 200);
+  assert.equal(step(200, 290, 1.5), 290);
+});
+
+test("stepTooLarge() leads to any limit in the end", () => {
+  const limit = fc.integer({ min: 1, max: 2000 });
+  fc.assert(
+    fc.property(limit, limit, fc.double({ min: 1.1, max: 3, noNaN: true }), (a, b, most) => {
+      let present = a;
+      for (let steps = 0; present !== b; steps++) {
+        assert.ok(steps < 200, `${a} to ${b} by ${most}`);
+        present = step(present, b, most) ?? NaN;
+      }
+    }),
+  );
 });
