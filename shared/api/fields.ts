@@ -6,7 +6,6 @@
  * @module
  */
 import * as z from "zod";
-import type * as z from "zod";
 import { formatDuration, GO_DURATION_PATTERN, parseGoDuration } from "../duration.ts";
 import { parseBytes, parseCPU } from "../quantity.ts";
 import { quotedText } from "../quoted_text.ts";
