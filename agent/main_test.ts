@@ -88,7 +88,7 @@ Deno.test("runProgram() prints what it saw as JSON", () =>
           id: ID,
           quota: 200,
           usage: 150,
-          heldBack: 0,
+          throttled: 0,
           periods: 5,
           throttledPeriods: 0,
         }],

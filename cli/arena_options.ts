@@ -53,7 +53,7 @@ interface ParsedFlags {
   readonly trace?: string;
   readonly format?: TraceFormat;
   readonly scaleP95?: number;
-  readonly laws?: readonly string[];
+  readonly algorithms?: readonly string[];
   readonly seeds?: number;
   readonly sloMs?: number;
   readonly minutes?: number;
@@ -70,7 +70,7 @@ export function parseArenaOptions(args: readonly string[]): ArenaArguments {
 
 /** The rules that no single flag can check. */
 function checked(flags: ParsedFlags): ArenaArguments {
-  const { trace, format, scaleP95, laws: algorithms = algorithmNames() } = flags;
+  const { trace, format, scaleP95, algorithms = algorithmNames() } = flags;
   const { sloMs, minutes, quick, json } = flags;
   if (trace === undefined) {
     const orphan = format !== undefined
@@ -126,7 +126,7 @@ function arenaCommand(): Command {
         .argParser(cores),
     )
     .addOption(
-      new Option("--laws <names>", "algorithms to play, separated by commas").argParser(
+      new Option("--algorithms <names>", "algorithms to play, separated by commas").argParser(
         knownAlgorithms,
       ),
     )

@@ -38,7 +38,8 @@ Deno.test({
   name: "parseArenaOptions() reads every flag",
   permissions: "none",
   fn() {
-    const args = "--trace load.csv --format cores --scale-p95 1.5 --laws ours,captain --seeds 7 " +
+    const args =
+      "--trace load.csv --format cores --scale-p95 1.5 --algorithms ours,captain --seeds 7 " +
       "--slo-ms 250 --minutes=30 --quick --json --no-report";
     assert.deepEqual(options(...args.split(" ")), {
       trace: { path: "load.csv", format: "cores", p95Cores: 1.5 },
@@ -66,7 +67,7 @@ Deno.test({
     assert.match(message("--minutes", "241"), /--minutes <count>.*'241'.*from 1 to 240/);
     assert.match(message("--scale-p95", "0"), /--scale-p95 <cores>.*'0'.*above 0 and up to 16/);
     assert.match(message("--scale-p95", "1e9"), /'1e9'/);
-    assert.match(message("--laws", "captain,magic"), /--laws .*'magic', .*static, hpa/);
+    assert.match(message("--algorithms", "captain,magic"), /--algorithms .*'magic', .*static, hpa/);
     assert.match(message("--format", "csv", "--trace", "f"), /'csv'.*rps, cores, arrivals/);
     assert.match(message("--format", "rps"), /'--format rps'.*--trace is missing/);
     assert.match(message("--scale-p95", "2"), /'--scale-p95 2'.*--trace is missing/);
@@ -101,7 +102,16 @@ Deno.test({
   permissions: "none",
   fn() {
     const argument = fc.oneof(
-      fc.constantFrom("--trace", "--laws", "--seeds", "--json", "--report", "--help", "--", "-h"),
+      fc.constantFrom(
+        "--trace",
+        "--algorithms",
+        "--seeds",
+        "--json",
+        "--report",
+        "--help",
+        "--",
+        "-h",
+      ),
       fc.string(),
     );
     fc.assert(fc.property(fc.array(argument), (args) => {

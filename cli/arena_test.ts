@@ -29,7 +29,7 @@ async function withTrace(text: string, test: (args: string[]) => Promise<void>):
   const path = await Deno.makeTempFile({ suffix: ".txt" });
   try {
     await Deno.writeTextFile(path, text);
-    await test(["--trace", path, "--seeds", "1", "--laws", "mbcas,ours,oracle"]);
+    await test(["--trace", path, "--seeds", "1", "--algorithms", "mbcas,ours,oracle"]);
   } finally {
     await Deno.remove(path);
   }
@@ -60,13 +60,13 @@ Deno.test("arena() prints one JSON object with an entry per setting, the same ea
     assert.equal(found.format, "rps");
     assert.equal(found.seeds, 1);
     assert.ok(found.sloMs > 100);
-    const names = (of: Record<string, unknown>[]) => of.map((one) => one["law"]);
-    assert.deepEqual(names(found.laws), ["mbcas", "ours", "ours-tight", "oracle"]);
+    const names = (of: Record<string, unknown>[]) => of.map((one) => one["algorithm"]);
+    assert.deepEqual(names(found.algorithms), ["mbcas", "ours", "ours-tight", "oracle"]);
     assert.deepEqual(names(found.yardsticks), ["static-equal", "unlimited"]);
-    for (const { law, setting } of [...found.laws, ...found.yardsticks]) {
-      assert.notEqual(setting, "", law);
+    for (const { algorithm, setting } of [...found.algorithms, ...found.yardsticks]) {
+      assert.notEqual(setting, "", algorithm);
     }
-    const [, ours] = found.laws;
+    const [, ours] = found.algorithms;
     assert.equal(ours.setting, "default");
     assert.equal(typeof ours.sloHeld, "boolean");
     const figures = ["cores", "p50Ms", "p99Ms", "throttledMsPerS", "changesPerPodMinute", "slack"];
@@ -108,8 +108,8 @@ Deno.test("arena() says what is wrong with a trace, and exits with 1", async () 
 
 Deno.test("arena() names a wrong flag, and exits with 2", async () => {
   const world = recordedWorld();
-  assert.equal(await arena(["--laws", "magic"], world), 2);
-  assert.match(world.errors, /--laws.*magic/);
+  assert.equal(await arena(["--algorithms", "magic"], world), 2);
+  assert.match(world.errors, /--algorithms.*magic/);
   const help = recordedWorld();
   assert.equal(await arena(["--help"], help), 0);
   assert.match(help.output, /--scale-p95/);
@@ -143,7 +143,7 @@ Deno.test("arena() says before it plays that the page can't be written, and exit
 Deno.test("arena() plays a quarter of an hour of a longer trace when it is to be quick", async () => {
   await withTrace("1\n".repeat(16 * 60), async (args) => {
     const world = recordedWorld();
-    assert.equal(await arena([...args, "--laws", "mbcas", "--quick", "--json"], world), 0);
+    assert.equal(await arena([...args, "--algorithms", "mbcas", "--quick", "--json"], world), 0);
     assert.equal(JSON.parse(world.output).minutes, 15);
     assert.match(world.errors, /^Trace ".*" .* rps; .*--format/);
     assert.equal(world.page, "");

@@ -120,7 +120,7 @@ export function demoJSON(runs: readonly RunRecord[], report: string | undefined)
   const result = {
     ...(report === undefined ? {} : { report }),
     runs: runs.map(({ algorithm, description, seed, minutes, nodeCPU, capacity, ...run }) => ({
-      law: algorithm,
+      algorithm,
       description,
       seed,
       minutes,
@@ -137,7 +137,7 @@ export function demoJSON(runs: readonly RunRecord[], report: string | undefined)
 function podFigures(pod: PodRecord): object {
   const { limit: _limit, usage: _usage, demand: _demand, throttled: _throttled, ...figures } = pod;
   const { name, trace, request, originalLimit, ...rest } = figures;
-  return { name, trace, request, ownLimit: originalLimit, ...rest };
+  return { name, trace, request, originalLimit, ...rest };
 }
 
 function countReasons(changes: RunRecord["changes"]): Partial<Record<MarketReason, number>> {
@@ -157,11 +157,11 @@ const MARKET = {
 };
 const OWN = {
   algorithm: "limits as set",
-  description: "the users' own limits, never changed",
+  description: "the original limits, never changed",
 };
 const EQUAL = {
   algorithm: "fixed, same cores",
-  description: "the users' own limits, scaled so that their sum is the market's mean",
+  description: "the original limits, scaled so that their sum is the market's mean",
 };
 
 /** The market first: its mean sum of limits is what the last of the static runs is given. */

@@ -49,7 +49,7 @@ Deno.test("demo() prints one JSON object with changes that all carry a reason", 
   const world = recordedWorld();
   assert.equal(await demo([...SMALL, "--json", "--no-report"], world), 0);
   const { runs } = JSON.parse(world.output);
-  assert.deepEqual(runs.map((run: Record<string, unknown>) => run["law"]), [
+  assert.deepEqual(runs.map((run: Record<string, unknown>) => run["algorithm"]), [
     "market",
     "limits as set",
     "fixed, same cores",

@@ -28,8 +28,8 @@ Deno.test({
       ],
       [
         "arena: no algorithm",
-        arena("--laws", "magic"),
-        "Cannot run the arena: option '--laws <names>' argument 'magic' is invalid. No algorithm is " +
+        arena("--algorithms", "magic"),
+        "Cannot run the arena: option '--algorithms <names>' argument 'magic' is invalid. No algorithm is " +
         "named 'magic', only static, hpa, k8s-cpu, k8s-cpu-fast, captain, koordinator, vpa, " +
         "mbcas, ours, oracle; see deno task arena --help",
       ],

@@ -90,14 +90,14 @@ pure("nodeView() shows node, pod and containers", () => {
     pod: "a",
     uid: "a",
     usage: 300,
-    heldBackMsPerSecond: 40,
+    throttledMsPerSecond: 40,
     demand: 620.4,
     need: 620,
     limit: 1000,
     enforced: 500,
     floor: 200,
     ceiling: 4000,
-    ownLimit: 1000,
+    originalLimit: 1000,
     price: 0.5,
     reason: "Throttled",
     bounds: { revision: 7, reason: "quota" },
@@ -128,7 +128,7 @@ pure("nodeView() leaves out what was not read, and shows an infinite price as nu
   assert.ok(nodeViewSchema.safeParse(JSON.parse(JSON.stringify(view))).success);
   const [pod] = view.pods;
   assert.deepEqual([view.price, pod?.price], [null, null]);
-  for (const field of ["usage", "heldBackMsPerSecond", "enforced", "reason"]) {
+  for (const field of ["usage", "throttledMsPerSecond", "enforced", "reason"]) {
     assert.ok(!Object.hasOwn(pod ?? {}, field), field);
   }
 });

@@ -16,7 +16,7 @@ export type ContainerView =
   & { readonly id: string; readonly quota?: number }
   & Partial<
     & Pick<ContainerSample, "usage" | "periods" | "throttledPeriods" | "pressure">
-    & { /** Throttled time, ms per second. */ readonly heldBack: number }
+    & { /** Throttled time, ms per second. */ readonly throttled: number }
   >;
 
 /** One pod; `request` is from its weight, millicores, absent when it has no cgroup of its own. */
@@ -79,7 +79,7 @@ function podView({ uid, own, containers }: PodState): PodView {
     const view = quota === undefined ? { id } : { id, quota };
     if (sample === undefined) return view;
     const { usage, throttledMsPerS, periods, throttledPeriods, pressure } = sample;
-    const rates = { usage, heldBack: throttledMsPerS, periods, throttledPeriods };
+    const rates = { usage, throttled: throttledMsPerS, periods, throttledPeriods };
     return { ...view, ...rates, ...(pressure === undefined ? {} : { pressure }) };
   });
   views.sort((a, b) => a.id < b.id ? -1 : 1);
@@ -115,12 +115,12 @@ export function nodeTable({ layout, cores, intervalMs, pods }: NodeView): string
 
 /** The pod's own columns are filled in the row of its first container only. */
 function row(container: ContainerView, pod: PodView | undefined): string[] {
-  const { id, usage, heldBack, quota, periods, throttledPeriods = 0, pressure } = container;
+  const { id, usage, throttled, quota, periods, throttledPeriods = 0, pressure } = container;
   return [
     pod?.uid ?? "",
     id.slice(0, SHORT_ID),
     millicores(usage),
-    millicores(heldBack),
+    millicores(throttled),
     millicores(quota),
     pod === undefined ? "" : millicores(pod.request),
     periods === undefined ? "-" : `${throttledPeriods}/${periods}`,

@@ -9,7 +9,7 @@ pure("nodeTable() names a pod once and marks what is not known", () => {
     {
       id: "b".repeat(64),
       usage: 120.4,
-      heldBack: 300,
+      throttled: 300,
       quota: 200,
       periods: 2,
       pressure: 0.755,

@@ -144,7 +144,7 @@ test("findOriginals() takes the spec where the market has set nothing", async ()
   assert.deepEqual([untouched.asked, restored.asked], [0, 0]);
 });
 
-test("findOriginals() names who has changed an original limit, not rightsizing's value", async () => {
+test("findOriginals() names the manager that changed an original limit, not rightsizing's value", async () => {
   const { foreign } = await settle({ recorded: OWN, manager: "kubectl-patch", limit: 600 });
   const change = { container: "app", from: "200m", to: "600m", manager: "kubectl-patch" };
   assert.deepEqual(foreign, [change]);
@@ -155,7 +155,7 @@ test("findOriginals() names who has changed an original limit, not rightsizing's
   assert.deepEqual(await settle(replaced), { known: true, foreign: [], asked: 0 });
 });
 
-test("findOriginals() corrects a record that differs from the pod, without a word", async () => {
+test("findOriginals() corrects a record that differs from the pod, without an event", async () => {
   const { originals, foreign } = await settle({ recorded: OWN, manager: "mbcas/500m" });
   assert.deepEqual(originals?.originalLimits, [{ name: "app", cpu: "500m" }]);
   assert.deepEqual(foreign, []);

@@ -100,7 +100,7 @@ async function reportOutcome(
       context.events.withdraw(pod.metadata.uid, "CPULimitFailed");
       return { requeueAfterMs: CONFIRM_MS };
     case "released": {
-      const message = `own limits are back: ${outcome.scope.message}`;
+      const message = `original limits are back: ${outcome.scope.message}`;
       context.podEvents.emit(pod, { type: "Normal", reason: "CPULimitsRestored", message });
       context.observer?.released?.(outcome.scope.reason);
       memory.refusal = undefined;

@@ -59,7 +59,7 @@ pure(
     const ineffectiveMoves = { count: 3, misplaced: 2, spec: SPEC };
     const memory = { lastMoveAtMs: 5, ineffectiveMoves };
     const plan = decide(snapshot({ pods, memory }), CONFIG);
-    assert.ok("wait" in plan.next && plan.next.wait === "AsWished");
+    assert.ok("wait" in plan.next && plan.next.wait === "AsSpecified");
     assert.deepEqual([plan.memory, plan.isMemoryNew, plan.move], [
       { lastMoveAtMs: 5 },
       true,

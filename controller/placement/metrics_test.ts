@@ -77,7 +77,7 @@ Deno.test("createPlacementMetrics() removes the series of a workload that is gon
   for (const subject of [WEB, other]) {
     const counts = { spot: 1, "on-demand": 1 };
     const replicas = { actual: counts, desired: counts, floor: 0, pendingMs: 0 };
-    metrics.reconciled(subject, { tookMs: 1, action: "AsWished", result: "done", replicas });
+    metrics.reconciled(subject, { tookMs: 1, action: "AsSpecified", result: "done", replicas });
     metrics.blocked(subject);
     metrics.fellBack(subject);
   }

@@ -20,7 +20,7 @@ function stage(observer?: PlacementObserver) {
     reasonsAfter(...changes: readonly Partial<PlacementResult>[]) {
       for (const change of changes) {
         reporter.reconciled(WEB, {
-          next: { wait: "AsWished", message: "" },
+          next: { wait: "AsSpecified", message: "" },
           evictions: [],
           shortage: { unplaced: [] },
           replicas: { actual: COUNTS, desired: COUNTS, floor: 0, pendingMs: 0 },
@@ -121,7 +121,7 @@ pure("createPlacementReporter() observes results, and removes workloads once", (
     "PodRescheduled failed",
     "PodRescheduled blocked",
     "blocked",
-    "AsWished failed",
+    "AsSpecified failed",
     "fellBack",
     "ConfigurationError failed",
     "removed web",

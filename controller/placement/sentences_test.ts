@@ -20,7 +20,7 @@ function eventAfter(...results: readonly Partial<PlacementResult>[]): string {
   const counts = { spot: 1, "on-demand": 2 };
   for (const changes of results) {
     reconciled(WEB, {
-      next: { wait: "AsWished", message: "" },
+      next: { wait: "AsSpecified", message: "" },
       evictions: [],
       shortage: { unplaced: [] },
       replicas: { actual: counts, desired: counts, floor: 0, pendingMs: 0 },

@@ -9,7 +9,7 @@ import type { StageResult } from "./stages.ts";
 
 /** An algorithm with a setting: medians over the seeds; null where there is no figure. */
 export interface AlgorithmJSON {
-  readonly law: string;
+  readonly algorithm: string;
   readonly setting: string;
   readonly sloHeld: boolean;
   readonly [figure: string]: unknown;
@@ -24,7 +24,7 @@ export interface StageJSON {
   readonly seeds: number;
   readonly sloMs: number;
   /** Rivals with an entry per setting, each mode of ours and the oracle with one. */
-  readonly laws: readonly AlgorithmJSON[];
+  readonly algorithms: readonly AlgorithmJSON[];
   /**
    * Not to be had as algorithms: no limit at all, no neighbour, and fixed limits of the cores that ours
    * took.
@@ -73,7 +73,7 @@ export function stageJSON(result: StageResult): StageJSON {
     minutes,
     seeds,
     sloMs,
-    laws: outcomes.filter((one) => !isYardstick(one)).map(algorithmJSON),
+    algorithms: outcomes.filter((one) => !isYardstick(one)).map(algorithmJSON),
     yardsticks: outcomes.filter(isYardstick).map(algorithmJSON),
   };
 }
@@ -84,7 +84,7 @@ function algorithmJSON(outcome: AlgorithmOutcome): AlgorithmJSON {
     [name, score],
   ) => [name, [least[score], most[score]]]);
   return {
-    law: algorithm,
+    algorithm,
     setting,
     sloHeld,
     sloHeldShare,
@@ -98,15 +98,9 @@ function goalJSON(goal: Goal): Record<string, unknown> {
   const { bestRival, ours } = goal;
   return {
     ...goal,
-    ...(bestRival === undefined ? {} : { bestRival: rivalJSON(bestRival) }),
+    ...(bestRival === undefined ? {} : { bestRival }),
     ours: Number.isNaN(ours) ? null : ours,
   };
-}
-
-function rivalJSON(
-  { algorithm, ...rest }: NonNullable<Goal["bestRival"]>,
-): Record<string, unknown> {
-  return { law: algorithm, ...rest };
 }
 
 function named(

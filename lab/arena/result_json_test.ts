@@ -22,13 +22,13 @@ Deno.test({
   name: "stageJSON() has null for a figure that is missing, and its spread only where there is one",
   permissions: "none",
   fn() {
-    const { laws: algorithms, yardsticks } = stageJSON(TRACE);
+    const { algorithms, yardsticks } = stageJSON(TRACE);
     const [ours] = algorithms;
     assert.equal(ours?.reactionMsMedian, null);
     const spread = ours?.spread as Record<string, unknown>;
     assert.deepEqual(spread.cores, [1.5, 1.5]);
     assert.equal("reactionMsMedian" in spread, false);
-    assert.deepEqual(yardsticks.map((one) => one.law), ["unlimited"]);
+    assert.deepEqual(yardsticks.map((one) => one.algorithm), ["unlimited"]);
   },
 });
 
@@ -42,7 +42,7 @@ Deno.test({
     const stages = [TRACE, STEPS];
     const { traces, scenes, goals } = arenaJSON(stages, checkGoals(stages));
     const explained = new Set([...section.matchAll(/`(\w+)`/g)].map(([, name]) => name));
-    const algorithms = stages.flatMap((stage) => stageJSON(stage).laws);
+    const algorithms = stages.flatMap((stage) => stageJSON(stage).algorithms);
     assert.ok(
       traces.length === 1 && scenes.length === 1 && goals.length > 3 && algorithms.length === 4,
     );

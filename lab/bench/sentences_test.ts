@@ -90,8 +90,8 @@ Deno.test("sentences of the other benches", () =>
   assertSentences([
     [
       "unknown algorithm",
-      () => answered(parseRealNode(["--laws", "captain"])),
-      "error: option '--laws <a,b>' argument 'captain' is invalid. Expected names of static, hpa, " +
+      () => answered(parseRealNode(["--algorithms", "captain"])),
+      "error: option '--algorithms <a,b>' argument 'captain' is invalid. Expected names of static, hpa, " +
       "vpa, ours.",
     ],
     [

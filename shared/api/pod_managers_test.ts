@@ -61,7 +61,7 @@ const EXPECTED: readonly (readonly [string, readonly string[], readonly string[]
   ["07-mbcas-after-the-apply", ["mbcas"], ["kube-controller-manager"]],
   ["08-applied-with-force", ["argocd"], ["kube-controller-manager"]],
   ["09-sidecar-by-mbcas", ["argocd"], ["mbcas"]],
-  ["10-back-at-the-own-limit", ["mbcas"], ["mbcas"]],
+  ["10-back-at-the-original-limit", ["mbcas"], ["mbcas"]],
 ];
 
 for (const [step, app, proxy] of EXPECTED) {

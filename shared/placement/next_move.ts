@@ -76,7 +76,7 @@ const allReplicasAreReady: MoveCheck = ({ workload, pods }) => {
 const somethingIsMisplaced: MoveCheck = ({ moves }) =>
   moves.length > 0
     ? undefined
-    : { wait: "AsWished", message: "each replica is where it should be" };
+    : { wait: "AsSpecified", message: "each replica is where it should be" };
 
 const isNotPaused: MoveCheck = ({ spec }) =>
   spec.paused ? { wait: "PlacementPaused", message: "spotalis.io/paused is set" } : undefined;
@@ -164,7 +164,7 @@ function firstAllowed(moves: readonly Move[]): NextMove {
 
 /** True if each replica is Ready and where it should be. */
 export function isAsSpecified(next: NextMove): boolean {
-  return "wait" in next && next.wait === "AsWished";
+  return "wait" in next && next.wait === "AsSpecified";
 }
 
 /** True for a pod to evict at once: its node is gone in a moment. */

@@ -41,7 +41,7 @@ function outcome(facts: NextMoveInput): string {
 test("nextMove() moves one pod of the class with too many", () => {
   assert.equal(outcome(SPOT), "web-spot-x4 to on-demand");
   assert.equal(outcome(ON_DEMAND), "web-on-demand-x4 to spot");
-  assert.equal(outcome({ ...SPOT, pods: placedPods({ spot: 2, "on-demand": 2 }) }), "AsWished");
+  assert.equal(outcome({ ...SPOT, pods: placedPods({ spot: 2, "on-demand": 2 }) }), "AsSpecified");
 });
 
 test("nextMove() moves pods of drained nodes first, one by one", () => {
@@ -143,7 +143,7 @@ test("nextMove() reports first what is wrong, then what blocks, then what passes
   );
   assert.deepEqual(order, [
     "NotWhole",
-    "AsWished",
+    "AsSpecified",
     "PlacementPaused",
     "SpotFallback",
     "WindowClosed",

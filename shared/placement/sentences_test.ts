@@ -116,7 +116,7 @@ test("sentences of workloads of which no pod is moved", () => {
       "of 4 replicas 5 are there, 3 Ready, 2 updated; of 4 pods 4 are Ready",
     ],
     [
-      "AsWished",
+      "AsSpecified",
       () => waiting({ pods: placedPods({ spot: 2, "on-demand": 2 }) }),
       "each replica is where it should be",
     ],

@@ -31,7 +31,7 @@ import {
  * no part. `Unknown`: the status can't be read.
  */
 export type PlacementPhase =
-  | "AsWished"
+  | "AsSpecified"
   | "Converging"
   | "Fallback"
   | "Returning"
@@ -149,7 +149,7 @@ const PHASES: Readonly<Record<PlacementReason, PlacementPhase>> = {
   PlacementUntuned: "LeftAlone",
   ConfigurationError: "Misconfigured",
   NotWhole: "NotWhole",
-  AsWished: "AsWished",
+  AsSpecified: "AsSpecified",
   PlacementPaused: "Paused",
   SpotFallback: "Fallback",
   WindowClosed: "OutsideWindow",

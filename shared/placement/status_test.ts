@@ -39,7 +39,7 @@ function test(name: string, fn: () => void): void {
 test("phaseOf() names a phase for each reason, with its end", () => {
   const phase = (next: NextMove) => phaseOf({ next, shortage: undefined, nowMs: NOW }).phase;
   const phases = {
-    AsWished: "AsWished",
+    AsSpecified: "AsSpecified",
     PlacementPaused: "Paused",
     WindowClosed: "OutsideWindow",
     MoveCooldown: "Cooldown",

@@ -166,7 +166,7 @@ export function isLive({ phase, nodeName, metadata }: Pod): boolean {
   return phase === "Running" && nodeName !== "" && !metadata.terminating;
 }
 
-const BEGIN = "the user's own limits are back";
+const BEGIN = "the original limits are back";
 
 /** The message of a status `Restored`: with the reason of the cause, which `explain` looks up. */
 export function restoredMessage({ reason, message }: OutOfScope): string {

@@ -324,7 +324,7 @@ Deno.test({
       message: "VPA Web: the node's agent has not renewed its lease",
     });
     assert.equal(restoredCause(message), "AgentSilent");
-    const old = "the user's own limits are back: the node's agent has not renewed its lease";
+    const old = "the original limits are back: the node's agent has not renewed its lease";
     for (const other of ["", old, "the server says: Restored: no", message.slice(4)]) {
       assert.equal(restoredCause(other), undefined, other);
     }

@@ -204,7 +204,7 @@ Deno.test({
       [
         "Restored",
         () => restoredMessage({ reason: "AgentSilent", message: "it is gone" }),
-        "the user's own limits are back: AgentSilent: it is gone",
+        "the original limits are back: AgentSilent: it is gone",
       ],
       [
         "empty template patch",

@@ -24,7 +24,7 @@ export const containerViewSchema = z.object({
   /** Used over the last interval; absent while there are no readings. */
   usage: millicores.optional(),
   /** Runnable time that a quota took away, per second, summed over threads; absent as `usage`. */
-  heldBackMsPerSecond: z.number().min(0).optional(),
+  throttledMsPerSecond: z.number().min(0).optional(),
   /** Share of the last interval's enforcement periods in which a quota ran out, 0 to 1. */
   throttledShare: z.number().min(0).max(1).optional(),
   /**
@@ -45,7 +45,7 @@ export const containerViewSchema = z.object({
   credit: z.number().min(0),
   held: containerBoundsSchema.shape.held,
   /** The original limit. */
-  ownLimit: millicores,
+  originalLimit: millicores,
   /** As last decided. */
   limit: millicores,
   /** The quota in the cgroup now; absent when there is none or no readings. */
@@ -63,16 +63,16 @@ export const podViewSchema = z.object({
   namespace: z.string(),
   pod: z.string(),
   uid: z.string(),
-  /** Absent while no container has readings; so are `heldBackMsPerSecond` and `enforced`. */
+  /** Absent while no container has readings; so are `throttledMsPerSecond` and `enforced`. */
   usage: millicores.optional(),
-  heldBackMsPerSecond: z.number().min(0).optional(),
+  throttledMsPerSecond: z.number().min(0).optional(),
   demand: millicores,
   need: millicores,
   limit: millicores,
   enforced: millicores.optional(),
   floor: millicores,
   ceiling: millicores,
-  ownLimit: millicores,
+  originalLimit: millicores,
   /** The node's at the last clearing. */
   price,
   /** Reason that was last written for the pod; absent before the first write. */

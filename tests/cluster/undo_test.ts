@@ -87,7 +87,7 @@ testsAtOnce({
     }, SETTLED);
     const reported = await until(
       "event",
-      async () => (await eventTexts(node, { ...name, reason: "OwnLimitChanged" }))[0],
+      async () => (await eventTexts(node, { ...name, reason: "OriginalLimitChanged" }))[0],
     );
     assert.match(reported, new RegExp(`\\bload to ${EDITED}m\\b.*\\b${RAISED_OWN}m\\b`));
     const { stdout } = await coalloc("explain", "edited", "-n", namespace.name);

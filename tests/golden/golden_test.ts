@@ -71,10 +71,10 @@ test("golden() fails on a file of no part", async () => {
 });
 
 test("golden() never stores an output with a problem", async () => {
-  const computed = { text: "new\n", problems: ["reason AsWished occurs in 0 rows"] };
+  const computed = { text: "new\n", problems: ["reason AsSpecified occurs in 0 rows"] };
   const { code, lines, files } = await play(computed, { stored: STORED, accept: true });
   assert.equal(code, 1);
-  assert.equal(lines[0], "moves: reason AsWished occurs in 0 rows");
+  assert.equal(lines[0], "moves: reason AsSpecified occurs in 0 rows");
   assert.deepEqual(Object.fromEntries(files), STORED);
 });
 
@@ -89,9 +89,9 @@ test("golden() leaves out what this machine can't compute, and keeps its file", 
 });
 
 test("golden() shows notes only when asked to", async () => {
-  const computed = { text: "old\n", notes: ["AsWished 3"] };
+  const computed = { text: "old\n", notes: ["AsSpecified 3"] };
   const { lines } = await play(computed, { stored: STORED, verbose: true });
-  assert.equal(lines[1], "  AsWished 3");
+  assert.equal(lines[1], "  AsSpecified 3");
 });
 
 test("golden() fails where a part is left out and all are required", async () => {

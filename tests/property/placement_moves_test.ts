@@ -137,7 +137,7 @@ property(
     // Some outcomes are rare: a sample that is always the same shows that each can be drawn.
     const sample = fc.sample(anyFacts, { seed: 1, numRuns: 300 });
     const outcomes = new Set(sample.map((facts) => outcomeOf(nextMove(facts))));
-    const all = ["NotWhole", "AsWished", "PlacementPaused", "SpotFallback", "WindowClosed"];
+    const all = ["NotWhole", "AsSpecified", "PlacementPaused", "SpotFallback", "WindowClosed"];
     const waits = ["MoveCooldown", "EvictionRate", "NoneEvictable", "BlockedByPDB"];
     assert.deepEqual(outcomes, new Set([...all, ...waits, "to spot", "to on-demand"]));
   },
@@ -188,7 +188,7 @@ property("moves come to an end at the split, one for each pod that is misplaced"
       for (;;) {
         const next = nextMove({ workload, spec, pods, evictionFromMs: 0, nowMs: NOW_MS });
         if (!("move" in next)) {
-          assert.equal(next.wait, "AsWished");
+          assert.equal(next.wait, "AsSpecified");
           break;
         }
         const { pod } = next.move;

@@ -109,6 +109,6 @@ Deno.test("placementCommand() names the pods that the controller then evicts", a
   assert.deepEqual(evicted.toSorted(), [...foreseen, "short-0"].toSorted());
   const phases = Object.fromEntries((await shown(scene)).map(({ name, phase }) => [name, phase]));
   assert.equal(phases["short"], "Fallback");
-  assert.deepEqual([phases["fit"], phases["rest"]], ["AsWished", "Paused"]);
+  assert.deepEqual([phases["fit"], phases["rest"]], ["AsSpecified", "Paused"]);
   await scene.close();
 });

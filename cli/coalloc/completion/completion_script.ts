@@ -37,8 +37,8 @@ compdef _kubectl_coalloc kubectl-coalloc
 `,
   fish: `\
 function __kubectl_coalloc_complete
-  set -l words (commandline -opc) (commandline -ct)
-  kubectl-coalloc __complete $words[2..-1] 2>/dev/null | string match -v -r '^:'
+  set -l tokens (commandline -opc) (commandline -ct)
+  kubectl-coalloc __complete $tokens[2..-1] 2>/dev/null | string match -v -r '^:'
 end
 complete -c kubectl-coalloc -f -a '(__kubectl_coalloc_complete)'
 `,

@@ -72,10 +72,7 @@ export async function explainCommand(
 
 /** The explanation with the keys of the command's JSON and YAML. */
 function dataOf(explanation: Explanation): unknown {
-  const blocker = blockerOf(explanation);
-  if (blocker === undefined) return { ...explanation, heldBack: null };
-  const { by, message, ...rest } = blocker;
-  return { ...explanation, heldBack: { by, words: message, ...rest } };
+  return { ...explanation, blocked: blockerOf(explanation) ?? null };
 }
 
 function unseenOf(pod: Pod, { verticalAutoscalers, autoscalers }: ScopeFacts): readonly string[] {

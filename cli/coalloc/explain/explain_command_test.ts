@@ -18,9 +18,9 @@ Deno.test({
     assert.match(scene.out, /^Readings/m);
     scene.out = "";
     assert.equal(await scene.run("explain", "pod/web", "-c", "app", "-o", "json"), 0);
-    const { containers, heldBack } = JSON.parse(scene.out);
+    const { containers, blocked } = JSON.parse(scene.out);
     assert.equal(containers[0].view.share, 450);
-    assert.equal(heldBack.by, "ControllerHolds");
+    assert.equal(blocked.by, "ControllerHolds");
     scene.out = "";
     scene.settings = "market: off\n";
     assert.equal(await scene.run("explain", "shop/web", "-n", "other", "-o", "yaml"), 0);

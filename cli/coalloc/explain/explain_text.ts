@@ -177,7 +177,7 @@ function desiredStage({ desired, market, containers }: Explanation): Stage {
   return {
     name: "Desired",
     pod: desired === undefined ? "nothing yet" : `${cpuText(desired)}${reason}`,
-    containers: containers.flatMap(({ name, desired: own, ownLimit: original }) =>
+    containers: containers.flatMap(({ name, desired: own, originalLimit: original }) =>
       own === undefined ? [] : [[name, `${cpuText(own)}${originalText(original)}`] as const]
     ),
   };

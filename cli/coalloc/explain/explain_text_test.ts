@@ -128,7 +128,7 @@ Deno.test({
       need: 100,
       share: 100,
       target: 200,
-      heldBackMsPerSecond: 0,
+      throttledMsPerSecond: 0,
     };
     assert.equal(cause({ nodeView: nodeView(idle) }), undefined);
     assert.equal(

@@ -30,7 +30,7 @@ export interface ContainerExplanation {
   /** As the kubelet reports it. */
   readonly applied?: number;
   /** The original limit, from before the first change. */
-  readonly ownLimit?: number;
+  readonly originalLimit?: number;
   /** The market's desired limit. */
   readonly desired?: number;
   readonly bounds?: ContainerBounds;
@@ -188,7 +188,7 @@ function containerOf(
     ...(requestCPU === undefined ? {} : { request: requestCPU }),
     ...(limitCPU === undefined ? {} : { limit: limitCPU }),
     ...(appliedLimitCPU === undefined ? {} : { applied: appliedLimitCPU }),
-    ...(original === undefined ? {} : { ownLimit: original }),
+    ...(original === undefined ? {} : { originalLimit: original }),
     ...(desired === undefined ? {} : { desired: parseCPUBound(desired) }),
     ...(bounds === undefined ? {} : { bounds }),
     ...(view === undefined ? {} : { view }),

@@ -27,7 +27,10 @@ function app(view: Partial<ContainerView>, change: Partial<ContainerExplanation>
   };
 }
 
-const WAITING = app({ waiting: "raise to 450m waits for funds" }, { ownLimit: 200, desired: 200 });
+const WAITING = app({ waiting: "raise to 450m waits for funds" }, {
+  originalLimit: 200,
+  desired: 200,
+});
 
 /** A running pod with a limit that is applied, on a congested node. */
 const POD: Explanation = {
@@ -45,7 +48,7 @@ const { view: _view, ...unseen } = app({});
 const UNSEEN: Change = { nodeView: undefined, containers: [unseen] };
 const OPTED_OUT = { reason: "OptedOut", message: "the pod is opted out" } as const;
 
-const IDLE = { usage: 30, demand: 40, need: 100, share: 100, target: 200, heldBackMsPerSecond: 0 };
+const IDLE = { usage: 30, demand: 40, need: 100, share: 100, target: 200, throttledMsPerSecond: 0 };
 const ENOUGH = { share: 480, target: 480 };
 const OFF = { ...ENOUGH, quotaOff: true } as const;
 const UNREAD = { usage: undefined, demand: undefined };

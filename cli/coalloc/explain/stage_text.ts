@@ -15,7 +15,7 @@ const THROTTLED_SHARE = 0.01;
 
 /** Usage, quota and throttled time. */
 export function readingText(
-  { usage, enforced, heldBackMsPerSecond: throttledMs, throttledShare }: ContainerView,
+  { usage, enforced, throttledMsPerSecond: throttledMs, throttledShare }: ContainerView,
 ): string {
   if (usage === undefined) return "no readings yet";
   const quota = enforced === undefined ? "without a quota" : `of a quota of ${cpuText(enforced)}`;
@@ -38,7 +38,7 @@ export function demandText(view: ContainerView, metric?: number): string {
 }
 
 function kernelDemandText(
-  { usage, demand, limit, heldBackMsPerSecond: throttledMs = 0 }: ContainerView,
+  { usage, demand, limit, throttledMsPerSecond: throttledMs = 0 }: ContainerView,
 ): string {
   if (demand === undefined) return "unknown while there are no readings: the limit stays";
   const throttled = throttledMs > limit * THROTTLED_SHARE;

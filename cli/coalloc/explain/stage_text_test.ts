@@ -10,7 +10,7 @@ import {
   readingText,
 } from "./stage_text.ts";
 
-const IDLE = { usage: 30, demand: 40, heldBackMsPerSecond: 0, throttledShare: 0 };
+const IDLE = { usage: 30, demand: 40, throttledMsPerSecond: 0, throttledShare: 0 };
 
 function pure(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });

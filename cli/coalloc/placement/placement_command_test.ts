@@ -318,7 +318,7 @@ placedTest("placementCommand() watches, and writes again only what has changed",
     assert.deepEqual(tables.map((table) => /web +(\S+)/.exec(table)?.[1]), ["2/1", "1/1"]);
     const json = await watched(scene, { args: ["--watch=1s", "-o", "json"] });
     const phases = json.trimEnd().split("\n").map((line) => JSON.parse(line).workloads[0].phase);
-    assert.deepEqual(phases, ["Converging", "AsWished"]);
+    assert.deepEqual(phases, ["Converging", "AsSpecified"]);
     const yaml = await watched(scene, { args: ["-w", "-o", "yaml"] });
     assert.equal(yaml.match(/^---$/gm)?.length, 2);
   },

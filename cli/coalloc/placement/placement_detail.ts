@@ -49,7 +49,7 @@ function headOf(workload: ShownWorkload, look: DetailLook): string[] {
     `${paint(`${kind} ${namespace}/${name}`, "bold", look)}: ${
       how === undefined ? phrase : paint(phrase, how, look)
     }${counted}`,
-    ...(reason === undefined || phase === "AsWished"
+    ...(reason === undefined || phase === "AsSpecified"
       ? reason === undefined && own !== "" ? [own] : []
       : [`${paint(reason, "yellow", look)}: ${means}${own === "" ? "" : ` (${own})`}`]),
     ...(remedy === undefined || remedy === "nothing" ? [] : [`What to do: ${remedy}`]),

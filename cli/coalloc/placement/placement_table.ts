@@ -186,7 +186,7 @@ interface PhaseLook {
 }
 
 const PHASES: Readonly<Record<PlacementPhase, PhaseLook>> = {
-  AsWished: { text: "as specified", how: "green" },
+  AsSpecified: { text: "as specified", how: "green" },
   Converging: { text: "converging", how: "cyan" },
   Fallback: { text: "fallback", how: "yellow" },
   Returning: { text: "returning", how: "cyan" },

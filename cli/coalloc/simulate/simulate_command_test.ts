@@ -58,7 +58,7 @@ sceneTest(
 sceneTest("simulateCommand() prints one object in the arena's shape", async (scene) => {
   const args = ["simulate", "--trace", "rps.txt", "--seeds", "1", "--slo-ms", "200", "--json"];
   assert.equal(await scene.run(...args), 0);
-  const { laws: algorithms, ...rest } = JSON.parse(scene.out);
+  const { algorithms, ...rest } = JSON.parse(scene.out);
   assert.deepEqual(rest, {
     trace: "rps.txt",
     format: "rps",
@@ -69,7 +69,7 @@ sceneTest("simulateCommand() prints one object in the arena's shape", async (sce
   });
   assert.equal(algorithms.length, 11);
   const [ours] = algorithms;
-  assert.deepEqual([ours.law, ours.sloHeld], ["ours", true]);
+  assert.deepEqual([ours.algorithm, ours.sloHeld], ["ours", true]);
   const figures = "cores p50Ms p99Ms p999Ms throttledMsPerS changesPerPodMinute slack jain " +
     "overCapacityS";
   for (const name of figures.split(" ")) assert.equal(typeof ours[name], "number", name);

@@ -19,7 +19,7 @@ Deno.test({
     scene.out = "";
     assert.equal(await scene.run("top", "-A", "-o", "json"), 0);
     const { pods } = JSON.parse(scene.out);
-    assert.deepEqual([pods.length, pods[0].source, pods[0].ownLimit], [1, "allocation", 200]);
+    assert.deepEqual([pods.length, pods[0].source, pods[0].originalLimit], [1, "allocation", 200]);
     scene.agents.length = 0;
     scene.out = "";
     assert.equal(await scene.run("top", "--node", "node-7"), 0);

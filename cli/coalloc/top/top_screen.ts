@@ -57,7 +57,7 @@ const COLUMNS: readonly TopColumn[] = [
   { ...number("PRICE", ({ price }) => ({ text: priceText(price) })), luxury: 4 },
   { head: "REASON", cell: reasonCell },
   { head: "NODE", cell: ({ node }) => ({ text: node }), wide: true },
-  { ...number("OWN", ({ ownLimit }) => ({ text: cpuText(ownLimit) })), wide: true },
+  { ...number("ORIGINAL", ({ originalLimit }) => ({ text: cpuText(originalLimit) })), wide: true },
   { ...number("FLOOR", ({ floor }) => ({ text: cpuText(floor) })), wide: true },
   { ...number("CEILING", ({ ceiling }) => ({ text: cpuText(ceiling) })), wide: true },
   number(AGE, ({ ageMs }) => ({ text: ageText(ageMs), how: "dim" })),

@@ -23,7 +23,7 @@ const VIEW = sampleNodeView([
       demand: 40,
       limit: 100,
       enforced: 100,
-      heldBackMsPerSecond: 0,
+      throttledMsPerSecond: 0,
       reason: "DemandFell",
     }),
   }),
@@ -102,8 +102,8 @@ Deno.test({
     assert.equal(
       screen(input, ALL, { wide: true }),
       `\
-NAMESPACE   POD   USAGE   DEMAND   LIMIT   THROTTLED   PRICE   REASON      NODE      OWN   FLOOR   CEILING   AGE
-other       far       -     500m    300m           -    0.01   Throttled   node-2   200m    100m      800m   90s
+NAMESPACE   POD   USAGE   DEMAND   LIMIT   THROTTLED   PRICE   REASON      NODE     ORIGINAL   FLOOR   CEILING   AGE
+other       far       -     500m    300m           -    0.01   Throttled   node-2       200m    100m      800m   90s
 
 No agent runs
 `,

@@ -26,10 +26,10 @@ export interface TopPod {
   readonly limit?: number;
   /** As the cgroup has it, or as the kubelet last reported it. */
   readonly enforced?: number | undefined;
-  readonly ownLimit?: number;
+  readonly originalLimit?: number;
   readonly floor?: number;
   readonly ceiling?: number;
-  readonly throttledMsPerSecond?: number;
+  readonly throttledMsPerSecond?: number | undefined;
   /** 1/m; null when infinite. */
   readonly price?: number | null;
   /** The market's reason; of a later version's agent one that is not known here. */
@@ -113,13 +113,10 @@ function missingText(name: string, { namespace, node }: TopChoice): string {
 }
 
 function fromAgent(
-  { uid: _uid, containers: _containers, bounds: _bounds, heldBackMsPerSecond, ...pod }: PodView,
+  { uid: _uid, containers: _containers, bounds: _bounds, ...pod }: PodView,
   { node, ageMs }: { readonly node: string; readonly ageMs: number },
 ): TopPod {
-  const throttled = heldBackMsPerSecond === undefined
-    ? {}
-    : { throttledMsPerSecond: heldBackMsPerSecond };
-  return { ...pod, node, source: "agent", ageMs, ...throttled };
+  return { ...pod, node, source: "agent", ageMs };
 }
 
 function fromAllocation({ metadata, spec, status }: PodAllocation, nowMs: number): TopPod {
@@ -150,7 +147,7 @@ function fromAllocation({ metadata, spec, status }: PodAllocation, nowMs: number
       : { enforced: parseCPUBound(status.appliedCPULimit) }),
     ...(own.length === 0
       ? {}
-      : { ownLimit: own.reduce((sum, cpu) => sum + parseCPUBound(cpu), 0) }),
+      : { originalLimit: own.reduce((sum, cpu) => sum + parseCPUBound(cpu), 0) }),
     ...(bounds.length === 0 ? {} : {
       floor: bounds.reduce((sum, { floor }) => sum + floor, 0),
       ceiling: bounds.reduce((sum, { ceiling }) => sum + ceiling, 0),

@@ -135,7 +135,7 @@ export function createPodEvents(
         const message =
           `${manager} has set ${container} to ${to}: its original limit from now on ` +
           `(was ${from})`;
-        emit(pod, { type: "Normal", reason: "OwnLimitChanged", message });
+        emit(pod, { type: "Normal", reason: "OriginalLimitChanged", message });
       }
       const quota = quotaEvent(known);
       if (quota !== undefined) emit(pod, quota);

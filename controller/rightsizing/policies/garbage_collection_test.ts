@@ -44,7 +44,7 @@ async function collect(
   let isKept: boolean | undefined;
   let keepsVPA: boolean | undefined;
   const appliers = recordedAppliers();
-  // One whose template can't be read.
+  // It has no template that can be read.
   const workload = sampleWorkload({ annotations: { "optipod.io/policy": "shop/all" } });
   await collectGarbage({
     workloads: new Map(isThere ? [["Deployment/shop/web", workload]] : []),

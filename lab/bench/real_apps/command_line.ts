@@ -14,7 +14,7 @@ export interface RealAppsBench {
   readonly runs: number;
   /** Of the first run; each has the next. */
   readonly seed: number;
-  readonly laws: readonly AppAlgorithm[];
+  readonly algorithms: readonly AppAlgorithm[];
   /** Folder of the results, a file each. */
   readonly results: string;
   /** Play nothing: report the results that are there. */
@@ -33,7 +33,7 @@ export function parseCommandLine(args: readonly string[]): RealAppsBench | Answe
     .option("--minutes <n>", "length of each run, 2 or more", minutes, 10)
     .option("--runs <n>", "runs of each algorithm", wholeNumber, 3)
     .option("--seed <n>", "seed of the first run's bursts; each has the next", wholeNumber, 1)
-    .option("--laws <a,b>", `of ${APP_ALGORITHMS.join(", ")}`, namesAmong(APP_ALGORITHMS), [
+    .option("--algorithms <a,b>", `of ${APP_ALGORITHMS.join(", ")}`, namesAmong(APP_ALGORITHMS), [
       ...APP_ALGORITHMS,
     ])
     .option("--results <folder>", "where results are kept, a file each", "build/real-apps")

@@ -7,17 +7,17 @@ Deno.test("parseCommandLine() has defaults for all, and takes algorithms in the 
     minutes: 10,
     runs: 3,
     seed: 1,
-    laws: ["fixed", "none", "hpa", "coallocator"],
+    algorithms: ["fixed", "none", "hpa", "coallocator"],
     results: "build/real-apps",
     report: false,
   });
-  const given = parseCommandLine(["--", "--laws", "hpa,none", "--minutes", "2", "--report"]);
-  assert.ok("laws" in given);
-  assert.deepEqual([given.laws, given.minutes, given.report], [["hpa", "none"], 2, true]);
+  const given = parseCommandLine(["--", "--algorithms", "hpa,none", "--minutes", "2", "--report"]);
+  assert.ok("algorithms" in given);
+  assert.deepEqual([given.algorithms, given.minutes, given.report], [["hpa", "none"], 2, true]);
 });
 
 Deno.test("parseCommandLine() answers an unknown algorithm, and runs too short for a round", () => {
-  for (const args of [["--laws", "vpa"], ["--minutes", "1"]]) {
+  for (const args of [["--algorithms", "vpa"], ["--minutes", "1"]]) {
     const answer = parseCommandLine(args);
     assert.ok("exitCode" in answer);
     assert.equal(answer.exitCode, 2);

@@ -56,7 +56,7 @@ async function playAll(options: RealAppsBench): Promise<void> {
   await loadAppImages(instance, programs);
   using node = await openRealNode();
   for (const seed of seedsOf(options)) {
-    for (const algorithm of options.laws) {
+    for (const algorithm of options.algorithms) {
       const name = `${algorithm}, seed ${seed}`;
       console.error(`${name}: ${options.minutes} min from ${new Date().toISOString()}`);
       const run = await appRun(algorithm, {

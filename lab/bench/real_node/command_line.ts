@@ -14,7 +14,7 @@ export interface RealNodeBench {
   readonly seed: number;
   /** What all pods together use in the mean, millicores. */
   readonly load: number;
-  readonly laws: readonly AlgorithmName[];
+  readonly algorithms: readonly AlgorithmName[];
   /** Folder of the results, one file an algorithm. */
   readonly results: string;
   /** Play nothing: report the results that are there. */
@@ -32,7 +32,9 @@ export function parseCommandLine(args: readonly string[]): RealNodeBench | Answe
     .option("--minutes <n>", "length of each algorithm's run", wholeNumber, 15)
     .option("--seed <n>", "seed of sizes, bursts and requests", wholeNumber, 1)
     .option("--load <millicores>", "what all pods together use in the mean", wholeNumber, 320)
-    .option("--laws <a,b>", `of ${ALGORITHMS.join(", ")}`, namesAmong(ALGORITHMS), [...ALGORITHMS])
+    .option("--algorithms <a,b>", `of ${ALGORITHMS.join(", ")}`, namesAmong(ALGORITHMS), [
+      ...ALGORITHMS,
+    ])
     .option("--results <folder>", "where results are kept, a file each", "build/real-node")
     .option("--report", "play nothing, report the results that are there", false);
   return parseFlags<RealNodeBench>(program, args);

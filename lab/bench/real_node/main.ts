@@ -36,7 +36,7 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 async function playAll(options: RealNodeBench, { scene, bursts }: BenchScene): Promise<void> {
-  const { seed, minutes, load, laws, results } = options;
+  const { seed, minutes, load, algorithms, results } = options;
   const instance = Deno.env.get("COALLOCATOR_CLUSTER");
   const kubeconfig = Deno.env.get("KUBECONFIG");
   if (instance === undefined || kubeconfig === undefined) {
@@ -48,7 +48,7 @@ async function playAll(options: RealNodeBench, { scene, bursts }: BenchScene): P
   using node = await openRealNode();
   await Deno.mkdir(results, { recursive: true });
   const { pods: known } = await modelRun(scene, "static");
-  for (const algorithm of laws) {
+  for (const algorithm of algorithms) {
     say(`${algorithm}: ${minutes} min from ${new Date().toISOString()}`);
     const run = await realRun(algorithm, {
       scene,

@@ -27,7 +27,7 @@ export const EVENT_REASONS = {
     means: "the original limits are back",
     remedy: "nothing: the message says why",
   },
-  OwnLimitChanged: {
+  OriginalLimitChanged: {
     means: "another client has set the limit: it is the original limit from now on",
     remedy:
       "nothing: the market starts from the new limit; the message names the field manager that has set it",

@@ -39,7 +39,7 @@ export const PLACEMENT_REASONS = {
     means: "replicas are missing, not Ready or of an old template: none is moved meanwhile",
     remedy: "nothing: it goes on when all are there; if it lasts: kubectl rollout status",
   },
-  AsWished: {
+  AsSpecified: {
     means: "the replicas run where they are to run",
     remedy: "nothing",
   },

@@ -360,7 +360,7 @@ test("wouldWriteDefaults() holds a restore as RestoreBlocked, and a limit that i
   assert.equal(decide(RESTORE_CHAIN, free).changes[0]?.limits.cpu, 400);
 });
 
-test("wouldWriteDefaults() does not speak of pods that have their own limits back", () => {
+test("wouldWriteDefaults() ignores pods that have their original limits back", () => {
   const app = enforcedContainer({ limits: { cpu: 400 }, applied: { limits: { cpu: 400 } } });
   const input = inputOf({ containers: [app, BARE] }, ["limits.cpu"]);
   assert.equal(decide(RESTORE_CHAIN, input).reason, "Applied");

@@ -174,7 +174,7 @@ export interface PlannedPod {
 export interface InPlacePlan {
   readonly pods: readonly PlannedPod[];
   /**
-   * New own limits, millicores by container, where the market owns `limits.cpu` of the pods: the base
+   * New original limits, millicores by container, where the market owns `limits.cpu` of the pods: the base
    * of their ceilings. Empty where the limit is patched itself.
    */
   readonly originalLimits: ReadonlyMap<string, number>;
@@ -198,10 +198,10 @@ export function inPlacePlan(facts: RightsizingFacts, wanted: WantedResources): I
       const values = wanted.get(present.name);
       const next = after[at];
       if (values === undefined || next === undefined || next === present) return [];
-      const own = ownFields(subject, values);
+      const amounts = ownFields(subject, values);
       const changes = {
-        requests: changedAmounts(present.requests, own.requests),
-        limits: changedAmounts(present.limits, own.limits),
+        requests: changedAmounts(present.requests, amounts.requests),
+        limits: changedAmounts(present.limits, amounts.limits),
       };
       const { name, sidecar } = present;
       return hasAmounts(changes) ? [{ name, sidecar, ...changes }] : [];
