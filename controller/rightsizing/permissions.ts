@@ -53,8 +53,11 @@ export function createPermissionMemory(
     refused(workload, permission) {
       const method = methodNeeding(permission);
       if (method === undefined) return;
-      const missing = { method, permission };
-      refusals.set(keyOf(workload, method), { missing, atMs: clock.monotonic() });
+      const nowMs = clock.monotonic();
+      for (const [key, { atMs }] of refusals) {
+        if (nowMs - atMs >= REMEMBERED_MS) refusals.delete(key);
+      }
+      refusals.set(keyOf(workload, method), { missing: { method, permission }, atMs: nowMs });
     },
     missing: (workload) =>
       (["InPlace", "Recreate"] as const).flatMap((method) => {

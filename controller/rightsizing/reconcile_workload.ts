@@ -124,7 +124,11 @@ function observe(
   const neighbours = cluster.podsIn(workload.metadata.namespace);
   const isOwn = cluster.owns(workload);
   const { template: { containers }, owners, metadata: { uid } } = workload;
-  const stored = baseRecord(subject);
+  const found = baseRecord(subject);
+  const { appliedAtMs: _appliedAtMs, method: _method, ...unapplied } = found;
+  // To a workload made anew under the name, nothing was applied.
+  const isAnother = found.uid !== undefined && found.uid !== uid;
+  const stored: WorkloadRecord = isAnother ? unapplied : found;
   const recorded = (stored.template ?? []).map(({ changed, ...one }): ContainerTemplate =>
     changed === undefined || stored.uid !== uid ? one : { ...one, changed }
   );

@@ -66,9 +66,12 @@ export interface FieldOwner {
   readonly atMs: number;
 }
 
-/** Owners of requests and limits of a template, by container: of each resource the one that wrote last. */
+/** A request or limit, as `limits.cpu`. */
+export type ResourceField = `${keyof Resources}.${ResourceName}`;
+
+/** Owners of requests and limits of a template, by container: of each the one that wrote last. */
 export type TemplateOwners = Readonly<
-  Record<string, Readonly<Partial<Record<ResourceName, FieldOwner>>>>
+  Record<string, Readonly<Partial<Record<ResourceField, FieldOwner>>>>
 >;
 
 /** What placement waits for. */

@@ -3,18 +3,13 @@
  *
  * @module
  */
-import { NO_RESOURCES, type ResourceName, type Resources, withResources } from "../api/pod.ts";
-import {
-  byResource,
-  hasAmounts,
-  RESOURCE_NAMES,
-  type WantedResources,
-} from "../resize/inputs/resources.ts";
+import { NO_RESOURCES, type Resources, withResources } from "../api/pod.ts";
+import { byResource, hasAmounts, type WantedResources } from "../resize/inputs/resources.ts";
 import { RIGHTSIZING_MANAGER } from "../resize/original_limits.ts";
 import { type ContainerResources, containerResources } from "../resize/patch.ts";
 import { ownContainers, type RightsizedWorkload } from "./guards/rightsizing_facts.ts";
 import { itemName } from "../api/pod_managers.ts";
-import type { FieldOwner, TemplateOwners } from "../api/workload.ts";
+import type { FieldOwner, ResourceField, TemplateOwners } from "../api/workload.ts";
 
 /** A patch, and how to send it. */
 export interface TemplatePatch {
@@ -131,9 +126,6 @@ function presentValues(
   return { requests: of("requests"), limits: of("limits") };
 }
 
-/** A request or limit, as `limits.cpu`. */
-export type ResourceField = `${keyof Resources}.${ResourceName}`;
-
 /** Fields by container, of either list of the template. */
 export interface OwnedFields {
   readonly containers: ReadonlyMap<string, ReadonlySet<ResourceField>>;
@@ -158,24 +150,24 @@ export function ownedFields(managedFields: unknown, manager: string): OwnedField
 
 /**
  * The managers that own requests and limits of the template's containers, by applying or updating: of each
- * resource the one that wrote last, since the server takes a value from all others when one changes it.
+ * the one that wrote last, since the server takes a value from all others when one changes it.
  * Undefined where none is known.
  */
 export function templateOwners(managedFields: unknown): TemplateOwners | undefined {
-  const owners: Record<string, Partial<Record<ResourceName, FieldOwner>>> = {};
+  const owners = new Map<string, Partial<Record<ResourceField, FieldOwner>>>();
   for (const entry of entriesOf(managedFields)) {
     const atMs = typeof entry.time === "string" ? Date.parse(entry.time) : NaN;
     if (Number.isNaN(atMs)) continue;
     const owner = { manager: entry.manager, atMs };
     for (const [container, fields] of fieldsOf([entry]).containers) {
-      const known = owners[container] ??= {};
-      for (const resource of RESOURCE_NAMES) {
-        const owns = fields.has(`requests.${resource}`) || fields.has(`limits.${resource}`);
-        if (owns && atMs >= (known[resource]?.atMs ?? -Infinity)) known[resource] = owner;
+      const known = owners.get(container) ?? {};
+      for (const field of fields) {
+        if (atMs >= (known[field]?.atMs ?? -Infinity)) known[field] = owner;
       }
+      owners.set(container, known);
     }
   }
-  return Object.keys(owners).length === 0 ? undefined : owners;
+  return owners.size === 0 ? undefined : Object.fromEntries(owners);
 }
 
 /**

@@ -4,12 +4,12 @@ import {
   rightsizingFacts,
   templateContainer,
 } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+import type { ResourceField } from "../api/workload.ts";
 import { OWNS_NOTHING } from "../../tests/fixtures/rightsizing/owned_fields.ts";
 import {
   otherOwners,
   type OwnedFields,
   ownedFields,
-  type ResourceField,
   templateOwners,
   templatePatch,
 } from "./template_patch.ts";
@@ -130,23 +130,32 @@ test("ownedFields() passes over other managers, updates, and what has no known s
   }
 });
 
-test("templateOwners() reads the manager that has written each resource last, and when it did", () => {
+test("templateOwners() reads the manager that has written each request and limit last, and when it did", () => {
   const limits = { "f:resources": { "f:limits": { "f:cpu": {} } } };
   const spec = { "f:template": { "f:spec": { "f:containers": { 'k:{"name":"app"}': limits } } } };
   const helm = { manager: "helm", operation: "Update", fieldsV1: { "f:spec": spec } };
   const at = (day: number) => ({ time: `2026-01-0${day}T00:00:00Z` });
   const of = (manager: string, day: number) => ({ manager, atMs: Date.UTC(2026, 0, day) });
   const applied = { ...entry, ...at(2) };
-  const rest = { app: { memory: of("optipod", 2) }, log: { memory: of("optipod", 2) } };
-  for (
-    const [day, cpu] of [[1, of("optipod", 2)], [3, of("helm", 3)]] as const
-  ) {
-    for (
-      const entries of [[applied, { ...helm, ...at(day) }], [{ ...helm, ...at(day) }, applied]]
-    ) {
-      assert.deepEqual(templateOwners(entries), { ...rest, app: { ...rest.app, cpu } });
+  const ours = of("optipod", 2);
+  const app = { "requests.cpu": ours, "requests.memory": ours };
+  const log = { "limits.memory": ours };
+  for (const day of [1, 3]) {
+    const other = { ...helm, ...at(day) };
+    const again = { ...entry, manager: "kubectl", ...at(day) };
+    for (const entries of [[applied, other, again], [again, other, applied]]) {
+      const last = day === 1 ? ours : of("kubectl", day);
+      assert.deepEqual(templateOwners(entries), {
+        app: {
+          ...Object.fromEntries(Object.keys(app).map((field) => [field, last])),
+          "limits.cpu": of("helm", day),
+        },
+        log: { "limits.memory": last },
+      });
     }
   }
+  const named = JSON.parse(JSON.stringify(applied).replace('\\"app\\"', '\\"constructor\\"'));
+  assert.deepEqual(templateOwners([named]), { constructor: app, log });
   for (const entries of [[helm], [{ ...helm, time: "soon" }], [{ ...at(1) }], undefined, "text"]) {
     assert.equal(templateOwners(entries), undefined);
   }

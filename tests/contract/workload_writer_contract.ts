@@ -62,11 +62,11 @@ function valuesOf(workload: Workload | undefined): Record<string, (number | unde
   );
 }
 
-/** Resources of containers that rightsizing owns in the template. */
+/** Requests and limits of containers that rightsizing owns in the template. */
 function ownValues(workload: Workload | undefined): readonly string[] {
   return Object.entries(workload?.makes?.owners ?? {}).flatMap(([name, owners]) =>
     Object.entries(owners).filter(([, { manager }]) => manager === RIGHTSIZING_MANAGER)
-      .map(([resource]) => `${name} ${resource}`)
+      .map(([field]) => `${name} ${field}`)
   ).sort();
 }
 
@@ -100,7 +100,12 @@ export function workloadWriterContract(open: OpenHarness<WorkloadWriterHarness>)
         });
         assert.equal(stored?.metadata.uid, made.metadata.uid);
         // The server knows their owner, whatever becomes of the answer.
-        assert.deepEqual(ownValues(stored), ["app cpu", "app memory", "log memory"]);
+        assert.deepEqual(ownValues(stored), [
+          "app limits.cpu",
+          "app requests.cpu",
+          "app requests.memory",
+          "log limits.memory",
+        ]);
         assert.deepEqual(ownValues(made), []);
         assert.notEqual(stored.metadata.resourceVersion, made.metadata.resourceVersion);
         assert.equal(stored.metadata.annotations["mbcas.io/note"], "own");

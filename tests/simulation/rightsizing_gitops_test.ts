@@ -138,3 +138,53 @@ sceneTest(
     assert.equal(scene.recreations.length, 2);
   },
 );
+
+const ROLLOUT = { strategy: { allowInPlaceResize: false, allowRecreate: true } };
+const PLAIN = { requests: { cpu: 100, memory: 64 * MI }, limits: {} };
+
+sceneTest(
+  "runRightsizingLoop() rolls out to a workload made anew whose template differs from what it wrote",
+  async (scene) => {
+    const { Deployment } = scene.api.store.tables;
+    scene.deployment("web", { containers: [bareContainer("app", PLAIN)] });
+    const made = Deployment.get("shop/web");
+    assert.ok(made !== undefined);
+    scene.uses("web", { cpu: 150, memory: 80 * MI });
+    scene.policy("all", ROLLOUT);
+    await scene.run(3 * MINUTE_MS);
+    assert.equal(scene.recreations.length, 1);
+    Deployment.remove("shop/web");
+    Deployment.create({ ...made, metadata: { ...made.metadata, uid: "another" } });
+    await scene.run(10 * MINUTE_MS);
+    assert.equal(scene.recreations.length, 2);
+  },
+);
+
+for (
+  const [what, app] of [
+    ["a deleted limit", { requests: { cpu: 180, memory: 96 * MI }, limits: {} }],
+    ["a manifest without the request", { requests: { memory: 96 * MI }, limits: { cpu: 1000 } }],
+  ] as const
+) {
+  sceneTest(
+    `runRightsizingLoop() takes ${what} beside its own value for a change by another client`,
+    async (scene) => {
+      const author = { ...PLAIN, limits: { cpu: 1000 } };
+      scene.deployment("web", { containers: [bareContainer("app", author)] });
+      scene.uses("web", { cpu: 150, memory: 80 * MI });
+      scene.policy("all", ROLLOUT);
+      await scene.run(3 * MINUTE_MS);
+      assert.equal(scene.recreations.length, 1);
+      const applied = (): number =>
+        scene.events.filter(({ reason }) => reason === "OptimizationApplied").length;
+      const before = applied();
+      scene.template("web", [bareContainer("app", app)]);
+      const changedMs = scene.clock.wall();
+      await scene.run(60 * MINUTE_MS);
+      assert.equal(applied(), before);
+      const { by, atMs = 0 } = scene.recordOf("web")?.template?.[0]?.changed?.cpu ?? {};
+      assert.equal(by, undefined);
+      assert.ok(atMs >= changedMs && atMs <= changedMs + 10 * MINUTE_MS);
+    },
+  );
+}

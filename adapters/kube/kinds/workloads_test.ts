@@ -222,7 +222,7 @@ pure("parseWorkload() reads what new pods are made of", () => {
 pure(
   "parseWorkload() reads the owners of its template's values",
   () => {
-    const fields = { "f:requests": { "f:cpu": {}, "f:memory": {} }, "f:limits": { "f:cpu": {} } };
+    const fields = { "f:requests": { "f:cpu": {} }, "f:limits": { "f:cpu": {} } };
     const set = { 'k:{"name":"app"}': { "f:resources": fields }, 'k:{"name":"gone"}': fields };
     const entry = {
       manager: "optipod",
@@ -234,7 +234,7 @@ pure(
       parseWorkload({ metadata: { ...identity, managedFields }, spec: { template } }, "Deployment")
         .makes?.owners;
     const owner = { manager: "optipod", atMs: Date.UTC(2026, 0, 1) };
-    assert.deepEqual(read(entry)?.["app"], { cpu: owner, memory: owner });
+    assert.deepEqual(read(entry)?.["app"], { "requests.cpu": owner, "limits.cpu": owner });
     assert.equal(read(), undefined);
   },
 );

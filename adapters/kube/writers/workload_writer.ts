@@ -11,12 +11,12 @@ import {
   RESOURCE_SIDES,
   type WantedResources,
 } from "../../../shared/resize/inputs/resources.ts";
+import type { ResourceField } from "../../../shared/api/workload.ts";
 import { RIGHTSIZING_MANAGER } from "../../../shared/resize/original_limits.ts";
 import {
   otherOwners,
   type OwnedFields,
   ownedFields,
-  type ResourceField,
   templatePatch,
 } from "../../../shared/rightsizing/template_patch.ts";
 import type { AnnotationPatch } from "../../../shared/rightsizing/workload_annotations.ts";

@@ -75,8 +75,12 @@ function withOwner(
 ): TemplateOwners {
   const owner = { manager: RIGHTSIZING_MANAGER, atMs };
   const next = { ...owners };
-  for (const { container, resource } of pairsOf(wanted)) {
-    next[container] = { ...next[container], [resource]: owner };
+  for (const { container, resource, pair: { request, limit } } of pairsOf(wanted)) {
+    next[container] = {
+      ...next[container],
+      ...(request !== undefined && { [`requests.${resource}`]: owner }),
+      ...(limit !== undefined && { [`limits.${resource}`]: owner }),
+    };
   }
   return next;
 }

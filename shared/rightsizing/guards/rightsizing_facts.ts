@@ -23,7 +23,7 @@ export interface RightsizedWorkload
 /** How values come to containers. */
 export type ApplyMethod = "InPlace" | "Recreate";
 
-/** A permission that a 403 or a review has shown to be missing. */
+/** A permission that a 403 has shown to be missing. */
 export interface MissingPermission {
   /** The method that takes it. */
   readonly method: ApplyMethod;

@@ -3,14 +3,21 @@
  *
  * @module
  */
-import { NO_RESOURCES, type PodContainer, withResources } from "../../api/pod.ts";
-import type { TemplateOwners } from "../../api/workload.ts";
+import {
+  NO_RESOURCES,
+  type PodContainer,
+  type ResourceName,
+  type Resources,
+  withResources,
+} from "../../api/pod.ts";
+import type { FieldOwner, TemplateOwners } from "../../api/workload.ts";
 import {
   byResource,
   formatAmount,
   pair,
   type PairEntry,
   pairOf,
+  RESOURCE_SIDES,
   type ResourcePair,
   resourcesOf,
   wantedOf,
@@ -20,12 +27,12 @@ import { RIGHTSIZING_MANAGER } from "../../resize/original_limits.ts";
 import { withoutPairs } from "../../resize/run_checks.ts";
 import {
   amountsOfResources,
+  type ContainerAmounts,
   type ContainerTemplate,
-  resourcesInForce,
   resourcesOfAmounts,
   type TemplateChange,
   timeText,
-  valuesInForce,
+  type ValuesInForce,
   type WorkloadRecord,
 } from "../workload_record.ts";
 import { loweredTo } from "./memory_decrease.ts";
@@ -54,7 +61,8 @@ export interface ComparedTemplate {
 
 /**
  * Compares the template with the record. A request or limit that differs was changed by the field manager
- * that owns it now, at the time of its entry in `managedFields`, or now where the server names no manager.
+ * that owns it now, at the time of its entry in `managedFields`, or now where the server names no manager,
+ * as of one that is gone.
  */
 export function compareTemplate(
   recorded: readonly ContainerTemplate[],
@@ -64,18 +72,25 @@ export function compareTemplate(
   const template = containers.filter(({ sidecar }) => !sidecar).map((present) => {
     const { name } = present;
     const known = recorded.find(({ container }) => container === name);
+    const before = known === undefined ? present : resourcesOfAmounts(known.values);
     const changed = byResource((resource): TemplateChange | undefined => {
-      const [now, owner] = [pairOf(present, resource), owners[name]?.[resource]];
-      const before = known?.changed?.[resource];
-      if (known === undefined || isSame(now, pairOf(resourcesOfAmounts(known.values), resource))) {
-        return before !== undefined && isRecent(before, nowMs) ? before : undefined;
+      const halves = RESOURCE_SIDES.map((side) => {
+        const [was, value] = [before[side][resource], present[side][resource]];
+        const owner = value === undefined ? undefined : owners[name]?.[`${side}.${resource}`];
+        return {
+          value,
+          owner,
+          differs: value !== was,
+          isOwn: owner?.manager === RIGHTSIZING_MANAGER,
+        };
+      });
+      if (halves.some(({ differs, isOwn }) => differs && isOwn)) {
+        const [request, limit] = halves.map(({ value, isOwn }) => isOwn ? value : undefined);
+        unrecorded.push({ container: name, resource, pair: pair(request, limit) });
       }
-      if (owner?.manager !== RIGHTSIZING_MANAGER) {
-        const atMs = Math.min(owner?.atMs ?? nowMs, nowMs);
-        return owner === undefined ? { atMs } : { by: owner.manager, atMs };
-      }
-      unrecorded.push({ container: name, resource, pair: now });
-      return undefined;
+      const others = halves.filter(({ differs, isOwn }) => differs && !isOwn)
+        .map(({ owner }) => changeBy(owner, nowMs));
+      return lastOf(others) ?? keptChange(known?.changed?.[resource], nowMs);
     });
     return { ...containerTemplate(present), ...(Object.keys(changed).length > 0 && { changed }) };
   });
@@ -106,20 +121,26 @@ export function withUnrecorded(
   { containers, nowMs }: Pick<PresentTemplate, "containers" | "nowMs">,
 ): AppliedRecord {
   if (unrecorded.length === 0) return record;
-  const values = new Map(
-    [...resourcesInForce(record.inForce)].filter(([name]) =>
-      unrecorded.some(({ container }) => container === name)
-    ),
-  );
-  for (const { container, resource, pair } of unrecorded) {
-    values.set(
-      container,
-      withResources(values.get(container) ?? NO_RESOURCES, resourcesOf({ [resource]: pair })),
-    );
-  }
-  const others = record.inForce.filter(({ container }) => !values.has(container));
+  const written = wantedOf(unrecorded);
+  const replaced = [...written].map(([container, values]): ValuesInForce => {
+    const present = containers.find(({ name }) => name === container) ?? NO_RESOURCES;
+    const before = record.inForce.find((one) => one.container === container);
+    const replace = (amounts: ContainerAmounts, by: Resources): ContainerAmounts => {
+      const isWritten = (resource: ResourceName) =>
+        unrecorded.some((one) => one.container === container && one.resource === resource);
+      return amountsOfResources(
+        resourcesOf(
+          byResource((resource) =>
+            pairOf(isWritten(resource) ? by : resourcesOfAmounts(amounts), resource)
+          ),
+        ),
+      );
+    };
+    const adoptedOn = replace(before?.adoptedOn ?? amountsOfResources(present), present);
+    return { container, ...replace(before ?? {}, values), adoptedOn };
+  });
   return {
-    inForce: [...others, ...valuesInForce(values, containers)],
+    inForce: [...record.inForce.filter(({ container }) => !written.has(container)), ...replaced],
     appliedAtMs: nowMs,
     method: "Recreate",
   };
@@ -134,7 +155,7 @@ export function takenBack(facts: RightsizingFacts, wanted: WantedResources): Gua
   const { nowMs, lastAppliedMs, remembered = [] } = facts;
   const changes = remembered.flatMap(({ changed = {} }) => Object.values(changed))
     .filter((one) => isRecent(one, nowMs));
-  const last = changes.toSorted((a, b) => b.atMs - a.atMs)[0];
+  const last = lastOf(changes);
 
   if (last === undefined || lastAppliedMs === undefined) return undefined;
   if (methodFor(facts, wanted) !== "Recreate") return undefined;
@@ -193,13 +214,23 @@ function containerTemplate(container: PodContainer): ContainerTemplate {
   return { container: container.name, values: amountsOfResources(container) };
 }
 
-function isSame(a: ResourcePair, b: ResourcePair): boolean {
-  return a.request === b.request && a.limit === b.limit;
+function changeBy(owner: FieldOwner | undefined, nowMs: number): TemplateChange {
+  if (owner === undefined) return { atMs: nowMs };
+  return { by: owner.manager, atMs: Math.min(owner.atMs, nowMs) };
 }
 
-/** False for a time in the future, after a clock was set back: it could hold for hours. */
+function lastOf(changes: readonly TemplateChange[]): TemplateChange | undefined {
+  return changes.toSorted((a, b) => b.atMs - a.atMs)[0];
+}
+
+/** The change for a day; one in the future, as after a clock was set back, counts from now on. */
+function keptChange(change: TemplateChange | undefined, nowMs: number): TemplateChange | undefined {
+  if (change === undefined || !isRecent(change, nowMs)) return undefined;
+  return { ...change, atMs: Math.min(change.atMs, nowMs) };
+}
+
 function isRecent({ atMs }: TemplateChange, nowMs: number): boolean {
-  return atMs <= nowMs && nowMs < atMs + COOLDOWN_MS;
+  return nowMs < atMs + COOLDOWN_MS;
 }
 
 /** `helm has changed it in the template at 2026-01-01T00:00:00.000Z`. */
