@@ -143,7 +143,7 @@ const ROLLOUT = { strategy: { allowInPlaceResize: false, allowRecreate: true } }
 const PLAIN = { requests: { cpu: 100, memory: 64 * MI }, limits: {} };
 
 sceneTest(
-  "runRightsizingLoop() rolls out to a workload made anew whose template differs from what it wrote",
+  "runRightsizingLoop() rolls out to a workload made anew with another template than what it wrote",
   async (scene) => {
     const { Deployment } = scene.api.store.tables;
     scene.deployment("web", { containers: [bareContainer("app", PLAIN)] });
@@ -167,7 +167,7 @@ for (
   ] as const
 ) {
   sceneTest(
-    `runRightsizingLoop() takes ${what} beside its own value for a change by another client`,
+    `runRightsizingLoop() takes ${what} for a change by another client`,
     async (scene) => {
       const author = { ...PLAIN, limits: { cpu: 1000 } };
       scene.deployment("web", { containers: [bareContainer("app", author)] });
