@@ -55,7 +55,7 @@ async function controlled(
     caches,
     state: createPlacementState({ store, clock, log: silentLog }),
     config: { ...CONFIG, readOnly },
-    publisher: createStatusPublisher({ store, clock, log: silentLog }),
+    publisher: createStatusPublisher({ statuses: store, clock, log: silentLog }),
     evictor: {
       evict(pod) {
         evicted.push(pod.name);
