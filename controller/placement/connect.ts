@@ -13,7 +13,7 @@ import { persistentVolumeListWatch } from "../../adapters/kube/kinds/nodes.ts";
 import { podDisruptionBudgetListWatch } from "../../adapters/kube/kinds/pod_disruption_budgets.ts";
 import { replicaSetListWatch } from "../../adapters/kube/kinds/workloads.ts";
 import type { Log } from "../../shared/log.ts";
-import { MEMORY_LABEL } from "../../shared/placement/status.ts";
+import { MEMORY_LABEL, STATUS_LABEL } from "../../shared/placement/status.ts";
 import type { Random } from "../../shared/random.ts";
 import type { AccessRight } from "../start_check.ts";
 import type { PlacementAPI, PlacementEvents } from "./ports.ts";
@@ -45,6 +45,9 @@ export function connectPlacementAPI(
     evictor: createPodEvictor(connection),
     costs: createDeletionCostWriter(connection),
     store: createCheckpointStore(connection, { namespace, label: MEMORY_LABEL, manager: MANAGER }),
+    statuses: createCheckpointStore(connection, {
+      ...{ namespace, label: STATUS_LABEL, manager: MANAGER },
+    }),
     events,
   };
 }

@@ -6,7 +6,7 @@ import { connectPlacementAPI } from "./connect.ts";
 
 Deno.test("connectPlacementAPI() labels its ConfigMaps", async () => {
   await using server = serveCanned(() => ({ items: [] }));
-  const { store } = connectPlacementAPI(server.connection, {
+  const { store, statuses } = connectPlacementAPI(server.connection, {
     namespace: "mbcas-system",
     events: { emit() {} },
     random: seededRandom(1),
@@ -14,10 +14,11 @@ Deno.test("connectPlacementAPI() labels its ConfigMaps", async () => {
   });
   const { signal } = new AbortController();
   await store.list(signal);
-  await store.apply({ name: "mbcas-placement-shop", data: { "Deployment.web": "{}" } }, signal);
+  await statuses.apply({ name: "mbcas-placement-shop", data: { "Deployment.web": "{}" } }, signal);
   const [list, apply] = server.requests;
   assert.equal(list?.path, "/api/v1/namespaces/mbcas-system/configmaps");
   assert.equal(list?.query.labelSelector, "spotalis.io/memory=true");
   assert.equal(apply?.path, "/api/v1/namespaces/mbcas-system/configmaps/mbcas-placement-shop");
   assert.equal(apply?.query.fieldManager, "mbcas-placement");
+  assert.match(JSON.stringify(apply?.body), /"labels":\{"spotalis.io\/placement-status":"true"\}/);
 });

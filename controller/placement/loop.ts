@@ -27,6 +27,7 @@ import type {
   DeletionCostWriter,
   PlacementEvents,
   PlacementObserver,
+  PlacementSubject,
   PodEvictor,
 } from "./ports.ts";
 import type { StatusPublisher } from "./publisher.ts";
@@ -130,6 +131,7 @@ async function reconcile(
   const replicas = workload && replicaStatus(workload);
   if (workload === undefined || replicas === undefined) {
     reporter.removed(key);
+    publisher?.remove(subjectUnder(key));
     return {};
   }
   const begunAtMs = clock.monotonic();
@@ -186,14 +188,21 @@ async function resync(
     );
     publisher?.retain((namespace, key) => published.has(`${namespace}/${key}`));
     const uids = new Set(all.map(({ metadata }) => metadata.uid));
-    if (!config.readOnly) await state.retain((uid) => uids.has(uid), signal);
+    if (!config.readOnly) {
+      await state.retain((uid) => uids.has(uid), { cooldownMs: config.cooldownMs, signal });
+    }
   }
+}
+
+function subjectUnder(key: string): PlacementSubject {
+  const [kind, namespace = "", name = ""] = key.split("/");
+  return { kind: kind === "Deployment" ? kind : "StatefulSet", namespace, name };
 }
 
 function workloadUnder(
   key: string,
   { deployments, statefulSets }: Pick<PlacementCaches, "deployments" | "statefulSets">,
 ): Workload | undefined {
-  const [kind, namespace, name] = key.split("/");
+  const { kind, namespace, name } = subjectUnder(key);
   return (kind === "Deployment" ? deployments : statefulSets).get(`${namespace}/${name}`);
 }

@@ -106,7 +106,7 @@ export function createPlacement(
           // would come back where it was.
           state = loaded;
           await admit(term);
-          const publisher = createStatusPublisher({ store: api.store, clock, log });
+          const publisher = createStatusPublisher({ statuses: api.statuses, clock, log });
           const loopParts = { ...api, caches, config, clock, log, evictions, observer, publisher };
           await runPlacementLoop({ ...loopParts, state: loaded }, term);
         } catch (error) {

@@ -42,6 +42,7 @@ function stage({ webhook, observer }: Pick<PlacementParts, "webhook" | "observer
         volumes: api.listWatch("PersistentVolume"),
       },
       store: keptCheckpoints(),
+      statuses: keptCheckpoints(),
       evictor: api.podEvictor,
       costs: api.deletionCostWriter,
       events: { emit() {} },

@@ -23,6 +23,8 @@ export interface PlacementAPI {
   readonly costs: DeletionCostWriter;
   /** Stores what must outlive the process. */
   readonly store: CheckpointStore;
+  /** Stores the published statuses. */
+  readonly statuses: CheckpointStore;
   readonly events: PlacementEvents;
 }
 

@@ -5,6 +5,7 @@
  * @module
  */
 import type { Clock } from "../../shared/clock.ts";
+import { type Backoff, createBackoff } from "../../shared/control/backoff.ts";
 import type { CheckpointStore } from "../../shared/control/persisted_map.ts";
 import type { Log } from "../../shared/log.ts";
 import {
@@ -20,40 +21,57 @@ import type { PlacementSubject } from "./ports.ts";
 export interface StatusPublisher {
   /** Sets the status of a workload; it is written with the next write. */
   publish(workload: PlacementSubject, status: PlacementStatus): void;
+  /** Deletes the status of a workload. */
+  remove(workload: PlacementSubject): void;
   /** Deletes the statuses of workloads that do not exist any more. */
   retain(isThere: (namespace: string, key: string) => boolean): void;
-  /** Writes what has changed every two seconds, until the signal is aborted. Failures are logged. */
+  /**
+   * Writes what has changed every two seconds, large ConfigMaps less often, until the signal is aborted.
+   * Failures are logged, and retried ever later.
+   */
   run(signal: AbortSignal): Promise<void>;
 }
 
 /** The dependencies of the publisher. */
 export interface StatusPublisherParts {
-  readonly store: CheckpointStore;
+  readonly statuses: CheckpointStore;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /** Between two writes, ms. */
 const INTERVAL_MS = 2000;
-/** A ConfigMap holds 2^20 bytes, and names and messages are hardly ever more than ASCII. */
-const MOST_CHARACTERS = 900_000;
+/** The longest time between two writes of a ConfigMap, and between two tries, ms. */
+const LONGEST_MS = 60_000;
+/** After a write of more bytes, as many more intervals pass before the next one of that ConfigMap. */
+const BYTES_PER_INTERVAL = 50_000;
+/** A ConfigMap holds 2^20 bytes. */
+const MOST_BYTES = 900_000;
+/** The key of the backoff for reading; no namespace has this name. */
+const LOAD = "";
 
 /** The statuses by namespace, as JSON by key, and what is known of their ConfigMaps. */
-interface PublisherState {
-  readonly store: CheckpointStore;
+interface PublisherState extends StatusPublisherParts {
   readonly namespaces: Map<string, Map<string, string>>;
   readonly changed: Set<string>;
   /** Namespaces that have a ConfigMap, or may have one. */
   readonly stored: Set<string>;
+  /** When a namespace may be written again, ms of the monotonic clock. */
+  readonly dueMs: Map<string, number>;
+  /** Namespaces with a failure since their last write. */
+  readonly failing: Set<string>;
+  readonly backoff: Backoff;
   isLoaded: boolean;
 }
 
 /** A publisher that has published nothing yet. */
-export function createStatusPublisher(
-  { store, clock, log }: StatusPublisherParts,
-): StatusPublisher {
+export function createStatusPublisher(parts: StatusPublisherParts): StatusPublisher {
   const [namespaces, changed] = [new Map<string, Map<string, string>>(), new Set<string>()];
-  const state = { store, namespaces, changed, stored: new Set<string>(), isLoaded: false };
+  const state: PublisherState = {
+    ...{ ...parts, namespaces, changed, stored: new Set(), dueMs: new Map(), failing: new Set() },
+    backoff: createBackoff({ minMs: INTERVAL_MS, maxMs: LONGEST_MS }),
+    isLoaded: false,
+  };
   return {
     publish(workload, status) {
       const { namespace } = workload;
@@ -63,6 +81,10 @@ export function createStatusPublisher(
       entries.set(key, text);
       changed.add(namespace);
     },
+    remove(workload) {
+      const { namespace } = workload;
+      if (namespaces.get(namespace)?.delete(statusKey(workload))) changed.add(namespace);
+    },
     retain(isThere) {
       for (const [namespace, entries] of namespaces) {
         for (const key of [...entries.keys()]) {
@@ -71,23 +93,34 @@ export function createStatusPublisher(
       }
     },
     async run(signal) {
-      let fails = false;
       while (!signal.aborted) {
-        await clock.sleep(INTERVAL_MS, signal);
-        if (signal.aborted) return;
-        try {
-          if (!state.isLoaded) await load(state, signal);
-          await writeChanged(state, signal);
-          fails = false;
-        } catch (error) {
-          if (!fails && !signal.aborted) {
-            log.warn("Failed to publish placement", { error: String(error) });
-          }
-          fails = true;
-        }
+        await parts.clock.sleep(INTERVAL_MS, signal);
+        if (!state.isLoaded) await whenDue(state, LOAD, signal, () => load(state, signal));
+        if (state.isLoaded) await writeChanged(state, signal);
       }
     },
   };
+}
+
+/** Acts unless it is too early. The result of the action is its size in bytes. */
+async function whenDue(
+  { clock, log, dueMs, failing, backoff }: PublisherState,
+  key: string,
+  signal: AbortSignal,
+  act: () => Promise<number>,
+): Promise<void> {
+  if (signal.aborted || clock.monotonic() < (dueMs.get(key) ?? 0)) return;
+  try {
+    const waitMs = INTERVAL_MS * await act() / BYTES_PER_INTERVAL;
+    dueMs.set(key, clock.monotonic() + Math.min(LONGEST_MS, waitMs));
+    backoff.reset(key);
+    failing.delete(key);
+  } catch (error) {
+    if (signal.aborted) return;
+    if (failing.size === 0) log.warn("Failed to publish placement", { error: String(error) });
+    failing.add(key);
+    dueMs.set(key, clock.monotonic() + backoff.next(key, error));
+  }
 }
 
 function entriesOf({ namespaces }: PublisherState, namespace: string): Map<string, string> {
@@ -97,8 +130,8 @@ function entriesOf({ namespaces }: PublisherState, namespace: string): Map<strin
 }
 
 /** Reads the statuses of the former leader, which stay until they are replaced. */
-async function load(state: PublisherState, signal: AbortSignal): Promise<void> {
-  for (const { name, data } of await state.store.list(signal)) {
+async function load(state: PublisherState, signal: AbortSignal): Promise<number> {
+  for (const { name, data } of await state.statuses.list(signal)) {
     if (!name.startsWith(STATUS_CONFIG_MAP_PREFIX)) continue;
     const namespace = name.slice(STATUS_CONFIG_MAP_PREFIX.length);
     state.stored.add(namespace);
@@ -108,40 +141,64 @@ async function load(state: PublisherState, signal: AbortSignal): Promise<void> {
     }
   }
   state.isLoaded = true;
+  return 0;
 }
 
 async function writeChanged(state: PublisherState, signal: AbortSignal): Promise<void> {
-  const { store, namespaces, changed, stored } = state;
-  for (const namespace of [...changed]) {
-    const data = publishedData(namespaces.get(namespace) ?? []);
-    const name = STATUS_CONFIG_MAP_PREFIX + namespace;
-    changed.delete(namespace);
-    try {
-      if (data !== undefined) {
-        stored.add(namespace);
-        await store.apply({ name, data }, signal);
-      } else if (stored.has(namespace)) {
-        await store.remove(name, signal);
-        stored.delete(namespace);
-      }
-    } catch (error) {
-      changed.add(namespace);
-      throw error;
-    }
+  for (const namespace of [...state.changed]) {
+    await whenDue(state, namespace, signal, () => write(state, namespace, signal));
   }
 }
 
-/** The content of a ConfigMap, sorted; undefined if placement concerns none of the workloads. */
-function publishedData(
-  entries: Iterable<readonly [string, string]>,
-): Readonly<Record<string, string>> | undefined {
+async function write(
+  { statuses, namespaces, changed, stored }: PublisherState,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<number> {
+  const entries = publishedEntries(namespaces.get(namespace) ?? []);
+  const name = STATUS_CONFIG_MAP_PREFIX + namespace;
+  changed.delete(namespace);
+  try {
+    if (entries.length > 0) {
+      stored.add(namespace);
+      await statuses.apply({ name, data: Object.fromEntries(entries) }, signal);
+    } else if (stored.has(namespace)) {
+      await statuses.remove(name, signal);
+      stored.delete(namespace);
+    }
+  } catch (error) {
+    changed.add(namespace);
+    throw error;
+  }
+  return bytesOf(entries);
+}
+
+type Entries = readonly (readonly [key: string, text: string])[];
+
+/** The content of a ConfigMap, sorted; empty if placement concerns none of the workloads. */
+function publishedEntries(entries: Iterable<readonly [string, string]>): Entries {
   const all = [...entries].toSorted(([a], [b]) => (a < b ? -1 : 1));
-  if (!all.some(([, text]) => concernsPlacement(readStatus(text)))) return undefined;
-  const characters = all.reduce((sum, [key, text]) => sum + key.length + text.length, 0);
+  const concerned = all.filter(([, text]) => concernsPlacement(readStatus(text)));
+  if (concerned.length === 0 || bytesOf(all) <= MOST_BYTES) {
+    return concerned.length === 0 ? [] : all;
+  }
   // Thousands of pods in one namespace: the counts are left.
-  return Object.fromEntries(
-    characters <= MOST_CHARACTERS
-      ? all
-      : all.map(([key, text]) => [key, JSON.stringify({ ...readStatus(text), pods: [] })]),
-  );
+  const counts = withoutDetail(all, { pods: [] });
+  if (bytesOf(counts) <= MOST_BYTES) return counts;
+  const placed = withoutDetail(concerned, { pods: [] });
+  return bytesOf(placed) <= MOST_BYTES
+    ? placed
+    : withoutDetail(concerned, { pods: [], revisions: [] });
+}
+
+function withoutDetail(
+  entries: Entries,
+  none: Partial<Pick<PlacementStatus, "pods" | "revisions">>,
+): Entries {
+  return entries.map(([key, text]) => [key, JSON.stringify({ ...readStatus(text), ...none })]);
+}
+
+function bytesOf(entries: Entries): number {
+  const encoder = new TextEncoder();
+  return entries.reduce((sum, pair) => sum + encoder.encode(pair.join("")).length, 0);
 }

@@ -24,7 +24,7 @@ function stage() {
   const warned: string[] = [];
   const log = { ...silentLog, warn: (message: string) => void warned.push(message) };
   const open = () => {
-    const publisher = createStatusPublisher({ store, clock, log });
+    const publisher = createStatusPublisher({ statuses: store, clock, log });
     void publisher.run(end.signal);
     return publisher;
   };
@@ -36,7 +36,7 @@ function stage() {
       Object.entries(data).map(([key, text]) => [key, JSON.parse(text).phase]),
     );
   };
-  return { store, open, phases, warned, stop: () => end.abort() };
+  return { clock, store, open, phases, warned, stop: () => end.abort() };
 }
 
 Deno.test("createStatusPublisher() writes a namespace when a status changes, and only then", async () => {
@@ -72,24 +72,94 @@ Deno.test("createStatusPublisher() keeps statuses of the former leader until the
   stop();
 });
 
-Deno.test("createStatusPublisher() retries failed writes, and logs the first of a row", async () => {
-  const { store, open, phases, warned, stop } = stage();
-  store.refusal = new ApiError(503, "", "busy");
-  open().publish(WEB, status("Cooldown"));
+Deno.test("createStatusPublisher() deletes the status of a workload that is removed", async () => {
+  const { open, phases, stop } = stage();
+  const publisher = open();
+  for (const name of ["web", "old"]) publisher.publish({ ...WEB, name }, status("Paused"));
   await phases();
-  assert.deepEqual(await phases(), {});
-  assert.equal(warned.length, 1);
-  store.refusal = undefined;
-  assert.deepEqual(await phases(), { "Deployment.web": "Cooldown" });
+  publisher.remove({ ...WEB, name: "old" });
+  publisher.remove({ ...WEB, namespace: "far" });
+  assert.deepEqual(await phases(), { "Deployment.web": "Paused" });
   stop();
 });
 
-Deno.test("createStatusPublisher() leaves pods out that a ConfigMap has no room for", async () => {
-  const { store, open, phases, stop } = stage();
-  const pods = Array.from({ length: 10 }, () => ({ ...POD, class: "spot" as const }));
-  open().publish(WEB, status("Cooldown", { pods, message: "so" }));
-  await phases();
-  const text = store.kept.get("mbcas-placement-shop")?.data["Deployment.web"] ?? "";
-  assert.deepEqual(JSON.parse(text), status("Cooldown", { message: "so" }));
+Deno.test("createStatusPublisher() retries failed writes ever later, and logs the first of a row", async () => {
+  const { clock, store, open, warned, stop } = stage();
+  const publisher = open();
+  await clock.runUntil(2000);
+  publisher.publish(WEB, status("Cooldown"));
+  publisher.publish({ ...WEB, namespace: "far" }, status("Cooldown"));
+  let tries = 0;
+  const apply = store.apply;
+  store.apply = (one, signal) => {
+    if (!one.name.endsWith("-shop")) return apply(one, signal);
+    tries++;
+    return Promise.reject(new ApiError(413, "", "too large"));
+  };
+  await clock.runUntil(62_000);
+  assert.equal(tries, 5);
+  assert.equal(warned.length, 1);
+  // A namespace that can't be written keeps no other one from it.
+  assert.deepEqual([...store.kept.keys()], ["mbcas-placement-far"]);
+  store.apply = apply;
+  await clock.runUntil(130_000);
+  assert.equal(store.kept.size, 2);
   stop();
+});
+
+Deno.test("createStatusPublisher() reads the former leader's statuses before it writes", async () => {
+  const { store, open, phases, warned, stop } = stage();
+  store.refusal = new ApiError(503, "", "busy");
+  open().publish(WEB, status("Cooldown"));
+  assert.deepEqual(await phases(), {});
+  store.refusal = undefined;
+  assert.deepEqual(await phases(), { "Deployment.web": "Cooldown" });
+  assert.equal(warned.length, 1);
+  stop();
+});
+
+Deno.test("createStatusPublisher() writes large ConfigMaps less often", async () => {
+  const { clock, store, open, stop } = stage();
+  const publisher = open();
+  for (let second = 0; second < 60; second++) {
+    const message = `${second}`.padStart(500_000);
+    publisher.publish(WEB, status("Cooldown", { message }));
+    publisher.publish({ ...WEB, namespace: "far" }, status("Cooldown", { message: `${second}` }));
+    await clock.runUntil((second + 1) * 1000);
+  }
+  const count = (namespace: string): number =>
+    store.writes.filter((one) => one.endsWith(namespace)).length;
+  assert.deepEqual([count("far"), count("shop")], [30, 3]);
+  stop();
+});
+
+Deno.test("createStatusPublisher() leaves out what a ConfigMap has no room for", async () => {
+  const counts = { spot: 1, "on-demand": 0 };
+  const large = "\u00e4".repeat(100_000);
+  const pod = { ...POD, name: large, class: "spot" as const };
+  const revision = { revision: large, actual: counts, pending: counts };
+  const written = async (statuses: Readonly<Record<string, PlacementStatus>>) => {
+    const { store, open, phases, stop } = stage();
+    const publisher = open();
+    for (const [name, one] of Object.entries(statuses)) publisher.publish({ ...WEB, name }, one);
+    await phases();
+    stop();
+    const { data = {} } = store.kept.get("mbcas-placement-shop") ?? {};
+    return Object.entries(data).map(([key, text]) => {
+      const { pods, revisions } = JSON.parse(text);
+      return [key.slice("Deployment.".length), revisions.length, pods.length];
+    });
+  };
+  const web = (pods: number, revisions: number) =>
+    status("Cooldown", {
+      pods: Array.from({ length: pods }, () => pod),
+      revisions: Array.from({ length: revisions }, () => revision),
+    });
+  const off = { ...OFF, message: large.repeat(3) };
+  // 200 kB each.
+  assert.deepEqual(await written({ web: web(3, 1) }), [["web", 1, 3]]);
+  assert.deepEqual(await written({ web: web(4, 1) }), [["web", 1, 0]]);
+  assert.deepEqual(await written({ off, web: web(1, 1) }), [["off", 0, 0], ["web", 1, 0]]);
+  assert.deepEqual(await written({ off, web: web(1, 2) }), [["web", 2, 0]]);
+  assert.deepEqual(await written({ off, web: web(1, 5) }), [["web", 0, 0]]);
 });

@@ -7,7 +7,7 @@ import * as z from "zod";
 import type { Clock } from "../../shared/clock.ts";
 import { type CheckpointStore, createPersistedMap } from "../../shared/control/persisted_map.ts";
 import type { Log } from "../../shared/log.ts";
-import type { IneffectiveMoves } from "../../shared/placement/move_cooldown.ts";
+import { cooldownAfter, type IneffectiveMoves } from "../../shared/placement/move_cooldown.ts";
 import type { Shortage } from "../../shared/placement/shortage.ts";
 
 /** The memory of a workload; times are ms since 1970. */
@@ -33,10 +33,17 @@ export interface PlacementState {
   /** Resolves when all that is set is written. Throws an `ApiError`. */
   save(signal: AbortSignal): Promise<void>;
   /**
-   * Deletes workloads that do not exist any more, and writes what is not written yet. Failed writes are
-   * logged, and retried the next time.
+   * Deletes workloads that do not exist any more and moves that no cooldown counts from, and writes what is
+   * not written yet. Failed writes are logged, and retried the next time.
    */
-  retain(isThere: (uid: string) => boolean, signal: AbortSignal): Promise<void>;
+  retain(isThere: (uid: string) => boolean, options: RetainOptions): Promise<void>;
+}
+
+/** How to collect garbage. */
+export interface RetainOptions {
+  /** Between two moves of a workload. */
+  readonly cooldownMs: number;
+  readonly signal: AbortSignal;
 }
 
 /** The dependencies of the state. */
@@ -75,16 +82,22 @@ export function createPlacementState(parts: PlacementStateParts): PlacementState
     encode: (memory) => memory,
     decode: decodeMemory,
   });
+  function remember(uid: string, memory: PlacementMemory): void {
+    if (Object.values(memory).some((one) => one !== undefined)) kept.set(uid, memory);
+    else kept.delete(uid);
+  }
+
   return {
     load: (signal) => kept.load(signal, { emptyIfForbidden: true }),
     memoryOf: (uid, nowMs) => memoryAt(kept.get(uid) ?? {}, nowMs),
-    remember(uid, memory) {
-      if (Object.values(memory).some((one) => one !== undefined)) kept.set(uid, memory);
-      else kept.delete(uid);
-    },
+    remember,
     save: kept.save,
-    async retain(isThere, signal) {
-      for (const [uid] of [...kept.entries()]) if (!isThere(uid)) kept.delete(uid);
+    async retain(isThere, { cooldownMs, signal }) {
+      const endedMs = parts.clock.wall() - cooldownAfter(Infinity, cooldownMs);
+      for (const [uid, { lastMoveAtMs = Infinity, ...others }] of [...kept.entries()]) {
+        if (!isThere(uid)) kept.delete(uid);
+        else if (lastMoveAtMs < endedMs) remember(uid, others);
+      }
       await kept.saveOrLog(signal);
     },
   };

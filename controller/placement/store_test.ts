@@ -16,7 +16,7 @@ function stage() {
   const store = keptCheckpoints();
   const { signal } = new AbortController();
   const open = () => createPlacementState({ store, clock, log: silentLog });
-  return { store, signal, open };
+  return { clock, store, signal, open };
 }
 
 function pure(name: string, fn: () => void): void {
@@ -55,10 +55,10 @@ Deno.test("createPlacementState() deletes workloads that are gone, and retries f
   for (const uid of ["web", "api"]) state.remember(uid, MOVED);
   await state.save(signal);
   store.refusal = new ApiError(503, "", "busy");
-  await state.retain((uid) => uid === "api", signal);
+  await state.retain((uid) => uid === "api", { cooldownMs: 10_000, signal });
   assert.deepEqual(state.memoryOf("web", NOW_MS), {});
   store.refusal = undefined;
-  await state.retain((uid) => uid === "api", signal);
+  await state.retain((uid) => uid === "api", { cooldownMs: 10_000, signal });
   const next = open();
   await next.load(signal);
   assert.deepEqual(["web", "api"].map((uid) => next.memoryOf(uid, NOW_MS)), [{}, MOVED]);
@@ -66,6 +66,24 @@ Deno.test("createPlacementState() deletes workloads that are gone, and retries f
   next.remember("api", {});
   await next.save(signal);
   assert.equal(store.kept.size, 0);
+});
+
+Deno.test("createPlacementState() deletes moves that no cooldown counts from", async () => {
+  const { clock, store, signal, open } = stage();
+  const state = open();
+  state.remember("web", MOVED);
+  state.remember("api", { ...MOVED, shortage: SHORTAGE });
+  await state.save(signal);
+  await clock.runUntil(180_000);
+  await state.retain(() => true, { cooldownMs: 10_000, signal });
+  assert.deepEqual(state.memoryOf("web", NOW_MS), MOVED);
+  await clock.runUntil(600_000);
+  await state.retain(() => true, { cooldownMs: 600_000, signal });
+  assert.deepEqual(state.memoryOf("web", NOW_MS), MOVED);
+  await state.retain(() => true, { cooldownMs: 10_000, signal });
+  assert.deepEqual(state.memoryOf("web", NOW_MS), {});
+  assert.deepEqual(state.memoryOf("api", NOW_MS), { shortage: SHORTAGE });
+  assert.equal(store.writes.length, 2);
 });
 
 Deno.test("createPlacementState() begins empty without the right to read", async () => {

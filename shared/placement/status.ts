@@ -4,6 +4,7 @@
  *
  * @module
  */
+import * as z from "zod";
 import type { Pod } from "../api/pod.ts";
 import type { PlacementReason } from "../api/reasons/placement_reasons.ts";
 import type { Eligibility, PlacementSpec } from "./eligibility.ts";
@@ -139,32 +140,31 @@ export function refusedStatus(
     : { phase: "LeftAlone", reason, message, revisions: [], pods: [] };
 }
 
-/** The phases of the reasons for which no replica moves. */
-const PHASES: Readonly<Record<PlacementReason, PlacementPhase>> = {
-  KindNotPlaced: "LeftAlone",
-  NamespaceProtected: "LeftAlone",
-  NamespaceNotSelected: "LeftAlone",
-  NamespaceOptedOut: "LeftAlone",
-  PlacementOff: "LeftAlone",
-  PlacementUntuned: "LeftAlone",
-  ConfigurationError: "Misconfigured",
-  NotWhole: "NotWhole",
-  AsSpecified: "AsSpecified",
-  PlacementPaused: "Paused",
-  SpotFallback: "Fallback",
-  WindowClosed: "OutsideWindow",
-  MoveCooldown: "Cooldown",
-  EvictionRate: "Cooldown",
-  NoneEvictable: "Bound",
-  BlockedByPDB: "BlockedByBudget",
-};
+interface ReasonPhase {
+  readonly phase: PlacementPhase;
+  /** True for waits that belong to the return from a fallback, and do not delay it. */
+  readonly returns: boolean;
+}
 
-/** Waits that belong to the return from a fallback, and do not delay it. */
-const PARTS_OF_RETURN: ReadonlySet<PlacementReason> = new Set([
-  "NotWhole",
-  "MoveCooldown",
-  "EvictionRate",
-]);
+/** The phases of the reasons for which no replica moves. */
+const PHASES: Readonly<Record<PlacementReason, ReasonPhase>> = {
+  KindNotPlaced: { phase: "LeftAlone", returns: false },
+  NamespaceProtected: { phase: "LeftAlone", returns: false },
+  NamespaceNotSelected: { phase: "LeftAlone", returns: false },
+  NamespaceOptedOut: { phase: "LeftAlone", returns: false },
+  PlacementOff: { phase: "LeftAlone", returns: false },
+  PlacementUntuned: { phase: "LeftAlone", returns: false },
+  ConfigurationError: { phase: "Misconfigured", returns: false },
+  NotWhole: { phase: "NotWhole", returns: true },
+  AsSpecified: { phase: "AsSpecified", returns: false },
+  PlacementPaused: { phase: "Paused", returns: false },
+  SpotFallback: { phase: "Fallback", returns: false },
+  WindowClosed: { phase: "OutsideWindow", returns: false },
+  MoveCooldown: { phase: "Cooldown", returns: true },
+  EvictionRate: { phase: "Cooldown", returns: true },
+  NoneEvictable: { phase: "Bound", returns: false },
+  BlockedByPDB: { phase: "BlockedByBudget", returns: false },
+};
 
 /** The phase. A shortage takes precedence over what else keeps replicas from moving. */
 export function phaseOf(
@@ -185,7 +185,7 @@ export function phaseOf(
       message: `fallback ${shortage.rounds} in a row${also}`,
     };
   }
-  const returns = short === "returning" && (wait === undefined || PARTS_OF_RETURN.has(wait.wait));
+  const returns = short === "returning" && (wait === undefined || PHASES[wait.wait].returns);
   if (wait === undefined) {
     return returns
       ? { phase: "Returning", message: "one replica after the other goes back to spot" }
@@ -193,7 +193,7 @@ export function phaseOf(
   }
   const { wait: reason, untilMs, message } = wait;
   return {
-    phase: returns ? "Returning" : PHASES[reason],
+    phase: returns ? "Returning" : PHASES[reason].phase,
     ...(untilMs === undefined ? {} : { until: new Date(untilMs).toISOString() }),
     reason,
     message,
@@ -285,8 +285,11 @@ export function concernsPlacement({ phase, reason }: PhaseStatus): boolean {
   return phase !== "LeftAlone" || reason === "PlacementUntuned";
 }
 
-/** Label of all ConfigMaps of placement. */
+/** Label of the ConfigMaps with the memory of placement. */
 export const MEMORY_LABEL = "spotalis.io/memory";
+
+/** Label of the ConfigMaps with statuses. */
+export const STATUS_LABEL = "spotalis.io/placement-status";
 
 /** The prefix of the ConfigMap with the statuses of a namespace's workloads. */
 export const STATUS_CONFIG_MAP_PREFIX = "mbcas-placement-";
@@ -298,14 +301,42 @@ export function statusKey(
   return `${kind}.${name}`;
 }
 
+const PUBLISHED_PHASES: Readonly<Record<PlacementPhase, PlacementPhase>> = {
+  AsSpecified: "AsSpecified",
+  Converging: "Converging",
+  Fallback: "Fallback",
+  Returning: "Returning",
+  Paused: "Paused",
+  OutsideWindow: "OutsideWindow",
+  Cooldown: "Cooldown",
+  BlockedByBudget: "BlockedByBudget",
+  Bound: "Bound",
+  NotWhole: "NotWhole",
+  Misconfigured: "Misconfigured",
+  LeftAlone: "LeftAlone",
+  Unknown: "Unknown",
+};
+const COUNTS = z.looseObject({ spot: z.number(), "on-demand": z.number() });
+/** What readers depend on; another version may add fields. */
+const PUBLISHED = z.looseObject({
+  phase: z.enum(PUBLISHED_PHASES),
+  reason: z.string().refine((reason) => Object.hasOwn(PHASES, reason)).exactOptional(),
+  revisions: z.array(z.looseObject({ revision: z.string(), actual: COUNTS, pending: COUNTS })),
+  pods: z.array(z.looseObject({ name: z.string(), notes: z.array(z.string()) })),
+});
+
 /** The status in a published text. */
 export function readStatus(text: string): PlacementStatus {
-  const none = { revisions: [], pods: [] };
   try {
-    const status: Partial<PlacementStatus> | null = JSON.parse(text);
-    if (typeof status?.phase === "string") return { ...none, phase: status.phase, ...status };
+    const status = JSON.parse(text);
+    if (PUBLISHED.safeParse(status).success) return status;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }
-  return { ...none, phase: "Unknown", message: "its published status can't be read" };
+  return {
+    phase: "Unknown",
+    message: "its published status can't be read",
+    revisions: [],
+    pods: [],
+  };
 }

@@ -142,7 +142,15 @@ test("refusedStatus() has the pods of invalid workloads, each with what keeps it
 test("readStatus() reads what was published, and no other text", () => {
   const status = statusWith(placedPods({ spot: 2 }));
   assert.deepEqual(readStatus(JSON.stringify(status)), status);
-  for (const text of ["", "{", "null", "[]", "{}"]) assert.equal(readStatus(text).phase, "Unknown");
+  const partial = [{ phase: "Paused" }, { ...status, phase: "Newer" }, {
+    ...status,
+    reason: "Newer",
+  }];
+  const damaged = [{ ...status, pods: [{}] }, { ...status, revisions: {} }];
+  const others = [...partial, ...damaged].map((one) => JSON.stringify(one));
+  for (const text of ["", "{", "null", "[]", "{}", ...others]) {
+    assert.equal(readStatus(text).phase, "Unknown");
+  }
 });
 
 test("statusKey() can be a key of a ConfigMap", () => {

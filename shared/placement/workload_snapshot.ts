@@ -163,8 +163,8 @@ function pinnedTo(
 }
 
 /**
- * Adds to each pod why budgets would not allow its eviction. Called only before a move, as a namespace may
- * have a budget for each workload.
+ * Adds to each pod why budgets would not allow its eviction. A namespace may have a budget for each
+ * workload, so pods with the same values of the labels that selectors name are matched once.
  */
 export function withBudgets(
   placed: readonly PlacedPod[],
@@ -174,11 +174,22 @@ export function withBudgets(
   const labelsOf = new Map(
     podsOfWorkload(workload, objects).map(({ metadata: { uid, labels } }) => [uid, labels]),
   );
+  const keys = [...new Set(budgets.flatMap(({ selector }) => selectorKeys(selector)))];
+  const matched = new Map<string, readonly PodDisruptionBudget[]>();
   return placed.map((pod) => {
     const labels = labelsOf.get(pod.uid) ?? {};
-    const budget = budgetRefusal({ labels, ready: pod.ready }, budgets);
+    const values = JSON.stringify(keys.map((key) => labels[key] ?? null));
+    const own = matched.get(values) ?? budgetsFor(labels, budgets);
+    matched.set(values, own);
+    const budget = refusalBy(own, pod.ready);
     return budget === undefined ? pod : { ...pod, budget };
   });
+}
+
+function selectorKeys(selector: PodDisruptionBudget["selector"]): readonly string[] {
+  if (selector === undefined) return [];
+  const { matchLabels, matchExpressions } = selector;
+  return [...Object.keys(matchLabels), ...matchExpressions.map(({ key }) => key)];
 }
 
 /**
@@ -189,9 +200,17 @@ export function budgetRefusal(
   { labels, ready }: { readonly labels: Labels; readonly ready: boolean },
   budgets: readonly PodDisruptionBudget[],
 ): string | undefined {
-  const own = budgets.filter(({ selector }) =>
-    selector !== undefined && labelsMatch(labels, selector)
-  );
+  return refusalBy(budgetsFor(labels, budgets), ready);
+}
+
+function budgetsFor(
+  labels: Labels,
+  budgets: readonly PodDisruptionBudget[],
+): readonly PodDisruptionBudget[] {
+  return budgets.filter(({ selector }) => selector !== undefined && labelsMatch(labels, selector));
+}
+
+function refusalBy(own: readonly PodDisruptionBudget[], ready: boolean): string | undefined {
   const [budget, second] = own;
   if (budget === undefined) return undefined;
   if (second !== undefined) {

@@ -143,6 +143,23 @@ Deno.test("withBudgets() adds the budget that blocks an eviction", () => {
   assert.match(asked?.budget ?? "", /web/);
 });
 
+Deno.test("withBudgets() matches pods with the same labels once", () => {
+  let reads = 0;
+  const { selector, ...others } = sampleBudget();
+  const counted = {
+    ...others,
+    get selector() {
+      reads++;
+      return selector;
+    },
+  } as PodDisruptionBudget;
+  const pods = Array.from({ length: 100 }, (_, index) => podOf(`web-${index}`));
+  const objects = objectsWith({ pods, budgets: [counted] });
+  const asked = withBudgets(placedPodsOf(WEB, { ...INPUT, objects }), { workload: WEB, objects });
+  assert.equal(asked.filter(({ budget }) => budget !== undefined).length, 100);
+  assert.ok(reads < 10, `${reads} reads`);
+});
+
 Deno.test("eligibilityInput() and replicaStatus() read labels and counts", () => {
   const metadata = {
     name: "shop",

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import * as keys from "../../shared/api/placement_keys.ts";
 import { parseAllDocuments } from "yaml";
 import { settingsOf } from "../../shared/config/setting.ts";
-import { MEMORY_LABEL } from "../../shared/placement/status.ts";
+import { MEMORY_LABEL, STATUS_LABEL } from "../../shared/placement/status.ts";
 import { CONTROLLER_SETTINGS } from "../../controller/settings.ts";
 import { PLACEMENT_EVENT_REASONS } from "../../shared/api/reasons/placement_reasons.ts";
 import { DELETION_COST, splitReplicas } from "../../shared/placement/split.ts";
@@ -28,7 +28,7 @@ function tableUnder(first: string): readonly (readonly string[])[] {
 
 Deno.test("docs/placement.md names each key, event, result and preset", () => {
   const { PLACEMENT_PREFIX: _prefix, DISRUPTION_DURATION: _second, ...named } = keys;
-  for (const key of [...Object.values(named), DELETION_COST, MEMORY_LABEL]) {
+  for (const key of [...Object.values(named), DELETION_COST, MEMORY_LABEL, STATUS_LABEL]) {
     assert.ok(guide.includes(key), key);
   }
   for (const event of Object.keys(PLACEMENT_EVENT_REASONS)) {

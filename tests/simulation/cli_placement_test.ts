@@ -31,7 +31,7 @@ const CONFIG: PlacementConfig = {
 /** Runs the controller for a while; resolves with the pods that it evicted. */
 async function controlled(
   scene: CoallocScene,
-  { readOnly }: { readonly readOnly: boolean },
+  { readOnly, removed }: { readonly readOnly: boolean; readonly removed?: string },
 ): Promise<readonly string[]> {
   const { api, clock } = scene;
   const end = new AbortController();
@@ -55,7 +55,7 @@ async function controlled(
     caches,
     state: createPlacementState({ store, clock, log: silentLog }),
     config: { ...CONFIG, readOnly },
-    publisher: createStatusPublisher({ store, clock, log: silentLog }),
+    publisher: createStatusPublisher({ statuses: store, clock, log: silentLog }),
     evictor: {
       evict(pod) {
         evicted.push(pod.name);
@@ -66,6 +66,10 @@ async function controlled(
     events: { emit: () => {} },
   }, end.signal);
   await clock.runUntil(clock.monotonic() + 5000);
+  if (removed !== undefined) {
+    api.store.tables.Deployment.remove(removed);
+    await clock.runUntil(clock.monotonic() + 5000);
+  }
   end.abort();
   await clock.runUntil(clock.monotonic() + 1000);
   await loop;
@@ -110,5 +114,12 @@ Deno.test("placementCommand() names the pods that the controller then evicts", a
   const phases = Object.fromEntries((await shown(scene)).map(({ name, phase }) => [name, phase]));
   assert.equal(phases["short"], "Fallback");
   assert.deepEqual([phases["fit"], phases["rest"]], ["AsSpecified", "Paused"]);
+  await scene.close();
+});
+
+Deno.test("runPlacementLoop() deletes the status of a deleted workload at once", async () => {
+  const scene = placedScene({ nodes: ["od-1"] }, { name: "gone", nodes: ["od-1"] });
+  await controlled(scene, { readOnly: true, removed: "shop/gone" });
+  assert.deepEqual([...scene.placement.published.keys()], ["Deployment.web"]);
   await scene.close();
 });

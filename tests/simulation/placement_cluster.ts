@@ -185,6 +185,7 @@ export class PlacementCluster {
             },
             costs: api.deletionCostWriter,
             store: this.#memory,
+            statuses: this.#memory,
             events: { emit: (event) => void this.events.push(event) },
           },
         });

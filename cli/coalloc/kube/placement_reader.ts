@@ -7,7 +7,7 @@ import { CONFIG_MAPS, parseConfigMap } from "../../../adapters/kube/kinds/config
 import { type KubeConnection, resourcePath } from "../../../adapters/kube/client/connection.ts";
 import { listOf, objectOf, textOf } from "../../../adapters/kube/client/json_fields.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
-import { MEMORY_LABEL, STATUS_CONFIG_MAP_PREFIX } from "../../../shared/placement/status.ts";
+import { STATUS_CONFIG_MAP_PREFIX, STATUS_LABEL } from "../../../shared/placement/status.ts";
 import type { PlacementReader } from "../ports.ts";
 import type { ReaderParts } from "./cluster_reader.ts";
 import { CONTROLLER_DEPLOYMENT, SYSTEM_NAMESPACE } from "./installation.ts";
@@ -31,7 +31,7 @@ export function createPlacementReader(
 
   async function configMaps(namespace: string | undefined): Promise<readonly unknown[]> {
     if (namespace === undefined) {
-      const query = { labelSelector: `${MEMORY_LABEL}=true` };
+      const query = { labelSelector: `${STATUS_LABEL}=true` };
       const path = resourcePath(place);
       return listOf(objectOf(await connection.request({ path, query, signal })).items);
     }

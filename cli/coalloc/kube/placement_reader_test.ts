@@ -35,7 +35,7 @@ Deno.test("createPlacementReader() reads what is published of placement, and wri
   assert.deepEqual([...await reader.statuses("shop")], shop);
   assert.deepEqual([...await reader.statuses("far")], []);
   assert.deepEqual([...await reader.statuses()], shop);
-  assert.equal(server.requests.at(-1)?.query.labelSelector, "spotalis.io/memory=true");
+  assert.equal(server.requests.at(-1)?.query.labelSelector, "spotalis.io/placement-status=true");
   await assert.rejects(reader.statuses("secret"), ApiError);
   assert.deepEqual(await reader.controllerCommand(), {
     variables: { MBCAS_PLACEMENT: "on" },

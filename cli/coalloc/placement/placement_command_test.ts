@@ -240,6 +240,26 @@ placedTest("placementCommand() reports when no controller runs, unless the user 
   },
 });
 
+placedTest("placementCommand() reports when placement is off, unless the user may not see it", {
+  workloads: [{ nodes: ["spot-1"] }],
+  async fn(scene) {
+    const off = /^Placement is off \(placement.enabled\): this is the last published state$/m;
+    const out = async (): Promise<string> => (await placementOf(scene))[1];
+    assert.doesNotMatch(await out(), off);
+    scene.placement.variables = {};
+    assert.match(await out(), off);
+    scene.settings = "market:\n  enabled: true\nplacement:\n  enabled: true\n";
+    assert.doesNotMatch(await out(), off);
+    scene.settings = "placement:\n  enabled: false\n";
+    assert.match(await out(), off);
+    scene.placement.args = ["--market=on", "--placement=on"];
+    assert.doesNotMatch(await out(), off);
+    scene.placement.args = [];
+    scene.placement.hidden.add("controllerCommand");
+    assert.doesNotMatch(await out(), off);
+  },
+});
+
 placedTest("placementCommand() names the nearest workload, or the right that is missing", {
   workloads: [{ nodes: ["spot-1"] }],
   async fn(scene) {

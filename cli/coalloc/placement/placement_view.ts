@@ -7,7 +7,10 @@ import { ApiError } from "../../../shared/api/api_error.ts";
 import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
 import { nearestName } from "../../../shared/nearest_name.ts";
 import { isPlacedKind, type PlacedKind } from "../../../shared/placement/eligibility.ts";
+import { PLACEMENT_SETTINGS } from "../../../shared/placement/settings.ts";
 import { type PlacementStatus, readStatus } from "../../../shared/placement/status.ts";
+import { commandFlags } from "../../../shared/config/command_line.ts";
+import { effectiveSettings } from "../../../shared/config/load.ts";
 import { explainApiError } from "../api_problem.ts";
 import { CommandProblem, type NamespaceChoice } from "../command_context.ts";
 import { workloadTitle } from "../formats.ts";
@@ -44,12 +47,10 @@ export async function readPlacement(
   { placement, reader }: Pick<Cluster, "placement" | "reader">,
   { workload, namespace }: PlacedChoice,
 ): Promise<PlacementView> {
-  const [published, isAlive] = await Promise.all([
+  const [published, isAlive, isOff] = await Promise.all([
     unlessForbidden(placement.statuses(namespace.all ? undefined : namespace.name)),
-    reader.controllerIsAlive().catch((error: unknown) => {
-      if (error instanceof ApiError && error.status === 403) return undefined;
-      throw error;
-    }),
+    ifAllowed(reader.controllerIsAlive()),
+    ifAllowed(placementIsOff({ placement, reader })),
   ]);
   const all = [...published].flatMap(([place, texts]) =>
     Object.entries(texts).flatMap(([key, text]) => shownWorkload(place, { key, text }))
@@ -60,7 +61,7 @@ export async function readPlacement(
   if (workload !== undefined && chosen.length === 0) {
     throw new CommandProblem(missing(workload, { all, namespace }));
   }
-  return { workloads: chosen, notes: notesOf({ all, chosen, isAlive, namespace }) };
+  return { workloads: chosen, notes: notesOf({ all, chosen, isAlive, isOff, namespace }) };
 }
 
 function shownWorkload(
@@ -88,6 +89,35 @@ function keyOf({ namespace, kind, name }: ShownWorkload): string {
   return `${namespace}/${kind}/${name}`;
 }
 
+/** Undefined where the user may not read it. */
+async function ifAllowed<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 403) return undefined;
+    throw error;
+  }
+}
+
+/** By the controller's flags and variables, and the settings file. Undefined: there is no controller. */
+async function placementIsOff(
+  { placement, reader }: Pick<Cluster, "placement" | "reader">,
+): Promise<boolean | undefined> {
+  const [command, text = ""] = await Promise.all([
+    placement.controllerCommand(),
+    reader.settingsText(),
+  ]);
+  if (command === undefined) return undefined;
+  const schema = PLACEMENT_SETTINGS.pick({ placement: true });
+  const given = commandFlags({ name: "", description: "", schema }, command.args);
+  const effective = effectiveSettings(schema, {
+    flags: "flags" in given ? given.flags : new Map(),
+    env: command.variables,
+    file: { path: "", text },
+  });
+  return !("faults" in effective ? effective.readable : effective).values.placement;
+}
+
 async function unlessForbidden<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer;
@@ -98,10 +128,11 @@ async function unlessForbidden<T>(answer: Promise<T>): Promise<T> {
 }
 
 function notesOf(
-  { all, chosen, isAlive, namespace }: {
+  { all, chosen, isAlive, isOff, namespace }: {
     readonly all: readonly ShownWorkload[];
     readonly chosen: readonly ShownWorkload[];
     readonly isAlive: boolean | undefined;
+    readonly isOff: boolean | undefined;
     readonly namespace: NamespaceChoice;
   },
 ): readonly string[] {
@@ -113,6 +144,9 @@ function notesOf(
     ]),
     ...(chosen.some(({ readOnly }) => readOnly)
       ? ["Placement only reads (placement.readOnlyMode): nothing of this is done"]
+      : []),
+    ...(isOff === true && chosen.length > 0
+      ? ["Placement is off (placement.enabled): this is the last published state"]
       : []),
     ...(isAlive === false && chosen.length > 0
       ? ["No controller renews its lease: nothing is placed or moved until one runs"]
@@ -130,6 +164,10 @@ function missing(
   const nearest = nearestName(name, all.map((one) => one.name));
   const meant = all.find((one) => one.name === nearest);
   const where = namespace.all ? "the cluster" : `namespace ${namespace.name}`;
+  if (all.length === 0) {
+    return `Cannot show placement of ${name}: no workload of ${where} asks for it ` +
+      "(spotalis.io/enabled), or placement is off (placement.enabled)";
+  }
   const hint = meant === undefined ? "is -n right?" : `is it ${workloadTitle(meant)}?`;
   return `Cannot show placement of ${name}: the controller has published no such ${
     kind ?? "Deployment or StatefulSet"

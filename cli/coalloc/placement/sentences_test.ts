@@ -105,6 +105,12 @@ No controller renews its lease: nothing is placed or moved until one runs
 `,
       ],
       [
+        "nothing there",
+        page(scene, "web", "-n", "far"),
+        "Cannot show placement of web: no workload of namespace far asks for it " +
+        "(spotalis.io/enabled), or placement is off (placement.enabled)\n",
+      ],
+      [
         "near name",
         page(scene, "webb"),
         "Cannot show placement of webb: the controller has published no such Deployment or " +

@@ -94,7 +94,7 @@ export function startPlacement(size: ClusterSize): RunningPlacement {
       ...options,
       caches,
       state: createPlacementState({ store, clock: systemClock, log: silentLog }),
-      publisher: createStatusPublisher({ store, clock: systemClock, log: silentLog }),
+      publisher: createStatusPublisher({ statuses: store, clock: systemClock, log: silentLog }),
       evictor: {
         evict({ name }) {
           moved.get(name.split("-", 2).join("-"))?.();

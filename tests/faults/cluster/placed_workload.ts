@@ -50,6 +50,7 @@ export function placementAPI(client: SimulatedClient, kept: Map<string, Checkpoi
     evictor: client.podEvictor,
     costs: client.deletionCostWriter,
     store: checkpointStore(kept),
+    statuses: checkpointStore(kept),
     events: { emit: () => {} },
   };
 }

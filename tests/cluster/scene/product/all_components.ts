@@ -46,8 +46,10 @@ export async function installAllComponents(kubectl: Kubectl): Promise<AsyncDispo
 
 /** What placement remembers of workloads that are gone would go with its next look, were it on. */
 async function forget(kubectl: Kubectl): Promise<void> {
-  const maps = ["configmap", "-n", PRODUCT_NAMESPACE, "-l", "spotalis.io/memory"];
-  await kubectl.must(["delete", ...maps, "--ignore-not-found"]);
+  for (const label of ["spotalis.io/memory", "spotalis.io/placement-status"]) {
+    const maps = ["configmap", "-n", PRODUCT_NAMESPACE, "-l", label];
+    await kubectl.must(["delete", ...maps, "--ignore-not-found"]);
+  }
 }
 
 /** The same for one test file, unless they are there for the whole run. */
