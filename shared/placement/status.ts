@@ -27,24 +27,27 @@ import {
   type SplitSpec,
 } from "./split.ts";
 
+const PLACEMENT_PHASES = [
+  "AsSpecified",
+  "Converging",
+  "Fallback",
+  "Returning",
+  "Paused",
+  "OutsideWindow",
+  "Cooldown",
+  "BlockedByBudget",
+  "Bound",
+  "NotWhole",
+  "Misconfigured",
+  "LeftAlone",
+  "Unknown",
+] as const;
+
 /**
  * The phase of a workload. `Bound`: each replica that would have to move forbids it. `LeftAlone`: it takes
  * no part. `Unknown`: the status can't be read.
  */
-export type PlacementPhase =
-  | "AsSpecified"
-  | "Converging"
-  | "Fallback"
-  | "Returning"
-  | "Paused"
-  | "OutsideWindow"
-  | "Cooldown"
-  | "BlockedByBudget"
-  | "Bound"
-  | "NotWhole"
-  | "Misconfigured"
-  | "LeftAlone"
-  | "Unknown";
+export type PlacementPhase = (typeof PLACEMENT_PHASES)[number];
 
 /** The phase and its reason. */
 export interface PhaseStatus {
@@ -301,25 +304,10 @@ export function statusKey(
   return `${kind}.${name}`;
 }
 
-const PUBLISHED_PHASES: Readonly<Record<PlacementPhase, PlacementPhase>> = {
-  AsSpecified: "AsSpecified",
-  Converging: "Converging",
-  Fallback: "Fallback",
-  Returning: "Returning",
-  Paused: "Paused",
-  OutsideWindow: "OutsideWindow",
-  Cooldown: "Cooldown",
-  BlockedByBudget: "BlockedByBudget",
-  Bound: "Bound",
-  NotWhole: "NotWhole",
-  Misconfigured: "Misconfigured",
-  LeftAlone: "LeftAlone",
-  Unknown: "Unknown",
-};
 const COUNTS = z.looseObject({ spot: z.number(), "on-demand": z.number() });
 /** What readers depend on; another version may add fields. */
 const PUBLISHED = z.looseObject({
-  phase: z.enum(PUBLISHED_PHASES),
+  phase: z.enum(PLACEMENT_PHASES),
   reason: z.string().refine((reason) => Object.hasOwn(PHASES, reason)).exactOptional(),
   revisions: z.array(z.looseObject({ revision: z.string(), actual: COUNTS, pending: COUNTS })),
   pods: z.array(z.looseObject({ name: z.string(), notes: z.array(z.string()) })),
