@@ -65,7 +65,7 @@ async function lookFor(
   { folder, plans }: { readonly folder: string; readonly plans: readonly FaultPlan[] },
 ): Promise<ExamRow> {
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-q", "-A", "--no-check", `${folder}/lab/bench/faults/first_failure.ts`],
+    args: ["run", "-q", "-A", "--no-check", `${folder}/lab/bench/faults/mutant_exam.ts`],
     cwd: folder,
     stdin: "piped",
     stdout: "piped",
