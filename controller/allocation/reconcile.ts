@@ -17,7 +17,7 @@ import { refusalKind, refusalReason } from "../../shared/resize/refusal.ts";
 import { isFinished, isLive, outOfScope } from "../../shared/resize/scope.ts";
 import type { MarketConfig } from "../config.ts";
 import { phaseOf } from "./allocation_status.ts";
-import { type BoundsPlan, newAllocation, planBounds } from "./bounds/publish_bounds.ts";
+import { type BoundsPlan, isStored, newAllocation, planBounds } from "./bounds/publish_bounds.ts";
 import { isConfirmed, needsConfirmation, staysRestored } from "./confirmed_clearing.ts";
 import { createPodEvents } from "./events/pod_events.ts";
 import { outsideWarnings } from "./events/switch_warnings.ts";
@@ -216,7 +216,7 @@ async function actOnRecord(
 async function publish(
   { write, crowd, bounds, originals, revision }: BoundsPlan,
   { podKey, allocation, memory }: ReconcileSnapshot,
-  { store, nodeWrites, clock }: ReconcileContext,
+  { store, nodeWrites, clock, log }: ReconcileContext,
 ): Promise<Outcome | undefined> {
   const isTurn = takeTurn(nodeWrites, { podKey, crowd });
   if (write === "nothing") return undefined;
@@ -224,7 +224,16 @@ async function publish(
   if (!isTurn) return undefined;
   const status = { ...allocation.status, ...originals, bounds };
   try {
-    await store.writeStatus({ ...allocation, status });
+    const stored = await store.writeStatus({ ...allocation, status });
+    if (!isStored(bounds, stored.status?.bounds)) {
+      // Each write would be followed by another one.
+      log.error("The server drops fields of PodAllocations", {
+        pod: podKey,
+        remedy: "apply manifests/crds of this controller's version",
+      });
+      memory.boundsRefusedUntilMs = clock.monotonic() + BOUNDS_RETRY_MS;
+      return { is: "waiting", ms: BOUNDS_RETRY_MS };
+    }
   } catch (error) {
     // The server will refuse them again: limits stay as they are until it takes them.
     if (!(error instanceof ApiError) || error.status !== 422) throw error;

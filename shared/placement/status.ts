@@ -305,10 +305,18 @@ export function statusKey(
 }
 
 const COUNTS = z.looseObject({ spot: z.number(), "on-demand": z.number() });
+const TIME = z.string().refine((text) => !Number.isNaN(Date.parse(text)));
 /** What readers depend on; another version may add fields. */
 const PUBLISHED = z.looseObject({
   phase: z.enum(PLACEMENT_PHASES),
   reason: z.string().refine((reason) => Object.hasOwn(PHASES, reason)).exactOptional(),
+  until: TIME.exactOptional(),
+  message: z.string().exactOptional(),
+  spec: z.looseObject({}).exactOptional(),
+  next: z.looseObject({ action: z.string(), notBefore: TIME.exactOptional() }).exactOptional(),
+  desired: COUNTS.exactOptional(),
+  actual: COUNTS.exactOptional(),
+  pending: COUNTS.exactOptional(),
   revisions: z.array(z.looseObject({ revision: z.string(), actual: COUNTS, pending: COUNTS })),
   pods: z.array(z.looseObject({ name: z.string(), notes: z.array(z.string()) })),
 });

@@ -146,7 +146,13 @@ test("readStatus() reads what was published, and no other text", () => {
     ...status,
     reason: "Newer",
   }];
-  const damaged = [{ ...status, pods: [{}] }, { ...status, revisions: {} }];
+  const damaged = [
+    { ...status, pods: [{}] },
+    { ...status, revisions: {} },
+    { ...status, until: "soon" },
+    { ...status, spec: null },
+    { ...status, pending: null },
+  ];
   const others = [...partial, ...damaged].map((one) => JSON.stringify(one));
   for (const text of ["", "{", "null", "[]", "{}", ...others]) {
     assert.equal(readStatus(text).phase, "Unknown");

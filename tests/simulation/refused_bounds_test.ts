@@ -39,6 +39,14 @@ function refusingHalf(status = 422): (allocation: PodAllocation) => PodAllocatio
   };
 }
 
+/** As a server does with a CRD that has no `held`. */
+function withoutHalf(allocation: PodAllocation): PodAllocation {
+  const { status } = allocation;
+  if (status?.bounds === undefined) return allocation;
+  const containers = status.bounds.containers.map(({ held: _unknown, ...rest }) => rest);
+  return { ...allocation, status: { ...status, bounds: { ...status.bounds, containers } } };
+}
+
 /** A pod that is raised to 300 m under this store, and then an HPA with bounds that are refused. */
 async function raisedThenScaled(scene: ControllerScene, store: AllocationStore): Promise<void> {
   const { tables } = scene.api.store;
@@ -72,6 +80,20 @@ sceneTest(
     const after = scene.allocation("web")?.status;
     assert.equal(after?.bounds?.containers[0]?.held, "half");
     assert.equal(after?.phase, "Applied");
+  },
+);
+
+sceneTest(
+  "runAllocationLoop() does not write bounds again and again where the server drops a field",
+  async (scene) => {
+    const { store, definition } = oldStore(scene, withoutHalf);
+    await raisedThenScaled(scene, store);
+    const before = writes(scene);
+    await scene.pass(280_000);
+    assert.ok(writes(scene) - before <= 1, `${writes(scene) - before} writes`);
+    definition.old = false;
+    await scene.pass(60_000);
+    assert.equal(scene.allocation("web")?.status?.bounds?.containers[0]?.held, "half");
   },
 );
 

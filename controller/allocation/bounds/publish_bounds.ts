@@ -87,6 +87,15 @@ export interface BoundsPlanInput extends Partial<BoundsSources> {
   readonly wallMs: number;
 }
 
+/** False where the server has dropped a field of a container: its CRD is older than the controller. */
+export function isStored(sent: Bounds, stored: Bounds | undefined): boolean {
+  return sent.containers.every((container) => {
+    const kept = stored?.containers.find(({ name }) => name === container.name) ?? {};
+    return Object.entries(container)
+      .every(([field, value]) => value === undefined || Object.hasOwn(kept, field));
+  });
+}
+
 /**
  * Decides what to write of the bounds. The first time the original limits are written with them: they
  * must be recorded before the first patch. Pure.
