@@ -207,11 +207,11 @@ Deno.test({
       assert.deepEqual(appliedBy("optipod", after), NAMES);
 
       const refused = await whenRecord(node, barred, ({ reason }) => reason === "RBACError");
-      // The server's answer to a patch is an error; where the right is known to be missing none is
-      // sent.
+      // The server names the right of the request that it refuses: the template is read first. While
+      // that is remembered, no request is sent.
       assert.match(
         `${refused.status} ${refused.message}`,
-        /^(Error|Skipped) .*patch .*deployments/,
+        /^(Error|Skipped) .*(get|patch) deployments/,
       );
       assert.equal(refused.recommendations.length, NAMES.length);
       const reported = await eventsOf(node, barred);
