@@ -316,7 +316,7 @@ test("qosWouldChange() has nothing to say where the pod's own resources make the
   assert.equal(outcomeOf({ workload, pods }), "InPlace: app cpu 150m, app memory 96Mi");
 });
 
-test("qosWouldChange() leaves the CPU of a Guaranteed pod of the market to its own limit", () => {
+test("qosWouldChange() leaves the CPU of a Guaranteed pod of the market to its original limit", () => {
   assert.equal(
     outcomeOf({ containers: [guaranteed], strategy: LIMITS, marketManages: true }),
     "InPlace: app cpu 150m (limit 150m), app memory 96Mi (limit 96Mi)",
