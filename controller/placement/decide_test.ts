@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { listedObjects } from "../../shared/placement/workload_snapshot.ts";
+import { listedObjects } from "../../tests/fixtures/placement/listed_objects.ts";
 import { placedPods, sampleBudget } from "../../tests/fixtures/placement/placed_pods.ts";
 import { sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
 import { PLACEMENT_RULES } from "../../tests/fixtures/placement/placement_caches.ts";

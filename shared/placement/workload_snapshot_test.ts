@@ -8,14 +8,13 @@ import type { Workload } from "../api/workload.ts";
 import {
   budgetRefusal,
   eligibilityInput,
-  listedObjects,
-  type ObjectLists,
   type PlacedObjects,
   placedPodsOf,
   podsOfWorkload,
   replicaStatus,
   withBudgets,
 } from "./workload_snapshot.ts";
+import { listedObjects, type ObjectLists } from "../../tests/fixtures/placement/listed_objects.ts";
 import { DEFAULT_DEPARTURE_SIGNS } from "./node_departure.ts";
 import { NODE_CLASS_PRESETS } from "./node_classes.ts";
 import type { PlacedPod } from "./placed_pod.ts";

@@ -6,7 +6,16 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { type AccessRule, accessRuleText } from "../../adapters/kube/client/access_rules.ts";
+import type { AccessRule } from "../../adapters/kube/client/access_rules.ts";
+import {
+  accessRuleText,
+  type ActOutcome,
+  assertDone,
+  assertRefused,
+  performAct,
+  type RoleAct,
+  unmatched,
+} from "./rbac/role_act.ts";
 import { configMapListWatch } from "../../adapters/kube/kinds/config_maps.ts";
 import { createDesiredWriter } from "../../adapters/kube/writers/allocation_writers.ts";
 import { connectKubeconfig } from "../../adapters/kube/client/connect.ts";
@@ -24,14 +33,6 @@ import { CONTROLLER_ACTS } from "./rbac/controller_acts.ts";
 import { grantedRights, type PolicyRule } from "./rbac/granted_right.ts";
 import { PLACEMENT_ACTS, setVolume } from "./rbac/placement_acts.ts";
 import { refusedByRBAC } from "./rbac/rbac_refusal.ts";
-import {
-  type ActOutcome,
-  assertDone,
-  assertRefused,
-  performAct,
-  type RoleAct,
-  unmatched,
-} from "./rbac/role_act.ts";
 import { createRoleCopies, type RoleCopies } from "./rbac/role_copies.ts";
 import { type RoleStage, setRoleStage } from "./rbac/role_stage.ts";
 import { RIGHTSIZING_ACTS } from "./rbac/rightsizing_acts.ts";

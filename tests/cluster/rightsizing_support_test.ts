@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { withResources } from "../../shared/api/pod.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { readResizeSupport } from "../../adapters/kube/client/api_checks.ts";
@@ -47,12 +48,7 @@ async function assertDetected(
       assert.equal(resizeServed, isServed);
       const limits = { requests: {}, limits: { cpu: 1000, memory: 1000 * MI } };
       const requests = { requests: { cpu, memory: memory * MI }, limits: {} };
-      const own = bareContainer("app", {
-        ...limits,
-        ...requests,
-        requests: { ...limits.requests, ...requests.requests },
-        limits: { ...limits.limits, ...requests.limits },
-      });
+      const own = bareContainer("app", withResources(limits, requests));
       const proxy = { ...own, name: "proxy", sidecar: true };
       const name = `web-${made++}`;
       const spec = {
@@ -72,14 +68,7 @@ async function assertDetected(
       assert.equal(answer, resizeServed ? "resized" : 404);
       const { containers } = await read(name);
       const expected = before.containers.map((one) =>
-        one.name === target && resizeServed
-          ? {
-            ...one,
-            ...next,
-            requests: { ...one.requests, ...next.requests },
-            limits: { ...one.limits, ...next.limits },
-          }
-          : one
+        one.name === target && resizeServed ? withResources(one, next) : one
       );
       assert.deepEqual(
         containers.map((

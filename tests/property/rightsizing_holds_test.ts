@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { withFields } from "../fixtures/container_fields.ts";
 import type { ContainerFields } from "../fixtures/container_fields.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -114,16 +115,7 @@ const OBSTACLES: Readonly<Record<string, (facts: RightsizingFacts) => Rightsizin
 };
 
 function withContainers(facts: RightsizingFacts, change: ContainerFields): RightsizingFacts {
-  const containers = facts.workload.template.containers.map((one) => ({
-    ...one,
-    ...change,
-    requests: { ...one.requests, ...change.requests },
-    limits: { ...one.limits, ...change.limits },
-    applied: {
-      requests: { ...one.applied.requests, ...change.applied?.requests },
-      limits: { ...one.applied.limits, ...change.applied?.limits },
-    },
-  }));
+  const containers = facts.workload.template.containers.map((one) => withFields(one, change));
   return {
     ...facts,
     workload: { ...facts.workload, template: { ...facts.workload.template, containers } },

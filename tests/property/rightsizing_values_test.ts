@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { withFields } from "../fixtures/container_fields.ts";
 import type { ContainerFields } from "../fixtures/container_fields.ts";
 import fc from "fast-check";
 import assert from "node:assert/strict";
@@ -99,16 +100,7 @@ property(
     fc.assert(
       fc.property(world, ({ container, cpu, memory, samples, minSamples, recreate }) => {
         const open = { ...templateContainer(), limits: {} };
-        const containers = [{
-          ...open,
-          ...container,
-          requests: { ...open.requests, ...container.requests },
-          limits: { ...open.limits, ...container.limits },
-          applied: {
-            requests: { ...open.applied.requests, ...container.applied?.requests },
-            limits: { ...open.applied.limits, ...container.applied?.limits },
-          },
-        }];
+        const containers = [withFields(open, container)];
         const policy = autoPolicy(
           { changeThresholdPercent: 0, allowInPlaceResize: !recreate, allowRecreate: recreate },
           { minSamples, safetyFactor: 1 },

@@ -1,4 +1,5 @@
 /** What each rule of the bids does to a pod in a whole cluster, and what happens without it. */
+import { withFields } from "../fixtures/container_fields.ts";
 import type { ContainerFields } from "../fixtures/container_fields.ts";
 import assert from "node:assert/strict";
 import type { Pod } from "../../shared/api/pod.ts";
@@ -45,16 +46,7 @@ async function lowers(scene: ControllerScene): Promise<boolean> {
 function container(change: ContainerFields): (pod: Pod) => Pod {
   return (pod) => ({
     ...pod,
-    containers: pod.containers.map((one) => ({
-      ...one,
-      ...change,
-      requests: { ...one.requests, ...change.requests },
-      limits: { ...one.limits, ...change.limits },
-      applied: {
-        requests: { ...one.applied.requests, ...change.applied?.requests },
-        limits: { ...one.applied.limits, ...change.applied?.limits },
-      },
-    })),
+    containers: pod.containers.map((one) => withFields(one, change)),
   });
 }
 

@@ -1,3 +1,4 @@
+import { withResources } from "../../shared/api/pod.ts";
 import assert from "node:assert/strict";
 import { bareContainer, MI } from "../fixtures/rightsizing/rightsizing_facts.ts";
 import { sceneTest } from "../fixtures/lab/scene_test_case.ts";
@@ -85,12 +86,7 @@ sceneTest(
     const { containers: [written] = [] } =
       scene.api.store.tables.Deployment.get("shop/web")?.makes?.template ?? {};
     assert.ok(written?.limits.cpu !== undefined && written.requests.cpu !== 100);
-    scene.template("web", [{
-      ...written,
-      ...manifest,
-      requests: { ...written.requests, ...manifest.requests },
-      limits: { ...written.limits, ...manifest.limits },
-    }]);
+    scene.template("web", [withResources(written, manifest)]);
     await scene.run(60 * MINUTE_MS);
     assert.equal(scene.recordOf("web")?.reason, "TakenBack");
     assert.equal(scene.recreations.length, 1);

@@ -34,12 +34,3 @@ export async function isAllowed(connection: KubeConnection, rule: AccessRule): P
   });
   return objectOf(objectOf(review).status).allowed === true;
 }
-
-/** The rule as `kubectl auth can-i` has it: `patch pods/resize in shop`. */
-export function accessRuleText(rule: AccessRule): string {
-  const { verb, group, resource, subresource, namespace, name } = rule;
-  const kind = subresource === undefined ? resource : `${resource}/${subresource}`;
-  return `${verb} ${kind}${group === "" ? "" : `.${group}`}` +
-    (name === undefined ? "" : ` "${name}"`) +
-    (namespace === undefined ? "" : ` in ${namespace}`);
-}

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { accessRuleText } from "./access_rules.ts";
+import { accessRuleText } from "../../../tests/cluster/rbac/role_act.ts";
 
 Deno.test("accessRuleText() names verb, resource, name and namespace", () => {
   const rule = { verb: "patch", group: "", resource: "pods", subresource: "resize" };

@@ -1,3 +1,4 @@
+import { withResources } from "../../../shared/api/pod.ts";
 import type { ContainerFields } from "../../../tests/fixtures/container_fields.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -299,14 +300,7 @@ test("boundsOf() keeps 10 m <= floor <= ceiling and request <= floor, in whole m
 });
 
 test("boundsOf() never lets a Burstable pod turn Guaranteed, with all limits at their floors", () => {
-  const tight = anyPod.map((containers) =>
-    containers.map((each) => ({
-      ...each,
-      ...MEMORY,
-      requests: { ...each.requests, ...MEMORY.requests },
-      limits: { ...each.limits, ...MEMORY.limits },
-    }))
-  );
+  const tight = anyPod.map((containers) => containers.map((each) => withResources(each, MEMORY)));
   fc.assert(
     fc.property(fc.oneof(anyPod, tight), (containers) => {
       fc.pre(qosClassOf(containers) === "Burstable");

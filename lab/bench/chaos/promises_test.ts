@@ -1,3 +1,4 @@
+import { withFields } from "../../../tests/fixtures/container_fields.ts";
 import type { ContainerFields } from "../../../tests/fixtures/container_fields.ts";
 import assert from "node:assert/strict";
 import type { Pod } from "../../../shared/api/pod.ts";
@@ -27,16 +28,7 @@ function podWith(container: ContainerFields): Pod {
   const pod = newPod({ namespace: "shop", name: "web", ...load });
   return {
     ...pod,
-    containers: pod.containers.map((one) => ({
-      ...one,
-      ...container,
-      requests: { ...one.requests, ...container.requests },
-      limits: { ...one.limits, ...container.limits },
-      applied: {
-        requests: { ...one.applied.requests, ...container.applied?.requests },
-        limits: { ...one.applied.limits, ...container.applied?.limits },
-      },
-    })),
+    containers: pod.containers.map((one) => withFields(one, container)),
   };
 }
 

@@ -1,3 +1,4 @@
+import { withFields } from "../../../tests/fixtures/container_fields.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import {
@@ -215,16 +216,7 @@ test("decide() counts an init container, with the sidecars before it, as the pod
     const proxy = enforcedContainer({ sidecar: true });
     const late = enforcedPod({
       containers: [proxy],
-      initContainers: [{
-        ...init,
-        ...fields,
-        requests: { ...init.requests, ...fields.requests },
-        limits: { ...init.limits, ...fields.limits },
-        applied: {
-          requests: { ...init.applied.requests, ...fields.applied?.requests },
-          limits: { ...init.applied.limits, ...fields.applied?.limits },
-        },
-      }],
+      initContainers: [withFields(init, fields)],
     });
     const limitRange = cpuRanges({}, { max: 1200 });
     return decide(MARKET_CHAIN, enforcementInput({ pod: late, limitRange })).changes[0]?.limits.cpu;

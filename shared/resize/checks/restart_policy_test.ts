@@ -1,3 +1,4 @@
+import { withFields } from "../../../tests/fixtures/container_fields.ts";
 import type { ContainerFields } from "../../../tests/fixtures/container_fields.ts";
 import assert from "node:assert/strict";
 import {
@@ -20,16 +21,7 @@ function reasons(
   lowersMemoryLimits = true,
 ): readonly string[] {
   const pod = enforcedPod({
-    containers: [{
-      ...app,
-      ...fields,
-      requests: { ...app.requests, ...fields.requests },
-      limits: { ...app.limits, ...fields.limits },
-      applied: {
-        requests: { ...app.applied.requests, ...fields.applied?.requests },
-        limits: { ...app.applied.limits, ...fields.applied?.limits },
-      },
-    }],
+    containers: [withFields(app, fields)],
   });
   const asked = { subjects: [marketSubject(pod)], lowersMemoryLimits };
   return disruptions(new Map([["app", wanted]]), asked)

@@ -1,3 +1,4 @@
+import { withResources } from "../../api/pod.ts";
 import type { ContainerFields } from "../../../tests/fixtures/container_fields.ts";
 import assert from "node:assert/strict";
 import {
@@ -233,12 +234,7 @@ test("recentlyEdited() lets a request be raised beside a limit that would be low
   const of = (limits: ContainerFields, strategy: Partial<UpdateStrategy> = {}) =>
     outcomeOf(edited(1, {
       containers: [
-        bareContainer("app", {
-          ...template,
-          ...limits,
-          requests: { ...template.requests, ...limits.requests },
-          limits: { ...template.limits, ...limits.limits },
-        }),
+        bareContainer("app", { ...limits, ...withResources<Resources>(template, limits) }),
       ],
       recommendations,
       strategy: { updateRequestsOnly: false, ...strategy },
@@ -254,12 +250,7 @@ test("recentlyEdited() lets a request be raised beside a limit that would be low
   const more = { requests: { cpu: 640, memory: 990 * MI }, limits: {} };
   const limits = "app cpu limit 700m, app memory limit 1056Mi";
   assert.equal(
-    of({
-      ...more,
-      ...below,
-      requests: { ...more.requests, ...below.requests },
-      limits: { ...more.limits, ...below.limits },
-    }, { changeThresholdPercent: 1 }),
+    of(withResources(more, below), { changeThresholdPercent: 1 }),
     `InPlace: ${limits}`,
   );
   const lower = [recommendation({ memory: 64 * MI, memoryLimit: 96 * MI, cpu: 100 })];

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { accessRuleText } from "../../../adapters/kube/client/access_rules.ts";
+import { accessRuleText } from "./role_act.ts";
 import type { ManifestObject } from "../rendered_manifests.ts";
 import { grantedRights, ruleOfRight } from "./granted_right.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { type AccessRule, accessRuleText } from "../../../adapters/kube/client/access_rules.ts";
+import type { AccessRule } from "../../../adapters/kube/client/access_rules.ts";
 import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { refusedByRBAC } from "./rbac_refusal.ts";
@@ -83,4 +83,13 @@ export function unmatched(
     unused: given.filter((right) => !needed.includes(right)),
     missing: needed.filter((right) => !given.includes(right)),
   };
+}
+
+/** The rule as `kubectl auth can-i` has it: `patch pods/resize in shop`. */
+export function accessRuleText(rule: AccessRule): string {
+  const { verb, group, resource, subresource, namespace, name } = rule;
+  const kind = subresource === undefined ? resource : `${resource}/${subresource}`;
+  return `${verb} ${kind}${group === "" ? "" : `.${group}`}` +
+    (name === undefined ? "" : ` "${name}"`) +
+    (namespace === undefined ? "" : ` in ${namespace}`);
 }

@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import { parseAllDocuments } from "yaml";
-import { accessRuleText } from "../../../adapters/kube/client/access_rules.ts";
+import {
+  accessRuleText,
+  assertDone,
+  assertRefused,
+  performAct,
+  type RoleAct,
+  unmatched,
+} from "./role_act.ts";
 import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { AGENT_ACTS } from "./agent_acts.ts";
@@ -8,7 +15,6 @@ import { CONTROLLER_ACTS } from "./controller_acts.ts";
 import { grantedRights } from "./granted_right.ts";
 import { PLACEMENT_ACTS } from "./placement_acts.ts";
 import { RIGHTSIZING_ACTS } from "./rightsizing_acts.ts";
-import { assertDone, assertRefused, performAct, type RoleAct, unmatched } from "./role_act.ts";
 import type { RoleStage } from "./role_stage.ts";
 import { WEBHOOK_ACTS } from "./webhook_acts.ts";
 

@@ -13,12 +13,12 @@ import {
 } from "../../../../shared/placement/next_move.ts";
 import {
   eligibilityInput,
-  listedObjects,
   type PlacedObjects,
   placedPodsOf,
   replicaStatus,
   withBudgets,
 } from "../../../../shared/placement/workload_snapshot.ts";
+import { listedObjects } from "../../../fixtures/placement/listed_objects.ts";
 import { misplacedCount } from "../../../../shared/placement/split.ts";
 import { NODE_CLASS_PRESETS } from "../../../../shared/placement/node_classes.ts";
 import { DEFAULT_DEPARTURE_SIGNS } from "../../../../shared/placement/node_departure.ts";
