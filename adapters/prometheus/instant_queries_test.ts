@@ -74,7 +74,7 @@ Deno.test("createInstantQueries() follows no redirect", async () => {
   assert.deepEqual(elsewhere.requests, []);
 });
 
-Deno.test("createInstantQueries() refuses what is no answer to the question", async () => {
+Deno.test("createInstantQueries() refuses an answer that does not fit the question", async () => {
   const matrix = { status: "success", data: { resultType: "matrix", result: [] } };
   const histogram = { metric: {}, histogram: [1, {}] };
   const native = { status: "success", data: { resultType: "vector", result: [histogram] } };

@@ -72,7 +72,7 @@ Deno.test("createRangeQueries() reads series, and leaves out what is no number",
   assert.equal(two?.values.length, 0);
 });
 
-Deno.test("createRangeQueries() refuses what is no answer to the question", async () => {
+Deno.test("createRangeQueries() refuses an answer that does not fit the question", async () => {
   const metric = {};
   const others = [
     { status: "success", data: { resultType: "vector", result: [] } },

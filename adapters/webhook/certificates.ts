@@ -147,7 +147,7 @@ export interface CertificateReader {
   signed(authority: string, cert: string): boolean;
 }
 
-/** RFC 7468, section 2; what stands between the blocks is no matter. */
+/** RFC 7468, section 2; text between the blocks is ignored. */
 const BLOCK = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
 /** A reader. */

@@ -159,17 +159,20 @@ pure("keepOnly() drops what was to be sent to allocations that are gone", async 
   await stop();
 });
 
-pure("run() ends with what is no answer of the API, also while others are under way", async () => {
-  const { clock, outbox, ended } = stage((request) =>
-    request === 1 ? new TypeError("a slip") : undefined
-  );
-  outbox.put(writeOf("a", "1"));
-  await clock.runUntil(50);
-  outbox.put(writeOf("b", "1"));
-  const refused = assert.rejects(ended, /a slip/);
-  await clock.runUntil(1000);
-  await refused;
-});
+pure(
+  "run() ends with an error that the API did not answer, also while other requests are in flight",
+  async () => {
+    const { clock, outbox, ended } = stage((request) =>
+      request === 1 ? new TypeError("a slip") : undefined
+    );
+    outbox.put(writeOf("a", "1"));
+    await clock.runUntil(50);
+    outbox.put(writeOf("b", "1"));
+    const refused = assert.rejects(ended, /a slip/);
+    await clock.runUntil(1000);
+    await refused;
+  },
+);
 
 pure("run() ends on abort: after the write under way, without one that waits", async () => {
   const { clock, sent, outbox, stop } = stage();

@@ -14,7 +14,7 @@ export interface InstantSample {
 
 /**
  * What a server said. `unreachable`: nothing, or not now. `refused`: it can't do such a query.
- * `unreadable`: something that is no answer to it.
+ * `unreadable`: an answer that does not fit it.
  */
 export type InstantAnswer =
   | { readonly samples: readonly InstantSample[] }

@@ -70,7 +70,7 @@ export interface ResizeContext {
 /**
  * Sends one patch, or two where values have two owners, and reports the answer: each accepted change is
  * a line of the log, and each answer is counted. The server refuses a part that is pinned when it has a
- * newer version of the pod. Throws what is no answer of the server.
+ * newer version of the pod. Throws errors that the server did not answer.
  */
 export async function sendChanges<Change extends ResourceChange>(
   asked: RequestedChanges<Change>,

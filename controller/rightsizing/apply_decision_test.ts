@@ -115,7 +115,7 @@ test("applyDecision() makes limits the own ones of the market's pods, but of non
   assert.match(denied.failure?.permission ?? "", /pods\/resize/);
 });
 
-test("applyDecision() lets through what is no answer of the server", async () => {
+test("applyDecision() throws errors that the server did not answer", async () => {
   const facts = rightsizingFacts();
   const appliers = {
     ...recordedAppliers(),

@@ -156,7 +156,7 @@ test("retryResize() does nothing where all is there, and recreates no pod for a 
   assert.equal(done("Cooldown", { inForce: new Map() }), undefined);
 });
 
-test("retryResize() says that there is no way, whether or not others may be recreated", () => {
+test("retryResize() says that no method is left, whether or not others may be recreated", () => {
   for (const allowRecreate of [false, true]) {
     for (const reason of ["Cooldown", "BelowThreshold"] as const) {
       const holds = (choice: FactsChoice): string | undefined =>

@@ -50,7 +50,7 @@ export interface UsageQuestion {
 
 /**
  * Why there is no usage. `unreachable`: nothing came, or not now. `refused`: the server says that it
- * can't do such a question. `unreadable`: what came is no answer to it. `unavailable`: there is
+ * can't do such a question. `unreadable`: the answer does not fit it. `unavailable`: there is
  * no server to ask, or not yet.
  */
 export interface UsageProblem {

@@ -190,7 +190,7 @@ test("reconcileWorkload() leaves applied what was cut, and reports neither skip 
   ]);
   assert.deepEqual([outcome?.record.inForce, appliers.asked], [before.inForce, []]);
   assert.deepEqual(eventsOf(outcome), []);
-  // Under another reason, it is no skip either.
+  // Under another reason, it does not count as skipped either.
   const renamed = await look({ containers, pods, before: { ...before, reason: "HPAConflict" } });
   assert.deepEqual(eventsOf(renamed.outcome), []);
 });

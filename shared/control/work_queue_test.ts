@@ -96,12 +96,15 @@ pure("createWorkQueue() lets a taker go when its signal is aborted", async () =>
   assert.equal(await queue.take(never), "a");
 });
 
-pure("createWorkQueue() refuses a delay that is no time and work that it did not hand out", () => {
-  const queue = createWorkQueue(createVirtualClock({ wallStart: 0 }));
-  assert.throws(() => queue.add("a", -1), /"a".*delayMs is -1/);
-  assert.throws(() => queue.add("a", NaN), RangeError);
-  assert.throws(() => queue.done("a"), { name: "RangeError", message: /"a"/ });
-});
+pure(
+  "createWorkQueue() refuses a delay that is not a time, and work that it did not hand out",
+  () => {
+    const queue = createWorkQueue(createVirtualClock({ wallStart: 0 }));
+    assert.throws(() => queue.add("a", -1), /"a".*delayMs is -1/);
+    assert.throws(() => queue.add("a", NaN), RangeError);
+    assert.throws(() => queue.done("a"), { name: "RangeError", message: /"a"/ });
+  },
+);
 
 const addition = fc.record({
   key: fc.constantFrom("a", "b", "c", "d"),

@@ -62,7 +62,7 @@ pure("limitBounds() are what holds allow: no change, no decrease, or half of the
     // A floor that has come up counts.
     [{ held: "lower", present: 60 }, 100, 800],
     [{ held: "half" }, 200, 800],
-    // A ceiling that has come down is no matter of steps.
+    // A lower ceiling applies whatever the step.
     [{ held: "half", present: 900 }, 500, 800],
     [{ held: "half", present: 2000 }, 800, 800],
     [{ held: "half", present: 60 }, 100, 800],

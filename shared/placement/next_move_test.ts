@@ -73,7 +73,7 @@ test("nextMove() waits until all replicas are Ready, by status and by pods", () 
   for (const change of [{ gone: true }, { ready: false }]) {
     assert.equal(outcome({ ...SPOT, pods: [{ ...first, ...change }, ...others] }), "NotWhole");
   }
-  // One that ends beside those that there are is no matter.
+  // A pod that ends beside all that are needed does not count.
   const ending = { ...first, uid: "ending", gone: true, ready: false };
   assert.equal(outcome({ ...SPOT, pods: [...SPOT.pods, ending] }), "web-spot-x4 to on-demand");
 });

@@ -211,7 +211,7 @@ export function workloadWriterContract(open: OpenHarness<WorkloadWriterHarness>)
         "optipod.io/gone": null,
         "optipod.io/never-there": null,
       };
-      // What the server has counted meanwhile is no matter.
+      // The counts of the server may change meanwhile.
       await settle(harness.edit(made, 120));
       await settle(subject.annotate(made, { metadata: { annotations } }));
       const stored = await settle(harness.read(made));

@@ -150,7 +150,7 @@ test("applyFailure() tries no 403 again in the cycle, whatever its message and c
   fc.assert(
     fc.property(anything, ([message, causes]) => {
       const failure = applyFailure(new ApiError(403, "Forbidden", message, { causes }));
-      // A webhook that can't be reached is no answer of 403, but its message may be quoted in one.
+      // An unreachable webhook is not a 403, but its message may be quoted in one.
       assert.equal(failure.next, "leave");
       assert.equal(failure.permission !== undefined, failure.reason === "RBACError");
       assert.ok(failure.message.length > 0 || message === "");
