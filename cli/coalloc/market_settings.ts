@@ -4,9 +4,9 @@
  *
  * @module
  */
-import { effectiveSettings } from "../../shared/config/load.ts";
+import { type Effective, effectiveSettings } from "../../shared/config/load.ts";
 import { MARKET_SETTING } from "../../shared/config/schema.ts";
-import { settingOf } from "../../shared/config/setting.ts";
+import { settingOf, type SettingsSchema } from "../../shared/config/setting.ts";
 import * as z from "zod";
 import { commandFlags } from "../../shared/config/command_line.ts";
 import { readableYAML, withFileValue } from "../../shared/config/file.ts";
@@ -57,16 +57,25 @@ export function withMarketOff(text: string): string {
 }
 
 /** What has the market on despite the settings file, for instance `env MBCAS_MARKET is on`. */
-export function marketOverride({ variables, args }: ControllerCommand): string | undefined {
-  const program = { name: "", description: "", schema: z.object({ market: MARKET_SETTING }) };
-  const command = commandFlags(program, args);
-  const effective = effectiveSettings(program.schema, {
+export function marketOverride(command: ControllerCommand): string | undefined {
+  const schema = z.object({ market: MARKET_SETTING });
+  const { overridden: [one] } = controllerSettings(schema, command, { text: "market: off" });
+  return one === undefined ? undefined : `${one.by} is ${one.holds}`;
+}
+
+/** What the controller's flags and variables and this settings file come to; a fault leaves the default. */
+export function controllerSettings<S extends SettingsSchema>(
+  schema: S,
+  { variables, args }: ControllerCommand,
+  { text }: { readonly text: string },
+): Effective<S> {
+  const command = commandFlags({ name: "", description: "", schema }, args);
+  const effective = effectiveSettings(schema, {
     flags: "flags" in command ? command.flags : new Map(),
     env: variables,
-    file: { path: "", text: "market: off" },
+    file: { path: "", text },
   });
-  const { overridden: [one] } = "faults" in effective ? effective.readable : effective;
-  return one === undefined ? undefined : `${one.by} is ${one.holds}`;
+  return "faults" in effective ? effective.readable : effective;
 }
 
 function membersOf(value: unknown): Readonly<Record<string, unknown>> {

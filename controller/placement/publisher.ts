@@ -50,9 +50,15 @@ const MOST_BYTES = 900_000;
 /** The key of the backoff for reading; no namespace has this name. */
 const LOAD = "";
 
+/** A status as JSON, and whether placement concerns its workload. */
+interface PublishedText {
+  readonly text: string;
+  readonly concerned: boolean;
+}
+
 /** The statuses by namespace, as JSON by key, and what is known of their ConfigMaps. */
 interface PublisherState extends StatusPublisherParts {
-  readonly namespaces: Map<string, Map<string, string>>;
+  readonly namespaces: Map<string, Map<string, PublishedText>>;
   readonly changed: Set<string>;
   /** Namespaces that have a ConfigMap, or may have one. */
   readonly stored: Set<string>;
@@ -66,7 +72,7 @@ interface PublisherState extends StatusPublisherParts {
 
 /** A publisher that has published nothing yet. */
 export function createStatusPublisher(parts: StatusPublisherParts): StatusPublisher {
-  const [namespaces, changed] = [new Map<string, Map<string, string>>(), new Set<string>()];
+  const [namespaces, changed] = [new Map<string, Map<string, PublishedText>>(), new Set<string>()];
   const state: PublisherState = {
     ...{ ...parts, namespaces, changed, stored: new Set(), dueMs: new Map(), failing: new Set() },
     backoff: createBackoff({ minMs: INTERVAL_MS, maxMs: LONGEST_MS }),
@@ -77,8 +83,8 @@ export function createStatusPublisher(parts: StatusPublisherParts): StatusPublis
       const { namespace } = workload;
       const entries = entriesOf(state, namespace);
       const [key, text] = [statusKey(workload), JSON.stringify(status)];
-      if (entries.get(key) === text) return;
-      entries.set(key, text);
+      if (entries.get(key)?.text === text) return;
+      entries.set(key, { text, concerned: concernsPlacement(status) });
       changed.add(namespace);
     },
     remove(workload) {
@@ -123,8 +129,8 @@ async function whenDue(
   }
 }
 
-function entriesOf({ namespaces }: PublisherState, namespace: string): Map<string, string> {
-  const entries = namespaces.get(namespace) ?? new Map<string, string>();
+function entriesOf({ namespaces }: PublisherState, namespace: string): Map<string, PublishedText> {
+  const entries = namespaces.get(namespace) ?? new Map<string, PublishedText>();
   namespaces.set(namespace, entries);
   return entries;
 }
@@ -137,7 +143,8 @@ async function load(state: PublisherState, signal: AbortSignal): Promise<number>
     state.stored.add(namespace);
     const entries = entriesOf(state, namespace);
     for (const [key, text] of Object.entries(data)) {
-      if (!entries.has(key)) entries.set(key, text);
+      if (entries.has(key)) continue;
+      entries.set(key, { text, concerned: concernsPlacement(readStatus(text)) });
     }
   }
   state.isLoaded = true;
@@ -176,9 +183,11 @@ async function write(
 type Entries = readonly (readonly [key: string, text: string])[];
 
 /** The content of a ConfigMap, sorted; empty if placement concerns none of the workloads. */
-function publishedEntries(entries: Iterable<readonly [string, string]>): Entries {
-  const all = [...entries].toSorted(([a], [b]) => (a < b ? -1 : 1));
-  const concerned = all.filter(([, text]) => concernsPlacement(readStatus(text)));
+function publishedEntries(entries: Iterable<readonly [string, PublishedText]>): Entries {
+  const sorted = [...entries].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const textsOf = (list: typeof sorted): Entries => list.map(([key, { text }]) => [key, text]);
+  const all = textsOf(sorted);
+  const concerned = textsOf(sorted.filter(([, one]) => one.concerned));
   if (concerned.length === 0 || bytesOf(all) <= MOST_BYTES) {
     return concerned.length === 0 ? [] : all;
   }

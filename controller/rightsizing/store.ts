@@ -261,7 +261,7 @@ function isApplied(record: WorkloadRecord, before: WorkloadRecord | undefined): 
 
 /** The key of a workload by its name. */
 export function keyOfName({ kind, namespace, name }: WorkloadName): string {
-  return workloadKey({ kind, metadata: { namespace, name, labels: {} } });
+  return workloadKey({ kind, metadata: { namespace, name } });
 }
 
 /** Writes what was applied every few seconds, whatever a write fails with, until `signal` is aborted. */

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { membersOf } from "../admission/sent_members.ts";
 import { NO_RESOURCES, type Resources, withResources } from "../api/pod.ts";
 import { byResource, hasAmounts, type WantedResources } from "../resize/inputs/resources.ts";
 import { RIGHTSIZING_MANAGER } from "../resize/original_limits.ts";
@@ -231,10 +232,6 @@ function resourceFields(item: unknown): ReadonlySet<ResourceField> {
       return Object.hasOwn(at(resources, [`f:${side}`]), `f:${resource}`);
     }),
   );
-}
-
-function membersOf(value: unknown): Members {
-  return typeof value === "object" && value !== null ? value as Members : {};
 }
 
 /** The members below the path; none where it ends before. */

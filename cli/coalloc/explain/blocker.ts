@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { GRID } from "../../../shared/quantity.ts";
 import { restoredCause } from "../../../shared/resize/scope.ts";
 import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
 import { coresText, cpuText } from "../formats.ts";
@@ -28,9 +29,6 @@ export interface Blocker {
 }
 
 type Finding = Omit<Blocker, "by"> | undefined;
-
-/** The kubelet's quotas move in steps of this size, millicores. */
-const GRID = 10;
 
 /**
  * True when the container's demand is known to exceed its limit; a limit that the kernel does not

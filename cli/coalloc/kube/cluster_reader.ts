@@ -202,7 +202,7 @@ export function podPath({ namespace, name }: PodName): string {
 }
 
 /** Undefined for what the user may not read. */
-async function unlessHidden<T>(answer: Promise<T>): Promise<T | undefined> {
+export async function unlessHidden<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;
   } catch (error) {

@@ -4,9 +4,12 @@
  * @module
  */
 import { CONFIG_MAPS, parseConfigMap } from "../../../adapters/kube/kinds/config_maps.ts";
-import { type KubeConnection, resourcePath } from "../../../adapters/kube/client/connection.ts";
+import {
+  type KubeConnection,
+  resourcePath,
+  unlessNotFound,
+} from "../../../adapters/kube/client/connection.ts";
 import { listOf, objectOf, textOf } from "../../../adapters/kube/client/json_fields.ts";
-import { ApiError } from "../../../shared/api/api_error.ts";
 import { STATUS_CONFIG_MAP_PREFIX, STATUS_LABEL } from "../../../shared/placement/status.ts";
 import type { PlacementReader } from "../ports.ts";
 import type { ReaderParts } from "./cluster_reader.ts";
@@ -19,15 +22,8 @@ export function createPlacementReader(
 ): PlacementReader {
   const place = { ...CONFIG_MAPS, namespace: SYSTEM_NAMESPACE };
 
-  /** Undefined where there is none. */
-  async function get(path: string): Promise<unknown> {
-    try {
-      return await connection.request({ path, signal });
-    } catch (error) {
-      if (error instanceof ApiError && error.status === 404) return undefined;
-      throw error;
-    }
-  }
+  const get = (path: string): Promise<unknown> =>
+    unlessNotFound(connection.request({ path, signal }));
 
   async function configMaps(namespace: string | undefined): Promise<readonly unknown[]> {
     if (namespace === undefined) {

@@ -9,11 +9,11 @@ import { nearestName } from "../../../shared/nearest_name.ts";
 import { isPlacedKind, type PlacedKind } from "../../../shared/placement/eligibility.ts";
 import { PLACEMENT_SETTINGS } from "../../../shared/placement/settings.ts";
 import { type PlacementStatus, readStatus } from "../../../shared/placement/status.ts";
-import { commandFlags } from "../../../shared/config/command_line.ts";
-import { effectiveSettings } from "../../../shared/config/load.ts";
 import { explainApiError } from "../api_problem.ts";
 import { CommandProblem, type NamespaceChoice } from "../command_context.ts";
 import { workloadTitle } from "../formats.ts";
+import { unlessHidden } from "../kube/cluster_reader.ts";
+import { controllerSettings } from "../market_settings.ts";
 import type { Cluster } from "../ports.ts";
 import type { PlacedArgument } from "./placement_arguments.ts";
 
@@ -49,8 +49,8 @@ export async function readPlacement(
 ): Promise<PlacementView> {
   const [published, isAlive, isOff] = await Promise.all([
     unlessForbidden(placement.statuses(namespace.all ? undefined : namespace.name)),
-    ifAllowed(reader.controllerIsAlive()),
-    ifAllowed(placementIsOff({ placement, reader })),
+    unlessHidden(reader.controllerIsAlive()),
+    unlessHidden(placementIsOff({ placement, reader })),
   ]);
   const all = [...published].flatMap(([place, texts]) =>
     Object.entries(texts).flatMap(([key, text]) => shownWorkload(place, { key, text }))
@@ -89,16 +89,6 @@ function keyOf({ namespace, kind, name }: ShownWorkload): string {
   return `${namespace}/${kind}/${name}`;
 }
 
-/** Undefined where the user may not read it. */
-async function ifAllowed<T>(answer: Promise<T>): Promise<T | undefined> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 403) return undefined;
-    throw error;
-  }
-}
-
 /** By the controller's flags and variables, and the settings file. Undefined: there is no controller. */
 async function placementIsOff(
   { placement, reader }: Pick<Cluster, "placement" | "reader">,
@@ -109,13 +99,7 @@ async function placementIsOff(
   ]);
   if (command === undefined) return undefined;
   const schema = PLACEMENT_SETTINGS.pick({ placement: true });
-  const given = commandFlags({ name: "", description: "", schema }, command.args);
-  const effective = effectiveSettings(schema, {
-    flags: "flags" in given ? given.flags : new Map(),
-    env: command.variables,
-    file: { path: "", text },
-  });
-  return !("faults" in effective ? effective.readable : effective).values.placement;
+  return !controllerSettings(schema, command, { text }).values.placement;
 }
 
 async function unlessForbidden<T>(answer: Promise<T>): Promise<T> {

@@ -3,6 +3,8 @@
  *
  * @module
  */
+import { defined } from "../../../shared/defined.ts";
+import { isFinished } from "../../../shared/resize/scope.ts";
 import { workloadsOf } from "../../../shared/resize/workloads_of.ts";
 import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
@@ -12,6 +14,7 @@ import type { WorkloadTemplate } from "../../../shared/api/workload.ts";
 import { recordsOf } from "../../../shared/rightsizing/reports.ts";
 import {
   amountsOfResources,
+  timeText,
   type ValuesInForce,
   type WorkloadRecord,
 } from "../../../shared/rightsizing/workload_record.ts";
@@ -74,8 +77,8 @@ function byPart(a: RecommendationReport, b: RecommendationReport): number {
 }
 
 /** Pods that have ended, or are about to, give back what they have. */
-function counts({ phase, metadata }: Pod): boolean {
-  return !metadata.terminating && phase !== "Succeeded" && phase !== "Failed";
+function counts(pod: Pod): boolean {
+  return !pod.metadata.terminating && !isFinished(pod);
 }
 
 function keyOf(
@@ -116,10 +119,6 @@ function advise(record: WorkloadRecord, around: AdviceSources): AdvisedWorkload 
   };
 }
 
-function timeText(ms: number): string {
-  return new Date(ms).toISOString();
-}
-
 /** Those of the template first and in its order: those of the report need have none. */
 function containersOf(
   { recommendations, inForce, usage = [] }: WorkloadRecord,
@@ -148,10 +147,7 @@ function containersOf(
       ...(adopted === undefined ? {} : { inForce: valuesOf(adopted) }),
       ...(wanted === undefined ? {} : { explanation: wanted.explanation }),
       ...(used === undefined ? {} : {
-        usage: {
-          ...(used.cpu === undefined ? {} : { cpu: used.cpu }),
-          ...(used.memory === undefined ? {} : { memory: used.memory }),
-        },
+        usage: defined({ cpu: used.cpu, memory: used.memory }),
       }),
       ...(changes === undefined ? {} : { changes }),
     };
@@ -159,12 +155,7 @@ function containersOf(
 }
 
 function valuesOf({ cpu, memory, cpuLimit, memoryLimit }: ValuesInForce): ContainerAmounts {
-  return {
-    ...(cpu === undefined ? {} : { cpu }),
-    ...(memory === undefined ? {} : { memory }),
-    ...(cpuLimit === undefined ? {} : { cpuLimit }),
-    ...(memoryLimit === undefined ? {} : { memoryLimit }),
-  };
+  return defined({ cpu, memory, cpuLimit, memoryLimit });
 }
 
 /** Where pods are looked at. */

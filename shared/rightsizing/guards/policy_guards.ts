@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { timeText } from "../workload_record.ts";
 import { NO_RESOURCES } from "../../api/pod.ts";
 import {
   formatAmount,
@@ -86,7 +87,7 @@ export function lastDenialHolds(
   return {
     verdict: "hold",
     reason: "AdmissionDenied",
-    message: `${message}; it is asked again at ${new Date(retryAtMs).toISOString()}`,
+    message: `${message}; it is asked again at ${timeText(retryAtMs)}`,
     retryAfterMs: retryAtMs - nowMs,
   };
 }
