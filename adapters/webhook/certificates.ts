@@ -123,9 +123,6 @@ async function privateKeyOf(text: string): Promise<CryptoKey> {
   }
 }
 
-// Before the package, which keeps its parsers' descriptions with it.
-import "reflect-metadata";
-
 /** The fields of a certificate. */
 export interface CertificateFacts extends Validity {
   /** DNS names that it is good for, not that of its subject. */

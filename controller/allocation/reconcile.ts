@@ -160,7 +160,7 @@ async function reconcileRecord(
 }
 
 /** What is due for the record of a pod, before its limits. */
-export type RecordStep =
+type RecordStep =
   | { readonly due: "nothing" }
   | { readonly due: "originals" }
   | { readonly due: "wait"; readonly ms: number }
@@ -173,7 +173,7 @@ export type RecordStep =
   };
 
 /** Decides what is due for the record. Changes nothing. */
-export function decideRecord(snapshot: ReconcileSnapshot, config: MarketConfig): RecordStep {
+function decideRecord(snapshot: ReconcileSnapshot, config: MarketConfig): RecordStep {
   const { allocation, bounds, memory, scope, found: { originals }, nowMs, wallMs } = snapshot;
   if (bounds === undefined) {
     const isNew = scope === undefined && snapshot.hasStatus && originals !== undefined;
@@ -245,12 +245,12 @@ async function publish(
 }
 
 /** What is due for the limits of a pod, once its record is up to date. */
-export type LimitsStep =
+type LimitsStep =
   | { readonly due: "wait"; readonly ms: number }
   | LimitsPlan & { readonly due: "release" | "limits" };
 
 /** Decides what is due for the limits. Changes nothing. */
-export function decideNext(snapshot: ReconcileSnapshot, config: MarketConfig): LimitsStep {
+function decideNext(snapshot: ReconcileSnapshot, config: MarketConfig): LimitsStep {
   const { pod, allocation, scope, memory, nowMs } = snapshot;
   if (!snapshot.isPodCopySynced) return { due: "wait", ms: OUT_OF_STEP_MS };
   if (!snapshot.current) return { due: "wait", ms: OLD_COPY_MS };

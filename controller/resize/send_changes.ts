@@ -5,12 +5,10 @@
  * @module
  */
 import { ApiError } from "../../shared/api/api_error.ts";
-import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
 import type { ChangeReason } from "../../shared/api/reasons/reasons.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import {
-  type ClaimSource,
   type LimitChange,
   patchParts,
   type PodChanges,
@@ -97,23 +95,6 @@ export async function sendChanges<Change extends ResourceChange>(
   return sent;
 }
 
-/** The reason under which an answer is counted. */
-const COUNTED_REASON: Readonly<Record<ResizeAnswer["outcome"], "cause" | "refusal">> = {
-  accepted: "cause",
-  refused: "refusal",
-  busy: "cause",
-  conflict: "cause",
-  gone: "cause",
-};
-
-/** The line of the log for accepted changes. */
-const CHANGED: Readonly<Record<ClaimSource, string>> = {
-  market: "CPU limit changed",
-  restore: "CPU limit changed",
-  manual: "CPU limit changed",
-  rightsizing: "Pod resources changed",
-};
-
 /** Reports one answer; what was refused beside what was taken is seen with the next reconcile. */
 function report<Change extends ResourceChange>(
   { pod, source, reason }: RequestedChanges<Change>,
@@ -123,17 +104,20 @@ function report<Change extends ResourceChange>(
   const restoring = source === "restore";
   if (changes.length > 0 || refusal === undefined) {
     const { namespace, name } = pod.metadata;
-    const change = source === "rightsizing"
-      ? describeWanted(new Map(changes.map((one) => [one.name, one])))
-      : describeLimits(pod, changes);
-    log?.info(CHANGED[source], { pod: `${namespace}/${name}`, change, reason });
+    const [message, change] = source === "rightsizing"
+      ? ["Pod resources changed", describeWanted(new Map(changes.map((one) => [one.name, one])))]
+      : ["CPU limit changed", describeLimits(pod, changes)];
+    log?.info(message, { pod: `${namespace}/${name}`, change, reason });
     observer?.resized?.({ outcome: "accepted", reason, restoring });
     return;
   }
   const outcome = refusalKind(refusal);
-  const refusedFor: EnforcementReason = restoring ? "RestoreBlocked" : refusalReason(refusal);
-  const counted = COUNTED_REASON[outcome] === "cause" ? reason : refusedFor;
-  observer?.resized?.({ outcome, reason: counted, restoring });
+  const refusedFor = restoring ? "RestoreBlocked" : refusalReason(refusal);
+  observer?.resized?.({
+    outcome,
+    reason: outcome === "refused" ? refusedFor : reason,
+    restoring,
+  });
 }
 
 /** `app 200m → 450m, proxy 50m → 40m`; where requests change with them, it says so. */

@@ -47,7 +47,7 @@ export interface KeptCertificatesParts {
 }
 
 /** Time between two reads, ms: how long a changed Secret or bundle stays unnoticed. */
-export const READ_EVERY_MS = 60_000;
+const READ_EVERY_MS = 60_000;
 
 /**
  * The time between trust in a new authority and the first use of its certificate, ms. API servers watch the

@@ -27,6 +27,9 @@ const NAMED_SECTIONS: readonly string[] = ["log", "webhook"];
 const PREFIXES: Readonly<Record<string, string>> = { placement: "SPOTALIS_" };
 const USUAL_PREFIX = "MBCAS_";
 
+/** Variables that begin like this are this product's: an unknown one is a misspelt one. */
+export const VARIABLE_PREFIXES: readonly string[] = [USUAL_PREFIX, ...Object.values(PREFIXES)];
+
 /**
  * What the rule does not give. A variable that is not here follows from the flag, so that a flag that
  * is here changes both.

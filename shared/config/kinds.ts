@@ -77,7 +77,7 @@ export function refusalOf(kind: Kind<unknown>, text: string): string | undefined
 }
 
 /** The message about a text that the kind refuses, see {@linkcode Kind}. */
-export function messageOf(kind: Kind<unknown>, text: string): string | undefined {
+function messageOf(kind: Kind<unknown>, text: string): string | undefined {
   return kind.safeParse(text).error?.issues[0]?.message;
 }
 

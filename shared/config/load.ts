@@ -5,7 +5,7 @@
  */
 import type { LogFields } from "../log.ts";
 import { nearestName } from "../nearest_name.ts";
-import { SPOTALIS_VARIABLES } from "./aliases.ts";
+import { SPOTALIS_VARIABLES, VARIABLE_PREFIXES } from "./aliases.ts";
 import { fileValues, keyValues, type SettingsFile } from "./file.ts";
 import {
   fileKeysOf,
@@ -98,15 +98,13 @@ export function effectiveFields(
 
 const DEFAULT: SettingOrigin = "default";
 
-/** Variables that begin like this are this product's: an unknown one is a misspelt one. */
-const PREFIXES = ["MBCAS_", "SPOTALIS_"];
-
 function unknownVariables(
   env: Readonly<Record<string, string>>,
   settings: readonly Setting[],
 ): string[] {
   const known = new Set(settings.flatMap(({ env: name }) => name ?? []));
-  const isOurs = (name: string): boolean => PREFIXES.some((prefix) => name.startsWith(prefix));
+  const isOurs = (name: string): boolean =>
+    VARIABLE_PREFIXES.some((prefix) => name.startsWith(prefix));
   return Object.keys(env).filter((name) => isOurs(name) && !known.has(name)).map((name) => {
     const ours = SPOTALIS_VARIABLES.get(name);
     const nearest = ours === undefined ? nearestName(name, known) : ours || undefined;

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Texts } from "../../../shared/api/object.ts";
 import type { Namespace } from "../../../shared/api/namespace.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import { countableCPU, sumCPU } from "../../../shared/quantity.ts";
@@ -93,8 +94,6 @@ export function overridesOf(input: OverrideInput): Overrides {
 export function times(millicores: number, factor: number): number {
   return Math.min(Math.floor(millicores * factor), Number.MAX_SAFE_INTEGER);
 }
-
-type Texts = Readonly<Record<string, string>>;
 
 /** The warning about an annotation that needs an administrator's permission. */
 interface AskingForMore {

@@ -33,7 +33,7 @@ export interface ResizeRequest {
 }
 
 /** True for a decrease that pays for raises, or that scarce CPU or a lower ceiling calls for. */
-export function paysForRaises({ restoring, reason, net }: ResizeRequest): boolean {
+function paysForRaises({ restoring, reason, net }: ResizeRequest): boolean {
   return !restoring && net < 0 && !isUnhurried(reason);
 }
 

@@ -15,7 +15,7 @@ import { isRollingOut, type Workload, type WorkloadRef } from "../../../shared/a
  * The function says whether the object under this key is for its pods another one than when it was
  * last asked, by what `factsOf` makes of it. One that is gone is another one, once, and forgotten.
  */
-export function createChangeMemory<T extends ApiObject>(
+function createChangeMemory<T extends ApiObject>(
   copy: Pick<Informer<T>, "all" | "get">,
   factsOf: (object: T) => string,
 ): (key: string) => boolean {

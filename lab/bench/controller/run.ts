@@ -83,9 +83,9 @@ export function startController(connection: KubeConnection): MeasuredController 
   });
   const resizes: MeasuredResize[] = [];
   const timed = (resizer: PodResizer): PodResizer => ({
-    async resize(namespace, name, patch) {
+    async resize(namespace, name, patch, options) {
       const begunMs = clock.monotonic();
-      const version = await resizer.resize(namespace, name, patch);
+      const version = await resizer.resize(namespace, name, patch, options);
       resizes.push({ name, tookMs: clock.monotonic() - begunMs });
       return version;
     },

@@ -87,7 +87,7 @@ export const SCORE_MEASURES: readonly ScoreMeasure[] = [
     head: ["reaction", "p50/p95 ms"],
     unit: "ms",
     meaning:
-      "from the start of a burst until the limit is at least the demand; a burst counts for a " +
+      "from the start of a burst until the limit is at least the demand; a burst counts for an " +
       "algorithm only if its demand exceeds that algorithm's limit, and a missed one enters median and P95 " +
       "with its own length",
     text: reaction,

@@ -79,7 +79,7 @@ Deno.test({
       [
         "reaction",
         () => SCORE_MEASURES.find(({ name }) => name.startsWith("Reaction"))?.meaning ?? "",
-        "from the start of a burst until the limit is at least the demand; a burst counts for a " +
+        "from the start of a burst until the limit is at least the demand; a burst counts for an " +
         "algorithm only if its demand exceeds that algorithm's limit, and a missed one enters median and P95 " +
         "with its own length",
       ],

@@ -52,7 +52,7 @@ export function resourceRangesOf(limitRanges: readonly LimitRange[]): ResourceRa
 export interface TypedBounds extends LimitRangeBounds, Pick<LimitRangeItem, "type"> {}
 
 /** The tightest of all bounds of one resource, for containers and pods apart. */
-export function tightest(items: readonly TypedBounds[]): AmountRanges {
+function tightest(items: readonly TypedBounds[]): AmountRanges {
   const of = (type: LimitRangeItem["type"]): AmountRange =>
     items.filter((item) => item.type === type).reduce((range, { min, max, ratio }) => ({
       min: Math.max(range.min, min ?? 0),
@@ -196,7 +196,7 @@ function problemOf(
  * Why the server would refuse these amounts; undefined when it would not. As `minConstraint`,
  * `maxConstraint` and `limitRequestRatioConstraint` of the server.
  */
-export function rangeProblem(
+function rangeProblem(
   range: AmountRange,
   { resource, pair: { request, limit } }: Pick<PairEntry, "resource" | "pair">,
 ): string | undefined {
@@ -245,16 +245,8 @@ export function defaultsProblem(
 }
 
 function has(container: PodContainer, name: string): boolean {
-  switch (name) {
-    case "limits.cpu":
-      return container.limits.cpu !== undefined;
-    case "requests.cpu":
-      return container.requests.cpu !== undefined;
-    case "limits.memory":
-      return container.limits.memory !== undefined;
-    case "requests.memory":
-      return container.requests.memory !== undefined;
-    default:
-      return container.otherResources?.includes(name) ?? false;
-  }
+  const isGiven = RESOURCE_SIDES.some((side) =>
+    RESOURCE_NAMES.some((one) => name === `${side}.${one}` && container[side][one] !== undefined)
+  );
+  return isGiven || (container.otherResources?.includes(name) ?? false);
 }
