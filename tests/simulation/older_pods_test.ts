@@ -22,7 +22,7 @@ import {
   enforcementInput,
   marketClaim,
 } from "../fixtures/market/enforcement_input.ts";
-import { sceneTest } from "./controller_scene.ts";
+import { loopTest } from "./controller_scene.ts";
 
 const metadata = { name: "late", namespace: "shop", uid: "", resourceVersion: "" };
 const MEMORY = { requests: { memory: 2 ** 20 }, limits: { memory: 2 ** 21 } };
@@ -182,57 +182,25 @@ Deno.test({
   },
 });
 
-sceneTest(
-  "runAllocationLoop() sends no resize with which the server would write defaults, until they are gone",
-  async (scene) => {
+for (const leaves of [false, true]) {
+  const what = leaves ? "leaves a raised limit (RestoreBlocked)" : "sends no resize";
+  loopTest(`${what} while the server would write defaults`, async (scene) => {
     scene.startController();
     const side = { ...sampleContainer({ name: "side" }), ...NO_RESOURCES };
     scene.createPod("web", { containers: [sampleContainer(), side] });
-    const { LimitRange: ranges } = scene.api.store.tables;
-    ranges.create({ metadata, items: [{ type: "Container", defaults: { "limits.cpu": "500m" } }] });
-    scene.want("web", 400);
-    await scene.pass(10_000);
-    assert.equal(scene.api.requests.get("resize Pod") ?? 0, 0);
-    const { reason, message = "" } = scene.allocation("web")?.status ?? {};
-    assert.equal(reason, "LimitRange");
-    assert.match(message, /into container side \(limits\.cpu\)/);
-    ranges.remove("shop/late");
-    await scene.pass(10_000);
-    assert.deepEqual(scene.limits("web"), { wanted: 400, applied: 400 });
-    assert.ok(
-      scene.pod("web").containers.every(({ name, limits: { cpu: limitCPU } }) =>
-        name === "app" || limitCPU === undefined
-      ),
-    );
-  },
-);
-
-sceneTest(
-  "runAllocationLoop() leaves a raised limit (RestoreBlocked) where its way back would write defaults",
-  async (scene) => {
-    scene.startController();
-    const side = { ...sampleContainer({ name: "side" }), ...NO_RESOURCES };
-    scene.createPod("web", { containers: [sampleContainer(), side] });
-    scene.want("web", 400);
-    await scene.pass(10_000);
-    const { LimitRange: ranges } = scene.api.store.tables;
-    ranges.create({ metadata, items: [{ type: "Container", defaults: { "limits.cpu": "500m" } }] });
-    const before = scene.api.requests.get("resize Pod") ?? 0;
-    scene.changePod("web", (pod) => ({
-      ...pod,
-      metadata: { ...pod.metadata, annotations: { "mbcas.io/managed": "false" } },
-    }));
+    if (leaves) await scene.wantFor(10_000, 400);
+    scene.setLimitRange({ items: [{ type: "Container", defaults: { "limits.cpu": "500m" } }] });
+    const before = scene.count("resize Pod");
+    if (leaves) scene.setManaged("false");
+    await scene.wantFor(30_000, 400);
+    assert.equal(scene.count("resize Pod"), before);
+    const { reason, message = "" } = scene.status();
+    assert.equal(reason, leaves ? "RestoreBlocked" : "LimitRange");
+    if (!leaves) assert.match(message, /into container side \(limits\.cpu\)/);
+    assert.equal(scene.limits().wanted, leaves ? 400 : 200);
+    scene.tables.LimitRange.remove("shop/cpu");
     await scene.pass(30_000);
-    assert.equal(scene.allocation("web")?.status?.reason, "RestoreBlocked");
-    assert.equal(scene.limits("web").wanted, 400);
-    assert.equal(scene.api.requests.get("resize Pod") ?? 0, before);
-    ranges.remove("shop/late");
-    await scene.pass(30_000);
-    assert.equal(scene.limits("web").wanted, 200);
-    assert.ok(
-      scene.pod("web").containers.every(({ name, limits: { cpu: limitCPU } }) =>
-        name === "app" || limitCPU === undefined
-      ),
-    );
-  },
-);
+    assert.equal(scene.limits().wanted, leaves ? 200 : 400);
+    assert.equal(scene.pod().containers[1]?.limits.cpu, undefined);
+  });
+}
