@@ -131,7 +131,7 @@ export function createControllerMetrics(
   const made = Object.entries(METRICS).map(([name, make]) => [name, make([registry])]);
   const metrics: Metrics = Object.fromEntries(made);
   metrics.leader.set(0);
-  registerScraped(registry, state);
+  registerScraped([registry], state);
   return observers(metrics);
 }
 
@@ -165,70 +165,82 @@ function observers(metrics: Metrics): ControllerMetrics {
   };
 }
 
-/** Metrics that are read off the state when they are asked for. */
-function registerScraped(registry: Registry, state: ScrapedState): void {
-  const registers = [registry];
-  new Gauge({
-    name: "mbcas_allocations",
+/** A gauge that is read off the state at each scrape: its series with their values, which add up. */
+interface ScrapedGauge {
+  readonly name: string;
+  readonly help: string;
+  readonly labels?: readonly string[];
+  readonly series: (state: ScrapedState) => Iterable<readonly [Record<string, string>, number]>;
+}
+
+const SCRAPED: readonly ScrapedGauge[] = [
+  {
+    name: "allocations",
     help: "Pods in the market by the phase and reason of their allocation.",
-    labelNames: ["phase", "reason"],
-    registers,
-    collect() {
-      this.reset();
-      for (const { status } of state.allocations()) {
-        const reason = listedReason(ENFORCEMENT_REASONS, status?.reason ?? "Waiting");
-        this.inc({ phase: status?.phase ?? "Pending", reason });
+    labels: ["phase", "reason"],
+    *series({ allocations }) {
+      for (const { status: { phase = "Pending", reason = "Waiting" } = {} } of allocations()) {
+        yield [{ phase, reason: listedReason(ENFORCEMENT_REASONS, reason) }, 1];
       }
     },
-  });
-  new Gauge({
-    name: "mbcas_bounds",
+  },
+  {
+    name: "bounds",
     help: "Pods in the market by what sets their bounds.",
-    labelNames: ["reason"],
-    registers,
-    collect() {
-      this.reset();
-      for (const { status } of state.allocations()) {
+    labels: ["reason"],
+    *series({ allocations }) {
+      for (const { status } of allocations()) {
         const rules = status?.bounds?.rules ?? [];
         const reasons = new Set(rules.map(({ reason }) => listedReason(BOUND_REASONS, reason)));
-        for (const reason of reasons) this.inc({ reason });
+        for (const reason of reasons) yield [{ reason }, 1];
       }
     },
-  });
-  new Gauge({
-    name: "mbcas_metric_demand_pods",
+  },
+  {
+    name: "metric_demand_pods",
     help: "Pods in the market with a demand by a metric in their bounds.",
-    registers,
-    collect() {
-      let count = 0;
-      for (const { status } of state.allocations()) {
-        if (status?.bounds?.containers.some(({ demand }) => demand !== undefined)) count++;
+    *series({ allocations }) {
+      for (const { status } of allocations()) {
+        const isDemanded = status?.bounds?.containers.some(({ demand }) => demand !== undefined);
+        if (isDemanded === true) yield [{}, 1];
       }
-      this.set(count);
     },
-  });
-  new Gauge({
-    name: "mbcas_cache_synced",
+  },
+  {
+    name: "cache_synced",
     help: "1 while the copy of a kind follows the server.",
-    labelNames: ["kind"],
-    registers,
-    collect() {
-      for (const [kind, synced] of state.synced()) this.set({ kind }, synced ? 1 : 0);
+    labels: ["kind"],
+    *series({ synced }) {
+      for (const [kind, isSynced] of synced()) yield [{ kind }, Number(isSynced)];
     },
-  });
-  for (
-    const [name, help, read] of [
-      ["market_enabled", "1 while the market sets limits.", () => state.settings().market],
-      ["dry_run", "1 while changes are only reported.", () => state.settings().dryRun],
-      ["settings_valid", "0 while the settings' last text is refused.", state.settingsValid],
-    ] as const
-  ) {
+  },
+  {
+    name: "market_enabled",
+    help: "1 while the market sets limits.",
+    series: ({ settings }) => [[{}, Number(settings().market)]],
+  },
+  {
+    name: "dry_run",
+    help: "1 while changes are only reported.",
+    series: ({ settings }) => [[{}, Number(settings().dryRun)]],
+  },
+  {
+    name: "settings_valid",
+    help: "0 while the settings' last text is refused.",
+    series: ({ settingsValid }) => [[{}, Number(settingsValid())]],
+  },
+];
+
+function registerScraped(registers: Registry[], state: ScrapedState): void {
+  for (const { name, help, labels = [], series } of SCRAPED) {
     new Gauge({
       name: `mbcas_${name}`,
       help,
+      labelNames: [...labels],
       registers,
       collect() {
-        this.set(read() ? 1 : 0);
+        this.reset();
+        for (const [labels, value] of series(state)) this.inc(labels, value);
       },
     });
   }

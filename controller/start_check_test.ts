@@ -6,9 +6,13 @@ import { seededRandom } from "../shared/random.ts";
 import { createVirtualClock } from "../lab/simulation/virtual_clock.ts";
 import { sampleNode } from "../tests/contract/support/sample_objects.ts";
 import { assertMatches } from "../tests/fixtures/assert_matches.ts";
-import { reportOldKubelets } from "./old_kubelets.ts";
 import { controllerRights } from "./rights.ts";
-import { type ClusterFindings, startCheck, type StartVerdict } from "./start_check.ts";
+import {
+  type ClusterFindings,
+  reportOldKubelets,
+  startCheck,
+  type StartVerdict,
+} from "./start_check.ts";
 
 const FINE: ClusterFindings = {
   ...{ serverVersion: "v1.36.3", servesPodResize: true, servesAllocations: true },

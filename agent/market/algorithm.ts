@@ -1,6 +1,10 @@
 /**
  * Input and output of a round of the market, and the port of its two algorithms.
  *
+ * One word for each amount of a container, millicores: its *usage* is what it used, its *demand* what it
+ * would use if nothing held it back, its *need* the demand within floor and ceiling, its *share* what
+ * the clearing gives it, its *target* where the limit goes in the end.
+ *
  * @module
  */
 import type { IdleCPU } from "../../shared/config/schema.ts";
@@ -39,8 +43,8 @@ export interface MarketSettings {
 export interface NodeMarket {
   /** Whether the node's CPU is scarce, and since when. */
   readonly nodeState: NodeStateMemory;
-  /** Share of capacity that was free of any commitment; below 0 when overloaded. */
-  readonly freeShare: number;
+  /** The part of capacity that no limit holds, 0 to 1; below 0 when overloaded. */
+  readonly freeFraction: number;
   /** How long work may wait for its quota, ms. */
   readonly waitMs: number;
 }

@@ -88,7 +88,7 @@ export const FREE: Algorithm = {
       ...{ nodeState, outcomes, waitMs: waitTargetMs },
       mode: isScarce ? mode : "uncongested",
       price: isScarce ? price : 0,
-      freeShare: isScarce ? 0 : 1,
+      freeFraction: isScarce ? 0 : 1,
       committed: containers.reduce((sum, { state }) => sum + state.pace.limit, 0),
     };
   },

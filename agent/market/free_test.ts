@@ -65,7 +65,7 @@ function freeAgent({ capacity = 2000, pods }: {
     const sample = { containers: new Map(samples.map((one) => [one.containerID, one])) };
     const context: RoundContext = {
       ...{ now, capacity, nodeState, needUpTo: 0.85, waitTargetMs: 100 },
-      ...{ freeShare: 0, waitMs: 100, pace: SAMPLE_PACE, newDemandRule: createDemandRule },
+      ...{ freeFraction: 0, waitMs: 100, pace: SAMPLE_PACE, newDemandRule: createDemandRule },
       idleCPU: "free",
     };
     const { containers } = estimate(participants, { sample, states, context });
@@ -113,8 +113,8 @@ pure("FREE brings limits to their ceilings once there are readings, then rests",
   const idle = { a: { usage: 10 }, b: { usage: 10 } };
   assert.deepEqual(agent.play(1, idle), ["a 2000 CPUFree", "b 900 CPUFree"]);
   assert.deepEqual(agent.play(20, idle), []);
-  const { price, mode, nodeState, freeShare, containers } = agent.round(idle);
-  assert.deepEqual([price, mode, nodeState.state, freeShare], [0, "uncongested", "ample", 1]);
+  const { price, mode, nodeState, freeFraction, containers } = agent.round(idle);
+  assert.deepEqual([price, mode, nodeState.state, freeFraction], [0, "uncongested", "ample", 1]);
   assert.deepEqual(containers.map(({ target }) => target), [2000, 900]);
 });
 

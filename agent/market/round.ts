@@ -71,10 +71,10 @@ export function estimate(
     readonly limitOf?: (participant: Participant) => number | undefined;
   },
 ): EstimatedNode {
-  const { now, freeShare, waitMs } = context;
+  const { now, freeFraction, waitMs } = context;
   // How hard it is to give any container more: 0 while CPU is free, 1 when others would have to pay.
-  const scarcity = Math.min(1, Math.max(0, 1 - freeShare / AMPLE_SHARE));
-  const options = paceAt(context.pace, freeShare);
+  const scarcity = Math.min(1, Math.max(0, 1 - freeFraction / AMPLE_SHARE));
+  const options = paceAt(context.pace, freeFraction);
   let urgent = false;
   let nearLimit = false;
   const containers = participants.map((participant): Container => {

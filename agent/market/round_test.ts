@@ -180,13 +180,13 @@ function assertNear(actual: number, expected: number): void {
 pure("clear() reports which share of capacity was free of any commitment", () => {
   // 97 % may be granted and 500 m are held.
   const ample = playedAgent({ capacity: 10_000 }).play([pod()], () => []);
-  assertNear(ample.freeShare, 0.92);
+  assertNear(ample.freeFraction, 0.92);
   assertNear(ample.committed, 500);
   const full = playedAgent({ capacity: 400 }).play([pod()], () => []);
-  assertNear(full.freeShare, 0.97 - 500 / 400);
+  assertNear(full.freeFraction, 0.97 - 500 / 400);
   const empty = playedAgent().play([], () => []);
   assert.deepEqual([empty.mode, empty.price, empty.containers], ["uncongested", 0, []]);
-  assert.deepEqual([empty.freeShare, empty.waitMs], [0.97, WAIT_TARGET_MS]);
+  assert.deepEqual([empty.freeFraction, empty.waitMs], [0.97, WAIT_TARGET_MS]);
 });
 
 pure("estimate() tells the rule how scarce CPU is: not at all while a tenth is free", () => {

@@ -27,7 +27,7 @@ export const TIGHT: Algorithm = {
       updateDemand(state, { waitMs, asked: participant.bounds.demand });
     }
     const bidders = withStartupDemand(containers.map((one) => bidderOf(one, context)), {
-      spare: context.freeShare * capacity,
+      spare: context.freeFraction * capacity,
     });
     const most = grantable(capacity, pace);
     const { mode, price, outcomes } = clearRound(bidders, { capacity, grantable: most });
@@ -37,7 +37,7 @@ export const TIGHT: Algorithm = {
     return {
       ...{ mode, price, outcomes, waitMs },
       nodeState: stateAfterClearing(context.nodeState, { now, mode }),
-      freeShare: free / Math.max(capacity, 1),
+      freeFraction: free / Math.max(capacity, 1),
       committed: most - free,
     };
   },

@@ -15,6 +15,7 @@ import type { Caches } from "../caches.ts";
 import {
   type DemandReading,
   demandReading,
+  demandSource,
   isFault,
   type MetricFact,
   type MetricOutcome,
@@ -201,8 +202,8 @@ function factOf(
   const known = memory.known(key);
   const { name } = question;
   if (known.state === "value") {
-    const source = `query ${name} says ${Number(known.cores.toPrecision(3))} cores for the pod`;
-    return { demand: known.cores, source, untilMs: clock.wall() + known.leftMs };
+    const { cores, leftMs } = known;
+    return { demand: cores, source: demandSource(name, cores), untilMs: clock.wall() + leftMs };
   }
   const { problem } = known;
   const published = publishedParts(allocation);

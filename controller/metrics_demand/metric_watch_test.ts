@@ -27,21 +27,25 @@ const NOW_MS = 1_000_000;
 const INTERVAL_MS = 10_000;
 const LIFE_MS = 60_000;
 
-function readingOf(...samples: readonly (readonly [value: number, ageMs: number])[]) {
+type Samples = readonly (readonly [value: number, ageMs: number])[];
+
+function readingOf(...samples: Samples): DemandReading {
   const answer = { samples: samples.map(([value, ageMs]) => ({ value, atMs: NOW_MS - ageMs })) };
   return demandReading(answer, { nowMs: NOW_MS, lifeMs: LIFE_MS });
 }
 
 /** Values with their ages, and what becomes of them. */
-const READINGS: readonly (readonly [Parameters<typeof readingOf>, MetricOutcome])[] = [
+const READINGS: readonly (readonly [Samples, MetricOutcome])[] = [
   [[], "empty"],
   [[[0.5, 1000]], "value"],
   [[[0, 1000]], "value"],
   [[[100_000, 1000]], "value"],
   [[[1, 0], [1, 0]], "ambiguous"],
-  ...[NaN, Infinity, -Infinity, -0.001, 100_001].map((value) =>
-    [[[value, 0]], "unusable"] as [[[number, number]], MetricOutcome]
-  ),
+  [[[NaN, 0]], "unusable"],
+  [[[Infinity, 0]], "unusable"],
+  [[[-Infinity, 0]], "unusable"],
+  [[[-0.001, 0]], "unusable"],
+  [[[100_001, 0]], "unusable"],
   [[[1, 59_999]], "value"],
   [[[1, 60_000]], "old"],
 ];
@@ -255,7 +259,7 @@ watchTest("run() asks each query once an interval, however many pods name it", a
   assert.deepEqual([asked.length, changed.length], [4, 3]);
   const { demand, untilMs, source } = of("b") ?? {};
   assert.deepEqual([demand, untilMs], [1, INTERVAL_MS + LIFE_MS]);
-  assert.equal(source, "query all says 1 cores for the pod");
+  assert.match(String(source), / all .* 1 /);
   assert.ok("ignored" in (of("lost") ?? {}));
 });
 

@@ -3,7 +3,7 @@ import type { Log } from "../../shared/log.ts";
 import { createVirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { samplePod } from "../../tests/contract/support/sample_objects.ts";
 import { assertSentences } from "../../tests/fixtures/assert_sentences.ts";
-import { type DemandReading, demandReading } from "./metric_fact.ts";
+import { type DemandReading, demandReading, demandSource } from "./metric_fact.ts";
 import { metricQuestion } from "./metric_question.ts";
 import { DEMAND_QUERY } from "../../shared/api/market_keys.ts";
 import { createMetricReports, type MetricReports } from "./metric_watch.ts";
@@ -54,7 +54,7 @@ function answer(...values: readonly number[]): string {
   return "message" in reading ? reading.message : "";
 }
 
-pure("sentences of pods with a metric that gives no demand", () =>
+pure("sentences of pods with a metric", () =>
   assertSentences([
     [
       "query",
@@ -81,6 +81,7 @@ pure("sentences of pods with a metric that gives no demand", () =>
     ["unusable: infinite", () => answer(Infinity), "the value is infinite"],
     ["unusable: negative", () => answer(-1), "the value is negative"],
     ["unusable: large", () => answer(100_001), "the value is above 100000 cores"],
+    ["value", () => demandSource("jobs", 0.5004), "query jobs says 0.5 cores for the pod"],
     ["old", () => answer(1), "the value is too old, or the clocks differ"],
   ]));
 

@@ -1,10 +1,7 @@
 /** Agents that fall silent, copies of the API that fall behind, and more resizes than may be sent. */
 import assert from "node:assert/strict";
-import type { AllocationObserver } from "../../controller/allocation/ports.ts";
-import { agentLeaseRef, type Lease } from "../../shared/api/lease.ts";
 import { type Log, silentLog } from "../../shared/log.ts";
 import type { KindName } from "../../lab/simulation/api/kinds.ts";
-import { sampleNode } from "../contract/support/sample_objects.ts";
 import { ofDeployment, sampleVPA } from "../fixtures/sample_workloads.ts";
 import { type ControllerScene, loopTest } from "./controller_scene.ts";
 
@@ -50,44 +47,6 @@ for (const [event, happens] of Object.entries(WHILE_SILENT)) {
   });
 }
 
-loopTest("applies nothing when it ended between a restore and its status", async (scene) => {
-  const kill = scene.startController();
-  await scene.raise();
-  scene.silent.add("node-1");
-  while (scene.limits().wanted !== 200) await scene.pass(10);
-  kill();
-  await scene.pass(1000);
-  assert.equal(scene.status().reason, "Applied");
-  scene.startController();
-  await assertNothingApplied(scene);
-});
-
-function leaseOf(nodeName: string): Lease {
-  return {
-    metadata: { ...agentLeaseRef(nodeName), uid: "", resourceVersion: "" },
-    ...{ holder: nodeName, durationSeconds: 60, acquireTimeMs: 0, renewTimeMs: 0, transitions: 0 },
-  };
-}
-
-loopTest("keeps pods restored when another agent dies, too", async (scene) => {
-  const { Node: nodes, Lease: leases } = scene.tables;
-  nodes.create(sampleNode("node-2"));
-  scene.startController();
-  await scene.pass(1000);
-  const { metadata } = leases.create(leaseOf("node-2"));
-  // The other agent renews its lease until the first one's pods have been restored.
-  await scene.raise();
-  scene.silent.add("node-1");
-  for (let i = 0; i < 4; i++) {
-    await scene.pass(100_000);
-    leases.modify(`${metadata.namespace}/${metadata.name}`, (one) => ({
-      ...one,
-      renewTimeMs: (one.renewTimeMs ?? 0) + 1,
-    }));
-  }
-  await assertNothingApplied(scene);
-});
-
 /** A pod of 200 m; the agent wants 300 m, and dies before a controller sees it. */
 async function deadAgentsLimit(scene: ControllerScene): Promise<void> {
   const kill = scene.startController();
@@ -116,67 +75,6 @@ for (const [agoMs, counts] of [[38_000, false], [16_000, true]] as const) {
     },
   );
 }
-
-loopTest("applies what an agent wanted long ago of the same controller", async (scene) => {
-  scene.startController();
-  scene.createPod("web");
-  await scene.pass(130_000);
-  scene.api.failNext({ verb: "resize", kind: "Pod", status: 403, times: 8 });
-  // Refused for more than four minutes: 1 + 2 + 4 + … + 128 s.
-  await scene.wantFor(256_000, 300);
-  scene.assertLimit(300);
-});
-
-loopTest("looks through no other node's allocations when agents fall silent", async (scene) => {
-  const [nodes, silent] = [40, 4];
-  const { Node, Pod, Lease } = scene.tables;
-  // The scene's own node has the one agent that counts as silent beside three others.
-  for (let one = 2; one <= nodes; one++) {
-    Node.create(sampleNode(`node-${one}`));
-    scene.createPod(`web-${one}`, { nodeName: `node-${one}` });
-    Pod.modify(`shop/web-${one}`, (pod) => ({ ...pod, phase: "Running" }));
-    if (one > silent) Lease.create(leaseOf(`node-${one}`));
-  }
-  const seen = { walks: 0, agents: 0, silent: 0, silentAtMs: NaN, reconciled: 0 };
-  scene.startController({}, {
-    wrapCaches: (caches) => ({
-      ...caches,
-      allocations: Object.create(caches.allocations, {
-        all: {
-          value() {
-            seen.walks++;
-            return caches.allocations.all();
-          },
-        },
-      }),
-    }),
-    observer: {
-      agents(verdict) {
-        seen.agents++;
-        if (seen.silent === 0 && verdict.silent.size > 0) seen.silentAtMs = scene.clock.monotonic();
-        seen.silent = verdict.silent.size;
-      },
-      reconciled: () =>
-        void (scene.clock.monotonic() - seen.silentAtMs < 1000 && seen.reconciled++),
-    },
-  });
-  await scene.pass(60_000);
-  assert.equal(seen.silent, 0);
-  const before = seen.walks - seen.agents;
-  while (seen.silent === 0 && scene.clock.monotonic() < 3_600_000) {
-    for (const { metadata } of [...Lease.all()]) {
-      Lease.modify(`${metadata.namespace}/${metadata.name}`, (lease) => ({
-        ...lease,
-        renewTimeMs: (lease.renewTimeMs ?? 0) + 1,
-      }));
-    }
-    await scene.pass(10_000);
-  }
-  assert.equal(seen.silent, silent - 1);
-  assert.equal(seen.walks - seen.agents, before);
-  // Their pods are reconciled there and then.
-  assert.ok(seen.reconciled >= silent - 1, `${seen.reconciled}`);
-});
 
 /** Lists and watches of this kind fail for half an hour, and those that run end. */
 async function cutOff(scene: ControllerScene, kind: KindName): Promise<void> {
@@ -265,15 +163,6 @@ for (const status of [403, 500]) {
   );
 }
 
-loopTest("waits for VPAs that are late, without a warning", async (scene) => {
-  scene.tables.VerticalPodAutoscaler.create(sampleVPA("Auto"));
-  const warnings = await refusedLists(scene, ["VerticalPodAutoscaler", 500, 3]);
-  await scene.pass(95_000);
-  scene.assertLimit(200);
-  assert.deepEqual([scene.allocation(), warnings], [undefined, []]);
-  assert.deepEqual(scene.events("CPULimitsRestored"), []);
-});
-
 loopTest("waits for all other kinds, however long it takes", async (scene) => {
   const warnings = await refusedLists(scene, ["ResourceQuota", 403, 7]);
   await scene.pass(35_000);
@@ -281,8 +170,6 @@ loopTest("waits for all other kinds, however long it takes", async (scene) => {
   await scene.pass(180_000);
   assert.equal(scene.limits().applied, 600);
 });
-
-type SeenQueue = Parameters<NonNullable<AllocationObserver["resizeQueue"]>>[0];
 
 /** Changes of limits from now on, each with the pod's name and by how much. */
 function noteChanges({ tables, api }: ControllerScene): (readonly [string, number])[] {
@@ -299,50 +186,6 @@ function noteChanges({ tables, api }: ControllerScene): (readonly [string, numbe
   api.store.onChange(note);
   return changes;
 }
-
-loopTest(
-  "raises throttled pods first and puts small decreases off at the rate's end",
-  async (scene) => {
-    const named = (kind: string, count: number): readonly string[] =>
-      Array.from({ length: count }, (_, index) => `${kind}-${index}`);
-    const [small, large] = [named("a-small", 14), named("b-large", 4)];
-    const [rose, throttled] = [named("c-rose", 14), named("d-throttled", 5)];
-    const kill = scene.startController();
-    const names = [...small, ...large, ...rose, ...throttled];
-    for (const name of names) scene.createPod(name);
-    for (const name of names) scene.want(name, 600);
-    await scene.pass(20_000);
-    for (const name of names) scene.assertLimit(600, name);
-    kill();
-    for (const name of small) scene.want(name, 550, "DemandFell");
-    for (const name of large) scene.want(name, 300, "DemandFell");
-    for (const name of rose) scene.want(name, 700, "DemandRose");
-    for (const name of throttled) scene.want(name, 800, "Throttled");
-    await scene.pass(2000);
-    const changes = noteChanges(scene);
-    const seen: SeenQueue[] = [];
-    // The queue counts when it is asked.
-    const resizeQueue = ({ waiting, dropped, isBottleneck }: SeenQueue): void =>
-      void seen.push({ waiting, dropped, isBottleneck });
-    scene.startController({ maxResizesPerSecond: 1 }, { observer: { resizeQueue } });
-    await scene.pass(15_000);
-    const order = changes.map(([name]) => name);
-    // The first was sent when no other had been reconciled.
-    assert.deepEqual(order.slice(1, 6).toSorted(), throttled.toSorted());
-    assert.ok(order.slice(6).every((name) => rose.includes(name)), order.join(" "));
-    const middle = seen.at(-1);
-    assert.ok(middle?.isBottleneck === true && middle.waiting <= 36, JSON.stringify(middle));
-    assert.ok(middle.dropped > 0);
-    const shared = scene.api.events.all().filter(({ about, message }) =>
-      about?.kind === "Namespace" && /^RateLimited: \d+ resizes wait, /.test(message)
-    );
-    assert.equal(shared.length, 1);
-    await scene.pass(200_000);
-    for (const name of small) assert.equal(scene.limits(name).applied, 550);
-    for (const name of large) assert.equal(scene.limits(name).applied, 300);
-    assert.equal(seen.at(-1)?.isBottleneck, false);
-  },
-);
 
 loopTest("sends decreases that pay for raises before the raises after an outage", async (scene) => {
   const names = Array.from({ length: 10 }, (_, index) => `web-${index}`);

@@ -126,24 +126,6 @@ function reported({ events }: ControllerScene): readonly (readonly string[])[] {
   ]);
 }
 
-loopTest("reports a bad switch of pods outside of the market, once", async (scene) => {
-  const { Namespace: namespaces, Pod: pods } = scene.tables;
-  const { metadata } = namespaces.get("shop") ?? assert.fail("the namespace is there");
-  scene.startController({ managementPolicy: "OptIn", excludedNamespaces: ["system"] });
-  for (const name of ["shop", "system", "in"]) {
-    if (name !== "shop") namespaces.create({ metadata: { ...metadata, name, uid: "" } });
-    const labels = { [MANAGED]: name === "in" ? "true" : "True" };
-    namespaces.modify(name, (one) => ({ metadata: { ...one.metadata, labels } }));
-    pods.create(samplePod("web", { namespace: name }));
-  }
-  await scene.pass(900_000);
-  const bad = 'mbcas.io/managed: "True" is not "true" or "false"';
-  const events = scene.events("AnnotationIgnored");
-  assert.deepEqual(events.map((one) => [one.namespace, one.message]), [["shop", bad]]);
-  const taken = scene.tables.PodAllocation.all().map((one) => one.metadata.namespace);
-  assert.deepEqual(taken, ["in"]);
-});
-
 loopTest("reports which label is missing for a pod to opt in by itself, once", async (scene) => {
   scene.startController({ managementPolicy: "OptIn" });
   for (const name of ["asks", "silent"]) {
@@ -194,23 +176,5 @@ loopTest(
     await scene.pass(900_000);
     assert.equal(scene.limits("misspelt").applied, 250);
     assert.deepEqual(keysAndPlaces().slice(3), [managed]);
-  },
-);
-
-loopTest(
-  "reports nothing of a pod outside of the market that has been put right",
-  async (scene) => {
-    scene.startController({ managementPolicy: "OptIn" });
-    scene.createPod("web");
-    const maybe = ["web", 'mbcas.io/managed: "maybe" is not "true" or "false"'];
-    for (const text of ["maybe", "perhaps", "false", "maybe", "false"]) {
-      scene.annotate({ [MANAGED]: text });
-      await scene.pass(20_000);
-    }
-    await scene.pass(900_000);
-    assert.deepEqual(reported(scene), [maybe]);
-    scene.annotate({ [MANAGED]: "maybe" });
-    await scene.pass(20_000);
-    assert.deepEqual(reported(scene).slice(1).map(([pod]) => pod), ["web"]);
   },
 );

@@ -28,14 +28,6 @@ function changeApp(fields: Partial<Pod["containers"][number]>): (pod: Pod) => Po
 /** Holds from below: how each begins, and ends. */
 const HOLDS: Readonly<Record<string, readonly [(pod: Pod) => Pod, (pod: Pod) => Pod]>> = {
   PodNotReady: [(pod) => ({ ...pod, ready: false }), (pod) => ({ ...pod, ready: true })],
-  CrashLoopBackOff: [changeApp({ crashLooping: true }), (pod) => ({
-    ...pod,
-    containers: pod.containers.map(({ crashLooping: _over, ...one }) => one),
-  })],
-  SystemCritical: [
-    (pod) => ({ ...pod, priorityClassName: "system-cluster-critical" }),
-    ({ priorityClassName: _none, ...pod }) => pod,
-  ],
   RolloutInProgress: [(pod) => pod, (pod) => pod],
 };
 
@@ -58,38 +50,29 @@ for (const [reason, [begin, end]] of Object.entries(HOLDS)) {
   });
 }
 
-for (
-  const [reason, change] of [["NodeNotReady", { ready: false }], ["NodeDraining", {
-    draining: true,
-  }]] as const
-) {
-  loopTest(`changes no limit under ${reason}, and goes on after it`, async (scene) => {
-    scene.startController();
-    await raise(scene);
-    scene.changeNode((node) => ({ ...node, ...change }));
-    await scene.pass(2000);
-    assert.equal(scene.bound().held, "both");
-    for (const limit of [200, 800]) {
-      await scene.wantFor(10_000, limit);
-      scene.assertLimit(600);
-    }
-    scene.changeNode(({ draining: _over, ...node }) => ({ ...node, ready: true }));
-    await scene.pass(5000);
-    scene.assertLimit(800);
-    const reported = scene.messages("CPULimitBounded").filter((text) => text.includes(reason));
-    assert.equal(reported.length, 1);
-  });
-}
+loopTest("changes no limit while the node is not Ready, and goes on after it", async (scene) => {
+  scene.startController();
+  await raise(scene);
+  scene.changeNode((node) => ({ ...node, ready: false }));
+  await scene.pass(2000);
+  assert.equal(scene.bound().held, "both");
+  for (const limit of [200, 800]) {
+    await scene.wantFor(10_000, limit);
+    scene.assertLimit(600);
+  }
+  scene.changeNode((node) => ({ ...node, ready: true }));
+  await scene.pass(5000);
+  scene.assertLimit(800);
+  const reported = scene.messages("CPULimitBounded").filter((text) =>
+    text.includes("NodeNotReady")
+  );
+  assert.equal(reported.length, 1);
+});
 
 /** Holds that end by themselves, ms after they began. */
 const TIMED: Readonly<
   Record<string, readonly [number, "lower" | "half" | undefined, (scene: ControllerScene) => void]>
 > = {
-  NodeCordoned: [
-    600_000,
-    undefined,
-    ({ changeNode, clock }) => changeNode((node) => ({ ...node, cordonedAtMs: clock.wall() })),
-  ],
   RecentRestart: [
     300_000,
     undefined,
@@ -144,16 +127,6 @@ loopTest("keeps limits above an HPA's aim, and lets go with the HPA", async (sce
   scene.assertLimit(100);
 });
 
-loopTest("reports where an HPA's aim lies above the ceiling", async (scene) => {
-  scene.tables.HorizontalPodAutoscaler.create(sampleHPA({ cpuTargets: [{ value: 5000 }] }));
-  scene.startController({ burstFactor: 2, leastCeiling: 0 });
-  scene.createPod("web", {}, ofDeployment);
-  await scene.wantFor(10_000, 100);
-  assert.deepEqual([scene.bound().floor, scene.bound().ceiling], [400, 400]);
-  assert.match(scene.boundReasons() ?? "", /HPACapped/);
-  scene.assertLimit(400);
-});
-
 loopTest(
   "heeds an HPA or a rollout of the pod's own workload only",
   async ({ tables, ...scene }) => {
@@ -175,58 +148,43 @@ loopTest(
   },
 );
 
-for (const kind of ["StatefulSet", "DaemonSet"] as const) {
-  loopTest(`lowers no limit while a ${kind} rolls out, until it stands still`, async (scene) => {
-    const table = scene.tables[kind];
-    table.create(sampleWorkload({ kind }));
-    scene.startController();
-    await scene.raise(600, (pod) => ownedBy(kind, pod));
-    assert.equal(await lowers(scene), true);
-    const roll = (updated: number): unknown =>
-      table.modify("shop/web", (one) => ({ ...one, rollout: { ...one.rollout, updated } }));
-    roll(1);
-    await scene.pass(300_000);
-    roll(2);
-    await scene.pass(2000);
-    assert.equal(await lowers(scene), false);
-    await scene.wantFor(500_000, 250);
-    scene.assertLimit(600);
-    await scene.pass(120_000);
-    scene.assertLimit(250);
-  });
-}
-
-loopTest("manages pods beside a VPA that is Off, or another workload's", async (scene) => {
-  const { VerticalPodAutoscaler: autoscalers } = scene.tables;
-  autoscalers.create(sampleVPA("Off"));
-  const { metadata } = sampleVPA("Auto");
-  const target = { kind: "Deployment", name: "api" };
-  autoscalers.create(sampleVPA("Auto", { metadata: { ...metadata, name: "api" }, target }));
+loopTest("lowers no limit while a StatefulSet rolls out, until it stands still", async (scene) => {
+  const { StatefulSet: table } = scene.tables;
+  table.create(sampleWorkload({ kind: "StatefulSet" }));
   scene.startController();
-  await raise(scene);
-  assert.deepEqual(scene.events("CPULimitsRestored"), []);
+  await scene.raise(600, (pod) => ownedBy("StatefulSet", pod));
+  assert.equal(await lowers(scene), true);
+  const roll = (updated: number): unknown =>
+    table.modify("shop/web", (one) => ({ ...one, rollout: { ...one.rollout, updated } }));
+  roll(1);
+  await scene.pass(300_000);
+  roll(2);
+  await scene.pass(2000);
+  assert.equal(await lowers(scene), false);
+  await scene.wantFor(500_000, 250);
+  scene.assertLimit(600);
+  await scene.pass(120_000);
+  scene.assertLimit(250);
 });
 
-for (const mode of ["Initial", "Recreate", "InPlaceOrRecreate", "Auto"]) {
-  loopTest(`leaves pods to a VPA in mode ${mode} until it is gone`, async (scene) => {
-    const { VerticalPodAutoscaler: autoscalers } = scene.tables;
-    scene.startController();
-    await raise(scene);
-    autoscalers.create(sampleVPA(mode));
-    await scene.pass(10_000);
-    scene.assertLimit(200);
-    assert.equal(scene.allocation(), undefined);
-    const [restored = "", ...others] = scene.messages("CPULimitsRestored");
-    assert.match(restored, new RegExp(`VPA web-vpa, mode ${mode}, .*Deployment web`));
-    assert.deepEqual(others, []);
-    const patches = scene.count("resize Pod");
-    await scene.pass(300_000);
-    assert.equal(scene.count("resize Pod"), patches);
-    autoscalers.remove("shop/web-vpa");
-    await scene.pass(10_000);
-    scene.assertLimit(600);
-  });
-}
+loopTest("leaves pods to a VPA until it is gone", async (scene) => {
+  const { VerticalPodAutoscaler: autoscalers } = scene.tables;
+  scene.startController();
+  await raise(scene);
+  autoscalers.create(sampleVPA("Initial"));
+  await scene.pass(10_000);
+  scene.assertLimit(200);
+  assert.equal(scene.allocation(), undefined);
+  const [restored = "", ...others] = scene.messages("CPULimitsRestored");
+  assert.match(restored, /VPA web-vpa, mode Initial, .*Deployment web/);
+  assert.deepEqual(others, []);
+  const patches = scene.count("resize Pod");
+  await scene.pass(300_000);
+  assert.equal(scene.count("resize Pod"), patches);
+  autoscalers.remove("shop/web-vpa");
+  await scene.pass(10_000);
+  scene.assertLimit(600);
+});
 
 loopTest("takes pods back when their VPA is Off, for memory alone, or another's", async (scene) => {
   const { VerticalPodAutoscaler: autoscalers } = scene.tables;
@@ -344,8 +302,8 @@ function setReady({ changePod, clock }: ControllerScene, ready = true): void {
 }
 
 /** A pod that asks for a boost has just been started. */
-async function started(scene: ControllerScene, boost: string, { allowed = true } = {}) {
-  if (allowed) scene.changeNamespace({ labels: { [ALLOW_OVERRIDES]: "true" } });
+async function started(scene: ControllerScene, boost: string) {
+  scene.changeNamespace({ labels: { [ALLOW_OVERRIDES]: "true" } });
   scene.startController({ burstFactor: 4 });
   scene.createPod("web");
   scene.annotate({ [STARTUP_BOOST]: boost });
@@ -375,24 +333,4 @@ loopTest("boosts ceilings until the pod is Ready and a little longer, once", asy
     await scene.pass(2000);
     assertCeiling(scene, 800);
   }
-});
-
-loopTest("ends the boost of a pod that is never Ready", async (scene) => {
-  await started(scene, "3x,1s");
-  await scene.pass(598_500);
-  assertCeiling(scene, 2400);
-  await scene.pass(2500);
-  assertCeiling(scene, 800);
-});
-
-loopTest("boosts nothing where no administrator allows it, and reports it once", async (scene) => {
-  await started(scene, "2x,20s", { allowed: false });
-  await scene.pass(120_000);
-  assertCeiling(scene, 800);
-  const [ignored = "", ...others] = scene.messages("AnnotationIgnored");
-  assert.match(
-    ignored,
-    /^mbcas\.io\/startup-boost: "2x,20s".* shop mbcas\.io\/allow-overrides=true$/,
-  );
-  assert.deepEqual(others, []);
 });

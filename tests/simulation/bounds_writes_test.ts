@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { AllocationStore } from "../../controller/resize/ports.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
-import { ALLOW_OVERRIDES, MAX_CPU } from "../../shared/api/market_keys.ts";
+import { MAX_CPU } from "../../shared/api/market_keys.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { ofDeployment, sampleHPA, sampleWorkload } from "../fixtures/sample_workloads.ts";
 import { type ControllerScene, loopTest } from "./controller_scene.ts";
@@ -56,16 +56,6 @@ loopTest("writes bounds once while all that holds a pod stands still", async (sc
   assert.deepEqual(subjects, ["Node", undefined, "Deployment"]);
 });
 
-loopTest("reports new bounds in one event, and usual ones in none", async (scene) => {
-  await settled(scene);
-  assert.deepEqual(scene.events("CPULimitBounded"), []);
-  scene.tables.HorizontalPodAutoscaler.create(sampleHPA());
-  await scene.pass(600_000);
-  const [event = "", ...others] = scene.messages("CPULimitBounded");
-  assert.match(event, /^HPAFloor: .*96m.*80m.*; HPADamped: .*web-hpa/);
-  assert.deepEqual(others, []);
-});
-
 loopTest(
   "writes nothing when autoscalers, rollouts and quotas report what binds not",
   async (scene) => {
@@ -93,89 +83,6 @@ loopTest(
   },
 );
 
-loopTest("follows a rollout in two writes, however many pods it replaces", async (scene) => {
-  scene.tables.Deployment.create(sampleWorkload({ rollout: { updated: 20, total: 20 } }));
-  await settled(scene);
-  const before = writes(scene);
-  for (let updated = 0; updated <= 20; updated++) {
-    scene.setRollout(updated, updated === 20 ? 20 : 21);
-    await scene.pass(10_000);
-  }
-  assert.equal(writes(scene) - before, 2);
-  assert.equal(scene.events("CPULimitBounded").length, 1);
-});
-
-loopTest("reconciles pods of a workload or an HPA only when that counts", async (scene) => {
-  const { HorizontalPodAutoscaler: autoscalers, Deployment: deployments } = scene.tables;
-  autoscalers.create(sampleHPA({ target: { kind: "Deployment", name: "api" } }));
-  deployments.create(sampleWorkload());
-  let reconciles = 0;
-  scene.startController({}, { observer: { reconciled: () => void reconciles++ } });
-  scene.createPod("web", {}, ofDeployment);
-  await scene.pass(10_000);
-  const isSeen = async (change: () => void): Promise<boolean> => {
-    reconciles = 0;
-    change();
-    await scene.pass(1000);
-    return reconciles > 0;
-  };
-  const hpa = (change: Parameters<typeof sampleHPA>[0]) => () =>
-    void autoscalers.modify("shop/web-hpa", (one) => ({ ...one, ...change }));
-  for (let lastScaleMs = 0; lastScaleMs < 3; lastScaleMs++) {
-    assert.equal(await isSeen(hpa({ lastScaleMs })), false, "another workload's HPA");
-  }
-  assert.equal(await isSeen(hpa({ target: { kind: "Deployment", name: "web" } })), true);
-  autoscalers.remove("shop/web-hpa");
-  await scene.pass(10_000);
-  // Scaled up and down; then a rollout with an event for every pod.
-  const rollouts = [[4, 4, 0], [3, 3, 0], [0, 4, 1], [1, 4, 0], [2, 4, 0], [3, 3, 1]] as const;
-  for (const [updated, total, seen] of rollouts) {
-    const change = (): void => scene.setRollout(updated, total);
-    assert.equal(await isSeen(change), seen === 1, `${updated} of ${total}`);
-  }
-});
-
-loopTest("takes raises back from a workload when another comes under its quota", async (scene) => {
-  scene.tables.Deployment.create(sampleWorkload());
-  scene.setQuota({ hardLimitsCPU: 900, usedLimitsCPU: 200 });
-  await settled(scene);
-  await scene.wantFor(30_000, 800);
-  assert.equal(scene.limits().wanted, 700);
-  // Another workload's pod has come: this one gives back what goes to its share.
-  scene.createPod("other");
-  scene.setQuota({ usedLimitsCPU: 900 });
-  await scene.pass(60_000);
-  assert.equal(scene.limits().wanted, 350);
-});
-
-loopTest(
-  "reports another cause soon, but not each time that it changes to and fro",
-  async (scene) => {
-    const say = (unreadable: string): void => scene.setLimitRange({ items: [], unreadable });
-    const said = (): string =>
-      scene.status().bounds?.rules?.find(({ reason }) => reason === "UnreadableBound")?.message ??
-        "";
-    say("no number");
-    scene.startController();
-    scene.createPod("web");
-    await scene.pass(30_000);
-    const revision = scene.status().bounds?.revision;
-    say("no unit");
-    await scene.pass(2000);
-    assert.match(said(), /no unit$/);
-    const before = writes(scene);
-    for (let round = 0; round < 60; round++) {
-      say(round % 2 === 0 ? "no number" : "no unit");
-      await scene.pass(5000);
-    }
-    assert.ok(writes(scene) - before <= 6, `${writes(scene) - before} writes`);
-    say("no sense");
-    await scene.pass(91_000);
-    assert.match(said(), /LimitRange cpu.*no sense$/);
-    assert.equal(scene.status().bounds?.revision, revision);
-  },
-);
-
 /** A store with a server that does this to a status before it stores it, while it is old. */
 function oldStore(
   { api }: ControllerScene,
@@ -187,13 +94,11 @@ function oldStore(
   return { definition, store: { ...api.allocationStore, writeStatus } };
 }
 
-/** As a server does that does not know `half`: 422; or that refuses it for a reason of its own. */
-function refusingHalf(status = 422): (allocation: PodAllocation) => PodAllocation {
-  return (allocation) => {
-    if (allocation.status?.bounds?.containers[0]?.held !== "half") return allocation;
-    const message = 'status.bounds.containers[0].held: Unsupported value: "half"';
-    throw new ApiError(status, "Invalid", message);
-  };
+/** As a server does that does not know `half`. */
+function refusingHalf(allocation: PodAllocation): PodAllocation {
+  if (allocation.status?.bounds?.containers[0]?.held !== "half") return allocation;
+  const message = 'status.bounds.containers[0].held: Unsupported value: "half"';
+  throw new ApiError(422, "Invalid", message);
 }
 
 /** A pod that is raised to 300 m under this store, and then an HPA with bounds that are refused. */
@@ -205,7 +110,7 @@ async function raisedThenScaled(scene: ControllerScene, store: AllocationStore):
 }
 
 loopTest("ends bounds that the server finds invalid as one clear reason", async (scene) => {
-  const { store, definition } = oldStore(scene, refusingHalf());
+  const { store, definition } = oldStore(scene, refusingHalf);
   await raisedThenScaled(scene, store);
   const before = writes(scene);
   await scene.pass(280_000);
@@ -236,20 +141,18 @@ loopTest("does not write bounds again and again where the server drops a field",
   assert.equal(scene.bound().held, "half");
 });
 
-for (const status of [422, 403, 500]) {
-  loopTest(
-    `restores under a silent agent though bounds are answered with ${status}`,
-    async (scene) => {
-      const { store } = oldStore(scene, refusingHalf(status));
-      await raisedThenScaled(scene, store);
-      await scene.pass(60_000);
-      assert.equal(scene.limits().wanted, 300);
-      scene.silent.add("node-1");
-      await scene.pass(400_000);
-      assert.deepEqual([scene.limits().wanted, scene.status().reason], [200, "Restored"]);
-    },
-  );
-}
+loopTest(
+  "restores under a silent agent though bounds are refused",
+  async (scene) => {
+    const { store } = oldStore(scene, refusingHalf);
+    await raisedThenScaled(scene, store);
+    await scene.pass(60_000);
+    assert.equal(scene.limits().wanted, 300);
+    scene.silent.add("node-1");
+    await scene.pass(400_000);
+    assert.deepEqual([scene.limits().wanted, scene.status().reason], [200, "Restored"]);
+  },
+);
 
 /** Kubernetes' own default for a node. */
 const PODS = 110;
@@ -308,22 +211,6 @@ loopTest(
   },
 );
 
-loopTest(
-  "writes nothing to pods of a node that is Ready again before their turn",
-  async (scene) => {
-    await crowd(scene);
-    const before = writes(scene);
-    scene.changeNode((node) => ({ ...node, ready: false }));
-    await scene.pass(200);
-    scene.changeNode((node) => ({ ...node, ready: true }));
-    await scene.pass(60_000);
-    assertHeld(scene, undefined);
-    const count = writes(scene) - before;
-    // Those that were written before are written back; the agent clears with both at once.
-    assert.ok(count > 0 && count <= 2 * 65, `${count} writes`);
-  },
-);
-
 loopTest("reports a rollout and an HPA once, on the workload", async (scene) => {
   await crowd(scene);
   const { HorizontalPodAutoscaler: autoscalers } = scene.tables;
@@ -343,27 +230,6 @@ loopTest("reports a rollout and an HPA once, on the workload", async (scene) => 
   assertHeld(scene, "lower");
 });
 
-loopTest("reports another fault in an annotation later, another hold at once", async (scene) => {
-  scene.changeNamespace({ labels: { [ALLOW_OVERRIDES]: "true" } });
-  scene.tables.Deployment.create(sampleWorkload({ rollout: { updated: 0 } }));
-  scene.startController();
-  scene.createPod("web", {}, ofDeployment);
-  scene.annotate({ [MAX_CPU]: "lots" });
-  await scene.pass(10_000);
-  scene.annotate({ [MAX_CPU]: "many" });
-  scene.setLimitRange({ items: [], unreadable: "no number" });
-  await scene.pass(10_000);
-  const parts = ['"lots"', '"many"', "RolloutInProgress", "UnreadableBound"];
-  const counts = (): readonly number[] =>
-    parts.map((part) => reported(scene).filter((text) => text.includes(part)).length);
-  assert.deepEqual(counts(), [1, 0, 1, 1]);
-  await scene.pass(300_000);
-  assert.deepEqual(counts(), [1, 1, 1, 1]);
-  const later = reported(scene);
-  await scene.pass(900_000);
-  assert.deepEqual(reported(scene), later);
-});
-
 loopTest(
   "reports annotations that pods share once, on their object, by each leader",
   async (scene) => {
@@ -379,23 +245,3 @@ loopTest(
     assert.equal(ignored().split("\n").length, 4, ignored());
   },
 );
-
-loopTest("reports on the node, once, that its kubelet enforces no limits", async (scene) => {
-  await crowd(scene);
-  const begunMs = scene.clock.monotonic();
-  const { PodAllocation: allocations } = scene.tables;
-  for (const name of CROWD) scene.want(name, undefined);
-  const expected: string[] = [];
-  for (const reason of ["QuotaOff", "QuotaBack"] as const) {
-    for (const { metadata: { name } } of [...allocations.all()]) {
-      allocations.modify(`shop/${name}`, ({ spec, ...one }) => {
-        assert.ok(spec.market);
-        return { ...one, spec: { ...spec, market: { ...spec.market, reason } } };
-      });
-    }
-    await scene.pass(60_000);
-    expected.push(`Node node-1: ${reason}`);
-    const seen = reported(scene, begunMs).map((text) => text.split(": ", 2).join(": "));
-    assert.deepEqual(seen, expected);
-  }
-});

@@ -9,15 +9,9 @@ import {
   type AllocationLoopParts,
   runAllocationLoop,
 } from "../../controller/allocation/allocation_loop.ts";
-import {
-  type Caches,
-  type CacheSources,
-  createCaches,
-  namedCaches,
-} from "../../controller/caches.ts";
+import { type CacheSources, createCaches, namedCaches } from "../../controller/caches.ts";
 import type { OwnerTemplates, PodEvent } from "../../controller/allocation/ports.ts";
 import { DEFAULT_MARKET_CONFIG, type MarketConfig } from "../../controller/config.ts";
-import { ApiError } from "../../shared/api/api_error.ts";
 import type { LimitRange, Namespace, ResourceQuota } from "../../shared/api/namespace.ts";
 import { MANAGED } from "../../shared/api/market_keys.ts";
 import type { Node } from "../../shared/api/node.ts";
@@ -29,7 +23,7 @@ import type {
 } from "../../shared/api/pod_allocation.ts";
 import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
 import { type Log, silentLog } from "../../shared/log.ts";
-import { formatCPU, parseCPU } from "../../shared/quantity.ts";
+import { parseCPU } from "../../shared/quantity.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { resizePatch } from "../../shared/resize/patch.ts";
 import { cacheSources } from "../../lab/simulation/api/cache_sources.ts";
@@ -39,13 +33,10 @@ import { createMetricAnswers, type MetricAnswers } from "../../lab/simulation/me
 import { createVirtualClock, type VirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { type PodChoice, sampleNode, samplePod } from "../contract/support/sample_objects.ts";
 import { settleVirtually } from "../contract/support/settle_virtually.ts";
+import { type AgentsLimit, runAgent } from "./wanting_agent.ts";
 
 const NODE = "node-1";
 const NAMESPACE = "shop";
-/** How often the agent looks, ms. */
-const AGENT_MS = 500;
-/** How often it renews its lease, ms. */
-const LEASE_MS = 60_000;
 
 /** What may be different about a controller. */
 export type ControllerChoice =
@@ -54,8 +45,6 @@ export type ControllerChoice =
   & {
     /** Where some of its copies come from instead of the server. */
     readonly sources?: Partial<CacheSources>;
-    /** The copies as the loop sees them. */
-    readonly wrapCaches?: (caches: Caches) => Caches;
   };
 
 /** A cluster that runs. Functions that take a pod's name mean pod `web` where none is given. */
@@ -203,7 +192,7 @@ function openScene(signal: AbortSignal): RunningScene {
     log: silentLog,
     allocatableCPU,
   });
-  ended.push(kubelet.run(signal), runAgent({ api, clock, wants, silent }, signal));
+  ended.push(kubelet.run(signal), runAgent({ node: NODE, api, clock, wants, silent }, signal));
   const pass = (ms: number): Promise<void> => clock.runUntil(clock.monotonic() + ms);
   let killLast = (): void => {};
   const startController: ControllerScene["startController"] = (config = {}, choice = {}) => {
@@ -231,10 +220,10 @@ function openScene(signal: AbortSignal): RunningScene {
       scene.want("web", limit);
       await pass(ms);
     },
-    async raise(limit = 300, change) {
+    async raise(limit, change) {
       scene.createPod("web", {}, change);
-      await scene.wantFor(10_000, limit);
-      scene.assertLimit(limit);
+      await scene.wantFor(10_000, limit ?? 300);
+      scene.assertLimit(limit ?? 300);
     },
     async setByHand(cpu) {
       const { uid } = scene.pod().metadata;
@@ -343,61 +332,6 @@ function watchResizeConditions({ store }: SimulatedAPI): string[] {
   return violations;
 }
 
-function assertApiError(error: unknown): void {
-  assert.ok(error instanceof ApiError, String(error));
-}
-
-/** What the agent wants for a pod. */
-interface AgentsLimit {
-  readonly limit: number | undefined;
-  readonly reason: MarketReason;
-}
-
-interface AgentParts {
-  readonly api: SimulatedAPI;
-  readonly clock: VirtualClock;
-  readonly wants: ReadonlyMap<string, AgentsLimit>;
-  readonly silent: ReadonlySet<string>;
-}
-
-async function runAgent(
-  { api, clock, wants, silent }: AgentParts,
-  signal: AbortSignal,
-): Promise<void> {
-  const writer = api.desiredWriter(NODE);
-  const link = api.nodeLink(NODE);
-  let renewedAt = -Infinity;
-  for (; !signal.aborted; await clock.sleep(AGENT_MS, signal)) {
-    if (silent.has(NODE)) continue;
-    if (clock.monotonic() - renewedAt >= LEASE_MS) {
-      renewedAt = clock.monotonic();
-      await link.renewLease().catch(assertApiError);
-    }
-    for (const { metadata, spec, status } of api.store.tables.PodAllocation.all()) {
-      const { limit, reason = "DemandRose" } = wants.get(spec.podName) ?? {};
-      const revision = status?.bounds?.revision;
-      if (limit === undefined || revision === undefined) continue;
-      const cpuLimit = formatCPU(limit);
-      if (spec.desiredCPULimit === cpuLimit && spec.market?.observedBounds === revision) continue;
-      const { name, namespace } = metadata;
-      await writer.writeDesired({ name, namespace }, {
-        desiredCPULimit: cpuLimit,
-        containers: [{ name: "app", cpuLimit }],
-        market: {
-          mode: "uncongested",
-          price: 0,
-          demand: limit,
-          need: limit,
-          credit: 1,
-          reason,
-          observedBounds: revision,
-          clearedAt: new Date(clock.wall()).toISOString(),
-        },
-      }).catch(assertApiError);
-    }
-  }
-}
-
 interface ControllerParts extends ControllerChoice {
   readonly api: SimulatedAPI;
   readonly clock: VirtualClock;
@@ -406,8 +340,7 @@ interface ControllerParts extends ControllerChoice {
 }
 
 function runController(
-  { api, clock, templates, metrics, sources = {}, wrapCaches = (caches) => caches, ...choice }:
-    ControllerParts,
+  { api, clock, templates, metrics, sources = {}, ...choice }: ControllerParts,
   signal: AbortSignal,
   config: Partial<MarketConfig>,
 ): Promise<void>[] {
@@ -417,7 +350,7 @@ function runController(
     log: silentLog,
   });
   const loop = runAllocationLoop({
-    caches: wrapCaches(caches),
+    caches,
     store: api.allocationStore,
     resizer: api.podResizer(),
     templates,

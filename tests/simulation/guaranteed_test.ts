@@ -111,21 +111,6 @@ loopTest(
   },
 );
 
-loopTest("reads both from the template when the record is lost", async (scene) => {
-  scene.templates.set("web", new Map([["app", 200]]));
-  const kill = scene.startController();
-  await takenIn(scene, 600);
-  kill();
-  await scene.pass(1000);
-  scene.tables.PodAllocation.remove(`shop/${scene.pod().metadata.uid}`);
-  scene.startController();
-  await scene.pass(5000);
-  assertOriginal(scene, 200);
-  scene.setManaged("false");
-  await scene.pass(5000);
-  assertBoth(scene, 200);
-});
-
 loopTest("takes a value that was set by hand for both original values", async (scene) => {
   scene.startController();
   await takenIn(scene, 600);
@@ -139,24 +124,6 @@ loopTest("takes a value that was set by hand for both original values", async (s
   scene.setManaged("false");
   await scene.pass(5000);
   assertBoth(scene, 400);
-});
-
-loopTest("keeps a Guaranteed pod within a quota on requests", async (scene) => {
-  scene.startController({ quotaHeadroom: 0 });
-  await takenIn(scene);
-  scene.createPod("burstable");
-  const requestsCPU = { hard: 450, used: 300 };
-  scene.setQuota({ hardLimitsCPU: 10_000, usedLimitsCPU: 400, requestsCPU });
-  for (const name of ["web", "burstable"]) scene.want(name, 800);
-  await scene.pass(20_000);
-  assertBoth(scene, 350);
-  assert.match(scene.boundReasons() ?? "", /QuotaExceeded/);
-  // A Burstable pod's request stays, and so this quota binds it not.
-  scene.assertLimit(800, "burstable");
-  assert.deepEqual(scene.events("CPULimitFailed"), []);
-  scene.setQuota({ requestsCPU: { hard: 600, used: 450 } });
-  await scene.pass(60_000);
-  assertBoth(scene, 500);
 });
 
 loopTest("foresees what the requests on the node leave", async (scene) => {
@@ -191,20 +158,6 @@ loopTest("reports that the kubelet has put off the raise of a request", async (s
   await scene.pass(10_000);
   assertBoth(scene, 800);
   assert.equal(scene.status().reason, "Applied");
-});
-
-loopTest("reports that the server finds the node too small, and backs off", async (scene) => {
-  scene.startController();
-  await takenIn(scene);
-  scene.api.failNext({
-    ...{ verb: "resize", kind: "Pod", status: 403, times: 3 },
-    message: 'pods "web" is forbidden: node didn\'t have enough allocatable resources: cpu, ' +
-      "requested: 700, allocatable: 600",
-  });
-  await scene.wantFor(2500, 700);
-  assert.deepEqual([scene.status().phase, scene.status().reason], ["Failed", "NodeCapacity"]);
-  await scene.pass(10_000);
-  assertBoth(scene, 700);
 });
 
 loopTest("moves no request that an HPA divides by", async (scene) => {

@@ -33,8 +33,8 @@ async function naming(scene: ControllerScene, query: string): Promise<void> {
   await scene.wantFor(MINUTE_MS, 300);
 }
 
-function assertDemand({ bound }: ControllerScene, demand: number | undefined, why?: string): void {
-  assert.equal(bound().demand, demand, why);
+function assertDemand({ bound }: ControllerScene, demand: number | undefined): void {
+  assert.equal(bound().demand, demand);
 }
 
 loopTest("writes a metric's demand once while it moves by less than a tenth", async (scene) => {
@@ -52,7 +52,8 @@ loopTest("writes a metric's demand once while it moves by less than a tenth", as
   assert.equal(scene.count("updateStatus PodAllocation"), before);
   results.set(QUERY, [0.6]);
   await scene.pass(20_000);
-  assertDemand(scene, 600, "a move is published at the next answer");
+  // A move is published at the next answer.
+  assertDemand(scene, 600);
   assertMatches(scene.messages("CPULimitBounded"), [
     /^MetricDemand: app .* 500m: query jobs .* 0\.5 cores /,
   ]);
@@ -142,7 +143,8 @@ loopTest("changes no bounds of a metric when another controller takes over", asy
     scene.metrics.up = up;
   }
   await scene.pass(3 * MINUTE_MS);
-  assertDemand(scene, undefined, "what was published does not count for ever");
+  // What was published does not count for ever.
+  assertDemand(scene, undefined);
 });
 
 const OWN = 300;
@@ -154,7 +156,6 @@ const WORK: Trace = {
   ...{ name: "work", unit: "cores", stepS: 1 },
   values: Float64Array.from({ length: 600 }, (_, s) => s < WORK_S ? 0.01 : 0.7),
 };
-const IDLE: Trace = { name: "idle", unit: "cores", stepS: 600, values: Float64Array.of(0.01) };
 
 /** Agent and controller on a node of four CPUs, with pods `web` and `plain`. */
 interface Cluster extends AsyncDisposable, Pick<MarketCluster, "metrics" | "api"> {
@@ -167,15 +168,15 @@ interface Cluster extends AsyncDisposable, Pick<MarketCluster, "metrics" | "api"
 const ASKED = `jobs{namespace="${SCENE_NAMESPACE}", pod="web"}`;
 
 /** A cluster with limits that follow demand. */
-function cluster({ metrics = METRICS, trace = WORK } = {}): Cluster {
+function cluster(): Cluster {
   const pods = ["web", "plain"].map((name, index) => ({
-    ...{ name, uid: `5f2bd5b1-7a52-4a0a-9f5c-1f1d40c2f0a${index}`, trace: trace.name },
+    ...{ name, uid: `5f2bd5b1-7a52-4a0a-9f5c-1f1d40c2f0a${index}`, trace: WORK.name },
     ...{ request: 100, originalLimit: OWN, priority: 0, threads: 4, p90Demand: 700 },
-    workload: () => createWorkload(trace, { random: seededRandom(5), costMs: 8, offsetS: 0 }),
+    workload: () => createWorkload(WORK, { random: seededRandom(5), costMs: 8, offsetS: 0 }),
   }));
   const market = startMarketCluster({ seed: 3, minutes: 10, cores: 4, pods }, {
     agent: { idleCPU: "tight" },
-    controller: { metrics },
+    controller: { metrics: METRICS },
   });
   const ids = new Map(pods.map((pod) => [pod.name, sceneContainerID(pod)]));
   return {
@@ -227,21 +228,6 @@ test("gives a metric the ceiling at most, and one below the usage nothing", asyn
   assert.ok(scene.quota("plain") >= 700, `${scene.quota("plain")}: what it uses counts`);
 });
 
-test("counts a value for metrics.staleAfter after the server is gone", async () => {
-  await using scene = cluster({ trace: IDLE });
-  scene.metrics.results.set(ASKED, [0.9]);
-  scene.annotate("web", "jobs");
-  // Two minutes after the last answer, and before a decrease has waited its half a minute.
-  for (const [atS, up, isHigh] of [[60, false, true], [160, false, true], [230, true, false]]) {
-    await scene.at(Number(atS));
-    assert.equal(scene.quota("web") >= 900, isHigh, `${atS}`);
-    scene.metrics.up = up === true;
-  }
-  assert.equal(scene.quota("web"), FLOOR);
-  await scene.at(260);
-  assert.ok(scene.quota("web") >= 900, "it counts again when it is back");
-});
-
 test("leaves a pod as without a metric where the server has no value", async () => {
   for (const result of ["down", [], [1, 2], [NaN], [-1], [Infinity]] as const) {
     await using scene = cluster();
@@ -253,18 +239,4 @@ test("leaves a pod as without a metric where the server has no value", async () 
     await scene.at(WORK_S + 60);
     assert.ok(scene.quota("web") >= 700, `${result}: the kernel's readings count`);
   }
-});
-
-test("asks nothing without an address, nor for pods without the annotation", async () => {
-  await using off = cluster({ metrics: NO_SERVER });
-  off.annotate("web", "jobs");
-  await off.at(30);
-  assert.deepEqual(off.metrics.asked, []);
-  assert.ok(off.quota("web") <= OWN);
-  await using on = cluster();
-  await on.at(30);
-  assert.deepEqual(on.metrics.asked, []);
-  on.annotate("web", "jobs");
-  await on.at(60);
-  assert.deepEqual([...new Set(on.metrics.asked)], [ASKED]);
 });

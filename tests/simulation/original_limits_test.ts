@@ -47,16 +47,6 @@ loopTest("leaves a limit alone that is set under a silent agent", async (scene) 
   assert.equal(scene.originalLimit(), "700m");
 });
 
-loopTest("takes none of its own patches for another's", async (scene) => {
-  scene.startController();
-  await scene.raise();
-  for (const limit of [500, 250, 800, 120]) {
-    await scene.wantFor(5000, limit);
-    scene.assertLimit(limit);
-    assert.equal(scene.originalLimit(), "200m");
-  }
-});
-
 const TEMPLATE = new Map([["app", 200]]);
 
 /** How a record is lost; with a template, or what the pod itself says, the loop finds it again. */
@@ -120,22 +110,6 @@ loopTest("reports a pod outside of the market with unknown original limits once"
 });
 
 loopTest(
-  "looks once at a pod outside of the market that has its original limits",
-  async (scene) => {
-    scene.startController();
-    // As where rightsizing has lifted the limit to a request that is the original limit.
-    scene.createPod(
-      "web",
-      { containers: [sampleContainer({ limitManagers: ["mbcas/200m"] })] },
-      optOut,
-    );
-    await scene.pass(120_000);
-    assert.equal(scene.allocation(), undefined);
-    assert.equal(scene.api.requests.get("create PodAllocation"), 1);
-  },
-);
-
-loopTest(
   "records originals after a crash behind the create, and sends nothing twice",
   async (scene) => {
     scene.want("web", 300);
@@ -181,15 +155,6 @@ loopTest("takes no older limit from the template after a restart", async (scene)
   await outAndIn(scene);
   assert.equal(scene.originalLimit(), "800m");
   scene.assertLimit(300);
-});
-
-loopTest("knows the original limit again where the market had come back to it", async (scene) => {
-  scene.startController();
-  await scene.raise();
-  await scene.wantFor(10_000, 200);
-  scene.assertLimit(200);
-  await outAndIn(scene);
-  assert.equal(scene.originalLimit(), "200m");
 });
 
 loopTest("overwrites no limit that it has not seen", async (scene) => {
@@ -339,30 +304,6 @@ loopTest("restores no older limit from a stale copy of the record", async (scene
   assert.equal(scene.limits().wanted, 500);
 });
 
-loopTest(
-  "knows the limit of a bare pod without a record on a stale copy of the pods",
-  async (scene) => {
-    const kill = scene.startController();
-    scene.createPod("web");
-    await scene.pass(5000);
-    const past = await listNow(scene, "Pod");
-    scene.want("web", 300);
-    await scene.setByHand(500);
-    await scene.pass(10_000);
-    kill();
-    await scene.pass(1000);
-    removeRecord(scene);
-    const stale = freezable(scene.api.listWatch("Pod"), past);
-    scene.startController({}, { sources: { pods: stale.source } });
-    await scene.pass(20_000);
-    stale.thaw();
-    await scene.pass(20_000);
-    scene.setManaged("false");
-    await scene.pass(20_000);
-    assert.equal(scene.limits().wanted, 500);
-  },
-);
-
 loopTest("undoes a patch of a dead leader that arrives after the restore", async (scene) => {
   const sent = Promise.withResolvers<void>();
   const arrives = Promise.withResolvers<void>();
@@ -406,37 +347,4 @@ loopTest("tries a blocked restore until it is let through", async (scene) => {
   await scene.pass(30_000);
   scene.assertLimit(200);
   assert.equal(scene.allocation(), undefined);
-});
-
-loopTest(
-  "lets pods leave that a change would restart, once they have their limits",
-  async (scene) => {
-    scene.startController();
-    const restarts = sampleContainer({ restartsOnCPU: true });
-    scene.createPod("alone", { containers: [restarts] });
-    scene.createPod("web", { containers: [sampleContainer(), { ...restarts, name: "jvm" }] });
-    for (const name of ["alone", "web"]) scene.want(name, 300);
-    await scene.pass(10_000);
-    assert.equal(scene.limits("alone").wanted, 200);
-    scene.assertLimit(300);
-    for (const name of ["alone", "web"]) scene.changePod(name, optOut);
-    await scene.pass(10_000);
-    for (const name of ["alone", "web"]) {
-      assert.equal(scene.allocation(name), undefined, name);
-      scene.assertLimit(200, name);
-    }
-    assert.equal(scene.pod().containers[1]?.limits.cpu, 200);
-  },
-);
-
-loopTest("restarts no container to restore its limit, and keeps the record", async (scene) => {
-  scene.startController();
-  await scene.raise();
-  scene.changePod("web", (pod) => ({
-    ...optOut(pod),
-    containers: pod.containers.map((one) => ({ ...one, restartsOnCPU: true })),
-  }));
-  await scene.pass(10_000);
-  scene.assertLimit(300);
-  assert.deepEqual([scene.originalLimit(), scene.status().reason], ["200m", "RestartPolicy"]);
 });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readDemoScene } from "../../cli/demo_scene.ts";
 import { startMarketCluster } from "../../lab/simulation/market_cluster.ts";
 import { SCENE_NAMESPACE } from "../../lab/simulation/running_pod.ts";
-import { sampleContainer, sampleQuota } from "../contract/support/sample_objects.ts";
+import { sampleQuota } from "../contract/support/sample_objects.ts";
 import { ofDeployment, sampleHPA, sampleWorkload } from "../fixtures/sample_workloads.ts";
 import { type ControllerScene, loopTest } from "./controller_scene.ts";
 
@@ -51,39 +51,6 @@ loopTest("keeps all raises within a quota, with room for one more pod", async (s
   assertNoneRefused(scene);
 });
 
-loopTest(
-  "gives raises all of a quota where no room is kept, and takes no more back",
-  async (scene) => {
-    const config = { quotaHeadroom: 0 };
-    scene.startController(config);
-    underQuota(scene, { names: "a", hard: 500, want: 600 });
-    await scene.pass(30_000);
-    assert.equal(scene.limits("a").wanted, 500);
-    config.quotaHeadroom = 20;
-    await scene.pass(60_000);
-    assert.equal(scene.limits("a").wanted, OWN);
-  },
-);
-
-loopTest("writes nothing while a quota leaves nothing", async (scene) => {
-  scene.startController();
-  underQuota(scene, { names: "a", hard: OWN, want: 600 });
-  await scene.pass(25_000);
-  assert.equal(scene.count("resize Pod"), 0);
-  const before = [...scene.tables.PodAllocation.all()];
-  await scene.pass(300_000);
-  assert.deepEqual([...scene.tables.PodAllocation.all()], before);
-});
-
-loopTest("passes over quotas that don't count the pod", async (scene) => {
-  const { ResourceQuota: quotas } = scene.tables;
-  scene.startController();
-  scene.setQuota({});
-  const { metadata } = sampleQuota();
-  quotas.create(sampleQuota({ metadata: { ...metadata, namespace: "other" }, hardLimitsCPU: 1 }));
-  await scene.raise(600);
-});
-
 loopTest("follows a LimitRange that comes and goes", async (scene) => {
   scene.startController();
   scene.createPod("web");
@@ -95,16 +62,6 @@ loopTest("follows a LimitRange that comes and goes", async (scene) => {
   await scene.pass(10_000);
   scene.assertLimit(600);
   assertNoneRefused(scene);
-});
-
-loopTest("sends nothing that an older pod can't get", async (scene) => {
-  scene.startController();
-  const big = sampleContainer({ name: "big", requests: { cpu: 50 }, limits: { cpu: 900 } });
-  scene.createPod("web", { containers: [sampleContainer(), big] });
-  scene.setLimitRange({ items: [{ type: "Container", max: 500 }] });
-  await scene.wantFor(10_000, 400);
-  assert.deepEqual([scene.count("resize Pod"), scene.status().reason], [0, "LimitRange"]);
-  assert.match(scene.status().message ?? "", /container big/);
 });
 
 loopTest("takes raises back when a new pod has taken the room that was kept", async (scene) => {
@@ -155,27 +112,6 @@ loopTest("divides a quota anew, once, when a pod comes or goes", async (scene) =
   scene.tables.Pod.create({ ...pod, metadata: { ...metadata, name: "x", uid: "x", labels } });
   await scene.pass(10_000);
   assertDivided(scene, 600, 4);
-});
-
-loopTest("follows a quota that changes or goes", async (scene) => {
-  await divided(scene, "ab");
-  // The last is less than the original limits: these stay.
-  for (const [index, [hardLimitsCPU, ceiling]] of ([[1000, 400], [300, 200]] as const).entries()) {
-    scene.setQuota({ hardLimitsCPU });
-    await scene.pass(1000);
-    assertDivided(scene, ceiling, index + 2);
-  }
-  scene.tables.ResourceQuota.remove("shop/cpu");
-  await scene.pass(1000);
-  assertDivided(scene, 1600, 4);
-});
-
-loopTest("divides a quota the same way after a restart", async (scene) => {
-  await divided(scene, "abc");
-  const before = [...scene.tables.PodAllocation.all()];
-  await scene.restartController();
-  await scene.pass(60_000);
-  assert.deepEqual([...scene.tables.PodAllocation.all()], before);
 });
 
 Deno.test("startMarketCluster() raises all limits to what a quota allows, and none is refused", async () => {
@@ -254,21 +190,12 @@ const HOLDS: Readonly<Record<string, readonly [8 | 5, (scene: ControllerScene) =
     const hpa = sampleHPA({ cpuTargets: [{ utilization: 0.5 }], lastScaleMs: clock.wall() });
     tables.HorizontalPodAutoscaler.create({ ...hpa, stabilizationMs: 3_600_000 });
   }],
-  RolloutInProgress: [8, ({ setRollout }) => setRollout(1, 4)],
-  RecentRestart: [8, (scene) => {
-    const restartedAtMs = scene.clock.wall();
-    changeRaised(scene, (pod) => ({
-      ...pod,
-      containers: pod.containers.map((one) => ({ ...one, restartedAtMs })),
-    }));
-  }],
   // These keep a raise even where the quota is full: 400 m are left beside, two pods.
   SystemCritical: [
     5,
     (scene) =>
       changeRaised(scene, (pod) => ({ ...pod, priorityClassName: "system-cluster-critical" })),
   ],
-  NodeDraining: [5, ({ changeNode }) => changeNode((node) => ({ ...node, draining: true }))],
 };
 
 for (const [hold, [pods, begin]] of Object.entries(HOLDS)) {
@@ -300,30 +227,5 @@ loopTest("takes back what a quota needs and no more from limits that are held", 
   // Where raises are gone, original limits stay, though the quota is full and the agent wants less.
   assert.equal(await grow(scene, 8), 8);
   assert.equal(scene.totalLimits(), HARD);
-  assertRaised(scene, OWN);
-});
-
-loopTest("takes no raise back for a quota that does not count the pod", async (scene) => {
-  const { ResourceQuota: quotas } = scene.tables;
-  const metadata = { ...sampleQuota().metadata, name: "jobs" };
-  const scopes = [{ name: "Terminating", operator: "Exists", values: [] }];
-  quotas.create(sampleQuota({ metadata, hardLimitsCPU: OWN, usedLimitsCPU: OWN, scopes }));
-  await raised(scene);
-  await scene.pass(60_000);
-  assertRaised(scene, 400);
-  const quotaRule = (name: string): string =>
-    scene.status(name).bounds?.rules?.find(({ reason }) => reason === "QuotaExceeded")?.message ??
-      "";
-  for (const name of RAISED) assert.doesNotMatch(quotaRule(name), /ResourceQuota jobs/);
-  // A pod of jobs has no room for more, and the rule names the quota.
-  scene.createPod("job", {}, (pod) => ({ ...pod, hasDeadline: true }));
-  scene.want("job", 400);
-  await scene.pass(30_000);
-  assert.equal(scene.limits("job").wanted, OWN);
-  assert.match(quotaRule("job"), /200m.*ResourceQuota jobs$/);
-  // The same quota without scopes counts them all.
-  const usedLimitsCPU = scene.totalLimits();
-  quotas.modify("shop/jobs", (quota) => ({ ...quota, scopes: [], usedLimitsCPU }));
-  await scene.pass(60_000);
   assertRaised(scene, OWN);
 });
