@@ -163,14 +163,6 @@ for (const status of [403, 500]) {
   );
 }
 
-loopTest("waits for all other kinds, however long it takes", async (scene) => {
-  const warnings = await refusedLists(scene, ["ResourceQuota", 403, 7]);
-  await scene.pass(35_000);
-  assert.deepEqual([scene.limits().wanted, scene.allocation(), warnings], [200, undefined, []]);
-  await scene.pass(180_000);
-  assert.equal(scene.limits().applied, 600);
-});
-
 /** Changes of limits from now on, each with the pod's name and by how much. */
 function noteChanges({ tables, api }: ControllerScene): (readonly [string, number])[] {
   const changes: (readonly [string, number])[] = [];

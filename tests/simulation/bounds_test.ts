@@ -115,18 +115,6 @@ for (const [reason, [lastsMs, after, begin]] of Object.entries(TIMED)) {
   });
 }
 
-loopTest("keeps limits above an HPA's aim, and lets go with the HPA", async (scene) => {
-  const { HorizontalPodAutoscaler: autoscalers } = scene.tables;
-  autoscalers.create(sampleHPA({ cpuTargets: [{ utilization: 2 }] }));
-  scene.startController();
-  await raise(scene);
-  await scene.wantFor(5000, 100);
-  scene.assertLimit(240);
-  autoscalers.remove("shop/web-hpa");
-  await scene.pass(5000);
-  scene.assertLimit(100);
-});
-
 loopTest(
   "heeds an HPA or a rollout of the pod's own workload only",
   async ({ tables, ...scene }) => {
@@ -210,18 +198,6 @@ loopTest("takes pods back when their VPA is Off, for memory alone, or another's"
 });
 
 const unreadable = 'Cannot parse CPU quantity: "two" is not a number';
-
-loopTest("raises no pod of a VPA that became unreadable, and gives nothing back", async (scene) => {
-  const { VerticalPodAutoscaler: autoscalers } = scene.tables;
-  scene.startController();
-  autoscalers.create(sampleVPA("Auto"));
-  scene.createPod("web", {}, ofDeployment);
-  await scene.wantFor(10_000, 600);
-  assert.equal(scene.allocation(), undefined);
-  autoscalers.modify("shop/web-vpa", ({ metadata }) => sampleVPA("Off", { metadata, unreadable }));
-  await scene.pass(120_000);
-  scene.assertLimit(200);
-});
 
 interface Unreadable {
   readonly kind: "VerticalPodAutoscaler" | "LimitRange";

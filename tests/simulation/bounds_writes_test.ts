@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import type { AllocationStore } from "../../controller/resize/ports.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
-import { MAX_CPU } from "../../shared/api/market_keys.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import { ofDeployment, sampleHPA, sampleWorkload } from "../fixtures/sample_workloads.ts";
 import { type ControllerScene, loopTest } from "./controller_scene.ts";
@@ -141,19 +140,6 @@ loopTest("does not write bounds again and again where the server drops a field",
   assert.equal(scene.bound().held, "half");
 });
 
-loopTest(
-  "restores under a silent agent though bounds are refused",
-  async (scene) => {
-    const { store } = oldStore(scene, refusingHalf);
-    await raisedThenScaled(scene, store);
-    await scene.pass(60_000);
-    assert.equal(scene.limits().wanted, 300);
-    scene.silent.add("node-1");
-    await scene.pass(400_000);
-    assert.deepEqual([scene.limits().wanted, scene.status().reason], [200, "Restored"]);
-  },
-);
-
 /** Kubernetes' own default for a node. */
 const PODS = 110;
 const CROWD = Array.from({ length: PODS }, (_, index) => `web-${index}`);
@@ -208,40 +194,5 @@ loopTest(
     await scene.pass(4000);
     assertHeld(scene, undefined);
     assert.equal(reported(scene, begunMs).length, 1);
-  },
-);
-
-loopTest("reports a rollout and an HPA once, on the workload", async (scene) => {
-  await crowd(scene);
-  const { HorizontalPodAutoscaler: autoscalers } = scene.tables;
-  const begunMs = scene.clock.monotonic();
-  scene.setRollout(0, PODS);
-  await scene.pass(10_000);
-  autoscalers.create(sampleHPA());
-  await scene.pass(10_000);
-  const lastScaleMs = scene.clock.wall();
-  autoscalers.modify("shop/web-hpa", (hpa) => ({ ...hpa, lastScaleMs }));
-  await scene.pass(10_000);
-  const [rollout = "", aim = "", scaled = "", ...others] = reported(scene, begunMs);
-  assert.match(rollout, /^Deployment web: RolloutInProgress: [^;]+$/);
-  assert.match(aim, /^Deployment web: HPAFloor: .*96m.*80m.*; HPADamped: .*web-hpa[^;]+$/);
-  assert.match(scaled, /^Deployment web: HPAScaled: .*web-hpa.*300 s$/);
-  assert.deepEqual(others, []);
-  assertHeld(scene, "lower");
-});
-
-loopTest(
-  "reports annotations that pods share once, on their object, by each leader",
-  async (scene) => {
-    scene.tables.Deployment.create(sampleWorkload({ annotations: { [MAX_CPU]: "2" } }));
-    scene.changeNamespace({ labels: { "mbcas.io/max-cpus": "2" } });
-    for (const name of CROWD) scene.createPod(name, {}, ofDeployment);
-    scene.startController();
-    const ignored = (): string => reported(scene).filter((text) => /max-cpu/.test(text)).join("\n");
-    await scene.pass(60_000);
-    assert.match(ignored(), /^Namespace shop: .* is not known.*\nDeployment web: .*$/);
-    await scene.restartController();
-    await scene.pass(600_000);
-    assert.equal(ignored().split("\n").length, 4, ignored());
   },
 );

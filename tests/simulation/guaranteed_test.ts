@@ -142,24 +142,6 @@ loopTest("foresees what the requests on the node leave", async (scene) => {
   assertBoth(scene, 800);
 });
 
-loopTest("reports that the kubelet has put off the raise of a request", async (scene) => {
-  scene.startController();
-  await takenIn(scene);
-  // The controller believes in a larger node than the kubelet has.
-  scene.changeNode((node) => ({ ...node, allocatableCPU: 8000 }));
-  fillNode(scene);
-  await scene.pass(5000);
-  await scene.wantFor(10_000, 800);
-  const { phase, reason, message = "" } = scene.status();
-  assert.deepEqual([phase, reason], ["Pending", "ResizeDeferred"]);
-  assert.match(message, /cpu.*800.*3500.*4000$/);
-  assert.deepEqual(scene.requests(), { wanted: 800, applied: 200 });
-  scene.tables.Pod.remove("shop/filler");
-  await scene.pass(10_000);
-  assertBoth(scene, 800);
-  assert.equal(scene.status().reason, "Applied");
-});
-
 loopTest("moves no request that an HPA divides by", async (scene) => {
   scene.startController();
   await takenIn(scene, 600);

@@ -162,16 +162,6 @@ loopTest("forgets a pod that has finished, without touching it", async (scene) =
   assert.equal(scene.limits().wanted, 300);
 });
 
-loopTest("follows a kubelet that is replaced under its pods", async (scene) => {
-  scene.createPod("web");
-  scene.startController();
-  for (const [kubeletVersion, takesPart] of [["32", false], ["34", true], ["32", false]] as const) {
-    scene.changeNode((node) => ({ ...node, kubeletVersion: `v1.${kubeletVersion}.1` }));
-    await scene.pass(40_000);
-    assert.equal(scene.allocation() !== undefined, takesPart);
-  }
-});
-
 /** When the pod's limit changed while the agent wanted two limits by turns, ms. */
 async function swing(
   scene: ControllerScene,

@@ -37,29 +37,6 @@ function assertDemand({ bound }: ControllerScene, demand: number | undefined): v
   assert.equal(bound().demand, demand);
 }
 
-loopTest("writes a metric's demand once while it moves by less than a tenth", async (scene) => {
-  const { results } = scene.metrics;
-  results.set(QUERY, [0.5]);
-  scene.startController({ metrics: METRICS });
-  await naming(scene, "jobs");
-  assertDemand(scene, 500);
-  const before = scene.count("updateStatus PodAllocation");
-  for (let minute = 0; minute < 10; minute++) {
-    results.set(QUERY, [0.5 + 0.049 * (minute % 2)]);
-    await scene.pass(MINUTE_MS);
-  }
-  assertDemand(scene, 500);
-  assert.equal(scene.count("updateStatus PodAllocation"), before);
-  results.set(QUERY, [0.6]);
-  await scene.pass(20_000);
-  // A move is published at the next answer.
-  assertDemand(scene, 600);
-  assertMatches(scene.messages("CPULimitBounded"), [
-    /^MetricDemand: app .* 500m: query jobs .* 0\.5 cores /,
-  ]);
-  assert.deepEqual(scene.events("AnnotationIgnored"), []);
-});
-
 loopTest(
   "drops a stale demand when its time is over, with a reason but no event",
   async (scene) => {
@@ -78,30 +55,6 @@ loopTest(
     assert.equal(scene.count("updateStatus PodAllocation"), before, "an outage costs nothing");
     assert.equal(scene.events("CPULimitBounded").length, 1);
     assert.deepEqual(scene.events("AnnotationIgnored"), []);
-  },
-);
-
-loopTest(
-  "reports a query that does not exist, or gives nonsense, to the pod's user",
-  async (scene) => {
-    const { results } = scene.metrics;
-    results.set(QUERY, [1, 2]);
-    scene.startController({ metrics: METRICS });
-    await naming(scene, "job");
-    assert.doesNotMatch(scene.boundReasons() ?? "", /Metric/);
-    // Events of a kind are at least five minutes apart.
-    await scene.pass(10 * MINUTE_MS);
-    scene.annotate({ [DEMAND_QUERY]: "jobs" });
-    await scene.pass(10 * MINUTE_MS);
-    assert.match(scene.boundReasons() ?? "", /MetricMissing/);
-    assertDemand(scene, undefined);
-    results.set(QUERY, { refused: "bad_data: parse error" });
-    await scene.pass(10 * MINUTE_MS);
-    assertMatches(scene.messages("AnnotationIgnored"), [
-      /demand-query: "job" .* jobs\?$/,
-      /^query jobs: .* several /,
-      /^query jobs: bad_data: parse error$/,
-    ]);
   },
 );
 

@@ -3,9 +3,8 @@ import assert from "node:assert/strict";
 import type { ListWatch, ObjectList } from "../../shared/control/informer.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { ApiObject } from "../../shared/api/object.ts";
-import { sampleContainer } from "../contract/support/sample_objects.ts";
 import { settleVirtually } from "../contract/support/settle_virtually.ts";
-import { type ControllerScene, loopTest, optOut } from "./controller_scene.ts";
+import { type ControllerScene, loopTest } from "./controller_scene.ts";
 
 function removeRecord({ pod, tables }: ControllerScene): void {
   tables.PodAllocation.remove(`shop/${pod().metadata.uid}`);
@@ -33,18 +32,6 @@ loopTest("takes another writer's limit for the user's own", async (scene) => {
   scene.setManaged("false");
   await scene.pass(10_000);
   scene.assertLimit(500);
-});
-
-loopTest("leaves a limit alone that is set under a silent agent", async (scene) => {
-  scene.startController();
-  await scene.raise();
-  scene.silent.add("node-1");
-  await scene.pass(400_000);
-  scene.assertLimit(200);
-  await scene.setByHand(700);
-  await scene.pass(120_000);
-  scene.assertLimit(700);
-  assert.equal(scene.originalLimit(), "700m");
 });
 
 const TEMPLATE = new Map([["app", 200]]);
@@ -95,19 +82,6 @@ for (const template of [undefined, TEMPLATE]) {
     assert.equal(scene.status().reason === "OriginalUnknown", template === undefined);
   });
 }
-
-loopTest("reports a pod outside of the market with unknown original limits once", async (scene) => {
-  const held: string[] = [];
-  scene.startController({}, { observer: { held: (reason) => void held.push(reason) } });
-  const raised = sampleContainer({ limits: { cpu: 600 }, limitManagers: ["mbcas"] });
-  scene.createPod("web", { containers: [raised] }, optOut);
-  await scene.pass(20_000);
-  assert.equal(scene.status().reason, "OriginalUnknown");
-  assert.deepEqual(held, ["OriginalUnknown"]);
-  const reported = scene.api.events.all().filter(({ message }) => /OriginalUnknown/.test(message));
-  assert.equal(reported.length, 1);
-  assert.equal(scene.limits().wanted, 600);
-});
 
 loopTest(
   "records originals after a crash behind the create, and sends nothing twice",
@@ -210,16 +184,16 @@ loopTest("sends no limits while the pods' copy is out of step", async (scene) =>
 
 /**
  * A copy that stands still without a sign of it, as behind an API server with a watch cache that has
- * fallen behind: frozen, its list is the last one or `past`, and no event arrives; when it thaws, it
- * learns that it is too old, and lists again.
+ * fallen behind: frozen, its list is the last one, and no event arrives; when it thaws, it learns that it
+ * is too old, and lists again.
  */
-function freezable<T extends ApiObject>(server: ListWatch<T>, past?: ObjectList<T>): {
+function freezable<T extends ApiObject>(server: ListWatch<T>): {
   readonly source: ListWatch<T>;
   readonly freeze: () => void;
   readonly thaw: () => void;
 } {
-  let frozen = past !== undefined;
-  let last = past;
+  let frozen = false;
+  let last: ObjectList<T> | undefined;
   let thawed = Promise.withResolvers<void>();
   return {
     source: {
@@ -251,11 +225,6 @@ function freezable<T extends ApiObject>(server: ListWatch<T>, past?: ObjectList<
   };
 }
 
-/** The list of this kind as the server has it now. */
-function listNow<K extends "Pod" | "PodAllocation">({ api, clock }: ControllerScene, kind: K) {
-  return settleVirtually(clock, api.listWatch(kind).list(new AbortController().signal));
-}
-
 for (const [hand, template] of [[undefined, undefined], [500, TEMPLATE]] as const) {
   loopTest(
     `knows the limit ${hand ?? 200} of a pod that it raised on a stale record`,
@@ -284,25 +253,6 @@ for (const [hand, template] of [[undefined, undefined], [500, TEMPLATE]] as cons
     },
   );
 }
-
-loopTest("restores no older limit from a stale copy of the record", async (scene) => {
-  const kill = scene.startController();
-  await scene.raise();
-  const past = await listNow(scene, "PodAllocation");
-  await scene.setByHand(500);
-  await scene.pass(10_000);
-  assert.deepEqual([scene.originalLimit(), scene.limits().wanted], ["500m", 300]);
-  kill();
-  await scene.pass(1000);
-  const copy = freezable(scene.api.listWatch("PodAllocation"), past);
-  scene.startController({}, { sources: { allocations: copy.source } });
-  await scene.pass(1000);
-  scene.setManaged("false");
-  await scene.pass(20_000);
-  copy.thaw();
-  await scene.pass(20_000);
-  assert.equal(scene.limits().wanted, 500);
-});
 
 loopTest("undoes a patch of a dead leader that arrives after the restore", async (scene) => {
   const sent = Promise.withResolvers<void>();
