@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { LimitRangeItem } from "../../shared/api/namespace.ts";
 import { NO_RESOURCES, type Pod, type PodContainer } from "../../shared/api/pod.ts";
+import { defined } from "../../shared/defined.ts";
 import { seededRandom } from "../../shared/random.ts";
 import { decide, MARKET_CHAIN } from "../../shared/resize/chain.ts";
 import { resourceRangesOf } from "../../shared/resize/checks/limit_range.ts";
@@ -36,14 +37,14 @@ const others: fc.Arbitrary<ContainerFields> = fc.record({
   request: maybe(millicores),
   more: maybe(millicores),
   memory: fc.constantFrom(NO_RESOURCES, MEMORY, MEMORY, MEMORY),
-}).map(({ request, more, memory }) => ({
-  requests: { ...memory.requests, ...(request === undefined ? {} : { cpu: request }) },
-  limits: { ...memory.limits, ...(more === undefined ? {} : { cpu: (request ?? 0) + more }) },
-  applied: {
-    requests: {},
-    limits: { ...(more === undefined ? {} : { cpu: (request ?? 0) + more }) },
-  },
-}));
+}).map(({ request, more, memory }) => {
+  const limit = more === undefined ? {} : { cpu: (request ?? 0) + more };
+  return {
+    requests: { ...memory.requests, ...(request === undefined ? {} : { cpu: request }) },
+    limits: { ...memory.limits, ...limit },
+    applied: { requests: {}, limits: limit },
+  };
+});
 
 const pods: fc.Arbitrary<Pod> = fc.record({
   siblings: fc.array(fc.tuple(others, fc.boolean()), { maxLength: 2 }),
@@ -58,12 +59,8 @@ const pods: fc.Arbitrary<Pod> = fc.record({
   ),
 }).map(({ siblings, inits, app: [request, more], podLevel }) => {
   const bare = (name: string): PodContainer => ({
-    name,
-    sidecar: false,
-    ready: true,
-    restartsOnCPU: false,
-    ...NO_RESOURCES,
-    applied: NO_RESOURCES,
+    ...{ name, sidecar: false, ready: true, restartsOnCPU: false },
+    ...{ ...NO_RESOURCES, applied: NO_RESOURCES },
   });
   const limitCPU = request + more;
   const containers = [
@@ -82,11 +79,7 @@ const pods: fc.Arbitrary<Pod> = fc.record({
   const initContainers = inits.map(([fields, before], index) =>
     withFields(bare(`i${index}`), { ...fields, sidecarsBefore: Math.min(before, sidecars) })
   );
-  const pod = enforcedPod({
-    containers,
-    initContainers,
-    ...(podLevel === undefined ? {} : { podLevel }),
-  });
+  const pod = enforcedPod(defined({ containers, initContainers, podLevel }));
   return { ...pod, qosClass: qosClassOfPod(pod) };
 });
 
@@ -96,20 +89,14 @@ const items: fc.Arbitrary<LimitRangeItem> = fc.record({
   max: fc.constantFrom(undefined, 400, 900, 2000),
   ratio: fc.constantFrom(undefined, undefined, 2, 5, 20),
   defaults: fc.constantFrom(
-    undefined,
-    undefined,
-    undefined,
+    ...Array<undefined>(3).fill(undefined),
     { "limits.cpu": "700m" },
     { "requests.cpu": "10m", "limits.cpu": "700m" },
     { "requests.memory": "1Mi", "limits.memory": "2Mi" },
   ),
-}).map(({ type, min, max, ratio, defaults }) => ({
-  type,
-  ...(min === undefined ? {} : { min }),
-  ...(max === undefined ? {} : { max }),
-  ...(ratio === undefined ? {} : { ratio }),
-  ...(defaults === undefined || type === "Pod" ? {} : { defaults }),
-}));
+}).map(({ defaults, ...item }) =>
+  defined({ ...item, defaults: item.type === "Pod" ? undefined : defaults })
+);
 
 /** What the server makes of these limits: it refuses, writes more than was asked for, or neither. */
 function answerOf(
