@@ -18,10 +18,10 @@ import { DEFAULT_PACE } from "../shared/pacing/paced_container.ts";
 import type { Random } from "../shared/random.ts";
 import { newNodeState, nextNodeState } from "../shared/scarcity/node_state.ts";
 import type { MarketSettings, NodeMarket } from "./market/algorithm.ts";
-import type { ContainerStates } from "./market/container_state.ts";
+import type { ContainerState, ContainerStates } from "./market/container_state.ts";
 import { nodeLoad } from "./market/free.ts";
 import { createParticipantIndex, type Participants } from "./market/participants.ts";
-import { clear, estimate, type EstimatedNode, pace, type RoundResult } from "./market/round.ts";
+import { clear, estimate, pace, type RoundResult } from "./market/round.ts";
 import type { DesiredWriter, NodeLink } from "./ports.ts";
 import { desiredWrites, publishedLimit } from "./reporting/desired.ts";
 import { runHeartbeat } from "./reporting/heartbeat.ts";
@@ -193,84 +193,52 @@ function followKernel(
 /** Samples and estimates; clears, paces and publishes where that is due. Returns the next state. */
 function tick(state: LoopState, node: Node, loop: Loop): LoopState {
   const { clock, settings } = loop;
+  const { limitsIgnored, states } = state;
   const now = clock.monotonic();
   const participants = loop.update(loop.allocations.all());
-  const sample = sampleNode(state, participants, { ...loop, now });
+  const unsettled = unsettledContainers(states, now);
+  const { everyMs } = state;
+  const sample = loop.sample(now, participants.containerIDs, { unsettled, everyMs });
   const sampledAt = clock.monotonic();
-  const capacity = capacityOf(node, sample, settings);
-  const estimated = estimate(participants.list, {
-    ...{ sample, states: state.states, context: { ...settings, ...state, now } },
+  settings.sampled?.(sampledAt - now, Math.max(0, now - state.dueAt));
+  const capacity = marketCapacity({
+    allocatable: node.allocatableCPU,
+    unmanaged: sample.unmanaged,
+    pressures: node.pressures.length,
+    reserve: settings.reserve,
+  });
+  const { containers, nearLimit, urgent } = estimate(participants.list, {
+    ...{ sample, states, context: { ...settings, ...state, now } },
     limitOf: publishedLimit(loop.outbox.written),
   });
-  const { containers, nearLimit } = estimated;
-  const next = {
-    ...{ ...state, ...nextSample({ node, sample, nearLimit }, settings) },
-    nodeState: settings.idleCPU === "tight"
-      ? state.nodeState
-      : nextNodeState(state.nodeState, { now, capacity, ...nodeLoad(containers, now) }),
-  };
-  if (!isRoundDue(next, { ...estimated, participants, now, settings })) return next;
+  const isTight = settings.idleCPU === "tight";
+  const nodeState = isTight
+    ? state.nodeState
+    : nextNodeState(state.nodeState, { now, capacity, ...nodeLoad(containers, now) });
+  const next = { ...state, ...nextSample(sample, { node, nearLimit, settings }), nodeState };
+  const isDue = urgent || participants !== state.participants ||
+    (!isTight && nodeState.state === "scarce") ||
+    now - state.clearedAt >= QUIET_ROUND_MS * ON_TIME;
+  if (!isDue) return next;
 
   const context = { ...settings, ...next, now, capacity };
-  const cleared = clear(containers, context);
-  const round = pace(cleared, { containers, context });
-  const { limitsIgnored } = state;
+  const round = pace(clear(containers, context), context);
   publish(round, participants, { ...loop, limitsIgnored });
   const clearMs = clock.monotonic() - sampledAt;
   settings.observe?.(round, { node, sample, limitsIgnored, clearMs });
-  const { freeFraction, waitMs, nodeState } = round;
-  return { ...next, freeFraction, waitMs, nodeState, clearedAt: now, participants };
-}
-
-function sampleNode(
-  { states, everyMs, dueAt }: LoopState,
-  { containerIDs }: Participants,
-  { now, clock, sample, settings }: Pick<Loop, "clock" | "sample" | "settings"> & {
-    readonly now: number;
-  },
-): NodeSample {
-  const unsettled = unsettledContainers(states, now);
-  const sampled = sample(now, containerIDs, { unsettled, everyMs });
-  settings.sampled?.(clock.monotonic() - now, Math.max(0, now - dueAt));
-  return sampled;
-}
-
-/**
- * Whether to clear the market now: CPU is scarce, a container needs clearly more, participants have
- * changed, or the last round is a second old.
- */
-function isRoundDue(
-  { nodeState, participants: before, clearedAt }: LoopState,
-  { urgent, participants, now, settings }: Pick<EstimatedNode, "urgent"> & {
-    readonly participants: Participants;
-    readonly now: number;
-    readonly settings: MarketSettings;
-  },
-): boolean {
-  const isDividing = settings.idleCPU === "free" && nodeState.state === "scarce";
-  const isTime = now - clearedAt >= QUIET_ROUND_MS * ON_TIME;
-  return isDividing || urgent || participants !== before || isTime;
-}
-
-function capacityOf(
-  { allocatableCPU: allocatable, pressures }: Node,
-  { unmanaged }: NodeSample,
-  { reserve }: LoopSettings,
-): number {
-  return marketCapacity({ allocatable, unmanaged, pressures: pressures.length, reserve });
+  const { freeFraction, waitMs, nodeState: after } = round;
+  return { ...next, freeFraction, waitMs, nodeState: after, clearedAt: now, participants };
 }
 
 /** When to sample next: all containers, and those that are close to their limits. */
 function nextSample(
-  { node, sample, nearLimit }: {
+  { containers }: NodeSample,
+  { node, nearLimit, settings: { sampleMs, busySampleMs } }: Pick<Loop, "settings"> & {
     readonly node: Node;
-    readonly sample: NodeSample;
     readonly nearLimit: boolean;
   },
-  { sampleMs, busySampleMs }: LoopSettings,
 ): Pick<LoopState, "everyMs" | "sleepMs"> {
-  let usage = 0;
-  for (const container of sample.containers.values()) usage += container.usage;
+  const usage = containers.values().reduce((sum, container) => sum + container.usage, 0);
   const everyMs = usage > BUSY_SHARE * node.allocatableCPU ? busySampleMs : sampleMs;
   return { everyMs, sleepMs: nearLimit ? busySampleMs : everyMs };
 }
@@ -297,10 +265,8 @@ function publish(
 
 /** The containers with a limit that was changed lately and is not in force yet. */
 function unsettledContainers(states: ContainerStates, now: number): string[] {
-  const ids: string[] = [];
-  for (const [id, { changedAt = -Infinity, pace, sample }] of states) {
-    if (now - changedAt > SETTLING_MS || sample?.quota === undefined) continue;
-    if (Math.abs(sample.quota - pace.limit) >= QUOTA_STEP) ids.push(id);
-  }
-  return ids;
+  const isUnsettled = ({ changedAt = -Infinity, pace, sample }: ContainerState): boolean =>
+    now - changedAt <= SETTLING_MS && sample?.quota !== undefined &&
+    Math.abs(sample.quota - pace.limit) >= QUOTA_STEP;
+  return [...states].flatMap(([id, state]) => isUnsettled(state) ? id : []);
 }

@@ -69,7 +69,7 @@ function freeAgent(changes: Readonly<Record<string, PodChange>>, capacity = 2000
     const { containers } = estimate(participants, { sample, states, context });
     nodeState = nextNodeState(nodeState, { now, capacity, ...nodeLoad(containers, now) });
     const current = { ...context, nodeState };
-    const result = pace(clear(containers, current), { containers, context: current });
+    const result = pace(clear(containers, current), current);
     for (const { participant, limit, need, share, target, state } of result.containers) {
       limits.set(participant.allocation.metadata.name, limit);
       for (const figure of [limit, need, share, target, state.credit]) {

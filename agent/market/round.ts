@@ -27,7 +27,7 @@ import type { Participant } from "./participants.ts";
 import { TIGHT } from "./tight.ts";
 
 /** One container after a round. Millicores. */
-export interface ContainerResult extends ClearedContainer, Container {
+export interface ContainerResult extends ClearedContainer {
   /** The limit before the round, and after it. */
   readonly from: number;
   readonly limit: number;
@@ -38,7 +38,7 @@ export interface ContainerResult extends ClearedContainer, Container {
 }
 
 /** A node after a round. */
-export interface RoundResult extends Omit<ClearedNode, "outcomes"> {
+export interface RoundResult extends ClearedNode {
   readonly now: number;
   readonly capacity: number;
   readonly containers: readonly ContainerResult[];
@@ -124,27 +124,16 @@ export function clear(containers: readonly Container[], context: RoundContext): 
 }
 
 /** Decides which limits change now; the containers' states are brought up to date. */
-export function pace(
-  cleared: ClearedNode,
-  { containers, context }: {
-    readonly containers: readonly Container[];
-    readonly context: RoundContext;
-  },
-): RoundResult {
+export function pace(cleared: ClearedNode, context: RoundContext): RoundResult {
   const { now, capacity } = context;
-  const planned = ALGORITHMS[context.idleCPU].pace(containers, cleared, context);
-  const unsettled = podsWithoutQuota(containers, planned);
-  const { outcomes, ...node } = cleared;
-  const results = outcomes.map((outcome, i) => {
-    const container = containers[i] as Container;
+  const planned = ALGORITHMS[context.idleCPU].pace(cleared, context);
+  const unsettled = podsWithoutQuota(cleared.containers, planned);
+  const containers = cleared.containers.map((container, i) => {
     const isUnsettled = unsettled.has(container.participant.key);
-    return decide({ ...outcome, ...container }, planned[i] as PlannedContainer, {
-      now,
-      isUnsettled,
-    });
+    return decide(container, planned[i] as PlannedContainer, { now, isUnsettled });
   });
-  earnCredits(results, capacity);
-  return { now, capacity, containers: results, ...node };
+  earnCredits(containers, capacity);
+  return { ...cleared, now, capacity, containers };
 }
 
 /**
@@ -170,7 +159,7 @@ function podsWithoutQuota(
 
 /** Takes what was planned over into the container's state. */
 function decide(
-  container: ClearedContainer & Container,
+  container: ClearedContainer,
   { memory, change }: PlannedContainer,
   { now, isUnsettled }: { readonly now: number; readonly isUnsettled: boolean },
 ): ContainerResult {
