@@ -189,7 +189,7 @@ pure("clear() reports which share of capacity was free of any commitment", () =>
   assert.deepEqual([empty.freeFraction, empty.waitMs], [0.97, WAIT_TARGET_MS]);
 });
 
-pure("estimate() tells the rule how scarce CPU is: not at all while a tenth is free", () => {
+pure("estimate() passes on how scarce CPU is: not at all while a tenth is free", () => {
   const scarcities = [10_000, 560].flatMap((capacity) => {
     const seen: number[] = [];
     const rule: DemandRule = ({ scarcity }) => {

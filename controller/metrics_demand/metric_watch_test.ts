@@ -16,7 +16,6 @@ import {
   type MetricOutcome,
   publishedParts,
 } from "./metric_fact.ts";
-import { createMetricMemory } from "./metric_memory.ts";
 import type { MetricsConfig } from "./metric_question.ts";
 import { DEMAND_QUERY } from "../../shared/api/market_keys.ts";
 import { createMetricReports, createMetricWatch } from "./metric_watch.ts";
@@ -92,72 +91,6 @@ pure("hasMoved() is true from a tenth of the demand on, and from the step of quo
   // A tenth of 20 would be 2 m.
   const stays = [[1000, 1099], [20, 29], [undefined, 9], [undefined, undefined]] as const;
   for (const [before, now] of stays) assert.equal(hasMoved(before, now), false, `${before} ${now}`);
-});
-
-const GONE = { kind: "unreachable", message: "gone" } as const;
-const EMPTY = { kind: "empty", message: "nothing there" } as const;
-
-function cores(value: number, ageMs = 0): DemandReading {
-  return { kind: "value", cores: value, ageMs };
-}
-
-function memory() {
-  const clock = createVirtualClock({ wallStart: 0 });
-  const subject = createMetricMemory({ clock, lifeMs: () => LIFE_MS });
-  const pass = (ms: number) => clock.runUntil(clock.monotonic() + ms);
-  return {
-    ...{ ...subject, pass },
-    note: (reading: DemandReading) => subject.note("query", reading),
-    known: () => subject.known("query"),
-  };
-}
-
-pure("known() has a value for its life, whatever is answered meanwhile", async () => {
-  const { note, known, pass } = memory();
-  note(cores(2, 10_000));
-  await pass(49_999);
-  note(GONE);
-  assert.deepEqual(known(), { state: "value", cores: 2, leftMs: 1 });
-  await pass(1);
-  assert.deepEqual(known(), { state: "none", problem: GONE });
-  note(cores(3));
-  assert.deepEqual(known(), { state: "value", cores: 3, leftMs: LIFE_MS });
-});
-
-pure("known() separates a new query from one that never had a value", async () => {
-  const { note, known, pass } = memory();
-  assert.deepEqual(known(), { state: "young", leftMs: LIFE_MS, problem: undefined });
-  await pass(20_000);
-  note(EMPTY);
-  assert.deepEqual(known(), { state: "young", leftMs: 40_000, problem: EMPTY });
-  await pass(40_000);
-  assert.deepEqual(known(), { state: "none", problem: EMPTY });
-});
-
-pure("note() is true when pods must be reconciled", async () => {
-  const { note, pass } = memory();
-  // Against what was published, not the last value; a problem counts once the value is stale.
-  const values = [[cores(1), true], [cores(1.05), false], [cores(1.09), false]] as const;
-  for (const [reading, isNew] of [...values, [cores(1.1), true], [GONE, false]] as const) {
-    assert.equal(note(reading), isNew);
-  }
-  await pass(LIFE_MS);
-  for (const [reading, isNew] of [[GONE, true], [GONE, false], [EMPTY, true]] as const) {
-    assert.equal(note(reading), isNew);
-  }
-  assert.equal(note(cores(1.1)), true);
-});
-
-pure("keepOnly() deletes the other queries", async () => {
-  const { asking, askedAt, note, known, keepOnly, pass } = memory();
-  await pass(5);
-  asking("other");
-  note(cores(2));
-  assert.deepEqual([askedAt("other"), askedAt("never")], [5, undefined]);
-  keepOnly(new Set(["query"]));
-  assert.deepEqual([askedAt("other"), known().state], [undefined, "value"]);
-  keepOnly(new Set());
-  assert.equal(known().state, "young");
 });
 
 function queries(texts: Readonly<Record<string, string>>): MetricsConfig["queries"] {
@@ -329,18 +262,31 @@ watchTest("of() has a new query asked soon, the others when their time has come"
 watchTest("run() informs pods of values that move and of problems, each once", async (scene) => {
   const { state, changed, put, of, at } = scene;
   put("a", "all");
-  const steps = [[1, 1], [1.05, 1], [1.2, 2], [NaN, 2], [{ samples: [] }, 2]] as const;
+  const [gone, empty] = [{ problem: "unreachable", message: "gone" }, { samples: [] }] as const;
+  // Against what was published, not the last value; a problem counts once the value is stale.
+  const steps = [[1, 1], [1.05, 1], [1.09, 1], [1.1, 2], [NaN, 2], [gone, 2], [empty, 2]] as const;
   for (const [index, [answer, count]] of steps.entries()) {
     state.answer = () => answer;
     await at(index * INTERVAL_MS + 1);
     assert.equal(changed.length, count, `step ${index}`);
   }
-  // The last value came at 20 s.
-  await at(79_000);
-  assert.ok("demand" in (of("a") ?? {}));
-  await at(80_001);
+  // The last value came at 30 s.
+  await at(89_999);
+  assert.deepEqual(of("a")?.untilMs, 90_000);
+  await at(90_001);
   assert.match(String(of("a")?.missing), /^query all: .* nothing$/);
   assert.deepEqual([of("a"), changed.length], [{ missing: of("a")?.missing, fault: false }, 3]);
+  const later = [[empty, 3], [NaN, 4], [1.1, 5]] as const;
+  for (const [index, [answer, count]] of later.entries()) {
+    state.answer = () => answer;
+    await at(100_001 + index * INTERVAL_MS);
+    assert.equal(changed.length, count, `later step ${index}`);
+  }
+  // A query that no pod names is forgotten: asked again, it is a new one.
+  put("a", "own");
+  await at(140_000);
+  put("a", "all");
+  assert.equal(of("a"), undefined);
 });
 
 watchTest("of() goes on with what was published, until a value or for its time", async (scene) => {
@@ -384,7 +330,7 @@ pure("createMetricReports() reports each problem once, and again when it has las
   const gone = { kind: "unreachable", message: "refused" } as const;
   const several = { kind: "ambiguous", message: "several" } as const;
   const silent = "warn|http://s|refused";
-  assert.deepEqual(about(cores(1), "web"), []);
+  assert.deepEqual(about({ kind: "value", cores: 1, ageMs: 0 }, "web"), []);
   assert.deepEqual(about(gone, "web", "jobs", "web"), [silent]);
   const [web, jobs] = ["web", "jobs"].map((name) => `warn|${name}|ambiguous|several`);
   assert.deepEqual(about(several, "web", "web", "jobs"), ["info|http://s", web, jobs]);
