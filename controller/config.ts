@@ -8,7 +8,21 @@ import type { ServedResize } from "./start_check.ts";
 import type { ControllerSettings } from "./settings.ts";
 
 /** Settings of the market clock in the controller: those of its settings file, and the server's. */
-export interface MarketConfig extends Pick<ControllerSettings, SameSetting> {
+export interface MarketConfig extends
+  Pick<
+    ControllerSettings,
+    | "market"
+    | "managementPolicy"
+    | "excludedNamespaces"
+    | "burstFactor"
+    | "leastCeiling"
+    | "priorityMultipliers"
+    | "quotaHeadroom"
+    | "dryRun"
+    | "maxResizesPerSecond"
+    | "maxNewAllocationsPerSecond"
+    | "maxStep"
+  > {
   /** Where and what pods' metrics are asked. */
   readonly metrics: MetricsConfig;
   /** False: the server does not serve `pods/resize`, and no limit is changed. */
@@ -18,19 +32,6 @@ export interface MarketConfig extends Pick<ControllerSettings, SameSetting> {
   /** An agent of which no renewal was seen for this long is silent. */
   readonly agentSilentAfterMs: number;
 }
-
-type SameSetting =
-  | "market"
-  | "managementPolicy"
-  | "excludedNamespaces"
-  | "burstFactor"
-  | "leastCeiling"
-  | "priorityMultipliers"
-  | "quotaHeadroom"
-  | "dryRun"
-  | "maxResizesPerSecond"
-  | "maxNewAllocationsPerSecond"
-  | "maxStep";
 
 /** The settings that hold where nothing else is said: the defaults of the table. */
 export const DEFAULT_MARKET_CONFIG: MarketConfig = {
@@ -56,7 +57,7 @@ export function marketConfig(
   settings: () => ControllerSettings,
   resize: Pick<ServedResize, "served"> = { served: true },
 ): MarketConfig {
-  const others: Readonly<Record<Exclude<keyof MarketConfig, SameSetting>, () => unknown>> = {
+  const others = {
     resizeServed: () => resize.served,
     minResizeIntervalMs: () => settings().minResizeInterval,
     agentSilentAfterMs: () => settings().agentSilentAfter,
@@ -71,7 +72,9 @@ export function marketConfig(
     },
   };
   const valueOf = (key: keyof MarketConfig): unknown =>
-    key in others ? others[key as keyof typeof others]() : settings()[key as SameSetting];
+    key in others
+      ? others[key as keyof typeof others]()
+      : settings()[key as keyof ControllerSettings];
   const view = Object.keys(DEFAULT_MARKET_CONFIG).map((key) =>
     [key, { enumerable: true, get: () => valueOf(key as keyof MarketConfig) }] as const
   );

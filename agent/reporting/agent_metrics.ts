@@ -6,7 +6,7 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { NodeView, PodView } from "../../shared/view/node_view.ts";
-import type { ContainerResult, RoundResult } from "../market/round.ts";
+import type { RoundResult } from "../market/round.ts";
 import type { DesiredWriter } from "../ports.ts";
 
 /** Takes what has to be counted when it happens. */
@@ -21,12 +21,7 @@ export interface AgentMetrics {
 }
 
 /** The part of a round that is counted. */
-export interface DecidedRound extends Pick<RoundResult, "now" | "nodeState"> {
-  readonly containers: readonly Pick<
-    ContainerResult,
-    "participant" | "state" | "from" | "limit" | "changedFor"
-  >[];
-}
+export type DecidedRound = Pick<RoundResult, "now" | "nodeState" | "containers">;
 
 /** From 0.5 ms to a quarter of a second, the time between two samples. */
 const BUCKETS_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25];

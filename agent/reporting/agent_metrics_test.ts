@@ -9,7 +9,7 @@ import {
 import { sampleNodeView, samplePodView } from "../../tests/fixtures/cli/node_views.ts";
 import { type Participant, participantsOf } from "../market/participants.ts";
 import type { ContainerResult } from "../market/round.ts";
-import { createAgentMetrics, type DecidedRound } from "./agent_metrics.ts";
+import { createAgentMetrics } from "./agent_metrics.ts";
 
 function stage() {
   const registry = new Registry();
@@ -37,7 +37,7 @@ const AMPLE = { state: "ample", since: 3000 } as const;
 function decided(
   participant: Participant | undefined,
   { throttledMs = 0, ...change }: Partial<ContainerResult> & { throttledMs?: number },
-): DecidedRound["containers"][number] {
+): ContainerResult {
   const container = { participant, state: { throttledMs }, from: 800, limit: 800, ...change };
   return container as ContainerResult;
 }

@@ -24,7 +24,8 @@ export type WaitingContainer = Pick<
   "memory" | "need" | "share" | "ceiling" | "throttledMsPerS"
 >;
 
-interface Context {
+/** The monotonic time, ms, and the settings of pacing. */
+export interface WaitingContext {
   readonly now: number;
   readonly options: PaceOptions;
 }
@@ -36,13 +37,16 @@ const MS_PER_S = 1000;
  * when it is there. It follows the checks of `planChanges`, in that order: a limit of 200 m with
  * a share of 800 m that was raised 300 ms ago gives "raise to 800m waits 1 s after the last".
  */
-export function whyWaiting(container: WaitingContainer, context: Context): string | undefined {
+export function whyWaiting(
+  container: WaitingContainer,
+  context: WaitingContext,
+): string | undefined {
   const { memory: { limit }, share } = container;
   if (share === limit) return undefined;
   return (share > limit ? raiseWaits : decreaseWaits)(container, context);
 }
 
-function raiseWaits(container: WaitingContainer, { now, options }: Context): string {
+function raiseWaits(container: WaitingContainer, { now, options }: WaitingContext): string {
   const { memory, share } = container;
   const raise = `raise to ${show(share)}`;
   const isLarge = isLargeRaise(container, share, { now, options });
@@ -55,7 +59,10 @@ function raiseWaits(container: WaitingContainer, { now, options }: Context): str
   return isLarge ? `${raise} waits for funds` : `${raise} waits until free CPU suffices`;
 }
 
-function decreaseWaits({ memory, share }: WaitingContainer, { now, options }: Context): string {
+function decreaseWaits(
+  { memory, share }: WaitingContainer,
+  { now, options }: WaitingContext,
+): string {
   const { limit, lower, since } = memory;
   const decrease = `decrease to ${show(lower?.highest ?? share)}`;
   if (share >= limit * (1 - options.lowerHysteresis)) {
