@@ -16,6 +16,8 @@ export interface DemoOptions {
   readonly minutes: number;
   /** Pods on the node, 1 to 200. */
   readonly pods: number;
+  /** Clients give up so many seconds after a request; 0: never. */
+  readonly giveUp: number;
   /** A load of the user's own; without a format, its content shows it. */
   readonly trace?: { readonly path: string; readonly format?: TraceFormat };
   /** Print one JSON object in place of tables and charts. */
@@ -34,12 +36,14 @@ export type DemoArguments =
 const MOST_SEED = 2 ** 31 - 1;
 const MOST_MINUTES = 240;
 const MOST_PODS = 200;
+const MOST_GIVE_UP = 3600;
 
 /** What commander hands over after parsing. */
 interface ParsedFlags {
   readonly seed: number;
   readonly minutes: number;
   readonly pods: number;
+  readonly giveUp: number;
   readonly trace?: string;
   readonly format?: TraceFormat;
   readonly json: boolean;
@@ -54,7 +58,7 @@ export function parseDemoOptions(args: readonly string[]): DemoArguments {
 
 /** The rules that no single flag can check. */
 function checked(flags: ParsedFlags): DemoArguments {
-  const { seed, minutes, pods, json, trace, format, report } = flags;
+  const { seed, minutes, pods, giveUp, json, trace, format, report } = flags;
   if (format !== undefined && trace === undefined) {
     return usageError(
       "demo",
@@ -65,7 +69,7 @@ function checked(flags: ParsedFlags): DemoArguments {
     ? {}
     : { trace: format === undefined ? { path: trace } : { path: trace, format } };
   const target = report === false ? {} : { report };
-  return { kind: "run", options: { seed, minutes, pods, json, ...source, ...target } };
+  return { kind: "run", options: { seed, minutes, pods, giveUp, json, ...source, ...target } };
 }
 
 function demoCommand(): Command {
@@ -86,6 +90,10 @@ function demoCommand(): Command {
     .addOption(
       new Option("--pods <count>", `pods on the node, 1 to ${MOST_PODS}`)
         .default(20).argParser(numberWithin({ least: 1, most: MOST_PODS, whole: true })),
+    )
+    .addOption(
+      new Option("--give-up <seconds>", "clients give up so long after a request; 0: never")
+        .default(10).argParser(numberWithin({ least: 0, most: MOST_GIVE_UP, whole: false })),
     )
     .addOption(
       new Option("--trace <file>", "a load of your own, plain or gzipped").argParser(filePath),

@@ -24,6 +24,7 @@ Deno.test({
       seed: 1,
       minutes: 30,
       pods: 20,
+      giveUp: 10,
       json: false,
       report: "report.html",
     });
@@ -34,11 +35,13 @@ Deno.test({
   name: "parseDemoOptions() reads every flag",
   permissions: "none",
   fn() {
-    const args = "--seed -7 --minutes 5 --pods=3 --trace load.csv --format cores --json --report a";
+    const args =
+      "--seed -7 --minutes 5 --pods=3 --give-up 2.5 --trace load.csv --format cores --json --report a";
     assert.deepEqual(options(...args.split(" ")), {
       seed: -7,
       minutes: 5,
       pods: 3,
+      giveUp: 2.5,
       trace: { path: "load.csv", format: "cores" },
       json: true,
       report: "a",
@@ -57,6 +60,7 @@ Deno.test({
       /--minutes <count>.*'241'.* 1 to 240; .*demo --help$/,
     );
     assert.match(message("--pods", "0"), /--pods <count>.*'0'.*from 1 to 200/);
+    assert.match(message("--give-up", "-1"), /--give-up <seconds>.*'-1'.*from 0 to 3600/);
     assert.match(message("--pods", "2.5"), /--pods <count>.*'2\.5'.*from 1 to 200/);
     assert.match(
       message("--seed", "x"),

@@ -37,7 +37,13 @@ Deno.test("demo() shows progress, charts and the table, and writes the report", 
   assert.match(world.errors, /market 50 %/);
   assert.match(world.errors, /fixed, same cores 100 %/);
   for (
-    const part of ["Σ limits", "Throttled ms/s", "Jain's", "limits as set", "Report: report.html"]
+    const part of [
+      "Σ limits",
+      "Throttled ms/s",
+      "Jain's",
+      "fixed, 2 x request",
+      "Report: report.html",
+    ]
   ) {
     assert.ok(world.output.includes(part), `"${part}" is missing`);
   }
@@ -51,7 +57,8 @@ Deno.test("demo() prints one JSON object with changes that all carry a reason", 
   const { runs } = JSON.parse(world.output);
   assert.deepEqual(runs.map((run: Record<string, unknown>) => run["algorithm"]), [
     "market",
-    "limits as set",
+    "fixed, 2 x request",
+    "fixed, P95",
     "fixed, same cores",
   ]);
   const [market] = runs;
