@@ -172,7 +172,7 @@ const EQUAL = {
   description: "the original limits, scaled so that their sum is the market's mean",
 };
 
-/** Limits that an engineer would set who knows the load's first half, by pod. Millicores. */
+/** Careful fixed limits from the load's first half, by pod. Millicores. */
 function carefulLimits({ pods, minutes }: Scene): { twice: number[]; percentile: number[] } {
   const halves = pods.map(({ workload }) => demandPerSecond(workload(), minutes * 30));
   return {
