@@ -1,4 +1,6 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
+import { forAll } from "../../tests/fixtures/for_all.ts";
 import fc from "fast-check";
 import {
   admissionAnswer,
@@ -28,10 +30,6 @@ function text(request: Readonly<Record<string, unknown>> = {}): string {
     kind: "AdmissionReview",
     request: { ...REQUEST, ...request },
   });
-}
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
 }
 
 pure("parseAdmissionReview() reads what a server sends for a pod that is made", () => {
@@ -91,26 +89,21 @@ pure("parseAdmissionReview() repeats nothing of a body that is no JSON", () => {
   });
 });
 
-pure("parseAdmissionReview() reads or refuses by name whatever it is given", () => {
-  fc.assert(
-    fc.property(
-      fc.json(),
-      fc.dictionary(fc.constantFrom(...Object.keys(REQUEST)), fc.jsonValue()),
-      (
-        any,
-        changes,
-      ) => {
-        for (const body of [any, text(changes)]) {
-          try {
-            assert.equal(typeof parseAdmissionReview(body).uid, "string");
-          } catch (error) {
-            assert.ok(error instanceof TypeError && error.message.startsWith("Cannot read"), body);
-          }
-        }
-      },
-    ),
-  );
-});
+forAll("parseAdmissionReview() reads or refuses by name whatever it is given", [
+  fc.json(),
+  fc.dictionary(fc.constantFrom(...Object.keys(REQUEST)), fc.jsonValue()),
+], (
+  any,
+  changes,
+) => {
+  for (const body of [any, text(changes)]) {
+    try {
+      assert.equal(typeof parseAdmissionReview(body).uid, "string");
+    } catch (error) {
+      assert.ok(error instanceof TypeError && error.message.startsWith("Cannot read"), body);
+    }
+  }
+}, 1);
 
 pure("admissionAnswer() lets pass without a patch, and says nothing of one", () => {
   assert.deepEqual(admissionAnswer("u1", { patch: [], warnings: [] }), {
@@ -141,21 +134,16 @@ pure(
   },
 );
 
-pure("admissionAnswer() keeps warnings within bounds, whatever they are", () => {
-  fc.assert(
-    fc.property(
-      fc.array(fc.string({ unit: "binary", maxLength: 400 }), { maxLength: 60 }),
-      (warnings) => {
-        const said = admissionAnswer("u1", { patch: [], warnings }).response.warnings ?? [];
-        assert.equal(new Set(said).size, said.length);
-        let total = 0;
-        for (const text of said) {
-          assert.ok(text !== "" && [...text].length <= LONGEST_WARNING);
-          assert.doesNotMatch(text, /[\p{Cc}\p{Cs}]/u);
-          total += [...text].length;
-        }
-        assert.ok(total <= LONGEST_WARNINGS);
-      },
-    ),
-  );
-});
+forAll("admissionAnswer() keeps warnings within bounds, whatever they are", [
+  fc.array(fc.string({ unit: "binary", maxLength: 400 }), { maxLength: 60 }),
+], (warnings) => {
+  const said = admissionAnswer("u1", { patch: [], warnings }).response.warnings ?? [];
+  assert.equal(new Set(said).size, said.length);
+  let total = 0;
+  for (const text of said) {
+    assert.ok(text !== "" && [...text].length <= LONGEST_WARNING);
+    assert.doesNotMatch(text, /[\p{Cc}\p{Cs}]/u);
+    total += [...text].length;
+  }
+  assert.ok(total <= LONGEST_WARNINGS);
+}, 1);

@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import {
@@ -12,8 +13,6 @@ import {
   valueOf,
 } from "./kinds.ts";
 import { formatDuration } from "../duration.ts";
-
-const pure = (name: string, fn: () => void): void => Deno.test({ name, permissions: "none", fn });
 
 pure("durationKind() reads back what formatDuration() writes", () => {
   const kind = durationKind({ leastMs: 0, mostMs: 1e9 });

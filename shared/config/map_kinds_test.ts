@@ -1,9 +1,8 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import * as z from "zod";
 import { refusalOf, valueOf } from "./kinds.ts";
 import { labelSelectorKind, treeKind } from "./map_kinds.ts";
-
-const pure = (name: string, fn: () => void): void => Deno.test({ name, permissions: "none", fn });
 
 const sizeKind = treeKind({
   expects: "a size or a map",

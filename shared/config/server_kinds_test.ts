@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { type Kind, refusalOf, valueOf } from "./kinds.ts";
 import {
@@ -7,7 +8,6 @@ import {
   serverURLKind,
 } from "./server_kinds.ts";
 
-const pure = (name: string, fn: () => void): void => Deno.test({ name, permissions: "none", fn });
 const header = (name: string, value: string): string => JSON.stringify({ [name]: value });
 
 pure("kinds of servers read their values", () => {

@@ -1,5 +1,6 @@
 import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
+import { forAll } from "../../tests/fixtures/for_all.ts";
 import fc from "fast-check";
 import {
   besideVictim,
@@ -314,74 +315,69 @@ pure("planLimits() keeps original limits while a share exceeds another one's", (
   assert.ok(below > 10 && beyond > 10, `${below}, ${beyond}`);
 });
 
-pure("planLimits() has all limits at their ceilings after a second for each ten", () => {
-  fc.assert(fc.property(anyContainers, fc.constantFrom(100, 250, 900, 1000), (drawn, stepMs) => {
-    let containers = drawn;
-    const at: number[] = [];
-    /** Plays `rounds` rounds from a time on; counts the changes. */
-    const play = (from: number, rounds: number): number => {
-      let count = 0;
-      for (let now = from; now < from + rounds * stepMs; now += stepMs) {
-        const released = at.filter((then) => now - then < 1000).length;
-        const planned = planLimits(containers, {
-          now,
-          state: "ample",
-          released,
-          pace: DEFAULT_PACE,
-        });
-        containers = containers.map((one, i) => {
-          const change = planned[i]?.change;
-          if (change === undefined) return one;
-          count++;
-          if (change.reason === "CPUFree") at.push(now);
-          return { ...one, memory: { ...one.memory, limit: change.limit } };
-        });
-        assert.ok(at.filter((then) => now - then < 1000).length <= 10);
-      }
-      return count;
-    };
-    // A round every 900 ms releases every second time; one for those outside of their bounds.
-    play(1e5, Math.ceil(2000 / stepMs) * (1 + Math.ceil(drawn.length / 10)) + 1);
-    for (const { ceiling, memory: { limit } } of containers) assert.equal(limit, ceiling);
-    assert.equal(play(2e5, 20), 0);
-  }));
-});
+forAll("planLimits() has all limits at their ceilings after a second for each ten", [
+  anyContainers,
+  fc.constantFrom(100, 250, 900, 1000),
+], (drawn, stepMs) => {
+  let containers = drawn;
+  const at: number[] = [];
+  /** Plays `rounds` rounds from a time on; counts the changes. */
+  const play = (from: number, rounds: number): number => {
+    let count = 0;
+    for (let now = from; now < from + rounds * stepMs; now += stepMs) {
+      const released = at.filter((then) => now - then < 1000).length;
+      const planned = planLimits(containers, {
+        now,
+        state: "ample",
+        released,
+        pace: DEFAULT_PACE,
+      });
+      containers = containers.map((one, i) => {
+        const change = planned[i]?.change;
+        if (change === undefined) return one;
+        count++;
+        if (change.reason === "CPUFree") at.push(now);
+        return { ...one, memory: { ...one.memory, limit: change.limit } };
+      });
+      assert.ok(at.filter((then) => now - then < 1000).length <= 10);
+    }
+    return count;
+  };
+  // A round every 900 ms releases every second time; one for those outside of their bounds.
+  play(1e5, Math.ceil(2000 / stepMs) * (1 + Math.ceil(drawn.length / 10)) + 1);
+  for (const { ceiling, memory: { limit } } of containers) assert.equal(limit, ceiling);
+  assert.equal(play(2e5, 20), 0);
+}, 1);
 
-pure("planLimits() lowers one container at most every 5 s", () => {
-  fc.assert(
-    fc.property(
-      fc.array(fc.record({ share: tens(1, 300), usage: fc.integer({ min: 0, max: 4000 }) }), {
-        minLength: 100,
-        maxLength: 200,
-      }),
-      (steps) => {
-        let memory: Memory = { limit: 4000, fundedAt: -Infinity };
-        let loweredAt = -Infinity;
-        steps.forEach(({ share, usage }, i) => {
-          const now = 1e5 + i * 250;
-          const one = taker({
-            memory,
-            load: { usage },
-            cleared: { share, part: 200, bid: 4000 },
-          });
-          const [{ change, rationed } = {}] = planLimits([one, VICTIM], {
-            now,
-            state: "scarce",
-            released: 0,
-            pace: DEFAULT_PACE,
-          });
-          if (rationed) memory = { ...memory, rationedAt: now };
-          if (change === undefined) return;
-          if (change.limit < memory.limit) {
-            assert.ok(now - loweredAt >= 5000);
-            loweredAt = now;
-            memory = { ...memory, fundedAt: now };
-          }
-          memory = { ...memory, limit: change.limit };
-        });
-        assert.ok(loweredAt > 0);
-      },
-    ),
-    cases(0.3),
-  );
-});
+forAll("planLimits() lowers one container at most every 5 s", [
+  fc.array(fc.record({ share: tens(1, 300), usage: fc.integer({ min: 0, max: 4000 }) }), {
+    minLength: 100,
+    maxLength: 200,
+  }),
+], (steps) => {
+  let memory: Memory = { limit: 4000, fundedAt: -Infinity };
+  let loweredAt = -Infinity;
+  steps.forEach(({ share, usage }, i) => {
+    const now = 1e5 + i * 250;
+    const one = taker({
+      memory,
+      load: { usage },
+      cleared: { share, part: 200, bid: 4000 },
+    });
+    const [{ change, rationed } = {}] = planLimits([one, VICTIM], {
+      now,
+      state: "scarce",
+      released: 0,
+      pace: DEFAULT_PACE,
+    });
+    if (rationed) memory = { ...memory, rationedAt: now };
+    if (change === undefined) return;
+    if (change.limit < memory.limit) {
+      assert.ok(now - loweredAt >= 5000);
+      loweredAt = now;
+      memory = { ...memory, fundedAt: now };
+    }
+    memory = { ...memory, limit: change.limit };
+  });
+  assert.ok(loweredAt > 0);
+}, 0.3);

@@ -1,5 +1,6 @@
 import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
+import { forAll } from "../../tests/fixtures/for_all.ts";
 import fc from "fast-check";
 import { nextLoad, type RecentLoad } from "./recent_load.ts";
 
@@ -34,29 +35,31 @@ const sample = fc.record({
   intervalMs: fc.integer({ min: 10, max: 30_000 }),
 });
 
-pure("nextLoad() stays within what was sampled", () => {
-  fc.assert(fc.property(fc.array(sample, { minLength: 1, maxLength: 20 }), (samples) => {
-    const load = samples.reduce<RecentLoad | undefined>(nextLoad, undefined);
-    const usages = samples.map(({ usage }) => usage);
-    const [least, most] = [Math.min(...usages) - 1e-9, Math.max(...usages) + 1e-9];
-    for (const mean of [load?.usageNow ?? NaN, load?.usage1s ?? NaN, load?.usage ?? NaN]) {
-      assert.ok(least <= mean && mean <= most, `${mean}`);
-    }
-    assert.ok((load?.waiting ?? NaN) >= 0 && (load?.waiting ?? NaN) <= 1);
-  }));
-});
+forAll("nextLoad() stays within what was sampled", [
+  fc.array(sample, { minLength: 1, maxLength: 20 }),
+], (samples) => {
+  const load = samples.reduce<RecentLoad | undefined>(nextLoad, undefined);
+  const usages = samples.map(({ usage }) => usage);
+  const [least, most] = [Math.min(...usages) - 1e-9, Math.max(...usages) + 1e-9];
+  for (const mean of [load?.usageNow ?? NaN, load?.usage1s ?? NaN, load?.usage ?? NaN]) {
+    assert.ok(least <= mean && mean <= most, `${mean}`);
+  }
+  assert.ok((load?.waiting ?? NaN) >= 0 && (load?.waiting ?? NaN) <= 1);
+}, 1);
 
-pure("nextLoad() does not depend on how often a constant load is read", () => {
-  fc.assert(fc.property(sample, sample, fc.integer({ min: 1, max: 8 }), (first, then, parts) => {
-    const before = nextLoad(undefined, first);
-    const once = nextLoad(before, then);
-    let often = before;
-    for (let i = 0; i < parts; i++) {
-      often = nextLoad(often, { ...then, intervalMs: then.intervalMs / parts });
-    }
-    for (const field of ["usageNow", "usage1s", "usage", "waiting"] as const) {
-      const [a = NaN, b = NaN] = [often[field], once[field]];
-      assert.ok(Math.abs(a - b) < 1e-6, `${field}: ${a}, ${b}`);
-    }
-  }));
-});
+forAll("nextLoad() does not depend on how often a constant load is read", [
+  sample,
+  sample,
+  fc.integer({ min: 1, max: 8 }),
+], (first, then, parts) => {
+  const before = nextLoad(undefined, first);
+  const once = nextLoad(before, then);
+  let often = before;
+  for (let i = 0; i < parts; i++) {
+    often = nextLoad(often, { ...then, intervalMs: then.intervalMs / parts });
+  }
+  for (const field of ["usageNow", "usage1s", "usage", "waiting"] as const) {
+    const [a = NaN, b = NaN] = [often[field], once[field]];
+    assert.ok(Math.abs(a - b) < 1e-6, `${field}: ${a}, ${b}`);
+  }
+}, 1);

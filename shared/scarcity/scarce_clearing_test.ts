@@ -1,5 +1,6 @@
 import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
+import { forAll } from "../../tests/fixtures/for_all.ts";
 import fc from "fast-check";
 import { exactSum, residual } from "../../tests/fixtures/market/clearing_residual.ts";
 import { clearMarket } from "../market/solver.ts";
@@ -252,36 +253,35 @@ pure(
   },
 );
 
-pure("clearScarce() gives equal containers the same within a step", () => {
-  fc.assert(fc.property(anyBidders, anyBidder, anyCapacity, (others, one, capacity) => {
-    const { shares } = clearScarce([one, ...others, one], capacity);
-    const [first, last] = [shares[0], shares.at(-1)];
-    assert.ok(first !== undefined && last !== undefined);
-    assert.equal(first.bid, last.bid);
-    assert.ok(Math.abs(first.share - last.share) <= GRID);
-  }));
-});
+forAll("clearScarce() gives equal containers the same within a step", [
+  anyBidders,
+  anyBidder,
+  anyCapacity,
+], (others, one, capacity) => {
+  const { shares } = clearScarce([one, ...others, one], capacity);
+  const [first, last] = [shares[0], shares.at(-1)];
+  assert.ok(first !== undefined && last !== undefined);
+  assert.equal(first.bid, last.bid);
+  assert.ok(Math.abs(first.share - last.share) <= GRID);
+}, 1);
 
-pure("clearScarce() gives the same within a step in any order", () => {
-  fc.assert(fc.property(
-    anyBidders.chain((bidders) =>
-      fc.shuffledSubarray([...bidders.keys()], {
-        minLength: bidders.length,
-        maxLength: bidders.length,
-      }).map((order) => ({ bidders, order }))
-    ),
-    anyCapacity,
-    ({ bidders, order }, capacity) => {
-      const plain = clearScarce(bidders, capacity);
-      const shuffled = clearScarce(order.flatMap((i) => bidders[i] ?? []), capacity);
-      assert.equal(shuffled.mode, plain.mode);
-      for (const [at, i] of order.entries()) {
-        const [a, b] = [shuffled.shares[at]?.share ?? NaN, plain.shares[i]?.share ?? NaN];
-        assert.ok(Math.abs(a - b) <= GRID, `${a}, ${b}`);
-      }
-    },
-  ));
-});
+forAll("clearScarce() gives the same within a step in any order", [
+  anyBidders.chain((bidders) =>
+    fc.shuffledSubarray([...bidders.keys()], {
+      minLength: bidders.length,
+      maxLength: bidders.length,
+    }).map((order) => ({ bidders, order }))
+  ),
+  anyCapacity,
+], ({ bidders, order }, capacity) => {
+  const plain = clearScarce(bidders, capacity);
+  const shuffled = clearScarce(order.flatMap((i) => bidders[i] ?? []), capacity);
+  assert.equal(shuffled.mode, plain.mode);
+  for (const [at, i] of order.entries()) {
+    const [a, b] = [shuffled.shares[at]?.share ?? NaN, plain.shares[i]?.share ?? NaN];
+    assert.ok(Math.abs(a - b) <= GRID, `${a}, ${b}`);
+  }
+}, 1);
 
 pure("clearScarce() is within a step of the optimum of its bids", () => {
   const modes = new Set<string>();
@@ -341,15 +341,15 @@ pure("waitByWeight() counts nothing for a container with a request that is not k
 
 const any = fc.record({ usage: fc.nat(4000), request: fc.nat(2000) });
 
-pure("waitByWeight() finds the containers that use most for their weights", () => {
-  fc.assert(fc.property(fc.array(any, { minLength: 1, maxLength: 20 }), (containers) => {
-    const waiting = waitByWeight(containers);
-    const known = containers.filter(({ request }) => request > 0);
-    assert.equal(waiting.some(Boolean), known.length > 0);
-    const ratio = ({ usage, request }: WeighedUsage): number => usage / request;
-    const least = Math.min(...containers.filter((_, i) => waiting[i]).map(ratio));
-    containers.forEach((one, i) => {
-      if (waiting[i] === false && one.request > 0) assert.ok(ratio(one) < least);
-    });
-  }));
-});
+forAll("waitByWeight() finds the containers that use most for their weights", [
+  fc.array(any, { minLength: 1, maxLength: 20 }),
+], (containers) => {
+  const waiting = waitByWeight(containers);
+  const known = containers.filter(({ request }) => request > 0);
+  assert.equal(waiting.some(Boolean), known.length > 0);
+  const ratio = ({ usage, request }: WeighedUsage): number => usage / request;
+  const least = Math.min(...containers.filter((_, i) => waiting[i]).map(ratio));
+  containers.forEach((one, i) => {
+    if (waiting[i] === false && one.request > 0) assert.ok(ratio(one) < least);
+  });
+}, 1);
