@@ -4,7 +4,7 @@
  * @module
  */
 import type { AdmissionRequest, SentObject } from "../../shared/admission/admission_review.ts";
-import type { Mutation, Mutator } from "../../shared/admission/mutator.ts";
+import type { Mutation, Mutator } from "../../shared/admission/run_mutators.ts";
 import { membersOf, textIn, textsIn } from "../../shared/admission/sent_members.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Log } from "../../shared/log.ts";

@@ -203,7 +203,7 @@ pure("sentences of kinds of settings", () => {
     [
       "header's name",
       () => header("X Scope", "a"),
-      '"X Scope" is no name of a header, expected one of at most 63 letters, digits and -',
+      '"X Scope" is not the name of a header, expected one of at most 63 letters, digits and -',
     ],
     [
       "header of every request",
@@ -230,7 +230,7 @@ pure("sentences of kinds of settings", () => {
     [
       "login: path",
       () => login("tokenFile=a"),
-      "tokenFile of the login is no absolute path of a file",
+      "tokenFile of the login is not an absolute path of a file",
     ],
     [
       "login: user",
