@@ -110,7 +110,7 @@ function certificateOf(text: string): x509.X509Certificate {
   try {
     return new x509.X509Certificate(text);
   } catch {
-    throw new TypeError("Cannot sign a certificate: the authority's own is no PEM of X.509");
+    throw new TypeError("Cannot sign a certificate: the authority's own is not PEM of X.509");
   }
 }
 
@@ -119,7 +119,7 @@ async function privateKeyOf(text: string): Promise<CryptoKey> {
     const bytes = x509.PemConverter.decodeFirst(text);
     return await crypto.subtle.importKey("pkcs8", bytes, ALGORITHM, false, ["sign"]);
   } catch {
-    throw new TypeError("Cannot sign a certificate: the authority's key is none of ours");
+    throw new TypeError("Cannot sign a certificate: the authority's key is not one of ours");
   }
 }
 
@@ -173,12 +173,14 @@ function certificatesOf(text: string): readonly X509Certificate[] {
   const blocks = text.match(BLOCK) ?? [];
   // Otherwise a truncated block would be left out silently.
   if (blocks.length !== text.split("-----BEGIN").length - 1) {
-    throw new TypeError("Cannot read certificates: the text holds what is no certificate");
+    throw new TypeError(
+      "Cannot read certificates: the text holds something that is not a certificate",
+    );
   }
   try {
     return blocks.map((block) => new X509Certificate(block));
   } catch {
-    throw new TypeError("Cannot read a certificate: the text is no PEM of X.509");
+    throw new TypeError("Cannot read a certificate: the text is not PEM of X.509");
   }
 }
 
@@ -186,7 +188,7 @@ function keyOf(text: string): ReturnType<typeof createPrivateKey> {
   try {
     return createPrivateKey(text);
   } catch {
-    throw new TypeError("Cannot read a key: the text is no PEM of a private key");
+    throw new TypeError("Cannot read a key: the text is not PEM of a private key");
   }
 }
 
@@ -194,7 +196,7 @@ function parsed(certificate: X509Certificate): x509.X509Certificate {
   try {
     return new x509.X509Certificate(certificate.toString());
   } catch {
-    throw new TypeError("Cannot read a certificate: the text is no PEM of X.509");
+    throw new TypeError("Cannot read a certificate: the text is not PEM of X.509");
   }
 }
 

@@ -2,7 +2,7 @@ import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { WAIT_TARGET_MS } from "../../shared/demand/common_wait.ts";
 import type { DemandRule } from "../../shared/demand/demand_rule.ts";
-import { queueingNeed } from "../../shared/demand/queueing_need.ts";
+import { queueingNeed } from "../../shared/demand/demand_rule.ts";
 import { GRID } from "../../shared/quantity.ts";
 import { onlyContainer, playedAgent } from "../../tests/fixtures/market/played_agent.ts";
 import {

@@ -18,7 +18,7 @@ import {
   type KeyedCertificate,
 } from "../../adapters/webhook/certificates.ts";
 import { serveWebhook } from "../../adapters/webhook/webhook_server.ts";
-import type { Mutator } from "../../shared/admission/mutator.ts";
+import type { Mutator } from "../../shared/admission/run_mutators.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Log } from "../../shared/log.ts";
 import { followFiles, keepCertificates } from "./keep_certificates.ts";
