@@ -11,11 +11,8 @@ import {
   sampleQuota,
 } from "../../../tests/contract/support/sample_objects.ts";
 import { createWatchedCache } from "../../../tests/fixtures/market/watched_cache.ts";
-import { createQuotaRooms, giveBack, quotaMissing } from "./quota_room.ts";
-
-function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
+import { createQuotaRooms, giveBack } from "./quota_room.ts";
+import { pure } from "../../../tests/fixtures/pure.ts";
 
 function quota(change: Partial<ResourceQuota> = {}): ResourceQuota {
   return sampleQuota({
@@ -68,7 +65,7 @@ function namespaceOf(containers: Readonly<Record<string, PodContainer>>, quotaHe
   return { rooms, pod, room, change, time, reads: () => pods.reads + allocations.reads };
 }
 
-test("createQuotaRooms() bounds a Guaranteed pod by limits and requests, others by limits", () => {
+pure("createQuotaRooms() bounds a Guaranteed pod by limits and requests, others by limits", () => {
   const { room, time } = namespaceOf({ fixed: sampleGuaranteed(), web: sampleContainer() });
   assert.equal(room("web"), undefined);
   const wide = quota({ usedLimitsCPU: 400, requestsCPU: { hard: 400, used: 300 } });
@@ -87,16 +84,19 @@ test("createQuotaRooms() bounds a Guaranteed pod by limits and requests, others 
   assert.equal(room("web", ofRequests), undefined);
 });
 
-test("createQuotaRooms() keeps room for one more pod of the largest original limit and request", () => {
-  const raised = sampleGuaranteed({ requests: { cpu: 400 }, limits: { cpu: 400 } });
-  const { room } = namespaceOf({ fixed: raised, web: sampleContainer() }, 1);
-  // Own values count: 200 m of limits, 150 m of requests.
-  const used = { usedLimitsCPU: 600, requestsCPU: { hard: 600, used: 500 } };
-  assert.deepEqual(room("web", quota({ hardLimitsCPU: 1000, ...used })), [200, 400, 0]);
-  assert.deepEqual(room("fixed", quota({ hardLimitsCPU: 1000, ...used })), [-50, 350, 0]);
-});
+pure(
+  "createQuotaRooms() keeps room for one more pod of the largest original limit and request",
+  () => {
+    const raised = sampleGuaranteed({ requests: { cpu: 400 }, limits: { cpu: 400 } });
+    const { room } = namespaceOf({ fixed: raised, web: sampleContainer() }, 1);
+    // Own values count: 200 m of limits, 150 m of requests.
+    const used = { usedLimitsCPU: 600, requestsCPU: { hard: 600, used: 500 } };
+    assert.deepEqual(room("web", quota({ hardLimitsCPU: 1000, ...used })), [200, 400, 0]);
+    assert.deepEqual(room("fixed", quota({ hardLimitsCPU: 1000, ...used })), [-50, 350, 0]);
+  },
+);
 
-test("book() counts a Guaranteed pod's raise in both, another's in limits", () => {
+pure("book() counts a Guaranteed pod's raise in both, another's in limits", () => {
   const { rooms, pod, room } = namespaceOf({ fixed: sampleGuaranteed(), web: sampleContainer() });
   const quotas = [quota()];
   rooms.of({ pod: pod("web"), quotas })?.book(100);
@@ -106,7 +106,7 @@ test("book() counts a Guaranteed pod's raise in both, another's in limits", () =
   assert.deepEqual(room("web", ...quotas)?.[0], 850);
 });
 
-test("createQuotaRooms() names the quota that leaves the least", () => {
+pure("createQuotaRooms() names the quota that leaves the least", () => {
   const { rooms, pod } = namespaceOf({ web: sampleContainer() });
   const tight = quota({ hardLimitsCPU: 500, usedLimitsCPU: 200 });
   const quotas = [quota(), { ...tight, metadata: { ...tight.metadata, name: "tight" } }];
@@ -117,7 +117,7 @@ test("createQuotaRooms() names the quota that leaves the least", () => {
   }
 });
 
-test("createQuotaRooms() passes over quotas with scopes that leave the pod out", () => {
+pure("createQuotaRooms() passes over quotas with scopes that leave the pod out", () => {
   const { room, rooms, pod, change } = namespaceOf({ web: sampleContainer() });
   const scopes = [{ name: "Terminating", operator: "Exists", values: [] }];
   const bare = quota({ hardLimitsCPU: 300, usedLimitsCPU: 300, scopes });
@@ -130,7 +130,7 @@ test("createQuotaRooms() passes over quotas with scopes that leave the pod out",
   assert.deepEqual(room("web", full, quota()), [0, 300, 0]);
 });
 
-test("createQuotaRooms() divides a quota among pods that it counts, less what others use", () => {
+pure("createQuotaRooms() divides a quota among pods that it counts, less what others use", () => {
   const { room, change } = namespaceOf({
     web: sampleContainer(),
     job: sampleContainer(),
@@ -144,23 +144,26 @@ test("createQuotaRooms() divides a quota among pods that it counts, less what ot
   assert.deepEqual(room("web", { ...ofJobs, scopes: [] }), [500, 300, 0]);
 });
 
-test("createQuotaRooms() lets only pods that a quota counts give back for it, and by their own sums", () => {
-  const raised = sampleContainer({ limits: { cpu: 500 } });
-  const { room, change } = namespaceOf({ web: raised, job: raised, other: raised }, 1);
-  for (const name of ["job", "other"]) change(name, { hasDeadline: true });
-  // 100 m are missing for one more pod of 200 m: the jobs bring them, the other gives nothing.
-  const scopes = [{ name: "Terminating", operator: "Exists", values: [] }];
-  const full = quota({ hardLimitsCPU: 1100, usedLimitsCPU: 1000, scopes });
-  assert.deepEqual(room("job", full), [-100, 450, 50]);
-  assert.deepEqual(room("other", full), [-100, 450, 50]);
-  assert.equal(room("web", full), undefined);
-  assert.deepEqual(
-    room("web", { ...full, scopes: [], hardLimitsCPU: 1600, usedLimitsCPU: 1500 })?.[2],
-    40,
-  );
-});
+pure(
+  "createQuotaRooms() lets only pods that a quota counts give back for it, and by their own sums",
+  () => {
+    const raised = sampleContainer({ limits: { cpu: 500 } });
+    const { room, change } = namespaceOf({ web: raised, job: raised, other: raised }, 1);
+    for (const name of ["job", "other"]) change(name, { hasDeadline: true });
+    // 100 m are missing for one more pod of 200 m: the jobs bring them, the other gives nothing.
+    const scopes = [{ name: "Terminating", operator: "Exists", values: [] }];
+    const full = quota({ hardLimitsCPU: 1100, usedLimitsCPU: 1000, scopes });
+    assert.deepEqual(room("job", full), [-100, 450, 50]);
+    assert.deepEqual(room("other", full), [-100, 450, 50]);
+    assert.equal(room("web", full), undefined);
+    assert.deepEqual(
+      room("web", { ...full, scopes: [], hardLimitsCPU: 1600, usedLimitsCPU: 1500 })?.[2],
+      40,
+    );
+  },
+);
 
-test("createQuotaRooms() reads only the pod itself where no other has changed", () => {
+pure("createQuotaRooms() reads only the pod itself where no other has changed", () => {
   const many = Object.fromEntries(
     Array.from(
       { length: 200 },
@@ -179,17 +182,36 @@ test("createQuotaRooms() reads only the pod itself where no other has changed", 
   assert.equal(look(), 400);
 });
 
-test("createQuotaRooms() takes the requests that a quota lacks from pods with requests that move", () => {
-  const containers = {
-    fixed: sampleGuaranteed({ requests: { cpu: 500 }, limits: { cpu: 500 } }),
-    web: sampleContainer({ limits: { cpu: 800 } }),
-  };
-  const { room } = namespaceOf(containers, 1);
-  const full = quota({ hardLimitsCPU: 9000, requestsCPU: { hard: 650, used: 600 } });
-  // 100 m are missing beside what is kept, 150 m; Burstable raises would not help.
-  assert.deepEqual(room("fixed", full)?.slice(1), [400, 100]);
-  assert.deepEqual(room("web", full)?.slice(1), [1000, 0]);
-});
+pure(
+  "createQuotaRooms() asks back what a quota lacks by its own count or the pods', whichever is less",
+  () => {
+    const { room } = namespaceOf({ web: sampleContainer({ limits: { cpu: 500 } }) }, 1);
+    // 200 m are kept; the pod's limits sum up to 500 m, 300 m of them raised.
+    const owed = (hardLimitsCPU: number, usedLimitsCPU: number) =>
+      room("web", quota({ hardLimitsCPU, usedLimitsCPU }))?.[2];
+    assert.deepEqual([owed(700, 500), owed(700, 650), owed(650, 650), owed(650, 420)], [
+      0,
+      0,
+      50,
+      0,
+    ]);
+  },
+);
+
+pure(
+  "createQuotaRooms() takes the requests that a quota lacks from pods with requests that move",
+  () => {
+    const containers = {
+      fixed: sampleGuaranteed({ requests: { cpu: 500 }, limits: { cpu: 500 } }),
+      web: sampleContainer({ limits: { cpu: 800 } }),
+    };
+    const { room } = namespaceOf(containers, 1);
+    const full = quota({ hardLimitsCPU: 9000, requestsCPU: { hard: 650, used: 600 } });
+    // 100 m are missing beside what is kept, 150 m; Burstable raises would not help.
+    assert.deepEqual(room("fixed", full)?.slice(1), [400, 100]);
+    assert.deepEqual(room("web", full)?.slice(1), [1000, 0]);
+  },
+);
 
 const anyPod = fc.record({
   floor: fc.integer({ min: 1, max: 500 }),
@@ -199,72 +221,63 @@ const anyPod = fc.record({
   managed: fc.boolean(),
 });
 
-test("createQuotaRooms() gives the same shares in any order, within the quota or at original limits", () => {
-  const pods = fc.array(anyPod, { minLength: 1, maxLength: 12 });
-  fc.assert(
-    fc.property(pods, fc.nat(12_000), fc.context(), (drawn, hardLimitsCPU, context) => {
-      const named = drawn.map((one, index) => ({ ...one, name: `p${index}` }));
-      const of = (order: typeof named) => {
-        const cache = createWatchedCache<Pod>();
-        for (const { name, limit } of order) {
-          const pod = samplePod(name, {
-            containers: [sampleContainer({ limits: { cpu: limit } })],
+pure(
+  "createQuotaRooms() gives the same shares in any order, within the quota or at original limits",
+  () => {
+    const pods = fc.array(anyPod, { minLength: 1, maxLength: 12 });
+    fc.assert(
+      fc.property(pods, fc.nat(12_000), fc.context(), (drawn, hardLimitsCPU, context) => {
+        const named = drawn.map((one, index) => ({ ...one, name: `p${index}` }));
+        const of = (order: typeof named) => {
+          const cache = createWatchedCache<Pod>();
+          for (const { name, limit } of order) {
+            const pod = samplePod(name, {
+              containers: [sampleContainer({ limits: { cpu: limit } })],
+            });
+            cache.put({ ...pod, phase: "Running" });
+          }
+          const bidsOf = (podKey: string) =>
+            named.filter(({ name, managed }) => managed && podKey === `shop/${name}`)
+              .map(({ weight, floor, more }) => ({
+                name: "app",
+                weight,
+                floor,
+                ceiling: floor + more,
+              }));
+          const rooms = createQuotaRooms({
+            caches: { pods: cache, allocations: createWatchedCache<PodAllocation>() },
+            clock: { monotonic: () => 0 },
+            config: { quotaHeadroom: 0 },
+            bidsOf,
+            wake: (podKey) => assert.fail(podKey),
           });
-          cache.put({ ...pod, phase: "Running" });
-        }
-        const bidsOf = (podKey: string) =>
-          named.filter(({ name, managed }) => managed && podKey === `shop/${name}`)
-            .map(({ weight, floor, more }) => ({
-              name: "app",
-              weight,
-              floor,
-              ceiling: floor + more,
-            }));
-        const rooms = createQuotaRooms({
-          caches: { pods: cache, allocations: createWatchedCache<PodAllocation>() },
-          clock: { monotonic: () => 0 },
-          config: { quotaHeadroom: 0 },
-          bidsOf,
-          wake: (podKey) => assert.fail(podKey),
-        });
-        return named.map(({ name }) => {
-          const pod = cache.get(`shop/${name}`) ?? assert.fail(name);
-          const found = rooms.of({ pod, quotas: [sampleQuota({ hardLimitsCPU })] });
-          return found?.bounds().shares.get("app")?.millicores;
-        });
-      };
-      const shares = of(named);
-      context.log(shares.join(" "));
-      assert.deepEqual(of(named.toReversed()), shares);
-      const use = (at: (index: number) => number) =>
-        named.reduce(
-          (sum, { managed, limit }, i) => sum + (managed ? at(i) : limit),
-          0,
+          return named.map(({ name }) => {
+            const pod = cache.get(`shop/${name}`) ?? assert.fail(name);
+            const found = rooms.of({ pod, quotas: [sampleQuota({ hardLimitsCPU })] });
+            return found?.bounds().shares.get("app")?.millicores;
+          });
+        };
+        const shares = of(named);
+        context.log(shares.join(" "));
+        assert.deepEqual(of(named.toReversed()), shares);
+        const use = (at: (index: number) => number) =>
+          named.reduce(
+            (sum, { managed, limit }, i) => sum + (managed ? at(i) : limit),
+            0,
+          );
+        const isAtFloors = named.every(({ managed, floor }, i) => !managed || shares[i] === floor);
+        // Agents keep to the grid.
+        const used = use((i) =>
+          Math.max(named[i]?.floor ?? 0, Math.floor((shares[i] ?? NaN) / 10) * 10)
         );
-      const isAtFloors = named.every(({ managed, floor }, i) => !managed || shares[i] === floor);
-      // Agents keep to the grid.
-      const used = use((i) =>
-        Math.max(named[i]?.floor ?? 0, Math.floor((shares[i] ?? NaN) / 10) * 10)
-      );
-      assert.ok(used <= hardLimitsCPU || isAtFloors, `${used} of ${hardLimitsCPU}`);
-      for (const [i, { managed, floor }] of named.entries()) {
-        assert.ok(managed ? (shares[i] ?? NaN) >= floor : shares[i] === undefined);
-      }
-    }),
-  );
-});
-
-test("quotaMissing() is what the quota lacks, by its own count or the pods', whichever is less", () => {
-  const { hardLimitsCPU: _none, ...ofMemory } = sampleQuota();
-  const of = (used: number, kept: number, one = sampleQuota()) =>
-    quotaMissing(one, "limits", { used, kept });
-  assert.equal(of(700, 200), 0);
-  assert.equal(of(700, 350), 50);
-  assert.equal(of(600, 350), 0);
-  assert.equal(of(900, 350), 50);
-  assert.equal(of(700, 350, sampleQuota({ hardLimitsCPU: 800 })), 250);
-  assert.equal(of(9000, 9000, ofMemory), 0);
-});
+        assert.ok(used <= hardLimitsCPU || isAtFloors, `${used} of ${hardLimitsCPU}`);
+        for (const [i, { managed, floor }] of named.entries()) {
+          assert.ok(managed ? (shares[i] ?? NaN) >= floor : shares[i] === undefined);
+        }
+      }),
+    );
+  },
+);
 
 /** What each of these raises gives back of what is missing. */
 function parts(missing: number, ...raises: readonly number[]): readonly number[] {
@@ -272,24 +285,27 @@ function parts(missing: number, ...raises: readonly number[]): readonly number[]
   return raises.map((own) => giveBack({ missing, own, all }));
 }
 
-test("giveBack() divides what is missing by the raises, in steps", () => {
+pure("giveBack() divides what is missing by the raises, in steps", () => {
   assert.deepEqual(parts(40, 100, 50), [30, 20]);
   assert.deepEqual(parts(1000, 100, 50), [100, 50]);
   assert.deepEqual([parts(0, 100), parts(-40, 100), parts(40, 0, 50)], [[0], [0], [0, 40]]);
 });
 
-test("giveBack() brings together what is missing, or all that was raised, and no more than a step each", () => {
-  const raise = fc.integer({ min: 1, max: 4000 });
-  fc.assert(
-    fc.property(fc.array(raise, { minLength: 1, maxLength: 8 }), raise, (sizes, missing) => {
-      const given = parts(missing, ...sizes);
-      const sum = given.reduce((total, part) => total + part, 0);
-      const all = sizes.reduce((total, size) => total + size, 0);
-      assert.ok(sum >= Math.min(missing, all), `${sum} of ${missing}`);
-      assert.ok(sum < missing + 10 * sizes.length + 1e-6);
-      for (const [index, part] of given.entries()) {
-        assert.ok(part >= 0 && part <= (sizes[index] ?? 0));
-      }
-    }),
-  );
-});
+pure(
+  "giveBack() brings together what is missing, or all that was raised, and no more than a step each",
+  () => {
+    const raise = fc.integer({ min: 1, max: 4000 });
+    fc.assert(
+      fc.property(fc.array(raise, { minLength: 1, maxLength: 8 }), raise, (sizes, missing) => {
+        const given = parts(missing, ...sizes);
+        const sum = given.reduce((total, part) => total + part, 0);
+        const all = sizes.reduce((total, size) => total + size, 0);
+        assert.ok(sum >= Math.min(missing, all), `${sum} of ${missing}`);
+        assert.ok(sum < missing + 10 * sizes.length + 1e-6);
+        for (const [index, part] of given.entries()) {
+          assert.ok(part >= 0 && part <= (sizes[index] ?? 0));
+        }
+      }),
+    );
+  },
+);
