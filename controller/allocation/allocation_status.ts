@@ -9,27 +9,17 @@ import type {
   PodAllocation,
   PodAllocationStatus,
 } from "../../shared/api/pod_allocation.ts";
-import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
+import {
+  ENFORCEMENT_REASONS,
+  type EnforcementReason,
+} from "../../shared/api/reasons/enforcement_reasons.ts";
+import type { Reason } from "../../shared/api/reasons/reason.ts";
 import { defined } from "../../shared/defined.ts";
 import { formatCPU, parseCPUBound, sumCPU } from "../../shared/quantity.ts";
 import type { Decision } from "../../shared/resize/chain.ts";
-import { INFEASIBLE_REASONS } from "../../shared/resize/inputs/resize_condition.ts";
 
 /** How far an allocation's limits have got. */
 export type Phase = NonNullable<PodAllocationStatus["phase"]>;
-
-/** Reasons for failures that an administrator should see. */
-const FAILURES: ReadonlySet<string> = new Set<string>([
-  "IdentityMismatch",
-  "Refused",
-  "NodeCapacity",
-  "AdmissionDenied",
-  ...INFEASIBLE_REASONS,
-  "DeviceClaims",
-  "ResizeError",
-  "RestoreBlocked",
-  "OriginalUnknown",
-]);
 
 /** Most characters of a message: a policy engine may answer at great length. */
 const LONGEST_MESSAGE = 2000;
@@ -37,7 +27,8 @@ const LONGEST_MESSAGE = 2000;
 /** The phase that a reason stands for. */
 export function phaseOf(reason: EnforcementReason): Phase {
   if (reason === "Applied" || reason === "Restored") return "Applied";
-  return FAILURES.has(reason) ? "Failed" : "Pending";
+  const { fails }: Reason = ENFORCEMENT_REASONS[reason];
+  return fails ? "Failed" : "Pending";
 }
 
 /** Input of the status, beside allocation and pod. */

@@ -6,8 +6,10 @@
 import type { ApiObject } from "../../shared/api/object.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { MetricOutcome } from "../metrics_demand/metric_fact.ts";
-import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
-import type { EventReason } from "../../shared/api/reasons/event_reasons.ts";
+import type {
+  EnforcementReason,
+  EventReason,
+} from "../../shared/api/reasons/enforcement_reasons.ts";
 import type { WorkloadKind } from "../../shared/api/workload.ts";
 import type { ResizeObserver } from "../resize/send_changes.ts";
 import type { FairQueue } from "./pace/fair_queue.ts";

@@ -15,7 +15,7 @@ import type { BoundsPlan } from "./bounds/publish_bounds.ts";
 import {
   bottleneckEvent,
   emitOn,
-  QUIET_HOLDS,
+  isQuiet,
   reportBounds,
   reportWarnings,
   statusEvent,
@@ -151,8 +151,7 @@ async function reportHeld(
   const pendingMs = pendingLeftMs(reason, snapshot, context);
   if (pendingMs > 0) return notLaterThan(again, pendingMs);
   const { agentAway } = context.nodeWrites;
-  const isAway = reason !== undefined && QUIET_HOLDS.has(reason) &&
-    reason !== allocation.status?.reason;
+  const isAway = reason !== undefined && isQuiet(reason) && reason !== allocation.status?.reason;
   if (!isAway) agentAway.leave(podKey);
   else if (!agentAway.take({ podKey })) return again;
   const status = await writeStatus(decision, snapshot, context);

@@ -6,7 +6,11 @@
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation, PodAllocationStatus } from "../../../shared/api/pod_allocation.ts";
 import type { BoundReason } from "../../../shared/api/reasons/bound_reasons.ts";
-import type { EnforcementReason } from "../../../shared/api/reasons/enforcement_reasons.ts";
+import {
+  ENFORCEMENT_REASONS,
+  type EnforcementReason,
+} from "../../../shared/api/reasons/enforcement_reasons.ts";
+import type { Reason } from "../../../shared/api/reasons/reason.ts";
 import { MARKET_REASONS } from "../../../shared/api/reasons/market_reasons.ts";
 import type { Log } from "../../../shared/log.ts";
 import { formatCPU, sumCPU } from "../../../shared/quantity.ts";
@@ -48,12 +52,11 @@ export const WORKLOAD_BOUNDS: ReadonlySet<BoundReason> = new Set([
   "HPAScaled",
 ]);
 
-/** What waits for a node's agent or a copy of the API's objects concerns many pods: it is no event. */
-export const QUIET_HOLDS: ReadonlySet<EnforcementReason> = new Set([
-  "Waiting",
-  "BoundsStale",
-  "OutOfSync",
-]);
+/** True for what waits for a node's agent or a copy of the API's objects: it is no event. */
+export function isQuiet(reason: EnforcementReason): boolean {
+  const { quiet }: Reason = ENFORCEMENT_REASONS[reason];
+  return quiet === true;
+}
 
 /** An event without the pod that it is about. */
 export type EventText = Omit<GatedEvent, "namespace" | "podName" | "podUID">;
@@ -167,7 +170,7 @@ export function statusEvent(
 ): EventText | undefined {
   const type = status.phase === "Failed" ? "Warning" : "Normal";
   if (reason === "Restored") return { type, reason: "CPULimitsRestored", message };
-  if (reason === undefined || QUIET_HOLDS.has(reason)) return undefined;
+  if (reason === undefined || isQuiet(reason)) return undefined;
   if (reason !== "Applied") {
     return { type, reason: "CPULimitHeld", key: reason, message: `${reason}: ${message}` };
   }

@@ -10,7 +10,7 @@ import { listOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
 import { QUIET_BOUNDS } from "../../../controller/allocation/events/pod_events.ts";
 import type { BoundReason } from "../../../shared/api/reasons/bound_reasons.ts";
 import type { EnforcementReason } from "../../../shared/api/reasons/enforcement_reasons.ts";
-import type { EventReason } from "../../../shared/api/reasons/event_reasons.ts";
+import type { EventReason } from "../../../shared/api/reasons/enforcement_reasons.ts";
 import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
 import { SETTLED } from "./pods/agreement.ts";
 import { coalloc } from "./coalloc.ts";

@@ -97,7 +97,8 @@ export const LOST_IN_A_CRASH: readonly Mutant[] = [
     kind: "crash",
     file: "controller/allocation/quotas/quota_ledger.ts",
     from: "        const untilMs = clock.monotonic() + COUNTED_MS;\n",
-    to: "        if (taken === 0) return;\n        const untilMs = clock.monotonic() + COUNTED_MS;\n",
+    to:
+      "        if (taken === 0) return;\n        const untilMs = clock.monotonic() + COUNTED_MS;\n",
   },
   {
     name: "Retry-After is believed, however long it is",
