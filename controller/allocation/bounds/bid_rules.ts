@@ -7,7 +7,6 @@ import type { CPUTarget, HorizontalPodAutoscaler } from "../../../shared/api/aut
 import type { Node } from "../../../shared/api/node.ts";
 import type { Namespace } from "../../../shared/api/namespace.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
-import type { ContainerBounds } from "../../../shared/api/pod_allocation.ts";
 import type { BoundReason } from "../../../shared/api/reasons/bound_reasons.ts";
 import { isRollingOut, type Workload } from "../../../shared/api/workload.ts";
 import { splitByRequest } from "../../../shared/market/pod_split.ts";
@@ -50,7 +49,6 @@ export interface BidEffect {
   readonly message: string;
   /** The container that it is about; absent: all. */
   readonly container?: string;
-  readonly held?: ContainerBounds["held"];
   /** Bound of the limit from below, millicores; the ceiling cuts it. */
   readonly floor?: number;
   /** Factor on the ceiling that the original limit gives. */
@@ -79,15 +77,15 @@ const DRAIN_MS = 10 * 60_000;
 const nodeState: BidRule = ({ pod, node, nowMs }) => {
   if (node === undefined) return [];
   if (!node.ready) {
-    return [{ reason: "NodeNotReady", held: "both", message: `${pod.nodeName} is not Ready` }];
+    return [{ reason: "NodeNotReady", message: `${pod.nodeName} is not Ready` }];
   }
   if (node.draining === true) {
-    return [{ reason: "NodeDraining", held: "both", message: `${pod.nodeName} is being drained` }];
+    return [{ reason: "NodeDraining", message: `${pod.nodeName} is being drained` }];
   }
   const untilMs = (node.cordonedAtMs ?? -Infinity) + DRAIN_MS;
   if (nowMs >= untilMs) return [];
   const message = `${pod.nodeName} was cordoned less than 10 min ago`;
-  return [{ reason: "NodeCordoned", held: "lower", message, untilMs }];
+  return [{ reason: "NodeCordoned", message, untilMs }];
 };
 
 /**
@@ -95,7 +93,7 @@ const nodeState: BidRule = ({ pod, node, nowMs }) => {
  * a decrease less than a container must have, or an HPA or rollout needs. A VPA might set it itself.
  */
 const unreadableBound: BidRule = ({ unreadable = [] }) =>
-  unreadable.map((message) => ({ reason: "UnreadableBound", held: "both", message }));
+  unreadable.map((message) => ({ reason: "UnreadableBound", message }));
 
 /** True for a pod of a class that Kubernetes itself defines for what the system can't do without. */
 export function isSystemCritical(
@@ -107,7 +105,7 @@ export function isSystemCritical(
 /** Holds the limits of such pods from below, raises that a quota needs back too. */
 const systemCritical: BidRule = ({ pod }) => {
   const message = `the class is ${pod.priorityClassName}`;
-  return isSystemCritical(pod) ? [{ reason: "SystemCritical", held: "lower", message }] : [];
+  return isSystemCritical(pod) ? [{ reason: "SystemCritical", message }] : [];
 };
 
 /** After a restart no limit is lowered for this long, ms. */
@@ -115,26 +113,20 @@ const RESTART_MS = 5 * 60_000;
 
 /** Not Ready, restarted of late, or crashing again and again: less CPU can only make it worse. */
 const readiness: BidRule = ({ pod: { containers, ready }, nowMs }) => {
-  const lower = (
-    reason: BoundReason,
-    message: string,
-    more: Pick<BidEffect, "untilMs"> = {},
-  ): BidEffect => ({ reason, held: "lower", message, ...more });
   const namesOf = (all: Pod["containers"]): string => all.map(({ name }) => name).join(", ");
   const looping = containers.filter(({ crashLooping }) => crashLooping);
   const fresh = containers.filter(({ restartedAtMs = -Infinity }) =>
     nowMs - restartedAtMs < RESTART_MS
   );
   const untilMs = Math.max(...fresh.map(({ restartedAtMs = 0 }) => restartedAtMs)) + RESTART_MS;
-  return [
-    ...(looping.length === 0
-      ? []
-      : [lower("CrashLoopBackOff", `${namesOf(looping)} crashes again and again`)]),
-    ...(fresh.length === 0
-      ? []
-      : [lower("RecentRestart", `${namesOf(fresh)} restarted less than 5 min ago`, { untilMs })]),
-    ...(ready ? [] : [lower("PodNotReady", "the pod is not Ready")]),
+  const crashes = `${namesOf(looping)} crashes again and again`;
+  const restarted = `${namesOf(fresh)} restarted less than 5 min ago`;
+  const effects: readonly (BidEffect | false)[] = [
+    looping.length > 0 && { reason: "CrashLoopBackOff", message: crashes },
+    fresh.length > 0 && { reason: "RecentRestart", message: restarted, untilMs },
+    !ready && { reason: "PodNotReady", message: "the pod is not Ready" },
   ];
+  return effects.filter((effect) => effect !== false);
 };
 
 /**
@@ -152,7 +144,7 @@ const rollout: BidRule = ({ workload, rolloutStillSinceMs, nowMs }) => {
   const { kind, metadata: { name } } = workload;
   // Without numbers: bounds that stay the same are not written again when they change.
   const message = `${kind} ${name} rolls out: its pods are being replaced`;
-  const effect = { reason: "RolloutInProgress", held: "lower", message } as const;
+  const effect = { reason: "RolloutInProgress", message } as const;
   if (kind === "Deployment" || rolloutStillSinceMs === undefined) return [effect];
   const untilMs = rolloutStillSinceMs + STILL_MS;
   return nowMs < untilMs ? [{ ...effect, untilMs }] : [];
@@ -177,10 +169,8 @@ const horizontalAutoscaler: BidRule = ({ pod, workload, autoscalers, nowMs }) =>
     const untilMs = lastScaleMs + stabilizationMs;
     return [
       ...cpuTargets.flatMap((target) => floorsFor(pod, target, name)),
-      { reason: "HPADamped", held: "half", message: damped },
-      ...(nowMs < untilMs
-        ? [{ reason: "HPAScaled", held: "lower", message: scaled, untilMs } as const]
-        : []),
+      { reason: "HPADamped", message: damped },
+      ...(nowMs < untilMs ? [{ reason: "HPAScaled", message: scaled, untilMs } as const] : []),
     ];
   });
 

@@ -4,6 +4,7 @@ import type { CPUTarget, HorizontalPodAutoscaler } from "../../../shared/api/aut
 import { HPA_COORDINATION } from "../../../shared/api/market_keys.ts";
 import type { Node } from "../../../shared/api/node.ts";
 import type { Pod, PodContainer } from "../../../shared/api/pod.ts";
+import { holdOf } from "../../../shared/api/reasons/bound_reasons.ts";
 import type { WorkloadKind } from "../../../shared/api/workload.ts";
 import {
   sampleContainer,
@@ -27,9 +28,9 @@ interface Change extends Partial<Omit<BidFacts, "pod">> {
 function said({ pod, ...facts }: Change): readonly string[] {
   const quiet = bidFacts(samplePod("web"), facts);
   return bidEffects({ ...quiet, pod: { ...quiet.pod, ...pod } }).map((one) => {
-    const { reason, container, held, floor, boost, demand, untilMs } = one;
+    const { reason, container, floor, boost, demand, untilMs } = one;
     const ends = untilMs === undefined ? undefined : `${untilMs - FACTS_NOW_MS} ms`;
-    return [reason, container, held, floor, boost, demand, ends]
+    return [reason, container, holdOf(reason), floor, boost, demand, ends]
       .filter((value) => value !== undefined).join(" ");
   });
 }

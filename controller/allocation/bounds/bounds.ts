@@ -10,7 +10,7 @@ import {
   type ContainerBounds,
   MOST_RULES,
 } from "../../../shared/api/pod_allocation.ts";
-import type { BoundReason } from "../../../shared/api/reasons/bound_reasons.ts";
+import { type BoundReason, type Hold, holdOf } from "../../../shared/api/reasons/bound_reasons.ts";
 import { LEAST_CPU } from "../../../shared/market/clearing_round.ts";
 import { splitByRequest } from "../../../shared/market/pod_split.ts";
 import { sumCPU } from "../../../shared/quantity.ts";
@@ -195,14 +195,7 @@ function boundsOfContainer(
   const applying = effects.filter((effect) => (effect.container ?? name) === name);
   const wanted = Math.max(0, ...applying.map((effect) => effect.floor ?? 0));
   const demand = Math.max(0, ...applying.map((effect) => effect.demand ?? 0));
-  const held = strongest([
-    ...applying.map((effect) => effect.held),
-    keeper === null || restartsOnCPU ? "both" : undefined,
-  ]);
-  // Only raises are undone: no limit falls below the original one.
-  const yields = held === "lower" && theirs.backTo !== undefined && !isSystemCritical(pod);
-  const kept = yields ? Math.max(floor, theirs.backTo ?? 0) : 0;
-  const rules: readonly (KnownRule | undefined)[] = [
+  const rules = ([
     ceilingRule(name, { floor, lowest }),
     wanted <= ceiling ? undefined : {
       reason: "HPACapped",
@@ -217,9 +210,13 @@ function boundsOfContainer(
       reason: "RestartPolicy",
       message: `resizePolicy restarts ${name} on a CPU change`,
     },
-  ];
+  ] satisfies readonly (KnownRule | undefined)[]).filter((rule) => rule !== undefined);
+  const held = strongest([...applying, ...rules].map(({ reason }) => holdOf(reason)));
+  // Only raises are undone: no limit falls below the original one.
+  const yields = held === "lower" && theirs.backTo !== undefined && !isSystemCritical(pod);
+  const kept = yields ? Math.max(floor, theirs.backTo ?? 0) : 0;
   return {
-    rules: rules.filter((rule) => rule !== undefined),
+    rules,
     container: {
       ...{ name, containerID },
       floor: Math.max(floor, Math.min(wanted, ceiling), kept),
@@ -262,7 +259,7 @@ function weightRule(
 }
 
 /** The hold that includes all others. */
-function strongest(holds: readonly ContainerBounds["held"][]): ContainerBounds["held"] {
+function strongest(holds: readonly (Hold | undefined)[]): Hold | undefined {
   return (["half", "lower", "both"] as const).findLast((one) => holds.includes(one));
 }
 

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { HorizontalPodAutoscaler } from "../../../shared/api/autoscalers.ts";
 import {
   ALLOW_OVERRIDES,
   MAX_CPU,
@@ -10,13 +9,7 @@ import {
 import type { Namespace } from "../../../shared/api/namespace.ts";
 import { type Pod, type PodContainer, withResources } from "../../../shared/api/pod.ts";
 import { MOST_RULES } from "../../../shared/api/pod_allocation.ts";
-import {
-  CEILING_REASONS,
-  type Hold,
-  holdOf,
-  setsCeiling,
-} from "../../../shared/api/reasons/bound_reasons.ts";
-import type { Workload } from "../../../shared/api/workload.ts";
+import { CEILING_REASONS, setsCeiling } from "../../../shared/api/reasons/bound_reasons.ts";
 import { qosClassOf } from "../../../shared/resize/inputs/qos.ts";
 import {
   sampleContainer,
@@ -404,59 +397,3 @@ pure(
     }));
   },
 );
-
-/** Ages of an event that a rule speaks of for a while, ms. */
-const AGES: fc.Arbitrary<number | undefined> = fc.constantFrom(undefined, 1000, 3_600_000);
-const at = <K extends string>(key: K, ago: number | undefined): { [P in K]?: number } =>
-  ago === undefined ? {} : { [key]: FACTS_NOW_MS - ago } as { [P in K]?: number };
-const anyHeld: fc.Arbitrary<Choice> = fc.record({
-  pod: fc.record({ ready: fc.boolean(), ...{ critical: fc.boolean() } }).map(
-    ({ ready, critical }): Partial<Pod> => ({ ready, ...(critical ? SYSTEM : {}) }),
-  ),
-  containers: fc.record({ restarts: fc.boolean(), crashes: fc.boolean(), ago: AGES }).chain(
-    ({ restarts, crashes, ago }) =>
-      fc.boolean().map((isTight) => {
-        const more = { ...at("restartedAtMs", ago), ...(crashes ? { crashLooping: true } : {}) };
-        const app = {
-          ...(isTight ? tight(100, 105) : running()),
-          ...more,
-          restartsOnCPU: restarts,
-        };
-        return [app as PodContainer, isTight ? tight(100, 105, "proxy") : running({ name: "b" })];
-      }),
-  ),
-  node: fc.record({ ready: fc.boolean(), drains: fc.boolean(), ago: AGES }).map(
-    ({ ready, drains, ago }) => ({
-      ...{ ...sampleNode("node-1"), ready, ...at("cordonedAtMs", ago) },
-      ...(drains ? { draining: true as const } : {}),
-    }),
-  ),
-  workload: fc.nat(1).map((updated): Workload =>
-    sampleWorkload({ rollout: { updated, total: 1 } })
-  ),
-  autoscalers: fc.array(
-    AGES.map((ago): HorizontalPodAutoscaler => sampleHPA(at("lastScaleMs", ago))),
-    { maxLength: 1 },
-  ),
-});
-const ORDER: readonly (Hold | undefined)[] = [undefined, "half", "lower", "both"];
-
-pure("boundsOf() holds each container as the reasons of its rules say, the strongest first", () => {
-  const seen = new Set<string>();
-  fc.assert(fc.property(anyHeld, (choice) => {
-    const { rules, containers } = draft(choice);
-    for (const [index, { held }] of containers.entries()) {
-      const holds = rules.filter(({ reason }) =>
-        reason !== "RestartPolicy" || choice.containers?.[index]?.restartsOnCPU === true
-      ).map(({ reason }) => holdOf(reason));
-      assert.equal(held, ORDER.findLast((one) => holds.includes(one)));
-    }
-    for (const { reason } of rules) if (holdOf(reason) !== undefined) seen.add(reason);
-  }));
-  // Each reason that holds has occurred, but for those of objects that can't be read.
-  assert.deepEqual([...seen].sort(), [
-    ...["CrashLoopBackOff", "HPADamped", "HPAScaled", "NodeCordoned", "NodeDraining"],
-    ...["NodeNotReady", "PodNotReady", "QoSWouldChange", "RecentRestart", "RestartPolicy"],
-    ...["RolloutInProgress", "SystemCritical"],
-  ]);
-});
