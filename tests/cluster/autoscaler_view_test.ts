@@ -7,11 +7,10 @@
 import assert from "node:assert/strict";
 import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
 import { createKubectl } from "./kubectl.ts";
-import { eventsOf } from "./scene/event_texts.ts";
-import { thePod, whenQuota } from "./scene/pods/limits.ts";
-import { loadPod } from "./scene/pods/load_pod.ts";
-import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
-import { scratchNamespace } from "./scene/scratch_namespace.ts";
+import { eventsOf } from "./scene/reported.ts";
+import { thePod, whenQuota } from "./scene/limits.ts";
+import { loadPod } from "./scene/load_pod.ts";
+import { openRealNode, type PodName, type RealNode, scratchNamespace } from "./scene/real_node.ts";
 
 const OWN = 50;
 const kubectl = createKubectl();

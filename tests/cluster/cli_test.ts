@@ -5,7 +5,7 @@ import { connectKubeconfig } from "../../adapters/kube/client/connect.ts";
 import { parsePod } from "../../adapters/kube/kinds/pods.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import { createKubectl } from "./kubectl.ts";
-import { coalloc } from "./scene/coalloc.ts";
+import { coalloc } from "./scene/product.ts";
 
 const kubectl = createKubectl();
 const namespace = `coalloc-cli-${crypto.randomUUID().slice(0, 8)}`;

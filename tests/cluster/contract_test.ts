@@ -46,9 +46,8 @@ import {
 } from "../contract/support/sample_objects.ts";
 import { createKubectl, kubectlAsServiceAccount } from "./kubectl.ts";
 import { applyRights } from "./rendered_manifests.ts";
-import { openContractWorld } from "./scene/contract_world.ts";
-import { expiredVersion } from "./scene/expired_version.ts";
-import { pauseControllerMeanwhile } from "./scene/product/paused_controller.ts";
+import { expiredVersion, openContractWorld } from "./scene/contract_world.ts";
+import { pauseControllerMeanwhile } from "./scene/product.ts";
 import { until } from "./scene/until.ts";
 import { resourcePath } from "../../adapters/kube/client/connection.ts";
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { allocationsPath } from "../../adapters/kube/kinds/allocations.ts";
 import { connectKubeconfig } from "../../adapters/kube/client/connect.ts";
 import { createKubectl } from "./kubectl.ts";
-import { type Refusal, tryCreate, tryPatch } from "./scene/webhook/dry_request.ts";
+import { type Refusal, tryCreate, tryPatch } from "./scene/contract_world.ts";
 
 const kubectl = createKubectl();
 const namespace = `mbcas-crd-${crypto.randomUUID().slice(0, 8)}`;

@@ -7,13 +7,10 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";
-import { appliedAllocation, SETTLED } from "./scene/pods/agreement.ts";
-import { deploymentPods } from "./scene/pods/deployment_pods.ts";
-import { eventsOf } from "./scene/event_texts.ts";
-import { thePod, whenQuota } from "./scene/pods/limits.ts";
-import { loadDeployment } from "./scene/pods/load_pod.ts";
-import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
-import { scratchNamespace } from "./scene/scratch_namespace.ts";
+import { appliedAllocation, deploymentPods, SETTLED, thePod, whenQuota } from "./scene/limits.ts";
+import { eventsOf } from "./scene/reported.ts";
+import { loadDeployment } from "./scene/load_pod.ts";
+import { openRealNode, type PodName, type RealNode, scratchNamespace } from "./scene/real_node.ts";
 import { until } from "./scene/until.ts";
 
 const OWN = 50;

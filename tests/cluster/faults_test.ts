@@ -4,15 +4,19 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { appliedAllocation, assertAgreement, SETTLED } from "./scene/pods/agreement.ts";
-import { compactHistory, isHarness, withoutAPIServer } from "./scene/product/harness_access.ts";
-import { loadPod } from "./scene/pods/load_pod.ts";
-import { enforcedLimits, podDirectories, processOne } from "./scene/pods/node_cgroups.ts";
-import { deletePod, leader, leaseHolder, podsOf, whenReady } from "./scene/product/product.ts";
-import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
-import { type ScratchNamespace, scratchNamespace } from "./scene/scratch_namespace.ts";
-import { sharedPeriod } from "./scene/pods/shared_period.ts";
-import { testsAtOnce } from "./scene/tests_at_once.ts";
+import { appliedAllocation, assertAgreement, SETTLED } from "./scene/limits.ts";
+import { compactHistory, isHarness, withoutAPIServer } from "./scene/harness_access.ts";
+import { loadPod } from "./scene/load_pod.ts";
+import { enforcedLimits, podDirectories, processOne } from "./scene/node_cgroups.ts";
+import { deletePod, leader, leaseHolder, podsOf, whenReady } from "./scene/product.ts";
+import {
+  openRealNode,
+  type PodName,
+  type RealNode,
+  type ScratchNamespace,
+  scratchNamespace,
+} from "./scene/real_node.ts";
+import { sharedPeriod, testsAtOnce } from "./scene/tests_at_once.ts";
 import { pause, until } from "./scene/until.ts";
 
 /**

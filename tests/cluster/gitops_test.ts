@@ -5,12 +5,9 @@
  */
 import assert from "node:assert/strict";
 import { createKubectl } from "./kubectl.ts";
-import { SETTLED } from "./scene/pods/agreement.ts";
-import { deploymentPods } from "./scene/pods/deployment_pods.ts";
-import { thePod, whenQuota } from "./scene/pods/limits.ts";
-import { loadDeployment } from "./scene/pods/load_pod.ts";
-import { openRealNode } from "./scene/real_node.ts";
-import { scratchNamespace } from "./scene/scratch_namespace.ts";
+import { deploymentPods, SETTLED, thePod, whenQuota } from "./scene/limits.ts";
+import { loadDeployment } from "./scene/load_pod.ts";
+import { openRealNode, scratchNamespace } from "./scene/real_node.ts";
 import { until } from "./scene/until.ts";
 
 const OWN = 50;

@@ -3,20 +3,23 @@
  *
  * @module
  */
-import { NO_RESOURCES } from "../../shared/api/pod.ts";
 import assert from "node:assert/strict";
+import { NO_RESOURCES } from "../../shared/api/pod.ts";
 import { listOf, numberOf, objectOf, textOf } from "../../adapters/kube/client/json_fields.ts";
 import { parseIdentity } from "../../adapters/kube/kinds/object_fields.ts";
 import { parseCPU } from "../../shared/quantity.ts";
-import { coalloc } from "./scene/coalloc.ts";
-import { SETTLED } from "./scene/pods/agreement.ts";
-import { assertRestores } from "./scene/assert_restores.ts";
-import { assertReported } from "./scene/assert_reported.ts";
-import { loadPod } from "./scene/pods/load_pod.ts";
-import { enforcedLimits, podDirectories, weighedRequests } from "./scene/pods/node_cgroups.ts";
-import { restoresFor } from "./scene/product/product_metrics.ts";
-import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
-import { type ScratchNamespace, scratchNamespace } from "./scene/scratch_namespace.ts";
+import { coalloc, restoresFor } from "./scene/product.ts";
+import { SETTLED } from "./scene/limits.ts";
+import { assertReported, assertRestores } from "./scene/reported.ts";
+import { loadPod } from "./scene/load_pod.ts";
+import { enforcedLimits, podDirectories, weighedRequests } from "./scene/node_cgroups.ts";
+import {
+  openRealNode,
+  type PodName,
+  type RealNode,
+  type ScratchNamespace,
+  scratchNamespace,
+} from "./scene/real_node.ts";
 import { testsAtOnce } from "./scene/tests_at_once.ts";
 import { pause, until } from "./scene/until.ts";
 

@@ -12,14 +12,17 @@ import { createPodResizer } from "../../adapters/kube/writers/pod_writers.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import { refusalReason } from "../../shared/resize/refusal.ts";
-import { SETTLED } from "./scene/pods/agreement.ts";
-import { eventTexts } from "./scene/event_texts.ts";
-import { boundBy, boundsOf, quotaOf, thePod, whenQuota } from "./scene/pods/limits.ts";
-import { type LoadContainer, loadPod } from "./scene/pods/load_pod.ts";
-import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
-import { type ScratchNamespace, scratchNamespace } from "./scene/scratch_namespace.ts";
+import { boundBy, boundsOf, quotaOf, SETTLED, takeIn, thePod, whenQuota } from "./scene/limits.ts";
+import { eventTexts } from "./scene/reported.ts";
+import { type LoadContainer, loadPod } from "./scene/load_pod.ts";
+import {
+  openRealNode,
+  type PodName,
+  type RealNode,
+  type ScratchNamespace,
+  scratchNamespace,
+} from "./scene/real_node.ts";
 import { pause, until } from "./scene/until.ts";
-import { takeIn } from "./scene/pods/waiting_pod.ts";
 
 /** Original limit of container `load` of each pod, and what it may have where no LimitRange is. */
 const OWN = 40;

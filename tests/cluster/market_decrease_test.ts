@@ -4,13 +4,12 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { appliedAllocation, assertAgreement, SETTLED } from "./scene/pods/agreement.ts";
-import { loadPod } from "./scene/pods/load_pod.ts";
-import { cpuAccount, enforcedLimits, podDirectories } from "./scene/pods/node_cgroups.ts";
-import { openRealNode } from "./scene/real_node.ts";
-import { scratchNamespace } from "./scene/scratch_namespace.ts";
+import { appliedAllocation, assertAgreement, SETTLED } from "./scene/limits.ts";
+import { loadPod } from "./scene/load_pod.ts";
+import { cpuAccount, enforcedLimits, podDirectories } from "./scene/node_cgroups.ts";
+import { openRealNode, scratchNamespace } from "./scene/real_node.ts";
 import { pause, until } from "./scene/until.ts";
-import { withTightLimits } from "./scene/product/with_settings.ts";
+import { withTightLimits } from "./scene/product.ts";
 
 withTightLimits();
 

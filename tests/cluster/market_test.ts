@@ -5,16 +5,15 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { assertAgreement, SETTLED } from "./scene/pods/agreement.ts";
-import { loadPod } from "./scene/pods/load_pod.ts";
+import { assertAgreement, SETTLED } from "./scene/limits.ts";
+import { loadPod } from "./scene/load_pod.ts";
 import {
   cpuAccount,
   enforcedLimits,
   type PodDirectories,
   podDirectories,
-} from "./scene/pods/node_cgroups.ts";
-import { openRealNode } from "./scene/real_node.ts";
-import { scratchNamespace } from "./scene/scratch_namespace.ts";
+} from "./scene/node_cgroups.ts";
+import { openRealNode, scratchNamespace } from "./scene/real_node.ts";
 import { pause, until } from "./scene/until.ts";
 
 /** Throttled ms per second over the next `ms`. */

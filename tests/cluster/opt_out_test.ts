@@ -5,18 +5,13 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { assertRestores } from "./scene/assert_restores.ts";
-import { assertReported, assertUnreported } from "./scene/assert_reported.ts";
-import { boundsOf, quotaOf, thePod, whenQuota } from "./scene/pods/limits.ts";
-import { type LoadContainer, loadPod } from "./scene/pods/load_pod.ts";
-import { restoresFor } from "./scene/product/product_metrics.ts";
-import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
-import { scratchNamespace } from "./scene/scratch_namespace.ts";
-import { SETTLED } from "./scene/pods/agreement.ts";
-import { sharedPeriod } from "./scene/pods/shared_period.ts";
-import { testsAtOnce } from "./scene/tests_at_once.ts";
+import { assertReported, assertRestores, assertUnreported } from "./scene/reported.ts";
+import { boundsOf, quotaOf, SETTLED, thePod, whenQuota } from "./scene/limits.ts";
+import { type LoadContainer, loadPod } from "./scene/load_pod.ts";
+import { restoresFor, withLiveSettings } from "./scene/product.ts";
+import { openRealNode, type PodName, type RealNode, scratchNamespace } from "./scene/real_node.ts";
+import { sharedPeriod, testsAtOnce } from "./scene/tests_at_once.ts";
 import { pause, until } from "./scene/until.ts";
-import { withLiveSettings } from "./scene/product/with_settings.ts";
 
 const OWN = 40;
 const MANAGED = "mbcas.io/managed";

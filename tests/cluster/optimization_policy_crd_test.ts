@@ -7,7 +7,7 @@ import { connectKubeconfig } from "../../adapters/kube/client/connect.ts";
 import { POLICIES } from "../../adapters/kube/kinds/optimization_policies.ts";
 import { createKubectl } from "./kubectl.ts";
 import { applyRights, parseObjects } from "./rendered_manifests.ts";
-import { tryCreate } from "./scene/webhook/dry_request.ts";
+import { tryCreate } from "./scene/contract_world.ts";
 import { resourcePath } from "../../adapters/kube/client/connection.ts";
 
 const kubectl = createKubectl();

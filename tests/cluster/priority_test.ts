@@ -5,15 +5,11 @@
  */
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
-import { ballast } from "./scene/pods/ballast.ts";
-import { SETTLED } from "./scene/pods/agreement.ts";
-import { boundsOf, thePod } from "./scene/pods/limits.ts";
-import { type LoadContainer, loadPod } from "./scene/pods/load_pod.ts";
-import { productMetrics } from "./scene/product/product_metrics.ts";
-import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
-import { sharedNamespace } from "./scene/shared_namespace.ts";
+import { ballast, type LoadContainer, loadPod } from "./scene/load_pod.ts";
+import { boundsOf, SETTLED, thePod } from "./scene/limits.ts";
+import { productMetrics, withLiveSettings, withTightLimits } from "./scene/product.ts";
+import { openRealNode, type PodName, type RealNode, sharedNamespace } from "./scene/real_node.ts";
 import { until } from "./scene/until.ts";
-import { withLiveSettings, withTightLimits } from "./scene/product/with_settings.ts";
 
 /** Their weights are 1, 1.5 and 2 times the request. */
 const PRIORITIES = { plain: undefined, silver: 2000, gold: 4000 } as const;

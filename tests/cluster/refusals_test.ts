@@ -10,11 +10,10 @@ import { ApiError } from "../../shared/api/api_error.ts";
 import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
 import { refusalReason } from "../../shared/resize/refusal.ts";
 import { MANAGED } from "../../shared/api/market_keys.ts";
-import { appliedAllocation, assertAgreement, SETTLED } from "./scene/pods/agreement.ts";
-import { loadPod } from "./scene/pods/load_pod.ts";
-import { enforcedLimits, podDirectories } from "./scene/pods/node_cgroups.ts";
-import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
-import { scratchNamespace } from "./scene/scratch_namespace.ts";
+import { appliedAllocation, assertAgreement, SETTLED } from "./scene/limits.ts";
+import { loadPod } from "./scene/load_pod.ts";
+import { enforcedLimits, podDirectories } from "./scene/node_cgroups.ts";
+import { openRealNode, type PodName, type RealNode, scratchNamespace } from "./scene/real_node.ts";
 import { testsAtOnce } from "./scene/tests_at_once.ts";
 import { pause, until } from "./scene/until.ts";
 

@@ -13,8 +13,12 @@ import { decideRightsizing } from "../../shared/rightsizing/guards/decide_rights
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { workloadPod } from "../fixtures/rightsizing/rightsizing_facts.ts";
 import { openContractWorld } from "./scene/contract_world.ts";
-import { drawnLooks, WAYS } from "./scene/drawn_looks.ts";
-import { createRightsizedWorld, rightsizingHands } from "./scene/rightsized_world.ts";
+import {
+  createRightsizedWorld,
+  drawnLooks,
+  rightsizingHands,
+  WAYS,
+} from "./scene/rightsized_world.ts";
 
 /** What rightsizing is about, by container, and the class that comes of it. */
 function valuesOf({ containers, qosClass }: Pod): unknown {

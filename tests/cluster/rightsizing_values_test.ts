@@ -19,12 +19,14 @@ import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizi
 import { anyContainers } from "../fixtures/rightsizing/rightsizing_arbitrary.ts";
 import { podsAfter } from "../fixtures/rightsizing/rightsizing_patches.ts";
 import { worldTest } from "./scene/contract_world.ts";
-import { type Drawn, drawnLooks, WAYS } from "./scene/drawn_looks.ts";
 import {
   createRightsizedWorld,
+  type Drawn,
+  drawnLooks,
   type RightsizedWorld,
   rightsizingHands,
   type StoredSpec,
+  WAYS,
 } from "./scene/rightsized_world.ts";
 
 const CASES = { numRuns: 100 } as const;

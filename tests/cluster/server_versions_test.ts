@@ -27,21 +27,22 @@ import {
 } from "../fixtures/market/enforcement_input.ts";
 import { createKubectl } from "./kubectl.ts";
 import { applyRights } from "./rendered_manifests.ts";
-import { boundNamespace, installPolicies } from "./scene/nodes/emulated_scene.ts";
 import {
-  SERVER_VERSIONS,
-  type ServerVersion,
-  startEmulatedServer,
-} from "./scene/nodes/emulated_server.ts";
-import { isHarness } from "./scene/product/harness_access.ts";
-import {
+  boundNamespace,
   createPuppetNode,
+  installPolicies,
   PUPPET_NAMESPACE,
   PUPPET_NODE,
   type PuppetNode,
   type PuppetPod,
   RECORDED_DEFERRAL,
-} from "./scene/nodes/puppet_node.ts";
+} from "./scene/puppet_node.ts";
+import {
+  SERVER_VERSIONS,
+  type ServerVersion,
+  startEmulatedServer,
+} from "./scene/emulated_server.ts";
+import { isHarness } from "./scene/harness_access.ts";
 import { until } from "./scene/until.ts";
 
 type Answer = EnforcementReason | "accepted";

@@ -5,12 +5,17 @@
  */
 import assert from "node:assert/strict";
 import { createKubectl } from "./kubectl.ts";
-import { SETTLED } from "./scene/pods/agreement.ts";
-import { assertReported, assertUnreported } from "./scene/assert_reported.ts";
-import { loadPod } from "./scene/pods/load_pod.ts";
-import { enforcedLimits, podDirectories } from "./scene/pods/node_cgroups.ts";
-import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
-import { type ScratchNamespace, scratchNamespace } from "./scene/scratch_namespace.ts";
+import { SETTLED } from "./scene/limits.ts";
+import { assertReported, assertUnreported } from "./scene/reported.ts";
+import { loadPod } from "./scene/load_pod.ts";
+import { enforcedLimits, podDirectories } from "./scene/node_cgroups.ts";
+import {
+  openRealNode,
+  type PodName,
+  type RealNode,
+  type ScratchNamespace,
+  scratchNamespace,
+} from "./scene/real_node.ts";
 import { pause, until } from "./scene/until.ts";
 
 const OWN = 200;

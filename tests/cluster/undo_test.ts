@@ -6,12 +6,10 @@
  */
 import assert from "node:assert/strict";
 import { createKubectl } from "./kubectl.ts";
-import { SETTLED } from "./scene/pods/agreement.ts";
-import { coalloc } from "./scene/coalloc.ts";
-import { eventTexts } from "./scene/event_texts.ts";
-import { assertRestored, RAISED_OWN, raisedPod, whenRaised } from "./scene/pods/raised_pod.ts";
-import { openRealNode, type RealNode } from "./scene/real_node.ts";
-import { scratchNamespace } from "./scene/scratch_namespace.ts";
+import { assertRestored, RAISED_OWN, raisedPod, SETTLED, whenRaised } from "./scene/limits.ts";
+import { coalloc } from "./scene/product.ts";
+import { eventTexts } from "./scene/reported.ts";
+import { openRealNode, type RealNode, scratchNamespace } from "./scene/real_node.ts";
 import { testsAtOnce } from "./scene/tests_at_once.ts";
 import { until } from "./scene/until.ts";
 

@@ -5,15 +5,11 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { assertRestores } from "./scene/assert_restores.ts";
-import { assertReported, assertUnreported } from "./scene/assert_reported.ts";
-import { deploymentPods } from "./scene/pods/deployment_pods.ts";
-import { eventTexts } from "./scene/event_texts.ts";
-import { quotaOf, whenQuota } from "./scene/pods/limits.ts";
-import { loadDeployment } from "./scene/pods/load_pod.ts";
-import { productMetrics, restoresFor } from "./scene/product/product_metrics.ts";
-import { openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
-import { sharedNamespace } from "./scene/shared_namespace.ts";
+import { assertReported, assertRestores, assertUnreported, eventTexts } from "./scene/reported.ts";
+import { deploymentPods, quotaOf, whenQuota } from "./scene/limits.ts";
+import { loadDeployment } from "./scene/load_pod.ts";
+import { productMetrics, restoresFor } from "./scene/product.ts";
+import { openRealNode, type PodName, type RealNode, sharedNamespace } from "./scene/real_node.ts";
 import { until } from "./scene/until.ts";
 import {
   defineVPAs,

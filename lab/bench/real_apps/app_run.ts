@@ -6,7 +6,7 @@
 import type { OpenKubeConnection } from "../../../adapters/kube/client/connection.ts";
 import { objectOf } from "../../../adapters/kube/client/json_fields.ts";
 import { mean } from "../../simulation/statistics.ts";
-import { scratchNamespace } from "../../../tests/cluster/scene/scratch_namespace.ts";
+import { scratchNamespace } from "../../../tests/cluster/scene/real_node.ts";
 import { pause } from "../../../tests/cluster/scene/until.ts";
 import { horizontalAutoscaler } from "../services/horizontal_autoscaler.ts";
 import { measureMachine } from "../services/machine_use.ts";

@@ -8,7 +8,7 @@ import { createLatencyHistogram, recordLatency } from "../../simulation/node/lat
 import { readRequestLog } from "../../simulation/oracle/request_log.ts";
 import type { LimitChangeRecord, PodSeries, RunSeries } from "../../simulation/run_record.ts";
 import type { ScenePod } from "../../simulation/scene.ts";
-import { scratchNamespace } from "../../../tests/cluster/scene/scratch_namespace.ts";
+import { scratchNamespace } from "../../../tests/cluster/scene/real_node.ts";
 import { measureMachine } from "../services/machine_use.ts";
 import { observe, type ObservedService, STEP_MS } from "../services/observe.ts";
 import { createPriorityClass } from "../services/priority_class.ts";

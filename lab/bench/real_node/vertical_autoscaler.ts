@@ -4,8 +4,11 @@
  * @module
  */
 import { type BinaryFolders, cacheFolder } from "../../../tests/cluster/harness/install/binary.ts";
-import { buildBinary, goSource } from "../../../tests/cluster/harness/install/build_binary.ts";
-import type { BuildableBinary } from "../../../tests/cluster/harness/install/go_module.ts";
+import {
+  type BuildableBinary,
+  buildBinary,
+  goSource,
+} from "../../../tests/cluster/harness/install/build_binary.ts";
 import type { Progress } from "../../../tests/cluster/harness/progress.ts";
 import { isExecutable, run } from "../../../tests/cluster/harness/shell.ts";
 

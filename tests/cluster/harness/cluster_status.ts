@@ -3,12 +3,10 @@
  *
  * @module
  */
-import { component, COMPONENT_NAMES, type ComponentName } from "./components/component.ts";
-import { readIfThere } from "./components/daemon.ts";
+import { component, COMPONENT_NAMES, type ComponentName } from "./component.ts";
+import { readIfThere } from "./daemon.ts";
 import { DEFAULT_NAME, type Instance, NETWORK } from "./instance.ts";
-import { allocatableCPU, notReady } from "./node_condition.ts";
-import { openProber, type Prober } from "./components/probe.ts";
-import { logFile, runningComponent } from "./components/running_component.ts";
+import { logFile, openProber, type Prober, runningComponent } from "./running_component.ts";
 
 /** One component. */
 export interface ComponentStatus {
@@ -128,4 +126,30 @@ function aligned(rows: readonly (readonly string[])[]): readonly string[] {
   return rows.map((row) =>
     row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ").trimEnd()
   );
+}
+
+/** `undefined` when the node is ready, otherwise the reason as a message. */
+export function notReady(node: unknown): string | undefined {
+  const conditions = list(member(member(node, "status"), "conditions"));
+  const ready = conditions.find((each) => member(each, "type") === "Ready");
+  if (ready === undefined) return "the node has no condition Ready yet";
+  if (member(ready, "status") !== "True") return String(member(ready, "message") ?? "not ready");
+  const taints = list(member(member(node, "spec"), "taints"));
+  const taint = taints.find((each) => member(each, "effect") !== "PreferNoSchedule");
+  return taint === undefined ? undefined : `the node has the taint ${String(member(taint, "key"))}`;
+}
+
+/** CPU that pods may have, as the API writes it, or undefined. */
+export function allocatableCPU(node: unknown): string | undefined {
+  const cpu = member(member(member(node, "status"), "allocatable"), "cpu");
+  return typeof cpu === "string" ? cpu : undefined;
+}
+
+function member(value: unknown, name: string): unknown {
+  if (typeof value !== "object" || value === null) return undefined;
+  return Object.entries(value).find(([key]) => key === name)?.[1];
+}
+
+function list(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
 }

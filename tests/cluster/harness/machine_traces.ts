@@ -4,13 +4,11 @@
  *
  * @module
  */
-import { passedOn, restoreControllers, UNIFIED_ROOT } from "./cgroup_controllers.ts";
-import { readIfThere } from "./components/daemon.ts";
-import { folderEntries } from "./install/folder_entries.ts";
+import { passedOn, readMounts, restoreControllers, UNIFIED_ROOT } from "./cgroups.ts";
+import { readIfThere } from "./daemon.ts";
+import { folderEntries, run } from "./shell.ts";
 import type { Instance } from "./instance.ts";
-import { readMounts } from "./mounts.ts";
 import { networkName } from "./node_files.ts";
-import { run } from "./shell.ts";
 
 /** What was there before. */
 export interface MachineTraces {

@@ -1,5 +1,5 @@
 /**
- * Other programs, run to their end.
+ * Other programs, run to their end, and files of the machine.
  *
  * @module
  */
@@ -86,6 +86,61 @@ export async function isExecutable(path: string): Promise<boolean> {
     if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) {
       return false;
     }
+    throw error;
+  }
+}
+
+/** What shells report for a program that a signal ended, beyond the signal's number. */
+const SIGNALLED = 128;
+
+/** Runs a program; resolves with its exit code. SIGTERM and SIGINT are the program's to answer. */
+export async function runForeground(
+  command: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<number> {
+  const [program = "", ...args] = command;
+  const child = new Deno.Command(program, {
+    args,
+    env,
+    stdin: "inherit",
+    stdout: "inherit",
+    stderr: "inherit",
+  }).spawn();
+  // A terminal sends SIGINT to both; SIGTERM comes to this process alone.
+  const ignore = (): void => {};
+  const passOn = (): void => child.kill("SIGTERM");
+  Deno.addSignalListener("SIGINT", ignore);
+  Deno.addSignalListener("SIGTERM", passOn);
+  try {
+    const { code, signal } = await child.status;
+    return signal === null ? code : Math.max(code, SIGNALLED);
+  } finally {
+    Deno.removeSignalListener("SIGINT", ignore);
+    Deno.removeSignalListener("SIGTERM", passOn);
+  }
+}
+
+/** The entries, all read before any is touched; none when the folder is not there. */
+export async function folderEntries(path: string): Promise<readonly Deno.DirEntry[]> {
+  try {
+    return await Array.fromAsync(Deno.readDir(path));
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return [];
+    throw error;
+  }
+}
+
+/** A reader never sees half a file, nor does a write that failed leave one. */
+export async function putInPlace(
+  target: string,
+  write: (file: string) => Promise<unknown>,
+): Promise<void> {
+  const temporary = `${target}.${Deno.pid}.new`;
+  try {
+    await write(temporary);
+    await Deno.rename(temporary, target);
+  } catch (error) {
+    await Deno.remove(temporary).catch(() => {});
     throw error;
   }
 }

@@ -5,16 +5,21 @@
  * @module
  */
 import { createKubectl } from "../kubectl.ts";
-import { admissionProbe } from "./webhook/admission_probe.ts";
-import { withAllComponents } from "./product/all_components.ts";
-import { isHarness } from "./product/harness_access.ts";
-import { openRealNode, type RealNode } from "./real_node.ts";
-import { scratchNamespace } from "./scratch_namespace.ts";
-import { type SeenReplicas, seenReplicas } from "./pods/seen_replicas.ts";
-import type { SimulatedNode } from "./nodes/simulated_node.ts";
-import { openSimulatedNodes, type SimulatedNodes } from "./nodes/simulated_nodes.ts";
+import { withAllComponents } from "./all_components.ts";
+import { isHarness } from "./harness_access.ts";
+import { openRealNode, type RealNode, scratchNamespace } from "./real_node.ts";
+import { type SeenReplicas, seenReplicas } from "./seen_replicas.ts";
+import {
+  openSimulatedNodes,
+  sceneBounds,
+  type SimulatedNode,
+  type SimulatedNodes,
+} from "./simulated_nodes.ts";
 import { testsAtOnce } from "./tests_at_once.ts";
 import { until } from "./until.ts";
+import { listOf, objectOf, textOf, textsOf } from "../../../adapters/kube/client/json_fields.ts";
+import { parseIdentity } from "../../../adapters/kube/kinds/object_fields.ts";
+import { CAPACITY } from "../../../shared/api/placement_keys.ts";
 
 /** May be used in tests only. */
 export interface PlacementBed {
@@ -105,4 +110,151 @@ async function makeBed(
     return true;
   }, { timeoutMs: 60_000 });
   return bed;
+}
+
+/** What a workload is to be. */
+export interface PlacedWorkloadOptions {
+  /** @default {"Deployment"} */
+  readonly kind?: "Deployment" | "StatefulSet";
+  /** Its pods have it as their label `app`. */
+  readonly name: string;
+  readonly namespace: string;
+  /** The scene with the nodes of its pods. */
+  readonly scene: string;
+  readonly replicas: number;
+  /** `spotalis.io/spot-percentage`, as it is written. @default {none, and nothing is enabled} */
+  readonly share?: string;
+  /** `spotalis.io/min-on-demand`. @default {none} */
+  readonly floor?: number;
+  /** Where `spotalis.io/enabled` stands. @default {"label"} */
+  readonly enabledBy?: "label" | "annotation";
+  /** More annotations. */
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** More of its spec. */
+  readonly spec?: Readonly<Record<string, unknown>>;
+}
+
+/** The object. */
+export function placedWorkload(
+  {
+    kind = "Deployment",
+    name,
+    namespace,
+    scene,
+    replicas,
+    share,
+    floor,
+    enabledBy = "label",
+    annotations = {},
+    spec = {},
+  }: PlacedWorkloadOptions,
+): Record<string, unknown> {
+  const enabled = share === undefined ? {} : { "spotalis.io/enabled": "true" };
+  return {
+    apiVersion: "apps/v1",
+    kind,
+    metadata: {
+      name,
+      namespace,
+      labels: enabledBy === "label" ? enabled : {},
+      annotations: {
+        ...(enabledBy === "annotation" ? enabled : {}),
+        ...(share === undefined ? {} : { "spotalis.io/spot-percentage": share }),
+        ...(floor === undefined ? {} : { "spotalis.io/min-on-demand": String(floor) }),
+        ...annotations,
+      },
+    },
+    spec: {
+      replicas,
+      selector: { matchLabels: { app: name } },
+      ...(kind === "StatefulSet" ? { serviceName: name } : {}),
+      template: {
+        metadata: { labels: { app: name } },
+        spec: scenePodSpec(scene),
+      },
+      ...spec,
+    },
+  };
+}
+
+/** The spec of a pod that runs on a scene's nodes; its container never starts. */
+export function scenePodSpec(scene: string): Record<string, unknown> {
+  return {
+    ...sceneBounds(scene),
+    automountServiceAccountToken: false,
+    containers: [{
+      name: "app",
+      image: "busybox:stable",
+      resources: { requests: { cpu: "10m", memory: "8Mi" } },
+    }],
+  };
+}
+
+/** Asks for pods of a Deployment of its own. */
+export interface AdmissionProbe {
+  /** The class that the pod would be given; undefined where it would be stored as it was sent. */
+  ask(): Promise<string | undefined>;
+  /** The pod that is tried, as its ReplicaSet would send it. */
+  readonly pod: Readonly<Record<string, unknown>>;
+}
+
+/** Makes the Deployment, of one replica, all of them for spot nodes. */
+export async function admissionProbe(
+  { node: { connection, create }, namespace }: Pick<PlacementBed, "node" | "namespace">,
+  { scene, annotations = {} }: {
+    readonly scene: string;
+    /** More of the Deployment's. */
+    readonly annotations?: Readonly<Record<string, string>>;
+  },
+): Promise<AdmissionProbe> {
+  const name = `probe-${crypto.randomUUID().slice(0, 8)}`;
+  const apps = `/apis/apps/v1/namespaces/${namespace}`;
+  const workload = placedWorkload({
+    name,
+    namespace,
+    scene,
+    replicas: 1,
+    share: "100%",
+    annotations,
+  });
+  await create(`${apps}/deployments`, workload);
+  const raw = await until(`ReplicaSet of ${name}`, async () => {
+    const query = { labelSelector: `app=${name}` };
+    const { items } = objectOf(await connection.request({ path: `${apps}/replicasets`, query }));
+    return listOf(items)[0];
+  });
+  const set = parseIdentity(raw);
+  const { template } = objectOf(objectOf(raw).spec);
+  const { metadata, spec } = objectOf(template);
+  const owner = {
+    apiVersion: "apps/v1",
+    kind: "ReplicaSet",
+    name: set.name,
+    uid: set.uid,
+    controller: true,
+  };
+  const pod = {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: {
+      generateName: `${set.name}-`,
+      namespace,
+      labels: objectOf(metadata).labels,
+      ownerReferences: [owner],
+    },
+    spec,
+  };
+  return {
+    pod,
+    async ask() {
+      const stored = await connection.request({
+        method: "POST",
+        path: `/api/v1/namespaces/${namespace}/pods`,
+        query: { dryRun: "All" },
+        body: pod,
+      });
+      const { labels } = objectOf(objectOf(stored).metadata);
+      return textOf(textsOf(labels)[CAPACITY]);
+    },
+  };
 }
