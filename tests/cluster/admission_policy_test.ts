@@ -257,10 +257,10 @@ async function products(t: Deno.TestContext, stage: PolicyStage): Promise<void> 
   await t.step("the controller makes allocations, writes their status, deletes them", async () => {
     const store = createAllocationStore(controller);
     const pod = samplePod("enrolled", { namespace: plain, nodeName: there.name });
-    const uid = crypto.randomUUID();
-    const created = await store.create(
-      sampleAllocation({ ...pod, metadata: { ...pod.metadata, uid } }),
-    );
+    const allocation = sampleAllocation({ ...pod, metadata: { ...pod.metadata, uid: "enrolled" } });
+    const { ownerReferences: _pod, ...metadata } = allocation.metadata;
+    // Without an owner: the garbage collector would look for a pod that never was.
+    const created = await store.create({ ...allocation, metadata });
     const bounds = { revision: 1, reason: "", containers: [] };
     const written = await store.writeStatus({ ...created, status: { bounds } });
     assert.equal(written.status?.bounds?.revision, 1);

@@ -5,8 +5,7 @@
  *
  * @module
  */
-import { bundleProgram } from "../../../tools/build/bundle_program.ts";
-import { PROGRAMS } from "../../../tools/build/programs.ts";
+import { bundleProgram, PROGRAMS } from "../../../tools/build/programs.ts";
 import { DEFAULT_NAME, instanceNamed } from "../harness/instance.ts";
 import { loadImage } from "../harness/install/image_archive.ts";
 import { programImage, runtimeLayer } from "./program_image.ts";

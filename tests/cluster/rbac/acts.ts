@@ -63,6 +63,7 @@ import {
   WEBHOOK_CONFIGURATION,
   WEBHOOK_SECRET,
 } from "../../../controller/webhook/webhook_objects.ts";
+import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import type { ApiObject } from "../../../shared/api/object.ts";
 import type { WorkloadKind } from "../../../shared/api/workload.ts";
 import type { ListWatch } from "../../../shared/control/informer.ts";
@@ -123,24 +124,23 @@ function followAll(kinds: Readonly<Record<string, Source>>): RoleActs {
   return merged(Object.entries(kinds), ([rights, source]) => follow(rights, source));
 }
 
-const link: (...at: Parameters<Perform>) => ReturnType<typeof createNodeLink> = (
-  connection,
-  namespace,
-) =>
-  createNodeLink(connection, {
-    nodeName: "rbac-test",
+/** Of a node of its own: acts run beside each other. */
+function link(connection: KubeConnection, namespace: string): ReturnType<typeof createNodeLink> {
+  const nodeName = `rbac-${crypto.randomUUID()}`;
+  return createNodeLink(connection, {
+    nodeName,
     namespace,
     clock: systemClock,
     durationSeconds: 120,
   });
+}
 
-function allocationIn(namespace: string): ReturnType<typeof sampleAllocation> {
+/** Without an owner: the garbage collector would look for a pod that never was. */
+function allocationIn(namespace: string): PodAllocation {
   const pod = samplePod("web", { namespace });
-  const { metadata: { ownerReferences: _none, ...metadata }, ...rest } = sampleAllocation({
-    ...pod,
-    metadata: { ...pod.metadata, uid: UID },
-  }) as ReturnType<typeof sampleAllocation> & { metadata: { ownerReferences?: unknown } };
-  return { ...rest, metadata };
+  const owned = sampleAllocation({ ...pod, metadata: { ...pod.metadata, uid: UID } });
+  const { ownerReferences: _pod, ...metadata } = owned.metadata;
+  return { ...owned, metadata };
 }
 
 /** The agent's. */
@@ -152,8 +152,9 @@ export const AGENT_ACTS: RoleActs = {
   // The first makes the Lease, the second renews it.
   [`create ${LEASES}${HERE}`]: (...at) => link(...at).renewLease(),
   [`patch ${LEASES}${HERE}`]: async (...at) => {
-    await link(...at).renewLease();
-    await link(...at).renewLease();
+    const own = link(...at);
+    await own.renewLease();
+    await own.renewLease();
   },
 };
 
