@@ -4,7 +4,12 @@
  *
  * @module
  */
-import { bundleProgram, PROGRAM_ENVIRONMENT, PROGRAMS, V8_FLAGS } from "../../../tools/build/programs.ts";
+import {
+  bundleProgram,
+  PROGRAM_ENVIRONMENT,
+  PROGRAMS,
+  V8_FLAGS,
+} from "../../../tools/build/programs.ts";
 import { permissionFlags, type PermissionSet } from "../../../tools/build/permission_flags.ts";
 import { BENCH_NODE } from "./pods.ts";
 import { memoryKiB } from "./process_memory.ts";
