@@ -49,7 +49,7 @@ import { applyRights } from "./rendered_manifests.ts";
 import { expiredVersion, openContractWorld } from "./scene/contract_world.ts";
 import { pauseControllerMeanwhile } from "./scene/product.ts";
 import { until } from "./scene/until.ts";
-import { resourcePath } from "../../adapters/kube/client/connection.ts";
+import { patchRequest, resourcePath } from "../../adapters/kube/client/connection.ts";
 
 const random = seededRandom(7);
 
@@ -63,12 +63,12 @@ selectiveListWatchContract("podListWatch()", async () => {
   const labelSelector = "contract=own";
   const subject = podListWatch(connection, { namespace, labelSelector, random });
   const change = async (name: string): Promise<void> =>
-    void await connection.request({
-      method: "PATCH",
-      path: path(name),
-      contentType: "application/merge-patch+json",
-      body: { metadata: { annotations: { changed: crypto.randomUUID() } } },
-    });
+    void await connection.request(
+      patchRequest("merge", {
+        path: path(name),
+        body: { metadata: { annotations: { changed: crypto.randomUUID() } } },
+      }),
+    );
   return {
     ...world,
     subject,
@@ -107,12 +107,12 @@ selectiveListWatchContract("allocationListWatch()", async () => {
     random,
   });
   const change = async (name: string): Promise<void> =>
-    void await connection.request({
-      method: "PATCH",
-      path: `${path}/${name}`,
-      contentType: "application/merge-patch+json",
-      body: { metadata: { annotations: { changed: crypto.randomUUID() } } },
-    });
+    void await connection.request(
+      patchRequest("merge", {
+        path: `${path}/${name}`,
+        body: { metadata: { annotations: { changed: crypto.randomUUID() } } },
+      }),
+    );
   return {
     ...world,
     subject,
@@ -291,12 +291,12 @@ listWatchContract("optimizationPolicyListWatch()", async () => {
   const create = async (name: string): Promise<void> =>
     void await connection.request({ method: "POST", path, body: policyBody(name) });
   const change = async (name: string): Promise<void> =>
-    void await connection.request({
-      method: "PATCH",
-      path: `${path}/${name}`,
-      contentType: "application/merge-patch+json",
-      body: { metadata: { annotations: { changed: crypto.randomUUID() } } },
-    });
+    void await connection.request(
+      patchRequest("merge", {
+        path: `${path}/${name}`,
+        body: { metadata: { annotations: { changed: crypto.randomUUID() } } },
+      }),
+    );
   return {
     ...world,
     subject,

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { patchRequest } from "../../adapters/kube/client/connection.ts";
 import assert from "node:assert/strict";
 import { parsePod } from "../../adapters/kube/kinds/pods.ts";
 import { createPodResizer } from "../../adapters/kube/writers/pod_writers.ts";
@@ -232,13 +233,13 @@ async function resizedDry(node: RealNode, row: string): Promise<Pod> {
   const { namespace, name } = podOf(row);
   const containers = [{ name: "load", resources: { limits: { cpu: `${MOST}m` } } }];
   return parsePod(
-    await node.connection.request({
-      method: "PATCH",
-      path: `/api/v1/namespaces/${namespace}/pods/${name}/resize`,
-      query: { dryRun: "All" },
-      contentType: "application/strategic-merge-patch+json",
-      body: { spec: { containers } },
-    }),
+    await node.connection.request(
+      patchRequest("strategic", {
+        path: `/api/v1/namespaces/${namespace}/pods/${name}/resize`,
+        query: { dryRun: "All" },
+        body: { spec: { containers } },
+      }),
+    ),
   );
 }
 

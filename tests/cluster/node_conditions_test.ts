@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { patchRequest } from "../../adapters/kube/client/connection.ts";
 import assert from "node:assert/strict";
 import type { BoundReason } from "../../shared/api/reasons/bound_reasons.ts";
 import { createKubectl } from "./kubectl.ts";
@@ -21,7 +22,7 @@ import {
   waitingPod,
   whenQuota,
 } from "./scene/limits.ts";
-import { openRealNode, type PodName, type RealNode, scratchNamespace } from "./scene/real_node.ts";
+import { onNode, openRealNode, type PodName, type RealNode } from "./scene/real_node.ts";
 import { pause, until } from "./scene/until.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 
@@ -84,9 +85,7 @@ async function assertStays(node: RealNode, web: PodName): Promise<void> {
 Deno.test({
   name: "limits stay on a node that is not Ready, and move once it is",
   ignore: !isHarness(),
-  async fn() {
-    using node = await openRealNode();
-    await using namespace = await scratchNamespace(node.connection, OUTSIDE);
+  fn: onNode(async (node, namespace) => {
     const web = await waitingPod(node, namespace.name);
     const nodeName = await firstNode(node);
     {
@@ -97,44 +96,46 @@ Deno.test({
     }
     await whenQuota(node, web, (quota) => quota > WAITING_OWN);
     await assertUnreported(node, web, "NodeNotReady");
-  },
+  }, OUTSIDE),
 });
 
-Deno.test("limits stay on a node that is marked for removal, and move once it is not", async () => {
-  using node = await openRealNode();
-  await using namespace = await scratchNamespace(node.connection, OUTSIDE);
-  const web = await waitingPod(node, namespace.name);
-  const nodeName = await firstNode(node);
-  const taint = "ToBeDeletedByClusterAutoscaler=1:NoSchedule";
-  await kubectl.must(["taint", "node", nodeName, taint]);
-  try {
-    await takeIn(node, namespace.name);
-    await assertHeld(node, web, "NodeDraining");
-  } finally {
-    await kubectl.must(["taint", "node", nodeName, `${taint}-`]);
-  }
-  await whenQuota(node, web, (quota) => quota > WAITING_OWN);
-});
-
-Deno.test("limits are raised and not lowered on a node that was just cordoned", async () => {
-  using node = await openRealNode();
-  await using namespace = await scratchNamespace(node.connection, OUTSIDE);
-  const web = await waitingPod(node, namespace.name);
-  const nodeName = await firstNode(node);
-  await kubectl.must(["cordon", nodeName]);
-  try {
-    await takeIn(node, namespace.name);
-    assert.equal((await boundBy(node, web, "NodeCordoned")).held, "lower");
-    await assertReported(node, web, { bound: "NodeCordoned" });
+Deno.test(
+  "limits stay on a node that is marked for removal, and move once it is not",
+  onNode(async (node, namespace) => {
+    const web = await waitingPod(node, namespace.name);
+    const nodeName = await firstNode(node);
+    const taint = "ToBeDeletedByClusterAutoscaler=1:NoSchedule";
+    await kubectl.must(["taint", "node", nodeName, taint]);
+    try {
+      await takeIn(node, namespace.name);
+      await assertHeld(node, web, "NodeDraining");
+    } finally {
+      await kubectl.must(["taint", "node", nodeName, `${taint}-`]);
+    }
     await whenQuota(node, web, (quota) => quota > WAITING_OWN);
-  } finally {
-    await kubectl.must(["uncordon", nodeName]);
-  }
-  await until("free bounds", async () => {
-    const bounds = await boundsOf(node, web);
-    return bounds?.containers.every(({ held }) => held === undefined) || undefined;
-  });
-});
+  }, OUTSIDE),
+);
+
+Deno.test(
+  "limits are raised and not lowered on a node that was just cordoned",
+  onNode(async (node, namespace) => {
+    const web = await waitingPod(node, namespace.name);
+    const nodeName = await firstNode(node);
+    await kubectl.must(["cordon", nodeName]);
+    try {
+      await takeIn(node, namespace.name);
+      assert.equal((await boundBy(node, web, "NodeCordoned")).held, "lower");
+      await assertReported(node, web, { bound: "NodeCordoned" });
+      await whenQuota(node, web, (quota) => quota > WAITING_OWN);
+    } finally {
+      await kubectl.must(["uncordon", nodeName]);
+    }
+    await until("free bounds", async () => {
+      const bounds = await boundsOf(node, web);
+      return bounds?.containers.every(({ held }) => held === undefined) || undefined;
+    });
+  }, OUTSIDE),
+);
 
 /** A condition of a node. */
 export type NodeConditionType = "Ready" | "MemoryPressure" | "DiskPressure" | "PIDPressure";
@@ -163,12 +164,12 @@ export async function nodeConditions(
     throw new Error(ok ? "it is not silent" : stderr.trim());
   });
   const conditions = types.map((type) => ({ type, status, reason: "Test", message: "a test" }));
-  await node.connection.request({
-    method: "PATCH",
-    path: `/api/v1/nodes/${nodeName}/status`,
-    contentType: "application/strategic-merge-patch+json",
-    body: { status: { conditions } },
-  });
+  await node.connection.request(
+    patchRequest("strategic", {
+      path: `/api/v1/nodes/${nodeName}/status`,
+      body: { status: { conditions } },
+    }),
+  );
   return undo.move();
 }
 

@@ -4,12 +4,19 @@
  *
  * @module
  */
+import { patchRequest } from "../../adapters/kube/client/connection.ts";
 import assert from "node:assert/strict";
 import { assertReported, assertRestores, assertUnreported } from "./scene/reported.ts";
 import { boundsOf, quotaOf, SETTLED, thePod, whenQuota } from "./scene/limits.ts";
 import { type LoadContainer, loadPod } from "./scene/load_pod.ts";
 import { restoresFor, withLiveSettings } from "./scene/product.ts";
-import { openRealNode, type PodName, type RealNode, scratchNamespace } from "./scene/real_node.ts";
+import {
+  onNode,
+  openRealNode,
+  type PodName,
+  type RealNode,
+  scratchNamespace,
+} from "./scene/real_node.ts";
 import { sharedPeriod, testsAtOnce } from "./scene/tests_at_once.ts";
 import { pause, until } from "./scene/until.ts";
 
@@ -32,12 +39,9 @@ async function say(
     readonly key?: string;
   },
 ): Promise<void> {
-  await connection.request({
-    method: "PATCH",
-    path,
-    contentType: "application/merge-patch+json",
-    body: { metadata: { [kind]: { [key]: value } } },
-  });
+  await connection.request(
+    patchRequest("merge", { path, body: { metadata: { [kind]: { [key]: value } } } }),
+  );
 }
 
 function pathOf({ namespace, name }: PodName): string {
@@ -154,23 +158,24 @@ testsAtOnce({
       await whenRaised(node, pushing);
       assert.equal(await quotaOf(node, silent), OWN);
     },
-  "pods of namespaces that never opted in are taken again when the policy is OptOut": async () => {
-    using node = await openRealNode();
-    await using namespace = await scratchNamespace(node.connection, { labels: LITTLE });
-    const name = { namespace: namespace.name, name: "silent" };
-    const before = await busyPod(node, { namespace: namespace.name, name: "member" });
-    await whenRaised(node, before);
-    const restoresBefore = await restoresFor(node, "NotOptedIn");
-    {
-      await using _settings = await underOptIn.join();
-      await Promise.all([busyPod(node, name), assertRestored(node, before)]);
-      await assertAlone(node, [name, before]);
-      assert.equal(await boundsOf(node, name), undefined);
-      assert.ok(await restoresFor(node, "NotOptedIn") > restoresBefore);
-      await assertReported(node, before, { outside: "NotOptedIn" });
-      await assertReported(node, name, { outside: "NotOptedIn", restored: false });
-    }
-    await until("bounds", async () => await boundsOf(node, name), SETTLED);
-    await Promise.all([name, before].map((one) => whenRaised(node, one)));
-  },
+  "pods of namespaces that never opted in are taken again when the policy is OptOut": onNode(
+    async (node, namespace) => {
+      const name = { namespace: namespace.name, name: "silent" };
+      const before = await busyPod(node, { namespace: namespace.name, name: "member" });
+      await whenRaised(node, before);
+      const restoresBefore = await restoresFor(node, "NotOptedIn");
+      {
+        await using _settings = await underOptIn.join();
+        await Promise.all([busyPod(node, name), assertRestored(node, before)]);
+        await assertAlone(node, [name, before]);
+        assert.equal(await boundsOf(node, name), undefined);
+        assert.ok(await restoresFor(node, "NotOptedIn") > restoresBefore);
+        await assertReported(node, before, { outside: "NotOptedIn" });
+        await assertReported(node, name, { outside: "NotOptedIn", restored: false });
+      }
+      await until("bounds", async () => await boundsOf(node, name), SETTLED);
+      await Promise.all([name, before].map((one) => whenRaised(node, one)));
+    },
+    { labels: LITTLE },
+  ),
 });

@@ -26,7 +26,7 @@ import {
 } from "../fixtures/placement/worded_workloads.ts";
 import { type Change, MANNERS, type Target, write } from "./policy/write_manners.ts";
 import { until } from "./scene/until.ts";
-import type { OpenKubeConnection } from "../../adapters/kube/client/connection.ts";
+import { type OpenKubeConnection, patchRequest } from "../../adapters/kube/client/connection.ts";
 import { connectKubeconfig } from "../../adapters/kube/client/connect.ts";
 import { createKubectl, type Kubectl } from "./kubectl.ts";
 import { scratchNamespace } from "./scene/real_node.ts";
@@ -92,12 +92,12 @@ async function wrongBefore(
 }
 
 async function setEnabled({ admin, namespaces }: WordedStage, value: string): Promise<void> {
-  await admin.request({
-    method: "PATCH",
-    path: `/api/v1/namespaces/${namespaces.false}`,
-    contentType: "application/merge-patch+json",
-    body: { metadata: { labels: { [ENABLED]: value } } },
-  });
+  await admin.request(
+    patchRequest("merge", {
+      path: `/api/v1/namespaces/${namespaces.false}`,
+      body: { metadata: { labels: { [ENABLED]: value } } },
+    }),
+  );
 }
 
 /** Writes though the workload's controller writes its status at the same time. */
@@ -157,12 +157,9 @@ async function changes(t: Deno.TestContext, stage: WordedStage): Promise<void> {
       await write(admin, { manner: "patch", target, change });
     });
     await t.step(`a ${kind} that was wrong is scaled, by its scale too`, async () => {
-      await admin.request({
-        method: "PATCH",
-        path: `${path}/scale`,
-        contentType: "application/merge-patch+json",
-        body: { spec: { replicas: 0 } },
-      });
+      await admin.request(
+        patchRequest("merge", { path: `${path}/scale`, body: { spec: { replicas: 0 } } }),
+      );
     });
     const patch = (annotations: Readonly<Record<string, string | null>>, dryRun: boolean) =>
       write(admin, {

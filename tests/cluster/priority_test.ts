@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { patchRequest } from "../../adapters/kube/client/connection.ts";
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { ballast, type LoadContainer, loadPod } from "./scene/load_pod.ts";
@@ -134,12 +135,12 @@ Deno.test("pods of PriorityClasses get equal shares where their own annotation t
   using node = await openRealNode();
   for (const rank of RANKS) {
     const { namespace, name } = shared.pod(rank);
-    await node.connection.request({
-      method: "PATCH",
-      path: `/api/v1/namespaces/${namespace}/pods/${name}`,
-      contentType: "application/merge-patch+json",
-      body: { metadata: { annotations: { "mbcas.io/priority-multiplier": "1" } } },
-    });
+    await node.connection.request(
+      patchRequest("merge", {
+        path: `/api/v1/namespaces/${namespace}/pods/${name}`,
+        body: { metadata: { annotations: { "mbcas.io/priority-multiplier": "1" } } },
+      }),
+    );
   }
   await assertShares(node, { plain: 1, silver: 1, gold: 1 });
   assert.equal((await boundsOf(node, shared.pod("gold")))?.containers[0]?.weight, 10);

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { patchRequest } from "../../adapters/kube/client/connection.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { applyDecision } from "../../controller/rightsizing/apply_decision.ts";
@@ -69,12 +70,12 @@ Deno.test("property 10: new pods get each container's values once, the same as p
           const [{ metadata } = assert.fail("no pod")] = young.facts.pods;
           if (steps.length > 0) {
             // The server's own hand at JSON patches; it changes a stored pod's resources only here.
-            await connection.request({
-              method: "PATCH",
-              path: `/api/v1/namespaces/${namespace}/pods/${metadata.name}/resize`,
-              contentType: "application/json-patch+json",
-              body: steps,
-            });
+            await connection.request(
+              patchRequest("json", {
+                path: `/api/v1/namespaces/${namespace}/pods/${metadata.name}/resize`,
+                body: steps,
+              }),
+            );
             given++;
           }
           const [resized, created] = await Promise.all([

@@ -6,7 +6,7 @@
  */
 import assert from "node:assert/strict";
 import { checkAPI } from "../../adapters/kube/client/api_checks.ts";
-import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
+import { type KubeConnection, patchRequest } from "../../adapters/kube/client/connection.ts";
 import { createPodResizer } from "../../adapters/kube/writers/pod_writers.ts";
 import { systemClock } from "../../adapters/system_clock.ts";
 import { controllerRights } from "../../controller/rights.ts";
@@ -121,12 +121,12 @@ async function raise(connection: KubeConnection, pod: string, limitCPU = 300): P
 /** What anybody may ask for. */
 function patch(connection: KubeConnection, pod: string, body: unknown): Promise<Answer> {
   return answerTo(() =>
-    connection.request({
-      method: "PATCH",
-      path: `/api/v1/namespaces/${PUPPET_NAMESPACE}/pods/${pod}/resize`,
-      contentType: "application/strategic-merge-patch+json",
-      body,
-    })
+    connection.request(
+      patchRequest("strategic", {
+        path: `/api/v1/namespaces/${PUPPET_NAMESPACE}/pods/${pod}/resize`,
+        body,
+      }),
+    )
   );
 }
 

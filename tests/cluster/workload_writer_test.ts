@@ -1,4 +1,5 @@
 /** What rightsizing writes of workloads, on a real API server. */
+import { patchRequest } from "../../adapters/kube/client/connection.ts";
 import { createWorkloadWriter } from "../../adapters/kube/writers/workload_writer.ts";
 import { parseWorkload } from "../../adapters/kube/kinds/workloads.ts";
 import { silentLog } from "../../shared/log.ts";
@@ -41,13 +42,13 @@ workloadWriterContract(async () => {
     async edit({ metadata: { name }, makes }, requestCPU) {
       const first = makes?.template.containers[0]?.name;
       const containers = [{ name: first, resources: { requests: { cpu: `${requestCPU}m` } } }];
-      await connection.request({
-        method: "PATCH",
-        path: `${path}/${name}`,
-        query: { fieldManager: "other" },
-        contentType: "application/strategic-merge-patch+json",
-        body: { spec: { template: { spec: { containers } } } },
-      });
+      await connection.request(
+        patchRequest("strategic", {
+          path: `${path}/${name}`,
+          query: { fieldManager: "other" },
+          body: { spec: { template: { spec: { containers } } } },
+        }),
+      );
     },
     remove: async ({ metadata: { name } }) =>
       void await connection.request({ method: "DELETE", path: `${path}/${name}` }),

@@ -12,7 +12,6 @@ import { killPods, removeCgroups, unmountBelow } from "./cgroups.ts";
 import { deleteNamespace, namespaceExists, processesInside } from "./namespace.ts";
 import { type Progress, withProgress } from "./progress.ts";
 import { stopComponent } from "./running_component.ts";
-import { removeLeftPolicy } from "./install/prepare.ts";
 
 /**
  * Brings a cluster down, in whatever state it is; false when there is none. Goes the way back that
@@ -24,7 +23,6 @@ export async function bringDown(
 ): Promise<boolean> {
   const { stateRoot, name } = instance;
   const known = (await folderEntries(stateRoot)).some((entry) => entry.name === name);
-  await removeLeftPolicy({ stateRoot, progress });
   if (!known && !await namespaceExists(instance)) {
     // A file of its name may be left by a restart of the machine.
     await deleteNamespace(instance);

@@ -57,7 +57,7 @@ export async function clusterStatus(instance: Instance): Promise<ClusterStatus> 
       name: instance.nodeName,
       ready: node.reason === undefined,
       reason: node.reason ?? "",
-      allocatableCPU: allocatableCPU(node.object) ?? null,
+      allocatableCPU: (node.object as RawNode | undefined)?.status?.allocatable?.cpu ?? null,
     },
     components,
   };
@@ -128,28 +128,23 @@ function aligned(rows: readonly (readonly string[])[]): readonly string[] {
   );
 }
 
+/** The Node object, as far as it says whether the node takes pods. */
+interface RawNode {
+  readonly spec?: {
+    readonly taints?: readonly { readonly key: string; readonly effect: string }[];
+  };
+  readonly status?: {
+    readonly allocatable?: { readonly cpu?: string };
+    readonly conditions?: readonly { type: string; status: string; message: string }[];
+  };
+}
+
 /** `undefined` when the node is ready, otherwise the reason as a message. */
 export function notReady(node: unknown): string | undefined {
-  const conditions = list(member(member(node, "status"), "conditions"));
-  const ready = conditions.find((each) => member(each, "type") === "Ready");
+  const { spec, status } = node as RawNode;
+  const ready = status?.conditions?.find(({ type }) => type === "Ready");
   if (ready === undefined) return "the node has no condition Ready yet";
-  if (member(ready, "status") !== "True") return String(member(ready, "message") ?? "not ready");
-  const taints = list(member(member(node, "spec"), "taints"));
-  const taint = taints.find((each) => member(each, "effect") !== "PreferNoSchedule");
-  return taint === undefined ? undefined : `the node has the taint ${String(member(taint, "key"))}`;
-}
-
-/** CPU that pods may have, as the API writes it, or undefined. */
-export function allocatableCPU(node: unknown): string | undefined {
-  const cpu = member(member(member(node, "status"), "allocatable"), "cpu");
-  return typeof cpu === "string" ? cpu : undefined;
-}
-
-function member(value: unknown, name: string): unknown {
-  if (typeof value !== "object" || value === null) return undefined;
-  return Object.entries(value).find(([key]) => key === name)?.[1];
-}
-
-function list(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
+  if (ready.status !== "True") return ready.message;
+  const taint = spec?.taints?.find(({ effect }) => effect !== "PreferNoSchedule");
+  return taint === undefined ? undefined : `the node has the taint ${taint.key}`;
 }

@@ -10,8 +10,6 @@ export interface RunOptions {
   readonly directory?: string;
   /** Given on standard input. */
   readonly input?: string;
-  /** Sends the program a SIGINT and still waits for its end. */
-  readonly signal?: AbortSignal;
 }
 
 /** Where tools of root are found, which the PATH of a plain shell leaves out. */
@@ -29,9 +27,8 @@ export function wholePath(path: string | undefined): string {
  */
 export async function run(
   command: readonly string[],
-  { env = {}, directory, input, signal }: RunOptions = {},
+  { env = {}, directory, input }: RunOptions = {},
 ): Promise<string> {
-  signal?.throwIfAborted();
   const [program = "", ...args] = command;
   const child = new Deno.Command(program, {
     args,
@@ -41,7 +38,6 @@ export async function run(
     stdout: "piped",
     stderr: "piped",
   }).spawn();
-  using _ = interrupts(child, signal);
   if (input !== undefined) {
     const writer = child.stdin.getWriter();
     await writer.write(new TextEncoder().encode(input));
@@ -53,19 +49,6 @@ export async function run(
     throw new Error(`Cannot run ${command.slice(0, 4).join(" ")}: exit code ${code}\n${said}`);
   }
   return new TextDecoder().decode(stdout);
-}
-
-/** Passes an abort on to a child until disposed of. */
-function interrupts(child: Deno.ChildProcess, signal: AbortSignal | undefined): Disposable {
-  const interrupt = (): void => {
-    try {
-      child.kill("SIGINT");
-    } catch {
-      // It ended by itself a moment ago.
-    }
-  };
-  signal?.addEventListener("abort", interrupt);
-  return { [Symbol.dispose]: () => signal?.removeEventListener("abort", interrupt) };
 }
 
 /** The path of the first program of this name in the folders of a PATH, or undefined. */

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { patchRequest } from "../../../adapters/kube/client/connection.ts";
 import assert from "node:assert/strict";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { Bounds, ContainerBounds, PodAllocation } from "../../../shared/api/pod_allocation.ts";
@@ -148,12 +149,12 @@ export async function waitingPod(node: RealNode, namespace: string): Promise<Pod
 
 /** Takes the namespace into the market. */
 export async function takeIn({ connection }: RealNode, namespace: string): Promise<void> {
-  await connection.request({
-    method: "PATCH",
-    path: `/api/v1/namespaces/${namespace}`,
-    contentType: "application/merge-patch+json",
-    body: { metadata: { labels: { "mbcas.io/managed": "true" } } },
-  });
+  await connection.request(
+    patchRequest("merge", {
+      path: `/api/v1/namespaces/${namespace}`,
+      body: { metadata: { labels: { "mbcas.io/managed": "true" } } },
+    }),
+  );
 }
 
 /**

@@ -12,7 +12,7 @@ import { until } from "./until.ts";
 import { createKubectl } from "../kubectl.ts";
 import type { EnforcementReason } from "../../../shared/api/reasons/enforcement_reasons.ts";
 import { stringify } from "yaml";
-import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
+import { type KubeConnection, patchRequest } from "../../../adapters/kube/client/connection.ts";
 import { connectKubeconfig } from "../../../adapters/kube/client/connect.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 
@@ -237,12 +237,7 @@ async function currentReplicas(connection: KubeConnection): Promise<number> {
 }
 
 async function scaleTo(connection: KubeConnection, replicas: number): Promise<void> {
-  await connection.request({
-    method: "PATCH",
-    path: SCALE,
-    contentType: "application/merge-patch+json",
-    body: { spec: { replicas } },
-  });
+  await connection.request(patchRequest("merge", { path: SCALE, body: { spec: { replicas } } }));
 }
 
 /** What it answered. */

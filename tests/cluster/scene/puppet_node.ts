@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
+import { type KubeConnection, patchRequest } from "../../../adapters/kube/client/connection.ts";
 import { listOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
 import { parsePod } from "../../../adapters/kube/kinds/pods.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
@@ -82,12 +82,7 @@ export function createPuppetNode(
   const post = (path: string, body: unknown): Promise<unknown> =>
     connection.request({ method: "POST", path, body });
   const patchStatus = (path: string, status: unknown): Promise<unknown> =>
-    connection.request({
-      method: "PATCH",
-      path: `${path}/status`,
-      contentType: "application/merge-patch+json",
-      body: { status },
-    });
+    connection.request(patchRequest("merge", { path: `${path}/status`, body: { status } }));
   const read = async (name: string): Promise<Pod> =>
     parsePod(await connection.request({ path: `${PODS}/${name}` }));
 
@@ -221,11 +216,11 @@ export async function boundNamespace(
   await post("limitranges", { metadata: { name: "cap" }, spec: { limits } });
   const hard = { "limits.cpu": "1" };
   await post("resourcequotas", { metadata: { name: "sum" }, spec: { hard } });
-  await connection.request({
-    method: "PATCH",
-    path: `${path}/resourcequotas/sum/status`,
-    contentType: "application/merge-patch+json",
-    body: { status: { hard, used: { "limits.cpu": "780m" } } },
-  });
+  await connection.request(
+    patchRequest("merge", {
+      path: `${path}/resourcequotas/sum/status`,
+      body: { status: { hard, used: { "limits.cpu": "780m" } } },
+    }),
+  );
   return { path };
 }

@@ -135,6 +135,18 @@ export async function scratchNamespace(
   };
 }
 
+/** A test on the cluster, in a namespace of its own. */
+export function onNode(
+  test: (node: RealNode, namespace: ScratchNamespace) => Promise<void>,
+  marks?: NamespaceMarks,
+): () => Promise<void> {
+  return async () => {
+    using node = await openRealNode();
+    await using namespace = await scratchNamespace(node.connection, marks);
+    await test(node, namespace);
+  };
+}
+
 /** The namespace; its members may be used in tests only. */
 export interface SharedNamespace {
   readonly name: string;

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
+import { type KubeConnection, patchRequest } from "../../../adapters/kube/client/connection.ts";
 import { listOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
 import { parseLease } from "../../../adapters/kube/kinds/leases.ts";
 import { parseNode } from "../../../adapters/kube/kinds/nodes.ts";
@@ -44,12 +44,7 @@ export async function openSimulatedNodes(connection: KubeConnection): Promise<Si
   const end = new AbortController();
   await removeSilent(connection);
   const patch = (path: string, body: unknown): Promise<unknown> =>
-    connection.request({
-      method: "PATCH",
-      path,
-      contentType: "application/strategic-merge-patch+json",
-      body,
-    });
+    connection.request(patchRequest("strategic", { path, body }));
   const known = (name: string): string => {
     const full = simulatedName({ name });
     if (!all.has(full)) throw new RangeError(`Cannot find the simulated node ${name}`);
@@ -106,12 +101,7 @@ export async function openSimulatedNodes(connection: KubeConnection): Promise<Si
         { key: SIMULATED, effect: "NoSchedule" },
         { key, effect: "NoSchedule" },
       ];
-      await connection.request({
-        method: "PATCH",
-        path,
-        contentType: "application/merge-patch+json",
-        body: { spec: { taints } },
-      });
+      await connection.request(patchRequest("merge", { path, body: { spec: { taints } } }));
     },
     async die(name) {
       const full = known(name);

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
+import { type KubeConnection, patchRequest } from "../../../adapters/kube/client/connection.ts";
 import { listWatchOf } from "../../../adapters/kube/client/list_watch.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Clock } from "../../../shared/clock.ts";
@@ -75,13 +75,11 @@ async function start(
   clock: Pick<Clock, "wall">,
 ): Promise<void> {
   const { uid } = pod.metadata;
-  await connection.request({
-    method: "PATCH",
+  await connection.request(patchRequest("strategic", {
     path: `${pathOf(pod)}/status`,
     // Conditions are merged by their types: the scheduler has written one.
-    contentType: "application/strategic-merge-patch+json",
     body: { metadata: { uid }, status: runningStatus(pod, clock.wall()) },
-  });
+  }));
 }
 
 async function end(connection: KubeConnection, pod: StandInPod): Promise<void> {

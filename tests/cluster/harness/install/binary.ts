@@ -105,11 +105,6 @@ export function binaryPaths(binary: Binary, folders: BinaryFolders): readonly st
   return folders.assets ? [`${folders.assets}/${binary.name}`, cached] : [cached];
 }
 
-/** Where dl.k8s.io has a binary, by architecture as Go names it. */
-export function releaseAddress(binary: Binary, architecture: "amd64" | "arm64"): string {
-  return `https://dl.k8s.io/${binary.version}/bin/linux/${architecture}/${binary.name}`;
-}
-
 /** What is needed to obtain them. */
 export interface ObtainOptions {
   readonly folders: BinaryFolders;
@@ -162,101 +157,42 @@ async function firstExecutable(paths: readonly string[]): Promise<string | undef
   return undefined;
 }
 
-/** Downloads a binary; false, after saying why, when it can't be had: a build is the other way. */
+/** Long enough for a slow network, short enough to see that there is none. */
+const REACH_MS = 5_000;
+/** For the some 100 MB of a program. */
+const DOWNLOAD_MS = 600_000;
+
+/**
+ * Downloads a binary and checks its published SHA-256; false, after saying why, when it can't be had: a
+ * build is the other way.
+ */
 async function downloaded(
-  binary: Binary,
+  { name, version }: Binary,
   target: string,
   { progress }: ObtainOptions,
 ): Promise<boolean> {
-  const { name, version } = binary;
-  const address = releaseAddress(binary, Deno.build.arch === "aarch64" ? "arm64" : "amd64");
+  const architecture = Deno.build.arch === "aarch64" ? "arm64" : "amd64";
+  const address = `https://dl.k8s.io/${version}/bin/linux/${architecture}/${name}`;
+  const get = async (url: string, ms: number): Promise<Uint8Array<ArrayBuffer>> => {
+    const answer = await fetch(url, { signal: AbortSignal.timeout(ms) });
+    const bytes = await answer.bytes();
+    if (!answer.ok) throw new Error(`Cannot get ${url}: status ${answer.status}`);
+    return bytes;
+  };
   try {
-    const sum = await publishedSum(address);
-    await withProgress(
-      progress,
-      `downloading ${name} ${version}`,
-      () => download(address, target, { sum }),
-    );
+    const published = new TextDecoder().decode(await get(`${address}.sha256`, REACH_MS));
+    await withProgress(progress, `downloading ${name} ${version}`, async () => {
+      const program = await get(address, DOWNLOAD_MS);
+      const sum = createHash("sha256").update(program).digest("hex");
+      if (!published.startsWith(sum)) {
+        throw new Error(`Cannot use ${address}: its SHA-256 is ${sum}, expected ${published}`);
+      }
+      await putInPlace(target, (file) => Deno.writeFile(file, program, { mode: 0o755 }));
+    });
     return true;
   } catch (error) {
-    progress.say(`dl.k8s.io does not give ${name} (${oneLine(error)}); building instead`);
+    const [reason] = String(error).split("\n");
+    progress.say(`dl.k8s.io does not give ${name} (${reason}); building instead`);
     return false;
-  }
-}
-
-function oneLine(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).split("\n")[0] ?? "";
-}
-
-/** Long enough for a slow network, short enough to see that there is none. */
-const REACH_MS = 5_000;
-
-/** The longest time without a byte. */
-const STALL_MS = 30_000;
-
-/**
- * The SHA-256 that the server gives for an address, under the same with `.sha256`. Throws when the
- * server can't be reached within 5 s, or answers with something else.
- */
-export async function publishedSum(address: string): Promise<string> {
-  const answer = await fetch(`${address}.sha256`, { signal: AbortSignal.timeout(REACH_MS) });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`Cannot get ${address}.sha256: status ${answer.status}`);
-  const sum = /^[0-9a-f]{64}\b/.exec(text.trim())?.[0];
-  if (sum === undefined) {
-    throw new Error(`Cannot use ${address}.sha256: it begins ${JSON.stringify(text.slice(0, 40))}`);
-  }
-  return sum;
-}
-
-/** What is asked of a download. */
-export interface DownloadOptions {
-  /** The SHA-256 that it must have, in hexadecimal. */
-  readonly sum: string;
-  /**
-   * After this many ms in which nothing came, it is given up.
-   * @default {30_000}
-   */
-  readonly stallMs?: number;
-}
-
-/**
- * Puts an executable file in place. Throws, and leaves nothing, when the server refuses, breaks off
- * or stalls, or the sum is another one.
- */
-export async function download(
-  address: string,
-  target: string,
-  { sum, stallMs = STALL_MS }: DownloadOptions,
-): Promise<void> {
-  const controller = new AbortController();
-  const stalled = (): void =>
-    controller.abort(new Error(`Cannot get ${address}: nothing came for ${stallMs / 1000} s`));
-  let timer = setTimeout(stalled, stallMs);
-  const hash = createHash("sha256");
-  const watched = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
-    transform(chunk, next) {
-      clearTimeout(timer);
-      timer = setTimeout(stalled, stallMs);
-      hash.update(chunk);
-      next.enqueue(chunk);
-    },
-  });
-  try {
-    const answer = await fetch(address, { signal: controller.signal });
-    if (!answer.ok || answer.body === null) {
-      await answer.body?.cancel();
-      throw new Error(`Cannot get ${address}: status ${answer.status}`);
-    }
-    const body = answer.body.pipeThrough(watched);
-    await putInPlace(target, async (file) => {
-      await Deno.writeFile(file, body, { mode: 0o755 });
-      const actual = hash.digest("hex");
-      if (actual !== sum) {
-        throw new Error(`Cannot use ${address}: its SHA-256 is ${actual}, expected ${sum}`);
-      }
-    });
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -11,7 +11,7 @@ import { noteTraces } from "../machine_traces.ts";
 import { makeNamespace } from "../namespace.ts";
 import { nodeFiles, type NodeOptions } from "../node_files.ts";
 import { foreignPodProcesses, makeCgroupRoot } from "../cgroups.ts";
-import { lockFile, type Progress, withProgress } from "../progress.ts";
+import { type Progress, withProgress } from "../progress.ts";
 import { runningComponent, stopComponent } from "../running_component.ts";
 import { findProgram, isExecutable, run } from "../shell.ts";
 
@@ -31,8 +31,7 @@ export async function prepare(instance: Instance, options: PrepareOptions): Prom
   const before = await readSettings(instance);
   // A running kubelet of our own has long shown whether it bears with the other one.
   if (await runningComponent(instance, "kubelet") === undefined) await refuseForeignPods(instance);
-  const { stateRoot } = instance;
-  const { cniFolder } = await installPackages({ ...options, stateRoot });
+  const cniFolder = await installPackages(options);
   const binaries = await findBinaries(options);
   for (const folder of ["run", "logs", "cni", "pod-logs"]) {
     await Deno.mkdir(`${instance.directory}/${folder}`, { recursive: true });
@@ -54,13 +53,13 @@ export async function prepare(instance: Instance, options: PrepareOptions): Prom
   for (const [name, text] of Object.entries(nodeFiles(instance, settings))) {
     await Deno.writeTextFile(`${instance.directory}/${name}`, text);
   }
-  if (before !== undefined && before.cpuManager !== settings.cpuManager) {
-    await endKubelet(instance, options);
-    await forgetCPUPolicy(instance);
+  const managerChanges = before !== undefined && before.cpuManager !== settings.cpuManager;
+  if (managerChanges || (before !== undefined && before.cpuQuota !== settings.cpuQuota)) {
+    if (await stopComponent(instance, "kubelet")) {
+      options.progress.say("kubelet is stopped, to start it with other settings");
+    }
   }
-  if (before !== undefined && before.cpuQuota !== settings.cpuQuota) {
-    await endKubelet(instance, options);
-  }
+  if (managerChanges) await forgetCPUPolicy(instance);
   await writeSettings(instance, settings);
 }
 
@@ -109,12 +108,6 @@ async function snapshotterFor({ directory }: Instance): Promise<Settings["snapsh
   }
 }
 
-async function endKubelet(instance: Instance, { progress }: PrepareOptions): Promise<void> {
-  if (await runningComponent(instance, "kubelet") === undefined) return;
-  progress.say("stopping kubelet, to start it with other settings");
-  await stopComponent(instance, "kubelet");
-}
-
 /** A kubelet refuses to start with a policy other than the one that its state was written under. */
 async function forgetCPUPolicy(instance: Instance): Promise<void> {
   await Deno.remove(`${instance.directory}/kubelet/cpu_manager_state`).catch((error) => {
@@ -123,7 +116,7 @@ async function forgetCPUPolicy(instance: Instance): Promise<void> {
 }
 
 /** Packages by the program that shows whether they are installed. */
-export const PACKAGES: Readonly<Record<string, string>> = {
+const PACKAGES: Readonly<Record<string, string>> = {
   containerd: "containerd",
   ctr: "containerd",
   runc: "runc",
@@ -138,153 +131,50 @@ export const PACKAGES: Readonly<Record<string, string>> = {
 /** Where distributions put the programs of the pod network. */
 const CNI_FOLDERS: readonly string[] = ["/usr/lib/cni", "/opt/cni/bin", "/usr/libexec/cni"];
 
-const CNI_PACKAGE = "containernetworking-plugins";
-
-/** Where programs are looked for, and what {@linkcode withoutServices} needs. */
-export interface PackageOptions {
-  readonly path: string;
-  /** The folder of all instances. */
-  readonly stateRoot: string;
-  readonly progress: Progress;
-}
-
-/** The packages to install, given the programs that are missing. */
-export function packagesFor(missing: readonly string[]): readonly string[] {
-  return [...new Set(missing.map((program) => PACKAGES[program] ?? program))].sort();
-}
+/**
+ * Installs packages without starting their services: the cluster starts a containerd of its own. A file
+ * of this name is asked before a package starts a service; 101 forbids it (invoke-rc.d(8)). The shell
+ * removes it however it ends, and what a run that was killed has left; one of the machine's own stays.
+ */
+const INSTALL = `policy=/usr/sbin/policy-rc.d
+grep -qs CoAllocator $policy && rm -f $policy
+if [ ! -x $policy ]; then
+  trap 'rm -f $policy' EXIT
+  trap 'exit 130' INT TERM
+  printf '#!/bin/sh\\n# CoAllocator removes it\\nexit 101\\n' > $policy
+  chmod 755 $policy
+fi
+export DEBIAN_FRONTEND=noninteractive
+apt-get update -q && apt-get install -q -y --no-install-recommends "$@"`;
 
 /**
  * Installs what is missing, when `apt-get` is there; returns the folder of the pod network's
  * programs. Throws an `Error` that names the packages when they can't be installed.
  */
-export async function installPackages(
-  { path, stateRoot, progress }: PackageOptions,
-): Promise<{ readonly cniFolder: string }> {
-  await removeLeftPolicy({ stateRoot, progress });
-  const missing: string[] = [];
-  for (const program of Object.keys(PACKAGES)) {
-    if (await findProgram(program, path) === undefined) missing.push(program);
+async function installPackages(
+  { path, progress }: Pick<PrepareOptions, "path" | "progress">,
+): Promise<string> {
+  const missing = new Set<string>();
+  for (const [program, name] of Object.entries(PACKAGES)) {
+    if (await findProgram(program, path) === undefined) missing.add(name);
   }
-  const cniFolder = await findCNIFolder();
-  if (cniFolder === undefined) missing.push(CNI_PACKAGE);
-  const packages = packagesFor(missing);
+  if (await findCNIFolder() === undefined) missing.add("containernetworking-plugins");
+  const packages = [...missing].sort();
   if (packages.length > 0) {
     if (await findProgram("apt-get", path) === undefined) {
       throw new Error(
         `Cannot install ${packages.join(", ")}: there is no apt-get; install them by hand`,
       );
     }
-    // No service is started by it: the cluster starts a containerd of its own.
-    const install = (): Promise<void> =>
-      withoutServices(() => interruptible((signal) => aptInstall(packages, { signal })), {
-        stateRoot,
-        progress,
-      });
-    await withProgress(progress, `installing ${packages.join(" ")}`, install);
+    const about = `installing ${packages.join(" ")}`;
+    await withProgress(progress, about, () => run(["sh", "-c", INSTALL, "install", ...packages]));
   }
-  const found = cniFolder ?? await findCNIFolder();
-  if (found === undefined) {
-    throw new Error(`Cannot find the pod network's programs: none in ${CNI_FOLDERS.join(", ")}`);
-  }
-  return { cniFolder: found };
+  const found = await findCNIFolder();
+  if (found !== undefined) return found;
+  throw new Error(`Cannot find the pod network's programs: none in ${CNI_FOLDERS.join(", ")}`);
 }
 
 async function findCNIFolder(): Promise<string | undefined> {
   for (const folder of CNI_FOLDERS) if (await isExecutable(`${folder}/bridge`)) return folder;
   return undefined;
-}
-
-async function aptInstall(
-  packages: readonly string[],
-  { signal }: { readonly signal: AbortSignal },
-): Promise<void> {
-  const options = { env: { DEBIAN_FRONTEND: "noninteractive" }, signal };
-  await run(["apt-get", "update", "-q"], options);
-  await run(["apt-get", "install", "-q", "-y", "--no-install-recommends", ...packages], options);
-}
-
-/** Where the policy is, and the lock against concurrent runs. */
-export interface PolicyOptions {
-  /** The folder of all instances, with the lock of the run that has written a policy. */
-  readonly stateRoot: string;
-  readonly progress: Progress;
-  /** @default {"/usr/sbin/policy-rc.d"} */
-  readonly file?: string;
-}
-
-/** Asked before a package starts a service; 101 forbids it. Source: invoke-rc.d(8). */
-const FILE = "/usr/sbin/policy-rc.d";
-
-/**
- * By this line a policy that a run which was killed left behind is distinguished from the machine's
- * own.
- */
-const MARKER = "# CoAllocator's test cluster wrote this and removes it";
-
-/** No instance can have this name. */
-const LOCK = "_packages.lock";
-
-/** Does something while no service may be started. A policy of the machine's own stays as it is. */
-export async function withoutServices<T>(
-  action: () => Promise<T>,
-  { stateRoot, progress, file = FILE }: PolicyOptions,
-): Promise<T> {
-  using lock = await lockFile(`${stateRoot}/${LOCK}`, { progress });
-  try {
-    await removeMarked(file);
-    if (!await isExecutable(file)) {
-      const text = `#!/bin/sh\n${MARKER}\nexit 101\n`;
-      await Deno.writeTextFile(file, text, { mode: 0o755, createNew: true });
-    }
-    return await action();
-  } finally {
-    await removeMarked(file);
-    await lock.remove();
-  }
-}
-
-/** Removes what a run that was killed during {@linkcode withoutServices} left behind. */
-export async function removeLeftPolicy(
-  { stateRoot, progress, file = FILE }: PolicyOptions,
-): Promise<void> {
-  const path = `${stateRoot}/${LOCK}`;
-  if (await readIfThere(path) === undefined && !await isMarked(file)) return;
-  using lock = await lockFile(path, { progress });
-  await removeMarked(file);
-  await lock.remove();
-}
-
-async function isMarked(file: string): Promise<boolean> {
-  return (await readIfThere(file) ?? "").split("\n").includes(MARKER);
-}
-
-async function removeMarked(file: string): Promise<void> {
-  if (await isMarked(file)) await Deno.remove(file);
-}
-
-const SIGNALS = ["SIGINT", "SIGTERM"] as const;
-
-/**
- * Runs an action during which SIGINT and SIGTERM end nothing by themselves: they abort the signal
- * that the action is given, which is to come to its end soon. Throws an `Error` that names the
- * signal when one came, whatever the action's outcome.
- */
-export async function interruptible<T>(action: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const controller = new AbortController();
-  const listeners = SIGNALS.map((name) => ({
-    name,
-    listener: (): void => controller.abort(new Error(`Cannot go on: ${name} came`)),
-  }));
-  for (const { name, listener } of listeners) Deno.addSignalListener(name, listener);
-  try {
-    const result = await action(controller.signal);
-    controller.signal.throwIfAborted();
-    return result;
-  } catch (error) {
-    // How the action failed is a consequence.
-    controller.signal.throwIfAborted();
-    throw error;
-  } finally {
-    for (const { name, listener } of listeners) Deno.removeSignalListener(name, listener);
-  }
 }
