@@ -7,7 +7,7 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../shared/api/api_error.ts";
 import type { Pod } from "../../shared/api/pod.ts";
-import { appliedAllocation, deploymentPods, SETTLED, thePod, whenQuota } from "./scene/limits.ts";
+import { appliedAllocation, readyPod, SETTLED, thePod, whenQuota } from "./scene/limits.ts";
 import { eventsOf } from "./scene/reported.ts";
 import { loadDeployment } from "./scene/load_pod.ts";
 import { onNode, type PodName, type RealNode } from "./scene/real_node.ts";
@@ -24,10 +24,7 @@ async function onlyPod(node: RealNode, deployment: PodName): Promise<Pod> {
       containers: [{ name: "load", request: "10m", limit: `${OWN}m`, burstSeconds: 12 }],
     }),
   );
-  return await until("pod of the Deployment", async () => {
-    const [first] = await deploymentPods(node, deployment);
-    return first?.ready ? first : undefined;
-  }, SETTLED);
+  return await readyPod(node, deployment);
 }
 
 /** Throws the server's refusal of an eviction, which is only tried. */

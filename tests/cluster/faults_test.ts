@@ -4,10 +4,16 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { appliedAllocation, assertAgreement, SETTLED } from "./scene/limits.ts";
+import {
+  appliedAllocation,
+  assertAgreement,
+  quotaOf,
+  whenQuota,
+  whenUnallocated,
+} from "./scene/limits.ts";
 import { compactHistory, isHarness, withoutAPIServer } from "./scene/harness_access.ts";
 import { loadPod } from "./scene/load_pod.ts";
-import { enforcedLimits, podDirectories, processOne } from "./scene/node_cgroups.ts";
+import { processOne } from "./scene/node_cgroups.ts";
 import { deletePod, leader, leaseHolder, podsOf, whenReady } from "./scene/product.ts";
 import {
   onNode,
@@ -50,13 +56,7 @@ async function assertRaised(node: RealNode, name: PodName): Promise<void> {
 
 /** Waits until the kernel gives a loaded pod's container more than the original limit. */
 async function assertLargerQuota(node: RealNode, name: PodName): Promise<void> {
-  const pod = await node.pod(name);
-  assert.ok(pod !== undefined);
-  const directories = podDirectories(pod);
-  await until("raised quota", () => {
-    const quota = enforcedLimits(directories).containers.get("load") ?? 0;
-    return quota > 200 ? true : undefined;
-  }, { timeoutMs: 90_000 });
+  await whenQuota(node, name, (quota) => quota > 200, { timeoutMs: 90_000 });
   await assertAgreement(node, name);
 }
 
@@ -78,12 +78,7 @@ Deno.test(
     assert.notEqual(second.metadata.uid, first.metadata.uid);
     const { status } = await appliedAllocation(node, second);
     assert.equal(status?.originalLimits?.[0]?.cpu, "100m", "the limit of the new pod is its own");
-    await until(
-      "end of the first allocation",
-      async () =>
-        await node.allocation(namespace.name, first.metadata.uid) === undefined ? true : undefined,
-      SETTLED,
-    );
+    await whenUnallocated(node, { namespace: namespace.name, uid: first.metadata.uid });
     await assertRaised(node, { namespace: namespace.name, name: "phoenix" });
   }),
 );
@@ -177,15 +172,14 @@ Deno.test(
   onNode(async (node, namespace) => {
     const pod = await node.run(load(namespace, "kept"));
     await assertRaised(node, { namespace: namespace.name, name: "kept" });
-    const directories = podDirectories(pod);
-    const quota = (): number => enforcedLimits(directories).containers.get("load") ?? 0;
-    const raised = quota();
+    const quota = (): Promise<number> => quotaOf(node, pod.metadata);
+    const raised = await quota();
     const [agent] = await podsOf(node, "mbcas-agent");
     assert.ok(agent !== undefined);
     await deletePod(node, agent.metadata.name);
-    let least = quota();
+    let least = await quota();
     await until("a new agent", async () => {
-      least = Math.min(least, quota());
+      least = Math.min(least, await quota());
       const [now] = await podsOf(node, "mbcas-agent");
       return now !== undefined && now.ready && now.metadata.uid !== agent.metadata.uid
         ? now
@@ -193,7 +187,7 @@ Deno.test(
     }, { timeoutMs: 90_000 });
     // Beyond its warm-up, in which it lowers nothing.
     for (let i = 0; i < 150; i++) {
-      least = Math.min(least, quota());
+      least = Math.min(least, await quota());
       await pause(100);
     }
     assert.ok(least >= raised, `the limit of a loaded pod stayed ${raised} m, was ${least} m`);

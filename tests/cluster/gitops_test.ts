@@ -5,10 +5,9 @@
  */
 import assert from "node:assert/strict";
 import { createKubectl } from "./kubectl.ts";
-import { deploymentPods, SETTLED, thePod, whenQuota } from "./scene/limits.ts";
+import { readyPod, thePod, whenQuota } from "./scene/limits.ts";
 import { loadDeployment } from "./scene/load_pod.ts";
 import { onNode } from "./scene/real_node.ts";
-import { until } from "./scene/until.ts";
 
 const OWN = 50;
 const kubectl = createKubectl();
@@ -30,10 +29,7 @@ Deno.test(
         ...["-o", "jsonpath={.metadata.generation} {.spec.template}"],
       ]);
     const before = await stamp();
-    const pod = await until("pod of the Deployment", async () => {
-      const [first] = await deploymentPods(node, { namespace: namespace.name, name: "web" });
-      return first?.ready ? first : undefined;
-    }, SETTLED);
+    const pod = await readyPod(node, { namespace: namespace.name, name: "web" });
     const name = { namespace: namespace.name, name: pod.metadata.name };
     await whenQuota(node, name, (quota) => quota > OWN);
 

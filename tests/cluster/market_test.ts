@@ -6,14 +6,9 @@
  */
 import { patchRequest } from "../../adapters/kube/client/connection.ts";
 import assert from "node:assert/strict";
-import { assertAgreement, SETTLED } from "./scene/limits.ts";
+import { assertAgreement, quotaOf, SETTLED, whenQuota } from "./scene/limits.ts";
 import { loadPod } from "./scene/load_pod.ts";
-import {
-  cpuAccount,
-  enforcedLimits,
-  type PodDirectories,
-  podDirectories,
-} from "./scene/node_cgroups.ts";
+import { cpuAccount, type PodDirectories, podDirectories } from "./scene/node_cgroups.ts";
 import { onNode } from "./scene/real_node.ts";
 import { pause, until } from "./scene/until.ts";
 
@@ -33,9 +28,7 @@ Deno.test(
       ...name,
       containers: [{ name: "load", request: "100m", limit: "300m" }],
     }));
-    const directories = podDirectories(pod);
-    const quota = (): number => enforcedLimits(directories).containers.get("load") ?? 0;
-    await until("quota at the ceiling", () => quota() >= 1500 || undefined, SETTLED);
+    await whenQuota(node, name, (quota) => quota >= 1500, SETTLED);
     await assertAgreement(node, name);
     assert.equal(
       (await node.pod(name))?.metadata.uid,
@@ -86,13 +79,19 @@ Deno.test(
         { name: "fixed", request: "50m", limit: "200m", resizePolicy: "RestartContainer" },
       ],
     }));
-    const directories = podDirectories(pod);
-    const quota = (name: string): number => enforcedLimits(directories).containers.get(name) ?? 0;
-    await until("raised container", () => quota("busy") >= 900 ? true : undefined, SETTLED);
-    await node.signal({ namespace: namespace.name, name: "many" }, "proxy");
-    await until("raised sidecar", () => quota("proxy") > 150 ? true : undefined, SETTLED);
-    assert.equal(quota("fixed"), 200, "a container that a change would restart is left alone");
-    const now = await node.pod({ namespace: namespace.name, name: "many" });
+    const many = pod.metadata;
+    const whenMore = (container: string, than: number): Promise<true> =>
+      until(
+        `raised ${container}`,
+        async () => await quotaOf(node, many, container) > than || undefined,
+        SETTLED,
+      );
+    await whenMore("busy", 890);
+    await node.signal(many, "proxy");
+    await whenMore("proxy", 150);
+    const fixed = await quotaOf(node, many, "fixed");
+    assert.equal(fixed, 200, "a container that a change would restart is left alone");
+    const now = await node.pod(many);
     assert.deepEqual(
       now?.containers.map(({ name, containerID }) => [name, containerID]),
       pod.containers.map(({ name, containerID }) => [name, containerID]),

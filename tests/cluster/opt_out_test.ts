@@ -7,7 +7,7 @@
 import { patchRequest } from "../../adapters/kube/client/connection.ts";
 import assert from "node:assert/strict";
 import { assertReported, assertRestores, assertUnreported } from "./scene/reported.ts";
-import { boundsOf, quotaOf, SETTLED, thePod, whenQuota } from "./scene/limits.ts";
+import { boundsOf, quotaOf, SETTLED, thePod, whenQuota, whenUnallocated } from "./scene/limits.ts";
 import { type LoadContainer, loadPod } from "./scene/load_pod.ts";
 import { restoresFor, withLiveSettings } from "./scene/product.ts";
 import {
@@ -64,11 +64,7 @@ function whenRaised(node: RealNode, name: PodName): Promise<number> {
 async function assertRestored(node: RealNode, name: PodName): Promise<void> {
   await whenQuota(node, name, (quota) => quota === OWN, AT_ONCE);
   const { metadata } = await thePod(node, name);
-  await until(
-    "end of the allocation",
-    async () => await node.allocation(name.namespace, metadata.uid) === undefined || undefined,
-    AT_ONCE,
-  );
+  await whenUnallocated(node, metadata);
 }
 
 /** Fails unless the pods are left alone with their original limits while they throttle. */

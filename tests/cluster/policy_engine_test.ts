@@ -11,10 +11,10 @@ import {
   quotaOf,
   SETTLED,
   takeIn,
-  thePod,
   WAITING_OWN,
   waitingPod,
   whenQuota,
+  whenReason,
 } from "./scene/limits.ts";
 import { assertReported, eventTexts } from "./scene/reported.ts";
 import { isHarness } from "./scene/harness_access.ts";
@@ -66,16 +66,6 @@ async function whenDenied({ namespace, name }: PodName): Promise<void> {
     ]);
     return ok ? undefined : true;
   }, SETTLED);
-}
-
-/** The status of the pod's allocation once it says this. */
-async function whenReason(node: RealNode, name: PodName, reason: string): Promise<string> {
-  return await until(`${reason} of ${name.namespace}/${name.name}`, async () => {
-    const { metadata } = await thePod(node, name);
-    const { status } = await node.allocation(name.namespace, metadata.uid) ?? {};
-    if (status?.reason === reason) return status.message ?? "";
-    throw new Error(`the reason is ${status?.reason}: ${status?.message}`);
-  }, { timeoutMs: 90_000 });
 }
 
 testsAtOnce({

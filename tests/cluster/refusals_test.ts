@@ -8,35 +8,22 @@ import assert from "node:assert/strict";
 import { createPodResizer } from "../../adapters/kube/writers/pod_writers.ts";
 import { podPath } from "../../cli/coalloc/kube/cluster_reader.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
-import type { EnforcementReason } from "../../shared/api/reasons/enforcement_reasons.ts";
 import { refusalReason } from "../../shared/resize/refusal.ts";
 import { MANAGED } from "../../shared/api/market_keys.ts";
-import { appliedAllocation, assertAgreement, SETTLED } from "./scene/limits.ts";
+import {
+  appliedAllocation,
+  assertAgreement,
+  quotaOf,
+  SETTLED,
+  whenQuota,
+  whenReason,
+} from "./scene/limits.ts";
 import { loadPod } from "./scene/load_pod.ts";
-import { enforcedLimits, podDirectories } from "./scene/node_cgroups.ts";
-import { onNode, type PodName, type RealNode } from "./scene/real_node.ts";
+import { onNode, type RealNode } from "./scene/real_node.ts";
 import { testsAtOnce } from "./scene/tests_at_once.ts";
 import { pause, until } from "./scene/until.ts";
 
 const containers = [{ name: "load", request: "50m", limit: "100m", burstSeconds: 90 }];
-
-function quotaOf(node: RealNode, name: PodName): Promise<number> {
-  return node.pod(name).then((pod) => {
-    assert.ok(pod !== undefined);
-    return enforcedLimits(podDirectories(pod)).containers.get("load") ?? 0;
-  });
-}
-
-/** The allocation once its status gives this reason. */
-function whenReason(node: RealNode, name: PodName, reason: EnforcementReason): Promise<string> {
-  return until(`reason ${reason} of ${name.name}`, async () => {
-    const pod = await node.pod(name);
-    const allocation = await node.allocation(name.namespace, pod?.metadata.uid ?? "");
-    const { status } = allocation ?? {};
-    if (status?.reason === reason) return status.message ?? "";
-    throw new Error(`the reason is ${status?.reason}: ${status?.message}`);
-  }, SETTLED);
-}
 
 /** Warning events about refused changes in the namespace. */
 async function refusedEvents({ connection }: RealNode, namespace: string): Promise<number> {
@@ -73,11 +60,7 @@ testsAtOnce({
       const name = { namespace: namespace.name, name: "capped" };
       await appliedAllocation(node, pod);
       await node.signal(name, "load");
-      await until(
-        "raise up to the cap",
-        async () => await quotaOf(node, name) === 230 || undefined,
-        SETTLED,
-      );
+      await whenQuota(node, name, (quota) => quota === 230, SETTLED);
       await assertAgreement(node, name);
 
       await node.connection.request(
@@ -92,10 +75,7 @@ testsAtOnce({
       );
       assert.equal(error.status, 403);
       assert.equal(refusalReason(error), "LimitRange");
-      await until("lowered limit", async () => {
-        const quota = await quotaOf(node, name);
-        return quota <= 80 ? quota : undefined;
-      }, SETTLED);
+      await whenQuota(node, name, (quota) => quota <= 80, SETTLED);
       assert.equal(await refusedEvents(node, namespace.name), 0);
     }),
   "a ResourceQuota bounds the sum of raises in a namespace, without a refused write": onNode(
@@ -215,10 +195,7 @@ testsAtOnce({
           path,
           query: { gracePeriodSeconds: "0" },
         });
-        await until("raise", async () => await quotaOf(node, name) > 100 || undefined, {
-          timeoutMs: 240_000,
-          everyMs: 500,
-        });
+        await whenQuota(node, name, (quota) => quota > 100, { timeoutMs: 240_000, everyMs: 500 });
         await assertAgreement(node, name);
       } finally {
         await mark(null);

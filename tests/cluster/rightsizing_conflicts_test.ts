@@ -10,7 +10,7 @@ import type { Pod } from "../../shared/api/pod.ts";
 import type { WorkloadRecord } from "../../shared/rightsizing/workload_record.ts";
 import { createKubectl } from "./kubectl.ts";
 import { withAllComponents } from "./scene/all_components.ts";
-import { deploymentPods } from "./scene/limits.ts";
+import { deploymentPods, readyPod } from "./scene/limits.ts";
 import { eventTexts } from "./scene/reported.ts";
 import { isHarness } from "./scene/harness_access.ts";
 import { loadDeployment } from "./scene/load_pod.ts";
@@ -50,7 +50,7 @@ async function deploy(node: RealNode, workload: PodName): Promise<Pod> {
     `/apis/apps/v1/namespaces/${workload.namespace}/deployments`,
     loadDeployment({ ...workload, containers: [UNDERSIZED] }),
   );
-  return await until(`pod of ${workload.name}`, () => onlyPod(node, workload), CYCLES);
+  return await readyPod(node, workload, CYCLES);
 }
 
 async function onlyPod(node: RealNode, workload: PodName): Promise<Pod | undefined> {

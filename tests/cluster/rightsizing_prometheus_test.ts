@@ -11,7 +11,7 @@ import { NETWORK } from "./harness/instance.ts";
 import { createKubectl } from "./kubectl.ts";
 import { requestToken } from "./scene/account_token.ts";
 import { PROMETHEUS_ADDRESS, withAllComponents } from "./scene/all_components.ts";
-import { deploymentPods } from "./scene/limits.ts";
+import { deploymentPods, readyPod } from "./scene/limits.ts";
 import { isHarness } from "./scene/harness_access.ts";
 import { loadDeployment } from "./scene/load_pod.ts";
 import {
@@ -111,10 +111,8 @@ Deno.test({
         ["apply", "-f", "-"],
         loadDeployment({ ...workload(name), containers: [UNDERSIZED] }),
       );
-      return await until(`pod of ${name}`, async () => {
-        const [pod] = await deploymentPods(node, workload(name));
-        return pod?.ready ? `${pod.metadata.uid} ${pod.containers[0]?.containerID}` : undefined;
-      }, CYCLES);
+      const pod = await readyPod(node, workload(name), CYCLES);
+      return `${pod.metadata.uid} ${pod.containers[0]?.containerID}`;
     };
     const requests = async (name: string): Promise<string> => {
       const [pod] = await deploymentPods(node, workload(name));

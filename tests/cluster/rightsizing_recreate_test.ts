@@ -9,7 +9,7 @@ import { listOf, objectOf } from "../../adapters/kube/client/json_fields.ts";
 import type { PodContainer } from "../../shared/api/pod.ts";
 import { createKubectl } from "./kubectl.ts";
 import { withAllComponents } from "./scene/all_components.ts";
-import { deploymentPods } from "./scene/limits.ts";
+import { deploymentPods, readyPod } from "./scene/limits.ts";
 import { eventsOf } from "./scene/reported.ts";
 import { isHarness } from "./scene/harness_access.ts";
 import { loadDeployment } from "./scene/load_pod.ts";
@@ -167,12 +167,7 @@ Deno.test({
       );
     }
     const [pod, barredPod] = await Promise.all(
-      [web, barred].map((workload) =>
-        until("pod of the Deployment", async () => {
-          const [first] = await deploymentPods(node, workload);
-          return first?.ready ? first : undefined;
-        }, CYCLES)
-      ),
+      [web, barred].map((workload) => readyPod(node, workload, CYCLES)),
     );
     const [before, barredBefore] = [await rawDeployment(web), await rawDeployment(barred)];
     const policy = optimizationPolicy({

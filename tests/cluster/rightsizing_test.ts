@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 import { podListWatch } from "../../adapters/kube/kinds/pods.ts";
 import { createKubectl } from "./kubectl.ts";
 import { withAllComponents } from "./scene/all_components.ts";
-import { deploymentPods } from "./scene/limits.ts";
+import { deploymentPods, readyPod } from "./scene/limits.ts";
 import { isHarness } from "./scene/harness_access.ts";
 import { loadDeployment } from "./scene/load_pod.ts";
 import {
@@ -61,10 +61,7 @@ Deno.test({
         loadDeployment({ name, namespace, containers: [UNDERSIZED] }),
       );
     }
-    const pod = await until("pod of the Deployment", async () => {
-      const [first] = await deploymentPods(node, web);
-      return first?.ready ? first : undefined;
-    }, CYCLES);
+    const pod = await readyPod(node, web, CYCLES);
     const before = await deploymentText(kubectl, web);
     const beforeSame = await deploymentText(kubectl, same);
     for (const [mode, { namespace }] of [["Auto", web], ["Recommend", same]] as const) {

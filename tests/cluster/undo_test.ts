@@ -30,30 +30,6 @@ async function annotate(node: RealNode, path: string, value: string | null): Pro
 
 // Each on a pod of its own, with a load that is small: they are raised together.
 testsAtOnce({
-  "opting a pod out restores it, and opting in again lets it back": onNode(
-    async (node, namespace) => {
-      const name = { namespace: namespace.name, name: "leaver" };
-      await raisedPod(node, name);
-      const path = `/api/v1/namespaces/${namespace.name}/pods/leaver`;
-      await annotate(node, path, "false");
-      await assertRestored(node, name);
-      const pod = await node.pod(name);
-      await until(
-        "end of the allocation",
-        async () =>
-          await node.allocation(namespace.name, pod?.metadata.uid ?? "") === undefined || undefined,
-        SETTLED,
-      );
-      await annotate(node, path, null);
-      await whenRaised(node, name);
-    },
-  ),
-  "opting a namespace out restores its pods": onNode(async (node, namespace) => {
-    const name = { namespace: namespace.name, name: "tenant" };
-    await raisedPod(node, name);
-    await annotate(node, `/api/v1/namespaces/${namespace.name}`, "false");
-    await assertRestored(node, name);
-  }),
   "a bare pod with a record that is deleted has its original limits back, from the pod itself":
     onNode(async (node, namespace) => {
       const name = { namespace: namespace.name, name: "unrecorded" };

@@ -6,7 +6,7 @@
  */
 import assert from "node:assert/strict";
 import { assertReported, assertRestores, assertUnreported, eventTexts } from "./scene/reported.ts";
-import { deploymentPods, quotaOf, whenQuota } from "./scene/limits.ts";
+import { quotaOf, readyPod, whenQuota } from "./scene/limits.ts";
 import { loadDeployment } from "./scene/load_pod.ts";
 import { productMetrics, restoresFor } from "./scene/product.ts";
 import { openRealNode, type PodName, type RealNode, sharedNamespace } from "./scene/real_node.ts";
@@ -48,11 +48,9 @@ Deno.test.afterAll(async () => {
 });
 
 /** The only pod of the mode's Deployment. */
-function podOf(node: RealNode, mode: string): Promise<PodName> {
-  return until(`pod of ${mode}`, async () => {
-    const [pod] = await deploymentPods(node, shared.pod(mode.toLowerCase()));
-    return pod?.ready ? shared.pod(pod.metadata.name) : undefined;
-  }, { timeoutMs: 120_000 });
+async function podOf(node: RealNode, mode: string): Promise<PodName> {
+  const { metadata } = await readyPod(node, shared.pod(mode.toLowerCase()), { timeoutMs: 120_000 });
+  return shared.pod(metadata.name);
 }
 
 async function whenRaised(node: RealNode, modes: readonly string[]): Promise<void> {

@@ -12,12 +12,17 @@ import type { NamespaceMarks, PodName, RealNode } from "./real_node.ts";
 import { pause, until, type UntilOptions } from "./until.ts";
 import { parseCPU } from "../../../shared/quantity.ts";
 import { loadPod } from "./load_pod.ts";
+import type { EnforcementReason } from "../../../shared/api/reasons/enforcement_reasons.ts";
 import { listOf, objectOf } from "../../../adapters/kube/client/json_fields.ts";
 import { parsePod } from "../../../adapters/kube/kinds/pods.ts";
 
-/** Millicores that the kernel allows container `load` of the pod, which must exist. */
-export async function quotaOf(node: RealNode, name: PodName): Promise<number> {
-  return enforcedLimits(podDirectories(await thePod(node, name))).containers.get("load") ?? 0;
+/** Millicores that the kernel allows a container of the pod, which must exist. */
+export async function quotaOf(
+  node: RealNode,
+  name: PodName,
+  container = "load",
+): Promise<number> {
+  return enforcedLimits(podDirectories(await thePod(node, name))).containers.get(container) ?? 0;
 }
 
 /** The pod, which must exist. */
@@ -57,6 +62,32 @@ export function whenQuota(
     if (test(quota)) return quota;
     throw new Error(`it is ${quota} m`);
   }, options);
+}
+
+/** The message of the pod's status once that gives this reason. */
+export async function whenReason(
+  node: RealNode,
+  name: PodName,
+  reason: EnforcementReason,
+): Promise<string> {
+  return await until(`${reason} of ${name.namespace}/${name.name}`, async () => {
+    const { metadata } = await thePod(node, name);
+    const { status } = await node.allocation(name.namespace, metadata.uid) ?? {};
+    if (status?.reason === reason) return status.message ?? "";
+    throw new Error(`the reason is ${status?.reason}: ${status?.message}`);
+  }, { timeoutMs: 90_000 });
+}
+
+/** Waits until the pod has no allocation any more. */
+export async function whenUnallocated(
+  node: RealNode,
+  { namespace, uid }: { readonly namespace: string; readonly uid: string },
+): Promise<void> {
+  await until(
+    "end of the allocation",
+    async () => await node.allocation(namespace, uid) === undefined || undefined,
+    SETTLED,
+  );
 }
 
 /** Time in which a change must have gone through every hand. */
@@ -186,6 +217,18 @@ export async function deploymentPods(
     .filter(({ pod }) => !pod.metadata.terminating)
     .sort((a, b) => a.created.localeCompare(b.created))
     .map(({ pod }) => pod);
+}
+
+/** The oldest pod of the Deployment once it is Ready. */
+export function readyPod(
+  node: Pick<RealNode, "connection">,
+  name: PodName,
+  options: UntilOptions = SETTLED,
+): Promise<Pod> {
+  return until(`ready pod of ${name.name}`, async () => {
+    const [first] = await deploymentPods(node, name);
+    return first?.ready ? first : undefined;
+  }, options);
 }
 
 function createdAt(item: unknown): string {
