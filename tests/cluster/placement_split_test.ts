@@ -15,12 +15,13 @@ import {
   placementBed,
   placementTest,
   placementTestsAtOnce,
+  type RotatedCertificate,
+  rotatedCertificate,
   scenePodSpec,
 } from "./scene/placement_bed.ts";
 import { eventsOf, eventTexts, whenReported } from "./scene/reported.ts";
 import { isHarness } from "./scene/harness_access.ts";
 import { metricsByPod } from "./scene/product.ts";
-import { type RotatedCertificate, rotatedCertificate } from "./scene/rotated_certificate.ts";
 import { countsOf, type SeenReplica } from "./scene/seen_replicas.ts";
 import { pause } from "./scene/until.ts";
 

@@ -36,8 +36,6 @@ import {
   type PuppetNode,
   type PuppetPod,
   RECORDED_DEFERRAL,
-} from "./scene/puppet_node.ts";
-import {
   SERVER_VERSIONS,
   type ServerVersion,
   startEmulatedServer,

@@ -189,25 +189,20 @@ function candidacy(namespace: string) {
 function report(times: number): Perform {
   return async (connection, namespace) => {
     let answers = 0;
-    const counted: KubeConnection = {
-      ...connection,
-      request: (request) => connection.request(request).finally(() => answers++),
-    };
+    const request: KubeConnection["request"] = (one) =>
+      connection.request(one).finally(() => answers++);
+    const counted = { ...connection, request };
     const sink = createEventSink(counted, { clock: systemClock, log: silentLog });
     const stop = new AbortController();
     const running = sink.run(stop.signal);
-    const about = { namespace, podName: "web", podUID: UID };
     // Unlike what was reported before, with fewer rights.
-    const message = `tried ${crypto.randomUUID()}`;
+    const about = { namespace, podName: "web", podUID: UID, message: crypto.randomUUID() };
     for (let time = 0; time < times; time++) {
-      sink.emit({ ...about, type: "Normal", reason: "CPULimitHeld", message });
+      sink.emit({ ...about, type: "Normal", reason: "CPULimitHeld" });
     }
-    try {
-      await until(`${times} answers`, () => answers >= times || undefined, { everyMs: 5 });
-    } finally {
-      stop.abort();
-      await running;
-    }
+    await until(`${times} answers`, () => answers >= times || undefined, { everyMs: 5 })
+      .finally(() => stop.abort());
+    await running;
   };
 }
 
@@ -382,13 +377,10 @@ const SECRET = `secrets "${WEBHOOK_SECRET}"${HERE}`;
 const CONFIGURATION =
   `mutatingwebhookconfigurations.admissionregistration.k8s.io "${WEBHOOK_CONFIGURATION}"`;
 
-function secret(connection: KubeConnection, namespace: string) {
-  return createSecretStore(connection, { namespace, name: WEBHOOK_SECRET, labels: {} });
-}
-
-function trust(connection: KubeConnection) {
-  return createTrustStore(connection, { name: WEBHOOK_CONFIGURATION });
-}
+const secret = (connection: KubeConnection, namespace: string) =>
+  createSecretStore(connection, { namespace, name: WEBHOOK_SECRET, labels: {} });
+const trust = (connection: KubeConnection) =>
+  createTrustStore(connection, { name: WEBHOOK_CONFIGURATION });
 
 /** The webhook's own certificates, which another component takes away. */
 export const CERTIFICATE_ACTS: RoleActs = {

@@ -1,5 +1,5 @@
 /**
- * Faults that only the harness's own cluster can be given, whose processes are at hand, and a second
+ * Faults that only the harness's own cluster can be given, as its processes are at hand, and a second
  * cluster beside it.
  *
  * @module
