@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { accessRuleText } from "../../../tests/cluster/rbac/role_act.ts";
+import { accessRuleText } from "../../../tests/cluster/rbac/rights.ts";
 
 Deno.test("accessRuleText() names verb, resource, name and namespace", () => {
   const rule = { verb: "patch", group: "", resource: "pods", subresource: "resize" };
