@@ -32,9 +32,9 @@ const BURSTS_EVERY = 4;
 const BURST_GAP_S = 240;
 
 /** Reads the traces and makes the scene. Throws a SyntaxError or the system's error for a file. */
-export async function readDemoScene(options: DemoOptions): Promise<DemoScene> {
+export async function readDemoScene(options: Omit<DemoOptions, "report">): Promise<DemoScene> {
   const { seed, minutes, pods, trace } = options;
-  const own = trace === undefined ? undefined : await ownTrace(trace);
+  const own = trace === undefined ? undefined : await ownTrace(trace, options.format);
   const traces = own === undefined ? await shippedTraces() : [own.trace];
   const random = seededRandom(seed);
   const bursty = traces.map((one) => withBursts(one, { random, everyS: BURST_GAP_S }));
@@ -45,7 +45,7 @@ export async function readDemoScene(options: DemoOptions): Promise<DemoScene> {
   const scene = createScene({ seed, minutes, pods, traces: dealt });
   const text = trace === undefined
     ? { description: `${describe(scene)} ${CRANE_SENTENCE}`, traces: traceSources(NAMES) }
-    : { description: describe(scene), traces: [ownSource(trace.path)] };
+    : { description: describe(scene), traces: [ownSource(trace)] };
   return {
     scene,
     report: { ...text, command: again(options) },
@@ -53,7 +53,7 @@ export async function readDemoScene(options: DemoOptions): Promise<DemoScene> {
   };
 }
 
-async function ownTrace({ path, format }: NonNullable<DemoOptions["trace"]>): Promise<TraceFile> {
+async function ownTrace(path: string, format: DemoOptions["format"]): Promise<TraceFile> {
   const file = await readTraceFile(path, format);
   requireLoad(file.trace, traceRefusal({ format: file.format, name: path }));
   return file;
@@ -77,7 +77,7 @@ function describe({ pods, cores, minutes }: Scene): string {
     "average (log-normal), at most eight at once per pod.";
 }
 
-function again({ seed, minutes, pods, trace }: DemoOptions): string {
-  const load = trace === undefined ? "" : ` --trace ${trace.path}`;
+function again({ seed, minutes, pods, trace }: Omit<DemoOptions, "report">): string {
+  const load = trace === undefined ? "" : ` --trace ${trace}`;
   return `deno task demo --seed ${seed} --minutes ${minutes} --pods ${pods}${load}`;
 }

@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import {
@@ -13,48 +14,32 @@ import {
 } from "./formats.ts";
 import { InvalidArgumentError } from "commander";
 
-Deno.test({
-  name: "cpuText() and throttledText() round, and show what is not known",
-  permissions: "none",
-  fn() {
-    assert.equal(cpuText(449.6), "450m");
-    assert.equal(cpuText(0), "0m");
-    assert.equal(cpuText(undefined), "-");
-    assert.equal(throttledText(411.5), "412");
-    assert.equal(throttledText(undefined), "-");
-    assert.equal(coresText(3421), "3.42");
-  },
+pure("cpuText() and throttledText() round, and show what is not known", () => {
+  assert.equal(cpuText(449.6), "450m");
+  assert.equal(cpuText(0), "0m");
+  assert.equal(cpuText(undefined), "-");
+  assert.equal(throttledText(411.5), "412");
+  assert.equal(throttledText(undefined), "-");
+  assert.equal(coresText(3421), "3.42");
 });
 
-Deno.test({
-  name: "priceText() keeps three digits, and has signs for the ends of the scale",
-  permissions: "none",
-  fn() {
-    assert.equal(priceText(0.266_666), "0.267");
-    assert.equal(priceText(1234.56789), "1235");
-    assert.equal(priceText(0.000_012_345), "0.0000123");
-    assert.equal(priceText(0), "0");
-    assert.equal(priceText(null), "∞");
-    assert.equal(priceText(undefined), "-");
-  },
+pure("priceText() keeps three digits, and has signs for the ends of the scale", () => {
+  assert.equal(priceText(0.266_666), "0.267");
+  assert.equal(priceText(1234.56789), "1235");
+  assert.equal(priceText(0.000_012_345), "0.0000123");
+  assert.equal(priceText(0), "0");
+  assert.equal(priceText(null), "∞");
+  assert.equal(priceText(undefined), "-");
 });
 
-Deno.test({
-  name: "ageText() writes spans in one unit",
-  permissions: "none",
-  fn() {
-    assert.deepEqual(
-      [0, 250, 1000, 119_000, 120_000, 7_199_000, 7_200_000, 172_800_000, -5].map(ageText),
-      ["0ms", "250ms", "1s", "119s", "2m", "119m", "2h", "2d", "0ms"],
-    );
-    assert.equal(ageText(undefined), "-");
-    assert.equal(ageText(NaN), "-");
-  },
+pure("ageText() writes spans in one unit", () => {
+  assert.deepEqual(
+    [0, 250, 1000, 119_000, 120_000, 7_199_000, 7_200_000, 172_800_000, -5].map(ageText),
+    ["0ms", "250ms", "1s", "119s", "2m", "119m", "2h", "2d", "0ms"],
+  );
+  assert.equal(ageText(undefined), "-");
+  assert.equal(ageText(NaN), "-");
 });
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 pure("memoryText() has three digits in the largest unit", () => {
   const expected: readonly (readonly [number | undefined, string])[] = [
@@ -85,37 +70,29 @@ pure("memoryText() is at most half a percent off, and short", () => {
   );
 });
 
-Deno.test({
-  name: "durationParser() reads units, takes a bare number for seconds and names the bounds",
-  permissions: "none",
-  fn() {
-    const parse = durationParser({ leastMs: 500, mostMs: 60_000 });
-    assert.equal(parse("2"), 2000);
-    assert.equal(parse("1.5s"), 1500);
-    assert.equal(parse("500ms"), 500);
-    assert.equal(parse("1m"), 60_000);
-    for (const text of ["web-1", "0", "61s", "", "-1s", "2 s"]) {
-      assert.throws(() => parse(text), InvalidArgumentError, text);
-    }
-    assert.throws(() => parse("web-1"), /from 500ms to 1m/);
-    const advised = durationParser({ leastMs: 500, mostMs: 60_000, remedy: "write --watch=2s" });
-    assert.throws(() => advised("web-1"), /^InvalidArgumentError: Give .*; write --watch=2s$/);
-  },
+pure("durationParser() reads units, takes a bare number for seconds and names the bounds", () => {
+  const parse = durationParser({ leastMs: 500, mostMs: 60_000 });
+  assert.equal(parse("2"), 2000);
+  assert.equal(parse("1.5s"), 1500);
+  assert.equal(parse("500ms"), 500);
+  assert.equal(parse("1m"), 60_000);
+  for (const text of ["web-1", "0", "61s", "", "-1s", "2 s"]) {
+    assert.throws(() => parse(text), InvalidArgumentError, text);
+  }
+  assert.throws(() => parse("web-1"), /from 500ms to 1m/);
+  const advised = durationParser({ leastMs: 500, mostMs: 60_000, remedy: "write --watch=2s" });
+  assert.throws(() => advised("web-1"), /^InvalidArgumentError: Give .*; write --watch=2s$/);
 });
 
-Deno.test({
-  name: "workloadArgument() reads a name, with a kind as kubectl takes it, and nothing else",
-  permissions: "none",
-  fn() {
-    assert.deepEqual(workloadArgument("web"), { name: "web" });
-    for (const kind of ["deployment", "deployments", "deploy", "Deployment", "deployment.apps"]) {
-      assert.deepEqual(workloadArgument(`${kind}/web`), { kind: "Deployment", name: "web" }, kind);
-    }
-    assert.deepEqual(workloadArgument("sts/db"), { kind: "StatefulSet", name: "db" });
-    assert.deepEqual(workloadArgument("ds/log"), { kind: "DaemonSet", name: "log" });
-    assert.equal(workloadTitle({ kind: "StatefulSet", name: "db" }), "statefulset/db");
-    for (const argument of ["", "/", "pod/web", "shop/web", "deploy/", "/web", "a/deploy/web"]) {
-      assert.equal(workloadArgument(argument), undefined, argument);
-    }
-  },
+pure("workloadArgument() reads a name, with a kind as kubectl takes it, and nothing else", () => {
+  assert.deepEqual(workloadArgument("web"), { name: "web" });
+  for (const kind of ["deployment", "deployments", "deploy", "Deployment", "deployment.apps"]) {
+    assert.deepEqual(workloadArgument(`${kind}/web`), { kind: "Deployment", name: "web" }, kind);
+  }
+  assert.deepEqual(workloadArgument("sts/db"), { kind: "StatefulSet", name: "db" });
+  assert.deepEqual(workloadArgument("ds/log"), { kind: "DaemonSet", name: "log" });
+  assert.equal(workloadTitle({ kind: "StatefulSet", name: "db" }), "statefulset/db");
+  for (const argument of ["", "/", "pod/web", "shop/web", "deploy/", "/web", "a/deploy/web"]) {
+    assert.equal(workloadArgument(argument), undefined, argument);
+  }
 });

@@ -64,3 +64,49 @@ export function textTable({ columns, rows }: TextTable, look: TerminalLook = {})
     return parts.join(GAP).trimEnd();
   }));
 }
+
+/** A column of a table with a line for each row. */
+export interface RowColumn<Row> extends Column {
+  readonly cell: (row: Row) => Cell | string;
+  /** In wide tables only. */
+  readonly wide?: true;
+  /** Left out where lines are too long: the highest goes first. A column without it stays. */
+  readonly luxury?: number;
+  /** Characters down to which the last column is cut before it is left out. */
+  readonly shortest?: number;
+}
+
+/** What is to be shown where there is room. */
+export interface RowTable<Row> {
+  readonly rows: readonly Row[];
+  readonly columns: readonly RowColumn<Row>[];
+}
+
+/** The table with as many columns as the width of the terminal has room for. */
+export function fittedTable<Row>({ rows, columns }: RowTable<Row>, look: TerminalLook): string {
+  const { columns: width = Infinity } = look;
+  for (let most = Math.max(...columns.map(({ luxury = 0 }) => luxury));; most--) {
+    const shown = columns.filter(({ luxury = 0 }) => luxury <= most);
+    const cells = rows.map((row) =>
+      shown.map(({ cell }): Cell => {
+        const made = cell(row);
+        return typeof made === "string" ? { text: made } : made;
+      })
+    );
+    const table = { columns: shown, rows: cells };
+    const lengths = textTable(table).split("\n").map((line) => line.length);
+    const excess = Math.max(...lengths) - width;
+    if (excess <= 0 || most === 0) return textTable(table, look);
+    const { luxury, shortest = Infinity } = shown.at(-1) ?? {};
+    const room = Math.max(...cells.map((one) => one.at(-1)?.text.length ?? 0)) - excess;
+    if (luxury === most && room >= shortest) {
+      return textTable({ columns: shown, rows: cells.map((one) => lastCut(one, room)) }, look);
+    }
+  }
+}
+
+function lastCut(cells: readonly Cell[], most: number): readonly Cell[] {
+  const last = cells.at(-1);
+  if (last === undefined || last.text.length <= most) return cells;
+  return [...cells.slice(0, -1), { ...last, text: `${last.text.slice(0, most - 1)}…` }];
+}

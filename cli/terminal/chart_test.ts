@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import type { RunRecord } from "../../lab/simulation/run_record.ts";
 import { syntheticRuns } from "../../tests/fixtures/lab/run_records.ts";
@@ -22,13 +23,10 @@ function run(algorithm: string, throttled: number[]): RunRecord {
 
 const BUSY = Array.from({ length: 20 }, (_, step) => step >= 10 && step < 15 ? 100 : 0);
 
-Deno.test({
-  name: "coresChart() draws limits, usage and capacity that differ without colour",
-  permissions: "none",
-  fn() {
-    assert.equal(
-      coresChart(run("ours", []), { columns: 28 }),
-      `\
+pure("coresChart() draws limits, usage and capacity that differ without colour", () => {
+  assert.equal(
+    coresChart(run("ours", []), { columns: 28 }),
+    `\
 Cores under ours
 ━ Σ limits   █ Σ usage   ┄ capacity, 7.6 cores
  7.98 │┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄
@@ -42,37 +40,29 @@ Cores under ours
       └────────────────────
        0 m     0.5 m    1 m
 `,
-    );
-  },
+  );
 });
 
-Deno.test({
-  name: "coresChart() alternates capacity with limits or usage where they share a line",
-  permissions: "none",
-  fn() {
-    const near = {
-      ...run("ours", []),
-      sumLimits: Array.from({ length: 20 }, (_, step) => step < 10 ? 4000 : 7500),
-    };
-    assert.equal(
-      coresChart(near, { columns: 28 }).split("\n")[2],
-      " 7.98 │┄┄┄┄┄┄┄┄┄┄━┄━┄━┄━┄━┄",
-    );
-    const full = { ...near, sumUsage: near.sumUsage.map(() => 7400) };
-    const line = coresChart({ ...full, sumLimits: full.sumLimits.map(() => 4000) }, { columns: 28 })
-      .split("\n")[2] ?? "";
-    assert.match(line, /│(?:[▁-█]┄){10}$/);
-  },
+pure("coresChart() alternates capacity with limits or usage where they share a line", () => {
+  const near = {
+    ...run("ours", []),
+    sumLimits: Array.from({ length: 20 }, (_, step) => step < 10 ? 4000 : 7500),
+  };
+  assert.equal(
+    coresChart(near, { columns: 28 }).split("\n")[2],
+    " 7.98 │┄┄┄┄┄┄┄┄┄┄━┄━┄━┄━┄━┄",
+  );
+  const full = { ...near, sumUsage: near.sumUsage.map(() => 7400) };
+  const line = coresChart({ ...full, sumLimits: full.sumLimits.map(() => 4000) }, { columns: 28 })
+    .split("\n")[2] ?? "";
+  assert.match(line, /│(?:[▁-█]┄){10}$/);
 });
 
-Deno.test({
-  name: "throttlingChart() draws the runs on one scale",
-  permissions: "none",
-  fn() {
-    const idle = BUSY.map((value) => value / 10);
-    assert.equal(
-      throttlingChart([run("ours", idle), run("static", BUSY)], { columns: 28 }),
-      `\
+pure("throttlingChart() draws the runs on one scale", () => {
+  const idle = BUSY.map((value) => value / 10);
+  assert.equal(
+    throttlingChart([run("ours", idle), run("static", BUSY)], { columns: 28 }),
+    `\
 Throttled ms/s, all pods
       │ours, mean 25.0 ms/s
   100 │
@@ -85,36 +75,27 @@ Throttled ms/s, all pods
       └────────────────────
        0 m     0.5 m    1 m
 `,
-    );
-  },
+  );
 });
 
-Deno.test({
-  name: "throttlingChart() says that there was nothing to draw",
-  permissions: "none",
-  fn() {
-    for (const runs of [[run("ours", BUSY.map(() => 0))], []]) {
-      assert.match(throttlingChart(runs), /^No pod .*\n$/);
-    }
-    assert.match(coresChart({ ...run("ours", []), sumLimits: [] }), /nothing to draw/);
-  },
+pure("throttlingChart() says that there was nothing to draw", () => {
+  for (const runs of [[run("ours", BUSY.map(() => 0))], []]) {
+    assert.match(throttlingChart(runs), /^No pod .*\n$/);
+  }
+  assert.match(coresChart({ ...run("ours", []), sumLimits: [] }), /nothing to draw/);
 });
 
-Deno.test({
-  name: "coresChart() and throttlingChart() use colour only when asked, within the width",
-  permissions: "none",
-  fn() {
-    const runs = syntheticRuns({ pods: 4, minutes: 5 });
-    for (const columns of [40, 80, 200]) {
-      const plain = [...runs.map((one) => coresChart(one, { columns }))];
-      plain.push(throttlingChart(runs, { columns }));
-      for (const line of plain.join("").split("\n")) {
-        assert(!line.includes("\x1b"));
-        assert(line.length <= Math.max(48, columns), line);
-      }
+pure("coresChart() and throttlingChart() use colour only when asked, within the width", () => {
+  const runs = syntheticRuns({ pods: 4, minutes: 5 });
+  for (const columns of [40, 80, 200]) {
+    const plain = [...runs.map((one) => coresChart(one, { columns }))];
+    plain.push(throttlingChart(runs, { columns }));
+    for (const line of plain.join("").split("\n")) {
+      assert(!line.includes("\x1b"));
+      assert(line.length <= Math.max(48, columns), line);
     }
-    const [ours] = runs;
-    assert(ours !== undefined);
-    assert(coresChart(ours, { color: true }).includes("\x1b[34m━\x1b[0m"));
-  },
+  }
+  const [ours] = runs;
+  assert(ours !== undefined);
+  assert(coresChart(ours, { color: true }).includes("\x1b[34m━\x1b[0m"));
 });

@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { listenForInterrupt } from "./interrupt.ts";
 
@@ -15,35 +16,27 @@ function signals() {
   };
 }
 
-Deno.test({
-  name: "listenForInterrupt() aborts at the first Ctrl-C, and leaves the second to the system",
-  permissions: "none",
-  fn() {
-    const { listeners, source, press } = signals();
-    const interrupt = listenForInterrupt(source);
-    assert.deepEqual([interrupt.signal.aborted, listeners.size], [false, 1]);
-    press();
-    assert.deepEqual([interrupt.signal.aborted, listeners.size], [true, 0]);
-    assert.equal(interrupt.unheard(() => 7), 7);
-    assert.equal(listeners.size, 0);
-    interrupt.end();
-  },
+pure("listenForInterrupt() aborts at the first Ctrl-C, and leaves the second to the system", () => {
+  const { listeners, source, press } = signals();
+  const interrupt = listenForInterrupt(source);
+  assert.deepEqual([interrupt.signal.aborted, listeners.size], [false, 1]);
+  press();
+  assert.deepEqual([interrupt.signal.aborted, listeners.size], [true, 0]);
+  assert.equal(interrupt.unheard(() => 7), 7);
+  assert.equal(listeners.size, 0);
+  interrupt.end();
 });
 
-Deno.test({
-  name: "listenForInterrupt() leaves Ctrl-C to the system while a question blocks",
-  permissions: "none",
-  fn() {
-    const { listeners, source } = signals();
-    const interrupt = listenForInterrupt(source);
-    assert.equal(interrupt.unheard(() => listeners.size), 0);
-    assert.equal(listeners.size, 1);
-    assert.throws(() =>
-      interrupt.unheard(() => {
-        throw new RangeError("no terminal");
-      }), /no terminal/);
-    assert.equal(listeners.size, 1);
-    interrupt.end();
-    assert.equal(listeners.size, 0);
-  },
+pure("listenForInterrupt() leaves Ctrl-C to the system while a question blocks", () => {
+  const { listeners, source } = signals();
+  const interrupt = listenForInterrupt(source);
+  assert.equal(interrupt.unheard(() => listeners.size), 0);
+  assert.equal(listeners.size, 1);
+  assert.throws(() =>
+    interrupt.unheard(() => {
+      throw new RangeError("no terminal");
+    }), /no terminal/);
+  assert.equal(listeners.size, 1);
+  interrupt.end();
+  assert.equal(listeners.size, 0);
 });

@@ -1,11 +1,11 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { paint } from "./paint.ts";
 import { printableText, textLines } from "./printable_text.ts";
 
-Deno.test({
-  name: "printableText() keeps text, lines and our own colours, and drops what a terminal obeys",
-  permissions: "none",
-  fn() {
+pure(
+  "printableText() keeps text, lines and our own colours, and drops what a terminal obeys",
+  () => {
     const text = "P90 × 1.2\t„so“ 日本 ██▒ a→b\n";
     const red = paint("red", "red", { color: true });
     assert.equal(printableText(text + red, { color: true }), text + red);
@@ -21,13 +21,9 @@ Deno.test({
       }
     }
   },
-});
+);
 
-Deno.test({
-  name: "textLines() ends each line once, whatever is in it",
-  permissions: "none",
-  fn() {
-    assert.equal(textLines(["a\r\nb", "c\u2028\u0085d", ""]), "a b\nc d\n\n");
-    assert.equal(textLines([]), "");
-  },
+pure("textLines() ends each line once, whatever is in it", () => {
+  assert.equal(textLines(["a\r\nb", "c\u2028\u0085d", ""]), "a b\nc d\n\n");
+  assert.equal(textLines([]), "");
 });

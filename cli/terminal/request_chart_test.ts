@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { requestChart, type RequestStretch } from "./request_chart.ts";
 
@@ -16,13 +17,10 @@ function stretches(): RequestStretch[] {
 
 const text = (value: number): string => value.toFixed(0);
 
-Deno.test({
-  name: "requestChart() draws the request over the largest usage, and where it is short",
-  permissions: "none",
-  fn() {
-    assert.equal(
-      requestChart({ title: "CPU", stretches: stretches(), text }, { columns: 28 }),
-      `\
+pure("requestChart() draws the request over the largest usage, and where it is short", () => {
+  assert.equal(
+    requestChart({ title: "CPU", stretches: stretches(), text }, { columns: 28 }),
+    `\
 CPU
 ━ request   █ largest usage   ! short
   420 │          ▅▅▅▅▅▅▅▅▅▅
@@ -37,34 +35,25 @@ CPU
       └────────────────────
        0 d      1 d     2 d
 `,
-    );
-  },
+  );
 });
 
-Deno.test({
-  name: "requestChart() shows a peak of one sample, and leaves columns without samples empty",
-  permissions: "none",
-  fn() {
-    const [first] = stretches();
-    assert(first !== undefined);
-    const usage = first.usage.map((value, hour) => hour === 3 ? 1000 : value);
-    const later = { ...first, fromMs: 9 * DAY_MS, atMs: first.atMs.map((at) => at + 9 * DAY_MS) };
-    const lines = requestChart({ title: "", stretches: [{ ...first, usage }, later], text }, {
-      columns: 28,
-    }).split("\n");
-    const marks = lines.at(-4) ?? "";
-    assert.equal(marks.trimEnd(), "      │!");
-    assert.match(lines.at(-5) ?? "", /│█▆ +▆▆$/);
-  },
+pure("requestChart() shows a peak of one sample, and leaves columns without samples empty", () => {
+  const [first] = stretches();
+  assert(first !== undefined);
+  const usage = first.usage.map((value, hour) => hour === 3 ? 1000 : value);
+  const later = { ...first, fromMs: 9 * DAY_MS, atMs: first.atMs.map((at) => at + 9 * DAY_MS) };
+  const lines = requestChart({ title: "", stretches: [{ ...first, usage }, later], text }, {
+    columns: 28,
+  }).split("\n");
+  const marks = lines.at(-4) ?? "";
+  assert.equal(marks.trimEnd(), "      │!");
+  assert.match(lines.at(-5) ?? "", /│█▆ +▆▆$/);
 });
 
-Deno.test({
-  name: "requestChart() says that there is nothing to draw, and paints only when asked",
-  permissions: "none",
-  fn() {
-    assert.match(requestChart({ title: "", stretches: [], text }), /^Nothing was judged/);
-    const chart = { title: "CPU", stretches: stretches(), text };
-    assert.equal(requestChart(chart).includes("\x1b"), false);
-    assert.ok(requestChart(chart, { color: true }).includes("\x1b[31m█"));
-  },
+pure("requestChart() says that there is nothing to draw, and paints only when asked", () => {
+  assert.match(requestChart({ title: "", stretches: [], text }), /^Nothing was judged/);
+  const chart = { title: "CPU", stretches: stretches(), text };
+  assert.equal(requestChart(chart).includes("\x1b"), false);
+  assert.ok(requestChart(chart, { color: true }).includes("\x1b[31m█"));
 });

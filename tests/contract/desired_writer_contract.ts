@@ -10,6 +10,8 @@ import {
   assertRefused,
   type ContractHarness,
   contractTest,
+  INVALID,
+  NOT_FOUND,
   type OpenHarness,
 } from "./support/contract_harness.ts";
 import { sampleDesired } from "./support/sample_objects.ts";
@@ -30,8 +32,8 @@ export function desiredWriterContract(open: OpenHarness<DesiredWriterHarness>): 
   contractTest("writeDesired() merges into the spec and leaves the rest", open, async (harness) => {
     const { own, subject } = harness;
     const desired = sampleDesired("350m");
-    const version = await harness.settle(subject.writeDesired(own.metadata, desired));
-    const stored = await harness.settle(harness.read(own));
+    const version = await subject.writeDesired(own.metadata, desired);
+    const stored = await harness.read(own);
     assert.equal(version, stored?.metadata.resourceVersion);
     assert.notEqual(version, own.metadata.resourceVersion);
     assert.deepEqual(stored?.spec, { ...own.spec, ...desired });
@@ -45,14 +47,14 @@ export function desiredWriterContract(open: OpenHarness<DesiredWriterHarness>): 
     open,
     async (harness) => {
       const { own, subject } = harness;
-      await harness.settle(subject.writeDesired(own.metadata, sampleDesired("350m")));
+      await subject.writeDesired(own.metadata, sampleDesired("350m"));
       const { price: _price, ...market } = sampleDesired("100m").market ?? assert.fail();
       const infinite = {
         ...sampleDesired("100m"),
         market: { ...market, mode: "overloaded" as const },
       };
-      await harness.settle(subject.writeDesired(own.metadata, infinite));
-      const stored = await harness.settle(harness.read(own));
+      await subject.writeDesired(own.metadata, infinite);
+      const stored = await harness.read(own);
       assert.deepEqual(stored?.spec, { ...own.spec, ...infinite });
     },
   );
@@ -61,9 +63,9 @@ export function desiredWriterContract(open: OpenHarness<DesiredWriterHarness>): 
     const { own, subject } = harness;
     const desired = sampleDesired("350m");
     const { market, ...limits } = sampleDesired("500m", 0.02);
-    await harness.settle(subject.writeDesired(own.metadata, desired));
-    await harness.settle(subject.writeDesired(own.metadata, limits));
-    assert.deepEqual((await harness.settle(harness.read(own)))?.spec, {
+    await subject.writeDesired(own.metadata, desired);
+    await subject.writeDesired(own.metadata, limits);
+    assert.deepEqual((await harness.read(own))?.spec, {
       ...own.spec,
       ...limits,
       market: desired.market,
@@ -77,11 +79,8 @@ export function desiredWriterContract(open: OpenHarness<DesiredWriterHarness>): 
     async (harness) => {
       const { own, subject } = harness;
       const malformed = { desiredCPULimit: "-5m" };
-      await assertRefused(harness, () => subject.writeDesired(own.metadata, malformed), {
-        status: 422,
-        reason: "Invalid",
-      });
-      assert.deepEqual(await harness.settle(harness.read(own)), own);
+      await assertRefused(subject.writeDesired(own.metadata, malformed), INVALID);
+      assert.deepEqual(await harness.read(own), own);
     },
   );
 
@@ -90,18 +89,15 @@ export function desiredWriterContract(open: OpenHarness<DesiredWriterHarness>): 
     open,
     async (harness) => {
       const gone = { namespace: harness.own.metadata.namespace, name: "gone" };
-      await assertRefused(harness, () => harness.subject.writeDesired(gone, sampleDesired("1")), {
-        status: 404,
-        reason: "NotFound",
-      });
+      await assertRefused(harness.subject.writeDesired(gone, sampleDesired("1")), NOT_FOUND);
     },
   );
 
   contractTest("writeDesired() is refused for another node's allocation", open, async (harness) => {
     const { foreign, subject } = harness;
-    await assertRefused(harness, () => subject.writeDesired(foreign.metadata, sampleDesired("1")), {
+    await assertRefused(subject.writeDesired(foreign.metadata, sampleDesired("1")), {
       status: 403,
     });
-    assert.deepEqual(await harness.settle(harness.read(foreign)), foreign);
+    assert.deepEqual(await harness.read(foreign), foreign);
   });
 }

@@ -49,7 +49,7 @@ export function rightsizingEventsContract(open: OpenHarness<RightsizingEventsHar
   });
 
   contractTest("emit() reports on a workload and on its policy, apart", open, async (harness) => {
-    const { subject, namespace, settle } = harness;
+    const { subject, namespace } = harness;
     const ofWorkload = skipped(workload(namespace));
     const failed: RightsizingEvent = {
       ...ofWorkload,
@@ -59,10 +59,10 @@ export function rightsizingEventsContract(open: OpenHarness<RightsizingEventsHar
     };
     const ofPolicy = skipped(policy(namespace));
     for (const event of [ofWorkload, failed, ofPolicy]) subject.emit(event);
-    const own = await settle(harness.seen(ofWorkload.about.uid, 2));
+    const own = await harness.seen(ofWorkload.about.uid, 2);
     const byReason = own.toSorted((a, b) => a.reason < b.reason ? -1 : 1);
     assert.deepEqual(byReason, [failed, ofWorkload]);
-    assert.deepEqual(await settle(harness.seen(ofPolicy.about.uid, 1)), [ofPolicy]);
+    assert.deepEqual(await harness.seen(ofPolicy.about.uid, 1), [ofPolicy]);
   });
 
   contractTest("emit() goes on after an event that the server refused", open, async (harness) => {
@@ -70,6 +70,6 @@ export function rightsizingEventsContract(open: OpenHarness<RightsizingEventsHar
     const event = skipped(policy(harness.namespace));
     harness.subject.emit(lost);
     harness.subject.emit(event);
-    assert.deepEqual(await harness.settle(harness.seen(event.about.uid, 1)), [event]);
+    assert.deepEqual(await harness.seen(event.about.uid, 1), [event]);
   });
 }

@@ -14,14 +14,12 @@ usageSourceContract("createUsageAnswers()", () => {
       reported.memory.push([timeMs, bytes]);
     }
   }
-  return Promise.resolve({
+  return {
     subject,
     endMs: END_MS,
     stop: () => {
       subject.problem = { problem: "unreachable", message: "connection refused" };
       return Promise.resolve();
     },
-    settle: (promise) => promise,
-    close: () => Promise.resolve(),
-  });
+  };
 });

@@ -69,7 +69,6 @@ usageSourceContract("UsageSampler()", async () => {
       up = false;
       await clock.runUntil(clock.monotonic() + 300_000);
     },
-    settle: (promise) => promise,
     async close() {
       end.abort();
       await clock.runUntil(clock.monotonic());

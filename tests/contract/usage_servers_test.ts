@@ -18,7 +18,7 @@ function harness(server: CannedServer, subject: UsageSource): UsageSourceHarness
     if (running) await server[Symbol.asyncDispose]();
     running = false;
   };
-  return { subject, endMs: END_MS, stop, settle: (promise) => promise, close: stop };
+  return { subject, endMs: END_MS, stop, close: stop };
 }
 
 usageSourceContract("createPrometheusUsage() on a stand-in", () => {

@@ -1,3 +1,4 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { EVERY_WORKLOAD } from "../../../shared/api/workload.ts";
 import { serveCanned } from "../../../tests/fixtures/canned_server.ts";
@@ -7,10 +8,6 @@ import {
   verticalPodAutoscalerListWatch,
 } from "./autoscalers.ts";
 import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 const metadata = { name: "web", namespace: "shop", uid: "u", resourceVersion: "7" };
 const scaleTargetRef = { apiVersion: "apps/v1", kind: "Deployment", name: "web" };

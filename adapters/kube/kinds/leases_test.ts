@@ -1,9 +1,6 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { parseLease } from "./leases.ts";
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 const metadata = { name: "a", namespace: "shop", uid: "u", resourceVersion: "1" };
 

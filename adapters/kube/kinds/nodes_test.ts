@@ -1,9 +1,6 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { parseNode, parseNodeTerms, parsePersistentVolume } from "./nodes.ts";
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 const identity = { name: "a", uid: "u", resourceVersion: "1" };
 const metadata = { ...identity, labels: { app: "web" } };

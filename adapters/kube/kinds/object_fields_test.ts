@@ -1,9 +1,6 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { formatMicroTime, parseTime } from "./object_fields.ts";
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 pure("formatMicroTime() writes six decimals, which parseTime() reads again", () => {
   assert.equal(formatMicroTime(0), "1970-01-01T00:00:00.000000Z");

@@ -1,9 +1,6 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { parsePodDisruptionBudget } from "./pod_disruption_budgets.ts";
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 const namespaced = { name: "a", namespace: "shop", uid: "u", resourceVersion: "1" };
 

@@ -6,38 +6,21 @@ import {
   placedTest,
   placementOf,
   remember,
-  type ShopWorkload,
+  SHOP,
 } from "../../../tests/fixtures/placement/placed_shop.ts";
 import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
+import { pure } from "../../../tests/fixtures/pure.ts";
 import { settleVirtually } from "../../../tests/contract/support/settle_virtually.ts";
 import type { CoallocScene } from "../../../tests/fixtures/cli/coalloc_scene.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Cluster } from "../ports.ts";
 import { runCoalloc } from "../run_coalloc.ts";
 import { fittedScreen } from "./placement_command.ts";
+import { splitBar } from "./placement_detail.ts";
+import { nextText, phasePaint } from "./placement_table.ts";
 import type { PlacementView } from "./placement_view.ts";
 
 const HALF = { "spot-percentage": "50" };
-const ON_DEMAND = ["od-1", "od-1"];
-
-/** One workload for each phase. */
-const SHOP: readonly ShopWorkload[] = [
-  { nodes: ["spot-1", "spot-1", "spot-1", "spot-1", "od-1"] },
-  { kind: "StatefulSet", name: "db", nodes: ["spot-1", "od-1", "spot-1"], annotations: HALF },
-  { name: "bad", nodes: ["od-1"], annotations: { "spot-percentage": "lots" } },
-  { name: "fit", nodes: ["od-1", "spot-1"], annotations: HALF },
-  {
-    name: "late",
-    nodes: ON_DEMAND,
-    annotations: { ...HALF, "disruption-schedule": "0 2 * * *", "disruption-duration": "1h" },
-  },
-  { name: "off", nodes: ["od-1"], annotations: { enabled: "false" } },
-  { name: "rest", nodes: ON_DEMAND, annotations: { ...HALF, paused: "true" } },
-  { name: "short", nodes: ON_DEMAND, annotations: HALF },
-  { name: "soon", nodes: ON_DEMAND, annotations: HALF },
-  { name: "wait", nodes: ["od-1", ""], annotations: HALF },
-];
-
 placedTest("placementCommand() writes what others say on its own lines, and nothing to obey", {
   workloads: [{
     name: "web\x1b[2J\nforged",
@@ -54,22 +37,14 @@ placedTest("placementCommand() writes what others say on its own lines, and noth
   },
 });
 
-placedTest("placementCommand() shows where each workload stands, and others where it is asked to", {
+placedTest("placementCommand() shows those that take no part where it is asked to", {
   workloads: SHOP,
   async fn(scene) {
-    remember(scene, "soon", { lastMoveAtMs: NOW - 4000 });
-    const [code, out, err] = await placementOf(scene);
+    const [code, wide, err] = await placementOf(scene, "-o", "wide");
     assert.deepEqual([code, err], [0, ""]);
-    assert.match(out, /^deployment\/fit +1\/1 +1\/1 +0 +as specified +-$/m);
-    assert.match(out, /^deployment\/soon .* cool.* 00:00:06Z .* soon-1 .* 00:00:06Z$/m);
-    assert.match(out, /^statefulset\/db +2\/1 +1\/2 +0 +converging .* db-0 .* to on-demand$/m);
-    assert.match(out, /\n\n1 workload .*-o wide .*\n$/);
-    const [, wide] = await placementOf(scene, "-o", "wide");
     assert.match(wide, /^WORKLOAD +REVISION +SPEC +SPOT/);
-    assert.match(
-      wide,
-      /^deployment\/off .* takes no part +none: spotalis.io\/enabled is not "true"$/m,
-    );
+    const off = /^deployment\/off .* takes no part +none: spotalis.io\/enabled is not "true"$/m;
+    assert.match(wide, off);
     assert.doesNotMatch(wide, /-o wide shows/);
   },
 });
@@ -77,7 +52,6 @@ placedTest("placementCommand() shows where each workload stands, and others wher
 placedTest("placementCommand() reports one workload in detail, by each of its names", {
   workloads: SHOP,
   async fn(scene) {
-    remember(scene, "web", { lastMoveAtMs: NOW - 4000 });
     const byName = await placementOf(scene, "web");
     const [code, , err] = byName;
     assert.deepEqual([code, err], [0, ""]);
@@ -214,11 +188,9 @@ placedTest("placementCommand() leaves columns out that a terminal has no room fo
   workloads: SHOP,
   async fn(scene) {
     const head = async (columns: number): Promise<string> => {
-      scene.out = "";
-      const size = () => ({ columns, rows: 40 });
-      const world = { ...scene.world, outIsTerminal: true, noColor: "1", size };
-      assert.equal(await runCoalloc(["placement"], world), 0);
-      return scene.out.split("\n")[0]?.replaceAll(/ {2,}/g, " ") ?? "";
+      scene.terminal = { columns, rows: 40 };
+      const [, out] = await scene.ran("placement");
+      return out.split("\n")[0]?.replaceAll(/ {2,}/g, " ") ?? "";
     };
     assert.equal(await head(300), "WORKLOAD SPOT ON-DEMAND PENDING PHASE NEXT");
     assert.equal(await head(100), "WORKLOAD SPOT ON-DEMAND PENDING PHASE");
@@ -230,22 +202,13 @@ placedTest("placementCommand() leaves columns out that a terminal has no room fo
   },
 });
 
-placedTest("placementCommand() reports when no controller runs, unless the user may not see it", {
-  workloads: [{ nodes: ["spot-1"] }],
-  async fn(scene) {
-    scene.controllerAlive = false;
-    assert.match((await placementOf(scene))[1], /^No controller /m);
-    scene.controllerAlive = new ApiError(403, "Forbidden", "leases is forbidden");
-    assert.doesNotMatch((await placementOf(scene))[1], /No controller/);
-  },
-});
-
-placedTest("placementCommand() reports when placement is off, unless the user may not see it", {
+placedTest("placementCommand() reports what is off, unless the user may not see it", {
   workloads: [{ nodes: ["spot-1"] }],
   async fn(scene) {
     const off = /^Placement is off \(placement.enabled\): this is the last published state$/m;
     const out = async (): Promise<string> => (await placementOf(scene))[1];
-    assert.doesNotMatch(await out(), off);
+    scene.controllerAlive = new ApiError(403, "Forbidden", "leases is forbidden");
+    assert.doesNotMatch(await out(), /is off|No controller/);
     scene.placement.variables = {};
     assert.match(await out(), off);
     scene.settings = "market:\n  enabled: true\nplacement:\n  enabled: true\n";
@@ -260,7 +223,7 @@ placedTest("placementCommand() reports when placement is off, unless the user ma
   },
 });
 
-placedTest("placementCommand() names the nearest workload, or the right that is missing", {
+placedTest("placementCommand() names the nearest workload of another kind or in the cluster", {
   workloads: [{ nodes: ["spot-1"] }],
   async fn(scene) {
     const problem = async (...args: string[]): Promise<string> => {
@@ -268,11 +231,8 @@ placedTest("placementCommand() names the nearest workload, or the right that is 
       assert.deepEqual([code, out], [1, ""]);
       return err;
     };
-    assert.match(await problem("webb"), / webb: .* shop; .* deployment\/web\?\n$/);
     assert.match(await problem("sts/web"), / StatefulSet .* deployment\/web\?/);
     assert.match(await problem("cart", "-A"), / cart: .* the cluster; .* -n /);
-    scene.placement.hidden.add("statuses");
-    assert.match(await problem(), /^Cannot read .* publishes: .*administrator/);
   },
 });
 
@@ -311,6 +271,7 @@ async function watched(
   } = {},
 ): Promise<string> {
   scene.out = "";
+  scene.terminal = terminal ? { columns: 100, rows: 6 } : undefined;
   const ending = new AbortController();
   const move = (nodeName: string) => () =>
     void scene.api.store.tables.Pod.modify("shop/web-1", (one) => ({ ...one, nodeName }));
@@ -323,7 +284,6 @@ async function watched(
     noColor: "1",
     connect: () => Promise.resolve(cluster),
     signal: ending.signal,
-    size: () => ({ columns: 100, rows: 6 }),
   });
   assert.equal(await settleVirtually(scene.clock, run), 0);
   assert.equal(scene.clock.monotonic() - beganAt, 7500);
@@ -375,7 +335,7 @@ placedTest("placementCommand() outlasts a server that is away, but not one that 
   },
 });
 
-Deno.test("fittedScreen() keeps a text that fits, and counts the lines of one that does not", () => {
+pure("fittedScreen() keeps a text that fits, and counts the lines of one that does not", () => {
   const size = { columns: 10, rows: 5 };
   assert.equal(fittedScreen("a\nb\nc\nd\n", size), "a\nb\nc\nd\n");
   assert.equal(fittedScreen("a\nb\nc\nd\ne\n", size), "a\nb\nc\n… and 2 more lines\n");
@@ -386,4 +346,20 @@ Deno.test("fittedScreen() keeps a text that fits, and counts the lines of one th
   );
   const painted = `\x1b[32m${"a".repeat(10)}\x1b[0m\nb\n`;
   assert.equal(fittedScreen(painted, { columns: 10, rows: 3 }), painted);
+});
+
+pure("phasePaint() and nextText() set apart what is wrong, and a fallback without a pod", () => {
+  assert.equal(phasePaint("Misconfigured"), "red");
+  const next = { action: "fall back", notBefore: "2026-01-01T12:00:10.000Z" };
+  const web = { namespace: "shop", kind: "Deployment", name: "web", phase: "Cooldown" } as const;
+  const found = nextText({ ...web, next, revisions: [], pods: [] }, Date.UTC(2026, 0, 1, 12));
+  assert.equal(found, "fall back at 12:00:10Z");
+});
+
+pure("splitBar() shows what is there, too many and missing, of thousands as well", () => {
+  const bar = (actual: number, desired: number, most = 5) =>
+    splitBar({ actual, desired }, { most });
+  const bars = [bar(3, 5), bar(5, 3), bar(2, 2), bar(0, 1), bar(0, 0), bar(999, 1000, 1000)];
+  assert.deepEqual(bars, ["███··", "███▒▒", "██", "·", "", `${"█".repeat(30)}·`]);
+  assert.ok(bar(600, 400, 600).length <= 31);
 });

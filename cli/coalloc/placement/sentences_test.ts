@@ -5,7 +5,7 @@ import {
   placedTest,
   placementOf,
   remember,
-  type ShopWorkload,
+  SHOP,
 } from "../../../tests/fixtures/placement/placed_shop.ts";
 import { placedPod, placedPods } from "../../../tests/fixtures/placement/placed_pods.ts";
 import type { NextMoveInput } from "../../../shared/placement/next_move.ts";
@@ -13,23 +13,6 @@ import { nextStep } from "../../../shared/placement/next_step.ts";
 import type { PlacedPod } from "../../../shared/placement/placed_pod.ts";
 import { readStatus, refusedStatus } from "../../../shared/placement/status.ts";
 import type { CoallocScene } from "../../../tests/fixtures/cli/coalloc_scene.ts";
-
-const HALF = { "spot-percentage": "50" };
-const ON_DEMAND = ["od-1", "od-1"];
-const SHOP: readonly ShopWorkload[] = [
-  { nodes: ["spot-1", "spot-1", "spot-1", "spot-1", "od-1"] },
-  { kind: "StatefulSet", name: "db", nodes: ["spot-1", "od-1", "spot-1"], annotations: HALF },
-  { name: "bad", nodes: ["od-1"], annotations: { "spot-percentage": "lots" } },
-  {
-    name: "late",
-    nodes: ON_DEMAND,
-    annotations: { ...HALF, "disruption-schedule": "0 2 * * *", "disruption-duration": "1h" },
-  },
-  { name: "off", nodes: ["od-1"], annotations: { enabled: "false" } },
-  { name: "rest", nodes: ON_DEMAND, annotations: { ...HALF, paused: "true" } },
-  { name: "short", nodes: ON_DEMAND, annotations: HALF },
-  { name: "wait", nodes: ["od-1", ""], annotations: HALF },
-];
 
 const page = (scene: CoallocScene, ...args: string[]) => async (): Promise<string> =>
   (await placementOf(scene, ...args)).slice(1).join("");

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { Command, Option } from "commander";
+import { Command } from "commander";
 import { examples } from "../global_flags.ts";
 
 /** The command without its action and the flags that all commands have. */
@@ -17,9 +17,7 @@ export function recommendArguments(): Command {
         "requests, and limits where they are recommended, what is in force and why it is, and what\n" +
         "all pods together would save. A workload that is named is shown in detail. Writes nothing.",
     )
-    .addOption(
-      new Option("--policy <name>", "workloads that this policy counts for; or namespace/name"),
-    )
+    .option("--policy <name>", "workloads that this policy counts for; or namespace/name")
     .addHelpText(
       "after",
       examples([

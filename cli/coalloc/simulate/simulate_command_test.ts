@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type CoallocScene, coallocScene } from "../../../tests/fixtures/cli/coalloc_scene.ts";
+import { type CoallocScene, sceneTest } from "../../../tests/fixtures/cli/coalloc_scene.ts";
 import { AS_IT_IS } from "../../../lab/arena/outcome.ts";
 import { runCoalloc } from "../run_coalloc.ts";
 import { algorithmLabel } from "./replayed_algorithms.ts";
@@ -8,20 +8,14 @@ import { algorithmLabel } from "./replayed_algorithms.ts";
 const RPS = Array.from({ length: 60 }, (_, second) => 40 + 40 * (Math.floor(second / 10) % 2))
   .join("\n");
 
-function sceneTest(name: string, fn: (scene: CoallocScene) => Promise<void>): void {
-  Deno.test({
-    name,
-    permissions: "none",
-    async fn() {
-      const scene = coallocScene();
-      scene.files.set("rps.txt", RPS);
-      await fn(scene);
-      await scene.close();
-    },
+function traceTest(name: string, fn: (scene: CoallocScene) => Promise<void>): void {
+  sceneTest(name, (scene) => {
+    scene.files.set("rps.txt", RPS);
+    return fn(scene);
   });
 }
 
-sceneTest(
+traceTest(
   "simulateCommand() shows every algorithm and the verdict, without a cluster",
   async (scene) => {
     const world = {
@@ -55,7 +49,7 @@ sceneTest(
   },
 );
 
-sceneTest("simulateCommand() prints one object in the arena's shape", async (scene) => {
+traceTest("simulateCommand() prints one object in the arena's shape", async (scene) => {
   const args = ["simulate", "--trace", "rps.txt", "--seeds", "1", "--slo-ms", "200", "--json"];
   assert.equal(await scene.run(...args), 0);
   const { algorithms, ...rest } = JSON.parse(scene.out);
@@ -79,7 +73,7 @@ sceneTest("simulateCommand() prints one object in the arena's shape", async (sce
   assert.match(scene.out, /^trace: rps\.txt\nformat: rps\n/);
 });
 
-sceneTest("simulateCommand() reads standard input, and plays arrivals and usage", async (scene) => {
+traceTest("simulateCommand() reads standard input, and plays arrivals and usage", async (scene) => {
   const arrivals = Array.from({ length: 1200 }, (_, index) => `${1e9 + index / 20}`).join("\n");
   scene.files.set("-", arrivals);
   assert.equal(
@@ -100,7 +94,7 @@ sceneTest("simulateCommand() reads standard input, and plays arrivals and usage"
   assert.match(scene.out, /\nThe usage .* limit: /);
 });
 
-sceneTest(
+traceTest(
   "simulateCommand() writes the page to standard output, the table beside it",
   async (scene) => {
     const args = "simulate --trace rps.txt --format rps --seeds 1 --html".split(" ");
@@ -122,7 +116,7 @@ sceneTest(
   },
 );
 
-sceneTest(
+traceTest(
   "simulateCommand() reports progress after a second, and ends when interrupted",
   async (scene) => {
     const args = "simulate --trace rps.txt --format rps --seeds 1".split(" ");
@@ -141,28 +135,6 @@ sceneTest(
       return job();
     };
     assert.equal(await runCoalloc(args, { ...world, unheard, signal: ending.signal }), 130);
-    assert.equal(scene.out, "");
-  },
-);
-
-sceneTest(
-  "simulateCommand() ends with 1 and one line for a file that can't be played",
-  async (scene) => {
-    scene.files.set("milli.csv", "0,1500\n60,1600\n120,1500\n");
-    const said = async (...args: string[]): Promise<string> => {
-      scene.err = "";
-      assert.equal(await scene.run("simulate", "--trace", ...args), 1, args.join(" "));
-      return scene.err;
-    };
-    assert.match(await said("gone"), /^Cannot read trace "gone": .*path\n$/);
-    assert.match(
-      await said("rps.txt", "--format", "prometheus"),
-      /^Cannot read trace "rps\.txt": .*\n$/,
-    );
-    assert.match(
-      await said("milli.csv", "--format", "cores"),
-      /^Cannot replay trace "milli\.csv": 15\d\d cores for 3 minutes .*--scale-p95\n$/,
-    );
     assert.equal(scene.out, "");
   },
 );

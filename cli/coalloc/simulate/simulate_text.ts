@@ -10,7 +10,7 @@ import { expectedDemand } from "../../../lab/simulation/workload.ts";
 import { shorten } from "../../../lab/simulation/report/html.ts";
 import type { TerminalLook } from "../../terminal/paint.ts";
 import { cpuText } from "../formats.ts";
-import { type Cell, type Column, textTable } from "../output.ts";
+import { type Cell, fittedTable, type RowColumn } from "../output.ts";
 import type { History } from "./read_history.ts";
 import { type Replay, SLO_MARGIN_MS } from "./replay.ts";
 import type { SimulateRequest } from "./simulate_request.ts";
@@ -128,40 +128,16 @@ function reactionText({ median: { reactionMsMedian, reactionMsP95 } }: Algorithm
 }
 
 /** The table, without the columns for which the terminal is too narrow. */
-function table(
-  outcomes: readonly AlgorithmOutcome[],
-  { wide = false, ...look }: SimulateLook,
-): string {
-  let measures = REPLAY_MEASURES.filter((measure) => wide || measure.wide !== true);
-  const { columns = Infinity } = look;
-  for (;;) {
-    const plain = tableOf(outcomes, { measures, look: {} });
-    const luxury = Math.max(...measures.map((measure) => measure.luxury ?? 0));
-    if (luxury === 0 || plain.indexOf("\n") <= columns) {
-      return tableOf(outcomes, { measures, look });
-    }
-    measures = measures.filter((measure) => measure.luxury !== luxury);
-  }
-}
-
-function tableOf(
-  outcomes: readonly AlgorithmOutcome[],
-  { measures, look }: {
-    readonly measures: readonly ReplayMeasure[];
-    readonly look: TerminalLook;
-  },
-): string {
-  const columns = measures.map(({ head }): Column => ({
-    head: head.toUpperCase(),
+function table(outcomes: readonly AlgorithmOutcome[], look: SimulateLook): string {
+  const measures = REPLAY_MEASURES.filter(({ wide }) => look.wide || wide !== true);
+  const columns = measures.map((measure): RowColumn<AlgorithmOutcome> => ({
+    ...measure,
+    head: measure.head.toUpperCase(),
     align: "right",
+    cell: (outcome) => cellOf(outcome, measure),
   }));
-  return textTable({
-    columns: [{ head: "ALGORITHM" }, ...columns],
-    rows: outcomes.map((outcome) => [
-      algorithmCell(outcome),
-      ...measures.map((measure): Cell => cellOf(outcome, measure)),
-    ]),
-  }, look);
+  const algorithm = { head: "ALGORITHM", cell: algorithmCell };
+  return fittedTable({ rows: outcomes, columns: [algorithm, ...columns] }, look);
 }
 
 function algorithmCell(outcome: AlgorithmOutcome): Cell {

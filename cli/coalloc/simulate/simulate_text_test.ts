@@ -1,3 +1,4 @@
+import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { type AlgorithmOutcome, AS_IT_IS, OURS, OURS_TIGHT } from "../../../lab/arena/outcome.ts";
 import { traceScene } from "../../../lab/arena/trace_scene.ts";
@@ -26,7 +27,7 @@ const OUTCOME: AlgorithmOutcome = {
   most: FIGURES,
 };
 
-function story(sloMs?: number): Story {
+function story(): Story {
   const trace = {
     name: "made up",
     unit: "cores" as const,
@@ -43,12 +44,11 @@ function story(sloMs?: number): Story {
       seeds: 1,
       minutes: 60,
       output: "table",
-      ...(sloMs === undefined ? {} : { sloMs }),
     },
     replay: {
       scene: traceScene(trace, { seed: 1 }),
-      sloMs: sloMs ?? 139,
-      ...(sloMs === undefined ? { freeP99Ms: 39 } : {}),
+      sloMs: 139,
+      freeP99Ms: 39,
       outcomes: [
         OUTCOME,
         { ...OUTCOME, ...OURS_TIGHT },
@@ -62,32 +62,22 @@ function story(sloMs?: number): Story {
 const rowOf = (text: string, algorithm: string): string | undefined =>
   text.split("\n").find((line) => line.startsWith(algorithm));
 
-Deno.test({
-  name: "simulateText() has a line per algorithm, and leaves out columns for narrow terminals",
-  permissions: "none",
-  fn() {
-    const text = simulateText(story());
-    assert.match(
-      rowOf(text, "ours") ?? "",
-      /^ours +held +1\.20 +6\.00 +57\.0 +130 +150 +0\.400 +450\/700$/,
-    );
-    assert.match(rowOf(text, algorithmLabel(AS_IT_IS)) ?? "", / missed .* -$/);
-    const wide = simulateText(story(), { wide: true });
-    assert.match(rowOf(wide, "ALGORITHM") ?? "", /SLACK %$/);
-    assert.match(rowOf(wide, "ours") ?? "", /25\.0$/);
-    const narrow = rowOf(simulateText(story(), { columns: 80 }), "ALGORITHM") ?? "";
-    assert(narrow.length <= 80 && !narrow.includes("P50") && narrow.includes("P99"), narrow);
-    assert.match(rowOf(simulateText(story(), { columns: 20 }), "ALGORITHM") ?? "", /CORES/);
-  },
+pure("simulateText() has a line per algorithm, and leaves out columns for narrow terminals", () => {
+  const text = simulateText(story());
+  assert.match(
+    rowOf(text, "ours") ?? "",
+    /^ours +held +1\.20 +6\.00 +57\.0 +130 +150 +0\.400 +450\/700$/,
+  );
+  assert.match(rowOf(text, algorithmLabel(AS_IT_IS)) ?? "", / missed .* -$/);
+  const wide = simulateText(story(), { wide: true });
+  assert.match(rowOf(wide, "ALGORITHM") ?? "", /SLACK %$/);
+  assert.match(rowOf(wide, "ours") ?? "", /25\.0$/);
+  const narrow = rowOf(simulateText(story(), { columns: 80 }), "ALGORITHM") ?? "";
+  assert(narrow.length <= 80 && !narrow.includes("P50") && narrow.includes("P99"), narrow);
+  assert.match(rowOf(simulateText(story(), { columns: 20 }), "ALGORITHM") ?? "", /CORES/);
 });
 
-Deno.test({
-  name: "simulateText() says where the SLO comes from, and colours what holds it",
-  permissions: "none",
-  fn() {
-    assert.match(simulateText(story()), / 139 ms, 100 ms above /);
-    assert.match(simulateText(story(250)), /SLO: P99 of at most 250 ms\.\n/);
-    const coloured = simulateText(story(), { color: true });
-    assert(coloured.includes("\x1b[32mheld\x1b[0m") && coloured.includes("\x1b[31mmissed\x1b[0m"));
-  },
+pure("simulateText() colours what holds the SLO", () => {
+  const coloured = simulateText(story(), { color: true });
+  assert(coloured.includes("\x1b[32mheld\x1b[0m") && coloured.includes("\x1b[31mmissed\x1b[0m"));
 });
