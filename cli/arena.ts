@@ -22,7 +22,7 @@ import { nextArenaProgress } from "./arena_progress.ts";
 import { goalTable, stageTable } from "./arena_table.ts";
 import { traceProblem } from "./file_problem.ts";
 import { runTask, type TaskWorld, taskWorld } from "./task.ts";
-import { wantsColor } from "./terminal/paint.ts";
+import { wantsColor } from "./terminal/terminal_text.ts";
 
 /** The outside of the arena. */
 export interface ArenaWorld extends TaskWorld {

@@ -6,8 +6,13 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { algorithmNames } from "../lab/arena/outcome.ts";
 import { TRACE_FORMATS, type TraceFormat } from "../lab/simulation/trace.ts";
-import { filePath, numberWithin } from "./flag_values.ts";
-import { parseTaskFlags, type TaskArguments, usageError } from "./parse_task_flags.ts";
+import {
+  filePath,
+  numberWithin,
+  parseTaskFlags,
+  type TaskArguments,
+  usageError,
+} from "./task_flags.ts";
 import type { TaskFlags } from "./task.ts";
 
 /** The flags of one run of the arena. */

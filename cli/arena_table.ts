@@ -19,7 +19,7 @@ import { outcomeColumns } from "../lab/arena/outcome_columns.ts";
 import type { StageResult } from "../lab/arena/stages.ts";
 import { formatFigure, NO_FIGURE } from "../lab/simulation/report/figure.ts";
 import { shorten } from "../lab/simulation/report/html.ts";
-import { paint, type TerminalLook } from "./terminal/paint.ts";
+import { paint, type TerminalLook } from "./terminal/terminal_text.ts";
 
 const NAME_WIDTH = 24;
 

@@ -1,9 +1,10 @@
-import { pure } from "../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
+import { pure } from "../tests/fixtures/pure.ts";
 import { EQUAL_CORES, ORACLE, OURS, OURS_TIGHT, UNLIMITED } from "../lab/arena/outcome.ts";
 import type { Goal } from "../lab/arena/goals.ts";
 import { outcome, stageResult } from "../tests/fixtures/lab/arena_outcomes.ts";
 import { goalTable, stageTable } from "./arena_table.ts";
+import { arenaProgressLine, nextArenaProgress } from "./arena_progress.ts";
 
 const OUTCOMES = [
   outcome({ algorithm: "captain", setting: "target 0.1", cores: 1.9 }),
@@ -53,4 +54,21 @@ pure("goalTable() says what is met, and by how much the rest is missed", () => {
   assert.match(lines[2] ?? "", /cores: bursty +≤ 2\.00 +1\.50 +met +2\.10 +captain target 0\.1/);
   assert.match(lines[3] ?? "", /changes: bursty.*missed by 0\.500/);
   assert.match(lines[4] ?? "", /SLO missed +missed/);
+});
+
+pure("arenaProgressLine() estimates what is left from what is gone", () => {
+  assert.equal(
+    arenaProgressLine({ share: 0.25, elapsedS: 61 }),
+    "25 % · 1:01 gone · about 3:03 left",
+  );
+  assert.equal(arenaProgressLine({ share: 0.001, elapsedS: 1 }), "0 % · 0:01 gone");
+  assert.equal(arenaProgressLine({ share: 1, elapsedS: 600 }), "100 % · 10:00 gone");
+});
+
+pure("nextArenaProgress() writes a line per tenth, and on a terminal one that is rewritten", () => {
+  const now = { share: 0.15, elapsedS: 10 };
+  assert.equal(nextArenaProgress(0.11, { now, isTerminal: false }), "");
+  assert.match(nextArenaProgress(0.09, { now, isTerminal: false }), /^15 %.*left\n$/);
+  assert.match(nextArenaProgress(0.11, { now, isTerminal: true }), /^\r.*15 %[^\n]*$/);
+  assert.equal(nextArenaProgress(0.151, { now, isTerminal: true }), "");
 });

@@ -10,7 +10,7 @@ import { readDemoScene } from "./demo_scene.ts";
 import { traceProblem } from "./file_problem.ts";
 import { runTask, type TaskPlay, type TaskWorld, taskWorld } from "./task.ts";
 import { coresChart, throttlingChart } from "./terminal/chart.ts";
-import { wantsColor } from "./terminal/paint.ts";
+import { wantsColor } from "./terminal/terminal_text.ts";
 import {
   endProgress,
   nextProgress,

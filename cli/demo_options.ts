@@ -5,8 +5,13 @@
  */
 import { Command, Option } from "commander";
 import { TRACE_FORMATS, type TraceFormat } from "../lab/simulation/trace.ts";
-import { filePath, numberWithin } from "./flag_values.ts";
-import { parseTaskFlags, type TaskArguments, usageError } from "./parse_task_flags.ts";
+import {
+  filePath,
+  numberWithin,
+  parseTaskFlags,
+  type TaskArguments,
+  usageError,
+} from "./task_flags.ts";
 import type { TaskFlags } from "./task.ts";
 
 /** The flags of the demo. */

@@ -4,8 +4,8 @@
  * @module
  */
 import { FileProblem, reportProblem } from "./file_problem.ts";
-import type { TaskArguments } from "./parse_task_flags.ts";
-import { writeWhole } from "./terminal/write_whole.ts";
+import type { TaskArguments } from "./task_flags.ts";
+import { writeWhole } from "./terminal/terminal_text.ts";
 
 /** The outside of a task: two streams, a clock, and one file. */
 export interface TaskWorld {

@@ -4,15 +4,14 @@
  *
  * @module
  */
-import type { CommandContext } from "./command_context.ts";
-import type { Call } from "./command_line.ts";
+import type { CommandContext, PodName } from "./ports.ts";
+import type { Call } from "./coalloc_command.ts";
 import { explainCommand } from "./explain/explain_command.ts";
 import { placedArgument } from "./placement/placement_arguments.ts";
 import { placementCommand } from "./placement/placement_command.ts";
 import { podArgument } from "./formats.ts";
-import type { PodName } from "./ports.ts";
 import { recommendCommand } from "./recommend/recommend_command.ts";
-import { workloadChoice } from "./recommend/workload_choice.ts";
+import { workloadChoice } from "./recommend/recommend_arguments.ts";
 import type { LimitRequest } from "./resize/limit_request.ts";
 import { resizeCommand } from "./resize/resize_command.ts";
 import { restoreCommand } from "./restore/restore_command.ts";

@@ -69,11 +69,7 @@ export function memoryText(bytes: number | undefined): string {
 export interface DurationRules {
   readonly leastMs: number;
   readonly mostMs: number;
-  /**
-   * The remedy when the text is no duration, beside giving one.
-   *
-   * @default {undefined}
-   */
+  /** The remedy when the text is no duration, beside giving one. @default {undefined} */
   readonly remedy?: string;
 }
 

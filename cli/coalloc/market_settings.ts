@@ -4,16 +4,15 @@
  *
  * @module
  */
+import * as z from "zod";
 import { type Effective, effectiveSettings } from "../../shared/config/load.ts";
 import { MARKET_SETTING } from "../../shared/config/schema.ts";
 import { settingOf, type SettingsSchema } from "../../shared/config/setting.ts";
-import * as z from "zod";
 import { commandFlags } from "../../shared/config/command_line.ts";
 import { readableYAML, withFileValue } from "../../shared/config/file.ts";
 import type { ScopeSettings } from "../../shared/resize/scope.ts";
-import { CommandProblem } from "./command_context.ts";
+import { type ClusterReader, CommandProblem, type ControllerCommand } from "./ports.ts";
 import { SETTINGS, SYSTEM_NAMESPACE } from "./kube/installation.ts";
-import type { ClusterReader, ControllerCommand } from "./ports.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 
 const MARKET_KEY = settingOf(MARKET_SETTING).key;

@@ -4,8 +4,7 @@
  * @module
  */
 import { stringify } from "yaml";
-import { type Paint, paint, type TerminalLook } from "../terminal/paint.ts";
-import { textLines } from "../terminal/printable_text.ts";
+import { type Paint, paint, type TerminalLook, textLines } from "../terminal/terminal_text.ts";
 
 /** A form of output; `patch` of `recommend` alone. */
 export type OutputFormat = "table" | "wide" | "json" | "yaml" | "patch";

@@ -1,8 +1,8 @@
 /** What of others' text reaches the terminal: no escape sequence, and no line of their own. */
-import { pureYAML } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
+import { pureYAML } from "../../tests/fixtures/pure.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
-import { SGR } from "../terminal/paint.ts";
+import { SGR } from "../terminal/terminal_text.ts";
 import type { ResizeCondition } from "../../shared/api/pod.ts";
 import {
   addMarketPod,

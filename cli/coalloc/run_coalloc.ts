@@ -7,18 +7,25 @@
  * @module
  */
 import { ApiError } from "../../shared/api/api_error.ts";
-import { type TerminalLook, wantsColor } from "../terminal/paint.ts";
-import { printableText, textLines } from "../terminal/printable_text.ts";
+import {
+  printableText,
+  type TerminalLook,
+  textLines,
+  wantsColor,
+} from "../terminal/terminal_text.ts";
 import { explainApiError } from "./api_problem.ts";
 import { checkedCommand, UsageProblem } from "./checked_command.ts";
-import { coallocCommand } from "./coalloc_command.ts";
-import { type CommandContext, CommandProblem } from "./command_context.ts";
-import { type Call, readCommandLine, seeHelp } from "./command_line.ts";
+import { type Call, coallocCommand, readCommandLine, seeHelp } from "./coalloc_command.ts";
+import {
+  type CoallocWorld,
+  type CommandContext,
+  CommandProblem,
+  type CommandWorld,
+} from "./ports.ts";
 import { complete } from "./completion/complete.ts";
 import { completionNames } from "./completion/completion_names.ts";
 import { COMPLETION_SHELLS, completionScript } from "./completion/completion_script.ts";
 import { type GlobalFlags, INTERRUPTED, NO_READER } from "./global_flags.ts";
-import type { CoallocWorld, CommandWorld } from "./ports.ts";
 import { asksForPolicy, policyRequest } from "./simulate/policy/policy_request.ts";
 import { simulateRequest } from "./simulate/simulate_request.ts";
 

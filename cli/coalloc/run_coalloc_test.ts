@@ -1,5 +1,5 @@
-import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
+import { pure } from "../../tests/fixtures/pure.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { addMarketPod, sceneTest } from "../../tests/fixtures/cli/coalloc_scene.ts";
 import { sampleNodeView, samplePodView } from "../../tests/fixtures/cli/node_views.ts";
@@ -7,6 +7,7 @@ import { podArgument } from "./formats.ts";
 import type { Cluster } from "./ports.ts";
 import { runCoalloc } from "./run_coalloc.ts";
 import { VERSION } from "./version_command.ts";
+import { inParallel } from "./in_parallel.ts";
 
 sceneTest("runCoalloc() answers --help of every command with examples, and 0", async (scene) => {
   assert.equal(await scene.run(), 0);
@@ -182,4 +183,38 @@ pure("podArgument() reads names as users write them", () => {
   assert.deepEqual(podArgument("pod/web-0"), { name: "web-0" });
   assert.deepEqual(podArgument("shop/web-0"), { namespace: "shop", name: "web-0" });
   for (const text of ["", "a/b/c", "a/", "/a"]) assert.equal(podArgument(text), undefined, text);
+});
+
+import project from "../../deno.json" with { type: "json" };
+
+pure("VERSION is that of deno.json", () => {
+  assert.equal(VERSION, project.version);
+});
+
+pure("inParallel() keeps the order of the items and runs at most 8 at once", async () => {
+  let running = 0;
+  let most = 0;
+  const items = Array.from({ length: 30 }, (_, index) => index);
+  const results = await inParallel(items, async (item) => {
+    most = Math.max(most, ++running);
+    for (let turn = 0; turn < 30 - item; turn++) await Promise.resolve();
+    running--;
+    return item * 2;
+  });
+  assert.deepEqual(results, items.map((item) => item * 2));
+  assert.equal(most, 8);
+});
+
+pure("inParallel() rejects with the first error after the others have settled", async () => {
+  const done: number[] = [];
+  await assert.rejects(
+    inParallel([1, 2, 3], async (item) => {
+      await Promise.resolve();
+      if (item === 2) throw new RangeError("Cannot do 2: no");
+      done.push(item);
+      return item;
+    }),
+    /Cannot do 2/,
+  );
+  assert.deepEqual(done, [1, 3]);
 });

@@ -6,7 +6,7 @@
 import type { RunRecord } from "../../lab/simulation/run_record.ts";
 import { shorten } from "../../lab/simulation/report/html.ts";
 import { isBest, SCORE_MEASURES } from "../../lab/simulation/report/score_measures.ts";
-import { paint, type TerminalLook } from "./paint.ts";
+import { paint, type TerminalLook } from "./terminal_text.ts";
 
 /** Longer names of algorithms are cut. */
 const ALGORITHM_WIDTH = 20;

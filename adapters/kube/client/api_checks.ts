@@ -11,7 +11,6 @@ import {
   ALLOCATION_RESOURCE,
   podAllocationSchema,
 } from "../../../shared/api/pod_allocation.ts";
-import { type AccessRule, isAllowed } from "./access_rules.ts";
 import { groupPath, type KubeConnection, unlessNotFound } from "./connection.ts";
 import { listOf, objectOf, textOf } from "./json_fields.ts";
 
@@ -144,4 +143,33 @@ function missing(path: string, ours: unknown, served: unknown): readonly string[
   );
   const ofItems = items === undefined ? [] : missing(path, items, known.items);
   return [...rejected.map((value) => `${path}: ${String(value)}`), ...fields, ...ofItems];
+}
+
+/** A right, in the terms of RBAC. */
+export interface AccessRule {
+  readonly verb: string;
+  /** Empty for the core group. */
+  readonly group: string;
+  /** The plural, for instance `pods`. */
+  readonly resource: string;
+  /** For instance `resize`. */
+  readonly subresource?: string;
+  /** Absent: all namespaces, or a kind without namespaces. */
+  readonly namespace?: string;
+  /** Absent: any object. */
+  readonly name?: string;
+}
+
+/** True when the connection's user has this right. */
+export async function isAllowed(connection: KubeConnection, rule: AccessRule): Promise<boolean> {
+  const review = await connection.request({
+    method: "POST",
+    path: "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+    body: {
+      apiVersion: "authorization.k8s.io/v1",
+      kind: "SelfSubjectAccessReview",
+      spec: { resourceAttributes: rule },
+    },
+  });
+  return objectOf(objectOf(review).status).allowed === true;
 }

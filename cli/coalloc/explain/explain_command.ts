@@ -5,11 +5,10 @@
  */
 import type { Pod } from "../../../shared/api/pod.ts";
 import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
-import { type CommandContext, CommandProblem } from "../command_context.ts";
+import { type CommandContext, CommandProblem, type PodName, type ScopeFacts } from "../ports.ts";
 import { INTERRUPTED } from "../global_flags.ts";
 import { marketSettings, readSettings } from "../market_settings.ts";
 import { readNodes } from "../node_readings.ts";
-import type { PodName, ScopeFacts } from "../ports.ts";
 import { structuredOutput } from "../output.ts";
 import { explainText } from "./explain_text.ts";
 import { type Explanation, explanationOf } from "./explanation.ts";
@@ -62,7 +61,7 @@ export async function explainCommand(
       ...(allocation === undefined ? unseenOf(pod, scopeFacts) : []),
       ...readings.problems,
     ],
-    ...(container === undefined ? {} : { container }),
+    container,
     nowMs: world.clock.wall(),
   });
 

@@ -12,8 +12,7 @@ import { createPodResizer } from "../../../adapters/kube/writers/pod_writers.ts"
 import type { Clock } from "../../../shared/clock.ts";
 import type { AgentViews, Cluster, MarketSwitches } from "../ports.ts";
 import { createClusterReader, podPath } from "./cluster_reader.ts";
-import { createPlacementReader } from "./placement_reader.ts";
-import { createRecommendationReader } from "./recommendation_reader.ts";
+import { createPlacementReader, createRecommendationReader } from "./readers.ts";
 import { podListWatch } from "../../../adapters/kube/kinds/pods.ts";
 import { podHTTPGet } from "../../../adapters/kube/client/port_forward.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";

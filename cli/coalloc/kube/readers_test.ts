@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { serveCanned, statusAnswer } from "../../../tests/fixtures/canned_server.ts";
-import { createPlacementReader } from "./placement_reader.ts";
-import { createRecommendationReader } from "./recommendation_reader.ts";
+import { createPlacementReader, createRecommendationReader } from "./readers.ts";
 
 const map = (name: string, key: string) => ({
   metadata: { name, namespace: "mbcas-system", uid: name, resourceVersion: "1" },

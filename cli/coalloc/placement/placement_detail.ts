@@ -3,9 +3,8 @@
  *
  * @module
  */
-import { paint, type TerminalLook } from "../../terminal/paint.ts";
+import { paint, type TerminalLook, textLines } from "../../terminal/terminal_text.ts";
 import { UNKNOWN } from "../formats.ts";
-import { textLines } from "../../terminal/printable_text.ts";
 import { type Cell, textTable } from "../output.ts";
 import type { ClassCounts } from "../../../shared/placement/node_classes.ts";
 import { nextText, phasePaint, phaseText, splitText } from "./placement_table.ts";

@@ -3,8 +3,7 @@
  *
  * @module
  */
-import { type Paint, paint, type TerminalLook } from "../../terminal/paint.ts";
-import { textLines } from "../../terminal/printable_text.ts";
+import { type Paint, paint, type TerminalLook, textLines } from "../../terminal/terminal_text.ts";
 import { UNKNOWN, workloadTitle } from "../formats.ts";
 import { type Cell, fittedTable, type RowColumn } from "../output.ts";
 import type { NodeClass } from "../../../shared/placement/node_classes.ts";

@@ -10,11 +10,10 @@ import { isPlacedKind, type PlacedKind } from "../../../shared/placement/eligibi
 import { PLACEMENT_SETTINGS } from "../../../shared/placement/settings.ts";
 import { type PlacementStatus, readStatus } from "../../../shared/placement/status.ts";
 import { explainApiError } from "../api_problem.ts";
-import { CommandProblem, type NamespaceChoice } from "../command_context.ts";
+import { type Cluster, CommandProblem, type NamespaceChoice } from "../ports.ts";
 import { workloadTitle } from "../formats.ts";
 import { unlessHidden } from "../kube/cluster_reader.ts";
 import { controllerSettings } from "../market_settings.ts";
-import type { Cluster } from "../ports.ts";
 import type { PlacedArgument } from "./placement_arguments.ts";
 
 /** A workload. */

@@ -24,7 +24,7 @@ import type {
   ContainerAmounts,
   PodAmounts,
 } from "./advice_view.ts";
-import { changesOf, sumOfChanges } from "./changes.ts";
+import { changesOf, sumOfChanges } from "./amounts.ts";
 import { countableCPU } from "../../../shared/quantity.ts";
 import { recordedLimitsOf } from "../restore/restore_plan.ts";
 

@@ -21,8 +21,7 @@ import type {
   ContainerAmounts,
 } from "./advice_view.ts";
 import { type AdviceFacts, adviseAll } from "./advise.ts";
-import { changeCell, changesText, inForceText } from "./amount_text.ts";
-import { changesOf, sumOfChanges } from "./changes.ts";
+import { changeCell, changesOf, changesText, inForceText, sumOfChanges } from "./amounts.ts";
 import { recommendTable } from "./recommend_table.ts";
 
 const MEBI = 2 ** 20;

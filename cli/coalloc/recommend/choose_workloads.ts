@@ -6,7 +6,7 @@
 import type { WorkloadTemplate } from "../../../shared/api/workload.ts";
 import { nearestName } from "../../../shared/nearest_name.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
-import { CommandProblem, type NamespaceChoice } from "../command_context.ts";
+import { CommandProblem, type NamespaceChoice } from "../ports.ts";
 import { type WorkloadArgument, workloadTitle } from "../formats.ts";
 import type { AdvisedWorkload } from "./advice_view.ts";
 

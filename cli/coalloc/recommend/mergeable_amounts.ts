@@ -9,7 +9,7 @@
 import { pair, type ResourcePair } from "../../../shared/resize/inputs/resources.ts";
 import { safeMemory } from "../../../shared/rightsizing/guards/memory_decrease.ts";
 import type { AdvisedContainer, ContainerAmounts } from "./advice_view.ts";
-import { amountText } from "./amount_text.ts";
+import { amountText } from "./amounts.ts";
 
 /** The amounts, and what was done to them. */
 export interface MergeableAmounts {

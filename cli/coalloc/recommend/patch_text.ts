@@ -6,10 +6,10 @@
  */
 import { stringify } from "yaml";
 import { formatCPU } from "../../../shared/quantity.ts";
-import { textLines } from "../../terminal/printable_text.ts";
+import { textLines } from "../../terminal/terminal_text.ts";
 import { workloadTitle } from "../formats.ts";
 import type { AdviceView, AdvisedContainer, AdvisedWorkload } from "./advice_view.ts";
-import { changesText } from "./amount_text.ts";
+import { changesText } from "./amounts.ts";
 import { mergeableAmounts } from "./mergeable_amounts.ts";
 
 /** A workload's patch, or why there is none. */

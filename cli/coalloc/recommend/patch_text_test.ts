@@ -16,10 +16,10 @@ import { pure, pureYAML } from "../../../tests/fixtures/pure.ts";
 import { workloadRecords } from "../../../tests/fixtures/rightsizing/workload_records.ts";
 import type { AdvisedContainer } from "./advice_view.ts";
 import { adviseAll } from "./advise.ts";
-import { sumOfChanges } from "./changes.ts";
+import { sumOfChanges } from "./amounts.ts";
 import { mergeableAmounts } from "./mergeable_amounts.ts";
 import { patchText } from "./patch_text.ts";
-import { usagePlot } from "./usage_plot.ts";
+import { usagePlot } from "./recommend_detail.ts";
 
 const MEBI = 2 ** 20;
 const [WEB, DB] = shopRecords();

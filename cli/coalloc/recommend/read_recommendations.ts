@@ -6,8 +6,7 @@
  */
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { explainApiError } from "../api_problem.ts";
-import { CommandProblem, type NamespaceChoice } from "../command_context.ts";
-import type { Cluster } from "../ports.ts";
+import { type Cluster, CommandProblem, type NamespaceChoice } from "../ports.ts";
 import type { AdviceFacts } from "./advise.ts";
 
 /** What was read, and what could not be. */

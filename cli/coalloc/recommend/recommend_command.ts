@@ -7,12 +7,12 @@
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { RecommendationReport } from "../../../shared/api/recommendation_report.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
-import type { CommandContext } from "../command_context.ts";
+import type { CommandContext } from "../ports.ts";
 import { INTERRUPTED } from "../global_flags.ts";
 import { structuredOutput } from "../output.ts";
 import type { AdviceView, AdvisedWorkload } from "./advice_view.ts";
 import { adviseAll } from "./advise.ts";
-import { sumOfChanges } from "./changes.ts";
+import { sumOfChanges } from "./amounts.ts";
 import { chooseWorkloads, type WorkloadChoice } from "./choose_workloads.ts";
 import { patchText } from "./patch_text.ts";
 import { readRecommendations } from "./read_recommendations.ts";

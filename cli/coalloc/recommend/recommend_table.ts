@@ -3,12 +3,11 @@
  *
  * @module
  */
-import { paint, type TerminalLook } from "../../terminal/paint.ts";
-import { textLines } from "../../terminal/printable_text.ts";
+import { paint, type TerminalLook, textLines } from "../../terminal/terminal_text.ts";
 import { ageText, UNKNOWN, workloadTitle } from "../formats.ts";
 import { type Cell, fittedTable, type RowColumn } from "../output.ts";
 import type { AdviceView, AdvisedContainer, AdvisedWorkload } from "./advice_view.ts";
-import { changeCell, changesText, inForceText } from "./amount_text.ts";
+import { changeCell, changesText, inForceText } from "./amounts.ts";
 import { detailText, plotLegend } from "./recommend_detail.ts";
 
 /** How it is shown. */

@@ -8,11 +8,10 @@ import type { EnforcementReason } from "../../../shared/api/reasons/enforcement_
 import { decideManually } from "../../../shared/resize/chain.ts";
 import { limitsAreOurs } from "../../../shared/resize/original_limits.ts";
 import { resizePatch } from "../../../shared/resize/patch.ts";
-import { textLines } from "../../terminal/printable_text.ts";
-import { type CommandContext, CommandProblem } from "../command_context.ts";
+import { textLines } from "../../terminal/terminal_text.ts";
+import { type CommandContext, CommandProblem, type PodName } from "../ports.ts";
 import { cpuText } from "../formats.ts";
 import { type Look, type PollEnd, pollPod, WAITS } from "../poll_pod.ts";
-import type { PodName } from "../ports.ts";
 import { recordedLimitsOf } from "../restore/restore_plan.ts";
 import { limitStep } from "../restore/restore_pod.ts";
 import { stepsText } from "../restore/restore_text.ts";

@@ -10,6 +10,8 @@ import {
   originalLimitsOf,
   originalValues,
 } from "../../../shared/resize/original_limits.ts";
+import { ApiError } from "../../../shared/api/api_error.ts";
+import type { ClusterReader } from "../ports.ts";
 
 /** A pod and its original limits, millicores by container name. */
 export interface RestorePlan {
@@ -21,16 +23,11 @@ export interface RestorePlan {
   readonly record: "allocation" | "pod" | "template";
 }
 
-/** A pod with unknown original limits. */
-export interface UnknownOriginal {
-  readonly pod: Pod;
-}
-
 /** What there is to do. */
 export interface RestorePlans {
   readonly plans: readonly RestorePlan[];
   /** Their limits are this product's, and neither they nor an allocation have the original ones. */
-  readonly unrecorded: readonly UnknownOriginal[];
+  readonly unrecorded: readonly Pod[];
   /** Pods with limits that are their own. */
   readonly untouched: number;
 }
@@ -40,8 +37,7 @@ export function recordedLimitsOf(
   allocation: PodAllocation | undefined,
 ): ReadonlyMap<string, number> | undefined {
   const originals = allocation?.status?.originalLimits;
-  if (originals === undefined) return undefined;
-  return originalValues(originals);
+  return originals && originalValues(originals);
 }
 
 /** The original limits as the pod has them now, or else its allocation; undefined when neither has. */
@@ -60,14 +56,30 @@ export function restorePlans(
 ): RestorePlans {
   const byUID = new Map(allocations.map((one) => [one.spec.podUID, one]));
   const plans: RestorePlan[] = [];
-  const unrecorded: UnknownOriginal[] = [];
+  const unrecorded: Pod[] = [];
   let untouched = 0;
   for (const pod of pods) {
     const recorded = byUID.get(pod.metadata.uid)?.status?.originalLimits;
     const originalLimits = originalsNow(pod, recorded);
     if (recorded === undefined && !limitsAreOurs(pod)) untouched++;
-    else if (originalLimits === undefined) unrecorded.push({ pod });
+    else if (originalLimits === undefined) unrecorded.push(pod);
     else plans.push({ pod, originalLimits, recorded, record: recorded ? "allocation" : "pod" });
   }
   return { plans, unrecorded, untouched };
+}
+
+/**
+ * Of a namespace, or of all. None where the CustomResourceDefinition is gone: it was deleted before
+ * its pods were restored, and their owners' templates may still have their limits.
+ */
+export async function allocationsOnRecord(
+  reader: Pick<ClusterReader, "allocations">,
+  namespace?: string,
+): Promise<readonly PodAllocation[]> {
+  try {
+    return await reader.allocations(namespace);
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return [];
+    throw error;
+  }
 }

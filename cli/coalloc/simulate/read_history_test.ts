@@ -1,8 +1,7 @@
-import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
+import { pure } from "../../../tests/fixtures/pure.ts";
 import type { TraceFormat } from "../../../lab/simulation/trace.ts";
-import { chooseSeries } from "./choose_series.ts";
-import { type History, readHistory } from "./read_history.ts";
+import { chooseSeries, type History, readHistory } from "./read_history.ts";
 
 function read(
   content: string | Error,

@@ -11,9 +11,8 @@ import {
   OURS_TIGHT,
 } from "../../../lab/arena/outcome.ts";
 import { traceScene } from "../../../lab/arena/trace_scene.ts";
-import { chooseSeries } from "./choose_series.ts";
-import { readHistory } from "./read_history.ts";
-import { P90 } from "./replayed_algorithms.ts";
+import { chooseSeries, readHistory } from "./read_history.ts";
+import { P90 } from "./replay.ts";
 import { simulatePage } from "./simulate_page.ts";
 import { notes, type Story, storySentences } from "./simulate_text.ts";
 import { verdict } from "./verdict.ts";

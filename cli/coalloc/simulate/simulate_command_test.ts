@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type CoallocScene, sceneTest } from "../../../tests/fixtures/cli/coalloc_scene.ts";
 import { AS_IT_IS } from "../../../lab/arena/outcome.ts";
 import { runCoalloc } from "../run_coalloc.ts";
-import { algorithmLabel } from "./replayed_algorithms.ts";
+import { algorithmLabel } from "./replay.ts";
 
 /** A minute of 40 to 80 requests per second; at 8 ms each about half a core. */
 const RPS = Array.from({ length: 60 }, (_, second) => 40 + 40 * (Math.floor(second / 10) % 2))

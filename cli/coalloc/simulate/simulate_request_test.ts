@@ -1,8 +1,7 @@
-import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
-import { readCommandLine } from "../command_line.ts";
-import { simulateCommandLine } from "./simulate_command_line.ts";
-import { type SimulateRequest, simulateRequest } from "./simulate_request.ts";
+import { pure } from "../../../tests/fixtures/pure.ts";
+import { readCommandLine } from "../coalloc_command.ts";
+import { simulateCommandLine, type SimulateRequest, simulateRequest } from "./simulate_request.ts";
 
 /** The request of a command line, or what is said about it. */
 function asked(...args: readonly string[]): SimulateRequest | string {

@@ -8,13 +8,12 @@ import { mean, quantile } from "../../../lab/simulation/statistics.ts";
 import { formatCount, formatFigure } from "../../../lab/simulation/report/figure.ts";
 import { expectedDemand } from "../../../lab/simulation/workload.ts";
 import { shorten } from "../../../lab/simulation/report/html.ts";
-import type { TerminalLook } from "../../terminal/paint.ts";
+import type { TerminalLook } from "../../terminal/terminal_text.ts";
 import { cpuText } from "../formats.ts";
 import { type Cell, fittedTable, type RowColumn } from "../output.ts";
 import type { History } from "./read_history.ts";
-import { type Replay, SLO_MARGIN_MS } from "./replay.ts";
+import { algorithmLabel, type Replay, SLO_MARGIN_MS } from "./replay.ts";
 import type { SimulateRequest } from "./simulate_request.ts";
-import { algorithmLabel } from "./replayed_algorithms.ts";
 import { verdict } from "./verdict.ts";
 
 /** What was replayed, and what came of it. */

@@ -1,8 +1,8 @@
-import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
+import { pure } from "../../../tests/fixtures/pure.ts";
 import { type AlgorithmOutcome, AS_IT_IS, OURS, OURS_TIGHT } from "../../../lab/arena/outcome.ts";
 import { traceScene } from "../../../lab/arena/trace_scene.ts";
-import { algorithmLabel } from "./replayed_algorithms.ts";
+import { algorithmLabel } from "./replay.ts";
 import { simulateText, type Story } from "./simulate_text.ts";
 
 const FIGURES = {

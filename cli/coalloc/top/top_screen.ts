@@ -3,11 +3,9 @@
  *
  * @module
  */
-import { type Paint, paint, type TerminalLook } from "../../terminal/paint.ts";
-import { textLines } from "../../terminal/printable_text.ts";
+import { type Paint, paint, type TerminalLook, textLines } from "../../terminal/terminal_text.ts";
 import { ageText, coresText, cpuText, priceText, throttledText, UNKNOWN } from "../formats.ts";
 import { type Cell, fittedTable, type RowColumn } from "../output.ts";
-import { demandBar } from "./demand_bar.ts";
 import type { TopNode, TopPod, TopView } from "./top_view.ts";
 
 /** How it is shown. */
@@ -147,4 +145,33 @@ function nodeLine(
     paint(`${ageText(ageMs)} ago`, "dim", look),
   ];
   return `${paint(node.node.padEnd(nameWidth), "bold", look)}  ${bar}  ${parts.join(" · ")}`;
+}
+
+/** What a bar shows, millicores. */
+export interface BarFigures {
+  readonly usage: number;
+  readonly demand: number;
+  readonly limit: number;
+}
+
+/** Characters of a bar. */
+export const BAR_WIDTH = 12;
+
+/**
+ * Used CPU as `█`, demand beyond it as `▒`, idle room below the limit as `·`, and the limit as `│`. The
+ * scale is the larger of demand and limit: 200 m used under a limit of 200 m with a demand of 400 m is
+ * `█████│▒▒▒▒▒▒`. Empty when nothing is above zero.
+ */
+export function demandBar({ usage, demand, limit }: BarFigures): string {
+  const top = Math.max(demand, limit);
+  if (!(top > 0)) return "";
+  const place = (value: number): number =>
+    Math.max(0, Math.min(BAR_WIDTH, Math.round(value / top * BAR_WIDTH)));
+  const [used, wanted, at] = [place(usage), place(demand), Math.max(1, place(limit)) - 1];
+  return Array.from({ length: BAR_WIDTH }, (_, index) => {
+    if (index === at) return "│";
+    if (index < used) return "█";
+    if (index < wanted) return "▒";
+    return index < at ? "·" : " ";
+  }).join("").trimEnd();
 }

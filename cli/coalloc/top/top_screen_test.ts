@@ -1,6 +1,6 @@
-import { pure } from "../../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { pure } from "../../../tests/fixtures/pure.ts";
 import {
   sampleContainerView,
   sampleNodeView,
@@ -12,8 +12,7 @@ import {
   samplePod,
 } from "../../../tests/contract/support/sample_objects.ts";
 import type { NodeReadings } from "../node_readings.ts";
-import { BAR_WIDTH, demandBar } from "./demand_bar.ts";
-import { topScreen } from "./top_screen.ts";
+import { BAR_WIDTH, demandBar, topScreen } from "./top_screen.ts";
 import { type TopChoice, topView } from "./top_view.ts";
 
 const NOW = Date.UTC(2026, 0, 1, 0, 0, 0, 250);

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type AccessRule, isAllowed } from "../../../adapters/kube/client/access_rules.ts";
+import { type AccessRule, isAllowed } from "../../../adapters/kube/client/api_checks.ts";
 import { allocationPath, allocationsPath } from "../../../adapters/kube/kinds/allocations.ts";
 import {
   type KubeConnection,

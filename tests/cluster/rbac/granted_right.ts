@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { AccessRule } from "../../../adapters/kube/client/access_rules.ts";
+import type { AccessRule } from "../../../adapters/kube/client/api_checks.ts";
 import type { ManifestObject } from "../rendered_manifests.ts";
 
 /** A rule of a role. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { AccessRule } from "../../../adapters/kube/client/access_rules.ts";
+import type { AccessRule } from "../../../adapters/kube/client/api_checks.ts";
 import type { ApiError } from "../../../shared/api/api_error.ts";
 
 /** What was refused; a subresource stands behind its resource, as in `pods/resize`. */

@@ -4,7 +4,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import type { AccessRule } from "../../../adapters/kube/client/access_rules.ts";
+import type { AccessRule } from "../../../adapters/kube/client/api_checks.ts";
 import type { KubeConnection } from "../../../adapters/kube/client/connection.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { refusedByRBAC } from "./rbac_refusal.ts";

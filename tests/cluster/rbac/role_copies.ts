@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type AccessRule, isAllowed } from "../../../adapters/kube/client/access_rules.ts";
+import { type AccessRule, isAllowed } from "../../../adapters/kube/client/api_checks.ts";
 import type { OpenKubeConnection } from "../../../adapters/kube/client/connection.ts";
 import { type ConnectByToken, requestToken } from "../scene/product/account_token.ts";
 import { until } from "../scene/until.ts";

@@ -8,7 +8,7 @@ import { formatCount, formatFigure } from "../../../../lab/simulation/report/fig
 import { shorten } from "../../../../lab/simulation/report/html.ts";
 import type { PolicyReplay } from "../../../../lab/simulation/rightsizing/replay_policy.ts";
 import type { UsageHistory } from "../../../../lab/simulation/rightsizing/usage_history.ts";
-import type { TerminalLook } from "../../../terminal/paint.ts";
+import type { TerminalLook } from "../../../terminal/terminal_text.ts";
 import { requestChart } from "../../../terminal/request_chart.ts";
 import { cpuText } from "../../formats.ts";
 import { type Cell, textTable } from "../../output.ts";

@@ -9,10 +9,9 @@ import type { UsageHistory } from "../../../../lab/simulation/rightsizing/usage_
 import { decodeText, guessOf } from "../../../../lab/simulation/trace_files.ts";
 import { guessTraceFormat } from "../../../../lab/simulation/trace.ts";
 import { readFault } from "../../../file_problem.ts";
-import { CommandProblem } from "../../command_context.ts";
-import type { CoallocWorld } from "../../ports.ts";
+import { type CoallocWorld, CommandProblem } from "../../ports.ts";
 import { structuredOutput } from "../../output.ts";
-import { chooseSeries } from "../choose_series.ts";
+import { chooseSeries } from "../read_history.ts";
 import type { SimulateContext } from "../simulate_command.ts";
 import { policyInFile } from "./policy_in_file.ts";
 import type { PolicyRequest } from "./policy_request.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type CoallocScene, sceneTest } from "../../../../tests/fixtures/cli/coalloc_scene.ts";
 import { pure, pureYAML } from "../../../../tests/fixtures/pure.ts";
-import { readCommandLine } from "../../command_line.ts";
+import { readCommandLine } from "../../coalloc_command.ts";
 import { policyInFile } from "./policy_in_file.ts";
 import { asksForPolicy, type PolicyRequest, policyRequest } from "./policy_request.ts";
 

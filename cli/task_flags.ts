@@ -1,10 +1,11 @@
 /**
- * How the programs that are tasks read their arguments.
+ * How the programs that are tasks read their arguments, and flags that several programs take.
  *
  * @module
  */
-import { type Command, CommanderError } from "commander";
+import { type Command, CommanderError, InvalidArgumentError } from "commander";
 import { collectedOutput } from "../shared/config/command_line.ts";
+import { kindMeta, type NumberBounds, numberKind, valueOf } from "../shared/config/kinds.ts";
 
 /** What the arguments mean, before rules that no single flag can check. */
 export type TaskArguments<Flags> =
@@ -56,4 +57,25 @@ export function usageError(task: string, problem: string): UsageError {
     message: `Cannot run the ${task}: ${sentence}; see deno task ${task} --help`,
     exitCode: 2,
   };
+}
+
+/** A parser of numbers within bounds. */
+export function numberWithin(bounds: NumberBounds): (text: string) => number {
+  const kind = numberKind(bounds);
+  return (text) => {
+    const value = valueOf(kind, text);
+    if (value === undefined) throw new InvalidArgumentError(`Give ${kindMeta(kind).expects}`);
+    return value;
+  };
+}
+
+/** A path that does not swallow the next flag. */
+export function filePath(text: string): string {
+  if (text.trim() === "" || text.includes("\0")) {
+    throw new InvalidArgumentError("Give the path of a file");
+  }
+  if (text.startsWith("-")) {
+    throw new InvalidArgumentError(`Give a path; a file of that name is ./${text}`);
+  }
+  return text;
 }

@@ -1,5 +1,5 @@
 /**
- * Reads on a real API server what the controller publishes of placement.
+ * Readers of what the controller publishes of placement, and of recommendations.
  *
  * @module
  */
@@ -11,9 +11,17 @@ import {
 } from "../../../adapters/kube/client/connection.ts";
 import { listOf, objectOf, textOf } from "../../../adapters/kube/client/json_fields.ts";
 import { STATUS_CONFIG_MAP_PREFIX, STATUS_LABEL } from "../../../shared/placement/status.ts";
-import type { PlacementReader } from "../ports.ts";
+import type { PlacementReader, RecommendationReader } from "../ports.ts";
 import type { ReaderParts } from "./cluster_reader.ts";
 import { CONTROLLER_DEPLOYMENT, SYSTEM_NAMESPACE } from "./installation.ts";
+import {
+  optimizationPolicyListWatch,
+  recommendationReportListWatch,
+} from "../../../adapters/kube/kinds/optimization_policies.ts";
+import { templateOf, workloadListWatch } from "../../../adapters/kube/kinds/workloads.ts";
+import { WORKLOAD_KINDS } from "../../../shared/rightsizing/policy_spec.ts";
+import type { ListWatch } from "../../../shared/control/informer.ts";
+import type { ApiObject } from "../../../shared/api/object.ts";
 
 /** The port's implementation. */
 export function createPlacementReader(
@@ -59,6 +67,31 @@ export function createPlacementReader(
         variables: Object.fromEntries(variables),
         args: listOf(container.args).flatMap((one) => textOf(one) ?? []),
       };
+    },
+  };
+}
+
+/** The port's implementation. */
+export function createRecommendationReader(
+  connection: KubeConnection,
+  { signal }: Pick<ReaderParts, "signal">,
+): RecommendationReader {
+  const all = async <T extends ApiObject>(source: ListWatch<T>): Promise<readonly T[]> =>
+    (await source.list(signal)).items;
+  const within = (namespace?: string): { readonly namespace?: string } =>
+    namespace === undefined ? {} : { namespace };
+  return {
+    reports: (namespace) => all(recommendationReportListWatch(connection, within(namespace))),
+    policies: (namespace) =>
+      // Recommendations do not depend on it: the controller knows its setting.
+      all(
+        optimizationPolicyListWatch(connection, { ...within(namespace), provider: "prometheus" }),
+      ),
+    async templates(namespace) {
+      const kinds = WORKLOAD_KINDS.map((kind) =>
+        all(workloadListWatch(connection, { kind, ...within(namespace) }))
+      );
+      return (await Promise.all(kinds)).flat().map(templateOf);
     },
   };
 }
