@@ -52,11 +52,7 @@ pureYAML("readProgramSettings() reads flags, variables and the file that one of 
   ) {
     const result = read(args, env);
     assert.ok("settings" in result, JSON.stringify(result));
-    assert.deepEqual(result.settings.values, {
-      config: result.settings.values.config,
-      dryRun: true,
-      workers: 3,
-    });
+    assert.partialDeepStrictEqual(result.settings.values, { dryRun: true, workers: 3 });
   }
 });
 

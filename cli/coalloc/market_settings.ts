@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { unlessRefused } from "../../adapters/kube/client/connection.ts";
 import * as z from "zod";
 import { type Effective, effectiveSettings } from "../../shared/config/load.ts";
 import { MARKET_SETTING } from "../../shared/config/schema.ts";
@@ -13,7 +14,6 @@ import { readableYAML, withFileValue } from "../../shared/config/file.ts";
 import type { ScopeSettings } from "../../shared/resize/scope.ts";
 import { type ClusterReader, CommandProblem, type ControllerCommand } from "./ports.ts";
 import { SETTINGS, SYSTEM_NAMESPACE } from "./kube/installation.ts";
-import { ApiError } from "../../shared/api/api_error.ts";
 
 const MARKET_KEY = settingOf(MARKET_SETTING).key;
 
@@ -107,10 +107,9 @@ export interface ReadSettings {
 export async function readSettings(
   reader: Pick<ClusterReader, "settingsText">,
 ): Promise<ReadSettings> {
-  try {
-    return { text: await reader.settingsText() ?? "", problems: [] };
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.status !== 403) throw error;
-    return { text: "", problems: ["The installation's settings can't be read: defaults assumed"] };
-  }
+  // An object, so that settings that are not there are told from those that can't be read.
+  const read = await unlessRefused(reader.settingsText().then((text = "") => ({ text })), 403);
+  return read === undefined
+    ? { text: "", problems: ["The installation's settings can't be read: defaults assumed"] }
+    : { ...read, problems: [] };
 }

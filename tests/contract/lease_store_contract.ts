@@ -10,7 +10,7 @@ import {
   assertRefused,
   CONFLICT,
   type ContractHarness,
-  contractTest,
+  contractTests,
   EXISTS,
   type OpenHarness,
 } from "./support/contract_harness.ts";
@@ -36,7 +36,8 @@ function written({ metadata: _metadata, ...record }: Lease): Omit<Lease, "metada
 
 /** Registers the suite. */
 export function leaseStoreContract(open: OpenHarness<LeaseStoreHarness>): void {
-  contractTest("read() gives nothing before create(), and then what it stored", open, async (h) => {
+  const contract = contractTests(open);
+  contract("read() gives nothing before create(), and then what it stored", async (h) => {
     assert.equal(await h.subject.read(), undefined);
     const created = await h.subject.create(TAKEN);
     assert.deepEqual(written(created), written(TAKEN));
@@ -44,13 +45,13 @@ export function leaseStoreContract(open: OpenHarness<LeaseStoreHarness>): void {
     assert.deepEqual(await h.subject.read(), created);
   });
 
-  contractTest("create() is refused with 409 to the second client", open, async (h) => {
+  contract("create() is refused with 409 to the second client", async (h) => {
     const created = await h.subject.create(TAKEN);
     await assertRefused(h.subject.create({ ...TAKEN, holder: "b" }), EXISTS);
     assert.deepEqual(await h.subject.read(), created);
   });
 
-  contractTest("update() lets one of two win that read the same record", open, async (h) => {
+  contract("update() lets one of two win that read the same record", async (h) => {
     const seen = await h.subject.create(TAKEN);
     const won = await h.subject.update({ ...seen, holder: "b", transitions: 3 });
     await assertRefused(h.subject.update({ ...seen, holder: "c" }), CONFLICT);
@@ -59,7 +60,7 @@ export function leaseStoreContract(open: OpenHarness<LeaseStoreHarness>): void {
     assert.notEqual(won.metadata.resourceVersion, seen.metadata.resourceVersion);
   });
 
-  contractTest("update() can release the record, which has no holder then", open, async (h) => {
+  contract("update() can release the record, which has no holder then", async (h) => {
     const seen = await h.subject.create(TAKEN);
     const free = await h.subject.update({
       ...seen,

@@ -9,7 +9,7 @@ import type { ApiObject } from "../../shared/api/object.ts";
 import {
   assertRefused,
   type ContractHarness,
-  contractTest,
+  contractTests,
   type OpenHarness,
 } from "./support/contract_harness.ts";
 
@@ -66,7 +66,8 @@ const named = (events: readonly ObjectEvent[]): string[] =>
 
 /** Registers the suite; `name` says what is tested, for instance `listWatch("Pod")`. */
 export function listWatchContract(name: string, open: OpenHarness<ListWatchHarness>): void {
-  contractTest(`${name} lists all objects with identity and version`, open, async (harness) => {
+  const contract = contractTests(open);
+  contract(`${name} lists all objects with identity and version`, async (harness) => {
     await harness.create("a");
     await harness.create("b");
     await harness.remove("b");
@@ -80,26 +81,22 @@ export function listWatchContract(name: string, open: OpenHarness<ListWatchHarne
     assert.equal(new Set(items.map(({ metadata }) => metadata.uid)).size, 2);
   });
 
-  contractTest(
-    `${name} reports what was written after the list, in order`,
-    open,
-    async (harness) => {
-      const { subject } = harness;
-      await harness.create("old");
-      const { resourceVersion } = await subject.list(never);
-      await harness.create("a");
-      await harness.change("old");
-      const watching = firstEvents(subject, resourceVersion, 4);
-      await harness.change("a");
-      await harness.remove("old");
-      const events = await watching;
-      assert.deepEqual(named(events), ["ADDED a", "MODIFIED old", "MODIFIED a", "DELETED old"]);
-      const versions = events.map(({ object }) => object.metadata.resourceVersion);
-      assert.equal(new Set(versions).size, 4);
-    },
-  );
+  contract(`${name} reports what was written after the list, in order`, async (harness) => {
+    const { subject } = harness;
+    await harness.create("old");
+    const { resourceVersion } = await subject.list(never);
+    await harness.create("a");
+    await harness.change("old");
+    const watching = firstEvents(subject, resourceVersion, 4);
+    await harness.change("a");
+    await harness.remove("old");
+    const events = await watching;
+    assert.deepEqual(named(events), ["ADDED a", "MODIFIED old", "MODIFIED a", "DELETED old"]);
+    const versions = events.map(({ object }) => object.metadata.resourceVersion);
+    assert.equal(new Set(versions).size, 4);
+  });
 
-  contractTest(`${name} resumes after any event, a deletion included`, open, async (harness) => {
+  contract(`${name} resumes after any event, a deletion included`, async (harness) => {
     const { subject } = harness;
     const { resourceVersion } = await subject.list(never);
     await harness.create("a");
@@ -113,8 +110,7 @@ export function listWatchContract(name: string, open: OpenHarness<ListWatchHarne
     }
   });
 
-  contractTest(`${name} ends a watch that is aborted without an error`, open, async (harness) => {
-    const { subject } = harness;
+  contract(`${name} ends a watch that is aborted without an error`, async ({ subject }) => {
     const { resourceVersion } = await subject.list(never);
     for (const abortFirst of [true, false]) {
       const stop = new AbortController();
@@ -125,7 +121,7 @@ export function listWatchContract(name: string, open: OpenHarness<ListWatchHarne
     }
   });
 
-  contractTest(`${name} answers 410 when the version is too old`, open, async (harness) => {
+  contract(`${name} answers 410 when the version is too old`, async (harness) => {
     const version = await harness.expiredVersion();
     const watching = () => firstEvents(harness.subject, version, 1);
     await assertRefused(watching(), { status: 410 });
@@ -139,7 +135,7 @@ export function selectiveListWatchContract(
 ): void {
   listWatchContract(name, open);
 
-  contractTest(`${name} leaves out what its selector does not match`, open, async (harness) => {
+  contractTests(open)(`${name} leaves out what its selector does not match`, async (harness) => {
     const { subject } = harness;
     const { resourceVersion } = await subject.list(never);
     await harness.createForeign("foreign");

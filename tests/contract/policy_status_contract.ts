@@ -11,7 +11,7 @@ import {
   assertRefused,
   CONFLICT,
   type ContractHarness,
-  contractTest,
+  contractTests,
   INVALID,
   NOT_FOUND,
   type OpenHarness,
@@ -54,7 +54,8 @@ const FULL: PolicyStatus = {
 
 /** Registers the suite. */
 export function policyStatusContract(open: OpenHarness<PolicyStatusHarness>): void {
-  contractTest("writeStatus() replaces the status and nothing else", open, async (harness) => {
+  const contract = contractTests(open);
+  contract("writeStatus() replaces the status and nothing else", async (harness) => {
     const { subject, policy } = harness;
     const version = await subject.writeStatus(policy, FULL);
     const first = await harness.read();
@@ -68,21 +69,21 @@ export function policyStatusContract(open: OpenHarness<PolicyStatusHarness>): vo
     assert.deepEqual((await harness.read())?.status, less);
   });
 
-  contractTest("writeStatus() is refused with 409 for an old version", open, async (harness) => {
+  contract("writeStatus() is refused with 409 for an old version", async (harness) => {
     const { subject, policy } = harness;
     await subject.writeStatus(policy, FULL);
     await assertRefused(subject.writeStatus(policy, {}), CONFLICT);
     assert.deepEqual((await harness.read())?.status, FULL);
   });
 
-  contractTest("writeStatus() is refused with 422 for a malformed field", open, async (harness) => {
+  contract("writeStatus() is refused with 422 for a malformed field", async (harness) => {
     const { subject, policy } = harness;
     const status = { ...FULL, workloadsDiscovered: -1 };
     await assertRefused(subject.writeStatus(policy, status), INVALID);
     assert.deepEqual((await harness.read())?.status, {});
   });
 
-  contractTest("writeStatus() of a policy that is gone is refused", open, async (harness) => {
+  contract("writeStatus() of a policy that is gone is refused", async (harness) => {
     const { subject, policy } = harness;
     await harness.remove();
     await assertRefused(subject.writeStatus(policy, FULL), NOT_FOUND);

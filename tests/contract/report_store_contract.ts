@@ -13,7 +13,7 @@ import {
   assertRefused,
   CONFLICT,
   type ContractHarness,
-  contractTest,
+  contractTests,
   EXISTS,
   INVALID,
   NOT_FOUND,
@@ -45,20 +45,21 @@ function workload(name: string): ReportedWorkload {
 
 /** Registers the suite. */
 export function reportStoreContract(open: OpenHarness<ReportStoreHarness>): void {
+  const contract = contractTests(open);
   const reportOf = ({ namespace }: ReportStoreHarness, ...names: string[]): NewReport => ({
     namespace,
     name: NAME,
     workloads: names.map(workload),
   });
 
-  contractTest("apply() makes the report", open, async (harness) => {
+  contract("apply() makes the report", async (harness) => {
     const made = await harness.subject.apply(reportOf(harness, "db", "web"));
     assert.ok(made.metadata.uid !== "" && made.metadata.resourceVersion !== "");
     assert.deepEqual(made.workloads, [workload("db"), workload("web")]);
     assert.deepEqual(await harness.read(NAME), made);
   });
 
-  contractTest("apply() replaces all that the report had", open, async (harness) => {
+  contract("apply() replaces all that the report had", async (harness) => {
     const made = await harness.subject.apply(reportOf(harness, "db", "web"));
     const { resourceVersion } = made.metadata;
     const anew = { ...reportOf(harness, "job"), resourceVersion };
@@ -68,7 +69,7 @@ export function reportStoreContract(open: OpenHarness<ReportStoreHarness>): void
     assert.deepEqual((await harness.read(NAME))?.workloads, [workload("job")]);
   });
 
-  contractTest("apply() of what is there already writes nothing", open, async (harness) => {
+  contract("apply() of what is there already writes nothing", async (harness) => {
     const { subject } = harness;
     let stored = await subject.apply(reportOf(harness, "db"));
     const again = async (): Promise<string> => {
@@ -81,7 +82,7 @@ export function reportStoreContract(open: OpenHarness<ReportStoreHarness>): void
     assert.equal(await again(), version);
   });
 
-  contractTest("apply() makes none where there is one already", open, async (harness) => {
+  contract("apply() makes none where there is one already", async (harness) => {
     const { subject } = harness;
     await subject.apply(reportOf(harness, "db"));
     const late = reportOf(harness, "job");
@@ -89,7 +90,7 @@ export function reportStoreContract(open: OpenHarness<ReportStoreHarness>): void
     assert.deepEqual((await harness.read(NAME))?.workloads, [workload("db")]);
   });
 
-  contractTest("list() has the namespace's as they are now", open, async (harness) => {
+  contract("list() has the namespace's as they are now", async (harness) => {
     const { subject, namespace } = harness;
     assert.deepEqual(await subject.list(namespace), []);
     const made = await subject.apply(reportOf(harness, "db"));
@@ -97,7 +98,7 @@ export function reportStoreContract(open: OpenHarness<ReportStoreHarness>): void
     assert.deepEqual(await subject.list("kube-node-lease"), []);
   });
 
-  contractTest("apply() is refused with 409 for an old version", open, async (harness) => {
+  contract("apply() is refused with 409 for an old version", async (harness) => {
     const { subject } = harness;
     const { metadata: { resourceVersion } } = await subject.apply(reportOf(harness, "db"));
     await subject.apply({ ...reportOf(harness, "web"), resourceVersion });
@@ -106,21 +107,21 @@ export function reportStoreContract(open: OpenHarness<ReportStoreHarness>): void
     assert.deepEqual((await harness.read(NAME))?.workloads, [workload("web")]);
   });
 
-  contractTest("apply() is refused with 422 for a malformed workload", open, async (harness) => {
+  contract("apply() is refused with 422 for a malformed workload", async (harness) => {
     const malformed = { ...workload("db"), name: "" };
     const report = { ...reportOf(harness), workloads: [malformed] };
     await assertRefused(harness.subject.apply(report), INVALID);
     assert.equal(await harness.read(NAME), undefined);
   });
 
-  contractTest("remove() deletes once and then answers 404", open, async (harness) => {
+  contract("remove() deletes once and then answers 404", async (harness) => {
     const made = await harness.subject.apply(reportOf(harness, "db"));
     await harness.subject.remove(made);
     assert.equal(await harness.read(NAME), undefined);
     await assertRefused(harness.subject.remove(made), NOT_FOUND);
   });
 
-  contractTest("remove() leaves a report alone that has another UID", open, async (harness) => {
+  contract("remove() leaves a report alone that has another UID", async (harness) => {
     const made = await harness.subject.apply(reportOf(harness, "db"));
     const uid = "00000000-0000-4000-8000-000000000000";
     const other = { metadata: { ...made.metadata, uid } };
@@ -128,7 +129,7 @@ export function reportStoreContract(open: OpenHarness<ReportStoreHarness>): void
     assert.deepEqual(await harness.read(NAME), made);
   });
 
-  contractTest("remove() leaves a report alone that has another version", open, async (harness) => {
+  contract("remove() leaves a report alone that has another version", async (harness) => {
     const { subject } = harness;
     const made = await subject.apply(reportOf(harness, "db"));
     const { resourceVersion } = made.metadata;

@@ -12,7 +12,7 @@ import type {
 import { OPTIPOD_GROUP_VERSION } from "../../shared/api/optimization_policy.ts";
 import {
   type ContractHarness,
-  contractTest,
+  contractTests,
   type OpenHarness,
 } from "./support/contract_harness.ts";
 
@@ -27,6 +27,7 @@ export interface RightsizingEventsHarness extends ContractHarness {
 
 /** Registers the suite. */
 export function rightsizingEventsContract(open: OpenHarness<RightsizingEventsHarness>): void {
+  const contract = contractTests(open);
   const workload = (namespace: string): EventSubject => ({
     apiVersion: "apps/v1",
     kind: "Deployment",
@@ -48,7 +49,7 @@ export function rightsizingEventsContract(open: OpenHarness<RightsizingEventsHar
     message: "Cooldown: the next change may come in 60 s",
   });
 
-  contractTest("emit() reports on a workload and on its policy, apart", open, async (harness) => {
+  contract("emit() reports on a workload and on its policy, apart", async (harness) => {
     const { subject, namespace } = harness;
     const ofWorkload = skipped(workload(namespace));
     const failed: RightsizingEvent = {
@@ -65,7 +66,7 @@ export function rightsizingEventsContract(open: OpenHarness<RightsizingEventsHar
     assert.deepEqual(await harness.seen(ofPolicy.about.uid, 1), [ofPolicy]);
   });
 
-  contractTest("emit() goes on after an event that the server refused", open, async (harness) => {
+  contract("emit() goes on after an event that the server refused", async (harness) => {
     const lost = skipped(workload("no-such-namespace"));
     const event = skipped(policy(harness.namespace));
     harness.subject.emit(lost);

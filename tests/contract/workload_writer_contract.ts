@@ -17,7 +17,7 @@ import {
   assertRefused,
   CONFLICT,
   type ContractHarness,
-  contractTest,
+  contractTests,
   INVALID,
   NOT_FOUND,
   type OpenHarness,
@@ -75,6 +75,7 @@ function ownValues(workload: Workload | undefined): readonly string[] {
 
 /** Registers the suite. */
 export function workloadWriterContract(open: OpenHarness<WorkloadWriterHarness>): void {
+  const contract = contractTests(open);
   const memory = { requests: { memory: 64 * MI }, limits: { memory: 128 * MI } };
   const app = sampleContainer(memory);
   const log = sampleContainer({ ...memory, name: "log" });
@@ -85,9 +86,8 @@ export function workloadWriterContract(open: OpenHarness<WorkloadWriterHarness>)
   for (const how of HOW) {
     const manner = how.serverSideApply ? "applied" : "merged";
 
-    contractTest(
+    contract(
       `recreate() ${manner} sets values of several containers, and nothing else`,
-      open,
       async ({ subject, ...harness }) => {
         const made = await harness.create([app, log, proxy], { "mbcas.io/note": "own" });
         const wanted = new Map<string, Resources>([
@@ -116,9 +116,8 @@ export function workloadWriterContract(open: OpenHarness<WorkloadWriterHarness>)
       },
     );
 
-    contractTest(
+    contract(
       `recreate() ${manner} keeps what it has set before and does not name again`,
-      open,
       async ({ subject, ...harness }) => {
         const made = await harness.create([app, log]);
         const first = new Map([[
@@ -140,9 +139,8 @@ export function workloadWriterContract(open: OpenHarness<WorkloadWriterHarness>)
       },
     );
 
-    contractTest(
+    contract(
       `recreate() ${manner} is refused with 409 where the template is not the one decided on`,
-      open,
       async (harness) => {
         const { subject } = harness;
         const made = await harness.create([app]);
@@ -157,9 +155,8 @@ export function workloadWriterContract(open: OpenHarness<WorkloadWriterHarness>)
       },
     );
 
-    contractTest(
+    contract(
       `recreate() ${manner} is refused with 422 where a request would be above its limit`,
-      open,
       async (harness) => {
         const { subject } = harness;
         const made = await harness.create([app, log]);
@@ -169,9 +166,8 @@ export function workloadWriterContract(open: OpenHarness<WorkloadWriterHarness>)
       },
     );
 
-    contractTest(
+    contract(
       `recreate() ${manner} is refused with 404 when the workload is gone or another one`,
-      open,
       async (harness) => {
         const { subject } = harness;
         const wanted = new Map([["app", cpu(150)]]);
@@ -186,52 +182,44 @@ export function workloadWriterContract(open: OpenHarness<WorkloadWriterHarness>)
     );
   }
 
-  contractTest(
-    "annotate() sets and removes what it names, and leaves all else",
-    open,
-    async (harness) => {
-      const { subject } = harness;
-      const others = { "mbcas.io/note": "own" };
-      const made = await harness.create([app], {
-        ...others,
-        "optipod.io/policy": "old",
-        "optipod.io/gone": "x",
-      });
-      const annotations = {
-        "optipod.io/policy": "shop/web",
-        "optipod.io/managed": "true",
-        "optipod.io/gone": null,
-        "optipod.io/never-there": null,
-      };
-      // The counts of the server may change meanwhile.
-      await harness.edit(made, 120);
-      await subject.annotate(made, { metadata: { annotations } });
-      const stored = await harness.read(made);
-      assert.deepEqual(stored?.metadata.annotations, {
-        ...others,
-        "optipod.io/policy": "shop/web",
-        "optipod.io/managed": "true",
-      });
-      assert.deepEqual(valuesOf(stored), { app: [120, 200, 64 * MI, 128 * MI] });
-    },
-  );
+  contract("annotate() sets and removes what it names, and leaves all else", async (harness) => {
+    const { subject } = harness;
+    const others = { "mbcas.io/note": "own" };
+    const made = await harness.create([app], {
+      ...others,
+      "optipod.io/policy": "old",
+      "optipod.io/gone": "x",
+    });
+    const annotations = {
+      "optipod.io/policy": "shop/web",
+      "optipod.io/managed": "true",
+      "optipod.io/gone": null,
+      "optipod.io/never-there": null,
+    };
+    // The counts of the server may change meanwhile.
+    await harness.edit(made, 120);
+    await subject.annotate(made, { metadata: { annotations } });
+    const stored = await harness.read(made);
+    assert.deepEqual(stored?.metadata.annotations, {
+      ...others,
+      "optipod.io/policy": "shop/web",
+      "optipod.io/managed": "true",
+    });
+    assert.deepEqual(valuesOf(stored), { app: [120, 200, 64 * MI, 128 * MI] });
+  });
 
-  contractTest(
-    "annotate() never touches a reborn workload of the same name",
-    open,
-    async (harness) => {
-      const { subject } = harness;
-      const made = await harness.create([app]);
-      const patch = { metadata: { annotations: { "optipod.io/managed": "true" } } };
-      await assert.rejects(
-        subject.annotate(withUID(made), patch),
-        (error: unknown) => error instanceof ApiError && refusalKind(error) === "gone",
-      );
-      assert.deepEqual((await harness.read(made))?.metadata.annotations, {});
-      await harness.remove(made);
-      await assertRefused(subject.annotate(made, patch), { status: 404 });
-    },
-  );
+  contract("annotate() never touches a reborn workload of the same name", async (harness) => {
+    const { subject } = harness;
+    const made = await harness.create([app]);
+    const patch = { metadata: { annotations: { "optipod.io/managed": "true" } } };
+    await assert.rejects(
+      subject.annotate(withUID(made), patch),
+      (error: unknown) => error instanceof ApiError && refusalKind(error) === "gone",
+    );
+    assert.deepEqual((await harness.read(made))?.metadata.annotations, {});
+    await harness.remove(made);
+    await assertRefused(subject.annotate(made, patch), { status: 404 });
+  });
 }
 
 function withUID(workload: Workload): Workload {

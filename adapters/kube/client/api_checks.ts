@@ -11,7 +11,7 @@ import {
   ALLOCATION_RESOURCE,
   podAllocationSchema,
 } from "../../../shared/api/pod_allocation.ts";
-import { groupPath, type KubeConnection, unlessNotFound } from "./connection.ts";
+import { groupPath, type KubeConnection, unlessNotFound, unlessRefused } from "./connection.ts";
 import { listOf, objectOf, textOf } from "./json_fields.ts";
 
 /** Findings about the server. */
@@ -112,22 +112,14 @@ export async function unknownAllocationFields(
 
 /** The schema of PodAllocations on the server; undefined where it publishes none. */
 async function servedSchema(connection: KubeConnection): Promise<unknown> {
-  try {
-    const path = `/openapi/v3/apis/${ALLOCATION_GROUP_VERSION}`;
-    const { components } = objectOf(await connection.request({ path }));
-    const all = Object.values(objectOf(objectOf(components).schemas));
-    return all.find((schema) =>
-      listOf(objectOf(schema)["x-kubernetes-group-version-kind"]).some((one) =>
-        textOf(objectOf(one).kind) === "PodAllocation"
-      )
-    );
-  } catch (error) {
-    // Forbidden, or not served: without a schema no field is missing.
-    if (error instanceof ApiError && (error.status === 403 || error.status === 404)) {
-      return undefined;
-    }
-    throw error;
-  }
+  const path = `/openapi/v3/apis/${ALLOCATION_GROUP_VERSION}`;
+  // Forbidden, or not served: without a schema no field is missing.
+  const { components } = objectOf(await unlessRefused(connection.request({ path }), 403, 404));
+  return Object.values(objectOf(objectOf(components).schemas)).find((schema) =>
+    listOf(objectOf(schema)["x-kubernetes-group-version-kind"]).some((one) =>
+      textOf(objectOf(one).kind) === "PodAllocation"
+    )
+  );
 }
 
 function missing(path: string, ours: unknown, served: unknown): readonly string[] {

@@ -168,17 +168,9 @@ Deno.test("unknownAllocationFields() finds nothing where the server publishes no
 });
 
 Deno.test("accessRuleText() names verb, resource, name and namespace", () => {
-  const rule = { verb: "patch", group: "", resource: "pods", subresource: "resize" };
-  const lease = {
-    verb: "update",
-    group: "coordination.k8s.io",
-    resource: "leases",
-    namespace: "mbcas-system",
-    name: "mbcas-controller",
-  };
-  assert.equal(accessRuleText(rule), "patch pods/resize");
+  assert.equal(accessRuleText(RESIZE), "patch pods/resize");
   assert.equal(
-    accessRuleText(lease),
+    accessRuleText(LEASE),
     'update leases.coordination.k8s.io "mbcas-controller" in mbcas-system',
   );
 });

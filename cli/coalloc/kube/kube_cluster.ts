@@ -7,6 +7,7 @@ import {
   type KubeConnection,
   type OpenKubeConnection,
   pathPart,
+  unlessNotFound,
 } from "../../../adapters/kube/client/connection.ts";
 import { createPodResizer } from "../../../adapters/kube/writers/pod_writers.ts";
 import type { Clock } from "../../../shared/clock.ts";
@@ -122,21 +123,18 @@ export function createMarketSwitches(connection: KubeConnection): MarketSwitches
     async writeSettings(text) {
       const path = settingsPath();
       const data = { [SETTINGS.key]: text };
-      try {
-        await connection.request({ method: "PATCH", path, contentType: MERGE, body: { data } });
-      } catch (error) {
-        if (!(error instanceof ApiError) || error.status !== 404) throw error;
-        await connection.request({
-          method: "POST",
-          path: path.slice(0, path.lastIndexOf("/")),
-          body: {
-            apiVersion: "v1",
-            kind: "ConfigMap",
-            metadata: { name: SETTINGS.name, namespace: SYSTEM_NAMESPACE },
-            data,
-          },
-        });
-      }
+      const patch = { method: "PATCH", path, contentType: MERGE, body: { data } } as const;
+      if (await unlessNotFound(connection.request(patch).then(() => true))) return;
+      await connection.request({
+        method: "POST",
+        path: path.slice(0, path.lastIndexOf("/")),
+        body: {
+          apiVersion: "v1",
+          kind: "ConfigMap",
+          metadata: { name: SETTINGS.name, namespace: SYSTEM_NAMESPACE },
+          data,
+        },
+      });
     },
   };
 }

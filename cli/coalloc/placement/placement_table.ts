@@ -5,7 +5,8 @@
  */
 import { type Paint, paint, type TerminalLook, textLines } from "../../terminal/terminal_text.ts";
 import { UNKNOWN, workloadTitle } from "../formats.ts";
-import { type Cell, fittedTable, type RowColumn } from "../output.ts";
+import type { Cell } from "../../terminal/aligned_rows.ts";
+import { fittedTable, type RowColumn } from "../output.ts";
 import type { NodeClass } from "../../../shared/placement/node_classes.ts";
 import {
   concernsPlacement,

@@ -5,7 +5,7 @@
  */
 import type { Paint } from "../../terminal/terminal_text.ts";
 import { coresText, cpuText, memoryText, UNKNOWN } from "../formats.ts";
-import type { Cell } from "../output.ts";
+import type { Cell } from "../../terminal/aligned_rows.ts";
 import type { AdvisedContainer, Change, Changes, ContainerAmounts } from "./advice_view.ts";
 
 /** An amount of a container. */

@@ -5,7 +5,8 @@
  */
 import { paint, type TerminalLook, textLines } from "../../terminal/terminal_text.ts";
 import { ageText, UNKNOWN, workloadTitle } from "../formats.ts";
-import { type Cell, fittedTable, type RowColumn } from "../output.ts";
+import type { Cell } from "../../terminal/aligned_rows.ts";
+import { fittedTable, type RowColumn } from "../output.ts";
 import type { AdviceView, AdvisedContainer, AdvisedWorkload } from "./advice_view.ts";
 import { changeCell, changesText, inForceText } from "./amounts.ts";
 import { detailText, plotLegend } from "./recommend_detail.ts";

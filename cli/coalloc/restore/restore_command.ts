@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ApiError } from "../../../shared/api/api_error.ts";
+import { unlessRefused } from "../../../adapters/kube/client/connection.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import { RESTORE_MANAGER } from "../../../shared/resize/original_limits.ts";
@@ -150,13 +150,8 @@ function namespaceOf(target: RestoreTarget): { readonly namespace?: string } {
 async function readOverride(
   { placement }: Pick<Cluster, "placement">,
 ): Promise<string | undefined> {
-  try {
-    const command = await placement.controllerCommand();
-    return command && marketOverride(command);
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.status !== 403) throw error;
-    return undefined;
-  }
+  const command = await unlessRefused(placement.controllerCommand(), 403);
+  return command && marketOverride(command);
 }
 
 /** Where the allocation is lost, the pod's template has its original limits. */

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { unlessNotFound } from "../../../adapters/kube/client/connection.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import type { Original, PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import {
@@ -10,7 +11,6 @@ import {
   originalLimitsOf,
   originalValues,
 } from "../../../shared/resize/original_limits.ts";
-import { ApiError } from "../../../shared/api/api_error.ts";
 import type { ClusterReader } from "../ports.ts";
 
 /** A pod and its original limits, millicores by container name. */
@@ -76,10 +76,5 @@ export async function allocationsOnRecord(
   reader: Pick<ClusterReader, "allocations">,
   namespace?: string,
 ): Promise<readonly PodAllocation[]> {
-  try {
-    return await reader.allocations(namespace);
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return [];
-    throw error;
-  }
+  return await unlessNotFound(reader.allocations(namespace)) ?? [];
 }

@@ -17,21 +17,30 @@ export interface ContractHarness {
 /** Prepares a server. */
 export type OpenHarness<H extends ContractHarness> = () => H | Promise<H>;
 
-/** Registers a test that opens a harness, and closes it whatever happens. */
+/** Registers a test of a suite. */
+export type ContractTest<H> = (name: string, check: (harness: H) => Promise<void>) => void;
+
+/** Tests that open a harness, and close it whatever happens. */
+export function contractTests<H extends ContractHarness>(open: OpenHarness<H>): ContractTest<H> {
+  return (name, check) =>
+    Deno.test(name, async () => {
+      const harness = await open();
+      try {
+        const checked = check(harness);
+        await (harness.settle?.(checked) ?? checked);
+      } finally {
+        await harness.close?.();
+      }
+    });
+}
+
+/** One of {@linkcode contractTests}. */
 export function contractTest<H extends ContractHarness>(
   name: string,
   open: OpenHarness<H>,
   check: (harness: H) => Promise<void>,
 ): void {
-  Deno.test(name, async () => {
-    const harness = await open();
-    try {
-      const checked = check(harness);
-      await (harness.settle?.(checked) ?? checked);
-    } finally {
-      await harness.close?.();
-    }
-  });
+  contractTests(open)(name, check);
 }
 
 /** What the server refuses a write with. */
