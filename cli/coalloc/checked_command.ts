@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { defined } from "../../shared/defined.ts";
 import type { CommandContext, PodName } from "./ports.ts";
 import type { Call } from "./coalloc_command.ts";
 import { explainCommand } from "./explain/explain_command.ts";
@@ -36,20 +37,17 @@ export function checkedCommand(call: Call): CheckedCommand {
   const { name, operands, flags } = call;
   const timeoutMs = Number(flags.timeout);
   const dryRun = flags.dryRun === true;
+  const watchMs = typeof flags.watch === "number" ? flags.watch : undefined;
   switch (name) {
     case "top": {
-      const request = {
-        pods: operands,
-        sort: flags.sort as TopOrder,
-        ...(flags.node === undefined ? {} : { node: String(flags.node) }),
-        ...(typeof flags.watch === "number" ? { watchMs: flags.watch } : {}),
-      };
+      const [sort, node] = [flags.sort as TopOrder, flags.node as string | undefined];
+      const request = defined({ pods: operands, sort, node, watchMs });
       return (context) => topCommand(request, context);
     }
     case "explain": {
       const pod = podOf(operands[0]);
-      const container = flags.container === undefined ? {} : { container: String(flags.container) };
-      return (context) => explainCommand({ pod: pod(context), ...container }, context);
+      const container = flags.container as string | undefined;
+      return (context) => explainCommand(defined({ pod: pod(context), container }), context);
     }
     case "recommend": {
       const choice = workloadChoice({ workloadText: operands[0], policy: flags.policy });
@@ -58,13 +56,9 @@ export function checkedCommand(call: Call): CheckedCommand {
     }
     case "placement": {
       const [text] = operands;
-      const operand = text === undefined ? undefined : placedArgument(text);
-      if (typeof operand === "string") throw new UsageProblem(operand);
-      const request = {
-        ...(operand === undefined ? {} : { workload: operand }),
-        ...(typeof flags.watch === "number" ? { watchMs: flags.watch } : {}),
-      };
-      return (context) => placementCommand(request, context);
+      const workload = text === undefined ? undefined : placedArgument(text);
+      if (typeof workload === "string") throw new UsageProblem(workload);
+      return (context) => placementCommand(defined({ workload, watchMs }), context);
     }
     case "restore": {
       const target = restoreTarget(call);

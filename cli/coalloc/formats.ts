@@ -4,6 +4,7 @@
  * @module
  */
 import { InvalidArgumentError } from "commander";
+import { countableCPU } from "../../shared/quantity.ts";
 import { durationKind, kindMeta, valueOf } from "../../shared/config/kinds.ts";
 import type { WorkloadKind } from "../../shared/api/workload.ts";
 
@@ -126,4 +127,20 @@ export function workloadArgument(text: string): WorkloadArgument | undefined {
 /** The workload as commands take it: `deployment/web`. */
 export function workloadTitle({ kind, name }: Required<WorkloadArgument>): string {
   return `${kind.toLowerCase()}/${name}`;
+}
+
+/** A parser of CPU quantities above 0, in millicores. */
+export function cpuParser(mostCores?: number): (text: string) => number {
+  const bound = mostCores === undefined ? "" : ` and up to ${mostCores}`;
+  return (text) => {
+    const millicores = countableCPU(text);
+    if (
+      millicores !== undefined && millicores > 0 && millicores <= (mostCores ?? Infinity) * 1000
+    ) {
+      return millicores;
+    }
+    throw new InvalidArgumentError(
+      `Give a CPU quantity above 0${bound}, for instance 500m or 1.5`,
+    );
+  };
 }

@@ -6,9 +6,9 @@ import {
   type CoallocScene,
   sceneTest,
 } from "../../tests/fixtures/cli/coalloc_scene.ts";
-import { type Look, type PollEnd, type PollParts, pollPod } from "./poll_pod.ts";
+import { type PollEnd, type PollParts, pollPod } from "./poll_pod.ts";
 
-const WAIT: Look = { wait: "ResizeInProgress", message: "not yet" };
+const WAIT: PollEnd = { reason: "ResizeInProgress", message: "not yet" };
 
 interface Case {
   readonly scene: CoallocScene;
@@ -28,7 +28,7 @@ function pollTest(name: string, fn: (known: Case) => Promise<void>): void {
 }
 
 pollTest("pollPod() looks again until the look is done", async ({ poll, scene }) => {
-  const looks: Look[] = [WAIT, WAIT, { done: "Applied", message: "there" }];
+  const looks: PollEnd[] = [WAIT, WAIT, { reason: "Applied", message: "there" }];
   const end = await poll(() => Promise.resolve(looks.shift() ?? WAIT));
   assert.deepEqual(end, { reason: "Applied", message: "there" });
   assert(scene.clock.monotonic() >= 500 && scene.clock.monotonic() < 600);
@@ -41,7 +41,7 @@ pollTest(
     const end = await poll(() => {
       const status = errors.shift();
       return status === undefined
-        ? Promise.resolve({ done: "Applied", message: "" })
+        ? Promise.resolve({ reason: "Applied", message: "" })
         : Promise.reject(new ApiError(status, "", "busy", { retryAfterMs: 2000 }));
     });
     assert.equal(end.reason, "Applied");

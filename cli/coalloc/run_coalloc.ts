@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { defined } from "../../shared/defined.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import {
   printableText,
@@ -26,8 +27,7 @@ import { complete } from "./completion/complete.ts";
 import { completionNames } from "./completion/completion_names.ts";
 import { COMPLETION_SHELLS, completionScript } from "./completion/completion_script.ts";
 import { type GlobalFlags, INTERRUPTED, NO_READER } from "./global_flags.ts";
-import { asksForPolicy, policyRequest } from "./simulate/policy/policy_request.ts";
-import { simulateRequest } from "./simulate/simulate_request.ts";
+import { asksForPolicy, policyRequest, simulateRequest } from "./simulate/simulate_request.ts";
 
 /** Runs the program; resolves with its exit code. Rejects only for a fault of the program. */
 export async function runCoalloc(args: readonly string[], world: CoallocWorld): Promise<number> {
@@ -81,32 +81,25 @@ async function run(call: Call, world: CommandWorld): Promise<number> {
 
 /** Needs no cluster. Its code is read when it is asked for: nothing else here simulates. */
 async function simulate(flags: Call["flags"], world: CommandWorld): Promise<number> {
-  if (asksForPolicy(flags)) return await simulateAPolicy(flags, world);
+  const context = { world, look: lookOf(flags as unknown as GlobalFlags, world) };
+  if (asksForPolicy(flags)) {
+    const request = policyRequest(flags);
+    if (typeof request === "string") throw new UsageProblem(request);
+    const { simulatePolicy } = await import("./simulate/policy/simulate_policy.ts");
+    return await simulatePolicy(request, context);
+  }
   const request = simulateRequest(flags);
   if (typeof request === "string") throw new UsageProblem(request);
   if (request.output === "html" && world.outIsTerminal) {
     throw new UsageProblem("Cannot show a page in a terminal: write --html > page.html");
   }
-  const look = lookOf(flags as unknown as GlobalFlags, world);
   const { simulateCommand } = await import("./simulate/simulate_command.ts");
-  return await simulateCommand(request, { world, look });
-}
-
-/** As `simulate`. */
-async function simulateAPolicy(flags: Call["flags"], world: CommandWorld): Promise<number> {
-  const request = policyRequest(flags);
-  if (typeof request === "string") throw new UsageProblem(request);
-  const look = lookOf(flags as unknown as GlobalFlags, world);
-  const { simulatePolicy } = await import("./simulate/policy/simulate_policy.ts");
-  return await simulatePolicy(request, { world, look });
+  return await simulateCommand(request, context);
 }
 
 async function contextOf(flags: GlobalFlags, world: CommandWorld): Promise<CommandContext> {
   const { namespace, allNamespaces, kubeconfig, context, output = "table" } = flags;
-  const cluster = await world.connect({
-    ...(kubeconfig === undefined ? {} : { kubeconfig }),
-    ...(context === undefined ? {} : { context }),
-  });
+  const cluster = await world.connect(defined({ kubeconfig, context }));
   return {
     cluster,
     world,

@@ -5,7 +5,7 @@ import { addMarketPod, coallocScene } from "../../tests/fixtures/cli/coalloc_sce
 import { ApiError } from "../../shared/api/api_error.ts";
 import { explainApiError } from "./api_problem.ts";
 import { kubeconfigProblem } from "./kube/kubeconfig_problem.ts";
-import { type Look, pollPod } from "./poll_pod.ts";
+import { type PollEnd, pollPod } from "./poll_pod.ts";
 import { runCoalloc } from "./run_coalloc.ts";
 
 pure("sentences of all commands", async () => {
@@ -19,7 +19,7 @@ pure("sentences of all commands", async () => {
   };
   const refused = (status: number, message: string) => () =>
     explainApiError("look", new ApiError(status, "", message));
-  const wait: Look = { wait: "ResizeInProgress", message: "not yet" };
+  const wait: PollEnd = { reason: "ResizeInProgress", message: "not yet" };
   await assertSentences([
     [
       "no command",

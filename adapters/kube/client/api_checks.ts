@@ -5,7 +5,6 @@
  * @module
  */
 import * as z from "zod";
-import { ApiError } from "../../../shared/api/api_error.ts";
 import {
   ALLOCATION_GROUP_VERSION,
   ALLOCATION_RESOURCE,

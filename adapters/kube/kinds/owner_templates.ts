@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import {
   type KubeConnection,

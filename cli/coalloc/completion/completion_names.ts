@@ -4,6 +4,7 @@
  * @module
  */
 import type { ReportedWorkload } from "../../../shared/api/recommendation_report.ts";
+import { defined } from "../../../shared/defined.ts";
 import type { Cluster, CoallocWorld, ConnectOptions } from "../ports.ts";
 import { type WorkloadArgument, workloadTitle } from "../formats.ts";
 import { readPlacement } from "../placement/placement_view.ts";
@@ -72,9 +73,5 @@ function connectOptions(args: readonly string[]): ConnectOptions {
     if (arg === undefined) return undefined;
     return arg === flag ? args[index + 1] : arg.slice(flag.length + 1);
   };
-  const [kubeconfig, context] = [value("--kubeconfig"), value("--context")];
-  return {
-    ...(kubeconfig === undefined ? {} : { kubeconfig }),
-    ...(context === undefined ? {} : { context }),
-  };
+  return defined({ kubeconfig: value("--kubeconfig"), context: value("--context") });
 }

@@ -9,6 +9,7 @@ import { type CommandContext, CommandProblem, type PodName, type ScopeFacts } fr
 import { INTERRUPTED } from "../global_flags.ts";
 import { marketSettings, readSettings } from "../market_settings.ts";
 import { readNodes } from "../node_readings.ts";
+import { existingPod } from "../poll_pod.ts";
 import { structuredOutput } from "../output.ts";
 import { explainText } from "./explain_text.ts";
 import { type Explanation, explanationOf } from "./explanation.ts";
@@ -28,12 +29,7 @@ export async function explainCommand(
 ): Promise<number> {
   const { reader } = cluster;
   const { namespace, name } = podName;
-  const pod = await reader.pod(podName);
-  if (pod === undefined) {
-    throw new CommandProblem(
-      `Cannot explain pod ${name}: namespace ${namespace} has no such pod; is -n right?`,
-    );
-  }
+  const pod = await existingPod(reader, podName, "explain");
   if (container !== undefined && !pod.containers.some((one) => one.name === container)) {
     const names = pod.containers.map((one) => one.name).join(", ");
     throw new CommandProblem(

@@ -21,25 +21,25 @@ import { nextText, phasePaint } from "./placement_table.ts";
 import type { PlacementView } from "./placement_view.ts";
 
 const HALF = { "spot-percentage": "50" };
-placedTest("placementCommand() writes what others say on its own lines, and nothing to obey", {
-  workloads: [{
-    name: "web\x1b[2J\nforged",
-    nodes: ["od-1"],
-    annotations: { "spot-percentage": "\x1b[2J\u202e\nforged" },
-  }],
-  async fn(scene) {
-    for (const args of [[], ["web\x1b[2J\nforged"]]) {
-      scene.out = "";
-      await placementOf(scene, ...args);
-      assert.match(scene.out, /forged/);
-      assert.doesNotMatch(scene.out, /(?!\n)[\p{Cc}\p{Cf}]|^forged/mu);
-    }
-  },
+const WEB = [{ nodes: ["spot-1", "spot-1"], annotations: HALF }];
+const PLAIN = [{ nodes: ["spot-1"] }];
+placedTest("placementCommand() writes what others say on its own lines, and nothing to obey", [{
+  name: "web\x1b[2J\nforged",
+  nodes: ["od-1"],
+  annotations: { "spot-percentage": "\x1b[2J\u202e\nforged" },
+}], async (scene) => {
+  for (const args of [[], ["web\x1b[2J\nforged"]]) {
+    scene.out = "";
+    await placementOf(scene, ...args);
+    assert.match(scene.out, /forged/);
+    assert.doesNotMatch(scene.out, /(?!\n)[\p{Cc}\p{Cf}]|^forged/mu);
+  }
 });
 
-placedTest("placementCommand() shows those that take no part where it is asked to", {
-  workloads: SHOP,
-  async fn(scene) {
+placedTest(
+  "placementCommand() shows those that take no part where it is asked to",
+  SHOP,
+  async (scene) => {
     const [code, wide, err] = await placementOf(scene, "-o", "wide");
     assert.deepEqual([code, err], [0, ""]);
     assert.match(wide, /^WORKLOAD +REVISION +SPEC +SPOT/);
@@ -47,11 +47,12 @@ placedTest("placementCommand() shows those that take no part where it is asked t
     assert.match(wide, off);
     assert.doesNotMatch(wide, /-o wide shows/);
   },
-});
+);
 
-placedTest("placementCommand() reports one workload in detail, by each of its names", {
-  workloads: SHOP,
-  async fn(scene) {
+placedTest(
+  "placementCommand() reports one workload in detail, by each of its names",
+  SHOP,
+  async (scene) => {
     const byName = await placementOf(scene, "web");
     const [code, , err] = byName;
     assert.deepEqual([code, err], [0, ""]);
@@ -65,39 +66,37 @@ placedTest("placementCommand() reports one workload in detail, by each of its na
     const [, late] = await placementOf(scene, "late");
     assert.match(late, /^Spec: 50 % spot; moved from 0 2 \* \* \* on for 60 min$/m);
   },
-});
+);
 
-placedTest("placementCommand() shows revisions apart while a rollout lasts", {
-  workloads: [],
-  async fn(scene) {
-    const old = { labels: { "pod-template-hash": "old" } };
-    const { tables } = scene.api.store;
-    addShopWorkload(scene, {
-      nodes: ["spot-1", "spot-1", "od-1", "od-1"],
-      annotations: HALF,
-      replicas: { updated: 2 },
-    });
-    for (const name of ["web-0", "web-1"]) {
-      tables.Pod.modify(
-        `shop/${name}`,
-        ({ metadata, ...pod }) => ({ ...pod, metadata: { ...metadata, ...old } }),
-      );
-    }
-    const [, out] = await placementOf(scene);
-    assert.match(out, /^deployment\/web +h +0\/1 +2\/1 +0 +not whole/m);
-    assert.match(out, /^ +old +2\/1 +0\/1 +0$/m);
-    const [, detail] = await placementOf(scene, "web");
-    assert.match(
-      detail,
-      /^ {2}revision h\n {2}spot +· +0 of 1\n {2}on-demand {2}█▒ {2}2 of 1\n {2}revision old\n/m,
+placedTest("placementCommand() shows revisions apart while a rollout lasts", [], async (scene) => {
+  const old = { labels: { "pod-template-hash": "old" } };
+  const { tables } = scene.api.store;
+  addShopWorkload(scene, {
+    nodes: ["spot-1", "spot-1", "od-1", "od-1"],
+    annotations: HALF,
+    replicas: { updated: 2 },
+  });
+  for (const name of ["web-0", "web-1"]) {
+    tables.Pod.modify(
+      `shop/${name}`,
+      ({ metadata, ...pod }) => ({ ...pod, metadata: { ...metadata, ...old } }),
     );
-    assert.match(detail, /^POD +CLASS +NODE +REVISION +STATE$/m);
-  },
+  }
+  const [, out] = await placementOf(scene);
+  assert.match(out, /^deployment\/web +h +0\/1 +2\/1 +0 +not whole/m);
+  assert.match(out, /^ +old +2\/1 +0\/1 +0$/m);
+  const [, detail] = await placementOf(scene, "web");
+  assert.match(
+    detail,
+    /^ {2}revision h\n {2}spot +· +0 of 1\n {2}on-demand {2}█▒ {2}2 of 1\n {2}revision old\n/m,
+  );
+  assert.match(detail, /^POD +CLASS +NODE +REVISION +STATE$/m);
 });
 
-placedTest("placementCommand() names budgets that block, and pods that may not go", {
-  workloads: [{ nodes: ["spot-1", "spot-1"], annotations: HALF }],
-  async fn(scene) {
+placedTest(
+  "placementCommand() names budgets that block, and pods that may not go",
+  WEB,
+  async (scene) => {
     const { tables } = scene.api.store;
     tables.PodDisruptionBudget.seed({
       metadata: { name: "web", namespace: "shop", uid: "", resourceVersion: "" },
@@ -122,71 +121,73 @@ placedTest("placementCommand() names budgets that block, and pods that may not g
       /none may move +none: pod web-1: annotation karpenter.sh\/do-not-disrupt is "true"$/m,
     );
   },
+);
+
+placedTest("placementCommand() gives programs one view, as JSON and as YAML", [{
+  nodes: ["spot-1", "spot-1"],
+  annotations: { ...HALF, "min-on-demand": "1" },
+}], async (scene) => {
+  remember(scene, "web", { lastMoveAtMs: NOW - 4000 });
+  const [, json] = await placementOf(scene, "-o", "json");
+  const view: PlacementView = JSON.parse(json);
+  const [{ next } = {}] = view.workloads;
+  assert.match(next?.action ?? "", / web-1 .* on-demand$/);
+  const split = { desired: { spot: 1, "on-demand": 1 }, actual: { spot: 2, "on-demand": 0 } };
+  const pending = { spot: 0, "on-demand": 0 };
+  const pod = { revision: "h", node: "spot-1", class: "spot", ready: true, notes: [] };
+  assert.deepEqual(view, {
+    workloads: [{
+      namespace: "shop",
+      kind: "Deployment",
+      name: "web",
+      phase: "Cooldown",
+      until: "2026-01-01T00:00:06.000Z",
+      reason: "MoveCooldown",
+      means: sentenceOf("MoveCooldown"),
+      remedy: remedyFor("MoveCooldown"),
+      message: "it lasts 10 s after a move",
+      next: {
+        action: next?.action,
+        pod: "web-1",
+        to: "on-demand",
+        notBefore: "2026-01-01T00:00:06.000Z",
+      },
+      spec: { spotPercentage: 50, minOnDemand: 1, paused: false },
+      replicas: 2,
+      ...split,
+      pending,
+      revisions: [{ revision: "h", ...split, pending }],
+      pods: [{ name: "web-0", ...pod }, { name: "web-1", ...pod }],
+    }],
+    notes: [],
+  });
+  assert.deepEqual(parse((await placementOf(scene, "-o", "yaml"))[1]), view);
 });
 
-placedTest("placementCommand() gives programs one view, as JSON and as YAML", {
-  workloads: [{ nodes: ["spot-1", "spot-1"], annotations: { ...HALF, "min-on-demand": "1" } }],
-  async fn(scene) {
-    remember(scene, "web", { lastMoveAtMs: NOW - 4000 });
-    const [, json] = await placementOf(scene, "-o", "json");
-    const view: PlacementView = JSON.parse(json);
-    const [{ next } = {}] = view.workloads;
-    assert.match(next?.action ?? "", / web-1 .* on-demand$/);
-    const split = { desired: { spot: 1, "on-demand": 1 }, actual: { spot: 2, "on-demand": 0 } };
-    const pending = { spot: 0, "on-demand": 0 };
-    const pod = { revision: "h", node: "spot-1", class: "spot", ready: true, notes: [] };
-    assert.deepEqual(view, {
-      workloads: [{
-        namespace: "shop",
-        kind: "Deployment",
-        name: "web",
-        phase: "Cooldown",
-        until: "2026-01-01T00:00:06.000Z",
-        reason: "MoveCooldown",
-        means: sentenceOf("MoveCooldown"),
-        remedy: remedyFor("MoveCooldown"),
-        message: "it lasts 10 s after a move",
-        next: {
-          action: next?.action,
-          pod: "web-1",
-          to: "on-demand",
-          notBefore: "2026-01-01T00:00:06.000Z",
-        },
-        spec: { spotPercentage: 50, minOnDemand: 1, paused: false },
-        replicas: 2,
-        ...split,
-        pending,
-        revisions: [{ revision: "h", ...split, pending }],
-        pods: [{ name: "web-0", ...pod }, { name: "web-1", ...pod }],
-      }],
-      notes: [],
-    });
-    assert.deepEqual(parse((await placementOf(scene, "-o", "yaml"))[1]), view);
-  },
+placedTest("placementCommand() looks in the namespaces that are asked for", [{ nodes: ["od-1"] }, {
+  namespace: "far",
+  name: "db",
+  nodes: ["od-1"],
+}], async (scene) => {
+  const names = async (...args: string[]): Promise<string> =>
+    JSON.parse((await placementOf(scene, "-o", "json", ...args))[1]).workloads
+      .map(({ name }: { name: string }) => name).join();
+  assert.deepEqual([await names(), await names("-A"), await names("-n", "far")], [
+    "web",
+    "db,web",
+    "db",
+  ]);
+  assert.match(
+    (await placementOf(scene, "-A"))[1],
+    /^NAMESPACE +WORKLOAD .*\nfar +deployment\/db /,
+  );
+  assert.equal((await placementOf(scene, "db", "-A"))[0], 0);
 });
 
-placedTest("placementCommand() looks in the namespaces that are asked for", {
-  workloads: [{ nodes: ["od-1"] }, { namespace: "far", name: "db", nodes: ["od-1"] }],
-  async fn(scene) {
-    const names = async (...args: string[]): Promise<string> =>
-      JSON.parse((await placementOf(scene, "-o", "json", ...args))[1]).workloads
-        .map(({ name }: { name: string }) => name).join();
-    assert.deepEqual([await names(), await names("-A"), await names("-n", "far")], [
-      "web",
-      "db,web",
-      "db",
-    ]);
-    assert.match(
-      (await placementOf(scene, "-A"))[1],
-      /^NAMESPACE +WORKLOAD .*\nfar +deployment\/db /,
-    );
-    assert.equal((await placementOf(scene, "db", "-A"))[0], 0);
-  },
-});
-
-placedTest("placementCommand() leaves columns out that a terminal has no room for", {
-  workloads: SHOP,
-  async fn(scene) {
+placedTest(
+  "placementCommand() leaves columns out that a terminal has no room for",
+  SHOP,
+  async (scene) => {
     const head = async (columns: number): Promise<string> => {
       scene.terminal = { columns, rows: 40 };
       const [, out] = await scene.ran("placement");
@@ -200,11 +201,12 @@ placedTest("placementCommand() leaves columns out that a terminal has no room fo
     assert.equal(Math.max(...lines.map((line) => line.length)), 130);
     assert.match(lines[1] ?? "", /^deployment\/bad .* none: annotation spotalis.*…$/);
   },
-});
+);
 
-placedTest("placementCommand() reports what is off, unless the user may not see it", {
-  workloads: [{ nodes: ["spot-1"] }],
-  async fn(scene) {
+placedTest(
+  "placementCommand() reports what is off, unless the user may not see it",
+  PLAIN,
+  async (scene) => {
     const off = /^Placement is off \(placement.enabled\): this is the last published state$/m;
     const out = async (): Promise<string> => (await placementOf(scene))[1];
     scene.controllerAlive = new ApiError(403, "Forbidden", "leases is forbidden");
@@ -221,11 +223,12 @@ placedTest("placementCommand() reports what is off, unless the user may not see 
     scene.placement.hidden.add("controllerCommand");
     assert.doesNotMatch(await out(), off);
   },
-});
+);
 
-placedTest("placementCommand() names the nearest workload of another kind or in the cluster", {
-  workloads: [{ nodes: ["spot-1"] }],
-  async fn(scene) {
+placedTest(
+  "placementCommand() names the nearest workload of another kind or in the cluster",
+  PLAIN,
+  async (scene) => {
     const problem = async (...args: string[]): Promise<string> => {
       const [code, out, err] = await placementOf(scene, ...args);
       assert.deepEqual([code, out], [1, ""]);
@@ -234,31 +237,28 @@ placedTest("placementCommand() names the nearest workload of another kind or in 
     assert.match(await problem("sts/web"), / StatefulSet .* deployment\/web\?/);
     assert.match(await problem("cart", "-A"), / cart: .* the cluster; .* -n /);
   },
+);
+
+placedTest("placementCommand() refuses arguments that name no workload", [], async (scene) => {
+  for (const text of ["pod/web", "a/b/c", "ds/log", ""]) {
+    const [code, , err] = await placementOf(scene, text);
+    assert.equal(code, 2, text);
+    assert.match(err, /^Cannot (find workload|show placement): ".*placement --help\n$/);
+  }
+  assert.equal((await placementOf(scene, "-o", "patch"))[0], 2);
+  assert.equal((await placementOf(scene, "-w", "web"))[0], 2);
 });
 
-placedTest("placementCommand() refuses arguments that name no workload", {
-  workloads: [],
-  async fn(scene) {
-    for (const text of ["pod/web", "a/b/c", "ds/log", ""]) {
-      const [code, , err] = await placementOf(scene, text);
-      assert.equal(code, 2, text);
-      assert.match(err, /^Cannot (find workload|show placement): ".*placement --help\n$/);
-    }
-    assert.equal((await placementOf(scene, "-o", "patch"))[0], 2);
-    assert.equal((await placementOf(scene, "-w", "web"))[0], 2);
-  },
-});
-
-placedTest("placementCommand() shows a status that it can't read as not known", {
-  workloads: [],
-  async fn(scene) {
+placedTest(
+  "placementCommand() shows a status that it can't read as not known",
+  [],
+  async (scene) => {
     assert.equal((await placementOf(scene))[0], 0);
     scene.placement.published.set("Deployment.web", "{").set("other", "{}");
     assert.match((await placementOf(scene))[1], /\ndeployment\/web +- +- +- +not known .*\n$/);
   },
-});
+);
 
-const WEB = { nodes: ["spot-1", "spot-1"], annotations: { "spot-percentage": "50" } };
 const HOME = "\x1b[H";
 
 /** What `placement -w` writes in 7.5 s, in which one replica moves after 3 s and back at the end. */
@@ -291,9 +291,10 @@ async function watched(
   return scene.out;
 }
 
-placedTest("placementCommand() watches, and writes again only what has changed", {
-  workloads: [WEB],
-  async fn(scene) {
+placedTest(
+  "placementCommand() watches, and writes again only what has changed",
+  WEB,
+  async (scene) => {
     const tables = (await watched(scene, { args: ["-w"] })).split("\n\n");
     assert.deepEqual(tables.map((table) => /web +(\S+)/.exec(table)?.[1]), ["2/1", "1/1"]);
     const json = await watched(scene, { args: ["--watch=1s", "-o", "json"] });
@@ -302,11 +303,12 @@ placedTest("placementCommand() watches, and writes again only what has changed",
     const yaml = await watched(scene, { args: ["-w", "-o", "yaml"] });
     assert.equal(yaml.match(/^---$/gm)?.length, 2);
   },
-});
+);
 
-placedTest("placementCommand() draws over the last screen, and no further than it goes", {
-  workloads: [WEB],
-  async fn(scene) {
+placedTest(
+  "placementCommand() draws over the last screen, and no further than it goes",
+  WEB,
+  async (scene) => {
     const screens = (await watched(scene, { terminal: true, args: ["-w"] })).split(HOME);
     assert.deepEqual([screens.length, screens[0]], [3, "\x1b[2J"]);
     const [, detail = ""] = (await watched(scene, { terminal: true, args: ["web", "-w"] }))
@@ -314,11 +316,12 @@ placedTest("placementCommand() draws over the last screen, and no further than i
     assert.ok(detail.endsWith(" more lines\x1b[K\n\x1b[J"), detail);
     assert.equal(detail.split("\n").length, 6);
   },
-});
+);
 
-placedTest("placementCommand() outlasts a server that is away, but not one that refuses at once", {
-  workloads: [WEB],
-  async fn(scene) {
+placedTest(
+  "placementCommand() outlasts a server that is away, but not one that refuses at once",
+  WEB,
+  async (scene) => {
     const { placement } = scene.cluster;
     const away = () => Promise.reject(new ApiError(0, "Unreachable", "connection refused"));
     let reads = 0;
@@ -333,7 +336,7 @@ placedTest("placementCommand() outlasts a server that is away, but not one that 
     scene.placement.hidden.add("statuses");
     assert.equal(await scene.run("placement", "-w"), 1);
   },
-});
+);
 
 pure("fittedScreen() keeps a text that fits, and counts the lines of one that does not", () => {
   const size = { columns: 10, rows: 5 };

@@ -5,6 +5,7 @@
  */
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
+import { defined } from "../../../shared/defined.ts";
 import { nearestName } from "../../../shared/nearest_name.ts";
 import { isPlacedKind, type PlacedKind } from "../../../shared/placement/eligibility.ts";
 import { PLACEMENT_SETTINGS } from "../../../shared/placement/settings.ts";
@@ -70,18 +71,11 @@ function shownWorkload(
   const kind = key.split(".", 1)[0] ?? "";
   if (!isPlacedKind(kind)) return [];
   const { phase, until, reason, message, ...others } = readStatus(text);
+  const name = key.slice(kind.length + 1);
+  const means = reason && sentenceOf(reason);
   const remedy = reason && remedyFor(reason);
-  return [{
-    namespace,
-    kind,
-    name: key.slice(kind.length + 1),
-    phase,
-    ...(until === undefined ? {} : { until }),
-    ...(reason === undefined ? {} : { reason, means: sentenceOf(reason) }),
-    ...(remedy === undefined ? {} : { remedy }),
-    ...(message === undefined ? {} : { message }),
-    ...others,
-  }];
+  const shown = { namespace, kind, name, phase, until, reason, means, remedy, message };
+  return [{ ...defined(shown), ...others }];
 }
 
 function keyOf({ namespace, kind, name }: ShownWorkload): string {

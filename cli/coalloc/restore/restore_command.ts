@@ -10,6 +10,7 @@ import { RESTORE_MANAGER } from "../../../shared/resize/original_limits.ts";
 import { textLines } from "../../terminal/terminal_text.ts";
 import { type Cluster, type ClusterReader, type CommandContext, CommandProblem } from "../ports.ts";
 import { inParallel } from "../in_parallel.ts";
+import { existingPod } from "../poll_pod.ts";
 import { marketOverride } from "../market_settings.ts";
 import { structuredOutput } from "../output.ts";
 import { allocationsOnRecord, type RestorePlans, restorePlans } from "./restore_plan.ts";
@@ -120,25 +121,14 @@ async function collect(
   target: RestoreTarget,
   reader: ClusterReader,
 ): Promise<{ pods: readonly Pod[]; allocations: readonly PodAllocation[] }> {
-  if (target.kind !== "pod") {
-    const { namespace } = namespaceOf(target);
-    const [pods, allocations] = await Promise.all([
-      reader.pods(namespace),
-      allocationsOnRecord(reader, namespace),
-    ]);
-    return { pods, allocations };
-  }
-  const [pod, allocations] = await Promise.all([
-    reader.pod(target.pod),
-    allocationsOnRecord(reader, target.pod.namespace),
+  const { namespace } = namespaceOf(target);
+  const [pods, allocations] = await Promise.all([
+    target.kind === "pod"
+      ? existingPod(reader, target.pod, "restore").then((pod) => [pod])
+      : reader.pods(namespace),
+    allocationsOnRecord(reader, namespace),
   ]);
-  if (pod === undefined) {
-    const { namespace, name } = target.pod;
-    throw new CommandProblem(
-      `Cannot restore pod ${name}: namespace ${namespace} has no such pod; is -n right?`,
-    );
-  }
-  return { pods: [pod], allocations };
+  return { pods, allocations };
 }
 
 function namespaceOf(target: RestoreTarget): { readonly namespace?: string } {

@@ -4,7 +4,6 @@
  * @module
  */
 import { unlessNotFound } from "../../../adapters/kube/client/connection.ts";
-import { ApiError } from "../../../shared/api/api_error.ts";
 import type { Namespace } from "../../../shared/api/namespace.ts";
 import type { Pod } from "../../../shared/api/pod.ts";
 import { MANAGED } from "../../../shared/api/market_keys.ts";

@@ -27,10 +27,7 @@ export async function readHistory(
   },
 ): Promise<History> {
   const { path, series } = source;
-  const bytes = await readFile(path).catch((cause: unknown) => {
-    throw new CommandProblem(`Cannot read trace "${path}": ${readFault(cause)}`, { cause });
-  });
-  const text = await decodeText(bytes, path);
+  const text = await readText(path, { readFile, what: "trace" });
   const format = source.format ?? guessTraceFormat(text);
   const guessed = source.format === undefined;
   const options = { format, name: path, guessed };
@@ -39,15 +36,24 @@ export async function readHistory(
   if (series !== undefined && format !== "prometheus") {
     throw refuse(`it is taken for ${format}, and --series chooses in a Prometheus export`);
   }
-  const body = format === "prometheus"
-    ? chooseSeries(text, { refuse, ...(series === undefined ? {} : { wanted: series }) })
-    : text;
+  const body = format === "prometheus" ? chooseSeries(text, { refuse, wanted: series }) : text;
   const whole = parseTrace(body, options);
   requireLoad(whole, refuse);
   const minutes = wholeMinutes(whole, refuse);
   // A step may be longer than what is to be played.
   const trace = busiestWindow(whole, Math.max(mostMinutes * 60, whole.stepS));
   return { path, format, minutes, trace, ...(guessed ? guessOf(path, format) : {}) };
+}
+
+/** The text of a file, plain or gzipped. */
+export async function readText(
+  path: string,
+  { readFile, what }: Pick<CoallocWorld, "readFile"> & { readonly what: string },
+): Promise<string> {
+  const bytes = await readFile(path).catch((cause: unknown) => {
+    throw new CommandProblem(`Cannot read ${what} "${path}": ${readFault(cause)}`, { cause });
+  });
+  return await decodeText(bytes, path);
 }
 
 const exportSchema = z.looseObject({
@@ -66,7 +72,7 @@ const MOST_LISTED = 8;
 /** Which series is meant. */
 export interface SeriesChoice {
   /** Labels that it must have, by name; without them there must be only one. */
-  readonly wanted?: ReadonlyMap<string, string>;
+  readonly wanted?: ReadonlyMap<string, string> | undefined;
   /** The error of a reason. */
   readonly refuse: (state: string) => Error;
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import { Command, InvalidArgumentError, Option } from "commander";
-import { parseCPU } from "../../../shared/quantity.ts";
+import { cpuParser } from "../formats.ts";
 import { TRACE_FORMATS } from "../../../lab/simulation/trace.ts";
 import { filePath, numberWithin } from "../../task_flags.ts";
 import { addOutputFlags, examples } from "../global_flags.ts";
@@ -124,17 +124,7 @@ export function simulateArguments(): Command {
   );
 }
 
-function quantity(text: string): number {
-  try {
-    const millicores = parseCPU(text);
-    if (millicores > 0 && millicores <= MOST_CORES * 1000) return millicores;
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-  }
-  throw new InvalidArgumentError(
-    `Give a CPU quantity above 0 and up to ${MOST_CORES}, for instance 500m or 1.5`,
-  );
-}
+const quantity = cpuParser(MOST_CORES);
 
 /** A single dash is standard input. */
 function historyPath(text: string): string {

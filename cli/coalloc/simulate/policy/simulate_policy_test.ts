@@ -3,7 +3,7 @@ import { type CoallocScene, sceneTest } from "../../../../tests/fixtures/cli/coa
 import { pure, pureYAML } from "../../../../tests/fixtures/pure.ts";
 import { readCommandLine } from "../../coalloc_command.ts";
 import { policyInFile } from "./policy_in_file.ts";
-import { asksForPolicy, type PolicyRequest, policyRequest } from "./policy_request.ts";
+import { asksForPolicy, type PolicyRequest, policyRequest } from "../simulate_request.ts";
 
 const MEBIBYTE = 2 ** 20;
 /** Four days, a value each five minutes: 0.2 of a unit; 1, 1.5, 2, 2.5 in the hours from noon. */
