@@ -50,7 +50,7 @@ Deno.test("createInstantQueries() reads scalars, several series, none, and what 
   ]);
 });
 
-Deno.test("createInstantQueries() tells a rejected query, a failing server and another answer apart", async () => {
+Deno.test("createInstantQueries() keeps a rejected query, a failing server and another answer apart", async () => {
   const error = (status: number, errorType: string, text = "why") =>
     Response.json({ status: "error", errorType, error: text }, { status });
   const histogram = { metric: {}, histogram: [1, {}] };

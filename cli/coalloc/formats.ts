@@ -6,6 +6,8 @@
 import { InvalidArgumentError } from "commander";
 import { countableCPU } from "../../shared/quantity.ts";
 import { durationKind, kindMeta, valueOf } from "../../shared/config/kinds.ts";
+import { nearestName } from "../../shared/nearest_name.ts";
+import type { NamespaceChoice } from "./ports.ts";
 import type { WorkloadKind } from "../../shared/api/workload.ts";
 
 /** What is not known. */
@@ -143,4 +145,19 @@ export function cpuParser(mostCores?: number): (text: string) => number {
       `Give a CPU quantity above 0${bound}, for instance 500m or 1.5`,
     );
   };
+}
+
+/** `namespace shop`; `the cluster` for all. */
+export function placeOf(namespace: NamespaceChoice): string {
+  return namespace.all ? "the cluster" : `namespace ${namespace.name}`;
+}
+
+/** The question after a workload that is not there: whether the nearest of the known ones is meant. */
+export function nearestHint(
+  name: string,
+  known: readonly { readonly kind: WorkloadKind; readonly name: string }[],
+): string {
+  const nearest = nearestName(name, known.map((one) => one.name));
+  const meant = known.find((one) => one.name === nearest);
+  return meant === undefined ? "is -n right?" : `is it ${workloadTitle(meant)}?`;
 }

@@ -107,7 +107,8 @@ export interface ReadSettings {
 export async function readSettings(
   reader: Pick<ClusterReader, "settingsText">,
 ): Promise<ReadSettings> {
-  // An object, so that settings that are not there are told from those that can't be read.
+  // An object: without a settings file it has an empty text, and is undefined where the user may not
+  // read it.
   const read = await unlessRefused(reader.settingsText().then((text = "") => ({ text })), 403);
   return read === undefined
     ? { text: "", problems: ["The installation's settings can't be read: defaults assumed"] }

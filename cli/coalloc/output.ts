@@ -39,7 +39,7 @@ export interface TextTable {
 export function textTable({ columns, rows }: TextTable, look: TerminalLook = {}): string {
   const head = columns.map(({ head }): Cell => ({ text: head, how: "bold" }));
   const left = columns.flatMap(({ align = "left" }, column) => align === "left" ? [column] : []);
-  return textLines(alignedRows([head, ...rows], { gap: "   ", left }, look));
+  return textLines(alignedRows([head, ...rows], { gap: "   ", left, look }));
 }
 
 /** A column of a table with a line for each row. */

@@ -84,8 +84,7 @@ function isFinal({ status }: ApiError): boolean {
 /** The pod. Throws a {@linkcode CommandProblem} where there is none; `action` is for instance `resize`. */
 export async function existingPod(
   reader: Pick<ClusterReader, "pod">,
-  podName: PodName,
-  action: string,
+  { pod: podName, action }: { readonly pod: PodName; readonly action: string },
 ): Promise<Pod> {
   const pod = await reader.pod(podName);
   if (pod !== undefined) return pod;

@@ -24,7 +24,6 @@ import {
   type CommandWorld,
 } from "./ports.ts";
 import { complete } from "./completion/complete.ts";
-import { completionNames } from "./completion/completion_names.ts";
 import { COMPLETION_SHELLS, completionScript } from "./completion/completion_script.ts";
 import { type GlobalFlags, INTERRUPTED, NO_READER } from "./global_flags.ts";
 import { asksForPolicy, policyRequest, simulateRequest } from "./simulate/simulate_request.ts";
@@ -42,8 +41,8 @@ export async function runCoalloc(args: readonly string[], world: CoallocWorld): 
 
 async function answer(args: readonly string[], world: CommandWorld): Promise<number> {
   if (args[0] === "__complete") {
-    const names = completionNames(world, args.slice(1));
-    world.out(await complete(coallocCommand(() => {}), { args: args.slice(1), names }));
+    const { connect } = world;
+    world.out(await complete(coallocCommand(() => {}), { args: args.slice(1), connect }));
     return 0;
   }
   const line = readCommandLine(args);

@@ -1,40 +1,33 @@
 /** The sentences that all commands share. */
-import { pure } from "../../tests/fixtures/pure.ts";
 import { assertSentences } from "../../tests/fixtures/assert_sentences.ts";
-import { addMarketPod, coallocScene } from "../../tests/fixtures/cli/coalloc_scene.ts";
+import { addMarketPod, sceneTest } from "../../tests/fixtures/cli/coalloc_scene.ts";
 import { ApiError } from "../../shared/api/api_error.ts";
 import { explainApiError } from "./api_problem.ts";
 import { kubeconfigProblem } from "./kube/kubeconfig_problem.ts";
 import { type PollEnd, pollPod } from "./poll_pod.ts";
 import { runCoalloc } from "./run_coalloc.ts";
 
-pure("sentences of all commands", async () => {
-  const scene = coallocScene();
+sceneTest("sentences of all commands", async (scene) => {
   const pod = addMarketPod(scene, "web", { limit: 450, own: 200 });
   const { cluster, cluster: { reader }, clock, world } = scene;
-  const written = (...args: string[]) => async (): Promise<string> => {
-    scene.out = scene.err = "";
-    await scene.run(...args);
-    return scene.out + scene.err;
-  };
   const refused = (status: number, message: string) => () =>
     explainApiError("look", new ApiError(status, "", message));
   const wait: PollEnd = { reason: "ResizeInProgress", message: "not yet" };
   await assertSentences([
     [
       "no command",
-      written("-n", "shop"),
+      scene.said("-n shop"),
       "Cannot run kubectl coalloc: no command is named; see kubectl coalloc --help\n",
     ],
     [
       "unknown command",
-      written("tap"),
+      scene.said("tap"),
       "Cannot run kubectl coalloc: unknown command 'tap' (Did you mean top?); see kubectl " +
       "coalloc --help\n",
     ],
     [
       "unknown flag",
-      written("top", "--sot", "x"),
+      scene.said("top --sot x"),
       "Cannot run kubectl coalloc top: unknown option '--sot' (Did you mean --sort?); see " +
       "kubectl coalloc top --help\n",
     ],
@@ -87,21 +80,17 @@ pure("sentences of all commands", async () => {
       return kubeconfigProblem(error, { path: "/k", env: () => undefined }) ?? "";
     }, "Cannot read the kubeconfig /k: it is not there; give --kubeconfig or set KUBECONFIG"],
   ]);
-  await scene.close();
 });
 
-pure("sentences of explain: problems", async () => {
-  const scene = coallocScene();
+sceneTest("sentences of explain: problems", async (scene) => {
   addMarketPod(scene, "web", { limit: 200, own: 200, guaranteed: true, recorded: false });
   scene.hidesAutoscalers = true;
   scene.api.store.tables.Pod.modify("shop/web", ({ metadata, ...pod }) => (
     { ...pod, metadata: { ...metadata, annotations: { "mbcas.io/skip-guaranteed": "false" } } }
   ));
-  const explained = (...args: string[]) => async (): Promise<string> => {
-    scene.out = scene.err = "";
-    await scene.run("explain", ...args);
-    return scene.err ||
-      scene.out.split("\n").filter((line) => line.includes("can't be")).join("\n");
+  const explained = (line: string) => async (): Promise<string> => {
+    const [, out, err] = await scene.ran(`explain ${line}`);
+    return err || out.split("\n").filter((line) => line.includes("can't be")).join("\n");
   };
   await assertSentences([
     [
@@ -111,7 +100,7 @@ pure("sentences of explain: problems", async () => {
     ],
     [
       "no container",
-      explained("web", "-c", "db"),
+      explained("web -c db"),
       "Cannot explain container db: pod web has only app\n",
     ],
     [
@@ -127,5 +116,4 @@ pure("sentences of explain: problems", async () => {
       "(HPAConflict)",
     ],
   ]);
-  await scene.close();
 });

@@ -11,19 +11,20 @@ export interface Cell {
   readonly how?: Paint;
 }
 
-/** Where columns stand. */
+/** Where columns stand, and whether in colour. */
 export interface RowLayout {
   /** What stands between two columns. */
   readonly gap: string;
   /** Columns that begin at their left; the others end at their right. */
   readonly left: readonly number[];
+  /** @default no colours */
+  readonly look?: TerminalLook;
 }
 
 /** Lines with columns as wide as the widest cell. Only a cell's own characters are painted. */
 export function alignedRows(
   rows: readonly (readonly (Cell | string)[])[],
-  { gap, left }: RowLayout,
-  look: TerminalLook = {},
+  { gap, left, look = {} }: RowLayout,
 ): string[] {
   const cells = rows.map((row) => row.map((one): Cell => asCell(one)));
   const widths = Array.from(

@@ -18,8 +18,8 @@ export function scoreTable(runs: readonly RunRecord[], look: TerminalLook = {}):
   const { columns = 80 } = look;
   if (runs.length === 0) return "";
   for (const gap of GAPS) {
-    if (widthOf(algorithmPerLine(runs, gap)) <= columns) {
-      return textOf(algorithmPerLine(runs, gap, look), { heads: 2, look });
+    if (widthOf(algorithmPerLine(runs, { gap })) <= columns) {
+      return textOf(algorithmPerLine(runs, { gap, look }), { heads: 2, look });
     }
   }
   return measurePerLine(runs, look);
@@ -37,8 +37,7 @@ function cellsOf(runs: readonly RunRecord[]): Cell[][] {
 
 function algorithmPerLine(
   runs: readonly RunRecord[],
-  gap: string,
-  look: TerminalLook = {},
+  { gap, look = {} }: { readonly gap: string; readonly look?: TerminalLook },
 ): string[] {
   const cells = cellsOf(runs).map((column) =>
     column.map((cell) => ({ ...cell, text: cell.text.replace(/ (?:\/|of) /, "/") }))
@@ -49,8 +48,7 @@ function algorithmPerLine(
       ["", ...SCORE_MEASURES.map(({ head }) => head[1] ?? "")],
       ...runs.map((run, row) => [nameOf(run), ...cells.map((column) => column[row] ?? "")]),
     ],
-    { gap, left: [0] },
-    look,
+    { gap, left: [0], look },
   );
 }
 
@@ -63,8 +61,7 @@ function measurePerLine(runs: readonly RunRecord[], look: TerminalLook): string 
         ["", ...runs.map(nameOf)],
         ...SCORE_MEASURES.map(({ head }, index) => [head.join(" "), ...cells[index] ?? []]),
       ],
-      { gap: "  ", left: [0] },
-      how,
+      { gap: "  ", left: [0], look: how },
     );
   if (widthOf(lines({})) <= columns || runs.length === 1) {
     return textOf(lines(look), { heads: 1, look });

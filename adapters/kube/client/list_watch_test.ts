@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { pure } from "../../../tests/fixtures/pure.ts";
-import { type ListWatch, type WatchEvent } from "../../../shared/control/informer.ts";
+import type { ListWatch, WatchEvent } from "../../../shared/control/informer.ts";
 import type { ApiObject } from "../../../shared/api/object.ts";
 import { type Log, silentLog } from "../../../shared/log.ts";
 import { seededRandom } from "../../../shared/random.ts";

@@ -1,9 +1,7 @@
 import { pure } from "../../../tests/fixtures/pure.ts";
-import { NO_RESOURCES } from "../../../shared/api/pod.ts";
+import { NO_RESOURCES, type Pod } from "../../../shared/api/pod.ts";
 import assert from "node:assert/strict";
 import { parsePod } from "./pods.ts";
-
-const namespaced = { name: "a", namespace: "shop", uid: "u", resourceVersion: "1" };
 
 const LIMIT = { "f:resources": { "f:limits": { "f:cpu": {} } } };
 
@@ -180,26 +178,6 @@ pure(
   },
 );
 
-pure(
-  "parsePod() keeps what decides whether a pod can be resized at all, and nothing without it",
-  () => {
-    const odd = running({
-      spec: {
-        os: { name: "windows" },
-        overhead: { cpu: "250m", memory: "120Mi" },
-        resources: { limits: { cpu: "1", memory: "1Gi" } },
-      },
-      status: { nodeAllocatableResourceClaimStatuses: [{ resourceClaimName: "cores" }] },
-    });
-    assert.partialDeepStrictEqual(odd, {
-      ...{ overheadCPU: 250, windows: true, claimsNodeResources: true },
-      podLevel: { requests: {}, limits: { cpu: 1000, memory: 2 ** 30 } },
-    });
-    const plain = { os: { name: "linux" }, resources: {}, resourceClaims: [{}] };
-    assert.deepEqual(running({ spec: plain }), parsePod(RUNNING));
-  },
-);
-
 pure("parsePod() reads a pod that is not scheduled, and one that is terminating", () => {
   const { name, namespace, uid, resourceVersion } = RUNNING.metadata;
   const metadata = { name, namespace, uid, resourceVersion };
@@ -252,76 +230,67 @@ pure("parsePod() names a quantity that is too large to be counted", () => {
   });
 });
 
-pure(
-  "parsePod() reads the priority class, since when the pod is Ready, and when the kubelet took it on",
-  () => {
-    const at = (status: string, lastTransitionTime: unknown) =>
-      running({
-        spec: { priorityClassName: "system-node-critical" },
-        status: { conditions: [{ type: "Ready", status, lastTransitionTime }] },
-      });
-    const time = "2026-01-01T00:00:02Z";
-    const ready = at("True", time);
-    assert.equal(ready.priorityClassName, "system-node-critical");
-    assert.deepEqual([ready.ready, ready.readySinceMs], [true, Date.UTC(2026, 0, 1, 0, 0, 2)]);
-    for (const pod of [at("False", time), at("Unknown", time), at("True", null)]) {
-      assert.ok(!("readySinceMs" in pod));
-    }
-    assert.ok(!("priorityClassName" in parsePod(RUNNING)));
-    const taken = (startTime: unknown) => running({ status: { startTime } });
-    assert.equal(taken(time).startedAtMs, Date.UTC(2026, 0, 1, 0, 0, 2));
-    for (const none of [null, undefined]) assert.ok(!("startedAtMs" in taken(none)));
+const TIME = "2026-01-01T00:00:02Z";
+const AT_TIME = Date.UTC(2026, 0, 1, 0, 0, 2);
+const ready = (status: string, lastTransitionTime: unknown) => ({
+  status: { conditions: [{ type: "Ready", status, lastTransitionTime }] },
+});
+const scheduled = (reason: string) => ({
+  status: {
+    conditions: [{ type: "PodScheduled", status: "False", reason, lastTransitionTime: TIME }],
   },
-);
-
-pure("parsePod() reads whether the pod has a deadline, 0 s too", () => {
-  const of = (activeDeadlineSeconds: unknown) =>
-    running({ spec: { activeDeadlineSeconds } }).hasDeadline;
-  assert.deepEqual([of(0), of(600)], [true, true]);
-  assert.ok(!("hasDeadline" in parsePod(RUNNING)));
 });
+const zone = { key: "zone", operator: "In", values: ["a", ""] };
+const nodeAffinity = {
+  requiredDuringSchedulingIgnoredDuringExecution: {
+    nodeSelectorTerms: [{ matchExpressions: [zone] }],
+  },
+};
+const spot = { "karpenter.sh/capacity-type": "spot" };
 
-const zoneTerm = { matchExpressions: [{ key: "zone", operator: "In", values: ["a", ""] }] };
-
-pure("parsePod() reads where the pod may run, and since when it waits", () => {
-  const pod = parsePod({
-    metadata: { ...namespaced, creationTimestamp: "2026-01-01T00:00:00Z" },
-    spec: {
-      nodeSelector: { "karpenter.sh/capacity-type": "spot" },
-      affinity: {
-        nodeAffinity: {
-          requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [zoneTerm] },
-        },
-      },
-      volumes: [{ emptyDir: {} }, { persistentVolumeClaim: { claimName: "data" } }],
-    },
-    status: {
-      qosClass: "Burstable",
-      conditions: [{
-        type: "PodScheduled",
-        status: "False",
-        reason: "Unschedulable",
-        lastTransitionTime: "2026-01-01T00:00:05Z",
-      }],
-    },
-  });
-  assert.equal(pod.createdAtMs, Date.UTC(2026, 0, 1));
-  assert.deepEqual(pod.nodeSelector, { "karpenter.sh/capacity-type": "spot" });
-  assert.deepEqual(pod.requiredNodes, [[{ key: "zone", operator: "In", values: ["a", ""] }]]);
-  assert.deepEqual(pod.claims, ["data"]);
-  assert.equal(pod.unschedulableSinceMs, Date.UTC(2026, 0, 1, 0, 0, 5));
-});
-
-pure("parsePod() has no placement fields for a pod without any", () => {
-  const gated = { type: "PodScheduled", status: "False", reason: "SchedulingGated" };
-  const pod = parsePod({
-    metadata: namespaced,
-    spec: { nodeSelector: {}, volumes: [{ emptyDir: {} }], affinity: { podAffinity: {} } },
-    status: { qosClass: "BestEffort", conditions: [gated] },
-  });
-  for (
-    const name of ["createdAtMs", "nodeSelector", "requiredNodes", "claims", "unschedulableSinceMs"]
-  ) {
-    assert.ok(!(name in pod), name);
+pure("parsePod() reads fields that many pods do not have, and leaves them out there", () => {
+  const claims = [{ emptyDir: {} }, { persistentVolumeClaim: { claimName: "data" } }];
+  const resources = { limits: { cpu: "1", memory: "1Gi" } };
+  const podLevel = { requests: {}, limits: { cpu: 1000, memory: 2 ** 30 } };
+  const inUse = { nodeAllocatableResourceClaimStatuses: [{ resourceClaimName: "cores" }] };
+  const rows: readonly (readonly [
+    name: keyof Pod,
+    value: unknown,
+    given: { readonly spec?: object; readonly status?: object },
+  ])[] = [
+    ["windows", true, { spec: { os: { name: "windows" } } }],
+    ["windows", undefined, { spec: { os: { name: "linux" } } }],
+    ["overheadCPU", 250, { spec: { overhead: { cpu: "250m", memory: "120Mi" } } }],
+    ["podLevel", podLevel, { spec: { resources } }],
+    ["podLevel", undefined, { spec: { resources: {} } }],
+    ["claimsNodeResources", true, { status: inUse }],
+    ["claimsNodeResources", undefined, { spec: { resourceClaims: [{}] } }],
+    ["priorityClassName", "high", { spec: { priorityClassName: "high" } }],
+    ["readySinceMs", AT_TIME, ready("True", TIME)],
+    ["readySinceMs", undefined, ready("False", TIME)],
+    ["readySinceMs", undefined, ready("Unknown", TIME)],
+    ["readySinceMs", undefined, ready("True", null)],
+    ["startedAtMs", AT_TIME, { status: { startTime: TIME } }],
+    ["startedAtMs", undefined, { status: { startTime: null } }],
+    ["hasDeadline", true, { spec: { activeDeadlineSeconds: 0 } }],
+    ["nodeSelector", spot, { spec: { nodeSelector: spot } }],
+    ["nodeSelector", undefined, { spec: { nodeSelector: {} } }],
+    ["requiredNodes", [[zone]], { spec: { affinity: { nodeAffinity } } }],
+    ["requiredNodes", undefined, { spec: { affinity: { podAffinity: {} } } }],
+    ["claims", ["data"], { spec: { volumes: claims } }],
+    ["claims", undefined, { spec: { volumes: [{ emptyDir: {} }] } }],
+    ["unschedulableSinceMs", AT_TIME, scheduled("Unschedulable")],
+    ["unschedulableSinceMs", undefined, scheduled("SchedulingGated")],
+  ];
+  const plain = parsePod(RUNNING);
+  for (const [name, value, given] of rows) {
+    const pod = running(given);
+    const what = `${name} of ${JSON.stringify(given)}`;
+    assert.deepEqual(pod[name], value, what);
+    assert.equal(name in pod, value !== undefined, what);
+    assert.ok(!(name in plain), name);
   }
+  const metadata = { ...RUNNING.metadata, creationTimestamp: TIME };
+  assert.equal(parsePod({ ...RUNNING, metadata }).createdAtMs, AT_TIME);
+  assert.ok(!("createdAtMs" in plain));
 });

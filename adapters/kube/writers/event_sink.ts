@@ -173,19 +173,7 @@ export function createEventSink(
       method: "POST",
       path: eventPath(event),
       signal,
-      body: {
-        apiVersion: "events.k8s.io/v1",
-        kind: "Event",
-        metadata: { namespace: namespaceOf(event), name },
-        eventTime: formatMicroTime(nowMs),
-        reportingController: CONTROLLER,
-        reportingInstance: instance.slice(0, 128),
-        action: actionOf(event),
-        reason: event.reason,
-        type: event.type,
-        note: cutToBytes(event.message, LONGEST_NOTE),
-        ...objectsOf(event),
-      },
+      body: eventBody(event, { name, nowMs, instance }),
     });
     series.begin(event, { name, nowMs });
   }
@@ -238,6 +226,29 @@ function eventPath(event: SentEvent, name?: string): string {
   const namespace = namespaceOf(event);
   const events = { groupVersion: "events.k8s.io/v1", resource: "events", namespace };
   return resourcePath(name === undefined ? events : { ...events, name });
+}
+
+function eventBody(
+  event: SentEvent,
+  { name, nowMs, instance }: {
+    readonly name: string;
+    readonly nowMs: number;
+    readonly instance: string;
+  },
+): unknown {
+  return {
+    apiVersion: "events.k8s.io/v1",
+    kind: "Event",
+    metadata: { namespace: namespaceOf(event), name },
+    eventTime: formatMicroTime(nowMs),
+    reportingController: CONTROLLER,
+    reportingInstance: instance.slice(0, 128),
+    action: actionOf(event),
+    reason: event.reason,
+    type: event.type,
+    note: cutToBytes(event.message, LONGEST_NOTE),
+    ...objectsOf(event),
+  };
 }
 
 /** The namespace in which the event is created. */

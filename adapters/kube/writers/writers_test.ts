@@ -1,6 +1,7 @@
 /** Requests of each writer; the contract suites test what a real server makes of them. */
 import assert from "node:assert/strict";
 import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
+import { silentLog } from "../../../shared/log.ts";
 import { publishedVPA } from "../../../shared/rightsizing/published_vpa.ts";
 import {
   sampleAllocation,
@@ -30,9 +31,15 @@ import {
   createReportStore,
   createVPAPublisher,
 } from "./recommendation_writers.ts";
+import { createWorkloadWriter } from "./workload_writer.ts";
 
 const NEVER = new AbortController().signal;
 const POD = { namespace: "shop", name: "web", uid: "u1" };
+const WORKLOAD = {
+  kind: "StatefulSet" as const,
+  metadata: { ...POD, resourceVersion: "7", annotations: {} },
+};
+const MANAGED = { annotations: { "optipod.io/managed": "true", "optipod.io/policy": null } };
 const ALLOCATION = sampleAllocation({
   ...samplePod("web"),
   metadata: { ...samplePod("web").metadata, uid: "u1" },
@@ -118,6 +125,17 @@ const WRITES: Readonly<Record<string, Write>> = {
     body: { metadata: { uid: "u1", annotations: { [COST]: "-3" } } },
     type: "merge",
   }, { 404: false, 409: false }],
+  "annotations of this workload": [
+    (c) => createWorkloadWriter(c, { log: silentLog }).annotate(WORKLOAD, { metadata: MANAGED }),
+    {},
+    undefined,
+    {
+      to: "PATCH /apis/apps/v1/namespaces/shop/statefulsets/web",
+      query: BY_OPTIPOD,
+      body: { metadata: { uid: "u1", ...MANAGED } },
+      type: "merge",
+    },
+  ],
   "an allocation, without identity and status": [
     (c) => createAllocationStore(c).create({ ...STORED, status: { phase: "Pending" } }),
     STORED,

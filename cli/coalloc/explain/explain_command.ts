@@ -29,7 +29,7 @@ export async function explainCommand(
 ): Promise<number> {
   const { reader } = cluster;
   const { namespace, name } = podName;
-  const pod = await existingPod(reader, podName, "explain");
+  const pod = await existingPod(reader, { pod: podName, action: "explain" });
   if (container !== undefined && !pod.containers.some((one) => one.name === container)) {
     const names = pod.containers.map((one) => one.name).join(", ");
     throw new CommandProblem(

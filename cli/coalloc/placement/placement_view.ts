@@ -6,13 +6,12 @@
 import { ApiError } from "../../../shared/api/api_error.ts";
 import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
 import { defined } from "../../../shared/defined.ts";
-import { nearestName } from "../../../shared/nearest_name.ts";
 import { isPlacedKind, type PlacedKind } from "../../../shared/placement/eligibility.ts";
 import { PLACEMENT_SETTINGS } from "../../../shared/placement/settings.ts";
 import { type PlacementStatus, readStatus } from "../../../shared/placement/status.ts";
 import { explainApiError } from "../api_problem.ts";
 import { type Cluster, CommandProblem, type NamespaceChoice } from "../ports.ts";
-import { workloadTitle } from "../formats.ts";
+import { nearestHint, placeOf } from "../formats.ts";
 import { unlessHidden } from "../kube/cluster_reader.ts";
 import { controllerSettings } from "../market_settings.ts";
 import type { PlacedArgument } from "./placement_arguments.ts";
@@ -138,15 +137,12 @@ function missing(
     readonly namespace: NamespaceChoice;
   },
 ): string {
-  const nearest = nearestName(name, all.map((one) => one.name));
-  const meant = all.find((one) => one.name === nearest);
-  const where = namespace.all ? "the cluster" : `namespace ${namespace.name}`;
+  const where = placeOf(namespace);
   if (all.length === 0) {
     return `Cannot show placement of ${name}: no workload of ${where} asks for it ` +
       "(spotalis.io/enabled), or placement is off (placement.enabled)";
   }
-  const hint = meant === undefined ? "is -n right?" : `is it ${workloadTitle(meant)}?`;
   return `Cannot show placement of ${name}: the controller has published no such ${
     kind ?? "Deployment or StatefulSet"
-  } in ${where}; ${hint}`;
+  } in ${where}; ${nearestHint(name, all)}`;
 }

@@ -103,8 +103,8 @@ function patched(records: readonly WorkloadRecord[], templates?: readonly Worklo
     const { containers = [], initContainers = [] } = spec.template.spec;
     const amounts = [...containers, ...initContainers].map(({ name, resources }) => ({
       container: name,
-      ...amountsOf(resources.requests, ["cpu", "memory"]),
-      ...amountsOf(resources.limits, ["cpuLimit", "memoryLimit"]),
+      ...amountsOf(["cpu", "memory"], resources.requests),
+      ...amountsOf(["cpuLimit", "memoryLimit"], resources.limits),
     }));
     return [`${kind} ${namespace}/${name}`, amounts] as const;
   });
@@ -112,8 +112,8 @@ function patched(records: readonly WorkloadRecord[], templates?: readonly Worklo
 }
 
 function amountsOf(
-  { cpu, memory }: { readonly cpu?: string; readonly memory?: string } = {},
   [cpuName, memoryName]: readonly [string, string],
+  { cpu, memory }: { readonly cpu?: string; readonly memory?: string } = {},
 ) {
   return {
     ...(cpu === undefined ? {} : { [cpuName]: parseCPU(cpu) }),

@@ -38,7 +38,7 @@ export async function resizeCommand(
 ): Promise<number> {
   const { reader } = context.cluster;
   const { namespace, name } = request.pod;
-  const pod = await existingPod(reader, request.pod, "resize");
+  const pod = await existingPod(reader, { pod: request.pod, action: "resize" });
   const wanted = wantedLimits(pod, request.limits);
   const facts = await reader.limitFacts(pod);
   const first = decideManually({ ...facts, pod }, wanted);

@@ -124,7 +124,7 @@ async function collect(
   const { namespace } = namespaceOf(target);
   const [pods, allocations] = await Promise.all([
     target.kind === "pod"
-      ? existingPod(reader, target.pod, "restore").then((pod) => [pod])
+      ? existingPod(reader, { pod: target.pod, action: "restore" }).then((pod) => [pod])
       : reader.pods(namespace),
     allocationsOnRecord(reader, namespace),
   ]);

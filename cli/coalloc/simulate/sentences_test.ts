@@ -1,7 +1,7 @@
 /** The sentences of `simulate --trace`. */
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { assertSentences, messageOf } from "../../../tests/fixtures/assert_sentences.ts";
-import { coallocScene } from "../../../tests/fixtures/cli/coalloc_scene.ts";
+import { sceneTest } from "../../../tests/fixtures/cli/coalloc_scene.ts";
 import { syntheticRuns } from "../../../tests/fixtures/lab/run_records.ts";
 import {
   type AlgorithmOutcome,
@@ -234,14 +234,9 @@ pure("sentences of simulate: files", () => {
   ]);
 });
 
-pure("sentences of simulate: arguments", async () => {
-  const scene = coallocScene();
+sceneTest("sentences of simulate: arguments", async (scene) => {
   scene.files.set("milli.csv", "0,1500\n60,1600\n120,1500\n");
-  const problem = (line: string) => async (): Promise<string> => {
-    scene.err = "";
-    await scene.run("simulate", ...line.split(" "));
-    return scene.err;
-  };
+  const problem = (line: string) => scene.said(`simulate ${line}`);
   await assertSentences([
     [
       "no trace",
@@ -306,5 +301,4 @@ pure("sentences of simulate: arguments", async () => {
       "millicores, use --scale-p95\n",
     ],
   ]);
-  await scene.close();
 });

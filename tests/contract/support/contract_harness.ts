@@ -4,7 +4,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { ApiError } from "../../../shared/api/api_error.ts";
+import type { ApiError } from "../../../shared/api/api_error.ts";
 
 /** A server prepared for one test. */
 export interface ContractHarness {

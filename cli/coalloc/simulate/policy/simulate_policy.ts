@@ -8,7 +8,7 @@ import { replayPolicy } from "../../../../lab/simulation/rightsizing/replay_poli
 import type { UsageHistory } from "../../../../lab/simulation/rightsizing/usage_history.ts";
 import { guessOf } from "../../../../lab/simulation/trace_files.ts";
 import { guessTraceFormat } from "../../../../lab/simulation/trace.ts";
-import { type CoallocWorld } from "../../ports.ts";
+import type { CoallocWorld } from "../../ports.ts";
 import { structuredOutput } from "../../output.ts";
 import { chooseSeries, readText } from "../read_history.ts";
 import type { SimulateContext } from "../simulate_command.ts";
