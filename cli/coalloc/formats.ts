@@ -87,14 +87,10 @@ export function durationParser({ remedy, ...bounds }: DurationRules): (text: str
   };
 }
 
-/** A name, and a namespace where the argument has one. */
-export interface PodArgument {
-  readonly namespace?: string;
-  readonly name: string;
-}
-
 /** Reads `pod`, `pod/pod` and `namespace/pod`; undefined for anything else. */
-export function podArgument(text: string): PodArgument | undefined {
+export function podArgument(
+  text: string,
+): { readonly namespace?: string; readonly name: string } | undefined {
   const [first = "", second, ...more] = text.replace(/^(pod|pods|po)\//, "").split("/");
   if (more.length > 0 || first === "" || second === "") return undefined;
   return second === undefined ? { name: first } : { namespace: first, name: second };

@@ -105,16 +105,13 @@ export interface AgentName {
 
 /** Reads what agents show of their nodes. */
 export interface AgentViews {
-  /** The agents that run. */
   agents(): Promise<readonly AgentName[]>;
   view(agent: AgentName): Promise<NodeView>;
 }
 
 /** Takes pods out of the market. */
 export interface MarketSwitches {
-  /** Annotates the pod. */
   optOutPod(name: PodName): Promise<void>;
-  /** Annotates the namespace. */
   optOutNamespace(name: string): Promise<void>;
   /** Writes the installation's settings, which the controllers follow while they run. */
   writeSettings(text: string): Promise<void>;
@@ -160,7 +157,6 @@ export interface CoallocWorld {
   readonly clock: Clock;
   /** Aborted when the user ends the program. */
   readonly signal: AbortSignal;
-  /** Asks for yes or no on the terminal. */
   readonly confirm: (question: string) => boolean;
   /** Runs a job that blocks for seconds so that the user can end the program meanwhile. */
   readonly unheard: <T>(job: () => T) => T;

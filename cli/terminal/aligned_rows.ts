@@ -13,7 +13,6 @@ export interface Cell {
 
 /** Where columns stand, and whether in colour. */
 export interface RowLayout {
-  /** What stands between two columns. */
   readonly gap: string;
   /** Columns that begin at their left; the others end at their right. */
   readonly left: readonly number[];

@@ -17,7 +17,6 @@ import { listOf, objectOf, textOf } from "./json_fields.ts";
 export interface ApiFindings {
   /** For instance `v1.36.3`. */
   readonly serverVersion: string;
-  /** True when pods can be resized in place. */
   readonly servesPodResize: boolean;
   /** True when the custom resource is established. */
   readonly servesAllocations: boolean;

@@ -29,7 +29,6 @@ export interface Kind<T extends ApiObject> extends Pick<ResourcePath, "groupVers
 
 /** Which objects of the kind, and how to watch them. */
 export interface ListWatchOptions {
-  /** Only objects of this namespace. */
   readonly namespace?: string;
   readonly labelSelector?: string;
   /** For instance `spec.nodeName=node-1`. */

@@ -101,18 +101,13 @@ export function createReportStore(connection: KubeConnection): KubeReportStore {
   };
 }
 
-/** An existing VPA. */
-export interface VPAIdentity {
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-}
-
 /** Publishes VPAs; the controller's port of this name. Each call throws an `ApiError`. */
 export interface KubeVPAPublisher {
   create(vpa: PublishedVPA): Promise<string>;
   recommend(vpa: PublishedVPA, uid: string): Promise<void>;
-  remove(vpa: VPAIdentity): Promise<void>;
+  remove(
+    vpa: { readonly namespace: string; readonly name: string; readonly uid: string },
+  ): Promise<void>;
 }
 
 /**

@@ -35,13 +35,6 @@ export interface KubeSecretStore {
   replace(seen: KubeSecret, data: SecretTexts): Promise<void>;
 }
 
-/** Name of the Secret, and its labels when it is created. */
-export interface SecretPlace {
-  readonly namespace: string;
-  readonly name: string;
-  readonly labels: Readonly<Record<string, string>>;
-}
-
 /** Fields that a replacement keeps. */
 interface Kept {
   readonly uid: string;
@@ -53,7 +46,11 @@ interface Kept {
 /** Creates the store of one Secret. */
 export function createSecretStore(
   connection: KubeConnection,
-  { namespace, name, labels }: SecretPlace,
+  { namespace, name, labels }: {
+    readonly namespace: string;
+    readonly name: string;
+    readonly labels: Readonly<Record<string, string>>;
+  },
 ): KubeSecretStore {
   const secrets = { groupVersion: "v1", resource: "secrets", namespace };
   const path = resourcePath({ ...secrets, name });

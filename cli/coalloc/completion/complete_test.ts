@@ -9,7 +9,7 @@ import { addShopWorkload, placedScene } from "../../../tests/fixtures/placement/
 import { runCoalloc } from "../run_coalloc.ts";
 import { COMPLETION_SHELLS } from "./completion_script.ts";
 
-/** Each command line, and what completion offers for its last word; `:0` alone are files. */
+/** Each command line, and what completion offers for its last argument; `:0` alone are files. */
 async function assertCompleted(
   scene: CoallocScene,
   rows: readonly (readonly [line: string, offered: string])[],

@@ -28,17 +28,14 @@ import {
 } from "./installation.ts";
 import { MANAGED } from "../../../shared/api/market_keys.ts";
 
-/** What the cluster works with. */
-export interface KubeClusterOptions {
-  readonly defaultNamespace: string;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
-}
-
 /** All ports over one connection. */
 export function createKubeCluster(
   connection: OpenKubeConnection,
-  { defaultNamespace, ...parts }: KubeClusterOptions,
+  { defaultNamespace, ...parts }: {
+    readonly defaultNamespace: string;
+    readonly clock: Clock;
+    readonly signal: AbortSignal;
+  },
 ): Cluster {
   return {
     defaultNamespace,

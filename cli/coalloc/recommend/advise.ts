@@ -158,16 +158,13 @@ function valuesOf({ cpu, memory, cpuLimit, memoryLimit }: ValuesInForce): Contai
   return defined({ cpu, memory, cpuLimit, memoryLimit });
 }
 
-/** Where pods are looked at. */
-export interface PodFinding {
-  readonly pods: readonly Pod[];
-  readonly allocationByUID: ReadonlyMap<string, PodAllocation>;
-}
-
 /** What pods have of the container, those that have the same together, most pods first. */
 function podAmounts(
   name: string,
-  { pods, allocationByUID }: PodFinding,
+  { pods, allocationByUID }: {
+    readonly pods: readonly Pod[];
+    readonly allocationByUID: ReadonlyMap<string, PodAllocation>;
+  },
 ): readonly PodAmounts[] {
   const found = pods.flatMap((pod) => {
     const container = pod.containers.find((one) => one.name === name);

@@ -19,7 +19,6 @@ export interface RestorePlan {
   readonly originalLimits: ReadonlyMap<string, number>;
   /** Those of the allocation. */
   readonly recorded?: readonly Original[] | undefined;
-  /** Where they are on record. */
   readonly record: "allocation" | "pod" | "template";
 }
 

@@ -14,7 +14,6 @@ import { z } from "zod";
 /** A history; its trace is what of it is played. */
 export interface History extends TraceFile {
   readonly path: string;
-  /** Minutes in the file. */
   readonly minutes: number;
 }
 

@@ -155,7 +155,6 @@ function refuseTooMuch(
 
 /** An algorithm that a history is replayed under. */
 export interface ReplayedAlgorithm extends Entry {
-  /** A sentence for the reader: what it does. */
   readonly description: string;
 }
 

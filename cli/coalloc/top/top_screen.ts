@@ -148,13 +148,6 @@ function nodeLine(
   return `${paint(node.node.padEnd(nameWidth), "bold", look)}  ${bar}  ${parts.join(" · ")}`;
 }
 
-/** What a bar shows, millicores. */
-export interface BarFigures {
-  readonly usage: number;
-  readonly demand: number;
-  readonly limit: number;
-}
-
 /** Characters of a bar. */
 export const BAR_WIDTH = 12;
 
@@ -163,7 +156,13 @@ export const BAR_WIDTH = 12;
  * scale is the larger of demand and limit: 200 m used under a limit of 200 m with a demand of 400 m is
  * `█████│▒▒▒▒▒▒`. Empty when nothing is above zero.
  */
-export function demandBar({ usage, demand, limit }: BarFigures): string {
+export function demandBar(
+  { usage, demand, limit }: {
+    readonly usage: number;
+    readonly demand: number;
+    readonly limit: number;
+  },
+): string {
   const top = Math.max(demand, limit);
   if (!(top > 0)) return "";
   const place = (value: number): number =>

@@ -16,9 +16,7 @@ export interface TopPod {
   readonly namespace: string;
   readonly pod: string;
   readonly node: string;
-  /** The source of the row. */
   readonly source: "agent" | "allocation";
-  /** Its age, ms. */
   readonly ageMs?: number;
   readonly usage?: number | undefined;
   readonly demand?: number;
@@ -40,7 +38,6 @@ export interface TopPod {
 /** One node with an agent. CPU in millicores. */
 export interface TopNode extends Omit<NodeView, "pods" | "at"> {
   readonly mode: Mode;
-  /** Age of the agent's view, ms. */
   readonly ageMs: number;
   /** Pods in its market. */
   readonly pods: number;
