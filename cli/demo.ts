@@ -19,8 +19,11 @@ import {
 } from "./terminal/progress_line.ts";
 import { scoreTable } from "./terminal/score_table.ts";
 import type { MarketReason } from "../shared/api/reasons/market_reasons.ts";
-import { runMarket, runStatic } from "../lab/simulation/run_algorithm.ts";
+import { GRID } from "../shared/quantity.ts";
+import { type AlgorithmText, runMarket, runStatic } from "../lab/simulation/run_algorithm.ts";
 import type { Scene } from "../lab/simulation/scene.ts";
+import { mean, quantile } from "../lab/simulation/statistics.ts";
+import { demandPerSecond } from "../lab/simulation/workload.ts";
 
 /** Runs the demo and returns the exit code, as {@linkcode runTask} does. */
 export function demo(args: readonly string[], world: TaskWorld): Promise<number> {
@@ -122,33 +125,45 @@ const MARKET = {
   algorithm: "market",
   description: "CoAllocator's agent and controller set the limits",
 };
-const OWN = {
-  algorithm: "limits as set",
-  description: "the original limits, never changed",
+const TWICE = {
+  algorithm: "fixed, 2 x request",
+  description:
+    "fixed limits of twice the request, or twice the mean of the load's first half where that is more",
+};
+const PERCENTILE = {
+  algorithm: "fixed, P95",
+  description: "fixed limits at the 95th percentile of the seconds of the load's first half",
 };
 const EQUAL = {
   algorithm: "fixed, same cores",
   description: "the original limits, scaled so that their sum is the market's mean",
 };
 
+/** Careful fixed limits from the load's first half, by pod. Millicores. */
+function carefulLimits({ pods, minutes }: Scene): { twice: number[]; percentile: number[] } {
+  const halves = pods.map(({ workload }) => demandPerSecond(workload(), minutes * 30));
+  return {
+    twice: pods.map(({ request }, i) => 2 * Math.max(request, onGrid(mean(halves[i]!)))),
+    percentile: halves.map((half) => onGrid(quantile(half, 0.95))),
+  };
+}
+
+function onGrid(cores: number): number {
+  return GRID * Math.max(1, Math.ceil(1000 * cores / GRID));
+}
+
 /** The market first: its mean sum of limits is what the last of the static runs is given. */
 export async function runDemo(scene: Scene, onProgress: OnRunProgress): Promise<RunRecord[]> {
   const report = (algorithm: string) => (doneS: number) => onProgress(algorithm, doneS);
   const market = await runMarket(scene, { ...MARKET, onProgress: report(MARKET.algorithm) });
+  const { twice, percentile } = carefulLimits(scene);
+  const fixed = (text: AlgorithmText, limits: readonly number[]): RunRecord =>
+    runStatic(scene, { ...text, limits, onProgress: report(text.algorithm) });
   const originalLimits = scene.pods.map(({ originalLimit }) => originalLimit);
-  const own = runStatic(scene, {
-    ...OWN,
-    limits: originalLimits,
-    onProgress: report(OWN.algorithm),
-  });
   const sum = originalLimits.reduce((total, limit) => total + limit, 0);
   const factor = market.scores.coresAllocated * 1000 / sum;
-  const equal = runStatic(scene, {
-    ...EQUAL,
-    limits: originalLimits.map((limit) => Math.round(limit * factor)),
-    onProgress: report(EQUAL.algorithm),
-  });
-  return [market, own, equal];
+  const equal = originalLimits.map((limit) => Math.round(limit * factor));
+  return [market, fixed(TWICE, twice), fixed(PERCENTILE, percentile), fixed(EQUAL, equal)];
 }
 
 if (import.meta.main) Deno.exitCode = await demo(Deno.args, taskWorld());

@@ -22,6 +22,8 @@ export interface DemoOptions extends TaskFlags {
   readonly minutes: number;
   /** Pods on the node, 1 to 200. */
   readonly pods: number;
+  /** Clients give up so many seconds after a request; 0: never. */
+  readonly giveUp: number;
   /** File of a load of the user's own. */
   readonly trace?: string;
   /** Without a format, its content shows it. */
@@ -34,6 +36,7 @@ export interface DemoOptions extends TaskFlags {
 const MOST_SEED = 2 ** 31 - 1;
 const MOST_MINUTES = 240;
 const MOST_PODS = 200;
+const MOST_GIVE_UP = 3600;
 
 /** Reads the arguments after the program's name. Never throws: a mistake is a value. */
 export function parseDemoOptions(args: readonly string[]): TaskArguments<DemoOptions> {
@@ -70,6 +73,12 @@ function demoCommand(): Command {
       `pods on the node, 1 to ${MOST_PODS}`,
       numberWithin({ least: 1, most: MOST_PODS, whole: true }),
       20,
+    )
+    .option(
+      "--give-up <seconds>",
+      "clients give up so long after a request; 0: never",
+      numberWithin({ least: 0, most: MOST_GIVE_UP, whole: false }),
+      10,
     )
     .option("--trace <file>", "a load of your own, plain or gzipped", filePath)
     .addOption(

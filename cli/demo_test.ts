@@ -13,7 +13,7 @@ Deno.test("demo() shows progress, charts and the table, and writes the report", 
   const { code, out, err, page } = await played();
   assert.equal(code, 0);
   assert.match(err, /market 50 %.*fixed, same cores 100 %/s);
-  for (const part of ["Σ limits", "Throttled ms/s", "Jain's", "limits as set"]) {
+  for (const part of ["Σ limits", "Throttled ms/s", "Jain's", "fixed, 2 x request"]) {
     assert.ok(out.includes(part), `"${part}" is missing`);
   }
   assert.match(out, /Report: report\.html\n$/);
@@ -26,7 +26,8 @@ Deno.test("demo() prints one JSON object with changes that all carry a reason", 
   const { runs } = JSON.parse(out);
   assert.deepEqual(runs.map((run: Record<string, unknown>) => run["algorithm"]), [
     "market",
-    "limits as set",
+    "fixed, 2 x request",
+    "fixed, P95",
     "fixed, same cores",
   ]);
   const [market] = runs;

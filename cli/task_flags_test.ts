@@ -17,9 +17,11 @@ function read(line: string): object | string {
 const ARENA = {
   ...{ algorithms: algorithmNames(), seeds: 5, quick: false, json: false, report: "arena.html" },
 };
-const DEMO = { seed: 1, minutes: 30, pods: 20, json: false, report: "report.html" };
+const DEMO = { seed: 1, minutes: 30, pods: 20, giveUp: 10, json: false, report: "report.html" };
 const ALL = "--trace load.csv --format cores --scale-p95 1.5 --algorithms ours,captain --seeds 7 " +
   "--slo-ms 250 --minutes=30 --quick --json --no-report";
+
+const OWN_LOAD = "--seed -7 --minutes 5 --pods=3 --give-up 2.5 --trace load.csv --format cores";
 
 pure("parseArenaOptions() and parseDemoOptions() read every flag, with defaults", () => {
   const rows: readonly (readonly [line: string, flags: object])[] = [
@@ -35,8 +37,8 @@ pure("parseArenaOptions() and parseDemoOptions() read every flag, with defaults"
     ["arena --no-report", { ...ARENA, report: false }],
     ["arena -- --seeds 1", { ...ARENA, seeds: 1 }],
     ["demo", DEMO],
-    ["demo --seed -7 --minutes 5 --pods=3 --trace load.csv --format cores --json --report a", {
-      ...{ seed: -7, minutes: 5, pods: 3, trace: "load.csv", format: "cores" },
+    [`demo ${OWN_LOAD} --json --report a`, {
+      ...{ seed: -7, minutes: 5, pods: 3, giveUp: 2.5, trace: "load.csv", format: "cores" },
       ...{ json: true, report: "a" },
     }],
     ["demo --no-report", { ...DEMO, report: false }],
@@ -57,6 +59,7 @@ pure("parseArenaOptions() and parseDemoOptions() name flag, value and remedy of 
     ["arena --trace ", /--trace <file>.*Give the path/],
     ["arena now", /0 arguments but got 1/],
     ["demo --pods 0", /--pods <count>.*'0'.*from 1 to 200/],
+    ["demo --give-up -1", /--give-up <seconds>.*'-1'.*from 0 to 3600/],
     ["demo --pods 2.5", /--pods <count>.*'2\.5'.*from 1 to 200/],
     ["demo --seed x", /--seed <integer>.*'x'.* -2147483647 to 2147483647/],
     ["demo --seed 2147483648", /--seed <integer>.* to 2147483647/],

@@ -79,7 +79,7 @@ export function checkedCommand(call: Call): CheckedCommand {
 function podOf(operand: string | undefined): Named<PodName> {
   const pod = podArgument(operand ?? "");
   if (pod === undefined) {
-    throw new UsageProblem(`Cannot find pod: "${operand}" is no name of a pod`);
+    throw new UsageProblem(`Cannot find pod: "${operand}" is not the name of a pod`);
   }
   return ({ namespace, cluster }) => {
     const usual = namespace.all ? cluster.defaultNamespace : namespace.name;

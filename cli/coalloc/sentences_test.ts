@@ -106,7 +106,7 @@ sceneTest("sentences of explain: problems", async (scene) => {
     [
       "not a pod's name",
       explained("a/b/c"),
-      'Cannot find pod: "a/b/c" is no name of a pod; see kubectl coalloc explain --help\n',
+      'Cannot find pod: "a/b/c" is not the name of a pod; see kubectl coalloc explain --help\n',
     ],
     [
       "autoscalers",

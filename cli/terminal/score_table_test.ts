@@ -10,6 +10,9 @@ const OURS: RunScores = {
   p50Ms: 8.126,
   p99Ms: 76.54,
   p999Ms: 168.4,
+  requests: 1000,
+  failed: 0,
+  late: 2,
   coresAllocated: 5.955,
   coresUsed: 3.9,
   changesPerPodMinute: 0.41,
@@ -27,6 +30,9 @@ const STATIC: RunScores = {
   p50Ms: 9.62,
   p99Ms: 336,
   p999Ms: 739,
+  requests: 1000,
+  failed: 10,
+  late: 30,
   coresAllocated: 5.955,
   coresUsed: 3.32,
   changesPerPodMinute: 0,
@@ -49,10 +55,10 @@ pure("scoreTable() has a line per algorithm, with units in the head, on 120 colu
   assert.equal(
     scoreTable(RUNS, { columns: 120 }),
     `\
-algorithm  throttled   P50   P99  P99.9  allocated   used   changes    reaction  missed  Jain's  peak/cap.
-                ms/s    ms    ms     ms      cores  cores  /pod/min  p50/p95 ms  bursts   index      cores
-ours            12.3  8.13  76.5    168       5.96   3.90     0.410     412/783    1/12  0.9999  7.51/7.60
-static           361  9.62   336    739       5.96   3.32         0           –   12/12  0.9312  5.96/7.60
+algorithm  throttled   P50   P99  P99.9  failed or  allocated   used   changes    reaction  missed  Jain's  peak/cap.
+                ms/s    ms    ms     ms    late, %      cores  cores  /pod/min  p50/p95 ms  bursts   index      cores
+ours            12.3  8.13  76.5    168      0.200       5.96   3.90     0.410     412/783    1/12  0.9999  7.51/7.60
+static           361  9.62   336    739       4.00       5.96   3.32         0           –   12/12  0.9312  5.96/7.60
 `,
   );
 });
@@ -66,6 +72,7 @@ throttled ms/s              12.3          361
 P50 ms                      8.13         9.62
 P99 ms                      76.5          336
 P99.9 ms                     168          739
+failed or late, %          0.200         4.00
 allocated cores             5.96         5.96
 used cores                  3.90         3.32
 changes /pod/min           0.410            0

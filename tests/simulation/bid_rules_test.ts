@@ -1,12 +1,11 @@
 /** What each rule of the bids does to a pod in a whole cluster, and what happens without it. */
-import { withFields } from "../fixtures/container_fields.ts";
-import type { ContainerFields } from "../fixtures/container_fields.ts";
-import assert from "node:assert/strict";
+import { withFields, type ContainerFields } from "../fixtures/container_fields.ts";
 import type { Pod } from "../../shared/api/pod.ts";
 import type { ContainerBounds } from "../../shared/api/pod_allocation.ts";
 import type { Workload } from "../../shared/api/workload.ts";
 import { ofDeployment, ownedBy, sampleHPA, sampleWorkload } from "../fixtures/sample_workloads.ts";
 import { type ControllerScene, sceneTest } from "./controller_scene.ts";
+import assert from "node:assert/strict";
 
 /** Bounds of container `app` of pod `web`. */
 function bounds(scene: ControllerScene): ContainerBounds | undefined {

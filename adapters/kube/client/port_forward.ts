@@ -58,7 +58,7 @@ export async function podHTTPGet(
   try {
     return JSON.parse(response.text);
   } catch (cause) {
-    throw new ApiError(0, "BadAnswer", `${what}: the answer is no JSON`, { cause });
+    throw new ApiError(0, "BadAnswer", `${what}: the answer is not JSON`, { cause });
   }
 }
 

@@ -97,7 +97,7 @@ export function noResponseError(
   if (request.signal?.aborted) return failed("Aborted", "aborted");
   const message = failureMessage(error);
   if (error instanceof SyntaxError) {
-    return failed("BadAnswer", `the answer is no JSON: ${message}`);
+    return failed("BadAnswer", `the answer is not JSON: ${message}`);
   }
   return failed(responded ? "Broken" : "Unreachable", message);
 }

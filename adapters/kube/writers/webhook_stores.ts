@@ -101,7 +101,7 @@ async function sendDiscreetly(connection: KubeConnection, request: KubeRequest):
   } catch (error) {
     if (!(error instanceof ApiError && error.reason === "BadAnswer")) throw error;
     const { method = "GET", path } = request;
-    throw new ApiError(0, error.reason, `${method} ${path}: the answer is no JSON`);
+    throw new ApiError(0, error.reason, `${method} ${path}: the answer is not JSON`);
   }
 }
 

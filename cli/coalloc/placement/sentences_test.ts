@@ -223,7 +223,7 @@ Deno.test("sentences of pods in a status", () => {
     LEAVING,
   ];
   const invalid = { reason: "ConfigurationError", message: "" } as const;
-  const status = refusedStatus(invalid, () => ({ placed: pods, pods: [], nowMs: NOW }));
+  const status = refusedStatus(invalid, () => ({ pods, nowMs: NOW }));
   return assertSentences([
     [
       "pods",

@@ -61,7 +61,7 @@ async function policiesOf(
 
 function emptyNote(policies: readonly StoredPolicy[] | undefined): string {
   if (policies?.length === 0) {
-    return "There is no OptimizationPolicy: one says which workloads are looked at (docs/guide.md, " +
+    return "There is no OptimizationPolicy: one says which workloads are looked at (docs/rightsizing.md, " +
       "Recommendations)";
   }
   return "No OptimizationPolicy has looked at a workload here yet: kubectl get " +

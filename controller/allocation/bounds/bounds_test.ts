@@ -1,19 +1,14 @@
-import { withResources } from "../../../shared/api/pod.ts";
+import { withResources, type Pod, type PodContainer, type Resources } from "../../../shared/api/pod.ts";
 import type { ContainerFields } from "../../../tests/fixtures/container_fields.ts";
-import assert from "node:assert/strict";
-import fc from "fast-check";
 import type { Namespace } from "../../../shared/api/namespace.ts";
-import type { Pod, PodContainer, Resources } from "../../../shared/api/pod.ts";
 import { qosClassOf } from "../../../shared/resize/inputs/qos.ts";
 import { ALLOW_OVERRIDES, MAX_CPU, PRIORITY_MULTIPLIER } from "../../../shared/api/market_keys.ts";
-import {
-  sampleContainer,
-  sampleNode,
-  samplePod,
-} from "../../../tests/contract/support/sample_objects.ts";
+import { sampleContainer, sampleNode, samplePod } from "../../../tests/contract/support/sample_objects.ts";
 import { bidFacts } from "../../../tests/fixtures/market/bid_facts.ts";
 import { type BoundsDraft, boundsOf } from "./bounds.ts";
 import { priorityMultiplier } from "./priority_multiplier.ts";
+import assert from "node:assert/strict";
+import fc from "fast-check";
 
 /** A container that runs. */
 function running(change: ContainerFields = {}): PodContainer {

@@ -5,12 +5,10 @@
  * @module
  */
 import {
-  ALLOW_OVERRIDES,
-  HPA_COORDINATION,
   type KeyHolder,
   type KeyPlace,
   MANAGED,
-  MARKET_KEY_PLACES,
+  MARKET_KEYS,
   MARKET_PREFIX,
   SKIP_GUARANTEED,
 } from "../../../shared/api/market_keys.ts";
@@ -39,13 +37,13 @@ export function outsideWarnings(
     case "NotOptedIn":
       return [
         ...wantsIn(facts).map((say) => say(scope.message)),
-        ...managedWarnings(facts),
+        ...valueWarnings(facts, [MANAGED]),
         ...annotationPlaceWarnings(facts),
       ];
     case "OptedOut":
-      return [...managedWarnings(facts), ...annotationPlaceWarnings(facts)];
+      return [...valueWarnings(facts, [MANAGED]), ...annotationPlaceWarnings(facts)];
     case "NotBurstable":
-      return [...skipWarnings(facts), ...annotationPlaceWarnings(facts)];
+      return [...valueWarnings(facts, [SKIP_GUARANTEED]), ...annotationPlaceWarnings(facts)];
     default:
       return [];
   }
@@ -60,57 +58,30 @@ function wantsIn(
   return [warningOf(namespaceSubject(namespace))];
 }
 
-function skipWarnings({ pod }: Pick<BidFacts, "pod">): readonly string[] {
-  return warningsOf(SKIP_GUARANTEED, [pod.metadata.annotations]);
-}
-
-/** Warnings about the switches that decide whether the pod takes part. */
-export function managedWarnings(
-  { pod, namespace }: Pick<BidFacts, "pod" | "namespace">,
-): readonly AnnotationWarning[] {
-  const theirs = namespace === undefined ? undefined : namespaceSubject(namespace);
-  return [
-    ...warningsOf(MANAGED, [pod.metadata.labels, pod.metadata.annotations]),
-    ...warningsOf(MANAGED, [namespace?.metadata.labels, namespace?.metadata.annotations])
-      .map(warningOf(theirs)),
-  ];
-}
-
 /** Warnings about all switches that concern a pod in the market, and about keys without effect. */
 export function switchWarnings(facts: AnnotatedObjects): readonly AnnotationWarning[] {
-  const { pod, namespace, workload, autoscalers } = facts;
-  const coordinating = [
-    { annotations: pod.metadata.annotations, about: undefined },
-    ...(workload === undefined
-      ? []
-      : [{ annotations: workload.metadata.annotations, about: workloadSubject(workload) }]),
-    ...autoscalers.map((one) => ({
-      annotations: one.metadata.annotations,
-      about: autoscalerSubject(one),
-    })),
-  ];
-  return [
-    ...managedWarnings(facts),
-    ...skipWarnings(facts),
-    ...(namespace === undefined ? [] : warningsOf(ALLOW_OVERRIDES, [namespace.metadata.labels])
-      .map(warningOf(namespaceSubject(namespace)))),
-    ...coordinating.flatMap(({ annotations, about }) =>
-      warningsOf(HPA_COORDINATION, [annotations]).map(warningOf(about))
-    ),
-    ...annotationPlaceWarnings(facts),
-  ];
+  return [...valueWarnings(facts, MARKET_KEYS.keys()), ...annotationPlaceWarnings(facts)];
 }
 
-function warningsOf(key: string, places: readonly (Texts | undefined)[]): readonly string[] {
-  return places.flatMap((texts = {}) => {
-    const text = Object.hasOwn(texts, key) ? texts[key] : undefined;
-    if (text === undefined || switchValue(texts, key) !== undefined) return [];
-    return [`${key}: ${quotedText(text)} is not "true" or "false"`];
+/** A warning for each of these switches, wherever it is read, with another value. */
+function valueWarnings(
+  facts: AnnotatedObjects,
+  keys: Iterable<string>,
+): readonly AnnotationWarning[] {
+  const written = writtenIn(facts);
+  return [...keys].flatMap((key) => {
+    const { kind, places } = MARKET_KEYS.get(key) ?? { kind: undefined, places: [] };
+    if (kind !== "switch") return [];
+    return written.flatMap(({ place, texts, about }) => {
+      const text = Object.hasOwn(texts, key) ? texts[key] : undefined;
+      if (text === undefined || !places.includes(place) || switchValue(texts, key)) return [];
+      return [warningOf(about)(`${key}: ${quotedText(text)} is not "true" or "false"`)];
+    });
   });
 }
 
 /** Without the prefix, which would make any two keys similar. */
-const KNOWN = [...MARKET_KEY_PLACES.keys()].map((key) => key.slice(MARKET_PREFIX.length));
+const KNOWN = [...MARKET_KEYS.keys()].map((key) => key.slice(MARKET_PREFIX.length));
 
 /** Texts in a place, and the pod, namespace, workload or HPA that they are of. */
 interface Written {
@@ -156,7 +127,7 @@ export function annotationPlaceWarnings(facts: AnnotatedObjects): readonly Annot
   return written.flatMap(({ place, texts, of, about }) =>
     Object.keys(texts).flatMap((key) => {
       if (!key.startsWith(MARKET_PREFIX)) return [];
-      const places = MARKET_KEY_PLACES.get(key);
+      const places = MARKET_KEYS.get(key)?.places;
       if (places === undefined) return [warningOf(about)(unknownKey(key, place))];
       if (places.includes(place)) return [];
       // A key that is also in the right place is a harmless repetition.

@@ -28,7 +28,6 @@ function texts<A extends readonly unknown[]>(
   return (...given) => warnings(...given).map(warningText);
 }
 
-const managedWarnings = texts(said.managedWarnings);
 const outsideWarnings = texts(said.outsideWarnings);
 const switchWarnings = texts(said.switchWarnings);
 
@@ -94,7 +93,8 @@ test("switchWarnings() has no warnings about known keys in their places", () => 
     autoscaler: hpa,
   });
   assert.deepEqual(switchWarnings(good), []);
-  assert.deepEqual(managedWarnings(facts({ annotations: { [HPA_COORDINATION]: "maybe" } })), []);
+  const other = facts({ annotations: { [HPA_COORDINATION]: "maybe" } });
+  assert.deepEqual(outsideWarnings(other, outside("OptedOut")), []);
 });
 
 test("switchWarnings() names a switch once that is invalid and in a place without effect", () => {

@@ -1,13 +1,9 @@
-import { withFields } from "../../../tests/fixtures/container_fields.ts";
-import type { ContainerFields } from "../../../tests/fixtures/container_fields.ts";
-import assert from "node:assert/strict";
-import {
-  enforcedContainer,
-  enforcedPod,
-} from "../../../tests/fixtures/market/enforcement_input.ts";
+import { withFields, type ContainerFields } from "../../../tests/fixtures/container_fields.ts";
+import { enforcedContainer, enforcedPod } from "../../../tests/fixtures/market/enforcement_input.ts";
 import type { Resources } from "../../api/pod.ts";
 import { marketSubject } from "../inputs/subject.ts";
 import { disruptions, disruptionVerdict } from "./restart_policy.ts";
+import assert from "node:assert/strict";
 
 function test(name: string, fn: () => void): void {
   Deno.test({ name, permissions: "none", fn });

@@ -34,7 +34,7 @@ export function policyInFile(text: string, path: string): NamedPolicy {
   const documents = parseAllDocuments(text);
   const policies = [...documents].flatMap((document) => {
     const [error] = document.errors;
-    if (error !== undefined) throw refuse(`it is no YAML: ${firstLine(error.message)}`, error);
+    if (error !== undefined) throw refuse(`it is not YAML: ${firstLine(error.message)}`, error);
     const read = manifestSchema.safeParse(document.toJS());
     return read.success ? [read.data] : [];
   });

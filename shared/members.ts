@@ -1,9 +1,9 @@
 /**
- * Reads objects as they were sent for admission: what is of another kind is taken for absent.
+ * Reads values of unknown shape by their members: what is of another kind is taken for absent.
  *
  * @module
  */
-import type { Labels } from "../api/label_selector.ts";
+import type { Labels } from "./api/label_selector.ts";
 
 /** True of what has members. */
 export function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {
