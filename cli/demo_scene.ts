@@ -32,9 +32,9 @@ const BURSTS_EVERY = 4;
 const BURST_GAP_S = 240;
 
 /** Reads the traces and makes the scene. Throws a SyntaxError or the system's error for a file. */
-export async function readDemoScene(options: DemoOptions): Promise<DemoScene> {
+export async function readDemoScene(options: Omit<DemoOptions, "report">): Promise<DemoScene> {
   const { seed, minutes, pods, giveUp, trace } = options;
-  const own = trace === undefined ? undefined : await ownTrace(trace);
+  const own = trace === undefined ? undefined : await ownTrace(trace, options.format);
   const traces = own === undefined ? await shippedTraces() : [own.trace];
   const random = seededRandom(seed);
   const bursty = traces.map((one) => withBursts(one, { random, everyS: BURST_GAP_S }));
@@ -47,7 +47,7 @@ export async function readDemoScene(options: DemoOptions): Promise<DemoScene> {
   const scene = { ...made, pods: made.pods.map((pod) => ({ ...pod, giveUpMs })) };
   const text = trace === undefined
     ? { description: `${describe(scene, giveUp)} ${CRANE_SENTENCE}`, traces: traceSources(NAMES) }
-    : { description: describe(scene, giveUp), traces: [ownSource(trace.path)] };
+    : { description: describe(scene, giveUp), traces: [ownSource(trace)] };
   return {
     scene,
     report: { ...text, command: again(options) },
@@ -55,7 +55,7 @@ export async function readDemoScene(options: DemoOptions): Promise<DemoScene> {
   };
 }
 
-async function ownTrace({ path, format }: NonNullable<DemoOptions["trace"]>): Promise<TraceFile> {
+async function ownTrace(path: string, format: DemoOptions["format"]): Promise<TraceFile> {
   const file = await readTraceFile(path, format);
   requireLoad(file.trace, traceRefusal({ format: file.format, name: path }));
   return file;
@@ -82,7 +82,7 @@ function describe({ pods, cores, minutes }: Scene, giveUp: number): string {
       : `Clients give up ${formatCount(giveUp, "second")} after their request.`);
 }
 
-function again({ seed, minutes, pods, giveUp, trace }: DemoOptions): string {
-  const load = trace === undefined ? "" : ` --trace ${trace.path}`;
+function again({ seed, minutes, pods, giveUp, trace }: Omit<DemoOptions, "report">): string {
+  const load = trace === undefined ? "" : ` --trace ${trace}`;
   return `deno task demo --seed ${seed} --minutes ${minutes} --pods ${pods} --give-up ${giveUp}${load}`;
 }

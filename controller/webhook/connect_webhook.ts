@@ -4,35 +4,18 @@
  * @module
  */
 import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
-import {
-  createEndpointSliceStore,
-  createSecretStore,
-  createTrustStore,
-} from "../../adapters/kube/writers/webhook_stores.ts";
+import { createEndpointSliceStore, createSecretStore, createTrustStore } from "../../adapters/kube/writers/webhook_stores.ts";
 import { parseAddress } from "../../adapters/program_server.ts";
 import { admissionRoutes } from "../../adapters/webhook/admission_routes.ts";
-import {
-  createCertificateFolder,
-  createCertificateMaker,
-  createCertificateReader,
-  type KeyedCertificate,
-} from "../../adapters/webhook/certificates.ts";
-import { serveWebhook } from "../../adapters/webhook/webhook_server.ts";
+import { certificateFolder, createCertificateMaker, createCertificateReader, type KeyedCertificate } from "../../adapters/webhook/certificates.ts";
+import { serveWebhook, type WebhookServer } from "../../adapters/webhook/webhook_server.ts";
 import type { Mutator } from "../../shared/admission/run_mutators.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Log } from "../../shared/log.ts";
 import { followFiles, keepCertificates } from "./keep_certificates.ts";
 import { endpointSpec, keepEndpoint } from "./keep_endpoint.ts";
 import type { WebhookMetrics } from "./metrics.ts";
-import {
-  endpointSliceName,
-  PODS_ROUTE,
-  servingNames,
-  SPOTALIS_ROUTE,
-  WEBHOOK_CONFIGURATION,
-  WEBHOOK_SECRET,
-  WORKLOADS_ROUTE,
-} from "./webhook_objects.ts";
+import { endpointSliceName, PODS_ROUTE, servingNames, SPOTALIS_ROUTE, WEBHOOK_CONFIGURATION, WEBHOOK_SECRET, WORKLOADS_ROUTE } from "./webhook_objects.ts";
 import type { CertificateSource } from "./settings.ts";
 
 /** The settings, and what the parts work with. */
@@ -57,19 +40,18 @@ export function connectWebhook(
   connection: KubeConnection,
   options: ConnectedWebhookOptions,
 ): (mutators: readonly Mutator[], signal: AbortSignal) => Promise<void> {
-  const { webhookListen: address, clock, log, observer, waitsFor } = options;
+  const { webhookListen: address } = options;
   return async (mutators, signal) => {
     // Each mutator ignores objects that are not its own, so that all routes can have all of them.
     const routes = Object.fromEntries(
       [PODS_ROUTE, WORKLOADS_ROUTE, SPOTALIS_ROUTE].map((route) => [route, mutators]),
     );
-    const app = admissionRoutes({ routes, clock, log, observer });
+    const app = admissionRoutes({ ...options, routes });
     await runWebhook({
-      log,
+      ...options,
       listen: (certificate) => serveWebhook(app, { address, certificate }),
       certificates: certificateSource(connection, options),
       publish: endpointPublisher(connection, options),
-      waitsFor,
     }, signal);
   };
 }
@@ -89,8 +71,8 @@ function certificateSource(
 ): WebhookParts["certificates"] {
   const reader = createCertificateReader();
   if (webhookCertificates !== "self") {
-    const files = createCertificateFolder(webhookFolder);
-    return (use, signal) => followFiles({ ...parts, files, reader, use }, signal);
+    const readFiles = certificateFolder(webhookFolder);
+    return (use, signal) => followFiles({ ...parts, readFiles, reader, use }, signal);
   }
   const kept = {
     ...parts,
@@ -129,20 +111,10 @@ function endpointPublisher(
   };
 }
 
-/** A server that listens. */
-export interface ListeningWebhook {
-  readonly address: string;
-  /** Serves another certificate to the connections to come. */
-  useCertificate(pair: KeyedCertificate): void;
-  /** Resolves when the answers in work are out. */
-  shutdown(): Promise<void>;
-}
-
 /** The dependencies of a running webhook. */
 export interface WebhookParts {
   readonly log: Log;
-  /** Listens with this certificate. */
-  readonly listen: (certificate: KeyedCertificate) => Promise<ListeningWebhook>;
+  readonly listen: (certificate: KeyedCertificate) => Promise<WebhookServer>;
   /** Hands each certificate over, until the signal is aborted: kept ones, or those of files. */
   readonly certificates: (
     use: (pair: KeyedCertificate) => Promise<void>,
@@ -158,7 +130,7 @@ export interface WebhookParts {
 export async function runWebhook(parts: WebhookParts, signal: AbortSignal): Promise<void> {
   const { log, listen, certificates, publish, waitsFor } = parts;
   const failed = new AbortController();
-  let server: ListeningWebhook | undefined;
+  let server: WebhookServer | undefined;
   let published: Promise<void> | undefined;
   waitsFor("the webhook has no certificate yet");
   try {

@@ -22,7 +22,7 @@ Deno.test("renderReport() and demoJSON() give the same bytes for the same seed",
       json: true,
     });
     const runs = await runDemo(scene, () => {});
-    return { json: demoJSON(runs, undefined), page: renderReport(runs, { scene: report }) };
+    return { json: demoJSON(runs, false), page: renderReport(runs, { scene: report }) };
   }));
   assert.deepEqual(first, again);
   assert.notEqual(first?.json, other?.json);

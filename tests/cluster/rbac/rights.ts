@@ -4,11 +4,8 @@
  *
  * @module
  */
-import { type AccessRule, isAllowed } from "../../../adapters/kube/client/access_rules.ts";
-import type {
-  KubeConnection,
-  OpenKubeConnection,
-} from "../../../adapters/kube/client/connection.ts";
+import { type AccessRule, isAllowed } from "../../../adapters/kube/client/api_checks.ts";
+import type { KubeConnection, OpenKubeConnection } from "../../../adapters/kube/client/connection.ts";
 import { ApiError } from "../../../shared/api/api_error.ts";
 import type { ManifestObject } from "../rendered_manifests.ts";
 import { type ConnectByToken, requestToken } from "../scene/account_token.ts";
