@@ -5,7 +5,6 @@
  * @module
  */
 import type { AdmissionRequest, SentObject } from "../admission/admission_review.ts";
-import { isMembers, membersOf, textIn, textsIn } from "../members.ts";
 import { CAPACITY } from "../api/placement_keys.ts";
 import { DELETION_COST } from "./split.ts";
 import { capacityKeys, type NodeClass, type NodeClasses, otherClass, selectorOf, type Toleration } from "./node_classes.ts";

@@ -1,20 +1,10 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import {
-  type ReceivedRequest,
-  serveCanned,
-  statusAnswer,
-} from "../../../tests/fixtures/canned_server.ts";
-import {
-  type AccessRule,
-  checkAPI,
-  readResizeSupport,
-  type ResizeSupport,
-  unknownAllocationFields,
-} from "./api_checks.ts";
+import { type ReceivedRequest, serveCanned, statusAnswer } from "../../../tests/fixtures/canned_server.ts";
+import { type AccessRule, checkAPI, readResizeSupport, type ResizeSupport, unknownAllocationFields } from "./api_checks.ts";
 import { podAllocationCRD } from "../../../tools/crd/pod_allocation_crd.ts";
 import { listOf, objectOf } from "./json_fields.ts";
-import { accessRuleText } from "../../../tests/cluster/rbac/role_act.ts";
+import { accessRuleText } from "../../../tests/cluster/rbac/rights.ts";
 
 const RESIZE: AccessRule = { verb: "patch", group: "", resource: "pods", subresource: "resize" };
 const LEASE: AccessRule = {

@@ -1,4 +1,4 @@
-import { withResources, type Pod, type PodContainer, type Resources } from "../../../shared/api/pod.ts";
+import { withResources, type Pod, type PodContainer } from "../../../shared/api/pod.ts";
 import type { ContainerFields } from "../../../tests/fixtures/container_fields.ts";
 import type { Namespace } from "../../../shared/api/namespace.ts";
 import { qosClassOf } from "../../../shared/resize/inputs/qos.ts";
@@ -12,7 +12,6 @@ import { cpuRanges } from "../../../tests/fixtures/market/enforcement_input.ts";
 import { pure } from "../../../tests/fixtures/pure.ts";
 import { sampleHPA, sampleWorkload } from "../../../tests/fixtures/sample_workloads.ts";
 import type { BidFacts } from "./bid_rules.ts";
-import { priorityMultiplier } from "./priority_multiplier.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 
