@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Mutator } from "../shared/admission/mutator.ts";
+import type { Mutator } from "../shared/admission/run_mutators.ts";
 import type { ConfigMap } from "../shared/api/config_map.ts";
 import type { Clock } from "../shared/clock.ts";
 import { settingsAmong } from "../shared/config/file.ts";

@@ -1,11 +1,9 @@
 import { pure } from "../../tests/fixtures/pure.ts";
-import assert from "node:assert/strict";
 import type { ContainerBounds, PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { MarketReason } from "../../shared/api/reasons/market_reasons.ts";
 import type { ContainerSample } from "../../shared/cgroup/sample.ts";
 import { WAIT_TARGET_MS } from "../../shared/demand/common_wait.ts";
-import type { DemandRule } from "../../shared/demand/demand_rule.ts";
-import { queueingNeed } from "../../shared/demand/queueing_need.ts";
+import { type DemandRule, queueingNeed } from "../../shared/demand/demand_rule.ts";
 import { GRID } from "../../shared/quantity.ts";
 import { SAMPLE_PACE } from "../../tests/fixtures/market/paced_sample.ts";
 import { onlyContainer, playedAgent } from "../../tests/fixtures/market/played_agent.ts";
@@ -18,6 +16,7 @@ import {
 import { desiredWrites } from "../reporting/desired.ts";
 import { QUOTA_OFF_MS } from "./container_state.ts";
 import type { ContainerResult, RoundResult } from "./round.ts";
+import assert from "node:assert/strict";
 
 /** What differs of a pod from one with an original limit of 500 m. */
 interface PodChange extends Partial<ContainerBounds> {

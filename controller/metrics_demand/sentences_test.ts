@@ -28,14 +28,14 @@ pure("sentences of metrics.queries", () =>
     [
       "unknown variable of another language",
       () => template('up{a="${cluster}"}'),
-      "has ${cluster}, which is no variable; known are $namespace, $workload, $pod",
+      "has ${cluster}, which is not a variable; known are $namespace, $workload, $pod",
     ],
     ["quotes", () => template("$pod"), "has $pod outside of quotes"],
     ["open string", () => template('up{a="x'), 'has no end of the string that " begins'],
     [
       "names",
       () => refusalOf(queryTableKind, '{"Web": "up", "jobs": ""}') ?? "",
-      '"Web" is no name of a query, expected a name of at most 63 of a-z, 0-9 and -; jobs is empty',
+      '"Web" is not the name of a query, expected a name of at most 63 of a-z, 0-9 and -; jobs is empty',
     ],
   ]));
 
@@ -59,7 +59,7 @@ pure("sentences of pods with a metric", () =>
     [
       "query",
       () => annotation("job", "up"),
-      'mbcas.io/demand-query: "job" is no query of metrics.queries; did you mean jobs?',
+      'mbcas.io/demand-query: "job" is not a query of metrics.queries; did you mean jobs?',
     ],
     [
       "prometheusURL",

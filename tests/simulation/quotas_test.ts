@@ -115,7 +115,7 @@ loopTest("divides a quota anew, once, when a pod comes or goes", async (scene) =
 });
 
 Deno.test("startMarketCluster() raises all limits to what a quota allows, and none is refused", async () => {
-  const { scene } = await readDemoScene({ seed: 1, minutes: 1, pods: 12, json: true });
+  const { scene } = await readDemoScene({ seed: 1, minutes: 1, pods: 12, giveUp: 0, json: true });
   const own = scene.pods.reduce((sum, { originalLimit }) => sum + originalLimit, 0);
   const hardLimitsCPU = 2 * own;
   const market = startMarketCluster(scene, {
