@@ -26,13 +26,13 @@ loopTest(
   },
 );
 
-for (const  of of["pod", "namespace"] as const) {
+for (const place of ["pod", "namespace"] as const) {
   loopTest(
-    `gives original limits back when the ${of} opts out, and takes it again`,
+    `gives original limits back when the ${place} opts out, and takes it again`,
     async (scene) => {
       scene.startController();
       await scene.raise();
-      scene.setManaged("false", of);
+      scene.setManaged("false", place);
       await scene.pass(10_000);
       scene.assertLimit(200);
       assert.equal(scene.allocation(), undefined);
@@ -40,7 +40,7 @@ for (const  of of["pod", "namespace"] as const) {
       const before = scene.count("resize Pod");
       await scene.pass(300_000);
       assert.equal(scene.count("resize Pod"), before);
-      scene.setManaged("true", of);
+      scene.setManaged("true", place);
       await scene.pass(10_000);
       scene.assertLimit(300);
       assert.equal(scene.originalLimit(), "200m");
