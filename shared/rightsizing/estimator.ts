@@ -28,16 +28,14 @@ const FRACTIONS: Readonly<Record<Percentile, number>> = {
   P99: 0.99,
 };
 
-/** What the percentile is of. */
-export interface PercentileOptions {
-  readonly resource: ResourceName;
-  readonly percentile: Percentile;
-  /** For the sentence: the window that the samples are of. */
-  readonly windowMs: number;
-}
-
-/** The percentile of the samples. */
-export function percentileOf({ resource, percentile, windowMs }: PercentileOptions): Estimator {
+/** The percentile of the samples; the window that they are of is for the sentence. */
+export function percentileOf(
+  { resource, percentile, windowMs }: {
+    readonly resource: ResourceName;
+    readonly percentile: Percentile;
+    readonly windowMs: number;
+  },
+): Estimator {
   return (usage) => {
     const amount = usage.quantile(FRACTIONS[percentile]);
     const samples = usage.count === 1 ? "sample" : "samples";
@@ -56,6 +54,11 @@ function formatWindow(windowMs: number): string {
   return Number.isInteger(days) && days > 1 ? `${days}d` : formatDuration(windowMs);
 }
 
+/** The base's estimate with another amount, and the phrase for that. */
+function withStep({ steps }: Estimate, amount: number, step: string): Estimate {
+  return { amount, steps: [...steps, step] };
+}
+
 /** The base × factor, truncated to whole millicores or bytes, without loss by binary fractions. */
 export function withSafetyFactor(
   base: Estimator,
@@ -64,33 +67,25 @@ export function withSafetyFactor(
   return (usage) => {
     const estimate = base(usage);
     const amount = truncatedProduct(estimate.amount, factor);
-    const step = `times ${factor} is ${amountText(resource, amount)}`;
-    return { amount, steps: [...estimate.steps, step] };
+    return withStep(estimate, amount, `times ${factor} is ${amountText(resource, amount)}`);
   };
 }
 
 /** The base, moved to the nearer bound if it is outside; inside it is not moved. */
 export function withBounds(
   base: Estimator,
-  { resource, bounds }: { readonly resource: ResourceName; readonly bounds: ResourceBounds },
+  { resource, bounds: { min, max } }: {
+    readonly resource: ResourceName;
+    readonly bounds: ResourceBounds;
+  },
 ): Estimator {
-  const [min, max] = [amountText(resource, bounds.min), amountText(resource, bounds.max)];
+  const bounds = `bounds ${amountText(resource, min)} to ${amountText(resource, max)}`;
   return (usage) => {
     const estimate = base(usage);
     const { amount } = estimate;
-    if (amount < bounds.min) {
-      return {
-        amount: bounds.min,
-        steps: [...estimate.steps, `raised to the minimum of bounds ${min} to ${max}`],
-      };
-    }
-    if (amount > bounds.max) {
-      return {
-        amount: bounds.max,
-        steps: [...estimate.steps, `lowered to the maximum of bounds ${min} to ${max}`],
-      };
-    }
-    return { amount, steps: [...estimate.steps, `within bounds ${min} to ${max}`] };
+    if (amount < min) return withStep(estimate, min, `raised to the minimum of ${bounds}`);
+    if (amount > max) return withStep(estimate, max, `lowered to the maximum of ${bounds}`);
+    return withStep(estimate, amount, `within ${bounds}`);
   };
 }
 
@@ -118,28 +113,15 @@ export interface Throttling {
  * Those become the observed demand, if that is more. Without an observation they grow by the factor
  * 1 + s: how much was missing cannot be known, but twice as much is tried at most, and the next window
  * shows whether it was enough.
- *
- * Throws a `RangeError` for a share outside of 0..1 and a demand that is no amount.
  */
-export function uncensored(
-  usage: Distribution,
-  { share, demand }: Throttling,
-): Distribution {
-  if (!(share >= 0 && share <= 1)) {
-    throw new RangeError(`Cannot correct for throttling: share is ${share}, expected 0 to 1`);
-  }
-  if (demand !== undefined && !(demand >= 0 && Number.isFinite(demand))) {
-    throw new RangeError(`Cannot correct for throttling: demand is ${demand}, expected at least 0`);
-  }
+function uncensored(usage: Distribution, { share, demand }: Throttling): Distribution {
   if (share === 0) return usage;
-  const raise = (amount: number): number =>
-    demand === undefined ? amount * (1 + share) : Math.max(amount, demand);
   return {
     ...usage,
-    max: raise(usage.max),
     quantile(fraction) {
       const amount = usage.quantile(fraction);
-      return fraction >= 1 - share ? raise(amount) : amount;
+      if (fraction < 1 - share) return amount;
+      return demand === undefined ? amount * (1 + share) : Math.max(amount, demand);
     },
   };
 }
@@ -157,7 +139,7 @@ export function withThrottling(base: Estimator, throttling: Throttling): Estimat
     const step = `raised to ${
       amountText("cpu", amount)
     } since its limit ran out in ${percent} of the periods (${why})`;
-    return { amount, steps: [...seen.steps, step] };
+    return withStep(seen, amount, step);
   };
 }
 
@@ -172,13 +154,12 @@ export interface OOMKill {
   readonly unlimited?: true;
 }
 
-const MEBI = 2 ** 20;
-/** Raised by as much at least, so that small containers do not take many kills to grow. */
-const LEAST_RAISE_BYTES = 100 * MEBI;
+/** Raised by as much at least, so that small containers do not take many kills to grow: 100Mi. */
+const LEAST_RAISE_BYTES = 100 * 2 ** 20;
 const RAISE_FACTOR = 1.2;
 
 /** Bytes after a kill: max(20 %, 100Mi) over what it had. 256Mi becomes 356Mi, 1024Mi 1228.8Mi. */
-export function raisedAfterOOM({ hadBytes }: Pick<OOMKill, "hadBytes">): number {
+function raisedAfterOOM(hadBytes: number): number {
   return Math.max(truncatedProduct(hadBytes, RAISE_FACTOR), hadBytes + LEAST_RAISE_BYTES);
 }
 
@@ -196,17 +177,16 @@ export function withOOMRaise(base: Estimator, kills: readonly OOMKill[]): Estima
   if (kills.length === 0) return base;
   return (usage) => {
     const estimate = base(usage);
-    const used = usage.count === 0 ? 0 : usage.max;
     const had = Math.max(
       ...kills.map(({ hadBytes, unlimited = false }) =>
-        unlimited ? Math.max(hadBytes, used) : hadBytes
+        unlimited ? Math.max(hadBytes, usage.max) : hadBytes
       ),
     );
-    const raised = had === 0 ? 0 : raisedAfterOOM({ hadBytes: had });
-    if (estimate.amount >= raised) return estimate;
+    const raised = raisedAfterOOM(had);
+    if (had === 0 || estimate.amount >= raised) return estimate;
     const step = `killed for lack of memory at ${amountText("memory", had)}, so raised to ${
       amountText("memory", raised)
     }`;
-    return { amount: raised, steps: [...estimate.steps, step] };
+    return withStep(estimate, raised, step);
   };
 }

@@ -15,15 +15,11 @@ export interface PublishedVPA {
   readonly metadata: {
     readonly name: string;
     readonly namespace: string;
-    readonly labels: Readonly<Record<string, string>>;
-    /** It goes with its workload. */
-    readonly ownerReferences: readonly Readonly<Record<string, string>>[];
+    readonly [member: string]: unknown;
   };
   readonly spec: {
     readonly targetRef: { readonly apiVersion: "apps/v1"; kind: string; name: string };
-    readonly updatePolicy: { readonly updateMode: "Off" };
-    /** Another recommender than the usual one, which would write the status as well. */
-    readonly recommenders: readonly { readonly name: string }[];
+    readonly [member: string]: unknown;
   };
   readonly status: {
     readonly conditions: readonly Readonly<Record<string, string>>[];
@@ -69,11 +65,13 @@ export function publishedVPA(
       name: publishedVPAName(workload),
       namespace,
       labels: { [PUBLISHED_LABEL.name]: PUBLISHED_LABEL.value },
+      // It goes with its workload.
       ownerReferences: [{ apiVersion: "apps/v1", kind, name, uid }],
     },
     spec: {
       targetRef: { apiVersion: "apps/v1", kind, name },
       updatePolicy: { updateMode: "Off" },
+      // Another recommender than the usual one, which would write the status as well.
       recommenders: [{ name: RIGHTSIZING_MANAGER }],
     },
     status: {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { amountText, RESOURCE_TITLES, truncatedProduct } from "./amounts.ts";
+import { amountText, truncatedProduct } from "./amounts.ts";
 import type { ContainerUsage } from "./distribution.ts";
 import type { ResourceName } from "../api/pod.ts";
 import {
@@ -33,18 +33,6 @@ export interface ContainerRecommendation {
   readonly explanation: string;
 }
 
-/** The part of a policy that decides a recommendation. */
-export interface RecommendationRule extends
-  Pick<
-    PolicySpec,
-    "windowMs" | "percentile" | "safetyFactor" | "minSamples" | "bounds"
-  > {
-  readonly updateStrategy: Pick<
-    PolicySpec["updateStrategy"],
-    "updateRequestsOnly" | "limitMultipliers"
-  >;
-}
-
 /** Events of a container that its samples do not show. */
 export interface Corrections {
   /** Kills within the window. @default {[]} */
@@ -53,57 +41,46 @@ export interface Corrections {
   readonly throttling?: Throttling;
 }
 
-/** Options of {@linkcode recommend}. */
-export interface RecommendOptions {
-  readonly rule: RecommendationRule;
-  /** @default {{}} */
-  readonly corrections?: Corrections;
-}
-
 /**
  * Percentile × safety factor, truncated, then clamped to the bounds; limits are the request × their
  * multiplier where the rule wants limits. The bounds are of requests: a limit may be above them. Undefined
  * where either resource has too few samples.
  */
 export function recommend(
-  usage: ContainerUsage,
-  { rule, corrections = {} }: RecommendOptions,
+  { container, ...usage }: ContainerUsage,
+  { rule, corrections = {} }: { readonly rule: PolicySpec; readonly corrections?: Corrections },
 ): ContainerRecommendation | undefined {
-  const { container } = usage;
   // Of nothing there is no percentile, whatever a policy may say.
   const need = Math.max(1, rule.minSamples);
   if (Math.min(usage.cpu.count, usage.memory.count) < need) return undefined;
-  const cpu = cpuEstimator(rule, corrections)(usage.cpu);
-  const memory = memoryEstimator(rule, corrections)(usage.memory);
+  const cpu = estimatorOf("cpu", { rule, corrections })(usage.cpu);
+  const memory = estimatorOf("memory", { rule, corrections })(usage.memory);
   const requests = { container, cpu: cpu.amount, memory: memory.amount };
-  const explanation = `${explained("cpu", cpu)}. ${explained("memory", memory)}`;
-  if (rule.updateStrategy.updateRequestsOnly) return { ...requests, explanation };
-  const { limitMultipliers } = rule.updateStrategy;
-  const cpuLimit = limitOf(cpu, limitMultipliers.cpu);
-  const memoryLimit = limitOf(memory, limitMultipliers.memory);
-  const limits = `Limits: CPU ${
-    amountText("cpu", cpuLimit)
-  }, request times ${limitMultipliers.cpu}; memory ${
-    amountText("memory", memoryLimit)
-  }, request times ${limitMultipliers.memory}`;
+  const explanation = `CPU ${explained("cpu", cpu)}. Memory ${explained("memory", memory)}`;
+  const { updateRequestsOnly, limitMultipliers: times } = rule.updateStrategy;
+  if (updateRequestsOnly) return { ...requests, explanation };
+  const cpuLimit = limitOf(cpu, times.cpu);
+  const memoryLimit = limitOf(memory, times.memory);
+  const limits = `Limits: CPU ${amountText("cpu", cpuLimit)}, request times ${times.cpu}; ` +
+    `memory ${amountText("memory", memoryLimit)}, request times ${times.memory}`;
   return { ...requests, cpuLimit, memoryLimit, explanation: `${explanation}. ${limits}` };
 }
 
-function cpuEstimator(rule: RecommendationRule, { throttling }: Corrections): Estimator {
-  const resource = "cpu";
-  const { percentile, windowMs, safetyFactor: factor } = rule;
+/** The steps from samples to a request, in their order. */
+function estimatorOf(
+  resource: ResourceName,
+  { rule, corrections: { throttling, oomKills = [] } }: {
+    readonly rule: PolicySpec;
+    readonly corrections: Corrections;
+  },
+): Estimator {
+  const { percentile, windowMs, safetyFactor: factor, bounds } = rule;
   const plain = percentileOf({ resource, percentile, windowMs });
-  const base = throttling === undefined ? plain : withThrottling(plain, throttling);
-  const raised = withSafetyFactor(base, { resource, factor });
-  return withBounds(raised, { resource, bounds: rule.bounds.cpu });
-}
-
-function memoryEstimator(rule: RecommendationRule, { oomKills = [] }: Corrections): Estimator {
-  const resource = "memory";
-  const { percentile, windowMs, safetyFactor: factor } = rule;
-  const plain = percentileOf({ resource, percentile, windowMs });
-  const raised = withOOMRaise(withSafetyFactor(plain, { resource, factor }), oomKills);
-  return withBounds(raised, { resource, bounds: rule.bounds.memory });
+  const isThrottled = resource === "cpu" && throttling !== undefined;
+  const base = isThrottled ? withThrottling(plain, throttling) : plain;
+  const safe = withSafetyFactor(base, { resource, factor });
+  const raised = resource === "memory" ? withOOMRaise(safe, oomKills) : safe;
+  return withBounds(raised, { resource, bounds: bounds[resource] });
 }
 
 /** Never below the request, which Kubernetes would refuse. */
@@ -111,29 +88,24 @@ function limitOf({ amount }: Estimate, multiplier: number): number {
   return Math.max(amount, truncatedProduct(amount, multiplier));
 }
 
-/** `CPU 336m: P90 of 2880 samples in 24h is 280m, times 1.2 is 336m, within bounds 50m to 2`. */
+/** `336m: P90 of 2880 samples in 24h is 280m, times 1.2 is 336m, within bounds 50m to 2`. */
 function explained(resource: ResourceName, { amount, steps }: Estimate): string {
-  return `${RESOURCE_TITLES[resource]} ${amountText(resource, amount)}: ${steps.join(", ")}`;
+  return `${amountText(resource, amount)}: ${steps.join(", ")}`;
 }
 
-/** Usage of a workload. */
-export interface WorkloadUsage {
-  /** In any order; of containers that the workload no longer has, too. */
-  readonly usages: readonly ContainerUsage[];
-  readonly rule: RecommendationRule;
-  /** By container. @default {empty} */
-  readonly corrections?: ReadonlyMap<string, Corrections>;
-}
-
-/** The recommendations for the containers that the workload's template names, once each and in its order. */
+/** The recommendations for the containers that the workload's template names, in its order. */
 export function recommendWorkload(
   containers: readonly string[],
-  { usages, rule, corrections = new Map() }: WorkloadUsage,
+  { usages, rule, corrections }: {
+    /** In any order; of containers that the workload no longer has, too. */
+    readonly usages: readonly ContainerUsage[];
+    readonly rule: PolicySpec;
+    /** By container. */
+    readonly corrections: ReadonlyMap<string, Corrections>;
+  },
 ): readonly ContainerRecommendation[] {
-  const known = new Map(usages.map((usage) => [usage.container, usage]));
-  return [...new Set(containers)].flatMap((container) => {
-    const usage = known.get(container);
-    const own = corrections.get(container) ?? {};
-    return usage === undefined ? [] : recommend(usage, { rule, corrections: own }) ?? [];
+  return containers.flatMap((name) => {
+    const usage = usages.find(({ container }) => container === name);
+    return usage && recommend(usage, { rule, corrections: corrections.get(name) ?? {} }) || [];
   });
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { NO_RESOURCES, type PodContainer, type Resources } from "../../api/pod.ts";
+import { NO_RESOURCES, type PodContainer } from "../../api/pod.ts";
 import { truncatedProduct } from "../amounts.ts";
 import type { PolicySpec } from "../policy_spec.ts";
 import { resourcesInForce, resourcesOfAmounts, type ValuesInForce } from "../workload_record.ts";
@@ -11,44 +11,37 @@ import {
   describeCut,
   pair,
   type PairEntry,
-  pairOf,
   pairsOf,
   podTotal,
-  RESOURCE_NAMES,
+  RESOURCE_SIDES,
   wantedOf,
   type WantedResources,
 } from "../../resize/inputs/resources.ts";
 import { liftMemory, steppedMemory } from "./memory_decrease.ts";
-import type { Guard, RightsizingFacts } from "./rightsizing_facts.ts";
+import type { RightsizingFacts } from "./rightsizing_facts.ts";
 import { runChecks } from "../../resize/run_checks.ts";
-import { MOST_PASSES } from "./decide_rightsizing.ts";
-import {
-  horizontalAutoscalerConflicts,
-  outsideRanges,
-  overNodes,
-  overQuotas,
-  qosWouldChange,
-  requestAboveLimit,
-  verticalAutoscalerConflicts,
-} from "./resize_guards.ts";
+import { MOST_PASSES, NEW_POD_CHAIN } from "./decide_rightsizing.ts";
 import { presentSubjects } from "./method.ts";
 
-/** Facts that decide which values count. */
-export type CountingFacts = NewPodFacts & Pick<RightsizingFacts, "memoryPeaks">;
-
-/** The values that count, by container, and a message for each that does not. */
-export interface CountingValues {
-  readonly values: ReadonlyMap<string, Resources>;
-  readonly messages: readonly string[];
-}
+/** Facts about a new pod; the workload's template is the pod as it was sent. */
+export type NewPodFacts = Pick<
+  RightsizingFacts,
+  | "policy"
+  | "workload"
+  | "autoscalers"
+  | "verticalAutoscalers"
+  | "ranges"
+  | "quotas"
+  | "largestNode"
+>;
 
 /** Facts of one call, with the containers as their author wrote them. */
-interface CountingInput extends CountingFacts {
+interface CountingInput extends NewPodFacts, Pick<RightsizingFacts, "memoryPeaks"> {
   readonly written: readonly PodContainer[];
 }
 
-/** Values that are left, and why the others are not. */
-export interface Counted {
+/** Values that are left, and a message for each reason why the others are not. */
+interface Counted {
   readonly wanted: WantedResources;
   readonly messages: readonly string[];
 }
@@ -62,12 +55,12 @@ export interface Counted {
  */
 export function countingValues(
   inForce: readonly ValuesInForce[],
-  facts: CountingFacts,
+  facts: Omit<CountingInput, "written">,
   { written = facts.workload.template.containers }: {
     /** @default the template's */
     readonly written?: readonly PodContainer[];
   } = {},
-): CountingValues {
+): { readonly values: WantedResources; readonly messages: readonly string[] } {
   const input = { ...facts, written };
   const present = withoutEdited(inForce, input);
   let { wanted } = present;
@@ -99,24 +92,22 @@ function withoutEdited(
   inForce: readonly ValuesInForce[],
   { written }: CountingInput,
 ): Counted {
-  const resources = resourcesInForce(inForce);
   const messages: string[] = [];
-  const entries = inForce.flatMap(({ container, adoptedOn }): PairEntry[] => {
+  const entries = inForce.flatMap(({ container, adoptedOn, ...values }): readonly PairEntry[] => {
     const author = written.find(({ name, sidecar }) => name === container && !sidecar);
     if (author === undefined) {
       messages.push(`the template has no container ${container}`);
       return [];
     }
     const base = adoptedOn === undefined ? author : resourcesOfAmounts(adoptedOn);
-    return RESOURCE_NAMES.flatMap((resource): PairEntry[] => {
-      const [was, is] = [pairOf(base, resource), pairOf(author, resource)];
-      const asked = pairOf(resources.get(container) ?? NO_RESOURCES, resource);
-      if (asked.request === undefined && asked.limit === undefined) return [];
-      if (was.request === is.request && was.limit === is.limit) {
-        return [{ container, resource, pair: asked }];
+    return pairsOf(new Map([[container, resourcesOfAmounts(values)]])).filter(({ resource }) => {
+      const isSame = RESOURCE_SIDES.every((side) =>
+        base[side][resource] === author[side][resource]
+      );
+      if (!isSame) {
+        messages.push(`the template has other ${resource} values of ${container} by now`);
       }
-      messages.push(`the template has other ${resource} values of ${container} by now`);
-      return [];
+      return isSame;
     });
   });
   return { wanted: wantedOf(entries), messages };
@@ -185,35 +176,12 @@ function bound(
   return { ...entry, pair: pair(max, limit === undefined ? undefined : Math.min(limit, follows)) };
 }
 
-/** Facts about a new pod; the workload's template is the pod as it was sent. */
-export type NewPodFacts = Pick<
-  RightsizingFacts,
-  | "policy"
-  | "workload"
-  | "autoscalers"
-  | "verticalAutoscalers"
-  | "ranges"
-  | "quotas"
-  | "largestNode"
->;
-
-/** The guards that apply to a pod before it is created. */
-const NEW_POD_CHAIN: readonly Guard[] = [
-  { name: "HorizontalAutoscalerConflicts", check: horizontalAutoscalerConflicts },
-  { name: "VerticalAutoscalerConflicts", check: verticalAutoscalerConflicts },
-  { name: "OutsideRanges", check: outsideRanges },
-  { name: "OverQuotas", check: overQuotas },
-  { name: "OverNodes", check: overNodes },
-  { name: "QoSWouldChange", check: qosWouldChange },
-  { name: "RequestAboveLimit", check: requestAboveLimit },
-];
-
 /**
  * Cuts the values to what the server takes of one new pod, and no other controller sets: by the guards of
  * the chain, over that pod alone. Nothing where they hold: the pod is then as its template says. What is
  * left of a quota is there for all of the pod, not for the raise alone.
  */
-export function fitNewPod(values: WantedResources, facts: NewPodFacts): Counted {
+function fitNewPod(values: WantedResources, facts: NewPodFacts): Counted {
   const { wanted, reports, hold, settled } = runChecks(NEW_POD_CHAIN, {
     facts: loneFacts(facts),
     wanted: values,
@@ -228,26 +196,21 @@ export function fitNewPod(values: WantedResources, facts: NewPodFacts): Counted 
 
 /** A workload of this one pod, which is not there yet. */
 function loneFacts(facts: NewPodFacts): RightsizingFacts {
-  const { policy, workload, autoscalers, verticalAutoscalers, ranges, quotas, largestNode } = facts;
-  const { updateStrategy } = policy;
+  const { policy, workload, quotas } = facts;
   const alone: RightsizingFacts = {
+    ...facts,
     nowMs: 0,
     policy: {
       ...policy,
-      updateStrategy: { ...updateStrategy, allowInPlaceResize: true, allowRecreate: false },
+      updateStrategy: { ...policy.updateStrategy, allowInPlaceResize: true, allowRecreate: false },
     },
     dryRun: false,
     workload: { ...workload, replicas: 1 },
     pods: [],
     nodes: new Map(),
-    ...(largestNode === undefined ? {} : { largestNode }),
     recommendations: [],
     samples: new Map(),
     memoryPeaks: new Map(),
-    autoscalers,
-    verticalAutoscalers,
-    ...(ranges === undefined ? {} : { ranges }),
-    quotas: [],
     unreadable: [],
     missingPermissions: [],
     inForce: new Map(),

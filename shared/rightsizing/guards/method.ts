@@ -15,7 +15,6 @@ import { qosClassOfPod } from "../../resize/inputs/qos.ts";
 import {
   containersWanted,
   limitsOf,
-  ownFields,
   podSubject,
   type Subject,
 } from "../../resize/inputs/subject.ts";
@@ -195,16 +194,13 @@ export function inPlacePlan(facts: RightsizingFacts, wanted: WantedResources): I
     const after = containersWanted(subject, wanted);
     if (isTooMuch(subject, { after, node: facts.nodes.get(pod.nodeName) })) return [];
     const changes = pod.containers.flatMap((present, at): ResourceChange[] => {
-      const values = wanted.get(present.name);
-      const next = after[at];
-      if (values === undefined || next === undefined || next === present) return [];
-      const amounts = ownFields(subject, values);
-      const changes = {
-        requests: changedAmounts(present.requests, amounts.requests),
-        limits: changedAmounts(present.limits, amounts.limits),
+      const { requests, limits } = after[at] ?? present;
+      const changed = {
+        requests: changedAmounts(present.requests, requests),
+        limits: changedAmounts(present.limits, limits),
       };
       const { name, sidecar } = present;
-      return hasAmounts(changes) ? [{ name, sidecar, ...changes }] : [];
+      return hasAmounts(changed) ? [{ name, sidecar, ...changed }] : [];
     });
     return changes.length === 0 ? [] : [{ pod, changes }];
   });
