@@ -8,12 +8,9 @@ import {
   enforcementInput,
   marketClaim,
 } from "../../tests/fixtures/market/enforcement_input.ts";
-import { OWNS_NOTHING } from "../../tests/fixtures/rightsizing/owned_fields.ts";
-import { rightsizingFacts } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { sampleHPA, sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
 import type { Namespace } from "../api/namespace.ts";
 import { NO_RESOURCES, type Pod } from "../api/pod.ts";
-import { templatePatch } from "../rightsizing/template_patch.ts";
 import { decide, MARKET_CHAIN } from "./chain.ts";
 import { outsideBounds } from "./checks/published_bounds.ts";
 import type { EnforcementInput } from "./inputs/resize_input.ts";
@@ -205,14 +202,6 @@ Deno.test({
         "Restored",
         () => restoredMessage({ reason: "AgentSilent", message: "it is gone" }),
         "the original limits are back: AgentSilent: it is gone",
-      ],
-      [
-        "empty template patch",
-        () =>
-          messageOf(() =>
-            templatePatch(rightsizingFacts({}).workload, { wanted: new Map(), owned: OWNS_NOTHING })
-          ),
-        "Cannot build a template patch: nothing is wanted",
       ],
     ]),
 });

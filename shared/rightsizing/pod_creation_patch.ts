@@ -3,27 +3,22 @@
  *
  * @module
  */
-import {
-  NO_RESOURCES,
-  type Pod,
-  type PodContainer,
-  type ResourceAmounts,
-  type Resources,
-  withResources,
-} from "../api/pod.ts";
 import { isMembers } from "../admission/sent_members.ts";
-import { parseBytes, parseCPU } from "../quantity.ts";
+import { NO_RESOURCES, type Resources, withResources } from "../api/pod.ts";
+import type { PodTemplate } from "../api/workload.ts";
 import { keepClass } from "../resize/checks/qos_class.ts";
 import { capRequests, podLevelProblem } from "../resize/checks/request_within_limit.ts";
-import { qosClassOfPod } from "../resize/inputs/qos.ts";
-import {
-  byResource,
-  hasAmounts,
-  RESOURCE_SIDES,
-  withDefaultRequests,
-} from "../resize/inputs/resources.ts";
-import type { Subject } from "../resize/inputs/subject.ts";
+import { byResource, hasAmounts, RESOURCE_SIDES } from "../resize/inputs/resources.ts";
+import { madeSubject } from "../resize/inputs/subject.ts";
 import { containerResources } from "../resize/patch.ts";
+
+/** A pod that is to be created. */
+export interface CreatedPod {
+  /** `spec.containers` as they were sent. */
+  readonly raw: readonly { readonly resources?: unknown }[];
+  /** The same as they are read, without the server's defaults; sidecars stand behind them. */
+  readonly template: PodTemplate;
+}
 
 /** A step of a JSON patch (RFC 6902). */
 export interface CreationStep {
@@ -39,10 +34,11 @@ export interface CreationStep {
  * No steps where it has the values already.
  */
 export function podCreationPatch(
-  { containers, subject }: CreatedPod,
+  { raw, template }: CreatedPod,
   values: ReadonlyMap<string, Resources>,
 ): readonly CreationStep[] {
-  const own = subject.containers.slice(0, containers.length);
+  const subject = madeSubject(template, { name: "the pod", count: 1 });
+  const own = subject.containers.slice(0, raw.length);
   const asked = new Map(own.map((present) => {
     const { requests, limits } = values.get(present.name) ?? NO_RESOURCES;
     // Where there is no request the server would take a limit for one.
@@ -56,12 +52,11 @@ export function podCreationPatch(
   const wanted = capRequests(kept.wanted, [subject]);
   if (podLevelProblem(subject, wanted) !== undefined) return [];
   return own.flatMap((present, index) => {
-    const raw = containers[index]?.resources;
     const after = withResources(present, wanted.get(present.name) ?? NO_RESOURCES);
-    const fields = changedFields(present, after, readResources(raw));
+    const fields = changedFields(present, after, template.containers[index] ?? NO_RESOURCES);
     if (!hasAmounts(fields)) return [];
     const { resources } = containerResources({ name: present.name, ...fields });
-    return stepsBelow(`/spec/containers/${index}/resources`, raw, resources);
+    return stepsBelow(`/spec/containers/${index}/resources`, raw[index]?.resources, resources);
   });
 }
 
@@ -91,72 +86,4 @@ function stepsBelow(path: string, present: unknown, value: object): CreationStep
         value: member,
       }]
   );
-}
-
-/** Members of an object that was sent. */
-export type Members = Readonly<Record<string, unknown>>;
-
-/** What was sent, and what it comes to. */
-export interface CreatedPod {
-  /** Raw, in their order, and first among those of the subject. */
-  readonly containers: readonly Members[];
-  /** Sidecars stand behind the containers, as in any pod that is read. */
-  readonly subject: Subject;
-}
-
-/** Reads a pod, raw as an admission review has it. Throws a `TypeError` or `SyntaxError` where it can't be read. */
-export function readCreatedPod(pod: unknown): CreatedPod {
-  const spec = isMembers(pod) ? pod.spec : undefined;
-  if (!isMembers(spec) || !Array.isArray(spec.containers)) {
-    throw new TypeError("Cannot read a new pod: it has no spec.containers");
-  }
-  const containers = spec.containers.filter(isMembers);
-  if (containers.length < spec.containers.length) {
-    throw new TypeError("Cannot read a new pod: an item of spec.containers is no object");
-  }
-  const inits = Array.isArray(spec.initContainers) ? spec.initContainers.filter(isMembers) : [];
-  const podLevel = readResources(spec.resources);
-  const initContainers: PodContainer[] = [];
-  const sidecars: PodContainer[] = [];
-  for (const one of inits) {
-    if (one.restartPolicy === "Always") sidecars.push({ ...readContainer(one), sidecar: true });
-    else initContainers.push({ ...readContainer(one), sidecarsBefore: sidecars.length });
-  }
-  const read: Pick<Pod, "containers" | "initContainers" | "podLevel"> = {
-    containers: [...containers.map(readContainer), ...sidecars],
-    initContainers,
-    ...(hasAmounts(podLevel) ? { podLevel } : {}),
-  };
-  const qosClass = qosClassOfPod(read);
-  const subject = { ...read, name: "the pod", qosClass, marketLimits: false, count: 1 };
-  return { containers, subject };
-}
-
-function readContainer({ name, resources }: Members): PodContainer {
-  if (typeof name !== "string") {
-    throw new TypeError("Cannot read a new pod: a container has no name");
-  }
-  return withDefaultRequests({
-    name,
-    sidecar: false,
-    ready: false,
-    restartsOnCPU: false,
-    applied: NO_RESOURCES,
-    ...readResources(resources),
-  });
-}
-
-/** Requests and limits as they are written. Throws a `SyntaxError` for a quantity that is none. */
-function readResources(raw: unknown): Resources {
-  const { requests, limits } = isMembers(raw) ? raw : {};
-  return { requests: readAmounts(requests), limits: readAmounts(limits) };
-}
-
-function readAmounts(raw: unknown): ResourceAmounts {
-  return byResource((name) => {
-    const quantity = isMembers(raw) ? raw[name] : undefined;
-    if (quantity === undefined || quantity === null) return undefined;
-    // JSON lets a quantity be a number, too.
-    return name === "cpu" ? parseCPU(String(quantity)) : parseBytes(String(quantity));
-  });
 }

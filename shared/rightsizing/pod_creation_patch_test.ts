@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { pure } from "../../tests/fixtures/pure.ts";
 import { applyJSONPatch } from "../admission/json_patch.ts";
+import { createdPod } from "../../tests/fixtures/rightsizing/rightsizing_patches.ts";
 import type { Resources } from "../api/pod.ts";
+import { withDefaultRequests } from "../resize/inputs/resources.ts";
 import { qosClassOf } from "../resize/inputs/qos.ts";
-import { podTotal } from "../resize/inputs/resources.ts";
-import { podCreationPatch, readCreatedPod } from "./pod_creation_patch.ts";
+import { podCreationPatch } from "./pod_creation_patch.ts";
 
 const MI = 2 ** 20;
 
@@ -16,7 +17,7 @@ function podOf(...containers: readonly object[]): object {
 /** The steps for `app`: `replace 1/requests/cpu 150m`, by place of the container and the path below. */
 function stepsFor(pod: unknown, app: Partial<Resources>): readonly string[] {
   const values = new Map([["app", { requests: {}, limits: {}, ...app }]]);
-  return podCreationPatch(readCreatedPod(pod), values).map(({ op, path, value }) => {
+  return podCreationPatch(createdPod(pod), values).map(({ op, path, value }) => {
     const below = path.replace("/spec/containers/", "").replace("resources/", "");
     return `${op} ${below} ${typeof value === "string" ? value : JSON.stringify(value)}`;
   });
@@ -87,33 +88,6 @@ pure(
   },
 );
 
-pure("readCreatedPod() names what can't be read", () => {
-  const shapes = [undefined, null, 7, {}, { spec: {} }, { spec: { containers: [7] } }, podOf({})];
-  for (const pod of shapes) {
-    assert.throws(() => readCreatedPod(pod), { name: "TypeError", message: /^Cannot read/ });
-  }
-  const bad = podOf({ name: "app", resources: { requests: { cpu: "much" } } });
-  assert.throws(() => readCreatedPod(bad), { name: "SyntaxError", message: /"much"/ });
-});
-
-pure("readCreatedPod() counts sidecars with the containers that they run beside", () => {
-  const cpu = (amount: string) => ({ resources: { requests: { cpu: amount } } });
-  const { containers, subject } = readCreatedPod({
-    spec: {
-      containers: [{ name: "app", ...cpu("100m") }],
-      initContainers: [
-        { name: "proxy", restartPolicy: "Always", ...cpu("50m") },
-        { name: "setup", ...cpu("120m") },
-      ],
-    },
-  });
-  assert.deepEqual(containers.map(({ name }) => name), ["app"]);
-  const names = subject.containers.map(({ name, sidecar }) => `${name} ${sidecar}`);
-  assert.deepEqual(names, ["app false", "proxy true"]);
-  assert.deepEqual(subject.initContainers.map(({ name }) => name), ["setup"]);
-  assert.equal(podTotal(subject, ({ requests }) => requests.cpu), 170);
-});
-
 /** Requests and limits of one container, some of them absent; limits are not below requests. */
 const someResources = (() => {
   const amount = fc.integer({ min: 1, max: 50 });
@@ -147,13 +121,13 @@ pure(
     const values = fc.dictionary(fc.constantFrom("c0", "c1", "c2", "i0", "i1"), value)
       .map((all) => new Map(Object.entries(all)));
     const all = (pod: unknown) => {
-      const { containers, initContainers } = readCreatedPod(pod).subject;
-      return [...containers, ...initContainers];
+      const { containers, initContainers } = createdPod(pod).template;
+      return [...containers, ...initContainers].map(withDefaultRequests);
     };
     let changed = 0;
     fc.assert(fc.property(pods, values, (pod, asked) => {
       const before = JSON.stringify(pod);
-      const steps = podCreationPatch(readCreatedPod(pod), asked);
+      const steps = podCreationPatch(createdPod(pod), asked);
       changed += steps.length;
       const after = applyJSONPatch(pod, steps) as typeof pod;
       assert.equal(JSON.stringify(pod), before);
@@ -163,7 +137,7 @@ pure(
         assert.ok((requests.cpu ?? 0) <= (limits.cpu ?? Infinity));
         assert.ok((requests.memory ?? 0) <= (limits.memory ?? Infinity));
       }
-      const again = podCreationPatch(readCreatedPod(after), asked);
+      const again = podCreationPatch(createdPod(after), asked);
       assert.deepEqual(again, [], "a second time there is nothing to do");
     }));
     assert.ok(changed > 100, `${changed}`);

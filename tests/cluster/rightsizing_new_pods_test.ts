@@ -8,7 +8,8 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { applyDecision } from "../../controller/rightsizing/apply_decision.ts";
 import type { Pod } from "../../shared/api/pod.ts";
-import { podCreationPatch, readCreatedPod } from "../../shared/rightsizing/pod_creation_patch.ts";
+import { podCreationPatch } from "../../shared/rightsizing/pod_creation_patch.ts";
+import { createdPod } from "../fixtures/rightsizing/rightsizing_patches.ts";
 import { decideRightsizing } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { workloadPod } from "../fixtures/rightsizing/rightsizing_facts.ts";
@@ -60,7 +61,7 @@ Deno.test("property 10: new pods get each container's values once, the same as p
 
           const young = await world.make(old, as);
           const [, raw] = young.stored;
-          const steps = podCreationPatch(readCreatedPod(raw), inForce);
+          const steps = podCreationPatch(createdPod(raw), inForce);
           assert.equal(new Set(steps.map(({ path }) => path)).size, steps.length);
           const [{ metadata } = assert.fail("no pod")] = young.facts.pods;
           if (steps.length > 0) {

@@ -11,7 +11,6 @@ import { inPlacePlan } from "../../shared/rightsizing/guards/method.ts";
 import {
   type CreationStep,
   podCreationPatch,
-  readCreatedPod,
 } from "../../shared/rightsizing/pod_creation_patch.ts";
 import { templatePatch } from "../../shared/rightsizing/template_patch.ts";
 import { containerResources, resizePatch } from "../../shared/resize/patch.ts";
@@ -36,7 +35,12 @@ import {
   rightsizingFacts,
   sized,
 } from "../fixtures/rightsizing/rightsizing_facts.ts";
-import { ownedOf, podsAfter, readEntry } from "../fixtures/rightsizing/rightsizing_patches.ts";
+import {
+  createdPod,
+  ownedOf,
+  podsAfter,
+  readEntry,
+} from "../fixtures/rightsizing/rightsizing_patches.ts";
 import { retryResize } from "../../controller/rightsizing/evaluate_workload.ts";
 
 pure("inPlacePlan() asks for nothing that the server refuses, and is done after once", () => {
@@ -179,7 +183,7 @@ pure(
         }
         const raw = facts.workload.template.containers.map((one) => containerResources(one));
         const given = podCreationPatch(
-          readCreatedPod({ spec: { containers: raw } }),
+          createdPod({ spec: { containers: raw } }),
           facts.inForce,
         );
         assert.ok(!given.some(setsLimits));
@@ -214,7 +218,7 @@ pure(
           }
         }
         assert.ok(
-          !podCreationPatch(readCreatedPod({ spec: { containers: raw } }), plan.inForce).some(
+          !podCreationPatch(createdPod({ spec: { containers: raw } }), plan.inForce).some(
             setsLimits,
           ),
         );

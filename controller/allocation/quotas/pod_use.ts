@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { defined } from "../../../shared/defined.ts";
-import { type Pod, type Resources, withResources } from "../../../shared/api/pod.ts";
+import type { Pod, Resources } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
+import { withLimits } from "../../../shared/resize/inputs/subject.ts";
 import { podTotal } from "../../../shared/resize/inputs/resources.ts";
 import { isFinished } from "../../../shared/resize/scope.ts";
 import { isSystemCritical } from "../bid_rules/system_critical.ts";
@@ -45,9 +45,9 @@ export function podUseOf(
   const { originalLimits, originalRequests } = allocation?.status ?? {};
   const own = originalValues(originalLimits);
   const ownRequest = moves ? originalValues(originalRequests) : new Map<string, number>();
-  const ownPod = withValues(pod, { limits: own, requests: ownRequest });
+  const ownPod = withLimits(pod, own, ownRequest);
   const floors = new Map(bids.map(({ name, floor }) => [name, floor]));
-  const atFloors = withValues(pod, { limits: floors, requests: moves ? floors : new Map() });
+  const atFloors = withLimits(pod, floors, moves ? floors : new Map());
   const floor = bids.reduce((sum, one) => sum + one.floor, 0);
   return {
     limits: counted(pod, "limits"),
@@ -73,20 +73,6 @@ function counted(pod: Pod, side: keyof Resources): number {
   return total === 0 && side === "limits" ? 0 : total + overheadCPU;
 }
 
-/** The pod with these values, by container name, instead of its own. */
-function withValues(
-  pod: Pod,
-  { limits, requests }: Readonly<Record<"limits" | "requests", ReadonlyMap<string, number>>>,
-): Pod {
-  const containers = pod.containers.map((container) => {
-    return withResources(container, {
-      requests: defined({ cpu: requests.get(container.name) }),
-      limits: defined({ cpu: limits.get(container.name) }),
-    });
-  });
-  return { ...pod, containers };
-}
-
 /**
  * What may be taken back from the pod: its limits above the published ceilings, of containers that are
  * not held as they are. A hold from below does not count but for pods that the system can't do without:
@@ -109,6 +95,6 @@ function raiseOf(
       cpu === undefined ? [] : [[name, Math.min(cpu, most.get(name) ?? cpu)]]
     ),
   );
-  const lowered = withValues(pod, { limits, requests: new Map() });
+  const lowered = withLimits(pod, limits);
   return counted(pod, "limits") - counted(lowered, "limits");
 }

@@ -6,15 +6,14 @@
 import {
   NO_RESOURCES,
   type Pod,
-  type PodContainer,
   type ResourceAmounts,
   type Resources,
   withResources,
 } from "../../api/pod.ts";
-import { qosClassOfPod } from "../../resize/inputs/qos.ts";
 import {
   containersWanted,
   limitsOf,
+  madeSubject,
   podSubject,
   type Subject,
 } from "../../resize/inputs/subject.ts";
@@ -25,12 +24,7 @@ import {
   type DisruptionsAsked,
   disruptionVerdict,
 } from "../../resize/checks/restart_policy.ts";
-import {
-  byResource,
-  hasAmounts,
-  type WantedResources,
-  withDefaultRequests,
-} from "../../resize/inputs/resources.ts";
+import { byResource, hasAmounts, type WantedResources } from "../../resize/inputs/resources.ts";
 import { isTooMuch } from "../../resize/checks/node_capacity.ts";
 import type { ResourceChange } from "../../resize/patch.ts";
 
@@ -43,13 +37,12 @@ export function presentSubjects(
   facts: RightsizingFacts,
   method: ApplyMethod | undefined,
 ): readonly Subject[] {
-  if (method === "Recreate") return [templateSubject(facts)];
-  const newPods = { ...templateSubject(facts, facts.inForce), name: "new pods" };
-  const count = facts.pods.length === 0 ? facts.workload.replicas : 0;
-  return [...facts.pods.map((pod) => podSubject(pod, { marketLimits: facts.marketManages })), {
-    ...newPods,
-    count,
-  }];
+  const { pods, workload: { template, replicas }, marketManages } = facts;
+  if (method === "Recreate") {
+    return [madeSubject(template, { name: "the template", count: replicas })];
+  }
+  const subjects = pods.map((pod) => podSubject(pod, { marketLimits: marketManages }));
+  return [...subjects, newPods(facts, pods.length === 0 ? replicas : 0)];
 }
 
 /**
@@ -62,26 +55,12 @@ export function fittedSubjects(
 ): readonly Subject[] {
   const present = presentSubjects(facts, method);
   return method === "Recreate" && facts.inForce.size > 0
-    ? [...present, { ...templateSubject(facts, facts.inForce), name: "new pods", count: 0 }]
+    ? [...present, newPods(facts, 0)]
     : present;
 }
 
-/** As the server would make pods of it: without a request, the limit is the request. */
-function templateSubject(
-  { workload: { template, replicas } }: RightsizingFacts,
-  inForce: ReadonlyMap<string, Resources> = new Map(),
-): Subject {
-  const made = (container: PodContainer): PodContainer =>
-    withDefaultRequests(withResources(container, inForce.get(container.name) ?? NO_RESOURCES));
-  const containers = template.containers.map(made);
-  const pod = { ...template, containers, initContainers: template.initContainers.map(made) };
-  return {
-    ...pod,
-    name: "the template",
-    qosClass: qosClassOfPod(pod),
-    marketLimits: false,
-    count: replicas,
-  };
+function newPods({ workload: { template }, inForce }: RightsizingFacts, count: number): Subject {
+  return madeSubject(template, { name: "new pods", count, values: inForce });
 }
 
 /** Why the pods can't be resized in place; undefined when they can. Whether they may is not asked. */
