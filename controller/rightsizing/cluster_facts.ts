@@ -150,7 +150,7 @@ function presentFacts(
     dryRun: dryRun(),
     workload,
     // Where the market has set a limit, the user's original limit counts.
-    pods: pods.map((pod, index) => withLimits(pod, originals[index] ?? new Map())),
+    pods: pods.map((pod, index) => withLimits(pod, { limits: originals[index] ?? new Map() })),
     nodes: new Map(nodes.map((node) => [node.metadata.name, node])),
     ...(largest === undefined ? {} : { largestNode: largest }),
     missingPermissions: missingPermissions(workload),

@@ -1,6 +1,6 @@
 import { DEFAULT_MARKET_CONFIG } from "../../controller/config.ts";
 import { sampleContainer, samplePod } from "../../tests/contract/support/sample_objects.ts";
-import { assertSentences, messageOf } from "../../tests/fixtures/assert_sentences.ts";
+import { assertSentences } from "../../tests/fixtures/assert_sentences.ts";
 import {
   cpuRanges,
   enforcedContainer,

@@ -34,10 +34,10 @@ export function scopeNote(
   },
 ): string | undefined {
   const { policyNamespace: own } = reach;
-  const beyond = new Set(namespaces?.allow.filter((name) => !reachesNamespace(name, reach)));
+  const beyond = namespaces?.allow.filter((name) => !reachesNamespace(name, reach)) ?? [];
   const isBound = !reach.policyNamespaces.includes(own);
   const phrases = [
-    ...(beyond.size === 0 ? [] : [`its selector asks for ${firstOf([...beyond])}`]),
+    ...(beyond.length === 0 ? [] : [`its selector asks for ${firstOf([...new Set(beyond)])}`]),
     ...(isBound && namespaceSelector !== undefined ? ["it has a namespaceSelector"] : []),
     ...(matched === 0 ? ["it matches no workload"] : []),
   ];
@@ -209,20 +209,18 @@ function worst(workloads: readonly PolicyWorkload[]): NonNullable<PolicyStatus["
     const status = workloadStatusOf(record);
     const recommendations = status.recommendations.slice(0, MOST_CONTAINERS);
     const size = encoder.encode(JSON.stringify(recommendations)).length;
-    if (size > room) return { ...status, recommendations: [] };
-    room -= size;
-    return { ...status, recommendations };
+    const fits = size <= room;
+    if (fits) room -= size;
+    return { ...status, recommendations: fits ? recommendations : [] };
   });
 }
 
 /** Errors, then what was skipped, then the rest; among equals the largest difference, then by name. */
 function worstFirst(a: PolicyWorkload, b: PolicyWorkload): number {
+  const rank = ({ record: { status } }: PolicyWorkload): number =>
+    status === "Error" ? 0 : status === "Skipped" ? 1 : 2;
   const difference = a.difference === b.difference ? 0 : b.difference - a.difference;
   return rank(a) - rank(b) || difference || (nameOf(a) < nameOf(b) ? -1 : 1);
-}
-
-function rank({ record: { status } }: PolicyWorkload): number {
-  return status === "Error" ? 0 : status === "Skipped" ? 1 : 2;
 }
 
 function nameOf({ record: { workload } }: PolicyWorkload): string {

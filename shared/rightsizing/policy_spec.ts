@@ -89,22 +89,18 @@ export function readPolicySpec(raw: unknown, defaults: PolicyDefaults = {}): Pol
   const { data, error } = policySpecSchema.safeParse(raw);
   if (data === undefined) return { faults: faultsOf(error, { raw, root: "spec" }) };
   const { provider = defaults.provider, custom } = data.metricsConfig;
-  if (provider === undefined) return { faults: [NO_PROVIDER] };
-  if (provider === "custom" && custom === undefined) return { faults: [NO_CUSTOM_NAME] };
+  if (provider === undefined) {
+    const valid = `must be one of ${USAGE_PROVIDERS.join(", ")}, since the controller's setting ` +
+      "rightsizing.provider names none";
+    return { faults: [{ field: "spec.metricsConfig.provider", valid }] };
+  }
+  if (provider === "custom" && custom === undefined) {
+    const valid = "must name a provider of the controller's configuration, since its setting " +
+      "rightsizing.provider is custom";
+    return { faults: [{ field: "spec.metricsConfig.custom", valid }] };
+  }
   return { spec: specOf(data, provider), faults: [] };
 }
-
-const NO_PROVIDER: FieldFault = {
-  field: "spec.metricsConfig.provider",
-  valid: `must be one of ${USAGE_PROVIDERS.join(", ")}, since the controller's setting ` +
-    "rightsizing.provider names none",
-};
-
-const NO_CUSTOM_NAME: FieldFault = {
-  field: "spec.metricsConfig.custom",
-  valid: "must name a provider of the controller's configuration, since its setting " +
-    "rightsizing.provider is custom",
-};
 
 function specOf(
   {

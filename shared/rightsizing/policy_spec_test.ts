@@ -161,8 +161,7 @@ pure("property 15: readPolicySpec() takes well-formed policies for what they say
           windowMs: spec.windowMs,
           intervalMs: spec.intervalMs,
           cooldownMs: spec.updateStrategy.cooldownMs,
-          cpu: spec.bounds.cpu,
-          memory: spec.bounds.memory,
+          bounds: spec.bounds,
         },
         meant,
       );

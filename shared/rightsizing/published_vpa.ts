@@ -42,9 +42,7 @@ export const PUBLISHED_LABEL = {
 const LONGEST_NAME = 253;
 
 /** `optipod-deployment-web`; a name that would be too long is cut, and ends in the workload's UID. */
-export function publishedVPAName(
-  { kind, metadata: { name, uid } }: Pick<RightsizedWorkload, "kind" | "metadata">,
-): string {
+function nameOf({ kind, metadata: { name, uid } }: PublishedWorkload): string {
   const whole = `${RIGHTSIZING_MANAGER}-${kind.toLowerCase()}-${name}`;
   if (whole.length <= LONGEST_NAME) return whole;
   // A part of a name must not end in a dot or dash before the next one.
@@ -52,9 +50,11 @@ export function publishedVPAName(
   return `${start}-${uid}`;
 }
 
+type PublishedWorkload = Pick<RightsizedWorkload, "kind" | "metadata">;
+
 /** The VPA, mode `Off`, with the requests that are recommended. It knows no limits. */
 export function publishedVPA(
-  workload: Pick<RightsizedWorkload, "kind" | "metadata">,
+  workload: PublishedWorkload,
   recommendations: readonly ContainerRecommendation[],
 ): PublishedVPA {
   const { kind, metadata: { name, namespace, uid } } = workload;
@@ -62,7 +62,7 @@ export function publishedVPA(
     apiVersion: "autoscaling.k8s.io/v1",
     kind: "VerticalPodAutoscaler",
     metadata: {
-      name: publishedVPAName(workload),
+      name: nameOf(workload),
       namespace,
       labels: { [PUBLISHED_LABEL.name]: PUBLISHED_LABEL.value },
       // It goes with its workload.

@@ -6,7 +6,7 @@ import {
   templateContainer,
 } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import type { ResourceField } from "../api/workload.ts";
-import { OWNS_NOTHING } from "../../tests/fixtures/rightsizing/owned_fields.ts";
+import { OWNS_NOTHING } from "../../tests/fixtures/rightsizing/rightsizing_patches.ts";
 import {
   otherOwners,
   type OwnedFields,

@@ -45,9 +45,9 @@ export function podUseOf(
   const { originalLimits, originalRequests } = allocation?.status ?? {};
   const own = originalValues(originalLimits);
   const ownRequest = moves ? originalValues(originalRequests) : new Map<string, number>();
-  const ownPod = withLimits(pod, own, ownRequest);
+  const ownPod = withLimits(pod, { limits: own, requests: ownRequest });
   const floors = new Map(bids.map(({ name, floor }) => [name, floor]));
-  const atFloors = withLimits(pod, floors, moves ? floors : new Map());
+  const atFloors = withLimits(pod, { limits: floors, requests: moves ? floors : new Map() });
   const floor = bids.reduce((sum, one) => sum + one.floor, 0);
   return {
     limits: counted(pod, "limits"),
@@ -95,6 +95,6 @@ function raiseOf(
       cpu === undefined ? [] : [[name, Math.min(cpu, most.get(name) ?? cpu)]]
     ),
   );
-  const lowered = withLimits(pod, limits);
+  const lowered = withLimits(pod, { limits });
   return counted(pod, "limits") - counted(lowered, "limits");
 }

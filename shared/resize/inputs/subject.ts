@@ -121,8 +121,11 @@ function withoutCPU({ cpu: _cpu, ...memory }: ResourceAmounts): ResourceAmounts 
 /** The pod with these CPU limits, and CPU requests, instead of its own; millicores by container name. */
 export function withLimits(
   pod: Pod,
-  limits: ReadonlyMap<string, number>,
-  requests: ReadonlyMap<string, number> = new Map(),
+  { limits, requests = new Map() }: {
+    readonly limits: ReadonlyMap<string, number>;
+    /** @default none */
+    readonly requests?: ReadonlyMap<string, number>;
+  },
 ): Pod {
   const values = new Map(pod.containers.map(({ name }) => [name, {
     requests: defined({ cpu: requests.get(name) }),

@@ -64,7 +64,7 @@ function newPods({ workload: { template }, inForce }: RightsizingFacts, count: n
 }
 
 /** Why the pods can't be resized in place; undefined when they can. Whether they may is not asked. */
-export function inPlaceProblem(
+function inPlaceProblem(
   { resizeServed, pods, nodes }: RightsizingFacts,
 ): string | undefined {
   if (!resizeServed) return "the server does not serve pods/resize";
@@ -77,24 +77,18 @@ export function inPlaceProblem(
   return undefined;
 }
 
-/** The way that policy and platform leave open, whatever is wanted; undefined: none. */
-export function openMethod(facts: RightsizingFacts): ApplyMethod | undefined {
-  const { allowInPlaceResize, allowRecreate } = facts.policy.updateStrategy;
-  if (allowInPlaceResize && inPlaceProblem(facts) === undefined) return "InPlace";
-  return allowRecreate ? "Recreate" : undefined;
-}
-
-/** The way for these values: what can't be done in place without a restart takes new pods, where allowed. */
+/**
+ * The way that policy and platform leave open for these values; undefined: none. What can't be done in place
+ * without a restart takes new pods, where allowed.
+ */
 export function methodFor(
   facts: RightsizingFacts,
   wanted: WantedResources,
 ): ApplyMethod | undefined {
-  const open = openMethod(facts);
-  const { allowRecreate } = facts.policy.updateStrategy;
-  if (open === "InPlace" && allowRecreate && disruptions(wanted, running(facts)).length > 0) {
-    return "Recreate";
-  }
-  return open;
+  const { allowInPlaceResize, allowRecreate } = facts.policy.updateStrategy;
+  const isOpen = allowInPlaceResize && inPlaceProblem(facts) === undefined;
+  if (!allowRecreate) return isOpen ? "InPlace" : undefined;
+  return isOpen && disruptions(wanted, running(facts)).length === 0 ? "InPlace" : "Recreate";
 }
 
 /** Pods that run, and whether their memory limits may be lowered. */
@@ -111,18 +105,11 @@ function running(facts: RightsizingFacts): DisruptionsAsked {
  * a restart are left out, resource by resource.
  */
 export function noMethod(facts: RightsizingFacts, wanted: WantedResources): GuardVerdict {
-  const { allowInPlaceResize, allowRecreate } = facts.policy.updateStrategy;
-  if (!allowInPlaceResize && !allowRecreate) {
-    const message = "allowInPlaceResize and allowRecreate are both false";
-    return { verdict: "hold", reason: "MethodNotAllowed", message };
-  }
-  if (openMethod(facts) === undefined) {
-    const message = `${inPlaceProblem(facts) ?? "no way is open"}, and allowRecreate is false`;
-    return { verdict: "hold", reason: "InPlaceResizeUnavailable", message };
-  }
-  return methodFor(facts, wanted) === "Recreate"
-    ? undefined
-    : disruptionVerdict(wanted, running(facts));
+  if (methodFor(facts, wanted) === "Recreate") return undefined;
+  return inPlaceVerdict(facts, wanted, {
+    notAllowed: "allowInPlaceResize and allowRecreate are both false",
+    unavailable: "and allowRecreate is false",
+  });
 }
 
 /**
@@ -130,27 +117,32 @@ export function noMethod(facts: RightsizingFacts, wanted: WantedResources): Guar
  * open is the way in place, or none.
  */
 export function noWayInPlace(facts: RightsizingFacts, wanted: WantedResources): GuardVerdict {
-  const inPlaceOnly = "no pod is recreated for what is in force";
+  const unavailable = "and no pod is recreated for what is in force";
+  const notAllowed = `allowInPlaceResize is false, ${unavailable}`;
+  return inPlaceVerdict(facts, wanted, { notAllowed, unavailable });
+}
+
+function inPlaceVerdict(
+  facts: RightsizingFacts,
+  wanted: WantedResources,
+  messages: { readonly notAllowed: string; readonly unavailable: string },
+): GuardVerdict {
   if (!facts.policy.updateStrategy.allowInPlaceResize) {
-    const message = `allowInPlaceResize is false, and ${inPlaceOnly}`;
-    return { verdict: "hold", reason: "MethodNotAllowed", message };
+    return { verdict: "hold", reason: "MethodNotAllowed", message: messages.notAllowed };
   }
   const problem = inPlaceProblem(facts);
   if (problem === undefined) return disruptionVerdict(wanted, running(facts));
-  const message = `${problem}, and ${inPlaceOnly}`;
+  const message = `${problem}, ${messages.unavailable}`;
   return { verdict: "hold", reason: "InPlaceResizeUnavailable", message };
-}
-
-/** One pod and its changes. */
-export interface PlannedPod {
-  readonly pod: Pod;
-  /** One at least; only values that differ. */
-  readonly changes: readonly ResourceChange[];
 }
 
 /** What is to be done, and what is from then on in force. */
 export interface InPlacePlan {
-  readonly pods: readonly PlannedPod[];
+  readonly pods: readonly {
+    readonly pod: Pod;
+    /** One at least; only values that differ. */
+    readonly changes: readonly ResourceChange[];
+  }[];
   /**
    * New original limits, millicores by container, where the market owns `limits.cpu` of the pods: the base
    * of their ceilings. Empty where the limit is patched itself.
@@ -167,7 +159,7 @@ export interface InPlacePlan {
  */
 export function inPlacePlan(facts: RightsizingFacts, wanted: WantedResources): InPlacePlan {
   const subjects = presentSubjects(facts, "InPlace");
-  const pods = facts.pods.flatMap((pod, index): PlannedPod[] => {
+  const pods = facts.pods.flatMap((pod, index): InPlacePlan["pods"] => {
     const subject = subjects[index];
     if (subject === undefined) return [];
     const after = containersWanted(subject, wanted);
