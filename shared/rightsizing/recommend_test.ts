@@ -4,9 +4,9 @@ import { pure } from "../../tests/fixtures/pure.ts";
 import { autoPolicy, MI } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { formatBytes, formatCPU, parseBytes, parseCPU } from "../quantity.ts";
 import { type ContainerUsage, samplesDistribution } from "./distribution.ts";
-import { bytesBeforeOOM } from "./estimator.ts";
 import type { Percentile, PolicySpec } from "./policy_spec.ts";
 import {
+  bytesBeforeOOM,
   type ContainerRecommendation,
   type Corrections,
   recommend,

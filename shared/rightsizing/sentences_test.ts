@@ -9,9 +9,8 @@ import {
   scopeNote,
 } from "./build_policy_status.ts";
 import { samplesDistribution } from "./distribution.ts";
-import { percentileOf } from "./estimator.ts";
 import { type PolicySelector, readPolicySpec, type UpdateStrategy } from "./policy_spec.ts";
-import { type Corrections, recommend } from "./recommend.ts";
+import { type Corrections, percentileOf, recommend } from "./recommend.ts";
 
 function sentences(name: string, rows: readonly SentenceRow[]): void {
   Deno.test({ name, permissions: "none", fn: () => assertSentences(rows) });

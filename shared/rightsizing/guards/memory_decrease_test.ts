@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import {
   asking,
+  asks,
   assertDecisions,
   autoPolicy,
+  LIMITS,
   MI,
   sized,
   templateContainer,
@@ -13,11 +15,9 @@ import { pure } from "../../../tests/fixtures/pure.ts";
 import { pair, type ResourcePair } from "../../resize/inputs/resources.ts";
 import { leastSafeMemory, liftMemory, safeMemory, steppedMemory } from "./memory_decrease.ts";
 
-const LIMITS = { updateRequestsOnly: false };
 const peaks = (app: number, log = 0) => ({
   memoryPeaks: new Map([["app", app * MI], ["log", log * MI]]),
 });
-const asks = (...all: Parameters<typeof asking>) => ({ recommendations: [asking(...all)] });
 
 pure(
   "unsafeMemoryDecrease() lowers to the recent peak + 15 % and no further, request and limit apart",

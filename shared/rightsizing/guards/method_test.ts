@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 import {
-  asking,
+  asks,
   assertDecisions,
   type FactsChoice,
+  IN_PLACE,
+  LIMITS,
   MI,
+  RECREATED,
   rightsizingFacts,
   sized,
   templateContainer,
@@ -14,11 +17,7 @@ import { pure } from "../../../tests/fixtures/pure.ts";
 import type { WantedResources } from "../../resize/inputs/resources.ts";
 import { inPlacePlan } from "./method.ts";
 
-const ALL = "InPlace: app cpu 150m, app memory 96Mi";
-const ANEW = "Recreate: app cpu 150m, app memory 96Mi";
 const RECREATE = { allowRecreate: true };
-const LIMITS = { updateRequestsOnly: false };
-const asks = (...all: Parameters<typeof asking>) => ({ recommendations: [asking(...all)] });
 
 pure(
   "noMethod() leaves out what can't be done in place, or makes new pods where that is allowed",
@@ -30,21 +29,21 @@ pure(
     const there = templateContainer({ restartsOnMemory: true, requests: { memory: 96 * MI } });
     const locked = { strategy: LIMITS, lowersMemoryLimits: false };
     assertDecisions([
-      [{ resizeServed: false, strategy: RECREATE }, ANEW],
+      [{ resizeServed: false, strategy: RECREATE }, RECREATED],
       [{ resizeServed: false }, "InPlaceResizeUnavailable"],
       [{ strategy: neither }, "MethodNotAllowed"],
       [{ nodes }, "InPlaceResizeUnavailable"],
-      [{ nodes, strategy: RECREATE }, ANEW],
+      [{ nodes, strategy: RECREATE }, RECREATED],
       [{ pods: windows }, "InPlaceResizeUnavailable"],
       [restarts, "InPlace: app cpu 150m - RestartPolicy"],
-      [{ ...restarts, strategy: RECREATE }, ANEW],
+      [{ ...restarts, strategy: RECREATE }, RECREATED],
       [{ ...restarts, ...asks(100, 96) }, "RestartPolicy - BelowThreshold"],
       [
         { ...restarts, ...asks(150, 64), strategy: RECREATE },
         "InPlace: app cpu 150m - BelowThreshold",
       ],
       // A pod has the value already.
-      [{ ...restarts, pods: [workloadPod("web-1", [there])], strategy: RECREATE }, ALL],
+      [{ ...restarts, pods: [workloadPod("web-1", [there])], strategy: RECREATE }, IN_PLACE],
       [locked, "InPlace: app cpu 150m (limit 180m) - MemoryLimitLocked"],
       [{ strategy: LIMITS }, "InPlace: app cpu 150m (limit 180m), app memory 96Mi (limit 112Mi)"],
       [

@@ -1,12 +1,17 @@
 import assert from "node:assert/strict";
 import {
   asking,
+  asks,
   assertDecisions,
   autoPolicy,
   type FactsChoice,
+  IN_PLACE,
+  LIMITS,
   MI,
   NOW_MS,
   recommendation,
+  RECREATE,
+  RECREATED,
   rightsizingFacts,
   sized,
   templateContainer,
@@ -19,17 +24,11 @@ import { decideRightsizing, RIGHTSIZING_CHAIN, STRAGGLER_CHAIN } from "./decide_
 import { isWorth } from "./policy_guards.ts";
 import type { RightsizedWorkload } from "./rightsizing_facts.ts";
 
-/** The recommendation as it stands, without and with its limits. */
-const ALL = "InPlace: app cpu 150m, app memory 96Mi";
 const ALL_LIMITED = "InPlace: app cpu 150m (limit 180m), app memory 96Mi (limit 112Mi)";
-const ANEW = "Recreate: app cpu 150m, app memory 96Mi";
-const LIMITS = { updateRequestsOnly: false };
-const RECREATE = { allowInPlaceResize: false, allowRecreate: true };
 const EITHER = { allowRecreate: true };
 const { workload } = rightsizingFacts();
 const log = templateContainer({ name: "log" });
 const both = [templateContainer(), log];
-const asks = (...all: Parameters<typeof asking>) => ({ recommendations: [asking(...all)] });
 const peak = (mebibytes: number) => ({ memoryPeaks: new Map([["app", mebibytes * MI]]) });
 const inMode = (mode: "Auto" | "Recommend" | "Disabled") => ({ policy: autoPolicy({}, { mode }) });
 
@@ -66,9 +65,9 @@ pure(
       recommendation({ container })
     );
     assertDecisions([
-      [{}, ALL],
+      [{}, IN_PLACE],
       [{ strategy: LIMITS }, ALL_LIMITED],
-      [{ containers, recommendations }, ALL],
+      [{ containers, recommendations }, IN_PLACE],
     ]);
   },
 );
@@ -120,8 +119,8 @@ pure(
     };
     const none = { containers: both, samples: new Map([["app", 3]]), recommendations: [] };
     assertDecisions([
-      [some, `${ALL} - InsufficientSamples`],
-      [{ samples: new Map([["app", 10]]) }, ALL],
+      [some, `${IN_PLACE} - InsufficientSamples`],
+      [{ samples: new Map([["app", 10]]) }, IN_PLACE],
       [{ ...some, ...inMode("Recommend") }, "RecommendOnly - InsufficientSamples"],
       [{ ...some, dryRun: true }, "DryRun - InsufficientSamples"],
       [none, "InsufficientSamples"],
@@ -135,7 +134,7 @@ pure(
 
 pure("modeHolds() lets only Auto apply, dryRunHolds() nothing", () => {
   assertDecisions([
-    [inMode("Auto"), ALL],
+    [inMode("Auto"), IN_PLACE],
     [inMode("Recommend"), "RecommendOnly"],
     [inMode("Disabled"), "PolicyDisabled"],
     [{ dryRun: true }, "DryRun"],
@@ -151,9 +150,9 @@ pure(
     assertDecisions([
       [{ missingPermissions: resize }, "RBACError"],
       [{ missingPermissions: resize, strategy: EITHER }, "RBACError"],
-      [{ missingPermissions: patch, strategy: EITHER }, ALL],
+      [{ missingPermissions: patch, strategy: EITHER }, IN_PLACE],
       [{ missingPermissions: patch, ...restarts }, "RBACError"],
-      [{ missingPermissions: resize, ...restarts }, ANEW],
+      [{ missingPermissions: resize, ...restarts }, RECREATED],
     ]);
   },
 );
@@ -169,12 +168,12 @@ pure(
     const decision = decideRightsizing(rightsizingFacts({ denial }));
     assert.equal(decision.outcome === "hold" && decision.retryAfterMs, 60_000);
     assertDecisions([
-      [{ denial: { ...denial, retryAtMs: NOW_MS } }, ALL],
+      [{ denial: { ...denial, retryAtMs: NOW_MS } }, IN_PLACE],
       [{ denial, ...asks(164, 96) }, "AdmissionDenied"],
       [{ denial, ...asks(165, 96) }, "InPlace: app cpu 165m, app memory 96Mi"],
       [{ denial, ...asks(135, 96) }, "InPlace: app cpu 135m, app memory 96Mi"],
       [{ denial, ...asks(136, 96) }, "AdmissionDenied"],
-      [{ denial, containers: both }, `${ALL}, log cpu 150m, log memory 96Mi`],
+      [{ denial, containers: both }, `${IN_PLACE}, log cpu 150m, log memory 96Mi`],
     ]);
   },
 );
@@ -183,7 +182,7 @@ pure("boundUnreadable() holds for whatever can't be read", () => {
   assertDecisions([
     [{ unreadable: ["LimitRange r"] }, "UnreadableBound"],
     [{ verticalAutoscalers: [sampleVPA("Off", { unreadable: "no target" })] }, "UnreadableBound"],
-    [{ verticalAutoscalers: [sampleVPA("Off")] }, ALL],
+    [{ verticalAutoscalers: [sampleVPA("Off")] }, IN_PLACE],
   ]);
 });
 
@@ -193,8 +192,8 @@ pure("rolloutHolds() waits for a rollout to end, and for a paused one to go on",
   assertDecisions([
     [of({ rollout }), "RolloutInProgress"],
     [of({ paused: true }), "RolloutPaused"],
-    [of({ rollout: { ...rollout, updated: 3 } }), ALL],
-    [of({ rollout: { ...rollout, stands: true } }), ALL],
+    [of({ rollout: { ...rollout, updated: 3 } }), IN_PLACE],
+    [of({ rollout: { ...rollout, stands: true } }), IN_PLACE],
   ]);
 });
 
@@ -213,7 +212,7 @@ pure("notRolledOut() reports pods that are not replaced, and holds nothing", () 
   const pods = [workloadPod("web-1", [templateContainer(values)])];
   assertDecisions([
     [recreated(true), "NotRolledOut - NotRolledOut"],
-    [{ ...recreated(true), inForce: new Map(), workload: state(true) }, ANEW],
+    [{ ...recreated(true), inForce: new Map(), workload: state(true) }, RECREATED],
     [{ ...recreated(true), pods }, "BelowThreshold"],
     [recreated(false), "RolloutInProgress"],
     [{ ...recreated(true), strategy: {} }, "BelowThreshold"],
@@ -250,9 +249,9 @@ pure("belowThreshold() leaves out what would hardly change, against what is in f
     ],
     [{ ...limit, strategy: LIMITS }, "InPlace: app cpu 105m (limit 300m) - BelowThreshold"],
     [{ pods, inForce }, "BelowThreshold"],
-    [{ pods }, ALL],
+    [{ pods }, IN_PLACE],
     [{ inForce }, "BelowThreshold"],
-    [{ pods, inForce, strategy: RECREATE }, ANEW],
+    [{ pods, inForce, strategy: RECREATE }, RECREATED],
     // Each resource for itself: of CPU nothing is in force.
     [{ inForce: memory }, "InPlace: app cpu 150m - BelowThreshold"],
     // A limit that is to follow a request in force is worth it.
@@ -265,8 +264,8 @@ pure("coolingDown() holds for the rest of the cooldown, and for no change in the
   assert.equal(decision.outcome === "hold" && decision.retryAfterMs, 60_000);
   assertDecisions([
     [{ lastAppliedMs: NOW_MS - 29 * 60_000 }, "Cooldown"],
-    [{ lastAppliedMs: NOW_MS - 30 * 60_000 }, ALL],
-    [{ lastAppliedMs: NOW_MS + 1e9 }, ALL],
+    [{ lastAppliedMs: NOW_MS - 30 * 60_000 }, IN_PLACE],
+    [{ lastAppliedMs: NOW_MS + 1e9 }, IN_PLACE],
   ]);
 });
 
@@ -276,7 +275,7 @@ pure("verticalAutoscalerConflicts() leaves to a VPA in any mode but Off what it 
     ...["Initial", "Recreate", "InPlaceOrRecreate", "Auto", "SomethingNew"].map((mode) =>
       [{ verticalAutoscalers: [sampleVPA(mode)] }, "VPAConflict"] as const
     ),
-    [{ verticalAutoscalers: [sampleVPA("Off")] }, ALL],
+    [{ verticalAutoscalers: [sampleVPA("Off")] }, IN_PLACE],
     [
       { verticalAutoscalers: [sampleVPA("Auto", { cpuPolicies })] },
       "InPlace: app cpu 150m - VPAConflict",

@@ -1,10 +1,15 @@
 import {
   asking,
+  asks,
   assertDecisions,
   bareContainer,
   type FactsChoice,
+  IN_PLACE,
+  LIMITS,
   MI,
   recommendation,
+  RECREATE,
+  RECREATED,
   rightsizingFacts,
   sized,
   templateContainer,
@@ -16,15 +21,9 @@ import type { NodePressure } from "../../api/node.ts";
 import type { QuotaRoom } from "../../resize/checks/resource_quota.ts";
 import type { AmountRange, ResourceRanges } from "../../resize/inputs/resize_input.ts";
 
-/** The recommendation as it stands. */
-const ALL = "InPlace: app cpu 150m, app memory 96Mi";
-const ANEW = "Recreate: app cpu 150m, app memory 96Mi";
-const LIMITS = { updateRequestsOnly: false };
-const RECREATE = { allowInPlaceResize: false, allowRecreate: true };
 const { workload } = rightsizingFacts();
 const log = templateContainer({ name: "log" });
 const both = [templateContainer(), log];
-const asks = (...all: Parameters<typeof asking>) => ({ recommendations: [asking(...all)] });
 const ANYTHING: AmountRange = { min: 0, max: Infinity, ratio: Infinity };
 
 function range(
@@ -47,7 +46,7 @@ pure(
     const large = [templateContainer(), templateContainer({ name: "log", limits: { cpu: 900 } })];
     const open = { containers: [sized([100, 64], [200])], ranges: { defaults: ["limits.memory"] } };
     assertDecisions([
-      [range("cpu", { min: 10, max: 300 }), ALL],
+      [range("cpu", { min: 10, max: 300 }), IN_PLACE],
       [
         { ...much, ...range("cpu", { max: 300 }) },
         "InPlace: app cpu 300m (limit 300m), app memory 8Mi (limit 9Mi) - LimitRange",
@@ -75,7 +74,7 @@ pure(
       ],
       [
         { containers: both, ...range("memory", {}, { max: 256 * MI }) },
-        `${ALL}, log cpu 150m, log memory 96Mi`,
+        `${IN_PLACE}, log cpu 150m, log memory 96Mi`,
       ],
       [
         { containers: large, recommendations: [recommendation()], ...range("cpu", { max: 500 }) },
@@ -84,12 +83,12 @@ pure(
       [range("memory", {}, { min: 1024 * MI }), "LimitRange"],
       [
         { containers: large, ...range("cpu", { max: 900 }) },
-        `${ALL}, log cpu 150m, log memory 96Mi`,
+        `${IN_PLACE}, log cpu 150m, log memory 96Mi`,
       ],
       // A resize would let the server write defaults into the pod, which recreation need not fear.
       [open, "LimitRange"],
-      [{ ...open, strategy: RECREATE }, ANEW],
-      [{ ranges: open.ranges }, ALL],
+      [{ ...open, strategy: RECREATE }, RECREATED],
+      [{ ranges: open.ranges }, IN_PLACE],
     ]);
   },
 );
@@ -100,7 +99,7 @@ pure("overQuotas() cuts raises to what the quotas leave for all pods together", 
   });
   const five = { workload: { ...workload, replicas: 5 }, strategy: RECREATE };
   assertDecisions([
-    [room("requests", 100), ALL],
+    [room("requests", 100), IN_PLACE],
     [room("requests", 60), "InPlace: app cpu 130m, app memory 96Mi - QuotaExceeded"],
     [
       { ...asks(300, 96, { cpuLimit: 400 }), strategy: LIMITS, ...room("limits", 100) },
@@ -113,7 +112,7 @@ pure("overQuotas() cuts raises to what the quotas leave for all pods together", 
       { ...five, ...room("requests", 100) },
       "Recreate: app cpu 120m, app memory 96Mi - QuotaExceeded",
     ],
-    [{ ...five, ...room("requests", 250) }, ANEW],
+    [{ ...five, ...room("requests", 250) }, RECREATED],
   ]);
 });
 
@@ -203,7 +202,7 @@ pure("qosWouldChange() keeps the class of each pod, and of those to come", () =>
       "InPlace: app cpu 200m - RequestAboveLimit - BelowThreshold",
     ],
     [{ containers: [bareContainer("app", {})] }, "QoSWouldChange"],
-    [{ workload: { ...workload, template }, pods }, ALL],
+    [{ workload: { ...workload, template }, pods }, IN_PLACE],
     [rollout, "Recreate: log cpu 150m (limit 150m), log memory 96Mi (limit 96Mi)"],
     // What is in force beside the template that a rollout writes.
     [
@@ -223,8 +222,8 @@ pure(
     assertDecisions([
       ...(["MemoryPressure", "DiskPressure", "PIDPressure"] as const)
         .map((pressure) => [nodes(pressure), "NodePressure"] as const),
-      [nodes(), ALL],
-      [{ nodes: new Map() }, ALL],
+      [nodes(), IN_PLACE],
+      [{ nodes: new Map() }, IN_PLACE],
       [{ ...asks(150, 32), ...nodes("MemoryPressure") }, "InPlace: app memory 32Mi - NodePressure"],
       [
         { ...limit, strategy: LIMITS, ...nodes("PIDPressure") },

@@ -1,12 +1,14 @@
 import { assertSentences, type SentenceRow } from "../../../tests/fixtures/assert_sentences.ts";
 import {
-  asking,
+  asks,
   autoPolicy,
   bareContainer,
   type FactsChoice,
+  LIMITS,
   MI,
   NOW_MS,
   recommendation,
+  RECREATE,
   rightsizingFacts,
   sized,
   templateContainer,
@@ -35,10 +37,7 @@ function row(code: string, choice: FactsChoice, sentence: string): SentenceRow {
 
 const { workload, pods } = rightsizingFacts();
 const onePod = pods.slice(0, 1);
-const RECREATE = { allowInPlaceResize: false, allowRecreate: true };
-const LIMITS = { updateRequestsOnly: false };
 const ANY = { min: 0, max: Infinity, ratio: Infinity };
-const asks = (...all: Parameters<typeof asking>) => ({ recommendations: [asking(...all)] });
 const cpuInForce = new Map([["app", { requests: { cpu: 150 }, limits: {} }]]);
 
 sentences("sentences of the guards about policy and workload", [

@@ -2,12 +2,14 @@ import assert from "node:assert/strict";
 import type { Resources } from "../../api/pod.ts";
 import type { TemplateOwners } from "../../api/workload.ts";
 import {
-  asking,
+  asks,
   assertDecisions,
   bareContainer,
   type FactsChoice,
+  LIMITS,
   MI,
   NOW_MS,
+  RECREATE,
   sized,
   templateContainer,
 } from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
@@ -156,8 +158,6 @@ pure(
   },
 );
 
-const ROLLOUT = { allowInPlaceResize: false, allowRecreate: true };
-const asks = (...all: Parameters<typeof asking>) => ({ recommendations: [asking(...all)] });
 const cpuChanged = (atMs: number, memoryMs?: number) => ({
   remembered: [{
     ...KNOWN,
@@ -174,7 +174,7 @@ function edited(hoursAgo: number, choice: FactsChoice = {}): FactsChoice {
 /** The same, of a workload that rightsizing has applied values to before. */
 function undone(hoursAgo: number, choice: FactsChoice = {}): FactsChoice {
   const lastAppliedMs = NOW_MS - 48 * HOUR_MS;
-  return edited(hoursAgo, { strategy: ROLLOUT, ...asks(150, 96), lastAppliedMs, ...choice });
+  return edited(hoursAgo, { strategy: RECREATE, ...asks(150, 96), lastAppliedMs, ...choice });
 }
 
 pure(
@@ -194,7 +194,7 @@ pure(
       [undone(1, asks(105, 66)), "BelowThreshold"],
       [undone(0, days), "TakenBack"],
       // Nothing was ever applied to it.
-      [edited(1, { ...asks(150, 96), strategy: ROLLOUT }), all],
+      [edited(1, { ...asks(150, 96), strategy: RECREATE }), all],
       // Pods get in place what only goes by a rollout beside something else.
       [{ containers, strategy }, all],
       [undone(1, { containers, strategy }), "InPlace: app cpu 150m - TakenBack"],
@@ -207,7 +207,6 @@ pure(
   "recentlyEdited() lowers nothing for a day after the change, request and limit each by itself",
   () => {
     const requests = [200, 512] as const;
-    const LIMITS = { updateRequestsOnly: false };
     const much = asks(600, 960, { cpuLimit: 700, memoryLimit: 1056 });
     const of = (
       limits: readonly number[],
@@ -225,14 +224,14 @@ pure(
     const guaranteed = [sized([200, 64], [200, 64])];
     assertDecisions([
       [edited(1), "InPlace: app cpu 150m - RecentlyEdited"],
-      [edited(1, { strategy: ROLLOUT }), "Recreate: app cpu 150m - RecentlyEdited"],
+      [edited(1, { strategy: RECREATE }), "Recreate: app cpu 150m - RecentlyEdited"],
       [edited(23.9), "InPlace: app cpu 150m - RecentlyEdited"],
       [edited(24), "InPlace: app cpu 150m, app memory 32Mi"],
       [edited(1, asks(50, 32)), "RecentlyEdited"],
       [edited(1, cpuChanged(NOW_MS)), "InPlace: app cpu 150m, app memory 32Mi"],
       // No limit comes where there was none.
       [of([]), `InPlace: ${raised}`],
-      [of([], ROLLOUT), `Recreate: ${raised}`],
+      [of([], RECREATE), `Recreate: ${raised}`],
       [of([800, 2048]), `InPlace: ${raised}`],
       [of([650, 1000]), "InPlace: app cpu 600m (limit 700m), app memory 960Mi (limit 1056Mi)"],
       [

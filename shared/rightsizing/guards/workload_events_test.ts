@@ -4,7 +4,7 @@ import { pure } from "../../../tests/fixtures/pure.ts";
 import { remedyFor } from "../../api/reasons/reasons.ts";
 import { ApiError } from "../../api/api_error.ts";
 import {
-  asking,
+  asks,
   autoPolicy,
   type FactsChoice,
   MI,
@@ -22,7 +22,6 @@ import {
 import { decideRightsizing } from "./decide_rightsizing.ts";
 
 const peaks = { memoryPeaks: new Map([["app", 60 * MI]]) };
-const asks = (...all: Parameters<typeof asking>) => ({ recommendations: [asking(...all)] });
 
 pure(
   "decisionEvents() has one event of a hold, those of cuts with an event of their own, and none of what is there",
