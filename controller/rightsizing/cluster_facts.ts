@@ -18,7 +18,7 @@ import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { ReplicaSet } from "../../shared/api/workload.ts";
 import type { Informer } from "../../shared/control/informer.ts";
-import { withLimits } from "../../shared/resize/inputs/subject.ts";
+import { withCPU } from "../../shared/resize/inputs/subject.ts";
 import { originalValues } from "../../shared/resize/original_limits.ts";
 import { isFinished } from "../../shared/resize/scope.ts";
 import { controls } from "../../shared/resize/workloads_of.ts";
@@ -150,7 +150,9 @@ function presentFacts(
     dryRun: dryRun(),
     workload,
     // Where the market has set a limit, the user's original limit counts.
-    pods: pods.map((pod, index) => withLimits(pod, { limits: originals[index] ?? new Map() })),
+    pods: pods.map((pod, index) =>
+      withCPU(pod, { side: "limits", values: originals[index] ?? new Map() })
+    ),
     nodes: new Map(nodes.map((node) => [node.metadata.name, node])),
     ...(largest === undefined ? {} : { largestNode: largest }),
     missingPermissions: missingPermissions(workload),

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { isMembers } from "../admission/sent_members.ts";
+import { isMembers } from "../members.ts";
 import { NO_RESOURCES, type Resources, withResources } from "../api/pod.ts";
 import type { PodTemplate } from "../api/workload.ts";
 import { keepClass } from "../resize/checks/qos_class.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { membersOf } from "../admission/sent_members.ts";
+import { membersOf } from "../members.ts";
 import { NO_RESOURCES, type PodContainer, type Resources, withResources } from "../api/pod.ts";
 import { defined } from "../defined.ts";
 import {

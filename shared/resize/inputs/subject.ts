@@ -107,10 +107,9 @@ export function pairIn(
  */
 export function ownFields(subject: Subject, wanted: Resources): Resources {
   if (!subject.marketLimits) return wanted;
-  const limits = withoutCPU(wanted.limits);
   return {
     requests: movesRequest(subject) ? withoutCPU(wanted.requests) : wanted.requests,
-    limits,
+    limits: withoutCPU(wanted.limits),
   };
 }
 
@@ -118,28 +117,33 @@ function withoutCPU({ cpu: _cpu, ...memory }: ResourceAmounts): ResourceAmounts 
   return memory;
 }
 
-/** The pod with these CPU limits, and CPU requests, instead of its own; millicores by container name. */
-export function withLimits(
+/** The pod with these CPU requests or limits instead of its own, millicores by container name. */
+export function withCPU(
   pod: Pod,
-  { limits, requests = new Map() }: {
-    readonly limits: ReadonlyMap<string, number>;
-    /** @default none */
-    readonly requests?: ReadonlyMap<string, number>;
+  { side, values }: {
+    readonly side: keyof Resources;
+    readonly values: ReadonlyMap<string, number>;
   },
 ): Pod {
-  const values = new Map(pod.containers.map(({ name }) => [name, {
-    requests: defined({ cpu: requests.get(name) }),
-    limits: defined({ cpu: limits.get(name) }),
-  }]));
-  return { ...pod, containers: containersWith(pod.containers, values) };
+  const all = new Map(Array.from(values, ([name, cpu]) => [name, { [side]: { cpu } }] as const));
+  return { ...pod, containers: containersWith(pod.containers, all) };
+}
+
+/** The pod's CPU limits by container name, millicores; containers without one are left out. */
+export function presentLimits({ containers }: Pick<Pod, "containers">): Map<string, number> {
+  return new Map(
+    containers.flatMap(({ name, limits: { cpu } }) =>
+      cpu === undefined ? [] : [[name, cpu] as const]
+    ),
+  );
 }
 
 /** CPU limits as wanted values: in a Guaranteed pod the request goes with the limit. */
 export function limitsWanted(
-  pod: Pick<Pod, "qosClass" | "podLevel"> | undefined,
+  pod: Pick<Pod, "qosClass" | "podLevel">,
   limits: Iterable<readonly [string, number]>,
 ): WantedResources {
-  const moves = pod !== undefined && movesRequest(pod);
+  const moves = movesRequest(pod);
   return new Map(
     [...limits].map(([name, cpu]) =>
       [name, { requests: moves ? { cpu } : {}, limits: { cpu } }] as const
