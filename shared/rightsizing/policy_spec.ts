@@ -19,12 +19,10 @@ import { parseGoDuration } from "../duration.ts";
 import type { ResourceName } from "../api/pod.ts";
 
 /** The spec as the schema reads it. */
-type WrittenSpec = z.output<typeof policySpecSchema>;
-type WrittenStrategy = WrittenSpec["updateStrategy"];
-type MetricsConfig = WrittenSpec["metricsConfig"];
+export type WrittenSpec = z.output<typeof policySpecSchema>;
 
 /** The percentile of the samples that counts. */
-export type Percentile = MetricsConfig["percentile"];
+export type Percentile = WrittenSpec["metricsConfig"]["percentile"];
 
 /** Which workloads a policy is for; all that is there is ANDed. */
 export interface PolicySelector {
@@ -43,7 +41,8 @@ export interface ResourceBounds {
 }
 
 /** How recommendations become values of containers. */
-export interface UpdateStrategy extends Omit<WrittenStrategy, "limitConfig" | "cooldown"> {
+export interface UpdateStrategy
+  extends Omit<WrittenSpec["updateStrategy"], "limitConfig" | "cooldown"> {
   /** Limit = request × this; where limits are updated. */
   readonly limitMultipliers: Readonly<Record<ResourceName, number>>;
   /** Between two applications to one workload, ms. */
@@ -54,7 +53,7 @@ export interface UpdateStrategy extends Omit<WrittenStrategy, "limitConfig" | "c
 export interface PolicySpec
   extends
     Pick<WrittenSpec, "mode" | "weight">,
-    Pick<MetricsConfig, "percentile" | "safetyFactor" | "minSamples"> {
+    Pick<WrittenSpec["metricsConfig"], "percentile" | "safetyFactor" | "minSamples"> {
   readonly selector: PolicySelector;
   readonly provider: UsageProvider;
   /** Of the registered source, where the provider is `custom`. */

@@ -50,7 +50,8 @@ function nameOf({ kind, metadata: { name, uid } }: PublishedWorkload): string {
   return `${start}-${uid}`;
 }
 
-type PublishedWorkload = Pick<RightsizedWorkload, "kind" | "metadata">;
+/** The workload that a VPA is about. */
+export type PublishedWorkload = Pick<RightsizedWorkload, "kind" | "metadata">;
 
 /** The VPA, mode `Off`, with the requests that are recommended. It knows no limits. */
 export function publishedVPA(

@@ -29,7 +29,7 @@ export const RELATIVE_ERROR = 0.01;
 const LOG_GROWTH = Math.log((1 + RELATIVE_ERROR) / (1 - RELATIVE_ERROR));
 
 /** Where the buckets of a resource lie. */
-interface BucketScale {
+export interface BucketScale {
   /** The first bucket's start. What is smaller, zero included, counts as 0. */
   readonly least: number;
   /** What lies beyond the last is counted in it; only the maximum is exact. */
@@ -65,7 +65,7 @@ function bucketValue(bucket: number, { least }: BucketScale): number {
  * Plain data, since there are dozens for each container. Only the span of buckets between the least and
  * the greatest in use is kept, two bytes each.
  */
-interface UsageHistogram {
+export interface UsageHistogram {
   /** Samples in all. */
   count: number;
   /** Exactly; Infinity and −Infinity while there are none, as are the times. */

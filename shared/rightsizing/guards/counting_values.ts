@@ -5,7 +5,6 @@
  */
 import { NO_RESOURCES, type PodContainer } from "../../api/pod.ts";
 import { truncatedProduct } from "../amounts.ts";
-import type { PolicySpec } from "../policy_spec.ts";
 import { resourcesInForce, resourcesOfAmounts, type ValuesInForce } from "../workload_record.ts";
 import {
   describeCut,
@@ -55,7 +54,7 @@ interface Counted {
  */
 export function countingValues(
   inForce: readonly ValuesInForce[],
-  facts: Omit<CountingInput, "written">,
+  facts: NewPodFacts & Pick<RightsizingFacts, "memoryPeaks">,
   { written = facts.workload.template.containers }: {
     /** @default the template's */
     readonly written?: readonly PodContainer[];
@@ -65,23 +64,29 @@ export function countingValues(
   const present = withoutEdited(inForce, input);
   let { wanted } = present;
   const messages = [...present.messages];
-  for (const step of STEPS) {
-    const next = step(wanted, input);
-    wanted = next.wanted;
-    messages.push(...next.messages);
+  for (const [why, change] of STEPS) {
+    const after = wantedOf(pairsOf(wanted).map((entry) => change(entry, input)));
+    const cut = describeCut(wanted, after);
+    if (cut !== "") messages.push(`${why}: ${cut}`);
+    wanted = after;
   }
+  const fitted = fitNewPod(wanted, input);
+  wanted = fitted.wanted;
+  messages.push(...fitted.messages);
   // One step may have given back what another has cut: then nothing has changed, and nothing is reported.
   return present.messages.length === 0 && describeCut(present.wanted, wanted) === ""
     ? { values: resourcesInForce(inForce), messages: [] }
     : { values: wanted, messages };
 }
 
-/** The steps after the author's edits, in their order. */
-const STEPS: readonly ((wanted: WantedResources, input: CountingInput) => Counted)[] = [
-  withoutLimits,
-  withinBounds,
-  aboveMemoryPeaks,
-  fitNewPod,
+/** The steps between the author's edits and what a new pod may have, in their order, with their reasons. */
+const STEPS: readonly (readonly [
+  why: string,
+  change: (entry: PairEntry, input: CountingInput) => PairEntry,
+])[] = [
+  ["the policy updates requests only", withoutLimit],
+  ["the policy's bounds", withinBounds],
+  ["the recent peak + 15 %", aboveMemoryPeak],
 ];
 
 /**
@@ -113,47 +118,10 @@ function withoutEdited(
   return { wanted: wantedOf(entries), messages };
 }
 
-/** Drops limits where the policy updates requests only. */
-function withoutLimits(wanted: WantedResources, { policy }: CountingInput): Counted {
-  if (!policy.updateStrategy.updateRequestsOnly) return { wanted, messages: [] };
-  return moved(wanted, "the policy updates requests only", (entry) => ({
-    ...entry,
-    pair: pair(entry.pair.request, undefined),
-  }));
-}
-
-/** Lowers requests to the policy's bounds. */
-function withinBounds(
-  wanted: WantedResources,
-  { policy, memoryPeaks }: CountingInput,
-): Counted {
-  return moved(
-    wanted,
-    "the policy's bounds",
-    (entry) => bound(entry, policy, { peak: memoryPeaks.get(entry.container) }),
-  );
-}
-
-/** Raises memory to what is safe beside its recent peak, see `liftMemory()`. */
-function aboveMemoryPeaks(
-  wanted: WantedResources,
-  { policy, memoryPeaks, written }: CountingInput,
-): Counted {
-  return moved(wanted, "the recent peak + 15 %", (entry) => {
-    const author = written.find(({ name }) => name === entry.container) ?? NO_RESOURCES;
-    return liftMemory(entry, { peak: memoryPeaks.get(entry.container), author, policy });
-  });
-}
-
-/** The changed values, and one message of all that changed. */
-function moved(
-  wanted: WantedResources,
-  why: string,
-  change: (entry: PairEntry) => PairEntry,
-): Counted {
-  const after = wantedOf(pairsOf(wanted).map(change));
-  const cut = describeCut(wanted, after);
-  return { wanted: after, messages: cut === "" ? [] : [`${why}: ${cut}`] };
+function withoutLimit(entry: PairEntry, { policy: { updateStrategy } }: CountingInput): PairEntry {
+  return updateStrategy.updateRequestsOnly
+    ? { ...entry, pair: pair(entry.pair.request, undefined) }
+    : entry;
 }
 
 /**
@@ -161,19 +129,28 @@ function moved(
  * it would kill, as of running pods, nor to where the next peak would lift it again. What is below the
  * bounds may be all that a quota has left room for.
  */
-function bound(
+function withinBounds(
   entry: PairEntry,
-  { bounds, updateStrategy }: Pick<PolicySpec, "bounds" | "updateStrategy">,
-  { peak }: { readonly peak: number | undefined },
+  { policy: { bounds, updateStrategy }, memoryPeaks }: CountingInput,
 ): PairEntry {
-  const { resource, pair: { request, limit } } = entry;
+  const { container, resource, pair: { request, limit } } = entry;
   if (request === undefined) return entry;
   const { max } = bounds[resource];
+  const peak = memoryPeaks.get(container);
   const isSafe = resource === "cpu" ||
     (peak !== undefined && max >= steppedMemory(peak, { updateStrategy }));
   if (request <= max || !isSafe) return entry;
   const follows = Math.max(max, truncatedProduct(max, updateStrategy.limitMultipliers[resource]));
   return { ...entry, pair: pair(max, limit === undefined ? undefined : Math.min(limit, follows)) };
+}
+
+/** Raises memory to what is safe beside its recent peak, see `liftMemory()`. */
+function aboveMemoryPeak(
+  entry: PairEntry,
+  { policy, memoryPeaks, written }: CountingInput,
+): PairEntry {
+  const author = written.find(({ name }) => name === entry.container) ?? NO_RESOURCES;
+  return liftMemory(entry, { peak: memoryPeaks.get(entry.container), author, policy });
 }
 
 /**

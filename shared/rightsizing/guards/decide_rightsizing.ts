@@ -40,7 +40,7 @@ import {
 import { recentlyEdited, takenBack } from "./template_changes.ts";
 
 /** A guard, and where else it is asked. */
-interface GuardRow extends Guard {
+export interface GuardRow extends Guard {
   /** What is asked instead about pods that are to have what is in force; null: nothing. */
   readonly inForce?: Guard["check"] | null;
   /** True where it is asked about a pod that is created. */

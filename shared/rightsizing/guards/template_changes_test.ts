@@ -22,7 +22,6 @@ import {
   templateWith,
   withUnrecorded,
 } from "./template_changes.ts";
-import assert from "node:assert/strict";
 
 const HOUR_MS = 3_600_000;
 const AN_HOUR_AGO = NOW_MS - HOUR_MS;
