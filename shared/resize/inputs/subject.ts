@@ -11,7 +11,6 @@ import {
   type Resources,
   withResources,
 } from "../../api/pod.ts";
-import { defined } from "../../defined.ts";
 import { movesRequest, qosClassOfPod } from "./qos.ts";
 import {
   containersWith,
