@@ -27,6 +27,7 @@ import type { Clock } from "../../shared/clock.ts";
 import type { Informer } from "../../shared/control/informer.ts";
 import { formatCPU } from "../../shared/quantity.ts";
 import { movesRequest } from "../../shared/resize/inputs/qos.ts";
+import { containersWith } from "../../shared/resize/inputs/resources.ts";
 
 /** A decision to do something. */
 export type ApplyDecision = Extract<RightsizingDecision, { readonly outcome: "apply" }>;
@@ -131,8 +132,7 @@ export function templateAfter(
   { workload: { template: { containers } } }: Pick<RightsizingFacts, "workload">,
   { method, wanted }: ApplyDecision,
 ): readonly PodContainer[] {
-  if (method === "InPlace") return containers;
-  return containers.map((one) => withResources(one, wanted.get(one.name) ?? {}));
+  return method === "InPlace" ? containers : containersWith(containers, wanted);
 }
 
 async function failureOf(act: () => Promise<void>): Promise<ApplyFailure | undefined> {

@@ -18,6 +18,7 @@ import type { Pod } from "../../shared/api/pod.ts";
 import type { PodAllocation } from "../../shared/api/pod_allocation.ts";
 import type { ReplicaSet } from "../../shared/api/workload.ts";
 import type { Informer } from "../../shared/control/informer.ts";
+import { withCPU } from "../../shared/resize/inputs/subject.ts";
 import { originalValues } from "../../shared/resize/original_limits.ts";
 import { isFinished } from "../../shared/resize/scope.ts";
 import { controls } from "../../shared/resize/workloads_of.ts";
@@ -148,7 +149,10 @@ function presentFacts(
     policy,
     dryRun: dryRun(),
     workload,
-    pods: pods.map((pod, index) => atOriginalLimits(pod, originals[index] ?? new Map())),
+    // Where the market has set a limit, the user's original limit counts.
+    pods: pods.map((pod, index) =>
+      withCPU(pod, { side: "limits", values: originals[index] ?? new Map() })
+    ),
     nodes: new Map(nodes.map((node) => [node.metadata.name, node])),
     ...(largest === undefined ? {} : { largestNode: largest }),
     missingPermissions: missingPermissions(workload),
@@ -162,18 +166,6 @@ function allocationOf(
   { metadata: { namespace, uid } }: Pod,
 ): PodAllocation | undefined {
   return allocations.get(`${namespace}/${uid}`);
-}
-
-/** Where the market has set a limit, the user's original limit counts. */
-function atOriginalLimits(pod: Pod, originals: ReadonlyMap<string, number>): Pod {
-  if (originals.size === 0) return pod;
-  const containers = pod.containers.map((container) => {
-    const limitCPU = originals.get(container.name);
-    return limitCPU === undefined
-      ? container
-      : { ...container, limits: { ...container.limits, cpu: limitCPU } };
-  });
-  return { ...pod, containers };
 }
 
 /** The autoscalers of the workload, and a sentence for each that can't be read. */

@@ -17,10 +17,10 @@ import type { Log } from "../../shared/log.ts";
 import { countableCPU } from "../../shared/quantity.ts";
 import {
   bytesBeforeOOM,
+  type Corrections,
   type OOMKill,
   type Throttling,
-} from "../../shared/rightsizing/estimator.ts";
-import type { Corrections } from "../../shared/rightsizing/recommend.ts";
+} from "../../shared/rightsizing/recommend.ts";
 
 /** The memory, by key of the workload. */
 export interface CorrectionMemory {

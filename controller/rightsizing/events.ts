@@ -103,20 +103,7 @@ export async function writeAnnotations(
     }
   }
   await Promise.all(targets.map(async ({ workload, record }) => {
-    const patch = annotationPatch(workload.metadata.annotations, annotationsOf(record));
+    const patch = annotationPatch(workload.metadata.annotations, workloadAnnotations(record));
     if (patch !== undefined) await permits.run(() => write(workload, patch));
   }));
-}
-
-function annotationsOf(record: WorkloadRecord | undefined): Readonly<Record<string, string>> {
-  const { policy, recommendedAtMs, appliedAtMs, recommendations } = record ?? {};
-  if (policy === undefined || recommendedAtMs === undefined || recommendations === undefined) {
-    return {};
-  }
-  return workloadAnnotations({
-    policy: `${policy.namespace}/${policy.name}`,
-    recommendedAtMs,
-    ...(appliedAtMs === undefined ? {} : { appliedAtMs }),
-    recommendations,
-  });
 }

@@ -3,11 +3,14 @@
  *
  * @module
  */
-import { NO_RESOURCES, withResources } from "../../shared/api/pod.ts";
 import type { AnyReason } from "../../shared/api/reasons/reasons.ts";
 import type { RightsizingReason } from "../../shared/api/reasons/rightsizing_reasons.ts";
 import { defined } from "../../shared/defined.ts";
-import { describeWanted, type PairEntry, wantedOf } from "../../shared/resize/inputs/resources.ts";
+import {
+  containersWith,
+  describeWanted,
+  type WantedResources,
+} from "../../shared/resize/inputs/resources.ts";
 import type { PolicyWorkload } from "../../shared/rightsizing/build_policy_status.ts";
 import { joinedReport } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import type {
@@ -284,9 +287,9 @@ function appliedEvent(
 }
 
 /** The event of values that were written without a record. */
-export function unrecordedEvents(unrecorded: readonly PairEntry[]): readonly WorkloadEvent[] {
-  if (unrecorded.length === 0) return [];
-  const message = `${describeWanted(wantedOf(unrecorded))}, by a rollout that was not on record`;
+export function unrecordedEvents(unrecorded: WantedResources): readonly WorkloadEvent[] {
+  if (unrecorded.size === 0) return [];
+  const message = `${describeWanted(unrecorded)}, by a rollout that was not on record`;
   return [{ type: "Normal", reason: "OptimizationApplied", message }];
 }
 
@@ -295,10 +298,6 @@ function differenceOf(
   { learned: { recommendations }, facts }: Evaluation,
   inForce: RightsizingFacts["inForce"],
 ): number {
-  return largestDifference(
-    recommendations,
-    facts.workload.template.containers.map((container) =>
-      withResources(container, inForce.get(container.name) ?? NO_RESOURCES)
-    ),
-  );
+  const { containers } = facts.workload.template;
+  return largestDifference(recommendations, containersWith(containers, inForce));
 }

@@ -3,7 +3,10 @@
  *
  * @module
  */
+import type { RawTemplate } from "../../adapters/kube/kinds/raw_objects.ts";
+import { parseTemplate } from "../../adapters/kube/kinds/workloads.ts";
 import { byResource } from "../../shared/resize/inputs/resources.ts";
+import { madeSubject } from "../../shared/resize/inputs/subject.ts";
 import { NO_RESOURCES, type Pod, type PodContainer, type Resources } from "../../shared/api/pod.ts";
 import type { RecommendationReport } from "../../shared/api/recommendation_report.ts";
 import type { Workload, WorkloadRef } from "../../shared/api/workload.ts";
@@ -20,7 +23,7 @@ import type { SentObject } from "../../shared/admission/admission_review.ts";
 import type { Mutator } from "../../shared/admission/run_mutators.ts";
 import { membersOf, textsIn } from "../../shared/members.ts";
 import { type OwnedPod, workloadsOf } from "../../shared/resize/workloads_of.ts";
-import { podCreationPatch, readCreatedPod } from "../../shared/rightsizing/pod_creation_patch.ts";
+import { podCreationPatch } from "../../shared/rightsizing/pod_creation_patch.ts";
 import {
   type RightsizedWorkload,
   rightsizedWorkload,
@@ -208,14 +211,12 @@ export function createPodCreationMutator(valuesOf: CreationValues): Mutator {
       for (const workload of workloadsOf(ownedPod(object))) {
         const values = valuesOf(namespace, workload);
         if (values === undefined) continue;
-        const created = readCreatedPod(object);
-        const { containers, initContainers, podLevel } = created.subject;
-        const sent = {
-          containers,
-          initContainers,
-          ...(podLevel === undefined ? {} : { podLevel }),
-        };
-        const patch = podCreationPatch(created, values(sent));
+        // The server has decoded the pod, so that it has the shape of one.
+        const { spec } = object as RawTemplate;
+        const template = parseTemplate({ spec });
+        const { containers, initContainers } = madeSubject(template, { name: "", count: 1 });
+        const sent = { ...template, containers, initContainers };
+        const patch = podCreationPatch({ raw: spec.containers, template }, values(sent));
         return patch.length === 0 ? undefined : { patch };
       }
       return undefined;

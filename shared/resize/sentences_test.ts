@@ -1,6 +1,6 @@
 import { DEFAULT_MARKET_CONFIG } from "../../controller/config.ts";
 import { sampleContainer, samplePod } from "../../tests/contract/support/sample_objects.ts";
-import { assertSentences, messageOf } from "../../tests/fixtures/assert_sentences.ts";
+import { assertSentences } from "../../tests/fixtures/assert_sentences.ts";
 import {
   cpuRanges,
   enforcedContainer,
@@ -9,12 +9,9 @@ import {
   marketClaim,
 } from "../../tests/fixtures/market/enforcement_input.ts";
 import { pure } from "../../tests/fixtures/pure.ts";
-import { OWNS_NOTHING } from "../../tests/fixtures/rightsizing/owned_fields.ts";
-import { rightsizingFacts } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { sampleHPA, sampleVPA } from "../../tests/fixtures/sample_workloads.ts";
 import type { Namespace } from "../api/namespace.ts";
 import { NO_RESOURCES, type Pod } from "../api/pod.ts";
-import { templatePatch } from "../rightsizing/template_patch.ts";
 import { decide, MARKET_CHAIN } from "./chain.ts";
 import type { EnforcementInput } from "./inputs/resize_input.ts";
 import { outOfScope, restoredMessage, type ScopeSubject } from "./scope.ts";
@@ -190,13 +187,5 @@ pure("sentences of the actuator's checks", () =>
       "Restored",
       () => restoredMessage({ reason: "AgentSilent", message: "it is gone" }),
       "the original limits are back: AgentSilent: it is gone",
-    ],
-    [
-      "empty template patch",
-      () =>
-        messageOf(() =>
-          templatePatch(rightsizingFacts({}).workload, { wanted: new Map(), owned: OWNS_NOTHING })
-        ),
-      "Cannot build a template patch: nothing is wanted",
     ],
   ]));

@@ -6,12 +6,6 @@
 import { formatBytes, formatCPU } from "../quantity.ts";
 import type { ResourceName } from "../api/pod.ts";
 
-/** Names of the resources at a sentence's beginning. */
-export const RESOURCE_TITLES: Readonly<Record<ResourceName, string>> = {
-  cpu: "CPU",
-  memory: "Memory",
-};
-
 /**
  * An amount as a quantity that Kubernetes reads: `250m`, `2`, `64Mi`, `88617123`. Measured CPU has up to
  * three decimals, `3.781m`; fractions of a byte, which only interpolation makes, are left out.
@@ -31,22 +25,14 @@ const PARTS = 1_000_000;
  * 100 × 1.15 is 115, where binary fractions make 114.99999999999999. The value counts in millionths, so
  * that 1000.9999999999999, as 1.001 CPUs become when multiplied by 1000, is 1001.
  *
- * The largest whole number that can be counted stands for all that is beyond. Throws a `RangeError` for
- * what is no amount, and for factors below a millionth.
+ * The largest whole number that can be counted stands for all that is beyond. Factors are of a millionth
+ * at least.
  */
 export function truncatedProduct(value: number, factor: number): number {
-  if (!Number.isFinite(value) || value < 0) {
-    throw new RangeError(`Cannot multiply ${value}: expected an amount of at least 0`);
-  }
-  const [, whole, decimals = ""] = /^(\d+)(?:\.(\d+))?$/.exec(String(factor)) ?? [];
-  if (whole === undefined) {
-    throw new RangeError(
-      `Cannot multiply by ${factor}: expected a decimal number above a millionth`,
-    );
-  }
+  const [whole = "", decimals = ""] = String(factor).split(".");
   const units = Math.trunc(value);
   const millionths = BigInt(units) * BigInt(PARTS) + BigInt(Math.round((value - units) * PARTS));
   const product = millionths * BigInt(whole + decimals);
   const truncated = product / (BigInt(PARTS) * 10n ** BigInt(decimals.length));
-  return Number(truncated > Number.MAX_SAFE_INTEGER ? Number.MAX_SAFE_INTEGER : truncated);
+  return Math.min(Number(truncated), Number.MAX_SAFE_INTEGER);
 }

@@ -10,12 +10,13 @@ import {
   type PolicyCondition,
   type PolicyStatus,
 } from "../api/policy_status.ts";
+import type { WorkloadKind } from "../api/workload.ts";
 import type { PolicyReason } from "../api/reasons/rightsizing_reasons.ts";
 import { formatDuration } from "../duration.ts";
 import { cutToBytes } from "../quoted_text.ts";
 import { type PolicyReach, reachesNamespace } from "./policy_match.ts";
 import type { PolicySelector, PolicySpec } from "./policy_spec.ts";
-import { type WorkloadRecord, workloadStatusOf } from "./workload_record.ts";
+import { timeText, type WorkloadRecord, workloadStatusOf } from "./workload_record.ts";
 
 /** Namespaces or workloads that a message names. */
 const MOST_NAMED = 5;
@@ -33,10 +34,10 @@ export function scopeNote(
   },
 ): string | undefined {
   const { policyNamespace: own } = reach;
-  const beyond = new Set(namespaces?.allow.filter((name) => !reachesNamespace(name, reach)));
+  const beyond = namespaces?.allow.filter((name) => !reachesNamespace(name, reach)) ?? [];
   const isBound = !reach.policyNamespaces.includes(own);
   const phrases = [
-    ...(beyond.size === 0 ? [] : [`its selector asks for ${firstOf([...beyond])}`]),
+    ...(beyond.length === 0 ? [] : [`its selector asks for ${firstOf([...new Set(beyond)])}`]),
     ...(isBound && namespaceSelector !== undefined ? ["it has a namespaceSelector"] : []),
     ...(matched === 0 ? ["it matches no workload"] : []),
   ];
@@ -118,23 +119,29 @@ const LONGEST_MESSAGE = 32_768;
 
 const encoder = new TextEncoder();
 
-const WORST_FIRST = ["Error", "Skipped"];
-const COUNTED = {
-  deployments: "Deployment",
-  statefulSets: "StatefulSet",
-  daemonSets: "DaemonSet",
-} as const;
-
 /** The status after the cycle. Workloads and counts of a cycle that reconciled none are those before. */
 export function buildPolicyStatus(cycle: PolicyCycle): PolicyStatus {
-  const { before, workloads, generation } = cycle;
-  const conditions = [readyCondition(cycle), metricsCondition(cycle), dryRunCondition(cycle)];
+  const { before, workloads, generation, nowMs } = cycle;
   return {
     ...before,
-    conditions: conditions.filter((one) => one !== undefined),
+    conditions: conditionsOf(cycle),
     observedGeneration: generation,
-    ...(workloads === undefined ? {} : workloadParts(workloads, cycle.nowMs)),
+    ...(workloads === undefined ? {} : {
+      workloadsDiscovered: workloads.length,
+      workloadsProcessed: workloads.filter(({ record }) => record.status !== "Error").length,
+      workloadsByType: {
+        deployments: countOf(workloads, "Deployment"),
+        statefulSets: countOf(workloads, "StatefulSet"),
+        daemonSets: countOf(workloads, "DaemonSet"),
+      },
+      lastReconciliation: timeText(nowMs),
+      workloads: worst(workloads),
+    }),
   };
+}
+
+function countOf(workloads: readonly PolicyWorkload[], kind: WorkloadKind): number {
+  return workloads.filter(({ record }) => record.workload.kind === kind).length;
 }
 
 /** What a policy that can't be read has for a problem. */
@@ -142,75 +149,56 @@ export function validationProblem(faults: readonly FieldFault[]): PolicyProblem 
   return { reason: "ValidationFailed", message: faults.map(faultText).join("; ") };
 }
 
-type NewCondition = Pick<PolicyCondition, "type" | "status" | "message"> & {
-  readonly reason: PolicyReason;
-};
+/** What is true or false, and why. */
+type Finding =
+  & Pick<PolicyCondition, "type" | "message">
+  & { readonly is: boolean; readonly reason: PolicyReason };
 
-function readyCondition(cycle: PolicyCycle): PolicyCondition {
-  const { problem, notes = [] } = cycle;
-  return condition(cycle, {
-    type: "Ready",
-    status: problem === undefined ? "True" : "False",
-    reason: problem?.reason ?? "PolicyValid",
-    message: problem?.message ?? ["each field of the policy is valid", ...notes].join("; "),
-  });
-}
-
-function metricsCondition(cycle: PolicyCycle): PolicyCondition | undefined {
-  const { workloads, before } = cycle;
-  if (workloads === undefined) {
-    return before.conditions?.find(({ type }) => type === "MetricsMissing");
-  }
-  const missing = workloads.filter(({ metricsMissing }) => metricsMissing);
-  return condition(cycle, {
-    type: "MetricsMissing",
-    status: missing.length > 0 ? "True" : "False",
-    reason: missing.length > 0 ? "MetricsMissing" : "MetricsPresent",
-    message: missing.length > 0
-      ? `${missing.length} of ${workloads.length} workloads: ${
-        firstOf(missing.map(nameOf).toSorted())
-      }`
-      : "no workload lacks metrics",
-  });
-}
-
-function dryRunCondition(cycle: PolicyCycle): PolicyCondition {
-  return condition(cycle, {
-    type: "DryRun",
-    status: cycle.dryRun ? "True" : "False",
-    reason: cycle.dryRun ? "DryRun" : "Live",
-    message: cycle.dryRun
-      ? "the controller's setting dryRun is on: nothing is applied"
-      : "the controller's setting dryRun is off",
-  });
-}
-
-/** The time is that of the last change of status. */
-function condition({ nowMs, generation, before }: PolicyCycle, now: NewCondition): PolicyCondition {
-  const old = before.conditions?.find(({ type }) => type === now.type);
-  return {
-    ...now,
-    message: cutToBytes(now.message, LONGEST_MESSAGE),
-    lastTransitionTime: old?.status === now.status
-      ? old.lastTransitionTime
-      : new Date(nowMs).toISOString(),
-    observedGeneration: generation,
+/** Each dates from the last change of its status. Of missing metrics a cycle without workloads keeps the last. */
+function conditionsOf(cycle: PolicyCycle): PolicyCondition[] {
+  const { nowMs, generation, before: { conditions = [] }, workloads, problem, notes = [] } = cycle;
+  const known = (type: PolicyCondition["type"]) => conditions.find((one) => one.type === type);
+  const condition = ({ type, is, reason, message }: Finding): PolicyCondition => {
+    const status = is ? "True" : "False";
+    const old = known(type);
+    return {
+      type,
+      status,
+      reason,
+      message: cutToBytes(message, LONGEST_MESSAGE),
+      lastTransitionTime: old?.status === status ? old.lastTransitionTime : timeText(nowMs),
+      observedGeneration: generation,
+    };
   };
+  return [
+    condition({
+      type: "Ready",
+      is: problem === undefined,
+      reason: problem?.reason ?? "PolicyValid",
+      message: problem?.message ?? ["each field of the policy is valid", ...notes].join("; "),
+    }),
+    workloads === undefined ? known("MetricsMissing") : condition(metricsFinding(workloads)),
+    condition({
+      type: "DryRun",
+      is: cycle.dryRun,
+      reason: cycle.dryRun ? "DryRun" : "Live",
+      message: cycle.dryRun
+        ? "the controller's setting dryRun is on: nothing is applied"
+        : "the controller's setting dryRun is off",
+    }),
+  ].filter((one) => one !== undefined);
 }
 
-function workloadParts(workloads: readonly PolicyWorkload[], nowMs: number): PolicyStatus {
-  const count = (kind: string): number =>
-    workloads.filter(({ record }) => record.workload.kind === kind).length;
+function metricsFinding(workloads: readonly PolicyWorkload[]): Finding {
+  const missing = workloads.filter(({ metricsMissing }) => metricsMissing).map(nameOf).toSorted();
+  const is = missing.length > 0;
   return {
-    workloadsDiscovered: workloads.length,
-    workloadsProcessed: workloads.filter(({ record }) => record.status !== "Error").length,
-    workloadsByType: {
-      deployments: count(COUNTED.deployments),
-      statefulSets: count(COUNTED.statefulSets),
-      daemonSets: count(COUNTED.daemonSets),
-    },
-    lastReconciliation: new Date(nowMs).toISOString(),
-    workloads: worst(workloads),
+    type: "MetricsMissing",
+    is,
+    reason: is ? "MetricsMissing" : "MetricsPresent",
+    message: is
+      ? `${missing.length} of ${workloads.length} workloads: ${firstOf(missing)}`
+      : "no workload lacks metrics",
   };
 }
 
@@ -221,21 +209,18 @@ function worst(workloads: readonly PolicyWorkload[]): NonNullable<PolicyStatus["
     const status = workloadStatusOf(record);
     const recommendations = status.recommendations.slice(0, MOST_CONTAINERS);
     const size = encoder.encode(JSON.stringify(recommendations)).length;
-    if (size > room) return { ...status, recommendations: [] };
-    room -= size;
-    return { ...status, recommendations };
+    const fits = size <= room;
+    if (fits) room -= size;
+    return { ...status, recommendations: fits ? recommendations : [] };
   });
 }
 
 /** Errors, then what was skipped, then the rest; among equals the largest difference, then by name. */
 function worstFirst(a: PolicyWorkload, b: PolicyWorkload): number {
+  const rank = ({ record: { status } }: PolicyWorkload): number =>
+    status === "Error" ? 0 : status === "Skipped" ? 1 : 2;
   const difference = a.difference === b.difference ? 0 : b.difference - a.difference;
   return rank(a) - rank(b) || difference || (nameOf(a) < nameOf(b) ? -1 : 1);
-}
-
-function rank({ record }: PolicyWorkload): number {
-  const place = WORST_FIRST.indexOf(record.status);
-  return place < 0 ? WORST_FIRST.length : place;
 }
 
 function nameOf({ record: { workload } }: PolicyWorkload): string {

@@ -15,10 +15,9 @@ export interface Distribution {
   readonly oldestMs: number;
   readonly newestMs: number;
   /**
-   * The value at rank `fraction` × (count − 1), between two ranks by linear interpolation, never outside
-   * of `min` and `max`; from a histogram within its relative error, from a compact one exactly at whole
-   * percents and between two of them in a line. Throws a `RangeError` outside of 0..1
-   * and where there are no samples.
+   * The value at rank `fraction` × (count − 1), `fraction` from 0 to 1, between two ranks by linear
+   * interpolation, never outside of `min` and `max`; from a histogram within its relative error, from a
+   * compact one exactly at whole percents and between two of them in a line.
    */
   quantile(fraction: number): number;
 }
@@ -33,42 +32,33 @@ export interface ContainerUsage {
   readonly memory: Distribution;
 }
 
-/** Values of 0 or more, in order. */
-export interface OrderedValues {
-  readonly count: number;
-  /** The value at a rank, 0 to count − 1; never less than that at the rank before. */
-  valueAt(rank: number): number;
-}
-
 /** Fractions that people name are whole counts of these: 0.5, 0.9, 0.99, 0.999. */
 const PARTS = 10_000;
 
 /**
- * The value at rank `fraction` × (count − 1), between two ranks by linear interpolation (definition 7
- * of Hyndman and Fan, Sample Quantiles in Statistical Packages, 1996): of 100, 200, 300 the P50 is 200
- * and the P90 280.
+ * The quantiles of `count` values by rank, from 0 on: the value at rank `fraction` × (count − 1), between
+ * two ranks by linear interpolation (definition 7 of Hyndman and Fan, Sample Quantiles in Statistical
+ * Packages, 1996): of 100, 200, 300 the P50 is 200 and the P90 280.
  *
  * In binary 0.9 × 2 is not quite 1.8. So the rank is taken in ten-thousandths where the fraction is a
  * whole number of them, and whole samples with a whole quantile give exactly that, as long as they
  * differ by less than 2^53 / 10,000, 838 GiB.
- *
- * Throws a `RangeError` outside of 0..1 and where there are no values.
  */
-export function interpolatedQuantile(values: OrderedValues, fraction: number): number {
-  if (!(fraction >= 0 && fraction <= 1)) {
-    throw new RangeError(`Cannot take a quantile: ${fraction} is not between 0 and 1`);
-  }
-  if (!(values.count > 0)) throw new RangeError("Cannot take a quantile: there are 0 samples");
-  const last = values.count - 1;
-  const named = Math.round(fraction * PARTS);
-  const parts = named / PARTS === fraction ? PARTS : 1;
-  const rank = (parts === PARTS ? named : fraction) * last;
-  const below = Math.floor(rank / parts);
-  const low = values.valueAt(below);
-  const rest = rank - below * parts;
-  if (rest === 0) return low;
-  // Amounts are not negative: rounding then never carries the sum beyond the higher value.
-  return low + (values.valueAt(below + 1) - low) * rest / parts;
+export function quantileOf(
+  count: number,
+  valueAt: (rank: number) => number,
+): Distribution["quantile"] {
+  return (fraction) => {
+    const named = Math.round(fraction * PARTS);
+    const parts = named / PARTS === fraction ? PARTS : 1;
+    const rank = (parts === PARTS ? named : fraction) * (count - 1);
+    const below = Math.floor(rank / parts);
+    const low = valueAt(below);
+    const rest = rank - below * parts;
+    if (rest === 0) return low;
+    // Amounts are not negative: rounding then never carries the sum beyond the higher value.
+    return low + (valueAt(below + 1) - low) * rest / parts;
+  };
 }
 
 /** What one container of one pod used at a time: millicores or bytes. */
@@ -85,19 +75,14 @@ export interface SampleWindow {
   readonly windowMs: number;
 }
 
-/** Why a sample does not count. */
-export type SampleFault = "not a quantity" | "too old" | "from the future";
-
 /**
- * Why the sample does not count in the window (now − window, now], or undefined when it does. Sources
- * answer NaN where a rate had one point, and a counter that was reset can give a negative rate: neither
- * says what was used. Clocks of two machines differ, so samples from the future do come.
+ * Whether the sample counts in the window (now − window, now]. Sources answer NaN where a rate had one
+ * point, and a counter that was reset can give a negative rate: neither is usage. Clocks of two machines
+ * differ, so samples from the future do come.
  */
-export function sampleFault(sample: UsageSample, window: SampleWindow): SampleFault | undefined {
+export function isSampleOf({ nowMs, windowMs }: SampleWindow, sample: UsageSample): boolean {
   const { atMs, value } = sample;
-  if (!Number.isFinite(value) || value < 0 || !Number.isFinite(atMs)) return "not a quantity";
-  if (atMs > window.nowMs) return "from the future";
-  return atMs > window.nowMs - window.windowMs ? undefined : "too old";
+  return value >= 0 && value < Infinity && atMs > nowMs - windowMs && atMs <= nowMs;
 }
 
 /**
@@ -106,44 +91,36 @@ export function sampleFault(sample: UsageSample, window: SampleWindow): SampleFa
  */
 export function samplesDistribution(
   values: Float64Array,
-  { oldestMs, newestMs }: { readonly oldestMs: number; readonly newestMs: number },
+  times: Pick<Distribution, "oldestMs" | "newestMs">,
 ): Distribution {
   const sorted = values.slice().sort();
   const count = sorted.length;
-  const ordered = { count, valueAt: (rank: number): number => sorted[rank] ?? NaN };
   return {
     count,
     min: sorted[0] ?? 0,
     max: sorted[count - 1] ?? 0,
-    oldestMs,
-    newestMs,
-    quantile: (fraction) => interpolatedQuantile(ordered, fraction),
+    ...times,
+    quantile: quantileOfSorted(sorted),
   };
 }
 
-/**
- * The exact distribution of all samples together, whichever pod each came from, in any order. What does
- * not count in the window (see `sampleFault`) is left out, so `count` is what is left. Where that is
- * nothing, both times are the window's start, since which nothing was seen.
- */
+// Apart from the others: what a closure uses, all closures of its function keep.
+function quantileOfSorted(sorted: Float64Array): Distribution["quantile"] {
+  return quantileOf(sorted.length, (rank) => sorted[rank] ?? NaN);
+}
+
+/** The exact distribution of all samples of the window, whichever pod each came from, in any order. */
 export function distributionOfSamples(
   samples: Iterable<UsageSample>,
   window: SampleWindow,
 ): Distribution {
-  const kept: number[] = [];
-  let oldestMs = Infinity;
-  let newestMs = -Infinity;
-  for (const sample of samples) {
-    if (sampleFault(sample, window) !== undefined) continue;
-    kept.push(sample.value);
-    oldestMs = Math.min(oldestMs, sample.atMs);
-    newestMs = Math.max(newestMs, sample.atMs);
-  }
+  const kept = Array.from(samples).filter((one) => isSampleOf(window, one));
+  const times = Float64Array.from(kept, ({ atMs }) => atMs).sort();
   const startMs = window.nowMs - window.windowMs;
-  const times = kept.length === 0
-    ? { oldestMs: startMs, newestMs: startMs }
-    : { oldestMs, newestMs };
-  return samplesDistribution(Float64Array.from(kept), times);
+  return samplesDistribution(Float64Array.from(kept, ({ value }) => value), {
+    oldestMs: times[0] ?? startMs,
+    newestMs: times.at(-1) ?? startMs,
+  });
 }
 
 const PERCENTS = 100;
@@ -155,41 +132,30 @@ const PERCENTS = 100;
  */
 export function compactDistribution(usage: Distribution): Distribution {
   if (usage.count <= PERCENTS + 1) return usage;
-  const { count, min, max, oldestMs, newestMs } = usage;
-  return { count, min, max, oldestMs, newestMs, quantile: quantileOf(tableOf(usage)) };
+  const percents = Float64Array.from(
+    { length: PERCENTS + 1 },
+    (_, percent) => usage.quantile(percent / PERCENTS),
+  );
+  return { ...usage, quantile: quantileOfSorted(percents) };
 }
 
-// Apart from each other: what a closure uses, all closures of its function keep.
-function tableOf(usage: Distribution): Float64Array {
-  const table = new Float64Array(PERCENTS + 1);
-  for (let percent = 0; percent <= PERCENTS; percent++) {
-    table[percent] = usage.quantile(percent / PERCENTS);
-  }
-  return table;
-}
-
-function quantileOf(table: Float64Array): Distribution["quantile"] {
-  const ordered = { count: table.length, valueAt: (rank: number): number => table[rank] ?? NaN };
-  return (fraction) => interpolatedQuantile(ordered, fraction);
-}
-
-/** One resource of one container: millicores or bytes, whole. */
-export interface DistributionSummary {
+/** One resource of one container: millicores or bytes, whole, or their quantities. */
+export interface DistributionSummary<T = number> {
   /** Samples that it is of; at least one. */
   readonly samples: number;
-  readonly min: number;
-  readonly p50: number;
-  readonly p90: number;
-  readonly p95: number;
-  readonly p99: number;
-  readonly max: number;
+  readonly min: T;
+  readonly p50: T;
+  readonly p90: T;
+  readonly p95: T;
+  readonly p99: T;
+  readonly max: T;
 }
 
 /** A container; a resource without samples is absent. */
-export interface UsageSummary {
+export interface UsageSummary<T = number> {
   readonly container: string;
-  readonly cpu?: DistributionSummary;
-  readonly memory?: DistributionSummary;
+  readonly cpu?: DistributionSummary<T> | undefined;
+  readonly memory?: DistributionSummary<T> | undefined;
 }
 
 /** The summary of what a container used over the window. */
@@ -201,20 +167,19 @@ export function usageSummaryOf({ container, cpu, memory }: ContainerUsage): Usag
   };
 }
 
-function summaryOf(usage: Distribution): DistributionSummary {
-  const at = (fraction: number): number => whole(usage.quantile(fraction));
+function summaryOf({ count, min, max, quantile }: Distribution): DistributionSummary {
   return {
-    samples: usage.count,
-    min: whole(usage.min),
-    p50: at(0.5),
-    p90: at(0.9),
-    p95: at(0.95),
-    p99: at(0.99),
-    max: whole(usage.max),
+    samples: count,
+    min: whole(min),
+    p50: whole(quantile(0.5)),
+    p90: whole(quantile(0.9)),
+    p95: whole(quantile(0.95)),
+    p99: whole(quantile(0.99)),
+    max: whole(max),
   };
 }
 
 /** To the nearest, which keeps the order; as far as can be counted, which a quantity must be. */
 function whole(amount: number): number {
-  return Math.min(Math.round(Math.max(0, amount)), Number.MAX_SAFE_INTEGER);
+  return Math.min(Math.round(amount), Number.MAX_SAFE_INTEGER);
 }

@@ -3,31 +3,22 @@
  *
  * @module
  */
-import {
-  NO_RESOURCES,
-  type Pod,
-  type PodContainer,
-  type ResourceAmounts,
-  type Resources,
-} from "../api/pod.ts";
 import { isMembers } from "../members.ts";
-import { parseBytes, parseCPU } from "../quantity.ts";
+import { NO_RESOURCES, type Resources, withResources } from "../api/pod.ts";
+import type { PodTemplate } from "../api/workload.ts";
 import { keepClass } from "../resize/checks/qos_class.ts";
 import { capRequests, podLevelProblem } from "../resize/checks/request_within_limit.ts";
-import { qosClassOfPod } from "../resize/inputs/qos.ts";
-import {
-  byResource,
-  hasAmounts,
-  pair,
-  type PairEntry,
-  pairOf,
-  RESOURCE_NAMES,
-  resourcesOf,
-  wantedOf,
-  withDefaultRequests,
-} from "../resize/inputs/resources.ts";
-import type { Subject } from "../resize/inputs/subject.ts";
-import { containerResources, type Quantities } from "../resize/patch.ts";
+import { byResource, hasAmounts, RESOURCE_SIDES } from "../resize/inputs/resources.ts";
+import { madeSubject } from "../resize/inputs/subject.ts";
+import { containerResources } from "../resize/patch.ts";
+
+/** A pod that is to be created. */
+export interface CreatedPod {
+  /** `spec.containers` as they were sent. */
+  readonly raw: readonly { readonly resources?: unknown }[];
+  /** The same as they are read, without the server's defaults; sidecars stand behind them. */
+  readonly template: PodTemplate;
+}
 
 /** A step of a JSON patch (RFC 6902). */
 export interface CreationStep {
@@ -43,143 +34,56 @@ export interface CreationStep {
  * No steps where it has the values already.
  */
 export function podCreationPatch(
-  { containers, subject }: CreatedPod,
+  { raw, template }: CreatedPod,
   values: ReadonlyMap<string, Resources>,
 ): readonly CreationStep[] {
-  const own = subject.containers.slice(0, containers.length);
-  const asked = wantedOf(own.flatMap((present): PairEntry[] => {
-    const found = values.get(present.name) ?? NO_RESOURCES;
-    return RESOURCE_NAMES.map((resource) => {
-      const request = found.requests[resource];
-      // Where there is no request the server would take a limit for one.
-      const hasRequest = (request ?? present.requests[resource]) !== undefined;
-      const limit = hasRequest ? found.limits[resource] : undefined;
-      return { container: present.name, resource, pair: pair(request, limit) };
-    });
+  const subject = madeSubject(template, { name: "the pod", count: 1 });
+  const own = subject.containers.slice(0, raw.length);
+  const asked = new Map(own.map((present) => {
+    const { requests, limits } = values.get(present.name) ?? NO_RESOURCES;
+    // Where there is no request the server would take a limit for one.
+    const limited = byResource((name) =>
+      (requests[name] ?? present.requests[name]) === undefined ? undefined : limits[name]
+    );
+    return [present.name, { requests, limits: limited }];
   }));
   const kept = keepClass(asked, [subject]);
   if ("problem" in kept) return [];
   const wanted = capRequests(kept.wanted, [subject]);
   if (podLevelProblem(subject, wanted) !== undefined) return [];
   return own.flatMap((present, index) => {
-    const raw = containers[index]?.resources;
-    const fields = changedFields(present, {
-      wanted: wanted.get(present.name) ?? NO_RESOURCES,
-      written: readResources(raw),
-    });
+    const after = withResources(present, wanted.get(present.name) ?? NO_RESOURCES);
+    const fields = changedFields(present, after, template.containers[index] ?? NO_RESOURCES);
     if (!hasAmounts(fields)) return [];
     const { resources } = containerResources({ name: present.name, ...fields });
-    return steps(`/spec/containers/${index}/resources`, { raw, resources });
+    return stepsBelow(`/spec/containers/${index}/resources`, raw[index]?.resources, resources);
   });
-}
-
-interface Values {
-  readonly wanted: Resources;
-  /** What stands in the pod, without the server's defaults. */
-  readonly written: Resources;
 }
 
 /**
- * Both halves of each pair that differs, as far as they are not written yet: a request that has only
- * been the default for its limit would follow that.
+ * Both halves of each pair that differs, as far as they are not written in the pod yet: a request that has
+ * only been the default for its limit would follow that.
  */
-function changedFields(present: Resources, { wanted, written }: Values): Resources {
-  return resourcesOf(byResource((resource) => {
-    const before = pairOf(present, resource);
-    const { request, limit } = { ...before, ...pairOf(wanted, resource) };
-    if (request === before.request && limit === before.limit) return undefined;
-    return pair(
-      request === written.requests[resource] ? undefined : request,
-      limit === written.limits[resource] ? undefined : limit,
-    );
-  }));
-}
-
-interface Change {
-  /** What the container has under `resources`. */
-  readonly raw: unknown;
-  readonly resources: Readonly<Partial<Record<"requests" | "limits", Quantities>>>;
+function changedFields(present: Resources, after: Resources, written: Resources): Resources {
+  const of = (side: keyof Resources) =>
+    byResource((name) => {
+      const isSame = RESOURCE_SIDES.every((one) => present[one][name] === after[one][name]);
+      const amount = after[side][name];
+      return isSame || amount === written[side][name] ? undefined : amount;
+    });
+  return { requests: of("requests"), limits: of("limits") };
 }
 
 /** A step adds what is not there with all that is below it; what is there is replaced one by one. */
-function steps(path: string, { raw, resources }: Change): CreationStep[] {
-  if (!isMembers(raw)) return [{ op: "add", path, value: resources }];
-  return Object.entries(resources).flatMap(([side, quantities]): CreationStep[] => {
-    const present = raw[side];
-    if (!isMembers(present)) return [{ op: "add", path: `${path}/${side}`, value: quantities }];
-    return Object.entries(quantities).map(([name, value]) => ({
-      op: Object.hasOwn(present, name) ? "replace" : "add",
-      path: `${path}/${side}/${name}`,
-      value,
-    }));
-  });
-}
-
-/** Members of an object that was sent. */
-export type Members = Readonly<Record<string, unknown>>;
-
-/** What was sent, and what it comes to. */
-export interface CreatedPod {
-  /** Raw, in their order, and first among those of the subject. */
-  readonly containers: readonly Members[];
-  /** Sidecars stand behind the containers, as in any pod that is read. */
-  readonly subject: Subject;
-}
-
-/** Reads a pod, raw as an admission review has it. Throws a `TypeError` or `SyntaxError` where it can't be read. */
-export function readCreatedPod(pod: unknown): CreatedPod {
-  const spec = isMembers(pod) ? pod.spec : undefined;
-  if (!isMembers(spec) || !Array.isArray(spec.containers)) {
-    throw new TypeError("Cannot read a new pod: it has no spec.containers");
-  }
-  const containers = spec.containers.filter(isMembers);
-  if (containers.length < spec.containers.length) {
-    throw new TypeError("Cannot read a new pod: an item of spec.containers is no object");
-  }
-  const inits = Array.isArray(spec.initContainers) ? spec.initContainers.filter(isMembers) : [];
-  const podLevel = readResources(spec.resources);
-  const started = inits.map((one) => ({
-    ...readContainer(one),
-    sidecar: one.restartPolicy === "Always",
-  }));
-  const read: Pick<Pod, "containers" | "initContainers" | "podLevel"> = {
-    containers: [...containers.map(readContainer), ...started.filter(({ sidecar }) => sidecar)],
-    initContainers: started.flatMap((one, index) => {
-      const sidecarsBefore = started.slice(0, index).filter(({ sidecar }) => sidecar).length;
-      return one.sidecar ? [] : [{ ...one, sidecarsBefore }];
-    }),
-    ...(hasAmounts(podLevel) ? { podLevel } : {}),
-  };
-  const qosClass = qosClassOfPod(read);
-  const subject = { ...read, name: "the pod", qosClass, marketLimits: false, count: 1 };
-  return { containers, subject };
-}
-
-function readContainer({ name, resources }: Members): PodContainer {
-  if (typeof name !== "string") {
-    throw new TypeError("Cannot read a new pod: a container has no name");
-  }
-  const container = {
-    name,
-    sidecar: false,
-    ready: false,
-    restartsOnCPU: false,
-    applied: NO_RESOURCES,
-  };
-  return withDefaultRequests({ ...container, ...readResources(resources) });
-}
-
-/** Requests and limits as they are written. Throws a `SyntaxError` for a quantity that is none. */
-export function readResources(raw: unknown): Resources {
-  const { requests, limits } = isMembers(raw) ? raw : {};
-  return { requests: readAmounts(requests), limits: readAmounts(limits) };
-}
-
-function readAmounts(raw: unknown): ResourceAmounts {
-  return byResource((name) => {
-    const quantity = isMembers(raw) ? raw[name] : undefined;
-    if (quantity === undefined || quantity === null) return undefined;
-    // JSON lets a quantity be a number, too.
-    return name === "cpu" ? parseCPU(String(quantity)) : parseBytes(String(quantity));
-  });
+function stepsBelow(path: string, present: unknown, value: object): CreationStep[] {
+  if (!isMembers(present)) return [{ op: "add", path, value }];
+  return Object.entries(value).flatMap(([name, member]: [string, unknown]): CreationStep[] =>
+    typeof member === "object" && member !== null
+      ? stepsBelow(`${path}/${name}`, present[name], member)
+      : [{
+        op: Object.hasOwn(present, name) ? "replace" : "add",
+        path: `${path}/${name}`,
+        value: member,
+      }]
+  );
 }

@@ -20,24 +20,37 @@ export interface WorkloadView {
   };
 }
 
+/** A policy that can be read. */
+export interface ReadablePolicy {
+  readonly metadata: { readonly namespace: string; readonly name: string };
+  readonly spec: PolicySpec;
+}
+
+/** What matching needs beside policies and workloads. */
+export interface PolicyInput {
+  /** Labels of namespaces by name. */
+  readonly namespaces: Pick<ReadonlyMap<string, Labels>, "get">;
+  /** Namespaces with policies that act on all others. */
+  readonly policyNamespaces: readonly string[];
+}
+
 /**
  * True when the selector matches: the kind is one of its own, and namespaceSelector, workloadSelector,
  * `allow` and not `deny` all hold, as far as they are there. `namespaceLabels` undefined: the namespace
  * is not known (yet), and no namespaceSelector holds, not even one that asks for the absence of a label.
  */
 export function isInScope(
-  { kind, metadata }: WorkloadView,
+  { kind, metadata: { namespace, labels = {} } }: WorkloadView,
   { selector, namespaceLabels }: {
     readonly selector: PolicySelector;
     readonly namespaceLabels: Labels | undefined;
   },
 ): boolean {
-  const { namespaceSelector, workloadSelector, namespaces, workloadKinds } = selector;
-  const { allow = [], deny = [] } = namespaces ?? {};
-  return workloadKinds.includes(kind) &&
-    !deny.includes(metadata.namespace) &&
-    (allow.length === 0 || allow.includes(metadata.namespace)) &&
-    (workloadSelector === undefined || labelsMatch(metadata.labels ?? {}, workloadSelector)) &&
+  const { namespaceSelector, workloadSelector, workloadKinds } = selector;
+  const { allow, deny } = selector.namespaces ?? { allow: [], deny: [] };
+  return workloadKinds.includes(kind) && !deny.includes(namespace) &&
+    (allow.length === 0 || allow.includes(namespace)) &&
+    (workloadSelector === undefined || labelsMatch(labels, workloadSelector)) &&
     (namespaceSelector === undefined ||
       namespaceLabels !== undefined && labelsMatch(namespaceLabels, namespaceSelector));
 }
@@ -61,10 +74,16 @@ export function reachesNamespace(
   return namespace === policyNamespace || policyNamespaces.includes(policyNamespace);
 }
 
-/** A policy that can be read. */
-export interface ReadablePolicy {
-  readonly metadata: { readonly namespace: string; readonly name: string };
-  readonly spec: PolicySpec;
+/** Whether the policy is for the workload. One that is disabled is for none. */
+export function matchesWorkload(
+  { metadata, spec: { mode, selector } }: ReadablePolicy,
+  workload: WorkloadView,
+  { namespaces, policyNamespaces }: PolicyInput,
+): boolean {
+  const { namespace } = workload.metadata;
+  return mode !== "Disabled" &&
+    reachesNamespace(namespace, { policyNamespace: metadata.namespace, policyNamespaces }) &&
+    isInScope(workload, { selector, namespaceLabels: namespaces.get(namespace) });
 }
 
 /** The policies that can be read. */
@@ -76,21 +95,6 @@ export function readablePolicies<P extends { readonly spec?: PolicySpec }>(
   );
 }
 
-/** What matching needs beside policies and workloads. */
-export interface PolicyInput {
-  /** Labels of namespaces by name. */
-  readonly namespaces: Pick<ReadonlyMap<string, Labels>, "get">;
-  /** Namespaces with policies that act on all others. */
-  readonly policyNamespaces: readonly string[];
-}
-
-/** A workload that a policy matches. */
-export interface DiscoveredWorkload<W extends WorkloadView, P extends ReadablePolicy> {
-  readonly workload: W;
-  /** The policy that counts for it; another one than the policy in question has lost it. */
-  readonly winner: P;
-}
-
 /**
  * The policies that match the workload and are not disabled, the one that counts first: by weight,
  * the highest first, then by namespace and name.
@@ -99,49 +103,32 @@ export function policiesFor<P extends ReadablePolicy>(
   workload: WorkloadView,
   { policies, ...input }: PolicyInput & { readonly policies: readonly P[] },
 ): readonly P[] {
+  // Not by `namespace/name` as one text: `-` sorts before `/`.
   return policies.filter((policy) => matchesWorkload(policy, workload, input))
-    .toSorted(firstOfPolicies);
+    .toSorted((a, b) =>
+      b.spec.weight - a.spec.weight ||
+      order(a.metadata.namespace, b.metadata.namespace) || order(a.metadata.name, b.metadata.name)
+    );
 }
 
-/**
- * Of each policy, in the order given, exactly the workloads that it matches, each once, whether it has
- * won them or not. A disabled policy has none.
- */
-export function discoverWorkloads<W extends WorkloadView, P extends ReadablePolicy>(
-  workloads: Iterable<W>,
-  { policies, ...input }: PolicyInput & { readonly policies: readonly P[] },
-): ReadonlyMap<P, readonly DiscoveredWorkload<W, P>[]> {
-  const found = new Map(policies.map((policy) => [policy, [] as DiscoveredWorkload<W, P>[]]));
-  const best = policies.toSorted(firstOfPolicies);
-  const seen = new Set<string>();
-  for (const workload of workloads) {
-    const key = workloadKey(workload);
-    if (seen.has(key)) continue;
-    seen.add(key);
-    const matching = best.filter((policy) => matchesWorkload(policy, workload, input));
-    const [winner] = matching;
-    if (winner === undefined) continue;
-    for (const policy of matching) found.get(policy)?.push({ workload, winner });
-  }
-  return found;
+function order(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /** What the status of a policy says of a workload that another one has won. */
-export function outweighedRecord<P extends ReadablePolicy>(
-  { workload, winner }: DiscoveredWorkload<WorkloadView, P>,
+export function outweighedRecord(
+  { kind, metadata: { namespace, name } }: WorkloadView,
+  winner: ReadablePolicy,
 ): WorkloadRecord {
-  const { namespace, name } = winner.metadata;
+  const { metadata: policy, spec: { weight } } = winner;
   const reason: RightsizingReason = "Outweighed";
   return {
-    workload: {
-      kind: workload.kind,
-      namespace: workload.metadata.namespace,
-      name: workload.metadata.name,
-    },
-    policy: { namespace, name },
+    workload: { kind, namespace, name },
+    policy: { namespace: policy.namespace, name: policy.name },
     status: "Skipped",
     reason,
-    message: `policy ${namespace}/${name} of weight ${winner.spec.weight} counts for the workload`,
+    message:
+      `policy ${policy.namespace}/${policy.name} of weight ${weight} counts for the workload`,
     recommendations: [],
     inForce: [],
   };
@@ -152,39 +139,6 @@ export function workloadKey({ kind, metadata }: WorkloadView): string {
   return `${kind}/${metadata.namespace}/${metadata.name}`;
 }
 
-/** Whether the policy is for the workload. One that is disabled is for none. */
-export function matchesWorkload(
-  { metadata, spec }: ReadablePolicy,
-  workload: WorkloadView,
-  { namespaces, policyNamespaces }: PolicyInput,
-): boolean {
-  const { namespace } = workload.metadata;
-  return spec.mode !== "Disabled" &&
-    reachesNamespace(namespace, { policyNamespace: metadata.namespace, policyNamespaces }) &&
-    isInScope(workload, {
-      selector: spec.selector,
-      namespaceLabels: namespaces.get(namespace),
-    });
-}
-
-/** Not by `namespace/name` as one text: `-` sorts before `/`. */
-function firstOfPolicies(a: ReadablePolicy, b: ReadablePolicy): number {
-  return b.spec.weight - a.spec.weight ||
-    order(a.metadata.namespace, b.metadata.namespace) ||
-    order(a.metadata.name, b.metadata.name);
-}
-
-function order(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
-}
-
-/** What there is beside the policy that changes. */
-export interface AffectedPoliciesInput<P extends ReadablePolicy> extends PolicyInput {
-  readonly workloads: Iterable<WorkloadView>;
-  /** The other ones. */
-  readonly policies: readonly P[];
-}
-
 /**
  * Those of the other policies that match a workload which the policy matched before, or does now: they
  * may win it by the change, or lose it. `versions`: the policy as it was and as it is, as far as it was
@@ -192,7 +146,11 @@ export interface AffectedPoliciesInput<P extends ReadablePolicy> extends PolicyI
  */
 export function affectedPolicies<P extends ReadablePolicy>(
   versions: readonly ReadablePolicy[],
-  { workloads, policies, ...input }: AffectedPoliciesInput<P>,
+  { workloads, policies, ...input }: PolicyInput & {
+    readonly workloads: Iterable<WorkloadView>;
+    /** The other ones. */
+    readonly policies: readonly P[];
+  },
 ): readonly P[] {
   const concerned = [...workloads].filter((workload) =>
     versions.some((policy) => matchesWorkload(policy, workload, input))

@@ -1,306 +1,243 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import {
-  LABELS,
-  NAMESPACE_LABELS,
-  POLICIES,
-  POLICY_NAMESPACES,
-  SELECTORS,
-  specWith,
-  WORKLOADS,
-} from "../../tests/fixtures/rightsizing/policy_scene.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
 import { autoPolicy } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
-import { labelsMatch } from "../api/label_selector.ts";
+import { type LabelRequirement, labelsMatch } from "../api/label_selector.ts";
 import {
   affectedPolicies,
-  discoverWorkloads,
   isInScope,
+  matchesWorkload,
   outweighedRecord,
   policiesFor,
-  type PolicyInput,
   reachesNamespace,
   type ReadablePolicy,
-  workloadKey,
   type WorkloadView,
 } from "./policy_match.ts";
 import type { PolicySelector, PolicySpec } from "./policy_spec.ts";
 
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
 const KINDS = ["Deployment", "StatefulSet", "DaemonSet"] as const;
-const WEB: WorkloadView = {
-  kind: "Deployment",
-  metadata: { namespace: "shop", name: "web", labels: { app: "web" } },
-};
 const ALL: PolicySelector = { workloadKinds: KINDS };
 
-function inScope(selector: Partial<PolicySelector>, namespaceLabels = { env: "prod" }): boolean {
-  return isInScope(WEB, { selector: { ...ALL, ...selector }, namespaceLabels });
-}
-
-pure("isInScope() lets deny win over allow, and takes an empty allow for all", () => {
-  const names = (allow: string[], deny: string[]) => inScope({ namespaces: { allow, deny } });
-  assert.equal(names([], []), true);
-  assert.equal(names(["shop"], []), true);
-  assert.equal(names(["other"], []), false);
-  assert.equal(names([], ["shop"]), false);
-  assert.equal(names(["shop"], ["shop"]), false);
-  assert.equal(names(["shop"], ["other"]), true);
-});
-
-pure(
-  "isInScope() reads the labels of the namespace and of the workload, each by its selector",
-  () => {
-    const app = { matchLabels: { app: "web" }, matchExpressions: [] };
-    const env = { matchLabels: { env: "prod" }, matchExpressions: [] };
-    assert.equal(inScope({ workloadSelector: app }), true);
-    assert.equal(inScope({ workloadSelector: env }), false);
-    assert.equal(inScope({ namespaceSelector: env }), true);
-    assert.equal(inScope({ namespaceSelector: app }), false);
-    assert.equal(inScope({ workloadSelector: app, namespaceSelector: env }), true);
-  },
-);
-
-pure("isInScope() wants one of the kinds; none is valid, and nothing's", () => {
-  assert.equal(inScope({ workloadKinds: ["Deployment"] }), true);
-  assert.equal(inScope({ workloadKinds: ["StatefulSet", "DaemonSet"] }), false);
-  assert.equal(inScope({ workloadKinds: [] }), false);
-});
-
-pure("isInScope() is false for a namespace with unknown labels, if they are asked for", () => {
-  const absent = {
-    matchLabels: {},
-    matchExpressions: [{ key: "frozen", operator: "DoesNotExist", values: [] } as const],
-  };
-  const unknown = { namespaceLabels: undefined };
-  assert.equal(
-    isInScope(WEB, { selector: { ...ALL, namespaceSelector: absent }, ...unknown }),
-    false,
-  );
-  assert.equal(isInScope(WEB, { selector: ALL, ...unknown }), true);
-});
-
-pure("property 27: isInScope() is namespaceSelector ∧ workloadSelector ∧ allow ∧ ¬deny", () => {
-  const outcomes = new Set<boolean>();
-  fc.assert(
-    fc.property(SELECTORS, WORKLOADS, LABELS, (selector, workloads, namespaceLabels) => {
-      for (const workload of workloads) {
-        const { namespace, labels = {} } = workload.metadata;
-        const facts = [
-          selector.namespaceSelector === undefined ||
-          labelsMatch(namespaceLabels, selector.namespaceSelector),
-          selector.workloadSelector === undefined ||
-          labelsMatch(labels, selector.workloadSelector),
-          (selector.namespaces?.allow ?? []).length === 0 ||
-          selector.namespaces?.allow.includes(namespace),
-          !selector.namespaces?.deny.includes(namespace),
-          selector.workloadKinds.includes(workload.kind),
-        ];
-        const found = isInScope(workload, { selector, namespaceLabels });
-        assert.equal(found, !facts.includes(false));
-        outcomes.add(found);
-      }
-    }),
-  );
-  assert.equal(outcomes.size, 2);
-});
-
-pure("property 27: isInScope() never holds for a namespace that is denied, allowed or not", () => {
-  fc.assert(fc.property(SELECTORS, WORKLOADS, NAMESPACE_LABELS, (selector, workloads, known) => {
-    for (const workload of workloads) {
-      const { namespace } = workload.metadata;
-      const namespaces = { allow: [namespace], deny: [namespace] };
-      const namespaceLabels = known.get(namespace);
-      assert.equal(
-        isInScope(workload, { selector: { ...selector, namespaces }, namespaceLabels }),
-        false,
-      );
-    }
-  }));
-});
-
-pure("reachesNamespace() lets a policy out of its own namespace only where that is listed", () => {
-  const reach = (policyNamespace: string, policyNamespaces: string[] = []) =>
-    reachesNamespace("shop", { policyNamespace, policyNamespaces });
-  assert.equal(reach("shop"), true);
-  assert.equal(reach("tenant"), false);
-  assert.equal(reach("tenant", ["policies"]), false);
-  assert.equal(reach("policies", ["policies"]), true);
-  // To be listed gives a namespace's policies a reach; it takes none from others.
-  assert.equal(reach("tenant", ["shop"]), false);
-});
-
-function workload(namespace: string, name: string): WorkloadView {
-  return { kind: "Deployment", metadata: { namespace, name, labels: {} } };
+function workload(namespace: string, name: string, labels = {}): WorkloadView {
+  return { kind: "Deployment", metadata: { namespace, name, labels } };
 }
 
 function policy(key: string, change: Partial<PolicySpec> = {}): ReadablePolicy {
   const [namespace = "", name = ""] = key.split("/");
-  return { metadata: { namespace, name }, spec: specWith(change) };
+  return { metadata: { namespace, name }, spec: autoPolicy({}, change) };
 }
 
-function keyOf({ metadata }: ReadablePolicy): string {
-  return `${metadata.namespace}/${metadata.name}`;
-}
+const keyOf = ({ metadata }: ReadablePolicy): string => `${metadata.namespace}/${metadata.name}`;
 
-const ADMINS: PolicyInput = {
-  namespaces: new Map(),
-  policyNamespaces: ["a", "a-b", "policies"],
-};
+pure(
+  "isInScope() asks for kinds, labels of workload and namespace, and names, of which deny wins",
+  () => {
+    const web = workload("shop", "web", { app: "web" });
+    const app = { matchLabels: { app: "web" }, matchExpressions: [] };
+    const env = { matchLabels: { env: "prod" }, matchExpressions: [] };
+    const absent = {
+      matchLabels: {},
+      matchExpressions: [{ key: "frozen", operator: "DoesNotExist", values: [] } as const],
+    };
+    const names = (allow: string[], deny: string[]) => ({ namespaces: { allow, deny } });
+    const rows: readonly (readonly [Partial<PolicySelector>, boolean])[] = [
+      [names([], []), true],
+      [names(["shop"], []), true],
+      [names(["other"], []), false],
+      [names([], ["shop"]), false],
+      [names(["shop"], ["shop"]), false],
+      [names(["shop"], ["other"]), true],
+      [{ workloadSelector: app }, true],
+      [{ workloadSelector: env }, false],
+      [{ namespaceSelector: env }, true],
+      [{ namespaceSelector: app }, false],
+      [{ workloadSelector: app, namespaceSelector: env }, true],
+      [{ workloadKinds: ["Deployment"] }, true],
+      [{ workloadKinds: ["StatefulSet", "DaemonSet"] }, false],
+      [{ workloadKinds: [] }, false],
+    ];
+    for (const [change, expected] of rows) {
+      const selector = { ...ALL, ...change };
+      assert.equal(isInScope(web, { selector, namespaceLabels: { env: "prod" } }), expected);
+    }
+    // Of a namespace with unknown labels, where they are asked for.
+    const unknown = (change: Partial<PolicySelector>) =>
+      isInScope(web, { selector: { ...ALL, ...change }, namespaceLabels: undefined });
+    assert.deepEqual([unknown({ namespaceSelector: absent }), unknown({})], [false, true]);
+  },
+);
 
-function order(...policies: ReadablePolicy[]): readonly string[] {
-  const web = workload("a", "web");
-  const found = policiesFor(web, { policies, ...ADMINS });
-  assert.deepEqual(policiesFor(web, { policies: policies.toReversed(), ...ADMINS }), found);
-  return found.map(keyOf);
-}
-
-pure("policiesFor() puts the highest weight first, then namespace and name", () => {
-  assert.deepEqual(
-    order(policy("a/light", { weight: 1 }), policy("policies/heavy", { weight: 1000 })),
-    ["policies/heavy", "a/light"],
-  );
-  assert.deepEqual(order(policy("policies/a"), policy("a/z"), policy("a/b"), policy("a-b/a")), [
-    "a/b",
-    "a/z",
-    "a-b/a",
-    "policies/a",
-  ]);
+pure("reachesNamespace() lets a policy out of its own namespace only where that is listed", () => {
+  const reach = (policyNamespace: string, policyNamespaces: string[] = []) =>
+    reachesNamespace("shop", { policyNamespace, policyNamespaces });
+  assert.deepEqual([reach("shop"), reach("policies", ["policies"])], [true, true]);
+  // To be listed gives a namespace's policies a reach; it takes none from others.
+  const others = [reach("tenant"), reach("tenant", ["policies"]), reach("tenant", ["shop"])];
+  assert.deepEqual(others, [false, false, false]);
 });
 
-pure("policiesFor() leaves out the disabled, those out of scope and those out of reach", () => {
-  assert.deepEqual(order(policy("a/off", { mode: "Disabled", weight: 1000 }), policy("a/on")), [
-    "a/on",
-  ]);
-  assert.deepEqual(order(policy("tenant/greedy", { weight: 1000 })), []);
-  const selector = { workloadKinds: ["DaemonSet"] } as const;
-  assert.deepEqual(order(policy("a/daemons", { selector })), []);
-});
-
-pure("discoverWorkloads() names the winner to the losers", () => {
-  const [winner, loser] = [policy("a/one", { weight: 200 }), policy("policies/two")];
-  const [web, db] = [workload("a", "web"), workload("b", "db")];
-  const found = discoverWorkloads([web, db], { policies: [loser, winner], ...ADMINS });
-  // The own namespace of the first is listed, too.
-  assert.deepEqual(found.get(winner), [{ workload: web, winner }, { workload: db, winner }]);
-  assert.deepEqual(found.get(loser), [{ workload: web, winner }, { workload: db, winner }]);
-  const alone = discoverWorkloads([web, db], {
-    policies: [loser, winner],
-    namespaces: new Map(),
-    policyNamespaces: ["policies"],
-  });
-  assert.deepEqual(alone.get(winner), [{ workload: web, winner }]);
-  assert.deepEqual(alone.get(loser), [{ workload: web, winner }, { workload: db, winner: loser }]);
-});
+pure(
+  "policiesFor() puts the highest weight first, then namespace and name, and leaves out the others",
+  () => {
+    const input = { namespaces: new Map(), policyNamespaces: ["a", "a-b", "policies"] };
+    const order = (...policies: ReadablePolicy[]): string => {
+      const orders = [policies, policies.toReversed()].map((all) =>
+        policiesFor(workload("a", "web"), { policies: all, ...input }).map(keyOf).join()
+      );
+      assert.equal(orders[0], orders[1]);
+      return orders[0] ?? "";
+    };
+    const heavy = policy("policies/heavy", { weight: 1000 });
+    assert.equal(order(policy("a/light", { weight: 1 }), heavy), "policies/heavy,a/light");
+    const equal = ["policies/a", "a/z", "a/b", "a-b/a"].map((key) => policy(key));
+    assert.equal(order(...equal), "a/b,a/z,a-b/a,policies/a");
+    const off = policy("a/off", { mode: "Disabled", weight: 1000 });
+    assert.equal(order(off, policy("a/on")), "a/on");
+    assert.equal(order(policy("tenant/greedy", { weight: 1000 })), "");
+    assert.equal(order(policy("a/daemons", { selector: { workloadKinds: ["DaemonSet"] } })), "");
+  },
+);
 
 pure("outweighedRecord() names the policy that counts, for the loser's status", () => {
   const winner = policy("policies/heavy", { weight: 500 });
-  const record = outweighedRecord({ workload: workload("shop", "web"), winner });
-  assert.deepEqual([record.status, record.reason, record.policy], [
-    "Skipped",
-    "Outweighed",
-    winner.metadata,
-  ]);
-  assert.match(record.message ?? "", /^policy policies\/heavy of weight 500 /);
-  assert.deepEqual(record.workload, { kind: "Deployment", namespace: "shop", name: "web" });
-});
-
-pure("property 16: discoverWorkloads() finds exactly the matching workloads, each once", () => {
-  let discovered = 0;
-  fc.assert(
-    fc.property(
-      fc.record({
-        policies: POLICIES,
-        namespaces: NAMESPACE_LABELS,
-        policyNamespaces: POLICY_NAMESPACES,
-      }),
-      WORKLOADS,
-      ({ policies, namespaces, policyNamespaces }, workloads) => {
-        const distinct = workloads.filter((one, at) =>
-          workloads.findIndex((other) => workloadKey(other) === workloadKey(one)) === at
-        );
-        const found = discoverWorkloads(workloads, { policies, namespaces, policyNamespaces });
-        assert.deepEqual([...found.keys()], policies);
-        for (const one of policies) {
-          const own = one.metadata.namespace;
-          const expected = distinct.filter((view) =>
-            one.spec.mode !== "Disabled" &&
-            (view.metadata.namespace === own || policyNamespaces.includes(own)) &&
-            isInScope(view, {
-              selector: one.spec.selector,
-              namespaceLabels: namespaces.get(view.metadata.namespace),
-            })
-          );
-          assert.deepEqual(found.get(one)?.map((entry) => entry.workload), expected);
-          discovered += expected.length;
-        }
-      },
-    ),
+  const { workload: name, policy: by, status, reason, message = "" } = outweighedRecord(
+    workload("shop", "web"),
+    winner,
   );
-  assert.ok(discovered > 100, `${discovered}`);
+  assert.deepEqual(name, { kind: "Deployment", namespace: "shop", name: "web" });
+  assert.deepEqual([status, reason, by], ["Skipped", "Outweighed", winner.metadata]);
+  assert.match(message, /^policy policies\/heavy of weight 500 /);
 });
 
-pure("discoverWorkloads() gives each workload one winner, which no other policy outweighs", () => {
-  let lost = 0;
-  fc.assert(
-    fc.property(POLICIES, WORKLOADS, NAMESPACE_LABELS, (policies, workloads, namespaces) => {
-      const input = { policies, namespaces, policyNamespaces: ["policies", "shop"] };
-      const found = discoverWorkloads(workloads, input);
-      const winners = new Map<string, ReadablePolicy>();
-      for (const [one, entries] of found) {
-        for (const { workload: view, winner } of entries) {
-          assert.equal(winners.get(workloadKey(view)) ?? winner, winner);
-          winners.set(workloadKey(view), winner);
-          assert.ok(winner.spec.weight >= one.spec.weight);
-          assert.ok(found.get(winner)?.some((entry) => entry.workload === view));
-          assert.equal(policiesFor(view, input)[0], winner);
-          if (winner !== one) lost++;
-        }
-      }
+const NAMESPACES: readonly string[] = ["shop", "batch", "policies"];
+const value = fc.constantFrom("a", "b");
+const key = fc.constantFrom("app", "tier");
+const labels = fc.dictionary(key, value, { maxKeys: 2 });
+const requirement: fc.Arbitrary<LabelRequirement> = fc.oneof(
+  fc.record({
+    key,
+    operator: fc.constantFrom("In" as const, "NotIn" as const),
+    values: fc.uniqueArray(value, { minLength: 1 }),
+  }),
+  fc.record({
+    key,
+    operator: fc.constantFrom("Exists" as const, "DoesNotExist" as const),
+    values: fc.constant([]),
+  }),
+);
+const labelSelector = fc.record({
+  matchLabels: fc.dictionary(key, value, { maxKeys: 1 }),
+  matchExpressions: fc.array(requirement, { maxLength: 1 }),
+});
+const names = fc.uniqueArray(fc.constantFrom(...NAMESPACES), { maxLength: 2 });
+
+/** Now and then each part: a selector of many parts matches hardly anything. */
+const selectors: fc.Arbitrary<PolicySelector> = fc.record({
+  parts: fc.record({
+    namespaceSelector: labelSelector,
+    workloadSelector: labelSelector,
+    namespaces: fc.record({ allow: names, deny: names }),
+  }, { requiredKeys: [] }),
+  keep: fc.array(fc.nat(2), { minLength: 3, maxLength: 3 }),
+  workloadKinds: fc.oneof({ weight: 3, arbitrary: fc.constant(KINDS) }, fc.subarray([...KINDS])),
+}).map(({ parts, keep, workloadKinds }) => ({
+  ...Object.fromEntries(Object.entries(parts).filter((_, index) => keep[index] === 0)),
+  workloadKinds,
+}));
+const workloads: fc.Arbitrary<readonly WorkloadView[]> = fc.array(
+  fc.record({
+    kind: fc.constantFrom(...KINDS),
+    metadata: fc.record({
+      namespace: fc.constantFrom(...NAMESPACES),
+      name: fc.constantFrom("web", "db", "job"),
+      labels,
     }),
-  );
-  assert.ok(lost > 20, `${lost}`);
+  }),
+  { maxLength: 20 },
+);
+/** Labels of namespaces, of which some are not known, and namespaces with policies that act on all others. */
+const inputs = fc.record({
+  namespaces: fc.array(fc.tuple(fc.constantFrom(...NAMESPACES), labels), { maxLength: 6 })
+    .map((entries) => new Map(entries)),
+  policyNamespaces: fc.uniqueArray(fc.constantFrom<string>("policies", "shop")),
 });
+/** Policies of few weights, no two of one name. */
+const policies: fc.Arbitrary<readonly ReadablePolicy[]> = fc.uniqueArray(
+  fc.record({
+    key: fc.tuple(fc.constantFrom(...NAMESPACES), fc.constantFrom("one", "two"))
+      .map((parts) => parts.join("/")),
+    mode: fc.constantFrom("Auto" as const, "Recommend" as const, "Recommend", "Disabled" as const),
+    weight: fc.constantFrom(50, 100, 100, 200),
+    selector: selectors,
+  }).map(({ key, ...change }) => policy(key, change)),
+  { minLength: 2, maxLength: 6, selector: keyOf },
+);
 
-function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
-/** A policy for Deployments with this label `app`. */
-function policyFor(app: string, fields: Partial<PolicySpec> = {}): ReadablePolicy {
-  const workloadSelector = { matchLabels: { app }, matchExpressions: [] };
-  const selector: PolicySpec["selector"] = { workloadSelector, workloadKinds: ["Deployment"] };
-  return {
-    metadata: { namespace: "shop", name: app },
-    spec: autoPolicy({}, { selector, ...fields }),
-  };
-}
-
-function namesBeside(...versions: readonly ReadablePolicy[]): readonly string[] {
-  const workloads = ["web", "db"].map((app): WorkloadView => ({
-    kind: "Deployment",
-    metadata: { namespace: "shop", name: app, labels: { app } },
+pure("property 27: isInScope() is namespaceSelector ∧ workloadSelector ∧ allow ∧ ¬deny", () => {
+  const outcomes = new Set<boolean>();
+  fc.assert(fc.property(selectors, workloads, labels, (selector, all, namespaceLabels) => {
+    const { namespaceSelector, workloadSelector, namespaces, workloadKinds } = selector;
+    for (const one of all) {
+      const { namespace, labels = {} } = one.metadata;
+      const facts = [
+        namespaceSelector === undefined || labelsMatch(namespaceLabels, namespaceSelector),
+        workloadSelector === undefined || labelsMatch(labels, workloadSelector),
+        (namespaces?.allow ?? []).length === 0 || namespaces?.allow.includes(namespace),
+        !namespaces?.deny.includes(namespace),
+        workloadKinds.includes(one.kind),
+      ];
+      const found = isInScope(one, { selector, namespaceLabels });
+      assert.equal(found, !facts.includes(false));
+      outcomes.add(found);
+      const denied = { ...selector, namespaces: { allow: [namespace], deny: [namespace] } };
+      assert.equal(isInScope(one, { selector: denied, namespaceLabels }), false);
+    }
   }));
-  const policies = [policyFor("web"), policyFor("db"), policyFor("job")];
-  return affectedPolicies(versions, {
-    workloads,
-    policies,
-    namespaces: new Map([["shop", {}]]),
-    policyNamespaces: [],
-  }).map(({ metadata }) => metadata.name);
-}
-
-test("affectedPolicies() finds those of the same workloads, before and now", () => {
-  assert.deepEqual(namesBeside(policyFor("web")), ["web"]);
-  assert.deepEqual(namesBeside(policyFor("web"), policyFor("db")), ["web", "db"]);
-  assert.deepEqual(namesBeside(policyFor("web", { mode: "Disabled" }), policyFor("db")), ["db"]);
+  assert.equal(outcomes.size, 2);
 });
 
-test("affectedPolicies() finds no policy where the policy is for no workload", () => {
-  assert.deepEqual(namesBeside(policyFor("job")), []);
-  const elsewhere = { ...policyFor("web"), metadata: { namespace: "other", name: "web" } };
-  assert.deepEqual(namesBeside(elsewhere), []);
-  assert.deepEqual(namesBeside(), []);
+pure(
+  "property 16: matchesWorkload() is mode, reach and scope; policiesFor() has one winner, which none outweighs",
+  () => {
+    let [matched, lost] = [0, 0];
+    fc.assert(fc.property(policies, workloads, inputs, (all, views, input) => {
+      for (const view of views) {
+        const { namespace } = view.metadata;
+        const expected = all.filter(({ metadata: { namespace: own }, spec: { mode, selector } }) =>
+          mode !== "Disabled" && (namespace === own || input.policyNamespaces.includes(own)) &&
+          isInScope(view, { selector, namespaceLabels: input.namespaces.get(namespace) })
+        );
+        assert.deepEqual(all.filter((one) => matchesWorkload(one, view, input)), expected);
+        const ordered = policiesFor(view, { policies: all, ...input });
+        assert.deepEqual(new Set(ordered), new Set(expected));
+        const weights = ordered.map(({ spec }) => spec.weight);
+        assert.deepEqual(weights, weights.toSorted((a, b) => b - a));
+        matched += expected.length;
+        lost += Math.max(0, expected.length - 1);
+      }
+    }));
+    assert.ok(matched > 100 && lost > 20, `${matched} ${lost}`);
+  },
+);
+
+pure("affectedPolicies() finds those of the same workloads, before and now", () => {
+  /** A policy for Deployments with this label `app`. */
+  const policyFor = (app: string, fields: Partial<PolicySpec> = {}): ReadablePolicy => {
+    const workloadSelector = { matchLabels: { app }, matchExpressions: [] };
+    const selector = { workloadSelector, workloadKinds: ["Deployment"] } as const;
+    return policy(`shop/${app}`, { selector, ...fields });
+  };
+  const beside = (...versions: readonly ReadablePolicy[]): string =>
+    affectedPolicies(versions, {
+      workloads: ["web", "db"].map((app) => workload("shop", app, { app })),
+      policies: [policyFor("web"), policyFor("db"), policyFor("job")],
+      namespaces: new Map([["shop", {}]]),
+      policyNamespaces: [],
+    }).map(({ metadata }) => metadata.name).join();
+  assert.equal(beside(policyFor("web")), "web");
+  assert.equal(beside(policyFor("web"), policyFor("db")), "web,db");
+  assert.equal(beside(policyFor("web", { mode: "Disabled" }), policyFor("db")), "db");
+  assert.equal(beside(policyFor("job")), "");
+  assert.equal(beside({ ...policyFor("web"), metadata: { namespace: "other", name: "web" } }), "");
+  assert.equal(beside(), "");
 });

@@ -1,17 +1,10 @@
 /**
- * What an `OptimizationPolicy` asks for, with its defaults, in numbers: what all of rightsizing works with,
- * whatever the object in the API looks like.
+ * The spec of an `OptimizationPolicy` in numbers, with its defaults.
  *
  * @module
  */
 import type * as z from "zod";
-import {
-  countedQuantity,
-  faultsOf,
-  type FieldFault,
-  type QuantityOf,
-  type WrittenQuantity,
-} from "../api/fields.ts";
+import { countedQuantity, faultsOf, type FieldFault } from "../api/fields.ts";
 import type { LabelSelector } from "../api/label_selector.ts";
 import {
   policySpecSchema,
@@ -21,14 +14,15 @@ import {
 import type { PolicyStatus } from "../api/policy_status.ts";
 import type { WorkloadKind } from "../api/workload.ts";
 import type { ApiObject } from "../api/object.ts";
+import { defined } from "../defined.ts";
 import { parseGoDuration } from "../duration.ts";
 import type { ResourceName } from "../api/pod.ts";
 
-/** Auto applies, Recommend reports, Disabled does nothing. */
-export type PolicyMode = "Auto" | "Recommend" | "Disabled";
+/** The spec as the schema reads it. */
+export type WrittenSpec = z.output<typeof policySpecSchema>;
 
-/** Which of the samples counts. */
-export type Percentile = "P50" | "P90" | "P95" | "P99";
+/** The percentile of the samples that counts. */
+export type Percentile = WrittenSpec["metricsConfig"]["percentile"];
 
 /** Which workloads a policy is for; all that is there is ANDed. */
 export interface PolicySelector {
@@ -47,34 +41,24 @@ export interface ResourceBounds {
 }
 
 /** How recommendations become values of containers. */
-export interface UpdateStrategy {
-  readonly allowInPlaceResize: boolean;
-  readonly allowRecreate: boolean;
-  readonly updateRequestsOnly: boolean;
+export interface UpdateStrategy
+  extends Omit<WrittenSpec["updateStrategy"], "limitConfig" | "cooldown"> {
   /** Limit = request × this; where limits are updated. */
   readonly limitMultipliers: Readonly<Record<ResourceName, number>>;
-  /** Nothing is applied for a change of less, percent of the present value. */
-  readonly changeThresholdPercent: number;
   /** Between two applications to one workload, ms. */
   readonly cooldownMs: number;
-  readonly useServerSideApply: boolean;
-  readonly allowWithHPA: boolean;
-  readonly publishVPA: boolean;
 }
 
 /** A policy's spec. */
-export interface PolicySpec {
-  readonly mode: PolicyMode;
-  /** 1..1000: of the policies that match, the one of highest weight wins. */
-  readonly weight: number;
+export interface PolicySpec
+  extends
+    Pick<WrittenSpec, "mode" | "weight">,
+    Pick<WrittenSpec["metricsConfig"], "percentile" | "safetyFactor" | "minSamples"> {
   readonly selector: PolicySelector;
   readonly provider: UsageProvider;
   /** Of the registered source, where the provider is `custom`. */
   readonly customSource?: string;
   readonly windowMs: number;
-  readonly percentile: Percentile;
-  readonly safetyFactor: number;
-  readonly minSamples: number;
   readonly bounds: Readonly<Record<ResourceName, ResourceBounds>>;
   readonly updateStrategy: UpdateStrategy;
   readonly intervalMs: number;
@@ -96,8 +80,6 @@ export interface PolicyDefaults {
 /** All kinds, in the order of reports. */
 export const WORKLOAD_KINDS: readonly WorkloadKind[] = ["Deployment", "StatefulSet", "DaemonSet"];
 
-type WrittenSpec = z.output<typeof policySpecSchema>;
-
 /**
  * The spec in numbers, with the defaults of all fields that are not there: the object may have been
  * stored before they were. Fields that the schema does not know are of no matter.
@@ -106,76 +88,63 @@ export function readPolicySpec(raw: unknown, defaults: PolicyDefaults = {}): Pol
   const { data, error } = policySpecSchema.safeParse(raw);
   if (data === undefined) return { faults: faultsOf(error, { raw, root: "spec" }) };
   const { provider = defaults.provider, custom } = data.metricsConfig;
-  if (provider === undefined) return { faults: [NO_PROVIDER] };
-  if (provider === "custom" && custom === undefined) return { faults: [NO_CUSTOM_NAME] };
+  if (provider === undefined) {
+    const valid = `must be one of ${USAGE_PROVIDERS.join(", ")}, since the controller's setting ` +
+      "rightsizing.provider names none";
+    return { faults: [{ field: "spec.metricsConfig.provider", valid }] };
+  }
+  if (provider === "custom" && custom === undefined) {
+    const valid = "must name a provider of the controller's configuration, since its setting " +
+      "rightsizing.provider is custom";
+    return { faults: [{ field: "spec.metricsConfig.custom", valid }] };
+  }
   return { spec: specOf(data, provider), faults: [] };
 }
 
-const NO_PROVIDER: FieldFault = {
-  field: "spec.metricsConfig.provider",
-  valid: `must be one of ${USAGE_PROVIDERS.join(", ")}, since the controller's setting ` +
-    "rightsizing.provider names none",
-};
-
-const NO_CUSTOM_NAME: FieldFault = {
-  field: "spec.metricsConfig.custom",
-  valid: "must name a provider of the controller's configuration, since its setting " +
-    "rightsizing.provider is custom",
-};
-
-function specOf(written: WrittenSpec, provider: UsageProvider): PolicySpec {
-  const { mode, weight, metricsConfig, resourceBounds } = written;
-  const { custom, percentile, safetyFactor, metricsServer } = metricsConfig;
-  return {
+function specOf(
+  {
     mode,
     weight,
-    selector: selectorOf(written.selector),
+    selector: { workloadTypes, ...selector },
+    metricsConfig: { custom, percentile, safetyFactor, minSamples, rollingWindow, metricsServer },
+    resourceBounds,
+    updateStrategy: { limitConfig, cooldown, ...strategy },
+    reconciliationInterval,
+  }: WrittenSpec,
+  provider: UsageProvider,
+): PolicySpec {
+  const { include = [], exclude = [] } = workloadTypes ?? {};
+  const boundsOf = (resource: ResourceName): ResourceBounds => {
+    const { min, max } = resourceBounds[resource];
+    // The schema has seen that both can be counted.
+    return { min: countedQuantity(resource, min) ?? 0, max: countedQuantity(resource, max) ?? 0 };
+  };
+  return defined({
+    mode,
+    weight,
+    selector: defined({
+      ...selector,
+      workloadKinds: WORKLOAD_KINDS.filter((kind) =>
+        (include.length === 0 || include.includes(kind)) && !exclude.includes(kind)
+      ),
+    }),
     provider,
-    ...(provider === "custom" && custom !== undefined ? { customSource: custom.name } : {}),
-    windowMs: parseGoDuration(metricsConfig.rollingWindow),
+    customSource: provider === "custom" ? custom?.name : undefined,
+    windowMs: parseGoDuration(rollingWindow),
     percentile,
     safetyFactor,
-    minSamples: metricsServer?.minSamplesRequired ?? metricsConfig.minSamples,
-    bounds: {
-      cpu: boundsOf("cpu", resourceBounds.cpu),
-      memory: boundsOf("memory", resourceBounds.memory),
+    minSamples: metricsServer?.minSamplesRequired ?? minSamples,
+    bounds: { cpu: boundsOf("cpu"), memory: boundsOf("memory") },
+    updateStrategy: {
+      ...strategy,
+      limitMultipliers: {
+        cpu: limitConfig.cpuLimitMultiplier,
+        memory: limitConfig.memoryLimitMultiplier,
+      },
+      cooldownMs: parseGoDuration(cooldown),
     },
-    updateStrategy: strategyOf(written.updateStrategy),
-    intervalMs: parseGoDuration(written.reconciliationInterval),
-  };
-}
-
-function selectorOf(written: WrittenSpec["selector"]): PolicySelector {
-  const { namespaceSelector, workloadSelector, namespaces, workloadTypes } = written;
-  const { include = [], exclude = [] } = workloadTypes ?? {};
-  return {
-    ...(namespaceSelector === undefined ? {} : { namespaceSelector }),
-    ...(workloadSelector === undefined ? {} : { workloadSelector }),
-    ...(namespaces === undefined ? {} : { namespaces }),
-    workloadKinds: WORKLOAD_KINDS.filter((kind) =>
-      (include.length === 0 || include.includes(kind)) && !exclude.includes(kind)
-    ),
-  };
-}
-
-function boundsOf(
-  of: QuantityOf,
-  { min, max }: { readonly min: WrittenQuantity; readonly max: WrittenQuantity },
-): ResourceBounds {
-  // The schema has seen that both can be counted.
-  return { min: countedQuantity(of, min) ?? 0, max: countedQuantity(of, max) ?? 0 };
-}
-
-function strategyOf(written: WrittenSpec["updateStrategy"]): UpdateStrategy {
-  const { limitConfig, cooldown, ...same } = written;
-  return {
-    ...same,
-    limitMultipliers: {
-      cpu: limitConfig.cpuLimitMultiplier,
-      memory: limitConfig.memoryLimitMultiplier,
-    },
-    cooldownMs: parseGoDuration(cooldown),
-  };
+    intervalMs: parseGoDuration(reconciliationInterval),
+  });
 }
 
 /** The object, with its spec in numbers, or with what is wrong with that. */

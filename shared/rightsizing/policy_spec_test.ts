@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
 import { assertMatches } from "../../tests/fixtures/assert_matches.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
 import {
   MISTAKES,
   WELL_FORMED,
@@ -10,10 +11,6 @@ import {
 import { faultText } from "../api/fields.ts";
 import { readPolicySpec } from "./policy_spec.ts";
 import type { UsageProvider } from "../api/optimization_policy.ts";
-
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
 
 /** What must be there, and nothing else. */
 const LEAST: WrittenSpec = {
@@ -72,52 +69,37 @@ pure("readPolicySpec() gives each field that is not there its default", () => {
   });
 });
 
-pure("readPolicySpec() takes the provider of the settings where the policy names none", () => {
-  const { metricsConfig: _provider, ...rest } = LEAST;
-  const open = { ...rest, metricsConfig: {} };
-  const of = (raw: unknown, provider: UsageProvider) => readPolicySpec(raw, { provider });
+pure("readPolicySpec() takes provider, source, samples and kinds from several fields", () => {
+  const of = (change: WrittenSpec, provider?: UsageProvider) =>
+    readPolicySpec({ ...LEAST, ...change }, provider === undefined ? {} : { provider });
+  const open = { metricsConfig: {} };
+  const named = (provider?: string) => ({
+    metricsConfig: { ...(provider && { provider }), custom: { name: "warehouse" } },
+  });
   assert.equal(of(open, "metrics-server").spec?.provider, "metrics-server");
-  assert.equal(of(LEAST, "metrics-server").spec?.provider, "prometheus");
-  assertFaults(open, [[
-    "spec.metricsConfig.provider",
-    undefined,
-    /metrics-server.*rightsizing\.provider/,
-  ]]);
-  const named = { ...open, metricsConfig: { custom: { name: "warehouse" } } };
-  assert.equal(of(named, "custom").spec?.customSource, "warehouse");
+  assert.equal(of({}, "metrics-server").spec?.provider, "prometheus");
+  assertFaults({ ...LEAST, ...open }, [
+    ["spec.metricsConfig.provider", undefined, /metrics-server.*rightsizing\.provider/],
+  ]);
   assert.deepEqual(of(open, "custom").faults.map(({ field }) => field), [
     "spec.metricsConfig.custom",
   ]);
-});
-
-pure("readPolicySpec() takes minSamples by both names, and metrics-server's where both are", () => {
-  const samples = (metricsConfig: WrittenSpec): number | undefined =>
-    readPolicySpec({ ...LEAST, metricsConfig: { provider: "prometheus", ...metricsConfig } }).spec
-      ?.minSamples;
-  assert.equal(samples({ minSamples: 20 }), 20);
-  assert.equal(samples({ metricsServer: { minSamplesRequired: 30 } }), 30);
-  assert.equal(samples({ minSamples: 20, metricsServer: { minSamplesRequired: 30 } }), 30);
+  assert.equal(of(named(), "custom").spec?.customSource, "warehouse");
+  assert.equal(of(named("custom")).spec?.customSource, "warehouse");
+  assert.equal(of(named("prometheus")).spec?.customSource, undefined);
+  const samples = (metricsConfig: WrittenSpec) =>
+    of({ metricsConfig: { provider: "prometheus", ...metricsConfig } }).spec?.minSamples;
+  const both = { minSamples: 20, metricsServer: { minSamplesRequired: 30 } };
+  const found = [samples({ minSamples: 20 }), samples(both), samples({ ...both, minSamples: 10 })];
+  assert.deepEqual(found, [20, 30, 30]);
   assert.equal(samples({ minSamples: 20, metricsServer: {} }), 20);
-});
-
-pure("readPolicySpec() keeps the name of a custom source, and of no other", () => {
-  const source = (metricsConfig: WrittenSpec): string | undefined =>
-    readPolicySpec({ ...LEAST, metricsConfig }).spec?.customSource;
-  assert.equal(source({ provider: "custom", custom: { name: "warehouse" } }), "warehouse");
-  assert.equal(source({ provider: "prometheus", custom: { name: "warehouse" } }), undefined);
-});
-
-pure("readPolicySpec() takes exclude over include, and an empty rest", () => {
-  const kinds = (workloadTypes: WrittenSpec): readonly string[] | undefined =>
-    readPolicySpec({ ...LEAST, selector: { namespaces: {}, workloadTypes } }).spec?.selector
-      .workloadKinds;
-  assert.deepEqual(kinds({}), ["Deployment", "StatefulSet", "DaemonSet"]);
-  assert.deepEqual(kinds({ include: ["DaemonSet", "Deployment", "DaemonSet"] }), [
-    "Deployment",
-    "DaemonSet",
-  ]);
-  assert.deepEqual(kinds({ exclude: ["StatefulSet"] }), ["Deployment", "DaemonSet"]);
-  assert.deepEqual(kinds({ include: ["StatefulSet"], exclude: ["StatefulSet"] }), []);
+  const kinds = (workloadTypes: WrittenSpec) =>
+    of({ selector: { namespaces: {}, workloadTypes } }).spec?.selector.workloadKinds.join();
+  assert.equal(kinds({}), "Deployment,StatefulSet,DaemonSet");
+  const include = ["DaemonSet", "Deployment", "DaemonSet"];
+  assert.equal(kinds({ include }), "Deployment,DaemonSet");
+  assert.equal(kinds({ exclude: ["StatefulSet"] }), "Deployment,DaemonSet");
+  assert.equal(kinds({ include: ["StatefulSet"], exclude: ["StatefulSet"] }), "");
 });
 
 pure(
@@ -179,8 +161,7 @@ pure("property 15: readPolicySpec() takes well-formed policies for what they say
           windowMs: spec.windowMs,
           intervalMs: spec.intervalMs,
           cooldownMs: spec.updateStrategy.cooldownMs,
-          cpu: spec.bounds.cpu,
-          memory: spec.bounds.memory,
+          bounds: spec.bounds,
         },
         meant,
       );
@@ -188,19 +169,17 @@ pure("property 15: readPolicySpec() takes well-formed policies for what they say
   );
 });
 
-for (const [field, wrong, valid] of MISTAKES) {
-  pure(`property 15: readPolicySpec() refuses a wrong ${field}, and names it`, () => {
-    fc.assert(
-      fc.property(WELL_FORMED, wrong, ({ spec: written }, value) => {
-        const { spec, faults } = readPolicySpec(withField(written, field, value));
-        assert.equal(spec, undefined, `${field}: ${JSON.stringify(value)} was taken`);
-        const own = faults.filter((fault) => fault.field === field);
-        assert.equal(own.length > 0, true, faults.map(faultText).join("; "));
-        assert.match(own.map((fault) => fault.valid).join("; "), valid);
-      }),
-    );
-  });
-}
+pure("property 15: readPolicySpec() refuses a mistake in any field, and names the field", () => {
+  for (const [field, wrong, valid] of MISTAKES) {
+    fc.assert(fc.property(WELL_FORMED, wrong, ({ spec: written }, value) => {
+      const { spec, faults } = readPolicySpec(withField(written, field, value));
+      assert.equal(spec, undefined, `${field}: ${JSON.stringify(value)} was taken`);
+      const own = faults.filter((fault) => fault.field === field);
+      assert.equal(own.length > 0, true, faults.map(faultText).join("; "));
+      assert.match(own.map((fault) => fault.valid).join("; "), valid);
+    }));
+  }
+});
 
 pure(
   "property 15: readPolicySpec() refuses bounds in the wrong order, and values that don't fit",

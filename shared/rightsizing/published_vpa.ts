@@ -15,15 +15,11 @@ export interface PublishedVPA {
   readonly metadata: {
     readonly name: string;
     readonly namespace: string;
-    readonly labels: Readonly<Record<string, string>>;
-    /** It goes with its workload. */
-    readonly ownerReferences: readonly Readonly<Record<string, string>>[];
+    readonly [member: string]: unknown;
   };
   readonly spec: {
     readonly targetRef: { readonly apiVersion: "apps/v1"; kind: string; name: string };
-    readonly updatePolicy: { readonly updateMode: "Off" };
-    /** Another recommender than the usual one, which would write the status as well. */
-    readonly recommenders: readonly { readonly name: string }[];
+    readonly [member: string]: unknown;
   };
   readonly status: {
     readonly conditions: readonly Readonly<Record<string, string>>[];
@@ -46,9 +42,7 @@ export const PUBLISHED_LABEL = {
 const LONGEST_NAME = 253;
 
 /** `optipod-deployment-web`; a name that would be too long is cut, and ends in the workload's UID. */
-export function publishedVPAName(
-  { kind, metadata: { name, uid } }: Pick<RightsizedWorkload, "kind" | "metadata">,
-): string {
+function nameOf({ kind, metadata: { name, uid } }: PublishedWorkload): string {
   const whole = `${RIGHTSIZING_MANAGER}-${kind.toLowerCase()}-${name}`;
   if (whole.length <= LONGEST_NAME) return whole;
   // A part of a name must not end in a dot or dash before the next one.
@@ -56,9 +50,12 @@ export function publishedVPAName(
   return `${start}-${uid}`;
 }
 
+/** The workload that a VPA is about. */
+export type PublishedWorkload = Pick<RightsizedWorkload, "kind" | "metadata">;
+
 /** The VPA, mode `Off`, with the requests that are recommended. It knows no limits. */
 export function publishedVPA(
-  workload: Pick<RightsizedWorkload, "kind" | "metadata">,
+  workload: PublishedWorkload,
   recommendations: readonly ContainerRecommendation[],
 ): PublishedVPA {
   const { kind, metadata: { name, namespace, uid } } = workload;
@@ -66,14 +63,16 @@ export function publishedVPA(
     apiVersion: "autoscaling.k8s.io/v1",
     kind: "VerticalPodAutoscaler",
     metadata: {
-      name: publishedVPAName(workload),
+      name: nameOf(workload),
       namespace,
       labels: { [PUBLISHED_LABEL.name]: PUBLISHED_LABEL.value },
+      // It goes with its workload.
       ownerReferences: [{ apiVersion: "apps/v1", kind, name, uid }],
     },
     spec: {
       targetRef: { apiVersion: "apps/v1", kind, name },
       updatePolicy: { updateMode: "Off" },
+      // Another recommender than the usual one, which would write the status as well.
       recommenders: [{ name: RIGHTSIZING_MANAGER }],
     },
     status: {

@@ -1,23 +1,14 @@
 /**
- * What containers should request, from what they used.
+ * What containers should request, from what they used: a chain of estimators, functions that wrap one another, each
+ * with one idea, which it explains. Percentile, corrections for throttling and OOM kills, safety factor, bounds.
  *
  * @module
  */
-import { amountText, RESOURCE_TITLES, truncatedProduct } from "./amounts.ts";
-import type { ContainerUsage } from "./distribution.ts";
+import { formatDuration } from "../duration.ts";
 import type { ResourceName } from "../api/pod.ts";
-import {
-  type Estimate,
-  type Estimator,
-  type OOMKill,
-  percentileOf,
-  type Throttling,
-  withBounds,
-  withOOMRaise,
-  withSafetyFactor,
-  withThrottling,
-} from "./estimator.ts";
-import type { PolicySpec } from "./policy_spec.ts";
+import { amountText, truncatedProduct } from "./amounts.ts";
+import type { ContainerUsage, Distribution } from "./distribution.ts";
+import type { Percentile, PolicySpec, ResourceBounds } from "./policy_spec.ts";
 
 /** Values for one container: millicores and bytes, whole. */
 export interface ContainerRecommendation {
@@ -33,18 +24,6 @@ export interface ContainerRecommendation {
   readonly explanation: string;
 }
 
-/** The part of a policy that decides a recommendation. */
-export interface RecommendationRule extends
-  Pick<
-    PolicySpec,
-    "windowMs" | "percentile" | "safetyFactor" | "minSamples" | "bounds"
-  > {
-  readonly updateStrategy: Pick<
-    PolicySpec["updateStrategy"],
-    "updateRequestsOnly" | "limitMultipliers"
-  >;
-}
-
 /** Events of a container that its samples do not show. */
 export interface Corrections {
   /** Kills within the window. @default {[]} */
@@ -53,57 +32,46 @@ export interface Corrections {
   readonly throttling?: Throttling;
 }
 
-/** Options of {@linkcode recommend}. */
-export interface RecommendOptions {
-  readonly rule: RecommendationRule;
-  /** @default {{}} */
-  readonly corrections?: Corrections;
-}
-
 /**
  * Percentile × safety factor, truncated, then clamped to the bounds; limits are the request × their
  * multiplier where the rule wants limits. The bounds are of requests: a limit may be above them. Undefined
  * where either resource has too few samples.
  */
 export function recommend(
-  usage: ContainerUsage,
-  { rule, corrections = {} }: RecommendOptions,
+  { container, ...usage }: ContainerUsage,
+  { rule, corrections = {} }: { readonly rule: PolicySpec; readonly corrections?: Corrections },
 ): ContainerRecommendation | undefined {
-  const { container } = usage;
   // Of nothing there is no percentile, whatever a policy may say.
   const need = Math.max(1, rule.minSamples);
   if (Math.min(usage.cpu.count, usage.memory.count) < need) return undefined;
-  const cpu = cpuEstimator(rule, corrections)(usage.cpu);
-  const memory = memoryEstimator(rule, corrections)(usage.memory);
+  const cpu = estimatorOf("cpu", { rule, corrections })(usage.cpu);
+  const memory = estimatorOf("memory", { rule, corrections })(usage.memory);
   const requests = { container, cpu: cpu.amount, memory: memory.amount };
-  const explanation = `${explained("cpu", cpu)}. ${explained("memory", memory)}`;
-  if (rule.updateStrategy.updateRequestsOnly) return { ...requests, explanation };
-  const { limitMultipliers } = rule.updateStrategy;
-  const cpuLimit = limitOf(cpu, limitMultipliers.cpu);
-  const memoryLimit = limitOf(memory, limitMultipliers.memory);
-  const limits = `Limits: CPU ${
-    amountText("cpu", cpuLimit)
-  }, request times ${limitMultipliers.cpu}; memory ${
-    amountText("memory", memoryLimit)
-  }, request times ${limitMultipliers.memory}`;
+  const explanation = `CPU ${explained("cpu", cpu)}. Memory ${explained("memory", memory)}`;
+  const { updateRequestsOnly, limitMultipliers: times } = rule.updateStrategy;
+  if (updateRequestsOnly) return { ...requests, explanation };
+  const cpuLimit = limitOf(cpu, times.cpu);
+  const memoryLimit = limitOf(memory, times.memory);
+  const limits = `Limits: CPU ${amountText("cpu", cpuLimit)}, request times ${times.cpu}; ` +
+    `memory ${amountText("memory", memoryLimit)}, request times ${times.memory}`;
   return { ...requests, cpuLimit, memoryLimit, explanation: `${explanation}. ${limits}` };
 }
 
-function cpuEstimator(rule: RecommendationRule, { throttling }: Corrections): Estimator {
-  const resource = "cpu";
-  const { percentile, windowMs, safetyFactor: factor } = rule;
+/** The steps from samples to a request, in their order. */
+function estimatorOf(
+  resource: ResourceName,
+  { rule, corrections: { throttling, oomKills = [] } }: {
+    readonly rule: PolicySpec;
+    readonly corrections: Corrections;
+  },
+): Estimator {
+  const { percentile, windowMs, safetyFactor: factor, bounds } = rule;
   const plain = percentileOf({ resource, percentile, windowMs });
-  const base = throttling === undefined ? plain : withThrottling(plain, throttling);
-  const raised = withSafetyFactor(base, { resource, factor });
-  return withBounds(raised, { resource, bounds: rule.bounds.cpu });
-}
-
-function memoryEstimator(rule: RecommendationRule, { oomKills = [] }: Corrections): Estimator {
-  const resource = "memory";
-  const { percentile, windowMs, safetyFactor: factor } = rule;
-  const plain = percentileOf({ resource, percentile, windowMs });
-  const raised = withOOMRaise(withSafetyFactor(plain, { resource, factor }), oomKills);
-  return withBounds(raised, { resource, bounds: rule.bounds.memory });
+  const isThrottled = resource === "cpu" && throttling !== undefined;
+  const base = isThrottled ? withThrottling(plain, throttling) : plain;
+  const safe = withSafetyFactor(base, { resource, factor });
+  const raised = resource === "memory" ? withOOMRaise(safe, oomKills) : safe;
+  return withBounds(raised, { resource, bounds: bounds[resource] });
 }
 
 /** Never below the request, which Kubernetes would refuse. */
@@ -111,29 +79,205 @@ function limitOf({ amount }: Estimate, multiplier: number): number {
   return Math.max(amount, truncatedProduct(amount, multiplier));
 }
 
-/** `CPU 336m: P90 of 2880 samples in 24h is 280m, times 1.2 is 336m, within bounds 50m to 2`. */
+/** `336m: P90 of 2880 samples in 24h is 280m, times 1.2 is 336m, within bounds 50m to 2`. */
 function explained(resource: ResourceName, { amount, steps }: Estimate): string {
-  return `${RESOURCE_TITLES[resource]} ${amountText(resource, amount)}: ${steps.join(", ")}`;
+  return `${amountText(resource, amount)}: ${steps.join(", ")}`;
 }
 
-/** Usage of a workload. */
-export interface WorkloadUsage {
-  /** In any order; of containers that the workload no longer has, too. */
-  readonly usages: readonly ContainerUsage[];
-  readonly rule: RecommendationRule;
-  /** By container. @default {empty} */
-  readonly corrections?: ReadonlyMap<string, Corrections>;
-}
-
-/** The recommendations for the containers that the workload's template names, once each and in its order. */
+/** The recommendations for the containers that the workload's template names, in its order. */
 export function recommendWorkload(
   containers: readonly string[],
-  { usages, rule, corrections = new Map() }: WorkloadUsage,
+  { usages, rule, corrections }: {
+    /** In any order; of containers that the workload no longer has, too. */
+    readonly usages: readonly ContainerUsage[];
+    readonly rule: PolicySpec;
+    /** By container. */
+    readonly corrections: ReadonlyMap<string, Corrections>;
+  },
 ): readonly ContainerRecommendation[] {
-  const known = new Map(usages.map((usage) => [usage.container, usage]));
-  return [...new Set(containers)].flatMap((container) => {
-    const usage = known.get(container);
-    const own = corrections.get(container) ?? {};
-    return usage === undefined ? [] : recommend(usage, { rule, corrections: own }) ?? [];
+  return containers.flatMap((name) => {
+    const usage = usages.find(({ container }) => container === name);
+    return usage && recommend(usage, { rule, corrections: corrections.get(name) ?? {} }) || [];
   });
+}
+
+/** An amount and how it came about. */
+export interface Estimate {
+  /** Millicores or bytes; whole from the safety factor on. */
+  readonly amount: number;
+  /** One phrase for each step, in order; the last is about `amount`. */
+  readonly steps: readonly string[];
+}
+
+/** Makes an estimate of samples, of which there is one at least. */
+export type Estimator = (usage: Distribution) => Estimate;
+
+const FRACTIONS: Readonly<Record<Percentile, number>> = {
+  P50: 0.5,
+  P90: 0.9,
+  P95: 0.95,
+  P99: 0.99,
+};
+
+/** The percentile of the samples; the window that they are of is for the sentence. */
+export function percentileOf(
+  { resource, percentile, windowMs }: {
+    readonly resource: ResourceName;
+    readonly percentile: Percentile;
+    readonly windowMs: number;
+  },
+): Estimator {
+  return (usage) => {
+    const amount = usage.quantile(FRACTIONS[percentile]);
+    const samples = usage.count === 1 ? "sample" : "samples";
+    const step = `${percentile} of ${usage.count} ${samples} in ${formatWindow(windowMs)} is ${
+      amountText(resource, amount)
+    }`;
+    return { amount, steps: [step] };
+  };
+}
+
+const DAY_MS = 86_400_000;
+
+/** Whole days of more than one as such, as policies have them: `7d`. */
+function formatWindow(windowMs: number): string {
+  const days = windowMs / DAY_MS;
+  return Number.isInteger(days) && days > 1 ? `${days}d` : formatDuration(windowMs);
+}
+
+/** The base's estimate with another amount, and the phrase for that. */
+function withStep({ steps }: Estimate, amount: number, step: string): Estimate {
+  return { amount, steps: [...steps, step] };
+}
+
+/** The base × factor, truncated to whole millicores or bytes, without loss by binary fractions. */
+export function withSafetyFactor(
+  base: Estimator,
+  { resource, factor }: { readonly resource: ResourceName; readonly factor: number },
+): Estimator {
+  return (usage) => {
+    const estimate = base(usage);
+    const amount = truncatedProduct(estimate.amount, factor);
+    return withStep(estimate, amount, `times ${factor} is ${amountText(resource, amount)}`);
+  };
+}
+
+/** The base, moved to the nearer bound if it is outside; inside it is not moved. */
+export function withBounds(
+  base: Estimator,
+  { resource, bounds: { min, max } }: {
+    readonly resource: ResourceName;
+    readonly bounds: ResourceBounds;
+  },
+): Estimator {
+  const bounds = `bounds ${amountText(resource, min)} to ${amountText(resource, max)}`;
+  return (usage) => {
+    const estimate = base(usage);
+    const { amount } = estimate;
+    if (amount < min) return withStep(estimate, min, `raised to the minimum of ${bounds}`);
+    if (amount > max) return withStep(estimate, max, `lowered to the maximum of ${bounds}`);
+    return withStep(estimate, amount, `within ${bounds}`);
+  };
+}
+
+/** Throttling by a limit within the window. */
+export interface Throttling {
+  /**
+   * Share of the enforcement periods in which the quota ran out, 0 to 1: `nr_throttled` / `nr_periods` of
+   * `cpu.stat`, as cAdvisor's `container_cpu_cfs_throttled_periods_total` / `container_cpu_cfs_periods_total`.
+   * The kernel counts no periods while a container is idle, so this overstates the share of the time for
+   * one that seldom runs.
+   */
+  readonly share: number;
+  /**
+   * Millicores that the market's agent saw wanted: `spec.market.demand` of the pod's allocation, which
+   * is what its threads would use if nothing held them back, with the agent's headroom. Where a limit
+   * runs out all the time that is a trial of at most four times the quota. Absent where no market runs.
+   */
+  readonly demand?: number;
+}
+
+/**
+ * Usage as it would have been. A limit cuts off the samples at the top, so with a throttled share s the
+ * quantiles below 1 − s are what they were, and those above are known to be too low.
+ *
+ * Those become the observed demand, if that is more. Without an observation they grow by the factor
+ * 1 + s: how much was missing cannot be known, but twice as much is tried at most, and the next window
+ * shows whether it was enough.
+ */
+function uncensored(usage: Distribution, { share, demand }: Throttling): Distribution {
+  if (share === 0) return usage;
+  return {
+    ...usage,
+    quantile(fraction) {
+      const amount = usage.quantile(fraction);
+      if (fraction < 1 - share) return amount;
+      return demand === undefined ? amount * (1 + share) : Math.max(amount, demand);
+    },
+  };
+}
+
+/** The base's estimate of what usage would have been; belongs around the percentile alone. */
+export function withThrottling(base: Estimator, throttling: Throttling): Estimator {
+  return (usage) => {
+    const seen = base(usage);
+    const { amount } = base(uncensored(usage, throttling));
+    if (amount <= seen.amount) return seen;
+    const percent = `${Number((100 * throttling.share).toFixed(1))} %`;
+    const why = throttling.demand === undefined
+      ? "more was wanted, how much is unknown"
+      : "the market saw that much wanted";
+    const step = `raised to ${
+      amountText("cpu", amount)
+    } since its limit ran out in ${percent} of the periods (${why})`;
+    return withStep(seen, amount, step);
+  };
+}
+
+/** A kill for lack of memory within the window; older ones are the caller's to forget. */
+export interface OOMKill {
+  /** Bytes that the container had: its memory limit at that time, or what it requested, 0 if nothing. */
+  readonly hadBytes: number;
+  /**
+   * True where no limit bound it: the node was short. It had what it used then, which is not known; the
+   * largest sample stands for that.
+   */
+  readonly unlimited?: true;
+}
+
+/** Raised by as much at least, so that small containers do not take many kills to grow: 100Mi. */
+const LEAST_RAISE_BYTES = 100 * 2 ** 20;
+const RAISE_FACTOR = 1.2;
+
+/** Bytes after a kill: max(20 %, 100Mi) over what it had. 256Mi becomes 356Mi, 1024Mi 1228.8Mi. */
+function raisedAfterOOM(hadBytes: number): number {
+  return Math.max(truncatedProduct(hadBytes, RAISE_FACTOR), hadBytes + LEAST_RAISE_BYTES);
+}
+
+/** What is raised to so many bytes, rounded down; 0 or less: nothing is. 356Mi comes from 256Mi. */
+export function bytesBeforeOOM(raised: number): number {
+  return Math.floor(Math.min(raised / RAISE_FACTOR, raised - LEAST_RAISE_BYTES));
+}
+
+/**
+ * The base, or what is over what the container had when it was killed, if that is more. Samples never
+ * show what was missing: none is taken at the moment of a kill, and none can be above the limit. Belongs
+ * around the safety factor (the raise is one itself) and inside of the bounds.
+ */
+export function withOOMRaise(base: Estimator, kills: readonly OOMKill[]): Estimator {
+  if (kills.length === 0) return base;
+  return (usage) => {
+    const estimate = base(usage);
+    const had = Math.max(
+      ...kills.map(({ hadBytes, unlimited = false }) =>
+        unlimited ? Math.max(hadBytes, usage.max) : hadBytes
+      ),
+    );
+    const raised = raisedAfterOOM(had);
+    if (had === 0 || estimate.amount >= raised) return estimate;
+    const step = `killed for lack of memory at ${amountText("memory", had)}, so raised to ${
+      amountText("memory", raised)
+    }`;
+    return withStep(estimate, raised, step);
+  };
 }

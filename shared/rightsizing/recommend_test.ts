@@ -1,50 +1,52 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
+import { pure } from "../../tests/fixtures/pure.ts";
+import { autoPolicy, MI } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
 import { formatBytes, formatCPU, parseBytes, parseCPU } from "../quantity.ts";
-import { type ContainerUsage, distributionOfSamples } from "./distribution.ts";
-import type { Percentile } from "./policy_spec.ts";
+import { type ContainerUsage, samplesDistribution } from "./distribution.ts";
+import type { Percentile, PolicySpec } from "./policy_spec.ts";
 import {
+  bytesBeforeOOM,
   type ContainerRecommendation,
   type Corrections,
   recommend,
-  type RecommendationRule,
   recommendWorkload,
 } from "./recommend.ts";
 
-const MEBI = 2 ** 20;
-const DAY_MS = 86_400_000;
-const WINDOW = { nowMs: 1_800_000_000_000, windowMs: DAY_MS } as const;
 const WIDE = { min: 0, max: Number.MAX_SAFE_INTEGER } as const;
+const FREE = { bounds: { cpu: WIDE, memory: WIDE } } as const;
+const BOUNDS = { cpu: { min: 50, max: 2000 }, memory: { min: 64 * MI, max: 1024 * MI } };
+const TIMES = { oldestMs: 1, newestMs: 1 };
 
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
-function rule(fields: Partial<RecommendationRule> = {}): RecommendationRule {
-  return {
-    windowMs: DAY_MS,
-    percentile: "P90",
-    safetyFactor: 1.2,
-    minSamples: 1,
-    bounds: { cpu: { min: 50, max: 2000 }, memory: { min: 64 * MEBI, max: 1024 * MEBI } },
-    updateStrategy: { updateRequestsOnly: true, limitMultipliers: { cpu: 1, memory: 1.1 } },
-    ...fields,
-  };
-}
+type Fields = Partial<PolicySpec> & {
+  readonly strategy?: Parameters<typeof autoPolicy>[0];
+  readonly corrections?: Corrections;
+};
 
 function usage(cpu: readonly number[], memory: readonly number[]): ContainerUsage {
-  const samples = (values: readonly number[]) =>
-    distributionOfSamples(values.map((value) => ({ atMs: WINDOW.nowMs, value })), WINDOW);
-  return { container: "app", cpu: samples(cpu), memory: samples(memory) };
+  const [ofCPU, ofMemory] = [cpu, memory].map((all) =>
+    samplesDistribution(Float64Array.from(all), TIMES)
+  );
+  return { container: "app", cpu: ofCPU!, memory: ofMemory! };
 }
 
+/** By default P90 × 1.2 within 50 m to 2 and 64 Mi to 1024 Mi. */
 function recommended(
   of: ContainerUsage,
-  by: RecommendationRule,
-  { corrections }: { corrections?: Corrections } = {},
+  { strategy, corrections = {}, ...fields }: Fields = {},
 ): ContainerRecommendation {
-  const options = corrections === undefined ? { rule: by } : { rule: by, corrections };
-  return recommend(of, options) ?? assert.fail();
+  const rule = autoPolicy(strategy, { minSamples: 1, bounds: BOUNDS, ...fields });
+  return recommend(of, { rule, corrections }) ?? assert.fail("nothing is recommended");
+}
+
+/** The requests, millicores and Mi. */
+function requestsFor(
+  cpu: readonly number[],
+  memory: readonly number[],
+  fields: Fields = {},
+): unknown {
+  const found = recommended(usage(cpu, memory.map((one) => one * MI)), fields);
+  return [found.cpu, found.memory / MI];
 }
 
 const cpuValues = fc.array(fc.nat({ max: 64_000 }), { minLength: 1, maxLength: 60 });
@@ -56,31 +58,30 @@ const bound = (most: number) =>
   fc.tuple(fc.integer({ min: 1, max: most }), fc.integer({ min: 1, max: most }))
     .map(([a, b]) => ({ min: Math.min(a, b), max: Math.max(a, b) }));
 const bounds = fc.record({ cpu: bound(100_000), memory: bound(2 ** 41) });
+const share = fc.nat({ max: 1000 }).map((thousandths) => thousandths / 1000);
 const corrections = fc.record({
   oomKills: fc.array(fc.record({ hadBytes: fc.nat({ max: 2 ** 38 }) }), { maxLength: 2 }),
-  throttling: fc.record({
-    share: fc.nat({ max: 1000 }).map((thousandths) => thousandths / 1000),
-    demand: fc.nat({ max: 64_000 }),
-  }),
+  throttling: fc.record({ share, demand: fc.nat({ max: 64_000 }) }),
 });
 
 pure("recommend() makes 336m of [100,200,300] and 88617123 of 73847603 with P90 and 1.2", () => {
-  const { explanation, ...values } = recommended(
+  const { explanation: _text, ...values } = recommended(
     usage([100, 200, 300], [73_847_603, 73_847_603]),
-    rule(),
   );
   assert.deepEqual(values, { container: "app", cpu: 336, memory: 88_617_123 });
-  assert.match(
-    explanation,
-    /CPU 336m: P90 of 3 .*24h .*280m, .* 1\.2 .*336m, .*50m to 2\. Memory 88617123: P90 of 2 .*73847603, .*1\.2 .*88617123, .*64Mi to 1024Mi$/,
+  const percentiles = (["P50", "P90", "P95", "P99"] as const).map((one) =>
+    recommended(usage([100, 200, 300], [1]), { percentile: one, safetyFactor: 1 }).cpu
   );
+  assert.deepEqual(percentiles, [200, 280, 290, 298]);
 });
 
-pure("recommend() explains which bound moved it", () => {
-  const { cpu, memory, explanation } = recommended(usage([10], [2048 * MEBI]), rule());
-  assert.deepEqual([cpu, memory], [50, 1024 * MEBI]);
-  assert.match(explanation, /^CPU 50m: .* 12m, .*minimum .* 50m to 2\./);
-  assert.match(explanation, /Memory 1024Mi: .*, .*maximum .* 64Mi to 1024Mi$/);
+pure("recommend() moves to the nearer bound, and nothing that is inside", () => {
+  const of = (min: number, max: number) =>
+    recommended(usage([200], [1]), {
+      safetyFactor: 1,
+      bounds: { ...BOUNDS, cpu: { min, max } },
+    }).cpu;
+  assert.deepEqual([of(100, 1000), of(200, 200), of(201, 1000), of(10, 199)], [200, 200, 201, 199]);
 });
 
 pure("property 4: recommend() stays within the bounds, and moves nothing that is inside", () => {
@@ -92,19 +93,19 @@ pure("property 4: recommend() stays within the bounds, and moves nothing that is
       corrections,
       ([cpu, memory, which, hundredths], within, corrected) => {
         const of = usage(cpu, memory);
-        const base = { percentile: which, safetyFactor: hundredths / 100 };
-        const bounded = recommended(of, rule({ ...base, bounds: within }), {
-          corrections: corrected,
-        });
-        const free = recommended(of, rule({ ...base, bounds: { cpu: WIDE, memory: WIDE } }), {
-          corrections: corrected,
-        });
+        const base = { percentile: which, safetyFactor: hundredths / 100, corrections: corrected };
+        const [bounded, free] = [
+          recommended(of, { ...base, bounds: within }),
+          recommended(of, { ...base, ...FREE }),
+        ];
         for (const resource of ["cpu", "memory"] as const) {
           const { min, max } = within[resource];
           const [found, before] = [bounded[resource], free[resource]];
-          assert.ok(min <= found && found <= max);
-          if (min <= before && before <= max) assert.equal(found, before);
-          else assert.equal(found, before < min ? min : max);
+          assert.equal(found, Math.min(max, Math.max(min, before)));
+          const text = resource === "cpu"
+            ? parseCPU(formatCPU(found))
+            : parseBytes(formatBytes(found));
+          assert.equal(text, found, "it is whole, and reads back");
         }
       },
     ),
@@ -113,13 +114,10 @@ pure("property 4: recommend() stays within the bounds, and moves nothing that is
 
 pure("property 14: recommend() is percentile × factor before clamping, within a unit", () => {
   const SHARES = { P50: 50n, P90: 90n, P95: 95n, P99: 99n } as const;
-  const free = { bounds: { cpu: WIDE, memory: WIDE } };
   fc.assert(
     fc.property(cpuValues, memoryValues, percentile, factor, (cpu, memory, which, hundredths) => {
-      const found = recommended(
-        usage(cpu, memory),
-        rule({ ...free, percentile: which, safetyFactor: hundredths / 100 }),
-      );
+      const fields = { ...FREE, percentile: which, safetyFactor: hundredths / 100 };
+      const found = recommended(usage(cpu, memory), fields);
       for (const [values, amount] of [[cpu, found.cpu], [memory, found.memory]] as const) {
         // In whole numbers: the percentile in hundredths, the product in ten-thousandths.
         const ordered = values.map(BigInt).toSorted((a, b) => (a < b ? -1 : 1));
@@ -127,121 +125,158 @@ pure("property 14: recommend() is percentile × factor before clamping, within a
         const low = ordered[Number(rank / 100n)]!;
         const high = ordered[Number(rank / 100n) + 1] ?? low;
         const exact = (100n * low + (high - low) * (rank % 100n)) * BigInt(hundredths) / 10_000n;
-        const off = Math.abs(amount - Number(exact));
-        assert.ok(off <= 1, `${amount} for ${exact}`);
+        assert.ok(Math.abs(amount - Number(exact)) <= 1, `${amount} for ${exact}`);
       }
     }),
   );
 });
 
-pure("recommend() gives whole amounts with quantities that read back", () => {
-  fc.assert(
-    fc.property(cpuValues, memoryValues, bounds, corrections, (cpu, memory, within, corrected) => {
-      const strategy = { updateRequestsOnly: false, limitMultipliers: { cpu: 1, memory: 1.1 } };
-      const found = recommended(
-        usage(cpu, memory),
-        rule({ bounds: within, updateStrategy: strategy }),
-        { corrections: corrected },
-      );
-      for (const millicores of [found.cpu, found.cpuLimit ?? -1]) {
-        assert.equal(parseCPU(formatCPU(millicores)), millicores);
-      }
-      for (const bytes of [found.memory, found.memoryLimit ?? -1]) {
-        assert.equal(parseBytes(formatBytes(bytes)), bytes);
-      }
-    }),
-  );
-});
-
-pure("recommend() leaves limits alone unless they are wanted", () => {
-  const found = recommended(usage([100], [100 * MEBI]), rule());
-  assert.ok(!("cpuLimit" in found) && !("memoryLimit" in found));
-  assert.doesNotMatch(found.explanation, /[Ll]imit/);
-});
-
-pure("recommend() makes limits of requests, never below them", () => {
-  const strategy = { updateRequestsOnly: false, limitMultipliers: { cpu: 1, memory: 1.1 } };
-  const found = recommended(usage([100], [100 * MEBI]), rule({ updateStrategy: strategy }));
-  assert.deepEqual([found.cpu, found.cpuLimit], [120, 120]);
-  assert.deepEqual([found.memory, found.memoryLimit], [120 * MEBI, 132 * MEBI]);
-  assert.match(found.explanation, /Limits: CPU 120m, .* 1; memory 132Mi, .* 1\.1$/);
-  const low = { updateRequestsOnly: false, limitMultipliers: { cpu: 0.5, memory: 0.9 } };
-  const never = recommended(usage([100], [100 * MEBI]), rule({ updateStrategy: low }));
-  assert.deepEqual([never.cpuLimit, never.memoryLimit], [120, 120 * MEBI]);
-  const multiplier = fc.integer({ min: 100, max: 1000 }).map((hundredths) => hundredths / 100);
-  fc.assert(
-    fc.property(
-      cpuValues,
-      memoryValues,
-      multiplier,
-      multiplier,
-      (cpu, memory, forCPU, forMemory) => {
-        const limitMultipliers = { cpu: forCPU, memory: forMemory };
-        const one = recommended(
-          usage(cpu, memory),
-          rule({ updateStrategy: { updateRequestsOnly: false, limitMultipliers } }),
-        );
-        assert.ok((one.cpuLimit ?? 0) >= one.cpu && (one.memoryLimit ?? 0) >= one.memory);
-        assert.ok(Math.abs((one.cpuLimit ?? 0) - one.cpu * forCPU) <= 1);
-        assert.ok(Math.abs((one.memoryLimit ?? 0) - one.memory * forMemory) <= 1);
-      },
-    ),
-  );
-});
+pure(
+  "recommend() makes limits of requests, never below them, and leaves them alone by default",
+  () => {
+    const of = usage([100], [100 * MI]);
+    const plain = recommended(of);
+    assert.ok(!("cpuLimit" in plain) && !("memoryLimit" in plain));
+    const limited = (cpu: number, memory: number) => {
+      const strategy = { updateRequestsOnly: false, limitMultipliers: { cpu, memory } };
+      const { cpuLimit, memoryLimit = 0 } = recommended(of, { strategy });
+      return [cpuLimit, memoryLimit / MI];
+    };
+    assert.deepEqual([limited(1, 1.1), limited(0.5, 0.9)], [[120, 132], [120, 120]]);
+    const multiplier = fc.integer({ min: 100, max: 1000 }).map((hundredths) => hundredths / 100);
+    const drawn = [cpuValues, memoryValues, multiplier, multiplier] as const;
+    fc.assert(fc.property(...drawn, (cpu, memory, forCPU, forMemory) => {
+      const limitMultipliers = { cpu: forCPU, memory: forMemory };
+      const one = recommended(usage(cpu, memory), {
+        strategy: { updateRequestsOnly: false, limitMultipliers },
+      });
+      assert.ok((one.cpuLimit ?? 0) >= one.cpu && (one.memoryLimit ?? 0) >= one.memory);
+      assert.ok(Math.abs((one.cpuLimit ?? 0) - one.cpu * forCPU) <= 1);
+      assert.ok(Math.abs((one.memoryLimit ?? 0) - one.memory * forMemory) <= 1);
+    }));
+  },
+);
 
 pure("recommend() needs minSamples of each resource, and one where a policy asks for none", () => {
   const ten = Array.from({ length: 10 }, () => 100);
   const of = (cpu: readonly number[], memory: readonly number[], minSamples: number) =>
-    recommend(usage(cpu, memory), { rule: rule({ minSamples }) }) !== undefined;
-  assert.deepEqual([of(ten, ten.slice(3), 10), of([], ten, 10), of(ten, ten, 10)], [
-    false,
-    false,
-    true,
-  ]);
-  assert.deepEqual([of([], [], 0), of([1], [1], 0)], [false, true]);
+    recommend(usage(cpu, memory), { rule: autoPolicy({}, { minSamples }) }) !== undefined;
+  const found = [
+    of(ten, ten.slice(3), 10),
+    of([], ten, 10),
+    of(ten, ten, 10),
+    of([], [], 0),
+    of([1], [1], 0),
+  ];
+  assert.deepEqual(found, [false, false, true, false, true]);
 });
 
-pure("recommend() raises memory after a kill above percentile × factor, within the bounds", () => {
-  const of = usage([100], [200 * MEBI]);
-  const killed = (hadBytes: number) =>
-    recommended(of, rule(), { corrections: { oomKills: [{ hadBytes }] } });
-  assert.equal(recommended(of, rule()).memory, 240 * MEBI);
-  assert.equal(killed(256 * MEBI).memory, 356 * MEBI);
-  assert.equal(killed(256 * MEBI).cpu, 120);
-  assert.match(killed(256 * MEBI).explanation, /1\.2 .*240Mi, .*256Mi, .*356Mi, within/);
-  assert.equal(killed(1000 * MEBI).memory, 1024 * MEBI, "the bound");
-  assert.equal(killed(100 * MEBI).memory, 240 * MEBI, "it has more already");
+pure("recommend() raises memory after a kill by a fifth or 100 Mi, within the bounds", () => {
+  const killed = (used: number, ...hadMebi: readonly number[]) => {
+    const oomKills = hadMebi.map((one) => ({ hadBytes: one * MI }));
+    return requestsFor([100], [used], { corrections: { oomKills } });
+  };
+  const rows = [
+    [killed(200), 240],
+    [killed(200, 200, 256, 100), 356],
+    [killed(200, 1000), 1024],
+    // It has more already.
+    [killed(200, 100), 240],
+    [killed(200, 140), 240],
+    [killed(100, 500), 600],
+    [killed(100, 800), 960],
+  ] as const;
+  for (const [found, memory] of rows) assert.deepEqual(found, [120, memory]);
+  const unlimited = (hadMebi: number, used: readonly number[]) =>
+    requestsFor([100], used, {
+      safetyFactor: 1,
+      percentile: "P50",
+      corrections: { oomKills: [{ hadBytes: hadMebi * MI, unlimited: true }] },
+    });
+  // What a container without a limit had is its largest sample, or its request where that is more.
+  assert.deepEqual(unlimited(64, [100, 400, 200]), [100, 500]);
+  assert.deepEqual(unlimited(500, [100, 400, 200]), [100, 600]);
+  // Of nothing there is nothing to raise.
+  assert.deepEqual(unlimited(0, [0]), [100, 64]);
 });
 
-pure("recommend() raises CPU that a limit throttled, before the factor", () => {
-  const of = usage([200], [100 * MEBI]);
-  const throttling = { share: 0.4, demand: 500 };
-  const found = recommended(of, rule(), { corrections: { throttling } });
-  assert.equal(found.cpu, 600);
-  assert.equal(found.memory, 120 * MEBI);
-  assert.match(
-    found.explanation,
-    /is 200m, .*500m .* 40 % .*, times 1\.2 is 600m, within/,
-  );
-  assert.equal(recommended(of, rule(), { corrections: { throttling: { share: 0 } } }).cpu, 240);
+pure("recommend() ends kills that repeat, and bytesBeforeOOM() finds back what was raised", () => {
+  const after = (hadBytes: number) =>
+    recommended(usage([1], [0]), { ...FREE, corrections: { oomKills: [{ hadBytes }] } }).memory;
+  let [hadBytes, kills] = [10 * MI, 0];
+  while (hadBytes < 3000 * MI && kills < 100) {
+    hadBytes = after(hadBytes);
+    kills++;
+  }
+  // Five of 100Mi to 510Mi, then ten of a fifth: 510 × 1.2^10 = 3158.
+  assert.equal(kills, 15);
+  fc.assert(fc.property(fc.integer({ min: 1, max: 2 ** 45 }), (had) => {
+    const raise = after(had) - had;
+    assert.ok(Number.isInteger(raise) && raise >= 100 * MI && raise >= had / 5 - 1);
+    assert.ok(raise === 100 * MI || raise <= had / 5);
+    const before = bytesBeforeOOM(after(had));
+    assert.ok(before === had || before === had - 1, `${before}`);
+  }));
+  assert.ok(bytesBeforeOOM(64 * MI) < 0);
 });
 
-function usageOf(container: string, samples: number): ContainerUsage {
-  const values = (value: number) => Array.from({ length: samples }, () => value);
-  return { ...usage(values(100), values(100 * MEBI)), container };
-}
+/** At a limit of 200 m for a fifth of the time. */
+const CUT = [50, 60, 70, 80, 90, 100, 110, 120, 200, 200, 200];
 
 pure(
-  "recommendWorkload() has each container with enough samples once, in order, and corrects the killed one",
+  "recommend() raises CPU that a limit throttled to the demand, or by the share, before the factor",
   () => {
-    const found = recommendWorkload(["proxy", "fresh", "app", "proxy", "few"], {
+    const of = (which: Percentile, share: number, demand?: number) => {
+      const throttling = { share, ...(demand === undefined ? {} : { demand }) };
+      return requestsFor(CUT, [100], { percentile: which, corrections: { throttling } });
+    };
+    const rows = [
+      [of("P90", 0.2, 700), 840],
+      // Just in what was cut off, and below it.
+      [of("P90", 0.1, 700), 840],
+      [of("P90", 0.05, 700), 240],
+      [of("P50", 0.2, 700), 120],
+      [of("P90", 0.25), 300],
+      [of("P90", 1), 480],
+      [of("P90", 0, 9000), 240],
+      [of("P90", 0.5, 10), 240],
+    ] as const;
+    for (const [found, cpu] of rows) assert.deepEqual(found, [cpu, 120]);
+  },
+);
+
+pure("property 13: throttling raises no percentile above a higher one, and lowers none", () => {
+  const demand = fc.option(fc.integer({ min: 0, max: 20_000 }), { nil: undefined });
+  fc.assert(fc.property(cpuValues, share, demand, (drawn, throttled, wanted) => {
+    const throttling = { share: throttled, ...(wanted === undefined ? {} : { demand: wanted }) };
+    const ranks = (corrections: Corrections) =>
+      (["P50", "P90", "P95", "P99"] as const).map((one) =>
+        recommended(usage(drawn, [1]), { ...FREE, percentile: one, safetyFactor: 1, corrections })
+          .cpu
+      );
+    const [before, after] = [ranks({}), ranks({ throttling })];
+    assert.deepEqual(after, after.toSorted((a, b) => a - b));
+    for (const [index, was] of before.entries()) {
+      assert.ok(after[index]! >= was && after[index]! <= Math.max(2 * was + 1, wanted ?? 0));
+    }
+  }));
+});
+
+pure(
+  "recommendWorkload() has each container with enough samples, in order, and corrects the killed one",
+  () => {
+    const usageOf = (container: string, samples: number): ContainerUsage => {
+      const values = (value: number) => Array.from({ length: samples }, () => value);
+      return { ...usage(values(100), values(100 * MI)), container };
+    };
+    const found = recommendWorkload(["proxy", "fresh", "app", "few"], {
       usages: [usageOf("app", 5), usageOf("gone", 5), usageOf("proxy", 5), usageOf("few", 1)],
-      rule: rule({ minSamples: 2 }),
-      corrections: new Map([["proxy", { oomKills: [{ hadBytes: 128 * MEBI }] }]]),
+      rule: autoPolicy({}, { minSamples: 2 }),
+      corrections: new Map([["proxy", { oomKills: [{ hadBytes: 128 * MI }] }]]),
     });
-    assert.deepEqual(found.map(({ container, cpu, memory }) => [container, cpu, memory]), [
-      ["proxy", 120, 228 * MEBI],
-      ["app", 120, 120 * MEBI],
+    assert.deepEqual(found.map(({ container, cpu, memory }) => [container, cpu, memory / MI]), [
+      ["proxy", 120, 228],
+      ["app", 120, 120],
     ]);
   },
 );

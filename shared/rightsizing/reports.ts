@@ -5,6 +5,7 @@
  * @module
  */
 import { MOST_CONTAINERS } from "../api/policy_status.ts";
+import { defined } from "../defined.ts";
 import type { ReportedWorkload } from "../api/recommendation_report.ts";
 import { reportedWorkloadOf, type WorkloadRecord, workloadRecordOf } from "./workload_record.ts";
 
@@ -30,7 +31,8 @@ const encoder = new TextEncoder();
 export function reportParts(records: readonly WorkloadRecord[]): readonly ReportPart[] {
   const parts: ReportedWorkload[][] = [];
   let bytes = Infinity;
-  for (const entry of records.map(reportedWorkloadOf).toSorted(byKindAndName).flatMap(entriesOf)) {
+  const sorted = records.toSorted((a, b) => keyOf(a) < keyOf(b) ? -1 : 1);
+  for (const entry of sorted.map(reportedWorkloadOf).flatMap(entriesOf)) {
     const size = bytesOf(entry);
     if (bytes + size > MOST_BYTES) {
       parts.push([]);
@@ -55,28 +57,20 @@ export function recordsOf(
   reports: readonly Pick<ReportPart, "workloads">[],
   namespace: string,
 ): readonly WorkloadRecord[] {
-  const records = new Map<string, WorkloadRecord>();
-  for (const reported of reports.flatMap(({ workloads }) => workloads)) {
-    const record = recordOrNothing(reported, namespace);
-    if (record === undefined) continue;
-    const key = `${reported.kind}/${reported.name}`;
-    const known = records.get(key);
-    records.set(
-      key,
-      known === undefined ? record : {
-        ...known,
-        recommendations: [...known.recommendations, ...record.recommendations],
-        inForce: [...known.inForce, ...record.inForce],
-        ...(known.template === undefined && record.template === undefined
-          ? {}
-          : { template: [...known.template ?? [], ...record.template ?? []] }),
-        ...(known.usage === undefined && record.usage === undefined
-          ? {}
-          : { usage: [...known.usage ?? [], ...record.usage ?? []] }),
-      },
-    );
-  }
-  return [...records.values()];
+  const records = reports.flatMap(({ workloads }) => workloads)
+    .flatMap((reported) => recordOrNothing(reported, namespace) ?? []);
+  return Array.from(Map.groupBy(records, keyOf).values(), (parts) => parts.reduce(joined));
+}
+
+function joined(one: WorkloadRecord, other: WorkloadRecord): WorkloadRecord {
+  const { template = [], usage = [] } = other;
+  return defined({
+    ...one,
+    recommendations: [...one.recommendations, ...other.recommendations],
+    inForce: [...one.inForce, ...other.inForce],
+    template: one.template && [...one.template, ...template],
+    usage: one.usage && [...one.usage, ...usage],
+  });
 }
 
 function recordOrNothing(
@@ -101,28 +95,21 @@ function entriesOf(workload: ReportedWorkload): readonly ReportedWorkload[] {
   // Of one container a part is never too large: all its texts are bounded.
   if (names.length < 2) return [workload];
   const first = new Set(names.slice(0, names.length / 2));
-  return [true, false].flatMap((isFirst) =>
-    entriesOf({
+  return [true, false].flatMap((isFirst) => {
+    const half = <T extends { readonly container: string }>(list: readonly T[]) =>
+      list.filter(({ container }) => first.has(container) === isFirst);
+    return entriesOf(defined({
       ...head,
-      recommendations: recommendations.filter(({ container }) => first.has(container) === isFirst),
-      inForce: inForce.filter(({ container }) => first.has(container) === isFirst),
-      ...(template === undefined ? {} : {
-        template: template.filter(({ container }) => first.has(container) === isFirst),
-      }),
-      ...(usage === undefined ? {} : {
-        usage: usage.filter(({ container }) => first.has(container) === isFirst),
-      }),
-    })
-  );
+      recommendations: half(recommendations),
+      inForce: half(inForce),
+      template: template && half(template),
+      usage: usage && half(usage),
+    }));
+  });
 }
 
 function bytesOf(value: unknown): number {
   return encoder.encode(JSON.stringify(value)).length + 1;
-}
-
-function byKindAndName(a: ReportedWorkload, b: ReportedWorkload): number {
-  const [one, other] = [`${a.kind}/${a.name}`, `${b.kind}/${b.name}`];
-  return one < other ? -1 : one > other ? 1 : 0;
 }
 
 /** Records of one namespace. */
@@ -153,7 +140,8 @@ export function mergeRecords(
   { own, found, known }: RecordVersions,
   { leads }: { readonly leads: boolean },
 ): MergedRecords {
-  const [mine, theirs, before] = [byWorkload(own), byWorkload(found), byWorkload(known)];
+  const byKey = (all: readonly WorkloadRecord[]) => new Map(all.map((one) => [keyOf(one), one]));
+  const [mine, theirs, before] = [byKey(own), byKey(found), byKey(known)];
   const records: WorkloadRecord[] = [];
   const taken: WorkloadRecord[] = [];
   let isAhead = false;
@@ -177,8 +165,6 @@ export function appliedAt(record: WorkloadRecord | undefined): number {
   return record?.appliedAtMs ?? -Infinity;
 }
 
-function byWorkload(records: readonly WorkloadRecord[]): ReadonlyMap<string, WorkloadRecord> {
-  return new Map(
-    records.map((one) => [`${one.workload.kind}/${one.workload.name}`, one] as const),
-  );
+function keyOf({ workload: { kind, name } }: WorkloadRecord): string {
+  return `${kind}/${name}`;
 }

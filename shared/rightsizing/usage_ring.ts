@@ -1,28 +1,188 @@
 /**
  * Usage over a rolling window, in bounded memory: a ring of histograms, one for each part of the window, and how it
- * is stored.
+ * is stored. A histogram counts samples in logarithmic buckets: each is as wide, in proportion to its samples, as
+ * any other.
  *
  * @module
  */
 import * as z from "zod";
+import type { ResourceName } from "../api/pod.ts";
 import {
   type Distribution,
-  type SampleFault,
-  sampleFault,
+  isSampleOf,
+  quantileOf,
   type SampleWindow,
   type UsageSample,
 } from "./distribution.ts";
-import type { ResourceName } from "../api/pod.ts";
-import {
-  addCount,
-  addSample,
-  BUCKET_SCALES,
-  countAt,
-  createUsageHistogram,
-  distributionOfHistograms,
-  mergeInto,
-  type UsageHistogram,
-} from "./usage_histogram.ts";
+
+/**
+ * A sample is known from its bucket within this share of itself. One percent is far below what a safety
+ * factor of 1.2 adds, and below the 10 % by which a recommendation must differ to be applied.
+ */
+export const RELATIVE_ERROR = 0.01;
+
+/**
+ * Bucket b holds [least × growth^b, least × growth^(b+1)), and stands for least × growth^b × (1 + error):
+ * that is as far from its start as from its end, in proportion, when growth = (1 + error) / (1 − error)
+ * (Masson, Rim, Lee: DDSketch, 2019, with the interval's closed end on the other side).
+ */
+const LOG_GROWTH = Math.log((1 + RELATIVE_ERROR) / (1 - RELATIVE_ERROR));
+
+/** Where the buckets of a resource lie. */
+export interface BucketScale {
+  /** The first bucket's start. What is smaller, zero included, counts as 0. */
+  readonly least: number;
+  /** What lies beyond the last is counted in it; only the maximum is exact. */
+  readonly buckets: number;
+  /** Samples count in whole parts of this many to the unit, so that texts hold them exactly. */
+  readonly partsPerUnit: number;
+}
+
+/**
+ * CPU from 1 m, the least that a request may differ by, to 2^20 m: a thousand CPUs, as the largest
+ * machines have. ln 2^20 / 0.0200007 = 693.1 buckets. Whole nanocores are what metrics-server counts in.
+ *
+ * Memory from 1 MiB, below which no process of a container runs for long, to 2^44 bytes (16 TiB).
+ * ln 2^24 / 0.0200007 = 831.7 buckets.
+ */
+export const BUCKET_SCALES: Readonly<Record<ResourceName, BucketScale>> = {
+  cpu: { least: 1, buckets: 694, partsPerUnit: 1_000_000 },
+  memory: { least: 2 ** 20, buckets: 832, partsPerUnit: 1 },
+};
+
+/** The bucket of a value, or −1 for one that counts as 0. */
+function bucketOf(value: number, { least, buckets }: BucketScale): number {
+  if (value < least) return -1;
+  return Math.min(buckets - 1, Math.floor(Math.log(value / least) / LOG_GROWTH));
+}
+
+/** What all samples of a bucket are taken for; 0 for bucket −1. */
+function bucketValue(bucket: number, { least }: BucketScale): number {
+  return bucket < 0 ? 0 : least * Math.exp(bucket * LOG_GROWTH) * (1 + RELATIVE_ERROR);
+}
+
+/**
+ * Plain data, since there are dozens for each container. Only the span of buckets between the least and
+ * the greatest in use is kept, two bytes each.
+ */
+export interface UsageHistogram {
+  /** Samples in all. */
+  count: number;
+  /** Exactly; Infinity and −Infinity while there are none, as are the times. */
+  min: number;
+  max: number;
+  oldestMs: number;
+  newestMs: number;
+  /** Samples below the scale's first bucket. */
+  tiny: number;
+  /** The bucket that `counts` begins with, a multiple of {@linkcode BLOCK}. */
+  first: number;
+  /** The low 16 bits of the count of each bucket; its length is a multiple of {@linkcode BLOCK}. */
+  counts: Uint16Array;
+  /** How often 65,536 was carried out of a bucket: an entry stands for that many samples at least. */
+  carries?: Map<number, number>;
+}
+
+/** Spans grow by whole blocks, so that noise around one value seldom makes a new array. */
+const BLOCK = 16;
+const CARRY = 2 ** 16;
+const NO_COUNTS = new Uint16Array(0);
+
+type Extremes = Pick<UsageHistogram, "min" | "max" | "oldestMs" | "newestMs">;
+
+const NONE_SEEN: Extremes = {
+  min: Infinity,
+  max: -Infinity,
+  oldestMs: Infinity,
+  newestMs: -Infinity,
+};
+
+function histogramOf(extremes: Extremes): UsageHistogram {
+  return { count: 0, ...extremes, tiny: 0, first: 0, counts: NO_COUNTS };
+}
+
+function widenExtremes(target: UsageHistogram, { min, max, oldestMs, newestMs }: Extremes): void {
+  target.min = Math.min(target.min, min);
+  target.max = Math.max(target.max, max);
+  target.oldestMs = Math.min(target.oldestMs, oldestMs);
+  target.newestMs = Math.max(target.newestMs, newestMs);
+}
+
+/** Counts samples of a bucket, −1 for those below the first, and leaves minimum, maximum and times to the caller. */
+function addCount(histogram: UsageHistogram, bucket: number, count: number): void {
+  if (count === 0) return;
+  histogram.count += count;
+  if (bucket < 0) {
+    histogram.tiny += count;
+    return;
+  }
+  widen(histogram, bucket);
+  const place = bucket - histogram.first;
+  const total = histogram.counts[place]! + count;
+  histogram.counts[place] = total % CARRY;
+  if (total < CARRY) return;
+  histogram.carries ??= new Map();
+  const carried = histogram.carries.get(bucket) ?? 0;
+  histogram.carries.set(bucket, carried + Math.floor(total / CARRY));
+}
+
+/** Makes sure that the span holds the bucket. */
+function widen(histogram: UsageHistogram, bucket: number): void {
+  const { first, counts } = histogram;
+  const end = first + counts.length;
+  if (bucket >= first && bucket < end) return;
+  const block = bucket - bucket % BLOCK;
+  const newFirst = counts.length === 0 ? block : Math.min(first, block);
+  const newEnd = counts.length === 0 ? block + BLOCK : Math.max(end, block + BLOCK);
+  const wider = new Uint16Array(newEnd - newFirst);
+  if (counts.length > 0) wider.set(counts, first - newFirst);
+  histogram.first = newFirst;
+  histogram.counts = wider;
+}
+
+/** Samples of each bucket of the span. */
+function countsOf({ first, counts, carries }: UsageHistogram): number[] {
+  return Array.from(counts, (low, place) => low + CARRY * (carries?.get(first + place) ?? 0));
+}
+
+/** Adds all of `source` to `target`, as if each of its samples had been added: one step a bucket. */
+function mergeInto(target: UsageHistogram, source: UsageHistogram): void {
+  widenExtremes(target, source);
+  addCount(target, -1, source.tiny);
+  const { first, counts } = source;
+  if (counts.length === 0) return;
+  // Both ends first, so that the target's span is made anew twice at most.
+  widen(target, first + counts.length - 1);
+  widen(target, first);
+  for (const [place, count] of countsOf(source).entries()) addCount(target, first + place, count);
+}
+
+/**
+ * All samples of the histograms as they are now; later samples don't change it. The lowest and the
+ * highest rank are exact, every other is within the relative error (below the first bucket within its
+ * start), and never outside of minimum and maximum. Times as given where there are no samples.
+ */
+function distributionOf(
+  histograms: readonly UsageHistogram[],
+  { scale, emptyMs }: { readonly scale: BucketScale; readonly emptyMs: number },
+): Distribution {
+  const all = histogramOf(NONE_SEEN);
+  for (const one of histograms) mergeInto(all, one);
+  const { count, tiny, first } = all;
+  const { min, max, oldestMs, newestMs } = count > 0
+    ? all
+    : { min: 0, max: 0, oldestMs: emptyMs, newestMs: emptyMs };
+  let sum = tiny;
+  /** How many samples lie in each bucket or below. */
+  const upTo = countsOf(all).map((one) => sum += one);
+  const quantile = quantileOf(count, (rank) => {
+    if (rank === 0) return min;
+    if (rank === count - 1) return max;
+    const bucket = rank < tiny ? -1 : first + upTo.findIndex((below) => below > rank);
+    return Math.min(max, Math.max(min, bucketValue(bucket, scale)));
+  });
+  return { count, min, max, oldestMs, newestMs, quantile };
+}
 
 /** What a ring covers. */
 export interface RingShape {
@@ -40,105 +200,88 @@ export interface RingShape {
 /** More would take text and memory, and would not be more exact. */
 export const MOST_SLOTS = 256;
 
-const DEFAULT_SLOTS = 16;
-
 /**
  * One resource of one container, over all pods of its workload.
  *
  * Memory: at most slots + 1 histograms with at most 704 (CPU) or 832 (memory) buckets of two bytes. With
  * 16 slots that is 17 × 2 × (704 + 832) = 52,224 bytes for both resources when each bucket of each slot
- * is in use, and 450 bytes of objects for each of the 34 histograms: 66 KiB in all, as the heap grows by. Usage that stays
- * within a factor of two takes 3 or 4 blocks a slot, 6 KiB with all objects 17 KiB.
+ * is in use, and 450 bytes of objects for each of the 34 histograms: 66 KiB in all, as the heap grows by.
+ * Usage that stays within a factor of two takes 3 or 4 blocks a slot, 6 KiB with all objects 17 KiB.
  */
-export interface UsageRing {
+export class UsageRing {
   readonly windowMs: number;
-  /**
-   * Counts a sample in the slot of its time, however late it comes, or says why it does not count.
-   * Rounded to the scale's parts (nanocores, bytes), its time up to whole milliseconds.
-   */
-  add(sample: UsageSample, nowMs: number): SampleFault | undefined;
-  /**
-   * All slots with samples in the window, which may be shorter than the ring's; a slot that holds
-   * one sample outside of it is left out whole. Throws a `RangeError` for a longer window.
-   */
-  distribution(window: SampleWindow): Distribution;
-  /**
-   * Adds what another ring of the resource held, but for what is outside of this one's window. Where
-   * the other's slots were of another length, each goes whole to the slot of its oldest sample, so that
-   * it leaves early rather than late.
-   */
-  absorb(slots: readonly UsageHistogram[], nowMs: number): void;
-  /** The slots that are kept, the oldest first. */
-  contents(): UsageHistogram[];
-}
+  readonly #slots: number;
+  readonly #slotMs: number;
+  readonly #scale: BucketScale;
+  readonly #kept = new Map<number, UsageHistogram>();
 
-/** An empty ring. Throws a `RangeError` for a shape that cannot be. */
-export function createUsageRing(
-  resource: ResourceName,
-  { windowMs, slots = DEFAULT_SLOTS }: RingShape,
-): UsageRing {
-  if (!Number.isSafeInteger(windowMs) || windowMs < 1) {
-    throw new RangeError(
-      `Cannot make a ring: windowMs is ${windowMs}, expected a whole number of at least 1`,
+  /** An empty ring. */
+  constructor(resource: ResourceName, { windowMs, slots = 16 }: RingShape) {
+    this.windowMs = windowMs;
+    this.#slots = slots;
+    this.#slotMs = Math.ceil(windowMs / slots);
+    this.#scale = BUCKET_SCALES[resource];
+  }
+
+  /**
+   * Counts a sample of the window in the slot of its time, however late it comes; leaves out others. Rounded
+   * to the scale's parts (nanocores, bytes), its time up to whole milliseconds.
+   */
+  add(sample: UsageSample, nowMs: number): void {
+    if (!isSampleOf({ nowMs, windowMs: this.windowMs }, sample)) return;
+    const { partsPerUnit } = this.#scale;
+    const parts = Math.round(sample.value * partsPerUnit);
+    if (parts > Number.MAX_SAFE_INTEGER) return;
+    const [atMs, value] = [Math.ceil(sample.atMs), parts / partsPerUnit];
+    const slot = this.#slotOf(atMs, nowMs);
+    widenExtremes(slot, { min: value, max: value, oldestMs: atMs, newestMs: atMs });
+    addCount(slot, bucketOf(value, this.#scale), 1);
+  }
+
+  /**
+   * All slots with samples in the window, which may be shorter than the ring's; a slot that holds one
+   * sample outside of it is left out whole.
+   */
+  distribution({ nowMs, windowMs }: SampleWindow): Distribution {
+    const startMs = nowMs - windowMs;
+    const inside = [...this.#kept.values()].filter(({ oldestMs, newestMs }) =>
+      oldestMs > startMs && newestMs <= nowMs
     );
+    return distributionOf(inside, { scale: this.#scale, emptyMs: startMs });
   }
-  if (!Number.isInteger(slots) || slots < 1 || slots > MOST_SLOTS) {
-    throw new RangeError(`Cannot make a ring: slots is ${slots}, expected 1 to ${MOST_SLOTS}`);
+
+  /**
+   * Adds what another ring of the resource held, but for what is outside of this one's window. Where the
+   * other's slots were of another length, each goes whole to the slot of its oldest sample, so that it
+   * leaves early rather than late.
+   */
+  absorb(slots: readonly UsageHistogram[], nowMs: number): void {
+    for (const histogram of slots) {
+      const { oldestMs, newestMs } = histogram;
+      if (oldestMs <= nowMs - this.windowMs || newestMs > nowMs) continue;
+      mergeInto(this.#slotOf(oldestMs, nowMs), histogram);
+    }
   }
-  const scale = BUCKET_SCALES[resource];
-  const slotMs = Math.ceil(windowMs / slots);
-  const kept = new Map<number, UsageHistogram>();
+
+  /** The slots that are kept, the oldest first. */
+  contents(): UsageHistogram[] {
+    return [...this.#kept.values()].toSorted((a, b) => a.oldestMs - b.oldestMs);
+  }
 
   /** The slot of a time. A new one ends those that the window has left behind, or that lie ahead. */
-  const slotOf = (atMs: number, nowMs: number): UsageHistogram => {
-    const number = Math.floor(atMs / slotMs);
-    const present = kept.get(number);
+  #slotOf(atMs: number, nowMs: number): UsageHistogram {
+    const number = Math.floor(atMs / this.#slotMs);
+    const present = this.#kept.get(number);
     if (present !== undefined) return present;
-    const current = Math.floor(nowMs / slotMs);
-    for (const other of kept.keys()) {
+    const current = Math.floor(nowMs / this.#slotMs);
+    for (const other of this.#kept.keys()) {
       // A slot ahead is of a clock that has been set back since.
-      if (other < current - slots || other > current) kept.delete(other);
+      if (other < current - this.#slots || other > current) this.#kept.delete(other);
     }
-    const created = createUsageHistogram();
-    kept.set(number, created);
+    const created = histogramOf(NONE_SEEN);
+    this.#kept.set(number, created);
     return created;
-  };
-
-  return {
-    windowMs,
-    add(sample, nowMs) {
-      const fault = sampleFault(sample, { nowMs, windowMs });
-      if (fault !== undefined) return fault;
-      const { value } = sample;
-      const atMs = Math.ceil(sample.atMs);
-      const parts = Math.round(value * scale.partsPerUnit);
-      if (parts > Number.MAX_SAFE_INTEGER) return "not a quantity";
-      addSample(slotOf(atMs, nowMs), { atMs, value: parts / scale.partsPerUnit }, { scale });
-      return undefined;
-    },
-    distribution(window) {
-      if (!(window.windowMs <= windowMs)) {
-        throw new RangeError(
-          `Cannot answer for ${window.windowMs} ms: the ring covers ${windowMs} ms`,
-        );
-      }
-      const startMs = window.nowMs - window.windowMs;
-      const inside = [...kept.values()].filter(({ oldestMs, newestMs }) =>
-        oldestMs > startMs && newestMs <= window.nowMs
-      );
-      return distributionOfHistograms(inside, { scale, emptyMs: startMs });
-    },
-    absorb(slots, nowMs) {
-      for (const histogram of slots) {
-        const { oldestMs, newestMs } = histogram;
-        if (oldestMs <= nowMs - windowMs || newestMs > nowMs) continue;
-        mergeInto(slotOf(oldestMs, nowMs), histogram);
-      }
-    },
-    contents() {
-      return [...kept.values()].toSorted((a, b) => a.oldestMs - b.oldestMs);
-    },
-  };
+  }
 }
 
 /** One container of a workload, over all its pods. */
@@ -146,14 +289,23 @@ export type ContainerRings = Readonly<Record<ResourceName, UsageRing>>;
 
 /** Empty rings. */
 export function createContainerRings(shape: RingShape): ContainerRings {
-  return { cpu: createUsageRing("cpu", shape), memory: createUsageRing("memory", shape) };
+  return { cpu: new UsageRing("cpu", shape), memory: new UsageRing("memory", shape) };
 }
 
 const amount = z.number().min(0);
 const count = z.number().int().min(0);
+const MOST_BUCKETS = BUCKET_SCALES.memory.buckets;
 
 /** Oldest and newest time, minimum, maximum, samples below the first bucket, then counts from a bucket on. */
-const slotSchema = z.tuple([amount, amount, amount, amount, count, count, z.array(count)]);
+const slotSchema = z.tuple([
+  amount,
+  amount,
+  amount,
+  amount,
+  count,
+  count.max(MOST_BUCKETS),
+  z.array(count).max(MOST_BUCKETS),
+]);
 
 /** The slots of both rings, the oldest first, as JSON has them. */
 export const storedRingsSchema = z.object({
@@ -173,42 +325,28 @@ export function storedRings({ cpu, memory }: ContainerRings): StoredRings {
 
 function storedSlot(slot: UsageHistogram): StoredSlot {
   const { oldestMs, newestMs, min, max, tiny, first } = slot;
-  const counts = Array.from(slot.counts, (_, place) => countAt(slot, first + place));
+  const counts = countsOf(slot);
   const start = Math.max(0, counts.findIndex((one) => one > 0));
   const end = counts.findLastIndex((one) => one > 0) + 1;
   return [oldestMs, newestMs, min, max, tiny, first + start, counts.slice(start, end)];
 }
 
-/**
- * Rings of this shape with what is stored of the present window, whatever shape it was stored in. Throws
- * a `SyntaxError` for buckets that a scale does not have.
- */
+/** Rings of this shape with what is stored of the present window, whatever shape it was stored in. */
 export function restoredRings(
   stored: StoredRings,
   { shape, nowMs }: { readonly shape: RingShape; readonly nowMs: number },
 ): ContainerRings {
   const rings = createContainerRings(shape);
-  for (const resource of ["cpu", "memory"] as const) {
-    rings[resource].absorb(stored[resource].map((slot) => histogramOf(slot, resource)), nowMs);
-  }
+  rings.cpu.absorb(stored.cpu.map(restoredSlot), nowMs);
+  rings.memory.absorb(stored.memory.map(restoredSlot), nowMs);
   return rings;
 }
 
-function histogramOf(
+function restoredSlot(
   [oldestMs, newestMs, min, max, tiny, first, counts]: StoredSlot,
-  resource: ResourceName,
 ): UsageHistogram {
-  const end = first + counts.length;
-  const { buckets } = BUCKET_SCALES[resource];
-  if (end > buckets) {
-    throw new SyntaxError(
-      `Cannot read ${resource} usage: it has ${end} buckets, expected at most ${buckets}`,
-    );
-  }
-  const histogram = { ...createUsageHistogram(), oldestMs, newestMs, min, max };
-  addCount(histogram, { bucket: -1, count: tiny });
-  for (const [place, count] of counts.entries()) {
-    addCount(histogram, { bucket: first + place, count });
-  }
+  const histogram = histogramOf({ oldestMs, newestMs, min, max });
+  addCount(histogram, -1, tiny);
+  for (const [place, count] of counts.entries()) addCount(histogram, first + place, count);
   return histogram;
 }

@@ -1,14 +1,15 @@
 import fc from "fast-check";
 import assert from "node:assert/strict";
+import { pure } from "../../tests/fixtures/pure.ts";
 import { type Distribution, distributionOfSamples, type UsageSample } from "./distribution.ts";
-import { BLOCK, BUCKET_SCALES, RELATIVE_ERROR } from "./usage_histogram.ts";
 import {
+  BUCKET_SCALES,
   createContainerRings,
-  createUsageRing,
+  RELATIVE_ERROR,
   restoredRings,
-  type StoredRings,
   storedRings,
-  type UsageRing,
+  storedRingsSchema,
+  UsageRing,
 } from "./usage_ring.ts";
 
 const HOUR_MS = 3_600_000;
@@ -17,32 +18,29 @@ const SLOT_MS = 1.5 * HOUR_MS;
 /** The beginning of a slot. */
 const NOW_MS = Math.floor(1_800_000_000_000 / SLOT_MS) * SLOT_MS;
 const WINDOW = { nowMs: NOW_MS, windowMs: WINDOW_MS } as const;
-const FRACTIONS = [0, 0.5, 0.9, 0.95, 0.99, 1];
+const SHAPE = { windowMs: WINDOW_MS } as const;
+const FRACTIONS = [0, 0.01, 0.5, 0.9, 0.95, 0.99, 1];
+const RESOURCES = ["cpu", "memory"] as const;
 
-function pure(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
-function filled(samples: readonly UsageSample[], windowMs = WINDOW_MS): UsageRing {
-  const ring = createUsageRing("cpu", { windowMs });
+function filled(samples: readonly UsageSample[], resource: "cpu" | "memory" = "cpu"): UsageRing {
+  const ring = new UsageRing(resource, SHAPE);
   for (const sample of samples) ring.add(sample, NOW_MS);
   return ring;
 }
 
-/** All that a distribution says, for comparing two. */
-function figuresOf(distribution: Distribution): unknown {
-  const { count, min, max, oldestMs, newestMs } = distribution;
-  const quantiles = count === 0 ? [] : FRACTIONS.map((fraction) => distribution.quantile(fraction));
-  return { count, min, max, oldestMs, newestMs, quantiles };
+/** All that a distribution has, for comparing two. */
+function figuresOf({ quantile, ...rest }: Distribution): unknown {
+  return { ...rest, quantiles: rest.count === 0 ? [] : FRACTIONS.map(quantile) };
 }
 
-/** Whole nanocores, of all sizes. */
+/** Whole nanocores, of all sizes with the logarithms drawn evenly; some are zero or below the first bucket. */
 const value = fc.oneof(
   {
     arbitrary: fc.nat({ max: 1e6 }).map((part) => Math.round(1e6 * 2 ** (20 * part / 1e6)) / 1e6),
     weight: 3,
   },
-  fc.constantFrom(0, 0.5, 1000),
+  fc.nat({ max: 999 }).map((micro) => micro / 1000),
+  fc.constantFrom(0, 0.5, 1, 1000),
 );
 const atMs = fc.oneof(
   fc.integer({ min: NOW_MS - 2 * WINDOW_MS, max: NOW_MS + HOUR_MS }),
@@ -50,174 +48,161 @@ const atMs = fc.oneof(
   fc.integer({ min: -17, max: 1 }).map((slot) => NOW_MS + slot * SLOT_MS),
 );
 const samples = fc.array(fc.record({ atMs, value }), { maxLength: 120 });
+/** Those that count in each ring with this window. */
+const insideMs = fc.integer({ min: NOW_MS - WINDOW_MS + SLOT_MS, max: NOW_MS });
 
 pure(
-  "createUsageRing() counts all of the window that is at least a slot younger than its start",
+  "UsageRing has count, extremes and times exactly, and quantiles within 1 %, of both resources",
   () => {
-    fc.assert(fc.property(samples, (drawn) => {
-      const ring = filled(drawn);
-      const found = ring.distribution(WINDOW);
-      const most = distributionOfSamples(drawn, WINDOW);
-      const least = distributionOfSamples(drawn, { ...WINDOW, windowMs: WINDOW_MS - SLOT_MS });
-      assert.ok(found.count >= least.count && found.count <= most.count);
-      assert.ok(found.newestMs === most.newestMs || least.count === 0);
-    }));
-  },
-);
-
-pure(
-  "property 12: createUsageRing() answers with samples of (now − window, now] and no others",
-  () => {
-    const shorter = fc.integer({ min: 1, max: WINDOW_MS });
-    // The clock may have been set back since: nothing of what lies ahead may count.
-    const later = fc.integer({ min: -2 * HOUR_MS, max: WINDOW_MS });
-    fc.assert(fc.property(samples, shorter, later, (drawn, windowMs, shift) => {
-      const nowMs = NOW_MS + shift;
-      const found = filled(drawn).distribution({ nowMs, windowMs });
-      assert.ok(found.count <= distributionOfSamples(drawn, { nowMs, windowMs }).count);
-      if (found.count === 0) return;
-      assert.ok(found.oldestMs > nowMs - windowMs && found.newestMs <= nowMs);
-    }));
-  },
-);
-
-pure("createUsageRing() has quantiles within 1 % of those of the same samples", () => {
-  const counted = fc.array(
-    fc.record({
-      atMs: fc.integer({ min: NOW_MS - WINDOW_MS + SLOT_MS, max: NOW_MS }),
-      value: value.filter((millicores) => millicores >= 1),
-    }),
-    { minLength: 1, maxLength: 200 },
-  );
-  fc.assert(
-    fc.property(counted, (drawn) => {
-      const exact = distributionOfSamples(drawn, WINDOW);
-      const found = filled(drawn).distribution(WINDOW);
-      assert.equal(found.count, drawn.length);
-      assert.equal(found.min, exact.min);
-      assert.equal(found.max, exact.max);
-      for (const fraction of FRACTIONS) {
-        const expected = exact.quantile(fraction);
-        const error = Math.abs(found.quantile(fraction) - expected);
-        assert.ok(error <= RELATIVE_ERROR * expected * (1 + 1e-9), `${error} of ${expected}`);
+    const drawnFrom = (of: fc.Arbitrary<number>) =>
+      fc.array(fc.record({ atMs: insideMs, value: of }), { minLength: 1, maxLength: 150 });
+    const bytes = fc.oneof(fc.integer({ min: 2 ** 20, max: 2 ** 44 }), fc.nat({ max: 2 ** 21 }));
+    fc.assert(fc.property(drawnFrom(value), drawnFrom(bytes), (cpu, memory) => {
+      for (const [resource, drawn] of [["cpu", cpu], ["memory", memory]] as const) {
+        const { quantile: exact, ...figures } = distributionOfSamples(drawn, WINDOW);
+        const { quantile, ...found } = filled(drawn, resource).distribution(WINDOW);
+        assert.deepEqual(found, figures);
+        const { least } = BUCKET_SCALES[resource];
+        for (const fraction of FRACTIONS) {
+          const expected = exact(fraction);
+          const tiny = figures.min < least ? least : 0;
+          const allowed = RELATIVE_ERROR * expected * (1 + 1e-9) + tiny;
+          const error = Math.abs(quantile(fraction) - expected);
+          assert.ok(error <= allowed, `${error} at ${fraction} of ${expected}`);
+        }
+        assert.deepEqual([quantile(0), quantile(1)], [figures.min, figures.max]);
+        const ranks = FRACTIONS.map(quantile);
+        assert.deepEqual(ranks, ranks.toSorted((a, b) => a - b));
       }
-    }),
-  );
+    }));
+  },
+);
+
+pure(
+  "UsageRing gives equal samples back, zero for tiny ones, and keeps what is beyond its scale",
+  () => {
+    const of = (values: readonly number[]) =>
+      filled(values.map((value, back) => ({ atMs: NOW_MS - back, value }))).distribution(WINDOW);
+    assert.deepEqual(
+      FRACTIONS.map(of([123.456, 123.456, 123.456]).quantile),
+      FRACTIONS.map(() => 123.456),
+    );
+    assert.equal(of([0.5, 0.5, 0.5, 0.7]).quantile(0.3), 0.5, "never below the least sample");
+    const beyond = of([1, 2 ** 21, 2 ** 22]);
+    assert.ok(beyond.quantile(0.5) > 2 ** 20 / 1.03 && beyond.max === 2 ** 22);
+    assert.deepEqual(figuresOf(of([])), {
+      count: 0,
+      min: 0,
+      max: 0,
+      oldestMs: NOW_MS - WINDOW_MS,
+      newestMs: NOW_MS - WINDOW_MS,
+      quantiles: [],
+    });
+  },
+);
+
+pure("UsageRing counts all of the window that is at least a slot younger than its start", () => {
+  fc.assert(fc.property(samples, (drawn) => {
+    const found = filled(drawn).distribution(WINDOW);
+    const most = distributionOfSamples(drawn, WINDOW);
+    const least = distributionOfSamples(drawn, { ...WINDOW, windowMs: WINDOW_MS - SLOT_MS });
+    assert.ok(found.count >= least.count && found.count <= most.count);
+    assert.ok(found.newestMs === most.newestMs || least.count === 0);
+  }));
 });
 
-pure("createUsageRing() takes late samples to the slot of their time, whatever the order", () => {
+pure("property 12: UsageRing answers with samples of (now − window, now] and no others", () => {
+  const shorter = fc.integer({ min: 1, max: WINDOW_MS });
+  // The clock may have been set back since: nothing of what lies ahead may count.
+  const later = fc.integer({ min: -2 * HOUR_MS, max: WINDOW_MS });
+  fc.assert(fc.property(samples, shorter, later, (drawn, windowMs, shift) => {
+    const nowMs = NOW_MS + shift;
+    const found = filled(drawn).distribution({ nowMs, windowMs });
+    assert.ok(found.count <= distributionOfSamples(drawn, { nowMs, windowMs }).count);
+    if (found.count === 0) return;
+    assert.ok(found.oldestMs > nowMs - windowMs && found.newestMs <= nowMs);
+  }));
+  const two = filled([{ atMs: NOW_MS, value: 1 }, { atMs: NOW_MS - 20 * HOUR_MS, value: 2 }]);
+  assert.equal(two.distribution({ ...WINDOW, windowMs: 2 * HOUR_MS }).count, 1);
+});
+
+pure("UsageRing takes late samples to the slot of their time, whatever the order", () => {
   const twoOrders = samples.chain((drawn) =>
     fc.tuple(fc.constant(drawn), fc.shuffledSubarray(drawn, { minLength: drawn.length }))
   );
   fc.assert(fc.property(twoOrders, ([drawn, shuffled]) => {
     for (const windowMs of [WINDOW_MS, WINDOW_MS / 2]) {
-      const window = { nowMs: NOW_MS, windowMs };
-      assert.deepEqual(
-        figuresOf(filled(drawn).distribution(window)),
-        figuresOf(filled(shuffled).distribution(window)),
+      const [one, other] = [drawn, shuffled].map((all) =>
+        figuresOf(filled(all).distribution({ nowMs: NOW_MS, windowMs }))
       );
+      assert.deepEqual(one, other);
     }
   }));
 });
 
-pure("createUsageRing() lets a sample go when it is a window old", () => {
-  const ring = filled([{ atMs: NOW_MS, value: 900 }]);
-  ring.add({ atMs: NOW_MS + WINDOW_MS - SLOT_MS, value: 100 }, NOW_MS + WINDOW_MS - SLOT_MS);
-  const before = ring.distribution({ ...WINDOW, nowMs: NOW_MS + WINDOW_MS - 1 });
-  assert.deepEqual([before.count, before.max], [2, 900]);
-  const after = ring.distribution({ ...WINDOW, nowMs: NOW_MS + WINDOW_MS });
-  assert.deepEqual([after.count, after.max], [1, 100]);
-});
-
 pure(
-  "createUsageRing() refuses what is too old, from the future or no quantity, and says so",
+  "UsageRing lets a sample go when it is a window old, and counts again after its clock was set back",
   () => {
-    const ring = createUsageRing("cpu", { windowMs: WINDOW_MS });
-    assert.equal(ring.add({ atMs: NOW_MS - WINDOW_MS, value: 1 }, NOW_MS), "too old");
-    assert.equal(ring.add({ atMs: NOW_MS + 1, value: 1 }, NOW_MS), "from the future");
-    for (const wrong of [NaN, -1, Infinity, 1e300]) {
-      assert.equal(ring.add({ atMs: NOW_MS, value: wrong }, NOW_MS), "not a quantity");
-    }
-    assert.deepEqual(ring.contents(), []);
-    assert.equal(ring.distribution(WINDOW).count, 0);
-    assert.equal(ring.add({ atMs: NOW_MS, value: 1 }, NOW_MS), undefined);
-    assert.equal(ring.distribution(WINDOW).count, 1);
+    const ring = filled([{ atMs: NOW_MS, value: 900 }]);
+    const at = (nowMs: number) => {
+      const { count, max } = ring.distribution({ ...WINDOW, nowMs });
+      return [count, max];
+    };
+    ring.add({ atMs: NOW_MS + WINDOW_MS - SLOT_MS, value: 100 }, NOW_MS + WINDOW_MS - SLOT_MS);
+    assert.deepEqual(at(NOW_MS + WINDOW_MS - 1), [2, 900]);
+    assert.deepEqual(at(NOW_MS + WINDOW_MS), [1, 100]);
+    const backMs = NOW_MS - 3 * WINDOW_MS;
+    ring.add({ atMs: backMs, value: 50 }, backMs);
+    assert.deepEqual([...at(backMs), ring.contents().length], [1, 50, 1]);
   },
 );
 
-pure("createUsageRing() counts again after its clock was set back by days", () => {
-  const ring = filled([{ atMs: NOW_MS, value: 900 }]);
-  const backMs = NOW_MS - 3 * WINDOW_MS;
-  assert.equal(ring.add({ atMs: backMs, value: 100 }, backMs), undefined);
-  const found = ring.distribution({ ...WINDOW, nowMs: backMs });
-  assert.deepEqual([found.count, found.max], [1, 100]);
-  assert.equal(ring.contents().length, 1);
+pure("UsageRing keeps nothing that is too old, from the future or no quantity", () => {
+  const ring = filled([
+    { atMs: NOW_MS - WINDOW_MS, value: 1 },
+    { atMs: NOW_MS + 1, value: 1 },
+    ...[NaN, -1, Infinity, 1e300].map((value) => ({ atMs: NOW_MS, value })),
+  ]);
+  assert.deepEqual(ring.contents(), []);
 });
 
-pure("createUsageRing() answers for shorter windows, and for no longer one", () => {
-  const ring = filled([{ atMs: NOW_MS, value: 1 }, { atMs: NOW_MS - 20 * HOUR_MS, value: 2 }]);
-  assert.equal(ring.distribution({ ...WINDOW, windowMs: 2 * HOUR_MS }).count, 1);
-  assert.throws(() => ring.distribution({ ...WINDOW, windowMs: WINDOW_MS + 1 }), {
-    name: "RangeError",
-    message: /86400001 .*86400000/,
+pure(
+  "absorb() of a ring of the same shape is as if its samples had come here, and leaves that alone",
+  () => {
+    const inside = fc.array(fc.record({ atMs: insideMs, value }), { maxLength: 120 });
+    fc.assert(fc.property(inside, inside, (one, other) => {
+      const [ring, source] = [filled(one), filled(other)];
+      const before = structuredClone(source.contents());
+      ring.absorb(source.contents(), NOW_MS);
+      const together = filled([...one, ...other]);
+      assert.deepEqual(
+        figuresOf(ring.distribution(WINDOW)),
+        figuresOf(together.distribution(WINDOW)),
+      );
+      assert.deepEqual(source.contents(), before);
+    }));
+  },
+);
+
+pure("absorb() takes a slot to where it leaves with its oldest sample, and no other along", () => {
+  const halfDay = { windowMs: WINDOW_MS / 2 };
+  const old = filled([{ atMs: NOW_MS - SLOT_MS, value: 1 }, { atMs: NOW_MS - 1, value: 2 }]);
+  assert.equal(old.contents().length, 1);
+  const ring = new UsageRing("cpu", halfDay);
+  ring.add({ atMs: NOW_MS - SLOT_MS / 2, value: 3 }, NOW_MS);
+  ring.absorb(old.contents(), NOW_MS);
+  const counts = [-SLOT_MS - 1, -SLOT_MS, -SLOT_MS / 2].map((back) => {
+    const nowMs = NOW_MS + halfDay.windowMs + back;
+    return ring.distribution({ ...halfDay, nowMs }).count;
   });
+  assert.deepEqual(counts, [3, 1, 0]);
 });
-
-pure("createUsageRing() refuses shapes that cannot be, naming the field", () => {
-  for (const windowMs of [0, -1, 0.5, NaN, Infinity]) {
-    assert.throws(() => createUsageRing("cpu", { windowMs }), {
-      name: "RangeError",
-      message: new RegExp(`: windowMs is ${windowMs},`),
-    });
-  }
-  for (const slots of [0, 257, 1.5, NaN]) {
-    assert.throws(() => createUsageRing("cpu", { windowMs: 1000, slots }), {
-      name: "RangeError",
-      message: new RegExp(`: slots is ${slots},`),
-    });
-  }
-});
-
-pure("absorb() of a ring of the same shape is as if its samples had come here", () => {
-  fc.assert(fc.property(samples, samples, (one, other) => {
-    const inside = (all: readonly UsageSample[]): UsageSample[] =>
-      all.filter(({ atMs }) => atMs >= NOW_MS - WINDOW_MS + SLOT_MS);
-    const ring = filled(inside(one));
-    ring.absorb(filled(inside(other)).contents(), NOW_MS);
-    const together = filled([...inside(one), ...inside(other)]);
-    assert.deepEqual(
-      figuresOf(ring.distribution(WINDOW)),
-      figuresOf(together.distribution(WINDOW)),
-    );
-  }));
-});
-
-pure(
-  "absorb() takes a slot to where it leaves with its oldest sample, and takes no other along",
-  () => {
-    const HALF_SLOT_MS = SLOT_MS / 2;
-    const halfDay = { windowMs: WINDOW_MS / 2 };
-    const old = filled([
-      { atMs: NOW_MS - SLOT_MS, value: 1 },
-      { atMs: NOW_MS - 1, value: 2 },
-    ]);
-    assert.equal(old.contents().length, 1);
-    const ring = createUsageRing("cpu", halfDay);
-    ring.add({ atMs: NOW_MS - HALF_SLOT_MS, value: 3 }, NOW_MS);
-    ring.absorb(old.contents(), NOW_MS);
-    const counts = [-SLOT_MS - 1, -SLOT_MS, -HALF_SLOT_MS].map((back) => {
-      const nowMs = NOW_MS + halfDay.windowMs + back;
-      return ring.distribution({ ...halfDay, nowMs }).count;
-    });
-    assert.deepEqual(counts, [3, 1, 0]);
-  },
-);
 
 pure("absorb() into another shape keeps no sample longer than its window", () => {
   const lengths = fc.integer({ min: HOUR_MS, max: 7 * WINDOW_MS });
   const later = fc.integer({ min: 0, max: WINDOW_MS });
   fc.assert(fc.property(samples, lengths, later, (drawn, windowMs, laterMs) => {
-    const ring = createUsageRing("cpu", { windowMs });
+    const ring = new UsageRing("cpu", { windowMs });
     ring.absorb(filled(drawn).contents(), NOW_MS);
     const window = { nowMs: NOW_MS + laterMs, windowMs };
     const found = ring.distribution(window);
@@ -235,75 +220,70 @@ function countBytes(ring: UsageRing): number {
 }
 
 pure(
-  "createUsageRing() takes 52,224 bytes for both resources when every bucket of it is in use",
+  "UsageRing takes 52,224 bytes for both resources at most, and little within a factor of two",
   () => {
     let bytes = 0;
-    for (const resource of ["cpu", "memory"] as const) {
-      const { least, buckets } = BUCKET_SCALES[resource];
-      const ring = createUsageRing(resource, { windowMs: WINDOW_MS });
+    for (const resource of RESOURCES) {
+      const { least, partsPerUnit } = BUCKET_SCALES[resource];
+      const ring = new UsageRing(resource, SHAPE);
       // Three windows long, each slot with the least and the greatest: no more than 17 slots stay.
       for (let at = NOW_MS; at < NOW_MS + 3 * WINDOW_MS; at += SLOT_MS / 2) {
         ring.add({ atMs: at, value: least }, at);
-        ring.add({ atMs: at, value: 2 ** 52 / BUCKET_SCALES[resource].partsPerUnit }, at);
+        ring.add({ atMs: at, value: 2 ** 52 / partsPerUnit }, at);
       }
       assert.equal(ring.contents().length, 17);
-      assert.equal(countBytes(ring), 17 * 2 * Math.ceil(buckets / BLOCK) * BLOCK);
       bytes += countBytes(ring);
     }
     assert.equal(bytes, 52_224);
     assert.ok(bytes + 34 * 450 < 0.07 * 2 ** 20, "with the objects' 450 bytes a slot");
+    const narrow = filled(Array.from({ length: 2880 }, (_, index) => ({
+      atMs: NOW_MS - index * 30_000,
+      value: 200 * 2 ** ((index * 7919 % 100) / 100),
+    })));
+    assert.equal(narrow.distribution(WINDOW).count, 2880);
+    assert.ok(countBytes(narrow) <= 17 * 2 * 4 * 16, `${countBytes(narrow)}`);
+    assert.equal(countBytes(filled([{ atMs: NOW_MS, value: 0.5 }])), 0);
   },
 );
-
-pure("createUsageRing() takes little for usage that stays within a factor of two", () => {
-  const ring = createUsageRing("cpu", { windowMs: WINDOW_MS });
-  for (let index = 0; index < 2880; index++) {
-    const at = NOW_MS - index * 30_000;
-    ring.add({ atMs: at, value: 200 * 2 ** ((index * 7919 % 100) / 100) }, NOW_MS);
-  }
-  assert.equal(ring.distribution(WINDOW).count, 2880);
-  assert.ok(countBytes(ring) <= 17 * 2 * 4 * BLOCK, `${countBytes(ring)}`);
-});
-
-const SHAPE = { windowMs: WINDOW_MS } as const;
 
 /** As JSON gives back rings with these samples. */
 function stored(samples: readonly UsageSample[]) {
   const rings = createContainerRings(SHAPE);
   for (const sample of samples) {
-    rings.cpu.add(sample, NOW_MS);
-    rings.memory.add(sample, NOW_MS);
+    for (const resource of RESOURCES) rings[resource].add(sample, NOW_MS);
   }
-  return { rings, json: JSON.parse(JSON.stringify(storedRings(rings))) };
+  return { rings, json: storedRingsSchema.parse(JSON.parse(JSON.stringify(storedRings(rings)))) };
 }
 
-const sample = fc.record({
-  atMs: fc.integer({
-    min: NOW_MS - WINDOW_MS + 1,
-    max: NOW_MS,
-  }),
-  value: fc.double({ min: 0, max: 1e16, noNaN: true }).map((one) => one < 1e-6 ? 0 : one),
-});
-
 pure("property 31: restoredRings() has exactly what storedRings() was given", () => {
+  const sample = fc.record({
+    atMs: fc.integer({ min: NOW_MS - WINDOW_MS + 1, max: NOW_MS }),
+    value: fc.double({ min: 0, max: 1e16, noNaN: true }).map((one) => one < 1e-6 ? 0 : one),
+  });
   fc.assert(fc.property(fc.array(sample, { maxLength: 40 }), (samples) => {
     const { rings, json } = stored(samples);
     const restored = restoredRings(json, { shape: SHAPE, nowMs: NOW_MS });
-    for (const resource of ["cpu", "memory"] as const) {
-      const [now, before] = [restored[resource].contents(), rings[resource].contents()];
-      assert.deepEqual(storedRings(restored)[resource], storedRings(rings)[resource]);
-      assert.deepEqual(now.map(({ count }) => count), before.map(({ count }) => count));
+    assert.deepEqual(storedRings(restored), storedRings(rings));
+    for (const resource of RESOURCES) {
+      const [one, other] = [rings, restored].map((all) =>
+        figuresOf(all[resource].distribution(WINDOW))
+      );
+      assert.deepEqual(one, other);
     }
   }));
 });
 
 pure("restoredRings() counts more samples than a bucket's 16 bits hold", () => {
-  const { json } = stored(
-    Array.from({ length: 70_000 }, () => ({ atMs: NOW_MS, value: 7e6 })),
-  );
-  const { cpu, memory } = restoredRings(json, { shape: SHAPE, nowMs: NOW_MS });
-  for (const ring of [cpu, memory]) {
-    assert.equal(ring.distribution(WINDOW).count, 70_000);
+  const many = (count: number, value: number) =>
+    Array.from({ length: count }, () => ({ atMs: NOW_MS, value }));
+  const { json, rings } = stored([...many(140_000, 3e6), ...many(70_000, 7e6)]);
+  const restored = restoredRings(json, { shape: SHAPE, nowMs: NOW_MS });
+  for (const ring of [rings.memory, restored.memory]) {
+    const { count, quantile } = ring.distribution(WINDOW);
+    assert.equal(count, 210_000);
+    const [below, above] = [0.66, 0.67].map(quantile);
+    assert.ok(Math.abs(below! / 3e6 - 1) <= RELATIVE_ERROR, `${below}`);
+    assert.ok(Math.abs(above! / 7e6 - 1) <= RELATIVE_ERROR, `${above}`);
   }
 });
 
@@ -316,31 +296,26 @@ pure(
     })));
     for (const shape of [SHAPE, { windowMs: 7 * WINDOW_MS, slots: 32 }]) {
       const rings = restoredRings(json, { shape, nowMs: NOW_MS });
-      for (const resource of ["cpu", "memory"] as const) {
-        const { count, max, oldestMs } = rings[resource].distribution({
-          ...shape,
-          nowMs: NOW_MS,
-        });
-        assert.deepEqual([count, max, oldestMs], [
-          4,
-          4_000_000,
-          NOW_MS - 40_000_000,
-        ]);
+      for (const resource of RESOURCES) {
+        const { count, max, oldestMs } = rings[resource].distribution({ ...shape, nowMs: NOW_MS });
+        assert.deepEqual([count, max, oldestMs], [4, 4_000_000, NOW_MS - 40_000_000]);
       }
     }
-    const later = restoredRings(json, {
-      shape: SHAPE,
-      nowMs: NOW_MS + WINDOW_MS,
-    });
+    const later = restoredRings(json, { shape: SHAPE, nowMs: NOW_MS + WINDOW_MS });
     assert.deepEqual(later.cpu.contents(), []);
   },
 );
 
-pure("restoredRings() throws for buckets that are not of the scale", () => {
-  const wrong: [number, number[]][] = [[694, [1]], [690, [1, 1, 1, 1, 1]], [1e9, [1]]];
-  for (const [first, counts] of wrong) {
-    const cpu: StoredRings["cpu"] = [[NOW_MS, NOW_MS, 1, 1, 0, first, counts]];
-    const options = { shape: SHAPE, nowMs: NOW_MS };
-    assert.throws(() => restoredRings({ cpu, memory: [] }, options), SyntaxError);
-  }
+pure("storedRingsSchema refuses more buckets and more slots than a ring has", () => {
+  const slot = (
+    first: number,
+    counts: readonly number[],
+  ) => [NOW_MS, NOW_MS, 1, 1, 0, first, counts];
+  const of = (slots: readonly unknown[]) =>
+    storedRingsSchema.safeParse({ cpu: slots, memory: slots }).success;
+  assert.equal(of([slot(832, [1])]), true);
+  assert.equal(of([slot(833, [1])]), false);
+  assert.equal(of([slot(0, Array.from({ length: 833 }, () => 1))]), false);
+  assert.equal(of(Array.from({ length: 257 }, () => slot(0, [1]))), true);
+  assert.equal(of(Array.from({ length: 258 }, () => slot(0, [1]))), false);
 });

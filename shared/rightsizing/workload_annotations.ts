@@ -4,36 +4,31 @@
  * @module
  */
 import { formatBytes, formatCPU } from "../quantity.ts";
+import { mapDefined } from "../defined.ts";
 import type { ContainerRecommendation } from "./recommend.ts";
+import { timeText, type WorkloadRecord } from "./workload_record.ts";
 
 /** Before the `/` of all these annotations. */
-export const ANNOTATION_PREFIX = "optipod.io/";
-
-/** What an annotation may have after the `/`. */
-const LONGEST_NAME = 63;
-
-const RECOMMENDATION = "recommendation.";
+const PREFIX = "optipod.io/";
+const RECOMMENDATION = `${PREFIX}recommendation.`;
 
 /** The values of a container that have annotations of their own. */
-export const ANNOTATED_VALUES = [
-  "cpu-request",
-  "memory-request",
-  "cpu-limit",
-  "memory-limit",
-] as const;
+const VALUES: Readonly<Record<string, (one: ContainerRecommendation) => string | undefined>> = {
+  "cpu-request": ({ cpu }) => formatCPU(cpu),
+  "memory-request": ({ memory }) => formatBytes(memory),
+  "cpu-limit": ({ cpuLimit }) => mapDefined(cpuLimit, formatCPU),
+  "memory-limit": ({ memoryLimit }) => mapDefined(memoryLimit, formatBytes),
+};
 
-/** One of {@linkcode ANNOTATED_VALUES}. */
-export type AnnotatedValue = typeof ANNOTATED_VALUES[number];
-
-const FIXED = ["managed", "policy", "last-recommendation", "last-applied"] as const;
 /** Names the policy that the annotations of a workload are of, as `namespace/name`. */
-export const POLICY_ANNOTATION = `${ANNOTATION_PREFIX}policy`;
-const TIME = `${ANNOTATION_PREFIX}last-recommendation`;
+export const POLICY_ANNOTATION = `${PREFIX}policy`;
+const MANAGED = `${PREFIX}managed`;
+const RECOMMENDED_AT = `${PREFIX}last-recommendation`;
+const APPLIED_AT = `${PREFIX}last-applied`;
+const FIXED: readonly string[] = [MANAGED, POLICY_ANNOTATION, RECOMMENDED_AT, APPLIED_AT];
 
-/** The longest container name beside the longest value: 63 − 15 − 15 = 33 characters. */
-const ROOM = LONGEST_NAME - RECOMMENDATION.length -
-  Math.max(...ANNOTATED_VALUES.map((value) => `.${value}`.length));
-
+/** The longest container name beside the longest value: 63 − 15 − 15 characters. */
+const ROOM = 33;
 const HASH_LENGTH = 16;
 
 /**
@@ -41,11 +36,11 @@ const HASH_LENGTH = 16;
  * name of more than 33 characters is cut to 16 and gets `_` and a hash of the whole name; no name of a
  * container has a `_`, so that none is taken for a cut one.
  */
-export function recommendationAnnotation(container: string, value: AnnotatedValue): string {
+function recommendationAnnotation(container: string, value: string): string {
   const short = container.length <= ROOM
     ? container
     : `${container.slice(0, ROOM - HASH_LENGTH - 1)}_${hashOf(container)}`;
-  return `${ANNOTATION_PREFIX}${RECOMMENDATION}${short}.${value}`;
+  return `${RECOMMENDATION}${short}.${value}`;
 }
 
 /** FNV-1a of 64 bits in hexadecimal digits: the same in each version. Source: Fowler, Noll and Vo. */
@@ -57,43 +52,25 @@ function hashOf(text: string): string {
   return hash.toString(16).padStart(HASH_LENGTH, "0");
 }
 
-/** What is to be reported. */
-export interface ReportedWorkload {
-  /** `namespace/name` of the policy that has won the workload. */
-  readonly policy: string;
-  /** When the recommendations were made, ms since 1970. */
-  readonly recommendedAtMs: number;
-  /** When values were last applied, ms since 1970; absent: never. */
-  readonly appliedAtMs?: number;
-  readonly recommendations: readonly ContainerRecommendation[];
-}
-
-/** All annotations of a workload. */
+/** All annotations of a workload by its record; none without a recommendation. */
 export function workloadAnnotations(
-  { policy, recommendedAtMs, appliedAtMs, recommendations }: ReportedWorkload,
+  record: WorkloadRecord | undefined,
 ): Readonly<Record<string, string>> {
-  const fixed: Record<typeof FIXED[number], string | undefined> = {
-    managed: "true",
-    policy,
-    "last-recommendation": new Date(recommendedAtMs).toISOString(),
-    "last-applied": appliedAtMs === undefined ? undefined : new Date(appliedAtMs).toISOString(),
-  };
+  if (record?.recommendedAtMs === undefined) return {};
+  const { policy, recommendedAtMs, appliedAtMs, recommendations } = record;
   const entries = [
-    ...FIXED.map((name) => [`${ANNOTATION_PREFIX}${name}`, fixed[name]] as const),
-    ...recommendations.flatMap(({ container, cpu, memory, cpuLimit, memoryLimit }) => {
-      const values: Record<AnnotatedValue, string | undefined> = {
-        "cpu-request": formatCPU(cpu),
-        "memory-request": formatBytes(memory),
-        "cpu-limit": cpuLimit === undefined ? undefined : formatCPU(cpuLimit),
-        "memory-limit": memoryLimit === undefined ? undefined : formatBytes(memoryLimit),
-      };
-      return ANNOTATED_VALUES.map((value) =>
-        [recommendationAnnotation(container, value), values[value]] as const
-      );
-    }),
-  ];
+    [MANAGED, "true"],
+    [POLICY_ANNOTATION, `${policy.namespace}/${policy.name}`],
+    [RECOMMENDED_AT, timeText(recommendedAtMs)],
+    [APPLIED_AT, mapDefined(appliedAtMs, timeText)],
+    ...recommendations.flatMap((one) =>
+      Object.entries(VALUES).map(([value, textOf]) =>
+        [recommendationAnnotation(one.container, value), textOf(one)] as const
+      )
+    ),
+  ] as const;
   return Object.fromEntries(
-    entries.flatMap(([name, text]) => text === undefined ? [] : [[name, text] as const]),
+    entries.flatMap(([name, text]) => text === undefined ? [] : [[name, text]]),
   );
 }
 
@@ -104,11 +81,9 @@ export interface AnnotationPatch {
 
 /** True for an annotation that rightsizing writes; others below the prefix are of others. */
 export function isOwnAnnotation(name: string): boolean {
-  if (!name.startsWith(ANNOTATION_PREFIX)) return false;
-  const rest = name.slice(ANNOTATION_PREFIX.length);
-  return FIXED.some((one) => one === rest) ||
-    (rest.startsWith(RECOMMENDATION) &&
-      ANNOTATED_VALUES.some((value) => rest.endsWith(`.${value}`)));
+  return FIXED.includes(name) ||
+    name.startsWith(RECOMMENDATION) &&
+      Object.keys(VALUES).some((value) => name.endsWith(`.${value}`));
 }
 
 /**
@@ -126,7 +101,7 @@ export function annotationPatch(
   );
   const set = Object.entries(next).filter(([name, text]) => present[name] !== text);
   const isChange = ([name]: readonly [string, string]): boolean =>
-    name !== TIME || present[TIME] === undefined;
+    name !== RECOMMENDED_AT || present[RECOMMENDED_AT] === undefined;
   if (gone.length === 0 && !set.some(isChange)) return undefined;
   const annotations = Object.fromEntries([...set, ...gone.map((name) => [name, null])]);
   return { metadata: { annotations } };

@@ -12,32 +12,26 @@ import { ownContainers, type RightsizingFacts } from "./guards/rightsizing_facts
 import type { ContainerRecommendation } from "./recommend.ts";
 import type { WorkloadRecord } from "./workload_record.ts";
 
-/** A container as it is. */
-export interface PresentContainer extends Resources {
-  readonly name: string;
-}
-
 /**
  * The largest difference between a request and what is recommended, as a part of the request: 0.5 for
  * 100m where 150m is recommended. Infinity where there is no request, 0 where nothing is recommended.
  */
 export function largestDifference(
   recommendations: readonly ContainerRecommendation[],
-  present: readonly PresentContainer[],
+  present: readonly (Resources & { readonly name: string })[],
 ): number {
-  const byName = new Map(present.map((container) => [container.name, container]));
   return Math.max(
     0,
     ...recommendations.flatMap(({ container, cpu, memory }) => {
-      const { requests } = byName.get(container) ?? NO_RESOURCES;
-      return [difference(requests.cpu, cpu), difference(requests.memory, memory)];
+      const { requests } = present.find(({ name }) => name === container) ?? NO_RESOURCES;
+      return [difference(requests.cpu ?? 0, cpu), difference(requests.memory ?? 0, memory)];
     }),
   );
 }
 
-function difference(from: number | undefined, to: number): number {
-  if (from === undefined || from === 0) return to === 0 ? 0 : Infinity;
-  return Math.abs(to - from) / from;
+function difference(from: number, to: number): number {
+  if (from === to) return 0;
+  return from === 0 ? Infinity : Math.abs(to - from) / from;
 }
 
 /** What there was enough for so long ago counts at least, ms. */
@@ -84,12 +78,14 @@ export function unfinishedResizes(
   const found = [...pods]
     .filter((pod) => !marketManages || pod.containers.some((one) => lacksOwn(pod, one)))
     .map((pod) => ({ name: pod.metadata.name, ...resizeStatus(pod) }))
-    .filter(({ reason }) => rankOf(reason) > 0)
-    .toSorted((a, b) => rankOf(b.reason) - rankOf(a.reason));
+    .map((status) => ({ ...status, rank: rankOf(status.reason) }))
+    .filter(({ rank }) => rank > 0)
+    .toSorted((a, b) => b.rank - a.rank);
   const [worst] = found;
-  if (worst === undefined) return undefined;
-  const { name, reason, message } = worst;
-  return { reason, message: `${found.length} pods, ${name}: ${message}` };
+  return worst && {
+    reason: worst.reason,
+    message: `${found.length} pods, ${worst.name}: ${worst.message}`,
+  };
 }
 
 /** 0: nothing is wrong. */

@@ -1,17 +1,20 @@
-import { type ContainerFields, withFields } from "../../tests/fixtures/container_fields.ts";
 import assert from "node:assert/strict";
+import { type ContainerFields, withFields } from "../../tests/fixtures/container_fields.ts";
+import { pure } from "../../tests/fixtures/pure.ts";
 import {
+  asking,
   autoPolicy,
   NOW_MS,
   rightsizingFacts,
+  sized,
   templateContainer,
   workloadPod,
 } from "../../tests/fixtures/rightsizing/rightsizing_facts.ts";
-import type { Pod, ResizeCondition } from "../api/pod.ts";
-import { lacksSamplesBriefly, unfinishedResizes } from "./workload_checks.ts";
-import type { WorkloadRecord } from "./workload_record.ts";
 import { sampleWorkload } from "../../tests/fixtures/sample_workloads.ts";
+import { NO_RESOURCES, type Pod, type ResizeCondition } from "../api/pod.ts";
 import { foundWorkload, rightsizedWorkload } from "./guards/rightsizing_facts.ts";
+import { lacksSamplesBriefly, largestDifference, unfinishedResizes } from "./workload_checks.ts";
+import type { WorkloadRecord } from "./workload_record.ts";
 
 const POLICY = { namespace: "shop", name: "all" };
 const BEFORE: WorkloadRecord = {
@@ -24,37 +27,43 @@ const BEFORE: WorkloadRecord = {
   inForce: [],
 };
 
-Deno.test({
-  name:
-    "lacksSamplesBriefly() is true for a workload that had enough within the hour, and has half of it",
-  permissions: "none",
-  fn() {
-    const of = (change: Partial<WorkloadRecord>, have = 9, windowMs = 300_000): boolean =>
-      lacksSamplesBriefly(
-        rightsizingFacts({
-          samples: new Map([["app", have]]),
-          policy: autoPolicy({}, { windowMs }),
-        }),
-        { before: { ...BEFORE, ...change }, now: { uid: "uid-web", policy: POLICY } },
-      );
-    assert.equal(of({}), true);
-    assert.deepEqual([of({}, 5), of({}, 4)], [true, false]);
-    assert.equal(of({ status: "Error" }), false);
-    assert.equal(of({ reason: "InsufficientSamples" }), false);
-    assert.equal(of({ uid: "uid-former" }), false);
-    assert.equal(of({ policy: { ...POLICY, name: "other" } }), false);
-    const anHourAgo = { recommendedAtMs: NOW_MS - 3_600_001 };
-    assert.deepEqual([of(anHourAgo), of(anHourAgo, 9, 4_000_000)], [false, true]);
-    assert.equal(
-      lacksSamplesBriefly(rightsizingFacts(), { before: undefined, now: BEFORE }),
-      false,
-    );
-  },
+pure("largestDifference() is a part of the request, and infinite where there is none", () => {
+  const recommendations = [asking(150, 64)];
+  const bare = { name: "app", ...NO_RESOURCES };
+  assert.equal(largestDifference(recommendations, [sized([100, 64])]), 0.5);
+  assert.equal(largestDifference(recommendations, [sized([100, 256])]), 0.75);
+  assert.equal(largestDifference(recommendations, [bare]), Infinity);
+  assert.equal(largestDifference([asking(0, 0)], [bare]), 0);
+  assert.equal(largestDifference([], [bare]), 0);
 });
 
-function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
+pure(
+  "lacksSamplesBriefly() is true for a workload that had enough within the hour, and has half of it",
+  () => {
+    const of = (change: Partial<WorkloadRecord>, have = 9, windowMs = 300_000): boolean => {
+      const samples = new Map([["app", have]]);
+      const facts = rightsizingFacts({ samples, policy: autoPolicy({}, { windowMs }) });
+      const now = { uid: "uid-web", policy: POLICY };
+      return lacksSamplesBriefly(facts, { before: { ...BEFORE, ...change }, now });
+    };
+    const anHourAgo = { recommendedAtMs: NOW_MS - 3_600_001 };
+    const rows = [
+      [of({}), true],
+      [of({}, 5), true],
+      [of({}, 4), false],
+      [of({ status: "Error" }), false],
+      [of({ reason: "InsufficientSamples" }), false],
+      [of({ uid: "uid-former" }), false],
+      [of({ policy: { ...POLICY, name: "other" } }), false],
+      [of(anHourAgo), false],
+      [of(anHourAgo, 9, 4_000_000), true],
+      [lacksSamplesBriefly(rightsizingFacts(), { before: undefined, now: BEFORE }), false],
+    ] as const;
+    for (const [index, [found, expected]] of rows.entries()) {
+      assert.equal(found, expected, `${index}`);
+    }
+  },
+);
 
 function podOf(name: string, condition?: Partial<ResizeCondition>): Pod {
   const pod = workloadPod(name, [templateContainer()]);
@@ -67,93 +76,62 @@ function podOf(name: string, condition?: Partial<ResizeCondition>): Pod {
   };
 }
 
-const FREE = { marketManages: false };
-
 const DEFERRED = { reason: "Deferred", message: "node is full" };
 const INFEASIBLE = { reason: "Infeasible", message: "Node didn't have enough capacity: cpu" };
+const IN_PROGRESS = { type: "PodResizeInProgress" } as const;
 
-test("unfinishedResizes() has the worst condition that kubelets report, and the number of pods", () => {
-  assert.equal(unfinishedResizes([podOf("web-1")], FREE), undefined);
-  assert.equal(
-    unfinishedResizes([podOf("web-1", { type: "PodResizeInProgress" })], FREE),
-    undefined,
-  );
-  assert.deepEqual(unfinishedResizes([podOf("web-1"), podOf("web-2", DEFERRED)], FREE), {
-    reason: "ResizeDeferred",
-    message: "1 pods, web-2: node is full",
-  });
-  assert.deepEqual(
-    unfinishedResizes([podOf("web-1", DEFERRED), podOf("web-2", INFEASIBLE), podOf("web-3")], FREE),
-    { reason: "NodeCapacity", message: `2 pods, web-2: ${INFEASIBLE.message}` },
-  );
-  const failed = { type: "PodResizeInProgress", reason: "Error", message: "cgroup" } as const;
-  assert.equal(unfinishedResizes([podOf("web-1", failed)], FREE)?.reason, "ResizeError");
-});
+pure(
+  "unfinishedResizes() has the worst condition that kubelets report, and the number of pods",
+  () => {
+    const of = (...conditions: readonly (Partial<ResizeCondition> | undefined)[]) => {
+      const pods = conditions.map((one, index) => podOf(`web-${index}`, one));
+      const found = unfinishedResizes(pods, { marketManages: false });
+      return found && `${found.reason}: ${found.message}`;
+    };
+    assert.equal(of(undefined), undefined);
+    assert.equal(of(IN_PROGRESS), undefined);
+    assert.equal(of(undefined, DEFERRED), "ResizeDeferred: 1 pods, web-1: node is full");
+    const worst = `NodeCapacity: 2 pods, web-1: ${INFEASIBLE.message}`;
+    assert.equal(of(DEFERRED, INFEASIBLE, undefined), worst);
+    assert.match(
+      of(DEFERRED, { ...IN_PROGRESS, reason: "Error" }) ?? "",
+      /^ResizeError: 2 pods, web-1/,
+    );
+    // Of an older spec.
+    assert.equal(of({ ...INFEASIBLE, observedGeneration: 1 }), undefined);
+  },
+);
 
-test("unfinishedResizes() leaves out conditions of an older spec", () => {
-  const pod = podOf("web-1", { ...INFEASIBLE, observedGeneration: 1 });
-  assert.equal(unfinishedResizes([pod], FREE), undefined);
-});
-
-test("unfinishedResizes() leaves out what only the market's limits wait for", () => {
+pure("unfinishedResizes() leaves out what only the market's limits wait for", () => {
   const waiting = (container: ContainerFields): string | undefined => {
     const pod = podOf("web-1", DEFERRED);
     const containers = pod.containers.map((one) => withFields(one, container));
     return unfinishedResizes([{ ...pod, containers }], { marketManages: true })?.reason;
   };
-  const there = { requests: { cpu: 100, memory: 64 }, limits: {} };
-  const limit = { limits: { cpu: 400 }, applied: { limits: { cpu: 200 } } };
-  assert.equal(
-    waiting({ ...limit, requests: there.requests, allocated: there.requests }),
-    undefined,
-  );
-  assert.equal(
-    waiting({ ...limit, requests: there.requests }),
-    undefined,
-  );
-  assert.equal(waiting({ ...there, allocated: { ...there.requests, cpu: 90 } }), "ResizeDeferred");
-  assert.equal(
-    waiting({ ...there, allocated: { ...there.requests, memory: 63 } }),
-    "ResizeDeferred",
-  );
-  assert.equal(
-    waiting({
-      ...there,
-      allocated: there.requests,
-      limits: { ...there.limits, memory: 128 },
-      applied: { limits: { memory: 256 } },
-    }),
-    "ResizeDeferred",
-  );
-  const sidecar = { sidecar: true, ...there, allocated: { ...there.requests, cpu: 90 } };
-  assert.equal(waiting(sidecar), undefined);
+  const requests = { cpu: 100, memory: 64 };
+  const limit = { requests, limits: { cpu: 400 }, applied: { limits: { cpu: 200 } } };
+  const memoryLimit = { limits: { memory: 128 }, applied: { limits: { memory: 256 } } };
+  const lessCPU = { requests, allocated: { ...requests, cpu: 90 } };
+  assert.equal(waiting({ ...limit, allocated: requests }), undefined);
+  assert.equal(waiting(limit), undefined);
+  assert.equal(waiting({ ...lessCPU, sidecar: true }), undefined);
+  assert.equal(waiting(lessCPU), "ResizeDeferred");
+  assert.equal(waiting({ requests, allocated: { ...requests, memory: 63 } }), "ResizeDeferred");
+  assert.equal(waiting({ requests, allocated: requests, ...memoryLimit }), "ResizeDeferred");
 });
 
-test("rightsizedWorkload() is the workload with its template, and nothing without one", () => {
+pure("foundWorkload() is the workload with its template, or says why that can't be read", () => {
   const template = { containers: [templateContainer()], initContainers: [] };
-  const { kind, metadata, rollout } = sampleWorkload();
   const makes = { paused: true, replicas: 4, template };
-  assert.deepEqual(rightsizedWorkload({ ...sampleWorkload(), makes }), {
-    kind,
-    metadata,
-    rollout,
-    paused: true,
-    replicas: 4,
-    template,
-  });
-  const unreadableTemplate = "Cannot read it";
-  assert.equal(rightsizedWorkload({ ...sampleWorkload(), unreadableTemplate }), undefined);
-});
-
-test("foundWorkload() says why a template is not known", () => {
-  const template = { containers: [templateContainer()], initContainers: [] };
-  const read = { ...sampleWorkload(), makes: { paused: false, replicas: 1, template } };
+  const { kind, metadata, rollout } = sampleWorkload();
+  const read = { ...sampleWorkload(), makes };
+  assert.deepEqual(rightsizedWorkload(read), { kind, metadata, rollout, ...makes });
   assert.deepEqual(foundWorkload(read), rightsizedWorkload(read));
-  const { kind, metadata } = read;
-  const unreadableTemplate = "Cannot read a template: it has no containers";
-  assert.deepEqual(foundWorkload({ ...sampleWorkload(), unreadableTemplate }), {
+  const unreadable = { ...sampleWorkload(), unreadableTemplate: "Cannot read it" };
+  assert.equal(rightsizedWorkload(unreadable), undefined);
+  assert.deepEqual(foundWorkload(unreadable), {
     kind,
     metadata,
-    unreadableTemplate,
+    unreadableTemplate: "Cannot read it",
   });
 });

@@ -6,12 +6,8 @@
  */
 import type { ContainerAdvice, WorkloadStatus } from "../api/policy_status.ts";
 import type {
-  ReportedUsage,
   ReportedWorkload,
-  UsageFigures,
   WrittenAmounts,
-  WrittenChange,
-  WrittenInForce,
   WrittenTemplate,
 } from "../api/recommendation_report.ts";
 import type { WorkloadKind } from "../api/workload.ts";
@@ -83,21 +79,25 @@ export interface WorkloadRecord {
 
 /** The record as it stands in the status of a policy. */
 export function workloadStatusOf(record: WorkloadRecord): WorkloadStatus {
-  const { workload, status, reason, message, recommendedAtMs, appliedAtMs } = record;
-  // Nothing was ever applied, and nothing is.
-  const method: WorkloadStatus["lastApplyMethod"] = record.method ??
-    (status === "Skipped" ? "Skip" : undefined);
+  const { workload: { namespace, kind, name }, status, reason, message } = record;
   return defined({
-    namespace: workload.namespace,
-    kind: workload.kind,
-    name: workload.name,
+    namespace,
+    kind,
+    name,
     status,
     reason,
     message: mapDefined(message, (text) => cutToBytes(text, MOST_BYTES)),
-    lastRecommendation: mapDefined(recommendedAtMs, timeText),
-    lastApplied: mapDefined(appliedAtMs, timeText),
-    lastApplyMethod: method,
-    recommendations: record.recommendations.map(adviceOf),
+    lastRecommendation: mapDefined(record.recommendedAtMs, timeText),
+    lastApplied: mapDefined(record.appliedAtMs, timeText),
+    // Skip: nothing was ever applied, and nothing is.
+    lastApplyMethod: record.method ?? (status === "Skipped" ? "Skip" as const : undefined),
+    recommendations: record.recommendations.map((one): ContainerAdvice => ({
+      container: one.container,
+      ...writtenAmounts(one),
+      cpu: formatCPU(one.cpu),
+      memory: formatBytes(one.memory),
+      explanation: cutToBytes(one.explanation, MOST_BYTES),
+    })),
   });
 }
 
@@ -108,25 +108,31 @@ export function reportedWorkloadOf(record: WorkloadRecord): ReportedWorkload {
   return defined({
     ...status,
     policy: { namespace, name },
-    inForce: record.inForce.map(writtenInForce),
+    inForce: record.inForce.map(({ container, adoptedOn, ...values }) =>
+      defined({
+        container,
+        ...writtenAmounts(values),
+        adoptedOn: mapDefined(adoptedOn, writtenAmounts),
+      })
+    ),
     uid,
     template: template?.map(writtenTemplate),
-    usage: usage?.map(writtenUsage),
+    usage: usage?.map((one) => mapUsage(one, { cpu: formatCPU, memory: String })),
   });
 }
 
 /** The record that a report of the namespace has. Throws a `SyntaxError` that names a bad quantity or time. */
 export function workloadRecordOf(reported: ReportedWorkload, namespace: string): WorkloadRecord {
-  const { kind, name, status, reason, message, lastRecommendation, lastApplied } = reported;
-  const { lastApplyMethod: method, uid, template } = reported;
+  const { kind, name, policy, status, reason, message, uid, template } = reported;
+  const { lastApplyMethod: method } = reported;
   return defined({
     workload: { kind, namespace, name },
-    policy: reported.policy,
+    policy,
     status,
     reason,
     message,
-    recommendedAtMs: mapDefined(lastRecommendation, millisecondsOf),
-    appliedAtMs: mapDefined(lastApplied, millisecondsOf),
+    recommendedAtMs: mapDefined(reported.lastRecommendation, millisecondsOf),
+    appliedAtMs: mapDefined(reported.lastApplied, millisecondsOf),
     method: method === "Skip" ? undefined : method,
     recommendations: reported.recommendations.map((advice) => ({
       container: advice.container,
@@ -135,91 +141,62 @@ export function workloadRecordOf(reported: ReportedWorkload, namespace: string):
       memory: parseBytes(advice.memory),
       explanation: advice.explanation,
     })),
-    inForce: reported.inForce.map(inForceOf),
+    inForce: reported.inForce.map(({ container, adoptedOn, ...values }) =>
+      defined({ container, ...amountsOf(values), adoptedOn: mapDefined(adoptedOn, amountsOf) })
+    ),
     uid,
     template: template?.map(templateOf),
-    usage: reported.usage?.map(summaryOf),
+    usage: reported.usage?.map((one) => mapUsage(one, { cpu: parseCPU, memory: parseBytes })),
   });
 }
 
-function adviceOf(recommendation: ContainerRecommendation): ContainerAdvice {
-  return {
-    container: recommendation.container,
-    ...writtenAmounts(recommendation),
-    cpu: formatCPU(recommendation.cpu),
-    memory: formatBytes(recommendation.memory),
-    explanation: cutToBytes(recommendation.explanation, MOST_BYTES),
-  };
+/** How an amount of each resource is read, or written. */
+type ByResource<From, To> = Readonly<Record<ResourceName, (amount: From) => To>>;
+
+function mapAmounts<From, To>(
+  { cpu, memory, cpuLimit, memoryLimit }: {
+    readonly [K in keyof ContainerAmounts]: From | undefined;
+  },
+  map: ByResource<From, To>,
+): { readonly [K in keyof ContainerAmounts]: To } {
+  return defined({
+    cpu: mapDefined(cpu, map.cpu),
+    memory: mapDefined(memory, map.memory),
+    cpuLimit: mapDefined(cpuLimit, map.cpu),
+    memoryLimit: mapDefined(memoryLimit, map.memory),
+  });
 }
 
-function writtenInForce({ container, adoptedOn, ...values }: ValuesInForce): WrittenInForce {
-  const written = writtenAmounts(values);
-  return defined({ container, ...written, adoptedOn: mapDefined(adoptedOn, writtenAmounts) });
-}
-
-function inForceOf({ container, adoptedOn, ...values }: WrittenInForce): ValuesInForce {
-  const amounts = amountsOf(values);
-  return defined({ container, ...amounts, adoptedOn: mapDefined(adoptedOn, amountsOf) });
-}
-
-function writtenUsage({ container, cpu, memory }: UsageSummary): ReportedUsage {
+function mapUsage<From, To>(
+  { container, cpu, memory }: UsageSummary<From>,
+  map: ByResource<From, To>,
+): UsageSummary<To> {
+  const mapFigures =
+    (of: (amount: From) => To) =>
+    ({ samples, ...amounts }: DistributionSummary<From>): DistributionSummary<To> => ({
+      samples,
+      min: of(amounts.min),
+      p50: of(amounts.p50),
+      p90: of(amounts.p90),
+      p95: of(amounts.p95),
+      p99: of(amounts.p99),
+      max: of(amounts.max),
+    });
   return defined({
     container,
-    cpu: mapDefined(cpu, (figures) => mapFigures(figures, formatCPU)),
-    memory: mapDefined(memory, (figures) => mapFigures(figures, String)),
+    cpu: mapDefined(cpu, mapFigures(map.cpu)),
+    memory: mapDefined(memory, mapFigures(map.memory)),
   });
 }
-
-function summaryOf({ container, cpu, memory }: ReportedUsage): UsageSummary {
-  return defined({
-    container,
-    cpu: mapDefined(cpu, (figures) => mapFigures(figures, parseCPU)),
-    memory: mapDefined(memory, (figures) => mapFigures(figures, parseBytes)),
-  });
-}
-
-/** All figures but the count, read or written. */
-function mapFigures<T extends number | string, R>(
-  { samples, min, p50, p90, p95, p99, max }: Figures<T>,
-  map: (figure: T) => R,
-): Figures<R> {
-  return {
-    samples,
-    min: map(min),
-    p50: map(p50),
-    p90: map(p90),
-    p95: map(p95),
-    p99: map(p99),
-    max: map(max),
-  };
-}
-
-type Figures<T> =
-  & Pick<UsageFigures, "samples">
-  & Readonly<Record<Exclude<keyof DistributionSummary, "samples">, T>>;
 
 /** Amounts, millicores and bytes, as quantities. */
-export function writtenAmounts(
-  { cpu, memory, cpuLimit, memoryLimit }: ContainerAmounts,
-): WrittenAmounts {
-  return defined({
-    cpu: mapDefined(cpu, formatCPU),
-    memory: mapDefined(memory, formatBytes),
-    cpuLimit: mapDefined(cpuLimit, formatCPU),
-    memoryLimit: mapDefined(memoryLimit, formatBytes),
-  });
+export function writtenAmounts(amounts: ContainerAmounts): WrittenAmounts {
+  return mapAmounts(amounts, { cpu: formatCPU, memory: formatBytes });
 }
 
 /** The amounts. Throws a `SyntaxError` that names a bad quantity. */
-export function amountsOf(
-  { cpu, memory, cpuLimit, memoryLimit }: WrittenAmounts,
-): ContainerAmounts {
-  return defined({
-    cpu: mapDefined(cpu, parseCPU),
-    memory: mapDefined(memory, parseBytes),
-    cpuLimit: mapDefined(cpuLimit, parseCPU),
-    memoryLimit: mapDefined(memoryLimit, parseBytes),
-  });
+export function amountsOf(written: WrittenAmounts): ContainerAmounts {
+  return mapAmounts(written, { cpu: parseCPU, memory: parseBytes });
 }
 
 /** A time, ms since 1970, as ISO 8601. */
@@ -235,35 +212,26 @@ export function millisecondsOf(time: string): number {
 }
 
 function writtenTemplate({ container, values, changed = {} }: ContainerTemplate): WrittenTemplate {
-  const { cpu, memory } = changed;
+  const written = ({ by, atMs }: TemplateChange) => defined({ by, at: timeText(atMs) });
   return defined({
     container,
     ...writtenAmounts(values),
-    cpuChanged: mapDefined(cpu, writtenChange),
-    memoryChanged: mapDefined(memory, writtenChange),
+    cpuChanged: mapDefined(changed.cpu, written),
+    memoryChanged: mapDefined(changed.memory, written),
   });
 }
 
 function templateOf(
   { container, cpuChanged, memoryChanged, ...values }: WrittenTemplate,
 ): ContainerTemplate {
+  const read = ({ by, at }: NonNullable<WrittenTemplate["cpuChanged"]>): TemplateChange =>
+    defined({ by, atMs: millisecondsOf(at) });
   const changed = defined({
-    cpu: mapDefined(cpuChanged, changeOf),
-    memory: mapDefined(memoryChanged, changeOf),
+    cpu: mapDefined(cpuChanged, read),
+    memory: mapDefined(memoryChanged, read),
   });
-  return {
-    container,
-    values: amountsOf(values),
-    ...(Object.keys(changed).length === 0 ? {} : { changed }),
-  };
-}
-
-function writtenChange({ by, atMs }: TemplateChange): WrittenChange {
-  return defined({ by, at: timeText(atMs) });
-}
-
-function changeOf({ by, at }: WrittenChange): TemplateChange {
-  return defined({ by, atMs: millisecondsOf(at) });
+  const isChanged = Object.keys(changed).length > 0;
+  return { container, values: amountsOf(values), ...(isChanged ? { changed } : {}) };
 }
 
 /** By container, what it is to have. */

@@ -17,7 +17,7 @@ import {
 import { inPlacePlan } from "../../shared/rightsizing/guards/method.ts";
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
 import { anyContainers } from "../fixtures/rightsizing/rightsizing_arbitrary.ts";
-import { podsAfter } from "../fixtures/rightsizing/rightsizing_patches.ts";
+import { createdPod, podsAfter } from "../fixtures/rightsizing/rightsizing_patches.ts";
 import { openContractWorld, worldTest } from "./scene/contract_world.ts";
 import {
   createRightsizedWorld,
@@ -29,7 +29,7 @@ import {
   WAYS,
 } from "./scene/rightsized_world.ts";
 import { patchRequest } from "../../adapters/kube/client/connection.ts";
-import { podCreationPatch, readCreatedPod } from "../../shared/rightsizing/pod_creation_patch.ts";
+import { podCreationPatch } from "../../shared/rightsizing/pod_creation_patch.ts";
 import { workloadPod } from "../fixtures/rightsizing/rightsizing_facts.ts";
 
 const CASES = { numRuns: 100 } as const;
@@ -259,7 +259,7 @@ Deno.test("property 10: new pods get each container's values once, the same as p
 
           const young = await world.make(old, as);
           const [, raw] = young.stored;
-          const steps = podCreationPatch(readCreatedPod(raw), inForce);
+          const steps = podCreationPatch(createdPod(raw), inForce);
           assert.equal(new Set(steps.map(({ path }) => path)).size, steps.length);
           const [{ metadata } = assert.fail("no pod")] = young.facts.pods;
           if (steps.length > 0) {

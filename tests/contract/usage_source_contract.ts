@@ -122,7 +122,6 @@ export function usageSourceContract(name: string, open: OpenHarness<UsageSourceH
     assert.deepEqual([...usage.keys()], ["app", "proxy"]);
     for (const { cpu, memory } of usage.values()) {
       assert.deepEqual([cpu.count, memory.count], [0, 0]);
-      assert.throws(() => cpu.quantile(0.5), RangeError);
     }
   });
 

@@ -4,8 +4,10 @@
  * @module
  */
 import { type ContainerFields, withFields } from "../fixtures/container_fields.ts";
+import { pure } from "../fixtures/pure.ts";
+import assert from "node:assert/strict";
+import fc from "fast-check";
 import { RIGHTSIZING_REASONS } from "../../shared/api/reasons/rightsizing_reasons.ts";
-import { workloadAnnotations } from "../../shared/rightsizing/workload_annotations.ts";
 import { decideRightsizing } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import { inPlacePlan } from "../../shared/rightsizing/guards/method.ts";
 import { leastSafeMemory } from "../../shared/rightsizing/guards/memory_decrease.ts";
@@ -13,92 +15,73 @@ import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizi
 import { decisionEvents, heldStatus } from "../../shared/rightsizing/guards/workload_events.ts";
 import { anyFacts } from "../fixtures/rightsizing/rightsizing_arbitrary.ts";
 import {
+  asking,
   MI,
-  NOW_MS,
-  recommendation,
   rightsizingFacts,
-  templateContainer,
+  sized,
   workloadPod,
 } from "../fixtures/rightsizing/rightsizing_facts.ts";
 import { podsAfter } from "../fixtures/rightsizing/rightsizing_patches.ts";
-import assert from "node:assert/strict";
-import fc from "fast-check";
 
-function property(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
-property(
-  "property 5: an unsafe memory decrease is never applied in place: what is safe of it is, the rest is skipped with that reason",
-  () => {
-    let [ran, lowered] = [0, 0];
-    fc.assert(
-      fc.property(anyFacts, (facts) => {
-        ran++;
-        const decision = decideRightsizing(facts);
-        if (decision.outcome === "hold" || decision.method === "Recreate") return;
-        const plan = inPlacePlan(facts, decision.wanted);
-        for (const [index, after] of podsAfter(facts, plan).entries()) {
-          for (
-            const [
-              at,
-              { name, requests: { memory: requestMemory }, limits: { memory: limitMemory } },
-            ] of after.containers.entries()
-          ) {
-            const before = facts.pods[index]?.containers[at];
-            const safe = leastSafeMemory(facts.memoryPeaks.get(name) ?? Infinity);
-            const pairs = [
-              [before?.requests.memory ?? 0, requestMemory ?? 0],
-              [before?.limits.memory ?? Infinity, limitMemory ?? Infinity],
-            ] as const;
-            for (const [was, is] of pairs) {
-              if (is >= was) continue;
-              lowered++;
-              assert.ok(is >= safe, `${name}: ${was} to ${is}, at least ${safe}`);
-            }
-          }
+pure("property 5: an unsafe memory decrease is never applied in place", () => {
+  let [ran, lowered] = [0, 0];
+  fc.assert(fc.property(anyFacts, (facts) => {
+    ran++;
+    const decision = decideRightsizing(facts);
+    if (decision.outcome === "hold" || decision.method === "Recreate") return;
+    const plan = inPlacePlan(facts, decision.wanted);
+    for (const [index, after] of podsAfter(facts, plan).entries()) {
+      for (const [at, { name, requests, limits }] of after.containers.entries()) {
+        const before = facts.pods[index]?.containers[at] ?? assert.fail();
+        const safe = leastSafeMemory(facts.memoryPeaks.get(name) ?? Infinity);
+        const pairs = [
+          [before.requests.memory ?? 0, requests.memory ?? 0],
+          [before.limits.memory ?? Infinity, limits.memory ?? Infinity],
+        ] as const;
+        for (const [was, is] of pairs) {
+          if (is >= was) continue;
+          lowered++;
+          assert.ok(is >= safe, `${name}: ${was} to ${is}, at least ${safe}`);
         }
-      }),
-    );
-    assert.ok(lowered > ran / 50, `${lowered} in ${ran}`);
+      }
+    }
+  }));
+  assert.ok(lowered > ran / 50, `${lowered} in ${ran}`);
+});
+
+pure(
+  "property 5: what is safe of a memory decrease is applied, the rest is skipped with that reason",
+  () => {
     const unsafe = fc.record({
       present: fc.integer({ min: 20, max: 1000 }),
       to: fc.integer({ min: 1, max: 80 }),
       peak: fc.integer({ min: 1, max: 1100 }),
     });
     const seen = new Set<string>();
-    fc.assert(
-      fc.property(unsafe, ({ present, to, peak }) => {
-        const memory = Math.floor(present * to / 100) * MI;
-        fc.pre(memory > 0);
-        const peakBytes = Math.floor(present * peak / 1000) * MI;
-        const containers = [
-          templateContainer({
-            requests: { memory: present * MI },
-            limits: { memory: 2 * present * MI },
-          }),
-        ];
-        const decision = decideRightsizing(rightsizingFacts({
-          containers,
-          recommendations: [recommendation({ cpu: 100, memory })],
-          memoryPeaks: new Map([["app", peakBytes]]),
-        }));
-        const safe = Math.min(leastSafeMemory(peakBytes), present * MI);
+    fc.assert(fc.property(unsafe, ({ present, to, peak }) => {
+      const memory = Math.floor(present * to / 100);
+      fc.pre(memory > 0);
+      const peakBytes = Math.floor(present * peak / 1000) * MI;
+      const decision = decideRightsizing(rightsizingFacts({
+        containers: [sized([100, present], [200, 2 * present])],
+        recommendations: [asking(100, memory)],
+        memoryPeaks: new Map([["app", peakBytes]]),
+      }));
+      const safe = Math.min(leastSafeMemory(peakBytes), present * MI);
+      if (decision.outcome === "apply") {
+        const isSafe = memory * MI >= safe;
+        seen.add(isSafe ? "as asked" : "to what is safe");
+        assert.equal(decision.wanted.get("app")?.requests.memory, Math.max(memory * MI, safe));
         const reasons = decision.clamps.map(({ reason }) => reason);
-        if (decision.outcome === "apply") {
-          const isSafe = memory >= safe;
-          seen.add(isSafe ? "as asked" : "to what is safe");
-          assert.equal(decision.wanted.get("app")?.requests.memory, Math.max(memory, safe));
-          assert.equal(reasons.includes("UnsafeMemoryDecrease"), !isSafe);
-          return;
-        }
-        seen.add("skipped");
-        // It has no more than two steps of the threshold above what is safe.
-        assert.ok(memory < safe && present * MI <= safe * 1.21 + 1);
-        assert.equal(decision.reason, "UnsafeMemoryDecrease");
-        assert.equal(heldStatus(decision.reason), "Skipped");
-      }),
-    );
+        assert.equal(reasons.includes("UnsafeMemoryDecrease"), !isSafe);
+        return;
+      }
+      seen.add("skipped");
+      // It has no more than two steps of the threshold above what is safe.
+      assert.ok(memory * MI < safe && present * MI <= safe * 1.21 + 1);
+      assert.equal(decision.reason, "UnsafeMemoryDecrease");
+      assert.equal(heldStatus(decision.reason), "Skipped");
+    }));
     assert.equal(seen.size, 3, [...seen].join());
   },
 );
@@ -127,85 +110,54 @@ const obstructed = fc.record({
   allowRecreate: fc.boolean(),
   cpu: fc.integer({ min: 120, max: 190 }),
   memory: fc.integer({ min: 72, max: 120 }),
-}).map(({ obstacle, allowRecreate, cpu, memory }) => ({
-  obstacle,
-  allowRecreate,
-  facts: (OBSTACLES[obstacle] ?? ((facts) => facts))(rightsizingFacts({
-    strategy: { allowRecreate },
-    recommendations: [recommendation({ cpu, memory: memory * MI })],
-  })),
-}));
+});
 
-property(
-  "property 6: what needs recreation happens only if allowed, otherwise there is one Warning event",
+pure(
+  "properties 6, 22: pods are recreated only if that is allowed, otherwise there is one Warning event",
   () => {
     const seen = new Set<string>();
-    fc.assert(
-      fc.property(obstructed, ({ obstacle, allowRecreate, facts }) => {
-        seen.add(`${obstacle} ${allowRecreate}`);
-        const decision = decideRightsizing(facts);
-        const warnings = decisionEvents(decision).filter(({ type }) => type === "Warning");
-        if (allowRecreate) {
-          assert.ok(decision.outcome === "apply");
-          assert.equal(decision.method, "Recreate");
-          assert.deepEqual(warnings, []);
-        } else {
-          assert.equal(decision.outcome, "hold");
-          assert.deepEqual(warnings.map(({ reason }) => reason), ["InPlaceResizeUnavailable"]);
-        }
-      }),
-    );
+    fc.assert(fc.property(obstructed, ({ obstacle, allowRecreate, cpu, memory }) => {
+      seen.add(`${obstacle} ${allowRecreate}`);
+      const choice = { strategy: { allowRecreate }, recommendations: [asking(cpu, memory)] };
+      const decision = decideRightsizing(OBSTACLES[obstacle]!(rightsizingFacts(choice)));
+      const warnings = decisionEvents(decision).filter(({ type }) => type === "Warning");
+      const came = decision.outcome === "apply" ? decision.method : "none";
+      assert.equal(came, allowRecreate ? "Recreate" : "none");
+      const expected = allowRecreate ? [] : ["InPlaceResizeUnavailable"];
+      assert.deepEqual(warnings.map(({ reason }) => reason), expected);
+    }));
     assert.equal(seen.size, 2 * Object.keys(OBSTACLES).length);
-    fc.assert(
-      fc.property(anyFacts, (facts) => {
-        const decision = decideRightsizing(facts);
-        if (decision.outcome === "apply" && decision.method === "Recreate") {
-          assert.ok(facts.policy.updateStrategy.allowRecreate);
-        }
-        const unavailable = decisionEvents(decision)
-          .filter(({ reason }) => reason === "InPlaceResizeUnavailable");
-        assert.ok(unavailable.length <= 1);
-      }),
-    );
   },
 );
 
-property(
-  "property 22: where in-place is not supported, pods are recreated if allowed, else skipped",
+pure(
+  "properties 6, 22: no pods are recreated against the policy, or resized where that is not supported",
   () => {
-    const unsupported = fc.record({
+    const drawn = fc.record({
       facts: anyFacts,
-      obstacle: fc.constantFrom("notServed", "oldKubelet"),
+      obstacle: fc.constantFrom(undefined, "notServed", "oldKubelet"),
     }).map(({ facts, obstacle }) => {
-      const one = facts.pods.length === 0
-        ? [workloadPod("web-0", facts.workload.template.containers)]
-        : facts.pods;
-      return OBSTACLES[obstacle]?.({ ...facts, pods: one }) ?? facts;
+      const { containers } = facts.workload.template;
+      const pods = facts.pods.length === 0 ? [workloadPod("web-0", containers)] : facts.pods;
+      const obstruct = obstacle && OBSTACLES[obstacle];
+      return { obstacle, facts: obstruct ? obstruct({ ...facts, pods }) : facts };
     });
     const outcomes = new Set<string>();
-    fc.assert(
-      fc.property(unsupported, (facts) => {
-        const decision = decideRightsizing(facts);
-        const { allowRecreate } = facts.policy.updateStrategy;
-        outcomes.add(decision.outcome);
-        if (decision.outcome === "hold") return;
-        assert.equal(decision.method, "Recreate");
-        assert.ok(allowRecreate);
-      }),
-    );
-    assert.deepEqual(outcomes, new Set(["apply", "hold"]));
-    fc.assert(
-      fc.property(obstructed, ({ obstacle, allowRecreate, facts }) => {
-        fc.pre(obstacle !== "restarts");
-        const decision = decideRightsizing(facts);
-        const came = decision.outcome === "apply" ? decision.method : decision.reason;
-        assert.equal(came, allowRecreate ? "Recreate" : "InPlaceResizeUnavailable");
-      }),
-    );
+    fc.assert(fc.property(drawn, ({ facts, obstacle }) => {
+      const decision = decideRightsizing(facts);
+      const unavailable = decisionEvents(decision)
+        .filter(({ reason }) => reason === "InPlaceResizeUnavailable");
+      assert.ok(unavailable.length <= 1);
+      const came = decision.outcome === "apply" ? decision.method : decision.outcome;
+      outcomes.add(`${came} ${obstacle === undefined}`);
+      if (obstacle !== undefined) assert.notEqual(came, "InPlace");
+      if (came === "Recreate") assert.ok(facts.policy.updateStrategy.allowRecreate);
+    }));
+    assert.equal(outcomes.size, 5, [...outcomes].join());
   },
 );
 
-property("property 24: each skip leaves a machine-readable reason of the list", () => {
+pure("property 24: each skip leaves a machine-readable reason of the list", () => {
   const reasons = new Set<string>();
   fc.assert(
     fc.property(anyFacts, (facts) => {
@@ -221,29 +173,13 @@ property("property 24: each skip leaves a machine-readable reason of the list", 
   assert.ok(reasons.size > 12, [...reasons].join());
 });
 
-property(
-  "decideRightsizing() applies nothing in a dry-run, and still has all recommendations",
-  () => {
-    fc.assert(
-      fc.property(anyFacts, (facts) => {
-        const decision = decideRightsizing({ ...facts, dryRun: true });
-        assert.ok(decision.outcome === "hold");
-        const { mode } = facts.policy;
-        assert.equal(
-          decision.reason,
-          { Auto: "DryRun", Recommend: "RecommendOnly", Disabled: "PolicyDisabled" }[mode],
-        );
-        assert.equal(heldStatus(decision.reason), mode === "Disabled" ? "Skipped" : "Recommended");
-        const { recommendations } = facts;
-        const reported = workloadAnnotations({
-          policy: "shop/p",
-          recommendedAtMs: NOW_MS,
-          recommendations,
-        });
-        for (const { container } of recommendations) {
-          assert.ok(Object.keys(reported).some((name) => name.includes(`.${container}.`)));
-        }
-      }),
-    );
-  },
-);
+pure("decideRightsizing() applies nothing in a dry-run", () => {
+  fc.assert(fc.property(anyFacts, (facts) => {
+    const decision = decideRightsizing({ ...facts, dryRun: true });
+    assert.ok(decision.outcome === "hold");
+    const { mode } = facts.policy;
+    const reasons = { Auto: "DryRun", Recommend: "RecommendOnly", Disabled: "PolicyDisabled" };
+    assert.equal(decision.reason, reasons[mode]);
+    assert.equal(heldStatus(decision.reason), mode === "Disabled" ? "Skipped" : "Recommended");
+  }));
+});

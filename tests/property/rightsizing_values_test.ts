@@ -3,27 +3,24 @@
  *
  * @module
  */
-import { type ContainerFields, withFields } from "../fixtures/container_fields.ts";
+import { pure } from "../fixtures/pure.ts";
+import fc from "fast-check";
+import assert from "node:assert/strict";
 import { templateAfter } from "../../controller/rightsizing/apply_decision.ts";
 import { inPlacePlan } from "../../shared/rightsizing/guards/method.ts";
 import {
   type CreationStep,
   podCreationPatch,
-  readCreatedPod,
 } from "../../shared/rightsizing/pod_creation_patch.ts";
 import { templatePatch } from "../../shared/rightsizing/template_patch.ts";
-import { workloadAnnotations } from "../../shared/rightsizing/workload_annotations.ts";
 import { containerResources, resizePatch } from "../../shared/resize/patch.ts";
 import { NO_RESOURCES } from "../../shared/api/pod.ts";
-import { parseBytes, parseCPU } from "../../shared/quantity.ts";
-import { type Distribution, distributionOfSamples } from "../../shared/rightsizing/distribution.ts";
 import { countingValues } from "../../shared/rightsizing/guards/counting_values.ts";
 import {
   decideRightsizing,
   type RightsizingDecision,
 } from "../../shared/rightsizing/guards/decide_rightsizing.ts";
 import type { RightsizingFacts } from "../../shared/rightsizing/guards/rightsizing_facts.ts";
-import { recommend } from "../../shared/rightsizing/recommend.ts";
 import { valuesInForce } from "../../shared/rightsizing/workload_record.ts";
 import {
   anyContainers,
@@ -33,31 +30,20 @@ import {
   factsOf,
 } from "../fixtures/rightsizing/rightsizing_arbitrary.ts";
 import {
-  autoPolicy,
   MI,
-  NOW_MS,
+  recommendation,
   rightsizingFacts,
-  templateContainer,
+  sized,
 } from "../fixtures/rightsizing/rightsizing_facts.ts";
-import { ownedOf, podsAfter, readEntry } from "../fixtures/rightsizing/rightsizing_patches.ts";
+import {
+  createdPod,
+  ownedOf,
+  podsAfter,
+  readEntry,
+} from "../fixtures/rightsizing/rightsizing_patches.ts";
 import { retryResize } from "../../controller/rightsizing/evaluate_workload.ts";
-import fc from "fast-check";
-import assert from "node:assert/strict";
 
-function property(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
-/** As many samples of the same. */
-function steady(value: number, count: number): Distribution {
-  const samples = Array.from({ length: count }, (_one, index) => ({
-    atMs: NOW_MS - index * 1000,
-    value,
-  }));
-  return distributionOfSamples(samples, { nowMs: NOW_MS, windowMs: 86_400_000 });
-}
-
-property("inPlacePlan() asks for nothing that the server refuses, and is done after once", () => {
+pure("inPlacePlan() asks for nothing that the server refuses, and is done after once", () => {
   let [ran, applied] = [0, 0];
   fc.assert(
     fc.property(anyFacts, (facts) => {
@@ -76,71 +62,45 @@ property("inPlacePlan() asks for nothing that the server refuses, and is done af
   assert.ok(applied > ran / 12, `${applied} of ${ran}`);
 });
 
-property(
+pure(
   "decideRightsizing() sets requests to the recommendation where nothing speaks against it",
   () => {
-    const roomy = fc.record({
-      request: fc.integer({ min: 10, max: 400 }),
-      memory: fc.integer({ min: 1, max: 200 }),
-      limited: fc.boolean(),
-    }).map(({ request, memory, limited }): ContainerFields => ({
-      requests: { cpu: request, memory: memory * MI },
-      limits: { ...(limited ? { cpu: 5000, memory: 9000 * MI } : {}) },
-    }));
     const world = fc.record({
-      container: roomy,
+      request: fc.integer({ min: 10, max: 400 }),
+      requestMebi: fc.integer({ min: 1, max: 200 }),
+      limits: fc.constantFrom([], [5000, 9000] as const),
       cpu: fc.integer({ min: 10, max: 4000 }),
       memory: fc.integer({ min: MI, max: 4096 * MI }),
-      samples: fc.integer({ min: 0, max: 40 }),
-      minSamples: fc.integer({ min: 1, max: 40 }),
       recreate: fc.boolean(),
     });
     const seen = new Set<string>();
-    fc.assert(
-      fc.property(world, ({ container, cpu, memory, samples, minSamples, recreate }) => {
-        const open = { ...templateContainer(), limits: {} };
-        const containers = [withFields(open, container)];
-        const policy = autoPolicy(
-          { changeThresholdPercent: 0, allowInPlaceResize: !recreate, allowRecreate: recreate },
-          { minSamples, safetyFactor: 1 },
-        );
-        const [ofCPU, ofMemory] = [steady(cpu, samples), steady(memory, samples)];
-        const usage = { container: "app", cpu: ofCPU, memory: ofMemory };
-        const found = recommend(usage, { rule: policy });
-        const facts = rightsizingFacts({
-          containers,
-          recommendations: found === undefined ? [] : [found],
-          samples: new Map([["app", samples]]),
-          memoryPeaks: new Map([["app", 0]]),
-          policy,
-        });
-        const decision = decideRightsizing(facts);
-        if (samples < minSamples) {
-          seen.add("few");
-          assert.ok(decision.outcome === "hold");
-          assert.equal(decision.reason, "InsufficientSamples");
-          assert.match(decision.message, new RegExp(`app has ${samples} of ${minSamples} samples`));
-          return;
+    fc.assert(fc.property(world, ({ request, requestMebi, limits, cpu, memory, recreate }) => {
+      const facts = rightsizingFacts({
+        containers: [sized([request, requestMebi], limits)],
+        recommendations: [recommendation({ cpu, memory })],
+        memoryPeaks: new Map([["app", 0]]),
+        strategy: {
+          changeThresholdPercent: 0,
+          allowInPlaceResize: !recreate,
+          allowRecreate: recreate,
+        },
+      });
+      const decision = decideRightsizing(facts);
+      if (request === cpu && requestMebi * MI === memory) return;
+      assert.ok(decision.outcome === "apply");
+      seen.add(decision.method);
+      const { wanted } = decision;
+      if (decision.method === "InPlace") {
+        for (const { containers } of podsAfter(facts, inPlacePlan(facts, wanted))) {
+          assert.deepEqual(containers[0]?.requests, { cpu, memory });
         }
-        if (containers[0]?.requests.cpu === cpu && containers[0].requests.memory === memory) return;
-        assert.ok(decision.outcome === "apply");
-        seen.add(decision.method);
-        if (decision.method === "InPlace") {
-          for (const pod of podsAfter(facts, inPlacePlan(facts, decision.wanted))) {
-            assert.equal(pod.containers[0]?.requests.cpu, cpu);
-            assert.equal(pod.containers[0]?.requests.memory, memory);
-          }
-          return;
-        }
-        const { wanted } = decision;
-        const patch = templatePatch(facts.workload, { wanted, owned: ownedOf(facts) });
-        const [entry] = patch.body.spec.template.spec.containers ?? [];
-        assert.ok(entry !== undefined);
-        assert.equal(readEntry(entry).requests.cpu, cpu);
-        assert.equal(readEntry(entry).requests.memory, memory);
-      }),
-    );
-    assert.deepEqual(seen, new Set(["few", "InPlace", "Recreate"]));
+        return;
+      }
+      const patch = templatePatch(facts.workload, { wanted, owned: ownedOf(facts) });
+      const [entry = assert.fail()] = patch.body.spec.template.spec.containers ?? [];
+      assert.deepEqual(readEntry(entry).requests, { cpu, memory });
+    }));
+    assert.deepEqual(seen, new Set(["InPlace", "Recreate"]));
   },
 );
 
@@ -169,7 +129,7 @@ function setsLimits({ path, value }: CreationStep): boolean {
   return path.includes("/limits") || Object.hasOwn(Object(value), "limits");
 }
 
-property(
+pure(
   "countingValues() leave all that has just been adopted, and are the same a second time",
   () => {
     const methods = new Set<string>();
@@ -195,7 +155,7 @@ property(
   },
 );
 
-property(
+pure(
   "property 3: requests-only leaves limits unchanged, of every container, by every method",
   () => {
     const methods = new Set<string>();
@@ -223,7 +183,7 @@ property(
         }
         const raw = facts.workload.template.containers.map((one) => containerResources(one));
         const given = podCreationPatch(
-          readCreatedPod({ spec: { containers: raw } }),
+          createdPod({ spec: { containers: raw } }),
           facts.inForce,
         );
         assert.ok(!given.some(setsLimits));
@@ -258,7 +218,7 @@ property(
           }
         }
         assert.ok(
-          !podCreationPatch(readCreatedPod({ spec: { containers: raw } }), plan.inForce).some(
+          !podCreationPatch(createdPod({ spec: { containers: raw } }), plan.inForce).some(
             setsLimits,
           ),
         );
@@ -270,56 +230,33 @@ property(
   },
 );
 
-property("property 10: every container is named exactly once, in quantities that read back", () => {
-  const wide = anyContainers.chain(factsOf).map((facts): RightsizingFacts => ({
-    ...facts,
-    dryRun: false,
-  }));
+pure("property 10: every container is named exactly once, in quantities that read back", () => {
   let [ran, named] = [0, 0];
-  fc.assert(
-    fc.property(wide, (facts) => {
-      ran++;
-      const { recommendations } = facts;
-      const reported = workloadAnnotations({
-        policy: "shop/p",
-        recommendedAtMs: NOW_MS,
-        recommendations,
-      });
-      assert.equal(Object.keys(reported).length, 3 + 4 * recommendations.length);
-      for (const { container, cpu, memory } of recommendations) {
-        const of = (value: string) =>
-          reported[`optipod.io/recommendation.${container}.${value}`] ?? "";
-        assert.equal(parseCPU(of("cpu-request")), cpu);
-        assert.equal(parseBytes(of("memory-request")), memory);
-        assert.doesNotMatch(of("memory-request"), /m$/);
-      }
-      const decision = decideRightsizing(facts);
-      if (decision.outcome === "hold") return;
-      const { wanted } = decision;
-      const { body } = templatePatch(facts.workload, { wanted, owned: ownedOf(facts) });
-      const { containers = [], initContainers = [] } = body.spec.template.spec;
-      const names = [...containers, ...initContainers].map(({ name }) => name);
-      assert.equal(new Set(names).size, names.length);
-      for (const name of wanted.keys()) assert.ok(names.includes(name));
-      for (const entry of containers) {
-        const values = wanted.get(entry.name);
-        const read = readEntry(entry);
-        named++;
-        if (values?.requests.cpu !== undefined) {
-          assert.equal(read.requests.cpu, values.requests.cpu);
-        }
-        if (values?.limits.memory !== undefined) {
-          assert.equal(read.limits.memory, values.limits.memory);
-        }
-      }
-      for (const { changes } of inPlacePlan(facts, wanted).pods) {
-        const all = changes.map(({ name }) => name);
-        assert.equal(new Set(all).size, all.length);
-        const { containers: entries = [] } = resizePatch("u", changes).spec;
-        assert.equal(entries.length, all.length);
-        for (const entry of entries) assert.ok(Object.keys(readEntry(entry)).length > 0);
-      }
-    }),
-  );
+  fc.assert(fc.property(anyContainers.chain(factsOf), (drawn) => {
+    ran++;
+    const facts = { ...drawn, dryRun: false };
+    const decision = decideRightsizing(facts);
+    if (decision.outcome === "hold") return;
+    const { wanted } = decision;
+    const { body } = templatePatch(facts.workload, { wanted, owned: ownedOf(facts) });
+    const { containers = [], initContainers = [] } = body.spec.template.spec;
+    const names = [...containers, ...initContainers].map(({ name }) => name);
+    assert.equal(new Set(names).size, names.length);
+    for (const name of wanted.keys()) assert.ok(names.includes(name));
+    for (const entry of containers) {
+      const { requests, limits } = wanted.get(entry.name) ?? NO_RESOURCES;
+      const read = readEntry(entry);
+      named++;
+      assert.equal(read.requests.cpu, requests.cpu ?? read.requests.cpu);
+      assert.equal(read.limits.memory, limits.memory ?? read.limits.memory);
+    }
+    for (const { changes } of inPlacePlan(facts, wanted).pods) {
+      const all = changes.map(({ name }) => name);
+      assert.equal(new Set(all).size, all.length);
+      const { containers: entries = [] } = resizePatch("u", changes).spec;
+      assert.equal(entries.length, all.length);
+      for (const entry of entries) assert.ok(Object.keys(readEntry(entry)).length > 0);
+    }
+  }));
   assert.ok(named > ran / 5, `${named} in ${ran}`);
 });

@@ -14,7 +14,7 @@ import { cacheSources } from "../../lab/simulation/api/cache_sources.ts";
 import type { SimulatedAPI } from "../../lab/simulation/api/simulated_api.ts";
 import type { VirtualClock } from "../../lab/simulation/virtual_clock.ts";
 import { keptCheckpoints } from "../fixtures/rightsizing/kept_checkpoints.ts";
-import { notedVPAs } from "../fixtures/rightsizing/noted_vpas.ts";
+import { notedVPAs } from "../fixtures/rightsizing/scene_ports.ts";
 
 /** What rightsizing finds outside of the API. */
 export interface RightsizingOutside {

@@ -158,7 +158,8 @@ function parseMadePods({ metadata, spec, status }: RawWorkload, kind: WorkloadKi
   };
 }
 
-function parseTemplate({ spec }: RawTemplate): PodTemplate {
+/** Reads a pod that was sent for admission, or the template of pods. Throws as `parseContainers()` does. */
+export function parseTemplate({ spec }: RawTemplate): PodTemplate {
   const { resources, priorityClassName, activeDeadlineSeconds, ...containers } = spec;
   const podLevel = parseResources(resources);
   return {

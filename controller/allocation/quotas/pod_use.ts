@@ -4,10 +4,11 @@
  * @module
  */
 import { defined } from "../../../shared/defined.ts";
-import { type Pod, withResources } from "../../../shared/api/pod.ts";
+import type { Pod } from "../../../shared/api/pod.ts";
 import type { PodAllocation } from "../../../shared/api/pod_allocation.ts";
 import type { ScopedPod } from "../../../shared/resize/checks/resource_quota.ts";
 import { movesRequest } from "../../../shared/resize/inputs/qos.ts";
+import { withCPU } from "../../../shared/resize/inputs/subject.ts";
 import { podTotal } from "../../../shared/resize/inputs/resources.ts";
 import { isFinished } from "../../../shared/resize/scope.ts";
 import { isSystemCritical } from "../bounds/bid_rules.ts";
@@ -52,8 +53,8 @@ export function podUseOf(
   const floor = bids.reduce((sum, one) => sum + one.floor, 0);
   const useOf = (side: QuotaResource, own: ReadonlyMap<string, number>): ResourceUse => ({
     used: counted(pod, side),
-    own: counted(withValues(pod, side, own), side),
-    fixed: counted(withValues(pod, side, floors), side) - floor,
+    own: counted(withCPU(pod, { side, values: own }), side),
+    fixed: counted(withCPU(pod, { side, values: floors }), side) - floor,
     raise: raiseOf(pod, allocation),
   });
   const { qosClass, hasDeadline, priorityClassName } = pod;
@@ -80,14 +81,6 @@ function counted(pod: Pod, side: QuotaResource): number {
   return total === 0 && side === "limits" ? 0 : total + overheadCPU;
 }
 
-/** The pod with these values, by container name, instead of its own. */
-function withValues(pod: Pod, side: QuotaResource, values: ReadonlyMap<string, number>): Pod {
-  const containers = pod.containers.map((container) =>
-    withResources(container, { [side]: defined({ cpu: values.get(container.name) }) })
-  );
-  return { ...pod, containers };
-}
-
 /**
  * What may be taken back from the pod: its limits above the published ceilings, of containers that are
  * not held as they are. A hold from below does not count but for pods that the system can't do without:
@@ -104,5 +97,6 @@ function raiseOf(pod: Pod, allocation: PodAllocation | undefined): number {
       cpu === undefined ? [] : [[name, Math.min(cpu, most.get(name) ?? cpu)] as const]
     ),
   );
-  return counted(pod, "limits") - counted(withValues(pod, "limits", lowered), "limits");
+  return counted(pod, "limits") -
+    counted(withCPU(pod, { side: "limits", values: lowered }), "limits");
 }

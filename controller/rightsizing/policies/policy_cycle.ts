@@ -20,9 +20,9 @@ import type {
   RightsizedWorkload,
 } from "../../../shared/rightsizing/guards/rightsizing_facts.ts";
 import {
-  discoverWorkloads,
   matchesWorkload,
   outweighedRecord,
+  policiesFor,
   type PolicyInput,
   readablePolicies,
   type ReadablePolicy,
@@ -177,16 +177,18 @@ function discover(
   const own = policies.find(({ metadata }) => isNamed(policy, metadata));
   // The policy is deleted.
   if (own === undefined) return { won: [], lost: [] };
-  const candidates = [...state.workloads].filter((one) => matchesWorkload(own, one, state));
-  const found = discoverWorkloads(candidates, { ...state, policies }).get(own) ?? [];
-  return {
-    won: found.filter(({ winner }) => winner === own).map(({ workload }) => workload),
-    lost: found.filter(({ winner }) => winner !== own).map((one) => ({
-      record: outweighedRecord(one),
-      metricsMissing: false,
-      difference: 0,
-    })),
-  };
+  const won: FoundWorkload[] = [];
+  const lost: PolicyWorkload[] = [];
+  for (const workload of state.workloads) {
+    if (!matchesWorkload(own, workload, state)) continue;
+    const [winner]: readonly ReadablePolicy[] = policiesFor(workload, { ...state, policies });
+    if (winner === undefined || winner === own) won.push(workload);
+    else {
+      const record = outweighedRecord(workload, winner);
+      lost.push({ record, metricsMissing: false, difference: 0 });
+    }
+  }
+  return { won, lost };
 }
 
 function isNamed(

@@ -6,7 +6,7 @@ import { seededRandom } from "../../../shared/random.ts";
 import type { StoredPolicy } from "../../../shared/rightsizing/policy_spec.ts";
 import { createObjectStore } from "../../../lab/simulation/api/object_store.ts";
 import { createVirtualClock } from "../../../lab/simulation/virtual_clock.ts";
-import { notedVPAs } from "../../../tests/fixtures/rightsizing/noted_vpas.ts";
+import { notedVPAs } from "../../../tests/fixtures/rightsizing/scene_ports.ts";
 import {
   autoPolicy,
   recommendation,

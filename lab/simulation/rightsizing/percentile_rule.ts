@@ -12,7 +12,7 @@ import {
   withOOMRaise,
   withSafetyFactor,
   withThrottling,
-} from "../../../shared/rightsizing/estimator.ts";
+} from "../../../shared/rightsizing/recommend.ts";
 import type { Percentile, ResourceBounds } from "../../../shared/rightsizing/policy_spec.ts";
 import type { Kill, RightsizingRule, RuleRun } from "./rule.ts";
 

@@ -79,6 +79,14 @@ export function withDefaultRequests<C extends Resources>(container: C): C {
   return { ...container, requests: { ...container.limits, ...container.requests } };
 }
 
+/** The containers with these values over their own, by name. */
+export function containersWith<C extends Resources & { readonly name: string }>(
+  containers: readonly C[],
+  values: ReadonlyMap<string, Partial<Resources>>,
+): readonly C[] {
+  return containers.map((one) => withResources(one, values.get(one.name) ?? NO_RESOURCES));
+}
+
 /** A pair with its container and resource. */
 export interface PairEntry {
   readonly container: string;

@@ -11,8 +11,15 @@ import {
   type Resources,
   withResources,
 } from "../../api/pod.ts";
-import { movesRequest } from "./qos.ts";
-import { type PairEntry, pairOf, type ResourcePair, type WantedResources } from "./resources.ts";
+import { movesRequest, qosClassOfPod } from "./qos.ts";
+import {
+  containersWith,
+  type PairEntry,
+  pairOf,
+  type ResourcePair,
+  type WantedResources,
+  withDefaultRequests,
+} from "./resources.ts";
 
 /** A pod that runs, or one as it would be made. */
 export interface Subject extends Pick<Pod, "containers" | "initContainers" | "podLevel"> {
@@ -46,6 +53,23 @@ export function podSubject(pod: Pod, owner: Pick<Subject, "marketLimits">): Subj
     count: 1,
     nodeName,
   };
+}
+
+/**
+ * A pod as the server would make it of the template with these values over its own: without a request, the
+ * limit is the request.
+ */
+export function madeSubject(
+  template: Pick<Pod, "containers" | "initContainers" | "podLevel">,
+  { values = new Map(), ...as }: Pick<Subject, "name" | "count"> & {
+    /** By container. @default none */
+    readonly values?: WantedResources;
+  },
+): Subject {
+  const made = containersWith(template.containers, values).map(withDefaultRequests);
+  const initContainers = template.initContainers.map(withDefaultRequests);
+  const pod = { ...template, containers: made, initContainers };
+  return { ...pod, ...as, qosClass: qosClassOfPod(pod), marketLimits: false };
 }
 
 /** The subject's containers as the wanted values make them; each keeps its place. */
@@ -90,6 +114,18 @@ export function ownFields(subject: Subject, wanted: Resources): Resources {
 
 function withoutCPU({ cpu: _cpu, ...memory }: ResourceAmounts): ResourceAmounts {
   return memory;
+}
+
+/** The pod with these CPU requests or limits instead of its own, millicores by container name. */
+export function withCPU(
+  pod: Pod,
+  { side, values }: {
+    readonly side: keyof Resources;
+    readonly values: ReadonlyMap<string, number>;
+  },
+): Pod {
+  const all = new Map(Array.from(values, ([name, cpu]) => [name, { [side]: { cpu } }] as const));
+  return { ...pod, containers: containersWith(pod.containers, all) };
 }
 
 /** The pod's CPU limits by container name, millicores; containers without one are left out. */

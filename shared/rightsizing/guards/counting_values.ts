@@ -3,187 +3,24 @@
  *
  * @module
  */
-import { NO_RESOURCES, type PodContainer, type Resources } from "../../api/pod.ts";
+import { NO_RESOURCES, type PodContainer } from "../../api/pod.ts";
 import { truncatedProduct } from "../amounts.ts";
-import type { PolicySpec } from "../policy_spec.ts";
 import { resourcesInForce, resourcesOfAmounts, type ValuesInForce } from "../workload_record.ts";
 import {
   describeCut,
   pair,
   type PairEntry,
-  pairOf,
   pairsOf,
   podTotal,
-  RESOURCE_NAMES,
+  RESOURCE_SIDES,
   wantedOf,
   type WantedResources,
 } from "../../resize/inputs/resources.ts";
 import { liftMemory, steppedMemory } from "./memory_decrease.ts";
-import type { Guard, RightsizingFacts } from "./rightsizing_facts.ts";
+import type { RightsizingFacts } from "./rightsizing_facts.ts";
 import { runChecks } from "../../resize/run_checks.ts";
-import { MOST_PASSES } from "./decide_rightsizing.ts";
-import {
-  horizontalAutoscalerConflicts,
-  outsideRanges,
-  overNodes,
-  overQuotas,
-  qosWouldChange,
-  requestAboveLimit,
-  verticalAutoscalerConflicts,
-} from "./resize_guards.ts";
+import { MOST_PASSES, NEW_POD_CHAIN } from "./decide_rightsizing.ts";
 import { presentSubjects } from "./method.ts";
-
-/** Facts that decide which values count. */
-export type CountingFacts = NewPodFacts & Pick<RightsizingFacts, "memoryPeaks">;
-
-/** The values that count, by container, and a message for each that does not. */
-export interface CountingValues {
-  readonly values: ReadonlyMap<string, Resources>;
-  readonly messages: readonly string[];
-}
-
-/** Facts of one call, with the containers as their author wrote them. */
-interface CountingInput extends CountingFacts {
-  readonly written: readonly PodContainer[];
-}
-
-/** Values that are left, and why the others are not. */
-export interface Counted {
-  readonly wanted: WantedResources;
-  readonly messages: readonly string[];
-}
-
-/**
- * The values in force that still count. Values were adopted for a template, a policy and bounds that may
- * have changed since, so they go through the steps of `STEPS`, from the author's edits to what a new pod
- * may have.
- *
- * `written`: the containers as their author wrote them, without what the server adds.
- */
-export function countingValues(
-  inForce: readonly ValuesInForce[],
-  facts: CountingFacts,
-  { written = facts.workload.template.containers }: {
-    /** @default the template's */
-    readonly written?: readonly PodContainer[];
-  } = {},
-): CountingValues {
-  const input = { ...facts, written };
-  const present = withoutEdited(inForce, input);
-  let { wanted } = present;
-  const messages = [...present.messages];
-  for (const step of STEPS) {
-    const next = step(wanted, input);
-    wanted = next.wanted;
-    messages.push(...next.messages);
-  }
-  // One step may have given back what another has cut: then nothing has changed, and nothing is reported.
-  return present.messages.length === 0 && describeCut(present.wanted, wanted) === ""
-    ? { values: resourcesInForce(inForce), messages: [] }
-    : { values: wanted, messages };
-}
-
-/** The steps after the author's edits, in their order. */
-const STEPS: readonly ((wanted: WantedResources, input: CountingInput) => Counted)[] = [
-  withoutLimits,
-  withinBounds,
-  aboveMemoryPeaks,
-  fitNewPod,
-];
-
-/**
- * Drops a resource of a container where the author has written another request or limit since. Counts
- * where the template of the adoption is not known.
- */
-function withoutEdited(
-  inForce: readonly ValuesInForce[],
-  { written }: CountingInput,
-): Counted {
-  const resources = resourcesInForce(inForce);
-  const messages: string[] = [];
-  const entries = inForce.flatMap(({ container, adoptedOn }): PairEntry[] => {
-    const author = written.find(({ name, sidecar }) => name === container && !sidecar);
-    if (author === undefined) {
-      messages.push(`the template has no container ${container}`);
-      return [];
-    }
-    const base = adoptedOn === undefined ? author : resourcesOfAmounts(adoptedOn);
-    return RESOURCE_NAMES.flatMap((resource): PairEntry[] => {
-      const [was, is] = [pairOf(base, resource), pairOf(author, resource)];
-      const asked = pairOf(resources.get(container) ?? NO_RESOURCES, resource);
-      if (asked.request === undefined && asked.limit === undefined) return [];
-      if (was.request === is.request && was.limit === is.limit) {
-        return [{ container, resource, pair: asked }];
-      }
-      messages.push(`the template has other ${resource} values of ${container} by now`);
-      return [];
-    });
-  });
-  return { wanted: wantedOf(entries), messages };
-}
-
-/** Drops limits where the policy updates requests only. */
-function withoutLimits(wanted: WantedResources, { policy }: CountingInput): Counted {
-  if (!policy.updateStrategy.updateRequestsOnly) return { wanted, messages: [] };
-  return moved(wanted, "the policy updates requests only", (entry) => ({
-    ...entry,
-    pair: pair(entry.pair.request, undefined),
-  }));
-}
-
-/** Lowers requests to the policy's bounds. */
-function withinBounds(
-  wanted: WantedResources,
-  { policy, memoryPeaks }: CountingInput,
-): Counted {
-  return moved(
-    wanted,
-    "the policy's bounds",
-    (entry) => bound(entry, policy, { peak: memoryPeaks.get(entry.container) }),
-  );
-}
-
-/** Raises memory to what is safe beside its recent peak, see `liftMemory()`. */
-function aboveMemoryPeaks(
-  wanted: WantedResources,
-  { policy, memoryPeaks, written }: CountingInput,
-): Counted {
-  return moved(wanted, "the recent peak + 15 %", (entry) => {
-    const author = written.find(({ name }) => name === entry.container) ?? NO_RESOURCES;
-    return liftMemory(entry, { peak: memoryPeaks.get(entry.container), author, policy });
-  });
-}
-
-/** The changed values, and one message of all that changed. */
-function moved(
-  wanted: WantedResources,
-  why: string,
-  change: (entry: PairEntry) => PairEntry,
-): Counted {
-  const after = wantedOf(pairsOf(wanted).map(change));
-  const cut = describeCut(wanted, after);
-  return { wanted: after, messages: cut === "" ? [] : [`${why}: ${cut}`] };
-}
-
-/**
- * Not above the bounds, which are of requests: a limit follows its request. Memory is not lowered to where
- * it would kill, as of running pods, nor to where the next peak would lift it again. What is below the
- * bounds may be all that a quota has left room for.
- */
-function bound(
-  entry: PairEntry,
-  { bounds, updateStrategy }: Pick<PolicySpec, "bounds" | "updateStrategy">,
-  { peak }: { readonly peak: number | undefined },
-): PairEntry {
-  const { resource, pair: { request, limit } } = entry;
-  if (request === undefined) return entry;
-  const { max } = bounds[resource];
-  const isSafe = resource === "cpu" ||
-    (peak !== undefined && max >= steppedMemory(peak, { updateStrategy }));
-  if (request <= max || !isSafe) return entry;
-  const follows = Math.max(max, truncatedProduct(max, updateStrategy.limitMultipliers[resource]));
-  return { ...entry, pair: pair(max, limit === undefined ? undefined : Math.min(limit, follows)) };
-}
 
 /** Facts about a new pod; the workload's template is the pod as it was sent. */
 export type NewPodFacts = Pick<
@@ -197,23 +34,131 @@ export type NewPodFacts = Pick<
   | "largestNode"
 >;
 
-/** The guards that apply to a pod before it is created. */
-const NEW_POD_CHAIN: readonly Guard[] = [
-  { name: "HorizontalAutoscalerConflicts", check: horizontalAutoscalerConflicts },
-  { name: "VerticalAutoscalerConflicts", check: verticalAutoscalerConflicts },
-  { name: "OutsideRanges", check: outsideRanges },
-  { name: "OverQuotas", check: overQuotas },
-  { name: "OverNodes", check: overNodes },
-  { name: "QoSWouldChange", check: qosWouldChange },
-  { name: "RequestAboveLimit", check: requestAboveLimit },
+/** Facts of one call, with the containers as their author wrote them. */
+interface CountingInput extends NewPodFacts, Pick<RightsizingFacts, "memoryPeaks"> {
+  readonly written: readonly PodContainer[];
+}
+
+/** Values that are left, and a message for each reason why the others are not. */
+interface Counted {
+  readonly wanted: WantedResources;
+  readonly messages: readonly string[];
+}
+
+/**
+ * The values in force that still count. Values were adopted for a template, a policy and bounds that may
+ * have changed since, so they go through the steps of `STEPS`, from the author's edits to what a new pod
+ * may have.
+ *
+ * `written`: the containers as their author wrote them, without what the server adds.
+ */
+export function countingValues(
+  inForce: readonly ValuesInForce[],
+  facts: NewPodFacts & Pick<RightsizingFacts, "memoryPeaks">,
+  { written = facts.workload.template.containers }: {
+    /** @default the template's */
+    readonly written?: readonly PodContainer[];
+  } = {},
+): { readonly values: WantedResources; readonly messages: readonly string[] } {
+  const input = { ...facts, written };
+  const present = withoutEdited(inForce, input);
+  let { wanted } = present;
+  const messages = [...present.messages];
+  for (const [why, change] of STEPS) {
+    const after = wantedOf(pairsOf(wanted).map((entry) => change(entry, input)));
+    const cut = describeCut(wanted, after);
+    if (cut !== "") messages.push(`${why}: ${cut}`);
+    wanted = after;
+  }
+  const fitted = fitNewPod(wanted, input);
+  wanted = fitted.wanted;
+  messages.push(...fitted.messages);
+  // One step may have given back what another has cut: then nothing has changed, and nothing is reported.
+  return present.messages.length === 0 && describeCut(present.wanted, wanted) === ""
+    ? { values: resourcesInForce(inForce), messages: [] }
+    : { values: wanted, messages };
+}
+
+/** The steps between the author's edits and what a new pod may have, in their order, with their reasons. */
+const STEPS: readonly (readonly [
+  why: string,
+  change: (entry: PairEntry, input: CountingInput) => PairEntry,
+])[] = [
+  ["the policy updates requests only", withoutLimit],
+  ["the policy's bounds", withinBounds],
+  ["the recent peak + 15 %", aboveMemoryPeak],
 ];
+
+/**
+ * Drops a resource of a container where the author has written another request or limit since. Counts
+ * where the template of the adoption is not known.
+ */
+function withoutEdited(
+  inForce: readonly ValuesInForce[],
+  { written }: CountingInput,
+): Counted {
+  const messages: string[] = [];
+  const entries = inForce.flatMap(({ container, adoptedOn, ...values }): readonly PairEntry[] => {
+    const author = written.find(({ name, sidecar }) => name === container && !sidecar);
+    if (author === undefined) {
+      messages.push(`the template has no container ${container}`);
+      return [];
+    }
+    const base = adoptedOn === undefined ? author : resourcesOfAmounts(adoptedOn);
+    return pairsOf(new Map([[container, resourcesOfAmounts(values)]])).filter(({ resource }) => {
+      const isSame = RESOURCE_SIDES.every((side) =>
+        base[side][resource] === author[side][resource]
+      );
+      if (!isSame) {
+        messages.push(`the template has other ${resource} values of ${container} by now`);
+      }
+      return isSame;
+    });
+  });
+  return { wanted: wantedOf(entries), messages };
+}
+
+function withoutLimit(entry: PairEntry, { policy: { updateStrategy } }: CountingInput): PairEntry {
+  return updateStrategy.updateRequestsOnly
+    ? { ...entry, pair: pair(entry.pair.request, undefined) }
+    : entry;
+}
+
+/**
+ * Not above the bounds, which are of requests: a limit follows its request. Memory is not lowered to where
+ * it would kill, as of running pods, nor to where the next peak would lift it again. What is below the
+ * bounds may be all that a quota has left room for.
+ */
+function withinBounds(
+  entry: PairEntry,
+  { policy: { bounds, updateStrategy }, memoryPeaks }: CountingInput,
+): PairEntry {
+  const { container, resource, pair: { request, limit } } = entry;
+  if (request === undefined) return entry;
+  const { max } = bounds[resource];
+  const peak = memoryPeaks.get(container);
+  const isSafe = resource === "cpu" ||
+    (peak !== undefined && max >= steppedMemory(peak, { updateStrategy }));
+  if (request <= max || !isSafe) return entry;
+  const follows = Math.max(max, truncatedProduct(max, updateStrategy.limitMultipliers[resource]));
+  return { ...entry, pair: pair(max, limit === undefined ? undefined : Math.min(limit, follows)) };
+}
+
+/** Raises memory to what is safe beside its recent peak, see `liftMemory()`. */
+function aboveMemoryPeak(
+  entry: PairEntry,
+  { policy, memoryPeaks, written }: CountingInput,
+): PairEntry {
+  const author = written.find(({ name }) => name === entry.container) ?? NO_RESOURCES;
+  return liftMemory(entry, { peak: memoryPeaks.get(entry.container), author, policy });
+}
 
 /**
  * Cuts the values to what the server takes of one new pod, and no other controller sets: by the guards of
  * the chain, over that pod alone. Nothing where they hold: the pod is then as its template says. What is
  * left of a quota is there for all of the pod, not for the raise alone.
  */
-export function fitNewPod(values: WantedResources, facts: NewPodFacts): Counted {
+function fitNewPod(values: WantedResources, facts: NewPodFacts): Counted {
   const { wanted, reports, hold, settled } = runChecks(NEW_POD_CHAIN, {
     facts: loneFacts(facts),
     wanted: values,
@@ -228,26 +173,21 @@ export function fitNewPod(values: WantedResources, facts: NewPodFacts): Counted 
 
 /** A workload of this one pod, which is not there yet. */
 function loneFacts(facts: NewPodFacts): RightsizingFacts {
-  const { policy, workload, autoscalers, verticalAutoscalers, ranges, quotas, largestNode } = facts;
-  const { updateStrategy } = policy;
+  const { policy, workload, quotas } = facts;
   const alone: RightsizingFacts = {
+    ...facts,
     nowMs: 0,
     policy: {
       ...policy,
-      updateStrategy: { ...updateStrategy, allowInPlaceResize: true, allowRecreate: false },
+      updateStrategy: { ...policy.updateStrategy, allowInPlaceResize: true, allowRecreate: false },
     },
     dryRun: false,
     workload: { ...workload, replicas: 1 },
     pods: [],
     nodes: new Map(),
-    ...(largestNode === undefined ? {} : { largestNode }),
     recommendations: [],
     samples: new Map(),
     memoryPeaks: new Map(),
-    autoscalers,
-    verticalAutoscalers,
-    ...(ranges === undefined ? {} : { ranges }),
-    quotas: [],
     unreadable: [],
     missingPermissions: [],
     inForce: new Map(),

@@ -5,202 +5,143 @@ import {
   type FactsChoice,
   MI,
   rightsizingFacts,
+  sized,
   templateContainer,
 } from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
+import { pure } from "../../../tests/fixtures/pure.ts";
 import { sampleHPA, sampleVPA } from "../../../tests/fixtures/sample_workloads.ts";
 import type { QuotaRoom } from "../../resize/checks/resource_quota.ts";
 import type { AmountRange } from "../../resize/inputs/resize_input.ts";
-import { describeWanted, type ResourcePair, wantedOf } from "../../resize/inputs/resources.ts";
+import { describeWanted } from "../../resize/inputs/resources.ts";
 import type { ValuesInForce } from "../workload_record.ts";
-import { countingValues, fitNewPod } from "./counting_values.ts";
+import { countingValues } from "./counting_values.ts";
 
-function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
-const TEMPLATE = { cpu: 100, memory: 64 * MI, cpuLimit: 200, memoryLimit: 128 * MI };
+const LIMITS = { strategy: { updateRequestsOnly: false } };
 const IN_FORCE: ValuesInForce = {
   container: "app",
   cpu: 150,
   memory: 96 * MI,
   cpuLimit: 180,
   memoryLimit: 112 * MI,
-  adoptedOn: TEMPLATE,
 };
-const ALL = { requests: { cpu: 150, memory: 96 * MI }, limits: { cpu: 180, memory: 112 * MI } };
-const CPU = { requests: { cpu: 150 }, limits: { cpu: 180 } };
-const MEMORY = { requests: { memory: 96 * MI }, limits: { memory: 112 * MI } };
-const LIMITS = { strategy: { updateRequestsOnly: false } };
+const ADOPTED = {
+  ...IN_FORCE,
+  adoptedOn: { cpu: 100, memory: 64 * MI, cpuLimit: 200, memoryLimit: 128 * MI },
+};
+const CPU = "app cpu 150m (limit 180m)";
+const MEMORY = "app memory 96Mi (limit 112Mi)";
+const ALL = `${CPU}, ${MEMORY}`;
+const peak = (mebibytes: number) => ({ memoryPeaks: new Map([["app", mebibytes * MI]]) });
 
-/** What counts for `app`, and the messages. */
-function counting(choice: FactsChoice = LIMITS, inForce: ValuesInForce = IN_FORCE) {
+/** What counts of the values, and of how many messages it is. */
+function counting(choice: FactsChoice = LIMITS, inForce: ValuesInForce = ADOPTED): string {
   const { values, messages } = countingValues([inForce], rightsizingFacts(choice));
-  return { app: values.get("app") ?? {}, messages: messages.join("; ") };
+  return `${messages.length}: ${describeWanted(values)}`;
 }
 
-test("countingValues() are all that was adopted, where nothing has changed since", () => {
-  assert.deepEqual(counting(), { app: ALL, messages: "" });
-  const { adoptedOn: _unknown, ...older } = IN_FORCE;
-  assert.deepEqual(counting(LIMITS, older), { app: ALL, messages: "" });
-});
-
-test("countingValues() have no limits where the policy updates requests only", () => {
-  const { app, messages } = counting({});
-  assert.deepEqual(app, { requests: { cpu: 150, memory: 96 * MI }, limits: {} });
-  assert.match(messages, /only: app cpu .*180m .*, app memory .*112Mi /);
-});
-
-test("countingValues() drop the resource that its author has edited, and no other", () => {
-  for (
-    const edit of [
-      { requests: { cpu: 100, memory: 1024 * MI } },
-      { limits: { cpu: 200, memory: 4096 * MI } },
-      { limits: { cpu: 200 } },
-    ]
-  ) {
-    const containers = [{ ...templateContainer(), ...edit }];
-    const { app, messages } = counting({ ...LIMITS, containers });
-    assert.deepEqual(app, CPU);
-    assert.match(messages, /^[^;]*memory .* app [^;]*$/);
-  }
-  const { adoptedOn: _unknown, ...older } = IN_FORCE;
-  const containers = [templateContainer({ limits: { memory: 4096 * MI } })];
-  assert.deepEqual(counting({ ...LIMITS, containers }, older).app, ALL);
-});
-
-test("countingValues() know nothing of containers that the template has no more, or as sidecars", () => {
-  const sidecar = [templateContainer({ name: "web" }), templateContainer({ sidecar: true })];
-  for (const containers of [sidecar, sidecar.slice(0, 1)]) {
-    const { app, messages } = counting({ ...LIMITS, containers });
-    assert.deepEqual(app, {});
-    assert.match(messages, /container app$/);
-  }
-});
-
-test("countingValues() are not above the policy's bounds, and limits with their requests", () => {
-  const bounds = { cpu: { min: 10, max: 120 }, memory: { min: 100 * MI, max: 4096 * MI } };
-  // Less than the least may be all that a quota has left room for.
-  const policy = autoPolicy({ updateRequestsOnly: false }, { bounds });
-  const { app, messages } = counting({ policy });
-  assert.deepEqual(app, {
-    requests: { cpu: 120, memory: 96 * MI },
-    limits: { cpu: 120, memory: 112 * MI },
-  });
-  assert.match(messages, /bounds: app cpu .*150m to 120m/);
-});
-
-test("countingValues() lower memory for narrower bounds only where the recent peak allows it", () => {
-  const bounds = { cpu: { min: 10, max: 4000 }, memory: { min: MI, max: 80 * MI } };
-  const policy = autoPolicy({ updateRequestsOnly: false }, { bounds });
-  const lowered = {
-    ...CPU,
-    requests: { ...CPU.requests, memory: 80 * MI },
-    limits: { ...CPU.limits, memory: 88 * MI },
-  };
-  const of = (peak: number): unknown =>
-    counting({ policy, memoryPeaks: new Map([["app", peak]]) }).app;
-  assert.deepEqual(of(60 * MI), lowered);
-  assert.deepEqual(of(75 * MI), ALL);
-  assert.deepEqual(counting({ policy, memoryPeaks: new Map() }).app, ALL);
-});
-
-test("countingValues() are not below the recent peak + 15 %, as far as the author has given more", () => {
-  const containers = [
-    templateContainer({ requests: { memory: 1024 * MI }, limits: { memory: 2048 * MI } }),
-  ];
-  const adoptedOn = { ...TEMPLATE, memory: 1024 * MI, memoryLimit: 2048 * MI };
-  const of = (peak: number) =>
-    counting(
-      { ...LIMITS, containers, memoryPeaks: new Map([["app", peak]]) },
-      { ...IN_FORCE, adoptedOn },
+pure(
+  "countingValues() drops what the author, the policy, a peak or another controller has changed",
+  () => {
+    const editedMemory = [
+      templateContainer({ requests: { memory: 1024 * MI } }),
+      templateContainer({ limits: { memory: 4096 * MI } }),
+      sized([100, 64], [200]),
+    ];
+    const sidecar = [templateContainer({ name: "web" }), templateContainer({ sidecar: true })];
+    // Less than the least may be all that a quota has left room for.
+    const cpuBounds = { cpu: { min: 10, max: 120 }, memory: { min: 100 * MI, max: 4096 * MI } };
+    const memoryBounds = { cpu: { min: 10, max: 4000 }, memory: { min: MI, max: 80 * MI } };
+    const narrow = { policy: autoPolicy(LIMITS.strategy, { bounds: memoryBounds }) };
+    const wide = { ...LIMITS, containers: [sized([100, 1024], [200, 2048])] };
+    const vpa = (mode: string) => ({ ...LIMITS, verticalAutoscalers: [sampleVPA(mode)] });
+    const withHPA = { updateRequestsOnly: false, allowWithHPA: true };
+    const rows: readonly (readonly [FactsChoice, ValuesInForce, string])[] = [
+      [LIMITS, ADOPTED, `0: ${ALL}`],
+      [LIMITS, IN_FORCE, `0: ${ALL}`],
+      [{}, ADOPTED, "1: app cpu 150m, app memory 96Mi"],
+      ...editedMemory.map((one) =>
+        [{ ...LIMITS, containers: [one] }, ADOPTED, `1: ${CPU}`] as const
+      ),
+      [{ ...LIMITS, containers: editedMemory.slice(1, 2) }, IN_FORCE, `0: ${ALL}`],
+      [{ ...LIMITS, containers: sidecar }, ADOPTED, "1: "],
+      [{ ...LIMITS, containers: sidecar.slice(0, 1) }, ADOPTED, "1: "],
+      [
+        { policy: autoPolicy(LIMITS.strategy, { bounds: cpuBounds }) },
+        ADOPTED,
+        `1: app cpu 120m (limit 120m), ${MEMORY}`,
+      ],
+      // Memory is lowered for narrower bounds only where the recent peak allows it.
+      [{ ...narrow, ...peak(60) }, ADOPTED, `1: ${CPU}, app memory 80Mi (limit 88Mi)`],
+      [{ ...narrow, ...peak(75) }, ADOPTED, `0: ${ALL}`],
+      [{ ...narrow, memoryPeaks: new Map() }, ADOPTED, `0: ${ALL}`],
+      // Nor is it below the recent peak + 15 %, as far as the author has given more.
+      [{ ...wide, ...peak(80) }, IN_FORCE, `0: ${ALL}`],
+      [{ ...wide, ...peak(100) }, IN_FORCE, `1: ${CPU}, app memory 132644864 (limit 132644864)`],
+      [{ ...LIMITS, ...peak(120) }, ADOPTED, `1: ${CPU}, app memory 96Mi (limit 128Mi)`],
+      [vpa("Off"), ADOPTED, `0: ${ALL}`],
+      ...["Initial", "Recreate", "Auto", "InPlaceOrRecreate"].map((mode) =>
+        [vpa(mode), ADOPTED, "1: "] as const
+      ),
+      [{ ...LIMITS, autoscalers: [sampleHPA()] }, ADOPTED, `1: ${MEMORY}`],
+      [{ strategy: withHPA, autoscalers: [sampleHPA()] }, ADOPTED, `0: ${ALL}`],
+    ];
+    assert.deepEqual(
+      rows.map(([choice, inForce]) => counting(choice, inForce)),
+      rows.map(([, , expected]) => expected),
     );
-  assert.deepEqual(of(80 * MI).app, ALL);
-  const lifted = {
-    ...CPU,
-    requests: { ...CPU.requests, memory: 126.5 * MI },
-    limits: { ...CPU.limits, memory: 126.5 * MI },
-  };
-  assert.deepEqual(of(100 * MI).app, lifted);
-  assert.match(of(100 * MI).messages, /15 %: app memory request 96Mi to 132644864, /);
-  // The author has given less than the peak: what was adopted is more already, or all that he allows.
-  const memoryPeaks = new Map([["app", 120 * MI]]);
-  const less = counting({ ...LIMITS, memoryPeaks });
-  assert.deepEqual(less.app, { ...ALL, limits: { ...ALL.limits, memory: 128 * MI } });
-});
+  },
+);
 
-test("countingValues() are nothing that another controller sets", () => {
-  const vpa = (mode: string) => ({ ...LIMITS, verticalAutoscalers: [sampleVPA(mode)] });
-  assert.deepEqual(counting(vpa("Off")).app, ALL);
-  for (const mode of ["Initial", "Recreate", "Auto", "InPlaceOrRecreate"]) {
-    const { app, messages } = counting(vpa(mode));
-    assert.deepEqual(app, {});
-    assert.match(messages, /^VPA web-vpa, mode /);
-  }
-  assert.deepEqual(counting({ ...LIMITS, autoscalers: [sampleHPA()] }).app, MEMORY);
-  const strategy = { updateRequestsOnly: false, allowWithHPA: true };
-  assert.deepEqual(counting({ strategy, autoscalers: [sampleHPA()] }).app, ALL);
-});
-
-const OPEN = [bareContainer("app", { requests: { cpu: 100, memory: 64 * MI }, limits: {} })];
-
-/** What is left of 500 m for `app`. */
-function fitted(
-  choice: FactsChoice,
-  containers = OPEN,
-  pair: ResourcePair = { request: 500 },
-): string {
-  const wanted = wantedOf([{ container: "app", resource: "cpu", pair }]);
-  return describeWanted(fitNewPod(wanted, rightsizingFacts({ containers, ...choice })).wanted);
-}
-
-const range = (max: number, min = 0) => ({ min, max, ratio: Infinity });
+const range = (max: number) => ({ min: 0, max, ratio: Infinity });
 const ANY = range(Infinity);
 
-test("fitNewPod() leaves all where nothing is against it, whatever holds for running pods", () => {
-  assert.equal(fitted({}), "app cpu 500m");
-  assert.equal(fitted({ resizeServed: false, dryRun: true, pods: [] }), "app cpu 500m");
-});
-
-test("fitNewPod() keeps within LimitRanges, or leaves the pod alone", () => {
-  const limited = [bareContainer("app", { requests: { cpu: 100 }, limits: { cpu: 150 } })];
-  const within = (container: AmountRange, pod: AmountRange): string =>
-    fitted({ ranges: { cpu: { container, pod } } }, limited, { request: 500, limit: 600 });
-  assert.equal(within(ANY, ANY), "app cpu 500m (limit 600m)");
-  assert.equal(within(range(200), ANY), "app cpu 200m (limit 200m)");
-  assert.equal(within(ANY, range(300)), "app cpu 300m (limit 300m)");
-  // A value that was not asked to change lies outside: no other value helps.
-  const memory = { container: range(32 * MI), pod: ANY };
-  assert.equal(fitted({ ranges: { memory } }), "");
-});
-
-test("fitNewPod() takes no more of a quota than the whole pod leaves of it", () => {
-  const quotas = (room: number, of: QuotaRoom["of"] = "requests") => ({
-    quotas: [{ name: "q", resource: "cpu", of, room } as const],
-  });
-  assert.equal(fitted(quotas(500)), "app cpu 500m");
-  assert.equal(fitted(quotas(499)), "app cpu 499m");
-  // What it has without us takes all.
-  assert.equal(fitted(quotas(100)), "app cpu 100m");
-  assert.equal(fitted(quotas(-7)), "app cpu 100m");
-  // A decrease takes nothing.
-  assert.equal(
-    fitted(quotas(0), [templateContainer({ requests: { cpu: 900 }, limits: { cpu: 900 } })]),
-    "app cpu 500m",
-  );
-  assert.equal(fitted(quotas(0, "limits")), "app cpu 500m");
-});
-
-test("fitNewPod() asks for no more than the largest node has, and for what the template says at least", () => {
-  const on = (allocatableCPU: number): string =>
-    fitted({ largestNode: { allocatableCPU, allocatableMemory: Infinity } });
-  assert.equal(on(500), "app cpu 500m");
-  assert.equal(on(400), "app cpu 400m");
-  assert.equal(on(50), "app cpu 100m");
-});
-
-test("fitNewPod() keeps the pod's class, and requests within its limits", () => {
-  assert.equal(fitted({}, [templateContainer()]), "app cpu 200m");
-  const same = { requests: { cpu: 100, memory: MI }, limits: { cpu: 100, memory: MI } };
-  assert.equal(fitted({}, [bareContainer("app", same)]), "");
-  assert.equal(fitted({}, [bareContainer("app", {})]), "");
-});
+pure(
+  "countingValues() cuts to what the server takes of one new pod, or leaves the pod alone",
+  () => {
+    const open = [sized([100, 64])];
+    const limited = [bareContainer("app", { requests: { cpu: 100 }, limits: { cpu: 150 } })];
+    const high = [sized([900, 64], [900, 128])];
+    const guaranteed = [sized([100, 1], [100, 1])];
+    const within = (container: AmountRange, pod: AmountRange) => ({
+      ...LIMITS,
+      containers: limited,
+      ranges: { cpu: { container, pod } },
+    });
+    const quota = (room: number, of: QuotaRoom["of"] = "requests") => ({
+      quotas: [{ name: "q", resource: "cpu", of, room } as const],
+    });
+    const on = (allocatableCPU: number) => ({
+      largestNode: { allocatableCPU, allocatableMemory: Infinity },
+    });
+    const cpu = { container: "app", cpu: 500 };
+    const both = { ...cpu, cpuLimit: 600 };
+    const rows: readonly (readonly [FactsChoice, ValuesInForce, string])[] = [
+      [{}, cpu, "0: app cpu 500m"],
+      // Whatever holds for running pods.
+      [{ resizeServed: false, dryRun: true, pods: [] }, cpu, "0: app cpu 500m"],
+      [within(ANY, ANY), both, "0: app cpu 500m (limit 600m)"],
+      [within(range(200), ANY), both, "1: app cpu 200m (limit 200m)"],
+      [within(ANY, range(300)), both, "1: app cpu 300m (limit 300m)"],
+      // A value that was not asked to change lies outside: no other value helps.
+      [{ ranges: { memory: { container: range(32 * MI), pod: ANY } } }, cpu, "1: "],
+      [quota(500), cpu, "0: app cpu 500m"],
+      [quota(499), cpu, "1: app cpu 499m"],
+      // What it has without us takes all.
+      [quota(100), cpu, "1: app cpu 100m"],
+      [quota(-7), cpu, "1: app cpu 100m"],
+      // A decrease takes nothing.
+      [{ ...quota(0), containers: high }, cpu, "0: app cpu 500m"],
+      [quota(0, "limits"), cpu, "0: app cpu 500m"],
+      [on(500), cpu, "0: app cpu 500m"],
+      [on(400), cpu, "1: app cpu 400m"],
+      [on(50), cpu, "1: app cpu 100m"],
+      [{ containers: [templateContainer()] }, cpu, "1: app cpu 200m"],
+      [{ containers: guaranteed }, cpu, "1: "],
+      [{ containers: [bareContainer("app", {})] }, cpu, "1: "],
+    ];
+    assert.deepEqual(
+      rows.map(([choice, inForce]) => counting({ containers: open, ...choice }, inForce)),
+      rows.map(([, , expected]) => expected),
+    );
+  },
+);

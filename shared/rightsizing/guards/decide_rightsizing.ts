@@ -5,12 +5,8 @@
  */
 import type { RightsizingReason } from "../../api/reasons/rightsizing_reasons.ts";
 import { type Hold, type Report, runChecks } from "../../resize/run_checks.ts";
-import {
-  pair,
-  type PairEntry,
-  wantedOf,
-  type WantedResources,
-} from "../../resize/inputs/resources.ts";
+import type { WantedResources } from "../../resize/inputs/resources.ts";
+import { resourcesOfAmounts } from "../workload_record.ts";
 import {
   type ApplyMethod,
   type Guard,
@@ -43,46 +39,56 @@ import {
 } from "./resize_guards.ts";
 import { recentlyEdited, takenBack } from "./template_changes.ts";
 
+/** A guard, and where else it is asked. */
+export interface GuardRow extends Guard {
+  /** What is asked instead about pods that are to have what is in force; null: nothing. */
+  readonly inForce?: Guard["check"] | null;
+  /** True where it is asked about a pod that is created. */
+  readonly newPods?: true;
+}
+
 /**
  * Whether there is anything, then what users have set, then what is known, then other controllers, then
  * what bounds the values.
  */
-export const RIGHTSIZING_CHAIN: readonly Guard[] = [
+export const RIGHTSIZING_CHAIN: readonly GuardRow[] = [
   { name: "SamplesLacking", check: samplesLacking },
   { name: "ModeHolds", check: modeHolds },
   { name: "DryRunHolds", check: dryRunHolds },
   { name: "PermissionMissing", check: permissionMissing },
   { name: "LastDenialHolds", check: lastDenialHolds },
   { name: "BoundUnreadable", check: boundUnreadable },
-  { name: "HorizontalAutoscalerConflicts", check: horizontalAutoscalerConflicts },
-  { name: "VerticalAutoscalerConflicts", check: verticalAutoscalerConflicts },
+  { name: "HorizontalAutoscalerConflicts", check: horizontalAutoscalerConflicts, newPods: true },
+  { name: "VerticalAutoscalerConflicts", check: verticalAutoscalerConflicts, newPods: true },
   { name: "RolloutHolds", check: rolloutHolds },
-  { name: "OutsideRanges", check: outsideRanges },
-  { name: "OverQuotas", check: overQuotas },
-  { name: "OverNodes", check: overNodes },
-  { name: "QoSWouldChange", check: qosWouldChange },
-  { name: "RequestAboveLimit", check: requestAboveLimit },
-  { name: "UnsafeMemoryDecrease", check: unsafeMemoryDecrease },
+  { name: "OutsideRanges", check: outsideRanges, newPods: true },
+  { name: "OverQuotas", check: overQuotas, newPods: true },
+  { name: "OverNodes", check: overNodes, newPods: true },
+  { name: "QoSWouldChange", check: qosWouldChange, newPods: true },
+  { name: "RequestAboveLimit", check: requestAboveLimit, newPods: true },
+  { name: "UnsafeMemoryDecrease", check: unsafeMemoryDecrease, inForce: unsafeInForce },
   { name: "NodeUnderPressure", check: nodeUnderPressure },
   { name: "NotRolledOut", check: notRolledOut },
-  { name: "BelowThreshold", check: belowThreshold },
-  { name: "TakenBack", check: takenBack },
-  { name: "RecentlyEdited", check: recentlyEdited },
-  { name: "CoolingDown", check: coolingDown },
-  { name: "NoMethod", check: noMethod },
+  { name: "BelowThreshold", check: belowThreshold, inForce: null },
+  { name: "TakenBack", check: takenBack, inForce: null },
+  { name: "RecentlyEdited", check: recentlyEdited, inForce: null },
+  { name: "CoolingDown", check: coolingDown, inForce: null },
+  { name: "NoMethod", check: noMethod, inForce: null },
 ];
-
-const PACE: readonly Guard["check"][] = [belowThreshold, takenBack, recentlyEdited, coolingDown];
 
 /**
- * Those about pods that are to have what is in force: where nothing new is decided, no pace counts, and
- * no pod is recreated.
+ * Those about pods that are to have what is in force: where nothing new is decided, neither threshold nor
+ * cooldown count, and no pod is recreated.
  */
 export const STRAGGLER_CHAIN: readonly Guard[] = [
-  ...RIGHTSIZING_CHAIN.filter(({ check }) => !PACE.includes(check) && check !== noMethod)
-    .map((one) => one.check === unsafeMemoryDecrease ? { ...one, check: unsafeInForce } : one),
+  ...RIGHTSIZING_CHAIN.flatMap(({ name, check, inForce = check }) =>
+    inForce === null ? [] : [{ name, check: inForce }]
+  ),
   { name: "NoWayInPlace", check: noWayInPlace },
 ];
+
+/** Those that apply to a pod before it is created. */
+export const NEW_POD_CHAIN: readonly Guard[] = RIGHTSIZING_CHAIN.filter(({ newPods }) => newPods);
 
 /** What a guard has cut, or reports. */
 export type GuardReport = Report<RightsizingReason>;
@@ -159,37 +165,30 @@ function held(
   clamps: readonly GuardReport[],
 ): RightsizingDecision {
   const [cut, ...others] = clamps.filter(({ reason }) => reason !== report.reason);
-  if (yields === true) {
-    const joined = cut === undefined ? report : joinedReport([cut, ...others]);
-    return { outcome: "hold", ...joined, restOnly: true, clamps };
-  }
+  const reports = yields === true && cut !== undefined
+    ? [cut, ...others] as const
+    : [report, ...yields === true ? [] : clamps] as const;
   return {
     outcome: "hold",
-    ...joinedReport([report, ...clamps]),
+    ...joinedReport(reports),
     clamps,
+    ...(yields === true ? { restOnly: true } : {}),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   };
 }
 
 /**
- * The recommendations as wanted values: limits only where the policy updates them, containers that the
- * template has and that are no sidecars, each once.
+ * The recommendations as wanted values: limits only where the policy updates them, of containers that the
+ * template has and that are no sidecars.
  */
 function recommended(
-  { recommendations, workload, policy }: RightsizingFacts,
+  { recommendations, workload, policy: { updateStrategy } }: RightsizingFacts,
 ): WantedResources {
-  const { updateRequestsOnly } = policy.updateStrategy;
   const own = new Set(ownContainers(workload).map(({ name }) => name));
-  return wantedOf(recommendations.flatMap((one): PairEntry[] => {
-    const { container, cpu, memory, cpuLimit, memoryLimit } = one;
-    if (!own.has(container)) return [];
-    return [
-      { container, resource: "cpu", pair: pair(cpu, updateRequestsOnly ? undefined : cpuLimit) },
-      {
-        container,
-        resource: "memory",
-        pair: pair(memory, updateRequestsOnly ? undefined : memoryLimit),
-      },
-    ];
-  }));
+  return new Map(
+    recommendations.filter(({ container }) => own.has(container)).map((one) => {
+      const { requests, limits } = resourcesOfAmounts(one);
+      return [one.container, { requests, limits: updateStrategy.updateRequestsOnly ? {} : limits }];
+    }),
+  );
 }

@@ -35,7 +35,7 @@ export function unsafeMemoryDecrease(
   facts: RightsizingFacts,
   wanted: WantedResources,
 ): GuardVerdict {
-  return withoutUnsafe(facts, wanted, { safe: safeMemory });
+  return withoutUnsafe(facts, wanted, { lowersToSafe: true });
 }
 
 /**
@@ -43,15 +43,13 @@ export function unsafeMemoryDecrease(
  * would be a new decision, so a pod keeps what is not safe to take away.
  */
 export function unsafeInForce(facts: RightsizingFacts, wanted: WantedResources): GuardVerdict {
-  return withoutUnsafe(facts, wanted, {
-    safe: (asked, { present }) => safeMemory(asked, { present, peak: undefined }),
-  });
+  return withoutUnsafe(facts, wanted, { lowersToSafe: false });
 }
 
 function withoutUnsafe(
   facts: RightsizingFacts,
   wanted: WantedResources,
-  { safe }: { readonly safe: typeof safeMemory },
+  { lowersToSafe }: { readonly lowersToSafe: boolean },
 ): GuardVerdict {
   const subjects = presentSubjects(facts, methodFor(facts, wanted));
   const { changeThresholdPercent: thresholdPercent } = facts.policy.updateStrategy;
@@ -69,19 +67,10 @@ function withoutUnsafe(
         : `its recent peak was ${formatAmount("memory", peak)}, and the least safe value is ` +
           formatAmount("memory", least);
       const problem = `${container} to ${formatAmount("memory", lowered)}: ${why}`;
-      return { problem, rest: safe(asked, { present, peak, thresholdPercent }) };
+      const safePeak = lowersToSafe ? peak : undefined;
+      return { problem, rest: safeMemory(asked, { present, peak: safePeak, thresholdPercent }) };
     },
   });
-}
-
-/** Beside what a decrease is safe. */
-export interface PresentMemory {
-  /** What containers have now, one at least. */
-  readonly present: readonly ResourcePair[];
-  /** The recent one, bytes; undefined: not known. */
-  readonly peak: number | undefined;
-  /** What is within two lifts by this threshold above the safe value stays. @default {nothing does} */
-  readonly thresholdPercent?: number;
 }
 
 /**
@@ -94,7 +83,14 @@ export interface PresentMemory {
  */
 export function safeMemory(
   asked: ResourcePair,
-  { present, peak, thresholdPercent }: PresentMemory,
+  { present, peak, thresholdPercent }: {
+    /** What containers have now, one at least. */
+    readonly present: readonly ResourcePair[];
+    /** The recent one, bytes; undefined: not known. */
+    readonly peak: number | undefined;
+    /** What is within two lifts by this threshold above the safe value stays. @default {nothing does} */
+    readonly thresholdPercent?: number;
+  },
 ): ResourcePair {
   const least = leastSafeMemory(peak ?? Infinity);
   const most = least *
@@ -141,20 +137,10 @@ function stepOf(thresholdPercent: number): number {
 
 /** The least value that is lower than what is there; Infinity where none is. */
 export function loweredTo(present: ResourcePair, { request, limit }: ResourcePair): number {
-  const lowered = [
+  return Math.min(
     request !== undefined && request < (present.request ?? 0) ? request : Infinity,
     limit !== undefined && limit < (present.limit ?? Infinity) ? limit : Infinity,
-  ];
-  return Math.min(...lowered);
-}
-
-/** What decides how far. */
-export interface LiftFacts {
-  /** The recent one, bytes; undefined: not known, then nothing is lifted. */
-  readonly peak: number | undefined;
-  /** What the author has given. */
-  readonly author: Resources;
-  readonly policy: Pick<PolicySpec, "bounds" | "updateStrategy">;
+  );
 }
 
 /**
@@ -167,7 +153,16 @@ export interface LiftFacts {
  * 10 % and a peak of 500 MiB, 570 MiB become 632.5 MiB, which last until the peak is above 550 MiB. Not
  * beyond the policy's bound for the sake of the step alone.
  */
-export function liftMemory(entry: PairEntry, { peak, author, policy }: LiftFacts): PairEntry {
+export function liftMemory(
+  entry: PairEntry,
+  { peak, author, policy }: {
+    /** The recent one, bytes; undefined: not known, then nothing is lifted. */
+    readonly peak: number | undefined;
+    /** What the author has given. */
+    readonly author: Resources;
+    readonly policy: Pick<PolicySpec, "bounds" | "updateStrategy">;
+  },
+): PairEntry {
   const { resource, pair: { request, limit } } = entry;
   if (resource === "cpu" || peak === undefined) return entry;
   const least = leastSafeMemory(peak);

@@ -6,16 +6,14 @@
 import {
   NO_RESOURCES,
   type Pod,
-  type PodContainer,
   type ResourceAmounts,
   type Resources,
   withResources,
 } from "../../api/pod.ts";
-import { qosClassOfPod } from "../../resize/inputs/qos.ts";
 import {
   containersWanted,
   limitsOf,
-  ownFields,
+  madeSubject,
   podSubject,
   type Subject,
 } from "../../resize/inputs/subject.ts";
@@ -26,12 +24,7 @@ import {
   type DisruptionsAsked,
   disruptionVerdict,
 } from "../../resize/checks/restart_policy.ts";
-import {
-  byResource,
-  hasAmounts,
-  type WantedResources,
-  withDefaultRequests,
-} from "../../resize/inputs/resources.ts";
+import { byResource, hasAmounts, type WantedResources } from "../../resize/inputs/resources.ts";
 import { isTooMuch } from "../../resize/checks/node_capacity.ts";
 import type { ResourceChange } from "../../resize/patch.ts";
 
@@ -44,13 +37,12 @@ export function presentSubjects(
   facts: RightsizingFacts,
   method: ApplyMethod | undefined,
 ): readonly Subject[] {
-  if (method === "Recreate") return [templateSubject(facts)];
-  const newPods = { ...templateSubject(facts, facts.inForce), name: "new pods" };
-  const count = facts.pods.length === 0 ? facts.workload.replicas : 0;
-  return [...facts.pods.map((pod) => podSubject(pod, { marketLimits: facts.marketManages })), {
-    ...newPods,
-    count,
-  }];
+  const { pods, workload: { template, replicas }, marketManages } = facts;
+  if (method === "Recreate") {
+    return [madeSubject(template, { name: "the template", count: replicas })];
+  }
+  const subjects = pods.map((pod) => podSubject(pod, { marketLimits: marketManages }));
+  return [...subjects, newPods(facts, pods.length === 0 ? replicas : 0)];
 }
 
 /**
@@ -63,30 +55,16 @@ export function fittedSubjects(
 ): readonly Subject[] {
   const present = presentSubjects(facts, method);
   return method === "Recreate" && facts.inForce.size > 0
-    ? [...present, { ...templateSubject(facts, facts.inForce), name: "new pods", count: 0 }]
+    ? [...present, newPods(facts, 0)]
     : present;
 }
 
-/** As the server would make pods of it: without a request, the limit is the request. */
-function templateSubject(
-  { workload: { template, replicas } }: RightsizingFacts,
-  inForce: ReadonlyMap<string, Resources> = new Map(),
-): Subject {
-  const made = (container: PodContainer): PodContainer =>
-    withDefaultRequests(withResources(container, inForce.get(container.name) ?? NO_RESOURCES));
-  const containers = template.containers.map(made);
-  const pod = { ...template, containers, initContainers: template.initContainers.map(made) };
-  return {
-    ...pod,
-    name: "the template",
-    qosClass: qosClassOfPod(pod),
-    marketLimits: false,
-    count: replicas,
-  };
+function newPods({ workload: { template }, inForce }: RightsizingFacts, count: number): Subject {
+  return madeSubject(template, { name: "new pods", count, values: inForce });
 }
 
 /** Why the pods can't be resized in place; undefined when they can. Whether they may is not asked. */
-export function inPlaceProblem(
+function inPlaceProblem(
   { resizeServed, pods, nodes }: RightsizingFacts,
 ): string | undefined {
   if (!resizeServed) return "the server does not serve pods/resize";
@@ -99,24 +77,18 @@ export function inPlaceProblem(
   return undefined;
 }
 
-/** The way that policy and platform leave open, whatever is wanted; undefined: none. */
-export function openMethod(facts: RightsizingFacts): ApplyMethod | undefined {
-  const { allowInPlaceResize, allowRecreate } = facts.policy.updateStrategy;
-  if (allowInPlaceResize && inPlaceProblem(facts) === undefined) return "InPlace";
-  return allowRecreate ? "Recreate" : undefined;
-}
-
-/** The way for these values: what can't be done in place without a restart takes new pods, where allowed. */
+/**
+ * The way that policy and platform leave open for these values; undefined: none. What can't be done in place
+ * without a restart takes new pods, where allowed.
+ */
 export function methodFor(
   facts: RightsizingFacts,
   wanted: WantedResources,
 ): ApplyMethod | undefined {
-  const open = openMethod(facts);
-  const { allowRecreate } = facts.policy.updateStrategy;
-  if (open === "InPlace" && allowRecreate && disruptions(wanted, running(facts)).length > 0) {
-    return "Recreate";
-  }
-  return open;
+  const { allowInPlaceResize, allowRecreate } = facts.policy.updateStrategy;
+  const isOpen = allowInPlaceResize && inPlaceProblem(facts) === undefined;
+  if (!allowRecreate) return isOpen ? "InPlace" : undefined;
+  return isOpen && disruptions(wanted, running(facts)).length === 0 ? "InPlace" : "Recreate";
 }
 
 /** Pods that run, and whether their memory limits may be lowered. */
@@ -133,18 +105,11 @@ function running(facts: RightsizingFacts): DisruptionsAsked {
  * a restart are left out, resource by resource.
  */
 export function noMethod(facts: RightsizingFacts, wanted: WantedResources): GuardVerdict {
-  const { allowInPlaceResize, allowRecreate } = facts.policy.updateStrategy;
-  if (!allowInPlaceResize && !allowRecreate) {
-    const message = "allowInPlaceResize and allowRecreate are both false";
-    return { verdict: "hold", reason: "MethodNotAllowed", message };
-  }
-  if (openMethod(facts) === undefined) {
-    const message = `${inPlaceProblem(facts) ?? "no way is open"}, and allowRecreate is false`;
-    return { verdict: "hold", reason: "InPlaceResizeUnavailable", message };
-  }
-  return methodFor(facts, wanted) === "Recreate"
-    ? undefined
-    : disruptionVerdict(wanted, running(facts));
+  if (methodFor(facts, wanted) === "Recreate") return undefined;
+  return inPlaceVerdict(facts, wanted, {
+    notAllowed: "allowInPlaceResize and allowRecreate are both false",
+    unavailable: "and allowRecreate is false",
+  });
 }
 
 /**
@@ -152,27 +117,32 @@ export function noMethod(facts: RightsizingFacts, wanted: WantedResources): Guar
  * open is the way in place, or none.
  */
 export function noWayInPlace(facts: RightsizingFacts, wanted: WantedResources): GuardVerdict {
-  const inPlaceOnly = "no pod is recreated for what is in force";
+  const unavailable = "and no pod is recreated for what is in force";
+  const notAllowed = `allowInPlaceResize is false, ${unavailable}`;
+  return inPlaceVerdict(facts, wanted, { notAllowed, unavailable });
+}
+
+function inPlaceVerdict(
+  facts: RightsizingFacts,
+  wanted: WantedResources,
+  messages: { readonly notAllowed: string; readonly unavailable: string },
+): GuardVerdict {
   if (!facts.policy.updateStrategy.allowInPlaceResize) {
-    const message = `allowInPlaceResize is false, and ${inPlaceOnly}`;
-    return { verdict: "hold", reason: "MethodNotAllowed", message };
+    return { verdict: "hold", reason: "MethodNotAllowed", message: messages.notAllowed };
   }
   const problem = inPlaceProblem(facts);
   if (problem === undefined) return disruptionVerdict(wanted, running(facts));
-  const message = `${problem}, and ${inPlaceOnly}`;
+  const message = `${problem}, ${messages.unavailable}`;
   return { verdict: "hold", reason: "InPlaceResizeUnavailable", message };
-}
-
-/** One pod and its changes. */
-export interface PlannedPod {
-  readonly pod: Pod;
-  /** One at least; only values that differ. */
-  readonly changes: readonly ResourceChange[];
 }
 
 /** What is to be done, and what is from then on in force. */
 export interface InPlacePlan {
-  readonly pods: readonly PlannedPod[];
+  readonly pods: readonly {
+    readonly pod: Pod;
+    /** One at least; only values that differ. */
+    readonly changes: readonly ResourceChange[];
+  }[];
   /**
    * New original limits, millicores by container, where the market owns `limits.cpu` of the pods: the base
    * of their ceilings. Empty where the limit is patched itself.
@@ -189,22 +159,19 @@ export interface InPlacePlan {
  */
 export function inPlacePlan(facts: RightsizingFacts, wanted: WantedResources): InPlacePlan {
   const subjects = presentSubjects(facts, "InPlace");
-  const pods = facts.pods.flatMap((pod, index): PlannedPod[] => {
+  const pods = facts.pods.flatMap((pod, index): InPlacePlan["pods"] => {
     const subject = subjects[index];
     if (subject === undefined) return [];
     const after = containersWanted(subject, wanted);
     if (isTooMuch(subject, { after, node: facts.nodes.get(pod.nodeName) })) return [];
     const changes = pod.containers.flatMap((present, at): ResourceChange[] => {
-      const values = wanted.get(present.name);
-      const next = after[at];
-      if (values === undefined || next === undefined || next === present) return [];
-      const amounts = ownFields(subject, values);
-      const changes = {
-        requests: changedAmounts(present.requests, amounts.requests),
-        limits: changedAmounts(present.limits, amounts.limits),
+      const { requests, limits } = after[at] ?? present;
+      const changed = {
+        requests: changedAmounts(present.requests, requests),
+        limits: changedAmounts(present.limits, limits),
       };
       const { name, sidecar } = present;
-      return hasAmounts(changes) ? [{ name, sidecar, ...changes }] : [];
+      return hasAmounts(changed) ? [{ name, sidecar, ...changed }] : [];
     });
     return changes.length === 0 ? [] : [{ pod, changes }];
   });

@@ -12,7 +12,6 @@ import {
   pairOf,
   type WantedResources,
 } from "../../resize/inputs/resources.ts";
-import type { ContainerRecommendation } from "../recommend.ts";
 import { type GuardVerdict, ownContainers, type RightsizingFacts } from "./rightsizing_facts.ts";
 import { inPlacePlan, methodFor, presentSubjects } from "./method.ts";
 import { isRollingOut } from "../../api/workload.ts";
@@ -25,24 +24,21 @@ import { pairIn, subjectWanted } from "../../resize/inputs/subject.ts";
  * lacks samples beside others has no recommendation, and is reported in each mode. A disabled policy has
  * nothing because it asks for nothing.
  */
-export function samplesLacking(facts: RightsizingFacts, wanted: WantedResources): GuardVerdict {
-  const { policy: { mode }, workload } = facts;
+export function samplesLacking(
+  { policy: { mode, minSamples }, workload, samples }: RightsizingFacts,
+  wanted: WantedResources,
+): GuardVerdict {
   if (mode === "Disabled") return undefined;
-  const lacking = ownContainers(workload).flatMap(({ name }) => lackOf(name, facts) ?? []);
+  // Of nothing there is no percentile, whatever a policy may say.
+  const need = Math.max(1, minSamples);
+  const lacking = ownContainers(workload)
+    .map(({ name }) => ({ name, have: samples.get(name) ?? 0 }))
+    .filter(({ have }) => have < need);
   if (wanted.size > 0 && lacking.length === 0) return undefined;
-  const message = lacking.length === 0 ? "there is no recommendation" : lacking.join("; ");
+  const message = lacking.map(({ name, have }) => `${name} has ${have} of ${need} samples`)
+    .join("; ") || "there is no recommendation";
   const verdict = wanted.size === 0 ? "hold" : "note";
   return { verdict, reason: "InsufficientSamples", message };
-}
-
-/** Of nothing there is no percentile, whatever a policy may say. */
-function lackOf(
-  container: string,
-  { policy: { minSamples }, samples }: RightsizingFacts,
-): string | undefined {
-  const have = samples.get(container) ?? 0;
-  const need = Math.max(1, minSamples);
-  return have < need ? `${container} has ${have} of ${need} samples` : undefined;
 }
 
 /** Holds in any mode but Auto. */
@@ -82,7 +78,12 @@ export function lastDenialHolds(
 ): GuardVerdict {
   if (denial === undefined || nowMs >= denial.retryAtMs) return undefined;
   const percent = policy.updateStrategy.changeThresholdPercent;
-  if (isAnother(denial.recommendations, recommendations, { percent })) return undefined;
+  const isAnother = recommendations.some((one) => {
+    const denied = denial.recommendations.find(({ container }) => container === one.container);
+    return (["cpu", "memory", "cpuLimit", "memoryLimit"] as const)
+      .some((value) => isWorth(denied?.[value], one[value], { percent }));
+  });
+  if (isAnother) return undefined;
   const { message, retryAtMs } = denial;
   return {
     verdict: "hold",
@@ -90,19 +91,6 @@ export function lastDenialHolds(
     message: `${message}; it is asked again at ${timeText(retryAtMs)}`,
     retryAfterMs: retryAtMs - nowMs,
   };
-}
-
-const VALUES = ["cpu", "memory", "cpuLimit", "memoryLimit"] as const;
-
-function isAnother(
-  before: readonly ContainerRecommendation[],
-  now: readonly ContainerRecommendation[],
-  threshold: { readonly percent: number },
-): boolean {
-  return now.some((one) => {
-    const denied = before.find(({ container }) => container === one.container);
-    return VALUES.some((value) => isWorth(denied?.[value], one[value], threshold));
-  });
 }
 
 /** Holds where an object that would bound the workload can't be read: the market holds then, too. */
@@ -166,24 +154,22 @@ export function belowThreshold(facts: RightsizingFacts, wanted: WantedResources)
     const { request, limit } = pairOf(values, entry.resource);
     const compared = request === undefined && limit === undefined ? all : adopted;
     return compared.some(({ subject, next }) => {
-      const present = pairIn(subject, entry) ?? {};
-      const after = pairIn(next, entry) ?? {};
+      const [present = {}, after = {}] = [pairIn(subject, entry), pairIn(next, entry)];
       return isWorth(present.request, after.request, { percent }) ||
         isWorth(present.limit, after.limit, { percent });
     });
   };
   const verdict = withoutPairs(wanted, "BelowThreshold", {
-    against: (entry) =>
-      differs(entry) ? undefined : `${amountText(entry)} differs by less than ${percent} %`,
+    against(entry) {
+      if (differs(entry)) return undefined;
+      const { container, resource, pair: { request, limit } } = entry;
+      const amount = formatAmount(resource, request ?? limit ?? 0);
+      return `${container} ${resource} ${amount} differs by less than ${percent} %`;
+    },
   });
   if (verdict?.verdict !== "clamp" || verdict.wanted.size > 0) return verdict;
   const { reason, message } = verdict;
   return { verdict: "hold", reason, message, yields: true };
-}
-
-function amountText(entry: PairEntry): string {
-  const { container, resource, pair: { request, limit } } = entry;
-  return `${container} ${resource} ${formatAmount(resource, request ?? limit ?? 0)}`;
 }
 
 /** |to − from| ≥ percent of `from`, and there is a difference at all. */

@@ -1,251 +1,284 @@
 import assert from "node:assert/strict";
 import {
+  asking,
+  asks,
+  assertDecisions,
   autoPolicy,
-  clampsOf,
   type FactsChoice,
+  IN_PLACE,
+  LIMITS,
   MI,
   NOW_MS,
-  outcomeOf,
   recommendation,
+  RECREATE,
+  RECREATED,
   rightsizingFacts,
+  sized,
   templateContainer,
+  valuesOf,
   workloadPod,
 } from "../../../tests/fixtures/rightsizing/rightsizing_facts.ts";
-import { sampleVPA } from "../../../tests/fixtures/sample_workloads.ts";
-import { decideRightsizing } from "./decide_rightsizing.ts";
-import type { MissingPermission, RightsizedWorkload } from "./rightsizing_facts.ts";
+import { pure } from "../../../tests/fixtures/pure.ts";
+import { sampleHPA, sampleVPA } from "../../../tests/fixtures/sample_workloads.ts";
+import { decideRightsizing, RIGHTSIZING_CHAIN, STRAGGLER_CHAIN } from "./decide_rightsizing.ts";
 import { isWorth } from "./policy_guards.ts";
+import type { RightsizedWorkload } from "./rightsizing_facts.ts";
 
-function test(name: string, fn: () => void): void {
-  Deno.test({ name, permissions: "none", fn });
-}
-
-const containers = [templateContainer(), templateContainer({ name: "log" })];
-
-test("samplesLacking() reports a container without enough beside others, and takes nothing out", () => {
-  const facts = {
-    containers,
-    samples: new Map([["app", 10], ["log", 9]]),
-    recommendations: [recommendation()],
-  };
-  assert.equal(outcomeOf(facts), "InPlace: app cpu 150m, app memory 96Mi");
-  assert.deepEqual(clampsOf(facts), [
-    "SamplesLacking InsufficientSamples: log has 9 of 10 samples",
-  ]);
-  assert.deepEqual(clampsOf({ samples: new Map([["app", 10]]) }), []);
-  for (
-    const hold of [{ policy: autoPolicy({}, { mode: "Recommend" }) }, { dryRun: true }] as const
-  ) {
-    assert.match(
-      outcomeOf({ ...facts, ...hold }),
-      / (RecommendOnly|DryRun): .*; InsufficientSamples: log has 9 of 10 samples$/,
-    );
-  }
-});
-
-test("samplesLacking() holds without a recommendation in each mode that looks, and names the samples of all containers", () => {
-  const facts = { containers, samples: new Map([["app", 3]]), recommendations: [] };
-  const lack = "SamplesLacking InsufficientSamples: " +
-    "app has 3 of 10 samples; log has 0 of 10 samples";
-  assert.equal(outcomeOf(facts), lack);
-  assert.equal(outcomeOf({ ...facts, policy: autoPolicy({}, { mode: "Recommend" }) }), lack);
-  assert.equal(outcomeOf({ ...facts, dryRun: true }), lack);
-  assert.match(
-    outcomeOf({ ...facts, policy: autoPolicy({}, { mode: "Disabled" }) }),
-    /^ModeHolds /,
-  );
-  assert.match(
-    outcomeOf({ recommendations: [] }),
-    /^SamplesLacking InsufficientSamples: .*recommendation$/,
-  );
-});
-
-const inMode = (mode: "Auto" | "Recommend" | "Disabled"): string =>
-  outcomeOf({ policy: autoPolicy({}, { mode }) });
-
-test("modeHolds() lets only Auto apply", () => {
-  assert.equal(inMode("Auto"), "InPlace: app cpu 150m, app memory 96Mi");
-  assert.match(inMode("Recommend"), /^ModeHolds RecommendOnly: /);
-  assert.match(inMode("Disabled"), /^ModeHolds PolicyDisabled: /);
-});
-
-test("dryRunHolds() holds all that would be applied, and nothing when it is off", () => {
-  assert.match(outcomeOf({ dryRun: true }), /^DryRunHolds DryRun: /);
-  assert.match(outcomeOf({ dryRun: false }), /^InPlace: /);
-});
-
-const resize: MissingPermission = { method: "InPlace", permission: "patch pods/resize" };
-const patch: MissingPermission = { method: "Recreate", permission: "patch deployments.apps" };
-const only = (missingPermissions: readonly MissingPermission[], allowRecreate = false): string =>
-  outcomeOf({ missingPermissions, strategy: { allowRecreate } });
-
-test("permissionMissing() names what the method lacks, and does not turn to the other one", () => {
-  for (const allowRecreate of [false, true]) {
-    assert.match(only([resize], allowRecreate), /^PermissionMissing RBACError: .*pods\/resize$/);
-  }
-  assert.match(only([patch], true), /^InPlace: /);
-  assert.match(only([]), /^InPlace: /);
-});
-
-test("permissionMissing() asks for the right to patch workloads where pods must be made anew", () => {
-  const containers = [templateContainer({ restartsOnCPU: true })];
-  const strategy = { allowRecreate: true };
-  const held = outcomeOf({ containers, strategy, missingPermissions: [patch] });
-  assert.match(held, /^PermissionMissing RBACError: .*deployments\.apps$/);
-  assert.match(outcomeOf({ containers, strategy, missingPermissions: [resize] }), /^Recreate: /);
-});
-
-test("lastDenialHolds() holds with the engine's message until it may be asked again", () => {
-  const denial = {
-    message: "policy cost-guard: no more memory",
-    recommendations: [recommendation()],
-    retryAtMs: NOW_MS + 60_000,
-  };
-  const decision = decideRightsizing(rightsizingFacts({ denial }));
-  assert.ok(decision.outcome === "hold");
-  assert.deepEqual([decision.reason, decision.retryAfterMs], ["AdmissionDenied", 60_000]);
-  assert.ok(decision.message.startsWith(denial.message), decision.message);
-  assert.match(decision.message, /2027-01-15T08:01:00\.000Z$/);
-  assert.match(outcomeOf({ denial: { ...denial, retryAtMs: NOW_MS } }), /^InPlace: /);
-  // A difference of 10 % is another request: 150 m and 96 Mi were denied.
-  for (const [cpu, isHeld] of [[164, true], [165, false], [135, false], [136, true]] as const) {
-    const outcome = outcomeOf({ denial, recommendations: [recommendation({ cpu })] });
-    assert.equal(outcome.startsWith("LastDenialHolds "), isHeld, `${cpu}`);
-  }
-  const containers = [templateContainer(), templateContainer({ name: "log" })];
-  assert.match(outcomeOf({ denial, containers }), /^InPlace: /);
-});
-
-test("boundUnreadable() holds for whatever can't be read, and says what", () => {
-  const unreadable = 'LimitRange r: "-1" is negative';
-  assert.equal(
-    outcomeOf({ unreadable: [unreadable] }),
-    `BoundUnreadable UnreadableBound: ${unreadable}`,
-  );
-  const verticalAutoscalers = [sampleVPA("Off", { unreadable: "VPA v has no target" })];
-  assert.match(outcomeOf({ verticalAutoscalers }), /UnreadableBound: VPA v has no target/);
-  assert.match(outcomeOf({ verticalAutoscalers: [sampleVPA("Off")] }), /^InPlace: /);
-});
-
+const ALL_LIMITED = "InPlace: app cpu 150m (limit 180m), app memory 96Mi (limit 112Mi)";
+const EITHER = { allowRecreate: true };
 const { workload } = rightsizingFacts();
-const withState = (change: Partial<RightsizedWorkload>): string =>
-  outcomeOf({ workload: { ...workload, ...change } });
+const log = templateContainer({ name: "log" });
+const both = [templateContainer(), log];
+const peak = (mebibytes: number) => ({ memoryPeaks: new Map([["app", mebibytes * MI]]) });
+const inMode = (mode: "Auto" | "Recommend" | "Disabled") => ({ policy: autoPolicy({}, { mode }) });
 
-test("rolloutHolds() waits for a rollout to end, and for a paused one to go on", () => {
-  const rollout = { updated: 1, total: 3, stands: false };
-  assert.match(
-    withState({ rollout }),
-    /^RolloutHolds RolloutInProgress: Deployment web .*1 of 3 pods /,
-  );
-  assert.match(withState({ paused: true }), /^RolloutHolds RolloutPaused: .*Deployment web /);
-  assert.match(withState({ rollout: { ...rollout, updated: 3 } }), /^InPlace: /);
-  assert.match(withState({ rollout: { ...rollout, stands: true } }), /^InPlace: /);
+pure(
+  "RIGHTSIZING_CHAIN keeps its order, STRAGGLER_CHAIN leaves out what is about new values",
+  () => {
+    const names = RIGHTSIZING_CHAIN.map(({ name }) => name);
+    assert.equal(
+      names.join(),
+      "SamplesLacking,ModeHolds,DryRunHolds,PermissionMissing,LastDenialHolds,BoundUnreadable," +
+        "HorizontalAutoscalerConflicts,VerticalAutoscalerConflicts,RolloutHolds,OutsideRanges," +
+        "OverQuotas,OverNodes,QoSWouldChange,RequestAboveLimit,UnsafeMemoryDecrease," +
+        "NodeUnderPressure,NotRolledOut,BelowThreshold,TakenBack,RecentlyEdited,CoolingDown,NoMethod",
+    );
+    assert.deepEqual(STRAGGLER_CHAIN.map(({ name }) => name), [
+      ...names.slice(0, -5),
+      "NoWayInPlace",
+    ]);
+  },
+);
+
+pure("decideRightsizing() changes none of its facts", () => {
+  const facts = rightsizingFacts({ strategy: LIMITS });
+  const before = structuredClone(facts);
+  decideRightsizing(facts);
+  assert.deepEqual(facts, before);
 });
 
-const VALUES = { requests: { cpu: 150, memory: 96 * MI }, limits: {} };
+pure(
+  "decideRightsizing() takes recommendations for the template's containers, limits only if asked",
+  () => {
+    const containers = [templateContainer(), templateContainer({ name: "proxy", sidecar: true })];
+    const recommendations = ["app", "proxy", "gone"].map((container) =>
+      recommendation({ container })
+    );
+    assertDecisions([
+      [{}, IN_PLACE],
+      [{ strategy: LIMITS }, ALL_LIMITED],
+      [{ containers, recommendations }, IN_PLACE],
+    ]);
+  },
+);
 
-/** A workload with the recommendation in its template. */
-function recreated(stands: boolean, choice: FactsChoice = {}): FactsChoice {
-  return {
-    workload: {
-      ...workload,
-      rollout: { updated: 0, total: 2, stands },
-      template: { containers: [templateContainer(VALUES)], initContainers: [] },
-    },
-    inForce: new Map([["app", VALUES]]),
-    strategy: { allowInPlaceResize: false, allowRecreate: true },
-    ...choice,
+pure("decideRightsizing() holds by what cut the most where only a rest is left", () => {
+  const choice = {
+    containers: both,
+    autoscalers: [sampleHPA()],
+    samples: new Map([["app", 100]]),
+    ...peak(60),
   };
-}
-
-test("notRolledOut() reports pods that are not replaced, and holds nothing", () => {
-  const decision = decideRightsizing(rightsizingFacts(recreated(true)));
-  assert.ok(decision.outcome === "hold" && decision.restOnly);
-  assert.equal(decision.reason, "NotRolledOut");
-  assert.match(decision.message, /Deployment web .*2 pods .*web-1 /);
-  const first = recreated(true, { inForce: new Map() });
-  assert.match(
-    outcomeOf({
-      ...first,
-      workload: { ...workload, rollout: { updated: 0, total: 2, stands: true } },
-    }),
-    /^Recreate: /,
-  );
+  const cuts = " - InsufficientSamples - HPAConflict";
+  assertDecisions([
+    [{ ...asks(104, 32), ...peak(60) }, "UnsafeMemoryDecrease - UnsafeMemoryDecrease"],
+    [{ ...asks(104, 64), ...peak(60) }, "BelowThreshold"],
+    [{ ...choice, ...asks(180, 8) }, `UnsafeMemoryDecrease${cuts}`],
+    [{ ...choice, ...asks(180, 65) }, `InsufficientSamples${cuts}`],
+  ]);
+  const restOnly = [8, 65].map((memory) => {
+    const decision = decideRightsizing(rightsizingFacts({ ...choice, ...asks(180, memory) }));
+    return decision.outcome === "hold" && [decision.restOnly, decision.message.split("; ").length];
+  });
+  assert.deepEqual(restOnly, [[undefined, 3], [true, 2]]);
 });
 
-test("notRolledOut() says nothing where pods have the values, are being replaced, or are resized", () => {
-  const pods = [workloadPod("web-1", [templateContainer(VALUES)])];
-  assert.match(outcomeOf(recreated(true, { pods })), /^BelowThreshold /);
-  assert.match(outcomeOf(recreated(false)), /^RolloutHolds /);
-  assert.deepEqual(clampsOf(recreated(true, { strategy: {} })), []);
+pure("decideRightsizing() asks again where a later guard has taken out what made room", () => {
+  // The log's decrease pays for the app's raise, and is too small to be done.
+  const choice = {
+    containers: [templateContainer(), templateContainer({ name: "log", requests: { cpu: 150 } })],
+    recommendations: [asking(114, 64), asking(136, 64, { container: "log" })],
+    quotas: [{ name: "q", resource: "cpu", of: "requests", room: 0 }] as const,
+  };
+  assertDecisions([
+    [
+      { ...choice, strategy: { changeThresholdPercent: 5 } },
+      "InPlace: app cpu 114m, log cpu 136m - BelowThreshold",
+    ],
+    [choice, "QuotaExceeded - BelowThreshold - QuotaExceeded"],
+  ]);
 });
 
-test("isWorth() asks for the percentage of what is there, and for a difference at all", () => {
-  const percent = 10;
-  assert.equal(isWorth(100, 110, { percent }), true);
-  assert.equal(isWorth(100, 109, { percent }), false);
-  assert.equal(isWorth(100, 90, { percent }), true);
-  assert.equal(isWorth(100, 91, { percent }), false);
-  assert.equal(isWorth(100, 100, { percent: 0 }), false);
-  assert.equal(isWorth(100, 101, { percent: 0 }), true);
-  assert.equal(isWorth(undefined, 1, { percent }), true);
-  assert.equal(isWorth(100, undefined, { percent: 0 }), false);
+pure(
+  "samplesLacking() reports a container without enough, and holds without any recommendation",
+  () => {
+    const some = {
+      containers: both,
+      samples: new Map([["app", 10], ["log", 9]]),
+      recommendations: [recommendation()],
+    };
+    const none = { containers: both, samples: new Map([["app", 3]]), recommendations: [] };
+    assertDecisions([
+      [some, `${IN_PLACE} - InsufficientSamples`],
+      [{ samples: new Map([["app", 10]]) }, IN_PLACE],
+      [{ ...some, ...inMode("Recommend") }, "RecommendOnly - InsufficientSamples"],
+      [{ ...some, dryRun: true }, "DryRun - InsufficientSamples"],
+      [none, "InsufficientSamples"],
+      [{ ...none, ...inMode("Recommend") }, "InsufficientSamples"],
+      [{ ...none, dryRun: true }, "InsufficientSamples"],
+      [{ ...none, ...inMode("Disabled") }, "PolicyDisabled"],
+      [{ recommendations: [] }, "InsufficientSamples"],
+    ]);
+  },
+);
+
+pure("modeHolds() lets only Auto apply, dryRunHolds() nothing", () => {
+  assertDecisions([
+    [inMode("Auto"), IN_PLACE],
+    [inMode("Recommend"), "RecommendOnly"],
+    [inMode("Disabled"), "PolicyDisabled"],
+    [{ dryRun: true }, "DryRun"],
+  ]);
 });
 
-test("belowThreshold() leaves out resources that would hardly change, and holds when all would", () => {
-  const recommendations = [recommendation({ cpu: 109, memory: 80 * MI })];
-  assert.equal(outcomeOf({ recommendations }), "InPlace: app memory 80Mi");
-  const hardly = [recommendation({ cpu: 109, memory: 60 * MI })];
-  assert.match(
-    outcomeOf({ recommendations: hardly }),
-    /^BelowThreshold BelowThreshold: app cpu 109m .* 10 %; app memory 60Mi .* 10 %$/,
-  );
-  assert.match(
-    outcomeOf({ recommendations: hardly, strategy: { changeThresholdPercent: 5 } }),
-    /^InPlace: app cpu 109m, app memory 60Mi/,
-  );
+pure(
+  "permissionMissing() holds for the method's own permission, and does not turn to the other one",
+  () => {
+    const resize = [{ method: "InPlace", permission: "patch pods/resize" }] as const;
+    const patch = [{ method: "Recreate", permission: "patch deployments.apps" }] as const;
+    const restarts = { containers: [templateContainer({ restartsOnCPU: true })], strategy: EITHER };
+    assertDecisions([
+      [{ missingPermissions: resize }, "RBACError"],
+      [{ missingPermissions: resize, strategy: EITHER }, "RBACError"],
+      [{ missingPermissions: patch, strategy: EITHER }, IN_PLACE],
+      [{ missingPermissions: patch, ...restarts }, "RBACError"],
+      [{ missingPermissions: resize, ...restarts }, RECREATED],
+    ]);
+  },
+);
+
+pure(
+  "lastDenialHolds() holds until it may be asked again, but for another request by the threshold",
+  () => {
+    const denial = {
+      message: "policy cost-guard: no more memory",
+      recommendations: [recommendation()],
+      retryAtMs: NOW_MS + 60_000,
+    };
+    const decision = decideRightsizing(rightsizingFacts({ denial }));
+    assert.equal(decision.outcome === "hold" && decision.retryAfterMs, 60_000);
+    assertDecisions([
+      [{ denial: { ...denial, retryAtMs: NOW_MS } }, IN_PLACE],
+      [{ denial, ...asks(164, 96) }, "AdmissionDenied"],
+      [{ denial, ...asks(165, 96) }, "InPlace: app cpu 165m, app memory 96Mi"],
+      [{ denial, ...asks(135, 96) }, "InPlace: app cpu 135m, app memory 96Mi"],
+      [{ denial, ...asks(136, 96) }, "AdmissionDenied"],
+      [{ denial, containers: both }, `${IN_PLACE}, log cpu 150m, log memory 96Mi`],
+    ]);
+  },
+);
+
+pure("boundUnreadable() holds for whatever can't be read", () => {
+  assertDecisions([
+    [{ unreadable: ["LimitRange r"] }, "UnreadableBound"],
+    [{ verticalAutoscalers: [sampleVPA("Off", { unreadable: "no target" })] }, "UnreadableBound"],
+    [{ verticalAutoscalers: [sampleVPA("Off")] }, IN_PLACE],
+  ]);
 });
 
-test("belowThreshold() keeps a request with a limit that is worth it", () => {
-  const recommendations = [
-    recommendation({ cpu: 105, cpuLimit: 300, memory: 64 * MI, memoryLimit: 128 * MI }),
-  ];
-  const strategy = { updateRequestsOnly: false };
-  assert.equal(outcomeOf({ recommendations, strategy }), "InPlace: app cpu 105m (limit 300m)");
+pure("rolloutHolds() waits for a rollout to end, and for a paused one to go on", () => {
+  const rollout = { updated: 1, total: 3, stands: false };
+  const of = (change: Partial<RightsizedWorkload>) => ({ workload: { ...workload, ...change } });
+  assertDecisions([
+    [of({ rollout }), "RolloutInProgress"],
+    [of({ paused: true }), "RolloutPaused"],
+    [of({ rollout: { ...rollout, updated: 3 } }), IN_PLACE],
+    [of({ rollout: { ...rollout, stands: true } }), IN_PLACE],
+  ]);
 });
 
-test("belowThreshold() compares with what is in force, and with pods where nothing is", () => {
-  const resized = templateContainer({ requests: { cpu: 150, memory: 96 * MI } });
-  const pods = [workloadPod("web-1", [resized])];
-  const inForce = new Map([["app", { requests: { cpu: 150, memory: 96 * MI }, limits: {} }]]);
-  assert.match(outcomeOf({ pods, inForce }), /^BelowThreshold /);
-  assert.match(outcomeOf({ pods }), /^InPlace: /);
-  const late = rightsizingFacts().pods;
-  assert.match(outcomeOf({ pods: late, inForce }), /^BelowThreshold /);
-  const strategy = { allowInPlaceResize: false, allowRecreate: true };
-  assert.match(outcomeOf({ pods, inForce, strategy }), /^Recreate: /);
-  // Each resource for itself: of CPU nothing is in force.
+pure("notRolledOut() reports pods that are not replaced, and holds nothing", () => {
+  const values = sized([150, 96]);
+  const state = (stands: boolean) => ({ ...workload, rollout: { updated: 0, total: 2, stands } });
+  /** A workload with the recommendation in its template. */
+  const recreated = (stands: boolean): FactsChoice => ({
+    workload: {
+      ...state(stands),
+      template: { containers: [templateContainer(values)], initContainers: [] },
+    },
+    inForce: valuesOf(values),
+    strategy: RECREATE,
+  });
+  const pods = [workloadPod("web-1", [templateContainer(values)])];
+  assertDecisions([
+    [recreated(true), "NotRolledOut - NotRolledOut"],
+    [{ ...recreated(true), inForce: new Map(), workload: state(true) }, RECREATED],
+    [{ ...recreated(true), pods }, "BelowThreshold"],
+    [recreated(false), "RolloutInProgress"],
+    [{ ...recreated(true), strategy: {} }, "BelowThreshold"],
+  ]);
+});
+
+pure("isWorth() asks for the percentage of what is there, and for a difference at all", () => {
+  const rows = [
+    [100, 110, 10, true],
+    [100, 109, 10, false],
+    [100, 90, 10, true],
+    [100, 91, 10, false],
+    [100, 100, 0, false],
+    [100, 101, 0, true],
+    [undefined, 1, 10, true],
+    [100, undefined, 0, false],
+  ] as const;
+  for (const [from, to, percent, expected] of rows) {
+    assert.equal(isWorth(from, to, { percent }), expected, `${from} to ${to} by ${percent} %`);
+  }
+});
+
+pure("belowThreshold() leaves out what would hardly change, against what is in force", () => {
+  const pods = [workloadPod("web-1", [templateContainer(sized([150, 96]))])];
+  const inForce = valuesOf(sized([150, 96]));
   const memory = new Map([["app", { requests: { memory: 96 * MI }, limits: {} }]]);
-  assert.equal(outcomeOf({ pods: late, inForce: memory }), "InPlace: app cpu 150m");
-  // A limit that is to follow a request in force is worth it.
-  assert.equal(
-    outcomeOf({ pods, inForce, strategy: { updateRequestsOnly: false } }),
-    "InPlace: app cpu 150m (limit 180m), app memory 96Mi (limit 112Mi)",
-  );
+  const limit = asks(105, 64, { cpuLimit: 300, memoryLimit: 128 });
+  assertDecisions([
+    [asks(109, 80), "InPlace: app memory 80Mi - BelowThreshold"],
+    [asks(109, 60), "BelowThreshold"],
+    [
+      { ...asks(109, 60), strategy: { changeThresholdPercent: 5 } },
+      "InPlace: app cpu 109m, app memory 60Mi",
+    ],
+    [{ ...limit, strategy: LIMITS }, "InPlace: app cpu 105m (limit 300m) - BelowThreshold"],
+    [{ pods, inForce }, "BelowThreshold"],
+    [{ pods }, IN_PLACE],
+    [{ inForce }, "BelowThreshold"],
+    [{ pods, inForce, strategy: RECREATE }, RECREATED],
+    // Each resource for itself: of CPU nothing is in force.
+    [{ inForce: memory }, "InPlace: app cpu 150m - BelowThreshold"],
+    // A limit that is to follow a request in force is worth it.
+    [{ pods, inForce, strategy: LIMITS }, ALL_LIMITED],
+  ]);
 });
 
-const MINUTE_MS = 60_000;
-
-test("coolingDown() holds for the rest of the cooldown", () => {
-  const at = (lastAppliedMs: number) => decideRightsizing(rightsizingFacts({ lastAppliedMs }));
-  const decision = at(NOW_MS - 29 * MINUTE_MS);
-  assert.ok(decision.outcome === "hold");
-  assert.deepEqual([decision.reason, decision.retryAfterMs], ["Cooldown", MINUTE_MS]);
-  assert.equal(at(NOW_MS - 30 * MINUTE_MS).outcome, "apply");
-  assert.match(outcomeOf(), /^InPlace: /);
+pure("coolingDown() holds for the rest of the cooldown, and for no change in the future", () => {
+  const decision = decideRightsizing(rightsizingFacts({ lastAppliedMs: NOW_MS - 29 * 60_000 }));
+  assert.equal(decision.outcome === "hold" && decision.retryAfterMs, 60_000);
+  assertDecisions([
+    [{ lastAppliedMs: NOW_MS - 29 * 60_000 }, "Cooldown"],
+    [{ lastAppliedMs: NOW_MS - 30 * 60_000 }, IN_PLACE],
+    [{ lastAppliedMs: NOW_MS + 1e9 }, IN_PLACE],
+  ]);
 });
 
-test("coolingDown() does not wait for a change in the future, after a clock was set back", () => {
-  const decision = decideRightsizing(rightsizingFacts({ lastAppliedMs: NOW_MS + 1e9 }));
-  assert.equal(decision.outcome, "apply");
+pure("verticalAutoscalerConflicts() leaves to a VPA in any mode but Off what it controls", () => {
+  const cpuPolicies = [{ container: "*", controlled: false }];
+  assertDecisions([
+    ...["Initial", "Recreate", "InPlaceOrRecreate", "Auto", "SomethingNew"].map((mode) =>
+      [{ verticalAutoscalers: [sampleVPA(mode)] }, "VPAConflict"] as const
+    ),
+    [{ verticalAutoscalers: [sampleVPA("Off")] }, IN_PLACE],
+    [
+      { verticalAutoscalers: [sampleVPA("Auto", { cpuPolicies })] },
+      "InPlace: app cpu 150m - VPAConflict",
+    ],
+  ]);
 });

@@ -41,13 +41,11 @@ export function horizontalAutoscalerConflicts(
         )
       );
       return acting &&
-        `HPA ${acting.metadata.name} divides the ${RESOURCE_TEXTS[resource]} usage ` +
+        `HPA ${acting.metadata.name} divides the ${resource === "cpu" ? "CPU" : resource} usage ` +
           `of ${container} by its request, which stays`;
     },
   });
 }
-
-const RESOURCE_TEXTS = { cpu: "CPU", memory: "memory" } as const;
 
 /** Leaves alone what a VPA in any mode but `Off` sets; CPU that it does not control goes on. */
 export function verticalAutoscalerConflicts(
@@ -179,16 +177,13 @@ export function nodeUnderPressure(
   });
   return withoutPairs(wanted, "NodePressure", {
     against: (entry) => {
-      for (const { subject, next, pressures } of pressed) {
-        const present = pairIn(subject, entry) ?? {};
-        const after = pairIn(next, entry) ?? {};
-        const raises = (after.request ?? 0) > (present.request ?? 0) ||
+      const found = pressed.find(({ subject, next }) => {
+        const [present = {}, after = {}] = [pairIn(subject, entry), pairIn(next, entry)];
+        return (after.request ?? 0) > (present.request ?? 0) ||
           (after.limit ?? Infinity) > (present.limit ?? Infinity);
-        if (!raises) continue;
-        return `no raise of ${entry.container} ${entry.resource}: node ${subject.nodeName} has ` +
-          pressures.join(", ");
-      }
-      return undefined;
+      });
+      return found && `no raise of ${entry.container} ${entry.resource}: ` +
+          `node ${found.subject.nodeName} has ${found.pressures.join(", ")}`;
     },
   });
 }

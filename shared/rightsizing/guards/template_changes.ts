@@ -3,26 +3,19 @@
  *
  * @module
  */
-import {
-  NO_RESOURCES,
-  type PodContainer,
-  type ResourceName,
-  type Resources,
-  withResources,
-} from "../../api/pod.ts";
+import { NO_RESOURCES, type PodContainer, withResources } from "../../api/pod.ts";
 import type { FieldOwner, TemplateOwners } from "../../api/workload.ts";
 import {
   byResource,
   formatAmount,
   pair,
   type PairEntry,
-  pairOf,
   RESOURCE_SIDES,
   type ResourcePair,
-  resourcesOf,
   wantedOf,
   type WantedResources,
 } from "../../resize/inputs/resources.ts";
+import { pairIn } from "../../resize/inputs/subject.ts";
 import { RIGHTSIZING_MANAGER } from "../../resize/original_limits.ts";
 import { withoutPairs } from "../../resize/run_checks.ts";
 import {
@@ -56,7 +49,7 @@ export interface ComparedTemplate {
   /** What the record keeps of it from now on. */
   readonly template: readonly ContainerTemplate[];
   /** Values that rightsizing wrote and that the record lacks: the answer was lost, or a crash came first. */
-  readonly unrecorded: readonly PairEntry[];
+  readonly unrecorded: WantedResources;
 }
 
 /**
@@ -92,9 +85,13 @@ export function compareTemplate(
         .map(({ owner }) => changeBy(owner, nowMs));
       return lastOf(others) ?? keptChange(known?.changed?.[resource], nowMs);
     });
-    return { ...containerTemplate(present), ...(Object.keys(changed).length > 0 && { changed }) };
+    return {
+      container: name,
+      values: amountsOfResources(present),
+      ...(Object.keys(changed).length > 0 && { changed }),
+    };
   });
-  return { template, unrecorded };
+  return { template, unrecorded: wantedOf(unrecorded) };
 }
 
 /** The recorded template after rightsizing has written the values into it. */
@@ -114,36 +111,26 @@ export function templateWith(
 /** The part of a record that says what was applied. */
 export type AppliedRecord = Pick<WorkloadRecord, "inForce" | "appliedAtMs" | "method">;
 
-/** The record with unrecorded values: they count as applied now, so that the cooldown follows. */
+/**
+ * The record with unrecorded values: they count as applied now, so that the cooldown follows. A request or
+ * limit beside them stays in force, and counts as long as the template has what it was adopted on.
+ */
 export function withUnrecorded(
   record: AppliedRecord,
-  unrecorded: readonly PairEntry[],
+  unrecorded: WantedResources,
   { containers, nowMs }: Pick<PresentTemplate, "containers" | "nowMs">,
 ): AppliedRecord {
-  if (unrecorded.length === 0) return record;
-  const written = wantedOf(unrecorded);
-  const replaced = [...written].map(([container, values]): ValuesInForce => {
+  if (unrecorded.size === 0) return record;
+  const written = [...unrecorded].map(([container, values]): ValuesInForce => {
     const present = containers.find(({ name }) => name === container) ?? NO_RESOURCES;
     const before = record.inForce.find((one) => one.container === container);
-    const replace = (amounts: ContainerAmounts, by: Resources): ContainerAmounts => {
-      const isWritten = (resource: ResourceName) =>
-        unrecorded.some((one) => one.container === container && one.resource === resource);
-      return amountsOfResources(
-        resourcesOf(
-          byResource((resource) =>
-            pairOf(isWritten(resource) ? by : resourcesOfAmounts(amounts), resource)
-          ),
-        ),
-      );
-    };
-    const adoptedOn = replace(before?.adoptedOn ?? amountsOfResources(present), present);
-    return { container, ...replace(before ?? {}, values), adoptedOn };
+    const withValues = (amounts: ContainerAmounts): ContainerAmounts =>
+      amountsOfResources(withResources(resourcesOfAmounts(amounts), values));
+    const adoptedOn = withValues(before?.adoptedOn ?? amountsOfResources(present));
+    return { container, ...withValues(before ?? {}), adoptedOn };
   });
-  return {
-    inForce: [...record.inForce.filter(({ container }) => !written.has(container)), ...replaced],
-    appliedAtMs: nowMs,
-    method: "Recreate",
-  };
+  const others = record.inForce.filter(({ container }) => !unrecorded.has(container));
+  return { inForce: [...others, ...written], appliedAtMs: nowMs, method: "Recreate" };
 }
 
 /**
@@ -177,41 +164,26 @@ export function recentlyEdited(facts: RightsizingFacts, wanted: WantedResources)
   if (remembered.length === 0) return undefined;
   const subjects = presentSubjects(facts, methodFor(facts, wanted));
   return withoutPairs(wanted, "RecentlyEdited", {
-    against({ container, resource, pair }) {
+    against(entry) {
+      const { container, resource, pair: asked } = entry;
       const change = remembered.find((one) => one.container === container)?.changed?.[resource];
       if (change === undefined || !isRecent(change, nowMs)) return undefined;
-      const present = subjects.flatMap(({ containers }) =>
-        containers.filter(({ name }) => name === container).map((one) => pairOf(one, resource))
-      );
-      const [lowered, rest] = partition(
-        pair,
-        (half) => present.some((one) => loweredTo(one, half) < Infinity),
-      );
-      const { request, limit = request } = lowered;
-      if (limit === undefined) return undefined;
-      const what = request === undefined ? `${resource} limit` : resource;
-      const problem = `${container} ${what} to ${formatAmount(resource, request ?? limit)}: ` +
+      const present = subjects.flatMap((subject) => pairIn(subject, entry) ?? []);
+      const isLowered = (half: ResourcePair): boolean =>
+        present.some((one) => loweredTo(one, half) < Infinity);
+      const { request, limit } = asked;
+      const lowersRequest = isLowered(pair(request, undefined));
+      const lowersLimit = isLowered(pair(undefined, limit));
+      const to = lowersRequest ? request : limit;
+      if (to === undefined || !(lowersRequest || lowersLimit)) return undefined;
+      const what = lowersRequest ? resource : `${resource} limit`;
+      const problem = `${container} ${what} to ${formatAmount(resource, to)}: ` +
         `${changeText(change, "it in ")}, and it is not lowered before ` +
         timeText(change.atMs + COOLDOWN_MS);
+      const rest = pair(lowersRequest ? undefined : request, lowersLimit ? undefined : limit);
       return { problem, rest };
     },
   });
-}
-
-/** Halves of the pair for which the condition is true, and the others. */
-function partition(
-  { request, limit }: ResourcePair,
-  is: (half: ResourcePair) => boolean,
-): readonly [ResourcePair, ResourcePair] {
-  const [isRequest, isLimit] = [is(pair(request, undefined)), is(pair(undefined, limit))];
-  return [
-    pair(isRequest ? request : undefined, isLimit ? limit : undefined),
-    pair(isRequest ? undefined : request, isLimit ? undefined : limit),
-  ];
-}
-
-function containerTemplate(container: PodContainer): ContainerTemplate {
-  return { container: container.name, values: amountsOfResources(container) };
 }
 
 function changeBy(owner: FieldOwner | undefined, nowMs: number): TemplateChange {

@@ -13,15 +13,13 @@ import { refusalKind, refusalReason } from "../../resize/refusal.ts";
 import { type AnyReason, remedyFor } from "../../api/reasons/reasons.ts";
 import type { RightsizingDecision } from "./decide_rightsizing.ts";
 
-/**
- * What to do next: leave the workload alone for this cycle, forget it, read it again and decide anew, or
- * wait with jitter and send the same.
- */
-export type AfterFailure = "leave" | "forget" | "fresh" | "back-off";
-
 /** A failure of a write. */
 export interface ApplyFailure {
-  readonly next: AfterFailure;
+  /**
+   * What to do next: leave the workload alone for this cycle, forget it, read it again and decide anew, or
+   * wait with jitter and send the same.
+   */
+  readonly next: "leave" | "forget" | "fresh" | "back-off";
   readonly reason: RightsizingReason | EnforcementReason;
   /** The server's message; for a missing permission, which one it is. */
   readonly message: string;
@@ -74,11 +72,8 @@ export interface WorkloadEvent {
   readonly message: string;
 }
 
-/** As in `status.workloads[].status`; `Applied` and `Error` are what a write comes to. */
-export type HeldStatus = "Recommended" | "Skipped";
-
 /** Recommended where nothing is to be applied, skipped where something holds it. */
-export function heldStatus(reason: RightsizingReason): HeldStatus {
+export function heldStatus(reason: RightsizingReason): "Recommended" | "Skipped" {
   return reason === "RecommendOnly" || reason === "DryRun" ? "Recommended" : "Skipped";
 }
 

@@ -10,7 +10,7 @@ import type { Resources } from "../../../../shared/api/pod.ts";
 import { formatCPU } from "../../../../shared/quantity.ts";
 import { RIGHTSIZING_MANAGER } from "../../../../shared/resize/original_limits.ts";
 import { type ContainerResources, containerResources } from "../../../../shared/resize/patch.ts";
-import { OWNS_NOTHING } from "../../../fixtures/rightsizing/owned_fields.ts";
+import { OWNS_NOTHING } from "../../../fixtures/rightsizing/rightsizing_patches.ts";
 import { templatePatch } from "../../../../shared/rightsizing/template_patch.ts";
 import {
   decideRightsizing,
