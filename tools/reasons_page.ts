@@ -11,8 +11,7 @@ import {
   WORKLOAD_BOUNDS,
 } from "../controller/allocation/events/pod_events.ts";
 import type { BoundReason } from "../shared/api/reasons/bound_reasons.ts";
-import type { EnforcementReason } from "../shared/api/reasons/enforcement_reasons.ts";
-import type { EventReason } from "../shared/api/reasons/event_reasons.ts";
+import type { EnforcementReason, EventReason } from "../shared/api/reasons/enforcement_reasons.ts";
 import type { MarketReason } from "../shared/api/reasons/market_reasons.ts";
 import type {
   PlacementEventReason,

@@ -1,6 +1,6 @@
 /** What the controller's account may change of a pod, on a real API server: the deletion cost. */
 import assert from "node:assert/strict";
-import { isAllowed } from "../../adapters/kube/client/access_rules.ts";
+import { isAllowed } from "../../adapters/kube/client/api_checks.ts";
 import type { OpenKubeConnection } from "../../adapters/kube/client/connection.ts";
 import { listOf, objectOf, textsOf } from "../../adapters/kube/client/json_fields.ts";
 import {

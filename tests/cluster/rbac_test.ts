@@ -6,7 +6,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import type { AccessRule } from "../../adapters/kube/client/access_rules.ts";
+import type { AccessRule } from "../../adapters/kube/client/api_checks.ts";
 import { connectKubeconfig } from "../../adapters/kube/client/connect.ts";
 import { createKubectl, type Kubectl } from "./kubectl.ts";
 import {

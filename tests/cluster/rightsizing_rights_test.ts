@@ -6,7 +6,7 @@
  */
 import fc from "fast-check";
 import assert from "node:assert/strict";
-import { type AccessRule, isAllowed } from "../../adapters/kube/client/access_rules.ts";
+import { type AccessRule, isAllowed } from "../../adapters/kube/client/api_checks.ts";
 import {
   type KubeConnection,
   type OpenKubeConnection,

@@ -4,8 +4,6 @@
  *
  * @module
  */
-import assert from "node:assert/strict";
-import fc from "fast-check";
 import { type Pod, withResources } from "../../shared/api/pod.ts";
 import { readResizeSupport } from "../../adapters/kube/client/api_checks.ts";
 import type { KubeConnection } from "../../adapters/kube/client/connection.ts";
@@ -19,6 +17,8 @@ import { containerSpec } from "./scene/contract_world.ts";
 import { startEmulatedServer } from "./scene/emulated_server.ts";
 import { isHarness } from "./scene/harness_access.ts";
 import { scratchNamespace } from "./scene/real_node.ts";
+import assert from "node:assert/strict";
+import fc from "fast-check";
 
 const CASES = { numRuns: 100 } as const;
 

@@ -4,7 +4,7 @@
  * @module
  */
 import { Command, InvalidArgumentError, Option } from "commander";
-import { type HelpText, parseTaskFlags, type UsageError } from "../../cli/parse_task_flags.ts";
+import { type HelpText, parseTaskFlags, type UsageError } from "../../cli/task_flags.ts";
 import { type Computed, golden, GOLDEN_PARTS, storedOutputs } from "./golden.ts";
 import type { FromGoldenWorker, ToGoldenWorker } from "./golden_worker.ts";
 

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type AccessRule, isAllowed } from "../../../adapters/kube/client/access_rules.ts";
+import { type AccessRule, isAllowed } from "../../../adapters/kube/client/api_checks.ts";
 import type {
   KubeConnection,
   OpenKubeConnection,

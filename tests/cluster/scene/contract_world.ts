@@ -28,8 +28,6 @@ export interface ContractWorld {
   readonly namespace: string;
   /** A node with a kubelet. */
   readonly nodeName: string;
-  /** Promises of a real server settle by themselves. */
-  settle<V>(promise: Promise<V>): Promise<V>;
   close(): Promise<void>;
   /** The answer; undefined when there is no such object. */
   find(request: KubeRequest): Promise<unknown>;
@@ -72,7 +70,6 @@ export async function openContractWorld(): Promise<ContractWorld> {
     connection,
     namespace,
     nodeName,
-    settle: (promise) => promise,
     find,
     async close() {
       const path = `/api/v1/namespaces/${namespace}`;

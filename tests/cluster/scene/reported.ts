@@ -11,8 +11,8 @@ import { BOUND_REASONS, type BoundReason } from "../../../shared/api/reasons/bou
 import {
   ENFORCEMENT_REASONS,
   type EnforcementReason,
+  type EventReason,
 } from "../../../shared/api/reasons/enforcement_reasons.ts";
-import type { EventReason } from "../../../shared/api/reasons/event_reasons.ts";
 import { remedyFor, sentenceOf } from "../../../shared/api/reasons/reasons.ts";
 import { SETTLED, thePod } from "./limits.ts";
 import { coalloc, productMetrics, restoresFor } from "./product.ts";

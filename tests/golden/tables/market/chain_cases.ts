@@ -15,8 +15,7 @@ import {
   restarts,
   wantsSpec,
 } from "./market_cases.ts";
-import { type MarketCase, withPod, withStatus } from "./market_input.ts";
-import type { MarketInput } from "./market_input.ts";
+import { type MarketCase, type MarketInput, withPod, withStatus } from "./market_input.ts";
 import { limitRange, quota } from "./namespace_cases.ts";
 
 /** A container without a memory limit in a namespace that sets one by default. */
