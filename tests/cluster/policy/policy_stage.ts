@@ -5,7 +5,7 @@
  */
 import { isAllowed } from "../../../adapters/kube/client/api_checks.ts";
 import { connectKubeconfig } from "../../../adapters/kube/client/connect.ts";
-import {
+import type {
   type KubeConnection,
   type OpenKubeConnection,
 } from "../../../adapters/kube/client/connection.ts";
