@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { pure } from "./fixtures/pure.ts";
 import assert from "node:assert/strict";
 import type { PodEvent as SentPodEvent } from "../adapters/kube/writers/event_sink.ts";
 import type { BidEffect } from "../controller/allocation/bounds/bid_rules.ts";
@@ -42,102 +43,90 @@ type Reported<K extends keyof AllocationObserver> = Parameters<
   NonNullable<AllocationObserver[K]>
 >[0];
 
-Deno.test({
-  name: "code that publishes a reason takes reasons of the lists only, as the compiler says",
-  permissions: "none",
-  fn() {
-    const places: {
-      readonly "checks": Kind<ReasonOf<NonNullable<PodVerdict>>>;
-      readonly "decisions": Kind<Decision["reason"]>;
-      readonly "resizes": Kind<ResizeAnswer["reason"]>;
-      readonly "scope": Kind<OutOfScope["reason"]>;
-      readonly "refusals": Kind<ReturnType<typeof refusalReason>>;
-      readonly "statuses": Kind<KnownStatus["reason"]>;
-      readonly "changes of the market": Kind<PaceChange["reason"]>;
-      readonly "rules of bids": Kind<BidEffect["reason"]>;
-      readonly "rules of bounds": Kind<BoundsDraft["rules"][number]["reason"]>;
-      readonly "events": Kind<PodEvent["reason"]>;
-      readonly "events as sent": Kind<SentPodEvent["reason"]>;
-      readonly "guards": Kind<ReasonOf<NonNullable<GuardVerdict>>>;
-      readonly "decisions of rightsizing": Kind<ReasonOf<RightsizingDecision>>;
-      readonly "failures of rightsizing": Kind<ApplyFailure["reason"]>;
-      readonly "events of rightsizing": Kind<WorkloadEvent["reason"]>;
-      readonly "gate of placement": Kind<ReasonOf<Eligibility>>;
-      readonly "waits of placement": Kind<MoveWait["wait"]>;
-      readonly "metric of resizes": Kind<Reported<"resized">["reason"]>;
-      readonly "metric of restores": Kind<Reported<"released">>;
-      readonly "metric of held changes": Kind<Reported<"held">>;
-    } = {
-      "checks": "listed",
-      "decisions": "listed",
-      "resizes": "listed",
-      "scope": "listed",
-      "refusals": "listed",
-      "statuses": "listed",
-      "changes of the market": "listed",
-      "rules of bids": "listed",
-      "rules of bounds": "listed",
-      "events": "listed",
-      "events as sent": "listed",
-      "guards": "listed",
-      "decisions of rightsizing": "listed",
-      "failures of rightsizing": "listed",
-      "events of rightsizing": "listed",
-      "gate of placement": "listed",
-      "waits of placement": "listed",
-      "metric of resizes": "listed",
-      "metric of restores": "listed",
-      "metric of held changes": "listed",
-    };
-    assert.deepEqual([...new Set(Object.values(places))], ["listed"]);
-    const free: Kind<string> = "free";
-    assert.equal(free, "free");
-  },
+pure("code that publishes a reason takes reasons of the lists only, as the compiler says", () => {
+  const places: {
+    readonly "checks": Kind<ReasonOf<NonNullable<PodVerdict>>>;
+    readonly "decisions": Kind<Decision["reason"]>;
+    readonly "resizes": Kind<ResizeAnswer["reason"]>;
+    readonly "scope": Kind<OutOfScope["reason"]>;
+    readonly "refusals": Kind<ReturnType<typeof refusalReason>>;
+    readonly "statuses": Kind<KnownStatus["reason"]>;
+    readonly "changes of the market": Kind<PaceChange["reason"]>;
+    readonly "rules of bids": Kind<BidEffect["reason"]>;
+    readonly "rules of bounds": Kind<BoundsDraft["rules"][number]["reason"]>;
+    readonly "events": Kind<PodEvent["reason"]>;
+    readonly "events as sent": Kind<SentPodEvent["reason"]>;
+    readonly "guards": Kind<ReasonOf<NonNullable<GuardVerdict>>>;
+    readonly "decisions of rightsizing": Kind<ReasonOf<RightsizingDecision>>;
+    readonly "failures of rightsizing": Kind<ApplyFailure["reason"]>;
+    readonly "events of rightsizing": Kind<WorkloadEvent["reason"]>;
+    readonly "gate of placement": Kind<ReasonOf<Eligibility>>;
+    readonly "waits of placement": Kind<MoveWait["wait"]>;
+    readonly "metric of resizes": Kind<Reported<"resized">["reason"]>;
+    readonly "metric of restores": Kind<Reported<"released">>;
+    readonly "metric of held changes": Kind<Reported<"held">>;
+  } = {
+    "checks": "listed",
+    "decisions": "listed",
+    "resizes": "listed",
+    "scope": "listed",
+    "refusals": "listed",
+    "statuses": "listed",
+    "changes of the market": "listed",
+    "rules of bids": "listed",
+    "rules of bounds": "listed",
+    "events": "listed",
+    "events as sent": "listed",
+    "guards": "listed",
+    "decisions of rightsizing": "listed",
+    "failures of rightsizing": "listed",
+    "events of rightsizing": "listed",
+    "gate of placement": "listed",
+    "waits of placement": "listed",
+    "metric of resizes": "listed",
+    "metric of restores": "listed",
+    "metric of held changes": "listed",
+  };
+  assert.deepEqual([...new Set(Object.values(places))], ["listed"]);
+  const free: Kind<string> = "free";
+  assert.equal(free, "free");
 });
 
-Deno.test({
-  name: "podAllocationSchema takes each reason of its list and no other",
-  permissions: "none",
-  fn() {
-    const sample = sampleAllocation(samplePod("web"));
-    const metadata = { ...sample.metadata, name: "web" };
-    const spec = { ...sample.spec, podUID: "u1" };
-    const { market } = sampleDesired("200m");
-    const containers: never[] = [];
-    const rules = (reason: string) => [{ reason, message: "" }];
-    const withReason: Readonly<
-      Record<"market" | "enforcement" | "bounds", (reason: string) => object>
-    > = {
-      market: (reason) => ({ spec: { ...spec, market: { ...market, reason } } }),
-      enforcement: (reason) => ({ status: { reason } }),
-      bounds: (reason) => ({
-        status: { bounds: { revision: 1, reason, rules: rules(reason), containers } },
-      }),
+pure("podAllocationSchema takes each reason of its list and no other", () => {
+  const sample = sampleAllocation(samplePod("web"));
+  const metadata = { ...sample.metadata, name: "web" };
+  const spec = { ...sample.spec, podUID: "u1" };
+  const { market } = sampleDesired("200m");
+  const containers: never[] = [];
+  const rules = (reason: string) => [{ reason, message: "" }];
+  const withReason: Readonly<
+    Record<"market" | "enforcement" | "bounds", (reason: string) => object>
+  > = {
+    market: (reason) => ({ spec: { ...spec, market: { ...market, reason } } }),
+    enforcement: (reason) => ({ status: { reason } }),
+    bounds: (reason) => ({
+      status: { bounds: { revision: 1, reason, rules: rules(reason), containers } },
+    }),
+  };
+  for (const name of ["market", "enforcement", "bounds"] as const) {
+    const fits = (reason: string): boolean => {
+      const allocation = { ...sample, metadata, spec, ...withReason[name](reason) };
+      return podAllocationSchema.safeParse(allocation).success;
     };
-    for (const name of ["market", "enforcement", "bounds"] as const) {
-      const fits = (reason: string): boolean => {
-        const allocation = { ...sample, metadata, spec, ...withReason[name](reason) };
-        return podAllocationSchema.safeParse(allocation).success;
-      };
-      for (const reason of Object.keys(REASON_LISTS[name])) assert.ok(fits(reason), reason);
-      for (const reason of ["OtherVersion", "Because", "", "applied"]) {
-        assert.ok(!fits(reason), reason);
-      }
+    for (const reason of Object.keys(REASON_LISTS[name])) assert.ok(fits(reason), reason);
+    for (const reason of ["OtherVersion", "Because", "", "applied"]) {
+      assert.ok(!fits(reason), reason);
     }
-    assert.ok(marketReasonSchema.safeParse("Throttled").success);
-    assert.ok(!enforcementReasonSchema.safeParse("Throttled").success);
-    assert.ok(!boundReasonSchema.safeParse("Throttled").success);
-  },
+  }
+  assert.ok(marketReasonSchema.safeParse("Throttled").success);
+  assert.ok(!enforcementReasonSchema.safeParse("Throttled").success);
+  assert.ok(!boundReasonSchema.safeParse("Throttled").success);
 });
 
-Deno.test({
-  name: "listedReason() puts one reason in place of those of other versions",
-  permissions: "none",
-  fn() {
-    assert.equal(listedReason(MARKET_REASONS, "Throttled"), "Throttled");
-    assert.equal(listedReason(MARKET_REASONS, "MarketOff"), "OtherVersion");
-    assert.equal(listedReason(MARKET_REASONS, "constructor"), "OtherVersion");
-  },
+pure("listedReason() puts one reason in place of those of other versions", () => {
+  assert.equal(listedReason(MARKET_REASONS, "Throttled"), "Throttled");
+  assert.equal(listedReason(MARKET_REASONS, "MarketOff"), "OtherVersion");
+  assert.equal(listedReason(MARKET_REASONS, "constructor"), "OtherVersion");
 });
 
 /** Where programs say what becomes of a limit. */

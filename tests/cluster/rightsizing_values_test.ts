@@ -8,7 +8,13 @@ import fc from "fast-check";
 import { readResizeSupport } from "../../adapters/kube/client/api_checks.ts";
 import { objectOf } from "../../adapters/kube/client/json_fields.ts";
 import { type Applied, applyDecision } from "../../controller/rightsizing/apply_decision.ts";
-import type { Pod, PodContainer, Resources } from "../../shared/api/pod.ts";
+import {
+  NO_RESOURCES,
+  type Pod,
+  type PodContainer,
+  type Resources,
+  withResources,
+} from "../../shared/api/pod.ts";
 import { parseBytes, parseCPU } from "../../shared/quantity.ts";
 import {
   decideRightsizing,
@@ -157,7 +163,7 @@ for (const [way, strategy] of Object.entries(WAYS)) {
                 valuesOf(
                   decision.method === "InPlace" || container.sidecar
                     ? container
-                    : { ...container, ...(decision.wanted.get(container.name) ?? {}) },
+                    : withResources(container, decision.wanted.get(container.name) ?? NO_RESOURCES),
                 )
               );
               assert.deepEqual(left.workload.template.containers.map(valuesOf), template);

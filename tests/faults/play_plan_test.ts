@@ -1,3 +1,4 @@
+import { pure } from "../fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { derivePlans, drawPlan, shrinkPlan } from "./draw_plan.ts";
 import type { Fault, FaultPlan } from "./fault.ts";
@@ -46,19 +47,15 @@ function outage(atMs: number): Fault {
   return { fault: "outage", atMs, ms: 1000 };
 }
 
-Deno.test({
-  name: "shrinkPlan() keeps only the faults that are needed together",
-  permissions: "none",
-  async fn() {
-    const faults = Array.from({ length: 17 }, (_, i) => outage(i * 1000));
-    const plan: FaultPlan = { seed: 1, idleCPU: "free", faults };
-    const needed = [faults[3], faults[12]];
-    const small = await shrinkPlan(
-      plan,
-      (one) => Promise.resolve(needed.every((fault) => one.faults.some((two) => two === fault))),
-    );
-    assert.deepEqual(small.faults, needed);
-  },
+pure("shrinkPlan() keeps only the faults that are needed together", async () => {
+  const faults = Array.from({ length: 17 }, (_, i) => outage(i * 1000));
+  const plan: FaultPlan = { seed: 1, idleCPU: "free", faults };
+  const needed = [faults[3], faults[12]];
+  const small = await shrinkPlan(
+    plan,
+    (one) => Promise.resolve(needed.every((fault) => one.faults.some((two) => two === fault))),
+  );
+  assert.deepEqual(small.faults, needed);
 });
 
 const START = { wallStart: 1_000_000 };

@@ -1,3 +1,4 @@
+import { pure } from "../fixtures/pure.ts";
 import assert from "node:assert/strict";
 import { type Computed, golden, type GoldenRequest } from "./golden.ts";
 import { assertMatches } from "../fixtures/assert_matches.ts";
@@ -115,15 +116,11 @@ function problems(found: readonly string[], impossible: Readonly<Record<string, 
   return reasonCounts({ found, expected: ["Applied", "PodGone"], impossible }).problems;
 }
 
-Deno.test({
-  name: "reasonCounts() finds reasons that are too rare, unless they are listed as impossible",
-  permissions: "none",
-  fn() {
-    const applied = ["Applied", "Applied", "Applied"];
-    assertMatches(problems([...applied, "PodGone"]), [/PodGone.* 1 .* 3$/]);
-    assert.deepEqual(problems(applied, { PodGone: "it is gone" }), []);
-    assertMatches(problems([...applied, "PodGone"], { PodGone: "it is gone" }), [
-      /PodGone.*impossible/,
-    ]);
-  },
+pure("reasonCounts() finds reasons that are too rare, unless they are listed as impossible", () => {
+  const applied = ["Applied", "Applied", "Applied"];
+  assertMatches(problems([...applied, "PodGone"]), [/PodGone.* 1 .* 3$/]);
+  assert.deepEqual(problems(applied, { PodGone: "it is gone" }), []);
+  assertMatches(problems([...applied, "PodGone"], { PodGone: "it is gone" }), [
+    /PodGone.*impossible/,
+  ]);
 });

@@ -1,3 +1,4 @@
+import { pure } from "../../tests/fixtures/pure.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { z } from "zod";
@@ -15,70 +16,57 @@ function keywords(value: JSONValue): string[] {
   );
 }
 
-Deno.test({
-  name: "structuralSchema() keeps bounds, patterns, descriptions and extensions",
-  permissions: "none",
-  fn() {
-    const schema = z.object({
-      size: z.int().min(1).max(9).describe("How large."),
-      names: z.array(z.string().regex(/^a/)).max(3).optional().meta({
+pure("structuralSchema() keeps bounds, patterns, descriptions and extensions", () => {
+  const schema = z.object({
+    size: z.int().min(1).max(9).describe("How large."),
+    names: z.array(z.string().regex(/^a/)).max(3).optional().meta({
+      "x-kubernetes-list-type": "set",
+    }),
+  });
+  assert.deepEqual(structuralSchema(schema), {
+    type: "object",
+    properties: {
+      size: { type: "integer", minimum: 1, maximum: 9, description: "How large." },
+      names: {
+        type: "array",
+        maxItems: 3,
+        items: { type: "string", pattern: "^a" },
         "x-kubernetes-list-type": "set",
-      }),
-    });
-    assert.deepEqual(structuralSchema(schema), {
+      },
+    },
+    required: ["size"],
+  });
+});
+
+pure("structuralSchema() drops keywords that a server refuses, never fields of such a name", () => {
+  const name = fc.constantFrom("additionalProperties", "$schema", "properties", "size");
+  fc.assert(fc.property(name, name, (outer, inner) => {
+    const schema = structuralSchema(z.object({ [outer]: z.object({ [inner]: z.string() }) }));
+    assert.deepEqual(
+      keywords(schema).filter((key) => key === "additionalProperties" || key === "$schema"),
+      [],
+    );
+    assert.deepEqual(schema, {
       type: "object",
+      required: [outer],
       properties: {
-        size: { type: "integer", minimum: 1, maximum: 9, description: "How large." },
-        names: {
-          type: "array",
-          maxItems: 3,
-          items: { type: "string", pattern: "^a" },
-          "x-kubernetes-list-type": "set",
+        [outer]: {
+          type: "object",
+          required: [inner],
+          properties: { [inner]: { type: "string" } },
         },
       },
-      required: ["size"],
     });
-  },
+  }));
 });
 
-Deno.test({
-  name: "structuralSchema() drops keywords that a server refuses, never fields of such a name",
-  permissions: "none",
-  fn() {
-    const name = fc.constantFrom("additionalProperties", "$schema", "properties", "size");
-    fc.assert(fc.property(name, name, (outer, inner) => {
-      const schema = structuralSchema(z.object({ [outer]: z.object({ [inner]: z.string() }) }));
-      assert.deepEqual(
-        keywords(schema).filter((key) => key === "additionalProperties" || key === "$schema"),
-        [],
-      );
-      assert.deepEqual(schema, {
-        type: "object",
-        required: [outer],
-        properties: {
-          [outer]: {
-            type: "object",
-            required: [inner],
-            properties: { [inner]: { type: "string" } },
-          },
-        },
-      });
-    }));
-  },
+pure("structuralSchema() refuses a type that OpenAPI can't express", () => {
+  assert.throws(() => structuralSchema(z.object({ at: z.date() })), /Date /);
 });
 
-Deno.test({
-  name: "structuralSchema() refuses a type that OpenAPI can't express",
-  permissions: "none",
-  fn() {
-    assert.throws(() => structuralSchema(z.object({ at: z.date() })), /Date /);
-  },
-});
-
-Deno.test({
-  name: "structuralSchema() keeps what the values of a map are, and no bounds of an int-or-string",
-  permissions: "none",
-  fn() {
+pure(
+  "structuralSchema() keeps what the values of a map are, and no bounds of an int-or-string",
+  () => {
     const schema = z.object({
       labels: z.record(z.string().max(9), z.string().max(5)).meta({ maxProperties: 3 }),
       size: z.union([z.int(), z.string().max(5)]).meta({ "x-kubernetes-int-or-string": true }),
@@ -98,4 +86,4 @@ Deno.test({
       required: ["labels", "size", "either"],
     });
   },
-});
+);

@@ -1,108 +1,53 @@
 import assert from "node:assert/strict";
+import { pure } from "../../tests/fixtures/pure.ts";
 import { type DevInput, devPlan } from "./dev_plan.ts";
 
-const all = new Set(["docker", "kind", "kubectl"]);
-const follow = true;
+const ALL = new Set(["docker", "kind", "kubectl"]);
+const KUBECTL = new Set(["kubectl"]);
+const GO = { installed: ALL, kindClusters: [], follow: true };
 
-function commands(found: DevInput): string[] {
-  const plan = devPlan(found);
-  assert.ok("steps" in plan, JSON.stringify(plan));
-  return plan.steps.map(({ command }) => command.join(" "));
-}
+/** What is there, and how each command of the plan begins, or what the problem names. */
+const PLANS: readonly (readonly [DevInput, readonly string[] | RegExp])[] = [
+  [GO, [
+    "kind create cluster",
+    "docker build --target agent --tag mbcas-agent:dev",
+    "docker build --target controller",
+    "kind load docker-image --name coallocator mbcas-agent:dev mbcas-controller:dev",
+    "kubectl --context kind-coallocator apply -k manifests/overlays/kind",
+    ...Array(4).fill("kubectl --context kind-coallocator --namespace mbcas-system "),
+  ]],
+  // The Kind cluster that KUBECONFIG names is taken; without --follow the rollout is the end.
+  [{ ...GO, context: "kind-mine", kindClusters: ["mine"], follow: false }, [
+    "docker build",
+    "docker build",
+    "kind load docker-image --name mine",
+    "kubectl --context kind-mine apply",
+    "kubectl --context kind-mine --namespace mbcas-system rollout restart",
+    "kubectl --context kind-mine --namespace mbcas-system rollout status daemonset/mbcas-agent",
+    "kubectl --context kind-mine --namespace mbcas-system rollout status deployment/mbcas-contro",
+  ]],
+  // The harness's node needs neither Docker nor Kind.
+  [{ ...GO, installed: KUBECTL, harness: "coallocator", context: "default", follow: false }, [
+    "deno task image:local --load",
+    "kubectl apply -k manifests/overlays/kind",
+    ...Array(3).fill("kubectl --namespace mbcas-system rollout "),
+  ]],
+  [{ ...GO, installed: KUBECTL }, /docker .*install .*; kind /],
+  [{ ...GO, context: "production" }, / production .*Kind/],
+  [
+    { ...GO, installed: KUBECTL, context: "staging", useInstalled: true },
+    Array(2).fill("kubectl --context staging --namespace mbcas-system rollout status "),
+  ],
+];
 
-Deno.test({
-  name: "devPlan() makes a cluster, builds, loads, deploys and follows",
-  permissions: "none",
-  fn() {
-    const args = commands({ installed: all, kindClusters: [], follow })
-      .map((command) => command.split(" ").slice(0, 3).join(" "));
-    assert.deepEqual(args, [
-      "kind create cluster",
-      "docker build --target",
-      "docker build --target",
-      "kind load docker-image",
-      ...Array(5).fill("kubectl --context kind-coallocator"),
-    ]);
-  },
-});
-
-Deno.test({
-  name: "devPlan() takes the Kind cluster that KUBECONFIG names",
-  permissions: "none",
-  fn() {
-    const args = commands({
-      installed: all,
-      context: "kind-mine",
-      kindClusters: ["mine"],
-      follow,
-    });
-    assert.ok(!args.some((command) => command.includes("create")));
-    assert.ok(args.includes(
-      "kind load docker-image --name mine mbcas-agent:dev mbcas-controller:dev",
-    ));
-    assert.ok(args.includes("kubectl --context kind-mine apply -k manifests/overlays/kind"));
-  },
-});
-
-Deno.test({
-  name: "devPlan() needs neither Docker nor Kind on the harness's node",
-  permissions: "none",
-  fn() {
-    const [load, apply] = commands({
-      installed: new Set(["kubectl"]),
-      harness: "coallocator",
-      context: "default",
-      kindClusters: [],
-      follow,
-    });
-    assert.equal(load, "deno task image:local --load");
-    assert.equal(apply, "kubectl apply -k manifests/overlays/kind");
-  },
-});
-
-Deno.test({
-  name: "devPlan() names what is missing and the remedy",
-  permissions: "none",
-  fn() {
-    const plan = devPlan({ installed: new Set(["kubectl"]), kindClusters: [], follow });
-    assert.ok("problem" in plan);
-    assert.match(plan.problem, /docker .*install .*; kind /);
-  },
-});
-
-Deno.test({
-  name: "devPlan() does not touch a cluster that it can't load images into",
-  permissions: "none",
-  fn() {
-    const plan = devPlan({ installed: all, context: "production", kindClusters: [], follow });
-    assert.ok("problem" in plan);
-    assert.match(plan.problem, / production .*Kind/);
-  },
-});
-
-Deno.test({
-  name: "devPlan() ends after the rollout without --follow",
-  permissions: "none",
-  fn() {
-    const args = commands({ installed: all, kindClusters: [], follow: false });
-    assert.match(args.at(-1) ?? "", /rollout status deployment\/mbcas-controller/);
-  },
-});
-
-Deno.test({
-  name: "devPlan() waits for what is installed on another cluster when asked to use that",
-  permissions: "none",
-  fn() {
-    const args = commands({
-      installed: new Set(["kubectl"]),
-      context: "staging",
-      kindClusters: [],
-      follow: false,
-      useInstalled: true,
-    });
-    assert.equal(args.length, 2);
-    for (const command of args) {
-      assert.match(command, /^kubectl --context staging .* rollout status /);
+pure("devPlan() goes from what is there to commands, or says what is missing", () => {
+  for (const [found, expected] of PLANS) {
+    const plan = devPlan(found);
+    if (expected instanceof RegExp) {
+      assert.match("problem" in plan ? plan.problem : "", expected);
+      continue;
     }
-  },
+    const steps = "steps" in plan ? plan.steps.map(({ command }) => command.join(" ")) : [];
+    assert.deepEqual(steps.map((step, at) => step.slice(0, expected[at]?.length)), expected);
+  }
 });

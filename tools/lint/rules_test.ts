@@ -132,6 +132,8 @@ const RULES: readonly Cases[] = [
       "interface Port { fetch(url: string): void; console: string }",
       "new Date(clock.wall()).toISOString();",
       "Math.floor(1.5);",
+      "f();",
+      "new Map();",
       'import { fetch as load } from "./load.ts";',
     ],
     refuses: [
