@@ -8,7 +8,14 @@ import type { AdmissionRequest, SentObject } from "../admission/admission_review
 import { isMembers, membersOf, textIn, textsIn } from "../members.ts";
 import { CAPACITY } from "../api/placement_keys.ts";
 import { DELETION_COST } from "./split.ts";
-import { capacityKeys, type NodeClass, type NodeClasses, otherClass, selectorOf, type Toleration } from "./node_classes.ts";
+import {
+  capacityKeys,
+  type NodeClass,
+  type NodeClasses,
+  otherClass,
+  selectorOf,
+  type Toleration,
+} from "./node_classes.ts";
 import { revisionOf } from "./placed_pod.ts";
 import type { AwaitedPod } from "./admit_pod.ts";
 import { type JSONPatchOperation, pointerPart } from "../admission/json_patch.ts";
