@@ -13,7 +13,6 @@ export interface FailedResponse {
   readonly status: number;
   /** The body: a Status object, HTML of a proxy, or plain text. */
   readonly text: string;
-  /** The Retry-After header. */
   readonly retryAfter?: string | null;
 }
 

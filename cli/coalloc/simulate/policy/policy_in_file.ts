@@ -8,7 +8,7 @@ import { z } from "zod";
 import { faultText } from "../../../../shared/api/fields.ts";
 import { readPolicySpec } from "../../../../shared/rightsizing/policy_spec.ts";
 import type { ReplayedPolicy } from "../../../../lab/simulation/rightsizing/replay_policy.ts";
-import { CommandProblem } from "../../command_context.ts";
+import { CommandProblem } from "../../ports.ts";
 
 /** A policy by its name. */
 export interface NamedPolicy {
