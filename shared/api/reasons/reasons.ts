@@ -47,7 +47,8 @@ export const REASON_LISTS = {
 /** Why a limit changes or stays: the market's reason, or the controller's. */
 export type ChangeReason = MarketReason | EnforcementReason | VersionReason;
 
-type ReasonsOf<List> = List extends unknown ? keyof List & string : never;
+/** The reasons of a list, of each list of a union. */
+export type ReasonsOf<List> = List extends unknown ? keyof List & string : never;
 
 /** Any reason of the lists. */
 export type AnyReason = ReasonsOf<typeof REASON_LISTS[keyof typeof REASON_LISTS]>;
